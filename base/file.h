@@ -1,0 +1,24 @@
+// Whole files in and out.
+//
+// Errors: kNotFound, kPermissionDenied or kResourceExhausted (disk full), in
+// one sentence that names the file.
+#ifndef MESHWRIGHT_BASE_FILE_H_
+#define MESHWRIGHT_BASE_FILE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace meshwright::base {
+
+absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// Writes a sibling and renames it, so that a reader sees the old or the new
+// content and a full disk loses nothing.
+absl::Status WriteFile(const std::string& path, std::string_view content);
+
+}  // namespace meshwright::base
+
+#endif  // MESHWRIGHT_BASE_FILE_H_

@@ -1,0 +1,28 @@
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+
+namespace meshwright::base {
+namespace {
+
+TEST(FileTest, ReadsBackWhatItWrote) {
+  const std::string path = testing::TempDir() + "/file_test";
+  const std::string content("a\0b", 3);
+  ASSERT_TRUE(WriteFile(path, content).ok());
+  EXPECT_EQ(*ReadFile(path), content);
+}
+
+TEST(FileTest, AMissingFileIsNamed) {
+  const auto content = ReadFile("/nonexistent/file");
+  EXPECT_EQ(content.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_NE(content.status().message().find("/nonexistent/file"),
+            std::string::npos);
+}
+
+TEST(FileTest, AFullDiskIsSaid) {
+  const absl::Status status = WriteFile("/dev/full", "x");
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace meshwright::base

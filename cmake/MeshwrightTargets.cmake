@@ -1,0 +1,79 @@
+# One library per leaf folder; its tests stand beside its sources.
+#
+#   meshwright_library(coordinator_ir SRCS a.cc b.cc DEPS base proto_hlo)
+#   meshwright_test(coordinator_ir_test SRCS a_test.cc DEPS coordinator_ir)
+#   meshwright_binary(meshwright SRCS main.cc DEPS cli)
+
+set(MESHWRIGHT_PRECOMPILED_HEADERS
+    <algorithm> <cstdint> <functional> <map> <memory> <optional> <string>
+    <string_view> <unordered_map> <utility> <vector> <absl/status/status.h>
+    <absl/status/statusor.h> <absl/strings/str_cat.h>)
+
+function(meshwright_library name)
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SRCS})
+  target_link_libraries(
+    ${name}
+    PUBLIC meshwright_options absl::status absl::statusor absl::strings
+           ${ARG_DEPS}
+    PRIVATE meshwright_warnings ${ARG_PRIVATE_DEPS})
+  target_precompile_headers(${name} PRIVATE ${MESHWRIGHT_PRECOMPILED_HEADERS})
+endfunction()
+
+function(meshwright_binary name)
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SRCS})
+  target_link_libraries(${name} PRIVATE meshwright_options meshwright_warnings
+                                        ${ARG_DEPS})
+endfunction()
+
+# TIMEOUT is in seconds. A test's working directory is the source tree, so that
+# tests/testdata/... is found by its name in the tree.
+function(meshwright_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SRCS;DEPS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SRCS})
+  target_link_libraries(
+    ${name} PRIVATE meshwright_options meshwright_warnings ${ARG_DEPS}
+                    GTest::gmock GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name}
+           WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(
+    ${name}
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT
+               "MESHWRIGHT_BUILD_DIR=${CMAKE_BINARY_DIR};MESHWRIGHT_CPU_PLUGIN=${MESHWRIGHT_CPU_PLUGIN}"
+  )
+endfunction()
+
+# Generated sources live in the build tree only.
+function(meshwright_proto name)
+  cmake_parse_arguments(ARG "GRPC" "" "PROTOS;DEPS" ${ARGN})
+  set(outputs)
+  foreach(proto ${ARG_PROTOS})
+    get_filename_component(stem ${proto} NAME_WE)
+    file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    set(base ${CMAKE_BINARY_DIR}/${folder}/${stem})
+    set(generated ${base}.pb.cc ${base}.pb.h)
+    set(arguments --cpp_out=${CMAKE_BINARY_DIR})
+    if(ARG_GRPC)
+      list(APPEND generated ${base}.grpc.pb.cc ${base}.grpc.pb.h)
+      list(APPEND arguments --grpc_out=${CMAKE_BINARY_DIR}
+           --plugin=protoc-gen-grpc=${MESHWRIGHT_GRPC_PLUGIN})
+    endif()
+    add_custom_command(
+      OUTPUT ${generated}
+      COMMAND protobuf::protoc -I ${CMAKE_SOURCE_DIR} ${arguments}
+              ${CMAKE_CURRENT_SOURCE_DIR}/${proto}
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${proto}
+      COMMENT "Generating messages of ${folder}/${proto}")
+    list(APPEND outputs ${generated})
+  endforeach()
+  add_library(${name} STATIC ${outputs})
+  target_link_libraries(${name} PUBLIC meshwright_options protobuf::libprotobuf
+                                       ${ARG_DEPS})
+  if(ARG_GRPC)
+    target_link_libraries(${name} PUBLIC PkgConfig::GRPC)
+  endif()
+endfunction()

@@ -1,0 +1,50 @@
+// Measurer: has programs compiled and timed, somewhere.
+//
+// Concept: the planning pipeline knows only this interface; behind it stand the
+// job queue and the worker daemons. Every program handed in gets exactly one
+// ProfileResult through `on_result`, whatever happens to it: a crash, a
+// compile error and a time-out are rows, not errors.
+// Threads: callbacks run one at a time, on any thread, before Measure returns.
+// Errors: kUnavailable when no worker can take the programs (none attached, or
+// none with enough devices or that platform), kCancelled.
+#ifndef MESHWRIGHT_COORDINATOR_JOBS_MEASURER_H_
+#define MESHWRIGHT_COORDINATOR_JOBS_MEASURER_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/v1/job.pb.h"
+#include "proto/v1/profile.pb.h"
+
+namespace meshwright::jobs {
+
+struct DeviceDescription {
+  std::string platform;          // "cpu"
+  std::string platform_version;  // of the plugin; part of every key
+  std::string device_kind;       // part of every key
+  int device_count = 0;
+};
+
+class Measurer {
+ public:
+  using OnResult = std::function<void(const v1::ProfileResult&)>;
+  // Called when a program's compile or measure phase begins.
+  using OnStarted = std::function<void(const v1::RunnerEvent::Started&)>;
+
+  virtual ~Measurer() = default;
+
+  // The devices that would run programs for `device`.
+  virtual absl::StatusOr<DeviceDescription> Describe(
+      const v1::DeviceSpec& device) = 0;
+
+  virtual absl::Status Measure(const v1::RunnerRequest& request,
+                               const OnResult& on_result,
+                               const OnStarted& on_started) = 0;
+};
+
+}  // namespace meshwright::jobs
+
+#endif  // MESHWRIGHT_COORDINATOR_JOBS_MEASURER_H_

@@ -1,0 +1,12 @@
+"""Whole training steps, exported as HLO for Meshwright to plan.
+
+Concept: a *model* (``training_step.Model``) is a loss function over abstract
+parameters and an abstract batch. ``training_step`` makes one AdamW step of it,
+forward, loss, backward and update, with the state donated. ``export`` lowers
+that step with JAX and writes the ``HloModuleProto``. Nothing is ever run and
+nothing is downloaded: weights exist only as shapes.
+
+    model_shape --> huggingface | moe --> training_step --> export --> .hlo.pb
+
+From the shell: ``python -m meshwright_models llama --layers 2 -o FILE``.
+"""
