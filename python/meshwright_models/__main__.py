@@ -73,9 +73,12 @@ def main() -> None:
     from meshwright_models import export
 
     proto = export.export_hlo(arguments.model, shape)
-    arguments.output.write_bytes(proto)
-    if arguments.text is not None:
-        arguments.text.write_text(export.hlo_text(proto))
+    try:
+        arguments.output.write_bytes(proto)
+        if arguments.text is not None:
+            arguments.text.write_text(export.hlo_text(proto))
+    except OSError as error:
+        parser.exit(2, f"cannot write {error.filename}: {error.strerror}\n")
     print(f"{arguments.output}: {len(proto)} bytes")
 
 

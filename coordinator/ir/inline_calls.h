@@ -1,0 +1,19 @@
+// Inlining of `call`: the entry computation becomes one flat list.
+//
+// Errors: kInvalidArgument when a call's operands do not match its callee, or
+// when inlining would grow the module beyond its limit.
+#ifndef MESHWRIGHT_COORDINATOR_IR_INLINE_CALLS_H_
+#define MESHWRIGHT_COORDINATOR_IR_INLINE_CALLS_H_
+
+#include "absl/status/statusor.h"
+#include "coordinator/ir/module.h"
+#include "proto/hlo/hlo.pb.h"
+
+namespace meshwright::ir {
+
+// Takes a module that passed VerifyStructure; the result has no `users` yet.
+absl::StatusOr<Module> Flatten(hlo::HloModuleProto proto);
+
+}  // namespace meshwright::ir
+
+#endif  // MESHWRIGHT_COORDINATOR_IR_INLINE_CALLS_H_

@@ -1,0 +1,75 @@
+// Module: the validated, normalised graph of one training step.
+//
+// Concept: the entry computation of an HLO module as a flat list of
+// instructions in dependency order, calls inlined. Reducers, loop bodies and
+// other called computations stay as messages that their callers name.
+// In -> Out: bytes of an HloModuleProto or HloProto -> Module.
+// Shapes: instruction i uses only instructions below i.
+// Threads and ownership: a plain value; const access from any thread.
+// Errors: kInvalidArgument, one sentence that names the instruction.
+#ifndef MESHWRIGHT_COORDINATOR_IR_MODULE_H_
+#define MESHWRIGHT_COORDINATOR_IR_MODULE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordinator/ir/opcode.h"
+#include "coordinator/ir/shape.h"
+#include "proto/hlo/hlo.pb.h"
+
+namespace meshwright::ir {
+
+// Index of an instruction in Module::instructions.
+using ValueId = int32_t;
+
+struct Instruction {
+  Opcode opcode = Opcode::kUnknown;
+  Shape shape;
+  std::vector<ValueId> operands;
+  std::vector<ValueId> users;  // distinct, ascending
+  // Name and attributes; its ids, operands and shape are not to be trusted
+  // after normalisation, the fields above are.
+  hlo::HloInstructionProto attributes;
+
+  const std::string& name() const { return attributes.name(); }
+};
+
+// Output `output` is written over parameter `parameter` (donated state).
+struct Alias {
+  int output = 0;
+  int parameter = 0;
+};
+
+struct Module {
+  std::string name;
+  std::vector<Instruction> instructions;
+  ValueId root = 0;
+  std::vector<ValueId> parameters;  // by parameter number
+  std::vector<ValueId> outputs;     // operands of the root tuple, or the root
+  std::vector<Alias> aliases;       // by output
+  // Reducers and loop bodies by computation id, callees first.
+  std::map<int64_t, hlo::HloComputationProto> computations;
+
+  const Instruction& at(ValueId id) const { return instructions[id]; }
+  int size() const { return static_cast<int>(instructions.size()); }
+};
+
+// Parses, checks and normalises. Never trusts a size, id or index of the bytes.
+absl::StatusOr<Module> LoadModule(std::string_view bytes);
+
+// The steps of LoadModule, for tests and for modules made in memory.
+absl::StatusOr<hlo::HloModuleProto> ParseModule(std::string_view bytes);
+absl::StatusOr<Module> BuildModule(hlo::HloModuleProto proto);
+
+// Recomputes `users` and `outputs`, drops what no output needs (parameters
+// stay) and restores dependency order after a rewrite appended instructions.
+void Tidy(Module& module);
+
+}  // namespace meshwright::ir
+
+#endif  // MESHWRIGHT_COORDINATOR_IR_MODULE_H_

@@ -1,0 +1,159 @@
+#include "coordinator/ir/shape.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+
+namespace meshwright::ir {
+namespace {
+
+// Larger arrays cannot be held by any device; the bound keeps every later
+// product of sizes and widths inside 64 bits.
+constexpr int64_t kMaxElements = int64_t{1} << 48;
+constexpr int kMaxTupleDepth = 32;
+
+absl::StatusOr<Shape> FromProto(const hlo::ShapeProto& proto, int depth) {
+  if (depth > kMaxTupleDepth) {
+    return absl::InvalidArgumentError("a shape nests tuples too deeply");
+  }
+  Shape shape;
+  shape.element_type = proto.element_type();
+  if (shape.element_type == hlo::PRIMITIVE_TYPE_INVALID) {
+    return absl::InvalidArgumentError("a shape has no element type");
+  }
+  int64_t count = 1;
+  for (int64_t dim : proto.dimensions()) {
+    if (dim < 0) return absl::InvalidArgumentError("a dimension is negative");
+    if (dim > kMaxElements || (dim > 0 && count > kMaxElements / dim)) {
+      return absl::InvalidArgumentError("a shape has too many elements");
+    }
+    count *= dim;
+    shape.dims.push_back(dim);
+  }
+  for (const hlo::ShapeProto& element : proto.tuple_shapes()) {
+    ASSIGN_OR_RETURN(Shape inner, FromProto(element, depth + 1));
+    shape.elements.push_back(std::move(inner));
+  }
+  return shape;
+}
+
+}  // namespace
+
+int64_t Shape::element_count() const {
+  if (is_tuple()) return 0;
+  int64_t count = 1;
+  for (int64_t dim : dims) count *= dim;
+  return count;
+}
+
+int64_t Shape::byte_size() const {
+  if (!is_tuple()) return element_count() * ElementBytes(element_type);
+  int64_t bytes = 0;
+  for (const Shape& element : elements) bytes += element.byte_size();
+  return bytes;
+}
+
+int64_t ElementBytes(hlo::PrimitiveType type) {
+  switch (type) {
+    case hlo::TOKEN:
+    case hlo::OPAQUE_TYPE:
+    case hlo::TUPLE:
+    case hlo::PRIMITIVE_TYPE_INVALID:
+      return 0;
+    case hlo::S16:
+    case hlo::U16:
+    case hlo::F16:
+    case hlo::BF16:
+      return 2;
+    case hlo::S32:
+    case hlo::U32:
+    case hlo::F32:
+      return 4;
+    case hlo::S64:
+    case hlo::U64:
+    case hlo::F64:
+    case hlo::C64:
+      return 8;
+    case hlo::C128:
+      return 16;
+    default:
+      return 1;
+  }
+}
+
+bool IsFloating(hlo::PrimitiveType type) {
+  switch (type) {
+    case hlo::F16:
+    case hlo::F32:
+    case hlo::F64:
+    case hlo::BF16:
+    case hlo::F8E5M2:
+    case hlo::F8E4M3:
+    case hlo::F8E4M3FN:
+    case hlo::F8E3M4:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsInteger(hlo::PrimitiveType type) {
+  switch (type) {
+    case hlo::S2:
+    case hlo::S4:
+    case hlo::S8:
+    case hlo::S16:
+    case hlo::S32:
+    case hlo::S64:
+    case hlo::U2:
+    case hlo::U4:
+    case hlo::U8:
+    case hlo::U16:
+    case hlo::U32:
+    case hlo::U64:
+      return true;
+    default:
+      return false;
+  }
+}
+
+absl::StatusOr<Shape> ShapeFromProto(const hlo::ShapeProto& proto) {
+  return FromProto(proto, 0);
+}
+
+hlo::ShapeProto ShapeToProto(const Shape& shape) {
+  hlo::ShapeProto proto;
+  proto.set_element_type(shape.element_type);
+  for (int64_t dim : shape.dims) {
+    proto.add_dimensions(dim);
+    proto.add_is_dynamic_dimension(false);
+  }
+  for (const Shape& element : shape.elements) {
+    *proto.add_tuple_shapes() = ShapeToProto(element);
+  }
+  if (!shape.is_tuple() && shape.element_type != hlo::TOKEN) {
+    for (int dim = shape.rank() - 1; dim >= 0; --dim) {
+      proto.mutable_layout()->add_minor_to_major(dim);
+    }
+    proto.mutable_layout();
+  }
+  return proto;
+}
+
+std::string ToString(const Shape& shape) {
+  if (shape.is_tuple()) {
+    return absl::StrCat(
+        "(",
+        absl::StrJoin(shape.elements, ", ",
+                      [](std::string* out, const Shape& element) {
+                        absl::StrAppend(out, ToString(element));
+                      }),
+        ")");
+  }
+  return absl::StrCat(
+      absl::AsciiStrToLower(hlo::PrimitiveType_Name(shape.element_type)), "[",
+      absl::StrJoin(shape.dims, ","), "]");
+}
+
+}  // namespace meshwright::ir

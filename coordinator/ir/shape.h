@@ -1,0 +1,51 @@
+// Shapes of HLO values.
+//
+// Concept: an array shape is an element type and its dimensions; a tuple shape
+// holds element shapes. Layouts are not kept: the analysis is about logical
+// dimensions and every program it writes uses the default layout.
+// Units: sizes in elements, bytes where the name says so.
+// Errors: kInvalidArgument for negative dimensions and for sizes that overflow.
+#ifndef MESHWRIGHT_COORDINATOR_IR_SHAPE_H_
+#define MESHWRIGHT_COORDINATOR_IR_SHAPE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/hlo/hlo.pb.h"
+
+namespace meshwright::ir {
+
+struct Shape {
+  hlo::PrimitiveType element_type = hlo::PRIMITIVE_TYPE_INVALID;
+  std::vector<int64_t> dims;
+  std::vector<Shape> elements;  // of a tuple
+
+  bool is_tuple() const { return element_type == hlo::TUPLE; }
+  int rank() const { return static_cast<int>(dims.size()); }
+  bool is_scalar() const { return !is_tuple() && dims.empty(); }
+
+  // The product of the dimensions; 0 for tuples.
+  int64_t element_count() const;
+  // Bytes of a dense copy; of all leaves for a tuple.
+  int64_t byte_size() const;
+
+  bool operator==(const Shape&) const = default;
+};
+
+// Bytes of one element; sub-byte types count as one byte, tokens as none.
+int64_t ElementBytes(hlo::PrimitiveType type);
+bool IsFloating(hlo::PrimitiveType type);
+bool IsInteger(hlo::PrimitiveType type);
+
+absl::StatusOr<Shape> ShapeFromProto(const hlo::ShapeProto& proto);
+// Writes the default (descending) layout.
+hlo::ShapeProto ShapeToProto(const Shape& shape);
+
+// "f32[8,64]", "(f32[], s32[4])".
+std::string ToString(const Shape& shape);
+
+}  // namespace meshwright::ir
+
+#endif  // MESHWRIGHT_COORDINATOR_IR_SHAPE_H_

@@ -1,0 +1,149 @@
+#include "coordinator/ir/write.h"
+
+#include <unordered_map>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::ir {
+namespace {
+
+// Instructions of copied computations take ids from here on, so that they never
+// meet those of the entry.
+constexpr int64_t kCalleeIdBase = int64_t{1} << 32;
+
+}  // namespace
+
+ModuleWriter::ModuleWriter(
+    std::string name,
+    const std::map<int64_t, hlo::HloComputationProto>& computations)
+    : computations_(computations) {
+  module_.set_name(std::move(name));
+  entry_.set_name("entry");
+}
+
+hlo::HloInstructionProto& ModuleWriter::Append(
+    const std::string& opcode, const Shape& shape,
+    const hlo::OpSharding& sharding) {
+  hlo::HloInstructionProto& it = *entry_.add_instructions();
+  it.set_id(next_id_);
+  it.set_name(absl::StrCat("v", next_id_));
+  it.set_opcode(opcode);
+  *it.mutable_shape() = ShapeToProto(shape);
+  *it.mutable_sharding() = sharding;
+  shapes_.push_back(shape);
+  shardings_.push_back(sharding);
+  ++next_id_;
+  return it;
+}
+
+int64_t ModuleWriter::AddParameter(const Shape& shape,
+                                   const hlo::OpSharding& sharding) {
+  const int64_t number = entry_.program_shape().parameters_size();
+  hlo::HloInstructionProto& it = Append("parameter", shape, sharding);
+  it.set_parameter_number(number);
+  *entry_.mutable_program_shape()->add_parameters() = it.shape();
+  entry_.mutable_program_shape()->add_parameter_names(it.name());
+  return it.id();
+}
+
+int64_t ModuleWriter::Add(const Instruction& like,
+                          const std::vector<int64_t>& operands,
+                          const hlo::OpSharding& sharding) {
+  hlo::HloInstructionProto& it =
+      Append(like.attributes.opcode(), like.shape, sharding);
+  const int64_t id = it.id();
+  const std::string name = it.name();
+  const hlo::ShapeProto shape = it.shape();
+  it = like.attributes;
+  it.set_id(id);
+  it.set_name(name);
+  *it.mutable_shape() = shape;
+  *it.mutable_sharding() = sharding;
+  it.clear_metadata();
+  it.clear_control_predecessor_ids();
+  it.clear_statistics_viz();
+  it.clear_original_value();
+  if (it.has_literal()) *it.mutable_literal()->mutable_shape() = shape;
+  it.clear_operand_ids();
+  for (int64_t operand : operands) it.add_operand_ids(operand);
+  for (int i = 0; i < it.called_computation_ids_size(); ++i) {
+    it.set_called_computation_ids(
+        i, CopyComputation(it.called_computation_ids(i)));
+  }
+  return id;
+}
+
+int64_t ModuleWriter::AddOp(const std::string& opcode, const Shape& shape,
+                            const std::vector<int64_t>& operands,
+                            const hlo::OpSharding& sharding) {
+  hlo::HloInstructionProto& it = Append(opcode, shape, sharding);
+  for (int64_t operand : operands) it.add_operand_ids(operand);
+  return it.id();
+}
+
+int64_t ModuleWriter::CopyComputation(int64_t id) {
+  const auto found = copied_.find(id);
+  if (found != copied_.end()) return found->second;
+  hlo::HloComputationProto copy = computations_.at(id);
+  for (hlo::HloInstructionProto& it : *copy.mutable_instructions()) {
+    for (int i = 0; i < it.called_computation_ids_size(); ++i) {
+      it.set_called_computation_ids(
+          i, CopyComputation(it.called_computation_ids(i)));
+    }
+  }
+  const int64_t number = static_cast<int64_t>(copied_.size()) + 1;
+  copied_[id] = number;
+  std::unordered_map<int64_t, int64_t> renamed;
+  int64_t next = number * kCalleeIdBase;
+  for (hlo::HloInstructionProto& it : *copy.mutable_instructions()) {
+    renamed[it.id()] = next;
+    it.set_id(next);
+    it.set_name(absl::StrCat("c", number, ".", renamed.size() - 1));
+    it.clear_metadata();
+    it.clear_sharding();
+    it.clear_control_predecessor_ids();
+    for (int i = 0; i < it.operand_ids_size(); ++i) {
+      it.set_operand_ids(i, renamed.at(it.operand_ids(i)));
+    }
+    ++next;
+  }
+  copy.set_root_id(renamed.at(copy.root_id()));
+  copy.set_id(number);
+  copy.set_name(absl::StrCat("c", number));
+  copy.mutable_program_shape()->clear_parameter_names();
+  for (int i = 0; i < copy.program_shape().parameters_size(); ++i) {
+    copy.mutable_program_shape()->add_parameter_names(absl::StrCat("p", i));
+  }
+  *module_.add_computations() = std::move(copy);
+  return number;
+}
+
+hlo::HloModuleProto ModuleWriter::Finish(const std::vector<int64_t>& outputs,
+                                         const std::vector<Alias>& aliases) {
+  Shape root;
+  root.element_type = hlo::TUPLE;
+  hlo::OpSharding sharding;
+  sharding.set_type(hlo::OpSharding::TUPLE);
+  for (int64_t output : outputs) {
+    root.elements.push_back(shapes_[output]);
+    *sharding.add_tuple_shardings() = shardings_[output];
+  }
+  if (outputs.empty()) sharding.set_type(hlo::OpSharding::REPLICATED);
+  const int64_t root_id = AddOp("tuple", root, outputs, sharding);
+  *entry_.mutable_program_shape()->mutable_result() = ShapeToProto(root);
+  entry_.set_root_id(root_id);
+  entry_.set_id(static_cast<int64_t>(copied_.size()) + 1);
+  module_.set_entry_computation_id(entry_.id());
+  module_.set_entry_computation_name(entry_.name());
+  *module_.mutable_host_program_shape() = entry_.program_shape();
+  for (const Alias& alias : aliases) {
+    auto& entry = *module_.mutable_input_output_alias()->add_entries();
+    entry.add_output_shape_index(alias.output);
+    entry.set_parameter_number(alias.parameter);
+    entry.set_kind(hlo::MAY_ALIAS);
+  }
+  *module_.add_computations() = std::move(entry_);
+  return std::move(module_);
+}
+
+}  // namespace meshwright::ir

@@ -1,0 +1,55 @@
+// JobEvents: the mailbox between the queue and the one who submitted a job.
+//
+// Concept: the queue adds events and never waits; the submitter takes them out
+// one by one in the order they happened. The last event is always JobDone.
+// Threads: Add from any thread, Next from one.
+#ifndef MESHWRIGHT_COORDINATOR_JOBS_JOB_EVENTS_H_
+#define MESHWRIGHT_COORDINATOR_JOBS_JOB_EVENTS_H_
+
+#include <deque>
+#include <variant>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "proto/v1/job.pb.h"
+#include "proto/v1/profile.pb.h"
+
+namespace meshwright::jobs {
+
+// The job is over. OK: every program has had its result.
+struct JobDone {
+  absl::Status status;
+};
+
+using JobEvent =
+    std::variant<v1::RunnerEvent::Started, v1::ProfileResult, JobDone>;
+
+class JobEvents {
+ public:
+  void Add(JobEvent event) {
+    absl::MutexLock lock(&mutex_);
+    events_.push_back(std::move(event));
+  }
+
+  // Blocks until there is one.
+  JobEvent Next() {
+    absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(this, &JobEvents::HasEvent));
+    JobEvent event = std::move(events_.front());
+    events_.pop_front();
+    return event;
+  }
+
+ private:
+  bool HasEvent() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !events_.empty();
+  }
+
+  absl::Mutex mutex_;
+  std::deque<JobEvent> events_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace meshwright::jobs
+
+#endif  // MESHWRIGHT_COORDINATOR_JOBS_JOB_EVENTS_H_

@@ -1,0 +1,293 @@
+#include "coordinator/jobs/job_queue.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/log.h"
+
+namespace meshwright::jobs {
+
+JobQueue::JobQueue(const base::Clock* clock, Options options)
+    : clock_(clock), options_(options) {}
+
+JobQueue::~JobQueue() = default;
+
+// ---- submitters ------------------------------------------------------------
+
+std::deque<JobQueue::Chunk> JobQueue::Cut(const JobRequest& request,
+                                          int chunk_programs) {
+  const int count = request.request.programs_size();
+  if (count == 0) return {};
+  const int limit =
+      request.request.has_reference() ? count : std::max(1, chunk_programs);
+  const int chunks = (count + limit - 1) / limit;
+  std::deque<Chunk> cut(chunks);
+  for (int i = 0; i < count; ++i) {
+    cut[static_cast<int64_t>(i) * chunks / count].programs.push_back(i);
+  }
+  return cut;
+}
+
+Submission JobQueue::Submit(JobRequest request) {
+  std::set<std::string> keys;
+  auto* programs = request.request.mutable_programs();
+  programs->erase(std::remove_if(programs->begin(), programs->end(),
+                                 [&](const v1::Program& program) {
+                                   return !keys.insert(program.key()).second;
+                                 }),
+                  programs->end());
+
+  absl::MutexLock lock(&mutex_);
+  auto job = std::make_unique<Job>();
+  job->id = JobId{next_job_++};
+  job->waiting = Cut(request, options_.chunk_programs);
+  job->request = std::move(request);
+  job->events = std::make_shared<JobEvents>();
+  job->submitted = clock_->Now();
+  const Submission submission{job->id, job->events};
+  Job& added = *job;
+  jobs_.emplace(submission.id, std::move(job));
+  base::LogInfo("job ", submission.id.value, ": ",
+                added.request.request.programs_size(), " programs in ",
+                added.waiting.size(), " chunks");
+  if (shut_down_) {
+    FinishJob(added, absl::UnavailableError("the coordinator is stopping"));
+  } else if (added.waiting.empty()) {
+    FinishJob(added, absl::OkStatus());
+  } else {
+    Dispatch();
+  }
+  return submission;
+}
+
+void JobQueue::Cancel(JobId id) {
+  absl::MutexLock lock(&mutex_);
+  Job* const job = Find(id);
+  if (job == nullptr) return;
+  FinishJob(*job, absl::CancelledError("the job was cancelled"));
+}
+
+absl::StatusOr<WorkerDescription> JobQueue::FindWorker(
+    const v1::DeviceSpec& device, const std::stop_token& stop) {
+  const std::stop_callback wake(stop, [this] {
+    absl::MutexLock lock(&mutex_);
+    changed_.SignalAll();
+  });
+  absl::MutexLock lock(&mutex_);
+  const absl::Time deadline = clock_->Now() + options_.worker_grace;
+  while (true) {
+    if (stop.stop_requested()) return absl::CancelledError("cancelled");
+    if (shut_down_) {
+      return absl::UnavailableError("the coordinator is stopping");
+    }
+    for (const auto& [id, worker] : workers_) {
+      if (!worker.draining &&
+          CanRun(worker.description, device, nullptr).ok()) {
+        return worker.description;
+      }
+    }
+    const absl::Duration left = deadline - clock_->Now();
+    if (left <= absl::ZeroDuration()) return NoWorker(device, nullptr);
+    changed_.WaitWithTimeout(&mutex_, left);
+  }
+}
+
+// ---- workers ---------------------------------------------------------------
+
+WorkerId JobQueue::Attach(const WorkerDescription& description,
+                          WorkerPort* port) {
+  absl::MutexLock lock(&mutex_);
+  for (auto it = workers_.begin(); it != workers_.end(); ++it) {
+    if (it->second.description.name != description.name) continue;
+    it->second.port->Close(absl::AbortedError(absl::StrCat(
+        "another worker of the name ", description.name, " attached")));
+    DropWorker(it, "it attached anew");
+    break;
+  }
+  const WorkerId id{next_worker_++};
+  Worker& worker = workers_[id];
+  worker.description = description;
+  worker.port = port;
+  worker.seen = clock_->Now();
+  base::LogInfo("worker ", description.name, ": attached with ",
+                description.devices.device_count, " ",
+                description.devices.platform, " devices");
+  Dispatch();
+  changed_.SignalAll();
+  return id;
+}
+
+void JobQueue::Detach(WorkerId id, const std::string& reason) {
+  absl::MutexLock lock(&mutex_);
+  const auto worker = workers_.find(id);
+  if (worker == workers_.end()) return;
+  DropWorker(worker, reason);
+  Dispatch();
+}
+
+void JobQueue::Update(WorkerId id, const std::string& lease,
+                      const v1::RunnerEvent& event) {
+  absl::MutexLock lock(&mutex_);
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  Worker& worker = found->second;
+  worker.seen = clock_->Now();
+  if (!worker.lease.has_value() || worker.lease->name != lease) return;
+  Job* const job = Find(worker.lease->job);
+  switch (event.event_case()) {
+    case v1::RunnerEvent::kStarted:
+      if (job != nullptr) job->events->Add(event.started());
+      break;
+    case v1::RunnerEvent::kResult:
+      if (job != nullptr) TakeResult(worker, *job, event.result());
+      break;
+    case v1::RunnerEvent::kFinished:
+      EndLease(worker, event.finished().error().empty()
+                           ? absl::StrCat("worker ", worker.description.name,
+                                          " left it without a result")
+                           : absl::StrCat("worker ", worker.description.name,
+                                          ": ", event.finished().error()));
+      if (worker.draining) {
+        worker.port->Close(absl::OkStatus());
+        workers_.erase(found);
+      }
+      Dispatch();
+      break;
+    case v1::RunnerEvent::kReady:
+    case v1::RunnerEvent::EVENT_NOT_SET:
+      break;
+  }
+}
+
+void JobQueue::Heartbeat(WorkerId id) {
+  absl::MutexLock lock(&mutex_);
+  const auto worker = workers_.find(id);
+  if (worker != workers_.end()) worker->second.seen = clock_->Now();
+}
+
+void JobQueue::Drain(WorkerId id) {
+  absl::MutexLock lock(&mutex_);
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  Worker& worker = found->second;
+  worker.draining = true;
+  base::LogInfo("worker ", worker.description.name, ": draining");
+  if (worker.lease.has_value()) return;
+  worker.port->Close(absl::OkStatus());
+  workers_.erase(found);
+}
+
+// ---- the owner -------------------------------------------------------------
+
+bool JobQueue::AnyWorkerFor(const JobRequest& request) const {
+  return std::any_of(workers_.begin(), workers_.end(), [&](const auto& entry) {
+    return !entry.second.draining &&
+           CanRun(entry.second.description, request.request.device(),
+                  request.exactly.has_value() ? &*request.exactly : nullptr)
+               .ok();
+  });
+}
+
+absl::Status JobQueue::NoWorker(const v1::DeviceSpec& device,
+                                const DeviceDescription* exactly) const {
+  if (workers_.empty()) {
+    return absl::UnavailableError("no worker is attached to the coordinator");
+  }
+  std::vector<std::string> reasons;
+  for (const auto& [id, worker] : workers_) {
+    const absl::Status fits = CanRun(worker.description, device, exactly);
+    reasons.push_back(
+        fits.ok()
+            ? absl::StrCat("worker ", worker.description.name, " is draining")
+            : std::string(fits.message()));
+  }
+  return absl::UnavailableError(absl::StrCat(
+      "no attached worker can run programs on ", device.device_count(), " ",
+      device.platform().empty() ? "cpu" : device.platform(),
+      " devices: ", absl::StrJoin(reasons, "; ")));
+}
+
+void JobQueue::Tick() {
+  absl::MutexLock lock(&mutex_);
+  const absl::Time now = clock_->Now();
+  for (auto it = workers_.begin(); it != workers_.end();) {
+    const auto worker = it++;
+    const absl::Duration silent = now - worker->second.seen;
+    if (silent <= options_.heartbeat_timeout) continue;
+    const std::string reason =
+        absl::StrCat("silent for ", absl::FormatDuration(silent));
+    worker->second.port->Close(absl::DeadlineExceededError(reason));
+    DropWorker(worker, reason);
+  }
+  Dispatch();
+  for (auto it = jobs_.begin(); it != jobs_.end();) {
+    Job& job = *(it++)->second;
+    if (job.waiting.empty() || AnyWorkerFor(job.request)) {
+      job.without_worker_since.reset();
+    } else if (!job.without_worker_since.has_value()) {
+      job.without_worker_since = now;
+    } else if (now - *job.without_worker_since >= options_.worker_grace) {
+      FinishJob(job, NoWorker(job.request.request.device(), job.exactly()));
+    }
+  }
+  changed_.SignalAll();
+}
+
+void JobQueue::Shutdown() {
+  absl::MutexLock lock(&mutex_);
+  shut_down_ = true;
+  while (!jobs_.empty()) {
+    FinishJob(*jobs_.begin()->second,
+              absl::UnavailableError("the coordinator is stopping"));
+  }
+  changed_.SignalAll();
+}
+
+JobState JobQueue::Describe(const Job& job) const {
+  std::vector<std::string> names;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.lease.has_value() && worker.lease->job == job.id) {
+      names.push_back(worker.description.name);
+    }
+  }
+  JobState state;
+  state.id = job.id;
+  state.state = job.started ? "running" : "queued";
+  state.worker = absl::StrJoin(names, ",");
+  state.programs = job.request.request.programs_size();
+  state.finished = job.finished;
+  state.failed = job.failed;
+  state.age = clock_->Now() - job.submitted;
+  return state;
+}
+
+std::vector<JobState> JobQueue::Jobs() const {
+  absl::MutexLock lock(&mutex_);
+  std::vector<JobState> states;
+  for (const DoneJob& done : done_) {
+    states.push_back(done.state);
+    states.back().age = clock_->Now() - done.submitted;
+  }
+  for (const auto& [id, job] : jobs_) states.push_back(Describe(*job));
+  return states;
+}
+
+std::vector<WorkerState> JobQueue::Workers() const {
+  absl::MutexLock lock(&mutex_);
+  std::vector<WorkerState> states;
+  for (const auto& [id, worker] : workers_) {
+    WorkerState state;
+    state.description = worker.description;
+    state.state = worker.draining            ? "draining"
+                  : worker.lease.has_value() ? "busy"
+                                             : "idle";
+    state.silent = clock_->Now() - worker.seen;
+    state.programs_measured = worker.programs_measured;
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
+}  // namespace meshwright::jobs

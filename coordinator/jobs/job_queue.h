@@ -1,0 +1,211 @@
+// JobQueue: the programs that wait, who runs them, and what came of them.
+//
+// Concept: a *job* is one RunnerRequest of one submitter. The queue cuts it
+// into *chunks* of at most Options::chunk_programs, so that several workers
+// share it; a chunk handed to a worker is a *lease*. A job with a reference
+// program is a comparison: it stays in one chunk. Chunks go out by priority,
+// then first come first served, to any idle worker that CanRun them.
+//
+//   chunk:   waiting ──Push──▶ leased ──every program has its result──▶ done
+//               ▲                │
+//               └── remainder ◀──┘ worker lost, or it reported a failure:
+//                                  tries + 1. On the last try each program
+//                                  travels alone, so that one that kills
+//                                  workers takes no other with it; after it
+//                                  the rest gets CRASHED rows with the reason.
+//   job:     queued ──first lease──▶ running ──last result──▶ done
+//               └──────────┬────────────┘
+//                          └── Cancel, Shutdown, no worker for worker_grace
+//   worker:  idle ⇄ busy;  ── Drain ──▶ draining ──lease over──▶ closed
+//
+// In → Out: every program of a job gets exactly one result through the job's
+// JobEvents, then comes JobDone. Programs with equal keys are one program.
+// Threads and ownership: all methods from any thread. WorkerPort is called
+// under the queue's lock. Time moves only through the clock; the owner calls
+// Tick about once a second.
+// Errors: JobDone carries kUnavailable when no attached worker could take the
+// programs for worker_grace (the message says what each one lacks),
+// kCancelled after Cancel, kUnavailable after Shutdown.
+#ifndef MESHWRIGHT_COORDINATOR_JOBS_JOB_QUEUE_H_
+#define MESHWRIGHT_COORDINATOR_JOBS_JOB_QUEUE_H_
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/strong_id.h"
+#include "coordinator/jobs/job_events.h"
+#include "coordinator/jobs/worker_port.h"
+#include "proto/v1/job.pb.h"
+
+namespace meshwright::jobs {
+
+using JobId = base::StrongId<struct JobTag>;
+// One attachment of a worker; a worker that comes back gets a new one.
+using WorkerId = base::StrongId<struct WorkerTag>;
+
+struct JobRequest {
+  v1::RunnerRequest request;
+  int priority = 0;  // higher goes first
+  // Only workers with this plugin version and device kind.
+  std::optional<DeviceDescription> exactly;
+};
+
+struct Submission {
+  JobId id;
+  std::shared_ptr<JobEvents> events;
+};
+
+struct JobState {
+  JobId id;
+  std::string state;   // queued | running | done
+  std::string worker;  // names, comma separated, of those that run it now
+  int programs = 0;
+  int finished = 0;
+  int failed = 0;
+  absl::Duration age;
+};
+
+struct WorkerState {
+  WorkerDescription description;
+  std::string state;  // idle | busy | draining
+  absl::Duration silent;
+  int64_t programs_measured = 0;
+};
+
+class JobQueue {
+ public:
+  struct Options {
+    int chunk_programs = 16;
+    int maximum_tries = 3;
+    // How long a job waits while no attached worker could run it.
+    absl::Duration worker_grace = absl::Seconds(15);
+    // A worker silent for longer is lost.
+    absl::Duration heartbeat_timeout = absl::Seconds(30);
+    int remembered_jobs = 100;
+  };
+
+  JobQueue(const base::Clock* clock, Options options);
+  ~JobQueue();
+  JobQueue(const JobQueue&) = delete;
+  JobQueue& operator=(const JobQueue&) = delete;
+
+  // ---- submitters
+  Submission Submit(JobRequest request) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Cancel(JobId job) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Waits up to worker_grace for a worker that can run programs for `device`.
+  absl::StatusOr<WorkerDescription> FindWorker(const v1::DeviceSpec& device,
+                                               const std::stop_token& stop)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // ---- workers
+  // A worker of the same name that is still attached is replaced.
+  WorkerId Attach(const WorkerDescription& description, WorkerPort* port)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // The port is not used again once this returns. Unknown ids are no error:
+  // the queue may have dropped the worker first.
+  void Detach(WorkerId worker, const std::string& reason)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // What the runner said under a lease; Finished ends the lease.
+  void Update(WorkerId worker, const std::string& lease,
+              const v1::RunnerEvent& event) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Heartbeat(WorkerId worker) ABSL_LOCKS_EXCLUDED(mutex_);
+  // No more leases for this worker; it is closed when it holds none.
+  void Drain(WorkerId worker) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // ---- the owner
+  void Tick() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Ends every job; later ones end at once.
+  void Shutdown() ABSL_LOCKS_EXCLUDED(mutex_);
+  std::vector<JobState> Jobs() const ABSL_LOCKS_EXCLUDED(mutex_);
+  std::vector<WorkerState> Workers() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Chunk {
+    std::vector<int> programs;  // indices into the job's request
+    int tries = 0;
+  };
+  struct Job {
+    JobId id;
+    JobRequest request;
+    std::shared_ptr<JobEvents> events;
+    absl::Time submitted;
+    std::deque<Chunk> waiting;
+    bool started = false;
+    int next_lease = 1;
+    int finished = 0;
+    int failed = 0;
+    std::optional<absl::Time> without_worker_since;
+
+    const DeviceDescription* exactly() const {
+      return request.exactly.has_value() ? &*request.exactly : nullptr;
+    }
+  };
+  struct Lease {
+    std::string name;
+    JobId job;
+    Chunk chunk;  // programs: those without a result yet
+  };
+  struct Worker {
+    WorkerDescription description;
+    WorkerPort* port = nullptr;
+    absl::Time seen;
+    bool draining = false;
+    std::optional<Lease> lease;
+    int64_t programs_measured = 0;
+  };
+  struct DoneJob {
+    JobState state;
+    absl::Time submitted;
+  };
+  using JobMap = std::map<JobId, std::unique_ptr<Job>>;
+  using WorkerMap = std::map<WorkerId, Worker>;
+
+  static std::deque<Chunk> Cut(const JobRequest& request, int chunk_programs);
+  void Dispatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Job* NextFor(const Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Give(Worker& worker, Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Job* Find(JobId job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  JobState Describe(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeResult(Worker& worker, Job& job, const v1::ProfileResult& result)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndLease(Worker& worker, const std::string& reason)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AddResult(Job& job, const v1::ProfileResult& result)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FinishJob(Job& job, absl::Status status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropWorker(WorkerMap::iterator worker, const std::string& reason)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool AnyWorkerFor(const JobRequest& request) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status NoWorker(const v1::DeviceSpec& device,
+                        const DeviceDescription* exactly) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const base::Clock* const clock_;
+  const Options options_;
+
+  mutable absl::Mutex mutex_;
+  absl::CondVar changed_;  // workers came, time moved, or the queue shut down
+  bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
+  int64_t next_job_ ABSL_GUARDED_BY(mutex_) = 1;
+  int64_t next_worker_ ABSL_GUARDED_BY(mutex_) = 1;
+  JobMap jobs_ ABSL_GUARDED_BY(mutex_);  // unfinished ones
+  std::deque<DoneJob> done_ ABSL_GUARDED_BY(mutex_);
+  WorkerMap workers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace meshwright::jobs
+
+#endif  // MESHWRIGHT_COORDINATOR_JOBS_JOB_QUEUE_H_

@@ -1,0 +1,288 @@
+#include "coordinator/jobs/job_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "coordinator/jobs/fake_worker.h"
+#include "coordinator/jobs/queue_measurer.h"
+
+namespace meshwright::jobs {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class JobQueueTest : public testing::Test {
+ protected:
+  static JobRequest Programs(int count, const std::string& prefix = "p") {
+    JobRequest request;
+    request.request.mutable_device()->set_platform("cpu");
+    request.request.mutable_device()->set_device_count(2);
+    for (int i = 0; i < count; ++i) {
+      request.request.add_programs()->set_key(absl::StrCat(prefix, i));
+    }
+    return request;
+  }
+
+  // Every event of a job that is over.
+  struct Story {
+    std::map<std::string, v1::ProfileResult> results;
+    absl::Status status;
+  };
+  static Story Read(const Submission& job) {
+    Story story;
+    while (true) {
+      const JobEvent event = job.events->Next();
+      if (const auto* done = std::get_if<JobDone>(&event)) {
+        story.status = done->status;
+        return story;
+      }
+      if (const auto* result = std::get_if<v1::ProfileResult>(&event)) {
+        EXPECT_TRUE(story.results.emplace(result->key(), *result).second)
+            << "two results for " << result->key();
+      }
+    }
+  }
+
+  base::FakeClock clock_;
+  JobQueue::Options options_{.chunk_programs = 4};
+  JobQueue queue_{&clock_, options_};
+};
+
+TEST_F(JobQueueTest, WorkersShareOneJobInEvenChunks) {
+  FakeWorker a(&queue_, "a"), b(&queue_, "b");
+  a.Attach();
+  b.Attach();
+  const Submission job = queue_.Submit(Programs(6));
+  ASSERT_THAT(a.leases(), SizeIs(1));
+  ASSERT_THAT(b.leases(), SizeIs(1));
+  EXPECT_EQ(a.leases()[0].second.programs_size(), 3);
+  EXPECT_EQ(b.leases()[0].second.programs_size(), 3);
+  EXPECT_EQ(queue_.Jobs()[0].worker, "a,b");
+  a.RunAll();
+  b.RunAll();
+  const Story story = Read(job);
+  EXPECT_TRUE(story.status.ok());
+  EXPECT_THAT(story.results, SizeIs(6));
+  EXPECT_EQ(queue_.Jobs()[0].state, "done");
+  EXPECT_EQ(queue_.Workers()[0].programs_measured, 3);
+}
+
+TEST_F(JobQueueTest, AnEmptyJobIsDoneAtOnce) {
+  EXPECT_TRUE(Read(queue_.Submit(Programs(0))).status.ok());
+}
+
+TEST_F(JobQueueTest, EqualKeysAreOneProgram) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  JobRequest request = Programs(2);
+  request.request.add_programs()->set_key("p0");
+  const Submission job = queue_.Submit(request);
+  EXPECT_EQ(a.leases()[0].second.programs_size(), 2);
+  a.RunAll();
+  EXPECT_THAT(Read(job).results, SizeIs(2));
+}
+
+TEST_F(JobQueueTest, PriorityThenFirstComeFirstServed) {
+  const Submission first = queue_.Submit(Programs(1, "first"));
+  const Submission second = queue_.Submit(Programs(1, "second"));
+  JobRequest urgent = Programs(1, "urgent");
+  urgent.priority = 1;
+  const Submission third = queue_.Submit(urgent);
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  for (int i = 0; i < 3; ++i) a.RunAll();
+  std::vector<std::string> order;
+  for (const auto& [lease, request] : a.leases()) {
+    order.push_back(request.programs(0).key());
+  }
+  EXPECT_THAT(order, testing::ElementsAre("urgent0", "first0", "second0"));
+}
+
+TEST_F(JobQueueTest, ALostWorkersUnfinishedProgramsGoToAnother) {
+  FakeWorker a(&queue_, "a"), b(&queue_, "b");
+  a.Attach();
+  const Submission job = queue_.Submit(Programs(4));
+  a.Report("p0");
+  a.Detach("the connection ended");
+  b.Attach();
+  ASSERT_THAT(b.leases(), SizeIs(1));
+  EXPECT_EQ(b.leases()[0].second.programs_size(), 3);
+  b.RunAll();
+  const Story story = Read(job);
+  EXPECT_THAT(story.results, SizeIs(4));
+  for (const auto& [key, result] : story.results) {
+    EXPECT_EQ(result.outcome(), v1::MEASURED) << key;
+  }
+}
+
+TEST_F(JobQueueTest, TheLastTryIsAloneAndThenTheProgramHasCrashed) {
+  const Submission job = queue_.Submit(Programs(4));
+  FakeWorker a(&queue_, "a");
+  for (int i = 0; i < 2; ++i) {
+    a.Attach();
+    a.Detach("the connection ended");
+  }
+  a.Attach();  // the last try: one program per lease
+  EXPECT_THAT(a.leases().back().second.programs(), SizeIs(1));
+  EXPECT_EQ(a.leases().back().second.programs(0).key(), "p0");
+  a.Detach("the connection ended");
+  a.Attach();
+  for (int i = 0; i < 3; ++i) a.RunAll();
+  const Story story = Read(job);
+  EXPECT_TRUE(story.status.ok());
+  ASSERT_THAT(story.results, SizeIs(4));
+  const v1::ProfileResult& lost = story.results.at("p0");
+  EXPECT_EQ(lost.outcome(), v1::CRASHED);
+  EXPECT_THAT(lost.reason(), HasSubstr("worker a was lost"));
+  EXPECT_THAT(lost.reason(), HasSubstr("3 tries"));
+  EXPECT_EQ(story.results.at("p3").outcome(), v1::MEASURED);
+}
+
+TEST_F(JobQueueTest, AWorkersOwnFailureIsNamedInTheRow) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  const Submission job = queue_.Submit(Programs(1));
+  for (int i = 0; i < 3; ++i) a.Finish("no space left in /tmp");
+  const Story story = Read(job);
+  EXPECT_THAT(story.results.at("p0").reason(),
+              HasSubstr("no space left in /tmp"));
+}
+
+TEST_F(JobQueueTest, AComparisonIsNotSplit) {
+  FakeWorker a(&queue_, "a"), b(&queue_, "b");
+  a.Attach();
+  b.Attach();
+  JobRequest request = Programs(10);
+  request.request.mutable_reference()->set_key("reference");
+  const Submission job = queue_.Submit(request);
+  EXPECT_THAT(b.leases(), SizeIs(0));
+  ASSERT_THAT(a.leases(), SizeIs(1));
+  EXPECT_EQ(a.leases()[0].second.programs_size(), 10);
+  EXPECT_EQ(a.leases()[0].second.reference().key(), "reference");
+}
+
+TEST_F(JobQueueTest, ASilentWorkerIsLost) {
+  FakeWorker a(&queue_, "a"), b(&queue_, "b");
+  a.Attach();
+  const Submission job = queue_.Submit(Programs(1));
+  clock_.Advance(absl::Seconds(29));
+  queue_.Heartbeat(a.id());
+  clock_.Advance(absl::Seconds(29));
+  queue_.Tick();
+  EXPECT_THAT(queue_.Workers(), SizeIs(1));
+  clock_.Advance(absl::Seconds(2));
+  queue_.Tick();
+  EXPECT_THAT(queue_.Workers(), SizeIs(0));
+  EXPECT_THAT(a.closed(), SizeIs(1));
+  a.Report("p0");  // too late: the lease is no longer its own
+  b.Attach();
+  b.RunAll();
+  EXPECT_THAT(Read(job).results, SizeIs(1));
+}
+
+TEST_F(JobQueueTest, NoFittingWorkerEndsTheJobAfterTheGrace) {
+  FakeWorker a(&queue_, "a", 2);
+  a.Attach();
+  JobRequest request = Programs(1);
+  request.request.mutable_device()->set_device_count(8);
+  const Submission job = queue_.Submit(request);
+  queue_.Tick();
+  clock_.Advance(absl::Seconds(14));
+  queue_.Heartbeat(a.id());
+  queue_.Tick();
+  EXPECT_EQ(queue_.Jobs()[0].state, "queued");
+  clock_.Advance(absl::Seconds(1));
+  queue_.Tick();
+  const absl::Status status = Read(job).status;
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("8 cpu devices"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("worker a has 2"));
+}
+
+TEST_F(JobQueueTest, ADrainingWorkerEndsItsLeaseAndIsClosed) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  const Submission job = queue_.Submit(Programs(8));
+  queue_.Drain(a.id());
+  EXPECT_EQ(queue_.Workers()[0].state, "draining");
+  a.RunAll();
+  ASSERT_THAT(a.closed(), SizeIs(1));
+  EXPECT_TRUE(a.closed()[0].ok());
+  EXPECT_THAT(a.leases(), SizeIs(1));
+  EXPECT_THAT(queue_.Workers(), SizeIs(0));
+  FakeWorker b(&queue_, "b");
+  b.Attach();
+  b.RunAll();
+  EXPECT_THAT(Read(job).results, SizeIs(8));
+}
+
+TEST_F(JobQueueTest, AWorkerThatComesBackReplacesItself) {
+  FakeWorker old(&queue_, "a"), anew(&queue_, "a");
+  old.Attach();
+  const Submission job = queue_.Submit(Programs(1));
+  anew.Attach();
+  EXPECT_THAT(old.closed(), SizeIs(1));
+  old.Report("p0");  // no longer heard
+  old.Detach("late");
+  ASSERT_THAT(anew.leases(), SizeIs(1));
+  anew.RunAll();
+  EXPECT_THAT(Read(job).results, SizeIs(1));
+}
+
+TEST_F(JobQueueTest, ShutdownEndsEveryJob) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  const Submission running = queue_.Submit(Programs(1));
+  const Submission waiting = queue_.Submit(Programs(1, "q"));
+  queue_.Shutdown();
+  EXPECT_EQ(Read(running).status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Read(waiting).status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Read(queue_.Submit(Programs(1))).status.code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST_F(JobQueueTest, AMeasurerHoldsToTheVersionItDescribed) {
+  FakeWorker a(&queue_, "a"), b(&queue_, "b");
+  b.description().devices.platform_version = "version 2";
+  a.Attach();
+  std::stop_source stop;
+  QueueMeasurer measurer(&queue_, stop.get_token());
+  const JobRequest request = Programs(8);
+  EXPECT_EQ(measurer.Describe(request.request.device())->platform_version,
+            "version 1");
+  b.Attach();
+  absl::Status status;
+  std::thread measuring([&] {
+    status = measurer.Measure(request.request, nullptr,
+                              [&](const auto&) { stop.request_stop(); });
+  });
+  while (queue_.Jobs().empty()) std::this_thread::yield();
+  EXPECT_THAT(b.leases(), SizeIs(0));
+  v1::RunnerEvent started;
+  started.mutable_started()->set_key("p0");
+  queue_.Update(a.id(), "job-1.1", started);  // whose callback stops it all
+  measuring.join();
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_THAT(a.cancelled(), testing::ElementsAre("job-1.1"));
+}
+
+TEST_F(JobQueueTest, DescribeSaysWhatIsMissing) {
+  const JobQueue::Options impatient{.worker_grace = absl::ZeroDuration()};
+  JobQueue queue(&clock_, impatient);
+  QueueMeasurer measurer(&queue, {});
+  EXPECT_THAT(std::string(measurer.Describe({}).status().message()),
+              HasSubstr("no worker is attached"));
+  FakeWorker a(&queue, "a");
+  a.Attach();
+  v1::DeviceSpec device;
+  device.set_platform("cuda");
+  device.set_device_count(1);
+  EXPECT_THAT(std::string(measurer.Describe(device).status().message()),
+              HasSubstr("worker a has cpu devices"));
+}
+
+}  // namespace
+}  // namespace meshwright::jobs

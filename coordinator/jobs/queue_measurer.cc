@@ -1,0 +1,36 @@
+#include "coordinator/jobs/queue_measurer.h"
+
+#include "base/status_macros.h"
+
+namespace meshwright::jobs {
+
+absl::StatusOr<DeviceDescription> QueueMeasurer::Describe(
+    const v1::DeviceSpec& device) {
+  ASSIGN_OR_RETURN(const WorkerDescription worker,
+                   queue_->FindWorker(device, stop_));
+  described_ = worker.devices;
+  DeviceDescription description = worker.devices;
+  if (device.device_count() > 0) {
+    description.device_count = device.device_count();
+  }
+  return description;
+}
+
+absl::Status QueueMeasurer::Measure(const v1::RunnerRequest& request,
+                                    const OnResult& on_result,
+                                    const OnStarted& on_started) {
+  const Submission job = queue_->Submit({request, priority_, described_});
+  const std::stop_callback cancel(stop_,
+                                  [this, &job] { queue_->Cancel(job.id); });
+  while (true) {
+    const JobEvent event = job.events->Next();
+    if (const auto* done = std::get_if<JobDone>(&event)) return done->status;
+    if (const auto* result = std::get_if<v1::ProfileResult>(&event)) {
+      if (on_result) on_result(*result);
+    } else if (on_started) {
+      on_started(std::get<v1::RunnerEvent::Started>(event));
+    }
+  }
+}
+
+}  // namespace meshwright::jobs

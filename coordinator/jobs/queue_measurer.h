@@ -1,0 +1,40 @@
+// QueueMeasurer: the Measurer of one planning request, on top of the queue.
+//
+// Concept: made for one request and thrown away with it. Describe picks a
+// worker; from then on Measure accepts only workers with the same plugin
+// version and device kind, because both are part of the programs' keys.
+// Threads: one request, one thread; the stop token from any. A stop cancels
+// the job at hand, and Measure returns kCancelled.
+#ifndef MESHWRIGHT_COORDINATOR_JOBS_QUEUE_MEASURER_H_
+#define MESHWRIGHT_COORDINATOR_JOBS_QUEUE_MEASURER_H_
+
+#include <optional>
+#include <stop_token>
+
+#include "coordinator/jobs/job_queue.h"
+#include "coordinator/jobs/measurer.h"
+
+namespace meshwright::jobs {
+
+class QueueMeasurer : public Measurer {
+ public:
+  // `queue` outlives the measurer.
+  QueueMeasurer(JobQueue* queue, std::stop_token stop, int priority = 0)
+      : queue_(queue), stop_(std::move(stop)), priority_(priority) {}
+
+  absl::StatusOr<DeviceDescription> Describe(
+      const v1::DeviceSpec& device) override;
+  absl::Status Measure(const v1::RunnerRequest& request,
+                       const OnResult& on_result,
+                       const OnStarted& on_started) override;
+
+ private:
+  JobQueue* const queue_;
+  const std::stop_token stop_;
+  const int priority_;
+  std::optional<DeviceDescription> described_;
+};
+
+}  // namespace meshwright::jobs
+
+#endif  // MESHWRIGHT_COORDINATOR_JOBS_QUEUE_MEASURER_H_

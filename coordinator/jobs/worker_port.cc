@@ -1,0 +1,39 @@
+#include "coordinator/jobs/worker_port.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::jobs {
+
+absl::Status CanRun(const WorkerDescription& worker,
+                    const v1::DeviceSpec& device,
+                    const DeviceDescription* exactly) {
+  const DeviceDescription& has = worker.devices;
+  const std::string wanted =
+      device.platform().empty() ? "cpu" : device.platform();
+  if (has.platform != wanted) {
+    return absl::UnavailableError(absl::StrCat("worker ", worker.name, " has ",
+                                               has.platform, " devices"));
+  }
+  if (device.device_count() > has.device_count) {
+    return absl::UnavailableError(absl::StrCat("worker ", worker.name, " has ",
+                                               has.device_count, " ",
+                                               has.platform, " devices"));
+  }
+  if (!device.plugin_path().empty() &&
+      device.plugin_path() != worker.plugin_path) {
+    return absl::UnavailableError(absl::StrCat("worker ", worker.name, " runs ",
+                                               worker.plugin_path.empty()
+                                                   ? "the plugin of its build"
+                                                   : worker.plugin_path));
+  }
+  if (exactly != nullptr &&
+      (exactly->platform_version != has.platform_version ||
+       exactly->device_kind != has.device_kind)) {
+    return absl::UnavailableError(
+        absl::StrCat("worker ", worker.name, " has ", has.device_kind,
+                     " under plugin version ", has.platform_version));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace meshwright::jobs

@@ -1,0 +1,121 @@
+#include "coordinator/segmenter/analysis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/file.h"
+#include "coordinator/ir/dim_links.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+Analysis AnalyzeSample(const std::string& name, std::vector<int64_t> mesh) {
+  auto module =
+      ir::LoadModule(*base::ReadFile("tests/testdata/" + name + ".hlo.pb"));
+  auto analysis = Analyze(*std::move(module), std::move(mesh));
+  EXPECT_TRUE(analysis.ok()) << analysis.status();
+  return *std::move(analysis);
+}
+
+struct Expected {
+  const char* name;
+  int layer_configurations;
+};
+
+class SampleTest : public testing::TestWithParam<Expected> {};
+
+TEST_P(SampleTest, ALayerIsFourBlocksAndOneSegmentType) {
+  for (const auto& [suffix, layers] :
+       {std::pair<std::string, int>{"_2l", 2}, {"_4l", 4}}) {
+    const Analysis analysis = AnalyzeSample(GetParam().name + suffix, {1, 2});
+    int instances = 0;
+    for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
+      const Segment& segment = analysis.plan.segments[s];
+      if (segment.last_block - segment.first_block != 4) continue;
+      int configurations = 1;
+      for (int b = segment.first_block; b < segment.last_block; ++b) {
+        configurations *=
+            static_cast<int>(analysis.strategies[b].strategies.size());
+      }
+      EXPECT_EQ(configurations, GetParam().layer_configurations);
+      EXPECT_EQ(
+          analysis.type_of_segment[s],
+          analysis
+              .type_of_segment[analysis.plan.segments[1].first_block ? s : 1]);
+      ++instances;
+    }
+    EXPECT_EQ(instances, layers);
+    EXPECT_LE(analysis.types.size(), 3u);
+  }
+}
+
+TEST_P(SampleTest, ADeeperModelHasTheSameSegmentTypes) {
+  const Analysis shallow =
+      AnalyzeSample(std::string(GetParam().name) + "_2l", {1, 2});
+  const Analysis deep =
+      AnalyzeSample(std::string(GetParam().name) + "_4l", {1, 2});
+  std::set<std::string> a, b;
+  for (const auto& graph : shallow.graphs) a.insert(graph.fingerprint);
+  for (const auto& graph : deep.graphs) b.insert(graph.fingerprint);
+  EXPECT_EQ(a, b);
+}
+
+TEST_P(SampleTest, EveryBackwardContractionIsMatched) {
+  const Analysis analysis =
+      AnalyzeSample(std::string(GetParam().name) + "_2l", {1, 2});
+  for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
+    if (!ir::IsContraction(analysis.module, id) ||
+        analysis.direction.forward[id]) {
+      continue;
+    }
+    EXPECT_TRUE(analysis.gradients.contains(id))
+        << analysis.module.at(id).name();
+  }
+}
+
+// The segments together are the step: every operation that is not recomputable
+// is in exactly one graph, and every output is given once.
+TEST_P(SampleTest, TheSegmentsCoverTheStepOnce) {
+  const Analysis analysis =
+      AnalyzeSample(std::string(GetParam().name) + "_2l", {1, 2});
+  std::vector<int> seen(analysis.module.size(), 0);
+  std::set<ir::ValueId> outputs;
+  for (const SegmentGraph& graph : analysis.graphs) {
+    for (size_t i = graph.input_count; i < graph.values.size(); ++i) {
+      ++seen[graph.values[i].origin];
+    }
+    for (int output : graph.outputs) {
+      outputs.insert(graph.values[output].origin);
+    }
+  }
+  for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
+    if (analysis.plan.owner[id] >= 0) {
+      EXPECT_EQ(seen[id], 1) << analysis.module.at(id).name();
+    }
+  }
+  for (ir::ValueId output : analysis.module.outputs) {
+    EXPECT_TRUE(outputs.contains(output));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SampleTest,
+                         testing::Values(Expected{"llama", 81},
+                                         Expected{"gpt2", 81},
+                                         Expected{"bert", 81},
+                                         Expected{"moe", 108}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(AnalysisTest, AMeshThatDividesNothingReplicates) {
+  const Analysis analysis = AnalyzeSample("llama_tiny", {1, 7});
+  for (const StrategySet& set : analysis.strategies) {
+    ASSERT_EQ(set.strategies.size(), 1u);
+    EXPECT_EQ(set.strategies[0].kind, StrategyKind::kReplicated);
+    EXPECT_FALSE(set.lost.empty());
+    EXPECT_THAT(set.lost[0].reason, testing::HasSubstr("does not divide by 7"));
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::segmenter

@@ -1,0 +1,42 @@
+// Gradients: which backward contraction differentiates which forward one.
+//
+// Concept: a forward contraction y = f(a, b) has up to two in the backward
+// pass, da = g . b and db = a . g, that share the cotangent g of y. The one
+// that reads b and the one that reads a are found through layout operations;
+// where an operand is shared by several contractions (q, k and v read one
+// activation) the partner that shares the cotangent decides, then the parameter
+// the gradient flows to. A backward contraction that shares both operands with
+// f is a recomputation of it.
+// In -> Out: module, direction -> one GradientMatch per matched contraction.
+// Shapes: `cotangent_dims[i]` is the dimension of y behind dimension i of the
+// cotangent operand, `output_dims[i]` the dimension of the differentiated
+// operand behind dimension i of the result; -1 where unknown.
+// Source: design, section 4 ("Forward and backward").
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_GRADIENTS_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_GRADIENTS_H_
+
+#include <unordered_map>
+#include <vector>
+
+#include "coordinator/ir/module.h"
+#include "coordinator/segmenter/direction.h"
+
+namespace meshwright::segmenter {
+
+struct GradientMatch {
+  ir::ValueId forward = -1;
+  bool recomputation = false;
+  int differentiated = 0;     // 0: lhs of the forward contraction, 1: rhs
+  int cotangent_operand = 0;  // operand number of g in the backward one
+  std::vector<int> cotangent_dims;
+  std::vector<int> output_dims;
+};
+
+using GradientMatches = std::unordered_map<ir::ValueId, GradientMatch>;
+
+GradientMatches MatchGradients(const ir::Module& module,
+                               const Direction& direction);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_GRADIENTS_H_

@@ -1,0 +1,147 @@
+#include "coordinator/segmenter/prologue.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/fingerprint.h"
+#include "coordinator/segmenter/hash.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::Module;
+using ir::Opcode;
+using ir::ValueId;
+
+class PrologueFinder {
+ public:
+  PrologueFinder(const Module& module, const Direction& direction,
+                 const BlockGraph& blocks)
+      : module_(module), direction_(direction), blocks_(blocks) {}
+
+  std::vector<char> Find(const std::vector<Segment>& cover) {
+    std::vector<ValueId> borders;
+    const Segment& first = cover.front();
+    for (size_t i = 1; i < cover.size() && borders.empty(); ++i) {
+      if (Alike(first, cover[i])) borders = WalkTogether(first, cover[i]);
+    }
+    if (borders.empty()) borders = SharedByBlocks();
+    return Above(borders);
+  }
+
+ private:
+  bool Alike(const Segment& a, const Segment& b) const {
+    const int length = a.last_block - a.first_block;
+    if (length == 0 || b.last_block - b.first_block != length) return false;
+    for (int i = 0; i < length; ++i) {
+      if (blocks_.blocks[a.first_block + i].hash !=
+          blocks_.blocks[b.first_block + i].hash) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool In(ValueId id, const Segment& segment) const {
+    return blocks_.home[id] >= segment.first_block &&
+           blocks_.home[id] < segment.last_block;
+  }
+
+  // The values of a segment that later blocks read, in structural order.
+  std::vector<ValueId> Ends(const Segment& segment) {
+    std::vector<std::pair<uint64_t, ValueId>> ends;
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (!blocks_.inside[id] || !In(id, segment)) continue;
+      for (ValueId user : module_.at(id).users) {
+        if (direction_.forward[user] && !In(user, segment)) {
+          ends.emplace_back(HashShape(module_.at(id).shape), id);
+          break;
+        }
+      }
+    }
+    std::sort(ends.begin(), ends.end());
+    std::vector<ValueId> ids;
+    for (const auto& [hash, id] : ends) ids.push_back(id);
+    return ids;
+  }
+
+  std::vector<ValueId> WalkTogether(const Segment& first,
+                                    const Segment& second) {
+    const std::vector<ValueId> a = Ends(first);
+    const std::vector<ValueId> b = Ends(second);
+    std::set<ValueId> borders;
+    std::set<std::pair<ValueId, ValueId>> seen;
+    std::vector<std::pair<ValueId, ValueId>> stack;
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      stack.emplace_back(a[i], b[i]);
+    }
+    while (!stack.empty()) {
+      const auto [x, y] = stack.back();
+      stack.pop_back();
+      if (!seen.insert({x, y}).second) continue;
+      const ir::Instruction& left = module_.at(x);
+      const ir::Instruction& right = module_.at(y);
+      if (direction_.recomputable[x] && direction_.recomputable[y]) continue;
+      const bool before = blocks_.home[y] < second.first_block &&
+                          right.opcode != Opcode::kParameter;
+      if (before || left.opcode != right.opcode ||
+          left.operands.size() != right.operands.size()) {
+        if (!direction_.has_contraction[x]) borders.insert(x);
+        continue;
+      }
+      for (size_t i = 0; i < left.operands.size(); ++i) {
+        stack.emplace_back(left.operands[i], right.operands[i]);
+      }
+    }
+    return {borders.begin(), borders.end()};
+  }
+
+  std::vector<ValueId> SharedByBlocks() const {
+    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+      if (!direction_.forward[id] || direction_.has_contraction[id] ||
+          !direction_.batch_derived[id] || direction_.recomputable[id] ||
+          !ir::IsFloating(module_.at(id).shape.element_type) ||
+          module_.at(id).opcode == Opcode::kParameter) {
+        continue;
+      }
+      std::set<int> readers;
+      for (ValueId user : module_.at(id).users) {
+        if (direction_.forward[user] && blocks_.home[user] >= 0) {
+          readers.insert(blocks_.home[user]);
+        }
+      }
+      if (readers.size() > 1) return {id};
+    }
+    return {};
+  }
+
+  std::vector<char> Above(const std::vector<ValueId>& borders) const {
+    std::vector<char> marks(module_.size(), 0);
+    for (ValueId id : borders) marks[id] = 1;
+    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+      if (!marks[id]) continue;
+      for (ValueId operand : module_.at(id).operands) marks[operand] = 1;
+    }
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (direction_.recomputable[id] ||
+          module_.at(id).opcode == Opcode::kParameter) {
+        marks[id] = 0;
+      }
+    }
+    return marks;
+  }
+
+  const Module& module_;
+  const Direction& direction_;
+  const BlockGraph& blocks_;
+};
+
+}  // namespace
+
+std::vector<char> FindPrologue(const Module& module, const Direction& direction,
+                               const BlockGraph& blocks,
+                               const std::vector<Segment>& cover) {
+  return PrologueFinder(module, direction, blocks).Find(cover);
+}
+
+}  // namespace meshwright::segmenter

@@ -1,0 +1,54 @@
+// Segments: the few pieces of a training step that are really different.
+//
+// Concept: the sequence of ParallelBlocks is covered by segments of at most one
+// period and at most kMaxConfigurations configurations; whatever comes before
+// the first block is the prologue and, where the last segment repeats, whatever
+// comes after the last block the epilogue. Then every operation of the step,
+// backward and update included, gets its segment: backward operations by the
+// gradient border (the vertex on every path from later to earlier backward
+// contractions), update operations by the parameter they update. Values that
+// read only constants, iota and scalars belong to nobody: every segment
+// computes them anew.
+// In -> Out: blocks, gradient matches -> SegmentPlan.
+// Source: papers/cfp.txt 4.1, Eq. 7; design, section 4 ("Segments").
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_H_
+
+#include <vector>
+
+#include "coordinator/ir/module.h"
+#include "coordinator/segmenter/blocks.h"
+#include "coordinator/segmenter/direction.h"
+#include "coordinator/segmenter/gradients.h"
+
+namespace meshwright::segmenter {
+
+inline constexpr int kMaxConfigurations = 128;
+
+struct Segment {
+  int first_block = 0;  // blocks [first, last) of the sequence
+  int last_block = 0;   // equal to first: prologue or epilogue
+};
+
+struct SegmentPlan {
+  std::vector<Segment> segments;  // in sequence order
+  // By ValueId: the segment an operation belongs to. kEverywhere for values
+  // every reader computes anew, kNowhere for parameters and the root.
+  std::vector<int> owner;
+  static constexpr int kEverywhere = -1;
+  static constexpr int kNowhere = -2;
+};
+
+// `configurations[b]` is the number of strategies of block b.
+SegmentPlan PlanSegments(const ir::Module& module, const Direction& direction,
+                         const BlockGraph& blocks,
+                         const GradientMatches& gradients,
+                         const std::vector<int>& configurations);
+
+// The cover alone, for tests: block hashes and strategy counts -> segments.
+std::vector<Segment> CoverSequence(const std::vector<uint64_t>& hashes,
+                                   const std::vector<int>& configurations);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_H_

@@ -1,0 +1,21 @@
+// Whether a daemon may listen where it was told to.
+//
+// Concept: gRPC says only that a port could not be bound; this asks the kernel
+// first, so that the person reads why.
+// Errors: kAlreadyExists (busy), kInvalidArgument (no HOST:PORT, or a host
+// that is not of this machine), kPermissionDenied; each one sentence.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_LISTEN_ADDRESS_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_LISTEN_ADDRESS_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace meshwright::service {
+
+// `address` is HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 takes a free one.
+absl::Status CheckListenAddress(const std::string& address);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_LISTEN_ADDRESS_H_

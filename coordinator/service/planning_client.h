@@ -1,0 +1,47 @@
+// PlanningClient: a coordinator as launchers and the command line see it.
+//
+// Threads: one call at a time per client; a stop token from any thread ends
+// the call with kCancelled.
+// Errors: what the coordinator answered; kUnavailable, in one sentence with
+// the address, where none answers there.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLANNING_CLIENT_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_PLANNING_CLIENT_H_
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/v1/plan.pb.h"
+#include "proto/v1/profile.pb.h"
+#include "proto/v1/services.pb.h"
+
+namespace meshwright::service {
+
+class PlanningClient {
+ public:
+  using OnProgress = std::function<void(const v1::PlanProgress&)>;
+  using OnCompare = std::function<void(const v1::CompareEvent&)>;
+
+  // Waits up to `timeout` for the coordinator to answer at `address`.
+  static absl::StatusOr<std::unique_ptr<PlanningClient>> Connect(
+      const std::string& address, absl::Duration timeout = absl::Seconds(5));
+
+  virtual ~PlanningClient() = default;
+
+  virtual absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
+                                            const OnProgress& on_progress,
+                                            const std::stop_token& stop) = 0;
+  virtual absl::Status Compare(const v1::CompareRequest& request,
+                               const OnCompare& on_event,
+                               const std::stop_token& stop) = 0;
+  virtual absl::StatusOr<v1::ListJobsResponse> ListJobs() = 0;
+  virtual absl::StatusOr<v1::ListWorkersResponse> ListWorkers() = 0;
+};
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_PLANNING_CLIENT_H_

@@ -1,0 +1,199 @@
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <stop_token>
+#include <utility>
+
+#include "base/log.h"
+#include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/service/outbox.h"
+#include "coordinator/service/rpc_status.h"
+#include "coordinator/service/services.h"
+#include "proto/v1/services.grpc.pb.h"
+
+namespace meshwright::service {
+namespace {
+
+// A call that a thread answers with a stream of events. A client that goes
+// away requests a stop. It lives until both gRPC and the thread are done.
+template <typename Event>
+class EventStream : public grpc::ServerWriteReactor<Event> {
+ public:
+  static std::shared_ptr<EventStream> Make() {
+    auto stream = std::make_shared<EventStream>();
+    stream->self_ = stream;
+    return stream;
+  }
+
+  EventStream() : outbox_(this) {}
+
+  void Send(Event event) { outbox_.Send(std::move(event)); }
+  void Finish(const absl::Status& status) { outbox_.Finish(ToRpc(status)); }
+  std::stop_token stop() { return stop_.get_token(); }
+
+  void OnWriteDone(bool ok) override {
+    if (!ok) stop_.request_stop();
+    outbox_.OnWriteDone(ok);
+  }
+  void OnCancel() override { stop_.request_stop(); }
+  void OnDone() override { self_.reset(); }
+
+ private:
+  using Base = grpc::ServerWriteReactor<Event>;
+
+  std::shared_ptr<EventStream> self_;
+  std::stop_source stop_;
+  Outbox<Base, Event, grpc::Status> outbox_;
+};
+
+class PlanningService : public v1::Planning::CallbackService {
+ public:
+  explicit PlanningService(const PlanningContext& context)
+      : context_(context) {}
+
+  grpc::ServerWriteReactor<v1::PlanEvent>* MakePlan(
+      grpc::CallbackServerContext* context,
+      const v1::PlanRequest* request) override {
+    auto stream = EventStream<v1::PlanEvent>::Make();
+    if (*context_.draining) {
+      stream->Finish(
+          absl::UnavailableError("the coordinator drains and takes no plans"));
+      return stream.get();
+    }
+    base::LogInfo("plan of ", request->model_name(), " for ", context->peer());
+    context_.calls->Run([this, stream, request = *request] {
+      stream->Finish(Plan(request, *stream));
+    });
+    return stream.get();
+  }
+
+  grpc::ServerWriteReactor<v1::CompareEvent>* Compare(
+      grpc::CallbackServerContext* context,
+      const v1::CompareRequest* request) override {
+    auto stream = EventStream<v1::CompareEvent>::Make();
+    if (*context_.draining) {
+      stream->Finish(
+          absl::UnavailableError("the coordinator drains and takes no runs"));
+      return stream.get();
+    }
+    if (!request->has_reference()) {
+      stream->Finish(
+          absl::InvalidArgumentError("a comparison needs a reference program"));
+      return stream.get();
+    }
+    context_.calls->Run([this, stream, request = *request] {
+      stream->Finish(RunComparison(request, *stream));
+    });
+    return stream.get();
+  }
+
+  grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,
+                                     const v1::ListJobsRequest* request,
+                                     v1::ListJobsResponse* response) override;
+  grpc::ServerUnaryReactor* ListWorkers(
+      grpc::CallbackServerContext* context,
+      const v1::ListWorkersRequest* request,
+      v1::ListWorkersResponse* response) override;
+
+ private:
+  absl::Status Plan(const v1::PlanRequest& request,
+                    EventStream<v1::PlanEvent>& stream) const {
+    jobs::QueueMeasurer measurer(context_.queue, stream.stop());
+    absl::StatusOr<v1::Plan> plan = (*context_.plan)(
+        request, &measurer, [&](const v1::PlanProgress& progress) {
+          v1::PlanEvent event;
+          *event.mutable_progress() = progress;
+          stream.Send(std::move(event));
+        });
+    if (!plan.ok()) {
+      base::LogInfo("plan of ", request.model_name(), ": ",
+                    plan.status().ToString());
+      return plan.status();
+    }
+    v1::PlanEvent event;
+    *event.mutable_plan() = *std::move(plan);
+    stream.Send(std::move(event));
+    return absl::OkStatus();
+  }
+
+  absl::Status RunComparison(const v1::CompareRequest& request,
+                             EventStream<v1::CompareEvent>& stream) const {
+    v1::RunnerRequest run;
+    *run.mutable_device() = request.device();
+    *run.mutable_options() = request.options();
+    *run.mutable_reference() = request.reference();
+    *run.mutable_programs() = request.programs();
+    v1::PlanProgress progress;
+    progress.set_total(run.programs_size());
+    const auto report = [&] {
+      v1::CompareEvent event;
+      *event.mutable_progress() = progress;
+      stream.Send(std::move(event));
+    };
+    jobs::QueueMeasurer measurer(context_.queue, stream.stop());
+    return measurer.Measure(
+        run,
+        [&](const v1::ProfileResult& result) {
+          v1::CompareEvent event;
+          *event.mutable_result() = result;
+          stream.Send(std::move(event));
+          progress.set_phase("measure");
+          progress.set_done(progress.done() + 1);
+          report();
+        },
+        [&](const v1::RunnerEvent::Started& started) {
+          progress.set_phase(
+              started.phase() == v1::RunnerEvent::Started::COMPILE ? "compile"
+                                                                   : "measure");
+          report();
+        });
+  }
+
+  const PlanningContext context_;
+};
+
+grpc::ServerUnaryReactor* PlanningService::ListJobs(
+    grpc::CallbackServerContext* context, const v1::ListJobsRequest* request,
+    v1::ListJobsResponse* response) {
+  for (const jobs::JobState& job : context_.queue->Jobs()) {
+    v1::JobSummary& summary = *response->add_jobs();
+    summary.set_id(absl::StrCat("job-", job.id.value));
+    summary.set_state(job.state);
+    summary.set_worker_id(job.worker);
+    summary.set_programs(job.programs);
+    summary.set_finished(job.finished);
+    summary.set_failed(job.failed);
+    summary.set_age_seconds(absl::ToDoubleSeconds(job.age));
+  }
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* PlanningService::ListWorkers(
+    grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
+    v1::ListWorkersResponse* response) {
+  for (const jobs::WorkerState& worker : context_.queue->Workers()) {
+    v1::WorkerSummary& summary = *response->add_workers();
+    summary.set_id(worker.description.name);
+    summary.set_host(worker.description.host);
+    summary.set_platform(worker.description.devices.platform);
+    summary.set_device_kind(worker.description.devices.device_kind);
+    summary.set_device_count(worker.description.devices.device_count);
+    summary.set_state(worker.state);
+    summary.set_seen_seconds_ago(absl::ToDoubleSeconds(worker.silent));
+    summary.set_programs_measured(worker.programs_measured);
+  }
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> NewPlanningService(
+    const PlanningContext& context) {
+  return std::make_unique<PlanningService>(context);
+}
+
+}  // namespace meshwright::service

@@ -1,0 +1,35 @@
+// The two gRPC services, as the coordinator puts them into its server.
+//
+// Ownership: what the arguments point to outlives the services, and the server
+// is shut down before the services go.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_SERVICES_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_SERVICES_H_
+
+#include <atomic>
+#include <memory>
+
+#include "coordinator/jobs/job_queue.h"
+#include "coordinator/service/call_threads.h"
+#include "coordinator/service/coordinator.h"
+
+namespace grpc {
+class Service;
+}  // namespace grpc
+
+namespace meshwright::service {
+
+struct PlanningContext {
+  jobs::JobQueue* queue = nullptr;
+  CallThreads* calls = nullptr;
+  const PlanFunction* plan = nullptr;
+  const std::atomic<bool>* draining = nullptr;
+};
+
+std::unique_ptr<grpc::Service> NewPlanningService(
+    const PlanningContext& context);
+
+std::unique_ptr<grpc::Service> NewWorkersService(jobs::JobQueue* queue);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_SERVICES_H_

@@ -1,0 +1,143 @@
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "coordinator/service/outbox.h"
+#include "coordinator/service/rpc_status.h"
+#include "coordinator/service/services.h"
+#include "proto/v1/services.grpc.pb.h"
+
+namespace meshwright::service {
+namespace {
+
+// One attached worker. gRPC calls OnReadDone one at a time; the queue calls
+// the port from any thread. It deletes itself in OnDone.
+class WorkerStream
+    : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>,
+      public jobs::WorkerPort {
+ public:
+  explicit WorkerStream(jobs::JobQueue* queue) : queue_(queue), outbox_(this) {
+    StartRead(&message_);
+  }
+
+  // ---- jobs::WorkerPort
+  void Push(const std::string& lease,
+            const v1::RunnerRequest& request) override {
+    v1::CoordinatorMessage message;
+    message.mutable_batch()->set_job_id(lease);
+    *message.mutable_batch()->mutable_request() = request;
+    outbox_.Send(std::move(message));
+  }
+  void Cancel(const std::string& lease) override {
+    v1::CoordinatorMessage message;
+    message.mutable_cancel()->set_job_id(lease);
+    outbox_.Send(std::move(message));
+  }
+  void Close(const absl::Status& reason) override {
+    outbox_.Finish(ToRpc(reason));
+  }
+
+  // ---- grpc::ServerBidiReactor
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      Leave("the connection ended");
+      outbox_.Finish(grpc::Status::OK);
+      return;
+    }
+    const absl::Status status = Take();
+    if (!status.ok()) {
+      Leave(std::string(status.message()));
+      outbox_.Finish(ToRpc(status));
+      return;
+    }
+    StartRead(&message_);
+  }
+  void OnWriteDone(bool ok) override { outbox_.OnWriteDone(ok); }
+  void OnDone() override {
+    Leave("the connection ended");
+    delete this;
+  }
+
+ private:
+  void Leave(const std::string& reason) {
+    if (worker_.has_value()) queue_->Detach(*worker_, reason);
+    worker_.reset();
+  }
+
+  absl::Status Take() {
+    if (!worker_.has_value()) {
+      if (!message_.has_hello()) {
+        return absl::InvalidArgumentError("a worker's first message is Hello");
+      }
+      return Attach(message_.hello());
+    }
+    switch (message_.message_case()) {
+      case v1::WorkerMessage::kUpdate:
+        queue_->Update(*worker_, message_.update().job_id(),
+                       message_.update().event());
+        break;
+      case v1::WorkerMessage::kHeartbeat:
+        queue_->Heartbeat(*worker_);
+        break;
+      case v1::WorkerMessage::kDrain:
+        queue_->Drain(*worker_);
+        break;
+      case v1::WorkerMessage::kHello:
+        return absl::InvalidArgumentError("a worker says Hello once");
+      case v1::WorkerMessage::MESSAGE_NOT_SET:
+        break;  // of a newer version
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Attach(const v1::WorkerHello& hello) {
+    if (hello.worker_id().empty() || hello.platform().empty() ||
+        hello.device_count() < 1) {
+      return absl::InvalidArgumentError(
+          "a worker names itself, its platform and its devices");
+    }
+    jobs::WorkerDescription description;
+    description.name = hello.worker_id();
+    description.host = hello.host();
+    description.plugin_path = hello.plugin_path();
+    description.devices.platform = hello.platform();
+    description.devices.platform_version = hello.platform_version();
+    description.devices.device_kind = hello.device_kind();
+    description.devices.device_count = hello.device_count();
+    worker_ = queue_->Attach(description, this);
+    return absl::OkStatus();
+  }
+
+  jobs::JobQueue* const queue_;
+  v1::WorkerMessage message_;
+  std::optional<jobs::WorkerId> worker_;
+  Outbox<grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>,
+         v1::CoordinatorMessage, grpc::Status>
+      outbox_;
+};
+
+class WorkersService : public v1::Workers::CallbackService {
+ public:
+  explicit WorkersService(jobs::JobQueue* queue) : queue_(queue) {}
+
+  grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>* Attach(
+      grpc::CallbackServerContext* context) override {
+    base::LogDebug("a worker connects from ", context->peer());
+    return new WorkerStream(queue_);
+  }
+
+ private:
+  jobs::JobQueue* const queue_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> NewWorkersService(jobs::JobQueue* queue) {
+  return std::make_unique<WorkersService>(queue);
+}
+
+}  // namespace meshwright::service
