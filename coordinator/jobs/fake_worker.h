@@ -45,9 +45,10 @@ class FakeWorker : public WorkerPort {
     event.mutable_result()->set_outcome(outcome);
     Send(event);
   }
-  void Finish(const std::string& error = "") {
+  void Finish(const std::string& error = "", bool final = false) {
     v1::RunnerEvent event;
     event.mutable_finished()->set_error(error);
+    event.mutable_finished()->set_final(final);
     Send(event);
   }
   // Every program of the newest lease is measured and the lease ends.

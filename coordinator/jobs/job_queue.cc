@@ -144,11 +144,12 @@ void JobQueue::Update(WorkerId id, const std::string& lease,
       if (job != nullptr) TakeResult(worker, *job, event.result());
       break;
     case v1::RunnerEvent::kFinished:
-      EndLease(worker, event.finished().error().empty()
-                           ? absl::StrCat("worker ", worker.description.name,
-                                          " left it without a result")
-                           : absl::StrCat("worker ", worker.description.name,
-                                          ": ", event.finished().error()));
+      EndLease(worker,
+               absl::StrCat("worker ", worker.description.name,
+                            event.finished().error().empty()
+                                ? " left it without a result"
+                                : ": " + event.finished().error()),
+               event.finished().final());
       if (worker.draining) {
         worker.port->Close(absl::OkStatus());
         workers_.erase(found);

@@ -8,11 +8,12 @@
 //
 //   chunk:   waiting ──Push──▶ leased ──every program has its result──▶ done
 //               ▲                │
-//               └── remainder ◀──┘ worker lost, or it reported a failure:
-//                                  tries + 1. On the last try each program
-//                                  travels alone, so that one that kills
-//                                  workers takes no other with it; after it
-//                                  the rest gets CRASHED rows with the reason.
+//               └── remainder ◀──┘ worker lost, or it reported a failure that
+//                                  is not final: tries + 1. On the last try
+//                                  each program travels alone, so that one that
+//                                  kills workers takes no other with it; after
+//                                  it the rest gets CRASHED rows with the
+//                                  reason.
 //   job:     queued ──first lease──▶ running ──last result──▶ done
 //               └──────────┬────────────┘
 //                          └── Cancel, Shutdown, no worker for worker_grace
@@ -179,7 +180,7 @@ class JobQueue {
   JobState Describe(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TakeResult(Worker& worker, Job& job, const v1::ProfileResult& result)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void EndLease(Worker& worker, const std::string& reason)
+  void EndLease(Worker& worker, const std::string& reason, bool final)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddResult(Job& job, const v1::ProfileResult& result)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -85,7 +85,7 @@ void JobQueue::AddResult(Job& job, const v1::ProfileResult& result) {
   }
 }
 
-void JobQueue::EndLease(Worker& worker, const std::string& reason) {
+void JobQueue::EndLease(Worker& worker, const std::string& reason, bool final) {
   const Lease lease = *std::move(worker.lease);
   worker.lease.reset();
   Job* const job = Find(lease.job);
@@ -93,7 +93,7 @@ void JobQueue::EndLease(Worker& worker, const std::string& reason) {
   const int tries = lease.chunk.tries + 1;
   base::LogWarning("lease ", lease.name, ": ", lease.chunk.programs.size(),
                    " programs unfinished after try ", tries, ": ", reason);
-  if (tries < options_.maximum_tries) {
+  if (!final && tries < options_.maximum_tries) {
     const bool alone = tries + 1 == options_.maximum_tries &&
                        !job->request.request.has_reference();
     if (!alone) {
@@ -113,8 +113,9 @@ void JobQueue::EndLease(Worker& worker, const std::string& reason) {
     v1::ProfileResult result;
     result.set_key(open->request.request.programs(program).key());
     result.set_outcome(v1::CRASHED);
-    result.set_reason(absl::StrCat(reason, "; given up after ", tries,
-                                   tries == 1 ? " try" : " tries"));
+    result.set_reason(final ? reason
+                            : absl::StrCat(reason, "; given up after ", tries,
+                                           tries == 1 ? " try" : " tries"));
     AddResult(*open, result);
   }
 }
@@ -125,7 +126,8 @@ void JobQueue::DropWorker(WorkerMap::iterator worker,
   base::LogInfo("worker ", name, ": detached: ", reason);
   if (worker->second.lease.has_value()) {
     EndLease(worker->second,
-             absl::StrCat("worker ", name, " was lost (", reason, ")"));
+             absl::StrCat("worker ", name, " was lost (", reason, ")"),
+             /*final=*/false);
   }
   workers_.erase(worker);
 }

@@ -151,6 +151,17 @@ TEST_F(JobQueueTest, AWorkersOwnFailureIsNamedInTheRow) {
               HasSubstr("no space left in /tmp"));
 }
 
+TEST_F(JobQueueTest, AFinalFailureIsNotTriedAgain) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  const Submission job = queue_.Submit(Programs(2));
+  a.Finish("the reference run failed", /*final=*/true);
+  const Story story = Read(job);
+  ASSERT_THAT(story.results, SizeIs(2));
+  EXPECT_EQ(story.results.at("p0").reason(),
+            "worker a: the reference run failed");
+}
+
 TEST_F(JobQueueTest, AComparisonIsNotSplit) {
   FakeWorker a(&queue_, "a"), b(&queue_, "b");
   a.Attach();

@@ -118,7 +118,7 @@ class SegmentPlanner {
 
   // Where the operands come from, so that what crosses to the loss is small;
   // sums over several segments belong to the end.
-  int TailOwner(ValueId id) const {
+  int TailOwner(ValueId id) {
     int highest = kNone;
     int lowest = kFar;
     for (ValueId operand : module_.at(id).operands) {
@@ -128,8 +128,20 @@ class SegmentPlanner {
       lowest = std::min(lowest, owner);
     }
     if (highest == kNone) return tail_;
+    if (highest != lowest && module_.at(id).shape.is_scalar()) return Glue();
     if (highest != lowest || highest == last_) return tail_;
     return highest;
+  }
+
+  // Scalars of several segments meet in a segment of their own, the last one:
+  // it costs nothing, and no program depends on how many segments there are.
+  int Glue() {
+    if (glue_ < 0) {
+      glue_ = static_cast<int>(plan_.segments.size());
+      const int end = static_cast<int>(blocks_.blocks.size());
+      plan_.segments.push_back({end, end});
+    }
+    return glue_;
   }
 
   // A value without contractions that several segments read is computed once,
@@ -299,7 +311,7 @@ class SegmentPlanner {
 
   // Updates go with their parameter, the gradient of the loss and what is kept
   // for the backward pass with their reader, the rest to where it came from.
-  int Settle(ValueId id) const {
+  int Settle(ValueId id) {
     if (to_[id] == kNone && reaches_[id] != kFar) {
       if (module_.at(id).shape.is_scalar()) return ScalarOwner(id);
       return reaches_[id];
@@ -316,11 +328,11 @@ class SegmentPlanner {
   }
 
   // A scalar that several segments' updates read is made at the end.
-  int ScalarOwner(ValueId id) const {
+  int ScalarOwner(ValueId id) {
     int owner = kNone;
     for (ValueId user : module_.at(id).users) {
       if (!Owned(user)) continue;
-      if (owner != kNone && plan_.owner[user] != owner) return tail_;
+      if (owner != kNone && plan_.owner[user] != owner) return Glue();
       owner = plan_.owner[user];
     }
     return owner == kNone ? tail_ : owner;
@@ -331,8 +343,9 @@ class SegmentPlanner {
   const BlockGraph& blocks_;
   const GradientMatches& gradients_;
   bool has_prologue_ = false;
-  int last_ = 0;  // the segment of the last block
-  int tail_ = 0;  // the segment of what follows it
+  int last_ = 0;   // the segment of the last block
+  int tail_ = 0;   // the segment of what follows it
+  int glue_ = -1;  // the segment of scalars of several segments
   std::vector<int> segment_of_block_;
   std::vector<int> output_home_;  // by ValueId of a state output
   std::vector<int> from_;

@@ -16,8 +16,10 @@ namespace {
 class GrpcPlanningClient : public PlanningClient {
  public:
   GrpcPlanningClient(std::string address,
-                     const std::shared_ptr<grpc::Channel>& channel)
-      : address_(std::move(address)), stub_(v1::Planning::NewStub(channel)) {}
+                     std::shared_ptr<grpc::Channel> channel)
+      : address_(std::move(address)),
+        channel_(std::move(channel)),
+        stub_(v1::Planning::NewStub(channel_)) {}
 
   absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                     const OnProgress& on_progress,
@@ -80,10 +82,10 @@ class GrpcPlanningClient : public PlanningClient {
   }
 
   // A connection that broke says so in gRPC's words; ours name the address.
+  // What the coordinator itself answers arrives on a channel that is ready.
   absl::Status Translate(const grpc::Status& status) const {
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
-        (status.error_message().find("ocket closed") != std::string::npos ||
-         status.error_message().find("connect") != std::string::npos)) {
+        channel_->GetState(false) != GRPC_CHANNEL_READY) {
       return absl::UnavailableError(absl::StrCat(
           "the connection to the coordinator at ", address_, " broke"));
     }
@@ -91,6 +93,7 @@ class GrpcPlanningClient : public PlanningClient {
   }
 
   const std::string address_;
+  const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<v1::Planning::Stub> stub_;
 };
 
@@ -105,11 +108,18 @@ absl::StatusOr<std::unique_ptr<PlanningClient>> PlanningClient::Connect(
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   const std::shared_ptr<grpc::Channel> channel = grpc::CreateCustomChannel(
       address, grpc::InsecureChannelCredentials(), arguments);
-  if (!channel->WaitForConnected(std::chrono::system_clock::now() +
-                                 absl::ToChronoMilliseconds(timeout))) {
-    return absl::UnavailableError(absl::StrCat(
-        "no coordinator answers at ", address,
-        "; start one with \"meshwright up\" or check the address"));
+  const auto deadline =
+      std::chrono::system_clock::now() + absl::ToChronoMilliseconds(timeout);
+  grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
+  while (state != GRPC_CHANNEL_READY) {
+    // A refusal is known at once; only silence takes the whole time.
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE ||
+        !channel->WaitForStateChange(state, deadline)) {
+      return absl::UnavailableError(absl::StrCat(
+          "no coordinator answers at ", address,
+          "; start one with \"meshwright up\" or check the address"));
+    }
+    state = channel->GetState(true);
   }
   return std::make_unique<GrpcPlanningClient>(address, channel);
 }

@@ -163,7 +163,7 @@ def build(shape: ModelShape) -> Model:
         x = rms_norm(x, params["final_norm"])
         logits = jnp.einsum("gsm,mv->gsv", x, params["head"])
         token_loss = cross_entropy(logits, batch["labels"])
-        return token_loss + AUX_LOSS_WEIGHT * balance_loss / shape.layers
+        return token_loss + AUX_LOSS_WEIGHT * balance_loss
 
     return Model(
         name="moe",

@@ -1,0 +1,44 @@
+// Clock: where daemons get the time from, so that tests move it by hand.
+//
+// Threads: all methods from any thread. A clock outlives whoever holds it.
+#ifndef MESHWRIGHT_BASE_CLOCK_H_
+#define MESHWRIGHT_BASE_CLOCK_H_
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace meshwright::base {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual absl::Time Now() const = 0;
+};
+
+class SystemClock : public Clock {
+ public:
+  absl::Time Now() const override { return absl::Now(); }
+};
+
+class FakeClock : public Clock {
+ public:
+  absl::Time Now() const override {
+    absl::MutexLock lock(&mutex_);
+    return now_;
+  }
+
+  void Advance(absl::Duration step) {
+    absl::MutexLock lock(&mutex_);
+    now_ += step;
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  absl::Time now_ ABSL_GUARDED_BY(mutex_) = absl::FromUnixSeconds(1'000'000);
+};
+
+}  // namespace meshwright::base
+
+#endif  // MESHWRIGHT_BASE_CLOCK_H_

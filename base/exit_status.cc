@@ -1,0 +1,23 @@
+#include "base/exit_status.h"
+
+namespace meshwright::base {
+
+int ExitStatus(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return kExitSuccess;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kFailedPrecondition:  // a newer store, no plugin
+    case absl::StatusCode::kAlreadyExists:       // a busy port
+    case absl::StatusCode::kResourceExhausted:   // a full disk
+    case absl::StatusCode::kUnimplemented:
+      return kExitBadInput;
+    default:
+      return kExitFailure;
+  }
+}
+
+}  // namespace meshwright::base

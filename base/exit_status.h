@@ -1,0 +1,21 @@
+// The one place where a status becomes an exit status of the command.
+//
+// Out: 0 success · 2 what the person gave us is wrong and can be put right
+// (input, a busy port, a full disk, a store of a newer version, a verb this
+// build has not) · 1 the work failed.
+#ifndef MESHWRIGHT_BASE_EXIT_STATUS_H_
+#define MESHWRIGHT_BASE_EXIT_STATUS_H_
+
+#include "absl/status/status.h"
+
+namespace meshwright::base {
+
+inline constexpr int kExitSuccess = 0;
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitBadInput = 2;
+
+int ExitStatus(const absl::Status& status);
+
+}  // namespace meshwright::base
+
+#endif  // MESHWRIGHT_BASE_EXIT_STATUS_H_

@@ -1,0 +1,72 @@
+#include "base/interrupt.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <utility>
+
+#include "absl/synchronization/notification.h"
+
+namespace meshwright::base {
+namespace {
+
+// Where the handler writes; a handler may do little else.
+std::atomic<int> write_end = -1;
+
+extern "C" void OnSignal(int) {
+  const int saved = errno;
+  const char byte = 's';
+  if (write(write_end, &byte, 1) < 0) errno = 0;
+  errno = saved;
+}
+
+}  // namespace
+
+Interrupt::Interrupt(std::function<void()> second)
+    : second_(std::move(second)) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return;  // signals then end the process
+  read_end_ = ends[0];
+  write_end = ends[1];
+  struct sigaction action = {};
+  action.sa_handler = OnSignal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &old_interrupt_);
+  sigaction(SIGTERM, &action, &old_terminate_);
+  watcher_ = std::thread([this] { Watch(); });
+}
+
+Interrupt::~Interrupt() {
+  if (read_end_ < 0) return;
+  sigaction(SIGINT, &old_interrupt_, nullptr);
+  sigaction(SIGTERM, &old_terminate_, nullptr);
+  close(write_end.exchange(-1));  // the watcher reads the end of the pipe
+  watcher_.join();
+  close(read_end_);
+}
+
+void Interrupt::Watch() {
+  int signals = 0;
+  while (true) {
+    char byte = 0;
+    const ssize_t size = read(read_end_, &byte, 1);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return;
+    if (++signals == 1) {
+      first_.request_stop();
+    } else if (second_) {
+      second_();
+    }
+  }
+}
+
+void Interrupt::Wait() const {
+  absl::Notification stopped;
+  const std::stop_callback notify(token(), [&] { stopped.Notify(); });
+  stopped.WaitForNotification();
+}
+
+}  // namespace meshwright::base

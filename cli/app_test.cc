@@ -1,0 +1,117 @@
+#include "cli/app.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/exit_status.h"
+#include "base/file.h"
+
+namespace meshwright::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+Outcome Command(const std::vector<std::string>& arguments) {
+  std::ostringstream out, err;
+  const int status = RunCommand(arguments, {&out, &err, false});
+  return {status, out.str(), err.str()};
+}
+
+// Bad input: exit status 2, one sentence, nothing on stdout.
+void ExpectRefused(const std::vector<std::string>& arguments,
+                   const std::string& words) {
+  const Outcome outcome = Command(arguments);
+  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, StartsWith("meshwright: "));
+  EXPECT_THAT(outcome.err, HasSubstr(words));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1)
+      << outcome.err;
+}
+
+constexpr char kModel[] = "tests/testdata/llama_tiny.hlo.pb";
+
+TEST(AppTest, HelpIsAResult) {
+  const Outcome outcome = Command({"--help"});
+  EXPECT_EQ(outcome.status, 0);
+  for (const char* verb : {"plan", "analyze", "validate", "explain", "search",
+                           "up", "jobs", "workers", "doctor"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(verb));
+  }
+  EXPECT_EQ(Command({"plan", "--help"}).status, 0);
+}
+
+TEST(AppTest, CommandLinesThatAreNone) {
+  ExpectRefused({}, "verb");
+  ExpectRefused({"fly"}, "fly");
+  ExpectRefused({"plan"}, "required");
+  ExpectRefused({"plan", kModel, "--mesh", "1x2", "--colour"}, "--colour");
+  ExpectRefused({"jobs"}, "jobs --help");
+  ExpectRefused({"up", "--devices", "0"}, "--devices");
+}
+
+TEST(AppTest, MeshesThatAreNone) {
+  ExpectRefused({"plan", kModel, "--mesh", "0x2"}, "\"0x2\"");
+  ExpectRefused({"plan", kModel, "--mesh", "100000"}, "4096");
+  ExpectRefused({"analyze", kModel, "--mesh", "two"}, "\"two\"");
+}
+
+TEST(AppTest, FilesThatAreNotThere) {
+  ExpectRefused({"plan", "/nonexistent.pb", "--mesh", "1x2"},
+                "/nonexistent.pb");
+  ExpectRefused({"analyze", "/tmp", "--mesh", "1x2"}, "/tmp is a folder");
+  ExpectRefused({"explain", "/nonexistent.json"}, "/nonexistent.json");
+  ExpectRefused({"search", "/nonexistent.json"}, "/nonexistent.json");
+  ExpectRefused({"plan", kModel, "--mesh", "1x2", "-o", "/nonexistent/plan"},
+                "/nonexistent/plan");
+}
+
+TEST(AppTest, DevicesThatAreUnknown) {
+  ExpectRefused({"plan", kModel, "--mesh", "1x2", "--platform", "abacus"},
+                "abacus");
+  ExpectRefused({"plan", kModel, "--mesh", "1x2", "--plugin", "/no/plugin.so"},
+                "/no/plugin.so");
+  ExpectRefused({"plan", kModel, "--mesh", "1x2", "--device-memory", "much"},
+                "\"much\"");
+}
+
+TEST(AppTest, StoreAndCoordinatorExcludeEachOther) {
+  ExpectRefused(
+      {"plan", kModel, "--mesh", "1x2", "--store", "a", "--coordinator", "b:1"},
+      "--coordinator");
+}
+
+TEST(AppTest, APlanIsExplained) {
+  const std::string path = testing::TempDir() + "/app_test_plan.json";
+  ASSERT_TRUE(base::WriteFile(path,
+                              "{\"schema_version\": 1, \"feasible\": true, "
+                              "\"model\": {\"name\": \"llama\"}}")
+                  .ok());
+  EXPECT_THAT(Command({"explain", path}).out, StartsWith("llama"));
+  const auto json =
+      nlohmann::json::parse(Command({"explain", path, "--json"}).out);
+  EXPECT_EQ(json["model"]["name"], "llama");
+}
+
+TEST(ExitStatusTest, BadInputIsTwoAndFailedWorkIsOne) {
+  EXPECT_EQ(base::ExitStatus(absl::OkStatus()), 0);
+  EXPECT_EQ(base::ExitStatus(absl::AlreadyExistsError("")), 2);
+  EXPECT_EQ(base::ExitStatus(absl::FailedPreconditionError("")), 2);
+  EXPECT_EQ(base::ExitStatus(absl::ResourceExhaustedError("")), 2);
+  EXPECT_EQ(base::ExitStatus(absl::UnavailableError("")), 1);
+  EXPECT_EQ(base::ExitStatus(absl::CancelledError("")), 1);
+  EXPECT_EQ(base::ExitStatus(absl::InternalError("")), 1);
+}
+
+}  // namespace
+}  // namespace meshwright::cli

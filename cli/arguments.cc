@@ -1,0 +1,92 @@
+#include "cli/arguments.h"
+
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+
+namespace meshwright::cli {
+
+absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
+  static const auto* const kUnits = new std::map<std::string, double>{
+      {"", 1},         {"b", 1},       {"k", 0x1p10},   {"kb", 1e3},
+      {"kib", 0x1p10}, {"m", 0x1p20},  {"mb", 1e6},     {"mib", 0x1p20},
+      {"g", 0x1p30},   {"gb", 1e9},    {"gib", 0x1p30}, {"t", 0x1p40},
+      {"tb", 1e12},    {"tib", 0x1p40}};
+  const size_t end = text.find_first_not_of("0123456789.");
+  double number = 0;
+  const std::string digits = text.substr(0, end);
+  const std::string unit =
+      end == std::string::npos
+          ? ""
+          : absl::AsciiStrToLower(absl::StripAsciiWhitespace(text.substr(end)));
+  const auto factor = kUnits->find(unit);
+  if (!absl::SimpleAtod(digits, &number) || factor == kUnits->end()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", text, "\" is no size; write one like 16GiB or 800MB"));
+  }
+  const double bytes = number * factor->second;
+  if (bytes < 1 || bytes >= 0x1p62) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the size \"", text, "\" is out of range"));
+  }
+  return static_cast<int64_t>(std::llround(bytes));
+}
+
+absl::StatusOr<v1::MeshSpec> ParseMesh(const std::string& text) {
+  v1::MeshSpec mesh;
+  int64_t devices = 1;
+  for (const auto& axis : absl::StrSplit(text, 'x')) {
+    int64_t size = 0;
+    if (axis.empty() || !absl::SimpleAtoi(axis, &size)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "\"", text, "\" is no mesh; write its axes like 1x2 or 2x4"));
+    }
+    if (size < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the mesh \"", text, "\" has an axis of ", size,
+                       " devices; every axis has at least one"));
+    }
+    if (size > kMaximumDevices || devices * size > kMaximumDevices) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the mesh \"", text, "\" has more than ",
+                       kMaximumDevices, " devices"));
+    }
+    devices *= size;
+    mesh.add_shape(size);
+  }
+  return mesh;
+}
+
+int64_t DeviceCount(const v1::MeshSpec& mesh) {
+  int64_t devices = 1;
+  for (const int64_t size : mesh.shape()) devices *= size;
+  return devices;
+}
+
+std::string FormatBytes(int64_t bytes) {
+  static constexpr const char* kUnits[] = {"B",   "KiB", "MiB",
+                                           "GiB", "TiB", "PiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (std::abs(value) >= 1024 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? absl::StrCat(bytes, " B")
+                   : absl::StrFormat("%.1f %s", value, kUnits[unit]);
+}
+
+std::string FormatSeconds(double seconds) {
+  if (seconds >= 90) return absl::StrFormat("%.0f min", seconds / 60);
+  if (seconds >= 1) return absl::StrFormat("%.1f s", seconds);
+  if (seconds >= 1e-3) return absl::StrFormat("%.1f ms", seconds * 1e3);
+  return absl::StrFormat("%.1f us", seconds * 1e6);
+}
+
+}  // namespace meshwright::cli

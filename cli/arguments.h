@@ -1,0 +1,31 @@
+// What people write on the command line: sizes and meshes.
+//
+// Errors: kInvalidArgument, one sentence that quotes what was written.
+#ifndef MESHWRIGHT_CLI_ARGUMENTS_H_
+#define MESHWRIGHT_CLI_ARGUMENTS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::cli {
+
+inline constexpr int64_t kMaximumDevices = 4096;
+
+// "16GiB", "1.5 GB", "4096": bytes; i means powers of 1024. Positive.
+absl::StatusOr<int64_t> ParseBytes(const std::string& text);
+
+// "1x2", "8": axes, outermost first; 1 to 4096 devices in all.
+absl::StatusOr<v1::MeshSpec> ParseMesh(const std::string& text);
+int64_t DeviceCount(const v1::MeshSpec& mesh);
+
+// For people: "15.2 GiB", "27.3 ms".
+std::string FormatBytes(int64_t bytes);
+std::string FormatSeconds(double seconds);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_ARGUMENTS_H_

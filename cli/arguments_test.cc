@@ -1,0 +1,57 @@
+#include "cli/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshwright::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(ArgumentsTest, Sizes) {
+  EXPECT_EQ(*ParseBytes("4096"), 4096);
+  EXPECT_EQ(*ParseBytes("16GiB"), int64_t{16} << 30);
+  EXPECT_EQ(*ParseBytes("16 GB"), 16'000'000'000);
+  EXPECT_EQ(*ParseBytes("1.5k"), 1536);
+  EXPECT_EQ(*ParseBytes("2tib"), int64_t{2} << 40);
+}
+
+TEST(ArgumentsTest, WhatIsNoSizeIsQuoted) {
+  for (const char* text : {"", "GiB", "-1GiB", "16GiBs", "1e9", "0x10", "0",
+                           "1.2.3GiB", "99999999TiB", "nan"}) {
+    const auto bytes = ParseBytes(text);
+    EXPECT_EQ(bytes.status().code(), absl::StatusCode::kInvalidArgument)
+        << text;
+    EXPECT_THAT(std::string(bytes.status().message()),
+                HasSubstr(std::string("\"") + text + "\""));
+  }
+}
+
+TEST(ArgumentsTest, Meshes) {
+  EXPECT_THAT(ParseMesh("1x2")->shape(), ElementsAre(1, 2));
+  EXPECT_THAT(ParseMesh("8")->shape(), ElementsAre(8));
+  EXPECT_EQ(DeviceCount(*ParseMesh("64x64")), 4096);
+}
+
+TEST(ArgumentsTest, WhatIsNoMeshIsQuoted) {
+  for (const char* text :
+       {"", "x", "1x", "0x2", "2x-1", "4097", "64x65", "axb", "1 2",
+        "99999999999999999999", "4096x4096x4096x4096x4096x4096", "1x2,"}) {
+    const auto mesh = ParseMesh(text);
+    EXPECT_EQ(mesh.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(std::string(mesh.status().message()),
+                HasSubstr(std::string("\"") + text + "\""));
+  }
+}
+
+TEST(ArgumentsTest, FiguresForPeople) {
+  EXPECT_EQ(FormatBytes(512), "512 B");
+  EXPECT_EQ(FormatBytes(int64_t{3} << 29), "1.5 GiB");
+  EXPECT_EQ(FormatSeconds(0.0273), "27.3 ms");
+  EXPECT_EQ(FormatSeconds(3.25e-5), "32.5 us");
+  EXPECT_EQ(FormatSeconds(600), "10 min");
+}
+
+}  // namespace
+}  // namespace meshwright::cli

@@ -1,0 +1,146 @@
+#include "cli/plan_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "cli/arguments.h"
+#include "cli/json.h"
+
+namespace meshwright::cli {
+namespace {
+
+// Runs of equal segments on one line: "2-13  type 1  rows, columns".
+void DescribeSegments(const v1::Plan& plan, std::string* text) {
+  for (int i = 0; i < plan.segments_size();) {
+    int end = i + 1;
+    while (end < plan.segments_size() &&
+           plan.segments(end).type() == plan.segments(i).type() &&
+           plan.segments(end).config() == plan.segments(i).config()) {
+      ++end;
+    }
+    const std::string range =
+        end == i + 1 ? absl::StrCat(i) : absl::StrCat(i, "-", end - 1);
+    absl::StrAppend(text, absl::StrFormat("  %-7s type %d  %s\n", range,
+                                          plan.segments(i).type(),
+                                          plan.segments(i).describe()));
+    i = end;
+  }
+}
+
+void DescribeArguments(const v1::Plan& plan, std::string* text) {
+  std::map<std::string, std::map<std::string, int>> counts;
+  for (const v1::PlanArgument& argument : plan.arguments()) {
+    ++counts[argument.role()][argument.sharding()];
+  }
+  for (const auto& [role, shardings] : counts) {
+    std::vector<std::string> parts;
+    for (const auto& [sharding, count] : shardings) {
+      parts.push_back(absl::StrCat(count, " ", sharding));
+    }
+    absl::StrAppend(text, "  ", role, ": ", absl::StrJoin(parts, ", "), "\n");
+  }
+}
+
+}  // namespace
+
+std::string PlanJson(const v1::Plan& plan) {
+  nlohmann::ordered_json json = ToJson(plan);
+  if (!plan.feasible()) {
+    for (const char* figure : {"predicted", "lower_bound_seconds", "gap"}) {
+      json[figure] = nullptr;
+    }
+  }
+  return json.dump(2) + "\n";
+}
+
+absl::StatusOr<v1::Plan> LoadPlan(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
+  v1::Plan plan;
+  RETURN_IF_ERROR(FromJson(text, absl::StrCat(path, " is no plan"), &plan));
+  if (plan.schema_version() > kPlanSchemaVersion) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path, " is a plan of version ", plan.schema_version(),
+        "; this program reads up to version ", kPlanSchemaVersion));
+  }
+  if (plan.schema_version() < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is no plan: it has no schema_version"));
+  }
+  return plan;
+}
+
+std::string DescribePlan(const v1::Plan& plan) {
+  std::string text =
+      absl::StrFormat("%s on mesh %s (%s)\n", plan.model().name(),
+                      absl::StrJoin(plan.mesh(), "x"), plan.device());
+  if (!plan.feasible()) {
+    absl::StrAppend(&text, "infeasible: it needs at least ",
+                    FormatBytes(plan.least_memory_bytes()),
+                    " per device, the limit is ",
+                    FormatBytes(plan.limit_bytes()), "\n");
+  } else {
+    const v1::PlanPrediction& predicted = plan.predicted();
+    absl::StrAppend(
+        &text, "  step    ", FormatSeconds(predicted.step_seconds()),
+        " (compute ", FormatSeconds(predicted.compute_seconds()),
+        ", communication ", FormatSeconds(predicted.communication_seconds()),
+        ", resharding ", FormatSeconds(predicted.resharding_seconds()), ")\n");
+    absl::StrAppend(&text, "  bound   ",
+                    FormatSeconds(plan.lower_bound_seconds()),
+                    absl::StrFormat(", gap %.2f %%\n", plan.gap() * 100));
+    absl::StrAppend(&text, "  memory  ", FormatBytes(predicted.peak_bytes()),
+                    " per device at the peak\n");
+  }
+  const v1::PlanPrograms& programs = plan.programs();
+  absl::StrAppend(&text, "  programs ", programs.total(), " (",
+                  programs.distinct(), " distinct: ", programs.profiled(),
+                  " profiled, ", programs.cached(), " cached, ",
+                  programs.pruned(), " pruned, ", programs.failed(),
+                  " failed) in ", FormatSeconds(plan.seconds().total()), "\n");
+  if (plan.segments_size() > 0) absl::StrAppend(&text, "segments\n");
+  DescribeSegments(plan, &text);
+  if (plan.arguments_size() > 0) absl::StrAppend(&text, "arguments\n");
+  DescribeArguments(plan, &text);
+  for (const std::string& note : plan.notes()) {
+    absl::StrAppend(&text, "note: ", note, "\n");
+  }
+  return text;
+}
+
+absl::Status CheckWritable(const std::string& path) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(path, ignored);
+  const std::string asked = exists ? path : folder.string();
+  if (access(asked.c_str(), W_OK) == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("cannot write ", path, ": ", std::strerror(errno)));
+}
+
+absl::StatusOr<std::string> LoadModel(const std::string& path) {
+  ASSIGN_OR_RETURN(std::string model, base::ReadFile(path));
+  if (model.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is no HLO module: it is empty"));
+  }
+  return model;
+}
+
+std::string ModelName(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  return name.substr(0, name.find('.'));
+}
+
+}  // namespace meshwright::cli

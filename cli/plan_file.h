@@ -1,0 +1,35 @@
+// Plans as files and as text for people.
+//
+// Errors: kInvalidArgument for a file that is no plan, kFailedPrecondition for
+// one of a newer version; both name the file.
+#ifndef MESHWRIGHT_CLI_PLAN_FILE_H_
+#define MESHWRIGHT_CLI_PLAN_FILE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::cli {
+
+inline constexpr int kPlanSchemaVersion = 1;
+
+// The JSON of `plan`; the figures of an infeasible plan are null.
+std::string PlanJson(const v1::Plan& plan);
+absl::StatusOr<v1::Plan> LoadPlan(const std::string& path);
+
+// A page that says what the plan does, and what it is expected to cost.
+std::string DescribePlan(const v1::Plan& plan);
+
+// Whether a result could be written there later; asked before long work.
+absl::Status CheckWritable(const std::string& path);
+
+// A model file, with the sentence for one that is missing or empty.
+absl::StatusOr<std::string> LoadModel(const std::string& path);
+// "llama_2l" of "tests/testdata/llama_2l.hlo.pb".
+std::string ModelName(const std::string& path);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_PLAN_FILE_H_

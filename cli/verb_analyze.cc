@@ -1,0 +1,92 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/plan_file.h"
+#include "cli/planning.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::json;
+
+struct AnalyzeFlags {
+  std::string model;
+  std::string mesh = "1x2";
+};
+
+// Absent or of another kind: 0.
+int64_t Count(const json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number() ? found->get<int64_t>()
+                                                     : 0;
+}
+
+std::string Describe(const json& analysis) {
+  const json none = json::array();
+  const auto list = [&](const char* name) -> const json& {
+    const auto found = analysis.find(name);
+    return found != analysis.end() && found->is_array() ? *found : none;
+  };
+  std::string text = absl::StrFormat(
+      "%d instructions, %d contractions, %d ParallelBlocks\n",
+      Count(analysis, "instructions"), Count(analysis, "contractions"),
+      list("parallel_blocks").size());
+  for (const json& type : list("segment_types")) {
+    absl::StrAppend(
+        &text, absl::StrFormat("segment type of %d blocks: %d instances, "
+                               "%d configurations, %d switches\n",
+                               Count(type, "blocks"), Count(type, "instances"),
+                               Count(type, "configurations"),
+                               Count(type, "switches")));
+  }
+  const auto programs = analysis.find("programs");
+  if (programs != analysis.end() && programs->is_object()) {
+    absl::StrAppend(
+        &text,
+        absl::StrFormat(
+            "%d programs (%d segments, %d resharding), %d distinct\n",
+            Count(*programs, "total"), Count(*programs, "segments"),
+            Count(*programs, "resharding"), Count(*programs, "distinct")));
+  }
+  for (const json& barrier : list("barriers")) {
+    absl::StrAppend(&text,
+                    absl::StrFormat("barrier %s: %d\n",
+                                    barrier.value("opcode", std::string("?")),
+                                    Count(barrier, "count")));
+  }
+  return text;
+}
+
+absl::Status Analyze(const Context& context, const AnalyzeFlags& flags) {
+  ASSIGN_OR_RETURN(const v1::MeshSpec mesh, ParseMesh(flags.mesh));
+  ASSIGN_OR_RETURN(const std::string model, LoadModel(flags.model));
+  ASSIGN_OR_RETURN(const std::string analysis, AnalyzeJson(model, mesh));
+  if (context.json) {
+    *context.out << analysis;
+    if (analysis.empty() || analysis.back() != '\n') *context.out << "\n";
+    return absl::OkStatus();
+  }
+  *context.out << Describe(json::parse(analysis, nullptr, false));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddAnalyzeVerb(CLI::App& app, Context& context) {
+  const auto flags = std::make_shared<AnalyzeFlags>();
+  CLI::App* const verb =
+      AddVerb(app, context, "analyze",
+              "show the blocks, segments and programs of a model",
+              [&context, flags] { return Analyze(context, *flags); });
+  verb->add_option("model", flags->model, "MODEL.hlo.pb")->required();
+  verb->add_option("--mesh", flags->mesh, "devices per axis")
+      ->capture_default_str();
+}
+
+}  // namespace meshwright::cli

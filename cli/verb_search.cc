@@ -1,0 +1,28 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "cli/context.h"
+#include "planner/search/search_json.h"
+
+namespace meshwright::cli {
+
+void AddSearchVerb(CLI::App& app, Context& context) {
+  const auto path = std::make_shared<std::string>();
+  CLI::App* const verb = AddVerb(
+      app, context, "search", "solve a PlanProblem from a file",
+      [&context, path]() -> absl::Status {
+        ASSIGN_OR_RETURN(const std::string problem, base::ReadFile(*path));
+        ASSIGN_OR_RETURN(const std::string answer, search::SearchJson(problem));
+        *context.out << answer;
+        if (answer.empty() || answer.back() != '\n') {
+          *context.out << "\n";
+        }
+        return absl::OkStatus();
+      });
+  verb->add_option("file", *path, "the problem as JSON")->required();
+}
+
+}  // namespace meshwright::cli

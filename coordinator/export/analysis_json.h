@@ -1,0 +1,20 @@
+// The JSON of `meshwright analyze` (docs/formats/analyze.md).
+#ifndef MESHWRIGHT_COORDINATOR_EXPORT_ANALYSIS_JSON_H_
+#define MESHWRIGHT_COORDINATOR_EXPORT_ANALYSIS_JSON_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "coordinator/space/sharding.h"
+
+namespace meshwright::exporting {
+
+// Loads, analyses and describes a module. Errors: those of LoadModule and
+// Analyze.
+absl::StatusOr<std::string> AnalyzeToJson(std::string_view module_bytes,
+                                          const space::Mesh& mesh);
+
+}  // namespace meshwright::exporting
+
+#endif  // MESHWRIGHT_COORDINATOR_EXPORT_ANALYSIS_JSON_H_

@@ -1,0 +1,35 @@
+// Named plans to compare with: what people write by hand.
+//
+//   dp  every block by rows: data parallelism
+//   tp  columns, then contraction where the activation comes split from the
+//       block before (Megatron); experts where there are any
+// Source: papers/cfp.txt 5 (PyTorch, Megatron); design, section 9 (`validate`).
+#ifndef MESHWRIGHT_COORDINATOR_EXPORT_BASELINES_H_
+#define MESHWRIGHT_COORDINATOR_EXPORT_BASELINES_H_
+
+#include <string>
+#include <vector>
+
+#include "coordinator/export/whole_model.h"
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/profile_space.h"
+
+namespace meshwright::exporting {
+
+struct NamedChoice {
+  std::string name;
+  SegmentChoice choice;
+};
+
+// The strategy per block; blocks that lost a strategy take their first one.
+std::vector<NamedChoice> Baselines(const segmenter::Analysis& analysis,
+                                   const space::ProfileSpace& space);
+
+// Gives prologue and epilogue the configurations that fit their neighbours
+// best: equal borders, equal shared parameters.
+void SettleEnds(const segmenter::Analysis& analysis,
+                const space::ProfileSpace& space, SegmentChoice& choice);
+
+}  // namespace meshwright::exporting
+
+#endif  // MESHWRIGHT_COORDINATOR_EXPORT_BASELINES_H_

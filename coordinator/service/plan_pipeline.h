@@ -1,0 +1,67 @@
+// The planning pipeline: a request in, a measured plan out.
+//
+// Concept: load, analyse, build the profile space, look its programs up in the
+// store, have the missing ones measured and recorded, search. What could not be
+// measured is a note in the plan, not an error. A MeasuredStep holds the result
+// of everything before the search, so that a validation can score other plans
+// of the same step.
+// Threads: one request per call; the store and the measurer may be shared.
+// Errors: kInvalidArgument for a bad module, mesh or limit; kUnavailable where
+// nothing could be measured; those of the store.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PIPELINE_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PIPELINE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/jobs/measurer.h"
+#include "coordinator/service/plan_problem.h"
+#include "profiledb/store/profile_store.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::service {
+
+struct PlanDependencies {
+  store::ProfileStore* store = nullptr;
+  jobs::Measurer* measurer = nullptr;
+};
+
+using PlanProgressFunction = std::function<void(const v1::PlanProgress&)>;
+
+// The measuring protocol of design section 5; its version is part of every key.
+v1::MeasureOptions DefaultMeasureOptions();
+
+struct MeasuredStep {
+  segmenter::Analysis analysis;
+  space::ProfileSpace space;
+  store::Results results;
+  MeasuredProblem measured;
+  jobs::DeviceDescription device;
+  v1::PlanPrograms programs;
+  v1::PlanSeconds seconds;
+  std::vector<std::string> notes;
+};
+
+absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
+                                         const PlanDependencies& dependencies,
+                                         const PlanProgressFunction& progress);
+
+absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
+                                  const PlanDependencies& dependencies,
+                                  const PlanProgressFunction& progress);
+
+struct Score {
+  double seconds = 0;
+  double resharding_seconds = 0;
+  int64_t peak_bytes = 0;
+};
+
+// What the measurements predict for any choice. kNotFound: not measured.
+absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
+                                  const exporting::SegmentChoice& choice);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PIPELINE_H_

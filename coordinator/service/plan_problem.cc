@@ -1,0 +1,298 @@
+#include "coordinator/service/plan_problem.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::service {
+namespace {
+
+using problem::Picoseconds;
+using segmenter::Analysis;
+
+constexpr int64_t kPicosecondsPerNanosecond = 1000;
+
+class ProblemBuilder {
+ public:
+  ProblemBuilder(const Analysis& analysis, const space::ProfileSpace& space,
+                 const store::Results& results)
+      : analysis_(analysis), space_(space), results_(results) {}
+
+  absl::StatusOr<MeasuredProblem> Build(std::optional<int64_t> limit) {
+    out_.problem.memory_limit_bytes = limit;
+    for (size_t t = 0; t < space_.types.size(); ++t) {
+      if (absl::Status status = AddType(static_cast<int>(t)); !status.ok()) {
+        return status;
+      }
+    }
+    FindTies();
+    FoldRuns();
+    AddEdges();
+    return std::move(out_);
+  }
+
+ private:
+  const v1::ProfileResult* Measured(int program) const {
+    const auto found = results_.find(space_.programs[program].key());
+    if (found == results_.end() || found->second.outcome() != v1::MEASURED) {
+      return nullptr;
+    }
+    return &found->second;
+  }
+
+  absl::Status AddType(int type) {
+    problem::NodeType node_type;
+    node_type.name = absl::StrCat("type ", type);
+    std::vector<int> usable;
+    const auto& configurations = space_.types[type].configurations;
+    for (size_t c = 0; c < configurations.size(); ++c) {
+      const space::Configuration& configuration = configurations[c];
+      problem::Config config;
+      config.persistent_bytes = configuration.persistent_bytes;
+      config.saved_bytes = configuration.saved_bytes;
+      if (configuration.program >= 0) {
+        const v1::ProfileResult* result = Measured(configuration.program);
+        if (result == nullptr) continue;
+        const v1::Measurement& measurement = result->measurement();
+        config.time =
+            Picoseconds(measurement.minimum_ns() * kPicosecondsPerNanosecond);
+        config.transient_bytes =
+            std::max<int64_t>(0, measurement.memory().temporary_bytes() -
+                                     configuration.saved_bytes);
+      }
+      usable.push_back(static_cast<int>(c));
+      node_type.configs.push_back(config);
+    }
+    if (usable.empty()) {
+      return absl::UnavailableError(
+          absl::StrCat("no configuration of segment type ", type,
+                       " was measured", FirstReason(type),
+                       "; see `meshwright doctor`, or plan without --no-wait"));
+    }
+    out_.usable.push_back(std::move(usable));
+    out_.problem.types.push_back(std::move(node_type));
+    return absl::OkStatus();
+  }
+
+  std::string FirstReason(int type) const {
+    for (const auto& configuration : space_.types[type].configurations) {
+      if (configuration.program < 0) continue;
+      const auto found =
+          results_.find(space_.programs[configuration.program].key());
+      if (found != results_.end()) {
+        return absl::StrCat(" (", found->second.reason(), ")");
+      }
+    }
+    return "";
+  }
+
+  bool HasBlocks(int segment) const {
+    const segmenter::Segment& it = analysis_.plan.segments[segment];
+    return it.first_block < it.last_block;
+  }
+
+  // Parameters that a prologue or epilogue shares with a segment of blocks.
+  void FindTies() {
+    const int count = static_cast<int>(analysis_.graphs.size());
+    for (int a = 0; a < count; ++a) {
+      if (HasBlocks(a)) continue;
+      for (int b = 0; b < count; ++b) {
+        if (!HasBlocks(b)) continue;
+        const auto& left = analysis_.graphs[a];
+        const auto& right = analysis_.graphs[b];
+        for (int i = 0; i < left.input_count; ++i) {
+          const ir::Instruction& it =
+              analysis_.module.at(left.values[i].origin);
+          if (it.opcode != ir::Opcode::kParameter || it.shape.is_scalar() ||
+              analysis_.direction.roles[it.attributes.parameter_number()] !=
+                  segmenter::ArgumentRole::kParameter) {
+            continue;
+          }
+          for (int j = 0; j < right.input_count; ++j) {
+            if (left.values[i].origin == right.values[j].origin) {
+              ties_[{a, b}].emplace_back(i, j);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  // Runs end where an edge leaves other than to the next equal segment.
+  void FoldRuns() {
+    const int count = static_cast<int>(analysis_.graphs.size());
+    std::set<int> starts = {0};
+    const auto cut = [&](int from, int to) {
+      starts.insert(from + 1);
+      starts.insert(to);
+    };
+    for (const auto& [pair, border] : space_.edges) {
+      const auto [from, to] = pair;
+      if (to != from + 1 || TypeOf(from) != TypeOf(to)) cut(from, to);
+    }
+    for (const auto& [pair, values] : ties_) {
+      starts.insert({pair.first, pair.first + 1, pair.second, pair.second + 1});
+    }
+    for (int s = 0; s < count; ++s) {
+      const bool starts_here = starts.contains(s) || TypeOf(s) != TypeOf(s - 1);
+      if (starts_here) {
+        out_.runs.push_back({s, 0});
+        problem::Node node;
+        node.type = TypeOf(s);
+        node.repeat = 0;
+        out_.problem.nodes.push_back(node);
+      }
+      ++out_.runs.back().count;
+      ++out_.problem.nodes.back().repeat;
+      node_of_.push_back(static_cast<int>(out_.runs.size()) - 1);
+    }
+  }
+
+  int TypeOf(int segment) const { return analysis_.type_of_segment[segment]; }
+
+  void AddEdges() {
+    // Several borders between one pair of nodes add up in one table.
+    std::map<std::pair<int, int>, problem::Table> tables;
+    std::set<int> self_done;
+    for (const auto& [pair, border] : space_.edges) {
+      const auto [from, to] = pair;
+      if (node_of_[from] == node_of_[to]) {
+        if (!self_done.insert(TypeOf(from)).second) continue;
+        out_.problem.self_edges.push_back(
+            {TypeOf(from), Keep(BorderTable(from, to, border))});
+        continue;
+      }
+      tables[{node_of_[from], node_of_[to]}] = BorderTable(from, to, border);
+    }
+    for (const auto& [pair, values] : ties_) {
+      const auto [a, b] = pair;
+      // The edge runs from the earlier node to the later one.
+      const bool forward = node_of_[a] < node_of_[b];
+      const int from = forward ? a : b;
+      const int to = forward ? b : a;
+      problem::Table& table = tables[{node_of_[from], node_of_[to]}];
+      if (table.entries.empty()) table = EmptyTable(from, to);
+      ForbidSplits(a, b, values, forward, table);
+    }
+    for (auto& [pair, table] : tables) {
+      out_.problem.edges.push_back(
+          {pair.first, pair.second, Keep(std::move(table))});
+    }
+  }
+
+  problem::Table EmptyTable(int from, int to) const {
+    problem::Table table;
+    table.rows = static_cast<int>(out_.usable[TypeOf(from)].size());
+    table.columns = static_cast<int>(out_.usable[TypeOf(to)].size());
+    table.entries.assign(static_cast<size_t>(table.rows) * table.columns,
+                         Picoseconds(0));
+    return table;
+  }
+
+  problem::Table BorderTable(int from, int to, int border) const {
+    problem::Table table = EmptyTable(from, to);
+    for (int a = 0; a < table.rows; ++a) {
+      for (int b = 0; b < table.columns; ++b) {
+        auto& entry = table.entries[static_cast<size_t>(a) * table.columns + b];
+        for (int program :
+             space_.borders[border].programs[out_.usable[TypeOf(from)][a]]
+                                            [out_.usable[TypeOf(to)][b]]) {
+          const v1::ProfileResult* result = Measured(program);
+          if (result == nullptr) {
+            entry.reset();
+            break;
+          }
+          *entry += Picoseconds(result->measurement().minimum_ns() *
+                                kPicosecondsPerNanosecond);
+        }
+      }
+    }
+    return table;
+  }
+
+  void ForbidSplits(int a, int b,
+                    const std::vector<std::pair<int, int>>& values,
+                    bool forward, problem::Table& table) const {
+    const auto& x = space_.types[TypeOf(a)].configurations;
+    const auto& y = space_.types[TypeOf(b)].configurations;
+    const auto& usable_a = out_.usable[TypeOf(a)];
+    const auto& usable_b = out_.usable[TypeOf(b)];
+    for (size_t i = 0; i < usable_a.size(); ++i) {
+      for (size_t j = 0; j < usable_b.size(); ++j) {
+        for (const auto& [here, there] : values) {
+          const ir::Shape& shape =
+              analysis_.module.at(analysis_.graphs[a].values[here].origin)
+                  .shape;
+          if (x[usable_a[i]].annotation.Of(here, shape, space_.context.mesh) ==
+              y[usable_b[j]].annotation.Of(there, shape, space_.context.mesh)) {
+            continue;
+          }
+          const size_t row = forward ? i : j;
+          const size_t column = forward ? j : i;
+          table.entries[row * table.columns + column].reset();
+        }
+      }
+    }
+  }
+
+  int Keep(problem::Table table) {
+    out_.problem.tables.push_back(std::move(table));
+    return static_cast<int>(out_.problem.tables.size()) - 1;
+  }
+
+  const Analysis& analysis_;
+  const space::ProfileSpace& space_;
+  const store::Results& results_;
+  std::map<std::pair<int, int>, std::vector<std::pair<int, int>>> ties_;
+  std::vector<int> node_of_;
+  MeasuredProblem out_;
+};
+
+}  // namespace
+
+absl::StatusOr<MeasuredProblem> BuildProblem(
+    const Analysis& analysis, const space::ProfileSpace& space,
+    const store::Results& results, std::optional<int64_t> memory_limit_bytes) {
+  return ProblemBuilder(analysis, space, results).Build(memory_limit_bytes);
+}
+
+exporting::SegmentChoice ToSegments(const Analysis& analysis,
+                                    const MeasuredProblem& measured,
+                                    const problem::Choice& choice) {
+  exporting::SegmentChoice segments(analysis.graphs.size(), 0);
+  for (size_t node = 0; node < measured.runs.size(); ++node) {
+    const SegmentRun& run = measured.runs[node];
+    for (int copy = 0; copy < run.count; ++copy) {
+      const int segment = run.first_segment + copy;
+      segments[segment] =
+          measured
+              .usable[analysis.type_of_segment[segment]][choice[node][copy]];
+    }
+  }
+  return segments;
+}
+
+absl::StatusOr<problem::Choice> FromSegments(
+    const Analysis& analysis, const MeasuredProblem& measured,
+    const exporting::SegmentChoice& choice) {
+  problem::Choice result;
+  for (const SegmentRun& run : measured.runs) {
+    std::vector<int>& copies = result.emplace_back();
+    for (int copy = 0; copy < run.count; ++copy) {
+      const int segment = run.first_segment + copy;
+      const auto& usable = measured.usable[analysis.type_of_segment[segment]];
+      const auto at = std::find(usable.begin(), usable.end(), choice[segment]);
+      if (at == usable.end()) {
+        return absl::NotFoundError(absl::StrCat("configuration ",
+                                                choice[segment], " of segment ",
+                                                segment, " was not measured"));
+      }
+      copies.push_back(static_cast<int>(at - usable.begin()));
+    }
+  }
+  return result;
+}
+
+}  // namespace meshwright::service

@@ -1,0 +1,50 @@
+// From measured programs to a PlanProblem and back.
+//
+// Concept: every run of equal segments becomes one node with a repeat count;
+// the configurations of its type that were measured become the node type's,
+// border resharding the tables; a parameter that a prologue shares with another
+// segment forbids the pairs that would split it in two ways.
+// Shapes: `usable[t]` maps configurations of the problem to those of the space.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PROBLEM_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PROBLEM_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/export/whole_model.h"
+#include "coordinator/space/profile_space.h"
+#include "planner/problem/plan_problem.h"
+#include "profiledb/store/profile_store.h"
+
+namespace meshwright::service {
+
+struct SegmentRun {
+  int first_segment = 0;
+  int count = 0;
+};
+
+struct MeasuredProblem {
+  problem::PlanProblem problem;
+  std::vector<SegmentRun> runs;          // by node
+  std::vector<std::vector<int>> usable;  // by type of the space
+};
+
+// Errors: kUnavailable when a segment type has no measured configuration.
+absl::StatusOr<MeasuredProblem> BuildProblem(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    const store::Results& results, std::optional<int64_t> memory_limit_bytes);
+
+exporting::SegmentChoice ToSegments(const segmenter::Analysis& analysis,
+                                    const MeasuredProblem& measured,
+                                    const problem::Choice& choice);
+
+// kNotFound where a segment's configuration was not measured.
+absl::StatusOr<problem::Choice> FromSegments(
+    const segmenter::Analysis& analysis, const MeasuredProblem& measured,
+    const exporting::SegmentChoice& choice);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PROBLEM_H_

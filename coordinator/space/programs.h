@@ -1,0 +1,59 @@
+// Programs: annotated modules that workers compile and time.
+//
+// Concept: a segment with one configuration, the resharding of one border, or
+// the whole step. Every instruction carries its sharding; where a contraction
+// needs an operand in another split than it has, a copy with that split stands
+// between them, so that the partitioner chooses nothing. A program's key is
+// SHA-256 over its canonical bytes and everything else its time depends on.
+// Threads: pure functions.
+// Source: papers/cfp.txt 4.2; design, section 4 ("Programs").
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_H_
+
+#include <string>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/annotate.h"
+#include "coordinator/space/sharding.h"
+#include "proto/v1/job.pb.h"
+
+namespace meshwright::space {
+
+// Everything beside the module that a program's time depends on.
+struct KeyContext {
+  Mesh mesh;
+  std::string device_kind;
+  std::string platform_version;
+  v1::MeasureOptions options;
+};
+
+// Splits of one segment on all mesh axes.
+struct SegmentAnnotation {
+  std::vector<AxisAnnotation> axes;  // by mesh axis
+
+  Sharding Of(int value, const ir::Shape& shape, const Mesh& mesh) const;
+  // What operand number `operand` of `value` must be; its own sharding where
+  // nothing is demanded.
+  Sharding Demanded(int value, int operand, int operand_value,
+                    const ir::Shape& shape, const Mesh& mesh) const;
+};
+
+// `inputs` are those of the step's arguments (inputs.h).
+v1::Program SegmentProgram(const segmenter::Analysis& analysis,
+                           const segmenter::SegmentGraph& graph,
+                           const SegmentAnnotation& annotation,
+                           const std::vector<v1::InputSpec>& inputs,
+                           const KeyContext& context);
+
+// Converts `shape` from one sharding to another and, with `gradient`, an equal
+// tensor back.
+v1::Program ReshardingProgram(const ir::Shape& shape, const Sharding& from,
+                              const Sharding& to, bool gradient,
+                              const KeyContext& context);
+
+std::string ProgramKey(const v1::Program& program, const KeyContext& context);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_H_

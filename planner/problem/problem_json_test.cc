@@ -1,0 +1,77 @@
+#include "planner/problem/problem_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshwright::problem {
+namespace {
+
+constexpr char kConfig[] =
+    R"({"seconds":0.5,"persistent_bytes":1,"saved_bytes":2,"transient_bytes":3})";
+
+// With `config` in place of the configuration and `more` before the end.
+std::string Document(const std::string& config, const std::string& more = "") {
+  return R"({"types":[{"name":"t","configs":[)" + config +
+         R"(]}],"nodes":[{"type":0,"repeat":3},{"type":0,"tied":true}],
+            "edges":[{"from":0,"to":1,"table":0}],
+            "self_edges":[{"type":0,"table":0}],"tables":[[[0.25]]])" +
+         more + "}";
+}
+
+TEST(ProblemJsonTest, ReadsTheFormatAndWritesItBack) {
+  const auto problem = ProblemFromJson(
+      Document(kConfig, R"(,"memory_limit_bytes":1e3,"fixed":{"1":[0]})"));
+  ASSERT_TRUE(problem.ok()) << problem.status();
+  EXPECT_EQ(problem->types[0].configs[0].time.count(), 500'000'000'000);
+  EXPECT_EQ(problem->nodes[0].repeat, 3);
+  EXPECT_TRUE(problem->nodes[1].tied);
+  EXPECT_EQ(problem->memory_limit_bytes, 1000);
+  EXPECT_EQ(problem->fixed.at(1), std::vector<int>{0});
+  const std::string written = ProblemToJson(*problem);
+  const auto again = ProblemFromJson(written);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(ProblemToJson(*again), written);
+}
+
+TEST(ProblemJsonTest, NullForbidsAPair) {
+  std::string text = Document(kConfig);
+  text.replace(text.find("0.25"), 4, "null");
+  const auto problem = ProblemFromJson(text);
+  ASSERT_TRUE(problem.ok()) << problem.status();
+  EXPECT_FALSE(problem->tables[0].at(0, 0).has_value());
+}
+
+TEST(ProblemJsonTest, NamesTheFieldInOneSentence) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"", "not JSON at byte"},
+      {"[]", "the document is array, not an object"},
+      {"{}", "types is missing"},
+      {Document("{}"), "types[0].configs[0].seconds is missing"},
+      {Document("3"), "types[0].configs[0] is number, not an object"},
+      {Document(R"({"seconds":"x"})"), "seconds is string"},
+      {Document(R"({"seconds":null})"), "seconds is null"},
+      {Document(R"({"seconds":-1})"), "configs[0].seconds is negative: -1"},
+      {Document(R"({"seconds":NaN})"), "in the field seconds"},
+      {Document(R"({"seconds":Infinity})"), "in the field seconds"},
+      {Document(R"({"seconds":1e999})"), "number out of range"},
+      {Document(R"({"seconds":1})"), "persistent_bytes is missing"},
+      {Document(R"({"seconds":1,"persistent_bytes":0.5})"),
+       "persistent_bytes is 0.5, not an integer"},
+      {Document(R"({"seconds":1,"persistent_bytes":18446744073709551615})"),
+       "persistent_bytes is larger than 63 bits hold"},
+      {Document(kConfig, R"(,"fixed":{"x":[0]})"), "the key 'x'"},
+      {Document(kConfig, R"(,"fixed":[1])"), "fixed is not an object"},
+      {Document(kConfig, R"(,"memory_limit_bytes":"8GiB")"),
+       "memory_limit_bytes is string"},
+  };
+  for (const auto& [text, says] : cases) {
+    const auto problem = ProblemFromJson(text);
+    EXPECT_EQ(problem.status().code(), absl::StatusCode::kInvalidArgument);
+    const std::string message(problem.status().message());
+    EXPECT_THAT(message, testing::HasSubstr(says));
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::problem

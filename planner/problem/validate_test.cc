@@ -1,0 +1,100 @@
+#include "planner/problem/validate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace meshwright::problem {
+namespace {
+
+PlanProblem TwoNodes() {
+  PlanProblem problem;
+  problem.types = {{"a", {{}, {}}}, {"b", {{}}}};
+  problem.nodes = {{.type = 0, .repeat = 2}, {.type = 1}};
+  problem.tables = {{2, 1, {Picoseconds(1), Picoseconds(2)}},
+                    {2, 2, {Picoseconds(0), {}, {}, Picoseconds(0)}}};
+  problem.edges = {{.from = 0, .to = 1, .table = 0}};
+  problem.self_edges = {{.type = 0, .table = 1}};
+  return problem;
+}
+
+struct BadCase {
+  const char* says;
+  std::function<void(PlanProblem&)> spoil;
+};
+
+TEST(ValidateTest, NamesTheFieldOfEveryFault) {
+  const std::vector<BadCase> cases = {
+      {"types[0].configs is empty",
+       [](PlanProblem& p) { p.types[0].configs.clear(); }},
+      {"types[0].configs[1].saved_bytes is negative: -1",
+       [](PlanProblem& p) { p.types[0].configs[1].saved_bytes = -1; }},
+      {"types[1].configs[0].seconds is negative",
+       [](PlanProblem& p) { p.types[1].configs[0].time = Picoseconds(-1); }},
+      {"tables[0][1][0] is negative",
+       [](PlanProblem& p) { p.tables[0].entries[1] = Picoseconds(-5); }},
+      {"tables[0] is not a full table",
+       [](PlanProblem& p) { p.tables[0].entries.pop_back(); }},
+      {"nodes is empty", [](PlanProblem& p) { p.nodes.clear(); }},
+      {"nodes[1].type is 9, but there are 2 types",
+       [](PlanProblem& p) { p.nodes[1].type = 9; }},
+      {"nodes[0].repeat is 0", [](PlanProblem& p) { p.nodes[0].repeat = 0; }},
+      {"nodes[0].repeat brings the copies",
+       [](PlanProblem& p) { p.nodes[0].repeat = 1'000'000'000'000; }},
+      {"edges[0].to is 2, but there are 2 nodes",
+       [](PlanProblem& p) { p.edges[0].to = 2; }},
+      {"edges[0].table is 7, but there are 2 tables",
+       [](PlanProblem& p) { p.edges[0].table = 7; }},
+      {"edges[0].table is tables[1] of 2 x 2",
+       [](PlanProblem& p) { p.edges[0].table = 1; }},
+      {"self_edges[0].table is tables[0] of 2 x 1",
+       [](PlanProblem& p) { p.self_edges[0].table = 0; }},
+      {"self_edges[1].type is 0, which already has",
+       [](PlanProblem& p) { p.self_edges.push_back(p.self_edges[0]); }},
+      {"edges has a cycle that reaches node 0",
+       [](PlanProblem& p) {
+         p.edges.push_back({0, 0, 1});
+       }},
+      {"a key of fixed is 5", [](PlanProblem& p) { p.fixed[5] = {0}; }},
+      {"an entry of fixed[1] is 1", [](PlanProblem& p) { p.fixed[1] = {1}; }},
+      {"fixed[0] allows no", [](PlanProblem& p) { p.fixed[0] = {}; }},
+      {"memory_limit_bytes is negative",
+       [](PlanProblem& p) { p.memory_limit_bytes = -1; }},
+  };
+  EXPECT_TRUE(Validate(TwoNodes()).ok());
+  for (const BadCase& bad : cases) {
+    PlanProblem problem = TwoNodes();
+    bad.spoil(problem);
+    const absl::Status status = Validate(problem);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad.says;
+    EXPECT_THAT(std::string(status.message()), testing::HasSubstr(bad.says));
+  }
+}
+
+TEST(ValidateTest, AMillionNodesAreFine) {
+  PlanProblem problem = TwoNodes();
+  problem.fixed.clear();
+  problem.nodes.assign(1'000'000, {.type = 0});
+  problem.edges.clear();
+  for (int n = 0; n + 1 < 1'000'000; ++n)
+    problem.edges.push_back({n, n + 1, 1});
+  EXPECT_TRUE(Validate(problem).ok());
+  problem.edges.push_back({999'999, 0, 1});
+  EXPECT_FALSE(Validate(problem).ok());
+}
+
+TEST(ValidateTest, ChecksChoices) {
+  PlanProblem problem = TwoNodes();
+  EXPECT_TRUE(ValidateChoice(problem, {{0, 1}, {0}}).ok());
+  EXPECT_FALSE(ValidateChoice(problem, {{0, 1}}).ok());
+  EXPECT_FALSE(ValidateChoice(problem, {{0}, {0}}).ok());
+  EXPECT_FALSE(ValidateChoice(problem, {{0, 2}, {0}}).ok());
+  problem.fixed[0] = {1};
+  EXPECT_FALSE(ValidateChoice(problem, {{0, 1}, {0}}).ok());
+  problem.nodes[0].tied = true;
+  EXPECT_TRUE(ValidateChoice(problem, {{1, 1}, {0}}).ok());
+}
+
+}  // namespace
+}  // namespace meshwright::problem

@@ -1,0 +1,56 @@
+// The (min,+) numbers of the search: integer costs with a "never".
+//
+// Concept: solvers add costs and take minima. kNever is the neutral element of
+// the minimum: a forbidden pair. Every stored cost is at most kNever, so three
+// of them add up without overflow; Clamp brings a sum back. A finite sum that
+// reaches kNever (26 days in picoseconds) is treated as never, and the search
+// reports it as out of range rather than as infeasible.
+// Units: picoseconds, or bytes where the least memory is sought.
+#ifndef MESHWRIGHT_PLANNER_SEARCH_COSTS_H_
+#define MESHWRIGHT_PLANNER_SEARCH_COSTS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace meshwright::search {
+
+using Cost = int64_t;
+
+inline constexpr Cost kNever = Cost{1} << 61;
+
+inline Cost Clamp(Cost cost) { return std::min(cost, kNever); }
+
+struct Matrix {
+  int rows = 0;
+  int columns = 0;
+  std::vector<Cost> entries;  // row-major
+
+  Cost at(int row, int column) const {
+    return entries[static_cast<size_t>(row) * columns + column];
+  }
+};
+
+// A matrix read forwards or backwards: at(c, d) is the cost from c to d.
+struct Link {
+  const Matrix* matrix = nullptr;
+  bool transposed = false;
+
+  int columns() const { return transposed ? matrix->rows : matrix->columns; }
+  Cost at(int from, int to) const {
+    return transposed ? matrix->at(to, from) : matrix->at(from, to);
+  }
+};
+
+// out[c] = min over d of link(c, d) + next[d].
+std::vector<Cost> MinPlus(const Link& link, const std::vector<Cost>& next);
+
+// What a search minimises: a vector per unary kind and the matrices.
+struct Costs {
+  std::vector<std::vector<Cost>> unaries;
+  std::vector<Matrix> matrices;
+};
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_COSTS_H_

@@ -1,0 +1,62 @@
+// Search: the fastest plan of a PlanProblem.
+//
+// Concept: chains are solved exactly by dynamic programming with equal copies
+// folded (run.h); edges off the chain by trying the configurations of a few
+// held variables (paths.h); a memory limit by priced bytes for the bound and
+// Pareto fronts for the proof (memory.h, pareto.h). Every answer carries a
+// certified lower bound, equal to its time when it is optimal.
+// In → Out: a valid problem → an answer: a plan, or that none fits.
+// Ties: among plans of equal time the lexicographically smallest choice in
+// file order. Under a binding memory limit: the smallest along the paths, and
+// when the search was stopped or bounded, the one it met, the same each time.
+// Threads: any number at once; nothing is shared.
+// Errors: kInvalidArgument for a problem that does not validate,
+// kUnimplemented for more held combinations than kMostCombinations,
+// kOutOfRange when every allowed plan takes over 23 days.
+// Source: papers/cfp.txt Eqs. 8 and 9, sharpened as design section 7 says.
+#ifndef MESHWRIGHT_PLANNER_SEARCH_SEARCH_H_
+#define MESHWRIGHT_PLANNER_SEARCH_SEARCH_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "planner/problem/plan_problem.h"
+
+namespace meshwright::search {
+
+// Either ends the search early with the best plan so far. One that is past
+// when the search begins still gives a plan, if there is one.
+struct Options {
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::stop_token stop;
+};
+
+struct Plan {
+  problem::Choice choice;
+  problem::Picoseconds time{0};
+  int64_t peak_bytes = 0;
+};
+
+struct Answer {
+  std::optional<Plan> plan;  // empty: no plan is allowed and fits
+  problem::Picoseconds lower_bound{0};
+  // What the most frugal plan needs, when none fits; empty when forbidden
+  // pairs leave no plan at all.
+  std::optional<int64_t> least_memory_bytes;
+  std::string solver;  // "chain", "conditioned chain", "pareto", ...
+  std::chrono::duration<double> elapsed{0};
+
+  // (time - lower bound) / time; 0 for an optimal plan.
+  double Gap() const;
+};
+
+absl::StatusOr<Answer> Solve(const problem::PlanProblem& problem,
+                             const Options& options = {});
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_SEARCH_H_

@@ -1,0 +1,62 @@
+#include "planner/search/search_json.h"
+
+#include <gtest/gtest.h>
+
+#include "nlohmann/json.hpp"
+
+namespace meshwright::search {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kProblem[] = R"({
+  "types": [{"name": "layer", "configs": [
+      {"seconds": 1, "persistent_bytes": 8, "saved_bytes": 2,
+       "transient_bytes": 4},
+      {"seconds": 2, "persistent_bytes": 1, "saved_bytes": 1,
+       "transient_bytes": 3}]}],
+  "nodes": [{"type": 0, "repeat": 3}],
+  "edges": [],
+  "self_edges": [{"type": 0, "table": 0}],
+  "tables": [[[0, 0.25], [0.5, 0]]]
+  %LIMIT%
+})";
+
+json Answer(const std::string& limit) {
+  std::string text = kProblem;
+  text.replace(text.find("%LIMIT%"), 7, limit);
+  const auto answer = SearchJson(text);
+  EXPECT_TRUE(answer.ok()) << answer.status();
+  return json::parse(*answer);
+}
+
+TEST(SearchJsonTest, AnswersInTheFormat) {
+  const json answer = Answer("");
+  EXPECT_EQ(answer["feasible"], true);
+  EXPECT_EQ(answer["seconds"], 3.0);
+  EXPECT_EQ(answer["lower_bound_seconds"], 3.0);
+  EXPECT_EQ(answer["gap"], 0.0);
+  EXPECT_EQ(answer["peak_bytes"], 34);
+  EXPECT_EQ(answer["choice"], json::parse("[[0,0,0]]"));
+  EXPECT_EQ(answer["solver"], "chain");
+  EXPECT_TRUE(answer["solve_seconds"].is_number());
+}
+
+TEST(SearchJsonTest, ALimitChangesThePlan) {
+  const json answer = Answer(R"(, "memory_limit_bytes": 26)");
+  EXPECT_EQ(answer["seconds"], 4.25);
+  EXPECT_EQ(answer["choice"], json::parse("[[0,0,1]]"));
+  EXPECT_EQ(answer["peak_bytes"], 26);
+}
+
+TEST(SearchJsonTest, InfeasibleIsAnAnswer) {
+  const json answer = Answer(R"(, "memory_limit_bytes": 8)");
+  EXPECT_EQ(answer["feasible"], false);
+  EXPECT_TRUE(answer["seconds"].is_null());
+  EXPECT_TRUE(answer["choice"].is_null());
+  EXPECT_EQ(answer["least_memory_bytes"], 9);
+  EXPECT_EQ(answer["limit_bytes"], 8);
+}
+
+}  // namespace
+}  // namespace meshwright::search

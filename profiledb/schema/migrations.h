@@ -1,0 +1,35 @@
+// Migrations: the numbered steps that bring a store to the newest schema.
+//
+// Concept: a store carries the number of its last migration (SQLite: the
+// pragma user_version) and a mark that it is ours (application_id). Opening
+// applies what is missing, in one transaction. A migration is frozen once
+// released: a change is a new one. schema_test.cc holds their fingerprints.
+//
+//   empty file (0) ──1──▶ profiles, programs (1) ──2──▶ ...
+//
+// Stored enums: `outcome` is the number of v1.Outcome.
+// See docs/formats/store.md.
+#ifndef MESHWRIGHT_PROFILEDB_SCHEMA_MIGRATIONS_H_
+#define MESHWRIGHT_PROFILEDB_SCHEMA_MIGRATIONS_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace meshwright::schema {
+
+struct Migration {
+  int version = 0;  // after it was applied
+  const char* sql = nullptr;
+};
+
+// In rising order of version, without gaps, from 1.
+const std::vector<Migration>& Migrations();
+
+int NewestVersion();
+
+// "MWpf" in ASCII: what `file` and sqlite3_file_control see.
+inline constexpr int32_t kApplicationId = 0x4d577066;
+
+}  // namespace meshwright::schema
+
+#endif  // MESHWRIGHT_PROFILEDB_SCHEMA_MIGRATIONS_H_

@@ -1,0 +1,55 @@
+#include <gtest/gtest.h>
+
+#include "base/fingerprint.h"
+#include "profiledb/schema/migrations.h"
+#include "proto/v1/profile.pb.h"
+
+namespace meshwright::schema {
+namespace {
+
+// Stored in every row: a number may never change its meaning.
+TEST(SchemaTest, OutcomesAreFrozen) {
+  EXPECT_EQ(v1::OUTCOME_UNSPECIFIED, 0);
+  EXPECT_EQ(v1::MEASURED, 1);
+  EXPECT_EQ(v1::COMPILE_FAILED, 2);
+  EXPECT_EQ(v1::OUT_OF_MEMORY, 3);
+  EXPECT_EQ(v1::TIMED_OUT, 4);
+  EXPECT_EQ(v1::CRASHED, 5);
+  EXPECT_EQ(v1::PRUNED, 6);
+  EXPECT_EQ(v1::Outcome_MAX, 6) << "freeze the new outcome here";
+}
+
+TEST(SchemaTest, StoredMessagesKeepTheirFieldNumbers) {
+  using Result = v1::ProfileResult;
+  EXPECT_EQ(Result::kKeyFieldNumber, 1);
+  EXPECT_EQ(Result::kOutcomeFieldNumber, 2);
+  EXPECT_EQ(Result::kReasonFieldNumber, 3);
+  EXPECT_EQ(Result::kMeasurementFieldNumber, 4);
+  EXPECT_EQ(v1::Measurement::kMinimumNsFieldNumber, 1);
+  EXPECT_EQ(v1::Measurement::kComputeNsFieldNumber, 5);
+  EXPECT_EQ(v1::Measurement::kCommunicationNsFieldNumber, 6);
+  EXPECT_EQ(v1::Measurement::kMemoryFieldNumber, 7);
+  EXPECT_EQ(v1::DeviceMemory::kPeakBytesFieldNumber, 5);
+}
+
+TEST(SchemaTest, VersionsRiseByOne) {
+  int version = 0;
+  for (const Migration& migration : Migrations()) {
+    EXPECT_EQ(migration.version, ++version);
+  }
+  EXPECT_EQ(NewestVersion(), version);
+}
+
+// A released migration is never edited: stores in the field have applied it.
+TEST(SchemaTest, ReleasedMigrationsAreFrozen) {
+  const char* const kFingerprints[] = {
+      "b92607966fe450333f42ec84baa586aa82ff7e384b818689626cbaffc4a06e55",
+  };
+  ASSERT_EQ(std::size(kFingerprints), Migrations().size());
+  for (size_t i = 0; i < Migrations().size(); ++i) {
+    EXPECT_EQ(base::Sha256Hex(Migrations()[i].sql), kFingerprints[i]);
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::schema

@@ -1,0 +1,34 @@
+// Every ProfileStore this build has, held to the one suite.
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "profiledb/store/fake_profile_store.h"
+#include "profiledb/store/sqlite_profile_store.h"
+#include "tests/conformance/profile_store_conformance.h"
+
+namespace meshwright::conformance {
+namespace {
+
+std::unique_ptr<store::ProfileStore> MakeFake() {
+  return std::make_unique<store::FakeProfileStore>();
+}
+
+std::unique_ptr<store::ProfileStore> MakeSqlite() {
+  const std::string folder =
+      absl::StrCat(testing::TempDir(), "/conformance_", getpid());
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  auto store = store::SqliteProfileStore::Open(folder + "/profiles.db");
+  EXPECT_TRUE(store.ok()) << store.status();
+  return store.ok() ? *std::move(store) : nullptr;
+}
+
+INSTANTIATE_TEST_SUITE_P(Fake, ProfileStoreConformance,
+                         testing::Values(MakeFake));
+INSTANTIATE_TEST_SUITE_P(Sqlite, ProfileStoreConformance,
+                         testing::Values(MakeSqlite));
+
+}  // namespace
+}  // namespace meshwright::conformance

@@ -1,0 +1,358 @@
+// Coordinator and worker daemons over real gRPC in one process; the programs
+// are run by FakeBatches, so that every turn of events is the test's own.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/synchronization/notification.h"
+#include "coordinator/service/coordinator.h"
+#include "coordinator/service/planning_client.h"
+#include "proto/v1/services.grpc.pb.h"
+#include "tests/integration/fake_batches.h"
+#include "worker/service/worker.h"
+
+namespace meshwright::integration {
+namespace {
+
+using service::Coordinator;
+using service::PlanningClient;
+using testing::HasSubstr;
+using testing::SizeIs;
+using worker::Worker;
+using Rows = std::map<std::string, v1::ProfileResult>;
+
+class DaemonsTest : public testing::Test {
+ protected:
+  std::unique_ptr<Coordinator> NewCoordinator(
+      const std::string& address, service::PlanFunction plan = nullptr) {
+    Coordinator::Dependencies dependencies;
+    dependencies.clock = &clock_;
+    dependencies.plan = std::move(plan);
+    dependencies.listen_address = address;
+    return std::make_unique<Coordinator>(std::move(dependencies));
+  }
+
+  static std::unique_ptr<Worker> NewWorker(const std::string& name,
+                                           const std::string& address,
+                                           FakeBatches* batches) {
+    Worker::Dependencies dependencies;
+    dependencies.coordinator_address = address;
+    dependencies.name = name;
+    dependencies.host = "here";
+    dependencies.devices.set_platform("cpu");
+    dependencies.devices.set_device_count(2);
+    dependencies.run_batch = batches->function();
+    dependencies.longest_backoff = absl::Milliseconds(200);
+    return std::make_unique<Worker>(std::move(dependencies));
+  }
+
+  // One program per label; keys p0, p1, ...
+  static v1::RunnerRequest Request(const std::vector<std::string>& labels) {
+    v1::RunnerRequest request;
+    *request.mutable_device() = Two();
+    for (const std::string& label : labels) {
+      v1::Program& program = *request.add_programs();
+      program.set_key(absl::StrCat("p", request.programs_size() - 1));
+      program.set_label(label);
+    }
+    return request;
+  }
+
+  static v1::DeviceSpec Two() {
+    v1::DeviceSpec device;
+    device.set_platform("cpu");
+    device.set_device_count(2);
+    return device;
+  }
+
+  static absl::Status Measure(Coordinator& coordinator,
+                              const v1::RunnerRequest& request, Rows* rows) {
+    const auto measurer = coordinator.NewMeasurer({});
+    const auto described = measurer->Describe(request.device());
+    if (!described.ok()) return described.status();
+    return measurer->Measure(
+        request,
+        [&](const v1::ProfileResult& result) {
+          EXPECT_TRUE(rows->emplace(result.key(), result).second);
+        },
+        nullptr);
+  }
+
+  base::SystemClock clock_;
+};
+
+TEST_F(DaemonsTest, EveryProgramOfABatchHasItsRow) {
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  FakeBatches batches;
+  const auto worker = NewWorker("a", coordinator->address(), &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  Rows rows;
+  ASSERT_TRUE(
+      Measure(*coordinator, Request({"", "no compile", "crash", ""}), &rows)
+          .ok());
+  ASSERT_THAT(rows, SizeIs(4));
+  EXPECT_EQ(rows["p0"].outcome(), v1::MEASURED);
+  EXPECT_EQ(rows["p1"].outcome(), v1::COMPILE_FAILED);
+  EXPECT_EQ(rows["p2"].reason(), "signal 11");
+  EXPECT_EQ(rows["p3"].outcome(), v1::MEASURED);
+}
+
+TEST_F(DaemonsTest, ABatchOfALostWorkerEndsOnAnother) {
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  FakeBatches holding, free;
+  free.Release();
+  const auto lost = NewWorker("lost", coordinator->address(), &holding);
+  const auto other = NewWorker("other", coordinator->address(), &free);
+  ASSERT_TRUE(lost->Start().ok());
+  Rows rows;
+  absl::Status status;
+  std::thread measuring([&] {
+    status = Measure(*coordinator, Request({"", "hold", ""}), &rows);
+  });
+  holding.AwaitHeld();
+  ASSERT_TRUE(other->Start().ok());
+  lost->Stop();
+  measuring.join();
+  EXPECT_TRUE(status.ok()) << status;
+  ASSERT_THAT(rows, SizeIs(3));
+  for (const auto& [key, row] : rows) EXPECT_EQ(row.outcome(), v1::MEASURED);
+}
+
+TEST_F(DaemonsTest, ADrainingWorkerEndsItsBatchFirst) {
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  FakeBatches batches;
+  const auto worker = NewWorker("a", coordinator->address(), &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  Rows rows;
+  absl::Status status;
+  std::thread measuring([&] {
+    status = Measure(*coordinator, Request({"hold", ""}), &rows);
+  });
+  batches.AwaitHeld();
+  worker->Drain();
+  batches.Release();
+  measuring.join();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(rows, SizeIs(2));
+  worker->Wait();
+  EXPECT_THAT(coordinator->queue().Workers(), SizeIs(0));
+}
+
+TEST_F(DaemonsTest, ABusyPortIsOneSentence) {
+  const auto first = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(first->Start().ok());
+  const auto second = NewCoordinator(first->address());
+  const absl::Status status = second->Start();
+  EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("in use"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(first->address()));
+}
+
+TEST_F(DaemonsTest, AddressesThatAreNone) {
+  for (const char* address :
+       {"", "7433", ":7433", "localhost:x", "127.0.0.1:99999", "192.0.2.1:0"}) {
+    const absl::Status status = NewCoordinator(address)->Start();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << address;
+  }
+}
+
+TEST_F(DaemonsTest, AWorkerComesBackToARestartedCoordinator) {
+  auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  const std::string address = coordinator->address();
+  FakeBatches batches;
+  const auto worker = NewWorker("a", address, &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  Rows before;
+  ASSERT_TRUE(Measure(*coordinator, Request({""}), &before).ok());
+  coordinator.reset();
+  coordinator = NewCoordinator(address);
+  ASSERT_TRUE(coordinator->Start().ok());
+  Rows after;
+  const absl::Status status = Measure(*coordinator, Request({"", ""}), &after);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(after, SizeIs(2));
+}
+
+TEST_F(DaemonsTest, AStoppedCoordinatorEndsTheJobItRan) {
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  FakeBatches batches;
+  const auto worker = NewWorker("a", coordinator->address(), &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  Rows rows;
+  absl::Status status;
+  std::thread measuring(
+      [&] { status = Measure(*coordinator, Request({"hold"}), &rows); });
+  batches.AwaitHeld();
+  coordinator->Stop();
+  measuring.join();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(DaemonsTest, APlanComesWithItsProgress) {
+  const auto coordinator = NewCoordinator(
+      "127.0.0.1:0",
+      [](const v1::PlanRequest& request, jobs::Measurer* measurer,
+         const service::ProgressFunction& progress)
+          -> absl::StatusOr<v1::Plan> {
+        if (request.hlo_module() == "bad") {
+          return absl::InvalidArgumentError("it is no HLO module");
+        }
+        for (int i = 0; i < 100; ++i) {
+          v1::PlanProgress step;
+          step.set_done(i);
+          progress(step);
+        }
+        v1::Plan plan;
+        plan.mutable_model()->set_name(request.model_name());
+        return plan;
+      });
+  ASSERT_TRUE(coordinator->Start().ok());
+  const auto client = PlanningClient::Connect(coordinator->address());
+  ASSERT_TRUE(client.ok()) << client.status();
+  v1::PlanRequest request;
+  request.set_model_name("llama");
+  int next = 0;
+  const auto plan = (*client)->MakePlan(
+      request,
+      [&](const v1::PlanProgress& step) { EXPECT_EQ(step.done(), next++); },
+      {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->model().name(), "llama");
+  EXPECT_EQ(next, 100);
+  request.set_hlo_module("bad");
+  const auto refused = (*client)->MakePlan(request, nullptr, {});
+  EXPECT_EQ(refused.status(),
+            absl::InvalidArgumentError("it is no HLO module"));
+}
+
+TEST_F(DaemonsTest, AClientThatGoesAwayCancelsItsPlan) {
+  absl::Notification over;
+  absl::Status measured;
+  const auto coordinator = NewCoordinator(
+      "127.0.0.1:0",
+      [&](const v1::PlanRequest&, jobs::Measurer* measurer,
+          const service::ProgressFunction&) -> absl::StatusOr<v1::Plan> {
+        measured = measurer->Measure(Request({"hold"}), nullptr, nullptr);
+        over.Notify();
+        return measured;
+      });
+  ASSERT_TRUE(coordinator->Start().ok());
+  FakeBatches batches;
+  const auto worker = NewWorker("a", coordinator->address(), &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  const auto client = PlanningClient::Connect(coordinator->address());
+  ASSERT_TRUE(client.ok());
+  std::stop_source stop;
+  absl::Status status;
+  std::thread planning([&] {
+    status = (*client)->MakePlan({}, nullptr, stop.get_token()).status();
+  });
+  batches.AwaitHeld();
+  stop.request_stop();
+  planning.join();
+  over.WaitForNotification();
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(measured.code(), absl::StatusCode::kCancelled);
+}
+
+TEST_F(DaemonsTest, ADrainingCoordinatorTakesNoPlans) {
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  EXPECT_TRUE(coordinator->Drain(absl::Seconds(1)));
+  const auto client = PlanningClient::Connect(coordinator->address());
+  ASSERT_TRUE(client.ok());
+  EXPECT_EQ((*client)->MakePlan({}, nullptr, {}).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST_F(DaemonsTest, AComparisonRunsOnOneWorkerAndIsListed) {
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  FakeBatches batches;
+  const auto worker = NewWorker("a", coordinator->address(), &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  const auto client = PlanningClient::Connect(coordinator->address());
+  ASSERT_TRUE(client.ok());
+  v1::CompareRequest request;
+  EXPECT_EQ((*client)->Compare(request, nullptr, {}).code(),
+            absl::StatusCode::kInvalidArgument);
+  *request.mutable_device() = Two();
+  request.mutable_reference()->set_key("reference");
+  const v1::RunnerRequest programs = Request(std::vector<std::string>(20, ""));
+  *request.mutable_programs() = programs.programs();
+  int results = 0;
+  const absl::Status status = (*client)->Compare(
+      request,
+      [&](const v1::CompareEvent& event) {
+        if (!event.has_result()) return;
+        ++results;
+        EXPECT_EQ(event.result().max_relative_difference(), 1e-6);
+      },
+      {});
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(results, 20);
+  const auto jobs = (*client)->ListJobs();
+  ASSERT_TRUE(jobs.ok());
+  ASSERT_EQ(jobs->jobs_size(), 1);
+  EXPECT_EQ(jobs->jobs(0).state(), "done");
+  EXPECT_EQ(jobs->jobs(0).finished(), 20);
+  const auto workers = (*client)->ListWorkers();
+  ASSERT_TRUE(workers.ok());
+  ASSERT_EQ(workers->workers_size(), 1);
+  EXPECT_EQ(workers->workers(0).id(), "a");
+  EXPECT_EQ(workers->workers(0).programs_measured(), 20);
+}
+
+TEST_F(DaemonsTest, AStrangerOnTheWorkersStreamIsTurnedAway) {
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  const auto stub = v1::Workers::NewStub(grpc::CreateChannel(
+      coordinator->address(), grpc::InsecureChannelCredentials()));
+  for (const bool hello : {false, true}) {
+    grpc::ClientContext context;
+    const auto stream = stub->Attach(&context);
+    v1::WorkerMessage message;
+    if (hello) {
+      message.mutable_hello();  // one that says nothing
+    } else {
+      message.mutable_heartbeat();
+    }
+    stream->Write(message);
+    v1::CoordinatorMessage answer;
+    EXPECT_FALSE(stream->Read(&answer));
+    EXPECT_EQ(stream->Finish().error_code(),
+              grpc::StatusCode::INVALID_ARGUMENT);
+  }
+}
+
+TEST_F(DaemonsTest, AWorkerWithoutDevicesDoesNotStart) {
+  Worker::Dependencies dependencies;
+  dependencies.coordinator_address = "127.0.0.1:1";
+  dependencies.run_batch = [](const v1::RunnerRequest&,
+                              const worker::OnRunnerEvent&,
+                              std::stop_token) -> absl::Status {
+    return absl::FailedPreconditionError("no plugin there");
+  };
+  Worker worker(std::move(dependencies));
+  EXPECT_EQ(worker.Start(), absl::FailedPreconditionError("no plugin there"));
+}
+
+TEST_F(DaemonsTest, AWorkerWhoseCoordinatorIsAwayStops) {
+  FakeBatches batches;
+  const auto worker = NewWorker("a", "127.0.0.1:1", &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  worker->Stop();
+}
+
+}  // namespace
+}  // namespace meshwright::integration

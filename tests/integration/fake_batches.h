@@ -1,0 +1,103 @@
+// FakeBatches: a runner made of words. A program's label says what becomes of
+// it: "crash", "no compile", "hold" (until Release or a stop), else measured.
+//
+// Threads: all methods from any thread.
+#ifndef MESHWRIGHT_TESTS_INTEGRATION_FAKE_BATCHES_H_
+#define MESHWRIGHT_TESTS_INTEGRATION_FAKE_BATCHES_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/synchronization/mutex.h"
+#include "worker/service/worker.h"
+
+namespace meshwright::integration {
+
+class FakeBatches {
+ public:
+  explicit FakeBatches(std::string version = "fake 1")
+      : version_(std::move(version)) {}
+
+  worker::BatchFunction function() {
+    return [this](const v1::RunnerRequest& request,
+                  const worker::OnRunnerEvent& on_event, std::stop_token stop) {
+      return Run(request, on_event, std::move(stop));
+    };
+  }
+
+  // Until some program is being held.
+  void AwaitHeld() {
+    absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(&held_));
+  }
+  void Release() {
+    absl::MutexLock lock(&mutex_);
+    released_ = true;
+  }
+
+ private:
+  absl::Status Run(const v1::RunnerRequest& request,
+                   const worker::OnRunnerEvent& on_event,
+                   std::stop_token stop) {
+    v1::RunnerEvent ready;
+    ready.mutable_ready()->set_platform_name(request.device().platform());
+    ready.mutable_ready()->set_platform_version(version_);
+    ready.mutable_ready()->set_device_kind("fake");
+    ready.mutable_ready()->set_device_count(request.device().device_count());
+    on_event(ready);
+    for (const v1::Program& program : request.programs()) {
+      v1::RunnerEvent started;
+      started.mutable_started()->set_key(program.key());
+      on_event(started);
+      if (program.label() == "hold" && !Hold(stop)) {
+        return absl::CancelledError("the batch was stopped");
+      }
+      on_event(Result(program, request.has_reference()));
+    }
+    return absl::OkStatus();
+  }
+
+  // False: stopped.
+  bool Hold(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] {
+      absl::MutexLock lock(&mutex_);
+      stopped_ = true;
+    });
+    absl::MutexLock lock(&mutex_);
+    held_ = true;
+    mutex_.Await(absl::Condition(this, &FakeBatches::MayGo));
+    held_ = false;
+    return !stop.stop_requested();
+  }
+  bool MayGo() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return released_ || stopped_;
+  }
+
+  static v1::RunnerEvent Result(const v1::Program& program, bool compared) {
+    v1::RunnerEvent event;
+    v1::ProfileResult& result = *event.mutable_result();
+    result.set_key(program.key());
+    result.set_outcome(v1::MEASURED);
+    if (program.label() == "crash") {
+      result.set_outcome(v1::CRASHED);
+      result.set_reason("signal 11");
+    } else if (program.label() == "no compile") {
+      result.set_outcome(v1::COMPILE_FAILED);
+      result.set_reason("unknown opcode");
+    } else {
+      result.mutable_measurement()->set_minimum_ns(1000);
+      if (compared) result.set_max_relative_difference(1e-6);
+    }
+    return event;
+  }
+
+  const std::string version_;
+  absl::Mutex mutex_;
+  bool held_ ABSL_GUARDED_BY(mutex_) = false;
+  bool released_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace meshwright::integration
+
+#endif  // MESHWRIGHT_TESTS_INTEGRATION_FAKE_BATCHES_H_

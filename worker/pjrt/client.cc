@@ -1,0 +1,176 @@
+#include "worker/pjrt/client.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "pjrt_c_api.h"
+#include "proto/hlo/compile_options.pb.h"
+#include "worker/pjrt/call.h"
+#include "worker/pjrt/element_type.h"
+
+namespace meshwright::worker::pjrt {
+namespace {
+
+// An array element of the C API: its stride is fixed, so it is not padded.
+PJRT_NamedValue NamedValue(const char* name, PJRT_NamedValue_Type type) {
+  PJRT_NamedValue value = {};
+  value.struct_size = PJRT_NamedValue_STRUCT_SIZE;
+  value.name = name;
+  value.name_size = std::char_traits<char>::length(name);
+  value.type = type;
+  value.value_size = 1;
+  return value;
+}
+
+std::vector<PJRT_NamedValue> CreateOptions(const ClientOptions& options) {
+  std::vector<PJRT_NamedValue> values;
+  if (options.platform.empty() || options.platform == "cpu") {
+    values.push_back(NamedValue("cpu_device_count", PJRT_NamedValue_kInt64));
+    values.back().int64_value = options.device_count;
+  } else if (options.platform == "cuda") {
+    values.push_back(NamedValue("preallocate", PJRT_NamedValue_kBool));
+    values.back().bool_value = false;
+    if (!options.mock_gpu_topology.empty()) {
+      values.push_back(NamedValue("enable_mock_nccl", PJRT_NamedValue_kBool));
+      values.back().bool_value = true;
+      values.push_back(
+          NamedValue("mock_gpu_topology", PJRT_NamedValue_kString));
+      values.back().string_value = options.mock_gpu_topology.c_str();
+      values.back().value_size = options.mock_gpu_topology.size();
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(
+    std::shared_ptr<const Plugin> plugin, const ClientOptions& options) {
+  if (options.device_count < 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a mesh needs at least one device, not ", options.device_count));
+  }
+  const std::vector<PJRT_NamedValue> values = CreateOptions(options);
+  Padded<PJRT_Client_Create_Args> args;
+  args->create_options = values.data();
+  args->num_options = values.size();
+  const absl::Status status =
+      MESHWRIGHT_PJRT(plugin->api(), PJRT_Client_Create, args);
+  if (!status.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat("the plugin ", plugin->path(),
+                     " finds no device it can use: ", status.message()));
+  }
+  auto client =
+      std::unique_ptr<Client>(new Client(std::move(plugin), args->client));
+  RETURN_IF_ERROR(client->Describe());
+  if (client->device_count() < options.device_count) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the mesh has ", options.device_count, " devices, but the plugin ",
+        client->plugin_->path(), " finds ", client->device_count(), " here"));
+  }
+  return client;
+}
+
+Client::~Client() {
+  Padded<PJRT_Client_Destroy_Args> args;
+  args->client = client_;
+  MESHWRIGHT_PJRT(plugin_->api(), PJRT_Client_Destroy, args).IgnoreError();
+}
+
+absl::Status Client::Describe() {
+  const PJRT_Api* api = plugin_->api();
+  Padded<PJRT_Client_PlatformName_Args> name;
+  name->client = client_;
+  RETURN_IF_ERROR(MESHWRIGHT_PJRT(api, PJRT_Client_PlatformName, name));
+  platform_name_.assign(name->platform_name, name->platform_name_size);
+  Padded<PJRT_Client_PlatformVersion_Args> version;
+  version->client = client_;
+  RETURN_IF_ERROR(MESHWRIGHT_PJRT(api, PJRT_Client_PlatformVersion, version));
+  platform_version_.assign(version->platform_version,
+                           version->platform_version_size);
+  Padded<PJRT_Client_AddressableDevices_Args> devices;
+  devices->client = client_;
+  RETURN_IF_ERROR(
+      MESHWRIGHT_PJRT(api, PJRT_Client_AddressableDevices, devices));
+  devices_.assign(
+      devices->addressable_devices,
+      devices->addressable_devices + devices->num_addressable_devices);
+  for (PJRT_Device* device : devices_) {
+    Padded<PJRT_Device_GetDescription_Args> description;
+    description->device = device;
+    RETURN_IF_ERROR(
+        MESHWRIGHT_PJRT(api, PJRT_Device_GetDescription, description));
+    Padded<PJRT_DeviceDescription_Id_Args> id;
+    id->device_description = description->device_description;
+    RETURN_IF_ERROR(MESHWRIGHT_PJRT(api, PJRT_DeviceDescription_Id, id));
+    device_ids_.push_back(id->id);
+    if (!device_kind_.empty()) continue;
+    Padded<PJRT_DeviceDescription_Kind_Args> kind;
+    kind->device_description = description->device_description;
+    RETURN_IF_ERROR(MESHWRIGHT_PJRT(api, PJRT_DeviceDescription_Kind, kind));
+    device_kind_.assign(kind->device_kind, kind->device_kind_size);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(
+    const std::string& hlo_module, int num_partitions, int num_replicas) const {
+  const int devices = num_partitions * num_replicas;
+  if (num_partitions < 1 || num_replicas < 1 || devices > device_count()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a program of ", num_partitions, " partitions and ", num_replicas,
+        " replicas does not fit the ", device_count(), " devices of the mesh"));
+  }
+  hlo::CompileOptionsProto options;
+  auto& build = *options.mutable_executable_build_options();
+  build.set_device_ordinal(-1);
+  build.set_num_replicas(num_replicas);
+  build.set_num_partitions(num_partitions);
+  build.set_use_spmd_partitioning(num_partitions > 1);
+  auto& assignment = *build.mutable_device_assignment();
+  assignment.set_replica_count(num_replicas);
+  assignment.set_computation_count(num_partitions);
+  for (int partition = 0; partition < num_partitions; ++partition) {
+    auto& computation = *assignment.add_computation_devices();
+    for (int replica = 0; replica < num_replicas; ++replica) {
+      computation.add_replica_device_ids(
+          device_ids_[partition * num_replicas + replica]);
+    }
+  }
+  const std::string serialized = options.SerializeAsString();
+  static constexpr std::string_view kFormat = "hlo";
+  Padded<PJRT_Program> program;
+  program->code = const_cast<char*>(hlo_module.data());
+  program->code_size = hlo_module.size();
+  program->format = kFormat.data();
+  program->format_size = kFormat.size();
+  Padded<PJRT_Client_Compile_Args> args;
+  args->client = client_;
+  args->program = program.get();
+  args->compile_options = serialized.data();
+  args->compile_options_size = serialized.size();
+  RETURN_IF_ERROR(MESHWRIGHT_PJRT(plugin_->api(), PJRT_Client_Compile, args));
+  return Executable::Wrap(plugin_->api(), args->executable, devices);
+}
+
+absl::StatusOr<Buffer> Client::Upload(const HostArray& array,
+                                      int device) const {
+  ASSIGN_OR_RETURN(const int type, ToBufferType(array.type));
+  Padded<PJRT_Client_BufferFromHostBuffer_Args> args;
+  args->client = client_;
+  args->data = array.bytes.data();
+  args->type = static_cast<PJRT_Buffer_Type>(type);
+  args->dims = array.dimensions.data();
+  args->num_dims = array.dimensions.size();
+  args->host_buffer_semantics =
+      PJRT_HostBufferSemantics_kImmutableUntilTransferCompletes;
+  args->device = devices_[device];
+  RETURN_IF_ERROR(
+      MESHWRIGHT_PJRT(plugin_->api(), PJRT_Client_BufferFromHostBuffer, args));
+  Buffer buffer(plugin_->api(), args->buffer);
+  RETURN_IF_ERROR(Await(plugin_->api(), args->done_with_host_buffer));
+  RETURN_IF_ERROR(buffer.AwaitReady());
+  return buffer;
+}
+
+}  // namespace meshwright::worker::pjrt

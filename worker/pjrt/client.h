@@ -1,0 +1,74 @@
+// Client: a plugin's runtime with its devices.
+//
+// Concept: one client per process and platform. It compiles HLO modules,
+// moves arrays to its devices and keeps both alive. Devices are named by their
+// place 0..device_count()-1 among those of the client.
+// Threads: Compile and Upload from any thread.
+// Errors: Create says kUnavailable when the plugin finds no usable device and
+// kFailedPrecondition when it has fewer than asked for. Compile keeps the
+// compiler's code (kResourceExhausted: out of memory) and first line.
+#ifndef MESHWRIGHT_WORKER_PJRT_CLIENT_H_
+#define MESHWRIGHT_WORKER_PJRT_CLIENT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/pjrt/buffer.h"
+#include "worker/pjrt/executable.h"
+#include "worker/pjrt/plugin.h"
+
+struct PJRT_Client;
+struct PJRT_Device;
+
+namespace meshwright::worker::pjrt {
+
+struct ClientOptions {
+  std::string platform;  // "cpu", "cuda"; anything else: no create options
+  int device_count = 1;
+  // Compile and run the program of one device of an N-GPU mesh on one GPU,
+  // communication switched off: "hosts x hosts' slots x GPUs", as "1x1x8".
+  std::string mock_gpu_topology;
+};
+
+class Client {
+ public:
+  static absl::StatusOr<std::unique_ptr<Client>> Create(
+      std::shared_ptr<const Plugin> plugin, const ClientOptions& options);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  const std::string& platform_name() const { return platform_name_; }
+  const std::string& platform_version() const { return platform_version_; }
+  const std::string& device_kind() const { return device_kind_; }
+  int device_count() const { return static_cast<int>(devices_.size()); }
+
+  // `hlo_module`: a serialized HloModuleProto. With several partitions XLA
+  // partitions it by its annotations; with several replicas every device runs
+  // it as it is. Device i is partition (or replica) i.
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(
+      const std::string& hlo_module, int num_partitions,
+      int num_replicas = 1) const;
+
+  // Returns when the device holds the array.
+  absl::StatusOr<Buffer> Upload(const HostArray& array, int device) const;
+
+ private:
+  Client(std::shared_ptr<const Plugin> plugin, PJRT_Client* client)
+      : plugin_(std::move(plugin)), client_(client) {}
+  absl::Status Describe();
+
+  std::shared_ptr<const Plugin> plugin_;
+  PJRT_Client* client_;
+  std::vector<PJRT_Device*> devices_;
+  std::vector<int> device_ids_;
+  std::string platform_name_;
+  std::string platform_version_;
+  std::string device_kind_;
+};
+
+}  // namespace meshwright::worker::pjrt
+
+#endif  // MESHWRIGHT_WORKER_PJRT_CLIENT_H_

@@ -1,0 +1,150 @@
+#include "worker/pjrt/client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "worker/pjrt/collectives.h"
+#include "worker/pjrt/test_modules.h"
+
+namespace meshwright::worker::pjrt {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int kDevices = 2;
+
+std::unique_ptr<Client> NewClient(int devices) {
+  auto plugin = Plugin::Load(*FindPlugin("cpu", ""));
+  EXPECT_TRUE(plugin.ok()) << plugin.status();
+  ClientOptions options;
+  options.platform = "cpu";
+  options.device_count = devices;
+  auto client = Client::Create(*plugin, options);
+  EXPECT_TRUE(client.ok()) << client.status();
+  return *std::move(client);
+}
+
+HostArray Floats(std::vector<int64_t> dimensions,
+                 const std::vector<float>& values) {
+  HostArray array;
+  array.type = hlo::F32;
+  array.dimensions = std::move(dimensions);
+  array.bytes.assign(reinterpret_cast<const char*>(values.data()),
+                     values.size() * sizeof(float));
+  return array;
+}
+
+std::vector<float> Values(const HostArray& array) {
+  std::vector<float> values(array.ElementCount());
+  std::memcpy(values.data(), array.bytes.data(), array.bytes.size());
+  return values;
+}
+
+class ClientTest : public ::testing::Test {
+ protected:
+  // One client for all: devices are made once per process.
+  static void SetUpTestSuite() { client_ = NewClient(kDevices).release(); }
+  static void TearDownTestSuite() { delete client_; }
+  static Client* client_;
+};
+
+Client* ClientTest::client_ = nullptr;
+
+TEST_F(ClientTest, DescribesItsDevices) {
+  EXPECT_EQ(client_->platform_name(), "cpu");
+  EXPECT_FALSE(client_->platform_version().empty());
+  EXPECT_FALSE(client_->device_kind().empty());
+  EXPECT_EQ(client_->device_count(), kDevices);
+}
+
+TEST_F(ClientTest, NoDevicesAreRefused) {
+  auto plugin = Plugin::Load(*FindPlugin("cpu", ""));
+  ClientOptions options;
+  options.device_count = 0;
+  EXPECT_EQ(Client::Create(*plugin, options).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ClientTest, TooManyPartitionsAreRefused) {
+  const std::string module = LogModule(2).SerializeAsString();
+  EXPECT_EQ(client_->Compile(module, kDevices + 1).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ClientTest, ArraysComeBackAsTheyWent) {
+  const HostArray array = Floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto buffer = client_->Upload(array, 1);
+  ASSERT_TRUE(buffer.ok()) << buffer.status();
+  const auto back = buffer->Download();
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->type, hlo::F32);
+  EXPECT_THAT(back->dimensions, ElementsAre(2, 3));
+  EXPECT_THAT(Values(*back), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST_F(ClientTest, RefusedModuleIsOneLine) {
+  const auto executable =
+      client_->Compile(RefusedModule().SerializeAsString(), 1);
+  ASSERT_FALSE(executable.ok());
+  const std::string message(executable.status().message());
+  EXPECT_FALSE(message.empty());
+  EXPECT_THAT(message, ::testing::Not(HasSubstr("\n")));
+}
+
+TEST_F(ClientTest, PartitionedContractionSumsOverTheDevices) {
+  // Rows of ones times columns of twos, split where they are contracted.
+  const auto module =
+      MatmulModule(2, 4, 2, Tiled({1, 2}), Tiled({2, 1}), Replicated());
+  auto executable = client_->Compile(module.SerializeAsString(), kDevices);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  std::vector<Buffer> buffers;
+  std::vector<std::vector<const Buffer*>> arguments(kDevices);
+  for (int device = 0; device < kDevices; ++device) {
+    buffers.push_back(*client_->Upload(Floats({2, 2}, {1, 1, 1, 1}), device));
+    buffers.push_back(*client_->Upload(Floats({2, 2}, {2, 2, 2, 2}), device));
+  }
+  for (int device = 0; device < kDevices; ++device) {
+    arguments[device] = {&buffers[2 * device], &buffers[2 * device + 1]};
+  }
+  const auto run = (*executable)->Execute(arguments, {0, 1});
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_GT(run->wall_time, absl::ZeroDuration());
+  for (int device = 0; device < kDevices; ++device) {
+    EXPECT_THAT(Values(*run->outputs[device][0].Download()),
+                ElementsAre(8, 8, 8, 8));
+  }
+
+  const auto memory = (*executable)->Memory();
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  EXPECT_EQ(memory->argument_bytes(), 32);
+  const auto optimized = (*executable)->OptimizedModule();
+  ASSERT_TRUE(optimized.ok()) << optimized.status();
+  const auto collectives = FindCollectives(*optimized, kDevices);
+  ASSERT_EQ(collectives.size(), 1u);
+  EXPECT_EQ(collectives[0].kind(), "all-reduce");
+  EXPECT_EQ(collectives[0].bytes(), 16);
+  EXPECT_EQ(collectives[0].group_size(), 2);
+  EXPECT_EQ(collectives[0].count(), 1);
+}
+
+TEST_F(ClientTest, KeptArgumentsSurviveAndOthersAreConsumed) {
+  const auto executable =
+      client_->Compile(IncrementModule(4).SerializeAsString(), 1);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const Buffer state = *client_->Upload(Floats({4}, {0, 1, 2, 3}), 0);
+  const Buffer step = *client_->Upload(Floats({4}, {1, 1, 1, 1}), 0);
+  for (int i = 0; i < 2; ++i) {
+    const auto run = (*executable)->Execute({{&state, &step}}, {0, 1});
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_THAT(Values(*run->outputs[0][0].Download()),
+                ElementsAre(1, 2, 3, 4));
+  }
+  ASSERT_TRUE((*executable)->Execute({{&state, &step}}, {1}).ok());
+  EXPECT_FALSE((*executable)->Execute({{&state, &step}}, {1}).ok());
+}
+
+}  // namespace
+}  // namespace meshwright::worker::pjrt

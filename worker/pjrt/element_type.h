@@ -1,0 +1,25 @@
+// Element types of dense arrays: sizes, and the two numberings of XLA.
+#ifndef MESHWRIGHT_WORKER_PJRT_ELEMENT_TYPE_H_
+#define MESHWRIGHT_WORKER_PJRT_ELEMENT_TYPE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "proto/hlo/hlo.pb.h"
+
+namespace meshwright::worker::pjrt {
+
+// Bytes of one element; 0 for what is no dense byte-sized type (tuples,
+// tokens, 4-bit integers).
+int64_t ElementBytes(hlo::PrimitiveType type);
+
+// PJRT_Buffer_Type of a type; kUnimplemented where ElementBytes is 0.
+absl::StatusOr<int> ToBufferType(hlo::PrimitiveType type);
+absl::StatusOr<hlo::PrimitiveType> FromBufferType(int type);
+
+// Bytes of a dense shape; of a tuple, the sum of its leaves.
+int64_t ShapeBytes(const hlo::ShapeProto& shape);
+
+}  // namespace meshwright::worker::pjrt
+
+#endif  // MESHWRIGHT_WORKER_PJRT_ELEMENT_TYPE_H_

@@ -1,0 +1,81 @@
+// Batch: all programs of one job file, in the child process.
+//
+// Concept: programs are compiled in pieces of a few, then timed in groups that
+// fit the memory together, round-robin, so that near-equal programs meet the
+// same machine. Nothing compiles while something is timed.
+//
+//   request ─▶ [reference] ─▶ piece: compile (threads) ─▶ groups that fit
+//              runs once                │                  feed, check, time
+//                                       ▼                        ▼
+//                             compile_failed, ...           result rows
+//
+// What happens is written as events before and after it, so that a parent
+// knows what a dead child was at. Failures of one program are its result;
+// Run fails only when no program could be measured at all.
+// Threads: one; compiles on its own.
+#ifndef MESHWRIGHT_WORKER_RUNNER_BATCH_H_
+#define MESHWRIGHT_WORKER_RUNNER_BATCH_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/v1/job.pb.h"
+#include "worker/pjrt/client.h"
+#include "worker/runner/collective_timer.h"
+#include "worker/runner/event_stream.h"
+#include "worker/runner/subject.h"
+#include "worker/timing/protocol.h"
+
+namespace meshwright::worker::runner {
+
+struct BatchOptions {
+  int compile_threads = 1;
+  // Memory that the groups may fill with inputs and temporaries.
+  int64_t memory_bytes = int64_t{4} << 30;
+};
+
+class Batch {
+ public:
+  // All outlive the batch.
+  Batch(const v1::RunnerRequest& request, const timing::Protocol& protocol,
+        const pjrt::Client& client, const BatchOptions& options,
+        EventWriter& events)
+      : request_(request),
+        protocol_(protocol),
+        client_(client),
+        options_(options),
+        events_(events),
+        collective_timer_(client, protocol) {}
+
+  absl::Status Run();
+
+ private:
+  using Subjects = std::vector<std::unique_ptr<Subject>>;
+  // A program of a group and its row in the making.
+  struct Entry {
+    std::unique_ptr<Subject> subject;
+    v1::ProfileResult result;
+    bool failed = false;
+  };
+
+  absl::Status RunReference();
+  Subjects Compile(int begin, int end);
+  void MeasureInGroups(Subjects subjects);
+  void MeasureGroup(Subjects subjects);
+  void Prepare(Entry& entry, int buffer_sets);
+  void Time(std::vector<Entry>& entries);
+  void TimeCollectives(Entry& entry);
+
+  const v1::RunnerRequest& request_;
+  const timing::Protocol& protocol_;
+  const pjrt::Client& client_;
+  const BatchOptions options_;
+  EventWriter& events_;
+  CollectiveTimer collective_timer_;
+  std::vector<pjrt::HostArray> reference_;
+};
+
+}  // namespace meshwright::worker::runner
+
+#endif  // MESHWRIGHT_WORKER_RUNNER_BATCH_H_

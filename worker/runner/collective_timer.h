@@ -1,0 +1,61 @@
+// CollectiveTimer: what a program's communication costs, from its collectives
+// timed alone.
+//
+// Concept: every distinct collective (kind, bytes, group size) is compiled
+// into a program of its own and timed once per batch, in round-robin passes
+// with the others and with a program that does nothing, whose time (what a
+// launch costs) is subtracted. A program's communication is the sum over its
+// collectives; overlap with compute is not seen this way.
+// Threads: one.
+#ifndef MESHWRIGHT_WORKER_RUNNER_COLLECTIVE_TIMER_H_
+#define MESHWRIGHT_WORKER_RUNNER_COLLECTIVE_TIMER_H_
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "proto/v1/profile.pb.h"
+#include "worker/pjrt/client.h"
+#include "worker/timing/protocol.h"
+
+namespace meshwright::worker::runner {
+
+class CollectiveTimer {
+ public:
+  CollectiveTimer(const pjrt::Client& client, const timing::Protocol& protocol)
+      : client_(client), protocol_(protocol) {}
+
+  // Times those not known yet. `partitions`: devices of the program they are
+  // of. Errors: kResourceExhausted or what else an execution says.
+  absl::Status Learn(const std::vector<v1::Collective>& collectives,
+                     int partitions);
+
+  struct Communication {
+    absl::Duration total;
+    // Kinds that could not be timed alone and are left out.
+    std::vector<std::string> left_out;
+  };
+  // Of collectives that were learnt.
+  Communication Sum(const std::vector<v1::Collective>& collectives,
+                    int partitions) const;
+
+ private:
+  using Key = std::tuple<std::string, int64_t, int64_t, int>;
+  struct Timed;
+
+  absl::StatusOr<Timed> Load(const hlo::HloModuleProto& module,
+                             int devices) const;
+  absl::Status TimeAll(std::vector<std::pair<Key, Timed>>& timed,
+                       int partitions);
+
+  const pjrt::Client& client_;
+  timing::Protocol protocol_;
+  std::map<Key, absl::Duration> known_;
+};
+
+}  // namespace meshwright::worker::runner
+
+#endif  // MESHWRIGHT_WORKER_RUNNER_COLLECTIVE_TIMER_H_

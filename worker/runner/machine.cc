@@ -1,0 +1,71 @@
+#include "worker/runner/machine.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace meshwright::worker::runner {
+namespace {
+
+constexpr char kMark[] = "MESHWRIGHT_ALLOCATOR_TAMED";
+constexpr std::pair<const char*, const char*> kEnvironment[] = {
+    {"MALLOC_ARENA_MAX", "1"},
+    {"MALLOC_MMAP_MAX_", "0"},
+    {"MALLOC_TRIM_THRESHOLD_", "17179869184"},
+    {"MALLOC_TOP_PAD_", "268435456"},
+    {"GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"},
+    {kMark, "1"},
+};
+
+// The number after `label` in a file of "label: number" lines.
+std::optional<double> NumberAfter(const char* path, absl::string_view label) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) {
+    absl::string_view rest = line;
+    if (!absl::ConsumePrefix(&rest, label)) continue;
+    const size_t start = rest.find_first_of("0123456789");
+    if (start == absl::string_view::npos) continue;
+    rest.remove_prefix(start);
+    double value = 0;
+    if (absl::SimpleAtod(rest.substr(0, rest.find_first_not_of("0123456789.")),
+                         &value)) {
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void TameAllocator(char** arguments) {
+  if (std::getenv(kMark) != nullptr) return;
+  for (const auto& [name, value] : kEnvironment) setenv(name, value, 1);
+  execv("/proc/self/exe", arguments);
+}
+
+std::optional<int64_t> AvailableMemoryBytes() {
+  const auto kilobytes = NumberAfter("/proc/meminfo", "MemAvailable:");
+  if (!kilobytes.has_value()) return std::nullopt;
+  return static_cast<int64_t>(*kilobytes) * 1024;
+}
+
+std::string DescribeState() {
+  std::ifstream file("/proc/loadavg");
+  std::string load = "unknown";
+  file >> load;
+  std::string state = absl::StrCat("load ", load);
+  const auto megahertz = NumberAfter("/proc/cpuinfo", "cpu MHz");
+  if (megahertz.has_value()) {
+    absl::StrAppend(&state, ", ", static_cast<int64_t>(*megahertz), " MHz");
+  }
+  return state;
+}
+
+}  // namespace meshwright::worker::runner

@@ -1,0 +1,25 @@
+// Small HLO modules that are timed beside the programs: one collective alone,
+// and nothing at all.
+//
+// Concept: each runs with one replica per device, so no annotation, channel or
+// partitioning is involved. Groups are consecutive devices. Elements are
+// float32 where the byte count allows, else bytes.
+// Errors: kUnimplemented for a collective that has no such module.
+#ifndef MESHWRIGHT_WORKER_RUNNER_SMALL_MODULES_H_
+#define MESHWRIGHT_WORKER_RUNNER_SMALL_MODULES_H_
+
+#include "absl/status/statusor.h"
+#include "proto/hlo/hlo.pb.h"
+#include "proto/v1/profile.pb.h"
+
+namespace meshwright::worker::runner {
+
+absl::StatusOr<hlo::HloModuleProto> CollectiveModule(
+    const v1::Collective& collective, int device_count);
+
+// Negates one float: what launching any program costs.
+hlo::HloModuleProto LaunchModule();
+
+}  // namespace meshwright::worker::runner
+
+#endif  // MESHWRIGHT_WORKER_RUNNER_SMALL_MODULES_H_

@@ -1,0 +1,218 @@
+#include "worker/runner/tensor_values.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "worker/pjrt/element_type.h"
+
+namespace meshwright::worker::runner {
+namespace {
+
+// 16-bit floats as storage; arithmetic goes through float.
+struct Bfloat16 {
+  uint16_t bits;
+  explicit operator float() const {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+  }
+  static Bfloat16 From(float value) {
+    const uint32_t word = std::bit_cast<uint32_t>(value);
+    return {static_cast<uint16_t>((word + 0x7fff + ((word >> 16) & 1)) >> 16)};
+  }
+};
+
+struct Half {
+  uint16_t bits;
+  explicit operator float() const {
+    const int exponent = (bits >> 10) & 31;
+    const int fraction = bits & 1023;
+    const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
+    if (exponent == 31) {
+      return fraction != 0 ? std::nanf("") : sign * INFINITY;
+    }
+    if (exponent == 0) return sign * std::ldexp(fraction, -24);
+    return sign * std::ldexp(1024 + fraction, exponent - 25);
+  }
+  // Rounds towards zero; below the normal range to zero.
+  static Half From(float value) {
+    const uint32_t word = std::bit_cast<uint32_t>(value);
+    const auto sign = static_cast<uint16_t>((word >> 16) & 0x8000);
+    const int exponent = static_cast<int>((word >> 23) & 255) - 127;
+    if (exponent < -14) return {sign};
+    if (exponent > 15) return {static_cast<uint16_t>(sign | 0x7bff)};
+    return {static_cast<uint16_t>(sign | ((exponent + 15) << 10) |
+                                  ((word >> 13) & 1023))};
+  }
+};
+
+// Calls `visit` with a value-initialised element of the type; false if the
+// type has no arithmetic here.
+template <typename Visit>
+bool VisitType(hlo::PrimitiveType type, Visit visit) {
+  switch (type) {
+    case hlo::PRED:
+      return visit(bool{}), true;
+    case hlo::S8:
+      return visit(int8_t{}), true;
+    case hlo::S16:
+      return visit(int16_t{}), true;
+    case hlo::S32:
+      return visit(int32_t{}), true;
+    case hlo::S64:
+      return visit(int64_t{}), true;
+    case hlo::U8:
+      return visit(uint8_t{}), true;
+    case hlo::U16:
+      return visit(uint16_t{}), true;
+    case hlo::U32:
+      return visit(uint32_t{}), true;
+    case hlo::U64:
+      return visit(uint64_t{}), true;
+    case hlo::F16:
+      return visit(Half{}), true;
+    case hlo::BF16:
+      return visit(Bfloat16{}), true;
+    case hlo::F32:
+      return visit(float{}), true;
+    case hlo::F64:
+      return visit(double{}), true;
+    default:
+      return false;
+  }
+}
+
+template <typename T>
+constexpr bool kIsFloat = !std::is_integral_v<T>;
+
+template <typename T>
+T FromDouble(double value) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+    return T::From(static_cast<float>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+template <typename T>
+double ToDouble(T value) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
+    return static_cast<float>(value);
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+uint64_t SplitMix(uint64_t value) {
+  value += 0x9e3779b97f4a7c15u;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
+// Four 16-bit uniforms: mean 2, variance 1/3.
+float Normal(uint64_t random) {
+  const auto sum =
+      static_cast<int32_t>((random & 0xffff) + ((random >> 16) & 0xffff) +
+                           ((random >> 32) & 0xffff) + (random >> 48));
+  constexpr float kScale = 1.7320508f / 65536;
+  return static_cast<float>(sum - 131070) * kScale;
+}
+
+template <typename T>
+T Element(const v1::InputSpec& spec, double scale, uint64_t random) {
+  if (spec.kind() == v1::InputSpec::CONSTANT) {
+    return FromDouble<T>(spec.value());
+  }
+  if constexpr (std::is_same_v<T, bool>) {
+    return (random >> 63) != 0;
+  } else if constexpr (!kIsFloat<T>) {
+    const auto bound = static_cast<uint64_t>(spec.bound());
+    return static_cast<T>(spec.bound() > 0 ? random % bound : 0);
+  } else {
+    if (spec.kind() == v1::InputSpec::INDEX) {
+      const auto bound = static_cast<uint64_t>(spec.bound());
+      return FromDouble<T>(
+          static_cast<double>(spec.bound() > 0 ? random % bound : 0));
+    }
+    const double normal = Normal(random) * scale;
+    return FromDouble<T>(spec.kind() == v1::InputSpec::POSITIVE
+                             ? std::abs(normal) + scale
+                             : normal);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<pjrt::HostArray> MakeInput(const v1::InputSpec& spec,
+                                          hlo::PrimitiveType type,
+                                          std::vector<int64_t> dimensions) {
+  pjrt::HostArray array;
+  array.type = type;
+  array.dimensions = std::move(dimensions);
+  const int64_t count = array.ElementCount();
+  array.bytes.resize(count * pjrt::ElementBytes(type));
+  const double scale = spec.scale() == 0 ? 1 : spec.scale();
+  const uint64_t base = SplitMix(spec.seed() ^ SplitMix(type));
+  const bool known = VisitType(type, [&](auto tag) {
+    using T = decltype(tag);
+    T* elements = reinterpret_cast<T*>(array.bytes.data());
+    for (int64_t i = 0; i < count; ++i) {
+      elements[i] =
+          Element<T>(spec, scale, SplitMix(base + static_cast<uint64_t>(i)));
+    }
+  });
+  if (!known) {
+    return absl::UnimplementedError(absl::StrCat(
+        "inputs of type ", hlo::PrimitiveType_Name(type), " cannot be made"));
+  }
+  return array;
+}
+
+bool HasNan(const pjrt::HostArray& array) {
+  bool found = false;
+  VisitType(array.type, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kIsFloat<T>) {
+      const T* elements = reinterpret_cast<const T*>(array.bytes.data());
+      const int64_t count = array.ElementCount();
+      for (int64_t i = 0; i < count; ++i) {
+        found |= std::isnan(ToDouble(elements[i]));
+      }
+    }
+  });
+  return found;
+}
+
+absl::StatusOr<double> RelativeDifference(const pjrt::HostArray& array,
+                                          const pjrt::HostArray& reference) {
+  if (array.type != reference.type ||
+      array.dimensions != reference.dimensions) {
+    return absl::InvalidArgumentError(
+        "an output differs from the reference in type or shape");
+  }
+  double largest_difference = 0;
+  double largest_reference = 0;
+  const int64_t count = array.ElementCount();
+  const bool known = VisitType(array.type, [&](auto tag) {
+    using T = decltype(tag);
+    const T* a = reinterpret_cast<const T*>(array.bytes.data());
+    const T* b = reinterpret_cast<const T*>(reference.bytes.data());
+    for (int64_t i = 0; i < count; ++i) {
+      const double value = ToDouble(b[i]);
+      largest_difference =
+          std::max(largest_difference, std::abs(ToDouble(a[i]) - value));
+      largest_reference = std::max(largest_reference, std::abs(value));
+    }
+  });
+  if (!known) {
+    return absl::UnimplementedError(
+        absl::StrCat("outputs of type ", hlo::PrimitiveType_Name(array.type),
+                     " cannot be compared"));
+  }
+  return largest_reference > 0 ? largest_difference / largest_reference
+                               : largest_difference;
+}
+
+}  // namespace meshwright::worker::runner

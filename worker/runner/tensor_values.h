@@ -1,0 +1,35 @@
+// Values of host tensors: making inputs, finding NaN, comparing outputs.
+//
+// Units: generation is counter-based: element i depends on the seed, the
+// element type and i alone, so that equal specs and shapes give equal tensors
+// on every machine. "Normal" is the sum of four uniforms, scaled to variance 1
+// (tails end at 3.46): close enough for inputs and several times faster.
+// Threads: free functions, any thread.
+#ifndef MESHWRIGHT_WORKER_RUNNER_TENSOR_VALUES_H_
+#define MESHWRIGHT_WORKER_RUNNER_TENSOR_VALUES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/v1/job.pb.h"
+#include "worker/pjrt/buffer.h"
+
+namespace meshwright::worker::runner {
+
+// Errors: kUnimplemented for element types that are neither integers nor
+// floats of at least 16 bits.
+absl::StatusOr<pjrt::HostArray> MakeInput(const v1::InputSpec& spec,
+                                          hlo::PrimitiveType type,
+                                          std::vector<int64_t> dimensions);
+
+bool HasNan(const pjrt::HostArray& array);
+
+// max |a - reference| / max |reference|; where the reference is all zeros,
+// max |a|. Errors: kInvalidArgument when types or shapes differ.
+absl::StatusOr<double> RelativeDifference(const pjrt::HostArray& array,
+                                          const pjrt::HostArray& reference);
+
+}  // namespace meshwright::worker::runner
+
+#endif  // MESHWRIGHT_WORKER_RUNNER_TENSOR_VALUES_H_

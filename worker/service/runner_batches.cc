@@ -1,0 +1,18 @@
+#include "worker/service/runner_batches.h"
+
+#include <utility>
+
+#include "worker/runner/runner_process.h"
+
+namespace meshwright::worker {
+
+BatchFunction RunnerBatches() {
+  return [](const v1::RunnerRequest& request, const OnRunnerEvent& on_event,
+            std::stop_token stop) {
+    runner::RunOptions options;
+    options.stop = std::move(stop);
+    return runner::RunBatch(request, on_event, options);
+  };
+}
+
+}  // namespace meshwright::worker

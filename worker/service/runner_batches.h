@@ -1,0 +1,14 @@
+// RunnerBatches: batches in child processes, by worker/runner.
+#ifndef MESHWRIGHT_WORKER_SERVICE_RUNNER_BATCHES_H_
+#define MESHWRIGHT_WORKER_SERVICE_RUNNER_BATCHES_H_
+
+#include "worker/service/worker.h"
+
+namespace meshwright::worker {
+
+// With the runner that worker/runner's FindRunner finds.
+BatchFunction RunnerBatches();
+
+}  // namespace meshwright::worker
+
+#endif  // MESHWRIGHT_WORKER_SERVICE_RUNNER_BATCHES_H_

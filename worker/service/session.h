@@ -1,0 +1,41 @@
+// Session: one connection of a worker to its coordinator, from Hello to end.
+//
+// Concept: one thread reads what the coordinator says, one runs batches, one
+// beats; writes of all three go through one lock.
+// Threads: Run on the daemon's thread; Drain and Stop from any other.
+#ifndef MESHWRIGHT_WORKER_SERVICE_SESSION_H_
+#define MESHWRIGHT_WORKER_SERVICE_SESSION_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "proto/v1/services.pb.h"
+#include "worker/service/worker.h"
+
+namespace grpc {
+class Channel;
+}  // namespace grpc
+
+namespace meshwright::worker {
+
+class Session {
+ public:
+  Session(std::shared_ptr<grpc::Channel> channel,
+          const Worker::Dependencies& dependencies,
+          const v1::WorkerHello& hello);
+  ~Session();
+
+  // Returns when the stream is over: OK when the coordinator closed it because
+  // the worker drained or it asked for that.
+  absl::Status Run();
+  void Drain();
+  void Stop();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace meshwright::worker
+
+#endif  // MESHWRIGHT_WORKER_SERVICE_SESSION_H_

@@ -1,0 +1,218 @@
+#include "worker/service/worker.h"
+
+#include <grpc/support/log.h>
+#include <grpcpp/grpcpp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "worker/service/session.h"
+
+namespace meshwright::worker {
+namespace {
+
+void QuietGrpc() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    gpr_set_log_function([](gpr_log_func_args* args) {
+      base::LogDebug("grpc: ", args->message);
+    });
+  });
+}
+
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(absl::ToInt64Milliseconds(duration));
+}
+
+}  // namespace
+
+std::string HostName() {
+  char name[256] = {};
+  if (gethostname(name, sizeof(name) - 1) != 0) return "localhost";
+  return name;
+}
+
+std::string DefaultWorkerName() {
+  return absl::StrCat(HostName(), "-", getpid());
+}
+
+absl::StatusOr<v1::RunnerEvent::Ready> DescribeDevices(
+    const v1::DeviceSpec& devices, const BatchFunction& run_batch) {
+  v1::RunnerRequest request;
+  *request.mutable_device() = devices;
+  std::optional<v1::RunnerEvent::Ready> ready;
+  std::string error;
+  RETURN_IF_ERROR(run_batch(request,
+                            [&](const v1::RunnerEvent& event) {
+                              if (event.has_ready()) ready = event.ready();
+                              if (event.has_finished())
+                                error = event.finished().error();
+                            },
+                            {}));
+  if (!error.empty()) return absl::FailedPreconditionError(error);
+  if (!ready.has_value()) {
+    return absl::InternalError("the runner said nothing about its devices");
+  }
+  return *std::move(ready);
+}
+
+// The life of the worker, session after session.
+class Worker::Daemon {
+ public:
+  explicit Daemon(Dependencies dependencies)
+      : dependencies_(std::move(dependencies)) {}
+  ~Daemon() {
+    Stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  absl::Status Start();
+  void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Wait() ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(&left_));
+  }
+
+ private:
+  void Live();
+  bool Connect();
+  absl::Status RunSession() ABSL_LOCKS_EXCLUDED(mutex_);
+  // True when the worker is to leave rather than wait that long.
+  bool LeavesWithin(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    return mutex_.AwaitWithTimeout(absl::Condition(&leaving_), duration);
+  }
+
+  const Dependencies dependencies_;
+  v1::WorkerHello hello_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::thread thread_;
+
+  absl::Mutex mutex_;
+  Session* session_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  bool leaving_ ABSL_GUARDED_BY(mutex_) = false;  // no further session
+  bool left_ ABSL_GUARDED_BY(mutex_) = true;
+};
+
+absl::Status Worker::Daemon::Start() {
+  QuietGrpc();
+  ASSIGN_OR_RETURN(
+      const v1::RunnerEvent::Ready ready,
+      DescribeDevices(dependencies_.devices, dependencies_.run_batch));
+  hello_.set_worker_id(dependencies_.name);
+  hello_.set_host(dependencies_.host);
+  hello_.set_platform(dependencies_.devices.platform());
+  hello_.set_platform_version(ready.platform_version());
+  hello_.set_device_kind(ready.device_kind());
+  hello_.set_device_count(ready.device_count());
+  hello_.set_plugin_path(dependencies_.devices.plugin_path());
+
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetMaxSendMessageSize(-1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
+                   Milliseconds(dependencies_.first_backoff));
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1000);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS,
+                   Milliseconds(dependencies_.longest_backoff));
+  // A coordinator that vanished without a word is noticed by these.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  channel_ =
+      grpc::CreateCustomChannel(dependencies_.coordinator_address,
+                                grpc::InsecureChannelCredentials(), arguments);
+  {
+    absl::MutexLock lock(&mutex_);
+    left_ = false;
+  }
+  thread_ = std::thread([this] { Live(); });
+  return absl::OkStatus();
+}
+
+void Worker::Daemon::Live() {
+  absl::Duration backoff = dependencies_.first_backoff;
+  while (Connect()) {
+    const absl::Time began = absl::Now();
+    const absl::Status status = RunSession();
+    base::LogInfo("worker ", dependencies_.name, ": the session with ",
+                  dependencies_.coordinator_address,
+                  " ended: ", status.ToString());
+    if (absl::Now() - began > dependencies_.longest_backoff) {
+      backoff = dependencies_.first_backoff;
+    }
+    if (LeavesWithin(backoff)) break;
+    backoff = std::min(backoff * 2, dependencies_.longest_backoff);
+  }
+  absl::MutexLock lock(&mutex_);
+  left_ = true;
+}
+
+// The channel itself tries again, each time later; this only waits.
+bool Worker::Daemon::Connect() {
+  while (!LeavesWithin(absl::ZeroDuration())) {
+    if (channel_->WaitForConnected(std::chrono::system_clock::now() +
+                                   std::chrono::milliseconds(250))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+absl::Status Worker::Daemon::RunSession() {
+  Session session(channel_, dependencies_, hello_);
+  {
+    absl::MutexLock lock(&mutex_);
+    if (leaving_) {
+      session.Stop();
+    }
+    session_ = &session;
+  }
+  const absl::Status status = session.Run();
+  absl::MutexLock lock(&mutex_);
+  session_ = nullptr;
+  return status;
+}
+
+void Worker::Daemon::Drain() {
+  absl::MutexLock lock(&mutex_);
+  leaving_ = true;
+  if (session_ != nullptr) session_->Drain();
+}
+
+void Worker::Daemon::Stop() {
+  absl::MutexLock lock(&mutex_);
+  leaving_ = true;
+  if (session_ != nullptr) session_->Stop();
+}
+
+Worker::Worker(Dependencies dependencies)
+    : daemon_(std::make_unique<Daemon>(std::move(dependencies))) {}
+
+Worker::~Worker() = default;
+
+absl::Status Worker::Start() { return daemon_->Start(); }
+
+void Worker::Drain() { daemon_->Drain(); }
+
+void Worker::Stop() {
+  daemon_->Stop();
+  daemon_->Wait();
+}
+
+void Worker::Wait() { daemon_->Wait(); }
+
+}  // namespace meshwright::worker

@@ -1,0 +1,43 @@
+// Protocol: the measuring protocol with every default filled in.
+//
+// Errors: ProtocolOf says kInvalidArgument for numbers that contradict.
+#ifndef MESHWRIGHT_WORKER_TIMING_PROTOCOL_H_
+#define MESHWRIGHT_WORKER_TIMING_PROTOCOL_H_
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/v1/job.pb.h"
+
+namespace meshwright::worker::timing {
+
+struct Protocol {
+  int warm_up_runs = 2;
+  int minimum_samples = 12;
+  int minimum_passes = 4;
+  int maximum_samples = 60;
+  // Execution budget of one program, warm-up included.
+  absl::Duration time_limit = absl::Seconds(60);
+  absl::Duration compile_limit = absl::Minutes(10);
+  // A program whose first pass is this many times slower than the fastest of
+  // its group keeps the samples of that pass and gets no more; 0: never.
+  double dynamic_limit_ratio = 0;
+  // The minimum is believed once a second sample comes this near to it.
+  double stable_within = 0.01;
+  // Programs whose minima are this near to each other are timed again.
+  double tie_within = 0.01;
+  int tie_passes = 2;
+  // A sample is of a slow period when its CPU time per wall time is below this
+  // share of the program's usual one; 0: no sample is.
+  double slow_share = 0.8;
+
+  // Runs of one program in one turn.
+  int RunsPerTurn() const {
+    return (minimum_samples + minimum_passes - 1) / minimum_passes;
+  }
+};
+
+absl::StatusOr<Protocol> ProtocolOf(const v1::MeasureOptions& options);
+
+}  // namespace meshwright::worker::timing
+
+#endif  // MESHWRIGHT_WORKER_TIMING_PROTOCOL_H_

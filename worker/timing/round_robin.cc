@@ -1,0 +1,143 @@
+#include "worker/timing/round_robin.h"
+
+#include <algorithm>
+
+namespace meshwright::worker::timing {
+
+RoundRobin::RoundRobin(const Protocol& protocol, std::vector<int> buffer_sets)
+    : protocol_(protocol), states_(buffer_sets.size()) {
+  for (size_t i = 0; i < states_.size(); ++i) {
+    states_[i].buffer_sets = std::max(1, buffer_sets[i]);
+  }
+}
+
+std::optional<Turn> RoundRobin::Next() {
+  while (true) {
+    if (position_ >= order_.size() && !StartPass()) return std::nullopt;
+    State& state = states_[order_[position_]];
+    if (state.abandoned || OutOfBudget(state) ||
+        (warm_ups_left_ == 0 && run_ >= protocol_.RunsPerTurn())) {
+      EndTurn();
+      continue;
+    }
+    current_.program = order_[position_];
+    current_.warm_up = warm_ups_left_ > 0;
+    current_.first = run_ == 0 && (state.passes > 0 || state.runs == 0);
+    current_.buffer_set = state.runs % state.buffer_sets;
+    ++state.runs;
+    if (current_.warm_up) {
+      --warm_ups_left_;
+    } else {
+      ++run_;
+    }
+    return current_;
+  }
+}
+
+void RoundRobin::Record(const Sample& sample) {
+  State& state = states_[current_.program];
+  state.spent += sample.wall;
+  if (!current_.warm_up) state.samples.Add(sample);
+}
+
+void RoundRobin::Abandon(int program) { states_[program].abandoned = true; }
+
+Summary RoundRobin::Summarize(int program) const {
+  return states_[program].samples.Summarize(protocol_.slow_share);
+}
+
+bool RoundRobin::StartPass() {
+  if (!order_.empty()) EndPass();
+  order_.clear();
+  const int count = static_cast<int>(states_.size());
+  for (int pick = 0; pick < 2 && order_.empty(); ++pick) {
+    if (pick == 1 && !ReopenTies()) return false;
+    for (int i = 0; i < count; ++i) {
+      const int step = pass_ % 2 == 0 ? i : count - 1 - i;
+      const int program = (step + pass_) % count;
+      if (!states_[program].content && !states_[program].abandoned) {
+        order_.push_back(program);
+      }
+    }
+  }
+  if (order_.empty()) return false;
+  ++pass_;
+  position_ = 0;
+  run_ = 0;
+  warm_ups_left_ = states_[order_[0]].runs == 0 ? protocol_.warm_up_runs : 0;
+  return true;
+}
+
+void RoundRobin::EndTurn() {
+  State& state = states_[order_[position_]];
+  if (run_ > 0) ++state.passes;
+  if (state.extra_passes > 0) --state.extra_passes;
+  ++position_;
+  run_ = 0;
+  if (position_ < order_.size()) {
+    warm_ups_left_ =
+        states_[order_[position_]].runs == 0 ? protocol_.warm_up_runs : 0;
+  }
+}
+
+void RoundRobin::EndPass() {
+  absl::Duration best = absl::InfiniteDuration();
+  for (const State& state : states_) {
+    if (state.samples.size() == 0) continue;
+    best = std::min(best, state.samples.Summarize(0).minimum);
+  }
+  for (const int program : order_) {
+    states_[program].content = IsContent(states_[program], best);
+  }
+}
+
+bool RoundRobin::OutOfBudget(const State& state) const {
+  return state.samples.size() >= protocol_.maximum_samples ||
+         state.spent >= protocol_.time_limit;
+}
+
+bool RoundRobin::IsContent(const State& state, absl::Duration best) const {
+  if (OutOfBudget(state)) return true;
+  if (state.extra_passes > 0) return false;
+  const Summary summary = state.samples.Summarize(protocol_.slow_share);
+  if (protocol_.dynamic_limit_ratio > 0 && state.passes == 1 &&
+      summary.minimum > protocol_.dynamic_limit_ratio * best) {
+    return true;
+  }
+  return static_cast<int>(summary.kept.size()) >= protocol_.minimum_samples &&
+         state.passes >= protocol_.minimum_passes &&
+         summary.second_smallest <=
+             (1 + protocol_.stable_within) * summary.minimum;
+}
+
+bool RoundRobin::ReopenTies() {
+  bool reopened = false;
+  std::vector<std::pair<absl::Duration, int>> minima;
+  for (size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i].abandoned || states_[i].samples.size() == 0) continue;
+    minima.emplace_back(Summarize(static_cast<int>(i)).minimum,
+                        static_cast<int>(i));
+  }
+  std::sort(minima.begin(), minima.end());
+  const auto reopen = [&](int program) {
+    State& state = states_[program];
+    if (state.tied_once || OutOfBudget(state) ||
+        state.passes < protocol_.minimum_passes) {
+      return;
+    }
+    state.tied_once = true;
+    state.extra_passes = protocol_.tie_passes;
+    state.content = false;
+    reopened = true;
+  };
+  for (size_t i = 0; i + 1 < minima.size(); ++i) {
+    if (minima[i + 1].first > (1 + protocol_.tie_within) * minima[i].first) {
+      continue;
+    }
+    reopen(minima[i].second);
+    reopen(minima[i + 1].second);
+  }
+  return reopened;
+}
+
+}  // namespace meshwright::worker::timing

@@ -1,0 +1,83 @@
+// RoundRobin: which program runs next, from which buffers, and when to stop.
+//
+// Concept: the programs of a group take turns, so that a slow period of the
+// machine hits all of them and near-equal ones are compared fairly. A turn is
+// a few runs in a row over rotating sets of input buffers; a pass is one turn
+// of every program that is not yet content. The order of a pass rotates and
+// turns round, so that no program always follows the same one. Warm-up runs
+// come at the start of a program's first turn.
+//
+//   content = (enough samples in enough passes, and the minimum met twice)
+//             or the most samples taken or the time budget spent
+//             or far slower than the best after one pass (dynamic limit)
+//
+// When all are content, those whose minima nearly tie get further passes,
+// once. Nothing here runs or reads a clock: the caller asks Next(), runs, and
+// says how long it took.
+// Threads: one.
+#ifndef MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
+#define MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
+
+#include <optional>
+#include <vector>
+
+#include "worker/timing/protocol.h"
+#include "worker/timing/sample_set.h"
+
+namespace meshwright::worker::timing {
+
+struct Turn {
+  int program = 0;
+  int buffer_set = 0;
+  bool warm_up = false;  // its time is counted, not kept
+  bool first = false;    // the first run of a turn
+};
+
+class RoundRobin {
+ public:
+  // `buffer_sets[i]`: sets of input buffers of program i, at least one.
+  RoundRobin(const Protocol& protocol, std::vector<int> buffer_sets);
+
+  // The next run; none when every program is content or abandoned.
+  std::optional<Turn> Next();
+  // What the run of the last Next() took.
+  void Record(const Sample& sample);
+  // The program gets no more turns (it failed); its samples stay.
+  void Abandon(int program);
+
+  Summary Summarize(int program) const;
+  int passes(int program) const { return states_[program].passes; }
+
+ private:
+  struct State {
+    SampleSet samples;
+    absl::Duration spent;
+    int buffer_sets = 1;
+    int runs = 0;
+    int passes = 0;
+    int extra_passes = 0;
+    bool content = false;
+    bool abandoned = false;
+    bool tied_once = false;
+  };
+
+  bool StartPass();
+  void EndTurn();
+  void EndPass();
+  bool OutOfBudget(const State& state) const;
+  bool IsContent(const State& state, absl::Duration best_first_pass) const;
+  bool ReopenTies();
+
+  Protocol protocol_;
+  std::vector<State> states_;
+  std::vector<int> order_;  // programs of this pass
+  size_t position_ = 0;     // in order_
+  int run_ = 0;             // in this turn, warm-ups excluded
+  int warm_ups_left_ = 0;
+  int pass_ = 0;
+  Turn current_;
+};
+
+}  // namespace meshwright::worker::timing
+
+#endif  // MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_

@@ -1,0 +1,124 @@
+#include "worker/timing/round_robin.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+
+namespace meshwright::worker::timing {
+namespace {
+
+using Times = std::function<absl::Duration(int program, int run)>;
+
+struct Trace {
+  std::string programs;      // one letter per turn
+  std::vector<int> samples;  // per program
+  std::vector<std::set<int>> sets;
+};
+
+Trace Drive(RoundRobin& rounds, int programs, const Times& times) {
+  Trace trace;
+  trace.samples.resize(programs);
+  trace.sets.resize(programs);
+  std::vector<int> runs(programs, 0);
+  while (const auto turn = rounds.Next()) {
+    if (turn->first) trace.programs += static_cast<char>('a' + turn->program);
+    const absl::Duration wall = times(turn->program, runs[turn->program]++);
+    rounds.Record({wall, wall});
+    if (!turn->warm_up) ++trace.samples[turn->program];
+    trace.sets[turn->program].insert(turn->buffer_set);
+  }
+  return trace;
+}
+
+Times Constant(std::vector<int> milliseconds) {
+  return [=](int program, int) {
+    return absl::Milliseconds(milliseconds[program]);
+  };
+}
+
+TEST(RoundRobinTest, ProgramsTakeTurnsInChangingOrder) {
+  RoundRobin rounds(Protocol(), {1, 1, 1});
+  const Trace trace = Drive(rounds, 3, Constant({10, 20, 30}));
+  EXPECT_EQ(trace.programs, "abcacbcabcba");
+  EXPECT_EQ(trace.samples, (std::vector<int>{12, 12, 12}));
+  EXPECT_EQ(rounds.passes(0), 4);
+  EXPECT_EQ(rounds.Summarize(2).minimum, absl::Milliseconds(30));
+}
+
+TEST(RoundRobinTest, BufferSetsRotate) {
+  RoundRobin rounds(Protocol(), {1, 3});
+  const Trace trace = Drive(rounds, 2, Constant({10, 20}));
+  EXPECT_EQ(trace.sets[0], std::set<int>({0}));
+  EXPECT_EQ(trace.sets[1], std::set<int>({0, 1, 2}));
+}
+
+TEST(RoundRobinTest, AnUnconfirmedMinimumIsMeasuredOn) {
+  // One lucky sample; the next within a percent of it comes with run 20.
+  RoundRobin rounds(Protocol(), {1});
+  const Trace trace = Drive(rounds, 1, [](int, int run) {
+    return absl::Milliseconds(run == 4 || run == 20 ? 90 : 100);
+  });
+  EXPECT_EQ(trace.samples[0], 21);  // the pass that holds run 20
+}
+
+TEST(RoundRobinTest, TheMostSamplesIsAnEnd) {
+  Protocol protocol;
+  protocol.maximum_samples = 20;
+  RoundRobin rounds(protocol, {1});
+  // Ever faster: no minimum is ever met twice.
+  const Trace trace = Drive(
+      rounds, 1, [](int, int run) { return absl::Seconds(1) / (1 + run); });
+  EXPECT_EQ(trace.samples[0], 20);
+}
+
+TEST(RoundRobinTest, TheTimeBudgetIsAnEnd) {
+  Protocol protocol;
+  protocol.time_limit = absl::Seconds(1);
+  RoundRobin rounds(protocol, {1, 1});
+  const Trace trace = Drive(rounds, 2, Constant({300, 10}));
+  EXPECT_EQ(trace.samples[0], 2);  // two warm-ups, two samples
+  EXPECT_EQ(trace.samples[1], 12);
+}
+
+TEST(RoundRobinTest, NothingIsSampledWhenWarmingUpTakesTheBudget) {
+  Protocol protocol;
+  protocol.time_limit = absl::Seconds(1);
+  RoundRobin rounds(protocol, {1});
+  const Trace trace = Drive(rounds, 1, Constant({2000}));
+  EXPECT_EQ(trace.samples[0], 0);
+  EXPECT_TRUE(rounds.Summarize(0).kept.empty());
+}
+
+TEST(RoundRobinTest, FarSlowerProgramsKeepTheirFirstPass) {
+  Protocol protocol;
+  protocol.dynamic_limit_ratio = 2;
+  RoundRobin rounds(protocol, {1, 1});
+  const Trace trace = Drive(rounds, 2, Constant({10, 30}));
+  EXPECT_EQ(trace.samples, (std::vector<int>{12, 3}));
+  EXPECT_EQ(rounds.passes(1), 1);
+}
+
+TEST(RoundRobinTest, NearTiesAreTimedAgainOnce) {
+  RoundRobin rounds(Protocol(), {1, 1, 1});
+  const Trace trace = Drive(rounds, 3, [](int program, int) {
+    return absl::Microseconds(std::vector<int>{10000, 10050, 20000}[program]);
+  });
+  EXPECT_EQ(trace.samples, (std::vector<int>{18, 18, 12}));
+}
+
+TEST(RoundRobinTest, AbandonedProgramsGetNoTurn) {
+  RoundRobin rounds(Protocol(), {1, 1});
+  rounds.Abandon(0);
+  const Trace trace = Drive(rounds, 2, Constant({10, 20}));
+  EXPECT_EQ(trace.samples, (std::vector<int>{0, 12}));
+}
+
+TEST(RoundRobinTest, NoProgramsNoTurns) {
+  RoundRobin rounds(Protocol(), {});
+  EXPECT_FALSE(rounds.Next().has_value());
+}
+
+}  // namespace
+}  // namespace meshwright::worker::timing

@@ -1,0 +1,48 @@
+#include "worker/timing/sample_set.h"
+
+#include <algorithm>
+
+namespace meshwright::worker::timing {
+namespace {
+
+double CpuShare(const Sample& sample) {
+  if (sample.wall <= absl::ZeroDuration()) return 0;
+  return absl::FDivDuration(sample.cpu, sample.wall);
+}
+
+absl::Duration Median(std::vector<absl::Duration> values) {
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle - 1] + values[middle]) / 2;
+}
+
+}  // namespace
+
+Summary SampleSet::Summarize(double slow_share) const {
+  Summary summary;
+  if (samples_.empty()) return summary;
+  std::vector<double> shares;
+  for (const Sample& sample : samples_) shares.push_back(CpuShare(sample));
+  std::sort(shares.begin(), shares.end());
+  const double usual = shares[(shares.size() - 1) * 3 / 4];
+  for (const Sample& sample : samples_) {
+    if (CpuShare(sample) < slow_share * usual) {
+      ++summary.dropped;
+    } else {
+      summary.kept.push_back(sample.wall);
+    }
+  }
+  std::vector<absl::Duration> sorted = summary.kept;
+  std::sort(sorted.begin(), sorted.end());
+  summary.minimum = sorted[0];
+  summary.second_smallest = sorted[sorted.size() > 1 ? 1 : 0];
+  summary.median = Median(sorted);
+  for (absl::Duration& value : sorted) {
+    value = absl::AbsDuration(value - summary.median);
+  }
+  summary.mad = Median(std::move(sorted));
+  return summary;
+}
+
+}  // namespace meshwright::worker::timing

@@ -1,0 +1,47 @@
+// SampleSet: the samples of one program and what they say.
+//
+// Concept: a shared machine has slow periods of tens of seconds, in which a
+// run waits for cores that others hold: its CPU time per wall time drops.
+// Such samples are set aside. What the usual ratio is differs by program, so
+// it is taken from the program's own samples: their upper quartile.
+// Threads: one.
+#ifndef MESHWRIGHT_WORKER_TIMING_SAMPLE_SET_H_
+#define MESHWRIGHT_WORKER_TIMING_SAMPLE_SET_H_
+
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace meshwright::worker::timing {
+
+struct Sample {
+  absl::Duration wall;
+  absl::Duration cpu;
+};
+
+struct Summary {
+  // Zero without samples. The second smallest equals the minimum if there is
+  // but one.
+  absl::Duration minimum;
+  absl::Duration second_smallest;
+  absl::Duration median;
+  absl::Duration mad;                // median of |sample - median|
+  std::vector<absl::Duration> kept;  // in the order they were taken
+  int dropped = 0;
+};
+
+class SampleSet {
+ public:
+  void Add(const Sample& sample) { samples_.push_back(sample); }
+  int size() const { return static_cast<int>(samples_.size()); }
+
+  // `slow_share`: see Protocol.
+  Summary Summarize(double slow_share) const;
+
+ private:
+  std::vector<Sample> samples_;
+};
+
+}  // namespace meshwright::worker::timing
+
+#endif  // MESHWRIGHT_WORKER_TIMING_SAMPLE_SET_H_

@@ -1,0 +1,58 @@
+#include "worker/timing/sample_set.h"
+
+#include <gtest/gtest.h>
+
+namespace meshwright::worker::timing {
+namespace {
+
+SampleSet Of(const std::vector<std::pair<int, int>>& wall_and_cpu_ms) {
+  SampleSet samples;
+  for (const auto& [wall, cpu] : wall_and_cpu_ms) {
+    samples.Add({absl::Milliseconds(wall), absl::Milliseconds(cpu)});
+  }
+  return samples;
+}
+
+TEST(SampleSetTest, EmptySaysNothing) {
+  const Summary summary = SampleSet().Summarize(0.8);
+  EXPECT_TRUE(summary.kept.empty());
+  EXPECT_EQ(summary.minimum, absl::ZeroDuration());
+}
+
+TEST(SampleSetTest, MinimumMedianAndDeviation) {
+  const Summary summary = Of({{5, 5}, {1, 1}, {9, 9}, {2, 2}}).Summarize(0.8);
+  EXPECT_EQ(summary.minimum, absl::Milliseconds(1));
+  EXPECT_EQ(summary.second_smallest, absl::Milliseconds(2));
+  EXPECT_EQ(summary.median, absl::Microseconds(3500));
+  EXPECT_EQ(summary.mad, absl::Milliseconds(2));  // of 2.5, 1.5, 1.5, 5.5
+  EXPECT_EQ(summary.dropped, 0);
+}
+
+TEST(SampleSetTest, SlowPeriodIsSetAside) {
+  // Two cores' worth of work; in the slow period it gets one.
+  const Summary summary =
+      Of({{10, 19}, {20, 20}, {10, 20}, {21, 20}, {11, 21}}).Summarize(0.8);
+  EXPECT_EQ(summary.dropped, 2);
+  EXPECT_EQ(summary.kept.size(), 3u);
+  EXPECT_EQ(summary.median, absl::Milliseconds(10));
+}
+
+TEST(SampleSetTest, MostlySlowStillFindsTheQuietSamples) {
+  const Summary summary =
+      Of({{10, 20}, {20, 20}, {20, 20}, {20, 20}, {10, 20}}).Summarize(0.8);
+  EXPECT_EQ(summary.dropped, 3);
+}
+
+TEST(SampleSetTest, AProgramThatWaitsByNatureIsKept) {
+  const Summary summary =
+      Of({{10, 2}, {10, 2}, {11, 2}, {10, 2}}).Summarize(0.8);
+  EXPECT_EQ(summary.dropped, 0);
+}
+
+TEST(SampleSetTest, WithoutCpuTimesNothingIsDropped) {
+  EXPECT_EQ(Of({{10, 0}, {20, 0}}).Summarize(0.8).dropped, 0);
+  EXPECT_EQ(Of({{10, 10}, {20, 1}}).Summarize(0).dropped, 0);
+}
+
+}  // namespace
+}  // namespace meshwright::worker::timing
