@@ -39,6 +39,7 @@ target_link_libraries(meshwright_options INTERFACE Threads::Threads)
 if(MESHWRIGHT_SANITIZE)
   target_compile_options(
     meshwright_options INTERFACE -fsanitize=${MESHWRIGHT_SANITIZE}
+                                 -fno-sanitize-recover=all
                                  -fno-omit-frame-pointer)
   target_link_options(meshwright_options INTERFACE
                       -fsanitize=${MESHWRIGHT_SANITIZE})
