@@ -51,8 +51,9 @@ class Flattener {
     std::unordered_map<int64_t, ValueId> values;
     values.reserve(computation.instructions_size());
     for (const hlo::HloInstructionProto& source : computation.instructions()) {
-      if (static_cast<int64_t>(module_.instructions.size()) >
-          kMaxInstructions) {
+      // Visits are counted, not instructions made: calls of calls may double
+      // at every level and yet make none.
+      if (++visited_ > kMaxInstructions) {
         return absl::InvalidArgumentError(
             absl::StrCat("inlining the calls gives more than ",
                          kMaxInstructions, " instructions"));
@@ -136,6 +137,7 @@ class Flattener {
   }
 
   hlo::HloModuleProto& proto_;
+  int64_t visited_ = 0;
   std::unordered_map<int64_t, hlo::HloComputationProto*> by_id_;
   Module module_;
 };

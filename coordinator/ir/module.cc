@@ -1,5 +1,7 @@
 #include "coordinator/ir/module.h"
 
+#include <google/protobuf/stubs/logging.h>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/ir/inline_calls.h"
@@ -94,6 +96,8 @@ absl::StatusOr<hlo::HloModuleProto> ParseModule(std::string_view bytes) {
         "the file is larger than the 2 GiB a protobuf message may have");
   }
   const int size = static_cast<int>(bytes.size());
+  // The status says it; protobuf's own lines on stderr would repeat it.
+  const google::protobuf::LogSilencer silencer;
   hlo::HloProto wrapper;
   if (wrapper.ParseFromArray(bytes.data(), size) &&
       !wrapper.hlo_module().computations().empty()) {

@@ -50,6 +50,11 @@ int64_t InterestingNumber(Random& random) {
   return kNumbers[Below(random, std::size(kNumbers))];
 }
 
+int64_t NextTo(int64_t number, Random& random) {
+  return static_cast<int64_t>(static_cast<uint64_t>(number) + Below(random, 3) -
+                              1);
+}
+
 const char* RandomOpcode(Random& random) {
   static constexpr const char* kOpcodes[] = {"add",
                                              "bitcast",
@@ -94,9 +99,9 @@ void EditNumber(Message& message, const FieldDescriptor* field,
   const Reflection& fields = *message.GetReflection();
   if (!field->is_repeated()) {
     const int64_t old = fields.GetInt64(message, field);
-    fields.SetInt64(&message, field,
-                    Below(random, 2) ? old + Below(random, 3) - 1
-                                     : InterestingNumber(random));
+    fields.SetInt64(
+        &message, field,
+        Below(random, 2) ? NextTo(old, random) : InterestingNumber(random));
     return;
   }
   const int size = fields.FieldSize(message, field);
@@ -114,9 +119,9 @@ void EditNumber(Message& message, const FieldDescriptor* field,
     default: {
       const int index = Below(random, size);
       const int64_t old = fields.GetRepeatedInt64(message, field, index);
-      fields.SetRepeatedInt64(&message, field, index,
-                              Below(random, 2) ? old + Below(random, 3) - 1
-                                               : InterestingNumber(random));
+      fields.SetRepeatedInt64(
+          &message, field, index,
+          Below(random, 2) ? NextTo(old, random) : InterestingNumber(random));
     }
   }
 }

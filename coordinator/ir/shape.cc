@@ -1,5 +1,7 @@
 #include "coordinator/ir/shape.h"
 
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -22,13 +24,18 @@ absl::StatusOr<Shape> FromProto(const hlo::ShapeProto& proto, int depth) {
   if (shape.element_type == hlo::PRIMITIVE_TYPE_INVALID) {
     return absl::InvalidArgumentError("a shape has no element type");
   }
+  if (shape.is_tuple() ? !proto.dimensions().empty()
+                       : !proto.tuple_shapes().empty()) {
+    return absl::InvalidArgumentError("a shape is both array and tuple");
+  }
   int64_t count = 1;
   for (int64_t dim : proto.dimensions()) {
     if (dim < 0) return absl::InvalidArgumentError("a dimension is negative");
-    if (dim > kMaxElements || (dim > 0 && count > kMaxElements / dim)) {
+    // Empty dimensions count as one, so that partial products are bounded too.
+    if (count > kMaxElements / std::max<int64_t>(dim, 1)) {
       return absl::InvalidArgumentError("a shape has too many elements");
     }
-    count *= dim;
+    count *= std::max<int64_t>(dim, 1);
     shape.dims.push_back(dim);
   }
   for (const hlo::ShapeProto& element : proto.tuple_shapes()) {

@@ -265,7 +265,7 @@ class FusedSplitter {
   bool AddLeaves(ValueId id, bool is_root, std::vector<ValueId>& leaves) const {
     const Instruction& it = module_.at(id);
     if (leaves.size() > 16 || (!is_root && it.users.size() != 1)) return false;
-    if (it.attributes.opcode() != "add") {
+    if (it.attributes.opcode() != "add" || it.operands.size() != 2) {
       leaves.push_back(id);
       return true;
     }

@@ -67,9 +67,15 @@ class ShapeChecker {
   const char* Check() const {
     switch (it_.opcode) {
       case Opcode::kElementwise:
+        return CheckElementwise();
       case Opcode::kConvert:
       case Opcode::kCopy:
-        return CheckElementwise();
+        return Operands(1) && Operand(0).dims == it_.shape.dims ? nullptr
+                                                                : kDims;
+      case Opcode::kOptimizationBarrier:
+        return Operands(1) && Operand(0) == it_.shape ? nullptr : kDims;
+      case Opcode::kBitcast:
+        return Operands(1) ? nullptr : kOperands;
       case Opcode::kSelect:
         return Operands(3) ? CheckElementwise() : kOperands;
       case Opcode::kBroadcast:

@@ -87,7 +87,7 @@ struct WorkerState {
 class JobQueue {
  public:
   struct Options {
-    int chunk_programs = 16;
+    int chunk_programs = 128;
     int maximum_tries = 3;
     // How long a job waits while no attached worker could run it.
     absl::Duration worker_grace = absl::Seconds(15);

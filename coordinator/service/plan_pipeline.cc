@@ -240,7 +240,8 @@ v1::MeasureOptions DefaultMeasureOptions() {
   options.set_maximum_samples(60);
   options.set_program_time_limit_ns(120'000'000'000);
   options.set_compile_time_limit_ns(300'000'000'000);
-  options.set_dynamic_limit_ratio(3);
+  // Programs of a batch do not compete: a resharding is no rival of a layer.
+  options.set_dynamic_limit_ratio(0);
   return options;
 }
 

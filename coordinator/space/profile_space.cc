@@ -295,31 +295,28 @@ class SpaceBuilder {
           it.opcode == ir::Opcode::kParameter) {
         continue;
       }
-      // Only what costs something to make again is kept: contractions, what
-      // came over the border, and reductions; the rest fuses into its reader.
-      const bool kept = graph.is_input(i) ||
-                        ir::IsContraction(analysis_.module, origin) ||
-                        it.opcode == ir::Opcode::kReduce;
+      // What the backward pass reads is kept, unless it only moves or spreads
+      // what is kept already.
+      const bool kept =
+          graph.is_input(i) || (!ir::IsLayout(it.opcode) &&
+                                it.opcode != ir::Opcode::kBroadcast);
       if (kept && ReachesBackward(graph, i)) {
         configuration.saved_bytes += bytes(i);
       }
     }
   }
 
-  // Whether the backward pass reads the value, directly or through forward
-  // operations that are made again in its fusions.
+  // Whether the backward pass reads the value, as it is or rearranged.
   bool ReachesBackward(const SegmentGraph& graph, int value) const {
     std::vector<int> stack = {value};
-    std::set<int> seen = {value};
     while (!stack.empty()) {
       const int at = stack.back();
       stack.pop_back();
       for (int user : graph.values[at].users) {
         const ir::ValueId origin = graph.values[user].origin;
         if (!analysis_.direction.forward[origin]) return true;
-        if (!ir::IsContraction(analysis_.module, origin) &&
-            analysis_.module.at(origin).opcode != ir::Opcode::kReduce &&
-            seen.insert(user).second) {
+        const ir::Opcode opcode = analysis_.module.at(origin).opcode;
+        if (ir::IsLayout(opcode) || opcode == ir::Opcode::kBroadcast) {
           stack.push_back(user);
         }
       }

@@ -15,7 +15,10 @@ namespace {
 
 using Started = v1::RunnerEvent::Started;
 
-constexpr int kPiece = 16;  // programs compiled, then timed, together
+// Programs compiled, then timed, together: a whole layer's configurations, so
+// that a slow period of the machine meets some passes of all of them instead of
+// all passes of some.
+constexpr int kPiece = 128;
 constexpr int kBufferSets = 3;
 
 v1::ProfileResult Row(const Subject& subject) {

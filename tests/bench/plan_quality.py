@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""How good are the plans: prediction error, rank agreement, the best plan known.
+
+For every model: plan it into an empty store, plan it again, plan the deeper
+copy, then run the chosen plan, the baselines and random plans of the whole
+model in interleaved rounds and compare with what was predicted.
+
+  tests/bench/plan_quality.py --bin build/release/bin [--models llama gpt2]
+      [--random 10] [--seed 1] [--work FOLDER]
+
+Prints one row per model and, with --json FILE, all figures.
+"""
+
+import argparse
+import itertools
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def run(command):
+    """Standard output of a command that must succeed, as JSON, and seconds."""
+    start = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
+    return json.loads(done.stdout), time.monotonic() - start
+
+
+def kendall_tau(rows):
+    """Rank agreement of predicted with measured time, over the pairs whose
+    measured times differ by more than the noise of both."""
+    agree = disagree = 0
+    for a, b in itertools.combinations(rows, 2):
+        measured = a["measured_seconds"] - b["measured_seconds"]
+        noise = a["measured_mad_seconds"] + b["measured_mad_seconds"]
+        if abs(measured) <= noise:
+            continue
+        predicted = a["predicted_seconds"] - b["predicted_seconds"]
+        if measured * predicted > 0:
+            agree += 1
+        else:
+            disagree += 1
+    pairs = agree + disagree
+    return ((agree - disagree) / pairs if pairs else None), pairs
+
+
+def distinct(rows):
+    """Random plans can be the chosen one or a baseline again."""
+    seen, kept = set(), []
+    for row in rows:
+        key = (row["predicted_seconds"], row["measured_seconds"])
+        if key not in seen:
+            seen.add(key)
+            kept.append(row)
+    return kept
+
+
+def judge(model, options):
+    meshwright = pathlib.Path(options.bin) / "meshwright"
+    work = pathlib.Path(options.work)
+    work.mkdir(parents=True, exist_ok=True)
+    store, plan = work / f"{model}.db", work / f"{model}.plan.json"
+    for old in work.glob(f"{model}.db*"):
+        old.unlink()
+    data = ROOT / "tests" / "testdata"
+    shallow, deep = data / f"{model}_2l.hlo.pb", data / f"{model}_4l.hlo.pb"
+    common = ["--mesh", "1x2", "--store", store, "--json"]
+    first, first_seconds = run(
+        [meshwright, "plan", shallow, *common, "-o", plan])
+    again, again_seconds = run([meshwright, "plan", shallow, *common])
+    deeper, _ = run([meshwright, "plan", deep, *common])
+    report, validate_seconds = run(
+        [meshwright, "validate", shallow, plan, "--store", store, "--json",
+         "--random", str(options.random), "--seed", str(options.seed)])
+    rows = distinct(report["plans"])
+    tau, pairs = kendall_tau(rows)
+    chosen = rows[0]["measured_seconds"]
+    best = min(row["measured_seconds"] for row in rows)
+    memory = [row["predicted_peak_bytes"] / row["measured_peak_bytes"] - 1
+              for row in rows]
+    return {
+        "model": model,
+        "programs": first["programs"],
+        "first_seconds": first_seconds,
+        "again_seconds": again_seconds,
+        "again_profiled": again["programs"].get("profiled", 0),
+        "deeper_profiled": deeper["programs"].get("profiled", 0),
+        "validate_seconds": validate_seconds,
+        "max_relative_difference":
+            max(row["max_relative_difference"] for row in rows),
+        "median_error": statistics.median(abs(row["error"]) for row in rows),
+        "chosen_over_best": chosen / best,
+        "kendall_tau": tau,
+        "pairs": pairs,
+        "memory_error": [min(memory), max(memory)],
+        "plans": report["plans"],
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
+    parser.add_argument("--models", nargs="+",
+                        default=["llama", "gpt2", "bert", "moe"])
+    parser.add_argument("--random", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--work", default=str(ROOT / "build/plan_quality"))
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    print("model  programs  plan     again  again+deeper  difference  "
+          "median error  chosen/best  tau (pairs)  memory error")
+    results = []
+    for model in options.models:
+        it = judge(model, options)
+        results.append(it)
+        tau = "-" if it["kendall_tau"] is None else f"{it['kendall_tau']:.2f}"
+        low, high = it["memory_error"]
+        print(f"{model:6} {it['programs']['distinct']:8} "
+              f"{it['first_seconds']:6.0f} s {it['again_seconds']:6.2f} s "
+              f"{it['again_profiled']:6}+{it['deeper_profiled']:<6} "
+              f"{it['max_relative_difference']:10.1e} "
+              f"{it['median_error'] * 100:11.1f} % "
+              f"{it['chosen_over_best']:11.3f} {tau:>7} ({it['pairs']}) "
+              f"{low * 100:+.0f}..{high * 100:+.0f} %", flush=True)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
