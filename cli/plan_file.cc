@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -136,6 +137,16 @@ absl::StatusOr<std::string> LoadModel(const std::string& path) {
         absl::StrCat(path, " is no HLO module: it is empty"));
   }
   return model;
+}
+
+absl::Status NameModel(const absl::Status& status, const std::string& path) {
+  constexpr absl::string_view kTheFile = "the file ";
+  if (status.ok() || !absl::StartsWith(status.message(), kTheFile)) {
+    return status;
+  }
+  return absl::Status(
+      status.code(),
+      absl::StrCat(path, " ", status.message().substr(kTheFile.size())));
 }
 
 std::string ModelName(const std::string& path) {

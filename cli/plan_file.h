@@ -27,6 +27,9 @@ absl::Status CheckWritable(const std::string& path);
 
 // A model file, with the sentence for one that is missing or empty.
 absl::StatusOr<std::string> LoadModel(const std::string& path);
+// Puts the path where an error of the pipeline, which knows no paths, speaks of
+// "the file".
+absl::Status NameModel(const absl::Status& status, const std::string& path);
 // "llama_2l" of "tests/testdata/llama_2l.hlo.pb".
 std::string ModelName(const std::string& path);
 

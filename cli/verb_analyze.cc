@@ -66,7 +66,9 @@ std::string Describe(const json& analysis) {
 absl::Status Analyze(const Context& context, const AnalyzeFlags& flags) {
   ASSIGN_OR_RETURN(const v1::MeshSpec mesh, ParseMesh(flags.mesh));
   ASSIGN_OR_RETURN(const std::string model, LoadModel(flags.model));
-  ASSIGN_OR_RETURN(const std::string analysis, AnalyzeJson(model, mesh));
+  const auto analyzed = AnalyzeJson(model, mesh);
+  if (!analyzed.ok()) return NameModel(analyzed.status(), flags.model);
+  const std::string& analysis = *analyzed;
   if (context.json) {
     *context.out << analysis;
     if (analysis.empty() || analysis.back() != '\n') *context.out << "\n";

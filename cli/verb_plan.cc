@@ -81,9 +81,11 @@ absl::Status Plan(const Context& context, const PlanFlags& flags) {
       ToDeviceSpec(flags.devices, DeviceCount(request.mesh()), local));
   if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
 
-  ASSIGN_OR_RETURN(const v1::Plan plan,
-                   local ? PlanHere(context, flags, devices, request)
-                         : AskCoordinator(context, flags.coordinator, request));
+  const absl::StatusOr<v1::Plan> planned =
+      local ? PlanHere(context, flags, devices, request)
+            : AskCoordinator(context, flags.coordinator, request);
+  if (!planned.ok()) return NameModel(planned.status(), flags.model);
+  const v1::Plan& plan = *planned;
   const std::string json = PlanJson(plan);
   if (!flags.output.empty()) {
     RETURN_IF_ERROR(base::WriteFile(flags.output, json));

@@ -254,18 +254,21 @@ class BlockBuilder {
     return false;
   }
 
-  // The labels a strategy may split: the outermost row and column of each root
-  // that some axis divides.
+  // The labels a strategy may split: of each root the outermost row and column
+  // that some axis divides, or, so that a mesh that divides nothing finds the
+  // same blocks, the outermost ones.
   std::set<int> SplitLabels(int block) const {
     std::set<int> split;
     for (int root : block_roots_[block]) {
-      for (const auto& dims :
-           {RowDims(roots_[root]), ColumnDims(roots_[root])}) {
-        for (int dim : dims) {
-          if (!Divides(module_.at(roots_[root].id).shape.dims[dim])) continue;
-          split.insert(labels_.Find(roots_[root].labels[dim]));
-          break;
-        }
+      const Root& it = roots_[root];
+      for (const auto& dims : {RowDims(it), ColumnDims(it)}) {
+        if (dims.empty()) continue;
+        const auto divisible =
+            std::find_if(dims.begin(), dims.end(), [&](int dim) {
+              return Divides(module_.at(it.id).shape.dims[dim]);
+            });
+        const int dim = divisible == dims.end() ? dims.front() : *divisible;
+        split.insert(labels_.Find(it.labels[dim]));
       }
     }
     return split;

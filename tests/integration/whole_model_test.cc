@@ -1,0 +1,100 @@
+// The promise of a plan: whatever is chosen, the annotated step computes what
+// the step computes on one device. Real compiler, real runner, random plans.
+#include "coordinator/export/whole_model.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "base/file.h"
+#include "coordinator/export/baselines.h"
+#include "worker/runner/runner_process.h"
+
+namespace meshwright {
+namespace {
+
+struct Sample {
+  const char* name;
+  space::Mesh mesh;
+};
+
+class WholeModelTest : public testing::TestWithParam<Sample> {};
+
+TEST_P(WholeModelTest, EveryPlanGivesTheOutputsOfOneDevice) {
+  const std::string bytes = *base::ReadFile(std::string("tests/testdata/") +
+                                            GetParam().name + ".hlo.pb");
+  const auto analysis =
+      segmenter::Analyze(*ir::LoadModule(bytes), GetParam().mesh);
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  space::KeyContext context;
+  context.mesh = GetParam().mesh;
+  const space::ProfileSpace space = BuildProfileSpace(*analysis, context);
+
+  std::vector<exporting::NamedChoice> plans =
+      exporting::Baselines(*analysis, space);
+  std::mt19937_64 random(20261121);
+  for (int i = 0; i < 3; ++i) {
+    exporting::NamedChoice plan{"random", {}};
+    for (int type : analysis->type_of_segment) {
+      plan.choice.push_back(random() % space.types[type].configurations.size());
+    }
+    // The first random plan keeps ends that fit nothing around them.
+    if (i > 0) exporting::SettleEnds(*analysis, space, plan.choice);
+    plans.push_back(std::move(plan));
+  }
+
+  v1::RunnerRequest request;
+  request.mutable_device()->set_platform("cpu");
+  request.mutable_device()->set_device_count(
+      static_cast<int>(space::DeviceCount(GetParam().mesh)));
+  v1::MeasureOptions& options = *request.mutable_options();
+  options.set_version(1);
+  options.set_warm_up_runs(1);
+  options.set_minimum_samples(1);
+  options.set_minimum_passes(1);
+  options.set_maximum_samples(1);
+  std::map<std::string, std::string> names;
+  for (const exporting::NamedChoice& plan : plans) {
+    v1::Program program =
+        exporting::WholeProgram(*analysis, space, plan.choice);
+    if (!names.emplace(program.key(), plan.name).second) continue;
+    *request.add_programs() = std::move(program);
+  }
+  v1::Program& reference = *request.mutable_reference();
+  reference.set_key("reference");
+  reference.set_hlo_module(ir::ParseModule(bytes)->SerializeAsString());
+  reference.set_num_partitions(1);
+  *reference.mutable_inputs() = request.programs(0).inputs();
+
+  int finished = 0;
+  const absl::Status status = worker::runner::RunBatch(
+      request,
+      [&](const v1::RunnerEvent& event) {
+        if (!event.has_result()) return;
+        ++finished;
+        const v1::ProfileResult& result = event.result();
+        EXPECT_EQ(result.outcome(), v1::MEASURED) << result.reason();
+        EXPECT_LE(result.max_relative_difference(), 1e-3)
+            << names[result.key()] << ", output " << result.worst_output();
+        EXPECT_EQ(result.output_relative_differences_size(),
+                  static_cast<int>(analysis->module.outputs.size()));
+      },
+      {});
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(finished, request.programs_size());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WholeModelTest,
+    testing::Values(Sample{"llama_tiny", {1, 2}}, Sample{"gpt2_tiny", {1, 2}},
+                    Sample{"bert_tiny", {1, 2}}, Sample{"moe_tiny", {1, 2}},
+                    Sample{"llama_tiny", {2, 2}}, Sample{"moe_tiny", {1, 4}}),
+    [](const auto& info) {
+      return std::string(info.param.name) + "_" +
+             std::to_string(info.param.mesh[0]) + "x" +
+             std::to_string(info.param.mesh[1]);
+    });
+
+}  // namespace
+}  // namespace meshwright
