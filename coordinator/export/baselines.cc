@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "coordinator/ir/dim_links.h"
-
 namespace meshwright::exporting {
 namespace {
 
@@ -55,32 +53,21 @@ SegmentChoice FromBlocks(const Analysis& analysis,
   return choice;
 }
 
-// How many border tensors and shared parameters differ between two segments.
+// How many border tensors and shared parameters the ends around `segment` split
+// otherwise than their neighbours do.
 int Mismatches(const Analysis& analysis, const space::ProfileSpace& space,
-               int a, int config_a, int b, int config_b) {
-  const auto& left = analysis.graphs[a];
-  const auto& right = analysis.graphs[b];
-  const auto& x =
-      space.types[analysis.type_of_segment[a]].configurations[config_a];
-  const auto& y =
-      space.types[analysis.type_of_segment[b]].configurations[config_b];
+               const SegmentChoice& choice, int segment) {
   int mismatches = 0;
-  const auto compare = [&](int i, int j) {
-    if (left.values[i].origin != right.values[j].origin) return;
-    const ir::Shape& shape = analysis.module.at(left.values[i].origin).shape;
-    mismatches += x.annotation.Of(i, shape, space.context.mesh) !=
-                  y.annotation.Of(j, shape, space.context.mesh);
-  };
-  for (const auto& [here, there] : {std::pair{&left.exits, &right.entries},
-                                    std::pair{&left.entries, &right.exits}}) {
-    for (const auto& p : *here) {
-      for (const auto& q : *there) compare(p.activation, q.activation);
-    }
+  for (const auto& [pair, border] : space.edges) {
+    const auto [from, to] = pair;
+    if (from != segment && to != segment) continue;
+    mismatches += static_cast<int>(
+        space.borders[border].programs[choice[from]][choice[to]].size());
   }
-  for (int i = 0; i < left.input_count; ++i) {
-    const ir::Instruction& it = analysis.module.at(left.values[i].origin);
-    if (it.opcode != ir::Opcode::kParameter || it.shape.is_scalar()) continue;
-    for (int j = 0; j < right.input_count; ++j) compare(i, j);
+  for (const space::SharedParameter& shared : space.shared) {
+    if (shared.end_segment != segment) continue;
+    mismatches += !SplitAlike(analysis, space, shared, choice[segment],
+                              choice[shared.block_segment]);
   }
   return mismatches;
 }
@@ -96,14 +83,10 @@ void SettleEnds(const Analysis& analysis, const space::ProfileSpace& space,
     const auto& configurations =
         space.types[analysis.type_of_segment[s]].configurations;
     int best = INT32_MAX;
+    SegmentChoice trial = choice;
     for (size_t c = 0; c < configurations.size(); ++c) {
-      int mismatches = 0;
-      for (int other = 0; other < count; ++other) {
-        const segmenter::Segment& it = analysis.plan.segments[other];
-        if (it.first_block == it.last_block) continue;
-        mismatches += Mismatches(analysis, space, s, static_cast<int>(c), other,
-                                 choice[other]);
-      }
+      trial[s] = static_cast<int>(c);
+      const int mismatches = Mismatches(analysis, space, trial, s);
       if (mismatches < best) {
         best = mismatches;
         choice[s] = static_cast<int>(c);

@@ -1,9 +1,10 @@
 #include "coordinator/service/plan_pipeline.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -141,6 +142,8 @@ absl::Status MeasureMissing(const v1::PlanRequest& request,
   MeasureProgress progress(report, batch.programs_size(), cached);
   absl::Status stored;
   store::Origin origin;
+  char host[256] = {};
+  if (gethostname(host, sizeof(host) - 1) == 0) origin.host = host;
   int failed = 0;
   const absl::Status status = dependencies.measurer->Measure(
       batch,
@@ -272,9 +275,13 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
   for (const v1::Program& program : step.space.programs) {
     keys.push_back(program.key());
   }
-  store::LookupOptions lookup;
-  lookup.retry_failures = true;
-  ASSIGN_OR_RETURN(step.results, dependencies.store->Lookup(keys, lookup));
+  ASSIGN_OR_RETURN(step.results, dependencies.store->Lookup(keys));
+  // A program that does not compile never will; one that crashed or timed out
+  // may have met a bad moment of its machine.
+  absl::erase_if(step.results, [](const auto& row) {
+    return row.second.outcome() == v1::CRASHED ||
+           row.second.outcome() == v1::TIMED_OUT;
+  });
   Report(progress, "analyze", 1, 1,
          absl::StrCat(step.space.programs.size(), " programs, ",
                       step.results.size(), " known"));

@@ -27,7 +27,6 @@ class ProblemBuilder {
         return status;
       }
     }
-    FindTies();
     FoldRuns();
     AddEdges();
     return std::move(out_);
@@ -88,38 +87,6 @@ class ProblemBuilder {
     return "";
   }
 
-  bool HasBlocks(int segment) const {
-    const segmenter::Segment& it = analysis_.plan.segments[segment];
-    return it.first_block < it.last_block;
-  }
-
-  // Parameters that a prologue or epilogue shares with a segment of blocks.
-  void FindTies() {
-    const int count = static_cast<int>(analysis_.graphs.size());
-    for (int a = 0; a < count; ++a) {
-      if (HasBlocks(a)) continue;
-      for (int b = 0; b < count; ++b) {
-        if (!HasBlocks(b)) continue;
-        const auto& left = analysis_.graphs[a];
-        const auto& right = analysis_.graphs[b];
-        for (int i = 0; i < left.input_count; ++i) {
-          const ir::Instruction& it =
-              analysis_.module.at(left.values[i].origin);
-          if (it.opcode != ir::Opcode::kParameter || it.shape.is_scalar() ||
-              analysis_.direction.roles[it.attributes.parameter_number()] !=
-                  segmenter::ArgumentRole::kParameter) {
-            continue;
-          }
-          for (int j = 0; j < right.input_count; ++j) {
-            if (left.values[i].origin == right.values[j].origin) {
-              ties_[{a, b}].emplace_back(i, j);
-            }
-          }
-        }
-      }
-    }
-  }
-
   // Runs end where an edge leaves other than to the next equal segment.
   void FoldRuns() {
     const int count = static_cast<int>(analysis_.graphs.size());
@@ -132,8 +99,10 @@ class ProblemBuilder {
       const auto [from, to] = pair;
       if (to != from + 1 || TypeOf(from) != TypeOf(to)) cut(from, to);
     }
-    for (const auto& [pair, values] : ties_) {
-      starts.insert({pair.first, pair.first + 1, pair.second, pair.second + 1});
+    for (const space::SharedParameter& it : space_.shared) {
+      for (int segment : {it.end_segment, it.block_segment}) {
+        starts.insert({segment, segment + 1});
+      }
     }
     for (int s = 0; s < count; ++s) {
       const bool starts_here = starts.contains(s) || TypeOf(s) != TypeOf(s - 1);
@@ -166,15 +135,12 @@ class ProblemBuilder {
       }
       tables[{node_of_[from], node_of_[to]}] = BorderTable(from, to, border);
     }
-    for (const auto& [pair, values] : ties_) {
-      const auto [a, b] = pair;
-      // The edge runs from the earlier node to the later one.
-      const bool forward = node_of_[a] < node_of_[b];
-      const int from = forward ? a : b;
-      const int to = forward ? b : a;
+    for (const space::SharedParameter& it : space_.shared) {
+      const int from = std::min(it.end_segment, it.block_segment);
+      const int to = std::max(it.end_segment, it.block_segment);
       problem::Table& table = tables[{node_of_[from], node_of_[to]}];
       if (table.entries.empty()) table = EmptyTable(from, to);
-      ForbidSplits(a, b, values, forward, table);
+      ForbidSplits(it, table);
     }
     for (auto& [pair, table] : tables) {
       out_.problem.edges.push_back(
@@ -212,27 +178,17 @@ class ProblemBuilder {
     return table;
   }
 
-  void ForbidSplits(int a, int b,
-                    const std::vector<std::pair<int, int>>& values,
-                    bool forward, problem::Table& table) const {
-    const auto& x = space_.types[TypeOf(a)].configurations;
-    const auto& y = space_.types[TypeOf(b)].configurations;
-    const auto& usable_a = out_.usable[TypeOf(a)];
-    const auto& usable_b = out_.usable[TypeOf(b)];
-    for (size_t i = 0; i < usable_a.size(); ++i) {
-      for (size_t j = 0; j < usable_b.size(); ++j) {
-        for (const auto& [here, there] : values) {
-          const ir::Shape& shape =
-              analysis_.module.at(analysis_.graphs[a].values[here].origin)
-                  .shape;
-          if (x[usable_a[i]].annotation.Of(here, shape, space_.context.mesh) ==
-              y[usable_b[j]].annotation.Of(there, shape, space_.context.mesh)) {
-            continue;
-          }
-          const size_t row = forward ? i : j;
-          const size_t column = forward ? j : i;
-          table.entries[row * table.columns + column].reset();
-        }
+  void ForbidSplits(const space::SharedParameter& shared,
+                    problem::Table& table) const {
+    const auto& ends = out_.usable[TypeOf(shared.end_segment)];
+    const auto& blocks = out_.usable[TypeOf(shared.block_segment)];
+    const bool end_first = shared.end_segment < shared.block_segment;
+    for (size_t i = 0; i < ends.size(); ++i) {
+      for (size_t j = 0; j < blocks.size(); ++j) {
+        if (SplitAlike(analysis_, space_, shared, ends[i], blocks[j])) continue;
+        const size_t row = end_first ? i : j;
+        const size_t column = end_first ? j : i;
+        table.entries[row * table.columns + column].reset();
       }
     }
   }
@@ -245,7 +201,6 @@ class ProblemBuilder {
   const Analysis& analysis_;
   const space::ProfileSpace& space_;
   const store::Results& results_;
-  std::map<std::pair<int, int>, std::vector<std::pair<int, int>>> ties_;
   std::vector<int> node_of_;
   MeasuredProblem out_;
 };

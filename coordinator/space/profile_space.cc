@@ -32,6 +32,7 @@ class SpaceBuilder {
 
   ProfileSpace Build() {
     space_.types.resize(analysis_.types.size());
+    FindShared();
     for (const bool with_blocks : {true, false}) {
       for (size_t t = 0; t < analysis_.types.size(); ++t) {
         const int segment = analysis_.types[t];
@@ -158,21 +159,36 @@ class SpaceBuilder {
     return common;
   }
 
-  // Parameters both segments read.
+  void FindShared() {
+    const int count = static_cast<int>(analysis_.graphs.size());
+    std::unordered_map<ir::ValueId, std::vector<std::pair<int, int>>> readers;
+    for (int s = 0; s < count; ++s) {
+      for (int i = 0; HasBlocks(s) && i < Graph(s).input_count; ++i) {
+        readers[Graph(s).values[i].origin].emplace_back(s, i);
+      }
+    }
+    for (int s = 0; s < count; ++s) {
+      for (int i = 0; !HasBlocks(s) && i < Graph(s).input_count; ++i) {
+        const ir::ValueId origin = Graph(s).values[i].origin;
+        const ir::Instruction& it = analysis_.module.at(origin);
+        if (it.opcode != ir::Opcode::kParameter || it.shape.is_scalar() ||
+            analysis_.direction.roles[it.attributes.parameter_number()] !=
+                segmenter::ArgumentRole::kParameter) {
+          continue;
+        }
+        for (const auto& [segment, value] : readers[origin]) {
+          space_.shared.push_back({s, segment, i, value});
+        }
+      }
+    }
+  }
+
   std::vector<std::pair<int, int>> CommonParameters(int segment,
                                                     int other) const {
     std::vector<std::pair<int, int>> common;
-    const SegmentGraph& a = Graph(segment);
-    const SegmentGraph& b = Graph(other);
-    for (int i = 0; i < a.input_count; ++i) {
-      const ir::Instruction& it = analysis_.module.at(a.values[i].origin);
-      if (it.opcode != ir::Opcode::kParameter || it.shape.is_scalar() ||
-          analysis_.direction.roles[it.attributes.parameter_number()] !=
-              segmenter::ArgumentRole::kParameter) {
-        continue;
-      }
-      for (int j = 0; j < b.input_count; ++j) {
-        if (a.values[i].origin == b.values[j].origin) common.emplace_back(i, j);
+    for (const SharedParameter& it : space_.shared) {
+      if (it.end_segment == segment && it.block_segment == other) {
+        common.emplace_back(it.end_value, it.block_value);
       }
     }
     return common;
@@ -298,8 +314,8 @@ class SpaceBuilder {
       // What the backward pass reads is kept, unless it only moves or spreads
       // what is kept already.
       const bool kept =
-          graph.is_input(i) || (!ir::IsLayout(it.opcode) &&
-                                it.opcode != ir::Opcode::kBroadcast);
+          graph.is_input(i) ||
+          (!ir::IsLayout(it.opcode) && it.opcode != ir::Opcode::kBroadcast);
       if (kept && ReachesBackward(graph, i)) {
         configuration.saved_bytes += bytes(i);
       }
@@ -402,6 +418,20 @@ class SpaceBuilder {
 };
 
 }  // namespace
+
+bool SplitAlike(const Analysis& analysis, const ProfileSpace& space,
+                const SharedParameter& shared, int end_configuration,
+                int block_configuration) {
+  const auto sharding = [&](int segment, int configuration, int value) {
+    const int type = analysis.type_of_segment[segment];
+    const ir::ValueId origin = analysis.graphs[segment].values[value].origin;
+    return space.types[type].configurations[configuration].annotation.Of(
+        value, analysis.module.at(origin).shape, space.context.mesh);
+  };
+  return sharding(shared.end_segment, end_configuration, shared.end_value) ==
+         sharding(shared.block_segment, block_configuration,
+                  shared.block_value);
+}
 
 bool IsFree(const Analysis& analysis, const SegmentGraph& graph) {
   const segmenter::Segment& segment = analysis.plan.segments[graph.segment];

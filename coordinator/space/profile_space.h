@@ -50,9 +50,19 @@ struct Border {
   std::vector<std::vector<std::vector<int>>> programs;
 };
 
+// A parameter that a prologue or epilogue shares with a segment of blocks (tied
+// embeddings): one decision for both.
+struct SharedParameter {
+  int end_segment = 0;  // the one without blocks
+  int block_segment = 0;
+  int end_value = 0;  // value indices of the two graphs
+  int block_value = 0;
+};
+
 struct ProfileSpace {
   KeyContext context;
   std::vector<SegmentType> types;
+  std::vector<SharedParameter> shared;
   std::vector<Border> borders;
   // By pair of segments (from, to): index of `borders`.
   std::vector<std::pair<std::pair<int, int>, int>> edges;
@@ -63,6 +73,11 @@ struct ProfileSpace {
 
 ProfileSpace BuildProfileSpace(const segmenter::Analysis& analysis,
                                const KeyContext& context);
+
+// Whether two configurations split a shared parameter alike.
+bool SplitAlike(const segmenter::Analysis& analysis, const ProfileSpace& space,
+                const SharedParameter& shared, int end_configuration,
+                int block_configuration);
 
 // A segment of scalars only costs nothing and has no program.
 bool IsFree(const segmenter::Analysis& analysis,

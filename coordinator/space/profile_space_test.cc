@@ -140,22 +140,24 @@ TEST_P(ProfileSpaceTest, AGradientCrossesLikeItsActivation) {
 // Rows split the batch everywhere, so that no parameter is split; of the two
 // contractions of a feed-forward, columns then contraction split both weights.
 TEST_P(ProfileSpaceTest, RowsLeaveEveryParameterWhole) {
-  if (GetParam().mesh != Mesh{1, 2}) GTEST_SKIP() << "one axis only";
-  ForEachConfiguration([&](const SegmentGraph& graph,
-                           const Configuration& configuration) {
-    const bool rows =
-        !configuration.strategies.empty() &&
-        configuration.describe.find("columns") == std::string::npos &&
-        configuration.describe.find("contraction") == std::string::npos &&
-        configuration.describe.find("experts") == std::string::npos;
-    if (!rows) return;
-    for (const auto& [argument, updated] : graph.state) {
-      EXPECT_EQ(Of(graph, configuration, argument), Sharding({-1, -1}));
-    }
-    for (const segmenter::BorderPair& pair : graph.entries) {
-      EXPECT_EQ(Of(graph, configuration, pair.activation), Sharding({-1, 0}));
-    }
-  });
+  ForEachConfiguration(
+      [&](const SegmentGraph& graph, const Configuration& configuration) {
+        const bool rows =
+            !configuration.strategies.empty() &&
+            configuration.describe.find("columns") == std::string::npos &&
+            configuration.describe.find("contraction") == std::string::npos &&
+            configuration.describe.find("experts") == std::string::npos;
+        if (!rows) return;
+        for (const auto& [argument, updated] : graph.state) {
+          for (int dim : Of(graph, configuration, argument)) EXPECT_EQ(dim, -1);
+        }
+        for (const segmenter::BorderPair& pair : graph.entries) {
+          for (size_t axis = 0; axis < GetParam().mesh.size(); ++axis) {
+            EXPECT_EQ(Of(graph, configuration, pair.activation)[axis],
+                      GetParam().mesh[axis] > 1 ? 0 : -1);
+          }
+        }
+      });
 }
 
 TEST_P(ProfileSpaceTest, KeysNameProgramsOnceAndForAll) {

@@ -1,0 +1,186 @@
+#include "coordinator/service/plan_pipeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/file.h"
+#include "base/fingerprint.h"
+#include "profiledb/store/fake_profile_store.h"
+
+namespace meshwright::service {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Gives every program a time of its own, made from its key.
+class FakeMeasurer : public jobs::Measurer {
+ public:
+  absl::StatusOr<jobs::DeviceDescription> Describe(
+      const v1::DeviceSpec& device) override {
+    return jobs::DeviceDescription{"cpu", "1", "cpu", device.device_count()};
+  }
+
+  absl::Status Measure(const v1::RunnerRequest& request,
+                       const OnResult& on_result,
+                       const OnStarted& on_started) override {
+    for (const v1::Program& program : request.programs()) {
+      ++programs;
+      v1::ProfileResult result;
+      result.set_key(program.key());
+      if (fails.contains(programs)) {
+        result.set_outcome(fail_as);
+        result.set_reason("made to fail");
+      } else {
+        result.set_outcome(v1::MEASURED);
+        v1::Measurement& it = *result.mutable_measurement();
+        const int64_t time =
+            1'000'000 +
+            static_cast<int64_t>(base::Mix(0, program.key()) % 1'000'000);
+        it.set_minimum_ns(time);
+        it.set_median_ns(time + 1000);
+        it.mutable_memory()->set_temporary_bytes(1 << 20);
+      }
+      on_result(result);
+    }
+    return absl::OkStatus();
+  }
+
+  int programs = 0;
+  std::set<int> fails;  // which ones, counted from 1
+  v1::Outcome fail_as = v1::COMPILE_FAILED;
+};
+
+class PlanPipelineTest : public testing::Test {
+ protected:
+  static v1::PlanRequest Request(const std::string& model,
+                                 std::vector<int64_t> mesh = {1, 2}) {
+    v1::PlanRequest request;
+    request.set_hlo_module(
+        *base::ReadFile("tests/testdata/" + model + ".hlo.pb"));
+    for (int64_t size : mesh) request.mutable_mesh()->add_shape(size);
+    return request;
+  }
+
+  absl::StatusOr<v1::Plan> Plan(const v1::PlanRequest& request) {
+    return MakePlan(request, {&store_, &measurer_},
+                    [](const v1::PlanProgress&) {});
+  }
+
+  store::FakeProfileStore store_;
+  FakeMeasurer measurer_;
+};
+
+TEST_F(PlanPipelineTest, MeasuresEveryDistinctProgramOnce) {
+  const auto plan = Plan(Request("llama_tiny"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->programs().distinct(), measurer_.programs);
+  EXPECT_EQ(plan->programs().profiled(), measurer_.programs);
+  EXPECT_EQ(plan->programs().cached(), 0);
+  EXPECT_EQ(plan->segments_size(), 4);
+  EXPECT_DOUBLE_EQ(plan->lower_bound_seconds(),
+                   plan->predicted().step_seconds());
+  EXPECT_EQ(plan->arguments_size(), 67);
+}
+
+TEST_F(PlanPipelineTest, TheSamePlanAgainMeasuresNothing) {
+  const auto first = Plan(Request("gpt2_2l"));
+  const int measured = measurer_.programs;
+  const auto again = Plan(Request("gpt2_2l"));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(measurer_.programs, measured);
+  EXPECT_EQ(again->programs().cached(), measured);
+  EXPECT_EQ(again->predicted().step_seconds(),
+            first->predicted().step_seconds());
+  // A deeper copy of the model neither.
+  const auto deeper = Plan(Request("gpt2_4l"));
+  ASSERT_TRUE(deeper.ok()) << deeper.status();
+  EXPECT_EQ(measurer_.programs, measured);
+  EXPECT_EQ(deeper->segments_size(), first->segments_size() + 2);
+}
+
+TEST_F(PlanPipelineTest, GoesOnWithoutWhatFailsAndSaysSo) {
+  measurer_.fails = {5, 6, 7};
+  const auto plan = Plan(Request("llama_tiny"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->programs().failed(), 3);
+  EXPECT_THAT(plan->notes(), Contains(HasSubstr("made to fail")));
+  // What does not compile is not tried again.
+  const int measured = measurer_.programs;
+  ASSERT_TRUE(Plan(Request("llama_tiny")).ok());
+  EXPECT_EQ(measurer_.programs, measured);
+}
+
+TEST_F(PlanPipelineTest, TriesACrashedProgramAgain) {
+  measurer_.fails = {5};
+  measurer_.fail_as = v1::CRASHED;
+  ASSERT_TRUE(Plan(Request("llama_tiny")).ok());
+  const auto again = Plan(Request("llama_tiny"));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->programs().profiled(), 1);
+  EXPECT_THAT(again->notes(), IsEmpty());
+}
+
+TEST_F(PlanPipelineTest, TheSharedEmbeddingIsSplitOneWay) {
+  const auto plan = Plan(Request("bert_tiny"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  v1::PlanRequest request = Request("bert_tiny");
+  const auto step = MeasureStep(request, {&store_, &measurer_},
+                                [](const v1::PlanProgress&) {});
+  ASSERT_TRUE(step.ok()) << step.status();
+  // Every pair of prologue and head that differs in the shared parameter is
+  // forbidden: the tables that are neither borders nor full have holes.
+  int holes = 0;
+  for (const auto& table : step->measured.problem.tables) {
+    for (const auto& entry : table.entries) holes += !entry.has_value();
+  }
+  EXPECT_GT(holes, 0);
+}
+
+TEST_F(PlanPipelineTest, AnImpossibleLimitNamesTheLeastMemory) {
+  v1::PlanRequest request = Request("llama_tiny");
+  request.set_device_memory_bytes(1000);
+  const auto plan = Plan(request);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_FALSE(plan->feasible());
+  EXPECT_GT(plan->least_memory_bytes(), 1000);
+  request.set_device_memory_bytes(plan->least_memory_bytes());
+  const auto frugal = Plan(request);
+  ASSERT_TRUE(frugal.ok()) << frugal.status();
+  EXPECT_TRUE(frugal->feasible());
+  EXPECT_LE(frugal->predicted().peak_bytes(), plan->least_memory_bytes());
+}
+
+TEST_F(PlanPipelineTest, AMeshThatDividesNothingGivesAReplicatedPlan) {
+  const auto plan = Plan(Request("llama_tiny", {1, 7}));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->notes(), Contains(HasSubstr("replicated")));
+  for (const v1::PlanArgument& argument : plan->arguments()) {
+    EXPECT_THAT(argument.sharding(), testing::Not(HasSubstr("1")));
+  }
+}
+
+TEST_F(PlanPipelineTest, WithoutMeasurementsAndWithoutWaitingThereIsNoPlan) {
+  v1::PlanRequest request = Request("llama_tiny");
+  request.set_no_wait(true);
+  EXPECT_EQ(Plan(request).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(measurer_.programs, 0);
+}
+
+TEST_F(PlanPipelineTest, RefusesBadMeshes) {
+  for (const std::vector<int64_t>& mesh :
+       {std::vector<int64_t>{},
+        {0, 2},
+        {-1},
+        {4096, 2},
+        {int64_t{1} << 62, int64_t{1} << 62}}) {
+    EXPECT_EQ(Plan(Request("llama_tiny", mesh)).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::service

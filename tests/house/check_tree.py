@@ -1,0 +1,271 @@
+"""Holds the tree to the rules of CONTRIBUTING.md; run from its root.
+
+Layers: which folder may include which. Links: a file may include a header only
+if its CMake target depends on the header's. Foreign headers: only in the .cc
+files of their folder. Cycles: none among files or folders. Size: no file over
+800 lines. Built: every test and fuzzer is named in its CMakeLists.txt.
+"""
+
+from __future__ import annotations
+
+import collections
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+MAX_LINES = 800
+ROOTS = ("base", "cli", "coordinator", "planner", "profiledb", "worker")
+
+# Folder -> what it may include beside itself. A name covers its subfolders.
+LAYERS = {
+    "base": (),
+    "coordinator/ir": ("base", "proto/hlo"),
+    "coordinator/segmenter": ("base", "proto/hlo", "coordinator/ir"),
+    "coordinator/space": (
+        "base", "proto", "coordinator/ir", "coordinator/segmenter"),
+    "coordinator/export": (
+        "base", "proto", "coordinator/ir", "coordinator/segmenter",
+        "coordinator/space"),
+    "coordinator/jobs": ("base", "proto/v1"),
+    "coordinator/service": (
+        "base", "proto", "coordinator", "planner", "profiledb/store"),
+    "planner": ("base",),
+    "profiledb": ("base", "proto/v1"),
+    "worker": ("base", "proto"),
+    "cli": (
+        "base", "proto", "coordinator", "planner", "profiledb/store", "worker"),
+}
+
+# Pattern of a foreign header -> the folders whose .cc files may include it.
+FOREIGN = {
+    r"sqlite3\.h|zstd\.h": ("profiledb/store",),
+    r"libpq": ("profiledb/store",),
+    r"grpc|.*\.grpc\.pb\.h": (
+        "coordinator/service", "worker/service", "tests/integration"),
+    r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
+    r"cupti|cuda|nvml": ("worker/cupti", "worker/comm"),
+    r"nccl": ("worker/comm",),
+    r"(Highs|highs|interfaces/highs)": ("planner/search",),
+    r"openssl/": ("base",),
+    r"spdlog/": ("base",),
+    r"CLI/": ("cli", "worker/service"),
+}
+
+# A test may look at a neighbour below it that its library does not use.
+TEST_LAYERS = {"profiledb": ("proto",), "worker": ("proto",)}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
+
+
+def within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder + "/")
+
+
+def is_test(path: str) -> bool:
+    name = path.rsplit("/", 1)[-1]
+    return path.startswith("tests/") or "_test." in name or "_fuzzer." in name
+
+
+class Tree:
+    """Sources by path, and what they include."""
+
+    def __init__(self, files: dict[str, str]):
+        self.files = files
+        self.includes: dict[str, list[str]] = {}
+        self.foreign: dict[str, list[str]] = {}
+        for path, text in files.items():
+            if not path.endswith((".cc", ".h")):
+                continue
+            quoted = [a for a, _ in INCLUDE.findall(text) if a]
+            self.includes[path] = [
+                name for name in quoted if "/" in name
+                and name.split("/", 1)[0] in (*ROOTS, "proto", "tests")]
+            own = set(self.includes[path])
+            self.foreign[path] = [
+                a or b for a, b in INCLUDE.findall(text) if (a or b) not in own]
+            self.foreign[path] += [n for n in own if n.endswith(".grpc.pb.h")]
+
+    @classmethod
+    def read(cls) -> Tree:
+        listed = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard"],
+            check=True, capture_output=True, text=True).stdout.splitlines()
+        wanted = (".cc", ".h", ".py", ".sh", ".proto", "CMakeLists.txt")
+        paths = [pathlib.Path(p) for p in listed if p.endswith(wanted)]
+        return cls({str(p): p.read_text() for p in paths if p.exists()})
+
+
+def layer_faults(tree: Tree) -> list[str]:
+    faults = []
+    for path, included in tree.includes.items():
+        layer = next((l for l in sorted(LAYERS, key=len, reverse=True)
+                      if within(path, l)), None)
+        if layer is None:
+            if not path.startswith("tests/"):
+                faults.append(f"{path} is in no layer of check_tree.py")
+            continue
+        allowed = (layer, *LAYERS[layer])
+        if is_test(path):
+            allowed += TEST_LAYERS.get(layer.split("/")[0], ())
+        for name in included:
+            if not any(within(name, folder) for folder in allowed):
+                faults.append(f"{path} includes {name}, which {layer} may not")
+    return faults
+
+
+def foreign_faults(tree: Tree) -> list[str]:
+    faults = []
+    for path, included in tree.foreign.items():
+        for name in included:
+            for pattern, folders in FOREIGN.items():
+                if not re.match(pattern, name):
+                    continue
+                at_home = any(within(path, folder) for folder in folders)
+                if not at_home or not path.endswith(".cc"):
+                    faults.append(
+                        f"{path} includes {name}, which belongs to the .cc "
+                        f"files of {' and '.join(folders)}")
+    return faults
+
+
+def find_cycle(edges: dict[str, set[str]]) -> list[str] | None:
+    state: dict[str, int] = {}
+    for start in sorted(edges):
+        stack = [(start, iter(sorted(edges[start])))]
+        if state.setdefault(start, 1) == 2:
+            continue
+        while stack:
+            node, rest = stack[-1]
+            following = next(rest, None)
+            if following is None:
+                state[node] = 2
+                stack.pop()
+            elif state.get(following) == 1:
+                names = [name for name, _ in stack]
+                return [*names[names.index(following):], following]
+            elif following not in state:
+                state[following] = 1
+                stack.append(
+                    (following, iter(sorted(edges.get(following, ())))))
+    return None
+
+
+def cycle_faults(tree: Tree) -> list[str]:
+    files = {p: set(i) for p, i in tree.includes.items() if p.endswith(".h")}
+    folders: dict[str, set[str]] = collections.defaultdict(set)
+    for path, included in tree.includes.items():
+        if is_test(path):
+            continue
+        home = path.rsplit("/", 1)[0]
+        folders[home] |= {n.rsplit("/", 1)[0] for n in included} - {home}
+    faults = []
+    for kind, edges in (("files", files), ("folders", folders)):
+        if cycle := find_cycle(edges):
+            faults.append(f"include cycle of {kind}: {' -> '.join(cycle)}")
+    return faults
+
+
+def size_faults(tree: Tree) -> list[str]:
+    return [f"{path} has {lines} lines, more than {MAX_LINES}"
+            for path, text in tree.files.items()
+            if (lines := text.count("\n")) > MAX_LINES]
+
+
+def built_faults(tree: Tree) -> list[str]:
+    faults = []
+    for path in tree.includes:
+        folder, name = path.rsplit("/", 1)
+        if not path.endswith(".cc"):
+            continue
+        text = tree.files.get(f"{folder}/CMakeLists.txt", "")
+        if not re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w.-])", text):
+            faults.append(f"{path} is named in no CMakeLists.txt")
+    return faults
+
+
+# ---- links: includes against the dependencies of CMake targets ----
+
+CALL = re.compile(r"\b(meshwright_(?:library|test|binary|proto))\s*\(([^)]*)\)")
+KEYWORDS = {"SRCS", "DEPS", "PRIVATE_DEPS", "PROTOS", "TIMEOUT", "GRPC"}
+
+
+def read_targets(tree: Tree):
+    """Returns source -> targets, and target -> direct dependencies."""
+    owners: dict[str, set[str]] = collections.defaultdict(set)
+    depends: dict[str, set[str]] = {}
+    for path, text in tree.files.items():
+        if not path.endswith("/CMakeLists.txt"):
+            continue
+        folder = path.rsplit("/", 1)[0]
+        for _, body in CALL.findall(re.sub(r"#.*", "", text)):
+            name, *words = body.split()
+            depends[name] = set()
+            section = ""
+            for word in words:
+                if word in KEYWORDS:
+                    section = word
+                elif section in ("SRCS", "PROTOS", "GRPC"):
+                    owners[f"{folder}/{word}"].add(name)
+                elif section in ("DEPS", "PRIVATE_DEPS"):
+                    depends[name].add(word)
+    return owners, depends
+
+
+def closure(target: str, depends: dict[str, set[str]]) -> set[str]:
+    seen = {target}
+    queue = [target]
+    while queue:
+        for name in depends.get(queue.pop(), ()):
+            if name not in seen:
+                seen.add(name)
+                queue.append(name)
+    return seen
+
+
+def link_faults(tree: Tree) -> list[str]:
+    owners, depends = read_targets(tree)
+    by_folder: dict[str, set[str]] = collections.defaultdict(set)
+    for source, targets in owners.items():
+        by_folder[source.rsplit("/", 1)[0]] |= targets
+    faults = set()
+    for source, targets in owners.items():
+        for name in tree.includes.get(source, ()):
+            stem = re.sub(r"(\.grpc)?(\.pb)?\.h$", "", name)
+            homes = (owners.get(stem + ".cc") or owners.get(stem + ".proto")
+                     or by_folder.get(name.rsplit("/", 1)[0], set()))
+            for target in targets:
+                if homes and not homes & closure(target, depends):
+                    faults.add(f"{source} includes {name}, but its target "
+                               f"{target} does not depend on "
+                               f"{' or '.join(sorted(homes))}")
+    return sorted(faults)
+
+
+CHECKS = (layer_faults, foreign_faults, cycle_faults, size_faults,
+          built_faults, link_faults)
+
+
+def figures(tree: Tree) -> str:
+    code = {p: t.count("\n") for p, t in tree.files.items()
+            if p.endswith((".cc", ".h", ".py"))}
+    lengths = sorted(code.values())
+    tests = sum(n for p, n in code.items() if is_test(p) or "/test_" in p)
+    return (f"{len(lengths)} files; median {statistics.median(lengths):.0f} "
+            f"lines, p90 {lengths[len(lengths) * 9 // 10]}, largest "
+            f"{lengths[-1]}; tests are {100 * tests / sum(lengths):.0f} % of "
+            f"{sum(lengths)} lines")
+
+
+def main() -> int:
+    tree = Tree.read()
+    print(figures(tree))
+    faults = [fault for check in CHECKS for fault in check(tree)]
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

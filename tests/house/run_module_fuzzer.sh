@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Runs the fuzzer of coordinator/ir for SECONDS: run_module_fuzzer.sh SECONDS
+# Exit status 77 skips: the build of the preset fuzz is not there.
+set -euo pipefail
+seconds=$1
+fuzzer=build/fuzz/bin/module_fuzzer
+work=build/fuzz/run
+if [ ! -x "$fuzzer" ]; then
+  echo "skipped: module_fuzzer: $fuzzer is not built (./check builds it)"
+  exit 77
+fi
+rm -rf "$work"
+mkdir -p "$work/seeds" "$work/corpus" "$work/crashes"
+cp tests/testdata/*_tiny.hlo.pb tests/testdata/fuzz/*.hlo.pb "$work/seeds"
+# The system's protobuf is not instrumented, so containers that it shares with
+# our code look overrun. A fixed seed: a failure comes again.
+export ASAN_OPTIONS=detect_container_overflow=0 UBSAN_OPTIONS=print_stacktrace=1
+"$fuzzer" -seed=1 -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 \
+  -max_len=1048576 -artifact_prefix="$work/crashes/" -print_final_stats=1 \
+  "$work/corpus" "$work/seeds" >"$work/log" 2>&1 || {
+  grep -vE '(NEW|REDUCE|pulse) ' "$work/log" | tail -n 60
+  echo "the input is in $work/crashes; keep it in tests/testdata/fuzz"
+  exit 1
+}
+grep -E '^(Done|stat::)' "$work/log"
