@@ -14,7 +14,9 @@ if(MESHWRIGHT_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      ${MESHWRIGHT_CCACHE})
+      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${MESHWRIGHT_CCACHE})
+  # Without it ccache cannot see what a precompiled header holds.
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()
 
 find_package(Threads REQUIRED)

@@ -30,6 +30,14 @@ std::deque<JobQueue::Chunk> JobQueue::Cut(const JobRequest& request,
   return cut;
 }
 
+int JobQueue::ChunkPrograms(const JobRequest& request) const {
+  const int workers = std::max<int>(1, static_cast<int>(workers_.size()));
+  const int share = (request.request.programs_size() + workers - 1) / workers;
+  return std::clamp(share,
+                    std::min(options_.least_chunk, options_.chunk_programs),
+                    options_.chunk_programs);
+}
+
 Submission JobQueue::Submit(JobRequest request) {
   std::set<std::string> keys;
   auto* programs = request.request.mutable_programs();
@@ -42,7 +50,7 @@ Submission JobQueue::Submit(JobRequest request) {
   absl::MutexLock lock(&mutex_);
   auto job = std::make_unique<Job>();
   job->id = JobId{next_job_++};
-  job->waiting = Cut(request, options_.chunk_programs);
+  job->waiting = Cut(request, ChunkPrograms(request));
   job->request = std::move(request);
   job->events = std::make_shared<JobEvents>();
   job->submitted = clock_->Now();

@@ -87,7 +87,10 @@ struct WorkerState {
 class JobQueue {
  public:
   struct Options {
+    // Programs of one chunk at the most: what is timed together compares best.
     int chunk_programs = 128;
+    // Attached workers share a job's programs, down to chunks of this many.
+    int least_chunk = 16;
     int maximum_tries = 3;
     // How long a job waits while no attached worker could run it.
     absl::Duration worker_grace = absl::Seconds(15);
@@ -173,6 +176,8 @@ class JobQueue {
   using WorkerMap = std::map<WorkerId, Worker>;
 
   static std::deque<Chunk> Cut(const JobRequest& request, int chunk_programs);
+  int ChunkPrograms(const JobRequest& request) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Dispatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Job* NextFor(const Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Give(Worker& worker, Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

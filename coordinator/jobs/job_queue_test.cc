@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <thread>
 
 #include "coordinator/jobs/fake_worker.h"
@@ -68,6 +69,24 @@ TEST_F(JobQueueTest, WorkersShareOneJobInEvenChunks) {
   EXPECT_THAT(story.results, SizeIs(6));
   EXPECT_EQ(queue_.Jobs()[0].state, "done");
   EXPECT_EQ(queue_.Workers()[0].programs_measured, 3);
+}
+
+TEST_F(JobQueueTest, OneWorkerTimesAllTogetherAndSeveralShare) {
+  const JobQueue::Options defaults;
+  for (const int workers : {1, 2}) {
+    JobQueue queue(&clock_, defaults);
+    std::vector<std::unique_ptr<FakeWorker>> attached;
+    for (int i = 0; i < workers; ++i) {
+      attached.push_back(
+          std::make_unique<FakeWorker>(&queue, absl::StrCat("w", i)));
+      attached.back()->Attach();
+    }
+    const Submission job = queue.Submit(Programs(93));
+    ASSERT_THAT(attached[0]->leases(), SizeIs(1));
+    EXPECT_NEAR(attached[0]->leases()[0].second.programs_size(), 93 / workers,
+                1);
+    queue.Cancel(job.id);
+  }
 }
 
 TEST_F(JobQueueTest, AnEmptyJobIsDoneAtOnce) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/fingerprint.h"
 #include "coordinator/segmenter/hash.h"
 
 namespace meshwright::segmenter {

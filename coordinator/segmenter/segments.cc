@@ -4,10 +4,8 @@
 #include <map>
 #include <set>
 
-#include "base/fingerprint.h"
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/segmenter/gradient_border.h"
-#include "coordinator/segmenter/hash.h"
 #include "coordinator/segmenter/prologue.h"
 
 namespace meshwright::segmenter {

@@ -225,13 +225,6 @@ void FillSegments(const MeasuredStep& step,
       predicted.step_seconds(), high + predicted.resharding_seconds()));
 }
 
-std::string MeshText(const space::Mesh& mesh) {
-  std::string text;
-  for (int64_t size : mesh)
-    absl::StrAppend(&text, text.empty() ? "" : "x", size);
-  return text;
-}
-
 }  // namespace
 
 v1::MeasureOptions DefaultMeasureOptions() {
@@ -325,9 +318,10 @@ absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
   plan.mutable_model()->set_fingerprint(base::Sha256Hex(request.hlo_module()));
   plan.mutable_model()->set_name(request.model_name());
   for (int64_t size : step.space.context.mesh) plan.add_mesh(size);
-  plan.set_device(absl::StrCat(MeshText(step.space.context.mesh), " ",
-                               step.device.platform, " ",
-                               step.device.device_kind));
+  plan.set_device(
+      step.device.device_kind == step.device.platform
+          ? step.device.platform
+          : absl::StrCat(step.device.platform, " ", step.device.device_kind));
   plan.set_limit_bytes(request.device_memory_bytes());
   plan.set_feasible(answer.plan.has_value());
   plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));

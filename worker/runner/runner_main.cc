@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <thread>
 
@@ -81,9 +82,23 @@ BatchOptions ChooseOptions(const Arguments& arguments,
   return options;
 }
 
+// What a program's time depends on of the plugin. Some (the CPU one) name no
+// version; the size of the file tells their builds apart.
+std::string PluginVersion(const pjrt::Plugin& plugin,
+                          const pjrt::Client& client, const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  return absl::StrCat(client.platform_version(), ", PJRT ",
+                      plugin.api_version(), ", ",
+                      error ? 0 : static_cast<int64_t>(size), " bytes");
+}
+
 absl::Status Measure(const Arguments& arguments, EventWriter& events) {
   ASSIGN_OR_RETURN(const std::string content,
                    base::ReadFile(arguments.job_file));
+  // A parent's job file is for this child alone; it must not outlive a parent
+  // that is killed.
+  if (arguments.parent > 0) unlink(arguments.job_file.c_str());
   v1::RunnerRequest request;
   if (!request.ParseFromString(content)) {
     return absl::InvalidArgumentError(
@@ -107,7 +122,7 @@ absl::Status Measure(const Arguments& arguments, EventWriter& events) {
   v1::RunnerEvent event;
   v1::RunnerEvent::Ready& ready = *event.mutable_ready();
   ready.set_platform_name(client->platform_name());
-  ready.set_platform_version(client->platform_version());
+  ready.set_platform_version(PluginVersion(*plugin, *client, path));
   ready.set_device_count(client->device_count());
   ready.set_device_kind(client->device_kind());
   events.Write(event);
