@@ -58,6 +58,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddAnalyzeVerb(app, context);
   AddValidateVerb(app, context);
   AddExplainVerb(app, context);
+  AddExportVerb(app, context);
   AddSearchVerb(app, context);
   AddUpVerb(app, context);
   AddJobsVerb(app, context);

@@ -38,6 +38,7 @@ CLI::App* AddVerb(CLI::App& parent, Context& context, const std::string& name,
 void AddAnalyzeVerb(CLI::App& app, Context& context);
 void AddDoctorVerb(CLI::App& app, Context& context);
 void AddExplainVerb(CLI::App& app, Context& context);
+void AddExportVerb(CLI::App& app, Context& context);
 void AddJobsVerb(CLI::App& app, Context& context);
 void AddPlanVerb(CLI::App& app, Context& context);
 void AddSearchVerb(CLI::App& app, Context& context);

@@ -19,12 +19,13 @@ using service::MeasuredStep;
 
 // The configurations a plan file names, checked against the step it is for.
 absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
-                                       const MeasuredStep& step) {
+                                       const segmenter::Analysis& analysis,
+                                       const space::ProfileSpace& space) {
   if (!plan.feasible()) {
     return absl::InvalidArgumentError(
         "the plan is an infeasible one: there is nothing to run");
   }
-  const auto& types = step.analysis.type_of_segment;
+  const auto& types = analysis.type_of_segment;
   if (plan.segments_size() != static_cast<int>(types.size())) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the plan has ", plan.segments_size(), " segments and the model ",
@@ -33,7 +34,7 @@ absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
   SegmentChoice choice;
   for (int s = 0; s < plan.segments_size(); ++s) {
     const v1::PlanSegment& segment = plan.segments(s);
-    const auto& configurations = step.space.types[types[s]].configurations;
+    const auto& configurations = space.types[types[s]].configurations;
     if (segment.type() != types[s] || segment.config() < 0 ||
         segment.config() >= static_cast<int>(configurations.size()) ||
         configurations[segment.config()].describe != segment.describe()) {
@@ -83,13 +84,26 @@ absl::StatusOr<std::string> AnalyzeJson(const std::string& hlo_module,
       hlo_module, space::Mesh(mesh.shape().begin(), mesh.shape().end()));
 }
 
+absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
+                                           const v1::Plan& plan) {
+  ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(hlo_module));
+  space::KeyContext context;
+  context.mesh = space::Mesh(plan.mesh().begin(), plan.mesh().end());
+  ASSIGN_OR_RETURN(const segmenter::Analysis analysis,
+                   segmenter::Analyze(std::move(module), context.mesh));
+  const space::ProfileSpace space = BuildProfileSpace(analysis, context);
+  ASSIGN_OR_RETURN(const SegmentChoice choice, ChoiceOf(plan, analysis, space));
+  return exporting::WholeProgram(analysis, space, choice).hlo_module();
+}
+
 absl::StatusOr<Validation> PrepareValidation(
     const ValidationRequest& request, store::ProfileStore* store,
     jobs::Measurer* measurer, const service::ProgressFunction& progress) {
   ASSIGN_OR_RETURN(const MeasuredStep step,
                    service::MeasureStep(ToPlanRequest(request),
                                         {store, measurer}, progress));
-  ASSIGN_OR_RETURN(SegmentChoice chosen, ChoiceOf(request.plan, step));
+  ASSIGN_OR_RETURN(SegmentChoice chosen,
+                   ChoiceOf(request.plan, step.analysis, step.space));
   std::vector<NamedChoice> plans = {{"chosen", std::move(chosen)}};
   for (NamedChoice& baseline :
        exporting::Baselines(step.analysis, step.space)) {

@@ -25,6 +25,11 @@ service::PlanFunction PlanWith(store::ProfileStore* store);
 absl::StatusOr<std::string> AnalyzeJson(const std::string& hlo_module,
                                         const v1::MeshSpec& mesh);
 
+// The whole step as a serialized HloModuleProto in which every instruction
+// carries the sharding the plan gives it. The plan's mesh has been checked.
+absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
+                                           const v1::Plan& plan);
+
 // One plan of a validation: a program of its comparison.
 struct ValidationPlan {
   std::string name;  // "chosen", "dp", "tp", "random 3"
