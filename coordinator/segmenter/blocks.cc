@@ -200,9 +200,8 @@ class BlockBuilder {
         if (best.inside && !state.inside) source = static_cast<int>(i);
       } else if (best.inside && state.inside && ir::IsElementwise(it.opcode) &&
                  Unrelated(a, b)) {
-        const int merged = Merge(a, b);
+        Merge(a, b);
         UnifyLabels(states_[it.operands[source]], states_[it.operands[i]]);
-        (void)merged;
       } else if (Depth(b) > Depth(a)) {
         source = static_cast<int>(i);
       }

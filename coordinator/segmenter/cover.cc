@@ -58,6 +58,15 @@ class Coverer {
   // One segment if its configurations stay within the bound, else the cut with
   // the least number of programs (Eq. 7) by dynamic programming.
   void Cut(int begin, int end) {
+    // A whole period that fits stays whole: the fewest segments win.
+    int64_t whole = 1;
+    for (int i = begin; i < end && whole <= kMaxConfigurations; ++i) {
+      whole *= configurations_[i];
+    }
+    if (whole <= kMaxConfigurations) {
+      segments.push_back({begin, end});
+      return;
+    }
     const int count = end - begin;
     constexpr int64_t kNever = INT64_MAX;
     std::vector<int64_t> cost(count + 1, kNever);
@@ -79,15 +88,6 @@ class Coverer {
           from[to] = at;
         }
       }
-    }
-    // A whole period that fits stays whole: the fewest segments win.
-    int64_t whole = 1;
-    for (int i = begin; i < end && whole <= kMaxConfigurations; ++i) {
-      whole *= configurations_[i];
-    }
-    if (whole <= kMaxConfigurations) {
-      segments.push_back({begin, end});
-      return;
     }
     std::vector<Segment> pieces;
     for (int to = count; to > 0; to = from[to]) {

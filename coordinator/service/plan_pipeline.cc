@@ -73,7 +73,7 @@ class MeasureProgress {
 
   void Started(const v1::RunnerEvent::Started& started) {
     if (started.phase() != v1::RunnerEvent::Started::COMPILE) return;
-    Show("compile", std::min(++compiled_, total_), "");
+    Show("compile", std::min(++compiled_, total_));
   }
 
   void Finished(const v1::ProfileResult& result) {
@@ -85,20 +85,19 @@ class MeasureProgress {
       }
       compile_ns_ += result.measurement().compile_ns();
     }
-    Show("measure", ++finished_, "");
+    Show("measure", ++finished_);
   }
 
   int64_t compile_ns() const { return compile_ns_; }
 
  private:
-  void Show(const char* phase, int64_t done, const std::string& message) {
+  void Show(const char* phase, int64_t done) {
     v1::PlanProgress progress;
     progress.set_phase(phase);
     progress.set_done(done);
     progress.set_total(total_);
     progress.set_cached(cached_);
     progress.set_best_seconds(best_seconds_);
-    progress.set_message(message);
     report_(progress);
   }
 

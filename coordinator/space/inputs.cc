@@ -44,8 +44,7 @@ int64_t IndexBound(const Module& module, ValueId argument) {
       }
       if (it.attributes.opcode() == "compare") {
         for (ValueId operand : it.operands) {
-          const ValueId other = segmenter::LookThroughLayout(module, operand);
-          ValueId base = other;
+          ValueId base = operand;
           while (module.at(base).opcode == Opcode::kBroadcast ||
                  ir::IsLayout(module.at(base).opcode)) {
             base = module.at(base).operands[0];
