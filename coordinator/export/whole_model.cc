@@ -237,7 +237,7 @@ void DescribeArguments(const Analysis& analysis,
     const ir::Instruction& it = module.at(id);
     v1::PlanArgument& argument = *plan->add_arguments();
     argument.set_index(static_cast<int>(number));
-    const std::string& label = it.attributes.metadata().op_name();
+    const std::string& label = it.attributes().metadata().op_name();
     argument.set_name(label.empty() ? it.name() : label);
     argument.set_role(segmenter::RoleName(analysis.direction.roles[number]));
     argument.set_sharding(ShardingText(step.OfArgument(id), it.shape.rank()));

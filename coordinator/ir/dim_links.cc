@@ -36,9 +36,9 @@ std::vector<DimLink> DotLinks(const Module& module, ValueId user, int operand) {
 }
 
 std::vector<DimLink> ConvolutionLinks(const Instruction& it, int operand) {
-  const auto& numbers = it.attributes.convolution_dimension_numbers();
-  const bool grouped = it.attributes.feature_group_count() > 1 ||
-                       it.attributes.batch_group_count() > 1;
+  const auto& numbers = it.attributes().convolution_dimension_numbers();
+  const bool grouped = it.attributes().feature_group_count() > 1 ||
+                       it.attributes().batch_group_count() > 1;
   const int rank = it.shape.rank();
   const auto valid = [&](int64_t dim) { return dim >= 0 && dim < rank; };
   if (grouped || !valid(numbers.output_batch_dimension()) ||
@@ -57,7 +57,7 @@ std::vector<DimLink> ConvolutionLinks(const Instruction& it, int operand) {
 
 std::vector<DimLink> GatherLinks(const Module& module, const Instruction& it,
                                  int operand) {
-  const auto& numbers = it.attributes.gather_dimension_numbers();
+  const auto& numbers = it.attributes().gather_dimension_numbers();
   std::vector<DimLink> links;
   if (operand == 0) {
     int offset = 0;
@@ -68,7 +68,7 @@ std::vector<DimLink> GatherLinks(const Module& module, const Instruction& it,
         continue;
       }
       const int out = numbers.offset_dims(offset++);
-      if (it.attributes.gather_slice_sizes(dim) == in.dims[dim]) {
+      if (it.attributes().gather_slice_sizes(dim) == in.dims[dim]) {
         links.push_back({dim, out});
       }
     }
@@ -90,7 +90,7 @@ std::vector<DimLink> ScatterLinks(const Module& module, const Instruction& it,
   const Shape& target = module.at(it.operands[0]).shape;
   if (operand < inputs) return Identity(target.rank());
   if (operand == inputs) return {};
-  const auto& numbers = it.attributes.scatter_dimension_numbers();
+  const auto& numbers = it.attributes().scatter_dimension_numbers();
   const Shape& updates = module.at(it.operands[operand]).shape;
   std::vector<DimLink> links;
   int window = 0;
@@ -108,7 +108,7 @@ std::vector<DimLink> ScatterLinks(const Module& module, const Instruction& it,
 std::vector<DimLink> ReduceWindowLinks(const Instruction& it, int operand) {
   if (operand >= static_cast<int>(it.operands.size()) / 2) return {};
   std::vector<DimLink> links;
-  const auto& windows = it.attributes.window().dimensions();
+  const auto& windows = it.attributes().window().dimensions();
   for (int dim = 0; dim < windows.size(); ++dim) {
     const hlo::WindowDimension& window = windows[dim];
     if (window.size() == 1 && window.stride() <= 1 &&
@@ -160,7 +160,7 @@ std::vector<DimLink> ReshapeLinks(const std::vector<int64_t>& in,
 
 DotDims DotDimsOf(const Module& module, ValueId dot) {
   const Instruction& it = module.at(dot);
-  return *MakeDotDims(it.attributes.dot_dimension_numbers(),
+  return *MakeDotDims(it.attributes().dot_dimension_numbers(),
                       module.at(it.operands[0]).shape,
                       module.at(it.operands[1]).shape);
 }
@@ -169,7 +169,8 @@ bool IsContraction(const Module& module, ValueId id) {
   const Instruction& it = module.at(id);
   if (it.opcode == Opcode::kConvolution) return it.operands.size() == 2;
   return it.opcode == Opcode::kDot &&
-         it.attributes.dot_dimension_numbers()
+         it.attributes()
+                 .dot_dimension_numbers()
                  .lhs_contracting_dimensions_size() > 0;
 }
 
@@ -193,15 +194,15 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
       return ReshapeLinks(*in, *out);
     case Opcode::kBroadcast: {
       std::vector<DimLink> links;
-      for (int i = 0; i < it.attributes.dimensions_size(); ++i) {
-        links.push_back({i, static_cast<int>(it.attributes.dimensions(i))});
+      for (int i = 0; i < it.attributes().dimensions_size(); ++i) {
+        links.push_back({i, static_cast<int>(it.attributes().dimensions(i))});
       }
       return links;
     }
     case Opcode::kTranspose: {
       std::vector<DimLink> links;
-      for (int i = 0; i < it.attributes.dimensions_size(); ++i) {
-        links.push_back({static_cast<int>(it.attributes.dimensions(i)), i});
+      for (int i = 0; i < it.attributes().dimensions_size(); ++i) {
+        links.push_back({static_cast<int>(it.attributes().dimensions(i)), i});
       }
       return links;
     }
@@ -210,7 +211,7 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
       std::vector<DimLink> links;
       int next = 0;
       for (int i = 0; i < static_cast<int>(in->size()); ++i) {
-        if (!Contains(it.attributes.dimensions(), i))
+        if (!Contains(it.attributes().dimensions(), i))
           links.push_back({i, next++});
       }
       return links;
@@ -230,7 +231,7 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
     case Opcode::kReverse: {
       std::vector<DimLink> links;
       for (int i = 0; i < static_cast<int>(in->size()); ++i) {
-        if (!Contains(it.attributes.dimensions(), i)) links.push_back({i, i});
+        if (!Contains(it.attributes().dimensions(), i)) links.push_back({i, i});
       }
       return links;
     }
@@ -238,7 +239,7 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
       if (operand != 0) return {};
       std::vector<DimLink> links;
       for (int i = 0; i < static_cast<int>(in->size()); ++i) {
-        const auto& pad = it.attributes.padding_config().dimensions(i);
+        const auto& pad = it.attributes().padding_config().dimensions(i);
         if (pad.edge_padding_low() == 0 && pad.edge_padding_high() == 0 &&
             pad.interior_padding() == 0) {
           links.push_back({i, i});
@@ -260,7 +261,7 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
       if (*in != *out) return {};
       std::vector<DimLink> links = Identity(static_cast<int>(in->size()));
       std::erase_if(links, [&](const DimLink& link) {
-        return Contains(it.attributes.dimensions(), link.in);
+        return Contains(it.attributes().dimensions(), link.in);
       });
       return links;
     }

@@ -14,16 +14,16 @@ constexpr int kMaxCallDepth = 64;
 
 class Flattener {
  public:
-  explicit Flattener(hlo::HloModuleProto& proto) : proto_(proto) {
-    for (hlo::HloComputationProto& computation :
-         *proto.mutable_computations()) {
+  explicit Flattener(const hlo::HloModuleProto& proto) : proto_(proto) {
+    for (const hlo::HloComputationProto& computation : proto.computations()) {
       by_id_[computation.id()] = &computation;
     }
   }
 
   absl::StatusOr<Module> Run() {
     module_.name = proto_.name();
-    hlo::HloComputationProto& entry = *by_id_[proto_.entry_computation_id()];
+    const hlo::HloComputationProto& entry =
+        *by_id_[proto_.entry_computation_id()];
     ASSIGN_OR_RETURN(module_.root, Inline(entry, nullptr, 0));
     int64_t parameters = 0;
     for (const Instruction& it : module_.instructions) {
@@ -32,7 +32,7 @@ class Flattener {
     module_.parameters.resize(parameters);
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (module_.at(id).opcode == Opcode::kParameter) {
-        module_.parameters[module_.at(id).attributes.parameter_number()] = id;
+        module_.parameters[module_.at(id).attributes().parameter_number()] = id;
       }
     }
     return std::move(module_);
@@ -118,33 +118,29 @@ class Flattener {
     }
     instruction.shape = *std::move(shape);
     instruction.operands = std::move(operands);
-    instruction.attributes = source;
-    instruction.attributes.clear_operand_ids();
-    instruction.attributes.clear_sharding();
-    instruction.attributes.clear_shape();
+    instruction.source = &source;
     for (int64_t callee : source.called_computation_ids()) Keep(callee);
     module_.instructions.push_back(std::move(instruction));
     return static_cast<ValueId>(module_.instructions.size() - 1);
   }
 
   void Keep(int64_t id) {
-    if (module_.computations.contains(id)) return;
     const hlo::HloComputationProto& computation = *by_id_.at(id);
-    module_.computations[id] = computation;
+    if (!module_.computations.emplace(id, &computation).second) return;
     for (const hlo::HloInstructionProto& it : computation.instructions()) {
       for (int64_t callee : it.called_computation_ids()) Keep(callee);
     }
   }
 
-  hlo::HloModuleProto& proto_;
+  const hlo::HloModuleProto& proto_;
   int64_t visited_ = 0;
-  std::unordered_map<int64_t, hlo::HloComputationProto*> by_id_;
+  std::unordered_map<int64_t, const hlo::HloComputationProto*> by_id_;
   Module module_;
 };
 
 }  // namespace
 
-absl::StatusOr<Module> Flatten(hlo::HloModuleProto proto) {
+absl::StatusOr<Module> Flatten(const hlo::HloModuleProto& proto) {
   return Flattener(proto).Run();
 }
 

@@ -11,8 +11,9 @@
 
 namespace meshwright::ir {
 
-// Takes a module that passed VerifyStructure; the result has no `users` yet.
-absl::StatusOr<Module> Flatten(hlo::HloModuleProto proto);
+// Takes a module that passed VerifyStructure; the result has no `users` yet and
+// points into `proto`.
+absl::StatusOr<Module> Flatten(const hlo::HloModuleProto& proto);
 
 }  // namespace meshwright::ir
 

@@ -33,7 +33,56 @@ absl::Status ReadAliases(const hlo::HloModuleProto& proto, Module& module) {
   return absl::OkStatus();
 }
 
+absl::Status Parse(std::string_view bytes, hlo::HloModuleProto& module) {
+  if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
+  if (bytes.size() > (size_t{1} << 31) - 1) {
+    return absl::InvalidArgumentError(
+        "the file is larger than the 2 GiB a protobuf message may have");
+  }
+  const int size = static_cast<int>(bytes.size());
+  // The status says it; protobuf's own lines on stderr would repeat it.
+  const google::protobuf::LogSilencer silencer;
+  hlo::HloProto wrapper;
+  if (wrapper.ParseFromArray(bytes.data(), size) &&
+      !wrapper.hlo_module().computations().empty()) {
+    module = std::move(*wrapper.mutable_hlo_module());
+    return absl::OkStatus();
+  }
+  if (!module.ParseFromArray(bytes.data(), size)) {
+    return absl::InvalidArgumentError(
+        "the file is no HLO module, or a truncated one; pass a serialized "
+        "HloModuleProto");
+  }
+  return absl::OkStatus();
+}
+
+// `proto` lives in `arena`.
+absl::StatusOr<Module> Build(const hlo::HloModuleProto& proto,
+                             std::shared_ptr<google::protobuf::Arena> arena) {
+  RETURN_IF_ERROR(VerifyStructure(proto));
+  ASSIGN_OR_RETURN(Module module, Flatten(proto));
+  module.arena = std::move(arena);
+  for (ValueId id = 0; id < module.size(); ++id) {
+    RETURN_IF_ERROR(VerifyShape(module, id));
+  }
+  Tidy(module);
+  RETURN_IF_ERROR(ReadAliases(proto, module));
+  return module;
+}
+
 }  // namespace
+
+hlo::HloInstructionProto* Module::NewAttributes() {
+  return google::protobuf::Arena::CreateMessage<hlo::HloInstructionProto>(
+      arena.get());
+}
+
+hlo::HloInstructionProto* Module::NewAttributes(
+    const hlo::HloInstructionProto& like) {
+  hlo::HloInstructionProto* const made = NewAttributes();
+  *made = like;
+  return made;
+}
 
 void Tidy(Module& module) {
   const int count = module.size();
@@ -90,44 +139,24 @@ void Tidy(Module& module) {
 }
 
 absl::StatusOr<hlo::HloModuleProto> ParseModule(std::string_view bytes) {
-  if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
-  if (bytes.size() > (size_t{1} << 31) - 1) {
-    return absl::InvalidArgumentError(
-        "the file is larger than the 2 GiB a protobuf message may have");
-  }
-  const int size = static_cast<int>(bytes.size());
-  // The status says it; protobuf's own lines on stderr would repeat it.
-  const google::protobuf::LogSilencer silencer;
-  hlo::HloProto wrapper;
-  if (wrapper.ParseFromArray(bytes.data(), size) &&
-      !wrapper.hlo_module().computations().empty()) {
-    return std::move(*wrapper.mutable_hlo_module());
-  }
   hlo::HloModuleProto module;
-  if (!module.ParseFromArray(bytes.data(), size)) {
-    return absl::InvalidArgumentError(
-        "the file is no HLO module, or a truncated one; pass a serialized "
-        "HloModuleProto");
-  }
+  RETURN_IF_ERROR(Parse(bytes, module));
   return module;
 }
 
 absl::StatusOr<Module> BuildModule(hlo::HloModuleProto proto) {
-  RETURN_IF_ERROR(VerifyStructure(proto));
-  hlo::HloModuleProto header;
-  *header.mutable_input_output_alias() = proto.input_output_alias();
-  ASSIGN_OR_RETURN(Module module, Flatten(std::move(proto)));
-  for (ValueId id = 0; id < module.size(); ++id) {
-    RETURN_IF_ERROR(VerifyShape(module, id));
-  }
-  Tidy(module);
-  RETURN_IF_ERROR(ReadAliases(header, module));
-  return module;
+  auto arena = std::make_shared<google::protobuf::Arena>();
+  auto* const kept = new hlo::HloModuleProto(std::move(proto));
+  arena->Own(kept);
+  return Build(*kept, std::move(arena));
 }
 
 absl::StatusOr<Module> LoadModule(std::string_view bytes) {
-  ASSIGN_OR_RETURN(hlo::HloModuleProto proto, ParseModule(bytes));
-  return BuildModule(std::move(proto));
+  auto arena = std::make_shared<google::protobuf::Arena>();
+  auto* const proto =
+      google::protobuf::Arena::CreateMessage<hlo::HloModuleProto>(arena.get());
+  RETURN_IF_ERROR(Parse(bytes, *proto));
+  return Build(*proto, std::move(arena));
 }
 
 }  // namespace meshwright::ir

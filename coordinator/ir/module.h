@@ -5,13 +5,17 @@
 // other called computations stay as messages that their callers name.
 // In -> Out: bytes of an HloModuleProto or HloProto -> Module.
 // Shapes: instruction i uses only instructions below i.
-// Threads and ownership: a plain value; const access from any thread.
+// Threads and ownership: a copyable value that shares the messages its
+// instructions point to; const access from any thread.
 // Errors: kInvalidArgument, one sentence that names the instruction.
 #ifndef MESHWRIGHT_COORDINATOR_IR_MODULE_H_
 #define MESHWRIGHT_COORDINATOR_IR_MODULE_H_
 
+#include <google/protobuf/arena.h>
+
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,11 +36,13 @@ struct Instruction {
   Shape shape;
   std::vector<ValueId> operands;
   std::vector<ValueId> users;  // distinct, ascending
-  // Name and attributes; its ids, operands and shape are not to be trusted
-  // after normalisation, the fields above are.
-  hlo::HloInstructionProto attributes;
+  // Lives in the module's arena. Its ids, operands, shape and sharding are not
+  // to be trusted after normalisation, the fields above are.
+  const hlo::HloInstructionProto* source = nullptr;
 
-  const std::string& name() const { return attributes.name(); }
+  // Name and attributes.
+  const hlo::HloInstructionProto& attributes() const { return *source; }
+  const std::string& name() const { return source->name(); }
 };
 
 // Output `output` is written over parameter `parameter` (donated state).
@@ -52,8 +58,15 @@ struct Module {
   std::vector<ValueId> parameters;  // by parameter number
   std::vector<ValueId> outputs;     // operands of the root tuple, or the root
   std::vector<Alias> aliases;       // by output
-  // Reducers and loop bodies by computation id, callees first.
-  std::map<int64_t, hlo::HloComputationProto> computations;
+  // Reducers and loop bodies by computation id.
+  std::map<int64_t, const hlo::HloComputationProto*> computations;
+  // Owns every message above; copies of a module share it.
+  std::shared_ptr<google::protobuf::Arena> arena =
+      std::make_shared<google::protobuf::Arena>();
+
+  // A new message for a rewrite to fill: a copy of `like`, or an empty one.
+  hlo::HloInstructionProto* NewAttributes();
+  hlo::HloInstructionProto* NewAttributes(const hlo::HloInstructionProto& like);
 
   const Instruction& at(ValueId id) const { return instructions[id]; }
   int size() const { return static_cast<int>(instructions.size()); }

@@ -45,7 +45,7 @@ class FusedSplitter {
     const auto& in = module_.at(it.operands[0]).shape.dims;
     int cut = -1;
     for (size_t i = 0; i < in.size(); ++i) {
-      if (it.attributes.slice_dimensions(i).stride() != 1) return -1;
+      if (it.attributes().slice_dimensions(i).stride() != 1) return -1;
       if (in[i] == it.shape.dims[i]) continue;
       if (cut >= 0) return -1;
       cut = static_cast<int>(i);
@@ -63,7 +63,7 @@ class FusedSplitter {
     std::vector<Range> ranges;
     for (ValueId user : users) {
       if (CutDim(user) != dim) return false;
-      const auto& cut = module_.at(user).attributes.slice_dimensions(dim);
+      const auto& cut = module_.at(user).attributes().slice_dimensions(dim);
       ranges.push_back({cut.start(), cut.limit()});
     }
     if (!Parts(ranges, module_.at(id).shape.dims[dim])) return false;
@@ -205,15 +205,17 @@ class FusedSplitter {
     Instruction slice;
     slice.opcode = Opcode::kSlice;
     slice.shape = module_.at(id).shape;
-    slice.attributes.set_opcode("slice");
+    hlo::HloInstructionProto& attributes = *module_.NewAttributes();
+    attributes.set_opcode("slice");
     for (int i = 0; i < slice.shape.rank(); ++i) {
-      auto& cut = *slice.attributes.add_slice_dimensions();
+      auto& cut = *attributes.add_slice_dimensions();
       cut.set_start(i == dim ? range.start : 0);
       cut.set_limit(i == dim ? range.limit : slice.shape.dims[i]);
       cut.set_stride(1);
     }
     slice.shape.dims[dim] = range.limit - range.start;
     slice.operands = {id};
+    slice.source = &attributes;
     return Append(std::move(slice));
   }
 
@@ -221,7 +223,7 @@ class FusedSplitter {
 
   // An add tree of zero pads that part one dimension is a concatenation.
   void ConcatenatePads(ValueId id) {
-    if (module_.at(id).attributes.opcode() != "add") return;
+    if (module_.at(id).attributes().opcode() != "add") return;
     std::vector<ValueId> leaves;
     if (!AddLeaves(id, /*is_root=*/true, leaves) || leaves.size() < 2) return;
     int dim = -1;
@@ -229,7 +231,7 @@ class FusedSplitter {
     for (ValueId leaf : leaves) {
       const Instruction& pad = module_.at(leaf);
       if (pad.opcode != Opcode::kPad || !IsZero(pad.operands[1])) return;
-      const auto& config = pad.attributes.padding_config().dimensions();
+      const auto& config = pad.attributes().padding_config().dimensions();
       for (int i = 0; i < config.size(); ++i) {
         if (config[i].edge_padding_low() == 0 &&
             config[i].edge_padding_high() == 0 &&
@@ -255,8 +257,7 @@ class FusedSplitter {
     if (!Parts(ranges, module_.at(id).shape.dims[dim])) return;
     join.opcode = Opcode::kConcatenate;
     join.shape = module_.at(id).shape;
-    join.attributes.set_opcode("concatenate");
-    join.attributes.add_dimensions(dim);
+    join.source = ConcatenateAttributes(dim);
     // In place: later readers and SplitBackward find the concatenation here.
     join.users = module_.at(id).users;
     module_.instructions[id] = std::move(join);
@@ -265,7 +266,7 @@ class FusedSplitter {
   bool AddLeaves(ValueId id, bool is_root, std::vector<ValueId>& leaves) const {
     const Instruction& it = module_.at(id);
     if (leaves.size() > 16 || (!is_root && it.users.size() != 1)) return false;
-    if (it.attributes.opcode() != "add" || it.operands.size() != 2) {
+    if (it.attributes().opcode() != "add" || it.operands.size() != 2) {
       leaves.push_back(id);
       return true;
     }
@@ -276,7 +277,7 @@ class FusedSplitter {
   bool IsZero(ValueId id) const {
     const Instruction& it = module_.at(id);
     if (it.opcode != Opcode::kConstant) return false;
-    const hlo::LiteralProto& literal = it.attributes.literal();
+    const hlo::LiteralProto& literal = it.attributes().literal();
     for (float value : literal.f32s()) {
       if (value != 0) return false;
     }
@@ -293,7 +294,7 @@ class FusedSplitter {
 
   void SplitBackward(ValueId id) {
     if (module_.at(id).opcode != Opcode::kConcatenate) return;
-    const int dim = static_cast<int>(module_.at(id).attributes.dimensions(0));
+    const int dim = static_cast<int>(module_.at(id).attributes().dimensions(0));
     const std::vector<ValueId> users = module_.at(id).users;
     bool meets_weight = false;
     for (ValueId user : users) {
@@ -343,11 +344,13 @@ class FusedSplitter {
     if (cut.role == DotRole::kFree) {
       return AppendConcatenate(parts, cut.output, dot.shape);
     }
+    hlo::HloInstructionProto* const sum_attributes = module_.NewAttributes();
+    sum_attributes->set_opcode("add");
     ValueId sum = parts[0];
     for (size_t i = 1; i < parts.size(); ++i) {
       Instruction add;
       add.opcode = Opcode::kElementwise;
-      add.attributes.set_opcode("add");
+      add.source = sum_attributes;
       add.shape = dot.shape;
       add.operands = {sum, parts[i]};
       sum = Append(std::move(add));
@@ -378,11 +381,17 @@ class FusedSplitter {
                             const Shape& shape) {
     Instruction join;
     join.opcode = Opcode::kConcatenate;
-    join.attributes.set_opcode("concatenate");
-    join.attributes.add_dimensions(dim);
+    join.source = ConcatenateAttributes(dim);
     join.shape = shape;
     join.operands = parts;
     return Append(std::move(join));
+  }
+
+  const hlo::HloInstructionProto* ConcatenateAttributes(int dim) {
+    hlo::HloInstructionProto* const made = module_.NewAttributes();
+    made->set_opcode("concatenate");
+    made->add_dimensions(dim);
+    return made;
   }
 
   ValueId Append(Instruction instruction) {

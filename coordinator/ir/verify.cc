@@ -110,13 +110,13 @@ class ShapeChecker {
         return CheckScatter();
       case Opcode::kIota:
         return Operands(0) && DimensionsInRange(it_.shape.rank()) &&
-                       it_.attributes.dimensions_size() == 1
+                       it_.attributes().dimensions_size() == 1
                    ? nullptr
                    : kDims;
       case Opcode::kSort:
         return it_.operands.empty() ? kOperands
                : DimensionsInRange(Operand(0).rank()) &&
-                       it_.attributes.dimensions_size() == 1
+                       it_.attributes().dimensions_size() == 1
                    ? nullptr
                    : kDims;
       case Opcode::kReduceWindow:
@@ -147,7 +147,7 @@ class ShapeChecker {
   bool Operands(size_t count) const { return it_.operands.size() == count; }
   bool DimensionsInRange(int rank) const {
     std::unordered_set<int64_t> seen;
-    for (int64_t dim : it_.attributes.dimensions()) {
+    for (int64_t dim : it_.attributes().dimensions()) {
       if (dim < 0 || dim >= rank || !seen.insert(dim).second) return false;
     }
     return true;
@@ -166,12 +166,13 @@ class ShapeChecker {
 
   const char* CheckBroadcast() const {
     if (!Operands(1)) return kOperands;
-    if (it_.attributes.dimensions_size() != Operand(0).rank() ||
+    if (it_.attributes().dimensions_size() != Operand(0).rank() ||
         !DimensionsInRange(it_.shape.rank())) {
       return kDims;
     }
     for (int i = 0; i < Operand(0).rank(); ++i) {
-      if (Operand(0).dims[i] != it_.shape.dims[it_.attributes.dimensions(i)]) {
+      if (Operand(0).dims[i] !=
+          it_.shape.dims[it_.attributes().dimensions(i)]) {
         return kDims;
       }
     }
@@ -180,13 +181,14 @@ class ShapeChecker {
 
   const char* CheckTranspose() const {
     if (!Operands(1)) return kOperands;
-    if (it_.attributes.dimensions_size() != Operand(0).rank() ||
+    if (it_.attributes().dimensions_size() != Operand(0).rank() ||
         it_.shape.rank() != Operand(0).rank() ||
         !DimensionsInRange(it_.shape.rank())) {
       return kDims;
     }
     for (int i = 0; i < it_.shape.rank(); ++i) {
-      if (it_.shape.dims[i] != Operand(0).dims[it_.attributes.dimensions(i)]) {
+      if (it_.shape.dims[i] !=
+          Operand(0).dims[it_.attributes().dimensions(i)]) {
         return kDims;
       }
     }
@@ -201,7 +203,7 @@ class ShapeChecker {
     std::vector<int64_t> kept;
     for (int i = 0; i < Operand(0).rank(); ++i) {
       bool reduced = false;
-      for (int64_t dim : it_.attributes.dimensions()) reduced |= dim == i;
+      for (int64_t dim : it_.attributes().dimensions()) reduced |= dim == i;
       if (!reduced) kept.push_back(Operand(0).dims[i]);
     }
     const size_t inputs = it_.operands.size() / 2;
@@ -220,7 +222,7 @@ class ShapeChecker {
 
   const char* CheckDot() const {
     if (!Operands(2)) return kOperands;
-    const auto dims = MakeDotDims(it_.attributes.dot_dimension_numbers(),
+    const auto dims = MakeDotDims(it_.attributes().dot_dimension_numbers(),
                                   Operand(0), Operand(1));
     if (!dims.ok() ||
         dims->OutputDims(Operand(0), Operand(1)) != it_.shape.dims) {
@@ -231,7 +233,7 @@ class ShapeChecker {
 
   const char* CheckSlice() const {
     if (!Operands(1)) return kOperands;
-    const auto& slices = it_.attributes.slice_dimensions();
+    const auto& slices = it_.attributes().slice_dimensions();
     if (slices.size() != Operand(0).rank() ||
         it_.shape.rank() != slices.size()) {
       return kDims;
@@ -251,11 +253,11 @@ class ShapeChecker {
 
   const char* CheckConcatenate() const {
     if (it_.operands.empty()) return kOperands;
-    if (it_.attributes.dimensions_size() != 1 ||
+    if (it_.attributes().dimensions_size() != 1 ||
         !DimensionsInRange(it_.shape.rank())) {
       return kDims;
     }
-    const int axis = it_.attributes.dimensions(0);
+    const int axis = it_.attributes().dimensions(0);
     int64_t total = 0;
     for (size_t i = 0; i < it_.operands.size(); ++i) {
       if (Operand(i).rank() != it_.shape.rank()) return kDims;
@@ -271,7 +273,7 @@ class ShapeChecker {
 
   const char* CheckPad() const {
     if (!Operands(2)) return kOperands;
-    const auto& pads = it_.attributes.padding_config().dimensions();
+    const auto& pads = it_.attributes().padding_config().dimensions();
     if (pads.size() != it_.shape.rank() || Operand(0).rank() != pads.size()) {
       return kDims;
     }
@@ -298,7 +300,7 @@ class ShapeChecker {
 
   const char* CheckTupleElement() const {
     if (!Operands(1)) return kOperands;
-    const int64_t index = it_.attributes.tuple_index();
+    const int64_t index = it_.attributes().tuple_index();
     if (!Operand(0).is_tuple() || index < 0 ||
         index >= static_cast<int64_t>(Operand(0).elements.size()) ||
         !(Operand(0).elements[index] == it_.shape)) {
@@ -320,11 +322,11 @@ class ShapeChecker {
 
   const char* CheckGather() const {
     if (!Operands(2)) return kOperands;
-    const auto& numbers = it_.attributes.gather_dimension_numbers();
+    const auto& numbers = it_.attributes().gather_dimension_numbers();
     const int rank = Operand(0).rank();
-    if (it_.attributes.gather_slice_sizes_size() != rank) return kDims;
+    if (it_.attributes().gather_slice_sizes_size() != rank) return kDims;
     for (int i = 0; i < rank; ++i) {
-      const int64_t size = it_.attributes.gather_slice_sizes(i);
+      const int64_t size = it_.attributes().gather_slice_sizes(i);
       if (size < 0 || size > Operand(0).dims[i]) return kDims;
     }
     const int outer_rank = it_.shape.rank() - numbers.offset_dims_size();
@@ -353,7 +355,7 @@ class ShapeChecker {
       return kOperands;
     }
     const size_t inputs = it_.operands.size() / 2;
-    const auto& numbers = it_.attributes.scatter_dimension_numbers();
+    const auto& numbers = it_.attributes().scatter_dimension_numbers();
     const Shape& updates = Operand(inputs + 1);
     const int rank = Operand(0).rank();
     const int index_rank = Operand(inputs).rank();
@@ -381,14 +383,14 @@ class ShapeChecker {
   const char* CheckReduceWindow() const {
     if (it_.operands.size() < 2) return kOperands;
     const int rank = Operand(0).rank();
-    return it_.attributes.window().dimensions_size() == rank &&
+    return it_.attributes().window().dimensions_size() == rank &&
                    (it_.shape.is_tuple() || it_.shape.rank() == rank)
                ? nullptr
                : kDims;
   }
 
   const char* CheckConstant() const {
-    const hlo::LiteralProto& literal = it_.attributes.literal();
+    const hlo::LiteralProto& literal = it_.attributes().literal();
     if (!literal.has_shape()) return nullptr;
     const auto shape = ShapeFromProto(literal.shape());
     return shape.ok() && shape->dims == it_.shape.dims
@@ -433,7 +435,7 @@ absl::Status VerifyShape(const Module& module, ValueId id) {
   if (const char* problem = ShapeChecker(module, id).Check()) {
     const Instruction& instruction = module.at(id);
     return Bad(absl::StrCat("instruction ", instruction.name(), " (",
-                            instruction.attributes.opcode(), " of shape ",
+                            instruction.attributes().opcode(), " of shape ",
                             ToString(instruction.shape), ") ", problem));
   }
   return absl::OkStatus();

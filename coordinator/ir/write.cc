@@ -15,7 +15,7 @@ constexpr int64_t kCalleeIdBase = int64_t{1} << 32;
 
 ModuleWriter::ModuleWriter(
     std::string name,
-    const std::map<int64_t, hlo::HloComputationProto>& computations)
+    const std::map<int64_t, const hlo::HloComputationProto*>& computations)
     : computations_(computations) {
   module_.set_name(std::move(name));
   entry_.set_name("entry");
@@ -50,11 +50,11 @@ int64_t ModuleWriter::Add(const Instruction& like,
                           const std::vector<int64_t>& operands,
                           const hlo::OpSharding& sharding) {
   hlo::HloInstructionProto& it =
-      Append(like.attributes.opcode(), like.shape, sharding);
+      Append(like.attributes().opcode(), like.shape, sharding);
   const int64_t id = it.id();
   const std::string name = it.name();
   const hlo::ShapeProto shape = it.shape();
-  it = like.attributes;
+  it = like.attributes();
   it.set_id(id);
   it.set_name(name);
   *it.mutable_shape() = shape;
@@ -84,7 +84,7 @@ int64_t ModuleWriter::AddOp(const std::string& opcode, const Shape& shape,
 int64_t ModuleWriter::CopyComputation(int64_t id) {
   const auto found = copied_.find(id);
   if (found != copied_.end()) return found->second;
-  hlo::HloComputationProto copy = computations_.at(id);
+  hlo::HloComputationProto copy = *computations_.at(id);
   for (hlo::HloInstructionProto& it : *copy.mutable_instructions()) {
     for (int i = 0; i < it.called_computation_ids_size(); ++i) {
       it.set_called_computation_ids(

@@ -19,8 +19,9 @@ class ModuleWriter {
  public:
   // `computations` are the reducers and loop bodies instructions may name;
   // those that are named get copied. Must outlive the writer.
-  ModuleWriter(std::string name,
-               const std::map<int64_t, hlo::HloComputationProto>& computations);
+  ModuleWriter(
+      std::string name,
+      const std::map<int64_t, const hlo::HloComputationProto*>& computations);
 
   // Each returns the id of the new instruction in the written module.
   int64_t AddParameter(const Shape& shape, const hlo::OpSharding& sharding);
@@ -42,7 +43,7 @@ class ModuleWriter {
                                    const hlo::OpSharding& sharding);
   int64_t CopyComputation(int64_t id);
 
-  const std::map<int64_t, hlo::HloComputationProto>& computations_;
+  const std::map<int64_t, const hlo::HloComputationProto*>& computations_;
   hlo::HloModuleProto module_;
   hlo::HloComputationProto entry_;
   std::map<int64_t, int64_t> copied_;

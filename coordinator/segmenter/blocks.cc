@@ -214,7 +214,7 @@ class BlockBuilder {
     const std::vector<int64_t>* dims = ir::UniformDims(it.shape);
     out.inside = dims != nullptr;
     if (dims == nullptr) {
-      ++graph_.barriers[it.attributes.opcode()];
+      ++graph_.barriers[it.attributes().opcode()];
       return;
     }
     out.labels.assign(dims->size(), -1);
@@ -229,7 +229,7 @@ class BlockBuilder {
                                   [](int label) { return label >= 0; });
     if (!kept) {
       if (it.opcode != Opcode::kReduce)
-        ++graph_.barriers[it.attributes.opcode()];
+        ++graph_.barriers[it.attributes().opcode()];
       out.inside = false;
     }
   }
@@ -537,7 +537,7 @@ class BlockBuilder {
                 {static_cast<int>(dim), dims.side[0][dim].partner, -1});
           }
         } else {
-          const auto& numbers = it.attributes.convolution_dimension_numbers();
+          const auto& numbers = it.attributes().convolution_dimension_numbers();
           splits.push_back(
               {static_cast<int>(numbers.input_feature_dimension()),
                static_cast<int>(numbers.kernel_input_feature_dimension()), -1});

@@ -125,7 +125,7 @@ std::vector<int> FindLosses(const Module& module,
 // contraction reads with no other argument above it is a weight.
 bool IsBatch(const Module& module, const Direction& direction, ValueId id) {
   const ir::Instruction& it = module.at(id);
-  const int number = static_cast<int>(it.attributes.parameter_number());
+  const int number = static_cast<int>(it.attributes().parameter_number());
   if (!direction.inference) {
     return direction.roles[number] == ArgumentRole::kBatch;
   }

@@ -156,7 +156,7 @@ class Extractor {
     const ir::Instruction& it = module_.at(id);
     if (it.opcode == Opcode::kParameter) {
       return static_cast<uint64_t>(
-          direction_.roles[it.attributes.parameter_number()]);
+          direction_.roles[it.attributes().parameter_number()]);
     }
     return direction_.forward[id] ? 100 : 101;
   }

@@ -188,7 +188,7 @@ class GradientMatcher {
     const ir::Instruction& it = module_.at(parameter);
     if (it.opcode != Opcode::kParameter) return false;
     const int output =
-        direction_.state_output[it.attributes.parameter_number()];
+        direction_.state_output[it.attributes().parameter_number()];
     if (output < 0) return false;
     const ValueId target = module_.outputs[output];
     std::vector<ValueId> stack = {id};

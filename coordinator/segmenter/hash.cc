@@ -16,7 +16,7 @@ class OperationHasher {
   explicit OperationHasher(const ir::Module& module) : module_(module) {}
 
   uint64_t Hash(const ir::Instruction& it) {
-    return Mix(HashAttributes(it.attributes), HashShape(it.shape));
+    return Mix(HashAttributes(it.attributes()), HashShape(it.shape));
   }
 
  private:
@@ -47,7 +47,7 @@ class OperationHasher {
   uint64_t HashComputation(int64_t id) {
     const auto found = computations_.find(id);
     if (found != computations_.end()) return found->second;
-    const hlo::HloComputationProto& computation = module_.computations.at(id);
+    const hlo::HloComputationProto& computation = *module_.computations.at(id);
     std::unordered_map<int64_t, uint64_t> values;
     for (const hlo::HloInstructionProto& it : computation.instructions()) {
       uint64_t hash = HashAttributes(it);

@@ -35,14 +35,14 @@ int64_t IndexBound(const Module& module, ValueId argument) {
       const ir::Instruction& it = module.at(user);
       if (it.opcode == Opcode::kGather && it.operands[1] == id) {
         for (int64_t dim :
-             it.attributes.gather_dimension_numbers().start_index_map()) {
+             it.attributes().gather_dimension_numbers().start_index_map()) {
           bound =
               std::min(bound, module.at(it.operands[0]).shape.dims[dim] -
-                                  it.attributes.gather_slice_sizes(dim) + 1);
+                                  it.attributes().gather_slice_sizes(dim) + 1);
         }
         continue;
       }
-      if (it.attributes.opcode() == "compare") {
+      if (it.attributes().opcode() == "compare") {
         for (ValueId operand : it.operands) {
           ValueId base = operand;
           while (module.at(base).opcode == Opcode::kBroadcast ||
@@ -51,8 +51,8 @@ int64_t IndexBound(const Module& module, ValueId argument) {
           }
           if (module.at(base).opcode == Opcode::kIota) {
             const auto& iota = module.at(base);
-            bound =
-                std::min(bound, iota.shape.dims[iota.attributes.dimensions(0)]);
+            bound = std::min(bound,
+                             iota.shape.dims[iota.attributes().dimensions(0)]);
           }
         }
       }
@@ -78,7 +78,7 @@ bool MeetsSquareRoot(const Module& module, ValueId argument) {
       if (!ir::IsElementwise(it.opcode) || it.shape.dims != shape.dims) {
         continue;
       }
-      const std::string& opcode = it.attributes.opcode();
+      const std::string& opcode = it.attributes().opcode();
       if (opcode == "sqrt" || opcode == "rsqrt" || opcode == "power") {
         return true;
       }

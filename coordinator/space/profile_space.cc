@@ -172,7 +172,7 @@ class SpaceBuilder {
         const ir::ValueId origin = Graph(s).values[i].origin;
         const ir::Instruction& it = analysis_.module.at(origin);
         if (it.opcode != ir::Opcode::kParameter || it.shape.is_scalar() ||
-            analysis_.direction.roles[it.attributes.parameter_number()] !=
+            analysis_.direction.roles[it.attributes().parameter_number()] !=
                 segmenter::ArgumentRole::kParameter) {
           continue;
         }

@@ -63,7 +63,7 @@ v1::Program SegmentProgram(const segmenter::Analysis& analysis,
     if (graph.is_input(static_cast<int>(i))) {
       ids[i] = writer.AddParameter(it.shape, sharding);
       v1::InputSpec spec = it.opcode == ir::Opcode::kParameter
-                               ? inputs[it.attributes.parameter_number()]
+                               ? inputs[it.attributes().parameter_number()]
                                : BorderInput(it.shape, 0);
       // The place in the program, not in the step: equal segments are equal
       // programs.
@@ -111,7 +111,7 @@ v1::Program ReshardingProgram(const ir::Shape& shape, const Sharding& from,
                               const Sharding& to, bool gradient,
                               const KeyContext& context) {
   static const auto* const no_computations =
-      new std::map<int64_t, hlo::HloComputationProto>();
+      new std::map<int64_t, const hlo::HloComputationProto*>();
   ir::ModuleWriter writer("resharding", *no_computations);
   const hlo::OpSharding before = ToProto(from, shape, context.mesh);
   const hlo::OpSharding after = ToProto(to, shape, context.mesh);
