@@ -1,0 +1,43 @@
+// Borders between segments: what crosses, and the programs that reshard it.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_BORDERS_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_BORDERS_H_
+
+#include <utility>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/configuration.h"
+#include "coordinator/space/program_set.h"
+
+namespace meshwright::space {
+
+// The border between two segment types: what crosses, in value indices of
+// either graph.
+struct BorderTensor {
+  int from_value = -1;
+  int to_value = -1;
+  bool gradient = false;
+};
+
+struct Border {
+  int from_segment = 0;  // the first pair of segments of these types
+  int to_segment = 0;
+  std::vector<BorderTensor> tensors;
+  // [configuration of from][configuration of to] -> programs that run there.
+  std::vector<std::vector<std::vector<int>>> programs;
+};
+
+struct Borders {
+  std::vector<Border> borders;
+  // By pair of segments (from, to): index of `borders`.
+  std::vector<std::pair<std::pair<int, int>, int>> edges;
+  int resharding_programs = 0;  // pairs of different shardings
+};
+
+Borders FindBorders(const segmenter::Analysis& analysis,
+                    const std::vector<SegmentType>& types,
+                    const KeyContext& context, ProgramSet& programs);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_BORDERS_H_
