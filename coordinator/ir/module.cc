@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/ir/inline_calls.h"
+#include "coordinator/ir/text/hlo_text.h"
 #include "coordinator/ir/verify.h"
 
 namespace meshwright::ir {
@@ -35,6 +36,10 @@ absl::Status ReadAliases(const hlo::HloModuleProto& proto, Module& module) {
 
 absl::Status Parse(std::string_view bytes, hlo::HloModuleProto& module) {
   if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
+  if (LooksLikeHloText(bytes)) {
+    ASSIGN_OR_RETURN(module, ParseHloText(bytes));
+    return absl::OkStatus();
+  }
   if (bytes.size() > (size_t{1} << 31) - 1) {
     return absl::InvalidArgumentError(
         "the file is larger than the 2 GiB a protobuf message may have");
@@ -51,7 +56,7 @@ absl::Status Parse(std::string_view bytes, hlo::HloModuleProto& module) {
   if (!module.ParseFromArray(bytes.data(), size)) {
     return absl::InvalidArgumentError(
         "the file is no HLO module, or a truncated one; pass a serialized "
-        "HloModuleProto");
+        "HloModuleProto or HLO text");
   }
   return absl::OkStatus();
 }

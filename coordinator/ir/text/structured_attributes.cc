@@ -1,0 +1,417 @@
+#include "coordinator/ir/text/structured_attributes.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace meshwright::ir {
+namespace {
+
+using Enumerators = std::vector<std::pair<std::string_view, int>>;
+
+absl::StatusOr<int> ReadEnumerator(TextCursor& value,
+                                   const Enumerators& enumerators) {
+  const TextCursor start = value;
+  const std::string_view word = value.Word();
+  for (const auto& [name, number] : enumerators) {
+    if (word == name) return number;
+  }
+  return start.Error(absl::StrCat("'", std::string(word.substr(0, 80)),
+                                  "' is no known choice here"));
+}
+
+// Calls read(dimension) for each of the parts of "1x2x3".
+template <typename Read>
+absl::Status ByDimension(TextCursor& value, Read read) {
+  int dimension = 0;
+  do {
+    RETURN_IF_ERROR(read(dimension++));
+  } while (value.Consume('x'));
+  return absl::OkStatus();
+}
+
+hlo::WindowDimension* WindowDimensionAt(hlo::Window& window, int index) {
+  while (window.dimensions_size() <= index) {
+    auto& added = *window.add_dimensions();
+    added.set_stride(1);
+    added.set_window_dilation(1);
+    added.set_base_dilation(1);
+  }
+  return window.mutable_dimensions(index);
+}
+
+absl::Status ReadWindowField(std::string_view key, TextCursor& value,
+                             hlo::Window& window) {
+  return ByDimension(value, [&](int index) -> absl::Status {
+    hlo::WindowDimension& dimension = *WindowDimensionAt(window, index);
+    ASSIGN_OR_RETURN(const int64_t number, value.Integer());
+    if (key == "size") {
+      dimension.set_size(number);
+    } else if (key == "stride") {
+      dimension.set_stride(number);
+    } else if (key == "lhs_dilate") {
+      dimension.set_base_dilation(number);
+    } else if (key == "rhs_dilate") {
+      dimension.set_window_dilation(number);
+    } else if (key == "rhs_reversal") {
+      dimension.set_window_reversal(number != 0);
+    } else if (key == "pad") {
+      dimension.set_padding_low(number);
+      RETURN_IF_ERROR(value.Expect('_'));
+      ASSIGN_OR_RETURN(const int64_t high, value.Integer());
+      dimension.set_padding_high(high);
+    } else {
+      return value.Error(
+          absl::StrCat("a window has no '", std::string(key), "'"));
+    }
+    return absl::OkStatus();
+  });
+}
+
+// One side of dim_labels: `first` and `second` are its two named dimensions.
+absl::Status ReadSide(TextCursor& value, char first, char second,
+                      int64_t& first_dim, int64_t& second_dim,
+                      google::protobuf::RepeatedField<int64_t>& spatial) {
+  const TextCursor start = value;
+  std::vector<int64_t> spatial_dims(10, -1);
+  first_dim = second_dim = -1;
+  int64_t dim = 0;
+  int spatial_count = 0;
+  for (; absl::ascii_isalnum(value.Here()) || value.Here() == '?'; ++dim) {
+    const char c = value.Here();
+    int64_t* place = c == first    ? &first_dim
+                     : c == second ? &second_dim
+                     : absl::ascii_isdigit(c)
+                         ? &spatial_dims[static_cast<size_t>(c - '0')]
+                         : nullptr;
+    if (place == nullptr || *place >= 0) {
+      return start.Error("the dimension labels of a convolution are unknown");
+    }
+    *place = dim;
+    spatial_count += absl::ascii_isdigit(c);
+    (void)value.Consume(c);
+  }
+  for (int i = 0; i < spatial_count; ++i) {
+    if (spatial_dims[i] < 0) {
+      return start.Error("the dimension labels of a convolution skip one");
+    }
+    spatial.Add(spatial_dims[i]);
+  }
+  if (first_dim < 0 || second_dim < 0) {
+    return start.Error("the dimension labels of a convolution miss one");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadList(TextCursor& value, char open, char close,
+                      google::protobuf::RepeatedField<int64_t>& numbers) {
+  RETURN_IF_ERROR(value.Expect(open));
+  if (value.Consume(close)) return absl::OkStatus();
+  do {
+    ASSIGN_OR_RETURN(const int64_t number, value.Integer());
+    numbers.Add(number);
+  } while (value.Consume(','));
+  return value.Expect(close);
+}
+
+// [2,2]<=[4] or [2,2]<=[2,2]T(1,0)
+absl::Status ReadIotaGroups(TextCursor& value,
+                            hlo::IotaReplicaGroupListProto& groups) {
+  google::protobuf::RepeatedField<int64_t> shape;
+  google::protobuf::RepeatedField<int64_t> transpose;
+  RETURN_IF_ERROR(ReadList(value, '[', ']', shape));
+  if (shape.size() != 2 || !value.Consume("<=")) {
+    return value.Error("replica groups are [groups,devices]<=[...]");
+  }
+  groups.set_num_replica_groups(shape[0]);
+  groups.set_num_devices_per_group(shape[1]);
+  RETURN_IF_ERROR(
+      ReadList(value, '[', ']', *groups.mutable_iota_reshape_dims()));
+  const int rank = groups.iota_reshape_dims_size();
+  if (value.Consume('T')) {
+    RETURN_IF_ERROR(ReadList(value, '(', ')', transpose));
+    if (transpose.size() != rank) {
+      return value.Error("replica groups are transposed with another rank");
+    }
+  } else {
+    for (int i = 0; i < rank; ++i) transpose.Add(i);
+  }
+  for (int64_t dim : transpose) {
+    if (dim < 0 || dim >= rank) {
+      return value.Error("replica groups are transposed out of range");
+    }
+    groups.add_iota_transpose_perm(static_cast<int32_t>(dim));
+  }
+  return absl::OkStatus();
+}
+
+template <typename Message>
+absl::Status SetFlag(TextCursor& value, Message& message,
+                     void (Message::*set)(bool)) {
+  ASSIGN_OR_RETURN(const bool flag, value.Boolean());
+  (message.*set)(flag);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadWindow(TextCursor& value, It& it) {
+  RETURN_IF_ERROR(value.Expect('{'));
+  hlo::Window& window = *it.mutable_window();
+  while (!value.Consume('}')) {
+    const std::string_view key = value.Name();
+    RETURN_IF_ERROR(value.Expect('='));
+    RETURN_IF_ERROR(ReadWindowField(key, value, window));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadDimLabels(TextCursor& value, It& it) {
+  auto& labels = *it.mutable_convolution_dimension_numbers();
+  int64_t first = 0;
+  int64_t second = 0;
+  value.SkipSpace();
+  RETURN_IF_ERROR(ReadSide(value, 'b', 'f', first, second,
+                           *labels.mutable_input_spatial_dimensions()));
+  labels.set_input_batch_dimension(first);
+  labels.set_input_feature_dimension(second);
+  RETURN_IF_ERROR(value.Expect('_'));
+  RETURN_IF_ERROR(ReadSide(value, 'i', 'o', first, second,
+                           *labels.mutable_kernel_spatial_dimensions()));
+  labels.set_kernel_input_feature_dimension(first);
+  labels.set_kernel_output_feature_dimension(second);
+  if (!value.Consume("->")) return value.Error("expected '->'");
+  RETURN_IF_ERROR(ReadSide(value, 'b', 'f', first, second,
+                           *labels.mutable_output_spatial_dimensions()));
+  labels.set_output_batch_dimension(first);
+  labels.set_output_feature_dimension(second);
+  return absl::OkStatus();
+}
+
+absl::Status ReadPadding(TextCursor& value, It& it) {
+  hlo::PaddingConfig& config = *it.mutable_padding_config();
+  if (value.AtEnd()) return absl::OkStatus();
+  return ByDimension(value, [&](int) -> absl::Status {
+    auto& dimension = *config.add_dimensions();
+    ASSIGN_OR_RETURN(const int64_t low, value.Integer());
+    RETURN_IF_ERROR(value.Expect('_'));
+    ASSIGN_OR_RETURN(const int64_t high, value.Integer());
+    dimension.set_edge_padding_low(low);
+    dimension.set_edge_padding_high(high);
+    if (value.Consume('_')) {
+      ASSIGN_OR_RETURN(const int64_t interior, value.Integer());
+      dimension.set_interior_padding(interior);
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::Status ReadSlice(TextCursor& value, It& it) {
+  RETURN_IF_ERROR(value.Expect('{'));
+  if (value.Consume('}')) return absl::OkStatus();
+  do {
+    auto& dimension = *it.add_slice_dimensions();
+    RETURN_IF_ERROR(value.Expect('['));
+    ASSIGN_OR_RETURN(const int64_t start, value.Integer());
+    RETURN_IF_ERROR(value.Expect(':'));
+    ASSIGN_OR_RETURN(const int64_t limit, value.Integer());
+    dimension.set_start(start);
+    dimension.set_limit(limit);
+    dimension.set_stride(1);
+    if (value.Consume(':')) {
+      ASSIGN_OR_RETURN(const int64_t stride, value.Integer());
+      dimension.set_stride(stride);
+    }
+    RETURN_IF_ERROR(value.Expect(']'));
+  } while (value.Consume(','));
+  return value.Expect('}');
+}
+
+absl::Status ReadReplicaGroups(TextCursor& value, It& it) {
+  hlo::CollectiveDeviceListProto& list = *it.mutable_collective_device_list();
+  if (value.Peek() == '[') {
+    return ReadIotaGroups(value, *list.mutable_iota_replica_group_list());
+  }
+  RETURN_IF_ERROR(value.Expect('{'));
+  if (value.Consume('}')) return absl::OkStatus();
+  do {
+    RETURN_IF_ERROR(ReadList(
+        value, '{', '}', *list.add_replica_groups()->mutable_replica_ids()));
+  } while (value.Consume(','));
+  return value.Expect('}');
+}
+
+absl::Status ReadSourceTargetPairs(TextCursor& value, It& it) {
+  RETURN_IF_ERROR(value.Expect('{'));
+  if (value.Consume('}')) return absl::OkStatus();
+  do {
+    google::protobuf::RepeatedField<int64_t> pair;
+    RETURN_IF_ERROR(ReadList(value, '{', '}', pair));
+    if (pair.size() != 2) return value.Error("expected {source,target}");
+    auto& added = *it.add_source_target_pairs();
+    added.set_source(pair[0]);
+    added.set_target(pair[1]);
+  } while (value.Consume(','));
+  return value.Expect('}');
+}
+
+absl::Status ReadMetadata(TextCursor& value, It& it) {
+  hlo::OpMetadata& metadata = *it.mutable_metadata();
+  RETURN_IF_ERROR(value.Expect('{'));
+  while (!value.Consume('}')) {
+    const std::string_view key = value.Name();
+    RETURN_IF_ERROR(value.Expect('='));
+    if (key == "op_type") {
+      ASSIGN_OR_RETURN(*metadata.mutable_op_type(), value.QuotedString());
+    } else if (key == "op_name") {
+      ASSIGN_OR_RETURN(*metadata.mutable_op_name(), value.QuotedString());
+    } else if (key == "source_file") {
+      ASSIGN_OR_RETURN(*metadata.mutable_source_file(), value.QuotedString());
+    } else if (key == "source_line") {
+      ASSIGN_OR_RETURN(const int64_t line, value.Integer());
+      metadata.set_source_line(static_cast<int32_t>(line));
+    } else {
+      RETURN_IF_ERROR(value.Value().status());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadFrontendAttributes(TextCursor& value, It& it) {
+  hlo::FrontendAttributes attributes;
+  RETURN_IF_ERROR(value.Expect('{'));
+  if (!value.Consume('}')) {
+    do {
+      auto& entry = *attributes.add_map();
+      entry.set_key(std::string(value.Name()));
+      RETURN_IF_ERROR(value.Expect('='));
+      if (value.Peek() == '"') {
+        ASSIGN_OR_RETURN(*entry.mutable_value(), value.QuotedString());
+      } else {
+        ASSIGN_OR_RETURN(const TextCursor json, value.Value());
+        entry.set_value(std::string(json.Rest()));
+      }
+    } while (value.Consume(','));
+    RETURN_IF_ERROR(value.Expect('}'));
+  }
+  it.set_frontend_attributes(attributes.SerializeAsString());
+  return absl::OkStatus();
+}
+
+absl::Status ReadOperandPrecision(TextCursor& value, It& it) {
+  RETURN_IF_ERROR(value.Expect('{'));
+  do {
+    ASSIGN_OR_RETURN(const int precision,
+                     ReadEnumerator(value, {{"default", 0},
+                                            {"high", 1},
+                                            {"highest", 2},
+                                            {"packed_nibble", 3}}));
+    it.mutable_precision_config()->add_operand_precision(precision);
+  } while (value.Consume(','));
+  return value.Expect('}');
+}
+
+absl::Status ReadAlgorithm(TextCursor& value, It& it) {
+  static const auto* const dots = new Enumerators{
+      {"dot_any_f8_any_f8_f32", 1}, {"dot_any_f8_any_f8_f32_fast_accum", 2},
+      {"dot_f16_f16_f16", 3},       {"dot_f16_f16_f32", 4},
+      {"dot_bf16_bf16_bf16", 5},    {"dot_bf16_bf16_f32", 6},
+      {"dot_bf16_bf16_f32_x3", 7},  {"dot_bf16_bf16_f32_x6", 8},
+      {"dot_tf32_tf32_f32", 9},     {"dot_tf32_tf32_f32_x3", 10},
+      {"dot_f32_f32_f32", 11},      {"dot_f64_f64_f64", 12},
+      {"dot_bf16_bf16_f32_x9", 13},
+  };
+  if (it.opcode() != "dot") {
+    ASSIGN_OR_RETURN(const int algorithm,
+                     ReadEnumerator(value, {{"rng_default", 0},
+                                            {"rng_three_fry", 1},
+                                            {"rng_philox", 2}}));
+    it.set_rng_algorithm(algorithm);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const int algorithm, ReadEnumerator(value, *dots));
+  it.mutable_precision_config()->set_algorithm(algorithm);
+  return absl::OkStatus();
+}
+
+absl::Status ReadApiVersion(TextCursor& value, It& it) {
+  ASSIGN_OR_RETURN(
+      const int version,
+      ReadEnumerator(value, {{"API_VERSION_ORIGINAL", kOriginalApiVersion},
+                             {"API_VERSION_STATUS_RETURNING", 2},
+                             {"API_VERSION_STATUS_RETURNING_UNIFIED", 3},
+                             {"API_VERSION_TYPED_FFI", 4}}));
+  it.set_custom_call_api_version(version);
+  return absl::OkStatus();
+}
+
+absl::Status ReadDistribution(TextCursor& value, It& it) {
+  ASSIGN_OR_RETURN(
+      const int distribution,
+      ReadEnumerator(value, {{"rng_uniform", 1}, {"rng_normal", 2}}));
+  it.set_distribution(distribution);
+  return absl::OkStatus();
+}
+
+absl::Status ReadFftType(TextCursor& value, It& it) {
+  ASSIGN_OR_RETURN(
+      const int type,
+      ReadEnumerator(value,
+                     {{"FFT", 0}, {"IFFT", 1}, {"RFFT", 2}, {"IRFFT", 3}}));
+  it.set_fft_type(type);
+  return absl::OkStatus();
+}
+
+absl::Status ReadEpsilon(TextCursor& value, It& it) {
+  float epsilon = 0;
+  if (!absl::SimpleAtof(std::string(value.Word()), &epsilon)) {
+    return value.Error("expected a number");
+  }
+  it.set_epsilon(epsilon);
+  return absl::OkStatus();
+}
+
+absl::Status ReadIotaDimension(TextCursor& value, It& it) {
+  ASSIGN_OR_RETURN(const int64_t dimension, value.Integer());
+  it.add_dimensions(dimension);
+  return absl::OkStatus();
+}
+
+absl::Status ReadLeftSide(TextCursor& value, It& it) {
+  return SetFlag(value, *it.mutable_triangular_solve_options(),
+                 &hlo::TriangularSolveOptions::set_left_side);
+}
+
+absl::Status ReadLower(TextCursor& value, It& it) {
+  if (it.opcode() == "cholesky") {
+    return SetFlag(value, *it.mutable_cholesky_options(),
+                   &hlo::CholeskyOptions::set_lower);
+  }
+  return SetFlag(value, *it.mutable_triangular_solve_options(),
+                 &hlo::TriangularSolveOptions::set_lower);
+}
+
+absl::Status ReadUnitDiagonal(TextCursor& value, It& it) {
+  return SetFlag(value, *it.mutable_triangular_solve_options(),
+                 &hlo::TriangularSolveOptions::set_unit_diagonal);
+}
+
+absl::Status ReadTransposeA(TextCursor& value, It& it) {
+  ASSIGN_OR_RETURN(
+      const int transpose,
+      ReadEnumerator(value,
+                     {{"NO_TRANSPOSE", 1}, {"TRANSPOSE", 2}, {"ADJOINT", 3}}));
+  it.mutable_triangular_solve_options()->set_transpose_a(transpose);
+  return absl::OkStatus();
+}
+
+}  // namespace meshwright::ir
