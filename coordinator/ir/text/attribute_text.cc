@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/ir/text/enumerated_attributes.h"
 #include "coordinator/ir/text/structured_attributes.h"
 
 namespace meshwright::ir {

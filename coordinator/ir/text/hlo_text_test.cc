@@ -212,6 +212,22 @@ TEST(HloTextTest, ErrorsNameTheLineAndTheThing) {
   }
 }
 
+// Every input that once broke the reader, or was made to.
+TEST(HloTextTest, EveryKeptInputIsRefusedOrRead) {
+  int inputs = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(kFolder) + "/fuzz")) {
+    SCOPED_TRACE(entry.path().string());
+    const auto module = ParseHloText(*base::ReadFile(entry.path().string()));
+    if (!module.ok()) {
+      EXPECT_THAT(std::string(module.status().message()),
+                  testing::StartsWith("line "));
+    }
+    ++inputs;
+  }
+  EXPECT_GE(inputs, 10);
+}
+
 TEST(HloTextTest, DeepNestingIsRefused) {
   EXPECT_THAT(Message(WithEntry("a = " + std::string(100000, '('))),
               HasSubstr("nest too deeply"));

@@ -1,8 +1,8 @@
 // Literals as HLO text writes them: 3, {1, 2}, { {1}, {2} }, ((1), {2}).
 //
 // In -> Out: a cursor at the value of a constant and the constant's shape ->
-// LiteralProto, the cursor behind it. Elements are stored as XLA stores them:
-// narrow types as little-endian bytes, sub-byte types packed.
+// LiteralProto, the cursor behind it. Elements are stored as XLA stores them
+// (element_reader.h).
 // Errors: kInvalidArgument with the line, for a value its type cannot hold and
 // for braces that do not fit the shape. No size is believed: memory follows
 // the elements that are really there.

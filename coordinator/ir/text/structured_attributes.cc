@@ -1,33 +1,16 @@
 #include "coordinator/ir/text/structured_attributes.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
 namespace meshwright::ir {
 namespace {
-
-using Enumerators = std::vector<std::pair<std::string_view, int>>;
-
-absl::StatusOr<int> ReadEnumerator(TextCursor& value,
-                                   const Enumerators& enumerators) {
-  const TextCursor start = value;
-  const std::string_view word = value.Word();
-  for (const auto& [name, number] : enumerators) {
-    if (word == name) return number;
-  }
-  return start.Error(absl::StrCat("'", std::string(word.substr(0, 80)),
-                                  "' is no known choice here"));
-}
 
 // Calls read(dimension) for each of the parts of "1x2x3".
 template <typename Read>
@@ -154,17 +137,9 @@ absl::Status ReadIotaGroups(TextCursor& value,
   return absl::OkStatus();
 }
 
-template <typename Message>
-absl::Status SetFlag(TextCursor& value, Message& message,
-                     void (Message::*set)(bool)) {
-  ASSIGN_OR_RETURN(const bool flag, value.Boolean());
-  (message.*set)(flag);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
-absl::Status ReadWindow(TextCursor& value, It& it) {
+absl::Status ReadWindow(TextCursor& value, hlo::HloInstructionProto& it) {
   RETURN_IF_ERROR(value.Expect('{'));
   hlo::Window& window = *it.mutable_window();
   while (!value.Consume('}')) {
@@ -175,7 +150,7 @@ absl::Status ReadWindow(TextCursor& value, It& it) {
   return absl::OkStatus();
 }
 
-absl::Status ReadDimLabels(TextCursor& value, It& it) {
+absl::Status ReadDimLabels(TextCursor& value, hlo::HloInstructionProto& it) {
   auto& labels = *it.mutable_convolution_dimension_numbers();
   int64_t first = 0;
   int64_t second = 0;
@@ -197,7 +172,7 @@ absl::Status ReadDimLabels(TextCursor& value, It& it) {
   return absl::OkStatus();
 }
 
-absl::Status ReadPadding(TextCursor& value, It& it) {
+absl::Status ReadPadding(TextCursor& value, hlo::HloInstructionProto& it) {
   hlo::PaddingConfig& config = *it.mutable_padding_config();
   if (value.AtEnd()) return absl::OkStatus();
   return ByDimension(value, [&](int) -> absl::Status {
@@ -215,7 +190,7 @@ absl::Status ReadPadding(TextCursor& value, It& it) {
   });
 }
 
-absl::Status ReadSlice(TextCursor& value, It& it) {
+absl::Status ReadSlice(TextCursor& value, hlo::HloInstructionProto& it) {
   RETURN_IF_ERROR(value.Expect('{'));
   if (value.Consume('}')) return absl::OkStatus();
   do {
@@ -236,7 +211,8 @@ absl::Status ReadSlice(TextCursor& value, It& it) {
   return value.Expect('}');
 }
 
-absl::Status ReadReplicaGroups(TextCursor& value, It& it) {
+absl::Status ReadReplicaGroups(TextCursor& value,
+                               hlo::HloInstructionProto& it) {
   hlo::CollectiveDeviceListProto& list = *it.mutable_collective_device_list();
   if (value.Peek() == '[') {
     return ReadIotaGroups(value, *list.mutable_iota_replica_group_list());
@@ -250,7 +226,8 @@ absl::Status ReadReplicaGroups(TextCursor& value, It& it) {
   return value.Expect('}');
 }
 
-absl::Status ReadSourceTargetPairs(TextCursor& value, It& it) {
+absl::Status ReadSourceTargetPairs(TextCursor& value,
+                                   hlo::HloInstructionProto& it) {
   RETURN_IF_ERROR(value.Expect('{'));
   if (value.Consume('}')) return absl::OkStatus();
   do {
@@ -264,7 +241,7 @@ absl::Status ReadSourceTargetPairs(TextCursor& value, It& it) {
   return value.Expect('}');
 }
 
-absl::Status ReadMetadata(TextCursor& value, It& it) {
+absl::Status ReadMetadata(TextCursor& value, hlo::HloInstructionProto& it) {
   hlo::OpMetadata& metadata = *it.mutable_metadata();
   RETURN_IF_ERROR(value.Expect('{'));
   while (!value.Consume('}')) {
@@ -286,7 +263,8 @@ absl::Status ReadMetadata(TextCursor& value, It& it) {
   return absl::OkStatus();
 }
 
-absl::Status ReadFrontendAttributes(TextCursor& value, It& it) {
+absl::Status ReadFrontendAttributes(TextCursor& value,
+                                    hlo::HloInstructionProto& it) {
   hlo::FrontendAttributes attributes;
   RETURN_IF_ERROR(value.Expect('{'));
   if (!value.Consume('}')) {
@@ -304,113 +282,6 @@ absl::Status ReadFrontendAttributes(TextCursor& value, It& it) {
     RETURN_IF_ERROR(value.Expect('}'));
   }
   it.set_frontend_attributes(attributes.SerializeAsString());
-  return absl::OkStatus();
-}
-
-absl::Status ReadOperandPrecision(TextCursor& value, It& it) {
-  RETURN_IF_ERROR(value.Expect('{'));
-  do {
-    ASSIGN_OR_RETURN(const int precision,
-                     ReadEnumerator(value, {{"default", 0},
-                                            {"high", 1},
-                                            {"highest", 2},
-                                            {"packed_nibble", 3}}));
-    it.mutable_precision_config()->add_operand_precision(precision);
-  } while (value.Consume(','));
-  return value.Expect('}');
-}
-
-absl::Status ReadAlgorithm(TextCursor& value, It& it) {
-  static const auto* const dots = new Enumerators{
-      {"dot_any_f8_any_f8_f32", 1}, {"dot_any_f8_any_f8_f32_fast_accum", 2},
-      {"dot_f16_f16_f16", 3},       {"dot_f16_f16_f32", 4},
-      {"dot_bf16_bf16_bf16", 5},    {"dot_bf16_bf16_f32", 6},
-      {"dot_bf16_bf16_f32_x3", 7},  {"dot_bf16_bf16_f32_x6", 8},
-      {"dot_tf32_tf32_f32", 9},     {"dot_tf32_tf32_f32_x3", 10},
-      {"dot_f32_f32_f32", 11},      {"dot_f64_f64_f64", 12},
-      {"dot_bf16_bf16_f32_x9", 13},
-  };
-  if (it.opcode() != "dot") {
-    ASSIGN_OR_RETURN(const int algorithm,
-                     ReadEnumerator(value, {{"rng_default", 0},
-                                            {"rng_three_fry", 1},
-                                            {"rng_philox", 2}}));
-    it.set_rng_algorithm(algorithm);
-    return absl::OkStatus();
-  }
-  ASSIGN_OR_RETURN(const int algorithm, ReadEnumerator(value, *dots));
-  it.mutable_precision_config()->set_algorithm(algorithm);
-  return absl::OkStatus();
-}
-
-absl::Status ReadApiVersion(TextCursor& value, It& it) {
-  ASSIGN_OR_RETURN(
-      const int version,
-      ReadEnumerator(value, {{"API_VERSION_ORIGINAL", kOriginalApiVersion},
-                             {"API_VERSION_STATUS_RETURNING", 2},
-                             {"API_VERSION_STATUS_RETURNING_UNIFIED", 3},
-                             {"API_VERSION_TYPED_FFI", 4}}));
-  it.set_custom_call_api_version(version);
-  return absl::OkStatus();
-}
-
-absl::Status ReadDistribution(TextCursor& value, It& it) {
-  ASSIGN_OR_RETURN(
-      const int distribution,
-      ReadEnumerator(value, {{"rng_uniform", 1}, {"rng_normal", 2}}));
-  it.set_distribution(distribution);
-  return absl::OkStatus();
-}
-
-absl::Status ReadFftType(TextCursor& value, It& it) {
-  ASSIGN_OR_RETURN(
-      const int type,
-      ReadEnumerator(value,
-                     {{"FFT", 0}, {"IFFT", 1}, {"RFFT", 2}, {"IRFFT", 3}}));
-  it.set_fft_type(type);
-  return absl::OkStatus();
-}
-
-absl::Status ReadEpsilon(TextCursor& value, It& it) {
-  float epsilon = 0;
-  if (!absl::SimpleAtof(std::string(value.Word()), &epsilon)) {
-    return value.Error("expected a number");
-  }
-  it.set_epsilon(epsilon);
-  return absl::OkStatus();
-}
-
-absl::Status ReadIotaDimension(TextCursor& value, It& it) {
-  ASSIGN_OR_RETURN(const int64_t dimension, value.Integer());
-  it.add_dimensions(dimension);
-  return absl::OkStatus();
-}
-
-absl::Status ReadLeftSide(TextCursor& value, It& it) {
-  return SetFlag(value, *it.mutable_triangular_solve_options(),
-                 &hlo::TriangularSolveOptions::set_left_side);
-}
-
-absl::Status ReadLower(TextCursor& value, It& it) {
-  if (it.opcode() == "cholesky") {
-    return SetFlag(value, *it.mutable_cholesky_options(),
-                   &hlo::CholeskyOptions::set_lower);
-  }
-  return SetFlag(value, *it.mutable_triangular_solve_options(),
-                 &hlo::TriangularSolveOptions::set_lower);
-}
-
-absl::Status ReadUnitDiagonal(TextCursor& value, It& it) {
-  return SetFlag(value, *it.mutable_triangular_solve_options(),
-                 &hlo::TriangularSolveOptions::set_unit_diagonal);
-}
-
-absl::Status ReadTransposeA(TextCursor& value, It& it) {
-  ASSIGN_OR_RETURN(
-      const int transpose,
-      ReadEnumerator(value,
-                     {{"NO_TRANSPOSE", 1}, {"TRANSPOSE", 2}, {"ADJOINT", 3}}));
-  it.mutable_triangular_solve_options()->set_transpose_a(transpose);
   return absl::OkStatus();
 }
 

@@ -1,17 +1,22 @@
 #!/usr/bin/env bash
-# Runs the fuzzer of coordinator/ir for SECONDS: run_module_fuzzer.sh SECONDS
+# Runs a fuzzer of the preset fuzz: run_fuzzer.sh NAME SECONDS SEEDS
+# SEEDS are files.
 # Exit status 77 skips: the build of the preset fuzz is not there.
 set -euo pipefail
-seconds=$1
-fuzzer=build/fuzz/bin/module_fuzzer
-work=build/fuzz/run
+name=$1
+seconds=$2
+shift 2
+fuzzer=build/fuzz/bin/$name
+work=build/fuzz/run/$name
 if [ ! -x "$fuzzer" ]; then
-  echo "skipped: module_fuzzer: $fuzzer is not built (./check builds it)"
+  echo "skipped: $name: $fuzzer is not built (./check builds it)"
   exit 77
 fi
 rm -rf "$work"
 mkdir -p "$work/seeds" "$work/corpus" "$work/crashes"
-cp tests/testdata/*_tiny.hlo.pb tests/testdata/fuzz/*.hlo.pb "$work/seeds"
+for seed in "$@"; do
+  cp "$seed" "$work/seeds"
+done
 # The system's protobuf is not instrumented, so containers that it shares with
 # our code look overrun. A fixed seed: a failure comes again.
 export ASAN_OPTIONS=detect_container_overflow=0 UBSAN_OPTIONS=print_stacktrace=1
@@ -19,7 +24,7 @@ export ASAN_OPTIONS=detect_container_overflow=0 UBSAN_OPTIONS=print_stacktrace=1
   -max_len=1048576 -artifact_prefix="$work/crashes/" -print_final_stats=1 \
   "$work/corpus" "$work/seeds" >"$work/log" 2>&1 || {
   grep -vE '(NEW|REDUCE|pulse) ' "$work/log" | tail -n 60
-  echo "the input is in $work/crashes; keep it in tests/testdata/fuzz"
+  echo "the input is in $work/crashes; keep it in tests/testdata"
   exit 1
 }
 grep -E '^(Done|stat::)' "$work/log"
