@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "coordinator/export/analysis_json.h"
 #include "coordinator/export/baselines.h"
+#include "coordinator/ir/constants.h"
 #include "coordinator/service/plan_pipeline.h"
 
 namespace meshwright::cli {
@@ -87,6 +88,7 @@ absl::StatusOr<std::string> AnalyzeJson(const std::string& hlo_module,
 absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
                                            const v1::Plan& plan) {
   ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(hlo_module));
+  RETURN_IF_ERROR(ir::RequireLiterals(module));
   space::KeyContext context;
   context.mesh = space::Mesh(plan.mesh().begin(), plan.mesh().end());
   ASSIGN_OR_RETURN(const segmenter::Analysis analysis,

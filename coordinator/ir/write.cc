@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/ir/constants.h"
 
 namespace meshwright::ir {
 namespace {
@@ -63,7 +64,10 @@ int64_t ModuleWriter::Add(const Instruction& like,
   it.clear_control_predecessor_ids();
   it.clear_statistics_viz();
   it.clear_original_value();
-  if (it.has_literal()) *it.mutable_literal()->mutable_shape() = shape;
+  if (it.has_literal()) {
+    ToDefaultLayout(*it.mutable_literal());
+    *it.mutable_literal()->mutable_shape() = shape;
+  }
   it.clear_operand_ids();
   for (int64_t operand : operands) it.add_operand_ids(operand);
   for (int i = 0; i < it.called_computation_ids_size(); ++i) {

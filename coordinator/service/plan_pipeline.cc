@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "coordinator/ir/constants.h"
 #include "planner/problem/evaluate.h"
 #include "planner/search/search.h"
 
@@ -251,6 +252,7 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
   }
   Report(progress, "analyze", 0, 1);
   ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(request.hlo_module()));
+  RETURN_IF_ERROR(ir::RequireLiterals(module));
   ASSIGN_OR_RETURN(step.analysis, segmenter::Analyze(std::move(module), mesh));
   ASSIGN_OR_RETURN(step.device,
                    dependencies.measurer->Describe(DeviceOf(request, mesh)));
