@@ -1,24 +1,22 @@
 #!/usr/bin/env bash
-# Writes tests/testdata/*.hlo.pb anew.
+# Writes tests/testdata/*.hlo.pb anew: the commands of its README.md.
 #
-#   python/export_testdata.sh [PYTHON]     (or PYTHON=... in the environment)
+#   python/export_testdata.sh [PYTHON] [FILE...]
 #
-# PYTHON has the packages of requirements-export.txt. The files come out byte
-# for byte the same under the same versions; tests/testdata/README.md lists the
-# commands, and python/tests/test_export.py holds the two together.
+# PYTHON (or the environment's) has the packages of requirements-export.txt.
+# FILE: only these, as the README names them.
 set -euo pipefail
 
 python=${1:-${PYTHON:-python3}}
+shift || true
 cd "$(dirname "$0")"
 testdata=../tests/testdata
-tiny=(--hidden 32 --heads 4 --ffn 64 --vocab 64 --batch 4 --seq 8)
 
 export PYTHONDONTWRITEBYTECODE=1
-for model in llama gpt2 bert moe; do
-  for layers in 2 4; do
-    "$python" -m meshwright_models "$model" --layers "$layers" \
-      -o "$testdata/${model}_${layers}l.hlo.pb"
+sed -n 's/^| `\(\S*\.hlo\.pb\)` |.*| `\(.*\)` |$/\1 \2/p' "$testdata/README.md" |
+  while read -r file arguments; do
+    if [ $# -eq 0 ] || [[ " $* " == *" $file "* ]]; then
+      # shellcheck disable=SC2086  # the arguments are several words
+      "$python" -m meshwright_models $arguments -o "$testdata/$file"
+    fi
   done
-  "$python" -m meshwright_models "$model" --layers 2 "${tiny[@]}" \
-    -o "$testdata/${model}_tiny.hlo.pb"
-done

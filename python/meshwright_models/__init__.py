@@ -1,12 +1,14 @@
 """Whole training steps, exported as HLO for Meshwright to plan.
 
 Concept: a *model* (``training_step.Model``) is a loss function over abstract
-parameters and an abstract batch. ``training_step`` makes one AdamW step of it,
-forward, loss, backward and update, with the state donated. ``export`` lowers
-that step with JAX and writes the ``HloModuleProto``. Nothing is ever run and
+parameters and an abstract batch. ``training_step`` makes one step of it, as
+``StepOptions`` say: forward, loss, backward and update. ``export`` lowers that
+step with JAX and writes the ``HloModuleProto``. Nothing is ever run and
 nothing is downloaded: weights exist only as shapes.
 
-    model_shape --> huggingface | moe --> training_step --> export --> .hlo.pb
+    model_shape --> huggingface | decoder | moe | unet --> training_step
+                                     step_options --^          |
+                                             .hlo.pb <-- export
 
 From the shell: ``python -m meshwright_models llama --layers 2 -o FILE``.
 """

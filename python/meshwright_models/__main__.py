@@ -11,6 +11,11 @@ from meshwright_models.model_shape import (
     WITH_KV_HEADS,
     ModelShape,
 )
+from meshwright_models.step_options import (
+    ACCUMULATION_LOOPS,
+    OPTIMIZERS,
+    StepOptions,
+)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -36,16 +41,38 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--ffn",
         type=int,
-        help="width of the feed-forward, of one expert for moe; "
-        + ", ".join(f"{name} {ffn}" for name, ffn in DEFAULT_FFN.items()),
+        help="width of the feed-forward, of one expert for moe and gshard; "
+        "704 for llamas, 512 for mixtures of experts, else 1024",
     )
-    size("vocab", "tokens of the vocabulary")
+    size("vocab", "tokens of the vocabulary; classes")
     size("batch", "sequences per step")
     size("seq", "tokens per sequence")
-    size("experts", "experts per layer (moe)")
+    size("target", "tokens of a decoder behind an encoder, seq if not given")
+    size("image", "height and width of an image")
+    size("patch", "height and width of a patch of a vision transformer")
+    size("levels", "resolutions (unet)")
+    size("experts", "experts per layer (moe, gshard)")
     size("capacity-factor", "room per expert over an even share", float)
+    size("dropout", "probability; the batch gets a random key", float)
+    flag = {"action": "store_true"}
+    parser.add_argument(
+        "--bfloat16", **flag, help="compute in bfloat16, state in float32"
+    )
+    parser.add_argument(
+        "--checkpoint", **flag, help="recompute each layer for the backward"
+    )
+    parser.add_argument(
+        "--metrics", **flag, help="several losses as outputs (llama_*)"
+    )
+    _add_step_options(parser)
     parser.add_argument(
         "-o", "--output", type=pathlib.Path, required=True, metavar="FILE"
+    )
+    parser.add_argument(
+        "--no-names",
+        dest="names",
+        action="store_false",
+        help="leave out what the operations were called; half the size",
     )
     parser.add_argument(
         "--text", type=pathlib.Path, metavar="FILE", help="HLO text as well"
@@ -53,26 +80,50 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_step_options(parser: argparse.ArgumentParser) -> None:
+    step = parser.add_argument_group("training step")
+    step.add_argument("--optimizer", choices=OPTIMIZERS, default="adamw")
+    step.add_argument(
+        "--clip-norm", type=float, help="clip gradients to this global norm"
+    )
+    step.add_argument(
+        "--accumulate", type=int, default=1, help="micro-batches per update"
+    )
+    step.add_argument(
+        "--accumulation-loop", choices=ACCUMULATION_LOOPS, default="scan"
+    )
+    step.add_argument(
+        "--loss-scale", action="store_true", help="dynamic loss scale"
+    )
+    step.add_argument("--no-donate", dest="donate", action="store_false")
+    step.add_argument("--inference", action="store_true", help="loss only")
+
+
 def main() -> None:
     parser = _parser()
     arguments = parser.parse_args()
     if arguments.kv_heads is not None and arguments.model not in WITH_KV_HEADS:
         parser.error(f"{arguments.model} has no --kv-heads")
-    sizes = {
-        field.name: getattr(arguments, field.name)
-        for field in dataclasses.fields(ModelShape)
-    }
+    given = vars(arguments)
+
+    def fields(plain: type) -> dict:
+        names = (field.name for field in dataclasses.fields(plain))
+        return {name: given[name] for name in names if name in given}
+
+    sizes = fields(ModelShape)
     if sizes["ffn"] is None:
         sizes["ffn"] = DEFAULT_FFN[arguments.model]
+    # JAX takes seconds to import; --help and bad sizes should not wait for it.
     try:
         shape = ModelShape(**sizes)
+        options = StepOptions(**fields(StepOptions))
+        from meshwright_models import export
+
+        model = export.build_model(arguments.model, shape, arguments.metrics)
     except ValueError as error:
         parser.error(str(error))
 
-    # JAX takes seconds to import; --help and bad sizes should not wait for it.
-    from meshwright_models import export
-
-    proto = export.export_hlo(arguments.model, shape)
+    proto = export.export_hlo(model, options, names=arguments.names)
     try:
         arguments.output.write_bytes(proto)
         if arguments.text is not None:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import jax
 from jaxlib import xla_client
 
-from meshwright_models import huggingface, moe
+from meshwright_models import convnet, decoder, huggingface, moe, unet
 from meshwright_models.model_shape import ModelShape
-from meshwright_models.training_step import lower_training_step
+from meshwright_models.step_options import StepOptions
+from meshwright_models.training_step import Model, lower_training_step
 
 _PATH_ABOVE_PACKAGE = r".*/(site-packages|python)/"
 
@@ -27,14 +28,45 @@ def _configure_jax() -> None:
     )
 
 
-def export_hlo(name: str, shape: ModelShape) -> bytes:
-    """The training step of model ``name`` as serialized ``HloModuleProto``."""
+def build_model(name: str, shape: ModelShape, metrics: bool = False) -> Model:
+    """Model ``name``, a key of ``DEFAULT_FFN``.
+
+    Raises ValueError where the model does not have what the shape asks for.
+    """
     _configure_jax()
-    if name == "moe":
-        model = moe.build(shape)
+    if metrics and not name.startswith("llama_"):
+        raise ValueError("only llama_plain and llama_scan have metrics")
+    if name.startswith("llama_"):
+        return decoder.build(name, shape, metrics)
+    if name in ("convnet", "moe", "gshard", "unet"):
+        for asked in ("dropout", "bfloat16", "checkpoint"):
+            if getattr(shape, asked):
+                raise ValueError(f"{name} has no {asked}")
+        if name == "convnet":
+            return convnet.build(shape)
+        return unet.build(shape) if name == "unet" else moe.build(shape, name)
+    return huggingface.build(name, shape)
+
+
+def export_hlo(
+    model: Model, options: StepOptions | None = None, names: bool = True
+) -> bytes:
+    """The training step of the model as serialized ``HloModuleProto``.
+
+    Without ``names`` it says nothing of the operations it came from, which
+    halves the file.
+    """
+    lowered = lower_training_step(model, options)
+    if names:
+        computation = lowered.compiler_ir("hlo")
     else:
-        model = huggingface.build(name, shape)
-    computation = lower_training_step(model).compiler_ir("hlo")
+        # Printed without locations, which is where the names are kept.
+        module = lowered.compiler_ir("stablehlo").operation
+        computation = xla_client._xla.mlir.mlir_module_to_xla_computation(
+            module.get_asm(enable_debug_info=False),
+            use_tuple_args=False,
+            return_tuple=True,
+        )
     return computation.as_serialized_hlo_module_proto()
 
 

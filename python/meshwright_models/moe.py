@@ -1,18 +1,17 @@
 """A GShard-style mixture-of-experts decoder in plain JAX.
 
-Concept: a pre-norm causal decoder whose every feed-forward is a top-2 mixture
-of experts. Each sequence is one *group* of tokens that are routed together;
-each expert takes at most ``capacity`` tokens of a group, in order of position,
-first choices before second ones, and tokens beyond it pass by on the residual.
-Routing is dense: a one-hot *combine* tensor turns dispatch and return into
-contractions.
+Concept: a pre-norm causal decoder whose feed-forward is a top-2 mixture of
+experts, in every layer (``moe``) or in every other one (``gshard``). Each
+sequence is one *group* of tokens that are routed together; each expert takes
+at most ``capacity`` tokens of a group, in order of position, first choices
+before second ones, and tokens beyond it pass by on the residual. Routing is
+dense: a one-hot *combine* tensor turns dispatch and return into contractions.
 
 Shapes: g groups (the batch), s tokens of a group, m hidden, n heads, d head
 size, e experts, c capacity, h expert width, v vocabulary.
 
 Source: Lepikhin et al., "GShard", section 2.2 and Algorithm 1. We differ in
-that a second choice is always dispatched where there is room, not at random,
-and that every layer, not every other, has experts.
+that a second choice is always dispatched where there is room, not at random.
 """
 
 from __future__ import annotations
@@ -42,7 +41,12 @@ def expert_capacity(shape: ModelShape) -> int:
     return max(1, math.ceil(even_share * shape.capacity_factor))
 
 
-def abstract_params(shape: ModelShape) -> PyTree:
+def has_experts(name: str, layer: int) -> bool:
+    """GShard's first layer is dense, its second has experts, and so on."""
+    return name == "moe" or layer % 2 == 1
+
+
+def abstract_params(shape: ModelShape, name: str = "moe") -> PyTree:
     """The parameter tree as shapes."""
 
     def weight(*dims: int) -> jax.ShapeDtypeStruct:
@@ -50,21 +54,31 @@ def abstract_params(shape: ModelShape) -> PyTree:
 
     m, n, d = shape.hidden, shape.heads, shape.head_dim
     e, h = shape.experts, shape.ffn
-    layer = {
+    attention_part = {
         "attention_norm": weight(m),
         "query": weight(m, n, d),
         "key": weight(m, n, d),
         "value": weight(m, n, d),
         "output": weight(n, d, m),
+    }
+    experts = {
         "moe_norm": weight(m),
         "router": weight(m, e),
         "expert_in": weight(e, m, h),
         "expert_out": weight(e, h, m),
     }
+    dense = {
+        "ffn_norm": weight(m),
+        "dense_in": weight(m, h),
+        "dense_out": weight(h, m),
+    }
     return {
         "embedding": weight(shape.vocab, m),
         "positions": weight(shape.seq, m),
-        "layers": [dict(layer) for _ in range(shape.layers)],
+        "layers": [
+            attention_part | (experts if has_experts(name, layer) else dense)
+            for layer in range(shape.layers)
+        ],
         "final_norm": weight(m),
         "head": weight(m, shape.vocab),
     }
@@ -143,8 +157,13 @@ def moe_ffn(
     return jnp.einsum("gsec,egcm->gsm", combine, outputs), balance_loss
 
 
-def build(shape: ModelShape) -> Model:
-    """The decoder in the given sizes; its head is not tied."""
+def dense_ffn(layer: PyTree, x: jax.Array) -> jax.Array:
+    hidden = jax.nn.gelu(jnp.einsum("gsm,mh->gsh", x, layer["dense_in"]))
+    return jnp.einsum("gsh,hm->gsm", hidden, layer["dense_out"])
+
+
+def build(shape: ModelShape, name: str = "moe") -> Model:
+    """``moe`` or ``gshard`` in the given sizes; its head is not tied."""
     capacity = expert_capacity(shape)
 
     def loss(params: PyTree, batch: Batch) -> jax.Array:
@@ -156,6 +175,10 @@ def build(shape: ModelShape) -> Model:
         for layer in params["layers"]:
             normed = rms_norm(x, layer["attention_norm"])
             x = x + attention(layer, normed, mask)
+            if "router" not in layer:
+                normed = rms_norm(x, layer["ffn_norm"])
+                x = x + dense_ffn(layer, normed)
+                continue
             normed = rms_norm(x, layer["moe_norm"])
             mixed, layer_loss = moe_ffn(layer, normed, capacity)
             x = x + mixed
@@ -166,8 +189,8 @@ def build(shape: ModelShape) -> Model:
         return token_loss + AUX_LOSS_WEIGHT * balance_loss
 
     return Model(
-        name="moe",
-        params=abstract_params(shape),
+        name=name,
+        params=abstract_params(shape, name),
         batch=token_batch(shape, "input_ids", "attention_mask", "labels"),
         loss=loss,
     )

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""What becomes of many model families: blocks, segments, plans, their truth.
+
+For every family: export its training step where the file is missing, analyze
+it, and with --plan also plan it into a store of its own and validate the plan.
+
+  tests/bench/families.py --python PYTHON [--bin build/release/bin]
+      [--zoo build/zoo] [--mesh 1x2 ...] [--plan] [--random 4] [--json FILE]
+      [FAMILY ...]
+
+PYTHON has the packages of python/requirements-export.txt. Prints one row per
+family and mesh; a family that fails says why in its row and does not end the
+run, but the exit status is 1.
+"""
+
+import argparse
+import concurrent.futures
+import itertools
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+SMALL = ("--hidden 64 --heads 4 --ffn 256 --vocab 128 --batch 8 --seq 32 "
+         "--layers 2")
+DEEP = SMALL.replace("--layers 2", "--layers 4")
+CONVOLUTIONS = "--hidden 32 --heads 4 --vocab 16 --batch 8 --image 32"
+LLAMA = f"llama_plain {SMALL}"
+
+HUGGING_FACE = {
+    name: f"{name} {SMALL}"
+    for name in (
+        "gpt2 bert llama mistral gemma t5 bart mbart pegasus marian whisper "
+        "vit beit dinov2 roberta albert electra distilbert roformer clip opt "
+        "gptj gpt_neo bloom xglm wav2vec2").split()
+}
+HUGGING_FACE |= {
+    "llama_gqa": f"llama {SMALL} --kv-heads 2",
+    "albert_4l": f"albert {DEEP}",
+    "t5_4l": f"t5 {DEEP}",
+    "gpt_neo_4l": f"gpt_neo {DEEP}",
+    "resnet": f"resnet {CONVOLUTIONS} --layers 2",
+    "regnet": f"regnet {CONVOLUTIONS} --layers 2",
+    "bert_checkpoint": f"bert {DEEP} --checkpoint",
+    "gpt2_dropout": f"gpt2 {SMALL} --dropout 0.1",
+    "gpt2_bfloat16": f"gpt2 {SMALL} --bfloat16",
+    "t5_dropout": f"t5 {SMALL} --dropout 0.1",
+}
+BY_HAND = {
+    "moe": f"moe {SMALL}",
+    "gshard": f"gshard {DEEP}",
+    "unet": f"unet {CONVOLUTIONS} --layers 2",
+    "llama_plain": LLAMA,
+    "llama_scan": f"llama_scan {DEEP}",
+    "llama_scan_gqa": f"llama_scan {DEEP} --kv-heads 2",
+    "accumulate": f"{LLAMA} --accumulate 4 --batch 4",
+    "accumulate_fori": f"{LLAMA} --accumulate 2 --accumulation-loop fori",
+    "accumulate_scan_layers": f"llama_scan {DEEP} --accumulate 2",
+    "checkpoint": f"llama_plain {DEEP} --checkpoint",
+    "checkpoint_scan": f"llama_scan {DEEP} --checkpoint",
+    "dropout": f"{LLAMA} --dropout 0.1",
+    "dropout_scan": f"llama_scan {DEEP} --dropout 0.1",
+    "bfloat16": f"{LLAMA} --bfloat16",
+    "bfloat16_scan": f"llama_scan {DEEP} --bfloat16",
+    "sgd": f"{LLAMA} --optimizer sgd",
+    "momentum": f"{LLAMA} --optimizer momentum",
+    "adam": f"{LLAMA} --optimizer adam",
+    "adafactor": f"{LLAMA} --optimizer adafactor",
+    "clip_norm": f"{LLAMA} --clip-norm 1.0",
+    "clip_norm_scan": f"llama_scan {DEEP} --clip-norm 1.0",
+    "no_donation": f"{LLAMA} --no-donate",
+    "inference": f"{LLAMA} --inference",
+    "inference_scan": f"llama_scan {DEEP} --inference",
+    "loss_scale": f"{LLAMA} --loss-scale --bfloat16",
+    "several_losses": f"{LLAMA} --metrics",
+    "everything": f"llama_scan {DEEP} --accumulate 2 "
+                  "--checkpoint --dropout 0.1 --bfloat16 --clip-norm 1.0",
+}
+FAMILIES = HUGGING_FACE | BY_HAND
+
+
+class Failed(Exception):
+    """A program of ours ended with an error; says which and why."""
+
+
+def run(command, timeout, cwd=None):
+    """Standard output of a command that must succeed, and its seconds."""
+    start = time.monotonic()
+    try:
+        done = subprocess.run([str(word) for word in command], cwd=cwd,
+                              capture_output=True, text=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{command[1]}: more than {timeout} s") from None
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise Failed(f"{command[1]}: status {done.returncode}: {last}")
+    return done.stdout, time.monotonic() - start
+
+
+def export(name, options):
+    """Makes the family's HLO file where it is missing."""
+    zoo = pathlib.Path(options.zoo).resolve()
+    zoo.mkdir(parents=True, exist_ok=True)
+    model = zoo / f"{name}.hlo.pb"
+    if model.exists() and not options.again:
+        return
+    if options.python is None:
+        raise Failed(f"{model} is missing; --python makes it")
+    run([options.python, "-m", "meshwright_models", *FAMILIES[name].split(),
+         "-o", model, "--text", zoo / f"{name}.hlo.txt"],
+        options.timeout, cwd=ROOT / "python")
+
+
+def runs(sequence):
+    """A sequence of types with equal neighbours counted: 0 1x4 2."""
+    words = []
+    for kind, same in itertools.groupby(sequence):
+        count = len(list(same))
+        words.append(f"{kind}x{count}" if count > 1 else f"{kind}")
+    return " ".join(words)
+
+
+def strategies(block):
+    """The letters of a block's strategies: r(ows), c(olumns), ..."""
+    letters = {"contraction": "k", "replicated": "-"}
+    return "".join(letters.get(s, s[0]) for s in block["strategies"])
+
+
+def analyze(name, mesh, options):
+    meshwright = pathlib.Path(options.bin) / "meshwright"
+    model = pathlib.Path(options.zoo).resolve() / f"{name}.hlo.pb"
+    out, seconds = run([meshwright, "analyze", model, "--mesh", mesh,
+                        "--json"], options.timeout)
+    it = json.loads(out)
+    types = it["segment_types"]
+    return {
+        "family": name,
+        "mesh": mesh,
+        "instructions": it["instructions"],
+        "contractions": it["contractions"],
+        "blocks": len(it["parallel_blocks"]),
+        "strategies": " ".join(map(strategies, it["parallel_blocks"])),
+        "types": [[t["blocks"], t["configurations"]] for t in types],
+        "sequence": runs(it["segment_sequence"]),
+        "barriers": it["barriers"],
+        "programs": it["programs"]["distinct"],
+        "seconds": seconds,
+    }
+
+
+def validate(row, options):
+    """Plans the family and holds the plan to its outputs and times."""
+    meshwright = pathlib.Path(options.bin) / "meshwright"
+    zoo = pathlib.Path(options.zoo).resolve()
+    stem = f"{row['family']}.{row['mesh']}"
+    model, plan = zoo / f"{row['family']}.hlo.pb", zoo / f"{stem}.plan.json"
+    store = zoo / f"{stem}.db"
+    for old in zoo.glob(f"{stem}.db*"):
+        old.unlink()
+    out, row["plan_seconds"] = run(
+        [meshwright, "plan", model, "--mesh", row["mesh"], "--store", store,
+         "--json", "-o", plan], options.timeout)
+    row["measured"] = json.loads(out)["programs"]
+    out, row["validate_seconds"] = run(
+        [meshwright, "validate", model, plan, "--store", store, "--json",
+         "--random", options.random, "--seed", 1], options.timeout)
+    plans = json.loads(out)["plans"]
+    times = [plan["measured_seconds"] for plan in plans]
+    row |= {
+        "difference": max(p["max_relative_difference"] for p in plans),
+        "median_error": statistics.median(abs(p["error"]) for p in plans),
+        "chosen_over_best": times[0] / min(times),
+        "plans": plans,
+    }
+
+
+def line(row):
+    if "blocks" not in row:
+        return f"{row['family']:22} {row['mesh']:4} FAILED {row['failed']}"
+    kinds = " ".join(f"{blocks}b/{configs}"
+                     for blocks, configs in row["types"])
+    text = (f"{row['family']:22} {row['mesh']:4} {row['instructions']:6} "
+            f"{row['contractions']:4} {row['blocks']:3} {row['programs']:5} "
+            f"{row['seconds']:5.2f} s | {kinds} | {row['sequence']} | ")
+    text += ",".join(f"{b['opcode']}:{b['count']}" for b in row["barriers"])
+    if "difference" in row:
+        text += (f" | {row['difference']:.1e} "
+                 f"{row['median_error'] * 100:.1f} % "
+                 f"{row['chosen_over_best']:.3f} "
+                 f"{row['plan_seconds']:.0f}+{row['validate_seconds']:.0f} s")
+    if "failed" in row:
+        text += f" | FAILED {row['failed']}"
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("families", nargs="*", metavar="FAMILY",
+                        help=f"of {' '.join(FAMILIES)}; all if none is given")
+    parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
+    parser.add_argument("--zoo", default=str(ROOT / "build/zoo"))
+    parser.add_argument("--python", help="interpreter that exports")
+    parser.add_argument("--again", action="store_true",
+                        help="export files that are there as well")
+    parser.add_argument("--mesh", nargs="+", default=["1x2"])
+    parser.add_argument("--plan", action="store_true",
+                        help="plan and validate as well")
+    parser.add_argument("--random", type=int, default=4)
+    parser.add_argument("--timeout", type=float, default=1800)
+    parser.add_argument("--json")
+    options = parser.parse_intermixed_args()
+    unknown = sorted(set(options.families) - set(FAMILIES))
+    if unknown:
+        parser.error(f"no family is called {', '.join(unknown)}")
+    names = options.families or list(FAMILIES)
+
+    unexported = {}
+
+    def exported(name):
+        try:
+            export(name, options)
+        except Failed as failure:
+            unexported[name] = str(failure)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as two:
+        list(two.map(exported, names))
+    print("family                 mesh instr. dots blk prog.   time | types "
+          "(blocks/configurations) | sequence | barriers | difference, median "
+          "error, chosen/best, plan+validate")
+    rows = []
+    for name, mesh in itertools.product(names, options.mesh):
+        row = {"family": name, "mesh": mesh}
+        try:
+            if name in unexported:
+                raise Failed(unexported[name])
+            row |= analyze(name, mesh, options)
+            if options.plan:
+                validate(row, options)
+        except Failed as failure:
+            row["failed"] = str(failure)
+        rows.append(row)
+        print(line(row), flush=True)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1))
+    return 1 if any("failed" in row for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
