@@ -10,7 +10,16 @@ namespace meshwright::base {
 
 struct Fingerprinter::Context {
   EVP_MD_CTX* digest = EVP_MD_CTX_new();
+  // Small fields on their way to the digest.
+  unsigned char buffer[4096];
+  size_t used = 0;
+
   ~Context() { EVP_MD_CTX_free(digest); }
+
+  void Flush() {
+    EVP_DigestUpdate(digest, buffer, used);
+    used = 0;
+  }
 };
 
 Fingerprinter::Fingerprinter() : context_(std::make_unique<Context>()) {
@@ -21,23 +30,25 @@ Fingerprinter::~Fingerprinter() = default;
 
 Fingerprinter& Fingerprinter::Add(std::string_view field) {
   Add(static_cast<int64_t>(field.size()));
+  context_->Flush();
   EVP_DigestUpdate(context_->digest, field.data(), field.size());
   return *this;
 }
 
 Fingerprinter& Fingerprinter::Add(int64_t field) {
-  unsigned char bytes[8];
+  Context& context = *context_;
+  if (context.used + 8 > sizeof(context.buffer)) context.Flush();
   for (int i = 0; i < 8; ++i) {
-    bytes[i] =
+    context.buffer[context.used++] =
         static_cast<unsigned char>(static_cast<uint64_t>(field) >> 8 * i);
   }
-  EVP_DigestUpdate(context_->digest, bytes, sizeof(bytes));
   return *this;
 }
 
 std::string Fingerprinter::Hex() {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
+  context_->Flush();
   EVP_DigestFinal_ex(context_->digest, digest, &size);
   return absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(digest), size));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace meshwright::base {
 namespace {
 
@@ -15,6 +17,25 @@ TEST(FingerprintTest, FramesItsFields) {
             Fingerprinter().Add("a").Add("bc").Hex());
   EXPECT_EQ(Fingerprinter().Add("ab").Add(7).Hex(),
             Fingerprinter().Add("ab").Add(7).Hex());
+}
+
+TEST(FingerprintTest, DigestsManyFieldsAsTheirBytes) {
+  Fingerprinter print;
+  std::string bytes;
+  const auto append = [&](uint64_t number) {
+    for (int i = 0; i < 8; ++i) {
+      bytes.push_back(static_cast<char>(number >> 8 * i));
+    }
+  };
+  for (int field = 0; field < 3000; ++field) {
+    print.Add(field);
+    append(static_cast<uint64_t>(field));
+    if (field % 500 != 0) continue;
+    print.Add("text");
+    append(4);
+    bytes += "text";
+  }
+  EXPECT_EQ(print.Hex(), Sha256Hex(bytes));
 }
 
 TEST(FingerprintTest, MixDependsOnEveryByte) {

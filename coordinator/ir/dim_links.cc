@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "coordinator/ir/dim_links_indexed.h"
+#include "coordinator/ir/dim_links_window.h"
+
 namespace meshwright::ir {
 namespace {
 
@@ -16,14 +19,16 @@ std::vector<DimLink> Identity(int rank) {
   return links;
 }
 
-// Dimensions whose size does not change between operand and output.
-std::vector<DimLink> SameSize(const Shape& in, const Shape& out) {
-  std::vector<DimLink> links;
-  for (int i = 0; i < std::min(in.rank(), out.rank()); ++i) {
-    if (in.dims[i] == out.dims[i]) links.push_back({i, i});
-  }
+// The identity without the dimensions that the operation names.
+std::vector<DimLink> AllBut(const Instruction& it, int rank) {
+  std::vector<DimLink> links = Identity(rank);
+  std::erase_if(links, [&](const DimLink& link) {
+    return Contains(it.attributes().dimensions(), link.in);
+  });
   return links;
 }
+
+std::vector<DimLink> Leading(int count) { return Identity(std::max(count, 0)); }
 
 std::vector<DimLink> DotLinks(const Module& module, ValueId user, int operand) {
   std::vector<DimLink> links;
@@ -35,88 +40,82 @@ std::vector<DimLink> DotLinks(const Module& module, ValueId user, int operand) {
   return links;
 }
 
-std::vector<DimLink> ConvolutionLinks(const Instruction& it, int operand) {
-  const auto& numbers = it.attributes().convolution_dimension_numbers();
-  const bool grouped = it.attributes().feature_group_count() > 1 ||
-                       it.attributes().batch_group_count() > 1;
+std::vector<DimLink> SliceLinks(const Instruction& it,
+                                const std::vector<int64_t>& in) {
+  std::vector<DimLink> links;
+  for (int i = 0; i < static_cast<int>(in.size()); ++i) {
+    const auto& slice = it.attributes().slice_dimensions(i);
+    const __int128 covered =
+        static_cast<__int128>(it.shape.dims[i]) * slice.stride();
+    if (in[i] == it.shape.dims[i] ||
+        (slice.start() < slice.stride() && covered == in[i])) {
+      links.push_back({i, i});
+    }
+  }
+  return links;
+}
+
+// A dimension that gets as much around every element as around any other.
+std::vector<DimLink> PadLinks(const Instruction& it,
+                              const std::vector<int64_t>& in) {
+  std::vector<DimLink> links;
+  for (int i = 0; i < static_cast<int>(in.size()); ++i) {
+    const auto& pad = it.attributes().padding_config().dimensions(i);
+    const __int128 each = static_cast<__int128>(pad.interior_padding()) + 1;
+    if (pad.edge_padding_low() >= 0 && pad.edge_padding_low() < each &&
+        it.shape.dims[i] == in[i] * each) {
+      links.push_back({i, i});
+    }
+  }
+  return links;
+}
+
+std::vector<DimLink> ConcatenateLinks(const Instruction& it,
+                                      const std::vector<int64_t>& in) {
+  // Beside empty operands the joined dimension passes too.
+  std::vector<DimLink> links = Identity(static_cast<int>(in.size()));
+  std::erase_if(links, [&](const DimLink& link) {
+    return in[link.in] != it.shape.dims[link.out];
+  });
+  return links;
+}
+
+std::vector<DimLink> CollectiveLinks(const Instruction& it,
+                                     const std::vector<int64_t>& in,
+                                     const std::vector<int64_t>& out) {
+  if (in.size() != out.size()) return {};
+  std::vector<DimLink> links = AllBut(it, static_cast<int>(in.size()));
+  std::erase_if(
+      links, [&](const DimLink& link) { return in[link.in] != out[link.out]; });
+  return links;
+}
+
+std::vector<DimLink> TriangularSolveLinks(const Module& module,
+                                          const Instruction& it, int operand) {
   const int rank = it.shape.rank();
-  const auto valid = [&](int64_t dim) { return dim >= 0 && dim < rank; };
-  if (grouped || !valid(numbers.output_batch_dimension()) ||
-      !valid(numbers.output_feature_dimension()) ||
-      !valid(numbers.input_batch_dimension()) ||
-      !valid(numbers.kernel_output_feature_dimension())) {
-    return {};
-  }
-  if (operand == 0) {
-    return {{static_cast<int>(numbers.input_batch_dimension()),
-             static_cast<int>(numbers.output_batch_dimension())}};
-  }
-  return {{static_cast<int>(numbers.kernel_output_feature_dimension()),
-           static_cast<int>(numbers.output_feature_dimension())}};
-}
-
-std::vector<DimLink> GatherLinks(const Module& module, const Instruction& it,
-                                 int operand) {
-  const auto& numbers = it.attributes().gather_dimension_numbers();
-  std::vector<DimLink> links;
-  if (operand == 0) {
-    int offset = 0;
-    const Shape& in = module.at(it.operands[0]).shape;
-    for (int dim = 0; dim < in.rank(); ++dim) {
-      if (Contains(numbers.collapsed_slice_dims(), dim) ||
-          Contains(numbers.operand_batching_dims(), dim)) {
-        continue;
-      }
-      const int out = numbers.offset_dims(offset++);
-      if (it.attributes().gather_slice_sizes(dim) == in.dims[dim]) {
-        links.push_back({dim, out});
-      }
-    }
-    return links;
-  }
-  const int index_rank = module.at(it.operands[1]).shape.rank();
-  int out = 0;
-  for (int dim = 0; dim < index_rank; ++dim) {
-    if (dim == numbers.index_vector_dim()) continue;
-    while (Contains(numbers.offset_dims(), out)) ++out;
-    links.push_back({dim, out++});
+  std::vector<DimLink> links = Leading(rank - 2);
+  if (operand == 1) {
+    const bool left = it.attributes().triangular_solve_options().left_side();
+    const int sides = left ? rank - 1 : rank - 2;
+    links.push_back({sides, sides});
   }
   return links;
 }
 
-std::vector<DimLink> ScatterLinks(const Module& module, const Instruction& it,
-                                  int operand) {
-  const int inputs = static_cast<int>(it.operands.size()) / 2;
-  const Shape& target = module.at(it.operands[0]).shape;
-  if (operand < inputs) return Identity(target.rank());
-  if (operand == inputs) return {};
-  const auto& numbers = it.attributes().scatter_dimension_numbers();
-  const Shape& updates = module.at(it.operands[operand]).shape;
-  std::vector<DimLink> links;
-  int window = 0;
-  for (int dim = 0; dim < target.rank(); ++dim) {
-    if (Contains(numbers.inserted_window_dims(), dim) ||
-        Contains(numbers.input_batching_dims(), dim)) {
-      continue;
-    }
-    const int in = static_cast<int>(numbers.update_window_dims(window++));
-    if (updates.dims[in] == target.dims[dim]) links.push_back({in, dim});
+// As a reshape between arrays of bits.
+std::vector<DimLink> BitcastLinks(const Shape& in, const Shape& out) {
+  std::vector<int64_t> in_bits = in.dims;
+  std::vector<int64_t> out_bits = out.dims;
+  in_bits.push_back(ElementBits(in.element_type));
+  out_bits.push_back(ElementBits(out.element_type));
+  if (in.element_count() * in_bits.back() !=
+      out.element_count() * out_bits.back()) {
+    return {};  // parts of bytes are left over
   }
-  return links;
-}
-
-std::vector<DimLink> ReduceWindowLinks(const Instruction& it, int operand) {
-  if (operand >= static_cast<int>(it.operands.size()) / 2) return {};
-  std::vector<DimLink> links;
-  const auto& windows = it.attributes().window().dimensions();
-  for (int dim = 0; dim < windows.size(); ++dim) {
-    const hlo::WindowDimension& window = windows[dim];
-    if (window.size() == 1 && window.stride() <= 1 &&
-        window.padding_low() == 0 && window.padding_high() == 0 &&
-        window.base_dilation() <= 1) {
-      links.push_back({dim, dim});
-    }
-  }
+  std::vector<DimLink> links = ReshapeLinks(in_bits, out_bits);
+  std::erase_if(links, [&](const DimLink& link) {
+    return link.in == in.rank() || link.out == out.rank();
+  });
   return links;
 }
 
@@ -167,11 +166,37 @@ DotDims DotDimsOf(const Module& module, ValueId dot) {
 
 bool IsContraction(const Module& module, ValueId id) {
   const Instruction& it = module.at(id);
-  if (it.opcode == Opcode::kConvolution) return it.operands.size() == 2;
-  return it.opcode == Opcode::kDot &&
-         it.attributes()
-                 .dot_dimension_numbers()
-                 .lhs_contracting_dimensions_size() > 0;
+  if (it.opcode == Opcode::kDot) {
+    return it.attributes()
+               .dot_dimension_numbers()
+               .lhs_contracting_dimensions_size() > 0;
+  }
+  if (it.opcode != Opcode::kConvolution) return false;
+  if (it.attributes().feature_group_count() <= 1) return true;
+  // With groups of one feature and windows of one element it only scales.
+  const Shape& kernel = module.at(it.operands[1]).shape;
+  const auto& numbers = it.attributes().convolution_dimension_numbers();
+  return kernel.element_count() >
+         kernel.dims[numbers.kernel_output_feature_dimension()];
+}
+
+std::vector<ContractedPair> ContractedDims(const Module& module, ValueId id) {
+  const Instruction& it = module.at(id);
+  std::vector<ContractedPair> pairs;
+  if (it.opcode == Opcode::kDot) {
+    const DotDims dims = DotDimsOf(module, id);
+    for (int i = 0; i < static_cast<int>(dims.side[0].size()); ++i) {
+      const DotDims::Dim& dim = dims.side[0][i];
+      if (dim.role == DotRole::kContracting) pairs.push_back({i, dim.partner});
+    }
+  } else if (it.opcode == Opcode::kConvolution &&
+             it.attributes().feature_group_count() <= 1) {
+    const auto& numbers = it.attributes().convolution_dimension_numbers();
+    pairs.push_back(
+        {static_cast<int>(numbers.input_feature_dimension()),
+         static_cast<int>(numbers.kernel_input_feature_dimension())});
+  }
+  return pairs;
 }
 
 std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
@@ -180,100 +205,83 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
   const std::vector<int64_t>* in = UniformDims(source.shape);
   const std::vector<int64_t>* out = UniformDims(it.shape);
   if (in == nullptr || out == nullptr) return {};
+  const int rank = static_cast<int>(in->size());
+  const bool alike = *in == *out;
   switch (it.opcode) {
     case Opcode::kElementwise:
     case Opcode::kConvert:
     case Opcode::kCopy:
     case Opcode::kSelect:
     case Opcode::kOptimizationBarrier:
+    case Opcode::kCarry:
+    case Opcode::kLoopResult:
+    case Opcode::kTuple:
     case Opcode::kGetTupleElement:
-      return *in == *out ? Identity(static_cast<int>(in->size()))
-                         : std::vector<DimLink>{};
+      return alike ? Identity(rank) : std::vector<DimLink>{};
     case Opcode::kReshape:
-    case Opcode::kBitcast:
       return ReshapeLinks(*in, *out);
+    case Opcode::kBitcast:
+    case Opcode::kBitcastConvert:
+      return BitcastLinks(source.shape, it.shape);
     case Opcode::kBroadcast: {
       std::vector<DimLink> links;
-      for (int i = 0; i < it.attributes().dimensions_size(); ++i) {
+      for (int i = 0; i < rank; ++i) {
         links.push_back({i, static_cast<int>(it.attributes().dimensions(i))});
       }
       return links;
     }
     case Opcode::kTranspose: {
       std::vector<DimLink> links;
-      for (int i = 0; i < it.attributes().dimensions_size(); ++i) {
+      for (int i = 0; i < rank; ++i) {
         links.push_back({static_cast<int>(it.attributes().dimensions(i)), i});
       }
       return links;
     }
     case Opcode::kReduce: {
       if (operand >= static_cast<int>(it.operands.size()) / 2) return {};
-      std::vector<DimLink> links;
-      int next = 0;
-      for (int i = 0; i < static_cast<int>(in->size()); ++i) {
-        if (!Contains(it.attributes().dimensions(), i))
-          links.push_back({i, next++});
-      }
+      std::vector<DimLink> links = AllBut(it, rank);
+      for (int i = 0; i < static_cast<int>(links.size()); ++i) links[i].out = i;
       return links;
     }
+    case Opcode::kBatchNormInference:
+      if (operand == 0) return Identity(rank);
+      return {{0, static_cast<int>(it.attributes().feature_index())}};
+    case Opcode::kCholesky:
+      return Leading(rank - 2);
+    case Opcode::kCollective:
+      return CollectiveLinks(it, *in, *out);
+    case Opcode::kConcatenate:
+      return ConcatenateLinks(it, *in);
+    case Opcode::kConvolution:
+      return ConvolutionLinks(module, it, operand);
     case Opcode::kDot:
       return DotLinks(module, user, operand);
-    case Opcode::kConvolution:
-      return ConvolutionLinks(it, operand);
-    case Opcode::kSlice: {
-      std::vector<DimLink> links;
-      for (int i = 0; i < static_cast<int>(in->size()); ++i) {
-        if ((*in)[i] == (*out)[i]) links.push_back({i, i});
-      }
-      return links;
-    }
-    case Opcode::kConcatenate:
-    case Opcode::kReverse: {
-      std::vector<DimLink> links;
-      for (int i = 0; i < static_cast<int>(in->size()); ++i) {
-        if (!Contains(it.attributes().dimensions(), i)) links.push_back({i, i});
-      }
-      return links;
-    }
-    case Opcode::kPad: {
-      if (operand != 0) return {};
-      std::vector<DimLink> links;
-      for (int i = 0; i < static_cast<int>(in->size()); ++i) {
-        const auto& pad = it.attributes().padding_config().dimensions(i);
-        if (pad.edge_padding_low() == 0 && pad.edge_padding_high() == 0 &&
-            pad.interior_padding() == 0) {
-          links.push_back({i, i});
-        }
-      }
-      return links;
-    }
     case Opcode::kDynamicSlice:
-      return operand == 0 ? SameSize(source.shape, it.shape)
-                          : std::vector<DimLink>{};
+      return DynamicSliceLinks(module, it, operand);
     case Opcode::kDynamicUpdateSlice:
-      return operand <= 1 ? SameSize(module.at(it.operands[1]).shape, it.shape)
-                          : std::vector<DimLink>{};
+      return DynamicUpdateSliceLinks(module, it, operand);
+    case Opcode::kFft:
+      return Leading(rank - it.attributes().fft_length_size());
     case Opcode::kGather:
       return GatherLinks(module, it, operand);
+    case Opcode::kPad:
+      return operand == 0 ? PadLinks(it, *in) : std::vector<DimLink>{};
+    case Opcode::kReduceWindow:
+      return ReduceWindowLinks(module, it, operand);
+    case Opcode::kReverse:
+      return AllBut(it, rank);
     case Opcode::kScatter:
       return ScatterLinks(module, it, operand);
-    case Opcode::kSort: {
-      if (*in != *out) return {};
-      std::vector<DimLink> links = Identity(static_cast<int>(in->size()));
-      std::erase_if(links, [&](const DimLink& link) {
-        return Contains(it.attributes().dimensions(), link.in);
-      });
-      return links;
-    }
-    case Opcode::kTopK: {
-      std::vector<DimLink> links = SameSize(source.shape, it.shape);
-      std::erase_if(links, [&](const DimLink& link) {
-        return link.in + 1 == source.shape.rank();
-      });
-      return links;
-    }
-    case Opcode::kReduceWindow:
-      return ReduceWindowLinks(it, operand);
+    case Opcode::kSelectAndScatter:
+      return SelectAndScatterLinks(module, it, operand);
+    case Opcode::kSlice:
+      return SliceLinks(it, *in);
+    case Opcode::kSort:
+      return alike ? AllBut(it, rank) : std::vector<DimLink>{};
+    case Opcode::kTopK:
+      return Leading(rank - 1);
+    case Opcode::kTriangularSolve:
+      return TriangularSolveLinks(module, it, operand);
     default:
       return {};
   }

@@ -7,8 +7,13 @@
 // p of it, provided both sizes divide by P. For a reshape that merges or splits
 // dimensions only the outermost of a group links (Table 1, Eq. 3); a dimension
 // without a link is reduced, or a barrier.
+//
+// For one output dimension, take every operand's link to it: the operation on
+// the p-th parts of the linked operands and the whole of the others gives part
+// p of the output. Attributes that state sizes shrink with them, and indices
+// that point into a cut dimension count from the start of the part.
 // Source: papers/cfp.txt 3.2, Table 1; the operations beyond the table follow
-// their definition in HLO.
+// their definition in HLO (docs/op-rules.md).
 #ifndef MESHWRIGHT_COORDINATOR_IR_DIM_LINKS_H_
 #define MESHWRIGHT_COORDINATOR_IR_DIM_LINKS_H_
 
@@ -22,6 +27,9 @@ namespace meshwright::ir {
 struct DimLink {
   int in = 0;   // dimension of the operand
   int out = 0;  // dimension of the user
+  // Where not 0, P must divide it too: the groups of a convolution, the windows
+  // of a select-and-scatter.
+  int64_t groups = 0;
   bool operator==(const DimLink&) const = default;
 };
 
@@ -44,6 +52,15 @@ DotDims DotDimsOf(const Module& module, ValueId dot);
 // True for a dot or convolution that contracts something: what opens and joins
 // ParallelBlocks.
 bool IsContraction(const Module& module, ValueId id);
+
+// Dimensions of both sides of a contraction that can be cut together, so that
+// the results of the parts add up to the whole; outermost on the left first.
+struct ContractedPair {
+  int lhs = 0;
+  int rhs = 0;
+  bool operator==(const ContractedPair&) const = default;
+};
+std::vector<ContractedPair> ContractedDims(const Module& module, ValueId id);
 
 }  // namespace meshwright::ir
 

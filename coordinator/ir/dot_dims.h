@@ -1,4 +1,5 @@
 // The dimension roles of a dot: batch, contracting and free on either side.
+// A convolution has spatial ones too (conv_dims.h).
 //
 // Shapes: the output is [batch..., lhs free..., rhs free...].
 // Errors: kInvalidArgument when the numbers do not fit the operand shapes.
@@ -13,7 +14,7 @@
 
 namespace meshwright::ir {
 
-enum class DotRole { kBatch, kContracting, kFree };
+enum class DotRole { kBatch, kContracting, kFree, kSpatial };
 
 struct DotDims {
   // One entry per operand dimension. `partner` is the dimension of the other
@@ -23,6 +24,8 @@ struct DotDims {
     DotRole role = DotRole::kFree;
     int partner = -1;
     int output = -1;
+    // Where not 0, a split must divide it too: the groups of a convolution.
+    int64_t groups = 0;
   };
   std::vector<Dim> side[2];  // lhs, rhs
 

@@ -7,13 +7,15 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/ir/module.h"
+#include "coordinator/ir/resolve.h"
 #include "proto/hlo/hlo.pb.h"
 
 namespace meshwright::ir {
 
-// Takes a module that passed VerifyStructure; the result has no `users` yet and
-// points into `proto`.
-absl::StatusOr<Module> Flatten(const hlo::HloModuleProto& proto);
+// `resolved` is of `proto`; the result has no `users` yet and points into
+// `proto`.
+absl::StatusOr<Module> Flatten(const hlo::HloModuleProto& proto,
+                               const ResolvedModule& resolved);
 
 }  // namespace meshwright::ir
 

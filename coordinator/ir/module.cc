@@ -1,11 +1,14 @@
 #include "coordinator/ir/module.h"
 
-#include <google/protobuf/stubs/logging.h>
+#include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/ir/inline_calls.h"
-#include "coordinator/ir/text/hlo_text.h"
+#include "coordinator/ir/loops.h"
+#include "coordinator/ir/parse.h"
+#include "coordinator/ir/resolve.h"
 #include "coordinator/ir/verify.h"
 
 namespace meshwright::ir {
@@ -34,38 +37,11 @@ absl::Status ReadAliases(const hlo::HloModuleProto& proto, Module& module) {
   return absl::OkStatus();
 }
 
-absl::Status Parse(std::string_view bytes, hlo::HloModuleProto& module) {
-  if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
-  if (LooksLikeHloText(bytes)) {
-    ASSIGN_OR_RETURN(module, ParseHloText(bytes));
-    return absl::OkStatus();
-  }
-  if (bytes.size() > (size_t{1} << 31) - 1) {
-    return absl::InvalidArgumentError(
-        "the file is larger than the 2 GiB a protobuf message may have");
-  }
-  const int size = static_cast<int>(bytes.size());
-  // The status says it; protobuf's own lines on stderr would repeat it.
-  const google::protobuf::LogSilencer silencer;
-  hlo::HloProto wrapper;
-  if (wrapper.ParseFromArray(bytes.data(), size) &&
-      !wrapper.hlo_module().computations().empty()) {
-    module = std::move(*wrapper.mutable_hlo_module());
-    return absl::OkStatus();
-  }
-  if (!module.ParseFromArray(bytes.data(), size)) {
-    return absl::InvalidArgumentError(
-        "the file is no HLO module, or a truncated one; pass a serialized "
-        "HloModuleProto or HLO text");
-  }
-  return absl::OkStatus();
-}
-
 // `proto` lives in `arena`.
 absl::StatusOr<Module> Build(const hlo::HloModuleProto& proto,
                              std::shared_ptr<google::protobuf::Arena> arena) {
-  RETURN_IF_ERROR(VerifyStructure(proto));
-  ASSIGN_OR_RETURN(Module module, Flatten(proto));
+  ASSIGN_OR_RETURN(const ResolvedModule resolved, Resolve(proto));
+  ASSIGN_OR_RETURN(Module module, Flatten(proto, resolved));
   module.arena = std::move(arena);
   for (ValueId id = 0; id < module.size(); ++id) {
     RETURN_IF_ERROR(VerifyShape(module, id));
@@ -89,33 +65,92 @@ hlo::HloInstructionProto* Module::NewAttributes(
   return made;
 }
 
+namespace {
+
+// What the outputs, and the loops on the way to them, need.
+std::vector<char> Alive(const Module& module) {
+  std::vector<char> alive(module.size(), 0);
+  std::vector<ValueId> stack;
+  LoopWalk walk(module);
+  const auto mark = [&](ValueId id) {
+    if (alive[id]) return;
+    alive[id] = 1;
+    stack.push_back(id);
+  };
+  for (ValueId id : module.parameters) mark(id);
+  mark(module.root);
+  while (!stack.empty()) {
+    const ValueId id = stack.back();
+    stack.pop_back();
+    const Instruction& it = module.at(id);
+    for (ValueId operand : it.operands) mark(operand);
+    if (it.loop != kNoLoop || it.border != kNoLoop) {
+      for (ValueId companion : walk.Companions(id)) mark(companion);
+    }
+  }
+  return alive;
+}
+
+void RenameLoops(const std::vector<ValueId>& renamed, Module& module) {
+  for (Loop& loop : module.loops) {
+    for (auto* ids : {&loop.carries, &loop.results}) {
+      for (ValueId& id : *ids) id = id < 0 ? id : renamed[id];
+    }
+  }
+}
+
+}  // namespace
+
 void Tidy(Module& module) {
   const int count = module.size();
-  std::vector<char> needed(count, 0);
+  const std::vector<char> alive = Alive(module);
+  for (Loop& loop : module.loops) {
+    for (auto* ids : {&loop.carries, &loop.results}) {
+      for (ValueId& id : *ids) {
+        if (id >= 0 && !alive[id]) id = -1;
+      }
+    }
+  }
+  std::vector<char> seen(count, 0);
   std::vector<ValueId> order;
   order.reserve(count);
   // Post-order from the parameters and the root, without recursion.
-  std::vector<std::pair<ValueId, size_t>> stack;
+  struct Visit {
+    ValueId id;
+    size_t next;
+    std::vector<ValueId> border;  // the predecessors of a loop's border
+  };
+  std::vector<Visit> stack;
+  LoopWalk walk(module);
+  const auto push = [&](ValueId id) {
+    seen[id] = 1;
+    stack.push_back({id, 0, {}});
+    if (module.at(id).border != kNoLoop) {
+      stack.back().border = walk.Predecessors(id);
+    }
+  };
   const auto visit = [&](ValueId start) {
-    if (needed[start]) return;
-    needed[start] = 1;
-    stack.emplace_back(start, 0);
+    if (seen[start] || !alive[start]) return;
+    push(start);
     while (!stack.empty()) {
-      auto& [id, next] = stack.back();
-      const auto& operands = module.instructions[id].operands;
-      if (next < operands.size()) {
-        const ValueId operand = operands[next++];
-        if (!needed[operand]) {
-          needed[operand] = 1;
-          stack.emplace_back(operand, 0);
-        }
+      Visit& top = stack.back();
+      const auto& before = module.at(top.id).border != kNoLoop
+                               ? top.border
+                               : module.at(top.id).operands;
+      if (top.next < before.size()) {
+        const ValueId id = before[top.next++];
+        if (!seen[id]) push(id);
       } else {
-        order.push_back(id);
+        order.push_back(top.id);
         stack.pop_back();
       }
     }
   };
   for (ValueId id : module.parameters) visit(id);
+  for (ValueId id = 0; id < count; ++id) {
+    // What only the next trip of a loop needs hangs on nothing below.
+    if (module.at(id).opcode == Opcode::kLoopResult) visit(id);
+  }
   visit(module.root);
 
   std::vector<ValueId> renamed(count, -1);
@@ -131,6 +166,7 @@ void Tidy(Module& module) {
   module.instructions = std::move(instructions);
   module.root = renamed[module.root];
   for (ValueId& id : module.parameters) id = renamed[id];
+  RenameLoops(renamed, module);
   for (ValueId id = 0; id < module.size(); ++id) {
     for (ValueId operand : module.at(id).operands) {
       auto& users = module.instructions[operand].users;
@@ -144,9 +180,9 @@ void Tidy(Module& module) {
 }
 
 absl::StatusOr<hlo::HloModuleProto> ParseModule(std::string_view bytes) {
-  hlo::HloModuleProto module;
-  RETURN_IF_ERROR(Parse(bytes, module));
-  return module;
+  google::protobuf::Arena arena;
+  ASSIGN_OR_RETURN(hlo::HloModuleProto* const proto, ParseInto(bytes, arena));
+  return std::move(*proto);
 }
 
 absl::StatusOr<Module> BuildModule(hlo::HloModuleProto proto) {
@@ -157,10 +193,11 @@ absl::StatusOr<Module> BuildModule(hlo::HloModuleProto proto) {
 }
 
 absl::StatusOr<Module> LoadModule(std::string_view bytes) {
-  auto arena = std::make_shared<google::protobuf::Arena>();
-  auto* const proto =
-      google::protobuf::Arena::CreateMessage<hlo::HloModuleProto>(arena.get());
-  RETURN_IF_ERROR(Parse(bytes, *proto));
+  google::protobuf::ArenaOptions options;
+  options.start_block_size = std::clamp<size_t>(bytes.size(), 4096, 1 << 20);
+  options.max_block_size = 1 << 20;
+  auto arena = std::make_shared<google::protobuf::Arena>(options);
+  ASSIGN_OR_RETURN(hlo::HloModuleProto* const proto, ParseInto(bytes, *arena));
   return Build(*proto, std::move(arena));
 }
 

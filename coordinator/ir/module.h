@@ -1,8 +1,9 @@
 // Module: the validated, normalised graph of one training step.
 //
 // Concept: the entry computation of an HLO module as a flat list of
-// instructions in dependency order, calls inlined. Reducers, loop bodies and
-// other called computations stay as messages that their callers name.
+// instructions in dependency order, calls inlined and every loop taken in as
+// one trip of its body between its carries. Reducers, loop conditions and other
+// called computations stay as messages that their callers name.
 // In -> Out: bytes of an HloModuleProto or HloProto -> Module.
 // Shapes: instruction i uses only instructions below i.
 // Threads and ownership: a copyable value that shares the messages its
@@ -31,8 +32,15 @@ namespace meshwright::ir {
 // Index of an instruction in Module::instructions.
 using ValueId = int32_t;
 
+// Index of a loop in Module::loops.
+using LoopId = int32_t;
+inline constexpr LoopId kNoLoop = -1;
+
 struct Instruction {
   Opcode opcode = Opcode::kUnknown;
+  LoopId loop = kNoLoop;    // the innermost loop whose body it is in
+  LoopId border = kNoLoop;  // the loop a kCarry or kLoopResult belongs to
+  int element = -1;         // and which of the elements it carries it is
   Shape shape;
   std::vector<ValueId> operands;
   std::vector<ValueId> users;  // distinct, ascending
@@ -51,6 +59,24 @@ struct Alias {
   int parameter = 0;
 };
 
+// A `while` whose body was taken in once. Element k of what it carries enters
+// by carries[k], a kCarry of the body whose operand is the value before the
+// loop, and leaves by results[k], a kLoopResult outside whose operand is the
+// body's next value; both are -1 where nobody needs the element.
+struct Loop {
+  LoopId parent = kNoLoop;
+  std::vector<ValueId> carries;
+  std::vector<ValueId> results;
+  // Trips; 0 where they cannot be told. A counted loop runs while element
+  // `counter`, from `start` on, stays before its limit.
+  int64_t trips = 0;
+  int counter = -1;
+  int64_t start = 0;
+  int64_t step = 0;
+  int64_t condition = -1;   // computation id
+  std::vector<int> tested;  // elements the condition reads
+};
+
 struct Module {
   std::string name;
   std::vector<Instruction> instructions;
@@ -58,6 +84,7 @@ struct Module {
   std::vector<ValueId> parameters;  // by parameter number
   std::vector<ValueId> outputs;     // operands of the root tuple, or the root
   std::vector<Alias> aliases;       // by output
+  std::vector<Loop> loops;          // outer before inner
   // Reducers and loop bodies by computation id.
   std::map<int64_t, const hlo::HloComputationProto*> computations;
   // Owns every message above; copies of a module share it.

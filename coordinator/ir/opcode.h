@@ -1,20 +1,28 @@
-// The operations of HLO that the analysis has a rule for.
+// The operations of HLO and how each passes splits on.
 //
-// Concept: every opcode string maps to one Opcode; a string without a rule maps
-// to kUnknown, which the analysis treats as a barrier, never as an error.
+// Concept: every opcode string maps to one Opcode, whose rule dim_links.h
+// carries out; operations that pass nothing, and strings that are not in the
+// table, map to kUnknown or an Opcode of their own and are barriers, never
+// errors. docs/op-rules.md is the table for people.
 #ifndef MESHWRIGHT_COORDINATOR_IR_OPCODE_H_
 #define MESHWRIGHT_COORDINATOR_IR_OPCODE_H_
 
 #include <string_view>
+#include <vector>
 
 namespace meshwright::ir {
 
 enum class Opcode {
   kUnknown,
   kElementwise,  // every operation that maps equal indices to equal indices
+  kBatchNormInference,
   kBitcast,
+  kBitcastConvert,
   kBroadcast,
   kCall,
+  kCarry,  // a value as it enters a trip of a loop; written as a copy
+  kCholesky,
+  kCollective,  // of the devices the step already runs on
   kConcatenate,
   kConditional,
   kConstant,
@@ -25,9 +33,11 @@ enum class Opcode {
   kDot,
   kDynamicSlice,
   kDynamicUpdateSlice,
+  kFft,
   kGather,
   kGetTupleElement,
   kIota,
+  kLoopResult,  // a value as it leaves a loop; written as a copy
   kOptimizationBarrier,
   kPad,
   kParameter,
@@ -38,19 +48,37 @@ enum class Opcode {
   kRngBitGenerator,
   kScatter,
   kSelect,
+  kSelectAndScatter,
   kSlice,
   kSort,
   kTopK,
   kTranspose,
+  kTriangularSolve,
   kTuple,
   kWhile,
 };
 
+struct OpRule {
+  std::string_view name;
+  Opcode opcode = Opcode::kUnknown;
+  std::string_view rule;  // what passes or, of a barrier, why nothing does
+  bool barrier = false;   // passes nothing, whatever the shapes
+};
+
+// Every operation of HLO, by name.
+const std::vector<OpRule>& OpRules();
+
 Opcode OpcodeFromString(std::string_view name);
+
+// The `rule` of an operation; of one that is not in the table, why it passes
+// nothing.
+std::string_view RuleOf(std::string_view name);
 
 // Operations whose output index equals every operand's index, kConvert, kCopy
 // and kSelect included.
 bool IsElementwise(Opcode opcode);
+
+bool IsLoopBorder(Opcode opcode);
 
 // Operations that move elements without computing: what gradient matching
 // looks through.

@@ -28,6 +28,11 @@ absl::StatusOr<Shape> FromProto(const hlo::ShapeProto& proto, int depth) {
                        : !proto.tuple_shapes().empty()) {
     return absl::InvalidArgumentError("a shape is both array and tuple");
   }
+  if (proto.dimensions_size() > kMaxRank) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a shape has more than ", kMaxRank, " dimensions"));
+  }
+  shape.dims.reserve(proto.dimensions_size());
   int64_t count = 1;
   for (int64_t dim : proto.dimensions()) {
     if (dim < 0) return absl::InvalidArgumentError("a dimension is negative");
@@ -38,6 +43,7 @@ absl::StatusOr<Shape> FromProto(const hlo::ShapeProto& proto, int depth) {
     count *= std::max<int64_t>(dim, 1);
     shape.dims.push_back(dim);
   }
+  shape.elements.reserve(proto.tuple_shapes_size());
   for (const hlo::ShapeProto& element : proto.tuple_shapes()) {
     ASSIGN_OR_RETURN(Shape inner, FromProto(element, depth + 1));
     shape.elements.push_back(std::move(inner));
@@ -86,6 +92,23 @@ int64_t ElementBytes(hlo::PrimitiveType type) {
       return 16;
     default:
       return 1;
+  }
+}
+
+int64_t ElementBits(hlo::PrimitiveType type) {
+  switch (type) {
+    case hlo::S1:
+    case hlo::U1:
+      return 1;
+    case hlo::S2:
+    case hlo::U2:
+      return 2;
+    case hlo::S4:
+    case hlo::U4:
+    case hlo::F4E2M1FN:
+      return 4;
+    default:
+      return 8 * ElementBytes(type);
   }
 }
 

@@ -17,6 +17,9 @@
 
 namespace meshwright::ir {
 
+// No array has more dimensions.
+inline constexpr int kMaxRank = 64;
+
 struct Shape {
   hlo::PrimitiveType element_type = hlo::PRIMITIVE_TYPE_INVALID;
   std::vector<int64_t> dims;
@@ -36,6 +39,8 @@ struct Shape {
 
 // Bytes of one element; sub-byte types count as one byte, tokens as none.
 int64_t ElementBytes(hlo::PrimitiveType type);
+// Bits of one element as bitcasts count them.
+int64_t ElementBits(hlo::PrimitiveType type);
 bool IsFloating(hlo::PrimitiveType type);
 bool IsInteger(hlo::PrimitiveType type);
 

@@ -5,10 +5,17 @@
 #include <set>
 #include <tuple>
 
+#include "absl/strings/str_cat.h"
 #include "coordinator/ir/dim_links.h"
 
 namespace meshwright::ir {
 namespace {
+
+// A fused contraction has so many parts at most, and a slice is moved so far
+// and no further where the module has doubled.
+constexpr size_t kMostParts = 16;
+constexpr int kMostSteps = 64;
+constexpr int kFreeGrowth = 4096;
 
 struct Range {
   int64_t start = 0;
@@ -22,6 +29,8 @@ class FusedSplitter {
 
   int Run() {
     const int count = module_.size();
+    most_ = 2 * count + kFreeGrowth;
+    replaced_.assign(count, -1);
     int split = 0;
     for (ValueId id = 0; id < count; ++id) split += SplitForward(id);
     if (split == 0) return 0;
@@ -56,8 +65,9 @@ class FusedSplitter {
   // Splits `id` when all its users are slices that part one dimension of it and
   // that dimension is a free one of a contraction with a weight.
   bool SplitForward(ValueId id) {
+    const size_t parts = module_.at(id).users.size();
+    if (parts < 2 || parts > kMostParts) return false;
     const std::vector<ValueId> users = module_.at(id).users;
-    if (users.size() < 2) return false;
     const int dim = CutDim(users[0]);
     if (dim < 0) return false;
     std::vector<Range> ranges;
@@ -70,7 +80,7 @@ class FusedSplitter {
     const ValueId weight = FusedWeight(id, dim);
     if (weight < 0) return false;
     for (size_t i = 0; i < users.size(); ++i) {
-      replaced_[users[i]] = PushSlice(id, dim, ranges[i]);
+      replaced_[users[i]] = PushSlice(id, dim, ranges[i], 0);
     }
     fused_weights_.insert(weight);
     return true;
@@ -139,49 +149,55 @@ class FusedSplitter {
   }
 
   ValueId BaseParameter(ValueId id) const {
-    while (IsLayout(module_.at(id).opcode)) id = module_.at(id).operands[0];
+    for (int steps = 0; IsLayout(module_.at(id).opcode); ++steps) {
+      if (steps == kMostSteps) return -1;
+      id = module_.at(id).operands[0];
+    }
     return module_.at(id).opcode == Opcode::kParameter ? id : -1;
   }
 
   // The value equal to `id` cut to `range` along `dim`, with the cut moved
   // towards the parameters as far as it goes.
-  ValueId PushSlice(ValueId id, int dim, Range range) {
+  ValueId PushSlice(ValueId id, int dim, Range range, int steps) {
     const auto key = std::make_tuple(id, dim, range);
     const auto found = pushed_.find(key);
     if (found != pushed_.end()) return found->second;
-    const ValueId result = MakeSlice(id, dim, range);
+    const ValueId result = MakeSlice(id, dim, range, steps);
     pushed_[key] = result;
     return result;
   }
 
-  ValueId MakeSlice(ValueId id, int dim, Range range) {
+  ValueId MakeSlice(ValueId id, int dim, Range range, int steps) {
+    if (++steps > kMostSteps || module_.size() > most_) {
+      return AppendSlice(id, dim, range);
+    }
     Instruction copy = module_.at(id);
     copy.users.clear();
     copy.shape.dims[dim] = range.limit - range.start;
-    if (IsElementwise(copy.opcode)) {
+    if (IsElementwise(copy.opcode) && !IsLoopBorder(copy.opcode)) {
       for (ValueId& operand : copy.operands) {
         if (!module_.at(operand).shape.is_scalar()) {
-          operand = PushSlice(operand, dim, range);
+          operand = PushSlice(operand, dim, range, steps);
         }
       }
-      return Append(std::move(copy));
+      return Append(Named(std::move(copy), id, range));
     }
     if (copy.opcode == Opcode::kBroadcast ||
         copy.opcode == Opcode::kTranspose) {
       for (const DimLink& link : DimLinks(module_, id, 0)) {
         if (link.out == dim) {
-          copy.operands[0] = PushSlice(copy.operands[0], link.in, range);
+          copy.operands[0] = PushSlice(copy.operands[0], link.in, range, steps);
         }
       }
-      return Append(std::move(copy));
+      return Append(Named(std::move(copy), id, range));
     }
     if (copy.opcode == Opcode::kReshape) {
       for (const DimLink& link : DimLinks(module_, id, 0)) {
         const Shape& in = module_.at(copy.operands[0]).shape;
         if (link.out == dim &&
             in.dims[link.in] == module_.at(id).shape.dims[dim]) {
-          copy.operands[0] = PushSlice(copy.operands[0], link.in, range);
-          return Append(std::move(copy));
+          copy.operands[0] = PushSlice(copy.operands[0], link.in, range, steps);
+          return Append(Named(std::move(copy), id, range));
         }
       }
     }
@@ -193,8 +209,9 @@ class FusedSplitter {
                   DotRole::kFree) {
             continue;
           }
-          copy.operands[side] = PushSlice(copy.operands[side], link.in, range);
-          return Append(std::move(copy));
+          copy.operands[side] =
+              PushSlice(copy.operands[side], link.in, range, steps);
+          return Append(Named(std::move(copy), id, range));
         }
       }
     }
@@ -204,6 +221,7 @@ class FusedSplitter {
   ValueId AppendSlice(ValueId id, int dim, Range range) {
     Instruction slice;
     slice.opcode = Opcode::kSlice;
+    slice.loop = module_.at(id).loop;
     slice.shape = module_.at(id).shape;
     hlo::HloInstructionProto& attributes = *module_.NewAttributes();
     attributes.set_opcode("slice");
@@ -216,7 +234,22 @@ class FusedSplitter {
     slice.shape.dims[dim] = range.limit - range.start;
     slice.operands = {id};
     slice.source = &attributes;
+    attributes.set_name(PartName(id, range));
     return Append(std::move(slice));
+  }
+
+  // "qkv[0:24]": the parts of one operation are told apart by what they keep.
+  std::string PartName(ValueId id, Range range) const {
+    return absl::StrCat(module_.at(id).name(), "[", range.start, ":",
+                        range.limit, "]");
+  }
+
+  Instruction Named(Instruction part, ValueId id, Range range) {
+    hlo::HloInstructionProto& attributes =
+        *module_.NewAttributes(part.attributes());
+    attributes.set_name(PartName(id, range));
+    part.source = &attributes;
+    return part;
   }
 
   // ---- backward: readers of the concatenated cotangent ----
@@ -225,7 +258,10 @@ class FusedSplitter {
   void ConcatenatePads(ValueId id) {
     if (module_.at(id).attributes().opcode() != "add") return;
     std::vector<ValueId> leaves;
-    if (!AddLeaves(id, /*is_root=*/true, leaves) || leaves.size() < 2) return;
+    if (!AddLeaves(id, kMostParts, /*is_root=*/true, leaves) ||
+        leaves.size() < 2) {
+      return;
+    }
     int dim = -1;
     std::vector<std::pair<Range, ValueId>> parts;
     for (ValueId leaf : leaves) {
@@ -256,6 +292,7 @@ class FusedSplitter {
     }
     if (!Parts(ranges, module_.at(id).shape.dims[dim])) return;
     join.opcode = Opcode::kConcatenate;
+    join.loop = module_.at(id).loop;
     join.shape = module_.at(id).shape;
     join.source = ConcatenateAttributes(dim);
     // In place: later readers and SplitBackward find the concatenation here.
@@ -263,15 +300,20 @@ class FusedSplitter {
     module_.instructions[id] = std::move(join);
   }
 
-  bool AddLeaves(ValueId id, bool is_root, std::vector<ValueId>& leaves) const {
+  // A tree of so many parts is not deeper than them.
+  bool AddLeaves(ValueId id, int depth, bool is_root,
+                 std::vector<ValueId>& leaves) const {
     const Instruction& it = module_.at(id);
-    if (leaves.size() > 16 || (!is_root && it.users.size() != 1)) return false;
+    if (leaves.size() > kMostParts || depth < 0 ||
+        (!is_root && it.users.size() != 1)) {
+      return false;
+    }
     if (it.attributes().opcode() != "add" || it.operands.size() != 2) {
       leaves.push_back(id);
       return true;
     }
-    return AddLeaves(it.operands[0], false, leaves) &&
-           AddLeaves(it.operands[1], false, leaves);
+    return AddLeaves(it.operands[0], depth - 1, false, leaves) &&
+           AddLeaves(it.operands[1], depth - 1, false, leaves);
   }
 
   bool IsZero(ValueId id) const {
@@ -293,7 +335,10 @@ class FusedSplitter {
   }
 
   void SplitBackward(ValueId id) {
-    if (module_.at(id).opcode != Opcode::kConcatenate) return;
+    if (module_.at(id).opcode != Opcode::kConcatenate ||
+        module_.at(id).operands.size() > kMostParts) {
+      return;
+    }
     const int dim = static_cast<int>(module_.at(id).attributes().dimensions(0));
     const std::vector<ValueId> users = module_.at(id).users;
     bool meets_weight = false;
@@ -334,7 +379,7 @@ class FusedSplitter {
       part.operands[side] = piece;
       if (cut.role == DotRole::kContracting) {
         part.operands[1 - side] =
-            PushSlice(dot.operands[1 - side], cut.partner, {at, at + size});
+            PushSlice(dot.operands[1 - side], cut.partner, {at, at + size}, 0);
       } else {
         part.shape.dims[cut.output] = size;
       }
@@ -350,6 +395,7 @@ class FusedSplitter {
     for (size_t i = 1; i < parts.size(); ++i) {
       Instruction add;
       add.opcode = Opcode::kElementwise;
+      add.loop = dot.loop;
       add.source = sum_attributes;
       add.shape = dot.shape;
       add.operands = {sum, parts[i]};
@@ -381,6 +427,7 @@ class FusedSplitter {
                             const Shape& shape) {
     Instruction join;
     join.opcode = Opcode::kConcatenate;
+    join.loop = module_.at(parts[0]).loop;
     join.source = ConcatenateAttributes(dim);
     join.shape = shape;
     join.operands = parts;
@@ -388,10 +435,10 @@ class FusedSplitter {
   }
 
   const hlo::HloInstructionProto* ConcatenateAttributes(int dim) {
-    hlo::HloInstructionProto* const made = module_.NewAttributes();
-    made->set_opcode("concatenate");
-    made->add_dimensions(dim);
-    return made;
+    hlo::HloInstructionProto* const attributes = module_.NewAttributes();
+    attributes->set_opcode("concatenate");
+    attributes->add_dimensions(dim);
+    return attributes;
   }
 
   ValueId Append(Instruction instruction) {
@@ -400,17 +447,17 @@ class FusedSplitter {
   }
 
   ValueId Current(ValueId id) const {
-    for (auto found = replaced_.find(id);
-         found != replaced_.end() && found->second != id;
-         found = replaced_.find(id)) {
-      id = found->second;
+    while (id < static_cast<ValueId>(replaced_.size()) && replaced_[id] >= 0 &&
+           replaced_[id] != id) {
+      id = replaced_[id];
     }
     return id;
   }
 
   Module& module_;
   std::map<std::tuple<ValueId, int, Range>, ValueId> pushed_;
-  std::map<ValueId, ValueId> replaced_;
+  std::vector<ValueId> replaced_;  // by ValueId before the rewrite; or -1
+  int most_ = 0;                   // size of the module to stop at
   std::set<ValueId> fused_weights_;
 };
 

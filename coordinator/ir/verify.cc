@@ -1,62 +1,12 @@
 #include "coordinator/ir/verify.h"
 
-#include <numeric>
-#include <unordered_map>
-#include <unordered_set>
-
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/ir/dot_dims.h"
+#include "coordinator/ir/op_checks.h"
 
 namespace meshwright::ir {
 namespace {
-
-absl::Status Bad(const std::string& what) {
-  return absl::InvalidArgumentError(what);
-}
-
-absl::Status VerifyComputation(const hlo::HloComputationProto& computation,
-                               const std::unordered_set<int64_t>& callees) {
-  std::unordered_set<int64_t> defined;
-  std::unordered_set<int64_t> parameters;
-  for (const hlo::HloInstructionProto& instruction :
-       computation.instructions()) {
-    const std::string where = absl::StrCat("instruction ", instruction.name(),
-                                           " of ", computation.name());
-    for (int64_t operand : instruction.operand_ids()) {
-      if (!defined.contains(operand)) {
-        return Bad(absl::StrCat(where, " uses id ", operand,
-                                ", which no instruction before it defines"));
-      }
-    }
-    if (!defined.insert(instruction.id()).second) {
-      return Bad(absl::StrCat(where, " has an id that is taken already"));
-    }
-    for (int64_t callee : instruction.called_computation_ids()) {
-      if (!callees.contains(callee)) {
-        return Bad(absl::StrCat(where, " calls computation ", callee,
-                                ", which the module does not define before ",
-                                computation.name()));
-      }
-    }
-    if (instruction.opcode() == "parameter" &&
-        !parameters.insert(instruction.parameter_number()).second) {
-      return Bad(absl::StrCat(where, " repeats parameter number ",
-                              instruction.parameter_number()));
-    }
-  }
-  for (int64_t number : parameters) {
-    if (number < 0 || number >= static_cast<int64_t>(parameters.size())) {
-      return Bad(absl::StrCat("computation ", computation.name(),
-                              " skips a parameter number"));
-    }
-  }
-  if (!defined.contains(computation.root_id())) {
-    return Bad(absl::StrCat("computation ", computation.name(),
-                            " has no root instruction"));
-  }
-  return absl::OkStatus();
-}
 
 // Checks of one instruction; each names what is wrong, the caller where.
 class ShapeChecker {
@@ -75,7 +25,8 @@ class ShapeChecker {
       case Opcode::kOptimizationBarrier:
         return Operands(1) && Operand(0) == it_.shape ? nullptr : kDims;
       case Opcode::kBitcast:
-        return Operands(1) ? nullptr : kOperands;
+      case Opcode::kBitcastConvert:
+        return CheckBitcast(module_, it_);
       case Opcode::kSelect:
         return Operands(3) ? CheckElementwise() : kOperands;
       case Opcode::kBroadcast:
@@ -105,31 +56,36 @@ class ShapeChecker {
       case Opcode::kTuple:
         return CheckTuple();
       case Opcode::kGather:
-        return CheckGather();
+        return CheckGather(module_, it_);
       case Opcode::kScatter:
-        return CheckScatter();
+        return CheckScatter(module_, it_);
       case Opcode::kIota:
         return Operands(0) && DimensionsInRange(it_.shape.rank()) &&
                        it_.attributes().dimensions_size() == 1
                    ? nullptr
                    : kDims;
       case Opcode::kSort:
-        return it_.operands.empty() ? kOperands
-               : DimensionsInRange(Operand(0).rank()) &&
-                       it_.attributes().dimensions_size() == 1
-                   ? nullptr
-                   : kDims;
+        return CheckSort();
       case Opcode::kReduceWindow:
-        return CheckReduceWindow();
+        return CheckReduceWindow(module_, it_);
       case Opcode::kDynamicSlice:
-        return !it_.operands.empty() && Operand(0).rank() == it_.shape.rank()
-                   ? nullptr
-                   : kDims;
+        return CheckDynamicSlice(module_, it_);
       case Opcode::kDynamicUpdateSlice:
-        return it_.operands.size() >= 2 && Operand(0).dims == it_.shape.dims &&
-                       Operand(1).rank() == it_.shape.rank()
-                   ? nullptr
-                   : kDims;
+        return CheckDynamicUpdateSlice(module_, it_);
+      case Opcode::kBatchNormInference:
+        return CheckBatchNormInference(module_, it_);
+      case Opcode::kCholesky:
+        return CheckCholesky(module_, it_);
+      case Opcode::kConvolution:
+        return CheckConvolution(module_, it_);
+      case Opcode::kFft:
+        return CheckFft(module_, it_);
+      case Opcode::kSelectAndScatter:
+        return CheckSelectAndScatter(module_, it_);
+      case Opcode::kTopK:
+        return CheckTopK(module_, it_);
+      case Opcode::kTriangularSolve:
+        return CheckTriangularSolve(module_, it_);
       case Opcode::kConstant:
         return CheckConstant();
       default:
@@ -138,19 +94,15 @@ class ShapeChecker {
   }
 
  private:
-  static constexpr const char* kDims = "has dimensions that do not fit";
-  static constexpr const char* kOperands = "has the wrong number of operands";
+  static constexpr const char* kDims = kWrongDims;
+  static constexpr const char* kOperands = kWrongOperands;
 
   const Shape& Operand(int index) const {
     return module_.at(it_.operands[index]).shape;
   }
   bool Operands(size_t count) const { return it_.operands.size() == count; }
   bool DimensionsInRange(int rank) const {
-    std::unordered_set<int64_t> seen;
-    for (int64_t dim : it_.attributes().dimensions()) {
-      if (dim < 0 || dim >= rank || !seen.insert(dim).second) return false;
-    }
-    return true;
+    return DistinctInRange(it_.attributes().dimensions(), rank);
   }
 
   const char* CheckElementwise() const {
@@ -320,73 +272,24 @@ class ShapeChecker {
     return nullptr;
   }
 
-  const char* CheckGather() const {
-    if (!Operands(2)) return kOperands;
-    const auto& numbers = it_.attributes().gather_dimension_numbers();
-    const int rank = Operand(0).rank();
-    if (it_.attributes().gather_slice_sizes_size() != rank) return kDims;
-    for (int i = 0; i < rank; ++i) {
-      const int64_t size = it_.attributes().gather_slice_sizes(i);
-      if (size < 0 || size > Operand(0).dims[i]) return kDims;
-    }
-    const int outer_rank = it_.shape.rank() - numbers.offset_dims_size();
-    const int index_rank = Operand(1).rank();
-    if (!InRange(numbers.offset_dims(), it_.shape.rank()) ||
-        !InRange(numbers.collapsed_slice_dims(), rank) ||
-        !InRange(numbers.start_index_map(), rank) ||
-        !InRange(numbers.operand_batching_dims(), rank) ||
-        !InRange(numbers.start_indices_batching_dims(), index_rank) ||
-        numbers.operand_batching_dims_size() !=
-            numbers.start_indices_batching_dims_size() ||
-        numbers.index_vector_dim() < 0 ||
-        numbers.index_vector_dim() > index_rank ||
-        outer_rank !=
-            index_rank - (numbers.index_vector_dim() < index_rank ? 1 : 0) ||
-        numbers.offset_dims_size() + numbers.collapsed_slice_dims_size() +
-                numbers.operand_batching_dims_size() !=
-            rank) {
+  const char* CheckSort() const {
+    if (it_.operands.empty()) return kOperands;
+    if (it_.attributes().dimensions_size() != 1 ||
+        !DimensionsInRange(Operand(0).rank())) {
       return kDims;
     }
-    return nullptr;
-  }
-
-  const char* CheckScatter() const {
-    if (it_.operands.size() < 3 || it_.operands.size() % 2 != 1) {
-      return kOperands;
+    const bool one = !it_.shape.is_tuple();
+    if (Operands(one ? 1 : it_.shape.elements.size())) {
+      for (size_t i = 0; i < it_.operands.size(); ++i) {
+        const Shape& sorted = one ? it_.shape : it_.shape.elements[i];
+        if (Operand(i).dims != Operand(0).dims ||
+            sorted.dims != Operand(0).dims) {
+          return kDims;
+        }
+      }
+      return nullptr;
     }
-    const size_t inputs = it_.operands.size() / 2;
-    const auto& numbers = it_.attributes().scatter_dimension_numbers();
-    const Shape& updates = Operand(inputs + 1);
-    const int rank = Operand(0).rank();
-    const int index_rank = Operand(inputs).rank();
-    if (!it_.shape.is_tuple() && Operand(0).dims != it_.shape.dims) {
-      return kDims;
-    }
-    if (!InRange(numbers.update_window_dims(), updates.rank()) ||
-        !InRange(numbers.inserted_window_dims(), rank) ||
-        !InRange(numbers.scatter_dims_to_operand_dims(), rank) ||
-        !InRange(numbers.input_batching_dims(), rank) ||
-        !InRange(numbers.scatter_indices_batching_dims(), index_rank) ||
-        numbers.index_vector_dim() < 0 ||
-        numbers.index_vector_dim() > index_rank ||
-        updates.rank() - numbers.update_window_dims_size() !=
-            index_rank - (numbers.index_vector_dim() < index_rank ? 1 : 0) ||
-        numbers.update_window_dims_size() +
-                numbers.inserted_window_dims_size() +
-                numbers.input_batching_dims_size() !=
-            rank) {
-      return kDims;
-    }
-    return nullptr;
-  }
-
-  const char* CheckReduceWindow() const {
-    if (it_.operands.size() < 2) return kOperands;
-    const int rank = Operand(0).rank();
-    return it_.attributes().window().dimensions_size() == rank &&
-                   (it_.shape.is_tuple() || it_.shape.rank() == rank)
-               ? nullptr
-               : kDims;
+    return kOperands;
   }
 
   const char* CheckConstant() const {
@@ -398,45 +301,19 @@ class ShapeChecker {
                : "holds a literal of another shape";
   }
 
-  template <typename Repeated>
-  static bool InRange(const Repeated& dims, int rank) {
-    std::unordered_set<int64_t> seen;
-    for (int64_t dim : dims) {
-      if (dim < 0 || dim >= rank || !seen.insert(dim).second) return false;
-    }
-    return true;
-  }
-
   const Module& module_;
   const Instruction& it_;
 };
 
 }  // namespace
 
-absl::Status VerifyStructure(const hlo::HloModuleProto& module) {
-  if (module.computations().empty()) {
-    return Bad("the file holds no HLO module");
-  }
-  std::unordered_set<int64_t> before;
-  bool has_entry = false;
-  for (const hlo::HloComputationProto& computation : module.computations()) {
-    RETURN_IF_ERROR(VerifyComputation(computation, before));
-    if (!before.insert(computation.id()).second) {
-      return Bad(absl::StrCat("computation ", computation.name(),
-                              " has an id that is taken already"));
-    }
-    has_entry |= computation.id() == module.entry_computation_id();
-  }
-  if (!has_entry) return Bad("the module has no entry computation");
-  return absl::OkStatus();
-}
-
 absl::Status VerifyShape(const Module& module, ValueId id) {
   if (const char* problem = ShapeChecker(module, id).Check()) {
     const Instruction& instruction = module.at(id);
-    return Bad(absl::StrCat("instruction ", instruction.name(), " (",
-                            instruction.attributes().opcode(), " of shape ",
-                            ToString(instruction.shape), ") ", problem));
+    return absl::InvalidArgumentError(
+        absl::StrCat("instruction ", instruction.name(), " (",
+                     instruction.attributes().opcode(), " of shape ",
+                     ToString(instruction.shape), ") ", problem));
   }
   return absl::OkStatus();
 }

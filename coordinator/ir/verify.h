@@ -1,4 +1,4 @@
-// Checks a module message before anything trusts its ids, operands or shapes.
+// Checks the shapes of a module before anything trusts them.
 //
 // Errors: kInvalidArgument, one sentence that names the instruction.
 #ifndef MESHWRIGHT_COORDINATOR_IR_VERIFY_H_
@@ -6,13 +6,8 @@
 
 #include "absl/status/status.h"
 #include "coordinator/ir/module.h"
-#include "proto/hlo/hlo.pb.h"
 
 namespace meshwright::ir {
-
-// Ids unique, operands defined before use, computations present and acyclic,
-// parameters numbered without gaps, an entry computation.
-absl::Status VerifyStructure(const hlo::HloModuleProto& module);
 
 // The shape of one instruction agrees with its operands and attributes, for
 // every operation the analysis has a rule for.

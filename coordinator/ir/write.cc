@@ -19,13 +19,13 @@ ModuleWriter::ModuleWriter(
     const std::map<int64_t, const hlo::HloComputationProto*>& computations)
     : computations_(computations) {
   module_.set_name(std::move(name));
-  entry_.set_name("entry");
+  scopes_.emplace_back().set_name("entry");
 }
 
 hlo::HloInstructionProto& ModuleWriter::Append(
     const std::string& opcode, const Shape& shape,
     const hlo::OpSharding& sharding) {
-  hlo::HloInstructionProto& it = *entry_.add_instructions();
+  hlo::HloInstructionProto& it = *scope().add_instructions();
   it.set_id(next_id_);
   it.set_name(absl::StrCat("v", next_id_));
   it.set_opcode(opcode);
@@ -39,11 +39,11 @@ hlo::HloInstructionProto& ModuleWriter::Append(
 
 int64_t ModuleWriter::AddParameter(const Shape& shape,
                                    const hlo::OpSharding& sharding) {
-  const int64_t number = entry_.program_shape().parameters_size();
+  const int64_t number = scope().program_shape().parameters_size();
   hlo::HloInstructionProto& it = Append("parameter", shape, sharding);
   it.set_parameter_number(number);
-  *entry_.mutable_program_shape()->add_parameters() = it.shape();
-  entry_.mutable_program_shape()->add_parameter_names(it.name());
+  *scope().mutable_program_shape()->add_parameters() = it.shape();
+  scope().mutable_program_shape()->add_parameter_names(it.name());
   return it.id();
 }
 
@@ -88,15 +88,19 @@ int64_t ModuleWriter::AddOp(const std::string& opcode, const Shape& shape,
 int64_t ModuleWriter::CopyComputation(int64_t id) {
   const auto found = copied_.find(id);
   if (found != copied_.end()) return found->second;
-  hlo::HloComputationProto copy = *computations_.at(id);
+  const int64_t number = CopyRenamed(*computations_.at(id));
+  copied_[id] = number;
+  return number;
+}
+
+int64_t ModuleWriter::CopyRenamed(hlo::HloComputationProto copy) {
   for (hlo::HloInstructionProto& it : *copy.mutable_instructions()) {
     for (int i = 0; i < it.called_computation_ids_size(); ++i) {
       it.set_called_computation_ids(
           i, CopyComputation(it.called_computation_ids(i)));
     }
   }
-  const int64_t number = static_cast<int64_t>(copied_.size()) + 1;
-  copied_[id] = number;
+  const int64_t number = ++computation_count_;
   std::unordered_map<int64_t, int64_t> renamed;
   int64_t next = number * kCalleeIdBase;
   for (hlo::HloInstructionProto& it : *copy.mutable_instructions()) {
@@ -134,19 +138,20 @@ hlo::HloModuleProto ModuleWriter::Finish(const std::vector<int64_t>& outputs,
   }
   if (outputs.empty()) sharding.set_type(hlo::OpSharding::REPLICATED);
   const int64_t root_id = AddOp("tuple", root, outputs, sharding);
-  *entry_.mutable_program_shape()->mutable_result() = ShapeToProto(root);
-  entry_.set_root_id(root_id);
-  entry_.set_id(static_cast<int64_t>(copied_.size()) + 1);
-  module_.set_entry_computation_id(entry_.id());
-  module_.set_entry_computation_name(entry_.name());
-  *module_.mutable_host_program_shape() = entry_.program_shape();
+  hlo::HloComputationProto& entry = scope();
+  *entry.mutable_program_shape()->mutable_result() = ShapeToProto(root);
+  entry.set_root_id(root_id);
+  entry.set_id(++computation_count_);
+  module_.set_entry_computation_id(entry.id());
+  module_.set_entry_computation_name(entry.name());
+  *module_.mutable_host_program_shape() = entry.program_shape();
   for (const Alias& alias : aliases) {
-    auto& entry = *module_.mutable_input_output_alias()->add_entries();
-    entry.add_output_shape_index(alias.output);
-    entry.set_parameter_number(alias.parameter);
-    entry.set_kind(hlo::MAY_ALIAS);
+    auto& pair = *module_.mutable_input_output_alias()->add_entries();
+    pair.add_output_shape_index(alias.output);
+    pair.set_parameter_number(alias.parameter);
+    pair.set_kind(hlo::MAY_ALIAS);
   }
-  *module_.add_computations() = std::move(entry_);
+  *module_.add_computations() = std::move(entry);
   return std::move(module_);
 }
 

@@ -8,12 +8,29 @@
 #define MESHWRIGHT_COORDINATOR_IR_WRITE_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "coordinator/ir/module.h"
 
 namespace meshwright::ir {
+
+// One element of a loop's tuple: as it is carried from trip to trip.
+struct LoopElement {
+  Shape shape;
+  hlo::OpSharding sharding;
+};
+
+// When a loop ends: a counter that meets its limit, or, where `condition` names
+// a computation, when that says so.
+struct LoopEnd {
+  int counter = 0;  // an element, a scalar integer
+  int64_t limit = 0;
+  bool upwards = true;
+  std::optional<int64_t> condition;
+  std::vector<int> elements;  // by element of the condition's tuple; -1: none
+};
 
 class ModuleWriter {
  public:
@@ -32,6 +49,15 @@ class ModuleWriter {
                 const std::vector<int64_t>& operands,
                 const hlo::OpSharding& sharding);
 
+  // Until EndLoop, instructions go to the body of a loop over `elements`, whose
+  // values in the body are returned. Loops nest.
+  std::vector<int64_t> BeginLoop(const std::vector<LoopElement>& elements);
+  // `initial` are values outside, `next` values of the body, one per element;
+  // returns the elements behind the loop.
+  std::vector<int64_t> EndLoop(const std::vector<int64_t>& initial,
+                               const std::vector<int64_t>& next,
+                               const LoopEnd& end);
+
   // Ends the module with a tuple of `outputs`. `aliases` are pairs of output
   // and parameter numbers.
   hlo::HloModuleProto Finish(const std::vector<int64_t>& outputs,
@@ -42,11 +68,16 @@ class ModuleWriter {
                                    const Shape& shape,
                                    const hlo::OpSharding& sharding);
   int64_t CopyComputation(int64_t id);
+  int64_t CopyRenamed(hlo::HloComputationProto copy);
+  int64_t CountedCondition(const Shape& tuple, const LoopEnd& end);
+  int64_t CopiedCondition(const Shape& tuple, const LoopEnd& end);
+  hlo::HloComputationProto& scope() { return scopes_.back(); }
 
   const std::map<int64_t, const hlo::HloComputationProto*>& computations_;
   hlo::HloModuleProto module_;
-  hlo::HloComputationProto entry_;
+  std::vector<hlo::HloComputationProto> scopes_;  // the entry, open loop bodies
   std::map<int64_t, int64_t> copied_;
+  int64_t computation_count_ = 0;
   // By id of this writer; kept for the root and the program shape.
   std::vector<Shape> shapes_;
   std::vector<hlo::OpSharding> shardings_;

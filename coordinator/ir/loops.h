@@ -1,0 +1,59 @@
+// Loops: how often one runs, and which of its values belong together.
+//
+// Concept: a loop that counts an integer up or down to a limit has a known
+// number of trips; any other has not. What a loop carries stays alive as a
+// whole: an element that enters a trip needs the value it enters the next one
+// with. In -> Out: the condition's message and the carried values -> trips in
+// Loop. Source: the while operation of OpenXLA; design, section 4 ("pairs
+// `while` loops that are scans over layers").
+#ifndef MESHWRIGHT_COORDINATOR_IR_LOOPS_H_
+#define MESHWRIGHT_COORDINATOR_IR_LOOPS_H_
+
+#include <vector>
+
+#include "coordinator/ir/module.h"
+
+namespace meshwright::ir {
+
+// Fills counter, start, step, trips and tested of `loop`, whose carries and
+// results are all there yet.
+void CountTrips(const Module& module, const hlo::HloComputationProto& condition,
+                Loop& loop);
+
+// What a walk in dependency order visits beside operands, each loop's share of
+// it once, so that a walk costs no more than the edges it follows.
+class LoopWalk {
+ public:
+  explicit LoopWalk(const Module& module);
+
+  // Begins another walk.
+  void Restart() { ++walk_; }
+
+  // What must come before `id`: its operands; before the first carry of a loop
+  // everything that enters it, before its first result everything that leaves
+  // it, so that a loop is whole before it is used.
+  std::vector<ValueId> Predecessors(ValueId id);
+
+  // What must be alive when `id` is, beside its operands: a carry with its
+  // result, and in a loop whatever tells it to go on.
+  std::vector<ValueId> Companions(ValueId id);
+
+ private:
+  // The last walk that handed out what enters, leaves and keeps up a loop.
+  struct Seen {
+    int entered = 0;
+    int left = 0;
+    int kept = 0;
+  };
+
+  const Module& module_;
+  std::vector<Seen> seen_;
+  int walk_ = 1;
+};
+
+// The outermost loop around `loop` that is inside `outer`.
+LoopId Outermost(const Module& module, LoopId loop, LoopId outer = kNoLoop);
+
+}  // namespace meshwright::ir
+
+#endif  // MESHWRIGHT_COORDINATOR_IR_LOOPS_H_
