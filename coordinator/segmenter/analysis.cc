@@ -1,50 +1,147 @@
 #include "coordinator/segmenter/analysis.h"
 
+#include <algorithm>
 #include <unordered_map>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/ir/split_fused.h"
+#include "coordinator/segmenter/block_strategies.h"
+#include "coordinator/segmenter/congruence.h"
 #include "coordinator/segmenter/hash.h"
 
 namespace meshwright::segmenter {
 
-int64_t StrategyAxisSize(const std::vector<int64_t>& mesh) {
-  for (auto axis = mesh.rbegin(); axis != mesh.rend(); ++axis) {
-    if (*axis > 1) return *axis;
+namespace {
+
+// The sizes of the axes that strategies are chosen for: the innermost one with
+// more than one device, or all of those.
+std::vector<int64_t> SearchedAxes(const Analysis& analysis) {
+  std::vector<int64_t> sizes;
+  for (auto it = analysis.mesh.rbegin(); it != analysis.mesh.rend(); ++it) {
+    if (*it < 2) continue;
+    sizes.push_back(*it);
+    if (!analysis.request.open_outer_axes) break;
   }
-  return 1;
+  return sizes;
 }
 
-absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh) {
+// What the rules of the request make of a segment.
+std::string RulesOf(const Analysis& analysis, const SegmentGraph& graph) {
+  std::string text;
+  if (!analysis.request.blocks.empty()) {
+    const Segment& segment = analysis.plan.segments[graph.segment];
+    for (int b = segment.first_block; b < segment.last_block; ++b) {
+      for (const Strategy& strategy : analysis.strategies[b].strategies) {
+        absl::StrAppend(&text, strategy.name, " ");
+      }
+      for (const SegmentSwitch it : analysis.allowed.switches[b]) {
+        absl::StrAppend(&text, SwitchName(it), " ");
+      }
+    }
+  }
+  if (analysis.request.arguments.empty()) return text;
+  for (int i = 0; i < graph.input_count; ++i) {
+    const ir::Instruction& it = analysis.module.at(graph.values[i].origin);
+    if (it.opcode != ir::Opcode::kParameter) continue;
+    const int number = static_cast<int>(it.attributes().parameter_number());
+    for (const ArgumentRule& rule : analysis.request.arguments) {
+      if (rule.argument != number) continue;
+      absl::StrAppend(&text, i, rule.forbid ? "!" : "=", rule.sharding, " ");
+    }
+  }
+  return text;
+}
+
+// Graphs of the planned segments, and which of them are equal.
+void FindTypes(const std::vector<uint64_t>& hashes, Analysis& analysis) {
+  analysis.graphs = ExtractSegments(analysis.module, analysis.direction,
+                                    analysis.plan, hashes);
+  std::unordered_map<std::string, int> known;
+  for (size_t s = 0; s < analysis.graphs.size(); ++s) {
+    const auto [found, added] =
+        known.emplace(absl::StrCat(analysis.graphs[s].fingerprint,
+                                   RulesOf(analysis, analysis.graphs[s])),
+                      static_cast<int>(analysis.types.size()));
+    if (added) analysis.types.push_back(static_cast<int>(s));
+    analysis.type_of_segment.push_back(found->second);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
+                                 StrategyRequest request) {
   Analysis analysis;
+  analysis.request = std::move(request);
   analysis.split_contractions = ir::SplitFusedContractions(module);
   analysis.module = std::move(module);
   analysis.mesh = std::move(mesh);
   const ir::Module& graph = analysis.module;
   ASSIGN_OR_RETURN(analysis.direction, FindDirection(graph));
   const std::vector<uint64_t> hashes = HashOperations(graph);
-  const int64_t parts = StrategyAxisSize(analysis.mesh);
-  analysis.blocks = BuildBlocks(graph, analysis.direction, hashes, {parts});
+  analysis.blocks =
+      BuildBlocks(graph, analysis.direction, hashes, SearchedAxes(analysis));
   std::vector<int> configurations;
   for (const ParallelBlock& block : analysis.blocks.blocks) {
-    analysis.strategies.push_back(StrategiesFor(graph, block, parts));
+    analysis.strategies.push_back(StrategiesFor(
+        graph, block, analysis.mesh, analysis.request.open_outer_axes));
     configurations.push_back(
         static_cast<int>(analysis.strategies.back().strategies.size()));
   }
-  analysis.gradients = MatchGradients(graph, analysis.direction);
+  ASSIGN_OR_RETURN(analysis.allowed,
+                   ApplyRequest(analysis.request, graph, analysis.blocks,
+                                analysis.mesh, analysis.strategies));
+  analysis.gradients =
+      MatchGradients(graph, analysis.direction, FindClasses(graph, hashes));
   analysis.plan = PlanSegments(graph, analysis.direction, analysis.blocks,
                                analysis.gradients, configurations);
-  analysis.graphs =
-      ExtractSegments(graph, analysis.direction, analysis.plan, hashes);
-  std::unordered_map<std::string, int> known;
-  for (size_t s = 0; s < analysis.graphs.size(); ++s) {
-    const auto [found, added] =
-        known.emplace(analysis.graphs[s].fingerprint,
-                      static_cast<int>(analysis.types.size()));
-    if (added) analysis.types.push_back(static_cast<int>(s));
-    analysis.type_of_segment.push_back(found->second);
+  FindTypes(hashes, analysis);
+  for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
+    if (!SwitchesOf(analysis, static_cast<int>(s)).empty()) continue;
+    const Segment& segment = analysis.plan.segments[s];
+    return absl::InvalidArgumentError(absl::StrCat(
+        "blocks ", segment.first_block, " to ", segment.last_block - 1,
+        " are one segment, and the rules leave them no switch in common"));
   }
   return analysis;
+}
+
+std::vector<SegmentSwitch> SwitchesOf(const Analysis& analysis, int segment) {
+  const Segment& it = analysis.plan.segments[segment];
+  if (it.first_block == it.last_block) return analysis.allowed.end_switches;
+  std::vector<SegmentSwitch> switches =
+      analysis.allowed.switches[it.first_block];
+  for (int b = it.first_block + 1; b < it.last_block; ++b) {
+    const auto& others = analysis.allowed.switches[b];
+    std::erase_if(switches, [&](SegmentSwitch which) {
+      return std::find(others.begin(), others.end(), which) == others.end();
+    });
+  }
+  return switches;
+}
+
+Analysis Recut(const Analysis& analysis, std::vector<Segment> cover) {
+  Analysis cut = analysis;
+  cut.plan = PlaceSegments(cut.module, cut.direction, cut.blocks, cut.gradients,
+                           std::move(cover));
+  cut.type_of_segment.clear();
+  cut.types.clear();
+  FindTypes(HashOperations(cut.module), cut);
+  return cut;
+}
+
+int64_t TripsAround(const Analysis& analysis, ir::ValueId id) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  int64_t trips = 1;
+  for (ir::LoopId loop = analysis.module.at(id).loop; loop != ir::kNoLoop;
+       loop = analysis.module.loops[loop].parent) {
+    if (analysis.plan.kept_loops[loop]) continue;
+    const int64_t inner =
+        std::max<int64_t>(1, analysis.module.loops[loop].trips);
+    trips = inner > kMost / trips ? kMost : trips * inner;
+  }
+  return trips;
 }
 
 }  // namespace meshwright::segmenter

@@ -5,8 +5,10 @@
 // export and `analyze` read.
 // In -> Out: ir::Module and the mesh -> Analysis.
 // Shapes: `type_of_segment[s]` indexes `types`; a type is represented by the
-// first segment that has its fingerprint.
-// Errors: kInvalidArgument when no loss can be told (direction.h).
+// first segment that has its fingerprint and that the request's rules treat
+// alike.
+// Errors: kInvalidArgument when no loss can be told (direction.h), or for a
+// rule that does not fit the step (strategy_request.h).
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_ANALYSIS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_ANALYSIS_H_
 
@@ -16,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/segmenter/extract.h"
+#include "coordinator/segmenter/strategy_request.h"
 
 namespace meshwright::segmenter {
 
@@ -24,8 +27,9 @@ struct Analysis {
   std::vector<int64_t> mesh;  // every axis, outermost first
   Direction direction;
   BlockGraph blocks;
-  // By block, for the innermost axis of more than one device.
-  std::vector<StrategySet> strategies;
+  std::vector<StrategySet> strategies;  // by block, those the request leaves
+  StrategyRequest request;
+  Allowed allowed;
   GradientMatches gradients;
   SegmentPlan plan;
   std::vector<SegmentGraph> graphs;  // by segment
@@ -34,11 +38,18 @@ struct Analysis {
   int split_contractions = 0;  // fused contractions taken apart
 };
 
-absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh);
+absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
+                                 StrategyRequest request = {});
 
-// The axis that strategies are chosen for: the innermost one with more than one
-// device; 1 on a mesh of one device.
-int64_t StrategyAxisSize(const std::vector<int64_t>& mesh);
+// The switches that all blocks of a segment allow; those of an end.
+std::vector<SegmentSwitch> SwitchesOf(const Analysis& analysis, int segment);
+
+// The same step with its blocks covered by other segments (PlaceSegments).
+Analysis Recut(const Analysis& analysis, std::vector<Segment> cover);
+
+// How often a value is computed in a step, counting the loops that are looked
+// through (SegmentPlan::kept_loops); unknown trips count once.
+int64_t TripsAround(const Analysis& analysis, ir::ValueId id);
 
 }  // namespace meshwright::segmenter
 

@@ -5,8 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
+#include "coordinator/ir/conv_dims.h"
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/segmenter/border_homes.h"
 #include "coordinator/segmenter/hash.h"
+#include "coordinator/segmenter/root_order.h"
 
 namespace meshwright::segmenter {
 namespace {
@@ -16,6 +19,9 @@ using ir::DotRole;
 using ir::Module;
 using ir::Opcode;
 using ir::ValueId;
+
+// Of a block with more roots the rest is as good as these.
+constexpr size_t kMostRoots = 256;
 
 class UnionFind {
  public:
@@ -49,11 +55,13 @@ class BlockBuilder {
         direction_(direction),
         hashes_(hashes),
         axis_sizes_(axis_sizes),
-        states_(module.size()) {}
+        states_(module.size()),
+        order_(module.size()) {}
 
   BlockGraph Run() {
-    reached_.resize(module_.size());
     for (ValueId id = 0; id < module_.size(); ++id) {
+      const ir::Instruction& it = module_.at(id);
+      if (IsOpaque(it)) ++graph_.barriers[it.attributes().opcode()];
       if (!direction_.forward[id]) continue;
       if (direction_.has_contraction[id]) Visit(id);
     }
@@ -66,17 +74,12 @@ class BlockBuilder {
  private:
   struct Root {
     ValueId id = 0;
-    int depth = 0;
     std::vector<int> labels;  // by output dimension
     int row_operand = 0;      // the activation side
-    std::set<int> ancestors;  // roots above it
   };
 
   void Visit(ValueId id) {
-    // The roots above a value: what "no path between them" asks.
-    for (ValueId operand : module_.at(id).operands) {
-      reached_[id].insert(reached_[operand].begin(), reached_[operand].end());
-    }
+    order_.Follow(id, module_.at(id).operands);
     if (ir::IsContraction(module_, id)) {
       if (!Join(id)) Open(id);
       return;
@@ -87,8 +90,7 @@ class BlockBuilder {
   // Rule (a), first half; also the contraction half of rule (b).
   bool Join(ValueId id) {
     const ir::Instruction& it = module_.at(id);
-    if (it.opcode != Opcode::kDot) return false;
-    const ir::DotDims dims = ir::DotDimsOf(module_, id);
+    const ir::DotDims dims = ir::ContractionDimsOf(module_, id);
     if (dims.count(DotRole::kBatch) == 0) return false;
     int joined = -1;
     for (int side = 0; side < 2; ++side) {
@@ -127,8 +129,9 @@ class BlockBuilder {
         joined_columns_.insert(out.labels[dim.output]);
       }
     }
-    // A batch dimension a parameter has too is a dimension of experts.
-    for (int side = 0; side < 2; ++side) {
+    // A batch dimension a parameter has too is a dimension of experts; groups
+    // of a convolution go on as the columns they came as.
+    for (int side = 0; side < 2 && it.opcode == Opcode::kDot; ++side) {
       const ValueState& other = states_[it.operands[1 - side]];
       if (direction_.batch_derived[it.operands[side]] || !other.inside ||
           direction_.recomputable[it.operands[side]]) {
@@ -160,11 +163,6 @@ class BlockBuilder {
     const ir::Instruction& it = module_.at(id);
     Root root;
     root.id = id;
-    root.depth = 1;
-    for (int ancestor : reached_[id]) {
-      root.depth = std::max(root.depth, roots_[ancestor].depth + 1);
-    }
-    root.ancestors = reached_[id];
     root.row_operand = !direction_.batch_derived[it.operands[0]] &&
                                direction_.batch_derived[it.operands[1]]
                            ? 1
@@ -176,8 +174,9 @@ class BlockBuilder {
       root.labels.push_back(labels_.Add());
     }
     out.labels = root.labels;
-    reached_[id].insert(static_cast<int>(roots_.size()));
-    block_roots_.push_back({static_cast<int>(roots_.size())});
+    const int number = order_.Open(id);  // its place in roots_
+    groups_.push_back(order_.GroupOf(number));
+    block_roots_.push_back({number});
     roots_.push_back(std::move(root));
   }
 
@@ -214,7 +213,7 @@ class BlockBuilder {
     const std::vector<int64_t>* dims = ir::UniformDims(it.shape);
     out.inside = dims != nullptr;
     if (dims == nullptr) {
-      ++graph_.barriers[it.attributes().opcode()];
+      CountBarrier(it);
       return;
     }
     out.labels.assign(dims->size(), -1);
@@ -228,10 +227,19 @@ class BlockBuilder {
     const bool kept = std::any_of(out.labels.begin(), out.labels.end(),
                                   [](int label) { return label >= 0; });
     if (!kept) {
-      if (it.opcode != Opcode::kReduce)
-        ++graph_.barriers[it.attributes().opcode()];
+      if (it.opcode != Opcode::kReduce) CountBarrier(it);
       out.inside = false;
     }
+  }
+
+  // Operations nobody knows are counted wherever they stand, all others where
+  // they end a split.
+  static bool IsOpaque(const ir::Instruction& it) {
+    return it.opcode == Opcode::kCustomCall ||
+           (it.opcode == Opcode::kUnknown && !it.operands.empty());
+  }
+  void CountBarrier(const ir::Instruction& it) {
+    if (!IsOpaque(it)) ++graph_.barriers[it.attributes().opcode()];
   }
 
   // Rule (d).
@@ -258,8 +266,9 @@ class BlockBuilder {
   // same blocks, the outermost ones.
   std::set<int> SplitLabels(int block) const {
     std::set<int> split;
-    for (int root : block_roots_[block]) {
-      const Root& it = roots_[root];
+    const auto& roots = block_roots_[block];
+    for (size_t i = 0; i < std::min(roots.size(), kMostRoots); ++i) {
+      const Root& it = roots_[roots[i]];
       for (const auto& dims : {RowDims(it), ColumnDims(it)}) {
         if (dims.empty()) continue;
         const auto divisible =
@@ -288,15 +297,13 @@ class BlockBuilder {
   }
   std::vector<int> OutputDims(const Root& root, bool rows) const {
     std::vector<int> dims;
-    if (module_.at(root.id).opcode == Opcode::kConvolution) {
-      const auto links = ir::DimLinks(module_, root.id, rows ? 0 : 1);
-      for (const DimLink& link : links) dims.push_back(link.out);
-      return dims;
-    }
-    const ir::DotDims numbers = ir::DotDimsOf(module_, root.id);
+    const ir::DotDims numbers = ir::ContractionDimsOf(module_, root.id);
     const int side = rows ? root.row_operand : 1 - root.row_operand;
+    // A weight's groups are its columns; a batch without a weight is a row.
+    const bool batch = rows == (module_.at(root.id).opcode == Opcode::kDot);
     for (const ir::DotDims::Dim& dim : numbers.side[side]) {
-      if (dim.role == DotRole::kFree || (rows && dim.role == DotRole::kBatch)) {
+      if (dim.role == DotRole::kFree ||
+          (batch && dim.role == DotRole::kBatch)) {
         dims.push_back(dim.output);
       }
     }
@@ -332,34 +339,22 @@ class BlockBuilder {
   }
 
   bool Unrelated(int a, int b) const {
-    for (int x : block_roots_[a]) {
-      for (int y : block_roots_[b]) {
-        if (roots_[x].ancestors.contains(y) ||
-            roots_[y].ancestors.contains(x)) {
-          return false;
-        }
-      }
-    }
-    return true;
+    return order_.Unrelated(groups_[a], groups_[b]);
   }
 
   int Merge(int a, int b) {
     blocks_.Union(a, b);
     const int merged = blocks_.Find(a);
     const int other = merged == a ? b : a;
+    groups_[merged] = order_.Join(groups_[a], groups_[b]);
     auto& into = block_roots_[merged];
-    into.insert(into.end(), block_roots_[other].begin(),
-                block_roots_[other].end());
+    auto& from = block_roots_[other];
+    if (into.size() < from.size()) into.swap(from);
+    into.insert(into.end(), from.begin(), from.end());
     return merged;
   }
 
-  int Depth(int block) const {
-    int depth = 0;
-    for (int root : block_roots_[block]) {
-      depth = std::max(depth, roots_[root].depth);
-    }
-    return depth;
-  }
+  int Depth(int block) const { return groups_[block].most_depth; }
 
   // Gives the union-find blocks their place in the sequence.
   void Number() {
@@ -370,37 +365,87 @@ class BlockBuilder {
     for (const auto& [id, block] : joined_) {
       contractions[blocks_.Find(block)].push_back(id);
     }
-    struct Entry {
-      int depth;
-      uint64_t hash;
-      int block;
-    };
-    std::vector<Entry> order;
-    for (auto& [block, ids] : contractions) {
-      std::sort(ids.begin(), ids.end());
-      uint64_t hash = 0;
-      for (int root : block_roots_[block]) {
-        hash += base::Mix(0, hashes_[roots_[root].id]);
-      }
-      order.push_back({Depth(block), hash, block});
-    }
-    std::stable_sort(
-        order.begin(), order.end(), [](const Entry& a, const Entry& b) {
-          return std::tie(a.depth, a.hash) < std::tie(b.depth, b.hash);
-        });
     index_of_.assign(block_roots_.size(), -1);
-    for (const Entry& entry : order) {
-      index_of_[entry.block] = static_cast<int>(graph_.blocks.size());
+    for (auto& [block, ids] : contractions) std::sort(ids.begin(), ids.end());
+    for (int id : Sequence()) {
+      index_of_[id] = static_cast<int>(graph_.blocks.size());
       ParallelBlock block;
-      block.depth = entry.depth;
-      block.contractions = contractions[entry.block];
-      for (int root : block_roots_[entry.block]) {
-        block.roots.push_back(roots_[root].id);
-      }
+      block.depth = Depth(id);
+      block.contractions = contractions[id];
+      for (int root : block_roots_[id]) block.roots.push_back(roots_[root].id);
       std::sort(block.roots.begin(), block.roots.end());
       graph_.blocks.push_back(std::move(block));
-      union_block_.push_back(entry.block);
     }
+  }
+
+  // The blocks in dependency order, one stack of layers after the other: each
+  // behind what it reads, of which the deepest comes first, so that an encoder
+  // is finished before the decoder that reads its end begins.
+  std::vector<int> Sequence() const {
+    std::vector<std::set<int>> reads(block_roots_.size());
+    std::vector<char> is_read(block_roots_.size(), 0);
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (states_[id].block < 0) continue;
+      const int block = blocks_.Find(states_[id].block);
+      for (ValueId operand : module_.at(id).operands) {
+        if (states_[operand].block < 0) continue;
+        const int source = blocks_.Find(states_[operand].block);
+        if (source != block && reads[block].insert(source).second) {
+          is_read[source] = 1;
+        }
+      }
+    }
+    std::vector<uint64_t> hash(block_roots_.size(), 0);
+    std::vector<int> ends;
+    for (size_t block = 0; block < block_roots_.size(); ++block) {
+      const int id = static_cast<int>(block);
+      for (int root : block_roots_[block]) {
+        hash[block] += base::Mix(0, hashes_[roots_[root].id]);
+      }
+      if (blocks_.Find(id) == id && !is_read[block]) ends.push_back(id);
+    }
+    const auto deepest_first = [&](int a, int b) {
+      return std::make_tuple(-Depth(a), hash[a], a) <
+             std::make_tuple(-Depth(b), hash[b], b);
+    };
+    std::sort(ends.begin(), ends.end(), deepest_first);
+    std::reverse(ends.begin(), ends.end());
+    struct Visit {
+      int block;
+      std::vector<int> left;  // to visit, last one first
+    };
+    std::vector<int> sequence;
+    std::vector<char> seen(block_roots_.size(), 0);
+    std::vector<Visit> stack;
+    const auto push = [&](int block) {
+      if (seen[block]) return;
+      seen[block] = 1;
+      Visit visit{block, {reads[block].begin(), reads[block].end()}};
+      std::sort(visit.left.begin(), visit.left.end(), deepest_first);
+      std::reverse(visit.left.begin(), visit.left.end());
+      stack.push_back(std::move(visit));
+    };
+    const auto walk = [&](int end) {
+      push(end);
+      while (!stack.empty()) {
+        std::vector<int>& left = stack.back().left;
+        if (!left.empty()) {
+          const int next = left.back();
+          left.pop_back();
+          push(next);
+        } else {
+          sequence.push_back(stack.back().block);
+          stack.pop_back();
+        }
+      }
+    };
+    for (int end : ends) walk(end);
+    // Merged blocks that read one another have no end; they come last.
+    for (size_t block = 0; block < block_roots_.size(); ++block) {
+      const int id = static_cast<int>(block);
+      if (blocks_.Find(id) == id) walk(id);
+    }
+    return sequence;
   }
 
   // What no root reaches, and what lies behind a reduction, goes to its first
@@ -416,41 +461,69 @@ class BlockBuilder {
         graph_.inside[id] = 1;
         continue;
       }
-      int first = -1;
-      for (ValueId user : module_.at(id).users) {
-        if (!direction_.forward[user] || graph_.home[user] < 0) continue;
-        if (first < 0 || graph_.home[user] < first) first = graph_.home[user];
-      }
-      graph_.home[id] = first;
+      graph_.home[id] = FirstConsumer(id);
     }
     for (ValueId id = module_.size() - 1; id >= 0; --id) SinkAcrossBorder(id);
+    std::vector<int> derived(module_.size(), -1);
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (states_[id].block < 0 || graph_.inside[id]) continue;
+      derived[id] = index_of_[blocks_.Find(states_[id].block)];
+    }
+    SettleBorderHomes(module_, direction_, derived, graph_.home);
+    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+      if (direction_.forward[id] && !direction_.has_contraction[id]) {
+        graph_.home[id] = FirstConsumer(id);
+      }
+    }
     for (const int home : graph_.home) {
       if (home >= 0) ++graph_.blocks[home].operators;
     }
   }
 
+  int FirstConsumer(ValueId id) const {
+    int first = -1;
+    for (ValueId user : module_.at(id).users) {
+      if (!direction_.forward[user] || graph_.home[user] < 0) continue;
+      if (first < 0 || graph_.home[user] < first) first = graph_.home[user];
+    }
+    return first;
+  }
+
+  // Inside the block, but nothing of the block reads it.
+  bool LeavesBlock(ValueId id, int block) const {
+    if (!graph_.inside[id] || graph_.home[id] != block ||
+        ir::IsContraction(module_, id)) {
+      return false;
+    }
+    const auto& users = module_.at(id).users;
+    return std::none_of(users.begin(), users.end(), [&](ValueId user) {
+      return direction_.forward[user] && graph_.home[user] == block;
+    });
+  }
+
   // The square a norm begins with: result and operands both cross to the next
   // block, so it goes with its consumer and one tensor crosses instead of two.
   void SinkAcrossBorder(ValueId id) {
-    if (!graph_.inside[id] || ir::IsContraction(module_, id)) return;
     const int block = graph_.home[id];
-    int consumer = -1;
+    if (!LeavesBlock(id, block)) return;
+    int consumer = -1;  // behind the last block
+    bool read = false;
     for (ValueId user : module_.at(id).users) {
       if (!direction_.forward[user]) continue;
-      if (graph_.home[user] == block) return;
+      read = true;
       if (graph_.home[user] >= 0 &&
           (consumer < 0 || graph_.home[user] < consumer)) {
         consumer = graph_.home[user];
       }
     }
-    if (consumer < 0) return;
+    if (!read) return;
     for (ValueId operand : module_.at(id).operands) {
       if (!graph_.inside[operand] || graph_.home[operand] != block) continue;
       const auto& users = module_.at(operand).users;
       const bool crosses =
           std::any_of(users.begin(), users.end(), [&](ValueId user) {
             return user != id && direction_.forward[user] &&
-                   graph_.home[user] != block;
+                   (graph_.home[user] != block || LeavesBlock(user, block));
           });
       if (!crosses) return;
     }
@@ -470,21 +543,23 @@ class BlockBuilder {
           sizes[labels_.Find(state.labels[dim])].emplace(dims[dim], id);
         }
       }
+      if (module_.at(id).opcode != Opcode::kConvolution) continue;
+      for (const DimLink& link : ir::DimLinks(module_, id, 1)) {
+        if (link.groups == 0 || state.labels[link.out] < 0) continue;
+        sizes[labels_.Find(state.labels[link.out])].emplace(link.groups, id);
+      }
     }
-    for (size_t i = 0; i < graph_.blocks.size(); ++i) {
-      DescribeBlock(union_block_[i], sizes, graph_.blocks[i]);
-    }
+    for (ParallelBlock& block : graph_.blocks) DescribeBlock(sizes, block);
     HashBlocks();
   }
 
-  void DescribeBlock(int block,
-                     std::map<int, std::map<int64_t, ValueId>>& sizes,
+  void DescribeBlock(std::map<int, std::map<int64_t, ValueId>>& sizes,
                      ParallelBlock& out) {
     std::vector<const Root*> roots;
     for (ValueId id : out.roots) {
-      for (const Root& root : roots_) {
-        if (root.id == id) roots.push_back(&root);
-      }
+      roots.push_back(&*std::lower_bound(
+          roots_.begin(), roots_.end(), id,
+          [](const Root& root, ValueId wanted) { return root.id < wanted; }));
     }
     const auto add = [&](StrategyKind kind, auto dims_of) {
       size_t ranks = 0;
@@ -529,18 +604,9 @@ class BlockBuilder {
       for (const Root* root : roots) {
         const ir::Instruction& it = module_.at(root->id);
         std::vector<RootSplit> splits;
-        if (it.opcode == Opcode::kDot) {
-          const ir::DotDims dims = ir::DotDimsOf(module_, root->id);
-          for (size_t dim = 0; dim < dims.side[0].size(); ++dim) {
-            if (dims.side[0][dim].role != DotRole::kContracting) continue;
-            splits.push_back(
-                {static_cast<int>(dim), dims.side[0][dim].partner, -1});
-          }
-        } else {
-          const auto& numbers = it.attributes().convolution_dimension_numbers();
-          splits.push_back(
-              {static_cast<int>(numbers.input_feature_dimension()),
-               static_cast<int>(numbers.kernel_input_feature_dimension()), -1});
+        for (const ir::ContractedPair& pair :
+             ir::ContractedDims(module_, root->id)) {
+          splits.push_back({pair.lhs, pair.rhs, -1});
         }
         if (rank >= splits.size()) break;
         candidate.splits.push_back(splits[rank]);
@@ -591,75 +657,25 @@ class BlockBuilder {
   const std::vector<int64_t>& axis_sizes_;
 
   std::vector<ValueState> states_;
-  std::vector<std::set<int>> reached_;  // roots at or above a value
+  RootOrder order_;
   UnionFind blocks_;
   UnionFind labels_;
   std::vector<Root> roots_;
   std::vector<std::vector<int>> block_roots_;  // by union-find block
+  std::vector<RootOrder::Group> groups_;       // likewise
   std::map<ValueId, int> joined_;
   std::set<int> expert_labels_;
   std::set<int> joined_columns_;
-  std::vector<int> index_of_;     // union-find block -> sequence index
-  std::vector<int> union_block_;  // and back
+  std::vector<int> index_of_;  // union-find block -> sequence index
   BlockGraph graph_;
 };
 
 }  // namespace
 
-const char* StrategyName(StrategyKind kind) {
-  switch (kind) {
-    case StrategyKind::kRows:
-      return "rows";
-    case StrategyKind::kColumns:
-      return "columns";
-    case StrategyKind::kContraction:
-      return "contraction";
-    case StrategyKind::kExperts:
-      return "experts";
-    case StrategyKind::kReplicated:
-      return "replicated";
-  }
-  return "replicated";
-}
-
 BlockGraph BuildBlocks(const Module& module, const Direction& direction,
                        const std::vector<uint64_t>& hashes,
                        const std::vector<int64_t>& axis_sizes) {
   return BlockBuilder(module, direction, hashes, axis_sizes).Run();
-}
-
-StrategySet StrategiesFor(const Module& module, const ParallelBlock& block,
-                          int64_t parts) {
-  StrategySet set;
-  for (const StrategyKind kind :
-       {StrategyKind::kRows, StrategyKind::kColumns, StrategyKind::kContraction,
-        StrategyKind::kExperts}) {
-    const auto found = block.candidates.find(kind);
-    if (found == block.candidates.end()) continue;
-    std::string reason;
-    bool kept = false;
-    for (const ParallelBlock::Candidate& candidate : found->second) {
-      const auto bad = std::find_if(
-          candidate.sizes.begin(), candidate.sizes.end(),
-          [&](const auto& size) { return size.first % parts != 0; });
-      if (bad == candidate.sizes.end()) {
-        set.strategies.push_back({kind, candidate.splits});
-        kept = true;
-        break;
-      }
-      if (reason.empty()) {
-        reason = absl::StrCat("a dimension of size ", bad->first, " at ",
-                              module.at(bad->second).name(),
-                              " does not divide by ", parts);
-      }
-    }
-    if (!kept) set.lost.push_back({kind, reason});
-  }
-  if (set.strategies.empty()) {
-    set.strategies.push_back({StrategyKind::kReplicated,
-                              std::vector<RootSplit>(block.roots.size())});
-  }
-  return set;
 }
 
 }  // namespace meshwright::segmenter

@@ -50,7 +50,7 @@ struct BlockGraph {
   std::vector<ParallelBlock> blocks;
   std::vector<int> home;     // by ValueId: block index, -1 for none
   std::vector<char> inside;  // by ValueId: follows from a root of its home
-  std::map<std::string, int> barriers;  // opcodes without a rule, with counts
+  std::map<std::string, int> barriers;  // opcodes that end splits
 };
 
 // `axis_sizes` are the mesh axes larger than one; dimensions that divide by
@@ -58,10 +58,6 @@ struct BlockGraph {
 BlockGraph BuildBlocks(const ir::Module& module, const Direction& direction,
                        const std::vector<uint64_t>& hashes,
                        const std::vector<int64_t>& axis_sizes);
-
-// The strategies of a block on an axis of `parts` devices.
-StrategySet StrategiesFor(const ir::Module& module, const ParallelBlock& block,
-                          int64_t parts);
 
 }  // namespace meshwright::segmenter
 

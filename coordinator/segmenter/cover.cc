@@ -1,12 +1,17 @@
 // CoverSequence: segments over the block sequence.
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "coordinator/segmenter/segments.h"
 
 namespace meshwright::segmenter {
 namespace {
+
+// The blocks a segment spans at most, and how often two blocks are compared.
+constexpr int kMaxPeriod = 256;
+constexpr int64_t kMostLooks = 100'000'000;
 
 struct Repeat {
   int start = 0;
@@ -21,29 +26,46 @@ class Coverer {
           const std::vector<int>& configurations)
       : hashes_(hashes), configurations_(configurations) {}
 
-  void Cover(int begin, int end) {
-    if (begin >= end) return;
-    const Repeat best = LongestRepeat(begin, end);
-    if (best.covered() == 0) {
-      Cut(begin, end);
-      return;
+  std::vector<Segment> Run() {
+    // Ranges to cover, the first on top; a cut one is a single segment or is
+    // cut by configurations.
+    struct Range {
+      int begin;
+      int end;
+      bool cut;
+    };
+    std::vector<Range> ranges = {{0, static_cast<int>(hashes_.size()), false}};
+    while (!ranges.empty()) {
+      const Range range = ranges.back();
+      ranges.pop_back();
+      if (range.begin >= range.end) continue;
+      const Repeat best =
+          range.cut ? Repeat() : LongestRepeat(range.begin, range.end);
+      if (best.covered() == 0) {
+        Cut(range.begin, range.end);
+        continue;
+      }
+      ranges.push_back({best.start + best.covered(), range.end, false});
+      for (int i = best.count - 1; i >= 0; --i) {
+        ranges.push_back({best.start + i * best.period,
+                          best.start + (i + 1) * best.period, true});
+      }
+      ranges.push_back({range.begin, best.start, false});
     }
-    Cover(begin, best.start);
-    for (int i = 0; i < best.count; ++i) {
-      Cut(best.start + i * best.period, best.start + (i + 1) * best.period);
-    }
-    Cover(best.start + best.covered(), end);
+    return std::move(segments_);
   }
-
-  std::vector<Segment> segments;
 
  private:
   // The repeat that covers most blocks; the shortest period, then the earliest
   // start, among equals. For a fixed period a run of equal pairs gives all its
-  // repeats, so the whole is quadratic in the number of blocks.
-  Repeat LongestRepeat(int begin, int end) const {
+  // repeats.
+  Repeat LongestRepeat(int begin, int end) {
     Repeat best;
-    for (int period = 1; period <= (end - begin) / 2; ++period) {
+    const int longest = std::min((end - begin) / 2, kMaxPeriod);
+    for (int period = 1; period <= longest && looks_left_ > 0; ++period) {
+      // No longer period covers more.
+      if (best.covered() == end - begin) break;
+      looks_left_ -= end - begin;
       int run = 0;
       for (int i = begin; i + period < end; ++i) {
         run = hashes_[i] == hashes_[i + period] ? run + 1 : 0;
@@ -64,7 +86,7 @@ class Coverer {
       whole *= configurations_[i];
     }
     if (whole <= kMaxConfigurations) {
-      segments.push_back({begin, end});
+      segments_.push_back({begin, end});
       return;
     }
     const int count = end - begin;
@@ -74,7 +96,7 @@ class Coverer {
     cost[0] = 0;
     for (int to = 1; to <= count; ++to) {
       int64_t product = 1;
-      for (int at = to - 1; at >= 0; --at) {
+      for (int at = to - 1; at >= std::max(to - kMaxPeriod, 0); --at) {
         product *= configurations_[begin + at];
         if (product > kMaxConfigurations && at < to - 1) break;
         if (cost[at] == kNever) continue;
@@ -93,20 +115,20 @@ class Coverer {
     for (int to = count; to > 0; to = from[to]) {
       pieces.push_back({begin + from[to], begin + to});
     }
-    segments.insert(segments.end(), pieces.rbegin(), pieces.rend());
+    segments_.insert(segments_.end(), pieces.rbegin(), pieces.rend());
   }
 
   const std::vector<uint64_t>& hashes_;
   const std::vector<int>& configurations_;
+  int64_t looks_left_ = kMostLooks;
+  std::vector<Segment> segments_;
 };
 
 }  // namespace
 
 std::vector<Segment> CoverSequence(const std::vector<uint64_t>& hashes,
                                    const std::vector<int>& configurations) {
-  Coverer coverer(hashes, configurations);
-  coverer.Cover(0, static_cast<int>(hashes.size()));
-  return std::move(coverer.segments);
+  return Coverer(hashes, configurations).Run();
 }
 
 }  // namespace meshwright::segmenter

@@ -1,9 +1,10 @@
 #include "coordinator/segmenter/direction.h"
 
 #include <algorithm>
-#include <set>
 
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/segmenter/recomputing.h"
+#include "coordinator/segmenter/step_outputs.h"
 
 namespace meshwright::segmenter {
 namespace {
@@ -23,106 +24,10 @@ std::vector<char> Ancestors(const Module& module,
   return marked;
 }
 
-// The state output of every parameter: by alias where the launcher donates,
-// else the unclaimed output of its shape that is reached from it elementwise.
-std::vector<int> MatchState(const Module& module) {
-  std::vector<int> state(module.parameters.size(), -1);
-  std::set<int> claimed;
-  for (const ir::Alias& alias : module.aliases) {
-    state[alias.parameter] = alias.output;
-    claimed.insert(alias.output);
-  }
-  if (!claimed.empty()) return state;
-  std::vector<std::vector<int>> outputs_at(module.size());
-  for (size_t i = 0; i < module.outputs.size(); ++i) {
-    outputs_at[module.outputs[i]].push_back(static_cast<int>(i));
-  }
-  for (size_t number = 0; number < module.parameters.size(); ++number) {
-    const ir::Shape& shape = module.at(module.parameters[number]).shape;
-    std::vector<ValueId> frontier = {module.parameters[number]};
-    std::set<ValueId> seen;
-    while (!frontier.empty() && state[number] < 0) {
-      const ValueId id = frontier.back();
-      frontier.pop_back();
-      for (int output : outputs_at[id]) {
-        if (id != module.parameters[number] && !claimed.contains(output)) {
-          state[number] = output;
-          claimed.insert(output);
-          break;
-        }
-      }
-      for (ValueId user : module.at(id).users) {
-        if (ir::IsElementwise(module.at(user).opcode) &&
-            module.at(user).shape == shape && seen.insert(user).second) {
-          frontier.push_back(user);
-        }
-      }
-    }
-  }
-  return state;
-}
-
-// True when `suspect` depends on a contraction that reads an operand of one of
-// the contractions `loss` depends on: the mark of a gradient.
-bool DependsOnGradient(const Module& module, const std::vector<char>& loss,
-                       const std::vector<char>& suspect) {
-  std::set<ValueId> read;
-  for (ValueId id = 0; id < module.size(); ++id) {
-    if (!loss[id] || !ir::IsContraction(module, id)) continue;
-    for (ValueId operand : module.at(id).operands) {
-      read.insert(LookThroughLayout(module, operand));
-    }
-  }
-  for (ValueId id = 0; id < module.size(); ++id) {
-    if (!suspect[id] || loss[id] || !ir::IsContraction(module, id)) continue;
-    for (ValueId operand : module.at(id).operands) {
-      if (read.contains(LookThroughLayout(module, operand))) return true;
-    }
-  }
-  return false;
-}
-
-std::vector<int> FindLosses(const Module& module,
-                            const std::vector<int>& state) {
-  std::set<int> state_outputs(state.begin(), state.end());
-  struct Candidate {
-    int output;
-    std::vector<char> ancestors;
-    int contractions;
-  };
-  std::vector<Candidate> candidates;
-  for (size_t i = 0; i < module.outputs.size(); ++i) {
-    if (state_outputs.contains(static_cast<int>(i))) continue;
-    Candidate candidate{static_cast<int>(i),
-                        Ancestors(module, {module.outputs[i]}), 0};
-    for (ValueId id = 0; id < module.size(); ++id) {
-      candidate.contractions +=
-          candidate.ancestors[id] && ir::IsContraction(module, id);
-    }
-    if (candidate.contractions > 0) candidates.push_back(std::move(candidate));
-  }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) {
-                     return a.contractions < b.contractions;
-                   });
-  std::vector<int> losses;
-  std::vector<char> covered(module.size(), 0);
-  for (const Candidate& candidate : candidates) {
-    if (!losses.empty() &&
-        DependsOnGradient(module, covered, candidate.ancestors)) {
-      continue;
-    }
-    losses.push_back(candidate.output);
-    for (ValueId id = 0; id < module.size(); ++id) {
-      covered[id] |= candidate.ancestors[id];
-    }
-  }
-  return losses;
-}
-
 // Without state to tell them apart, integer arguments and those of the largest
 // leading dimension would both be guesses: in inference an argument that a
-// contraction reads with no other argument above it is a weight.
+// contraction reads with no other argument above it is a weight, and so are the
+// vectors of norms and biases; a matrix that meets a norm first is none.
 bool IsBatch(const Module& module, const Direction& direction, ValueId id) {
   const ir::Instruction& it = module.at(id);
   const int number = static_cast<int>(it.attributes().parameter_number());
@@ -141,7 +46,55 @@ bool IsBatch(const Module& module, const Direction& direction, ValueId id) {
       if (ir::IsLayout(module.at(user).opcode)) stack.push_back(user);
     }
   }
-  return false;
+  return it.shape.rank() > 1;
+}
+
+// A few words from which more than a few are drawn, outside of any loop.
+std::vector<char> RandomKeys(const Module& module) {
+  constexpr int64_t kMostWords = 16;
+  const auto small = [&](ValueId id) {
+    return !module.at(id).shape.is_tuple() &&
+           module.at(id).shape.element_count() <= kMostWords;
+  };
+  // Loops that draw more than a few.
+  std::vector<char> draws(module.loops.size(), 0);
+  for (ValueId id = 0; id < module.size(); ++id) {
+    for (ir::LoopId loop = small(id) ? ir::kNoLoop : module.at(id).loop;
+         loop != ir::kNoLoop; loop = module.loops[loop].parent) {
+      draws[loop] = 1;
+    }
+  }
+  std::vector<char> keys(module.size(), 0);
+  for (ValueId id = 0; id < module.size(); ++id) {
+    const ir::Instruction& it = module.at(id);
+    if (it.shape.element_type != hlo::U32 || !small(id) ||
+        it.loop != ir::kNoLoop || it.opcode == Opcode::kConstant ||
+        it.opcode == Opcode::kParameter) {
+      continue;
+    }
+    keys[id] = std::any_of(it.users.begin(), it.users.end(), [&](ValueId user) {
+      const ir::Instruction& reader = module.at(user);
+      return reader.opcode == Opcode::kCarry
+                 ? draws[reader.border] != 0
+                 : !small(user) && ir::IsInteger(reader.shape.element_type);
+    });
+  }
+  return keys;
+}
+
+std::vector<char> LoopsWithContractions(const Module& module) {
+  std::vector<char> heavy(module.loops.size(), 0);
+  for (ValueId id = 0; id < module.size(); ++id) {
+    if (module.at(id).loop != ir::kNoLoop && ir::IsContraction(module, id)) {
+      heavy[module.at(id).loop] = 1;
+    }
+  }
+  // Outer loops come before inner ones.
+  for (size_t loop = heavy.size(); loop-- > 0;) {
+    const ir::LoopId parent = module.loops[loop].parent;
+    if (parent != ir::kNoLoop && heavy[loop]) heavy[parent] = 1;
+  }
+  return heavy;
 }
 
 }  // namespace
@@ -158,16 +111,6 @@ const char* RoleName(ArgumentRole role) {
       return "other";
   }
   return "other";
-}
-
-ValueId LookThroughLayout(const Module& module, ValueId id) {
-  while (ir::IsLayout(module.at(id).opcode) ||
-         (module.at(id).opcode == Opcode::kBroadcast &&
-          module.at(id).shape.element_count() ==
-              module.at(module.at(id).operands[0]).shape.element_count())) {
-    id = module.at(id).operands[0];
-  }
-  return id;
 }
 
 absl::StatusOr<Direction> FindDirection(const Module& module) {
@@ -207,6 +150,8 @@ absl::StatusOr<Direction> FindDirection(const Module& module) {
   direction.has_contraction.resize(module.size(), 0);
   direction.recomputable.resize(module.size(), 0);
   direction.batch_derived.resize(module.size(), 0);
+  direction.random_key = RandomKeys(module);
+  const std::vector<char> heavy = LoopsWithContractions(module);
   for (ValueId id = 0; id < module.size(); ++id) {
     const ir::Instruction& it = module.at(id);
     bool contraction = ir::IsContraction(module, id);
@@ -226,10 +171,16 @@ absl::StatusOr<Direction> FindDirection(const Module& module) {
         it.opcode == Opcode::kCustomCall || it.opcode == Opcode::kUnknown) {
       recomputable = false;
     }
+    if (direction.random_key[id]) recomputable = false;
+    // What such a loop counted to is known only where the loop has run.
+    if (it.opcode == Opcode::kLoopResult && heavy[it.border]) {
+      recomputable = false;
+    }
     direction.has_contraction[id] = contraction;
     direction.batch_derived[id] = batch;
     direction.recomputable[id] = recomputable && !contraction;
   }
+  LimitRecomputing(module, direction.recomputable);
   return direction;
 }
 

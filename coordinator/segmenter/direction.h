@@ -30,6 +30,9 @@ struct Direction {
   // Reads only constants, iota and scalar arguments: cheap to compute anew in
   // every segment that needs it.
   std::vector<char> recomputable;
+  // Keys that random bits are drawn with: every layer has its own, so they are
+  // made at the front and handed to the layers, which are then equal.
+  std::vector<char> random_key;
   std::vector<int> loss_outputs;
   std::vector<ArgumentRole> roles;  // by parameter number
   std::vector<int> state_output;    // by parameter number; -1: none
@@ -37,9 +40,6 @@ struct Direction {
 };
 
 absl::StatusOr<Direction> FindDirection(const ir::Module& module);
-
-// Follows layout operations up to the value they rearrange.
-ir::ValueId LookThroughLayout(const ir::Module& module, ir::ValueId id);
 
 }  // namespace meshwright::segmenter
 

@@ -1,11 +1,12 @@
 #include "coordinator/segmenter/extract.h"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
-#include <unordered_map>
+#include <utility>
 
 #include "base/fingerprint.h"
+#include "coordinator/ir/loops.h"
+#include "coordinator/segmenter/crossings.h"
 #include "coordinator/segmenter/hash.h"
 
 namespace meshwright::segmenter {
@@ -18,31 +19,47 @@ using ir::ValueId;
 // What kind of thing an input or output is: part of the canonical form.
 enum class Border { kNone, kState, kResult, kActivation, kGradient };
 
+constexpr int kNone = -1;
+
 class Extractor {
  public:
   Extractor(const Module& module, const Direction& direction,
             const SegmentPlan& plan, const std::vector<uint64_t>& hashes)
-      : module_(module), direction_(direction), plan_(plan), hashes_(hashes) {
-    for (size_t i = 0; i < module.outputs.size(); ++i) {
-      output_numbers_[module.outputs[i]].push_back(static_cast<int>(i));
+      : module_(module),
+        direction_(direction),
+        plan_(plan),
+        hashes_(hashes),
+        walk_(module) {
+    const size_t count = module.outputs.size();
+    first_number_.assign(module.size(), kNone);
+    next_number_.assign(count, kNone);
+    for (size_t i = count; i-- > 0;) {
+      int& first = first_number_[module.outputs[i]];
+      next_number_[i] = std::exchange(first, static_cast<int>(i));
     }
+    state_of_output_.assign(count, kNone);
     for (size_t p = 0; p < direction.state_output.size(); ++p) {
       if (direction.state_output[p] >= 0) {
         state_of_output_[direction.state_output[p]] = static_cast<int>(p);
       }
     }
     owned_.resize(plan.segments.size());
+    const size_t loose = LooseOutputsSegment();
     for (ValueId id = 0; id < module.size(); ++id) {
-      if (plan.owner[id] >= 0) owned_[plan.owner[id]].push_back(id);
+      if (plan.owner[id] >= 0) {
+        owned_[plan.owner[id]].push_back(id);
+      } else if (first_number_[id] != kNone) {
+        owned_[loose].push_back(id);
+      }
     }
+    places_.resize(module.size());
   }
 
   SegmentGraph Extract(int segment) {
     segment_ = segment;
     graph_ = SegmentGraph();
     graph_.segment = segment;
-    index_.clear();
-    memo_.clear();
+    walk_.Restart();
     const std::vector<ValueId> outputs = SortedOutputs();
     std::vector<ValueId> inputs;
     std::vector<ValueId> nodes;
@@ -50,7 +67,7 @@ class Extractor {
     for (ValueId id : inputs) AddValue(id);
     graph_.input_count = static_cast<int>(inputs.size());
     for (ValueId id : nodes) AddValue(id);
-    for (ValueId id : outputs) graph_.outputs.push_back(index_.at(id));
+    for (ValueId id : outputs) graph_.outputs.push_back(IndexOf(id));
     for (size_t i = 0; i < graph_.values.size(); ++i) {
       for (int operand : graph_.values[i].operands) {
         auto& users = graph_.values[operand].users;
@@ -60,25 +77,26 @@ class Extractor {
       }
     }
     PairState(outputs);
-    PairBorders(inputs, outputs);
+    PairBorders(outputs);
     graph_.fingerprint = Fingerprint();
     return std::move(graph_);
   }
 
  private:
+  // What is known of a value, and for which segment.
+  struct Place {
+    int hashed_by = kNone;
+    int seen_by = kNone;
+    int index = 0;
+    uint64_t hash = 0;
+  };
+
   bool Inner(ValueId id) const {
     return plan_.owner[id] == segment_ ||
            plan_.owner[id] == SegmentPlan::kEverywhere;
   }
 
-  // Recomputable results and arguments that are returned as they are belong to
-  // the first segment.
-  bool GivesOutput(ValueId id) const {
-    if (!output_numbers_.contains(id)) return false;
-    return plan_.owner[id] == segment_ ||
-           (plan_.owner[id] < 0 && segment_ == LooseOutputsSegment());
-  }
-
+  // What recomputable results and arguments that are returned belong to.
   int LooseOutputsSegment() const {
     const Segment& first = plan_.segments.front();
     return first.first_block == first.last_block
@@ -87,35 +105,31 @@ class Extractor {
   }
 
   Border OutputKind(ValueId id) const {
-    const auto found = output_numbers_.find(id);
-    if (found != output_numbers_.end()) {
-      return state_of_output_.contains(found->second.front()) ? Border::kState
-                                                              : Border::kResult;
+    if (first_number_[id] != kNone) {
+      return state_of_output_[first_number_[id]] != kNone ? Border::kState
+                                                          : Border::kResult;
     }
     return direction_.forward[id] ? Border::kActivation : Border::kGradient;
   }
 
+  bool IsRead(ValueId id) const {
+    const auto& users = module_.at(id).users;
+    return std::any_of(users.begin(), users.end(), [&](ValueId user) {
+      return plan_.owner[user] >= 0 && plan_.owner[user] != segment_;
+    });
+  }
+
   std::vector<ValueId> SortedOutputs() {
-    std::set<ValueId> outputs;
-    for (ValueId id : owned_[segment_]) {
-      for (ValueId user : module_.at(id).users) {
-        if (plan_.owner[user] >= 0 && plan_.owner[user] != segment_) {
-          outputs.insert(id);
-        }
-      }
-    }
-    for (const auto& [id, numbers] : output_numbers_) {
-      if (GivesOutput(id)) outputs.insert(id);
-    }
     std::vector<std::tuple<Border, uint64_t, int, ValueId>> keyed;
-    for (ValueId id : outputs) {
-      const auto found = output_numbers_.find(id);
-      const int number =
-          found == output_numbers_.end() ? 0 : found->second.front();
-      keyed.emplace_back(OutputKind(id), StructuralHash(id), number, id);
+    for (ValueId id : owned_[segment_]) {
+      const int number = first_number_[id];
+      if (number == kNone && !IsRead(id)) continue;
+      keyed.emplace_back(OutputKind(id), StructuralHash(id),
+                         std::max(number, 0), id);
     }
     std::sort(keyed.begin(), keyed.end());
     std::vector<ValueId> sorted;
+    sorted.reserve(keyed.size());
     for (const auto& [kind, hash, number, id] : keyed) sorted.push_back(id);
     return sorted;
   }
@@ -124,33 +138,35 @@ class Extractor {
     std::vector<ValueId> stack = {root};
     while (!stack.empty()) {
       const ValueId id = stack.back();
-      if (memo_.contains(id)) {
+      if (Hashed(id)) {
         stack.pop_back();
         continue;
       }
       const ir::Instruction& it = module_.at(id);
-      if (!Inner(id)) {
-        memo_[id] = base::Mix(InputKind(id), HashShape(it.shape));
-        stack.pop_back();
-        continue;
-      }
-      bool ready = true;
-      for (ValueId operand : it.operands) {
-        if (!memo_.contains(operand)) {
-          stack.push_back(operand);
-          ready = false;
+      if (Inner(id)) {
+        const size_t size = stack.size();
+        for (ValueId operand : it.operands) {
+          if (!Hashed(operand)) stack.push_back(operand);
         }
+        if (stack.size() > size) continue;
       }
-      if (!ready) continue;
-      uint64_t hash = hashes_[id];
-      for (ValueId operand : it.operands) {
-        hash = base::Mix(hash, memo_[operand]);
+      uint64_t hash = 0;
+      if (Inner(id)) {
+        hash = hashes_[id];
+        for (ValueId operand : it.operands) {
+          hash = base::Mix(hash, places_[operand].hash);
+        }
+      } else {
+        hash = base::Mix(InputKind(id), HashShape(it.shape));
       }
-      memo_[id] = hash;
+      places_[id].hash = hash;
+      places_[id].hashed_by = segment_;
       stack.pop_back();
     }
-    return memo_[root];
+    return places_[root].hash;
   }
+
+  bool Hashed(ValueId id) const { return places_[id].hashed_by == segment_; }
 
   uint64_t InputKind(ValueId id) const {
     const ir::Instruction& it = module_.at(id);
@@ -162,92 +178,118 @@ class Extractor {
   }
 
   void Visit(const std::vector<ValueId>& outputs, std::vector<ValueId>& inputs,
-             std::vector<ValueId>& nodes) const {
-    std::set<ValueId> seen;
-    std::vector<std::pair<ValueId, size_t>> stack;
-    for (ValueId output : outputs) {
-      if (!seen.insert(output).second) continue;
-      stack.emplace_back(output, 0);
+             std::vector<ValueId>& nodes) {
+    struct Step {
+      ValueId id;
+      size_t next;
+      std::vector<ValueId> border;  // the predecessors of a loop's border
+    };
+    std::vector<Step> stack;
+    std::vector<ValueId> companions;
+    const auto push = [&](ValueId id) {
+      if (std::exchange(places_[id].seen_by, segment_) == segment_) return;
+      stack.push_back({id, 0, {}});
+      if (!Inner(id) || !InKeptLoop(id)) return;
+      if (module_.at(id).border != ir::kNoLoop) {
+        stack.back().border = walk_.Predecessors(id);
+      }
+      const auto alive = walk_.Companions(id);
+      companions.insert(companions.end(), alive.begin(), alive.end());
+    };
+    const auto visit = [&](ValueId start) {
+      push(start);
       while (!stack.empty()) {
-        auto& [id, next] = stack.back();
-        const auto& operands = module_.at(id).operands;
-        if (Inner(id) && next < operands.size()) {
-          const ValueId operand = operands[next++];
-          if (seen.insert(operand).second) stack.emplace_back(operand, 0);
+        Step& top = stack.back();
+        const auto& before =
+            top.border.empty() ? module_.at(top.id).operands : top.border;
+        if (Inner(top.id) && top.next < before.size()) {
+          push(before[top.next++]);
         } else {
-          (Inner(id) ? nodes : inputs).push_back(id);
+          (Inner(top.id) ? nodes : inputs).push_back(top.id);
           stack.pop_back();
         }
       }
-    }
+    };
+    for (ValueId output : outputs) visit(output);
+    // A kept loop needs what its next trip begins with.
+    for (size_t i = 0; i < companions.size(); ++i) visit(companions[i]);
+  }
+
+  bool InKeptLoop(ValueId id) const {
+    const ir::Instruction& it = module_.at(id);
+    return (it.loop != ir::kNoLoop && plan_.kept_loops[it.loop]) ||
+           (it.border != ir::kNoLoop && plan_.kept_loops[it.border]);
   }
 
   void AddValue(ValueId id) {
     SegmentValue value;
     value.origin = id;
     if (Inner(id)) {
-      for (ValueId operand : module_.at(id).operands) {
-        value.operands.push_back(index_.at(operand));
+      const auto& operands = module_.at(id).operands;
+      value.operands.reserve(operands.size());
+      for (ValueId operand : operands) {
+        value.operands.push_back(IndexOf(operand));
       }
     }
-    index_[id] = static_cast<int>(graph_.values.size());
+    places_[id].index = static_cast<int>(graph_.values.size());
     graph_.values.push_back(std::move(value));
   }
 
+  // Of a value the graph has.
+  int IndexOf(ValueId id) const { return places_[id].index; }
+
   void PairState(const std::vector<ValueId>& outputs) {
     for (ValueId output : outputs) {
-      const auto numbers = output_numbers_.find(output);
-      if (numbers == output_numbers_.end()) continue;
-      for (int number : numbers->second) {
-        const auto parameter = state_of_output_.find(number);
-        if (parameter == state_of_output_.end()) continue;
-        const auto input = index_.find(module_.parameters[parameter->second]);
-        if (input != index_.end()) {
-          graph_.state.emplace_back(input->second, index_.at(output));
-        }
+      for (int number = first_number_[output]; number != kNone;
+           number = next_number_[number]) {
+        if (state_of_output_[number] == kNone) continue;
+        const ValueId argument = module_.parameters[state_of_output_[number]];
+        if (places_[argument].seen_by != segment_) continue;
+        graph_.state.emplace_back(IndexOf(argument), IndexOf(output));
       }
     }
   }
 
   // A border activation and the gradient that crosses the same way back, by
   // shape and canonical order.
-  void PairBorders(const std::vector<ValueId>& inputs,
-                   const std::vector<ValueId>& outputs) {
-    std::set<ValueId> paired;
-    for (ValueId x : inputs) {
-      const int from = plan_.owner[x];
-      if (from < 0 || !direction_.forward[x]) continue;
-      for (ValueId g : outputs) {
-        if (OutputKind(g) != Border::kGradient || paired.contains(g) ||
-            !(module_.at(g).shape.dims == module_.at(x).shape.dims) ||
-            !ReadBy(g, from)) {
-          continue;
-        }
-        paired.insert(g);
-        graph_.entries.push_back({index_.at(x), index_.at(g)});
-        break;
-      }
+  void PairBorders(const std::vector<ValueId>& outputs) {
+    Crossings leaving;   // gradients, by the segments that read them
+    Crossings entering;  // gradients, by the segment they come from
+    for (ValueId g : outputs) {
+      if (OutputKind(g) != Border::kGradient) continue;
+      for (int reader : Readers(g)) leaving.Add(DimsOf(g), reader, IndexOf(g));
+    }
+    for (int i = 0; i < graph_.input_count; ++i) {
+      const ValueId g = graph_.values[i].origin;
+      if (plan_.owner[g] < 0 || direction_.forward[g]) continue;
+      entering.Add(DimsOf(g), plan_.owner[g], i);
+    }
+    for (int i = 0; i < graph_.input_count; ++i) {
+      const ValueId x = graph_.values[i].origin;
+      if (plan_.owner[x] < 0 || !direction_.forward[x]) continue;
+      const int g = leaving.Take(DimsOf(x), {plan_.owner[x]});
+      if (g >= 0) graph_.entries.push_back({i, g});
     }
     for (ValueId x : outputs) {
       if (OutputKind(x) != Border::kActivation) continue;
-      for (ValueId g : inputs) {
-        if (plan_.owner[g] < 0 || direction_.forward[g] || paired.contains(g) ||
-            !(module_.at(g).shape.dims == module_.at(x).shape.dims) ||
-            !ReadBy(x, plan_.owner[g])) {
-          continue;
-        }
-        paired.insert(g);
-        graph_.exits.push_back({index_.at(x), index_.at(g)});
-        break;
-      }
+      const int g = entering.Take(DimsOf(x), Readers(x));
+      if (g >= 0) graph_.exits.push_back({IndexOf(x), g});
     }
   }
 
-  bool ReadBy(ValueId id, int segment) const {
+  const std::vector<int64_t>& DimsOf(ValueId id) const {
+    return module_.at(id).shape.dims;
+  }
+
+  // The segments that read a value, each once.
+  std::vector<int> Readers(ValueId id) const {
+    std::vector<int> readers;
     for (ValueId user : module_.at(id).users) {
-      if (plan_.owner[user] == segment) return true;
+      if (plan_.owner[user] >= 0) readers.push_back(plan_.owner[user]);
     }
-    return false;
+    std::sort(readers.begin(), readers.end());
+    readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+    return readers;
   }
 
   std::string Fingerprint() const {
@@ -263,6 +305,7 @@ class Extractor {
       print.Add(static_cast<int64_t>(hashes_[value.origin]));
       print.Add(static_cast<int64_t>(value.operands.size()));
       for (int operand : value.operands) print.Add(operand);
+      AddLoop(value.origin, print);
     }
     for (int output : graph_.outputs) {
       print.Add(output);
@@ -278,17 +321,35 @@ class Extractor {
     return print.Hex();
   }
 
+  // How often a kept loop runs, and between which values.
+  void AddLoop(ValueId id, base::Fingerprinter& print) const {
+    if (!InKeptLoop(id)) return;
+    const ir::Instruction& it = module_.at(id);
+    if (it.opcode == Opcode::kCarry) {
+      const ir::Loop& loop = module_.loops[it.border];
+      print.Add(loop.trips).Add(loop.start).Add(loop.step);
+      print.Add(static_cast<int64_t>(loop.counter == it.element));
+    }
+    if (it.opcode == Opcode::kLoopResult) {
+      const ValueId carry = module_.loops[it.border].carries[it.element];
+      print.Add(IndexOf(carry));
+    }
+  }
+
   const Module& module_;
   const Direction& direction_;
   const SegmentPlan& plan_;
   const std::vector<uint64_t>& hashes_;
-  std::unordered_map<ValueId, std::vector<int>> output_numbers_;
-  std::unordered_map<int, int> state_of_output_;  // output -> parameter
+  // Output numbers of a value: the first, and after each the next.
+  std::vector<int> first_number_;
+  std::vector<int> next_number_;
+  std::vector<int> state_of_output_;  // parameter number
+  // By segment, ascending; with what nobody owns and the step returns.
   std::vector<std::vector<ValueId>> owned_;
+  std::vector<Place> places_;  // by ValueId
+  ir::LoopWalk walk_;
   int segment_ = 0;
   SegmentGraph graph_;
-  std::unordered_map<ValueId, int> index_;
-  std::unordered_map<ValueId, uint64_t> memo_;
 };
 
 }  // namespace

@@ -24,32 +24,27 @@ ir::ValueId FindBorder(const ir::Module& module,
   std::unordered_map<ir::ValueId, uint64_t> above;
   std::unordered_map<ir::ValueId, uint64_t> below;
   for (ir::ValueId id : gap) above[id] = below[id] = 0;
+  // An operation that reads a value of the gap twice is one path.
   std::unordered_map<ir::ValueId, uint64_t> entries;
   for (ir::ValueId id : gap) {
     for (ir::ValueId operand : module.at(id).operands) {
-      const auto inner = above.find(operand);
-      if (inner != above.end()) {
-        above[id] = Add(above[id], inner->second);
-      } else if (enters(operand)) {
-        above[id] = Add(above[id], 1);
-        ++entries[id];
-      }
+      if (!above.contains(operand) && enters(operand)) ++entries[id];
+    }
+    if (entries.contains(id)) above[id] = Add(above[id], entries[id]);
+    for (ir::ValueId user : module.at(id).users) {
+      const auto inner = above.find(user);
+      if (inner != above.end()) inner->second = Add(inner->second, above[id]);
     }
   }
   for (auto it = gap.rbegin(); it != gap.rend(); ++it) {
     uint64_t& count = below[*it];
     if (ends(*it)) count = Add(count, 1);
     for (ir::ValueId user : module.at(*it).users) {
-      // An operation that reads a value twice is two paths.
-      uint64_t edges = 0;
-      for (ir::ValueId operand : module.at(user).operands) {
-        edges += operand == *it;
-      }
       const auto inner = below.find(user);
       if (inner != below.end()) {
-        count = Add(count, Multiply(edges, inner->second));
+        count = Add(count, inner->second);
       } else if (leaves(user)) {
-        count = Add(count, edges);
+        count = Add(count, 1);
       }
     }
   }

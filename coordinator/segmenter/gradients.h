@@ -34,8 +34,10 @@ struct GradientMatch {
 
 using GradientMatches = std::unordered_map<ir::ValueId, GradientMatch>;
 
+// `classes`: congruence.h.
 GradientMatches MatchGradients(const ir::Module& module,
-                               const Direction& direction);
+                               const Direction& direction,
+                               const std::vector<ir::ValueId>& classes);
 
 }  // namespace meshwright::segmenter
 

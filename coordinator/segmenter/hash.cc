@@ -1,7 +1,10 @@
 #include "coordinator/segmenter/hash.h"
 
-#include <map>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/fingerprint.h"
@@ -10,8 +13,72 @@ namespace meshwright::segmenter {
 namespace {
 
 using base::Mix;
+using google::protobuf::internal::WireFormatLite;
+using google::protobuf::io::CodedInputStream;
+using Fields = hlo::HloInstructionProto;
+
+// Where it stands and what it is called; operands, callees and the shape are
+// hashed apart.
+bool SaysNothing(int field, bool is_parameter) {
+  switch (field) {
+    case Fields::kNameFieldNumber:
+    case Fields::kShapeFieldNumber:
+    case Fields::kMetadataFieldNumber:
+    case Fields::kIdFieldNumber:
+    case Fields::kOperandIdsFieldNumber:
+    case Fields::kControlPredecessorIdsFieldNumber:
+    case Fields::kCalledComputationIdsFieldNumber:
+    case Fields::kShardingFieldNumber:
+    case Fields::kStatisticsVizFieldNumber:
+    case Fields::kOriginalValueFieldNumber:
+      return true;
+    case Fields::kParameterNumberFieldNumber:
+      // Which argument it is does not say what it does.
+      return is_parameter;
+    default:
+      return false;
+  }
+}
+
+// Calls `keep(field, bytes of tag and value)` for every field of a message.
+template <typename Keep>
+void ForEachField(std::string_view message, const Keep& keep) {
+  CodedInputStream stream(reinterpret_cast<const uint8_t*>(message.data()),
+                          static_cast<int>(message.size()));
+  int start = 0;
+  while (const uint32_t tag = stream.ReadTag()) {
+    if (!WireFormatLite::SkipField(&stream, tag)) return;
+    const int end = stream.CurrentPosition();
+    keep(WireFormatLite::GetTagFieldNumber(tag),
+         message.substr(start, end - start));
+    start = end;
+  }
+}
+
+// Of a length-delimited field with its tag.
+std::string_view Payload(std::string_view bytes) {
+  CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                          static_cast<int>(bytes.size()));
+  uint32_t size = 0;
+  stream.ReadTag();
+  stream.ReadVarint32(&size);
+  return bytes.substr(stream.CurrentPosition());
+}
+
+uint64_t HashProtoShape(const hlo::ShapeProto& shape) {
+  uint64_t hash = Mix(1, static_cast<uint64_t>(shape.element_type()));
+  for (int64_t dim : shape.dimensions()) {
+    hash = Mix(hash, static_cast<uint64_t>(dim));
+  }
+  for (const hlo::ShapeProto& element : shape.tuple_shapes()) {
+    hash = Mix(hash, HashProtoShape(element));
+  }
+  return hash;
+}
 
 class OperationHasher {
+  static constexpr size_t kLarge = 1024;
+
  public:
   explicit OperationHasher(const ir::Module& module) : module_(module) {}
 
@@ -21,26 +88,28 @@ class OperationHasher {
 
  private:
   uint64_t HashAttributes(const hlo::HloInstructionProto& source) {
-    hlo::HloInstructionProto& bare = scratch_;
-    bare = source;
-    bare.clear_name();
-    bare.clear_id();
-    bare.clear_metadata();
-    bare.clear_operand_ids();
-    bare.clear_called_computation_ids();
-    bare.clear_control_predecessor_ids();
-    bare.clear_sharding();
-    bare.clear_shape();
-    bare.clear_statistics_viz();
-    bare.clear_original_value();
-    if (bare.has_literal()) bare.mutable_literal()->clear_shape();
-    // Which argument it is does not say what it does.
-    if (bare.opcode() == "parameter") bare.clear_parameter_number();
-    bare.SerializeToString(&bytes_);
-    uint64_t hash = Mix(0, bytes_);
+    const auto known = large_.find(&source);
+    if (known != large_.end()) return known->second;
+    bytes_.clear();
+    source.AppendToString(&bytes_);
+    const size_t size = bytes_.size();
+    const bool is_parameter = source.opcode() == "parameter";
+    uint64_t hash = 0;
+    ForEachField(bytes_, [&](int field, std::string_view bytes) {
+      if (SaysNothing(field, is_parameter)) return;
+      if (field == Fields::kLiteralFieldNumber) {
+        ForEachField(Payload(bytes), [&](int part, std::string_view values) {
+          if (part == hlo::LiteralProto::kShapeFieldNumber) return;
+          hash = Mix(hash, values);
+        });
+        return;
+      }
+      hash = Mix(hash, bytes);
+    });
     for (int64_t callee : source.called_computation_ids()) {
       hash = Mix(hash, HashComputation(callee));
     }
+    if (size > kLarge) large_[&source] = hash;
     return hash;
   }
 
@@ -52,11 +121,7 @@ class OperationHasher {
     for (const hlo::HloInstructionProto& it : computation.instructions()) {
       uint64_t hash = HashAttributes(it);
       hash = Mix(hash, static_cast<uint64_t>(it.parameter_number()));
-      std::string shape;
-      hlo::ShapeProto bare = it.shape();
-      bare.clear_layout();
-      bare.SerializeToString(&shape);
-      hash = Mix(hash, shape);
+      hash = Mix(hash, HashProtoShape(it.shape()));
       for (int64_t operand : it.operand_ids())
         hash = Mix(hash, values[operand]);
       values[it.id()] = hash;
@@ -65,8 +130,9 @@ class OperationHasher {
   }
 
   const ir::Module& module_;
-  std::map<int64_t, uint64_t> computations_;
-  hlo::HloInstructionProto scratch_;
+  std::unordered_map<int64_t, uint64_t> computations_;
+  // Of large messages, which several instructions may share.
+  std::unordered_map<const hlo::HloInstructionProto*, uint64_t> large_;
   std::string bytes_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include "coordinator/segmenter/hash.h"
 
@@ -69,15 +70,19 @@ class PrologueFinder {
     const std::vector<ValueId> a = Ends(first);
     const std::vector<ValueId> b = Ends(second);
     std::set<ValueId> borders;
-    std::set<std::pair<ValueId, ValueId>> seen;
+    std::unordered_set<uint64_t> seen;  // pairs
+    // Equal segments have as many pairs as the shorter one has values.
+    const size_t most = 4 * static_cast<size_t>(module_.size());
     std::vector<std::pair<ValueId, ValueId>> stack;
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
       stack.emplace_back(a[i], b[i]);
     }
-    while (!stack.empty()) {
+    while (!stack.empty() && seen.size() < most) {
       const auto [x, y] = stack.back();
       stack.pop_back();
-      if (!seen.insert({x, y}).second) continue;
+      const uint64_t pair =
+          static_cast<uint64_t>(x) << 32 | static_cast<uint32_t>(y);
+      if (!seen.insert(pair).second) continue;
       const ir::Instruction& left = module_.at(x);
       const ir::Instruction& right = module_.at(y);
       if (direction_.recomputable[x] && direction_.recomputable[y]) continue;
@@ -103,13 +108,13 @@ class PrologueFinder {
           module_.at(id).opcode == Opcode::kParameter) {
         continue;
       }
-      std::set<int> readers;
+      int reader = -1;
       for (ValueId user : module_.at(id).users) {
-        if (direction_.forward[user] && blocks_.home[user] >= 0) {
-          readers.insert(blocks_.home[user]);
-        }
+        const int home = direction_.forward[user] ? blocks_.home[user] : -1;
+        if (home < 0) continue;
+        if (reader >= 0 && home != reader) return {id};
+        reader = home;
       }
-      if (readers.size() > 1) return {id};
     }
     return {};
   }

@@ -8,9 +8,10 @@
 // gradient border (the vertex on every path from later to earlier backward
 // contractions), update operations by the parameter they update. Values that
 // read only constants, iota and scalars belong to nobody: every segment
-// computes them anew.
-// In -> Out: blocks, gradient matches -> SegmentPlan.
-// Source: papers/cfp.txt 4.1, Eq. 7; design, section 4 ("Segments").
+// computes them anew. The loops over layers of one group (loop_groups.h) are
+// one segment, however many configurations it has. In -> Out: blocks, gradient
+// matches -> SegmentPlan. Source: papers/cfp.txt 4.1, Eq. 7; design, section 4
+// ("Segments").
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_H_
 
@@ -32,6 +33,9 @@ struct Segment {
 
 struct SegmentPlan {
   std::vector<Segment> segments;  // in sequence order
+  // By LoopId: all of the loop is in one segment, whose programs run it as a
+  // loop. The others are looked through: their segments hold one trip.
+  std::vector<char> kept_loops;
   // By ValueId: the segment an operation belongs to. kEverywhere for values
   // every reader computes anew, kNowhere for parameters and the root.
   std::vector<int> owner;
@@ -44,6 +48,12 @@ SegmentPlan PlanSegments(const ir::Module& module, const Direction& direction,
                          const BlockGraph& blocks,
                          const GradientMatches& gradients,
                          const std::vector<int>& configurations);
+
+// The same with a cover of the caller's: the blocks in order, every one once.
+SegmentPlan PlaceSegments(const ir::Module& module, const Direction& direction,
+                          const BlockGraph& blocks,
+                          const GradientMatches& gradients,
+                          std::vector<Segment> cover);
 
 // The cover alone, for tests: block hashes and strategy counts -> segments.
 std::vector<Segment> CoverSequence(const std::vector<uint64_t>& hashes,

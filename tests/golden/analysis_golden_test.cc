@@ -1,15 +1,13 @@
-// Golden tables: a step in, its blocks, strategies and segments out, on one
-// screen each. MESHWRIGHT_UPDATE_GOLDEN=1 writes the tables anew; read the
-// difference before you commit it.
+// Golden tables of real training steps: blocks, strategies, segments and the
+// number of programs, on one screen each.
 #include <gtest/gtest.h>
-
-#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/file.h"
 #include "coordinator/space/profile_space.h"
+#include "tests/golden/golden.h"
 
 namespace meshwright {
 namespace {
@@ -24,11 +22,7 @@ std::string Strategies(const segmenter::StrategySet& set) {
       set.strategies, " ", [](std::string* out, const auto& strategy) {
         absl::StrAppend(out, segmenter::StrategyName(strategy.kind));
       });
-  for (const segmenter::LostStrategy& lost : set.lost) {
-    absl::StrAppend(&text, "; no ", segmenter::StrategyName(lost.kind), ": ",
-                    lost.reason);
-  }
-  return text;
+  return absl::StrCat(text, LostStrategies(set));
 }
 
 std::string Table(const segmenter::Analysis& analysis,
@@ -73,13 +67,7 @@ TEST_P(AnalysisGoldenTest, TheTableIsTheExpectedOne) {
   context.mesh = GetParam().mesh;
   const std::string table =
       Table(*analysis, BuildProfileSpace(*analysis, context));
-  const std::string path = absl::StrCat("tests/golden/", name, ".txt");
-  if (std::getenv("MESHWRIGHT_UPDATE_GOLDEN") != nullptr) {
-    ASSERT_TRUE(base::WriteFile(path, table).ok());
-  }
-  const auto expected = base::ReadFile(path);
-  ASSERT_TRUE(expected.ok()) << expected.status();
-  EXPECT_EQ(table, *expected);
+  ExpectGolden(absl::StrCat("tests/golden/", name, ".txt"), table);
 }
 
 INSTANTIATE_TEST_SUITE_P(
