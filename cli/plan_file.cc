@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -50,6 +51,26 @@ void DescribeArguments(const v1::Plan& plan, std::string* text) {
       parts.push_back(absl::StrCat(count, " ", sharding));
     }
     absl::StrAppend(text, "  ", role, ": ", absl::StrJoin(parts, ", "), "\n");
+  }
+}
+
+// Per segment type how many were left out, and the nearest of them.
+void DescribePruned(const v1::Plan& plan, std::string* text) {
+  const auto excess = [](const v1::PlanPruned& it) {
+    return it.estimate_seconds() * (1 - it.margin()) - it.rival_seconds() -
+           it.resharding_seconds();
+  };
+  std::map<int, std::vector<const v1::PlanPruned*>> by_type;
+  for (const v1::PlanPruned& it : plan.pruned()) {
+    by_type[it.type()].push_back(&it);
+  }
+  for (const auto& [type, pruned] : by_type) {
+    const v1::PlanPruned* nearest = *std::min_element(
+        pruned.begin(), pruned.end(),
+        [&](const auto* a, const auto* b) { return excess(*a) < excess(*b); });
+    absl::StrAppend(text, "  pruned  ", pruned.size(), " of type ", type,
+                    "; the nearest, \"", nearest->describe(),
+                    "\": ", nearest->reason(), "\n");
   }
 }
 
@@ -105,10 +126,15 @@ std::string DescribePlan(const v1::Plan& plan) {
   }
   const v1::PlanPrograms& programs = plan.programs();
   absl::StrAppend(&text, "  programs ", programs.total(), " (",
-                  programs.distinct(), " distinct: ", programs.profiled(),
-                  " profiled, ", programs.cached(), " cached, ",
-                  programs.pruned(), " pruned, ", programs.failed(),
-                  " failed) in ", FormatSeconds(plan.seconds().total()), "\n");
+                  programs.distinct(), " distinct");
+  if (programs.halves() > 0) {
+    absl::StrAppend(&text, " and ", programs.halves(), " halves");
+  }
+  absl::StrAppend(&text, ": ", programs.profiled(), " profiled, ",
+                  programs.cached(), " cached, ", programs.pruned(),
+                  " pruned, ", programs.failed(), " failed) in ",
+                  FormatSeconds(plan.seconds().total()), "\n");
+  DescribePruned(plan, &text);
   if (plan.segments_size() > 0) absl::StrAppend(&text, "segments\n");
   DescribeSegments(plan, &text);
   if (plan.arguments_size() > 0) absl::StrAppend(&text, "arguments\n");

@@ -1,5 +1,7 @@
 #include "cli/planning.h"
 
+#include <algorithm>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -10,6 +12,7 @@
 #include "coordinator/export/baselines.h"
 #include "coordinator/ir/constants.h"
 #include "coordinator/service/plan_pipeline.h"
+#include "coordinator/space/read_request.h"
 
 namespace meshwright::cli {
 namespace {
@@ -36,15 +39,18 @@ absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
   for (int s = 0; s < plan.segments_size(); ++s) {
     const v1::PlanSegment& segment = plan.segments(s);
     const auto& configurations = space.types[types[s]].configurations;
-    if (segment.type() != types[s] || segment.config() < 0 ||
-        segment.config() >= static_cast<int>(configurations.size()) ||
-        configurations[segment.config()].describe != segment.describe()) {
+    const auto found =
+        std::find_if(configurations.begin(), configurations.end(),
+                     [&](const space::Configuration& it) {
+                       return it.describe == segment.describe();
+                     });
+    if (segment.type() != types[s] || found == configurations.end()) {
       return absl::InvalidArgumentError(
           absl::StrCat("segment ", s,
                        " of the plan is not one of this model; "
                        "it was made for another model or mesh"));
     }
-    choice.push_back(segment.config());
+    choice.push_back(static_cast<int>(found - configurations.begin()));
   }
   return choice;
 }
@@ -65,9 +71,82 @@ v1::PlanRequest ToPlanRequest(const ValidationRequest& request) {
   plan.set_hlo_module(request.hlo_module);
   plan.set_model_name(request.model_name);
   for (int64_t size : request.plan.mesh()) plan.mutable_mesh()->add_shape(size);
+  *plan.mutable_strategies() = request.plan.strategies();
   plan.set_platform(request.device.platform());
   plan.set_plugin_path(request.device.plugin_path());
   return plan;
+}
+
+// The step as if the request had no rules, with what the store knows of it.
+absl::StatusOr<MeasuredStep> WithoutRules(const ValidationRequest& request,
+                                          const MeasuredStep& ruled,
+                                          store::ProfileStore* store) {
+  v1::StrategyRequest open;
+  *open.mutable_open() = request.plan.strategies().open();
+  ASSIGN_OR_RETURN(const auto strategies, space::ReadRequest(open));
+  ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(request.hlo_module));
+  MeasuredStep step;
+  ASSIGN_OR_RETURN(step.analysis,
+                   segmenter::Analyze(std::move(module),
+                                      ruled.space.context.mesh, strategies));
+  step.space = BuildProfileSpace(step.analysis, ruled.space.context);
+  std::vector<std::string> keys;
+  for (const v1::Program& program : step.space.programs) {
+    keys.push_back(program.key());
+  }
+  ASSIGN_OR_RETURN(step.results, store->Lookup(keys));
+  auto problem = service::BuildProblem(step.analysis, step.space, step.results,
+                                       std::nullopt);
+  if (problem.ok()) step.measured = *std::move(problem);
+  return step;
+}
+
+struct NamedProgram {
+  ValidationPlan row;
+  v1::Program program;
+};
+
+NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
+  NamedProgram named;
+  named.program =
+      exporting::WholeProgram(step.analysis, step.space, plan.choice);
+  named.program.set_label(plan.name);
+  named.row.name = plan.name;
+  named.row.key = named.program.key();
+  if (step.measured.runs.empty()) return named;
+  const auto score = ScoreChoice(step, plan.choice);
+  if (score.ok()) {
+    named.row.predicted = true;
+    named.row.predicted_seconds = score->seconds;
+    named.row.predicted_peak_bytes = score->peak_bytes;
+  }
+  return named;
+}
+
+// The plan, then baselines and random plans.
+absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
+    const ValidationRequest& request, const MeasuredStep& step,
+    store::ProfileStore* store) {
+  ASSIGN_OR_RETURN(SegmentChoice chosen,
+                   ChoiceOf(request.plan, step.analysis, step.space));
+  std::vector<NamedProgram> plans = {
+      MakeProgram(step, {"chosen", std::move(chosen)})};
+  std::optional<MeasuredStep> open;
+  if (request.plan.strategies().blocks_size() > 0 ||
+      request.plan.strategies().arguments_size() > 0) {
+    ASSIGN_OR_RETURN(open, WithoutRules(request, step, store));
+  }
+  const MeasuredStep& named = open.has_value() ? *open : step;
+  for (const NamedChoice& baseline :
+       exporting::Baselines(named.analysis, named.space)) {
+    plans.push_back(MakeProgram(named, baseline));
+  }
+  std::mt19937_64 random(request.seed);
+  for (int i = 0; i < request.random_plans; ++i) {
+    plans.push_back(MakeProgram(
+        step, {absl::StrCat("random ", i + 1), RandomChoice(step, random)}));
+  }
+  return plans;
 }
 
 }  // namespace
@@ -80,19 +159,25 @@ service::PlanFunction PlanWith(store::ProfileStore* store) {
 }
 
 absl::StatusOr<std::string> AnalyzeJson(const std::string& hlo_module,
-                                        const v1::MeshSpec& mesh) {
+                                        const v1::MeshSpec& mesh,
+                                        const v1::StrategyRequest& strategies) {
+  ASSIGN_OR_RETURN(const auto request, space::ReadRequest(strategies));
   return exporting::AnalyzeToJson(
-      hlo_module, space::Mesh(mesh.shape().begin(), mesh.shape().end()));
+      hlo_module, space::Mesh(mesh.shape().begin(), mesh.shape().end()),
+      request);
 }
 
 absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
                                            const v1::Plan& plan) {
+  ASSIGN_OR_RETURN(const auto strategies,
+                   space::ReadRequest(plan.strategies()));
   ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(hlo_module));
   RETURN_IF_ERROR(ir::RequireLiterals(module));
   space::KeyContext context;
   context.mesh = space::Mesh(plan.mesh().begin(), plan.mesh().end());
-  ASSIGN_OR_RETURN(const segmenter::Analysis analysis,
-                   segmenter::Analyze(std::move(module), context.mesh));
+  ASSIGN_OR_RETURN(
+      const segmenter::Analysis analysis,
+      segmenter::Analyze(std::move(module), context.mesh, strategies));
   const space::ProfileSpace space = BuildProfileSpace(analysis, context);
   ASSIGN_OR_RETURN(const SegmentChoice choice, ChoiceOf(plan, analysis, space));
   return exporting::WholeProgram(analysis, space, choice).hlo_module();
@@ -104,18 +189,8 @@ absl::StatusOr<Validation> PrepareValidation(
   ASSIGN_OR_RETURN(const MeasuredStep step,
                    service::MeasureStep(ToPlanRequest(request),
                                         {store, measurer}, progress));
-  ASSIGN_OR_RETURN(SegmentChoice chosen,
-                   ChoiceOf(request.plan, step.analysis, step.space));
-  std::vector<NamedChoice> plans = {{"chosen", std::move(chosen)}};
-  for (NamedChoice& baseline :
-       exporting::Baselines(step.analysis, step.space)) {
-    plans.push_back(std::move(baseline));
-  }
-  std::mt19937_64 random(request.seed);
-  for (int i = 0; i < request.random_plans; ++i) {
-    plans.push_back(
-        {absl::StrCat("random ", i + 1), RandomChoice(step, random)});
-  }
+  ASSIGN_OR_RETURN(std::vector<NamedProgram> plans,
+                   MakePrograms(request, step, store));
 
   Validation validation;
   v1::CompareRequest& compare = validation.request;
@@ -126,21 +201,10 @@ absl::StatusOr<Validation> PrepareValidation(
   // Whole plans are few and close to one another: none is cut short.
   compare.mutable_options()->set_dynamic_limit_ratio(0);
   std::set<std::string> keys;
-  for (const NamedChoice& plan : plans) {
-    v1::Program program =
-        exporting::WholeProgram(step.analysis, step.space, plan.choice);
-    program.set_label(plan.name);
-    ValidationPlan row;
-    row.name = plan.name;
-    row.key = program.key();
-    const auto score = ScoreChoice(step, plan.choice);
-    if (score.ok()) {
-      row.predicted_seconds = score->seconds;
-      row.predicted_peak_bytes = score->peak_bytes;
-    }
-    validation.plans.push_back(std::move(row));
-    if (keys.insert(program.key()).second) {
-      *compare.add_programs() = std::move(program);
+  for (NamedProgram& plan : plans) {
+    validation.plans.push_back(std::move(plan.row));
+    if (keys.insert(plan.program.key()).second) {
+      *compare.add_programs() = std::move(plan.program);
     }
   }
   // The reference is the module as it came, on one device.

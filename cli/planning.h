@@ -23,7 +23,8 @@ service::PlanFunction PlanWith(store::ProfileStore* store);
 
 // The JSON of `analyze` (design, section 9).
 absl::StatusOr<std::string> AnalyzeJson(const std::string& hlo_module,
-                                        const v1::MeshSpec& mesh);
+                                        const v1::MeshSpec& mesh,
+                                        const v1::StrategyRequest& strategies);
 
 // The whole step as a serialized HloModuleProto in which every instruction
 // carries the sharding the plan gives it. The plan's mesh has been checked.
@@ -32,8 +33,9 @@ absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
 
 // One plan of a validation: a program of its comparison.
 struct ValidationPlan {
-  std::string name;  // "chosen", "dp", "tp", "random 3"
-  std::string key;   // of its program; two plans may share one
+  std::string name;        // "chosen", "dp", "tp", "fsdp", "random 3"
+  std::string key;         // of its program; two plans may share one
+  bool predicted = false;  // all of its programs were measured
   double predicted_seconds = 0;
   int64_t predicted_peak_bytes = 0;
 };
@@ -53,7 +55,9 @@ struct ValidationRequest {
 };
 
 // The whole model annotated with the plan, the baselines and random plans.
-// `measurer` fills gaps of the store.
+// `measurer` fills gaps of the store. Where the plan was made under rules, the
+// baselines are those of the step without rules, predicted if the store has
+// what they need.
 absl::StatusOr<Validation> PrepareValidation(
     const ValidationRequest& request, store::ProfileStore* store,
     jobs::Measurer* measurer, const service::ProgressFunction& progress);

@@ -9,6 +9,7 @@
 #include "cli/context.h"
 #include "cli/plan_file.h"
 #include "cli/planning.h"
+#include "cli/strategies.h"
 
 namespace meshwright::cli {
 namespace {
@@ -18,6 +19,7 @@ using nlohmann::json;
 struct AnalyzeFlags {
   std::string model;
   std::string mesh = "1x2";
+  StrategyFlags strategies;
 };
 
 // Absent or of another kind: 0.
@@ -66,7 +68,9 @@ std::string Describe(const json& analysis) {
 absl::Status Analyze(const Context& context, const AnalyzeFlags& flags) {
   ASSIGN_OR_RETURN(const v1::MeshSpec mesh, ParseMesh(flags.mesh));
   ASSIGN_OR_RETURN(const std::string model, LoadModel(flags.model));
-  const auto analyzed = AnalyzeJson(model, mesh);
+  ASSIGN_OR_RETURN(const v1::StrategyRequest strategies,
+                   ToStrategyRequest(flags.strategies));
+  const auto analyzed = AnalyzeJson(model, mesh, strategies);
   if (!analyzed.ok()) return NameModel(analyzed.status(), flags.model);
   const std::string& analysis = *analyzed;
   if (context.json) {
@@ -86,9 +90,11 @@ void AddAnalyzeVerb(CLI::App& app, Context& context) {
       AddVerb(app, context, "analyze",
               "show the blocks, segments and programs of a model",
               [&context, flags] { return Analyze(context, *flags); });
-  verb->add_option("model", flags->model, "MODEL.hlo.pb")->required();
+  verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
+      ->required();
   verb->add_option("--mesh", flags->mesh, "devices per axis")
       ->capture_default_str();
+  AddStrategyFlags(*verb, &flags->strategies);
 }
 
 }  // namespace meshwright::cli

@@ -48,7 +48,8 @@ void AddExportVerb(CLI::App& app, Context& context) {
       AddVerb(app, context, "export",
               "write a model with the sharding a plan gives every instruction",
               [&context, flags] { return Export(context, *flags); });
-  verb->add_option("model", flags->model, "MODEL.hlo.pb")->required();
+  verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
+      ->required();
   verb->add_option("plan", flags->plan, "a plan written by plan -o")
       ->required();
   verb->add_option("-o,--output", flags->output, "the annotated HloModuleProto")

@@ -14,6 +14,7 @@
 #include "cli/planning.h"
 #include "cli/progress.h"
 #include "cli/store.h"
+#include "cli/strategies.h"
 #include "coordinator/service/planning_client.h"
 
 namespace meshwright::cli {
@@ -27,6 +28,8 @@ struct PlanFlags {
   std::string coordinator;
   std::string output;
   bool no_wait = false;
+  bool full_space = false;
+  StrategyFlags strategies;
   DeviceFlags devices;
 };
 
@@ -38,6 +41,9 @@ absl::StatusOr<v1::PlanRequest> ToRequest(const PlanFlags& flags) {
     request.set_device_memory_bytes(bytes);
   }
   request.set_no_wait(flags.no_wait);
+  request.set_full_space(flags.full_space);
+  ASSIGN_OR_RETURN(*request.mutable_strategies(),
+                   ToStrategyRequest(flags.strategies));
   request.set_platform(flags.devices.platform);
   request.set_plugin_path(flags.devices.plugin);
   request.set_model_name(ModelName(flags.model));
@@ -102,7 +108,8 @@ void AddPlanVerb(CLI::App& app, Context& context) {
   CLI::App* const verb =
       AddVerb(app, context, "plan", "find the fastest sharding of a model",
               [&context, flags] { return Plan(context, *flags); });
-  verb->add_option("model", flags->model, "MODEL.hlo.pb of a training step")
+  verb->add_option("model", flags->model,
+                   "MODEL.hlo.pb or HLO text of a training step")
       ->required();
   verb->add_option("--mesh", flags->mesh, "devices per axis, like 1x2")
       ->required();
@@ -117,6 +124,9 @@ void AddPlanVerb(CLI::App& app, Context& context) {
   verb->add_option("-o,--output", flags->output, "write the plan there");
   verb->add_flag("--no-wait", flags->no_wait,
                  "measure nothing: plan from what the store has");
+  verb->add_flag("--full-space", flags->full_space,
+                 "measure every program: prune none");
+  AddStrategyFlags(*verb, &flags->strategies);
   AddDeviceFlags(*verb, &flags->devices);
 }
 

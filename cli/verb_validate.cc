@@ -39,13 +39,17 @@ struct ValidateFlags {
 ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result) {
   ordered_json row;
   row["name"] = plan.name;
-  row["predicted_seconds"] = plan.predicted_seconds;
+  row["predicted_seconds"] = nullptr;
   row["measured_seconds"] = nullptr;
   row["measured_mad_seconds"] = nullptr;
   row["error"] = nullptr;
-  row["predicted_peak_bytes"] = plan.predicted_peak_bytes;
+  row["predicted_peak_bytes"] = nullptr;
   row["measured_peak_bytes"] = nullptr;
   row["max_relative_difference"] = nullptr;
+  if (plan.predicted) {
+    row["predicted_seconds"] = plan.predicted_seconds;
+    row["predicted_peak_bytes"] = plan.predicted_peak_bytes;
+  }
   if (result.outcome() != v1::MEASURED) {
     row["failure"] =
         absl::StrCat(v1::Outcome_Name(result.outcome()), ": ", result.reason());
@@ -55,7 +59,10 @@ ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result) {
   const double seconds = static_cast<double>(measured.minimum_ns()) * 1e-9;
   row["measured_seconds"] = seconds;
   row["measured_mad_seconds"] = static_cast<double>(measured.mad_ns()) * 1e-9;
-  row["error"] = seconds > 0 ? (plan.predicted_seconds - seconds) / seconds : 0;
+  if (plan.predicted) {
+    row["error"] =
+        seconds > 0 ? (plan.predicted_seconds - seconds) / seconds : 0;
+  }
   row["measured_peak_bytes"] = measured.memory().peak_bytes();
   row["max_relative_difference"] = result.max_relative_difference();
   return row;
@@ -97,14 +104,18 @@ std::string Table(const ordered_json& report) {
                                       row["failure"].get<std::string>()));
       continue;
     }
+    const bool predicted = row["predicted_seconds"].is_number();
     absl::StrAppend(
-        &text, absl::StrFormat("%-12s %11s %11s %7.1f%% %11s %11s %11.1e\n",
-                               name, FormatSeconds(row["predicted_seconds"]),
-                               FormatSeconds(row["measured_seconds"]),
-                               row["error"].get<double>() * 100,
-                               FormatBytes(row["predicted_peak_bytes"]),
-                               FormatBytes(row["measured_peak_bytes"]),
-                               row["max_relative_difference"].get<double>()));
+        &text, absl::StrFormat(
+                   "%-12s %11s %11s %8s %11s %11s %11.1e\n", name,
+                   predicted ? FormatSeconds(row["predicted_seconds"]) : "-",
+                   FormatSeconds(row["measured_seconds"]),
+                   predicted ? absl::StrFormat("%.1f%%",
+                                               row["error"].get<double>() * 100)
+                             : "-",
+                   predicted ? FormatBytes(row["predicted_peak_bytes"]) : "-",
+                   FormatBytes(row["measured_peak_bytes"]),
+                   row["max_relative_difference"].get<double>()));
   }
   absl::StrAppend(&text, "chosen ", report["chosen"].get<std::string>());
   if (!report["best_measured"].is_null()) {
@@ -185,7 +196,8 @@ void AddValidateVerb(CLI::App& app, Context& context) {
   CLI::App* const verb = AddVerb(
       app, context, "validate", "run a whole model with a plan and baselines",
       [&context, flags] { return Validate(context, *flags); });
-  verb->add_option("model", flags->model, "MODEL.hlo.pb")->required();
+  verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
+      ->required();
   verb->add_option("plan", flags->plan, "a plan written by plan -o")
       ->required();
   verb->add_option("--store", flags->store,

@@ -1,10 +1,12 @@
 #include "coordinator/export/analysis_json.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/status_macros.h"
+#include "coordinator/export/notes.h"
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/space/profile_space.h"
 
@@ -33,7 +35,7 @@ ordered_json Blocks(const Analysis& analysis) {
     row["operators"] = block.operators;
     row["strategies"] = ordered_json::array();
     for (const auto& strategy : analysis.strategies[b].strategies) {
-      row["strategies"].push_back(segmenter::StrategyName(strategy.kind));
+      row["strategies"].push_back(strategy.name);
     }
     if (!analysis.strategies[b].lost.empty()) {
       row["lost"] = ordered_json::array();
@@ -49,8 +51,9 @@ ordered_json Blocks(const Analysis& analysis) {
 
 }  // namespace
 
-absl::StatusOr<std::string> AnalyzeToJson(std::string_view module_bytes,
-                                          const space::Mesh& mesh) {
+absl::StatusOr<std::string> AnalyzeToJson(
+    std::string_view module_bytes, const space::Mesh& mesh,
+    const segmenter::StrategyRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(module_bytes));
   const double load_seconds = SecondsSince(start);
@@ -61,12 +64,13 @@ absl::StatusOr<std::string> AnalyzeToJson(std::string_view module_bytes,
     contractions += ir::IsContraction(module, id);
   }
   ASSIGN_OR_RETURN(const Analysis analysis,
-                   segmenter::Analyze(std::move(module), mesh));
+                   segmenter::Analyze(std::move(module), mesh, request));
   const double analyze_seconds = SecondsSince(loaded);
 
   space::KeyContext context;
   context.mesh = mesh;
   const space::ProfileSpace space = BuildProfileSpace(analysis, context);
+  RETURN_IF_ERROR(CheckConfigurations(analysis, space));
   std::vector<int> instances(analysis.types.size(), 0);
   for (int type : analysis.type_of_segment) ++instances[type];
 
@@ -78,11 +82,17 @@ absl::StatusOr<std::string> AnalyzeToJson(std::string_view module_bytes,
   for (size_t t = 0; t < analysis.types.size(); ++t) {
     const segmenter::Segment& segment =
         analysis.plan.segments[analysis.types[t]];
+    const auto& configurations = space.types[t].configurations;
+    const auto plain = std::count_if(
+        configurations.begin(), configurations.end(),
+        [](const space::Configuration& it) {
+          return it.segment_switch == segmenter::SegmentSwitch::kNone;
+        });
     out["segment_types"].push_back(
         {{"blocks", segment.last_block - segment.first_block},
          {"instances", instances[t]},
-         {"configurations", space.types[t].configurations.size()},
-         {"switches", 0}});
+         {"configurations", plain},
+         {"switches", static_cast<int64_t>(configurations.size()) - plain}});
   }
   out["segment_sequence"] = analysis.type_of_segment;
   out["programs"] = {
@@ -92,8 +102,10 @@ absl::StatusOr<std::string> AnalyzeToJson(std::string_view module_bytes,
       {"distinct", space.programs.size()}};
   out["barriers"] = ordered_json::array();
   for (const auto& [opcode, count] : analysis.blocks.barriers) {
-    out["barriers"].push_back({{"opcode", opcode}, {"count", count}});
+    out["barriers"].push_back(
+        {{"opcode", opcode}, {"count", count}, {"why", ir::RuleOf(opcode)}});
   }
+  out["notes"] = SwitchNotes(analysis, space);
   out["split_contractions"] = analysis.split_contractions;
   out["seconds"] = {{"load", load_seconds}, {"analyze", analyze_seconds}};
   return out.dump(2);

@@ -6,14 +6,16 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "coordinator/segmenter/strategy_request.h"
 #include "coordinator/space/sharding.h"
 
 namespace meshwright::exporting {
 
 // Loads, analyses and describes a module. Errors: those of LoadModule and
 // Analyze.
-absl::StatusOr<std::string> AnalyzeToJson(std::string_view module_bytes,
-                                          const space::Mesh& mesh);
+absl::StatusOr<std::string> AnalyzeToJson(
+    std::string_view module_bytes, const space::Mesh& mesh,
+    const segmenter::StrategyRequest& request = {});
 
 }  // namespace meshwright::exporting
 

@@ -1,12 +1,25 @@
 #include "coordinator/export/baselines.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace meshwright::exporting {
 namespace {
 
 using segmenter::Analysis;
+using segmenter::SegmentSwitch;
 using segmenter::StrategyKind;
+
+// Whether all axes but the searched one, the last that splits, take the batch.
+bool TakesBatchOutside(const segmenter::Strategy& strategy) {
+  bool searched = true;
+  for (auto it = strategy.axes.rbegin(); it != strategy.axes.rend(); ++it) {
+    if (it->kind == StrategyKind::kReplicated) continue;
+    if (!searched && it->kind != StrategyKind::kRows) return false;
+    searched = false;
+  }
+  return true;
+}
 
 // The place of the first kind a block has; its first strategy if none.
 int Pick(const Analysis& analysis, int block,
@@ -14,7 +27,9 @@ int Pick(const Analysis& analysis, int block,
   const auto& strategies = analysis.strategies[block].strategies;
   for (StrategyKind kind : kinds) {
     for (size_t i = 0; i < strategies.size(); ++i) {
-      if (strategies[i].kind == kind) return static_cast<int>(i);
+      if (strategies[i].kind == kind && TakesBatchOutside(strategies[i])) {
+        return static_cast<int>(i);
+      }
     }
   }
   return 0;
@@ -34,7 +49,8 @@ bool FollowsInside(const Analysis& analysis, int block) {
 
 SegmentChoice FromBlocks(const Analysis& analysis,
                          const space::ProfileSpace& space,
-                         const std::vector<int>& by_block) {
+                         const std::vector<int>& by_block,
+                         SegmentSwitch wanted_switch) {
   SegmentChoice choice(analysis.plan.segments.size(), 0);
   for (size_t s = 0; s < choice.size(); ++s) {
     const segmenter::Segment& segment = analysis.plan.segments[s];
@@ -43,14 +59,23 @@ SegmentChoice FromBlocks(const Analysis& analysis,
                                   by_block.begin() + segment.last_block);
     const auto& configurations =
         space.types[analysis.type_of_segment[s]].configurations;
-    for (size_t c = 0; c < configurations.size(); ++c) {
-      if (configurations[c].strategies == wanted) {
-        choice[s] = static_cast<int>(c);
-      }
+    for (size_t c = configurations.size(); c-- > 0;) {
+      if (configurations[c].strategies != wanted) continue;
+      choice[s] = static_cast<int>(c);
+      if (configurations[c].segment_switch == wanted_switch) break;
     }
   }
-  SettleEnds(analysis, space, choice);
+  SettleEnds(analysis, space, choice, wanted_switch);
   return choice;
+}
+
+bool HasSwitch(const space::ProfileSpace& space, SegmentSwitch which) {
+  for (const space::SegmentType& type : space.types) {
+    for (const space::Configuration& it : type.configurations) {
+      if (it.segment_switch == which) return true;
+    }
+  }
+  return false;
 }
 
 // How many border tensors and shared parameters the ends around `segment` split
@@ -75,20 +100,22 @@ int Mismatches(const Analysis& analysis, const space::ProfileSpace& space,
 }  // namespace
 
 void SettleEnds(const Analysis& analysis, const space::ProfileSpace& space,
-                SegmentChoice& choice) {
+                SegmentChoice& choice, SegmentSwitch wanted) {
   const int count = static_cast<int>(choice.size());
   for (int s = 0; s < count; ++s) {
     const segmenter::Segment& segment = analysis.plan.segments[s];
     if (segment.first_block < segment.last_block) continue;
     const auto& configurations =
         space.types[analysis.type_of_segment[s]].configurations;
-    int best = INT32_MAX;
+    std::pair<int, bool> best = {INT32_MAX, true};
     SegmentChoice trial = choice;
     for (size_t c = 0; c < configurations.size(); ++c) {
       trial[s] = static_cast<int>(c);
-      const int mismatches = Mismatches(analysis, space, trial, s);
-      if (mismatches < best) {
-        best = mismatches;
+      const std::pair<int, bool> found = {
+          Mismatches(analysis, space, trial, s),
+          configurations[c].segment_switch != wanted};
+      if (found < best) {
+        best = found;
         choice[s] = static_cast<int>(c);
       }
     }
@@ -111,8 +138,15 @@ std::vector<NamedChoice> Baselines(const Analysis& analysis,
                 : Pick(analysis, b,
                        {StrategyKind::kExperts, StrategyKind::kColumns});
   }
-  return {{"dp", FromBlocks(analysis, space, dp)},
-          {"tp", FromBlocks(analysis, space, tp)}};
+  const auto plain = SegmentSwitch::kNone;
+  std::vector<NamedChoice> baselines = {
+      {"dp", FromBlocks(analysis, space, dp, plain)},
+      {"tp", FromBlocks(analysis, space, tp, plain)}};
+  const auto sharded = SegmentSwitch::kFullySharded;
+  if (HasSwitch(space, sharded)) {
+    baselines.push_back({"fsdp", FromBlocks(analysis, space, dp, sharded)});
+  }
+  return baselines;
 }
 
 }  // namespace meshwright::exporting

@@ -1,8 +1,10 @@
 // Named plans to compare with: what people write by hand.
 //
-//   dp  every block by rows: data parallelism
-//   tp  columns, then contraction where the activation comes split from the
-//       block before (Megatron); experts where there are any
+//   dp    every block by rows: data parallelism
+//   tp    columns, then contraction where the activation comes split from the
+//         block before (Megatron); experts where there are any
+//   fsdp  dp with every segment fully sharded, where that is open
+// On axes that the request opens beside the searched one, all take the batch.
 // Source: papers/cfp.txt 5 (PyTorch, Megatron); design, section 9 (`validate`).
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_BASELINES_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_BASELINES_H_
@@ -26,9 +28,11 @@ std::vector<NamedChoice> Baselines(const segmenter::Analysis& analysis,
                                    const space::ProfileSpace& space);
 
 // Gives prologue and epilogue the configurations that fit their neighbours
-// best: equal borders, equal shared parameters.
-void SettleEnds(const segmenter::Analysis& analysis,
-                const space::ProfileSpace& space, SegmentChoice& choice);
+// best: equal borders, equal shared parameters, then the wanted switch.
+void SettleEnds(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    SegmentChoice& choice,
+    segmenter::SegmentSwitch wanted = segmenter::SegmentSwitch::kNone);
 
 }  // namespace meshwright::exporting
 

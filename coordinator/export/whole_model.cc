@@ -1,5 +1,6 @@
 #include "coordinator/export/whole_model.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -43,6 +44,13 @@ class PlannedStep {
     const auto found = index_[segment].find(id);
     if (found == index_[segment].end()) return Whole();
     return Configuration(segment).annotation.Of(
+        found->second, analysis_.module.at(id).shape, mesh());
+  }
+
+  Sharding Leaving(int segment, ValueId id) const {
+    const auto found = index_[segment].find(id);
+    if (found == index_[segment].end()) return Whole();
+    return Configuration(segment).annotation.Leaving(
         found->second, analysis_.module.at(id).shape, mesh());
   }
 
@@ -95,23 +103,27 @@ class PlannedStep {
   std::unordered_map<ValueId, int> home_;
 };
 
+// Every loop is written as the step has it, its body with the shardings of the
+// segments its operations belong to.
 class StepWriter {
  public:
   StepWriter(const Analysis& analysis, const PlannedStep& step)
       : analysis_(analysis),
         module_(analysis.module),
         step_(step),
-        writer_("step", analysis.module.computations) {}
+        writer_("step", analysis.module.computations),
+        members_(analysis.module.loops.size() + 1) {
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (Owner(id) >= 0) members_[module_.at(id).loop + 1].push_back(id);
+    }
+  }
 
   hlo::HloModuleProto Write() {
     for (ValueId id : module_.parameters) {
       written_[{id, kShared}] =
           writer_.AddParameter(module_.at(id).shape, Proto(id, OfArgument(id)));
     }
-    for (ValueId id = 0; id < module_.size(); ++id) {
-      const int owner = analysis_.plan.owner[id];
-      if (owner >= 0) Emit(id, owner);
-    }
+    WriteScope(ir::kNoLoop);
     std::vector<int64_t> outputs;
     for (size_t i = 0; i < module_.outputs.size(); ++i) {
       outputs.push_back(Output(module_.outputs[i]));
@@ -122,20 +134,47 @@ class StepWriter {
  private:
   static constexpr int kShared = -1;
 
+  int Owner(ValueId id) const { return analysis_.plan.owner[id]; }
   Sharding OfArgument(ValueId id) const { return step_.OfArgument(id); }
   bool IsArgument(ValueId id) const {
     return module_.at(id).opcode == ir::Opcode::kParameter;
+  }
+  // One value for all segments: arguments and the borders of loops.
+  bool IsShared(ValueId id) const {
+    return IsArgument(id) || ir::IsLoopBorder(module_.at(id).opcode);
   }
 
   hlo::OpSharding Proto(ValueId id, const Sharding& sharding) const {
     return space::ToProto(sharding, module_.at(id).shape, step_.mesh());
   }
 
+  // What `id` is split like where `segment` computes it, or whoever owns it.
+  Sharding Has(ValueId id, int segment) const {
+    if (IsArgument(id)) return OfArgument(id);
+    if (module_.at(id).opcode == ir::Opcode::kLoopResult) {
+      const ir::Instruction& it = module_.at(id);
+      return Has(module_.loops[it.border].carries[it.element], segment);
+    }
+    if (Owner(id) >= 0) return step_.Of(Owner(id), id);
+    return IsShared(id) ? step_.Whole() : step_.Of(segment, id);
+  }
+
+  void WriteScope(ir::LoopId scope) {
+    for (ValueId id : members_[scope + 1]) Emit(id, Owner(id));
+  }
+
   // Writes `id` as `segment` computes it; returns its id in the new module.
   int64_t Emit(ValueId id, int segment) {
-    const auto found = written_.find({id, segment});
+    const int version = IsShared(id) ? kShared : segment;
+    const auto found = written_.find({id, version});
     if (found != written_.end()) return found->second;
     const ir::Instruction& it = module_.at(id);
+    if (it.opcode == ir::Opcode::kCarry ||
+        it.opcode == ir::Opcode::kLoopResult) {
+      // A carry is only met before its loop by what stands first in the body.
+      WriteLoop(it.border, segment);
+      return written_.at({id, kShared});
+    }
     std::vector<int64_t> operands;
     for (size_t k = 0; k < it.operands.size(); ++k) {
       operands.push_back(Operand(id, k, segment));
@@ -144,24 +183,23 @@ class StepWriter {
                writer_.Add(it, operands, Proto(id, step_.Of(segment, id)));
   }
 
+  // The value as `segment` holds it.
+  int64_t Held(ValueId source, int segment, Sharding& has) {
+    const int from = Owner(source) >= 0 ? Owner(source) : segment;
+    const int64_t value = Emit(source, from);
+    has = Has(source, from);
+    return value;
+  }
+
   int64_t Operand(ValueId id, size_t k, int segment) {
     const ValueId source = module_.at(id).operands[k];
-    int64_t value;
     Sharding has;
-    if (IsArgument(source)) {
-      value = written_.at({source, kShared});
-      has = OfArgument(source);
-    } else {
-      const int owner = analysis_.plan.owner[source];
-      const int from = owner >= 0 ? owner : segment;
-      value = Emit(source, from);
-      has = step_.Of(from, source);
-    }
+    const int64_t value = Held(source, segment, has);
     // First as the segment wants it, then as this operand needs it.
     const Sharding wanted =
         step_.Has(segment, source) ? step_.Of(segment, source) : has;
-    value = Copy(value, source, has, wanted);
-    return Copy(value, source, wanted, step_.Demanded(segment, id, k));
+    return Copy(Copy(value, source, has, wanted), source, wanted,
+                step_.Demanded(segment, id, k));
   }
 
   int64_t Copy(int64_t value, ValueId id, const Sharding& from,
@@ -175,22 +213,72 @@ class StepWriter {
     return found->second;
   }
 
+  void WriteLoop(ir::LoopId id, int segment) {
+    const ir::Loop& loop = module_.loops[id];
+    std::vector<ValueId> carries;
+    ir::LoopEnd end;
+    end.elements.assign(loop.carries.size(), -1);
+    for (size_t k = 0; k < loop.carries.size(); ++k) {
+      if (loop.carries[k] < 0) continue;
+      end.elements[k] = static_cast<int>(carries.size());
+      if (static_cast<int>(k) == loop.counter) end.counter = end.elements[k];
+      carries.push_back(loop.carries[k]);
+    }
+    if (loop.counter >= 0) {
+      end.limit = loop.start + loop.step * loop.trips;
+      end.upwards = loop.step > 0;
+    } else {
+      end.condition = loop.condition;
+    }
+    std::vector<ir::LoopElement> elements;
+    std::vector<int64_t> initial;
+    for (ValueId carry : carries) {
+      const Sharding own = Has(carry, segment);
+      elements.push_back({module_.at(carry).shape, Proto(carry, own)});
+      initial.push_back(Carried(module_.at(carry).operands[0], carry, segment));
+    }
+    const std::vector<int64_t> entered = writer_.BeginLoop(elements);
+    for (size_t k = 0; k < carries.size(); ++k) {
+      written_[{carries[k], kShared}] = entered[k];
+    }
+    WriteScope(id);
+    std::vector<int64_t> next;
+    std::vector<ValueId> results;
+    for (ValueId carry : carries) {
+      results.push_back(loop.results[module_.at(carry).element]);
+      next.push_back(
+          Carried(module_.at(results.back()).operands[0], carry, segment));
+    }
+    const std::vector<int64_t> left = writer_.EndLoop(initial, next, end);
+    for (size_t k = 0; k < results.size(); ++k) {
+      written_[{results[k], kShared}] = left[k];
+    }
+  }
+
+  // What a loop takes over, in the sharding it carries it in.
+  int64_t Carried(ValueId source, ValueId carry, int segment) {
+    const int reader = Owner(carry) >= 0 ? Owner(carry) : segment;
+    Sharding has;
+    const int64_t value = Held(source, reader, has);
+    return Copy(value, source, has, Has(carry, segment));
+  }
+
   int64_t Output(ValueId id) {
     if (IsArgument(id)) return written_.at({id, kShared});
-    const int owner = analysis_.plan.owner[id];
-    if (owner >= 0) return Emit(id, owner);
-    for (size_t s = 0; s < analysis_.graphs.size(); ++s) {
-      if (step_.Has(static_cast<int>(s), id)) {
-        return Emit(id, static_cast<int>(s));
-      }
+    int segment = Owner(id);
+    for (size_t s = 0; segment < 0 && s < analysis_.graphs.size(); ++s) {
+      if (step_.Has(static_cast<int>(s), id)) segment = static_cast<int>(s);
     }
-    return Emit(id, 0);
+    segment = std::max(segment, 0);
+    const int64_t value = Emit(id, segment);
+    return Copy(value, id, Has(id, segment), step_.Leaving(segment, id));
   }
 
   const Analysis& analysis_;
   const ir::Module& module_;
   const PlannedStep& step_;
   ir::ModuleWriter writer_;
+  std::vector<std::vector<ValueId>> members_;  // owned values by loop, shifted
   std::map<std::pair<ValueId, int>, int64_t> written_;  // by value and segment
   std::map<std::pair<int64_t, Sharding>, int64_t> copies_;
 };
@@ -247,7 +335,7 @@ void DescribeArguments(const Analysis& analysis,
     const ValueId id = module.outputs[number];
     const ir::Instruction& it = module.at(id);
     const int owner = analysis.plan.owner[id];
-    const Sharding sharding = owner >= 0 ? step.Of(owner, id)
+    const Sharding sharding = owner >= 0 ? step.Leaving(owner, id)
                               : it.opcode == ir::Opcode::kParameter
                                   ? step.OfArgument(id)
                                   : step.Whole();

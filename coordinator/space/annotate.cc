@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "coordinator/ir/conv_dims.h"
 #include "coordinator/ir/dim_links.h"
 
 namespace meshwright::space {
@@ -13,17 +14,17 @@ using ir::DimLink;
 using ir::DotRole;
 using ir::Opcode;
 using ir::ValueId;
+using segmenter::AxisStrategy;
 using segmenter::GradientMatch;
 using segmenter::SegmentGraph;
-using segmenter::Strategy;
 
 constexpr int kUndecided = -2;
 
 class AxisAnnotator {
  public:
   AxisAnnotator(const segmenter::Analysis& analysis, const SegmentGraph& graph,
-                const std::vector<const Strategy*>& strategies, int64_t parts,
-                const std::map<int, int>& pins)
+                const std::vector<const AxisStrategy*>& strategies,
+                int64_t parts, const std::map<int, int>& pins)
       : analysis_(analysis),
         module_(analysis.module),
         graph_(graph),
@@ -110,11 +111,13 @@ class AxisAnnotator {
     return ir::DimLinks(module_, Origin(user), operand);
   }
 
+  bool Divides(int64_t groups) const { return groups % parts_ == 0; }
+
   // The split of the user that a split of its operand leads to.
   int PushThrough(int user, int operand, int dim) const {
     if (dim < 0) return kWhole;
     for (const DimLink& link : Links(user, operand)) {
-      if (link.in == dim) return Fit(user, link.out);
+      if (link.in == dim && Divides(link.groups)) return Fit(user, link.out);
     }
     return kWhole;
   }
@@ -123,7 +126,9 @@ class AxisAnnotator {
   int PullThrough(int user, int operand, int dim) const {
     if (dim < 0) return kWhole;
     for (const DimLink& link : Links(user, operand)) {
-      if (link.out == dim) return Fit(Operands(user)[operand], link.in);
+      if (link.out == dim && Divides(link.groups)) {
+        return Fit(Operands(user)[operand], link.in);
+      }
     }
     return kWhole;
   }
@@ -154,7 +159,7 @@ class AxisAnnotator {
   void PinRoots() {
     for (int block = first_block_; block < last_block_; ++block) {
       const auto& roots = analysis_.blocks.blocks[block].roots;
-      const Strategy& strategy = *strategies_[block - first_block_];
+      const AxisStrategy& strategy = *strategies_[block - first_block_];
       for (size_t r = 0; r < roots.size(); ++r) {
         const auto found = index_.find(roots[r]);
         if (found == index_.end()) continue;
@@ -190,8 +195,7 @@ class AxisAnnotator {
 
   // A contraction that joined a block takes the split its operands bring.
   void SplitJoined(int i) {
-    if (At(i).opcode != Opcode::kDot) return;
-    const ir::DotDims dims = ir::DotDimsOf(module_, Origin(i));
+    const ir::DotDims dims = ir::ContractionDimsOf(module_, Origin(i));
     int side = -1;
     for (int s = 0; s < 2; ++s) {
       const int operand = Operands(i)[s];
@@ -210,9 +214,15 @@ class AxisAnnotator {
     if (side >= 0) {
       const int dim = result_.split[Operands(i)[side]];
       const ir::DotDims::Dim& role = dims.side[side][dim];
-      wanted[side] = dim;
-      if (role.role != DotRole::kFree) wanted[1 - side] = role.partner;
-      out = role.output;
+      const bool paired = role.role != DotRole::kFree;
+      const bool splits = role.role != DotRole::kSpatial &&
+                          Divides(role.groups) &&
+                          (!paired || role.partner >= 0);
+      if (splits) {
+        wanted[side] = dim;
+        if (paired) wanted[1 - side] = role.partner;
+        out = role.output;
+      }
     }
     Decide(i, out);
     Demand(i, 0, wanted[0]);
@@ -335,7 +345,7 @@ class AxisAnnotator {
   }
 
   void PinGradient(int i, const GradientMatch& match, int f) {
-    const ir::DotDims dims = ir::DotDimsOf(module_, Origin(i));
+    const ir::DotDims dims = ir::ContractionDimsOf(module_, Origin(i));
     const int g = match.cotangent_operand;
     const int cotangent = Find(match.cotangent_dims, result_.split[f]);
     const int out = Find(match.output_dims, DemandOf(f, match.differentiated));
@@ -389,7 +399,7 @@ class AxisAnnotator {
   const segmenter::Analysis& analysis_;
   const ir::Module& module_;
   const SegmentGraph& graph_;
-  const std::vector<const Strategy*>& strategies_;
+  const std::vector<const AxisStrategy*>& strategies_;
   int64_t parts_;
   int count_ = 0;
   int first_block_ = 0;
@@ -402,7 +412,7 @@ class AxisAnnotator {
 
 AxisAnnotation AnnotateAxis(const segmenter::Analysis& analysis,
                             const SegmentGraph& graph,
-                            const std::vector<const Strategy*>& strategies,
+                            const std::vector<const AxisStrategy*>& strategies,
                             int64_t parts, const std::map<int, int>& pins) {
   return AxisAnnotator(analysis, graph, strategies, parts, pins).Run();
 }

@@ -30,14 +30,18 @@ struct AxisAnnotation {
   std::vector<int> split;  // by value index
   // (value, operand number) -> the split that operand must have there.
   std::map<std::pair<int, int>, int> demands;
+  // Value -> the split it leaves the segment with, where that is not its own.
+  std::map<int, int> results;
+
+  bool operator==(const AxisAnnotation&) const = default;
 };
 
 // `strategies[i]` is for block first_block + i of the graph's segment. `pins`
 // fixes values by index (a prologue has no strategy, only pins).
 AxisAnnotation AnnotateAxis(
     const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph,
-    const std::vector<const segmenter::Strategy*>& strategies, int64_t parts,
-    const std::map<int, int>& pins);
+    const std::vector<const segmenter::AxisStrategy*>& strategies,
+    int64_t parts, const std::map<int, int>& pins);
 
 }  // namespace meshwright::space
 

@@ -1,23 +1,17 @@
 // Configurations of a segment of blocks: one per combination of its blocks'
-// strategies.
+// strategies, then the same combinations under each switch that is open.
 //
 // Source: papers/cfp.txt 4.2, Eq. 7.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_BLOCK_CONFIGURATIONS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_BLOCK_CONFIGURATIONS_H_
-
-#include <vector>
 
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/space/configuration.h"
 
 namespace meshwright::space {
 
-// The axis whose strategies are searched: the innermost one of more than one
-// device, -1 on a single device. The others take the batch.
-int SearchedAxis(const Mesh& mesh);
-
-std::vector<Configuration> BlockConfigurations(
-    const segmenter::Analysis& analysis, int segment, const Mesh& mesh);
+SegmentType BlockConfigurations(const segmenter::Analysis& analysis,
+                                int segment, const Mesh& mesh);
 
 // Every value whole.
 AxisAnnotation WholeAxis(const segmenter::SegmentGraph& graph);

@@ -13,17 +13,35 @@
 
 namespace meshwright::space {
 
+// Seconds of another program, times `weight`, that belong to a configuration.
+struct Correction {
+  int program = -1;
+  double weight = 0;
+};
+
 struct Configuration {
   std::vector<int> strategies;  // by block of the segment; empty: a variant
+  segmenter::SegmentSwitch segment_switch = segmenter::SegmentSwitch::kNone;
   SegmentAnnotation annotation;
-  std::string describe;          // "rows, columns, columns, contraction"
-  int program = -1;              // index of ProfileSpace::programs; -1: no work
+  std::string describe;  // "rows, columns, columns; sequence"
+  int program = -1;      // index of ProfileSpace::programs; -1: no work
+  // Loops run fewer trips in programs than in the step: its time is `weight`
+  // times that of the program, plus the corrections (loop_programs.h).
+  double weight = 1;
+  std::vector<Correction> corrections;
   int64_t persistent_bytes = 0;  // state on one device
   int64_t saved_bytes = 0;       // forward values the backward pass reads
 };
 
+// A parameter that a switch leaves whole because no dimension divides.
+struct KeptWhole {
+  segmenter::SegmentSwitch segment_switch = segmenter::SegmentSwitch::kNone;
+  int value = 0;  // of the segment's graph
+};
+
 struct SegmentType {
   std::vector<Configuration> configurations;
+  std::vector<KeptWhole> kept_whole;
 };
 
 }  // namespace meshwright::space

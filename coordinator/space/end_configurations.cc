@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/space/block_configurations.h"
+#include "coordinator/space/state_sharding.h"
+#include "coordinator/space/switches.h"
 
 namespace meshwright::space {
 namespace {
@@ -15,7 +17,7 @@ namespace {
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
 using Common = std::vector<std::pair<int, int>>;  // value here, value there
-using Pins = std::map<int, int>;                  // value -> split
+using Pins = std::map<int, Sharding>;             // by value
 
 class EndVariants {
  public:
@@ -28,7 +30,7 @@ class EndVariants {
         shared_(shared),
         mesh_(mesh) {}
 
-  std::vector<Configuration> Run() {
+  SegmentType Run() {
     std::vector<Pins> pins = {{}};
     if (!IsFree(analysis_, Graph(segment_))) {
       const int count = static_cast<int>(analysis_.graphs.size());
@@ -49,9 +51,12 @@ class EndVariants {
         }
       }
     }
-    std::vector<Configuration> configurations;
-    for (const Pins& variant : pins) configurations.push_back(Make(variant));
-    return configurations;
+    SegmentType type;
+    for (const Pins& variant : pins) {
+      AppendVariants(analysis_, Graph(segment_), {}, Make(variant), mesh_,
+                     type);
+    }
+    return type;
   }
 
  private:
@@ -92,18 +97,44 @@ class EndVariants {
 
   // The distinct ways the neighbour's configurations split what is common.
   std::set<Pins> Variants(int other, const Common& common) const {
-    const int searched = SearchedAxis(mesh_);
     std::set<Pins> variants;
     for (const Configuration& configuration : ConfigurationsOf(other)) {
       Pins pins;
       for (const auto& [here, there] : common) {
-        pins[here] = searched < 0
-                         ? kWhole
-                         : configuration.annotation.axes[searched].split[there];
+        for (size_t axis = 0; axis < mesh_.size(); ++axis) {
+          const int split = configuration.annotation.axes[axis].split[there];
+          pins[here].push_back(
+              IsArgument(here) &&
+                      IsShardedState(other, configuration, there, axis)
+                  ? kWhole
+                  : split);
+        }
       }
       variants.insert(std::move(pins));
     }
     return variants;
+  }
+
+  // Whether it is the neighbour's switch that splits its parameter: the end's
+  // own does the same.
+  bool IsShardedState(int other, const Configuration& configuration, int value,
+                      size_t axis) const {
+    if (configuration.segment_switch !=
+        segmenter::SegmentSwitch::kFullySharded) {
+      return false;
+    }
+    const int reader = FirstReader(analysis_, Graph(other), value);
+    if (reader < 0) return false;
+    const int block = analysis_.plan.segments[other].first_block + reader;
+    const segmenter::Strategy& strategy =
+        analysis_.strategies[block]
+            .strategies[configuration.strategies[reader]];
+    return strategy.axes[axis].kind == segmenter::StrategyKind::kRows;
+  }
+
+  bool IsArgument(int value) const {
+    return analysis_.module.at(Graph(segment_).values[value].origin).opcode ==
+           ir::Opcode::kParameter;
   }
 
   Configuration Make(const Pins& variant) const {
@@ -114,37 +145,31 @@ class EndVariants {
         configuration.annotation.axes.push_back(WholeAxis(graph));
         continue;
       }
-      const bool searched = static_cast<int>(axis) == SearchedAxis(mesh_);
+      std::map<int, int> splits;
+      for (const auto& [value, sharding] : variant) {
+        splits[value] = sharding[axis];
+      }
       configuration.annotation.axes.push_back(
-          AnnotateAxis(analysis_, graph, {}, mesh_[axis],
-                       searched ? variant : OuterPins(axis)));
+          AnnotateAxis(analysis_, graph, {}, mesh_[axis], splits));
     }
     std::vector<std::string> parts;
-    for (const auto& [value, dim] : variant) {
-      const ir::Instruction& it =
-          analysis_.module.at(graph.values[value].origin);
-      parts.push_back(absl::StrCat(
-          it.opcode == ir::Opcode::kParameter ? "shared " : "border ",
-          dim < 0 ? std::string("whole") : absl::StrCat("dim ", dim)));
+    for (const auto& [value, sharding] : variant) {
+      parts.push_back(absl::StrCat(IsArgument(value) ? "shared " : "border ",
+                                   SplitText(sharding)));
     }
     configuration.describe = absl::StrJoin(parts, ", ");
     return configuration;
   }
 
-  // On an axis that is not searched the neighbour has one way only.
-  Pins OuterPins(size_t axis) const {
-    Pins pins;
-    for (size_t other = 0; other < analysis_.graphs.size(); ++other) {
-      const int segment = static_cast<int>(other);
-      if (!HasBlocks(analysis_, segment)) continue;
-      const auto& configurations = ConfigurationsOf(segment);
-      if (configurations.empty()) continue;
-      for (const auto& [here, there] : CommonBorders(segment)) {
-        pins.emplace(here,
-                     configurations[0].annotation.axes[axis].split[there]);
-      }
+  // "whole", "dim 0"; on several axes "dim 0/whole".
+  std::string SplitText(const Sharding& sharding) const {
+    std::vector<std::string> axes;
+    for (size_t axis = 0; axis < mesh_.size(); ++axis) {
+      if (mesh_[axis] < 2) continue;
+      axes.push_back(sharding[axis] < 0 ? "whole"
+                                        : absl::StrCat("dim ", sharding[axis]));
     }
-    return pins;
+    return axes.empty() ? "whole" : absl::StrJoin(axes, "/");
   }
 
   const Analysis& analysis_;
@@ -201,10 +226,10 @@ std::vector<SharedParameter> FindSharedParameters(const Analysis& analysis) {
   return shared;
 }
 
-std::vector<Configuration> EndConfigurations(
-    const Analysis& analysis, int segment,
-    const std::vector<SegmentType>& types,
-    const std::vector<SharedParameter>& shared, const Mesh& mesh) {
+SegmentType EndConfigurations(const Analysis& analysis, int segment,
+                              const std::vector<SegmentType>& types,
+                              const std::vector<SharedParameter>& shared,
+                              const Mesh& mesh) {
   return EndVariants(analysis, segment, types, shared, mesh).Run();
 }
 

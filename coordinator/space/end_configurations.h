@@ -26,10 +26,10 @@ std::vector<SharedParameter> FindSharedParameters(
     const segmenter::Analysis& analysis);
 
 // `types` has the configurations of all segments of blocks.
-std::vector<Configuration> EndConfigurations(
-    const segmenter::Analysis& analysis, int segment,
-    const std::vector<SegmentType>& types,
-    const std::vector<SharedParameter>& shared, const Mesh& mesh);
+SegmentType EndConfigurations(const segmenter::Analysis& analysis, int segment,
+                              const std::vector<SegmentType>& types,
+                              const std::vector<SharedParameter>& shared,
+                              const Mesh& mesh);
 
 bool HasBlocks(const segmenter::Analysis& analysis, int segment);
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "coordinator/space/block_configurations.h"
 #include "coordinator/space/inputs.h"
+#include "coordinator/space/loop_programs.h"
 #include "coordinator/space/segment_memory.h"
 
 namespace meshwright::space {
@@ -22,10 +23,10 @@ int MakePrograms(const Analysis& analysis, int type,
   for (Configuration& configuration : configurations) {
     CountBytes(analysis, graph, context.mesh, configuration);
     if (free) continue;
-    configuration.program = programs.Keep(
-        SegmentProgram(analysis, graph, configuration.annotation, inputs,
-                       context),
-        absl::StrCat("type ", type, ": ", configuration.describe));
+    MakeSegmentPrograms(
+        analysis, graph, inputs, context,
+        absl::StrCat("type ", type, ": ", configuration.describe), programs,
+        configuration);
   }
   return free ? 0 : static_cast<int>(configurations.size());
 }
@@ -42,7 +43,7 @@ ProfileSpace BuildProfileSpace(const Analysis& analysis,
     for (size_t t = 0; t < analysis.types.size(); ++t) {
       const int segment = analysis.types[t];
       if (HasBlocks(analysis, segment) != with_blocks) continue;
-      space.types[t].configurations =
+      space.types[t] =
           with_blocks ? BlockConfigurations(analysis, segment, context.mesh)
                       : EndConfigurations(analysis, segment, space.types,
                                           space.shared, context.mesh);
@@ -61,6 +62,23 @@ ProfileSpace BuildProfileSpace(const Analysis& analysis,
   space.resharding_programs = borders.resharding_programs;
   space.programs = std::move(programs).Take();
   return space;
+}
+
+absl::Status CheckConfigurations(const Analysis& analysis,
+                                 const ProfileSpace& space) {
+  for (size_t t = 0; t < space.types.size(); ++t) {
+    if (!space.types[t].configurations.empty()) continue;
+    const segmenter::Segment& segment =
+        analysis.plan.segments[analysis.types[t]];
+    return absl::InvalidArgumentError(
+        HasBlocks(analysis, analysis.types[t])
+            ? absl::StrCat("the forbidden shardings of arguments leave blocks ",
+                           segment.first_block, " to ", segment.last_block - 1,
+                           " no configuration; forbid fewer, or open more")
+            : "the forbidden shardings of arguments leave the prologue or "
+              "epilogue no configuration; forbid fewer, or open more");
+  }
+  return absl::OkStatus();
 }
 
 bool SplitAlike(const Analysis& analysis, const ProfileSpace& space,

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/space/borders.h"
 #include "coordinator/space/configuration.h"
@@ -39,6 +40,10 @@ struct ProfileSpace {
 
 ProfileSpace BuildProfileSpace(const segmenter::Analysis& analysis,
                                const KeyContext& context);
+
+// kInvalidArgument: what the request forbids leaves a segment nothing.
+absl::Status CheckConfigurations(const segmenter::Analysis& analysis,
+                                 const ProfileSpace& space);
 
 // Whether two configurations split a shared parameter alike.
 bool SplitAlike(const segmenter::Analysis& analysis, const ProfileSpace& space,

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "coordinator/ir/conv_dims.h"
 #include "coordinator/ir/dim_links.h"
 
 namespace meshwright::space {
@@ -81,48 +82,51 @@ TEST_P(ProfileSpaceTest, EveryInstructionOfEveryProgramIsAnnotated) {
 // contraction can have: the same batch dimension, one free dimension, or the
 // two sides of a contracted one.
 TEST_P(ProfileSpaceTest, EveryContractionIsSplitOneWay) {
-  ForEachConfiguration(
-      [&](const SegmentGraph& graph, const Configuration& configuration) {
-        for (size_t i = graph.input_count; i < graph.values.size(); ++i) {
-          const ir::ValueId origin = graph.values[i].origin;
-          if (!ir::IsContraction(analysis_.module, origin)) continue;
-          const ir::DotDims dims = ir::DotDimsOf(analysis_.module, origin);
-          for (size_t axis = 0; axis < GetParam().mesh.size(); ++axis) {
-            const AxisAnnotation& it = configuration.annotation.axes[axis];
-            if (GetParam().mesh[axis] == 1) continue;
-            const int value = static_cast<int>(i);
-            ASSERT_TRUE(it.demands.contains({value, 0}));
-            ASSERT_TRUE(it.demands.contains({value, 1}));
-            const int lhs = it.demands.at({value, 0});
-            const int rhs = it.demands.at({value, 1});
-            const int out = it.split[value];
-            const std::string where = analysis_.module.at(origin).name() +
-                                      " in " + configuration.describe;
-            if (lhs < 0 && rhs < 0) {
-              EXPECT_EQ(out, kWhole) << where;
-            } else if (lhs >= 0 && rhs >= 0) {
-              EXPECT_EQ(dims.side[0][lhs].partner, rhs) << where;
-              EXPECT_EQ(dims.side[0][lhs].output, out) << where;
-            } else {
-              const int side = lhs >= 0 ? 0 : 1;
-              const auto& dim = dims.side[side][std::max(lhs, rhs)];
-              EXPECT_EQ(dim.role, ir::DotRole::kFree) << where;
-              EXPECT_EQ(dim.output, out) << where;
-            }
-          }
+  ForEachConfiguration([&](const SegmentGraph& graph,
+                           const Configuration& configuration) {
+    for (size_t i = graph.input_count; i < graph.values.size(); ++i) {
+      const ir::ValueId origin = graph.values[i].origin;
+      if (!ir::IsContraction(analysis_.module, origin)) continue;
+      const ir::DotDims dims = ir::ContractionDimsOf(analysis_.module, origin);
+      for (size_t axis = 0; axis < GetParam().mesh.size(); ++axis) {
+        const AxisAnnotation& it = configuration.annotation.axes[axis];
+        if (GetParam().mesh[axis] == 1) continue;
+        const int value = static_cast<int>(i);
+        ASSERT_TRUE(it.demands.contains({value, 0}));
+        ASSERT_TRUE(it.demands.contains({value, 1}));
+        const int lhs = it.demands.at({value, 0});
+        const int rhs = it.demands.at({value, 1});
+        const int out = it.split[value];
+        const std::string where = analysis_.module.at(origin).name() + " in " +
+                                  configuration.describe;
+        if (lhs < 0 && rhs < 0) {
+          EXPECT_EQ(out, kWhole) << where;
+        } else if (lhs >= 0 && rhs >= 0) {
+          EXPECT_EQ(dims.side[0][lhs].partner, rhs) << where;
+          EXPECT_EQ(dims.side[0][lhs].output, out) << where;
+        } else {
+          const int side = lhs >= 0 ? 0 : 1;
+          const auto& dim = dims.side[side][std::max(lhs, rhs)];
+          EXPECT_EQ(dim.role, ir::DotRole::kFree) << where;
+          EXPECT_EQ(dim.output, out) << where;
         }
-      });
+      }
+    }
+  });
 }
 
 TEST_P(ProfileSpaceTest, StateComesBackAsItWent) {
-  ForEachConfiguration(
-      [&](const SegmentGraph& graph, const Configuration& configuration) {
-        for (const auto& [argument, updated] : graph.state) {
-          EXPECT_EQ(Of(graph, configuration, argument),
-                    Of(graph, configuration, updated))
-              << analysis_.module.at(graph.values[argument].origin).name();
-        }
-      });
+  ForEachConfiguration([&](const SegmentGraph& graph,
+                           const Configuration& configuration) {
+    for (const auto& [argument, updated] : graph.state) {
+      EXPECT_EQ(
+          Of(graph, configuration, argument),
+          configuration.annotation.Leaving(
+              updated, analysis_.module.at(graph.values[updated].origin).shape,
+              GetParam().mesh))
+          << analysis_.module.at(graph.values[argument].origin).name();
+    }
+  });
 }
 
 TEST_P(ProfileSpaceTest, AGradientCrossesLikeItsActivation) {
@@ -187,7 +191,9 @@ INSTANTIATE_TEST_SUITE_P(
     All, ProfileSpaceTest,
     testing::Values(Sample{"llama_tiny", {1, 2}}, Sample{"gpt2_tiny", {1, 2}},
                     Sample{"bert_tiny", {1, 2}}, Sample{"moe_tiny", {1, 2}},
-                    Sample{"llama_tiny", {2, 2}}, Sample{"moe_tiny", {1, 4}}),
+                    Sample{"llama_tiny", {2, 2}}, Sample{"moe_tiny", {1, 4}},
+                    Sample{"convnet_tiny", {1, 2}},
+                    Sample{"convnet_tiny", {2, 4}}),
     [](const auto& info) {
       return std::string(info.param.name) + "_" +
              std::to_string(info.param.mesh[0]) + "x" +

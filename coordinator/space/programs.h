@@ -37,6 +37,16 @@ struct SegmentAnnotation {
   // nothing is demanded.
   Sharding Demanded(int value, int operand, int operand_value,
                     const ir::Shape& shape, const Mesh& mesh) const;
+  // What an output of the segment leaves as.
+  Sharding Leaving(int value, const ir::Shape& shape, const Mesh& mesh) const;
+};
+
+// How much of a segment a program runs.
+struct ProgramExtent {
+  int64_t most_trips = INT64_MAX;  // of every counted loop
+  // Only what stands outside of the loops that are looked through: the update
+  // of a step that accumulates gradients.
+  bool outside_loops = false;
 };
 
 // `inputs` are those of the step's arguments (inputs.h).
@@ -44,7 +54,8 @@ v1::Program SegmentProgram(const segmenter::Analysis& analysis,
                            const segmenter::SegmentGraph& graph,
                            const SegmentAnnotation& annotation,
                            const std::vector<v1::InputSpec>& inputs,
-                           const KeyContext& context);
+                           const KeyContext& context,
+                           const ProgramExtent& extent = {});
 
 // Converts `shape` from one sharding to another and, with `gradient`, an equal
 // tensor back.

@@ -1,5 +1,6 @@
 #include "coordinator/space/segment_memory.h"
 
+#include <map>
 #include <vector>
 
 namespace meshwright::space {
@@ -9,7 +10,7 @@ using segmenter::Analysis;
 using segmenter::SegmentGraph;
 
 // Whether the backward pass reads the value, as it is or rearranged.
-bool ReachesBackward(const Analysis& analysis, const SegmentGraph& graph,
+bool ReachesBackward(const Analysis &analysis, const SegmentGraph &graph,
                      int value) {
   std::vector<int> stack = {value};
   while (!stack.empty()) {
@@ -27,35 +28,72 @@ bool ReachesBackward(const Analysis& analysis, const SegmentGraph& graph,
   return false;
 }
 
+// Operations whose result only moves or spreads what is there already.
+bool Rearranges(const ir::Instruction &it) {
+  return ir::IsLayout(it.opcode) || it.opcode == ir::Opcode::kBroadcast;
+}
+
+// What of a forward value lives until the backward pass reads it: itself, and
+// copies in other splits that both passes read.
+int64_t SavedBytes(const Analysis &analysis, const SegmentGraph &graph,
+                   const SegmentAnnotation &annotation, const Mesh &mesh,
+                   int value) {
+  struct Readers {
+    bool forward = false;
+    bool backward = false;
+  };
+  const ir::Instruction &it = analysis.module.at(graph.values[value].origin);
+  const Sharding own = annotation.Of(value, it.shape, mesh);
+  std::map<Sharding, Readers> readers;
+  for (int user : graph.values[value].users) {
+    const ir::ValueId origin = graph.values[user].origin;
+    const bool forward = analysis.direction.forward[origin];
+    const bool backward = !forward || (Rearranges(analysis.module.at(origin)) &&
+                                       ReachesBackward(analysis, graph, user));
+    const auto &operands = graph.values[user].operands;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (operands[k] != value) continue;
+      Readers &of = readers[annotation.Demanded(user, static_cast<int>(k),
+                                                value, it.shape, mesh)];
+      of.forward |= forward;
+      of.backward |= backward;
+    }
+  }
+  int64_t bytes = 0;
+  bool keeps_own = readers.contains(own) && readers.at(own).backward;
+  for (const auto &[sharding, of] : readers) {
+    if (sharding == own || !of.backward) continue;
+    if (of.forward) {
+      bytes += BytesPerDevice(it.shape, sharding, mesh);
+    } else {
+      keeps_own = true;
+    }
+  }
+  // An argument is state or the step's input, counted elsewhere.
+  if (keeps_own && it.opcode != ir::Opcode::kParameter) {
+    bytes += BytesPerDevice(it.shape, own, mesh);
+  }
+  return bytes;
+}
+
 }  // namespace
 
-void CountBytes(const Analysis& analysis, const SegmentGraph& graph,
-                const Mesh& mesh, Configuration& configuration) {
-  const auto bytes = [&](int value) {
-    const ir::Shape& shape =
-        analysis.module.at(graph.values[value].origin).shape;
-    return BytesPerDevice(
-        shape, configuration.annotation.Of(value, shape, mesh), mesh);
-  };
-  for (const auto& [argument, updated] : graph.state) {
-    configuration.persistent_bytes += bytes(argument);
+void CountBytes(const Analysis &analysis, const SegmentGraph &graph,
+                const Mesh &mesh, Configuration &configuration) {
+  const SegmentAnnotation &annotation = configuration.annotation;
+  for (const auto &[argument, updated] : graph.state) {
+    const ir::Shape &shape =
+        analysis.module.at(graph.values[argument].origin).shape;
+    configuration.persistent_bytes +=
+        BytesPerDevice(shape, annotation.Of(argument, shape, mesh), mesh);
   }
-  const auto& direction = analysis.direction;
+  const auto &direction = analysis.direction;
   for (int i = 0; i < static_cast<int>(graph.values.size()); ++i) {
     const ir::ValueId origin = graph.values[i].origin;
-    const ir::Instruction& it = analysis.module.at(origin);
-    if (!direction.forward[origin] || direction.recomputable[origin] ||
-        it.opcode == ir::Opcode::kParameter) {
-      continue;
-    }
-    // What the backward pass reads is kept, unless it only moves or spreads
-    // what is kept already.
-    const bool kept =
-        graph.is_input(i) ||
-        (!ir::IsLayout(it.opcode) && it.opcode != ir::Opcode::kBroadcast);
-    if (kept && ReachesBackward(analysis, graph, i)) {
-      configuration.saved_bytes += bytes(i);
-    }
+    if (!direction.forward[origin] || direction.recomputable[origin]) continue;
+    if (!graph.is_input(i) && Rearranges(analysis.module.at(origin))) continue;
+    configuration.saved_bytes +=
+        SavedBytes(analysis, graph, annotation, mesh, i);
   }
 }
 

@@ -1,0 +1,39 @@
+#include "coordinator/space/read_request.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::space {
+
+absl::StatusOr<segmenter::StrategyRequest> ReadRequest(
+    const v1::StrategyRequest& request) {
+  segmenter::StrategyRequest out;
+  for (const std::string& name : request.open()) {
+    if (name == "outer-axis") {
+      out.open_outer_axes = true;
+      continue;
+    }
+    const auto which = segmenter::SwitchNamed(name);
+    if (!which.has_value() || which == segmenter::SegmentSwitch::kNone) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "\"", name, "\" cannot be opened; there are fully-sharded, ",
+          "optimizer-sharded, sequence and outer-axis"));
+    }
+    if (std::count(out.switches.begin(), out.switches.end(), *which) == 0) {
+      out.switches.push_back(*which);
+    }
+  }
+  std::sort(out.switches.begin(), out.switches.end());
+  for (const v1::BlockRule& rule : request.blocks()) {
+    out.blocks.push_back({rule.blocks(),
+                          {rule.strategies().begin(), rule.strategies().end()},
+                          rule.forbid()});
+  }
+  for (const v1::ArgumentRule& rule : request.arguments()) {
+    out.arguments.push_back({rule.argument(), rule.sharding(), rule.forbid()});
+  }
+  return out;
+}
+
+}  // namespace meshwright::space

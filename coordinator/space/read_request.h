@@ -1,0 +1,17 @@
+// The messages of a request -> what the segmenter understands.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_READ_REQUEST_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_READ_REQUEST_H_
+
+#include "absl/status/statusor.h"
+#include "coordinator/segmenter/strategy_request.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::space {
+
+// kInvalidArgument: something unknown is to be opened.
+absl::StatusOr<segmenter::StrategyRequest> ReadRequest(
+    const v1::StrategyRequest& request);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_READ_REQUEST_H_

@@ -1,0 +1,29 @@
+// Sequence split: what tensor parallelism leaves whole between its blocks.
+//
+// Concept: a block by columns wants its activation whole, one by contraction
+// ends in a sum that is whole, so that norms, residual adds and dropout between
+// them are done by every device. They are split along the next row dimension
+// instead (the sequence, behind the batch): the sum is scattered, the
+// activation gathered where columns begin, and the borders of the segment
+// follow. What joins contractions inside a block (attention) stays as it was.
+// In -> Out: the annotation without the switch -> with it.
+// Source: Korthikanti et al., Reducing Activation Recomputation in Large
+// Transformer Models (2022), 4.2.2; design, section 4 ("Strategies").
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_SEQUENCE_SPLIT_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_SEQUENCE_SPLIT_H_
+
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/programs.h"
+
+namespace meshwright::space {
+
+SegmentAnnotation SplitSequence(
+    const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph,
+    const std::vector<const segmenter::Strategy*>& strategies,
+    const SegmentAnnotation& plain, const Mesh& mesh);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_SEQUENCE_SPLIT_H_

@@ -1,0 +1,115 @@
+#include "coordinator/space/switches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/space/resplit.h"
+#include "coordinator/space/sequence_split.h"
+#include "coordinator/space/state_sharding.h"
+
+namespace meshwright::space {
+namespace {
+
+using segmenter::Analysis;
+using segmenter::SegmentGraph;
+using segmenter::SegmentSwitch;
+using segmenter::Strategy;
+
+// Calls visit(argument number, value) for every argument the segment reads.
+template <typename Visit>
+void ForEachArgument(const Analysis& analysis, const SegmentGraph& graph,
+                     Visit visit) {
+  for (int i = 0; i < graph.input_count; ++i) {
+    const ir::Instruction& it = analysis.module.at(graph.values[i].origin);
+    if (it.opcode != ir::Opcode::kParameter) continue;
+    visit(static_cast<int>(it.attributes().parameter_number()), i);
+  }
+}
+
+// A pinned argument comes and goes as pinned, and is used as it would be.
+void PinArguments(const Analysis& analysis, const SegmentGraph& graph,
+                  const Mesh& mesh, SegmentAnnotation& annotation) {
+  const auto& pinned = analysis.allowed.pinned_arguments;
+  if (pinned.empty()) return;
+  for (size_t axis = 0; axis < mesh.size(); ++axis) {
+    if (mesh[axis] < 2) continue;
+    Resplit resplit(analysis, graph, annotation, static_cast<int>(axis), mesh);
+    ForEachArgument(analysis, graph, [&](int number, int value) {
+      const auto found = pinned.find(number);
+      if (found != pinned.end()) resplit.Change(value, found->second[axis]);
+    });
+    annotation.axes[axis] = resplit.Finish();
+  }
+}
+
+bool IsForbidden(const Analysis& analysis, const SegmentGraph& graph,
+                 const Mesh& mesh, const SegmentAnnotation& annotation) {
+  const auto& forbidden = analysis.allowed.forbidden_arguments;
+  if (forbidden.empty()) return false;
+  bool found = false;
+  ForEachArgument(analysis, graph, [&](int number, int value) {
+    const ir::Shape& shape =
+        analysis.module.at(graph.values[value].origin).shape;
+    for (const auto& [argument, sharding] : forbidden) {
+      found |=
+          argument == number && annotation.Of(value, shape, mesh) == sharding;
+    }
+  });
+  return found;
+}
+
+void NoteKeptWhole(SegmentSwitch which, const std::vector<int>& values,
+                   SegmentType& type) {
+  for (int value : values) {
+    const bool known =
+        std::any_of(type.kept_whole.begin(), type.kept_whole.end(),
+                    [&](const KeptWhole& it) {
+                      return it.value == value && it.segment_switch == which;
+                    });
+    if (!known) type.kept_whole.push_back({which, value});
+  }
+}
+
+}  // namespace
+
+void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
+                    const std::vector<const Strategy*>& strategies,
+                    const Configuration& plain, const Mesh& mesh,
+                    SegmentType& type) {
+  const size_t first = type.configurations.size();
+  for (const SegmentSwitch which :
+       segmenter::SwitchesOf(analysis, graph.segment)) {
+    Configuration variant = plain;
+    variant.segment_switch = which;
+    if (which == SegmentSwitch::kFullySharded ||
+        which == SegmentSwitch::kOptimizerSharded) {
+      std::vector<int> kept_whole;
+      variant.annotation =
+          ShardState(analysis, graph, strategies, plain.annotation,
+                     which == SegmentSwitch::kFullySharded, mesh, &kept_whole);
+      NoteKeptWhole(which, kept_whole, type);
+    } else if (which == SegmentSwitch::kSequence) {
+      variant.annotation =
+          SplitSequence(analysis, graph, strategies, plain.annotation, mesh);
+    }
+    if (variant.annotation.axes == plain.annotation.axes) {
+      variant.segment_switch = SegmentSwitch::kNone;
+    }
+    PinArguments(analysis, graph, mesh, variant.annotation);
+    if (IsForbidden(analysis, graph, mesh, variant.annotation)) continue;
+    const bool known =
+        std::any_of(type.configurations.begin() + first,
+                    type.configurations.end(), [&](const Configuration& it) {
+                      return it.annotation.axes == variant.annotation.axes;
+                    });
+    if (known) continue;
+    if (variant.segment_switch != SegmentSwitch::kNone) {
+      absl::StrAppend(&variant.describe, variant.describe.empty() ? "" : "; ",
+                      segmenter::SwitchName(variant.segment_switch));
+    }
+    type.configurations.push_back(std::move(variant));
+  }
+}
+
+}  // namespace meshwright::space

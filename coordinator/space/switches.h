@@ -1,0 +1,24 @@
+// The variants of a configuration: its switches, and what a request pins.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_SWITCHES_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_SWITCHES_H_
+
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/configuration.h"
+
+namespace meshwright::space {
+
+// Appends to `type` one configuration per switch that the request allows this
+// segment, beginning with `plain` itself. A switch that changes nothing adds
+// none; pinned, it is the plain configuration. Arguments are split as the
+// request pins them; configurations that split one as it forbids are left out.
+void AppendVariants(const segmenter::Analysis& analysis,
+                    const segmenter::SegmentGraph& graph,
+                    const std::vector<const segmenter::Strategy*>& strategies,
+                    const Configuration& plain, const Mesh& mesh,
+                    SegmentType& type);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_SWITCHES_H_
