@@ -1,16 +1,17 @@
 #include "coordinator/service/plan_pipeline.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
-#include <map>
+#include <optional>
+#include <set>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "coordinator/export/notes.h"
 #include "coordinator/ir/constants.h"
+#include "coordinator/service/selection.h"
+#include "coordinator/space/read_request.h"
 #include "planner/problem/evaluate.h"
 #include "planner/search/search.h"
 
@@ -65,52 +66,6 @@ v1::DeviceSpec DeviceOf(const v1::PlanRequest& request,
   return device;
 }
 
-// Shows how far the measuring is, from one callback at a time.
-class MeasureProgress {
- public:
-  MeasureProgress(const PlanProgressFunction& report, int64_t total,
-                  int64_t cached)
-      : report_(report), total_(total), cached_(cached) {}
-
-  void Started(const v1::RunnerEvent::Started& started) {
-    if (started.phase() != v1::RunnerEvent::Started::COMPILE) return;
-    Show("compile", std::min(++compiled_, total_));
-  }
-
-  void Finished(const v1::ProfileResult& result) {
-    if (result.outcome() == v1::MEASURED) {
-      const double seconds =
-          static_cast<double>(result.measurement().minimum_ns()) * 1e-9;
-      if (best_seconds_ == 0 || seconds < best_seconds_) {
-        best_seconds_ = seconds;
-      }
-      compile_ns_ += result.measurement().compile_ns();
-    }
-    Show("measure", ++finished_);
-  }
-
-  int64_t compile_ns() const { return compile_ns_; }
-
- private:
-  void Show(const char* phase, int64_t done) {
-    v1::PlanProgress progress;
-    progress.set_phase(phase);
-    progress.set_done(done);
-    progress.set_total(total_);
-    progress.set_cached(cached_);
-    progress.set_best_seconds(best_seconds_);
-    report_(progress);
-  }
-
-  const PlanProgressFunction& report_;
-  int64_t total_;
-  int64_t cached_;
-  int64_t compiled_ = 0;
-  int64_t finished_ = 0;
-  int64_t compile_ns_ = 0;
-  double best_seconds_ = 0;
-};
-
 void Report(const PlanProgressFunction& report, const char* phase, int64_t done,
             int64_t total, const std::string& message = "") {
   v1::PlanProgress progress;
@@ -121,68 +76,109 @@ void Report(const PlanProgressFunction& report, const char* phase, int64_t done,
   report(progress);
 }
 
-absl::Status MeasureMissing(const v1::PlanRequest& request,
-                            const PlanDependencies& dependencies,
-                            const PlanProgressFunction& report,
-                            MeasuredStep& step) {
-  v1::RunnerRequest batch;
-  *batch.mutable_device() = DeviceOf(request, step.space.context.mesh);
-  *batch.mutable_options() = step.space.context.options;
-  for (const v1::Program& program : step.space.programs) {
-    if (step.results.contains(program.key())) continue;
-    *batch.add_programs() = program;
+// How many of `programs` the space does not have.
+int CountBeside(const space::ProfileSpace& space,
+                const std::vector<v1::Program>& programs) {
+  std::set<std::string> keys;
+  for (const v1::Program& program : programs) keys.insert(program.key());
+  for (const v1::Program& program : space.programs) keys.erase(program.key());
+  return static_cast<int>(keys.size());
+}
+
+std::vector<const v1::Program*> Everything(const space::ProfileSpace& space) {
+  std::vector<const v1::Program*> programs;
+  for (const v1::Program& program : space.programs) {
+    programs.push_back(&program);
   }
-  const int64_t cached = static_cast<int64_t>(step.results.size());
-  step.programs.set_cached(static_cast<int>(cached));
-  if (batch.programs().empty() || request.no_wait()) return absl::OkStatus();
-  std::map<std::string, const v1::Program*> by_key;
-  for (const v1::Program& program : batch.programs()) {
-    by_key[program.key()] = &program;
+  return programs;
+}
+
+// What another plan measured is no less known for not being asked for here.
+void TakeVerdicts(const Decision& decision, MeasuredStep& step) {
+  std::set<int> pruned;
+  int over_budget = 0;
+  for (const v1::PlanPruned& it : decision.pruned) {
+    const auto& type = step.space.types[it.type()];
+    std::vector<int> programs = ProgramsOf(type.configurations[it.config()]);
+    std::erase_if(programs, [&](int program) {
+      return step.results.contains(step.space.programs[program].key());
+    });
+    if (programs.empty()) continue;
+    pruned.insert(programs.begin(), programs.end());
+    step.pruned.push_back(it);
+    over_budget += it.rival().empty() && it.estimate_seconds() > 0;
   }
-  MeasureProgress progress(report, batch.programs_size(), cached);
-  absl::Status stored;
-  store::Origin origin;
-  char host[256] = {};
-  if (gethostname(host, sizeof(host) - 1) == 0) origin.host = host;
-  int failed = 0;
-  const absl::Status status = dependencies.measurer->Measure(
-      batch,
-      [&](const v1::ProfileResult& result) {
-        progress.Finished(result);
-        origin.recorded = std::chrono::system_clock::now();
-        if (stored.ok()) {
-          stored = dependencies.store->Record(result, origin);
-          if (stored.ok()) {
-            stored = dependencies.store->RecordProgram(
-                result.key(), by_key.at(result.key())->hlo_module());
-          }
-        }
-        step.results[result.key()] = result;
-        if (result.outcome() != v1::MEASURED) {
-          ++failed;
-          step.notes.push_back(absl::StrCat(
-              by_key.at(result.key())->label(), ": ",
-              v1::Outcome_Name(result.outcome()), ", ", result.reason()));
-        }
-      },
-      [&](const v1::RunnerEvent::Started& started) {
-        progress.Started(started);
-      });
-  RETURN_IF_ERROR(status);
-  RETURN_IF_ERROR(stored);
-  step.programs.set_profiled(batch.programs_size() - failed);
-  step.programs.set_failed(failed);
-  step.seconds.set_compile(static_cast<double>(progress.compile_ns()) * 1e-9);
+  step.programs.set_pruned(static_cast<int>(pruned.size()));
+  step.estimates = decision.estimates;
+  if (over_budget > 0) {
+    step.notes.push_back(absl::StrCat(
+        over_budget,
+        " configurations may be as fast as those measured, and were left out "
+        "to keep the number of programs; --full-space measures them"));
+  }
+}
+
+absl::StatusOr<Decision> MeasureSelected(const v1::PlanRequest& request,
+                                         const Selection& selection,
+                                         Measuring& measuring) {
+  while (true) {
+    ASSIGN_OR_RETURN(Decision decision, selection.Next(measuring.results()));
+    if (decision.measure.empty() || request.no_wait()) return decision;
+    RETURN_IF_ERROR(measuring.Measure(decision.measure));
+  }
+}
+
+// Fills results and counts of `step`.
+absl::Status Measure(const v1::PlanRequest& request,
+                     const PlanDependencies& dependencies,
+                     const PlanProgressFunction& progress,
+                     std::optional<int64_t> memory_limit, Stopwatch& watch,
+                     MeasuredStep& step) {
+  Measuring measuring(dependencies, DeviceOf(request, step.space.context.mesh),
+                      step.space.context.options, progress);
+  RETURN_IF_ERROR(measuring.Lookup(step.space.programs));
+  const bool all_known =
+      measuring.results().size() == step.space.programs.size();
+  std::optional<Selection> selection;
+  if (!request.full_space() && !all_known) {
+    selection.emplace(step.analysis, step.space, memory_limit);
+    RETURN_IF_ERROR(measuring.Lookup(selection->halves()));
+    step.programs.set_halves(CountBeside(step.space, selection->halves()));
+  }
+  Report(progress, "analyze", 1, 1,
+         absl::StrCat(step.space.programs.size() + step.programs.halves(),
+                      " programs, ", measuring.cached(), " known"));
+  step.seconds.set_analyze(watch.Lap());
+  Decision decision;
+  if (selection.has_value()) {
+    ASSIGN_OR_RETURN(decision, MeasureSelected(request, *selection, measuring));
+  } else if (!request.no_wait()) {
+    RETURN_IF_ERROR(measuring.Measure(Everything(step.space)));
+  }
+  step.results = measuring.results();
+  TakeVerdicts(decision, step);
+  step.programs.set_cached(measuring.cached());
+  step.programs.set_profiled(measuring.profiled());
+  step.programs.set_failed(measuring.failed());
+  step.seconds.set_compile(measuring.compile_seconds());
+  step.notes.insert(step.notes.end(), measuring.notes().begin(),
+                    measuring.notes().end());
   return absl::OkStatus();
+}
+
+bool IsReplicated(const segmenter::Strategy& strategy) {
+  return std::all_of(strategy.axes.begin(), strategy.axes.end(),
+                     [](const segmenter::AxisStrategy& axis) {
+                       return axis.kind == segmenter::StrategyKind::kReplicated;
+                     });
 }
 
 void NoteReplicated(MeasuredStep& step) {
   const auto& strategies = step.analysis.strategies;
-  const bool nothing =
-      std::all_of(strategies.begin(), strategies.end(), [](const auto& set) {
-        return set.strategies[0].kind == segmenter::StrategyKind::kReplicated;
-      });
-  if (!nothing) return;
+  const bool nothing = std::all_of(
+      strategies.begin(), strategies.end(),
+      [](const auto& set) { return IsReplicated(set.strategies[0]); });
+  if (!nothing || !step.analysis.request.blocks.empty()) return;
   if (space::DeviceCount(step.space.context.mesh) == 1) return;
   step.notes.push_back(absl::StrCat(
       "the mesh divides no dimension of any block: the plan is replicated",
@@ -203,10 +199,12 @@ void FillSegments(const MeasuredStep& step,
     segment.set_type(type);
     segment.set_config(choice[s]);
     segment.set_describe(configuration.describe);
-    if (!configuration.strategies.empty()) {
-      for (const auto& name : absl::StrSplit(configuration.describe, ", ")) {
-        segment.add_strategies(std::string(name));
-      }
+    segment.set_switch_(segmenter::SwitchName(configuration.segment_switch));
+    const int first = step.analysis.plan.segments[s].first_block;
+    for (size_t b = 0; b < configuration.strategies.size(); ++b) {
+      segment.add_strategies(step.analysis.strategies[first + b]
+                                 .strategies[configuration.strategies[b]]
+                                 .name);
     }
     if (configuration.program < 0) continue;
     const v1::Measurement& measurement =
@@ -229,7 +227,7 @@ void FillSegments(const MeasuredStep& step,
 
 v1::MeasureOptions DefaultMeasureOptions() {
   v1::MeasureOptions options;
-  options.set_version(1);
+  options.set_version(2);  // 2: CPUs without XNNPACK
   options.set_warm_up_runs(2);
   options.set_minimum_samples(12);
   options.set_minimum_passes(4);
@@ -253,7 +251,10 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
   Report(progress, "analyze", 0, 1);
   ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(request.hlo_module()));
   RETURN_IF_ERROR(ir::RequireLiterals(module));
-  ASSIGN_OR_RETURN(step.analysis, segmenter::Analyze(std::move(module), mesh));
+  ASSIGN_OR_RETURN(const segmenter::StrategyRequest strategies,
+                   space::ReadRequest(request.strategies()));
+  ASSIGN_OR_RETURN(step.analysis,
+                   segmenter::Analyze(std::move(module), mesh, strategies));
   ASSIGN_OR_RETURN(step.device,
                    dependencies.measurer->Describe(DeviceOf(request, mesh)));
   space::KeyContext context;
@@ -262,29 +263,15 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
   context.platform_version = step.device.platform_version;
   context.options = DefaultMeasureOptions();
   step.space = BuildProfileSpace(step.analysis, context);
+  RETURN_IF_ERROR(CheckConfigurations(step.analysis, step.space));
+  step.notes = exporting::SwitchNotes(step.analysis, step.space);
   step.programs.set_total(step.space.segment_programs +
                           step.space.resharding_programs);
   step.programs.set_distinct(static_cast<int>(step.space.programs.size()));
-  std::vector<std::string> keys;
-  for (const v1::Program& program : step.space.programs) {
-    keys.push_back(program.key());
-  }
-  ASSIGN_OR_RETURN(step.results, dependencies.store->Lookup(keys));
-  // A program that does not compile never will; one that crashed or timed out
-  // may have met a bad moment of its machine.
-  absl::erase_if(step.results, [](const auto& row) {
-    return row.second.outcome() == v1::CRASHED ||
-           row.second.outcome() == v1::TIMED_OUT;
-  });
-  Report(progress, "analyze", 1, 1,
-         absl::StrCat(step.space.programs.size(), " programs, ",
-                      step.results.size(), " known"));
-  step.seconds.set_analyze(watch.Lap());
-
-  RETURN_IF_ERROR(MeasureMissing(request, dependencies, progress, step));
-  NoteReplicated(step);
   std::optional<int64_t> limit;
   if (request.device_memory_bytes() > 0) limit = request.device_memory_bytes();
+  RETURN_IF_ERROR(Measure(request, dependencies, progress, limit, watch, step));
+  NoteReplicated(step);
   ASSIGN_OR_RETURN(step.measured, BuildProblem(step.analysis, step.space,
                                                step.results, limit));
   step.seconds.set_profile(watch.Lap());
@@ -319,6 +306,7 @@ absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
   plan.mutable_model()->set_fingerprint(base::Sha256Hex(request.hlo_module()));
   plan.mutable_model()->set_name(request.model_name());
   for (int64_t size : step.space.context.mesh) plan.add_mesh(size);
+  *plan.mutable_strategies() = request.strategies();
   plan.set_device(
       step.device.device_kind == step.device.platform
           ? step.device.platform
@@ -346,6 +334,9 @@ absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
   }
   for (const std::string& note : step.notes) plan.add_notes(note);
   *plan.mutable_programs() = step.programs;
+  plan.mutable_pruned()->Assign(step.pruned.begin(), step.pruned.end());
+  plan.mutable_estimates()->Assign(step.estimates.begin(),
+                                   step.estimates.end());
   step.seconds.set_search(watch.Lap());
   step.seconds.set_total(total.Lap());
   *plan.mutable_seconds() = step.seconds;

@@ -1,34 +1,28 @@
 // The planning pipeline: a request in, a measured plan out.
 //
 // Concept: load, analyse, build the profile space, look its programs up in the
-// store, have the missing ones measured and recorded, search. What could not be
-// measured is a note in the plan, not an error. A MeasuredStep holds the result
-// of everything before the search, so that a validation can score other plans
-// of the same step.
+// store, have measured and recorded those that can matter (selection.h) or, on
+// request, all of them, search. What could not be measured is a note in the
+// plan, not an error; what was not worth it is listed there with the numbers
+// that say so. A MeasuredStep holds the result of everything before the search,
+// so that a validation can score other plans of the same step.
 // Threads: one request per call; the store and the measurer may be shared.
 // Errors: kInvalidArgument for a bad module, mesh or limit; kUnavailable where
 // nothing could be measured; those of the store.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PIPELINE_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PIPELINE_H_
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "coordinator/jobs/measurer.h"
+#include "coordinator/service/measuring.h"
 #include "coordinator/service/plan_problem.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::service {
-
-struct PlanDependencies {
-  store::ProfileStore* store = nullptr;
-  jobs::Measurer* measurer = nullptr;
-};
-
-using PlanProgressFunction = std::function<void(const v1::PlanProgress&)>;
 
 // The measuring protocol of design section 5; its version is part of every key.
 v1::MeasureOptions DefaultMeasureOptions();
@@ -40,6 +34,8 @@ struct MeasuredStep {
   MeasuredProblem measured;
   jobs::DeviceDescription device;
   v1::PlanPrograms programs;
+  std::vector<v1::PlanEstimates> estimates;
+  std::vector<v1::PlanPruned> pruned;
   v1::PlanSeconds seconds;
   std::vector<std::string> notes;
 };

@@ -3,10 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "base/file.h"
-#include "base/fingerprint.h"
+#include "coordinator/service/fake_measurer.h"
 #include "profiledb/store/fake_profile_store.h"
 
 namespace meshwright::service {
@@ -16,44 +14,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Gives every program a time of its own, made from its key.
-class FakeMeasurer : public jobs::Measurer {
- public:
-  absl::StatusOr<jobs::DeviceDescription> Describe(
-      const v1::DeviceSpec& device) override {
-    return jobs::DeviceDescription{"cpu", "1", "cpu", device.device_count()};
-  }
-
-  absl::Status Measure(const v1::RunnerRequest& request,
-                       const OnResult& on_result,
-                       const OnStarted& on_started) override {
-    for (const v1::Program& program : request.programs()) {
-      ++programs;
-      v1::ProfileResult result;
-      result.set_key(program.key());
-      if (fails.contains(programs)) {
-        result.set_outcome(fail_as);
-        result.set_reason("made to fail");
-      } else {
-        result.set_outcome(v1::MEASURED);
-        v1::Measurement& it = *result.mutable_measurement();
-        const int64_t time =
-            1'000'000 +
-            static_cast<int64_t>(base::Mix(0, program.key()) % 1'000'000);
-        it.set_minimum_ns(time);
-        it.set_median_ns(time + 1000);
-        it.mutable_memory()->set_temporary_bytes(1 << 20);
-      }
-      on_result(result);
-    }
-    return absl::OkStatus();
-  }
-
-  int programs = 0;
-  std::set<int> fails;  // which ones, counted from 1
-  v1::Outcome fail_as = v1::COMPILE_FAILED;
-};
-
 class PlanPipelineTest : public testing::Test {
  protected:
   static v1::PlanRequest Request(const std::string& model,
@@ -62,6 +22,7 @@ class PlanPipelineTest : public testing::Test {
     request.set_hlo_module(
         *base::ReadFile("tests/testdata/" + model + ".hlo.pb"));
     for (int64_t size : mesh) request.mutable_mesh()->add_shape(size);
+    request.set_full_space(true);
     return request;
   }
 

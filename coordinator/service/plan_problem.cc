@@ -14,11 +14,31 @@ using segmenter::Analysis;
 
 constexpr int64_t kPicosecondsPerNanosecond = 1000;
 
+const v1::ProfileResult* MeasuredRow(const space::ProfileSpace& space,
+                                     const store::Results& results,
+                                     int program) {
+  const auto found = results.find(space.programs[program].key());
+  if (found == results.end() || found->second.outcome() != v1::MEASURED) {
+    return nullptr;
+  }
+  return &found->second;
+}
+
+problem::Config StaticCost(const space::Configuration& configuration) {
+  problem::Config config;
+  config.persistent_bytes = configuration.persistent_bytes;
+  config.saved_bytes = configuration.saved_bytes;
+  return config;
+}
+
 class ProblemBuilder {
  public:
   ProblemBuilder(const Analysis& analysis, const space::ProfileSpace& space,
-                 const store::Results& results)
-      : analysis_(analysis), space_(space), results_(results) {}
+                 const store::Results& results, const Estimates& estimates)
+      : analysis_(analysis),
+        space_(space),
+        results_(results),
+        estimates_(estimates) {}
 
   absl::StatusOr<MeasuredProblem> Build(std::optional<int64_t> limit) {
     out_.problem.memory_limit_bytes = limit;
@@ -34,11 +54,7 @@ class ProblemBuilder {
 
  private:
   const v1::ProfileResult* Measured(int program) const {
-    const auto found = results_.find(space_.programs[program].key());
-    if (found == results_.end() || found->second.outcome() != v1::MEASURED) {
-      return nullptr;
-    }
-    return &found->second;
+    return MeasuredRow(space_, results_, program);
   }
 
   absl::Status AddType(int type) {
@@ -48,21 +64,17 @@ class ProblemBuilder {
     const auto& configurations = space_.types[type].configurations;
     for (size_t c = 0; c < configurations.size(); ++c) {
       const space::Configuration& configuration = configurations[c];
-      problem::Config config;
-      config.persistent_bytes = configuration.persistent_bytes;
-      config.saved_bytes = configuration.saved_bytes;
-      if (configuration.program >= 0) {
-        const v1::ProfileResult* result = Measured(configuration.program);
-        if (result == nullptr) continue;
-        const v1::Measurement& measurement = result->measurement();
-        config.time =
-            Picoseconds(measurement.minimum_ns() * kPicosecondsPerNanosecond);
-        config.transient_bytes =
-            std::max<int64_t>(0, measurement.memory().temporary_bytes() -
-                                     configuration.saved_bytes);
+      std::optional<problem::Config> config =
+          MeasuredCost(space_, configuration, results_);
+      const auto estimate = estimates_.find({type, static_cast<int>(c)});
+      if (!config.has_value() && estimate != estimates_.end()) {
+        config = StaticCost(configuration);
+        config->time = estimate->second.time;
+        config->transient_bytes = estimate->second.transient_bytes;
       }
+      if (!config.has_value()) continue;
       usable.push_back(static_cast<int>(c));
-      node_type.configs.push_back(config);
+      node_type.configs.push_back(*config);
     }
     if (usable.empty()) {
       return absl::UnavailableError(
@@ -159,6 +171,9 @@ class ProblemBuilder {
 
   problem::Table BorderTable(int from, int to, int border) const {
     problem::Table table = EmptyTable(from, to);
+    const auto& tensors = space_.borders[border].tensors;
+    const int64_t trips = segmenter::TripsAround(
+        analysis_, analysis_.graphs[from].values[tensors[0].from_value].origin);
     for (int a = 0; a < table.rows; ++a) {
       for (int b = 0; b < table.columns; ++b) {
         auto& entry = table.entries[static_cast<size_t>(a) * table.columns + b];
@@ -171,7 +186,7 @@ class ProblemBuilder {
             break;
           }
           *entry += Picoseconds(result->measurement().minimum_ns() *
-                                kPicosecondsPerNanosecond);
+                                kPicosecondsPerNanosecond * trips);
         }
       }
     }
@@ -201,16 +216,47 @@ class ProblemBuilder {
   const Analysis& analysis_;
   const space::ProfileSpace& space_;
   const store::Results& results_;
+  const Estimates& estimates_;
   std::vector<int> node_of_;
   MeasuredProblem out_;
 };
 
 }  // namespace
 
+std::optional<problem::Config> MeasuredCost(
+    const space::ProfileSpace& space, const space::Configuration& configuration,
+    const store::Results& results) {
+  problem::Config config = StaticCost(configuration);
+  if (configuration.program < 0) return config;
+  const v1::ProfileResult* result =
+      MeasuredRow(space, results, configuration.program);
+  if (result == nullptr) return std::nullopt;
+  const v1::Measurement& measurement = result->measurement();
+  double nanoseconds =
+      configuration.weight * static_cast<double>(measurement.minimum_ns());
+  for (const space::Correction& correction : configuration.corrections) {
+    const v1::ProfileResult* other =
+        MeasuredRow(space, results, correction.program);
+    if (other == nullptr) return std::nullopt;
+    nanoseconds += correction.weight *
+                   static_cast<double>(other->measurement().minimum_ns());
+  }
+  // The difference of two noisy times must not make a loop free.
+  nanoseconds = std::clamp(nanoseconds,
+                           static_cast<double>(measurement.minimum_ns()), 1e15);
+  config.time = Picoseconds(static_cast<int64_t>(nanoseconds) *
+                            kPicosecondsPerNanosecond);
+  config.transient_bytes = std::max<int64_t>(
+      0, measurement.memory().temporary_bytes() - configuration.saved_bytes);
+  return config;
+}
+
 absl::StatusOr<MeasuredProblem> BuildProblem(
     const Analysis& analysis, const space::ProfileSpace& space,
-    const store::Results& results, std::optional<int64_t> memory_limit_bytes) {
-  return ProblemBuilder(analysis, space, results).Build(memory_limit_bytes);
+    const store::Results& results, std::optional<int64_t> memory_limit_bytes,
+    const Estimates& estimates) {
+  return ProblemBuilder(analysis, space, results, estimates)
+      .Build(memory_limit_bytes);
 }
 
 exporting::SegmentChoice ToSegments(const Analysis& analysis,

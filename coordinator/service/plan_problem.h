@@ -8,8 +8,10 @@
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PROBLEM_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PROBLEM_H_
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,10 +33,26 @@ struct MeasuredProblem {
   std::vector<std::vector<int>> usable;  // by type of the space
 };
 
-// Errors: kUnavailable when a segment type has no measured configuration.
+// What a configuration that was not measured is taken to cost.
+struct Estimate {
+  problem::Picoseconds time{0};
+  int64_t transient_bytes = 0;
+};
+
+// By type of the space and configuration.
+using Estimates = std::map<std::pair<int, int>, Estimate>;
+
+// What the rows say a configuration costs; nothing if it was not measured.
+std::optional<problem::Config> MeasuredCost(
+    const space::ProfileSpace& space, const space::Configuration& configuration,
+    const store::Results& results);
+
+// Measured rows count; where there is none, the estimate, if any.
+// Errors: kUnavailable when a segment type has no configuration of known cost.
 absl::StatusOr<MeasuredProblem> BuildProblem(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
-    const store::Results& results, std::optional<int64_t> memory_limit_bytes);
+    const store::Results& results, std::optional<int64_t> memory_limit_bytes,
+    const Estimates& estimates = {});
 
 exporting::SegmentChoice ToSegments(const segmenter::Analysis& analysis,
                                     const MeasuredProblem& measured,

@@ -50,6 +50,14 @@ void TameAllocator(char** arguments) {
   execv("/proc/self/exe", arguments);
 }
 
+void AvoidThreadPoolDeadlock() {
+  constexpr char kFlag[] = "xla_cpu_use_xnnpack";
+  const char* const set = std::getenv("XLA_FLAGS");
+  const std::string flags = set == nullptr ? "" : set;
+  if (flags.find(kFlag) != std::string::npos) return;
+  setenv("XLA_FLAGS", absl::StrCat(flags, " --", kFlag, "=false").c_str(), 1);
+}
+
 std::optional<int64_t> AvailableMemoryBytes() {
   const auto kilobytes = NumberAfter("/proc/meminfo", "MemAvailable:");
   if (!kilobytes.has_value()) return std::nullopt;

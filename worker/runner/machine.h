@@ -15,6 +15,11 @@ namespace meshwright::worker::runner {
 // Returns when the environment is already in place, or cannot be set up.
 void TameAllocator(char** arguments);
 
+// Turns XNNPACK off in the CPU plugin, unless XLA_FLAGS says otherwise; call it
+// before the plugin loads. A thunk of XNNPACK waits for threads of the pool
+// that an all-reduce of another device may hold: two devices deadlock.
+void AvoidThreadPoolDeadlock();
+
 // MemAvailable; none where the system does not say.
 std::optional<int64_t> AvailableMemoryBytes();
 

@@ -112,6 +112,7 @@ absl::Status Measure(const Arguments& arguments, EventWriter& events) {
       pjrt::FindPlugin(device.platform(), arguments.plugin.empty()
                                               ? device.plugin_path()
                                               : arguments.plugin));
+  if (device.platform() == "cpu") AvoidThreadPoolDeadlock();
   ASSIGN_OR_RETURN(auto plugin, pjrt::Plugin::Load(path));
   pjrt::ClientOptions client_options;
   client_options.platform = device.platform();

@@ -1,0 +1,142 @@
+#include "coordinator/service/fake_measurer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "base/fingerprint.h"
+#include "proto/hlo/hlo.pb.h"
+
+namespace meshwright::service {
+namespace {
+
+constexpr double kLaunchSeconds = 5e-6;
+
+using Instruction = hlo::HloInstructionProto;
+
+// How the tensor is cut: parts along each dimension.
+std::vector<int64_t> Parts(const Instruction& it) {
+  std::vector<int64_t> parts(it.shape().dimensions_size(), 1);
+  const hlo::OpSharding& sharding = it.sharding();
+  if (sharding.type() != hlo::OpSharding::OTHER) return parts;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    parts[i] = sharding.tile_assignment_dimensions(static_cast<int>(i));
+  }
+  return parts;
+}
+
+double ShardElements(const Instruction& it) {
+  double elements = 1;
+  const std::vector<int64_t> parts = Parts(it);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    elements *= static_cast<double>(it.shape().dimensions(static_cast<int>(i)));
+    elements /= static_cast<double>(parts[i]);
+  }
+  return elements;
+}
+
+class Pricer {
+ public:
+  Pricer(uint64_t machine, const hlo::HloModuleProto& module)
+      : machine_(machine) {
+    for (const auto& computation : module.computations()) {
+      if (computation.id() != module.entry_computation_id()) continue;
+      for (const Instruction& it : computation.instructions()) {
+        by_id_[it.id()] = &it;
+        seconds_ += Price(it);
+      }
+    }
+  }
+
+  double seconds() const { return seconds_; }
+
+ private:
+  // Between 0.5 and 1.5, the same for every program of the machine.
+  double Whim(const std::string& what, uint64_t split) const {
+    const uint64_t hash =
+        base::Mix(base::Mix(machine_, base::Mix(0, what)), split);
+    return 0.5 + static_cast<double>(hash % 1000) / 1000;
+  }
+
+  double Price(const Instruction& it) const {
+    if (it.opcode() == "parameter" || it.opcode() == "tuple") return 0;
+    uint64_t split = 0;
+    for (int64_t part : Parts(it)) split = split * 8 + part;
+    double seconds = 1e-9 * ShardElements(it) * Whim(it.opcode(), split);
+    if (it.opcode() == "dot") seconds += Contract(it, split);
+    if (it.opcode() == "copy" && it.operand_ids_size() == 1) {
+      const Instruction& from = *by_id_.at(it.operand_ids(0));
+      if (Parts(from) != Parts(it)) seconds += Move(it);
+    }
+    return seconds;
+  }
+
+  double Move(const Instruction& it) const {
+    return 2e-6 + 8e-9 * ShardElements(it) * Whim("move", 0);
+  }
+
+  double Contract(const Instruction& it, uint64_t split) const {
+    const Instruction& lhs = *by_id_.at(it.operand_ids(0));
+    const std::vector<int64_t> parts = Parts(lhs);
+    double depth = 1;
+    bool partial = false;
+    for (int64_t dim :
+         it.dot_dimension_numbers().lhs_contracting_dimensions()) {
+      depth *=
+          static_cast<double>(lhs.shape().dimensions(static_cast<int>(dim)));
+      depth /= static_cast<double>(parts[dim]);
+      partial |= parts[dim] > 1;
+    }
+    const double work = 1e-9 * ShardElements(it) * depth * Whim("dot", split);
+    return partial ? work + Move(it) : work;
+  }
+
+  const uint64_t machine_;
+  std::map<int64_t, const Instruction*> by_id_;
+  double seconds_ = kLaunchSeconds;
+};
+
+}  // namespace
+
+absl::StatusOr<jobs::DeviceDescription> FakeMeasurer::Describe(
+    const v1::DeviceSpec& device) {
+  return jobs::DeviceDescription{"cpu", "1", "cpu", device.device_count()};
+}
+
+absl::Status FakeMeasurer::Measure(const v1::RunnerRequest& request,
+                                   const OnResult& on_result,
+                                   const OnStarted& on_started) {
+  batches.push_back(request.programs_size());
+  for (const v1::Program& program : request.programs()) {
+    ++programs;
+    v1::ProfileResult result;
+    result.set_key(program.key());
+    if (fails.contains(programs)) {
+      result.set_outcome(fail_as);
+      result.set_reason("made to fail");
+    } else {
+      result.set_outcome(v1::MEASURED);
+      v1::Measurement& it = *result.mutable_measurement();
+      it.set_minimum_ns(Nanoseconds(program));
+      it.set_median_ns(it.minimum_ns() + 1000);
+      it.mutable_memory()->set_temporary_bytes(1 << 20);
+    }
+    on_result(result);
+  }
+  return absl::OkStatus();
+}
+
+int64_t FakeMeasurer::Nanoseconds(const v1::Program& program) const {
+  const uint64_t hash = base::Mix(machine.value_or(0), program.key());
+  if (!machine.has_value()) {
+    return 1'000'000 + static_cast<int64_t>(hash % 1'000'000);
+  }
+  hlo::HloModuleProto module;
+  module.ParseFromString(program.hlo_module());
+  const double shake =
+      1 + noise * (static_cast<double>(hash % 2001) / 1000 - 1);
+  return std::llround(Pricer(*machine, module).seconds() * 1e9 * shake);
+}
+
+}  // namespace meshwright::service

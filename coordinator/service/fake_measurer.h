@@ -1,0 +1,44 @@
+// FakeMeasurer: a machine made of words and prices, for tests of the pipeline.
+//
+// Concept: a program's time is either made from its key, so that no program
+// tells anything of another, or the sum over its instructions of what their
+// shards cost. The prices, per opcode and per way of being split, follow from a
+// seed: every seed is another machine on which segments add up, as real ones do
+// about.
+// Threads: one.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_FAKE_MEASURER_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_FAKE_MEASURER_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "coordinator/jobs/measurer.h"
+
+namespace meshwright::service {
+
+class FakeMeasurer : public jobs::Measurer {
+ public:
+  absl::StatusOr<jobs::DeviceDescription> Describe(
+      const v1::DeviceSpec& device) override;
+  absl::Status Measure(const v1::RunnerRequest& request,
+                       const OnResult& on_result,
+                       const OnStarted& on_started) override;
+
+  // The machine; without one, times are made from keys.
+  std::optional<uint64_t> machine;
+  double noise = 0;  // of a time, relative, either way
+
+  int programs = 0;          // asked for so far
+  std::vector<int> batches;  // the same by call
+  std::set<int> fails;       // which ones, counted from 1
+  v1::Outcome fail_as = v1::COMPILE_FAILED;
+
+ private:
+  int64_t Nanoseconds(const v1::Program& program) const;
+};
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_FAKE_MEASURER_H_

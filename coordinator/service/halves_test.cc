@@ -1,0 +1,109 @@
+#include "coordinator/service/halves.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/file.h"
+#include "coordinator/service/estimates.h"
+#include "coordinator/service/fake_measurer.h"
+
+namespace meshwright::service {
+namespace {
+
+class HalvesTest : public testing::Test {
+ protected:
+  void Load(const std::string& model) {
+    auto module =
+        ir::LoadModule(*base::ReadFile("tests/testdata/" + model + ".hlo.pb"));
+    analysis_ = *segmenter::Analyze(*std::move(module), {1, 2});
+    space::KeyContext context;
+    context.mesh = {1, 2};
+    space_ = BuildProfileSpace(analysis_, context);
+  }
+
+  void Measure(const std::vector<v1::Program>& programs) {
+    v1::RunnerRequest request;
+    for (const v1::Program& it : programs) *request.add_programs() = it;
+    FakeMeasurer measurer;
+    measurer.machine = 1;
+    ASSERT_TRUE(measurer
+                    .Measure(
+                        request,
+                        [&](const v1::ProfileResult& row) {
+                          results_[row.key()] = row;
+                        },
+                        [](const v1::RunnerEvent::Started&) {})
+                    .ok());
+  }
+
+  segmenter::Analysis analysis_;
+  space::ProfileSpace space_;
+  store::Results results_;
+};
+
+TEST_F(HalvesTest, NineAndNineTellOfEightyOne) {
+  Load("llama_2l");
+  const Halves halves(analysis_, space_, WorthCutting(analysis_, space_));
+  int cut = 0;
+  for (int t = 0; t < static_cast<int>(space_.types.size()); ++t) {
+    if (!halves.IsCut(t)) continue;
+    ++cut;
+    EXPECT_EQ(space_.types[t].configurations.size(), 81u);
+  }
+  EXPECT_EQ(cut, 1);
+  // Resharding of the inner border is that of the outer ones.
+  std::set<std::string> known;
+  for (const v1::Program& it : space_.programs) known.insert(it.key());
+  int beside = 0;
+  for (const v1::Program& it : halves.programs()) {
+    beside += !known.contains(it.key());
+  }
+  EXPECT_EQ(beside, 18);
+}
+
+TEST_F(HalvesTest, TheHalvesAddUpToTheWhole) {
+  for (const char* model : {"llama_2l", "gpt2_2l", "bert_2l", "moe_2l"}) {
+    Load(model);
+    const Halves halves(analysis_, space_, WorthCutting(analysis_, space_));
+    Measure(space_.programs);
+    Measure(halves.programs());
+    for (int t = 0; t < static_cast<int>(space_.types.size()); ++t) {
+      if (!halves.IsCut(t)) continue;
+      const auto& configurations = space_.types[t].configurations;
+      for (int c = 0; c < static_cast<int>(configurations.size()); ++c) {
+        const auto sum = halves.Sum(t, c, results_);
+        const auto whole = MeasuredCost(space_, configurations[c], results_);
+        ASSERT_TRUE(sum.has_value() && whole.has_value());
+        EXPECT_NEAR(static_cast<double>(sum->time.count()) /
+                        static_cast<double>(whole->time.count()),
+                    1, 0.03)
+            << model << ": " << configurations[c].describe;
+      }
+    }
+  }
+}
+
+TEST_F(HalvesTest, WithoutItsProgramsThereIsNoSum) {
+  Load("llama_2l");
+  const Halves halves(analysis_, space_, WorthCutting(analysis_, space_));
+  for (int t = 0; t < static_cast<int>(space_.types.size()); ++t) {
+    if (!halves.IsCut(t)) continue;
+    EXPECT_FALSE(halves.Sum(t, 0, results_).has_value());
+    EXPECT_EQ(halves.Failure(t, 0, results_), nullptr);
+  }
+}
+
+TEST_F(HalvesTest, FewConfigurationsAreNotCut) {
+  Load("llama_2l");
+  const Halves halves(analysis_, space_,
+                      std::vector<bool>(space_.types.size(), false));
+  EXPECT_TRUE(halves.programs().empty());
+  for (int t = 0; t < static_cast<int>(space_.types.size()); ++t) {
+    EXPECT_FALSE(halves.IsCut(t));
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::service

@@ -1,0 +1,77 @@
+// Selection: which programs of a profile space are worth measuring.
+//
+// Concept: two stages. First, what everything else is told from: halves,
+// resharding, and the segment types that are not estimated. Then, in batches,
+// the configurations that may still be part of a fastest plan, together with
+// the baselines, until every other one is excluded (pruning.h) or the number of
+// programs is used up. Next goes through all batches anew and stops at the
+// first that has not been measured, so that what else a store holds, or how
+// often a plan was interrupted, changes no decision; nor does the depth of the
+// model.
+//
+//   Next ─▶ measure ─▶ Next ─▶ measure ─▶ ... ─▶ nothing to measure: verdicts
+//
+// Errors: those of the search (memory_price.h).
+// Source: design, section 4 ("Fewer programs than CFP, same plan").
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_SELECTION_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_SELECTION_H_
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/service/estimates.h"
+#include "coordinator/service/plan_problem.h"
+#include "coordinator/service/pruning.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::service {
+
+// A plan measures at most this many programs, more where switches are open; and
+// kLeastWhole configurations of every type that was cut, if what comes first
+// leaves less.
+inline constexpr int kMostPrograms = 60;
+inline constexpr int kMostWithSwitches = 120;
+inline constexpr int kLeastWhole = 6;
+
+struct Decision {
+  std::vector<const v1::Program*> measure;
+  std::vector<v1::PlanEstimates> estimates;  // by type that is estimated
+  // Of the configurations that were not asked for, once nothing more is.
+  std::vector<v1::PlanPruned> pruned;
+};
+
+// All programs of the space that a configuration's cost is made of.
+std::vector<int> ProgramsOf(const space::Configuration& configuration);
+
+class Selection {
+ public:
+  // The references outlive it.
+  Selection(const segmenter::Analysis& analysis,
+            const space::ProfileSpace& space,
+            std::optional<int64_t> memory_limit_bytes);
+
+  // Programs beside those of the space.
+  const std::vector<v1::Program>& halves() const { return halves_->programs(); }
+
+  absl::StatusOr<Decision> Next(const store::Results& results) const;
+
+ private:
+  class Round;
+
+  std::vector<const v1::Program*> First() const;
+
+  const segmenter::Analysis& analysis_;
+  const space::ProfileSpace& space_;
+  const std::optional<int64_t> memory_limit_bytes_;
+  std::set<std::pair<int, int>> baselines_;  // (type, configuration)
+  std::optional<Halves> halves_;
+  std::vector<TypeRecipe> recipes_;
+};
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_SELECTION_H_
