@@ -6,7 +6,10 @@ copy, then run the chosen plan, the baselines and random plans of the whole
 model in interleaved rounds and compare with what was predicted.
 
   tests/bench/plan_quality.py --bin build/release/bin [--models llama gpt2]
-      [--random 10] [--seed 1] [--work FOLDER]
+      [--random 10] [--seed 1] [--work FOLDER] [--full-space]
+
+With --full-space, measure what the plan left out as well and plan again: is it
+the same plan, and how much faster if not?
 
 Prints one row per model and, with --json FILE, all figures.
 """
@@ -61,6 +64,21 @@ def distinct(rows):
     return kept
 
 
+def measure_full_space(common, shallow, meshwright, first):
+    """The same step with nothing pruned, over the same measurements."""
+    full, seconds = run([meshwright, "plan", shallow, *common, "--full-space"])
+    describe = [[it["describe"] for it in plan["segments"]]
+                for plan in (first, full)]
+    return {
+        "seconds": seconds,
+        "measured": full["programs"]["profiled"],
+        "same_plan": describe[0] == describe[1],
+        "few_over_full": first["predicted"]["step_seconds"] /
+                         full["predicted"]["step_seconds"],
+        "estimates": first["estimates"],
+    }
+
+
 def judge(model, options):
     meshwright = pathlib.Path(options.bin) / "meshwright"
     work = pathlib.Path(options.work)
@@ -78,6 +96,9 @@ def judge(model, options):
     report, validate_seconds = run(
         [meshwright, "validate", shallow, plan, "--store", store, "--json",
          "--random", str(options.random), "--seed", str(options.seed)])
+    full = None
+    if options.full_space:
+        full = measure_full_space(common, shallow, meshwright, first)
     rows = distinct(report["plans"])
     tau, pairs = kendall_tau(rows)
     chosen = rows[0]["measured_seconds"]
@@ -99,6 +120,7 @@ def judge(model, options):
         "kendall_tau": tau,
         "pairs": pairs,
         "memory_error": [min(memory), max(memory)],
+        "full_space": full,
         "plans": report["plans"],
     }
 
@@ -111,9 +133,10 @@ def main():
     parser.add_argument("--random", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", default=str(ROOT / "build/plan_quality"))
+    parser.add_argument("--full-space", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
-    print("model  programs  plan     again  again+deeper  difference  "
+    print("model  measured  plan     again  again+deeper  difference  "
           "median error  chosen/best  tau (pairs)  memory error")
     results = []
     for model in options.models:
@@ -121,13 +144,23 @@ def main():
         results.append(it)
         tau = "-" if it["kendall_tau"] is None else f"{it['kendall_tau']:.2f}"
         low, high = it["memory_error"]
-        print(f"{model:6} {it['programs']['distinct']:8} "
+        print(f"{model:6} {it['programs']['profiled']:3}/{it['programs']['distinct']:<4} "
               f"{it['first_seconds']:6.0f} s {it['again_seconds']:6.2f} s "
               f"{it['again_profiled']:6}+{it['deeper_profiled']:<6} "
               f"{it['max_relative_difference']:10.1e} "
               f"{it['median_error'] * 100:11.1f} % "
               f"{it['chosen_over_best']:11.3f} {tau:>7} ({it['pairs']}) "
               f"{low * 100:+.0f}..{high * 100:+.0f} %", flush=True)
+        if it["full_space"]:
+            full = it["full_space"]
+            same = "the same plan" if full["same_plan"] else "another plan"
+            print(f"       full space: {full['measured']} programs more in "
+                  f"{full['seconds']:.0f} s, {same}, ours / its time "
+                  f"{full['few_over_full']:.4f}; " + "; ".join(
+                      f"type {e['type']}: {e['compared']} compared, deviation "
+                      f"{e['deviation'] * 100:.1f} %, margin "
+                      f"{e['margin'] * 100:.1f} %"
+                      for e in full["estimates"]), flush=True)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
 

@@ -17,15 +17,26 @@ namespace {
 struct Sample {
   const char* name;
   space::Mesh mesh;
+  bool open = false;  // switches and outer axes too
 };
+
+segmenter::StrategyRequest RequestOf(const Sample& sample) {
+  segmenter::StrategyRequest request;
+  if (!sample.open) return request;
+  request.open_outer_axes = true;
+  request.switches = {segmenter::SegmentSwitch::kFullySharded,
+                      segmenter::SegmentSwitch::kOptimizerSharded,
+                      segmenter::SegmentSwitch::kSequence};
+  return request;
+}
 
 class WholeModelTest : public testing::TestWithParam<Sample> {};
 
 TEST_P(WholeModelTest, EveryPlanGivesTheOutputsOfOneDevice) {
   const std::string bytes = *base::ReadFile(std::string("tests/testdata/") +
                                             GetParam().name + ".hlo.pb");
-  const auto analysis =
-      segmenter::Analyze(*ir::LoadModule(bytes), GetParam().mesh);
+  const auto analysis = segmenter::Analyze(
+      *ir::LoadModule(bytes), GetParam().mesh, RequestOf(GetParam()));
   ASSERT_TRUE(analysis.ok()) << analysis.status();
   space::KeyContext context;
   context.mesh = GetParam().mesh;
@@ -87,13 +98,20 @@ TEST_P(WholeModelTest, EveryPlanGivesTheOutputsOfOneDevice) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, WholeModelTest,
-    testing::Values(Sample{"llama_tiny", {1, 2}}, Sample{"gpt2_tiny", {1, 2}},
-                    Sample{"bert_tiny", {1, 2}}, Sample{"moe_tiny", {1, 2}},
-                    Sample{"llama_tiny", {2, 2}}, Sample{"moe_tiny", {1, 4}}),
+    testing::Values(
+        Sample{"llama_tiny", {1, 2}}, Sample{"gpt2_tiny", {1, 2}},
+        Sample{"bert_tiny", {1, 2}}, Sample{"moe_tiny", {1, 2}},
+        Sample{"llama_tiny", {2, 2}}, Sample{"gpt2_tiny", {1, 2}, true},
+        Sample{"llama_tiny", {2, 2}, true}, Sample{"moe_tiny", {1, 4}},
+        Sample{"t5_tiny", {1, 2}}, Sample{"vit_tiny", {1, 2}},
+        Sample{"albert_tiny", {1, 2}}, Sample{"scan_tiny", {2, 2}},
+        Sample{"accumulate_tiny", {1, 2}}, Sample{"unet_tiny", {1, 2}},
+        Sample{"convnet_tiny", {1, 2}}, Sample{"convnet_tiny", {2, 4}}),
     [](const auto& info) {
       return std::string(info.param.name) + "_" +
              std::to_string(info.param.mesh[0]) + "x" +
-             std::to_string(info.param.mesh[1]);
+             std::to_string(info.param.mesh[1]) +
+             (info.param.open ? "_open" : "");
     });
 
 }  // namespace
