@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace meshwright::ir {
 namespace {
 
@@ -17,7 +19,7 @@ hlo::HloInstructionProto& Add(hlo::HloComputationProto& computation, int64_t id,
                               const std::vector<int64_t>& operands) {
   hlo::HloInstructionProto& it = *computation.add_instructions();
   it.set_id(id);
-  it.set_name("v" + std::to_string(id));
+  it.set_name(absl::StrCat("v", id));
   it.set_opcode("negate");
   for (int64_t operand : operands) it.add_operand_ids(operand);
   computation.set_root_id(id);
@@ -27,7 +29,7 @@ hlo::HloInstructionProto& Add(hlo::HloComputationProto& computation, int64_t id,
 hlo::HloComputationProto& AddComputation(hlo::HloModuleProto& module) {
   hlo::HloComputationProto& made = *module.add_computations();
   made.set_id(module.computations_size());
-  made.set_name("c" + std::to_string(made.id()));
+  made.set_name(absl::StrCat("c", made.id()));
   module.set_entry_computation_id(made.id());
   return made;
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace meshwright::odd {
 
 hlo::ShapeProto Array(const Ids& dims, hlo::PrimitiveType type) {
@@ -32,7 +34,7 @@ Id Builder::End(Id root) {
   open_.pop_back();
   const Id id = next_computation_++;
   done.message.set_id(id);
-  done.message.set_name("c" + std::to_string(id));
+  done.message.set_name(absl::StrCat("c", id));
   done.message.set_root_id(root);
   *module_.add_computations() = std::move(done.message);
   return id;
@@ -44,7 +46,7 @@ hlo::HloInstructionProto& Builder::Add(const std::string& opcode,
   hlo::HloInstructionProto& it = *open_.back().message.add_instructions();
   const Id id = static_cast<Id>(shapes_.size());
   it.set_id(id);
-  it.set_name("v" + std::to_string(id));
+  it.set_name(absl::StrCat("v", id));
   it.set_opcode(opcode);
   *it.mutable_shape() = shape;
   for (Id operand : operands) it.add_operand_ids(operand);
