@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "coordinator/ir/opcode.h"
 #include "coordinator/ir/verify.h"
@@ -49,7 +51,8 @@ TEST(OpRulesTest, TheTableIsWrittenDown) {
   const auto text = base::ReadFile("docs/op-rules.md");
   ASSERT_TRUE(text.ok()) << text.status();
   for (const ir::OpRule& rule : ir::OpRules()) {
-    EXPECT_THAT(*text, HasSubstr("`" + std::string(rule.name) + "`"));
+    EXPECT_THAT(*text,
+                HasSubstr(absl::StrCat("`", std::string(rule.name), "`")));
   }
 }
 
