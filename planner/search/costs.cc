@@ -1,28 +1,31 @@
 #include "planner/search/costs.h"
 
+#include "planner/search/min_plus.h"
+
 namespace meshwright::search {
+namespace {
+
+constexpr int64_t kDearest = int64_t{1} << 60;
+
+}  // namespace
+
+int64_t PriceBetween(Cost time, int64_t bytes) {
+  if (time <= 0 || bytes <= 0) return 0;
+  const __int128 rise = static_cast<__int128>(time) << kPriceShift;
+  return static_cast<int64_t>(std::min<__int128>(rise / bytes, kDearest));
+}
 
 std::vector<Cost> MinPlus(const Link& link, const std::vector<Cost>& next) {
   const Matrix& matrix = *link.matrix;
-  const Cost* entries = matrix.entries.data();
+  const Rows rows{matrix.entries.data(), matrix.columns, matrix.rows,
+                  matrix.columns};
   if (link.transposed) {
     std::vector<Cost> out(matrix.columns, kNever);
-    for (int d = 0; d < matrix.rows; ++d, entries += matrix.columns) {
-      if (next[d] >= kNever) continue;
-      for (int c = 0; c < matrix.columns; ++c) {
-        out[c] = std::min(out[c], entries[c] + next[d]);
-      }
-    }
+    MinOverRows(rows, next.data(), out.data());
     return out;
   }
-  std::vector<Cost> out(matrix.rows, kNever);
-  for (int c = 0; c < matrix.rows; ++c, entries += matrix.columns) {
-    Cost best = kNever;
-    for (int d = 0; d < matrix.columns; ++d) {
-      best = std::min(best, entries[d] + next[d]);
-    }
-    out[c] = best;
-  }
+  std::vector<Cost> out(matrix.rows);
+  MinOverColumns(rows, next.data(), out.data());
   return out;
 }
 

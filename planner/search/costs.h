@@ -45,6 +45,18 @@ struct Link {
 // out[c] = min over d of link(c, d) + next[d].
 std::vector<Cost> MinPlus(const Link& link, const std::vector<Cost>& next);
 
+inline constexpr int kPriceShift = 20;  // prices are of a mebibyte
+
+// floor(price * bytes), at most kNever.
+inline Cost PriceOf(int64_t price, int64_t bytes) {
+  const __int128 cost = (static_cast<__int128>(price) * bytes) >> kPriceShift;
+  return cost >= kNever ? kNever : static_cast<Cost>(cost);
+}
+
+// The price at which `time` more picoseconds are worth `bytes` fewer bytes; 0
+// where either is not positive.
+int64_t PriceBetween(Cost time, int64_t bytes);
+
 // What a search minimises: a vector per unary kind and the matrices.
 struct Costs {
   std::vector<std::vector<Cost>> unaries;

@@ -1,79 +1,68 @@
-// Fronts: the labels of one laid-out sequence of copies (pareto.h).
+// Fronts: the labels of one group that are worth going on with.
 //
-// Threads and ownership: borrows the sequence and the graph's costs.
+// Concept: a label is what a choice for some variables costs (labels.h). Of two
+// labels of a group one is dominated if it is not faster, needs no fewer bytes
+// and leaves no more room. A front holds those that are not, rising in time. It
+// is merged from runs, each of which rises in time.
+// Threads and ownership: a merger is used by one thread at a time.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_FRONTS_H_
 #define MESHWRIGHT_PLANNER_SEARCH_FRONTS_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <utility>
 #include <vector>
 
-#include "planner/search/memory.h"
+#include "planner/search/costs.h"
 
 namespace meshwright::search {
-
-// One copy. Between paths there is no link: any pair costs nothing.
-struct Stop {
-  const UnaryKind* kind = nullptr;
-  std::vector<Cost> time;
-  int64_t slot = 0;
-  std::optional<Link> next;
-};
 
 struct Label {
   Cost time = 0;
   int64_t bytes = 0;
   int64_t transient = 0;
+  Cost bound = 0;  // of every plan it leads to
+  int price = 0;   // which gave the bound
 };
 
-struct FrontLimits {
+using Front = std::vector<Label>;
+
+struct MemoryGoal {
   int64_t limit_bytes = 0;
-  int64_t least_transient = 0;
-  int64_t price = 0;
-  Cost most_time = kNever;  // labels that must exceed it go
-  size_t width = 0;         // labels per configuration and copy
+  int64_t least_transient = 0;  // a smaller one counts as this
+
+  // What is left for bytes; those of the label are within the limit.
+  int64_t Room(const Label& label) const {
+    return limit_bytes - label.bytes -
+           std::max(label.transient, least_transient);
+  }
 };
 
-class Fronts {
+// One after the other, each rising in time.
+struct Runs {
+  std::vector<Label> labels;
+  std::vector<size_t> begins;
+};
+
+class FrontMerger {
  public:
-  Fronts(const std::vector<Stop>& stops, const FrontLimits& limits);
+  explicit FrontMerger(const MemoryGoal& goal) : goal_(goal) {}
 
-  // The least time of a plan that fits; kNever if none was kept.
-  Cost Solve(const Until& until);
-
-  // Writes the smallest choice of that time.
-  void Choose(std::vector<int>& slots) const;
-
-  // The least bound of what was let go for width; kNever if nothing was.
-  Cost let_go() const { return let_go_; }
-  int64_t candidates() const { return candidates_; }
+  // Uses `runs` up.
+  Front Merge(Runs& runs);
 
  private:
-  // The least figures of all copies before one, by its configuration.
-  struct Before {
-    std::vector<Cost> time;
-    std::vector<Cost> bytes;
-    std::vector<Cost> priced;
-  };
-  struct Bounded {
-    Label label;
-    Cost bound;
-  };
+  void MergeTwo(const Label* a, const Label* b, const Label* end);
 
-  void MakeBefore();
-  std::optional<Cost> Bound(size_t stop, int config, const Label& label) const;
-  void Fill(size_t stop);
-  void Keep(std::vector<Bounded>& found, std::vector<Label>& front);
-  bool Fits(int64_t bytes, int64_t transient) const;
-
-  const std::vector<Stop>& stops_;
-  FrontLimits limits_;
-  std::vector<Before> before_;
-  std::vector<std::vector<std::vector<Label>>> fronts_;  // stop, config
-  Cost let_go_ = kNever;
-  int64_t candidates_ = 0;
-  Cost best_ = kNever;
+  MemoryGoal goal_;
+  std::vector<Label> merged_;
+  std::vector<std::pair<int64_t, int64_t>> stairs_;  // bytes, room
 };
+
+// Lets the labels of the largest bounds go; returns the least bound let go,
+// kNever if none was.
+Cost HoldToWidth(std::vector<Front>& fronts, int64_t width);
 
 }  // namespace meshwright::search
 

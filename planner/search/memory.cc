@@ -1,28 +1,16 @@
 #include "planner/search/memory.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
+#include <utility>
 
 namespace meshwright::search {
 namespace {
 
 using problem::SaturatingAdd;
 
-constexpr int kPriceShift = 20;  // a mebibyte
-constexpr int64_t kDearest = int64_t{1} << 60;
 constexpr int kMostRounds = 60;
-
-// A plan as a point: its line over prices is time + price * bytes.
-struct Point {
-  Cost time;
-  int64_t bytes;
-};
-
-int64_t CrossingPrice(const Point& fast, const Point& small) {
-  const __int128 rise = static_cast<__int128>(small.time - fast.time)
-                        << kPriceShift;
-  return std::min<__int128>(rise / (fast.bytes - small.bytes), kDearest);
-}
 
 Cost TimeOf(const Graph& graph, const MinSumResult& result, int64_t price) {
   Cost priced = 0;
@@ -34,6 +22,70 @@ Cost TimeOf(const Graph& graph, const MinSumResult& result, int64_t price) {
   }
   return result.cost - priced;
 }
+
+// What every copy needs when it is chosen for itself.
+class Frugal {
+ public:
+  explicit Frugal(const Graph& graph)
+      : graph_(graph), copies_(graph.unaries.size(), 0) {
+    for (size_t n = 0; n < graph.node_unary.size(); ++n) {
+      copies_[graph.node_unary[n]] +=
+          graph.first_slot[n + 1] - graph.first_slot[n];
+    }
+    for (const Join& join : graph.joins) {
+      for (const Cost entry : graph.matrices[join.matrix].entries) {
+        is_alone_ = is_alone_ && entry < kNever;
+      }
+    }
+  }
+
+  // Whether the copies may be: no pair is forbidden.
+  bool is_alone() const { return is_alone_; }
+
+  // A bound from below with no transient above `most`.
+  int64_t Bytes(int64_t most) const {
+    int64_t bytes = 0;
+    for (size_t u = 0; u < copies_.size(); ++u) {
+      const int config = Config(u, most);
+      if (config < 0) return std::numeric_limits<int64_t>::max();
+      bytes = SaturatingAdd(
+          bytes, problem::SaturatingMultiply(copies_[u],
+                                             graph_.unaries[u].bytes[config]));
+    }
+    return bytes;
+  }
+
+  MinSumResult Solve(int64_t most) const {
+    MinSumResult result;
+    result.cost = result.bound = Clamp(Bytes(most));
+    result.slots.resize(graph_.first_slot.back());
+    for (size_t n = 0; n < graph_.node_unary.size(); ++n) {
+      std::fill(result.slots.begin() + graph_.first_slot[n],
+                result.slots.begin() + graph_.first_slot[n + 1],
+                std::max(0, Config(graph_.node_unary[n], most)));
+    }
+    return result;
+  }
+
+ private:
+  // Of fewest bytes, then of the smallest transient; -1 where there is none.
+  int Config(int unary, int64_t most) const {
+    const UnaryKind& kind = graph_.unaries[unary];
+    int best = -1;
+    for (size_t c = 0; c < kind.time.size(); ++c) {
+      if (kind.time[c] >= kNever || kind.transient[c] > most) continue;
+      if (best < 0 || std::pair(kind.bytes[c], kind.transient[c]) <
+                          std::pair(kind.bytes[best], kind.transient[best])) {
+        best = c;
+      }
+    }
+    return best;
+  }
+
+  const Graph& graph_;
+  std::vector<int64_t> copies_;  // by unary kind
+  bool is_alone_ = true;
+};
 
 }  // namespace
 
@@ -66,11 +118,6 @@ int64_t LeastTransient(const Graph& graph) {
   return least;
 }
 
-Cost PriceOf(int64_t price, int64_t bytes) {
-  const __int128 cost = (static_cast<__int128>(price) * bytes) >> kPriceShift;
-  return cost >= kNever ? kNever : static_cast<Cost>(cost);
-}
-
 Costs PricedCosts(const Graph& graph, int64_t price) {
   Costs costs = TimeCosts(graph);
   for (size_t u = 0; u < costs.unaries.size(); ++u) {
@@ -98,69 +145,89 @@ Costs ByteCosts(const Graph& graph, int64_t most_transient) {
   return costs;
 }
 
-std::optional<LeastMemory> FindLeastMemory(
-    const Graph& graph, const std::vector<Component>& components,
-    const Until& until) {
+LeastMemory FindLeastMemory(const Graph& graph,
+                            const std::vector<Component>& components,
+                            const Effort& effort, const Until& until) {
   std::set<int64_t> transients;
   for (const UnaryKind& kind : graph.unaries) {
     transients.insert(kind.transient.begin(), kind.transient.end());
   }
   const int64_t least_transient = LeastTransient(graph);
-  std::optional<LeastMemory> best;
+  const Frugal frugal(graph);
+  LeastMemory best;
+  bool is_first = true;
   // From the largest transient down; a plan's own transient is the next bound.
   for (auto bound = transients.rbegin(); bound != transients.rend();) {
-    if (best.has_value() && until()) break;
-    MinSumResult result =
-        MinSum(graph, components, ByteCosts(graph, *bound), until);
+    if (!best.slots.empty() && until()) break;
+    // A plan whose largest transient is this one needs that much.
+    if (SaturatingAdd(frugal.Bytes(*bound), *bound) >= best.peak_bytes) {
+      ++bound;
+      continue;
+    }
+    MinSumResult result = frugal.is_alone()
+                              ? frugal.Solve(*bound)
+                              : MinSum(graph, components,
+                                       ByteCosts(graph, *bound), effort, until);
+    if (is_first) {
+      best.bound_bytes = SaturatingAdd(result.bound, least_transient);
+      is_first = false;
+    }
+    best.is_exact = best.is_exact && result.bound == result.cost;
     if (result.cost >= kNever) break;
     const Footprint footprint = FootprintOf(graph, result.slots);
-    if (!best.has_value() || footprint.peak() < best->peak_bytes) {
-      best = LeastMemory{footprint.peak(), std::move(result.slots)};
-    }
-    if (SaturatingAdd(footprint.bytes, least_transient) >= best->peak_bytes &&
-        result.is_complete) {
-      break;
+    if (footprint.peak() < best.peak_bytes) {
+      best.peak_bytes = footprint.peak();
+      best.slots = std::move(result.slots);
     }
     while (bound != transients.rend() && *bound >= footprint.transient) {
       ++bound;
     }
   }
+  if (best.is_exact) best.bound_bytes = best.peak_bytes;
   return best;
 }
 
-void PriceMemory(const Graph& graph, const std::vector<Component>& components,
-                 const MinSumResult& fastest, int64_t limit_bytes,
-                 const Until& until, Incumbent& incumbent) {
+std::vector<int> PriceMemory(const Graph& graph,
+                             const std::vector<Component>& components,
+                             const MinSumResult& fastest, int64_t limit_bytes,
+                             const Effort& effort, const Until& until,
+                             Incumbent& incumbent) {
   const int64_t room = limit_bytes - LeastTransient(graph);
   Point fast{fastest.cost, FootprintOf(graph, fastest.slots).bytes};
-  Point small{incumbent.time, FootprintOf(graph, incumbent.slots).bytes};
+  Point small{incumbent.time, incumbent.bytes};
+  std::vector<int> too_large = fastest.slots;
   for (int round = 0; round < kMostRounds; ++round) {
-    if (fast.bytes <= room || incumbent.time <= incumbent.lower_bound ||
-        until()) {
-      return;
+    if (fast.bytes <= room || small.time <= fast.time ||
+        incumbent.time <= incumbent.lower_bound || until()) {
+      break;
     }
-    const int64_t price = CrossingPrice(fast, small);
+    const int64_t price =
+        PriceBetween(small.time - fast.time, fast.bytes - small.bytes);
     MinSumResult result =
-        MinSum(graph, components, PricedCosts(graph, price), until);
-    if (!result.is_complete || result.cost >= kNever) return;
-    // PriceOf rounds down, and the price of the room must round up.
-    const Cost bound = result.cost - PriceOf(price, room) - 1;
-    if (bound > incumbent.lower_bound) {
-      incumbent.lower_bound = bound;
-      incumbent.price = price;
-    }
+        MinSum(graph, components, PricedCosts(graph, price), effort, until);
+    if (result.cost >= kNever) break;
+    // The prices of the copies, each rounded down, add up to no more than that
+    // of the room rounded down.
+    const Cost bound = result.bound - PriceOf(price, room);
+    incumbent.lower_bound = std::max(incumbent.lower_bound, bound);
     const Footprint footprint = FootprintOf(graph, result.slots);
     const Point point{TimeOf(graph, result, price), footprint.bytes};
-    if (footprint.peak() <= limit_bytes && point.time < incumbent.time) {
-      incumbent.time = point.time;
-      incumbent.slots = std::move(result.slots);
+    const bool is_known =
+        point.bytes == fast.bytes || point.bytes == small.bytes;
+    if (point.bytes > room) {
+      fast = point;
+      too_large = std::move(result.slots);
+    } else {
+      small = point;
+      if (footprint.peak() <= limit_bytes && point.time < incumbent.time) {
+        incumbent.time = point.time;
+        incumbent.bytes = point.bytes;
+        incumbent.slots = std::move(result.slots);
+      }
     }
-    Point& side = point.bytes <= room ? small : fast;
-    if (point.bytes == side.bytes && point.time >= side.time) return;
-    if (point.bytes == fast.bytes || point.bytes == small.bytes) return;
-    side = point;
-    if (small.time <= fast.time) return;
+    if (is_known) break;
   }
+  return too_large;
 }
 
 }  // namespace meshwright::search

@@ -10,7 +10,7 @@
 #define MESHWRIGHT_PLANNER_SEARCH_MEMORY_H_
 
 #include <cstdint>
-#include <optional>
+#include <limits>
 #include <vector>
 
 #include "planner/search/min_sum.h"
@@ -29,9 +29,6 @@ Footprint FootprintOf(const Graph& graph, const std::vector<int>& slots);
 // No plan's largest transient is below this.
 int64_t LeastTransient(const Graph& graph);
 
-// floor(price * bytes), at most kNever.
-Cost PriceOf(int64_t price, int64_t bytes);
-
 // Time plus priced bytes.
 Costs PricedCosts(const Graph& graph, int64_t price);
 
@@ -39,27 +36,38 @@ Costs PricedCosts(const Graph& graph, int64_t price);
 Costs ByteCosts(const Graph& graph, int64_t most_transient);
 
 struct LeastMemory {
-  int64_t peak_bytes = 0;
+  // Of the most frugal plan found; the largest int64_t if none was.
+  int64_t peak_bytes = std::numeric_limits<int64_t>::max();
   std::vector<int> slots;
+  int64_t bound_bytes = 0;  // no plan needs less
+  bool is_exact = true;
 };
 
-// Empty where every plan is forbidden. Exact if not stopped.
-std::optional<LeastMemory> FindLeastMemory(
-    const Graph& graph, const std::vector<Component>& components,
-    const Until& until);
+LeastMemory FindLeastMemory(const Graph& graph,
+                            const std::vector<Component>& components,
+                            const Effort& effort, const Until& until);
+
+// A plan as a line over prices: time + price * bytes.
+struct Point {
+  Cost time = 0;
+  int64_t bytes = 0;
+};
 
 // The best plan known to fit, and how good a plan can be.
 struct Incumbent {
   Cost time = kNever;
+  int64_t bytes = 0;  // persistent and saved
   std::vector<int> slots;
   Cost lower_bound = 0;
-  int64_t price = 0;  // that gave the lower bound
 };
 
-// `incumbent` holds a plan that fits `limit_bytes`; `fastest` does not.
-void PriceMemory(const Graph& graph, const std::vector<Component>& components,
-                 const MinSumResult& fastest, int64_t limit_bytes,
-                 const Until& until, Incumbent& incumbent);
+// `incumbent` holds a plan that fits `limit_bytes`, `fastest` one that does
+// not. Returns the best plan met that is too large.
+std::vector<int> PriceMemory(const Graph& graph,
+                             const std::vector<Component>& components,
+                             const MinSumResult& fastest, int64_t limit_bytes,
+                             const Effort& effort, const Until& until,
+                             Incumbent& incumbent);
 
 }  // namespace meshwright::search
 

@@ -14,21 +14,13 @@ int ArgMin(const std::vector<Cost>& values) {
 }  // namespace
 
 PathSolver::PathSolver(const Path& path, const Costs& costs,
-                       const Overrides& overrides, PowersCache& powers)
-    : path_(path), costs_(costs), overrides_(overrides), powers_(powers) {
+                       PowersCache& powers)
+    : path_(path), costs_(costs), powers_(powers) {
   if (path.in_order) {
     SolveInOrder();
   } else {
     SolveByPlaces();
   }
-}
-
-const std::vector<Cost>& PathSolver::UnaryOf(const Item& item) const {
-  if (item.variable.has_value()) {
-    const auto found = overrides_.find(*item.variable);
-    if (found != overrides_.end()) return found->second;
-  }
-  return costs_.unaries[item.unary];
 }
 
 Link PathSolver::LinkOf(const MatrixUse& use) const {
@@ -37,7 +29,7 @@ Link PathSolver::LinkOf(const MatrixUse& use) const {
 
 void PathSolver::SolveInOrder() {
   for (auto item = path_.items.rbegin(); item != path_.items.rend(); ++item) {
-    const std::vector<Cost>& unary = UnaryOf(*item);
+    const std::vector<Cost>& unary = costs_.unaries[item->unary];
     const std::vector<Cost> rest =
         runs_.empty() ? std::vector<Cost>(unary.size(), 0)
                       : MinPlus(LinkOf(*item->next), runs_.back().value());
@@ -51,7 +43,7 @@ void PathSolver::SolveInOrder() {
 }
 
 PathSolver::Place PathSolver::MakePlace(const Item& item, int64_t slot) const {
-  return {&item, slot, UnaryOf(item), {}};
+  return {&item, slot, costs_.unaries[item.unary], {}};
 }
 
 // Whether the plan with `a` at `place` is smaller in slot order than with `b`.

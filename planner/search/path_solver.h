@@ -1,7 +1,7 @@
 // PathSolver: the cheapest, then smallest, choice along one path.
 //
-// In → Out: a path, costs, and costs of touched variables that replace those of
-// their kind → the least cost, and on request the configuration per slot.
+// In → Out: a path and costs → the least cost, and on request the
+// configuration per slot.
 // Concept: backward dynamic programming with runs folded (run.h) when slots
 // ascend along the path. Otherwise the path is walked copy by copy, and equal
 // costs are settled by comparing the two plans in slot order.
@@ -9,7 +9,6 @@
 #ifndef MESHWRIGHT_PLANNER_SEARCH_PATH_SOLVER_H_
 #define MESHWRIGHT_PLANNER_SEARCH_PATH_SOLVER_H_
 
-#include <map>
 #include <vector>
 
 #include "planner/search/paths.h"
@@ -17,16 +16,13 @@
 
 namespace meshwright::search {
 
-using Overrides = std::map<int, std::vector<Cost>>;  // variable → costs
-
 class PathSolver {
  public:
-  PathSolver(const Path& path, const Costs& costs, const Overrides& overrides,
-             PowersCache& powers);
+  PathSolver(const Path& path, const Costs& costs, PowersCache& powers);
 
   Cost cost() const { return cost_; }  // kNever: every choice is forbidden
 
-  // Writes the path's slots. `overrides` need not live that long.
+  // Writes the path's slots.
   void Choose(std::vector<int>& slots) const;
 
  private:
@@ -37,7 +33,6 @@ class PathSolver {
     std::vector<int> next;  // best configuration of the place after
   };
 
-  const std::vector<Cost>& UnaryOf(const Item& item) const;
   Link LinkOf(const MatrixUse& use) const;
   void SolveInOrder();
   void SolveByPlaces();
@@ -47,7 +42,6 @@ class PathSolver {
 
   const Path& path_;
   const Costs& costs_;
-  const Overrides& overrides_;
   PowersCache& powers_;
   Cost cost_ = kNever;
   std::vector<Run> runs_;      // in order: one per item, last item first

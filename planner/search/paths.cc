@@ -2,11 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
-#include "planner/search/holding.h"
-
 namespace meshwright::search {
 namespace {
 
@@ -14,8 +9,7 @@ void Append(Path& path, const Item& item) {
   if (!path.items.empty()) {
     Item& last = path.items.back();
     const bool equal =
-        last.unary == item.unary && !last.variable && !item.variable &&
-        last.step == item.step &&
+        last.unary == item.unary && last.step == item.step &&
         last.first_slot + last.step * last.copies == item.first_slot &&
         (!last.inner || last.inner == last.next) &&
         (!item.inner || item.inner == last.next);
@@ -42,79 +36,50 @@ bool Ascends(const Path& path) {
 class Decomposer {
  public:
   explicit Decomposer(const Graph& graph)
-      : graph_(graph),
-        joins_of_(graph.variables.size()),
-        marks_{std::vector<bool>(graph.variables.size()),
-               std::vector<bool>(graph.variables.size())},
-        is_touched_(graph.variables.size(), false),
-        is_cut_(graph.joins.size(), false),
-        walked_(graph.variables.size(), false) {
+      : graph_(graph), joins_of_(graph.variables.size()) {
     for (size_t j = 0; j < graph.joins.size(); ++j) {
       joins_of_[graph.joins[j].from].push_back(j);
       joins_of_[graph.joins[j].to].push_back(j);
     }
   }
 
-  absl::StatusOr<std::vector<Component>> Run() {
+  std::vector<Component> Run() {
     std::vector<Component> components;
     std::vector<bool> seen(graph_.variables.size(), false);
     for (size_t v = 0; v < graph_.variables.size(); ++v) {
-      if (seen[v]) continue;
-      ASSIGN_OR_RETURN(Component component, Take(Reach(v, seen)));
-      components.push_back(std::move(component));
+      if (!seen[v]) components.push_back(Reach(v, seen));
     }
     return components;
   }
 
  private:
-  std::vector<int> Reach(int start, std::vector<bool>& seen) const {
-    std::vector<int> found = {start};
+  Component Reach(int start, std::vector<bool>& seen) {
+    Component found{.variables = {start}};
     seen[start] = true;
-    for (size_t i = 0; i < found.size(); ++i) {
-      for (const int j : joins_of_[found[i]]) {
-        for (const int end : {graph_.joins[j].from, graph_.joins[j].to}) {
-          if (!seen[end]) found.push_back(end);
-          seen[end] = true;
+    size_t most_joins = 0;
+    std::optional<int> end;
+    for (size_t i = 0; i < found.variables.size(); ++i) {
+      const std::vector<int>& joins = joins_of_[found.variables[i]];
+      most_joins = std::max(most_joins, joins.size());
+      for (const int j : joins) {
+        const Join& join = graph_.joins[j];
+        if (join.from == found.variables[i]) found.joins.push_back(j);
+        for (const int other : {join.from, join.to}) {
+          if (!seen[other]) found.variables.push_back(other);
+          seen[other] = true;
         }
       }
     }
-    std::sort(found.begin(), found.end());
+    std::sort(found.variables.begin(), found.variables.end());
+    std::sort(found.joins.begin(), found.joins.end());
+    if (most_joins > 2 || found.joins.size() == found.variables.size()) {
+      return found;
+    }
+    for (const int v : found.variables) {
+      if (joins_of_[v].size() < 2 && !end.has_value()) end = v;
+    }
+    found.path = Oriented(*end);
     return found;
-  }
-
-  absl::StatusOr<Component> Take(const std::vector<int>& variables) {
-    const auto held =
-        ChooseHeld(graph_, joins_of_, variables, kMostCombinations, marks_);
-    if (!held.has_value()) {
-      return absl::UnimplementedError(absl::StrCat(
-          "the edges off the chain need more than ", kMostCombinations,
-          " combinations of configurations, the limit of the exact search"));
-    }
-    Component component{.held = held->variables,
-                        .combinations = held->combinations};
-    for (const int v : component.held) is_touched_[v] = true;
-    for (const int v : component.held) {
-      for (const int j : joins_of_[v]) {
-        const Join& join = graph_.joins[j];
-        if (join.is_run || is_cut_[j]) continue;
-        is_cut_[j] = is_touched_[join.from] = is_touched_[join.to] = true;
-        component.cut.push_back(j);
-      }
-    }
-    for (const int v : variables) {
-      if (!walked_[v] && Active(v).size() < 2) {
-        component.paths.push_back(Oriented(v));
-      }
-    }
-    return component;
-  }
-
-  std::vector<int> Active(int v) const {
-    std::vector<int> active;
-    for (const int j : joins_of_[v]) {
-      if (!is_cut_[j]) active.push_back(j);
-    }
-    return active;
   }
 
   // The path that starts at `v`, turned round if only that puts it in order.
@@ -130,11 +95,10 @@ class Decomposer {
     Path path;
     std::optional<int> came;
     while (true) {
-      walked_[v] = true;
       *end = v;
       Item item = At(v);
       const Join* join = nullptr;
-      for (const int j : Active(v)) {
+      for (const int j : joins_of_[v]) {
         if (came == j) continue;
         join = &graph_.joins[j];
         came = j;
@@ -156,9 +120,6 @@ class Decomposer {
       }
     }
     path.in_order = Ascends(path);
-    for (const Item& item : path.items) {
-      path.is_touched = path.is_touched || item.variable.has_value();
-    }
     return path;
   }
 
@@ -167,7 +128,6 @@ class Decomposer {
               .first_slot = graph_.variables[v].slot,
               .step = came_step_};
     came_step_ = 1;
-    if (is_touched_[v]) item.variable = v;
     return item;
   }
 
@@ -186,16 +146,12 @@ class Decomposer {
 
   const Graph& graph_;
   std::vector<std::vector<int>> joins_of_;
-  Marks marks_;
-  std::vector<bool> is_touched_;
-  std::vector<bool> is_cut_;
-  std::vector<bool> walked_;
   int came_step_ = 1;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<Component>> Decompose(const Graph& graph) {
+std::vector<Component> Decompose(const Graph& graph) {
   return Decomposer(graph).Run();
 }
 

@@ -1,99 +1,124 @@
 #include "planner/search/powers.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
+#include "planner/search/min_plus.h"
+
 namespace meshwright::search {
+namespace {
+
+constexpr int kUnknown = -1;
+
+std::vector<Cost> Product(int size, const std::vector<Cost>& left,
+                          const std::vector<Cost>& right) {
+  std::vector<Cost> product(left.size(), kNever);
+  const Rows rows{right.data(), size, size, size};
+  for (size_t row = 0; row < left.size(); row += size) {
+    MinOverRows(rows, &left[row], &product[row]);
+  }
+  return product;
+}
+
+}  // namespace
 
 Powers::Powers(Matrix step) : size_(step.rows) {
-  Level first;
-  first.cost = std::move(step.entries);
-  first.rank.resize(first.cost.size());
-  for (size_t i = 0; i < first.rank.size(); ++i) first.rank[i] = i % size_;
-  first.ordered = first.rank;
-  first.middle.assign(first.cost.size(), 0);
-  levels_.push_back(std::move(first));
+  levels_.push_back({std::move(step.entries), {}, {}});
+  levels_[0].ranks.resize(size_);
 }
 
 void Powers::Grow(int level) {
   while (static_cast<int>(levels_.size()) <= level) {
-    levels_.push_back(Double(levels_.back()));
+    const std::vector<Cost>& half = levels_.back().cost;
+    Level made{Product(size_, half, half), {}, {}};
+    made.middle.assign(made.cost.size(), kUnknown);
+    made.ranks.resize(size_);
+    levels_.push_back(std::move(made));
   }
 }
 
-Powers::Level Powers::Double(const Level& half) const {
-  Level level;
-  level.cost.assign(half.cost.size(), kNever);
-  level.middle.assign(half.cost.size(), 0);
-  level.rank.resize(half.cost.size());
-  level.ordered.resize(half.cost.size());
-  for (int c = 0; c < size_; ++c) {
-    Cost* const out = &level.cost[Index(c, 0)];
-    int* const middle = &level.middle[Index(c, 0)];
-    // Left halves by rising rank: the first to reach a cost is the smallest.
-    for (int i = 0; i < size_; ++i) {
-      const int m = half.ordered[Index(c, i)];
-      const Cost left = half.cost[Index(c, m)];
-      if (left >= kNever) continue;
-      const Cost* const right = &half.cost[Index(m, 0)];
-      for (int d = 0; d < size_; ++d) {
-        const Cost sum = left + right[d];
-        const bool better = sum < out[d];
-        out[d] = better ? sum : out[d];
-        middle[d] = better ? m : middle[d];
-      }
+Matrix Powers::Walks(int64_t steps) {
+  Matrix walks{size_, size_, {}};
+  for (int level = 0; (steps >> level) > 0; ++level) {
+    if (((steps >> level) & 1) == 0) continue;
+    Grow(level);
+    const std::vector<Cost>& block = levels_[level].cost;
+    walks.entries =
+        walks.entries.empty() ? block : Product(size_, block, walks.entries);
+  }
+  return walks;
+}
+
+int Powers::Middle(int level, int from, int to) {
+  int& known = levels_[level].middle[Index(from, to)];
+  if (known != kUnknown) return known;
+  const std::vector<Cost>& half = levels_[level - 1].cost;
+  const Cost cost = levels_[level].cost[Index(from, to)];
+  const std::vector<int>* ranks = nullptr;
+  int best = kUnknown;
+  for (int m = 0; m < size_; ++m) {
+    if (half[Index(from, m)] + half[Index(m, to)] != cost) continue;
+    if (best == kUnknown) {
+      best = m;
+      continue;
     }
-    Rank(half, c, level);
+    if (ranks == nullptr) ranks = &Ranks(level - 1, from);
+    if ((*ranks)[m] < (*ranks)[best]) best = m;
   }
-  return level;
+  return known = best;
 }
 
-void Powers::Rank(const Level& half, int from, Level& level) const {
-  const auto key = [&](int d) {
-    const int m = level.middle[Index(from, d)];
-    return std::pair(half.rank[Index(from, m)], half.rank[Index(m, d)]);
-  };
-  std::vector<std::pair<std::pair<int, int>, int>> keyed(size_);
-  for (int d = 0; d < size_; ++d) keyed[d] = {key(d), d};
-  std::sort(keyed.begin(), keyed.end());
-  for (int i = 0; i < size_; ++i) {
-    level.ordered[Index(from, i)] = keyed[i].second;
-    level.rank[Index(from, keyed[i].second)] = i;
+const std::vector<int>& Powers::Ranks(int level, int from) {
+  std::vector<int>& ranks = levels_[level].ranks[from];
+  if (!ranks.empty()) return ranks;
+  std::vector<std::tuple<int, int, int>> keyed(size_);
+  for (int d = 0; d < size_; ++d) {
+    if (level == 0) {
+      keyed[d] = {d, 0, d};
+    } else if (cost(level, from, d) >= kNever) {
+      keyed[d] = {size_, 0, d};
+    } else {
+      const int m = Middle(level, from, d);
+      keyed[d] = {Ranks(level - 1, from)[m], Ranks(level - 1, m)[d], d};
+    }
   }
+  std::sort(keyed.begin(), keyed.end());
+  ranks.resize(size_);
+  for (int i = 0; i < size_; ++i) ranks[std::get<2>(keyed[i])] = i;
+  return ranks;
 }
 
 std::vector<Cost> Powers::Apply(int level,
                                 const std::vector<Cost>& next) const {
-  std::vector<Cost> out(size_, kNever);
-  const Cost* row = levels_[level].cost.data();
-  for (int c = 0; c < size_; ++c, row += size_) {
-    for (int d = 0; d < size_; ++d) {
-      out[c] = std::min(out[c], row[d] + next[d]);
-    }
-  }
+  std::vector<Cost> out(size_);
+  MinOverColumns({levels_[level].cost.data(), size_, size_, size_}, next.data(),
+                 out.data());
   return out;
 }
 
-int Powers::Choose(int level, int from, const std::vector<Cost>& next) const {
-  const Level& walks = levels_[level];
-  int best = walks.ordered[Index(from, 0)];
-  for (int i = 1; i < size_; ++i) {
-    const int d = walks.ordered[Index(from, i)];
-    if (walks.cost[Index(from, d)] + next[d] <
-        walks.cost[Index(from, best)] + next[best]) {
-      best = d;
+int Powers::Choose(int level, int from, const std::vector<Cost>& next) {
+  const Cost* const row = &levels_[level].cost[Index(from, 0)];
+  int best = 0;
+  for (int d = 1; d < size_; ++d) {
+    const Cost sum = row[d] + next[d];
+    const Cost least = row[best] + next[best];
+    if (sum > least) continue;
+    if (sum == least) {
+      const std::vector<int>& ranks = Ranks(level, from);
+      if (ranks[d] > ranks[best]) continue;
     }
+    best = d;
   }
   return best;
 }
 
-void Powers::Expand(int level, int from, int to,
-                    std::vector<int>& places) const {
+void Powers::Expand(int level, int from, int to, std::vector<int>& places) {
   if (level == 0) {
     places.push_back(to);
     return;
   }
-  const int middle = levels_[level].middle[Index(from, to)];
+  const int middle = Middle(level, from, to);
   Expand(level - 1, from, middle, places);
   Expand(level - 1, middle, to, places);
 }

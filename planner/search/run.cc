@@ -25,9 +25,12 @@ std::optional<Cost> Difference(const std::vector<Cost>& a,
 // Longer ones are left to Powers.
 constexpr size_t kLongestPeriod = 64;
 
+// Copies to walk one by one before folding, whose cost is that of k copies per
+// level: all of them where folding would cost more.
 int64_t Budget(int64_t copies, size_t configs) {
   const int64_t levels = std::bit_width(static_cast<uint64_t>(copies));
-  return std::max<int64_t>(32, static_cast<int64_t>(configs) * levels);
+  const int64_t folding = static_cast<int64_t>(configs) * levels;
+  return copies <= 2 * folding ? copies : std::max<int64_t>(32, folding / 4);
 }
 
 }  // namespace

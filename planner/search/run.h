@@ -6,7 +6,7 @@
 //   2. as soon as two vectors, `period` copies apart, differ by a constant, all
 //      earlier copies repeat those between them, for (min,+) maps commute with
 //      adding a constant;
-//   3. if that has not happened after about k log n copies, Powers.
+//   3. if that has not happened after some k log n copies, Powers.
 // Choices are read off from the first copy on, smallest first, so of all plans
 // of least cost the lexicographically smallest comes out.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_RUN_H_
@@ -69,7 +69,7 @@ class Run {
   int64_t copies_;
   std::vector<std::vector<Cost>> tail_;  // value at the last copy, one before
   size_t period_ = 0;  // not 0: earlier values repeat the end of tail_
-  const Powers* powers_ = nullptr;
+  Powers* powers_ = nullptr;
   std::vector<Block> blocks_;  // from the first copy on
   std::vector<Cost> value_;
 };

@@ -7,8 +7,9 @@
 #include "base/status_macros.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/validate.h"
+#include "planner/search/improve.h"
+#include "planner/search/limited.h"
 #include "planner/search/memory.h"
-#include "planner/search/pareto.h"
 
 namespace meshwright::search {
 namespace {
@@ -16,8 +17,8 @@ namespace {
 using problem::Picoseconds;
 using problem::PlanProblem;
 
-// Whether the dearest plan could reach kNever by its sums alone.
-bool MayOverflow(const Graph& graph) {
+// What the dearest plan could cost, over all components.
+__int128 DearestTime(const Graph& graph) {
   const auto largest = [](const std::vector<Cost>& costs) {
     Cost most = 0;
     for (const Cost cost : costs) {
@@ -37,13 +38,17 @@ bool MayOverflow(const Graph& graph) {
   for (const Join& join : graph.joins) {
     sum += static_cast<__int128>(join.between + 1) * matrices[join.matrix];
   }
-  return sum >= kNever;
+  return sum;
 }
 
 class Solver {
  public:
   Solver(const PlanProblem& problem, const Options& options)
-      : problem_(problem), graph_(BuildGraph(problem)) {
+      : problem_(problem),
+        graph_(BuildGraph(problem)),
+        effort_(options.effort),
+        components_(Decompose(graph_)),
+        dearest_(DearestTime(graph_)) {
     until_ = [options] {
       return options.stop.stop_requested() ||
              (options.deadline.has_value() &&
@@ -52,60 +57,88 @@ class Solver {
   }
 
   absl::StatusOr<Answer> Run() {
-    ASSIGN_OR_RETURN(components_, Decompose(graph_));
     const bool is_chain =
         std::all_of(components_.begin(), components_.end(),
-                    [](const Component& c) { return c.held.empty(); });
-    Answer answer{.solver = is_chain ? "chain" : "conditioned chain"};
-    const Costs costs = TimeCosts(graph_);
-    const MinSumResult fastest = MinSum(graph_, components_, costs, until_);
-    if (fastest.cost >= kNever) {
-      if (MayOverflow(graph_)) {
+                    [](const Component& c) { return c.path.has_value(); });
+    Answer answer{.solver = is_chain ? "chain" : "elimination"};
+    MinSumResult fastest =
+        MinSum(graph_, components_, TimeCosts(graph_), effort_, until_);
+    if (fastest.bound >= kNever) {
+      if (dearest_ >= kNever) {
         return absl::OutOfRangeError(
             "every plan takes longer than the 23 days that can be added up");
       }
       return answer;
     }
-    const Cost bound = fastest.is_complete
-                           ? fastest.cost
-                           : RelaxedMinSum(graph_, components_, costs);
-    answer.lower_bound = Picoseconds(bound);
+    if (fastest.cost >= kNever) {
+      return absl::ResourceExhaustedError(
+          "the pairs that tables forbid leave no plan that the search found, "
+          "and too many to rule all out; allow more pairs");
+    }
+    if (fastest.bound < fastest.cost) answer.solver = "labels";
+    answer.lower_bound = Picoseconds(fastest.bound);
     if (!problem_.memory_limit_bytes.has_value() ||
         FootprintOf(graph_, fastest.slots).peak() <=
             *problem_.memory_limit_bytes) {
       RETURN_IF_ERROR(SetPlan(fastest.slots, answer));
       return answer;
     }
-    RETURN_IF_ERROR(Limit(fastest, bound, answer));
+    RETURN_IF_ERROR(Limit(fastest, answer));
     return answer;
   }
 
  private:
-  absl::Status Limit(const MinSumResult& fastest, Cost bound, Answer& answer) {
+  absl::Status Limit(const MinSumResult& fastest, Answer& answer) {
     const int64_t limit = *problem_.memory_limit_bytes;
-    auto least = FindLeastMemory(graph_, components_, until_);
-    if (!least.has_value()) {
+    LeastMemory least = FindLeastMemory(graph_, components_, effort_, until_);
+    if (least.slots.empty()) {
       return absl::OutOfRangeError(
           "every plan needs more bytes than can be added up");
     }
-    if (least->peak_bytes > limit) {
-      answer.least_memory_bytes = least->peak_bytes;
+    if (least.peak_bytes > limit) {
+      if (least.bound_bytes <= limit) {
+        return absl::ResourceExhaustedError(absl::StrCat(
+            "no plan within memory_limit_bytes was found, nor a proof that "
+            "there is none; one of ",
+            least.peak_bytes, " bytes was"));
+      }
+      answer.least_memory_bytes = least.peak_bytes;
       return {};
     }
-    answer.solver += " + prices";
-    const problem::Choice choice = ToChoice(problem_, graph_, least->slots);
+    const problem::Choice choice = ToChoice(problem_, graph_, least.slots);
     ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
                      problem::Evaluate(problem_, choice));
     Incumbent incumbent{.time = evaluation.time.count(),
-                        .slots = std::move(least->slots),
-                        .lower_bound = bound};
-    if (fastest.is_complete) {
-      PriceMemory(graph_, components_, fastest, limit, until_, incumbent);
+                        .bytes = FootprintOf(graph_, least.slots).bytes,
+                        .slots = std::move(least.slots),
+                        .lower_bound = fastest.bound};
+    if (IsModerate()) {
+      answer.solver += " + labels";
+      const Point fast{fastest.cost, FootprintOf(graph_, fastest.slots).bytes};
+      SolveLimited(LaidOutModel(graph_), limit, fast, effort_, until_,
+                   incumbent);
+    } else {
+      answer.solver += " + prices";
+      const std::vector<int> too_large = PriceMemory(
+          graph_, components_, fastest, limit, effort_, until_, incumbent);
+      MixPlans(graph_, too_large, limit, incumbent);
     }
-    answer.solver += " + pareto";
-    ParetoSearch(graph_, components_, limit, until_, incumbent);
     answer.lower_bound = Picoseconds(incumbent.lower_bound);
     return SetPlan(incumbent.slots, answer);
+  }
+
+  // Whether every copy may be looked at for itself, and no sum of costs comes
+  // near kNever.
+  bool IsModerate() const {
+    constexpr double kMostSteps = 1e8;
+    double steps = 0;
+    for (size_t n = 0; n < graph_.node_unary.size(); ++n) {
+      const double k = graph_.unaries[graph_.node_unary[n]].time.size();
+      steps +=
+          k * k *
+          static_cast<double>(graph_.first_slot[n + 1] - graph_.first_slot[n]);
+    }
+    return steps <= kMostSteps && dearest_ < kNever / 8;
   }
 
   // The figures of a plan come from the evaluator, not from the solver.
@@ -126,8 +159,10 @@ class Solver {
 
   const PlanProblem& problem_;
   const Graph graph_;
+  const Effort effort_;
   Until until_;
-  std::vector<Component> components_;
+  const std::vector<Component> components_;
+  const __int128 dearest_;
 };
 
 }  // namespace

@@ -1,18 +1,20 @@
 // Search: the fastest plan of a PlanProblem.
 //
-// Concept: chains are solved exactly by dynamic programming with equal copies
-// folded (run.h); edges off the chain by trying the configurations of a few
-// held variables (paths.h); a memory limit by priced bytes for the bound and
-// Pareto fronts for the proof (memory.h, pareto.h). Every answer carries a
-// certified lower bound, equal to its time when it is optimal.
+// Concept: paths are solved exactly by dynamic programming with equal copies
+// folded (run.h), other graphs by eliminating variables (component.h). A memory
+// limit is priced for the bound, and labels give the proof (limited.h). Where
+// that would take more than the effort allowed, the answer is the best plan
+// met. Every answer carries a certified lower bound, equal to its time when it
+// is optimal.
 // In → Out: a valid problem → an answer: a plan, or that none fits.
 // Ties: among plans of equal time the lexicographically smallest choice in
-// file order. Under a binding memory limit: the smallest along the paths, and
-// when the search was stopped or bounded, the one it met, the same each time.
+// file order, if the search was exact and the limit does not bind. Under a
+// binding limit the smallest on a path in file order; otherwise some plan, the
+// same each time.
 // Threads: any number at once; nothing is shared.
-// Errors: kInvalidArgument for a problem that does not validate,
-// kUnimplemented for more held combinations than kMostCombinations,
-// kOutOfRange when every allowed plan takes over 23 days.
+// Errors: kInvalidArgument for a problem that does not validate, kOutOfRange
+// when every allowed plan takes over 23 days, kResourceExhausted when forbidden
+// pairs hide whether there is a plan at all.
 // Source: papers/cfp.txt Eqs. 8 and 9, sharpened as design section 7 says.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_SEARCH_H_
 #define MESHWRIGHT_PLANNER_SEARCH_SEARCH_H_
@@ -25,6 +27,7 @@
 
 #include "absl/status/statusor.h"
 #include "planner/problem/plan_problem.h"
+#include "planner/search/effort.h"
 
 namespace meshwright::search {
 
@@ -33,6 +36,7 @@ namespace meshwright::search {
 struct Options {
   std::optional<std::chrono::steady_clock::time_point> deadline;
   std::stop_token stop;
+  Effort effort;
 };
 
 struct Plan {
@@ -47,7 +51,7 @@ struct Answer {
   // What the most frugal plan needs, when none fits; empty when forbidden
   // pairs leave no plan at all.
   std::optional<int64_t> least_memory_bytes;
-  std::string solver;  // "chain", "conditioned chain", "pareto", ...
+  std::string solver;  // "chain", "elimination", "chain + labels", ...
   std::chrono::duration<double> elapsed{0};
 
   // (time - lower bound) / time; 0 for an optimal plan.

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
 
 #include "planner/problem/evaluate.h"
 #include "planner/problem/problem_json.h"
 #include "planner/search/exhaustive.h"
+#include "planner/search/random_problem.h"
 
 namespace meshwright::search {
 namespace {
@@ -15,111 +17,20 @@ namespace {
 using problem::Picoseconds;
 using problem::PlanProblem;
 
-// What may occur in a random problem.
-struct Kinds {
-  bool skips = false;
-  bool shuffled = false;
-  bool tied = false;
-  bool nulls = false;
-  bool fixed = false;
-  bool limit = false;
-  bool gaps = false;  // disconnected components
-};
-
-class Generator {
- public:
-  Generator(uint64_t seed, const Kinds& kinds) : random_(seed), kinds_(kinds) {}
-
-  PlanProblem Make() {
-    PlanProblem made;
-    spread_ = Below(2) == 0 ? 3 : 40;  // few values make many ties
-    const int types = 1 + Below(3);
-    for (int t = 0; t < types; ++t) made.types.push_back(MakeType());
-    int copies = 0;
-    while (copies < 6 && made.nodes.size() < 5) {
-      problem::Node node{.type = Below(types), .repeat = 1 + Below(4)};
-      node.tied = kinds_.tied && Below(3) == 0;
-      copies += node.tied ? 1 : node.repeat;
-      made.nodes.push_back(node);
-    }
-    const int nodes = made.nodes.size();
-    std::vector<int> order(nodes);
-    for (int n = 0; n < nodes; ++n) order[n] = n;
-    if (kinds_.shuffled) std::shuffle(order.begin(), order.end(), random_);
-    for (int i = 0; i + 1 < nodes; ++i) {
-      if (kinds_.gaps && Below(4) == 0) continue;
-      AddEdge(made, order[i], order[i + 1]);
-    }
-    for (int i = kinds_.skips ? Below(3) : 0; i > 0 && nodes > 1; --i) {
-      const int from = Below(nodes - 1);
-      AddEdge(made, order[from], order[from + 1 + Below(nodes - 1 - from)]);
-    }
-    for (int t = 0; t < types; ++t) {
-      if (Below(3) == 0) continue;
-      made.self_edges.push_back({t, TableOf(made, t, t)});
-    }
-    if (kinds_.fixed) {
-      for (int i = Below(3); i > 0; --i) {
-        const int n = Below(nodes);
-        made.fixed[n] = {Below(Configs(made, made.nodes[n].type))};
-        if (Below(2) == 0) {
-          made.fixed[n].push_back(Below(Configs(made, made.nodes[n].type)));
-        }
-      }
-    }
-    if (kinds_.limit) made.memory_limit_bytes = Below(copies * 2 * spread_);
-    return made;
-  }
-
- private:
-  int Below(int bound) { return static_cast<int>(random_() % bound); }
-
-  static int Configs(const PlanProblem& problem, int type) {
-    return problem.types[type].configs.size();
-  }
-
-  problem::NodeType MakeType() {
-    problem::NodeType type;
-    for (int c = 1 + Below(3); c > 0; --c) {
-      type.configs.push_back({Picoseconds(Below(spread_)), Below(spread_),
-                              Below(spread_), Below(2 * spread_)});
-    }
-    return type;
-  }
-
-  // A new table, or one there is, so that equal neighbours occur.
-  int TableOf(PlanProblem& made, int from, int to) {
-    const int rows = Configs(made, from);
-    const int columns = Configs(made, to);
-    for (size_t t = 0; t < made.tables.size(); ++t) {
-      if (made.tables[t].rows == rows && made.tables[t].columns == columns &&
-          Below(2) == 0) {
-        return t;
-      }
-    }
-    problem::Table table{rows, columns, {}};
-    for (int i = 0; i < rows * columns; ++i) {
-      table.entries.push_back(Picoseconds(Below(spread_)));
-      if (kinds_.nulls && Below(4) == 0) table.entries.back().reset();
-    }
-    made.tables.push_back(std::move(table));
-    return static_cast<int>(made.tables.size()) - 1;
-  }
-
-  void AddEdge(PlanProblem& made, int from, int to) {
-    const int table = TableOf(made, made.nodes[from].type, made.nodes[to].type);
-    made.edges.push_back({from, to, table});
-  }
-
-  std::mt19937_64 random_;
-  Kinds kinds_;
-  int spread_ = 3;
-};
+// Effort so small that nothing is eliminated and labels are narrow.
+Effort Little(int64_t candidates) {
+  return {.table_entries = 3,
+          .table_steps = 1,
+          .easy_steps = 1,
+          .labels = 200,
+          .candidates = candidates,
+          .fine_candidates = candidates};
+}
 
 void Compare(const Kinds& kinds, int rounds, uint64_t first_seed) {
   int feasible = 0;
   for (int round = 0; round < rounds; ++round) {
-    const PlanProblem problem = Generator(first_seed + round, kinds).Make();
+    const PlanProblem problem = RandomProblem(first_seed + round, kinds);
     SCOPED_TRACE(problem::ProblemToJson(problem));
     const Exhaustive oracle = SolveExhaustively(problem);
     const auto answer = Solve(problem);
@@ -153,10 +64,83 @@ TEST(SearchTest, EverythingWithALimit) {
   Compare({true, true, true, true, true, true, true}, 3000, 60000);
 }
 
+class GraphSearchTest : public testing::TestWithParam<Skeleton> {
+ protected:
+  Kinds Of(bool everything, bool limit) const {
+    return {.shuffled = true,
+            .tied = everything,
+            .nulls = everything,
+            .fixed = everything,
+            .limit = limit,
+            .skeleton = GetParam(),
+            .nodes = 7,
+            .copies = 8};
+  }
+};
+
+TEST_P(GraphSearchTest, Free) { Compare(Of(false, false), 400, 100000); }
+TEST_P(GraphSearchTest, FreeWithEverything) {
+  Compare(Of(true, false), 500, 110000);
+}
+TEST_P(GraphSearchTest, Limited) { Compare(Of(false, true), 400, 120000); }
+TEST_P(GraphSearchTest, LimitedWithEverything) {
+  Compare(Of(true, true), 500, 130000);
+}
+
+// However little is spent, bound <= optimum <= plan, and a plan is there unless
+// forbidden pairs hide it, which is said.
+TEST_P(GraphSearchTest, LittleEffortLeavesACertifiedGap) {
+  int open = 0;
+  int proved = 0;
+  for (const bool limit : {false, true}) {
+    for (int round = 0; round < 400; ++round) {
+      const PlanProblem problem =
+          RandomProblem(140000 + round, Of(round % 2 == 1, limit));
+      SCOPED_TRACE(problem::ProblemToJson(problem));
+      const Exhaustive oracle = SolveExhaustively(problem);
+      const auto answer =
+          Solve(problem, {.effort = Little(round % 3 == 0 ? 1 : 1000)});
+      if (answer.status().code() == absl::StatusCode::kResourceExhausted) {
+        ASSERT_TRUE(round % 2 == 1) << "nothing is forbidden";
+        continue;
+      }
+      ASSERT_TRUE(answer.ok()) << answer.status();
+      ASSERT_EQ(answer->plan.has_value(), oracle.choice.has_value());
+      if (!oracle.choice.has_value()) continue;
+      ASSERT_LE(answer->lower_bound, oracle.time);
+      ASSERT_GE(answer->plan->time, oracle.time);
+      ASSERT_LE(answer->plan->peak_bytes,
+                problem.memory_limit_bytes.value_or(1 << 30));
+      answer->Gap() > 0 ? ++open : ++proved;
+    }
+  }
+  RecordProperty("open", open);
+  EXPECT_GT(proved, 150);
+}
+
+std::string NameOf(const testing::TestParamInfo<Skeleton>& skeleton) {
+  switch (skeleton.param) {
+    case Skeleton::kChain:
+      return "Chain";
+    case Skeleton::kHub:
+      return "Hub";
+    case Skeleton::kLadder:
+      return "Ladder";
+    case Skeleton::kDense:
+      return "Dense";
+  }
+  return "";
+}
+
+INSTANTIATE_TEST_SUITE_P(Skeletons, GraphSearchTest,
+                         testing::Values(Skeleton::kChain, Skeleton::kHub,
+                                         Skeleton::kLadder, Skeleton::kDense),
+                         NameOf);
+
 // With a limit, a chain in file order also gets the smallest choice.
 TEST(SearchTest, LimitedChainsBreakTiesAlike) {
   for (int round = 0; round < 1500; ++round) {
-    const PlanProblem problem = Generator(round, {.limit = true}).Make();
+    const PlanProblem problem = RandomProblem(round, {.limit = true});
     SCOPED_TRACE(problem::ProblemToJson(problem));
     const Exhaustive oracle = SolveExhaustively(problem);
     const auto answer = Solve(problem);
@@ -310,17 +294,83 @@ TEST(SearchTest, TimesBeyondTheLimitAreSaidNotWrapped) {
   EXPECT_EQ(answer->plan->choice[0], std::vector<int>(8, 1));
 }
 
-TEST(SearchTest, TooManyCombinationsAreRefused) {
-  PlanProblem problem = Deep(81, 1, 2);
-  problem.nodes.assign(6, {.type = 0});
+// A hub read by every node: figures near the ends of what is allowed.
+PlanProblem LongHub() {
+  PlanProblem problem = Deep(3, 1, 7);
+  problem.nodes.assign(8, {.type = 0});
+  problem.self_edges.clear();
+  problem.edges.clear();
+  for (int n = 1; n < 8; ++n) {
+    problem.edges.push_back({n - 1, n, 0});
+    if (n > 1) problem.edges.push_back({0, n, 0});
+  }
+  for (auto& entry : problem.tables[0].entries) entry = problem::kLongestTime;
+  return problem;
+}
+
+TEST(SearchTest, TimesBeyondTheLimitAreSaidInGraphsToo) {
+  PlanProblem problem = LongHub();
+  EXPECT_EQ(Solve(problem).status().code(), absl::StatusCode::kOutOfRange);
+  problem.tables[0].entries[1 * 3 + 1] = Picoseconds(0);
+  for (const double easy_steps : {1.0, 1e9}) {
+    const auto answer = Solve(problem, {.effort = {.easy_steps = easy_steps}});
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->lower_bound, answer->plan->time);
+    for (const auto& copies : answer->plan->choice) EXPECT_EQ(copies[0], 1);
+  }
+}
+
+TEST(SearchTest, BytesNearTheEndOfTheirRangeAreLimited) {
+  for (const int64_t big : {int64_t{1} << 40, int64_t{1} << 55}) {
+    PlanProblem problem = LongHub();
+    for (auto& entry : problem.tables[0].entries) {
+      entry = Picoseconds(entry->count() % 1000);
+    }
+    for (int c = 0; c < 3; ++c) {
+      problem.types[0].configs[c] = {Picoseconds(100 - 10 * c), big + c * big,
+                                     c, 2 - c};
+    }
+    problem.memory_limit_bytes = 13 * big + 20;
+    const Exhaustive oracle = SolveExhaustively(problem);
+    const auto answer = Solve(problem);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    ASSERT_TRUE(answer->plan.has_value());
+    EXPECT_EQ(answer->plan->time, oracle.time);
+    EXPECT_EQ(answer->lower_bound, oracle.time);
+  }
+}
+
+// Longer than the labels reach: priced and mixed, with a certified gap.
+TEST(SearchTest, VeryDeepChainsWithALimitHaveASmallCertifiedGap) {
+  PlanProblem problem = Deep(81, 40'000, 6);
+  const auto fastest = Solve(problem);
+  ASSERT_TRUE(fastest.ok());
+  problem.memory_limit_bytes = 0;
+  const auto least = Solve(problem);
+  ASSERT_TRUE(least.ok());
+  problem.memory_limit_bytes =
+      (*least->least_memory_bytes + fastest->plan->peak_bytes) / 2;
+  const auto answer = Solve(problem);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  ASSERT_TRUE(answer->plan.has_value());
+  EXPECT_LE(answer->plan->peak_bytes, *problem.memory_limit_bytes);
+  EXPECT_LE(answer->Gap(), 0.01);
+}
+
+// Twenty nodes, each joined with all others.
+TEST(SearchTest, DenseGraphsStillHaveAPlanAndABound) {
+  PlanProblem problem = Deep(12, 1, 2);
+  problem.nodes.assign(20, {.type = 0});
   problem.edges.clear();
   problem.self_edges.clear();
-  for (int a = 0; a < 6; ++a) {
-    for (int b = a + 1; b < 6; ++b) problem.edges.push_back({a, b, 0});
+  for (int a = 0; a < 20; ++a) {
+    for (int b = a + 1; b < 20; ++b) problem.edges.push_back({a, b, 0});
   }
-  const auto answer = Solve(problem);
-  EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_NE(answer.status().message().find("100000"), std::string::npos);
+  const auto answer = Solve(problem, {.effort = {.candidates = 100'000}});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  ASSERT_TRUE(answer->plan.has_value());
+  EXPECT_LE(answer->lower_bound, answer->plan->time);
+  EXPECT_GT(answer->lower_bound.count(), 0);
 }
 
 }  // namespace

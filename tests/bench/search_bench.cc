@@ -1,9 +1,10 @@
-// The chain search on chains like a deep transformer: an embedding, `depth`
-// copies of a segment of 81 configurations, and a head.
+// The search on problems shaped like models: deep chains, encoder-decoders,
+// U-shaped networks and chains with skip edges; free and under a limit.
 //
 //   build/release/bin/search_bench
 //
-// Times are those of Solve: validation, search, evaluation; no JSON.
+// Times are those of Solve: validation, search, evaluation; no JSON. `gap` is
+// what the answer leaves unproved.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -19,58 +20,161 @@ using problem::PlanProblem;
 constexpr int kConfigs = 81;
 constexpr int kEndConfigs = 9;
 
-// Times of 27 to 64 ms and 0 to 4 ms of resharding, as were measured for a
-// LLaMA layer; memory falls as time rises, so that a limit has to be traded.
-PlanProblem Transformer(int64_t depth) {
-  std::mt19937_64 random(81);
-  const auto between = [&](int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(random() % (high - low));
-  };
-  const auto type = [&](const char* name, int configs) {
+// Makes types and tables whose figures are like those measured for a LLaMA
+// layer: 27 to 64 ms, 0 to 4 ms of resharding; memory falls as time rises, so
+// that a limit has to be traded.
+class Maker {
+ public:
+  explicit Maker(uint64_t seed) : random_(seed) {}
+
+  int64_t Between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random_() % (high - low));
+  }
+
+  int Type(const char* name, int configs) {
     problem::NodeType made{name, {}};
     for (int c = 0; c < configs; ++c) {
-      const int64_t time = between(27'000'000'000, 64'000'000'000);
+      const int64_t time = Between(27'000'000'000, 64'000'000'000);
       const int64_t bytes = (70'000'000'000 - time) / 100;
-      made.configs.push_back({Picoseconds(time), bytes + between(0, 50'000'000),
-                              between(0, 100'000'000),
-                              between(0, 200'000'000)});
+      made.configs.push_back({Picoseconds(time), bytes + Between(0, 50'000'000),
+                              Between(0, 100'000'000),
+                              Between(0, 200'000'000)});
     }
-    return made;
-  };
-  const auto table = [&](int rows, int columns) {
+    problem.types.push_back(std::move(made));
+    return static_cast<int>(problem.types.size()) - 1;
+  }
+
+  int Node(int type, int64_t repeat = 1) {
+    problem.nodes.push_back({.type = type, .repeat = repeat});
+    return static_cast<int>(problem.nodes.size()) - 1;
+  }
+
+  int Table(int from_type, int to_type) {
+    const int rows = problem.types[from_type].configs.size();
+    const int columns = problem.types[to_type].configs.size();
     problem::Table made{rows, columns, {}};
     for (int i = 0; i < rows * columns; ++i) {
-      made.entries.push_back(Picoseconds(between(0, 4'000'000'000)));
+      made.entries.push_back(Picoseconds(Between(0, most_resharding)));
     }
-    return made;
-  };
-  PlanProblem made;
-  made.types = {type("embedding", kEndConfigs), type("layer", kConfigs),
-                type("head", kEndConfigs)};
-  made.nodes = {{.type = 0}, {.type = 1, .repeat = depth}, {.type = 2}};
-  made.tables = {table(kEndConfigs, kConfigs), table(kConfigs, kConfigs),
-                 table(kConfigs, kEndConfigs), table(kEndConfigs, kEndConfigs)};
-  made.edges = {{0, 1, 0}, {1, 2, 2}};
-  made.self_edges = {{1, 1}};
-  return made;
+    problem.tables.push_back(std::move(made));
+    return static_cast<int>(problem.tables.size()) - 1;
+  }
+
+  // With a table of its own.
+  void Edge(int from, int to) {
+    const int table = Table(problem.nodes[from].type, problem.nodes[to].type);
+    problem.edges.push_back({from, to, table});
+  }
+
+  PlanProblem problem;
+  int64_t most_resharding = 4'000'000'000;
+
+ private:
+  std::mt19937_64 random_;
+};
+
+PlanProblem Transformer(int64_t depth) {
+  Maker maker(81);
+  const int embedding = maker.Type("embedding", kEndConfigs);
+  const int layer = maker.Type("layer", kConfigs);
+  const int head = maker.Type("head", kEndConfigs);
+  maker.Node(embedding);
+  maker.Node(layer, depth);
+  maker.Node(head);
+  maker.Edge(0, 1);
+  maker.problem.self_edges = {{layer, maker.Table(layer, layer)}};
+  maker.Edge(1, 2);
+  return maker.problem;
 }
 
-void Report(benchmark::State& state, const Answer& answer) {
-  state.counters["gap"] = answer.Gap();
-  state.counters["seconds"] =
-      problem::ToSeconds(answer.plan.value_or(Plan{}).time);
+// A chain of nodes, all different, with edges that skip some of them.
+PlanProblem Skips(int nodes, int configs, int skips, uint64_t seed,
+                  int64_t most_resharding) {
+  Maker maker(seed);
+  maker.most_resharding = most_resharding;
+  for (int n = 0; n < nodes; ++n) {
+    maker.Node(maker.Type("segment", configs));
+    if (n > 0) maker.Edge(n - 1, n);
+  }
+  for (int s = 0; s < skips; ++s) {
+    const int from = maker.Between(0, nodes - 2);
+    maker.Edge(from, maker.Between(from + 2, nodes));
+  }
+  return maker.problem;
 }
 
-void Run(benchmark::State& state, const PlanProblem& problem) {
+// An encoder of equal layers, whose last output every decoder layer reads; a
+// decoder layer is cut in three.
+PlanProblem EncoderDecoder(int layers) {
+  Maker maker(5);
+  const int encoder = maker.Type("encoder layer", kConfigs);
+  const int parts[] = {maker.Type("self attention", kConfigs),
+                       maker.Type("cross attention", kConfigs),
+                       maker.Type("feed forward", kConfigs)};
+  const int head = maker.Type("head", kEndConfigs);
+  const int hub = maker.Node(encoder, layers);
+  maker.problem.self_edges = {{encoder, maker.Table(encoder, encoder)}};
+  const int inside[] = {maker.Table(parts[2], parts[0]),
+                        maker.Table(parts[0], parts[1]),
+                        maker.Table(parts[1], parts[2])};
+  const int cross = maker.Table(encoder, parts[1]);
+  int last = -1;
+  for (int layer = 0; layer < layers; ++layer) {
+    for (int part = 0; part < 3; ++part) {
+      const int node = maker.Node(parts[part]);
+      if (last >= 0) maker.problem.edges.push_back({last, node, inside[part]});
+      if (part == 1) maker.problem.edges.push_back({hub, node, cross});
+      last = node;
+    }
+  }
+  maker.Edge(last, maker.Node(head));
+  return maker.problem;
+}
+
+// Nodes down and up again, each level joined across; `embedding`: a first node
+// that every other reads, as the time step of a diffusion model.
+PlanProblem UNet(int nodes, int configs, bool embedding) {
+  Maker maker(7);
+  const int time = embedding ? maker.Node(maker.Type("time", kEndConfigs)) : 0;
+  const int first = embedding ? 1 : 0;
+  for (int n = 0; n < nodes; ++n) {
+    const int node = maker.Node(maker.Type("block", configs));
+    if (n > 0) maker.Edge(node - 1, node);
+    if (embedding) maker.Edge(time, node);
+  }
+  for (int n = 0; n + 2 < nodes - n; ++n) {
+    maker.Edge(first + n, first + nodes - 1 - n);
+  }
+  return maker.problem;
+}
+
+void Run(benchmark::State& state, const PlanProblem& problem,
+         double seconds = 1000) {
   for (auto _ : state) {
-    auto answer = Solve(problem);
+    Options options;
+    options.deadline = std::chrono::steady_clock::now() +
+                       std::chrono::microseconds(int64_t(seconds * 1e6));
+    auto answer = Solve(problem, options);
     if (!answer.ok() || !answer->plan.has_value()) {
       state.SkipWithError("no plan");
       return;
     }
     benchmark::DoNotOptimize(answer);
-    Report(state, *answer);
+    state.counters["gap"] = answer->Gap();
+    state.counters["seconds"] = problem::ToSeconds(answer->plan->time);
   }
+}
+
+// A limit, in percent, between the least memory and the fastest plan's.
+void RunLimited(benchmark::State& state, PlanProblem problem, int percent,
+                double seconds = 1000) {
+  const auto fastest = Solve(problem);
+  problem.memory_limit_bytes = 0;
+  const auto frugal = Solve(problem);
+  const int64_t least = *frugal->least_memory_bytes;
+  problem.memory_limit_bytes =
+      least + (fastest->plan->peak_bytes - least) * percent / 100;
+  Run(state, problem, seconds);
 }
 
 void BM_Chain(benchmark::State& state) {
@@ -80,8 +184,8 @@ BENCHMARK(BM_Chain)->Arg(24)->Arg(1000)->Arg(100000)->Unit(
     benchmark::kMillisecond);
 
 // Two configurations a picosecond apart: values never settle, so the run is
-// folded by powers.
-void BM_ChainByPowers(benchmark::State& state) {
+// walked or folded by powers.
+void BM_ChainUnsettled(benchmark::State& state) {
   PlanProblem problem = Transformer(state.range(0));
   for (const int c : {3, 40}) {
     problem.types[1].configs[c].time = Picoseconds(1'000'000'000 + c);
@@ -93,33 +197,88 @@ void BM_ChainByPowers(benchmark::State& state) {
   }
   Run(state, problem);
 }
-BENCHMARK(BM_ChainByPowers)
+BENCHMARK(BM_ChainUnsettled)
     ->Arg(1000)
     ->Arg(100000)
+    ->Unit(benchmark::kMillisecond);
+
+void BM_ChainLimited(benchmark::State& state) {
+  RunLimited(state, Transformer(state.range(0)), state.range(1));
+}
+BENCHMARK(BM_ChainLimited)
+    ->ArgsProduct({{12, 24, 48, 100, 1000}, {5, 50, 95}})
+    ->Unit(benchmark::kMillisecond);
+
+// The same with a deadline, in milliseconds.
+void BM_ChainLimitedWithin(benchmark::State& state) {
+  RunLimited(state, Transformer(state.range(0)), 50, state.range(1) / 1e3);
+}
+BENCHMARK(BM_ChainLimitedWithin)
+    ->ArgsProduct({{1000}, {50, 100, 200, 500, 1000}})
     ->Unit(benchmark::kMillisecond);
 
 // The head shares the embedding's weight: an edge off the chain.
 void BM_TiedEmbedding(benchmark::State& state) {
   PlanProblem problem = Transformer(state.range(0));
-  problem.edges.push_back({0, 2, 3});
-  Run(state, problem);
+  const int ends = problem.tables.size();
+  problem.tables.push_back(
+      {kEndConfigs, kEndConfigs,
+       std::vector<std::optional<Picoseconds>>(kEndConfigs * kEndConfigs,
+                                               Picoseconds(1'000'000'000))});
+  for (int c = 0; c < kEndConfigs; ++c) {
+    problem.tables.back().entries[c * kEndConfigs + c] = Picoseconds(0);
+  }
+  problem.edges.push_back({0, 2, ends});
+  if (state.range(1) == 0) return Run(state, problem);
+  RunLimited(state, problem, state.range(1));
 }
-BENCHMARK(BM_TiedEmbedding)->Arg(24)->Arg(1000)->Unit(benchmark::kMillisecond);
-
-// A limit midway, in percent, between the least memory and the fastest plan's.
-void BM_MemoryLimit(benchmark::State& state) {
-  PlanProblem problem = Transformer(state.range(0));
-  const auto fastest = Solve(problem);
-  problem.memory_limit_bytes = 0;
-  const auto frugal = Solve(problem);
-  const int64_t least = *frugal->least_memory_bytes;
-  problem.memory_limit_bytes =
-      least + (fastest->plan->peak_bytes - least) * state.range(1) / 100;
-  Run(state, problem);
-}
-BENCHMARK(BM_MemoryLimit)
-    ->ArgsProduct({{12, 24}, {5, 50, 95}})
+BENCHMARK(BM_TiedEmbedding)
+    ->ArgsProduct({{24, 1000}, {0, 50}})
     ->Unit(benchmark::kMillisecond);
+
+// Seed, resharding in ms, percent of the limit; 0: none.
+void BM_Skips(benchmark::State& state) {
+  const PlanProblem problem =
+      Skips(60, 30, 10, state.range(0), state.range(1) * 1'000'000'000);
+  if (state.range(2) == 0) return Run(state, problem);
+  RunLimited(state, problem, state.range(2));
+}
+BENCHMARK(BM_Skips)
+    ->ArgsProduct({{1, 2, 3}, {4, 40}, {0, 5, 50, 95}})
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+void BM_EncoderDecoder(benchmark::State& state) {
+  const PlanProblem problem = EncoderDecoder(state.range(0));
+  if (state.range(1) == 0) return Run(state, problem);
+  RunLimited(state, problem, state.range(1));
+}
+BENCHMARK(BM_EncoderDecoder)
+    ->ArgsProduct({{24}, {0, 5, 50, 95}})
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+void BM_UNet(benchmark::State& state) {
+  const PlanProblem problem = UNet(40, state.range(0), state.range(1) == 1);
+  if (state.range(2) == 0) return Run(state, problem);
+  RunLimited(state, problem, state.range(2));
+}
+BENCHMARK(BM_UNet)
+    ->ArgsProduct({{27, 81}, {0, 1}, {0, 50}})
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+// Every node reads every earlier one: no table can hold this.
+void BM_Dense(benchmark::State& state) {
+  Maker maker(9);
+  for (int n = 0; n < state.range(0); ++n) {
+    maker.Node(maker.Type("segment", state.range(1)));
+    for (int from = 0; from < n; ++from) maker.Edge(from, n);
+  }
+  Run(state, maker.problem);
+}
+BENCHMARK(BM_Dense)->Args({12, 27})->Args({30, 27})->Iterations(1)->Unit(
+    benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace meshwright::search

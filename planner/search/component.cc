@@ -1,0 +1,183 @@
+#include "planner/search/component.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "planner/search/buckets.h"
+#include "planner/search/improve.h"
+#include "planner/search/inner_copies.h"
+#include "planner/search/labels.h"
+#include "planner/search/order.h"
+#include "planner/search/reduce.h"
+#include "planner/search/relax.h"
+#include "planner/search/smallest.h"
+
+namespace meshwright::search {
+namespace {
+
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+constexpr int64_t kFirstWidth = 32;
+constexpr int64_t kWider = 8;
+constexpr int64_t kLabelEntries = 1 << 18;  // of tables that guide labels
+
+class ComponentSearch {
+ public:
+  ComponentSearch(const Graph& graph, Model model, RunCopies& copies,
+                  const Effort& effort, const Until& until)
+      : graph_(graph),
+        model_(Reduce(std::move(model), false)),
+        copies_(copies),
+        effort_(effort),
+        until_(until) {}
+
+  ComponentResult Run() {
+    if (!model_.IsPossible()) return {kNever, kNever};
+    order_ = ChooseOrder(model_);
+    if (order_.steps <= effort_.easy_steps && Eliminated()) return result_;
+    while (!IsOver()) {
+      Guess();
+      if (IsOver() || Eliminated() || IsProved()) break;
+      Widen();
+    }
+    return result_;
+  }
+
+  // By variable; meaningful where the cost is below kNever.
+  const std::vector<int>& configs() const { return configs_; }
+
+ private:
+  bool IsProved() const { return result_.bound >= result_.cost; }
+
+  // Nothing more to find, or to be spent. Without a plan it is not stopped.
+  bool IsOver() const {
+    return result_.bound >= kNever || is_spent_ ||
+           (result_.cost < kNever && until_());
+  }
+
+  // The answer, where tables are small enough; of a plan that is proved
+  // already, the smallest of its cost, where that is found in a moment.
+  bool Eliminated() {
+    if (order_.steps > effort_.table_steps * (IsProved() ? 0.05 : 1) ||
+        order_.entries > static_cast<double>(effort_.table_entries)) {
+      return false;
+    }
+    const Buckets buckets(model_, 0, order_.sequence, effort_.table_entries,
+                          nullptr,
+                          [this] { return result_.cost < kNever && until_(); });
+    if (!buckets.is_complete()) return false;
+    result_.cost = result_.bound = buckets.bound();
+    if (result_.cost >= kNever) return true;
+    Keep(SmallestPlaces(
+        model_, buckets, graph_,
+        [this](int join, int from, int to) -> const std::vector<int>& {
+          return copies_.Between(join, from, to);
+        }));
+    return true;
+  }
+
+  void Keep(const std::vector<int>& places) {
+    configs_.resize(places.size());
+    for (size_t v = 0; v < places.size(); ++v) {
+      configs_[v] = model_.domain(v).configs[places[v]];
+    }
+  }
+
+  void Offer(const std::vector<int>& places) {
+    const Draft draft(model_, places);
+    if (draft.time() >= result_.cost) return;
+    result_.cost = draft.time();
+    Keep(places);
+  }
+
+  // A plan and a bound by relaxation, and a model without what they rule out.
+  void Guess() {
+    const Relaxed relaxed =
+        Relax(model_, order_, 0, result_.cost, {}, effort_, until_);
+    Raise(relaxed.bound);
+    if (relaxed.bound >= kNever || !relaxed.buckets->is_complete()) return;
+    const std::vector<int> places = BestPlaces(*relaxed.buckets);
+    if (Draft(model_, places).time() < kNever) {
+      Offer(Polish(model_, places, kNoLimit));
+    }
+    model_ = Reduce(
+        Focus(model_, 0, result_.cost, effort_.easy_steps, effort_, until_),
+        false);
+    if (!model_.IsPossible()) {
+      Raise(kNever);
+      return;
+    }
+    order_ = ChooseOrder(model_);
+  }
+
+  // No choice is below `bound` but those above what is known.
+  void Raise(Cost bound) {
+    result_.bound = std::max(result_.bound, std::min(bound, result_.cost));
+  }
+
+  // Labels of the next width.
+  void Widen() {
+    const int64_t most = std::max<int64_t>(
+        1, effort_.labels / static_cast<int64_t>(model_.variables.size()));
+    is_spent_ =
+        width_ >= most || candidates_ + last_ * kWider > effort_.candidates;
+    if (is_spent_) return;
+    width_ = std::min(most, width_ == 0 ? kFirstWidth : width_ * kWider);
+    const Relaxed relaxed = Relax(model_, order_, 0, result_.cost,
+                                  {.entries = kLabelEntries}, effort_, until_);
+    Raise(relaxed.bound);
+    if (IsProved() || !relaxed.buckets->is_complete()) return;
+    Labels labels(model_, {{0, relaxed.buckets.get()}},
+                  {.most_time = result_.cost, .width = width_});
+    const Cost time =
+        labels.Solve([this] { return result_.cost < kNever && until_(); });
+    last_ = labels.candidates();
+    candidates_ += last_;
+    if (time < kNever) Offer(labels.Places());
+    Raise(labels.let_go());
+  }
+
+  const Graph& graph_;
+  Model model_;
+  RunCopies& copies_;
+  const Effort& effort_;
+  const Until& until_;
+  Order order_;
+  ComponentResult result_;
+  std::vector<int> configs_;
+  int64_t width_ = 0;
+  int64_t candidates_ = 0;
+  int64_t last_ = 0;  // of the last width
+  bool is_spent_ = false;
+};
+
+}  // namespace
+
+ComponentResult SolveComponent(const Graph& graph, const Component& component,
+                               const Costs& costs, PowersCache& powers,
+                               const Effort& effort, const Until& until,
+                               std::vector<int>& slots) {
+  RunCopies copies(graph, costs, powers);
+  ComponentSearch search(graph,
+                         ComponentModel(graph, component.variables,
+                                        component.joins, costs, powers),
+                         copies, effort, until);
+  const ComponentResult result = search.Run();
+  if (result.cost >= kNever) return result;
+  for (size_t i = 0; i < component.variables.size(); ++i) {
+    slots[graph.variables[component.variables[i]].slot] = search.configs()[i];
+  }
+  for (const int j : component.joins) {
+    const Join& join = graph.joins[j];
+    if (join.between == 0) continue;
+    int64_t slot = graph.variables[join.from].slot;
+    for (const int config :
+         copies.Between(j, slots[slot], slots[graph.variables[join.to].slot])) {
+      slots[++slot] = config;
+    }
+  }
+  return result;
+}
+
+}  // namespace meshwright::search

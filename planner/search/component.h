@@ -1,0 +1,36 @@
+// SolveComponent: the least cost of a component that is no path.
+//
+// Concept: the component becomes a model (model.h), is reduced (reduce.h) and
+// eliminated (buckets.h). Where that takes more than a moment, a plan and a
+// bound are guessed first (relax.h) and places that neither needs are dropped;
+// where tables stay too large for the effort allowed, labels (labels.h) of
+// growing width improve plan and bound, until both meet or the effort is spent.
+// In → Out: graph, component, costs → least cost, a bound from below, equal if
+// the search was exact, and the configurations of the slots.
+// Ties: the lexicographically smallest choice, if it was eliminated in the end.
+#ifndef MESHWRIGHT_PLANNER_SEARCH_COMPONENT_H_
+#define MESHWRIGHT_PLANNER_SEARCH_COMPONENT_H_
+
+#include <vector>
+
+#include "planner/search/effort.h"
+#include "planner/search/paths.h"
+#include "planner/search/run.h"
+#include "planner/search/table.h"
+
+namespace meshwright::search {
+
+struct ComponentResult {
+  Cost cost = kNever;  // kNever: no choice was found
+  Cost bound = 0;      // kNever: there is none
+};
+
+// Writes the component's slots where cost < kNever.
+ComponentResult SolveComponent(const Graph& graph, const Component& component,
+                               const Costs& costs, PowersCache& powers,
+                               const Effort& effort, const Until& until,
+                               std::vector<int>& slots);
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_COMPONENT_H_

@@ -1,0 +1,22 @@
+// Effort: how much work a search may do before it settles for a bound.
+//
+// Units: counts, so that the same problem gets the same answer on any machine.
+#ifndef MESHWRIGHT_PLANNER_SEARCH_EFFORT_H_
+#define MESHWRIGHT_PLANNER_SEARCH_EFFORT_H_
+
+#include <cstdint>
+
+namespace meshwright::search {
+
+struct Effort {
+  int64_t table_entries = int64_t{1} << 27;  // 8 bytes each, kept together
+  double table_steps = 4e9;                  // of one elimination
+  double easy_steps = 2e7;                   // eliminated without more ado
+  int64_t labels = 6'000'000;                // kept at once, 40 bytes each
+  int64_t candidates = 40'000'000;           // labels looked at
+  int64_t fine_candidates = 5'000'000;       // once the gap is below 1e-3
+};
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_EFFORT_H_

@@ -1,0 +1,162 @@
+#include "planner/search/improve.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace meshwright::search {
+namespace {
+
+using problem::SaturatingAdd;
+
+constexpr int kMostSweeps = 20;
+constexpr size_t kMostMixed = 2'000'000;  // slots
+
+std::vector<int> PlacesOf(const Model& model, const std::vector<int>& slots) {
+  std::vector<int> places(slots.size());
+  for (size_t v = 0; v < places.size(); ++v) {
+    const std::vector<int>& configs = model.domain(v).configs;
+    places[v] = std::lower_bound(configs.begin(), configs.end(), slots[v]) -
+                configs.begin();
+  }
+  return places;
+}
+
+}  // namespace
+
+Draft::Draft(const Model& model, std::vector<int> places)
+    : model_(model),
+      joins_of_(JoinsOf(model)),
+      places_(std::move(places)),
+      time_(model.base) {
+  for (size_t v = 0; v < places_.size(); ++v) {
+    const Domain& domain = model.domain(v);
+    Add(domain.time[places_[v]], 1);
+    bytes_ = SaturatingAdd(bytes_, domain.bytes[places_[v]]);
+    ++transients_[domain.transient[places_[v]]];
+  }
+  for (const Model::Join& join : model.joins) {
+    Add(model_.matrices[join.matrix].at(places_[join.a], places_[join.b]), 1);
+  }
+}
+
+Cost Draft::time() const {
+  return forbidden_ > 0 || time_ >= kNever ? kNever : static_cast<Cost>(time_);
+}
+
+void Draft::Add(Cost cost, int sign) {
+  if (cost >= kNever) {
+    forbidden_ += sign;
+  } else {
+    time_ += sign * static_cast<__int128>(cost);
+  }
+}
+
+void Draft::AddJoins(int v, int sign) {
+  for (const int j : joins_of_[v]) {
+    const Model::Join& join = model_.joins[j];
+    Add(model_.matrices[join.matrix].at(places_[join.a], places_[join.b]),
+        sign);
+  }
+}
+
+int64_t Draft::peak() const {
+  return SaturatingAdd(bytes_, transients_.rbegin()->first);
+}
+
+Cost Draft::TimeAt(int v, int place) const {
+  Cost time = model_.domain(v).time[place];
+  for (const int j : joins_of_[v]) {
+    const Model::Join& join = model_.joins[j];
+    const Matrix& matrix = model_.matrices[join.matrix];
+    time = Clamp(time + (join.a == v ? matrix.at(place, places_[join.b])
+                                     : matrix.at(places_[join.a], place)));
+  }
+  return time;
+}
+
+int64_t Draft::PeakAt(int v, int place) const {
+  const Domain& domain = model_.domain(v);
+  const int64_t own = domain.transient[places_[v]];
+  auto largest = transients_.rbegin();
+  if (largest->first == own && largest->second == 1) ++largest;
+  const int64_t others = largest == transients_.rend() ? 0 : largest->first;
+  return SaturatingAdd(
+      SaturatingAdd(bytes_ - domain.bytes[places_[v]], domain.bytes[place]),
+      std::max(others, domain.transient[place]));
+}
+
+void Draft::Move(int v, int place) {
+  const Domain& domain = model_.domain(v);
+  const int before = places_[v];
+  AddJoins(v, -1);
+  Add(domain.time[before], -1);
+  places_[v] = place;
+  Add(domain.time[place], 1);
+  AddJoins(v, 1);
+  bytes_ = SaturatingAdd(bytes_ - domain.bytes[before], domain.bytes[place]);
+  const auto own = transients_.find(domain.transient[before]);
+  if (--own->second == 0) transients_.erase(own);
+  ++transients_[domain.transient[place]];
+}
+
+std::vector<int> Mix(const Model& model, const std::vector<int>& small,
+                     const std::vector<int>& fast, int64_t limit_bytes) {
+  std::vector<int> best = small;
+  Cost least = kNever;
+  const auto walk = [&](bool backwards) {
+    Draft draft(model, small);
+    for (size_t i = 0; i < small.size(); ++i) {
+      const int v = backwards ? small.size() - 1 - i : i;
+      draft.Move(v, fast[v]);
+      if (draft.time() >= least || draft.peak() > limit_bytes) continue;
+      least = draft.time();
+      best = draft.places();
+    }
+  };
+  walk(false);
+  walk(true);
+  return best;
+}
+
+std::vector<int> Polish(const Model& model, std::vector<int> places,
+                        int64_t limit_bytes) {
+  Draft draft(model, std::move(places));
+  bool is_changed = true;
+  for (int sweep = 0; sweep < kMostSweeps && is_changed; ++sweep) {
+    is_changed = false;
+    for (size_t v = 0; v < model.variables.size(); ++v) {
+      int best = draft.places()[v];
+      Cost least = draft.TimeAt(v, best);
+      for (int place = 0; place < model.size(v); ++place) {
+        const Cost time = draft.TimeAt(v, place);
+        if (time >= least || draft.PeakAt(v, place) > limit_bytes) continue;
+        least = time;
+        best = place;
+      }
+      if (best == draft.places()[v]) continue;
+      draft.Move(v, best);
+      is_changed = true;
+    }
+  }
+  return draft.places();
+}
+
+void MixPlans(const Graph& graph, const std::vector<int>& too_large,
+              int64_t limit_bytes, Incumbent& incumbent) {
+  if (too_large.size() > kMostMixed) return;
+  const Model model = LaidOutModel(graph);
+  const std::vector<int> places =
+      Polish(model,
+             Mix(model, PlacesOf(model, incumbent.slots),
+                 PlacesOf(model, too_large), limit_bytes),
+             limit_bytes);
+  const Draft draft(model, places);
+  if (draft.time() >= incumbent.time) return;
+  incumbent.time = draft.time();
+  incumbent.bytes = draft.bytes();
+  for (size_t v = 0; v < places.size(); ++v) {
+    incumbent.slots[v] = model.domain(v).configs[places[v]];
+  }
+}
+
+}  // namespace meshwright::search

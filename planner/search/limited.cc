@@ -1,0 +1,315 @@
+#include "planner/search/limited.h"
+
+#include <algorithm>
+#include <memory>
+#include <queue>
+#include <utility>
+
+#include "planner/search/improve.h"
+#include "planner/search/labels.h"
+#include "planner/search/narrow.h"
+#include "planner/search/order.h"
+#include "planner/search/reduce.h"
+#include "planner/search/relax.h"
+
+namespace meshwright::search {
+namespace {
+
+using problem::SaturatingAdd;
+
+constexpr int kMostRounds = 40;
+constexpr int64_t kFirstWidth = 32;
+// Prices for the labels: that of the range, and both ways by halves of itself.
+constexpr int kPricesEachWay = 7;
+
+// What is known to pay for a kind of model: how much wider labels become each
+// time, and into how many parts of the gap a range's transients may reach,
+// before and after labels were tried.
+struct Pace {
+  int64_t wider;
+  double fresh_parts;
+  double tried_parts;
+};
+constexpr Pace kForestPace{32, 2, 0.5};
+constexpr Pace kGraphPace{8, 4, 2};
+
+// Plans whose largest transient is between two values.
+struct Range {
+  int low = 0;  // indices of transients
+  int high = 0;
+  Cost bound = 0;
+  int64_t price = 0;
+  int64_t width = 0;                   // of the labels so far
+  Point fast;                          // of too many bytes
+  Point small;                         // of few enough
+  std::shared_ptr<const Model> model;  // without what cannot be best
+
+  bool operator<(const Range& other) const {  // the least bound on top
+    return std::pair(bound, low) > std::pair(other.bound, other.low);
+  }
+};
+
+class Search {
+ public:
+  Search(Model model, int64_t limit_bytes, const Effort& effort,
+         const Until& until, Incumbent& incumbent)
+      : model_(std::make_shared<const Model>(Reduce(std::move(model), true))),
+        pace_(IsForest(*model_) ? kForestPace : kGraphPace),
+        limit_(limit_bytes),
+        effort_(effort),
+        until_(until),
+        incumbent_(incumbent),
+        most_width_(std::max<int64_t>(
+            1,
+            effort.labels / static_cast<int64_t>(model_->variables.size()))) {
+    int64_t least = 0;
+    int64_t bytes = 1;
+    for (size_t v = 0; v < model_->variables.size(); ++v) {
+      const Domain& domain = model_->domain(v);
+      least = std::max(least, *std::min_element(domain.transient.begin(),
+                                                domain.transient.end()));
+      bytes = SaturatingAdd(
+          bytes, *std::max_element(domain.bytes.begin(), domain.bytes.end()));
+    }
+    dearest_ = PriceBetween(kNever / 8, bytes);
+    for (const Domain& domain : model_->domains) {
+      for (const int64_t transient : domain.transient) {
+        transients_.push_back(std::max(transient, least));
+      }
+    }
+    std::sort(transients_.begin(), transients_.end());
+    transients_.erase(std::unique(transients_.begin(), transients_.end()),
+                      transients_.end());
+  }
+
+  void Run(const Point& fastest) {
+    const Point smallest{incumbent_.time, incumbent_.bytes};
+    Range root{.high = static_cast<int>(transients_.size()) - 1,
+               .bound = incumbent_.lower_bound,
+               .fast = fastest,
+               .small = smallest,
+               .model = model_};
+    root.price = NextPrice(root);
+    Add(root);
+    while (!open_.empty() && open_.top().bound <= incumbent_.time) {
+      if (until_() || IsSpent()) break;
+      Range range = open_.top();
+      open_.pop();
+      if (range.low == range.high ||
+          (range.width < most_width_ && !IsWide(range))) {
+        Prove(range);
+        continue;
+      }
+      const int middle = (range.low + range.high) / 2;
+      Range upper = range;
+      range.high = middle;
+      upper.low = middle + 1;
+      Add(range);
+      Add(upper);
+    }
+    Cost bound = std::min(incumbent_.time, given_up_);
+    if (!open_.empty()) bound = std::min(bound, open_.top().bound);
+    incumbent_.lower_bound = std::max(incumbent_.lower_bound, bound);
+  }
+
+ private:
+  bool IsSpent() const {
+    const Cost gap = incumbent_.time - open_.top().bound;
+    return candidates_ > (gap < incumbent_.time / 1000 ? effort_.fine_candidates
+                                                       : effort_.candidates);
+  }
+
+  int64_t RoomOf(const Range& range) const {
+    return limit_ - transients_[range.low];
+  }
+
+  // Priced time that only plans slower than the incumbent exceed.
+  Cost MostOf(const Range& range, int64_t price) const {
+    return Clamp(incumbent_.time + PriceOf(price, RoomOf(range)));
+  }
+
+  int64_t NextPrice(const Range& range) const {
+    return std::min(dearest_,
+                    PriceBetween(range.small.time - range.fast.time,
+                                 range.fast.bytes - range.small.bytes));
+  }
+
+  // Whether halving the range would raise its bound by as much as matters.
+  bool IsWide(const Range& range) const {
+    const Cost span =
+        PriceOf(range.price, transients_[range.high] - transients_[range.low]);
+    const double parts =
+        range.width == 0 ? pace_.fresh_parts : pace_.tried_parts;
+    return static_cast<double>(span) * parts >
+           static_cast<double>(incumbent_.time - range.bound);
+  }
+
+  // Bounds the range and keeps it where it may hold a better plan.
+  void Add(Range range) {
+    if (RoomOf(range) < 0) return;
+    Confine(range);
+    if (range.bound < kNever) Price(range);
+    if (range.bound <= incumbent_.time) Tighten(range, effort_.easy_steps / 2);
+    if (range.bound <= incumbent_.time) open_.push(range);
+  }
+
+  // Drops the places of too large a transient.
+  void Confine(Range& range) const {
+    const Model& model = *range.model;
+    Keep keep(model.variables.size());
+    for (size_t v = 0; v < keep.size(); ++v) {
+      const Domain& domain = model.domain(v);
+      for (int c = 0; c < domain.size(); ++c) {
+        if (domain.transient[c] > transients_[range.high]) continue;
+        keep[v].push_back(c);
+      }
+    }
+    SetModel(range, Narrow(model, keep));
+  }
+
+  // Drops the places that no plan as fast as the incumbent takes.
+  void Tighten(Range& range, double steps) const {
+    SetModel(range, Focus(*range.model, range.price, MostOf(range, range.price),
+                          steps, effort_, until_));
+  }
+
+  static void SetModel(Range& range, Model model) {
+    range.model = std::make_shared<const Model>(std::move(model));
+    if (!range.model->IsPossible()) range.bound = kNever;
+  }
+
+  // Raises the bound by better prices, and mixes the plans they lead to.
+  void Price(Range& range) {
+    const Model& model = *range.model;
+    const Order order = ChooseOrder(model);
+    std::vector<int> fast;
+    std::vector<int> small;
+    int64_t price = range.price;
+    for (int round = 0; round < kMostRounds; ++round) {
+      const Relaxed relaxed =
+          Relax(model, order, price, MostOf(range, price),
+                {.steps = effort_.easy_steps}, effort_, until_);
+      if (relaxed.bound >= kNever) {
+        range.bound = kNever;
+        return;
+      }
+      if (!relaxed.buckets->is_complete()) return;
+      const Cost bound = relaxed.bound - PriceOf(price, RoomOf(range));
+      if (bound > range.bound) {
+        range.bound = bound;
+        range.price = price;
+      }
+      if (range.bound > incumbent_.time) return;
+      std::vector<int> places = BestPlaces(*relaxed.buckets);
+      const Point plan = Offer(model, places);
+      const bool fits = plan.bytes <= RoomOf(range);
+      Point& side = fits ? range.small : range.fast;
+      (fits ? small : fast) = std::move(places);
+      if (plan.bytes == side.bytes && plan.time == side.time) break;
+      side = plan;
+      const int64_t next = NextPrice(range);
+      if (next == 0 || next == price) break;
+      price = next;
+    }
+    if (small.empty()) return;
+    Offer(model, Polish(model, small, limit_));
+    if (fast.empty()) return;
+    Offer(model, Polish(model, Mix(model, small, fast, limit_), limit_));
+  }
+
+  // Makes a plan the incumbent if it fits and is better.
+  Point Offer(const Model& model, const std::vector<int>& places) {
+    const Draft draft(model, places);
+    if (draft.peak() <= limit_) Take(draft.time(), model, places);
+    return {draft.time(), draft.bytes()};
+  }
+
+  void Take(Cost time, const Model& model, const std::vector<int>& places) {
+    if (time > incumbent_.time || time >= kNever) return;
+    std::vector<int> slots(places.size());
+    for (size_t v = 0; v < places.size(); ++v) {
+      slots[model.variables[v].slot] = model.domain(v).configs[places[v]];
+    }
+    if (time == incumbent_.time && incumbent_.slots <= slots) return;
+    incumbent_.time = time;
+    incumbent_.slots = std::move(slots);
+  }
+
+  std::vector<int64_t> PricesAround(int64_t price) const {
+    std::vector<int64_t> prices;
+    for (int k = 1; k <= kPricesEachWay; ++k) {
+      prices.push_back(price - (price >> k));
+    }
+    prices.push_back(price);
+    for (int k = kPricesEachWay; k >= 1; --k) {
+      prices.push_back(std::min(dearest_, price + (price >> k)));
+    }
+    return prices;
+  }
+
+  // Labels of the next width; puts the range back if wider ones may help.
+  void Prove(Range range) {
+    const bool is_first = range.width == 0;
+    range.width = std::min(most_width_,
+                           is_first ? kFirstWidth : range.width * pace_.wider);
+    // Exact buckets for many prices pay only where labels are many.
+    Tighten(range, is_first ? effort_.easy_steps / 2 : effort_.easy_steps * 5);
+    if (range.bound > incumbent_.time) return;
+    const Model& model = *range.model;
+    const Order order = ChooseOrder(model);
+    std::vector<Relaxed> relaxed;
+    std::vector<PricedBuckets> priced;
+    const std::vector<int64_t> prices = PricesAround(range.price);
+    const RelaxEffort spend{
+        .steps = is_first ? effort_.easy_steps : effort_.easy_steps * 20,
+        .together = static_cast<int>(prices.size())};
+    for (const int64_t price : prices) {
+      relaxed.push_back(Relax(model, order, price, MostOf(range, price), spend,
+                              effort_, until_));
+      if (relaxed.back().bound >= kNever) return;
+      if (!relaxed.back().buckets->is_complete()) {
+        given_up_ = std::min(given_up_, range.bound);
+        return;
+      }
+      priced.push_back({price, relaxed.back().buckets.get()});
+    }
+    Labels labels(model, std::move(priced),
+                  {.memory = {.limit_bytes = limit_,
+                              .least_transient = transients_[range.low]},
+                   .most_time = incumbent_.time,
+                   .width = range.width});
+    const Cost time = labels.Solve(until_);
+    candidates_ += labels.candidates();
+    if (time < kNever) Take(time, model, labels.Places());
+    range.bound = std::max(range.bound, labels.let_go());
+    if (range.bound > incumbent_.time) return;
+    if (range.width < most_width_ || range.low < range.high) {
+      open_.push(range);
+    } else {
+      given_up_ = std::min(given_up_, range.bound);
+    }
+  }
+
+  const std::shared_ptr<const Model> model_;
+  const Pace pace_;
+  const int64_t limit_;
+  const Effort effort_;
+  const Until& until_;
+  Incumbent& incumbent_;
+  const int64_t most_width_;
+  int64_t dearest_ = 0;  // beyond it, priced bytes might not add up
+  std::vector<int64_t> transients_;
+  std::priority_queue<Range> open_;
+  Cost given_up_ = kNever;  // the least bound of ranges no longer open
+  int64_t candidates_ = 0;
+};
+
+}  // namespace
+
+void SolveLimited(Model model, int64_t limit_bytes, const Point& fastest,
+                  const Effort& effort, const Until& until,
+                  Incumbent& incumbent) {
+  Search(std::move(model), limit_bytes, effort, until, incumbent).Run(fastest);
+}
+
+}  // namespace meshwright::search
