@@ -200,6 +200,8 @@ absl::StatusOr<Validation> PrepareValidation(
   *compare.mutable_options() = service::DefaultMeasureOptions();
   // Whole plans are few and close to one another: none is cut short.
   compare.mutable_options()->set_dynamic_limit_ratio(0);
+  // A whole step meets a moment without delays less often than its segments.
+  compare.mutable_options()->set_minimum_time_ns(2'000'000'000);
   std::set<std::string> keys;
   for (NamedProgram& plan : plans) {
     validation.plans.push_back(std::move(plan.row));

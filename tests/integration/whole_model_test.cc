@@ -65,6 +65,7 @@ TEST_P(WholeModelTest, EveryPlanGivesTheOutputsOfOneDevice) {
   options.set_minimum_samples(1);
   options.set_minimum_passes(1);
   options.set_maximum_samples(1);
+  options.set_minimum_time_ns(1);
   std::map<std::string, std::string> names;
   for (const exporting::NamedChoice& plan : plans) {
     v1::Program program =

@@ -42,6 +42,7 @@ v1::RunnerRequest Request(std::vector<v1::Program> programs) {
   request.mutable_device()->set_platform("cpu");
   request.mutable_device()->set_device_count(2);
   request.mutable_options()->set_maximum_samples(12);
+  request.mutable_options()->set_minimum_time_ns(1);
   for (v1::Program& program : programs) {
     *request.add_programs() = std::move(program);
   }

@@ -8,7 +8,7 @@ absl::StatusOr<Protocol> ProtocolOf(const v1::MeasureOptions& options) {
   if (options.warm_up_runs() < 0 || options.minimum_samples() < 0 ||
       options.minimum_passes() < 0 || options.maximum_samples() < 0 ||
       options.program_time_limit_ns() < 0 ||
-      options.compile_time_limit_ns() < 0 ||
+      options.compile_time_limit_ns() < 0 || options.minimum_time_ns() < 0 ||
       options.dynamic_limit_ratio() < 0) {
     return absl::InvalidArgumentError(
         "a number of the measuring options is negative");
@@ -25,6 +25,9 @@ absl::StatusOr<Protocol> ProtocolOf(const v1::MeasureOptions& options) {
   }
   if (options.maximum_samples() > 0) {
     protocol.maximum_samples = options.maximum_samples();
+  }
+  if (options.minimum_time_ns() > 0) {
+    protocol.minimum_time = absl::Nanoseconds(options.minimum_time_ns());
   }
   if (options.program_time_limit_ns() > 0) {
     protocol.time_limit = absl::Nanoseconds(options.program_time_limit_ns());

@@ -14,6 +14,11 @@ struct Protocol {
   int warm_up_runs = 2;
   int minimum_samples = 12;
   int minimum_passes = 4;
+  // A program is sampled at least this long: the shorter it is, the more its
+  // runs differ by how fast threads wake, and the more are needed until one
+  // met no delay. At most kMostSamples all the same.
+  absl::Duration minimum_time = absl::Milliseconds(250);
+  // No more once minimum_time is over, whether the minimum is believed or not.
   int maximum_samples = 60;
   // Execution budget of one program, warm-up included.
   absl::Duration time_limit = absl::Seconds(60);
@@ -30,10 +35,14 @@ struct Protocol {
   // share of the program's usual one; 0: no sample is.
   double slow_share = 0.8;
 
-  // Runs of one program in one turn.
+  // A turn of a program is this many runs at least, and this long.
   int RunsPerTurn() const {
     return (minimum_samples + minimum_passes - 1) / minimum_passes;
   }
+  absl::Duration TurnTime() const { return minimum_time / kTurns; }
+
+  static constexpr int kMostSamples = 1000;
+  static constexpr int kTurns = 16;
 };
 
 absl::StatusOr<Protocol> ProtocolOf(const v1::MeasureOptions& options);

@@ -15,8 +15,7 @@ std::optional<Turn> RoundRobin::Next() {
   while (true) {
     if (position_ >= order_.size() && !StartPass()) return std::nullopt;
     State& state = states_[order_[position_]];
-    if (state.abandoned || OutOfBudget(state) ||
-        (warm_ups_left_ == 0 && run_ >= protocol_.RunsPerTurn())) {
+    if (state.abandoned || OutOfBudget(state) || TurnIsOver(state)) {
       EndTurn();
       continue;
     }
@@ -37,7 +36,9 @@ std::optional<Turn> RoundRobin::Next() {
 void RoundRobin::Record(const Sample& sample) {
   State& state = states_[current_.program];
   state.spent += sample.wall;
-  if (!current_.warm_up) state.samples.Add(sample);
+  if (current_.warm_up) return;
+  state.turn += sample.wall;
+  state.samples.Add(sample);
 }
 
 void RoundRobin::Abandon(int program) { states_[program].abandoned = true; }
@@ -68,8 +69,14 @@ bool RoundRobin::StartPass() {
   return true;
 }
 
+bool RoundRobin::TurnIsOver(const State& state) const {
+  return warm_ups_left_ == 0 && run_ >= protocol_.RunsPerTurn() &&
+         state.turn >= protocol_.TurnTime();
+}
+
 void RoundRobin::EndTurn() {
   State& state = states_[order_[position_]];
+  state.turn = absl::ZeroDuration();
   if (run_ > 0) ++state.passes;
   if (state.extra_passes > 0) --state.extra_passes;
   ++position_;
@@ -92,7 +99,11 @@ void RoundRobin::EndPass() {
 }
 
 bool RoundRobin::OutOfBudget(const State& state) const {
-  return state.samples.size() >= protocol_.maximum_samples ||
+  const int samples = state.samples.size();
+  return (samples >= protocol_.maximum_samples &&
+          state.spent >= protocol_.minimum_time) ||
+         samples >=
+             std::max(Protocol::kMostSamples, protocol_.maximum_samples) ||
          state.spent >= protocol_.time_limit;
 }
 
@@ -106,6 +117,7 @@ bool RoundRobin::IsContent(const State& state, absl::Duration best) const {
   }
   return static_cast<int>(summary.kept.size()) >= protocol_.minimum_samples &&
          state.passes >= protocol_.minimum_passes &&
+         state.spent >= protocol_.minimum_time &&
          summary.second_smallest <=
              (1 + protocol_.stable_within) * summary.minimum;
 }

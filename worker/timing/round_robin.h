@@ -7,7 +7,8 @@
 // turns round, so that no program always follows the same one. Warm-up runs
 // come at the start of a program's first turn.
 //
-//   content = (enough samples in enough passes, and the minimum met twice)
+//   content = (enough samples over enough passes and enough time, and the
+//              minimum met twice)
 //             or the most samples taken or the time budget spent
 //             or far slower than the best after one pass (dynamic limit)
 //
@@ -52,6 +53,7 @@ class RoundRobin {
   struct State {
     SampleSet samples;
     absl::Duration spent;
+    absl::Duration turn;  // what this turn's kept runs took
     int buffer_sets = 1;
     int runs = 0;
     int passes = 0;
@@ -62,6 +64,7 @@ class RoundRobin {
   };
 
   bool StartPass();
+  bool TurnIsOver(const State& state) const;
   void EndTurn();
   void EndPass();
   bool OutOfBudget(const State& state) const;

@@ -32,6 +32,13 @@ Trace Drive(RoundRobin& rounds, int programs, const Times& times) {
   return trace;
 }
 
+// As few samples as the other rules allow.
+Protocol Brief() {
+  Protocol protocol;
+  protocol.minimum_time = absl::ZeroDuration();
+  return protocol;
+}
+
 Times Constant(std::vector<int> milliseconds) {
   return [=](int program, int) {
     return absl::Milliseconds(milliseconds[program]);
@@ -39,7 +46,7 @@ Times Constant(std::vector<int> milliseconds) {
 }
 
 TEST(RoundRobinTest, ProgramsTakeTurnsInChangingOrder) {
-  RoundRobin rounds(Protocol(), {1, 1, 1});
+  RoundRobin rounds(Brief(), {1, 1, 1});
   const Trace trace = Drive(rounds, 3, Constant({10, 20, 30}));
   EXPECT_EQ(trace.programs, "abcacbcabcba");
   EXPECT_EQ(trace.samples, (std::vector<int>{12, 12, 12}));
@@ -48,7 +55,7 @@ TEST(RoundRobinTest, ProgramsTakeTurnsInChangingOrder) {
 }
 
 TEST(RoundRobinTest, BufferSetsRotate) {
-  RoundRobin rounds(Protocol(), {1, 3});
+  RoundRobin rounds(Brief(), {1, 3});
   const Trace trace = Drive(rounds, 2, Constant({10, 20}));
   EXPECT_EQ(trace.sets[0], std::set<int>({0}));
   EXPECT_EQ(trace.sets[1], std::set<int>({0, 1, 2}));
@@ -56,7 +63,7 @@ TEST(RoundRobinTest, BufferSetsRotate) {
 
 TEST(RoundRobinTest, AnUnconfirmedMinimumIsMeasuredOn) {
   // One lucky sample; the next within a percent of it comes with run 20.
-  RoundRobin rounds(Protocol(), {1});
+  RoundRobin rounds(Brief(), {1});
   const Trace trace = Drive(rounds, 1, [](int, int run) {
     return absl::Milliseconds(run == 4 || run == 20 ? 90 : 100);
   });
@@ -64,7 +71,7 @@ TEST(RoundRobinTest, AnUnconfirmedMinimumIsMeasuredOn) {
 }
 
 TEST(RoundRobinTest, TheMostSamplesIsAnEnd) {
-  Protocol protocol;
+  Protocol protocol = Brief();
   protocol.maximum_samples = 20;
   RoundRobin rounds(protocol, {1});
   // Ever faster: no minimum is ever met twice.
@@ -73,8 +80,25 @@ TEST(RoundRobinTest, TheMostSamplesIsAnEnd) {
   EXPECT_EQ(trace.samples[0], 20);
 }
 
-TEST(RoundRobinTest, TheTimeBudgetIsAnEnd) {
+TEST(RoundRobinTest, ShortProgramsAreSampledForTheMinimumTime) {
   Protocol protocol;
+  protocol.minimum_time = absl::Milliseconds(160);
+  RoundRobin rounds(protocol, {1, 1});
+  const Trace trace = Drive(rounds, 2, Constant({1, 40}));
+  // Turns of 10 ms; the two warm-ups count as time. No end at 60 samples.
+  EXPECT_EQ(trace.samples, (std::vector<int>{158, 12}));
+  EXPECT_EQ(rounds.passes(0), 16);
+}
+
+TEST(RoundRobinTest, TheShortestProgramsAreSampledAThousandTimes) {
+  RoundRobin rounds(Protocol(), {1});
+  const Trace trace =
+      Drive(rounds, 1, [](int, int) { return absl::Microseconds(10); });
+  EXPECT_EQ(trace.samples[0], 1000);
+}
+
+TEST(RoundRobinTest, TheTimeBudgetIsAnEnd) {
+  Protocol protocol = Brief();
   protocol.time_limit = absl::Seconds(1);
   RoundRobin rounds(protocol, {1, 1});
   const Trace trace = Drive(rounds, 2, Constant({300, 10}));
@@ -83,7 +107,7 @@ TEST(RoundRobinTest, TheTimeBudgetIsAnEnd) {
 }
 
 TEST(RoundRobinTest, NothingIsSampledWhenWarmingUpTakesTheBudget) {
-  Protocol protocol;
+  Protocol protocol = Brief();
   protocol.time_limit = absl::Seconds(1);
   RoundRobin rounds(protocol, {1});
   const Trace trace = Drive(rounds, 1, Constant({2000}));
@@ -92,7 +116,7 @@ TEST(RoundRobinTest, NothingIsSampledWhenWarmingUpTakesTheBudget) {
 }
 
 TEST(RoundRobinTest, FarSlowerProgramsKeepTheirFirstPass) {
-  Protocol protocol;
+  Protocol protocol = Brief();
   protocol.dynamic_limit_ratio = 2;
   RoundRobin rounds(protocol, {1, 1});
   const Trace trace = Drive(rounds, 2, Constant({10, 30}));
@@ -101,7 +125,7 @@ TEST(RoundRobinTest, FarSlowerProgramsKeepTheirFirstPass) {
 }
 
 TEST(RoundRobinTest, NearTiesAreTimedAgainOnce) {
-  RoundRobin rounds(Protocol(), {1, 1, 1});
+  RoundRobin rounds(Brief(), {1, 1, 1});
   const Trace trace = Drive(rounds, 3, [](int program, int) {
     return absl::Microseconds(std::vector<int>{10000, 10050, 20000}[program]);
   });
@@ -109,14 +133,14 @@ TEST(RoundRobinTest, NearTiesAreTimedAgainOnce) {
 }
 
 TEST(RoundRobinTest, AbandonedProgramsGetNoTurn) {
-  RoundRobin rounds(Protocol(), {1, 1});
+  RoundRobin rounds(Brief(), {1, 1});
   rounds.Abandon(0);
   const Trace trace = Drive(rounds, 2, Constant({10, 20}));
   EXPECT_EQ(trace.samples, (std::vector<int>{0, 12}));
 }
 
 TEST(RoundRobinTest, NoProgramsNoTurns) {
-  RoundRobin rounds(Protocol(), {});
+  RoundRobin rounds(Brief(), {});
   EXPECT_FALSE(rounds.Next().has_value());
 }
 
