@@ -227,11 +227,10 @@ void FillSegments(const MeasuredStep& step,
 
 v1::MeasureOptions DefaultMeasureOptions() {
   v1::MeasureOptions options;
-  // 2: CPUs without XNNPACK. 3: short programs are sampled for a quarter second.
+  // 2: CPUs without XNNPACK. 3: a quarter second of samples, one per turn.
   options.set_version(3);
   options.set_warm_up_runs(2);
   options.set_minimum_samples(12);
-  options.set_minimum_passes(4);
   options.set_maximum_samples(60);
   options.set_minimum_time_ns(250'000'000);
   options.set_program_time_limit_ns(120'000'000'000);

@@ -63,7 +63,6 @@ TEST_P(WholeModelTest, EveryPlanGivesTheOutputsOfOneDevice) {
   options.set_version(1);
   options.set_warm_up_runs(1);
   options.set_minimum_samples(1);
-  options.set_minimum_passes(1);
   options.set_maximum_samples(1);
   options.set_minimum_time_ns(1);
   std::map<std::string, std::string> names;

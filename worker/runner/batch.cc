@@ -201,7 +201,7 @@ void Batch::Time(std::vector<Entry>& entries) {
   while (const auto turn = rounds.Next()) {
     Entry& entry = entries[turn->program];
     const std::string& key = entry.subject->program().key();
-    if (turn->first) events_.Started(key, Started::MEASURE);
+    events_.Started(key, Started::MEASURE);
     const auto run = entry.subject->Run(turn->buffer_set);
     if (run.ok()) {
       rounds.Record({run->wall_time, run->cpu_time});

@@ -6,8 +6,7 @@ namespace meshwright::worker::timing {
 
 absl::StatusOr<Protocol> ProtocolOf(const v1::MeasureOptions& options) {
   if (options.warm_up_runs() < 0 || options.minimum_samples() < 0 ||
-      options.minimum_passes() < 0 || options.maximum_samples() < 0 ||
-      options.program_time_limit_ns() < 0 ||
+      options.maximum_samples() < 0 || options.program_time_limit_ns() < 0 ||
       options.compile_time_limit_ns() < 0 || options.minimum_time_ns() < 0 ||
       options.dynamic_limit_ratio() < 0) {
     return absl::InvalidArgumentError(
@@ -19,9 +18,6 @@ absl::StatusOr<Protocol> ProtocolOf(const v1::MeasureOptions& options) {
   }
   if (options.minimum_samples() > 0) {
     protocol.minimum_samples = options.minimum_samples();
-  }
-  if (options.minimum_passes() > 0) {
-    protocol.minimum_passes = options.minimum_passes();
   }
   if (options.maximum_samples() > 0) {
     protocol.maximum_samples = options.maximum_samples();

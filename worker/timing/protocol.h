@@ -13,7 +13,6 @@ namespace meshwright::worker::timing {
 struct Protocol {
   int warm_up_runs = 2;
   int minimum_samples = 12;
-  int minimum_passes = 4;
   // A program is sampled at least this long: the shorter it is, the more its
   // runs differ by how fast threads wake, and the more are needed until one
   // met no delay. At most kMostSamples all the same.
@@ -30,19 +29,12 @@ struct Protocol {
   double stable_within = 0.01;
   // Programs whose minima are this near to each other are timed again.
   double tie_within = 0.01;
-  int tie_passes = 2;
+  int tie_passes = 6;
   // A sample is of a slow period when its CPU time per wall time is below this
   // share of the program's usual one; 0: no sample is.
   double slow_share = 0.8;
 
-  // A turn of a program is this many runs at least, and this long.
-  int RunsPerTurn() const {
-    return (minimum_samples + minimum_passes - 1) / minimum_passes;
-  }
-  absl::Duration TurnTime() const { return minimum_time / kTurns; }
-
   static constexpr int kMostSamples = 1000;
-  static constexpr int kTurns = 16;
 };
 
 absl::StatusOr<Protocol> ProtocolOf(const v1::MeasureOptions& options);

@@ -9,19 +9,19 @@ TEST(ProtocolTest, ZeroMeansTheDefault) {
   const auto protocol = ProtocolOf(v1::MeasureOptions());
   ASSERT_TRUE(protocol.ok());
   EXPECT_EQ(protocol->minimum_samples, 12);
-  EXPECT_EQ(protocol->minimum_passes, 4);
-  EXPECT_EQ(protocol->RunsPerTurn(), 3);
+  EXPECT_EQ(protocol->minimum_time, absl::Milliseconds(250));
   EXPECT_EQ(protocol->dynamic_limit_ratio, 0);
 }
 
 TEST(ProtocolTest, StatedNumbersAreTaken) {
   v1::MeasureOptions options;
   options.set_minimum_samples(5);
-  options.set_minimum_passes(2);
+  options.set_minimum_time_ns(2'000'000);
   options.set_program_time_limit_ns(1'000'000);
   const auto protocol = ProtocolOf(options);
   ASSERT_TRUE(protocol.ok());
-  EXPECT_EQ(protocol->RunsPerTurn(), 3);
+  EXPECT_EQ(protocol->minimum_samples, 5);
+  EXPECT_EQ(protocol->minimum_time, absl::Milliseconds(2));
   EXPECT_EQ(protocol->time_limit, absl::Milliseconds(1));
 }
 

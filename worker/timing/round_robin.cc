@@ -15,19 +15,18 @@ std::optional<Turn> RoundRobin::Next() {
   while (true) {
     if (position_ >= order_.size() && !StartPass()) return std::nullopt;
     State& state = states_[order_[position_]];
-    if (state.abandoned || OutOfBudget(state) || TurnIsOver(state)) {
+    if (turn_over_ || state.abandoned || OutOfBudget(state)) {
       EndTurn();
       continue;
     }
     current_.program = order_[position_];
     current_.warm_up = warm_ups_left_ > 0;
-    current_.first = run_ == 0 && (state.passes > 0 || state.runs == 0);
     current_.buffer_set = state.runs % state.buffer_sets;
     ++state.runs;
     if (current_.warm_up) {
       --warm_ups_left_;
     } else {
-      ++run_;
+      turn_over_ = true;
     }
     return current_;
   }
@@ -36,9 +35,7 @@ std::optional<Turn> RoundRobin::Next() {
 void RoundRobin::Record(const Sample& sample) {
   State& state = states_[current_.program];
   state.spent += sample.wall;
-  if (current_.warm_up) return;
-  state.turn += sample.wall;
-  state.samples.Add(sample);
+  if (!current_.warm_up) state.samples.Add(sample);
 }
 
 void RoundRobin::Abandon(int program) { states_[program].abandoned = true; }
@@ -64,23 +61,17 @@ bool RoundRobin::StartPass() {
   if (order_.empty()) return false;
   ++pass_;
   position_ = 0;
-  run_ = 0;
+  turn_over_ = false;
   warm_ups_left_ = states_[order_[0]].runs == 0 ? protocol_.warm_up_runs : 0;
   return true;
 }
 
-bool RoundRobin::TurnIsOver(const State& state) const {
-  return warm_ups_left_ == 0 && run_ >= protocol_.RunsPerTurn() &&
-         state.turn >= protocol_.TurnTime();
-}
-
 void RoundRobin::EndTurn() {
   State& state = states_[order_[position_]];
-  state.turn = absl::ZeroDuration();
-  if (run_ > 0) ++state.passes;
+  if (turn_over_) ++state.passes;
   if (state.extra_passes > 0) --state.extra_passes;
   ++position_;
-  run_ = 0;
+  turn_over_ = false;
   if (position_ < order_.size()) {
     warm_ups_left_ =
         states_[order_[position_]].runs == 0 ? protocol_.warm_up_runs : 0;
@@ -116,7 +107,6 @@ bool RoundRobin::IsContent(const State& state, absl::Duration best) const {
     return true;
   }
   return static_cast<int>(summary.kept.size()) >= protocol_.minimum_samples &&
-         state.passes >= protocol_.minimum_passes &&
          state.spent >= protocol_.minimum_time &&
          summary.second_smallest <=
              (1 + protocol_.stable_within) * summary.minimum;
@@ -134,7 +124,7 @@ bool RoundRobin::ReopenTies() {
   const auto reopen = [&](int program) {
     State& state = states_[program];
     if (state.tied_once || OutOfBudget(state) ||
-        state.passes < protocol_.minimum_passes) {
+        state.samples.size() < protocol_.minimum_samples) {
       return;
     }
     state.tied_once = true;

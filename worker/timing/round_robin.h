@@ -2,13 +2,13 @@
 //
 // Concept: the programs of a group take turns, so that a slow period of the
 // machine hits all of them and near-equal ones are compared fairly. A turn is
-// a few runs in a row over rotating sets of input buffers; a pass is one turn
-// of every program that is not yet content. The order of a pass rotates and
-// turns round, so that no program always follows the same one. Warm-up runs
-// come at the start of a program's first turn.
+// one run, over rotating sets of input buffers: a second one in a row would
+// find in the caches what no step leaves there. A pass is one turn of every
+// program that is not yet content. The order of a pass rotates and turns
+// round, so that no program always follows the same one. Warm-up runs come at
+// the start of a program's first turn.
 //
-//   content = (enough samples over enough passes and enough time, and the
-//              minimum met twice)
+//   content = (enough samples over enough time, and the minimum met twice)
 //             or the most samples taken or the time budget spent
 //             or far slower than the best after one pass (dynamic limit)
 //
@@ -31,7 +31,6 @@ struct Turn {
   int program = 0;
   int buffer_set = 0;
   bool warm_up = false;  // its time is counted, not kept
-  bool first = false;    // the first run of a turn
 };
 
 class RoundRobin {
@@ -53,7 +52,6 @@ class RoundRobin {
   struct State {
     SampleSet samples;
     absl::Duration spent;
-    absl::Duration turn;  // what this turn's kept runs took
     int buffer_sets = 1;
     int runs = 0;
     int passes = 0;
@@ -64,7 +62,6 @@ class RoundRobin {
   };
 
   bool StartPass();
-  bool TurnIsOver(const State& state) const;
   void EndTurn();
   void EndPass();
   bool OutOfBudget(const State& state) const;
@@ -75,7 +72,7 @@ class RoundRobin {
   std::vector<State> states_;
   std::vector<int> order_;  // programs of this pass
   size_t position_ = 0;     // in order_
-  int run_ = 0;             // in this turn, warm-ups excluded
+  bool turn_over_ = false;
   int warm_ups_left_ = 0;
   int pass_ = 0;
   Turn current_;
