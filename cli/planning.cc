@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cli/drift.h"
 #include "coordinator/export/analysis_json.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/ir/constants.h"
@@ -103,6 +104,7 @@ absl::StatusOr<MeasuredStep> WithoutRules(const ValidationRequest& request,
 
 struct NamedProgram {
   ValidationPlan row;
+  SegmentChoice choice;  // empty: not of this step's configurations
   v1::Program program;
 };
 
@@ -111,6 +113,7 @@ NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
   named.program =
       exporting::WholeProgram(step.analysis, step.space, plan.choice);
   named.program.set_label(plan.name);
+  named.choice = plan.choice;
   named.row.name = plan.name;
   named.row.key = named.program.key();
   if (step.measured.runs.empty()) return named;
@@ -140,6 +143,7 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
   for (const NamedChoice& baseline :
        exporting::Baselines(named.analysis, named.space)) {
     plans.push_back(MakeProgram(named, baseline));
+    if (open.has_value()) plans.back().choice.clear();
   }
   std::mt19937_64 random(request.seed);
   for (int i = 0; i < request.random_plans; ++i) {
@@ -201,13 +205,19 @@ absl::StatusOr<Validation> PrepareValidation(
   // Whole plans are few and close to one another: none is cut short.
   compare.mutable_options()->set_dynamic_limit_ratio(0);
   // A whole step meets a moment without delays less often than its segments.
-  compare.mutable_options()->set_minimum_time_ns(2'000'000'000);
+  compare.mutable_options()->set_minimum_time_ns(1'000'000'000);
   std::set<std::string> keys;
+  std::vector<SegmentChoice> choices;
   for (NamedProgram& plan : plans) {
+    if (!plan.choice.empty()) choices.push_back(std::move(plan.choice));
     validation.plans.push_back(std::move(plan.row));
     if (keys.insert(plan.program.key()).second) {
       *compare.add_programs() = std::move(plan.program);
     }
+  }
+  for (Anchor& anchor : ChooseAnchors(step, choices)) {
+    validation.profiled_ns[anchor.program.key()] = anchor.profiled_ns;
+    *compare.add_programs() = std::move(anchor.program);
   }
   // The reference is the module as it came, on one device.
   ASSIGN_OR_RETURN(const hlo::HloModuleProto module,

@@ -6,6 +6,7 @@
 #define MESHWRIGHT_CLI_PLANNING_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct ValidationPlan {
 struct Validation {
   v1::CompareRequest request;
   std::vector<ValidationPlan> plans;  // the chosen one first
+  // Programs of segments that the request times again (drift.h), by key.
+  std::map<std::string, int64_t> profiled_ns;
 };
 
 struct ValidationRequest {

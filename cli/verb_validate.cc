@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,7 @@
 #include "cli/cluster.h"
 #include "cli/context.h"
 #include "cli/devices.h"
+#include "cli/drift.h"
 #include "cli/plan_file.h"
 #include "cli/planning.h"
 #include "cli/progress.h"
@@ -36,13 +38,16 @@ struct ValidateFlags {
   DeviceFlags devices;
 };
 
-ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result) {
+// `drift` corrects what is predicted for the machine's speed of today.
+ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result,
+                 double drift) {
   ordered_json row;
   row["name"] = plan.name;
   row["predicted_seconds"] = nullptr;
   row["measured_seconds"] = nullptr;
   row["measured_mad_seconds"] = nullptr;
   row["error"] = nullptr;
+  row["error_as_profiled"] = nullptr;
   row["predicted_peak_bytes"] = nullptr;
   row["measured_peak_bytes"] = nullptr;
   row["max_relative_difference"] = nullptr;
@@ -60,8 +65,9 @@ ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result) {
   row["measured_seconds"] = seconds;
   row["measured_mad_seconds"] = static_cast<double>(measured.mad_ns()) * 1e-9;
   if (plan.predicted) {
-    row["error"] =
-        seconds > 0 ? (plan.predicted_seconds - seconds) / seconds : 0;
+    const double ratio = seconds > 0 ? plan.predicted_seconds / seconds : 1;
+    row["error"] = drift * ratio - 1;
+    row["error_as_profiled"] = ratio - 1;
   }
   row["measured_peak_bytes"] = measured.memory().peak_bytes();
   row["max_relative_difference"] = result.max_relative_difference();
@@ -69,7 +75,10 @@ ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result) {
 }
 
 ordered_json Report(const Validation& validation, const Results& results) {
+  const std::optional<double> drift = Drift(validation.profiled_ns, results);
   ordered_json report;
+  report["machine_drift"] = nullptr;
+  if (drift.has_value()) report["machine_drift"] = *drift;
   report["plans"] = ordered_json::array();
   report["chosen"] = validation.plans.front().name;
   report["best_measured"] = nullptr;
@@ -79,7 +88,7 @@ ordered_json Report(const Validation& validation, const Results& results) {
     result.set_reason("it has no result");
     const auto found = results.find(plan.key);
     if (found != results.end()) result = found->second;
-    ordered_json row = Row(plan, result);
+    ordered_json row = Row(plan, result, drift.value_or(1));
     if (row["measured_seconds"].is_number()) {
       const double seconds = row["measured_seconds"];
       if (report["best_measured"].is_null() || seconds < best) {
@@ -122,7 +131,14 @@ std::string Table(const ordered_json& report) {
     absl::StrAppend(&text, ", best measured ",
                     report["best_measured"].get<std::string>());
   }
-  return text + "\n";
+  absl::StrAppend(&text, "\n");
+  if (report["machine_drift"].is_number()) {
+    absl::StrAppend(
+        &text, absl::StrFormat("segments timed again take %.3f times what they "
+                               "took when profiled; errors are less that\n",
+                               report["machine_drift"].get<double>()));
+  }
+  return text;
 }
 
 absl::StatusOr<Results> Run(const Context& context,

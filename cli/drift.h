@@ -1,0 +1,44 @@
+// Drift: how fast the machine is now, next to when the segments were profiled.
+//
+// Concept: a shared or throttled machine runs the same program at another speed
+// from one minute to the next, which says nothing about the plans. A validation
+// times some programs of the plans' segments again, in the same rounds as the
+// whole steps; the drift is the median of their times now over then.
+// Source: design, section 9 (validate).
+#ifndef MESHWRIGHT_CLI_DRIFT_H_
+#define MESHWRIGHT_CLI_DRIFT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/export/whole_model.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "proto/v1/job.pb.h"
+
+namespace meshwright::cli {
+
+inline constexpr int kMostAnchors = 12;
+
+// A program that is timed again.
+struct Anchor {
+  v1::Program program;  // not compared with the reference
+  int64_t profiled_ns = 0;
+};
+
+// Programs of the plans' segments, of the first plans first; at most
+// kMostAnchors. Rows that were not measured are left out.
+std::vector<Anchor> ChooseAnchors(
+    const service::MeasuredStep& step,
+    const std::vector<exporting::SegmentChoice>& plans);
+
+// By key. None without an anchor that was measured.
+std::optional<double> Drift(
+    const std::map<std::string, int64_t>& profiled_ns,
+    const std::map<std::string, v1::ProfileResult>& results);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_DRIFT_H_
