@@ -4,6 +4,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "coordinator/ir/dim_links.h"
+
 namespace meshwright::segmenter {
 namespace {
 
@@ -65,6 +67,30 @@ class BorderSettler {
         }));
   }
 
+  // Contractions of several blocks read the value: it crosses from the first
+  // of them to the others.
+  bool Shared(ValueId id) const {
+    int reader = -1;
+    for (ValueId user : module_.at(id).users) {
+      if (!direction_.forward[user] || !FeedsContraction(user)) continue;
+      if (reader >= 0 && home_[user] != reader) return true;
+      reader = home_[user];
+    }
+    return false;
+  }
+  bool FeedsContraction(ValueId id) const {
+    for (int steps = 0; steps < kMostSteps; ++steps) {
+      if (ir::IsContraction(module_, id)) return true;
+      const ir::Instruction& it = module_.at(id);
+      if (it.users.size() != 1 ||
+          !(ir::IsLayout(it.opcode) || it.opcode == Opcode::kConvert)) {
+        return false;
+      }
+      id = it.users[0];
+    }
+    return false;
+  }
+
   // Moves the best prefix of `values` to `block`.
   void Settle(int block, const std::vector<ValueId>& values) {
     std::unordered_map<ValueId, int> readers;  // behind the border
@@ -88,6 +114,7 @@ class BorderSettler {
         if (added) found->second = ReadersBehind(operand, block);
         if (--found->second == 0) --crossing;
       }
+      if (Shared(id)) --crossing;
       homes.push_back(home_[id]);
       home_[id] = block;
       readers[id] = ReadersBehind(id, block);
@@ -102,6 +129,8 @@ class BorderSettler {
 
   // Neither in a block nor behind one: goes where its reader goes.
   bool IsSideFeed(ValueId id) const { return !direction_.has_contraction[id]; }
+
+  static constexpr int kMostSteps = 8;
 
   const Module& module_;
   const Direction& direction_;

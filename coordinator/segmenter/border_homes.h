@@ -6,7 +6,9 @@
 // residual; with norm and add on the producer's side only their sum does. So
 // of the operations between a block and its consumers as many of the first ones
 // stay with the block as make the fewest tensors cross; as few as possible
-// where that is equal.
+// where that is equal. What contractions of several blocks read, such as the
+// encoder's result in a decoder's layers, crosses in any case, and ends where
+// it was made.
 //
 //   block | norm  add  norm | consumer        norm, add behind the block: the
 //     \_____________/                         residual ends there too

@@ -1,6 +1,7 @@
 // CoverSequence: segments over the block sequence.
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace {
 // The blocks a segment spans at most, and how often two blocks are compared.
 constexpr int kMaxPeriod = 256;
 constexpr int64_t kMostLooks = 100'000'000;
+constexpr size_t kMostPieces = 64;
 
 struct Repeat {
   int start = 0;
@@ -52,10 +54,62 @@ class Coverer {
       }
       ranges.push_back({range.begin, best.start, false});
     }
+    SharePieces();
     return std::move(segments_);
   }
 
  private:
+  using Hashes = std::vector<uint64_t>;
+
+  Hashes HashesOf(const Segment& segment) const {
+    return {hashes_.begin() + segment.first_block,
+            hashes_.begin() + segment.last_block};
+  }
+
+  // A segment that is a row of pieces of a cut period is cut like that: its
+  // pieces are measured anyway (an encoder's layer next to a decoder's).
+  void SharePieces() {
+    if (pieces_.empty()) return;
+    std::vector<Segment> shared;
+    for (const Segment& segment : segments_) {
+      const std::vector<Segment> cut = CutIntoPieces(segment);
+      if (cut.empty()) {
+        shared.push_back(segment);
+      } else {
+        shared.insert(shared.end(), cut.begin(), cut.end());
+      }
+    }
+    segments_ = std::move(shared);
+  }
+
+  // The fewest pieces; none if they do not make up the segment.
+  std::vector<Segment> CutIntoPieces(const Segment& segment) const {
+    const Hashes all = HashesOf(segment);
+    const int count = static_cast<int>(all.size());
+    constexpr int kNever = INT32_MAX;
+    std::vector<int> cost(count + 1, kNever);
+    std::vector<int> from(count + 1, 0);
+    cost[0] = 0;
+    for (int to = 1; to <= count; ++to) {
+      for (const Hashes& piece : pieces_) {
+        const int at = to - static_cast<int>(piece.size());
+        if (at < 0 || cost[at] == kNever || cost[at] + 1 >= cost[to] ||
+            !std::equal(piece.begin(), piece.end(), all.begin() + at)) {
+          continue;
+        }
+        cost[to] = cost[at] + 1;
+        from[to] = at;
+      }
+    }
+    std::vector<Segment> cut;
+    if (cost[count] == kNever) return cut;
+    for (int to = count; to > 0; to = from[to]) {
+      cut.push_back({segment.first_block + from[to], segment.first_block + to});
+    }
+    std::reverse(cut.begin(), cut.end());
+    return cut;
+  }
+
   // The repeat that covers most blocks; the shortest period, then the earliest
   // start, among equals. For a fixed period a run of equal pairs gives all its
   // repeats.
@@ -115,12 +169,16 @@ class Coverer {
     for (int to = count; to > 0; to = from[to]) {
       pieces.push_back({begin + from[to], begin + to});
     }
+    for (const Segment& piece : pieces) {
+      if (pieces_.size() < kMostPieces) pieces_.insert(HashesOf(piece));
+    }
     segments_.insert(segments_.end(), pieces.rbegin(), pieces.rend());
   }
 
   const std::vector<uint64_t>& hashes_;
   const std::vector<int>& configurations_;
   int64_t looks_left_ = kMostLooks;
+  std::set<Hashes> pieces_;  // of cut periods
   std::vector<Segment> segments_;
 };
 

@@ -35,6 +35,14 @@ TEST(CoverTest, APeriodOfTooManyConfigurationsIsCut) {
   EXPECT_EQ(Cover("abcdefabcdef"), "0-2 2-4 4-6 6-8 8-10 10-12");
 }
 
+TEST(CoverTest, ALayerOfPiecesThatAreThereAnywayIsCutIntoThem) {
+  // An encoder's layers abxy, a decoder's abcdxy.
+  EXPECT_EQ(Cover("abxyabxyabcdxyabcdxyh"),
+            "0-2 2-4 4-6 6-8 8-10 10-12 12-14 14-16 16-18 18-21");
+  EXPECT_EQ(Cover("abxzabxzabcdxyabcdxy"),
+            "0-4 4-8 8-10 10-12 12-14 14-16 16-18 18-20");
+}
+
 TEST(CoverTest, EqualBlocksInARowAreSegmentsOfOneBlock) {
   EXPECT_EQ(Cover("aaaa"), "0-1 1-2 2-3 3-4");
 }

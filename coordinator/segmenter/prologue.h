@@ -6,7 +6,8 @@
 // their ends; where the later one reads a tensor of an earlier block, the first
 // one reads the border of the prologue. Without an equal segment the border is
 // the last value without contractions that several blocks read (the residual
-// stream).
+// stream). Later segments that begin anew, a decoder's first layer, are walked
+// the same way.
 // In -> Out: the cover of the block sequence -> marks by ValueId.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_PROLOGUE_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_PROLOGUE_H_

@@ -346,6 +346,27 @@ class SegmentPlanner {
         Join(handed ? to_[operand] : from_[operand], from_[id]);
       }
     }
+    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+      if (IsSummand(id)) from_[id] = kSeveral;
+    }
+  }
+
+  bool IsAdd(ValueId id) const {
+    return module_.at(id).attributes().opcode() == "add";
+  }
+
+  // A sum of one segment's gradients that only a sum over segments reads: part
+  // of that one, lest the segment whose gradients come first differ.
+  bool IsSummand(ValueId id) const {
+    const ir::Instruction& it = module_.at(id);
+    if (!IsAdd(id) || !Carries(id) || from_[id] == kFar ||
+        from_[id] == kSeveral || it.users.empty()) {
+      return false;
+    }
+    return std::all_of(it.users.begin(), it.users.end(), [&](ValueId user) {
+      return IsAdd(user) && Carries(user) && from_[user] == kSeveral &&
+             to_[user] == to_[id];
+    });
   }
 
   static void Join(int from, int& into) {

@@ -25,10 +25,10 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-SMALL = ("--hidden 64 --heads 4 --ffn 256 --vocab 128 --batch 8 --seq 32 "
+SMALL = ("--hidden 256 --heads 8 --ffn 1024 --vocab 1024 --batch 8 --seq 64 "
          "--layers 2")
 DEEP = SMALL.replace("--layers 2", "--layers 4")
-CONVOLUTIONS = "--hidden 32 --heads 4 --vocab 16 --batch 8 --image 32"
+CONVOLUTIONS = "--hidden 64 --heads 4 --vocab 16 --batch 8 --image 32"
 LLAMA = f"llama_plain {SMALL}"
 
 HUGGING_FACE = {
