@@ -22,6 +22,7 @@ using ir::ValueId;
 
 // Of a block with more roots the rest is as good as these.
 constexpr size_t kMostRoots = 256;
+constexpr int kMostSinkSteps = 4;
 
 class UnionFind {
  public:
@@ -517,6 +518,14 @@ class BlockBuilder {
       }
     }
     if (!read) return;
+    if (!OperandsCross(id, block, kMostSinkSteps)) return;
+    graph_.home[id] = consumer;
+    graph_.inside[id] = 0;
+  }
+
+  // What the value is made of crosses anyway, itself or, where only the value
+  // reads it (a convert before the square), what it is made of.
+  bool OperandsCross(ValueId id, int block, int steps) const {
     for (ValueId operand : module_.at(id).operands) {
       if (!graph_.inside[operand] || graph_.home[operand] != block) continue;
       const auto& users = module_.at(operand).users;
@@ -525,10 +534,18 @@ class BlockBuilder {
             return user != id && direction_.forward[user] &&
                    (graph_.home[user] != block || LeavesBlock(user, block));
           });
-      if (!crosses) return;
+      if (crosses) continue;
+      const bool own =
+          std::all_of(users.begin(), users.end(), [&](ValueId user) {
+            return user == id || !direction_.forward[user];
+          });
+      if (!own || steps == 0 || module_.at(operand).operands.empty() ||
+          ir::IsContraction(module_, operand) ||
+          !OperandsCross(operand, block, steps - 1)) {
+        return false;
+      }
     }
-    graph_.home[id] = consumer;
-    graph_.inside[id] = 0;
+    return true;
   }
 
   void Describe() {

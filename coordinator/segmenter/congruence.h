@@ -4,7 +4,9 @@
 // values are equal, whatever barrier, copy or loop carry stands between: this
 // is how the backward pass of a checkpointed layer, which computes the forward
 // values anew, is recognised. A slice of a stack equals what the loop wrote
-// there; two slices of one stack inside loops are the same layer's. In -> Out:
+// there; two slices of one stack inside loops are the same layer's. Constants
+// of one number, however they are spread or converted, are equal by shape and
+// number. In -> Out:
 // module and operation hashes (hash.h) -> by ValueId the first value of its
 // class. Source: design, section 4 ("a contraction that shares both operands
 // with f is a recomputation").

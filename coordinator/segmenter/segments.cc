@@ -25,15 +25,17 @@ class SegmentPlanner {
  public:
   SegmentPlanner(const Module& module, const Direction& direction,
                  const BlockGraph& blocks, const GradientMatches& gradients,
-                 const LoopGroups& groups)
+                 const std::vector<ValueId>& classes, const LoopGroups& groups)
       : module_(module),
         direction_(direction),
         blocks_(blocks),
         gradients_(gradients),
+        classes_(classes),
         groups_(groups) {}
 
   SegmentPlan Run(std::vector<Segment> cover) {
     plan_.owner.assign(module_.size(), SegmentPlan::kNowhere);
+    repeats_.assign(module_.size(), 0);
     FindScalarLike();
     if (cover.empty()) cover.push_back({0, 0});  // no contraction at all
     KeepGroups(cover);
@@ -269,9 +271,34 @@ class SegmentPlanner {
         plan_.owner[id] = plan_.owner[match->second.forward];
       }
     }
+    PlaceRepeats();
     PlaceGaps();
     SettleUpwards();
     SettleDownwards();
+  }
+
+  // What the backward pass computes anew, behind a barrier, goes where it was
+  // computed first; the barriers themselves to their readers.
+  void PlaceRepeats() {
+    std::vector<char> behind(module_.size(), 0);
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      const ir::Instruction& it = module_.at(id);
+      const bool barrier = it.opcode == Opcode::kOptimizationBarrier;
+      behind[id] =
+          barrier ||
+          std::any_of(it.operands.begin(), it.operands.end(),
+                      [&](ValueId operand) { return behind[operand] != 0; });
+      if (!behind[id] || barrier || !Backward(id) || KeptSegment(id) >= 0 ||
+          gradients_.contains(id) || !direction_.forward[classes_[id]] ||
+          classes_[id] == id) {
+        continue;
+      }
+      // A mask may be every layer's: it goes to its reader.
+      const int owner = plan_.owner[classes_[id]];
+      if (owner < 0 || !direction_.has_contraction[classes_[id]]) continue;
+      plan_.owner[id] = owner;
+      repeats_[id] = 1;
+    }
   }
 
   // The segment that updates a parameter: the first that reads it.
@@ -396,7 +423,7 @@ class SegmentPlanner {
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (!Carries(id) || gradients_.contains(id)) continue;
       if (from_[id] == kFar || to_[id] == kNone) continue;
-      if (KeptSegment(id) >= 0) continue;
+      if (KeptSegment(id) >= 0 || repeats_[id]) continue;
       if (from_[id] == kSeveral) {
         plan_.owner[id] = to_[id];  // the sum is made where the value was
       } else if (from_[id] <= to_[id]) {
@@ -534,6 +561,7 @@ class SegmentPlanner {
   const Direction& direction_;
   const BlockGraph& blocks_;
   const GradientMatches& gradients_;
+  const std::vector<ValueId>& classes_;
   const LoopGroups& groups_;
   std::vector<int> kept_cover_;  // by group: the segment of the cover, or kFar
   bool has_prologue_ = false;
@@ -547,6 +575,7 @@ class SegmentPlanner {
   std::vector<int> read_;
   std::vector<int> reaches_;
   std::vector<char> scalar_like_;
+  std::vector<char> repeats_;  // placed with what they repeat
   SegmentPlan plan_;
 };
 
@@ -555,6 +584,7 @@ class SegmentPlanner {
 SegmentPlan PlanSegments(const Module& module, const Direction& direction,
                          const BlockGraph& blocks,
                          const GradientMatches& gradients,
+                         const std::vector<ValueId>& classes,
                          const std::vector<int>& configurations) {
   const LoopGroups groups = FindLoopGroups(module, direction, gradients);
   const int count = static_cast<int>(blocks.blocks.size());
@@ -579,15 +609,17 @@ SegmentPlan PlanSegments(const Module& module, const Direction& direction,
           {segment.first_block + first, segment.last_block + first});
     }
   }
-  return PlaceSegments(module, direction, blocks, gradients, std::move(cover));
+  return PlaceSegments(module, direction, blocks, gradients, classes,
+                       std::move(cover));
 }
 
 SegmentPlan PlaceSegments(const Module& module, const Direction& direction,
                           const BlockGraph& blocks,
                           const GradientMatches& gradients,
+                          const std::vector<ValueId>& classes,
                           std::vector<Segment> cover) {
   const LoopGroups groups = FindLoopGroups(module, direction, gradients);
-  return SegmentPlanner(module, direction, blocks, gradients, groups)
+  return SegmentPlanner(module, direction, blocks, gradients, classes, groups)
       .Run(std::move(cover));
 }
 

@@ -6,7 +6,8 @@
 // comes after the last block the epilogue. Then every operation of the step,
 // backward and update included, gets its segment: backward operations by the
 // gradient border (the vertex on every path from later to earlier backward
-// contractions), update operations by the parameter they update. Values that
+// contractions), what a checkpoint computes anew by the forward operation it
+// repeats, update operations by the parameter they update. Values that
 // read only constants, iota and scalars belong to nobody: every segment
 // computes them anew. The loops over layers of one group (loop_groups.h) are
 // one segment, however many configurations it has. In -> Out: blocks, gradient
@@ -43,16 +44,19 @@ struct SegmentPlan {
   static constexpr int kNowhere = -2;
 };
 
-// `configurations[b]` is the number of strategies of block b.
+// `classes`: congruence.h; `configurations[b]` is the number of strategies of
+// block b.
 SegmentPlan PlanSegments(const ir::Module& module, const Direction& direction,
                          const BlockGraph& blocks,
                          const GradientMatches& gradients,
+                         const std::vector<ir::ValueId>& classes,
                          const std::vector<int>& configurations);
 
 // The same with a cover of the caller's: the blocks in order, every one once.
 SegmentPlan PlaceSegments(const ir::Module& module, const Direction& direction,
                           const BlockGraph& blocks,
                           const GradientMatches& gradients,
+                          const std::vector<ir::ValueId>& classes,
                           std::vector<Segment> cover);
 
 // The cover alone, for tests: block hashes and strategy counts -> segments.
