@@ -264,6 +264,7 @@ class SegmentPlanner {
   void PlaceBackward() {
     FindHomes();
     FindFlow();
+    PlaceRepeats();
     FindReads();
     for (ValueId id = 0; id < module_.size(); ++id) {
       const auto match = gradients_.find(id);
@@ -271,7 +272,6 @@ class SegmentPlanner {
         plan_.owner[id] = plan_.owner[match->second.forward];
       }
     }
-    PlaceRepeats();
     PlaceGaps();
     SettleUpwards();
     SettleDownwards();
@@ -407,7 +407,7 @@ class SegmentPlanner {
     read_.assign(module_.size(), kNone);
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (!Owned(id)) continue;
-      if (direction_.forward[id]) {
+      if (direction_.forward[id] || repeats_[id]) {
         read_[id] = plan_.owner[id];
       } else if (from_[id] == kFar && !gradients_.contains(id)) {
         for (ValueId operand : module_.at(id).operands) {
