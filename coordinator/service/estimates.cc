@@ -28,6 +28,23 @@ std::vector<Factors> BlockFactors(
   return factors;
 }
 
+// Of factors that always change together, one stays.
+void DropRepeated(std::vector<Factors>& factors) {
+  if (factors.empty()) return;
+  std::set<Factors> columns;
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < factors[0].size(); ++i) {
+    Factors column;
+    for (const Factors& it : factors) column.push_back(it[i]);
+    if (columns.insert(std::move(column)).second) kept.push_back(i);
+  }
+  for (Factors& it : factors) {
+    Factors few;
+    for (size_t i : kept) few.push_back(it[i]);
+    it = std::move(few);
+  }
+}
+
 // The splits that an end is varied by, numbered in order of appearance.
 std::vector<Factors> EndFactors(const Analysis& analysis,
                                 const ProfileSpace& space, int type) {
@@ -56,6 +73,7 @@ std::vector<Factors> EndFactors(const Analysis& analysis,
               .first->second);
     }
   }
+  DropRepeated(factors);
   for (size_t c = 0; c < factors.size(); ++c) {
     factors[c].push_back(
         static_cast<int>(space.types[type].configurations[c].segment_switch));
@@ -190,6 +208,8 @@ class Estimator {
 
   // Before scaling; nothing where a program that it takes was not measured.
   std::optional<Estimate> Raw(int type, int configuration) const {
+    const int twin = recipes_[type].twin;
+    if (twin >= 0) return OfTwin(twin, configuration);
     if (halves_.IsCut(type)) return halves_.Sum(type, configuration, results_);
     const auto& sums = recipes_[type].sums;
     if (sums.empty() || sums[configuration].empty()) return std::nullopt;
@@ -205,6 +225,15 @@ class Estimator {
     return estimate;
   }
 
+  std::optional<Estimate> OfTwin(int twin, int configuration) const {
+    const auto cost = MeasuredCost(
+        space_, space_.types[twin].configurations[configuration], results_);
+    if (cost.has_value()) return Estimate{cost->time, cost->transient_bytes};
+    const auto estimate = out_.estimates.find({twin, configuration});
+    if (estimate == out_.estimates.end()) return std::nullopt;
+    return estimate->second;
+  }
+
   const ProfileSpace& space_;
   const Halves& halves_;
   const std::vector<TypeRecipe>& recipes_;
@@ -212,13 +241,44 @@ class Estimator {
   EstimatedTimes out_;
 };
 
+// What two types must have in common to be twins.
+using Likeness = std::pair<std::vector<uint64_t>, std::vector<Factors>>;
+
+Likeness LikenessOf(const Analysis& analysis, const ProfileSpace& space,
+                    int type) {
+  Likeness likeness;
+  const segmenter::Segment& segment =
+      analysis.plan.segments[analysis.types[type]];
+  for (int b = segment.first_block; b < segment.last_block; ++b) {
+    likeness.first.push_back(analysis.blocks.blocks[b].hash);
+  }
+  likeness.second = BlockFactors(space.types[type].configurations);
+  return likeness;
+}
+
 }  // namespace
+
+std::vector<int> Twins(const Analysis& analysis, const ProfileSpace& space) {
+  std::vector<int> twins(space.types.size(), -1);
+  std::map<Likeness, int> known;
+  for (int t = 0; t < static_cast<int>(twins.size()); ++t) {
+    if (!space::HasBlocks(analysis, analysis.types[t]) ||
+        space.types[t].configurations.size() <= kFewEndConfigurations) {
+      continue;
+    }
+    const auto [first, added] =
+        known.emplace(LikenessOf(analysis, space, t), t);
+    if (!added) twins[t] = first->second;
+  }
+  return twins;
+}
 
 std::vector<bool> WorthCutting(const Analysis& analysis,
                                const ProfileSpace& space) {
+  const std::vector<int> twins = Twins(analysis, space);
   std::vector<bool> cut(space.types.size(), false);
   for (size_t t = 0; t < cut.size(); ++t) {
-    cut[t] = space::HasBlocks(analysis, analysis.types[t]) &&
+    cut[t] = twins[t] < 0 && space::HasBlocks(analysis, analysis.types[t]) &&
              space.types[t].configurations.size() > kFewBlockConfigurations;
   }
   return cut;
@@ -230,9 +290,11 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
                                     const std::vector<int>& base) {
   std::vector<TypeRecipe> recipes(space.types.size());
   const std::vector<bool> many = WorthCutting(analysis, space);
+  const std::vector<int> twins = Twins(analysis, space);
   for (int t = 0; t < static_cast<int>(recipes.size()); ++t) {
     const auto& configurations = space.types[t].configurations;
-    if (halves.IsCut(t)) continue;
+    recipes[t].twin = twins[t];
+    if (halves.IsCut(t) || twins[t] >= 0) continue;
     if (many[t]) {
       recipes[t] =
           RecipeMaker(BlockFactors(configurations), base[t], true).Make();

@@ -1,11 +1,14 @@
 // Estimates: what configurations cost, told from programs that were measured.
 //
-// Concept: three ways, by segment type.
+// Concept: four ways, by segment type.
 //   few configurations   none is estimated, all are measured
 //   many, of blocks      from the halves (halves.h); where the type cannot be
 //                        cut, from neighbouring pairs of blocks, see below
 //   many, of an end      from the single factors: the splits of its borders and
 //                        of the parameters it shares
+//   a twin               from the type whose blocks are equal to its own, by
+//                        configuration: a decoder's first layer, a layer with
+//                        another mask
 // A factor is one block's strategy or one split. With T(..) the time of the
 // configuration that has the named factors of c and all others of the base:
 //   single factors       t(c) = sum_i T(i) - (n - 1) T(base)
@@ -42,6 +45,8 @@ inline constexpr int kEnoughCompared = 3;
 
 // How the configurations of one type are estimated.
 struct TypeRecipe {
+  // The type that its estimates are taken from, an earlier one; else -1.
+  int twin = -1;
   // Measured first; the others are estimated. None of a type that was cut.
   std::vector<int> required;
   // By configuration: other configurations and their weights. Empty: required,
@@ -54,6 +59,10 @@ std::vector<TypeRecipe> MakeRecipes(const segmenter::Analysis& analysis,
                                     const space::ProfileSpace& space,
                                     const Halves& halves,
                                     const std::vector<int>& base);
+
+// By type the first one with equal blocks and configurations; -1: none.
+std::vector<int> Twins(const segmenter::Analysis& analysis,
+                       const space::ProfileSpace& space);
 
 // The types that are worth cutting.
 std::vector<bool> WorthCutting(const segmenter::Analysis& analysis,

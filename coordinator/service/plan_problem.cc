@@ -145,7 +145,14 @@ class ProblemBuilder {
             {TypeOf(from), Keep(BorderTable(from, to, border))});
         continue;
       }
-      tables[{node_of_[from], node_of_[to]}] = BorderTable(from, to, border);
+      // An edge of the problem leads from the earlier node to the later, which
+      // ever of the two makes the tensor.
+      problem::Table table = BorderTable(from, to, border);
+      if (from > to) table = Transposed(table);
+      const std::pair<int, int> ends = {node_of_[std::min(from, to)],
+                                        node_of_[std::max(from, to)]};
+      const auto [found, added] = tables.try_emplace(ends, table);
+      if (!added) AddTo(found->second, table);
     }
     for (const space::SharedParameter& it : space_.shared) {
       const int from = std::min(it.end_segment, it.block_segment);
@@ -157,6 +164,31 @@ class ProblemBuilder {
     for (auto& [pair, table] : tables) {
       out_.problem.edges.push_back(
           {pair.first, pair.second, Keep(std::move(table))});
+    }
+  }
+
+  static problem::Table Transposed(const problem::Table& table) {
+    problem::Table turned;
+    turned.rows = table.columns;
+    turned.columns = table.rows;
+    for (int b = 0; b < table.columns; ++b) {
+      for (int a = 0; a < table.rows; ++a) {
+        turned.entries.push_back(
+            table.entries[static_cast<size_t>(a) * table.columns + b]);
+      }
+    }
+    return turned;
+  }
+
+  // What one of the two forbids stays forbidden.
+  static void AddTo(problem::Table& sum, const problem::Table& table) {
+    for (size_t i = 0; i < sum.entries.size(); ++i) {
+      auto& entry = sum.entries[i];
+      if (!entry.has_value() || !table.entries[i].has_value()) {
+        entry.reset();
+      } else {
+        *entry += *table.entries[i];
+      }
     }
   }
 

@@ -79,6 +79,15 @@ class Selection::Round {
       return results_.contains(space_.programs[program].key());
     });
   }
+  // Its programs that nobody has asked for.
+  int Missing(int type, int configuration) const {
+    int missing = 0;
+    for (int index : ProgramsOf(At(type, configuration))) {
+      const std::string& key = space_.programs[index].key();
+      missing += !results_.contains(key) && !wanted_.contains(key);
+    }
+    return missing;
+  }
   void Want(int type, int configuration) {
     for (int index : ProgramsOf(At(type, configuration))) {
       const v1::Program& program = space_.programs[index];
@@ -106,7 +115,9 @@ class Selection::Round {
     }
     known[at] = {};
     unknown_.insert(at);
-    if (SumFailed(type, configuration)) Want(type, configuration);
+    if (SumFailed(type, configuration) || TwinFailed(type, configuration)) {
+      Want(type, configuration);
+    }
   }
 
   // All that its sum takes has a row, and yet there is no sum.
@@ -116,6 +127,12 @@ class Selection::Round {
     return std::all_of(
         sums[configuration].begin(), sums[configuration].end(),
         [&](const auto& term) { return HasRow(type, term.first); });
+  }
+
+  // Its twin's was measured, and yet there is no cost.
+  bool TwinFailed(int type, int configuration) const {
+    const int twin = recipes_[type].twin;
+    return twin >= 0 && HasRow(twin, configuration);
   }
 
   Standing StandingOf(int type, int configuration) const {
@@ -143,12 +160,11 @@ class Selection::Round {
     int left = Left();
     for (const Open& it : sifted.open) {
       const int configuration = problem_.usable[it.type][it.configuration];
-      if (left <= 0) {
+      if (left < Missing(it.type, configuration)) {
         GiveUp(it.type, configuration, margins[it.type]);
       } else if (it.next) {
-        const size_t before = decision_.measure.size();
+        left -= Missing(it.type, configuration);
         Want(it.type, configuration);
-        left -= static_cast<int>(decision_.measure.size() - before);
       }
     }
   }
@@ -162,6 +178,7 @@ class Selection::Round {
       it.set_type(static_cast<int>(t));
       it.set_configurations(static_cast<int>(count));
       it.set_from_halves(halves_.IsCut(static_cast<int>(t)));
+      if (recipes_[t].twin >= 0) it.set_from_type(recipes_[t].twin);
       it.set_compared(calibration.compared);
       it.set_scale(calibration.scale);
       it.set_deviation(calibration.deviation);
@@ -175,12 +192,13 @@ class Selection::Round {
     for (const v1::Program* program : selection_.First()) {
       first.insert(program->key());
     }
-    int cut_types = 0;
+    int least = 0;
     bool switches = false;
     std::unordered_set<std::string> whole = wanted_;
     for (size_t t = 0; t < space_.types.size(); ++t) {
       const auto& configurations = space_.types[t].configurations;
-      cut_types += halves_.IsCut(static_cast<int>(t));
+      least += halves_.IsCut(static_cast<int>(t)) ? kLeastWhole : 0;
+      least += recipes_[t].twin >= 0 ? kLeastOfTwin : 0;
       for (const Configuration& it : configurations) {
         switches |= it.segment_switch != segmenter::SegmentSwitch::kNone;
         for (int program : ProgramsOf(it)) {
@@ -190,8 +208,7 @@ class Selection::Round {
       }
     }
     const int most = switches ? kMostWithSwitches : kMostPrograms;
-    const int allowed = std::max(most - static_cast<int>(first.size()),
-                                 kLeastWhole * cut_types);
+    const int allowed = std::max(most - static_cast<int>(first.size()), least);
     return allowed - static_cast<int>(whole.size());
   }
 

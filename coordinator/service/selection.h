@@ -31,11 +31,12 @@
 namespace meshwright::service {
 
 // A plan measures at most this many programs, more where switches are open; and
-// kLeastWhole configurations of every type that was cut, if what comes first
-// leaves less.
+// kLeastWhole configurations of every type that was cut and kLeastOfTwin of one
+// that is told from another, if what comes first leaves less.
 inline constexpr int kMostPrograms = 60;
 inline constexpr int kMostWithSwitches = 120;
 inline constexpr int kLeastWhole = 6;
+inline constexpr int kLeastOfTwin = 3;
 
 struct Decision {
   std::vector<const v1::Program*> measure;
