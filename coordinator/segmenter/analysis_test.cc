@@ -124,6 +124,17 @@ INSTANTIATE_TEST_SUITE_P(All, SampleTest,
                                          Expected{"moe", 108}),
                          [](const auto& info) { return info.param.name; });
 
+// Both halves of T5 are made of the same pieces, whichever layer it is; the
+// encoder's last piece holds the norm that the decoder reads.
+TEST(AnalysisTest, EncoderAndDecoderShareTheirPieces) {
+  const Analysis analysis = AnalyzeSample("t5_tiny", {1, 2});
+  EXPECT_THAT(analysis.type_of_segment,
+              testing::ElementsAre(0,                 // embeddings, biases
+                                   1, 2, 1, 3,        // two encoder layers
+                                   1, 4, 2, 1, 4, 2,  // two decoder layers
+                                   5));               // head
+}
+
 TEST(AnalysisTest, AMeshThatDividesNothingReplicates) {
   const Analysis analysis = AnalyzeSample("llama_tiny", {1, 7});
   for (const StrategySet& set : analysis.strategies) {

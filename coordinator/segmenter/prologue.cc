@@ -104,13 +104,21 @@ class PrologueFinder {
            blocks_.home[id] < segment.last_block;
   }
 
-  // The values of a segment that later blocks read, in structural order.
+  // The values of a segment that later blocks read, in structural order; where
+  // a norm behind it stays with it, what that norm reads.
   std::vector<ValueId> Ends(const Segment& segment) const {
+    std::vector<ValueId> ends = ValuesReadOutside(segment, false);
+    return ends.empty() ? ValuesReadOutside(segment, true) : ends;
+  }
+
+  std::vector<ValueId> ValuesReadOutside(const Segment& segment,
+                                         bool behind) const {
     std::vector<std::pair<uint64_t, ValueId>> ends;
     for (int b = segment.first_block; b < segment.last_block; ++b) {
       for (ValueId id : inside_[b]) {
         for (ValueId user : module_.at(id).users) {
-          if (direction_.forward[user] && !In(user, segment)) {
+          if (direction_.forward[user] &&
+              (!In(user, segment) || (behind && !blocks_.inside[user]))) {
             ends.emplace_back(HashShape(module_.at(id).shape), id);
             break;
           }

@@ -183,9 +183,6 @@ std::vector<int> Halves::ProgramsOf(int type, int configuration) const {
        {&space_.types[it.first].configurations[a],
         &space_.types[it.second].configurations[b]}) {
     programs.push_back(half->program);
-    for (const space::Correction& correction : half->corrections) {
-      programs.push_back(correction.program);
-    }
   }
   return programs;
 }
@@ -205,19 +202,33 @@ void Halves::Collect() {
   }
 }
 
+namespace {
+
+// A loop's half as if each of its trips took as long as those of its program:
+// n / 4 times the program of 4 trips, where weight and correction would take
+// the one of 2 trips off. The update counts too often, in every half; the scale
+// of the type takes that back.
+Configuration WithoutCorrections(Configuration half) {
+  if (!half.corrections.empty()) half.weight = (1 + half.weight) / 2;
+  half.corrections.clear();
+  return half;
+}
+
+}  // namespace
+
 std::optional<Estimate> Halves::Sum(int type, int configuration,
                                     const store::Results& results) const {
   const HalvedType& it = types_[type];
   const auto [a, b] = it.configurations[configuration];
-  const auto first =
-      MeasuredCost(space_, space_.types[it.first].configurations[a], results);
-  const auto second =
-      MeasuredCost(space_, space_.types[it.second].configurations[b], results);
-  if (!first.has_value() || !second.has_value()) return std::nullopt;
   Estimate sum;
-  sum.time = first->time + second->time;
-  sum.transient_bytes =
-      std::max(first->transient_bytes, second->transient_bytes);
+  for (const Configuration* half :
+       {&space_.types[it.first].configurations[a],
+        &space_.types[it.second].configurations[b]}) {
+    const auto cost = MeasuredCost(space_, WithoutCorrections(*half), results);
+    if (!cost.has_value()) return std::nullopt;
+    sum.time += cost->time;
+    sum.transient_bytes = std::max(sum.transient_bytes, cost->transient_bytes);
+  }
   for (int program : space_.borders[it.border].programs[a][b]) {
     const auto row = results.find(space_.programs[program].key());
     if (row == results.end() || row->second.outcome() != v1::MEASURED) {

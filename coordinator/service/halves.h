@@ -5,6 +5,8 @@
 // configurations each; what a configuration of the whole takes is about what
 // its two halves take, plus the resharding between them where they disagree.
 //
+// Of a loop's half only the program of the most trips is measured.
+//
 //     rows, columns | columns, contraction
 //     first half      second half          9 + 9 programs instead of 81
 //
