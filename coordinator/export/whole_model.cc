@@ -156,7 +156,18 @@ class StepWriter {
       return Has(module_.loops[it.border].carries[it.element], segment);
     }
     if (Owner(id) >= 0) return step_.Of(Owner(id), id);
-    return IsShared(id) ? step_.Whole() : step_.Of(segment, id);
+    return IsShared(id) ? OfCarry(id) : step_.Of(segment, id);
+  }
+
+  // A carry that begins with zeros is nobody's (a stack, a sum of gradients):
+  // it is split as whoever computes its next value wants it.
+  Sharding OfCarry(ValueId carry) const {
+    const ir::Instruction& it = module_.at(carry);
+    const ValueId result = module_.loops[it.border].results[it.element];
+    const ValueId next = module_.at(result).operands[0];
+    const int owner = Owner(next);
+    if (owner < 0) return step_.Whole();
+    return step_.Of(owner, step_.Has(owner, carry) ? carry : next);
   }
 
   void WriteScope(ir::LoopId scope) {

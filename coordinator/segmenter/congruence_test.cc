@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/segmenter/hash.h"
 
@@ -13,7 +14,8 @@ namespace {
 
 // By name the name of the first value of its class.
 std::map<std::string, std::string> Classes(const std::string& body) {
-  auto module = ir::LoadModule("HloModule test\n\nENTRY main {\n" + body + "}");
+  auto module = ir::LoadModule(
+      absl::StrCat("HloModule test\n\nENTRY main {\n", body, "}"));
   EXPECT_TRUE(module.ok()) << module.status();
   const auto classes = FindClasses(*module, HashOperations(*module));
   std::map<std::string, std::string> names;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/segmenter/recomputing.h"
 #include "coordinator/segmenter/step_outputs.h"
@@ -124,10 +125,10 @@ absl::StatusOr<Direction> FindDirection(const Module& module) {
   if (has_state) {
     direction.loss_outputs = FindLosses(module, direction.state_output);
     if (direction.loss_outputs.empty()) {
-      return absl::InvalidArgumentError(
-          "no output of the step is a loss: each one overwrites a donated "
-          "argument or depends on a gradient; return the loss beside the new "
-          "state");
+      return absl::InvalidArgumentError(absl::StrCat(
+          "no output of ", std::string(module.at(module.root).name()),
+          " is a loss: each one overwrites a donated argument or depends on a "
+          "gradient; return the loss beside the new state"));
     }
     for (int output : direction.loss_outputs) {
       forward_roots.push_back(module.outputs[output]);

@@ -273,12 +273,24 @@ std::vector<int> Twins(const Analysis& analysis, const ProfileSpace& space) {
   return twins;
 }
 
+// A half of a loop's body would carry what the other half computes.
+bool HoldsLoop(const Analysis& analysis, int segment) {
+  const auto& values = analysis.graphs[segment].values;
+  return std::any_of(
+      values.begin(), values.end(), [&](const segmenter::SegmentValue& it) {
+        const ir::Instruction& value = analysis.module.at(it.origin);
+        return value.opcode == ir::Opcode::kCarry &&
+               analysis.plan.kept_loops[value.border];
+      });
+}
+
 std::vector<bool> WorthCutting(const Analysis& analysis,
                                const ProfileSpace& space) {
   const std::vector<int> twins = Twins(analysis, space);
   std::vector<bool> cut(space.types.size(), false);
   for (size_t t = 0; t < cut.size(); ++t) {
-    cut[t] = twins[t] < 0 && space::HasBlocks(analysis, analysis.types[t]) &&
+    cut[t] = twins[t] < 0 && !HoldsLoop(analysis, analysis.types[t]) &&
+             space::HasBlocks(analysis, analysis.types[t]) &&
              space.types[t].configurations.size() > kFewBlockConfigurations;
   }
   return cut;

@@ -93,6 +93,9 @@ def run(command, timeout, cwd=None):
     try:
         done = subprocess.run([str(word) for word in command], cwd=cwd,
                               capture_output=True, text=True, timeout=timeout)
+    except OSError as error:
+        raise Failed(f"{command[0]} cannot be run: {error.strerror}; build it "
+                     "or say where it is with --bin or --python") from None
     except subprocess.TimeoutExpired:
         raise Failed(f"{command[1]}: more than {timeout} s") from None
     if done.returncode != 0:
