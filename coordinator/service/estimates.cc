@@ -301,17 +301,16 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
                                     const Halves& halves,
                                     const std::vector<int>& base) {
   std::vector<TypeRecipe> recipes(space.types.size());
-  const std::vector<bool> many = WorthCutting(analysis, space);
   const std::vector<int> twins = Twins(analysis, space);
   for (int t = 0; t < static_cast<int>(recipes.size()); ++t) {
     const auto& configurations = space.types[t].configurations;
     recipes[t].twin = twins[t];
     if (halves.IsCut(t) || twins[t] >= 0) continue;
-    if (many[t]) {
+    const bool has_blocks = space::HasBlocks(analysis, analysis.types[t]);
+    if (has_blocks && configurations.size() > kFewBlockConfigurations) {
       recipes[t] =
           RecipeMaker(BlockFactors(configurations), base[t], true).Make();
-    } else if (!space::HasBlocks(analysis, analysis.types[t]) &&
-               configurations.size() > kFewEndConfigurations) {
+    } else if (!has_blocks && configurations.size() > kFewEndConfigurations) {
       recipes[t] =
           RecipeMaker(EndFactors(analysis, space, t), base[t], false).Make();
     } else {

@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Machine{"bert_2l", 5}, Machine{"bert_2l", 6},
                     Machine{"moe_2l", 7}, Machine{"moe_2l", 8},
                     Machine{"t5_tiny", 9, 0.005}, Machine{"albert_tiny", 10},
-                    Machine{"accumulate_tiny", 11}),
+                    Machine{"accumulate_tiny", 11}, Machine{"scan_tiny", 12}),
     [](const auto& info) {
       return info.param.model + std::string("_") +
              std::to_string(info.param.seed);
