@@ -76,6 +76,15 @@ int64_t SavedBytes(const Analysis &analysis, const SegmentGraph &graph,
   return bytes;
 }
 
+// What a loop that is looked through carries from trip to trip for the segment:
+// the sum of its gradients.
+bool IsSumOverTrips(const Analysis &analysis, ir::ValueId id) {
+  const ir::Instruction &it = analysis.module.at(id);
+  return it.opcode == ir::Opcode::kCarry &&
+         !analysis.plan.kept_loops[it.border] &&
+         !analysis.direction.forward[id];
+}
+
 }  // namespace
 
 void CountBytes(const Analysis &analysis, const SegmentGraph &graph,
@@ -86,6 +95,12 @@ void CountBytes(const Analysis &analysis, const SegmentGraph &graph,
         analysis.module.at(graph.values[argument].origin).shape;
     configuration.persistent_bytes +=
         BytesPerDevice(shape, annotation.Of(argument, shape, mesh), mesh);
+  }
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    if (!IsSumOverTrips(analysis, graph.values[i].origin)) continue;
+    const ir::Shape &shape = analysis.module.at(graph.values[i].origin).shape;
+    configuration.saved_bytes += BytesPerDevice(
+        shape, annotation.Of(static_cast<int>(i), shape, mesh), mesh);
   }
   const auto &direction = analysis.direction;
   for (int i = 0; i < static_cast<int>(graph.values.size()); ++i) {
