@@ -204,12 +204,10 @@ void Halves::Collect() {
 
 namespace {
 
-// A loop's half as if each of its trips took as long as those of its program:
-// n / 4 times the program of 4 trips, where weight and correction would take
-// the one of 2 trips off. The update counts too often, in every half; the scale
-// of the type takes that back.
+// A half in a loop that is looked through, as if each trip did what stands
+// outside of the loop as well. That counts the update too often, in every half;
+// the scale of the type takes it back.
 Configuration WithoutCorrections(Configuration half) {
-  if (!half.corrections.empty()) half.weight = (1 + half.weight) / 2;
   half.corrections.clear();
   return half;
 }

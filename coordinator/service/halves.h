@@ -5,7 +5,7 @@
 // configurations each; what a configuration of the whole takes is about what
 // its two halves take, plus the resharding between them where they disagree.
 //
-// Of a loop's half only the program of the most trips is measured.
+// Of a half in a loop only the program of one trip is measured.
 //
 //     rows, columns | columns, contraction
 //     first half      second half          9 + 9 programs instead of 81
