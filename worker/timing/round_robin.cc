@@ -20,14 +20,10 @@ std::optional<Turn> RoundRobin::Next() {
       continue;
     }
     current_.program = order_[position_];
-    current_.warm_up = warm_ups_left_ > 0;
+    current_.warm_up = state.runs < protocol_.warm_up_runs;
     current_.buffer_set = state.runs % state.buffer_sets;
     ++state.runs;
-    if (current_.warm_up) {
-      --warm_ups_left_;
-    } else {
-      turn_over_ = true;
-    }
+    turn_over_ = !current_.warm_up;
     return current_;
   }
 }
@@ -62,26 +58,22 @@ bool RoundRobin::StartPass() {
   ++pass_;
   position_ = 0;
   turn_over_ = false;
-  warm_ups_left_ = states_[order_[0]].runs == 0 ? protocol_.warm_up_runs : 0;
   return true;
 }
 
 void RoundRobin::EndTurn() {
   State& state = states_[order_[position_]];
-  if (turn_over_) ++state.passes;
   if (state.extra_passes > 0) --state.extra_passes;
   ++position_;
   turn_over_ = false;
-  if (position_ < order_.size()) {
-    warm_ups_left_ =
-        states_[order_[position_]].runs == 0 ? protocol_.warm_up_runs : 0;
-  }
 }
 
 void RoundRobin::EndPass() {
   absl::Duration best = absl::InfiniteDuration();
   for (const State& state : states_) {
-    if (state.samples.size() == 0) continue;
+    if (protocol_.dynamic_limit_ratio <= 0 || state.samples.size() == 0) {
+      continue;
+    }
     best = std::min(best, state.samples.Summarize(0).minimum);
   }
   for (const int program : order_) {
@@ -101,13 +93,18 @@ bool RoundRobin::OutOfBudget(const State& state) const {
 bool RoundRobin::IsContent(const State& state, absl::Duration best) const {
   if (OutOfBudget(state)) return true;
   if (state.extra_passes > 0) return false;
+  const bool enough = state.samples.size() >= protocol_.minimum_samples &&
+                      state.spent >= protocol_.minimum_time;
+  const bool first =
+      protocol_.dynamic_limit_ratio > 0 && state.samples.size() == 1;
+  // Summaries sort all samples; most passes need none.
+  if (!enough && !first) return false;
   const Summary summary = state.samples.Summarize(protocol_.slow_share);
-  if (protocol_.dynamic_limit_ratio > 0 && state.passes == 1 &&
-      summary.minimum > protocol_.dynamic_limit_ratio * best) {
+  if (first && summary.minimum > protocol_.dynamic_limit_ratio * best) {
     return true;
   }
-  return static_cast<int>(summary.kept.size()) >= protocol_.minimum_samples &&
-         state.spent >= protocol_.minimum_time &&
+  return enough &&
+         static_cast<int>(summary.kept.size()) >= protocol_.minimum_samples &&
          summary.second_smallest <=
              (1 + protocol_.stable_within) * summary.minimum;
 }

@@ -46,7 +46,7 @@ class RoundRobin {
   void Abandon(int program);
 
   Summary Summarize(int program) const;
-  int passes(int program) const { return states_[program].passes; }
+  int passes(int program) const { return states_[program].samples.size(); }
 
  private:
   struct State {
@@ -54,7 +54,6 @@ class RoundRobin {
     absl::Duration spent;
     int buffer_sets = 1;
     int runs = 0;
-    int passes = 0;
     int extra_passes = 0;
     bool content = false;
     bool abandoned = false;
@@ -73,7 +72,6 @@ class RoundRobin {
   std::vector<int> order_;  // programs of this pass
   size_t position_ = 0;     // in order_
   bool turn_over_ = false;
-  int warm_ups_left_ = 0;
   int pass_ = 0;
   Turn current_;
 };
