@@ -92,10 +92,12 @@ absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
   ASSIGN_OR_RETURN(analysis.allowed,
                    ApplyRequest(analysis.request, graph, analysis.blocks,
                                 analysis.mesh, analysis.strategies));
-  const std::vector<ir::ValueId> classes = FindClasses(graph, hashes);
-  analysis.gradients = MatchGradients(graph, analysis.direction, classes);
-  analysis.plan = PlanSegments(graph, analysis.direction, analysis.blocks,
-                               analysis.gradients, classes, configurations);
+  analysis.classes = FindClasses(graph, hashes);
+  analysis.gradients =
+      MatchGradients(graph, analysis.direction, analysis.classes);
+  analysis.plan =
+      PlanSegments(graph, analysis.direction, analysis.blocks,
+                   analysis.gradients, analysis.classes, configurations);
   FindTypes(hashes, analysis);
   for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
     if (!SwitchesOf(analysis, static_cast<int>(s)).empty()) continue;
@@ -123,12 +125,11 @@ std::vector<SegmentSwitch> SwitchesOf(const Analysis& analysis, int segment) {
 
 Analysis Recut(const Analysis& analysis, std::vector<Segment> cover) {
   Analysis cut = analysis;
-  const std::vector<uint64_t> hashes = HashOperations(cut.module);
   cut.plan = PlaceSegments(cut.module, cut.direction, cut.blocks, cut.gradients,
-                           FindClasses(cut.module, hashes), std::move(cover));
+                           cut.classes, std::move(cover));
   cut.type_of_segment.clear();
   cut.types.clear();
-  FindTypes(hashes, cut);
+  FindTypes(HashOperations(cut.module), cut);
   return cut;
 }
 

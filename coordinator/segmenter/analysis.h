@@ -30,6 +30,7 @@ struct Analysis {
   std::vector<StrategySet> strategies;  // by block, those the request leaves
   StrategyRequest request;
   Allowed allowed;
+  std::vector<ir::ValueId> classes;  // congruence.h
   GradientMatches gradients;
   SegmentPlan plan;
   std::vector<SegmentGraph> graphs;  // by segment

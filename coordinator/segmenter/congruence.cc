@@ -36,7 +36,7 @@ class Splats {
   explicit Splats(const Module& module)
       : module_(module), numbers_(module.size()) {}
 
-  // Of the operands' first.
+  // Asked in dependency order: it looks at the operands' answers.
   std::optional<double> Of(ValueId id) {
     return numbers_[id] = Find(module_.at(id));
   }

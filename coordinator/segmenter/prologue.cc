@@ -30,9 +30,10 @@ class PrologueFinder {
   std::vector<char> Find(const std::vector<Segment>& cover) {
     looks_left_ = kMostLooks * static_cast<int64_t>(module_.size());
     std::vector<ValueId> borders;
-    const Segment& first = cover.front();
+    const std::vector<uint64_t> first = BlockHashes(blocks_, cover.front());
     for (size_t i = 1; i < cover.size() && borders.empty(); ++i) {
-      if (Alike(first, cover[i])) borders = WalkTogether(first, cover[i]);
+      if (first.empty() || BlockHashes(blocks_, cover[i]) != first) continue;
+      borders = WalkTogether(cover.front(), cover[i]);
     }
     if (borders.empty()) borders = SharedByBlocks();
     // A decoder's first layer has nothing before it either.
@@ -48,18 +49,6 @@ class PrologueFinder {
   }
 
  private:
-  bool Alike(const Segment& a, const Segment& b) const {
-    const int length = a.last_block - a.first_block;
-    if (length == 0 || b.last_block - b.first_block != length) return false;
-    for (int i = 0; i < length; ++i) {
-      if (blocks_.blocks[a.first_block + i].hash !=
-          blocks_.blocks[b.first_block + i].hash) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   // Segments behind the first that hold values which no contraction made, each
   // with the next ones of equal blocks.
   std::map<size_t, std::vector<size_t>> OtherStarts(
@@ -75,11 +64,7 @@ class PrologueFinder {
     }
     std::map<std::vector<uint64_t>, std::vector<size_t>> alike;
     for (size_t i = 0; i < cover.size(); ++i) {
-      std::vector<uint64_t> hashes;
-      for (int b = cover[i].first_block; b < cover[i].last_block; ++b) {
-        hashes.push_back(blocks_.blocks[b].hash);
-      }
-      alike[hashes].push_back(i);
+      alike[BlockHashes(blocks_, cover[i])].push_back(i);
     }
     std::map<size_t, std::vector<size_t>> twins;
     for (const auto& [hashes, members] : alike) {

@@ -154,20 +154,11 @@ class SegmentPlanner {
   // The last segment is one of several equal ones, so that its operations must
   // not be mixed with the loss.
   bool Repeats(const std::vector<Segment>& cover) const {
-    const Segment& last = cover.back();
-    for (size_t i = 0; i + 1 < cover.size(); ++i) {
-      const int length = last.last_block - last.first_block;
-      if (length == 0 || cover[i].last_block - cover[i].first_block != length) {
-        continue;
-      }
-      bool equal = true;
-      for (int b = 0; b < length; ++b) {
-        equal &= blocks_.blocks[cover[i].first_block + b].hash ==
-                 blocks_.blocks[last.first_block + b].hash;
-      }
-      if (equal) return true;
-    }
-    return false;
+    const std::vector<uint64_t> last = BlockHashes(blocks_, cover.back());
+    return !last.empty() &&
+           std::any_of(cover.begin(), cover.end() - 1, [&](const Segment& it) {
+             return BlockHashes(blocks_, it) == last;
+           });
   }
 
   bool HasTail() const {
@@ -212,9 +203,8 @@ class SegmentPlanner {
     }
   }
 
-  // Where the operands come from, so that what crosses to the loss is small;
-  // sums over several segments belong to the end.
-  int TailOwner(ValueId id) {
+  // The lowest and the highest owner of its operands; kFar and kNone without.
+  std::pair<int, int> OperandOwners(ValueId id) const {
     int highest = kNone;
     int lowest = kFar;
     for (ValueId operand : module_.at(id).operands) {
@@ -223,6 +213,13 @@ class SegmentPlanner {
       highest = std::max(highest, owner);
       lowest = std::min(lowest, owner);
     }
+    return {lowest, highest};
+  }
+
+  // Where the operands come from, so that what crosses to the loss is small;
+  // sums over several segments belong to the end.
+  int TailOwner(ValueId id) {
+    const auto [lowest, highest] = OperandOwners(id);
     if (highest == kNone) return tail_;
     if (highest != lowest && IsScalarLike(id)) return Glue();
     if (highest != lowest || highest == last_) return tail_;
@@ -480,10 +477,15 @@ class SegmentPlanner {
         plan_.owner[id] = reaches_[id];
         continue;
       }
-      for (ValueId user : module_.at(id).users) {
-        if (Owned(user)) {
-          plan_.owner[id] = std::max(plan_.owner[id], plan_.owner[user]);
-        }
+      GoToReader(id);
+    }
+  }
+
+  // To the last of the segments that read it, if any does.
+  void GoToReader(ValueId id) {
+    for (ValueId user : module_.at(id).users) {
+      if (Owned(user)) {
+        plan_.owner[id] = std::max(plan_.owner[id], plan_.owner[user]);
       }
     }
   }
@@ -495,14 +497,7 @@ class SegmentPlanner {
       if (direction_.forward[id] || !Owned(id) || plan_.owner[id] >= 0) {
         continue;
       }
-      int highest = kNone;
-      int lowest = kFar;
-      for (ValueId operand : module_.at(id).operands) {
-        const int owner = plan_.owner[operand];
-        if (owner < 0) continue;
-        highest = std::max(highest, owner);
-        lowest = std::min(lowest, owner);
-      }
+      const auto [lowest, highest] = OperandOwners(id);
       const bool scalar = IsScalarLike(id);
       if (highest == kNone) {
         if (scalar) plan_.owner[id] = ReaderOfScalar(id);
@@ -517,11 +512,7 @@ class SegmentPlanner {
       if (direction_.forward[id] || !Owned(id) || plan_.owner[id] >= 0) {
         continue;
       }
-      for (ValueId user : module_.at(id).users) {
-        if (Owned(user)) {
-          plan_.owner[id] = std::max(plan_.owner[id], plan_.owner[user]);
-        }
-      }
+      GoToReader(id);
       if (plan_.owner[id] < 0) plan_.owner[id] = tail_;
     }
   }
@@ -580,6 +571,15 @@ class SegmentPlanner {
 };
 
 }  // namespace
+
+std::vector<uint64_t> BlockHashes(const BlockGraph& blocks,
+                                  const Segment& segment) {
+  std::vector<uint64_t> hashes;
+  for (int b = segment.first_block; b < segment.last_block; ++b) {
+    hashes.push_back(blocks.blocks[b].hash);
+  }
+  return hashes;
+}
 
 SegmentPlan PlanSegments(const Module& module, const Direction& direction,
                          const BlockGraph& blocks,

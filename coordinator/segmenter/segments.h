@@ -16,6 +16,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "coordinator/ir/module.h"
@@ -31,6 +32,10 @@ struct Segment {
   int first_block = 0;  // blocks [first, last) of the sequence
   int last_block = 0;   // equal to first: prologue or epilogue
 };
+
+// What equal segments have equal, as far as blocks tell.
+std::vector<uint64_t> BlockHashes(const BlockGraph& blocks,
+                                  const Segment& segment);
 
 struct SegmentPlan {
   std::vector<Segment> segments;  // in sequence order

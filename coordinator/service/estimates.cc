@@ -246,18 +246,13 @@ using Likeness = std::pair<std::vector<uint64_t>, std::vector<Factors>>;
 
 Likeness LikenessOf(const Analysis& analysis, const ProfileSpace& space,
                     int type) {
-  Likeness likeness;
   const segmenter::Segment& segment =
       analysis.plan.segments[analysis.types[type]];
-  for (int b = segment.first_block; b < segment.last_block; ++b) {
-    likeness.first.push_back(analysis.blocks.blocks[b].hash);
-  }
-  likeness.second = BlockFactors(space.types[type].configurations);
-  return likeness;
+  return {segmenter::BlockHashes(analysis.blocks, segment),
+          BlockFactors(space.types[type].configurations)};
 }
 
-}  // namespace
-
+// By type the first one with equal blocks and configurations; -1: none.
 std::vector<int> Twins(const Analysis& analysis, const ProfileSpace& space) {
   std::vector<int> twins(space.types.size(), -1);
   std::map<Likeness, int> known;
@@ -283,6 +278,8 @@ bool HoldsLoop(const Analysis& analysis, int segment) {
                analysis.plan.kept_loops[value.border];
       });
 }
+
+}  // namespace
 
 std::vector<bool> WorthCutting(const Analysis& analysis,
                                const ProfileSpace& space) {

@@ -60,10 +60,6 @@ std::vector<TypeRecipe> MakeRecipes(const segmenter::Analysis& analysis,
                                     const Halves& halves,
                                     const std::vector<int>& base);
 
-// By type the first one with equal blocks and configurations; -1: none.
-std::vector<int> Twins(const segmenter::Analysis& analysis,
-                       const space::ProfileSpace& space);
-
 // The types that are worth cutting.
 std::vector<bool> WorthCutting(const segmenter::Analysis& analysis,
                                const space::ProfileSpace& space);

@@ -119,6 +119,14 @@ int Pick(const std::vector<Configuration>& configurations,
   return plain;
 }
 
+// A half in a loop that is looked through, as if each trip did what stands
+// outside of the loop as well. That counts the update too often, in every half;
+// the scale of the type takes it back.
+Configuration WithoutCorrections(Configuration half) {
+  half.corrections.clear();
+  return half;
+}
+
 }  // namespace
 
 Halves::Halves(const Analysis& analysis, const ProfileSpace& space,
@@ -201,18 +209,6 @@ void Halves::Collect() {
     kept.set_label("half " + kept.label());
   }
 }
-
-namespace {
-
-// A half in a loop that is looked through, as if each trip did what stands
-// outside of the loop as well. That counts the update too often, in every half;
-// the scale of the type takes it back.
-Configuration WithoutCorrections(Configuration half) {
-  half.corrections.clear();
-  return half;
-}
-
-}  // namespace
 
 std::optional<Estimate> Halves::Sum(int type, int configuration,
                                     const store::Results& results) const {

@@ -31,6 +31,20 @@ struct Matrix {
   }
 };
 
+// The rows and columns of a matrix, in the order given.
+inline Matrix Part(const Matrix& whole, const std::vector<int>& rows,
+                   const std::vector<int>& columns) {
+  Matrix part{
+      static_cast<int>(rows.size()), static_cast<int>(columns.size()), {}};
+  part.entries.reserve(rows.size() * columns.size());
+  for (const int row : rows) {
+    for (const int column : columns) {
+      part.entries.push_back(whole.at(row, column));
+    }
+  }
+  return part;
+}
+
 // A matrix read forwards or backwards: at(c, d) is the cost from c to d.
 struct Link {
   const Matrix* matrix = nullptr;

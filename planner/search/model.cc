@@ -9,19 +9,6 @@
 namespace meshwright::search {
 namespace {
 
-Matrix Part(const Matrix& whole, const std::vector<int>& rows,
-            const std::vector<int>& columns) {
-  Matrix part{
-      static_cast<int>(rows.size()), static_cast<int>(columns.size()), {}};
-  part.entries.reserve(rows.size() * columns.size());
-  for (const int row : rows) {
-    for (const int column : columns) {
-      part.entries.push_back(whole.at(row, column));
-    }
-  }
-  return part;
-}
-
 // Builds a model from a graph's unary kinds and matrices.
 class Builder {
  public:

@@ -61,14 +61,7 @@ class Narrowing {
         matrices_.try_emplace({join.matrix, rows, columns}, Known{});
     Known& known = entry->second;
     if (is_new) {
-      Matrix part{
-          static_cast<int>(rows.size()), static_cast<int>(columns.size()), {}};
-      part.entries.reserve(rows.size() * columns.size());
-      for (const int row : rows) {
-        for (const int column : columns) {
-          part.entries.push_back(whole.at(row, column));
-        }
-      }
+      Matrix part = Part(whole, rows, columns);
       // What a run's copies take hangs on both its ends, whatever it costs.
       if (!join.is_run) known.constant = Constant(part);
       if (!known.constant.has_value()) {
