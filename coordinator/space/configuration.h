@@ -30,7 +30,9 @@ struct Configuration {
   double weight = 1;
   std::vector<Correction> corrections;
   int64_t persistent_bytes = 0;  // state on one device
-  int64_t saved_bytes = 0;       // forward values the backward pass reads
+  // Forward values the backward pass reads, and sums over trips.
+  int64_t saved_bytes = 0;
+  int64_t summed_bytes = 0;  // the sums alone: its program is given them
 };
 
 // A parameter that a switch leaves whole because no dimension divides.

@@ -57,17 +57,18 @@ void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
     return;
   }
   const int64_t trips = KeptTrips(analysis, graph);
+  const int64_t outer = OuterTrips(analysis, graph);
+  const LoopSide side = outer > 1 ? LoopSide::kInside : LoopSide::kBoth;
   if (trips > kLongTrips) {
     const double more = static_cast<double>(trips - kLongTrips) /
                         static_cast<double>(kLongTrips - kShortTrips);
-    configuration.program = make({kLongTrips, false}, ", 4 trips");
+    configuration.program = make({kLongTrips, side}, ", 4 trips");
     configuration.weight = 1 + more;
     configuration.corrections.push_back(
-        {make({kShortTrips, false}, ", 2 trips"), -more});
+        {make({kShortTrips, side}, ", 2 trips"), -more});
   } else {
-    configuration.program = make({}, "");
+    configuration.program = make({INT64_MAX, side}, "");
   }
-  const int64_t outer = OuterTrips(analysis, graph);
   if (outer <= 1) return;
   const double times = static_cast<double>(outer);
   configuration.weight *= times;
@@ -75,7 +76,7 @@ void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
     correction.weight *= times;
   }
   configuration.corrections.push_back(
-      {make({INT64_MAX, true}, ", outside the loop"), 1 - times});
+      {make({INT64_MAX, LoopSide::kOutside}, ", outside the loop"), 1});
 }
 
 }  // namespace meshwright::space

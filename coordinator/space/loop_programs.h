@@ -3,9 +3,9 @@
 // Concept: a counted loop is timed at kLongTrips and at kShortTrips trips, and
 // a line through both gives its time at all of them; the update, outside of the
 // loop, counts once. A segment inside a loop that is looked through (gradient
-// accumulation) is timed for one trip; what of it stands outside of the loop is
-// timed alone, so that a step of n trips is n times the first less n - 1 times
-// the second.
+// accumulation) is timed for one trip, which takes over the sums of the trip
+// before, and what of it stands outside of the loop is timed alone: a step of n
+// trips is n times the first and once the second.
 // In -> Out: a segment with one configuration -> program, weight and
 // corrections of the configuration. Source: design, section 4 ("Rolled loops":
 // trip counts 2 and 4, "Accumulation: loop x n + update x 1").

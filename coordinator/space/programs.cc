@@ -14,6 +14,7 @@ namespace meshwright::space {
 namespace {
 
 using segmenter::SegmentGraph;
+using segmenter::SegmentValue;
 
 // Canonical bytes: the writer's ids depend on structure only and none of the
 // messages it fills has a map.
@@ -99,12 +100,12 @@ class SegmentWriter {
                            annotation_.Leaving(value, At(value).shape, mesh_)));
     }
     std::vector<ir::Alias> aliases;
-    for (const auto& [argument, updated] : graph_.state) {
-      const auto found = output_number.find(updated);
-      if (found == output_number.end() || parameter_number_[argument] < 0) {
+    for (const auto& [entered, left] : Updates()) {
+      const auto found = output_number.find(left);
+      if (found == output_number.end() || parameter_number_[entered] < 0) {
         continue;
       }
-      aliases.push_back({found->second, parameter_number_[argument]});
+      aliases.push_back({found->second, parameter_number_[entered]});
     }
     program_.set_hlo_module(Serialize(writer_.Finish(outputs, aliases)));
     program_.set_num_partitions(static_cast<int>(DeviceCount(mesh_)));
@@ -132,41 +133,83 @@ class SegmentWriter {
 
   // ---- what the program is made of ----
 
-  bool IsLeftOut(int i) const {
-    return extent_.outside_loops && !graph_.is_input(i) &&
-           segmenter::TripsAround(analysis_, Origin(i)) > 1;
+  bool IsInside(int i) const {
+    return segmenter::TripsAround(analysis_, Origin(i)) > 1;
   }
-  bool IsRead(int input) const {
-    if (!extent_.outside_loops) return true;
-    const auto& users = graph_.values[input].users;
-    return std::any_of(users.begin(), users.end(),
-                       [&](int user) { return !IsLeftOut(user); });
+  bool IsLeftOut(int i) const {
+    if (extent_.side == LoopSide::kBoth || graph_.is_input(i)) return false;
+    if (extent_.side == LoopSide::kOutside) return IsInside(i);
+    return !IsInside(i) && analysis_.plan.owner[Origin(i)] !=
+                               segmenter::SegmentPlan::kEverywhere;
+  }
+  // A value of the program that what is left out computes.
+  bool Enters(int i) const {
+    const SegmentValue& it = graph_.values[i];
+    if (graph_.is_input(i) || IsLeftOut(i)) return false;
+    if (extent_.side == LoopSide::kOutside) {
+      return !it.operands.empty() && IsLeftOut(it.operands[0]);
+    }
+    return extent_.side == LoopSide::kInside && IsOuterCarry(i);
+  }
+  bool IsRead(int value) const {
+    const auto& users = graph_.values[value].users;
+    return extent_.side == LoopSide::kBoth ||
+           std::any_of(users.begin(), users.end(), [&](int user) {
+             return !IsLeftOut(user) && !Enters(user);
+           });
+  }
+  // Of the outermost loop that is looked through.
+  bool IsOuterCarry(int i) const {
+    const ir::Instruction& it = At(i);
+    return it.opcode == ir::Opcode::kCarry && !IsKeptBorder(i) &&
+           segmenter::TripsAround(analysis_, it.operands[0]) == 1;
   }
 
-  // Those of the segment, and what the loops that are left out would read.
+  // Those of the segment, and what is left out would read.
   std::vector<int> Outputs() const {
-    if (!extent_.outside_loops) return graph_.outputs;
+    if (extent_.side == LoopSide::kBoth) return graph_.outputs;
     std::vector<int> outputs;
     for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
-      if (IsLeftOut(i) || ids_[i] < 0) continue;
+      if (IsLeftOut(i) || ids_[i] < 0 || Enters(i)) continue;
+      if (extent_.side == LoopSide::kInside && !IsInside(i)) continue;
       const auto& users = graph_.values[i].users;
       const bool is_output =
           std::count(graph_.outputs.begin(), graph_.outputs.end(), i) > 0;
-      const bool feeds_loop =
+      const bool is_read =
           At(i).opcode != ir::Opcode::kConstant &&
-          std::any_of(users.begin(), users.end(),
-                      [&](int user) { return IsLeftOut(user); });
-      if (is_output || feeds_loop) outputs.push_back(i);
+          std::any_of(users.begin(), users.end(), [&](int user) {
+            return IsLeftOut(user) || Enters(user);
+          });
+      if (is_output || is_read) outputs.push_back(i);
     }
     return outputs;
+  }
+
+  // What enters, and what takes its place: state, and what a trip hands to the
+  // next one.
+  std::vector<std::pair<int, int>> Updates() const {
+    std::vector<std::pair<int, int>> updates = graph_.state;
+    for (size_t i = 0; i < graph_.values.size(); ++i) {
+      const int carry = static_cast<int>(i);
+      if (!Enters(carry) || !IsOuterCarry(carry)) continue;
+      const ir::Instruction& it = At(carry);
+      const auto result =
+          index_.find(module_.loops[it.border].results[it.element]);
+      if (result == index_.end()) continue;
+      updates.emplace_back(carry, graph_.values[result->second].operands[0]);
+    }
+    return updates;
   }
 
   void WriteInput(int i) {
     const ir::Instruction& it = At(i);
     parameter_number_[i] = program_.inputs_size();
     ids_[i] = writer_.AddParameter(it.shape, ToProto(Own(i), it.shape, mesh_));
-    v1::InputSpec spec = it.opcode == ir::Opcode::kParameter
-                             ? inputs_[it.attributes().parameter_number()]
+    // A loop may carry an argument.
+    const ir::Instruction& first =
+        it.opcode == ir::Opcode::kCarry ? module_.at(it.operands[0]) : it;
+    v1::InputSpec spec = first.opcode == ir::Opcode::kParameter
+                             ? inputs_[first.attributes().parameter_number()]
                              : BorderInput(it.shape, 0);
     // The place in the program, not in the step: equal segments are equal
     // programs.
@@ -176,10 +219,11 @@ class SegmentWriter {
 
   void WriteScope(ir::LoopId scope) {
     for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
-      if (ScopeOf(i) != scope || IsLeftOut(i)) continue;
-      if (!graph_.values[i].operands.empty() &&
-          IsLeftOut(graph_.values[i].operands[0])) {
-        WriteInput(i);  // what a loop that is left out would give
+      if (ScopeOf(i) != scope) continue;
+      if (IsLeftOut(i)) {
+        if (extent_.side == LoopSide::kInside && IsRead(i)) WriteInput(i);
+      } else if (Enters(i)) {
+        WriteInput(i);
       } else if (!IsKeptBorder(i)) {
         WriteValue(i, scope);
       } else if (At(i).opcode == ir::Opcode::kLoopResult && ids_[i] < 0) {

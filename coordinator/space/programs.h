@@ -41,12 +41,15 @@ struct SegmentAnnotation {
   Sharding Leaving(int value, const ir::Shape& shape, const Mesh& mesh) const;
 };
 
+// Which side of the loops that are looked through: in a step that accumulates
+// gradients the trips do forward and backward, the update stands outside.
+enum class LoopSide { kBoth, kInside, kOutside };
+
 // How much of a segment a program runs.
 struct ProgramExtent {
   int64_t most_trips = INT64_MAX;  // of every counted loop
-  // Only what stands outside of the loops that are looked through: the update
-  // of a step that accumulates gradients.
-  bool outside_loops = false;
+  // Inside: one trip, from what it enters with to what the next one does.
+  LoopSide side = LoopSide::kBoth;
 };
 
 // `inputs` are those of the step's arguments (inputs.h).

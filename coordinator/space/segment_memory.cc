@@ -99,9 +99,10 @@ void CountBytes(const Analysis &analysis, const SegmentGraph &graph,
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (!IsSumOverTrips(analysis, graph.values[i].origin)) continue;
     const ir::Shape &shape = analysis.module.at(graph.values[i].origin).shape;
-    configuration.saved_bytes += BytesPerDevice(
+    configuration.summed_bytes += BytesPerDevice(
         shape, annotation.Of(static_cast<int>(i), shape, mesh), mesh);
   }
+  configuration.saved_bytes += configuration.summed_bytes;
   const auto &direction = analysis.direction;
   for (int i = 0; i < static_cast<int>(graph.values.size()); ++i) {
     const ir::ValueId origin = graph.values[i].origin;

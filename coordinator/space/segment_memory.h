@@ -8,7 +8,7 @@
 
 namespace meshwright::space {
 
-// Fills persistent_bytes and saved_bytes from the annotation.
+// Fills the bytes of a configuration from its annotation.
 void CountBytes(const segmenter::Analysis& analysis,
                 const segmenter::SegmentGraph& graph, const Mesh& mesh,
                 Configuration& configuration);

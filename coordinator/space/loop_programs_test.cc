@@ -1,0 +1,156 @@
+#include "coordinator/space/loop_programs.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "base/file.h"
+#include "coordinator/ir/dim_links.h"
+#include "coordinator/space/profile_space.h"
+
+namespace meshwright::space {
+namespace {
+
+using segmenter::Analysis;
+using segmenter::SegmentGraph;
+
+// The entry of a program, by instruction id.
+struct Entry {
+  explicit Entry(const v1::Program& program) {
+    module.ParseFromString(program.hlo_module());
+    for (const auto& computation : module.computations()) {
+      if (computation.id() != module.entry_computation_id()) continue;
+      root = computation.root_id();
+      for (const auto& it : computation.instructions()) {
+        by_id[it.id()] = &it;
+        if (it.opcode() == "parameter") {
+          parameters[it.parameter_number()] = it.id();
+        }
+        for (int64_t operand : it.operand_ids()) {
+          users[operand].insert(it.opcode());
+        }
+      }
+    }
+  }
+
+  int Count(const std::string& opcode) const {
+    int count = 0;
+    for (const auto& [id, it] : by_id) count += it->opcode() == opcode;
+    return count;
+  }
+
+  hlo::HloModuleProto module;
+  int64_t root = 0;
+  std::map<int64_t, const hlo::HloInstructionProto*> by_id;
+  std::map<int64_t, int64_t> parameters;  // ids by number
+  std::map<int64_t, std::multiset<std::string>> users;
+};
+
+class AccumulationTest : public testing::Test {
+ protected:
+  AccumulationTest()
+      : analysis_(*segmenter::Analyze(
+            *ir::LoadModule(
+                *base::ReadFile("tests/testdata/accumulate_tiny.hlo.pb")),
+            {1, 2}, {})) {
+    KeyContext context;
+    context.mesh = {1, 2};
+    space_ = BuildProfileSpace(analysis_, context);
+  }
+
+  bool IsInside(const SegmentGraph& graph, int value) const {
+    return segmenter::TripsAround(analysis_, graph.values[value].origin) > 1;
+  }
+
+  // Of all configurations whose segment has blocks.
+  template <typename Check>
+  void ForAll(const Check& check) const {
+    for (size_t t = 0; t < space_.types.size(); ++t) {
+      if (!HasBlocks(analysis_, analysis_.types[t])) continue;
+      for (const Configuration& it : space_.types[t].configurations) {
+        SCOPED_TRACE(it.describe);
+        check(analysis_.graphs[analysis_.types[t]], it);
+      }
+    }
+  }
+
+  const v1::Program& At(int program) const { return space_.programs[program]; }
+
+  const Analysis analysis_;
+  ProfileSpace space_;
+};
+
+TEST_F(AccumulationTest, AStepIsItsTripsAndOneUpdate) {
+  int64_t trips = 0;
+  for (const ir::Loop& loop : analysis_.module.loops) {
+    trips = std::max(trips, loop.trips);
+  }
+  ASSERT_GT(trips, 1);
+  ForAll([&](const SegmentGraph&, const Configuration& it) {
+    EXPECT_EQ(it.weight, trips);
+    ASSERT_EQ(it.corrections.size(), 1u);
+    EXPECT_EQ(it.corrections[0].weight, 1);
+  });
+}
+
+// What XLA would do with sums that begin with zeros in the program is nothing.
+TEST_F(AccumulationTest, ATripAddsToTheSumsOfTheTripBefore) {
+  ForAll([&](const SegmentGraph& graph, const Configuration& it) {
+    const Entry trip(At(it.program));
+    int64_t bytes = 0;
+    for (const auto& alias : trip.module.input_output_alias().entries()) {
+      const int64_t sum = trip.parameters.at(alias.parameter_number());
+      const auto& left = *trip.by_id.at(trip.by_id.at(trip.root)->operand_ids(
+          static_cast<int>(alias.output_shape_index(0))));
+      const auto& entered = *trip.by_id.at(sum);
+      EXPECT_EQ(left.shape().SerializeAsString(),
+                entered.shape().SerializeAsString());
+      EXPECT_EQ(left.sharding().SerializeAsString(),
+                entered.sharding().SerializeAsString());
+      EXPECT_EQ(trip.users.at(sum), std::multiset<std::string>{"add"});
+      if (entered.shape().dimensions_size() == 0) continue;  // of the loss
+      bytes += BytesPerDevice(*ir::ShapeFromProto(entered.shape()), {-1, -1},
+                              {1, 2});
+    }
+    int64_t parameters = 0;
+    for (const auto& [argument, updated] : graph.state) {
+      const ir::Instruction& at =
+          analysis_.module.at(graph.values[argument].origin);
+      parameters +=
+          analysis_.direction.roles[at.attributes().parameter_number()] ==
+                  segmenter::ArgumentRole::kParameter
+              ? BytesPerDevice(at.shape, {-1, -1}, {1, 2})
+              : 0;
+    }
+    EXPECT_EQ(bytes, parameters);
+  });
+}
+
+TEST_F(AccumulationTest, EveryContractionIsDoneOnItsSideOfTheLoop) {
+  ForAll([&](const SegmentGraph& graph, const Configuration& it) {
+    int inside = 0;
+    int outside = 0;
+    for (int i = graph.input_count; i < static_cast<int>(graph.values.size());
+         ++i) {
+      if (!ir::IsContraction(analysis_.module, graph.values[i].origin)) {
+        continue;
+      }
+      ++(IsInside(graph, i) ? inside : outside);
+    }
+    EXPECT_GT(inside, 0);
+    EXPECT_EQ(Entry(At(it.program)).Count("dot"), inside);
+    EXPECT_EQ(Entry(At(it.corrections[0].program)).Count("dot"), outside);
+  });
+}
+
+TEST_F(AccumulationTest, TheUpdateWritesTheState) {
+  ForAll([&](const SegmentGraph& graph, const Configuration& it) {
+    const Entry update(At(it.corrections[0].program));
+    EXPECT_EQ(update.module.input_output_alias().entries_size(),
+              static_cast<int>(graph.state.size()));
+  });
+}
+
+}  // namespace
+}  // namespace meshwright::space
