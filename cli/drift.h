@@ -3,7 +3,8 @@
 // Concept: a shared or throttled machine runs the same program at another speed
 // from one minute to the next, which says nothing about the plans. A validation
 // times some programs of the plans' segments again, in the same rounds as the
-// whole steps; the drift is the median of their times now over then.
+// whole steps: those that are most of the plans' time, as long as the steps are
+// timed. The drift is their sum now over their sum then.
 // Source: design, section 9 (validate).
 #ifndef MESHWRIGHT_CLI_DRIFT_H_
 #define MESHWRIGHT_CLI_DRIFT_H_
@@ -24,19 +25,20 @@ inline constexpr int kMostAnchors = 12;
 
 // A program that is timed again.
 struct Anchor {
-  v1::Program program;  // not compared with the reference
-  int64_t profiled_ns = 0;
+  v1::Program program;     // not compared with the reference
+  double profiled_ns = 0;  // in all plans together
+  double runs = 0;         // how often it counts in them
 };
 
-// Programs of the plans' segments, of the first plans first; at most
-// kMostAnchors. Rows that were not measured are left out.
+// Programs of the plans' segments, the largest shares of their time first; at
+// most kMostAnchors. Rows that were not measured are left out.
 std::vector<Anchor> ChooseAnchors(
     const service::MeasuredStep& step,
     const std::vector<exporting::SegmentChoice>& plans);
 
-// By key. None without an anchor that was measured.
+// None without an anchor that was measured.
 std::optional<double> Drift(
-    const std::map<std::string, int64_t>& profiled_ns,
+    const std::vector<Anchor>& anchors,
     const std::map<std::string, v1::ProfileResult>& results);
 
 }  // namespace meshwright::cli

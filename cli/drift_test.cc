@@ -12,23 +12,27 @@ v1::ProfileResult Took(int64_t nanoseconds) {
   return result;
 }
 
-TEST(DriftTest, IsTheMedianOfNowOverThen) {
-  EXPECT_DOUBLE_EQ(
-      *Drift({{"a", 100}, {"b", 100}, {"c", 100}},
-             {{"a", Took(110)}, {"b", Took(300)}, {"c", Took(105)}}),
-      1.1);
-  EXPECT_DOUBLE_EQ(
-      *Drift({{"a", 100}, {"b", 200}}, {{"a", Took(110)}, {"b", Took(240)}}),
-      1.15);
+Anchor Of(const std::string& key, double runs, double nanoseconds) {
+  Anchor anchor;
+  anchor.program.set_key(key);
+  anchor.runs = runs;
+  anchor.profiled_ns = runs * nanoseconds;
+  return anchor;
+}
+
+TEST(DriftTest, IsTheSumNowOverTheSumThen) {
+  EXPECT_DOUBLE_EQ(*Drift({Of("layer", 9, 100), Of("head", 1, 100)},
+                          {{"layer", Took(110)}, {"head", Took(200)}}),
+                   1.19);
 }
 
 TEST(DriftTest, ProgramsThatDidNotRunSayNothing) {
   v1::ProfileResult crashed;
   crashed.set_outcome(v1::CRASHED);
-  EXPECT_DOUBLE_EQ(*Drift({{"a", 100}, {"b", 100}, {"c", 100}},
+  EXPECT_DOUBLE_EQ(*Drift({Of("a", 1, 100), Of("b", 5, 100), Of("c", 1, 100)},
                           {{"a", Took(90)}, {"b", crashed}}),
                    0.9);
-  EXPECT_FALSE(Drift({{"a", 100}}, {}).has_value());
+  EXPECT_FALSE(Drift({Of("a", 1, 100)}, {}).has_value());
 }
 
 }  // namespace

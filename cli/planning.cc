@@ -206,6 +206,7 @@ absl::StatusOr<Validation> PrepareValidation(
   compare.mutable_options()->set_dynamic_limit_ratio(0);
   // A whole step meets a moment without delays less often than its segments.
   compare.mutable_options()->set_minimum_time_ns(1'000'000'000);
+  compare.mutable_options()->set_minimum_samples(24);
   std::set<std::string> keys;
   std::vector<SegmentChoice> choices;
   for (NamedProgram& plan : plans) {
@@ -215,9 +216,9 @@ absl::StatusOr<Validation> PrepareValidation(
       *compare.add_programs() = std::move(plan.program);
     }
   }
-  for (Anchor& anchor : ChooseAnchors(step, choices)) {
-    validation.profiled_ns[anchor.program.key()] = anchor.profiled_ns;
-    *compare.add_programs() = std::move(anchor.program);
+  validation.anchors = ChooseAnchors(step, choices);
+  for (const Anchor& anchor : validation.anchors) {
+    *compare.add_programs() = anchor.program;
   }
   // The reference is the module as it came, on one device.
   ASSIGN_OR_RETURN(const hlo::HloModuleProto module,

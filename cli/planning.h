@@ -6,11 +6,11 @@
 #define MESHWRIGHT_CLI_PLANNING_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/drift.h"
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/service/coordinator.h"
 #include "profiledb/store/profile_store.h"
@@ -44,8 +44,7 @@ struct ValidationPlan {
 struct Validation {
   v1::CompareRequest request;
   std::vector<ValidationPlan> plans;  // the chosen one first
-  // Programs of segments that the request times again (drift.h), by key.
-  std::map<std::string, int64_t> profiled_ns;
+  std::vector<Anchor> anchors;        // timed again by the request
 };
 
 struct ValidationRequest {

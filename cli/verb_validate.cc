@@ -75,7 +75,7 @@ ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result,
 }
 
 ordered_json Report(const Validation& validation, const Results& results) {
-  const std::optional<double> drift = Drift(validation.profiled_ns, results);
+  const std::optional<double> drift = Drift(validation.anchors, results);
   ordered_json report;
   report["machine_drift"] = nullptr;
   if (drift.has_value()) report["machine_drift"] = *drift;

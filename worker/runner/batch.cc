@@ -197,6 +197,9 @@ void Batch::Time(std::vector<Entry>& entries) {
   timing::RoundRobin rounds(protocol_, sets);
   for (size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].failed) rounds.Abandon(static_cast<int>(i));
+    if (entries[i].subject->program().timed_only()) {
+      rounds.Accompany(static_cast<int>(i));
+    }
   }
   while (const auto turn = rounds.Next()) {
     Entry& entry = entries[turn->program];

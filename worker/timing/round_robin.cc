@@ -77,8 +77,18 @@ void RoundRobin::EndPass() {
     best = std::min(best, state.samples.Summarize(0).minimum);
   }
   for (const int program : order_) {
-    states_[program].content = IsContent(states_[program], best);
+    State& state = states_[program];
+    state.content =
+        state.companion ? OutOfBudget(state) : IsContent(state, best);
   }
+  if (!CompanionsAreAlone()) return;
+  for (State& state : states_) state.content |= state.companion;
+}
+
+bool RoundRobin::CompanionsAreAlone() const {
+  return std::all_of(states_.begin(), states_.end(), [](const State& it) {
+    return it.companion || it.content || it.abandoned;
+  });
 }
 
 bool RoundRobin::OutOfBudget(const State& state) const {
@@ -113,7 +123,10 @@ bool RoundRobin::ReopenTies() {
   bool reopened = false;
   std::vector<std::pair<absl::Duration, int>> minima;
   for (size_t i = 0; i < states_.size(); ++i) {
-    if (states_[i].abandoned || states_[i].samples.size() == 0) continue;
+    const State& state = states_[i];
+    if (state.abandoned || state.companion || state.samples.size() == 0) {
+      continue;
+    }
     minima.emplace_back(Summarize(static_cast<int>(i)).minimum,
                         static_cast<int>(i));
   }

@@ -12,6 +12,8 @@
 //             or the most samples taken or the time budget spent
 //             or far slower than the best after one pass (dynamic limit)
 //
+// A companion is content when all others are: it tells how fast the machine was
+// while they ran, so it must not go on without what they leave in the caches.
 // When all are content, those whose minima nearly tie get further passes,
 // once. Nothing here runs or reads a clock: the caller asks Next(), runs, and
 // says how long it took.
@@ -38,6 +40,9 @@ class RoundRobin {
   // `buffer_sets[i]`: sets of input buffers of program i, at least one.
   RoundRobin(const Protocol& protocol, std::vector<int> buffer_sets);
 
+  // Makes a program a companion.
+  void Accompany(int program) { states_[program].companion = true; }
+
   // The next run; none when every program is content or abandoned.
   std::optional<Turn> Next();
   // What the run of the last Next() took.
@@ -58,12 +63,14 @@ class RoundRobin {
     bool content = false;
     bool abandoned = false;
     bool tied_once = false;
+    bool companion = false;
   };
 
   bool StartPass();
   void EndTurn();
   void EndPass();
   bool OutOfBudget(const State& state) const;
+  bool CompanionsAreAlone() const;
   bool IsContent(const State& state, absl::Duration best_first_pass) const;
   bool ReopenTies();
 

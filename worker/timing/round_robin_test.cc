@@ -140,6 +140,30 @@ TEST(RoundRobinTest, AbandonedProgramsGetNoTurn) {
   EXPECT_EQ(trace.samples, (std::vector<int>{0, 12}));
 }
 
+TEST(RoundRobinTest, CompanionsRunAsLongAsTheOthers) {
+  Protocol protocol;
+  protocol.minimum_time = absl::Milliseconds(300);
+  RoundRobin rounds(protocol, {1, 1, 1});
+  rounds.Accompany(0);
+  const Trace trace = Drive(rounds, 3, Constant({1, 10, 15}));
+  EXPECT_EQ(trace.samples, (std::vector<int>{28, 28, 18}));
+}
+
+TEST(RoundRobinTest, CompanionsAloneEnd) {
+  RoundRobin rounds(Brief(), {1, 1});
+  rounds.Accompany(1);
+  rounds.Abandon(0);
+  EXPECT_EQ(Drive(rounds, 2, Constant({1, 1})).samples,
+            (std::vector<int>{0, 1}));
+}
+
+TEST(RoundRobinTest, ACompanionThatTiesStartsNoFurtherPasses) {
+  RoundRobin rounds(Brief(), {1, 1});
+  rounds.Accompany(1);
+  EXPECT_EQ(Drive(rounds, 2, Constant({10, 10})).samples,
+            (std::vector<int>{12, 12}));
+}
+
 TEST(RoundRobinTest, NoProgramsNoTurns) {
   RoundRobin rounds(Brief(), {});
   EXPECT_FALSE(rounds.Next().has_value());
