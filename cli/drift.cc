@@ -52,7 +52,7 @@ std::optional<double> Drift(
       continue;
     }
     now += anchor.runs *
-           static_cast<double>(found->second.measurement().minimum_ns());
+           static_cast<double>(found->second.measurement().median_ns());
     then += anchor.profiled_ns;
   }
   if (then <= 0) return std::nullopt;

@@ -4,7 +4,9 @@
 // from one minute to the next, which says nothing about the plans. A validation
 // times some programs of the plans' segments again, in the same rounds as the
 // whole steps: those that are most of the plans' time, as long as the steps are
-// timed. The drift is their sum now over their sum then.
+// timed. The drift is the sum of their medians now over that of what they were
+// profiled at, and whole steps are measured by their medians: delays that a
+// short program escapes in its best run meet every run of a long one.
 // Source: design, section 9 (validate).
 #ifndef MESHWRIGHT_CLI_DRIFT_H_
 #define MESHWRIGHT_CLI_DRIFT_H_

@@ -61,7 +61,7 @@ ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result,
     return row;
   }
   const v1::Measurement& measured = result.measurement();
-  const double seconds = static_cast<double>(measured.minimum_ns()) * 1e-9;
+  const double seconds = static_cast<double>(measured.median_ns()) * 1e-9;
   row["measured_seconds"] = seconds;
   row["measured_mad_seconds"] = static_cast<double>(measured.mad_ns()) * 1e-9;
   if (plan.predicted) {
