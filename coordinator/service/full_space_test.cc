@@ -127,6 +127,45 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(info.param.seed);
     });
 
+class OpenedTest : public FullSpaceTest,
+                   public testing::WithParamInterface<const char*> {
+ protected:
+  OpenedTest() { measurer_.machine = 21; }
+
+  static v1::PlanRequest Opened() {
+    v1::PlanRequest request = Request(GetParam());
+    for (const char* it : {"fully-sharded", "optimizer-sharded", "sequence"}) {
+      request.mutable_strategies()->add_open(it);
+    }
+    return request;
+  }
+};
+
+TEST_P(OpenedTest, TwiceAsManyProgramsGiveThePlanOfAll) {
+  const v1::Plan few = Plan(Opened());
+  EXPECT_LE(measurer_.programs, kMostWithSwitches);
+  EXPECT_DOUBLE_EQ(few.predicted().step_seconds(),
+                   FullPlan(Opened()).predicted().step_seconds());
+}
+
+// Where memory is short, what the switches save decides.
+TEST_P(OpenedTest, AMemoryLimitIsMetAlmostAsFast) {
+  const v1::Plan fastest = FullPlan(Opened());
+  v1::PlanRequest request = Opened();
+  request.set_device_memory_bytes(1000);
+  const int64_t least = FullPlan(request).least_memory_bytes();
+  request.set_device_memory_bytes(
+      (3 * least + fastest.predicted().peak_bytes()) / 4);
+  const v1::Plan few = Plan(request);
+  EXPECT_LE(measurer_.programs, kMostWithSwitches);
+  ASSERT_TRUE(few.feasible());
+  EXPECT_LE(few.predicted().step_seconds(),
+            FullPlan(request).predicted().step_seconds() * 1.02);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, OpenedTest,
+                         testing::Values("llama_2l", "t5_tiny", "albert_tiny"));
+
 TEST_F(FullSpaceTest, TheNextPlanAndADeeperOneMeasureNothing) {
   measurer_.machine = 1;
   for (const char* model : {"gpt2", "moe"}) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/space/switches.h"
 
 namespace meshwright::service {
 namespace {
@@ -169,7 +170,13 @@ void Halves::Pair(const Analysis& analysis, const ProfileSpace& whole,
   const space::BorderTensor& tensor = space_.borders[pair.border].tensors[0];
   pair.trips = segmenter::TripsAround(
       halved, halved.graphs[first].values[tensor.from_value].origin);
-  for (const Configuration& configuration : whole.types[type].configurations) {
+  const std::vector<int> plain = space::PlainOnes(whole.types[type]);
+  for (size_t c = 0; c < plain.size(); ++c) {
+    if (plain[c] != static_cast<int>(c)) {
+      pair.configurations.emplace_back(-1, -1);
+      continue;
+    }
+    const Configuration& configuration = whole.types[type].configurations[c];
     const std::vector<int>& all = configuration.strategies;
     const int a =
         Pick(space_.types[pair.first].configurations,
@@ -186,6 +193,7 @@ void Halves::Pair(const Analysis& analysis, const ProfileSpace& whole,
 std::vector<int> Halves::ProgramsOf(int type, int configuration) const {
   const HalvedType& it = types_[type];
   const auto [a, b] = it.configurations[configuration];
+  if (a < 0) return {};
   std::vector<int> programs = space_.borders[it.border].programs[a][b];
   for (const Configuration* half :
        {&space_.types[it.first].configurations[a],
@@ -214,6 +222,7 @@ std::optional<Estimate> Halves::Sum(int type, int configuration,
                                     const store::Results& results) const {
   const HalvedType& it = types_[type];
   const auto [a, b] = it.configurations[configuration];
+  if (a < 0) return std::nullopt;
   Estimate sum;
   for (const Configuration* half :
        {&space_.types[it.first].configurations[a],

@@ -33,7 +33,8 @@ struct HalvedType {
   int second = -1;
   int border = -1;    // index of Halves::space.borders
   int64_t trips = 1;  // how often a step crosses it
-  // By configuration of the whole: those of the halves.
+  // By configuration of the whole: those of the halves; -1 where one differs
+  // from an earlier one by its switch alone.
   std::vector<std::pair<int, int>> configurations;
 };
 
@@ -50,7 +51,7 @@ class Halves {
   const std::vector<v1::Program>& programs() const { return programs_; }
 
   // What a configuration of a type that was cut adds up to; nothing where one
-  // of its programs was not measured.
+  // of its programs was not measured, or halves do not tell it.
   std::optional<Estimate> Sum(int type, int configuration,
                               const store::Results& results) const;
 

@@ -115,7 +115,8 @@ class Selection::Round {
     }
     known[at] = {};
     unknown_.insert(at);
-    if (SumFailed(type, configuration) || TwinFailed(type, configuration)) {
+    if (SumFailed(type, configuration) || TwinFailed(type, configuration) ||
+        SwitchFailed(type, configuration)) {
       Want(type, configuration);
     }
   }
@@ -133,6 +134,17 @@ class Selection::Round {
   bool TwinFailed(int type, int configuration) const {
     const int twin = recipes_[type].twin;
     return twin >= 0 && HasRow(twin, configuration);
+  }
+
+  // What the switch adds has its rows, or what it is added to will have none.
+  bool SwitchFailed(int type, int configuration) const {
+    const auto& switched = recipes_[type].switched;
+    if (switched.empty() || !switched[configuration].has_value()) return false;
+    const SwitchRecipe& it = *switched[configuration];
+    return HasRow(type, it.reference) && HasRow(type, it.reference_plain) &&
+           (HasRow(type, it.plain) ||
+            (halves_.IsCut(type) &&
+             halves_.Failure(type, it.plain, results_) != nullptr));
   }
 
   Standing StandingOf(int type, int configuration) const {

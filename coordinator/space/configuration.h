@@ -22,6 +22,7 @@ struct Correction {
 struct Configuration {
   std::vector<int> strategies;  // by block of the segment; empty: a variant
   segmenter::SegmentSwitch segment_switch = segmenter::SegmentSwitch::kNone;
+  int splits = 0;  // of its type: equal where only the switch differs
   SegmentAnnotation annotation;
   std::string describe;  // "rows, columns, columns; sequence"
   int program = -1;      // index of ProfileSpace::programs; -1: no work

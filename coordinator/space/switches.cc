@@ -1,6 +1,7 @@
 #include "coordinator/space/switches.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -78,10 +79,12 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
                     const Configuration& plain, const Mesh& mesh,
                     SegmentType& type) {
   const size_t first = type.configurations.size();
+  const int splits = first == 0 ? 0 : type.configurations.back().splits + 1;
   for (const SegmentSwitch which :
        segmenter::SwitchesOf(analysis, graph.segment)) {
     Configuration variant = plain;
     variant.segment_switch = which;
+    variant.splits = splits;
     if (which == SegmentSwitch::kFullySharded ||
         which == SegmentSwitch::kOptimizerSharded) {
       std::vector<int> kept_whole;
@@ -110,6 +113,16 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
     }
     type.configurations.push_back(std::move(variant));
   }
+}
+
+std::vector<int> PlainOnes(const SegmentType& type) {
+  std::map<int, int> first;
+  std::vector<int> plain;
+  for (const Configuration& it : type.configurations) {
+    plain.push_back(
+        first.emplace(it.splits, static_cast<int>(plain.size())).first->second);
+  }
+  return plain;
 }
 
 }  // namespace meshwright::space

@@ -19,6 +19,10 @@ void AppendVariants(const segmenter::Analysis& analysis,
                     const Configuration& plain, const Mesh& mesh,
                     SegmentType& type);
 
+// By configuration the first of those that differ from it by their switch
+// alone.
+std::vector<int> PlainOnes(const SegmentType& type);
+
 }  // namespace meshwright::space
 
 #endif  // MESHWRIGHT_COORDINATOR_SPACE_SWITCHES_H_

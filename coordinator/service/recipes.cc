@@ -1,0 +1,298 @@
+#include "coordinator/service/recipes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "coordinator/space/switches.h"
+
+namespace meshwright::service {
+namespace {
+
+using segmenter::Analysis;
+using space::Configuration;
+using space::ProfileSpace;
+
+// A configuration as values of its factors.
+using Factors = std::vector<int>;
+
+int CountPlain(const std::vector<Configuration>& configurations) {
+  std::set<int> splits;
+  for (const Configuration& it : configurations) splits.insert(it.splits);
+  return static_cast<int>(splits.size());
+}
+
+std::vector<Factors> BlockFactors(
+    const std::vector<Configuration>& configurations) {
+  std::vector<Factors> factors;
+  for (const Configuration& it : configurations) {
+    factors.push_back(it.strategies);
+  }
+  return factors;
+}
+
+// Of factors that always change together, one stays.
+void DropRepeated(std::vector<Factors>& factors) {
+  if (factors.empty()) return;
+  std::set<Factors> columns;
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < factors[0].size(); ++i) {
+    Factors column;
+    for (const Factors& it : factors) column.push_back(it[i]);
+    if (columns.insert(std::move(column)).second) kept.push_back(i);
+  }
+  for (Factors& it : factors) {
+    Factors few;
+    for (size_t i : kept) few.push_back(it[i]);
+    it = std::move(few);
+  }
+}
+
+// The splits that an end is varied by, numbered in order of appearance.
+std::vector<Factors> EndFactors(const Analysis& analysis,
+                                const ProfileSpace& space, int type) {
+  const int segment = analysis.types[type];
+  const segmenter::SegmentGraph& graph = analysis.graphs[segment];
+  std::set<int> values;
+  for (const auto* pairs : {&graph.entries, &graph.exits}) {
+    for (const segmenter::BorderPair& pair : *pairs) {
+      values.insert(pair.activation);
+    }
+  }
+  for (const space::SharedParameter& shared : space.shared) {
+    if (shared.end_segment == segment) values.insert(shared.end_value);
+  }
+  std::vector<Factors> factors(space.types[type].configurations.size());
+  for (int value : values) {
+    const ir::Shape& shape =
+        analysis.module.at(graph.values[value].origin).shape;
+    std::map<space::Sharding, int> numbers;
+    for (size_t c = 0; c < factors.size(); ++c) {
+      const space::Sharding sharding =
+          space.types[type].configurations[c].annotation.Of(value, shape,
+                                                            space.context.mesh);
+      factors[c].push_back(
+          numbers.try_emplace(sharding, static_cast<int>(numbers.size()))
+              .first->second);
+    }
+  }
+  DropRepeated(factors);
+  return factors;
+}
+
+// Of the plain configurations of a type.
+class SumMaker {
+ public:
+  // `pairs`: neighbouring factors act together.
+  SumMaker(const std::vector<Factors>& factors, const std::vector<int>& plain,
+           int base, bool pairs)
+      : factors_(factors), plain_(plain), base_(plain[base]), pairs_(pairs) {
+    for (size_t c = 0; c < factors.size(); ++c) {
+      if (IsPlain(c)) number_.emplace(factors[c], static_cast<int>(c));
+    }
+  }
+
+  TypeRecipe Make() const {
+    TypeRecipe recipe;
+    recipe.sums.resize(factors_.size());
+    std::set<int> required;
+    for (size_t c = 0; c < factors_.size(); ++c) {
+      if (!IsPlain(c)) continue;
+      const auto sum = Sum(static_cast<int>(c));
+      if (!sum.has_value()) {
+        required.insert(static_cast<int>(c));
+        continue;
+      }
+      for (const auto& [other, weight] : *sum) required.insert(other);
+      recipe.sums[c] = *sum;
+    }
+    recipe.required.assign(required.begin(), required.end());
+    for (int c : recipe.required) recipe.sums[c].clear();
+    return recipe;
+  }
+
+ private:
+  using Weights = std::vector<std::pair<int, int>>;
+
+  bool IsPlain(size_t c) const { return plain_[c] == static_cast<int>(c); }
+
+  // Nothing where a configuration that it takes is not in the space, or it is
+  // one of those itself.
+  std::optional<Weights> Sum(int configuration) const {
+    const int count = static_cast<int>(factors_[configuration].size());
+    std::map<int, int> weights;
+    const auto add = [&](int first, int last, int weight) {
+      Factors mixed = factors_[base_];
+      for (int i = first; i <= last; ++i) {
+        mixed[i] = factors_[configuration][i];
+      }
+      const auto found = number_.find(mixed);
+      if (found == number_.end() || found->second == configuration) {
+        return false;
+      }
+      weights[found->second] += weight;
+      return true;
+    };
+    if (pairs_) {
+      for (int i = 0; i + 1 < count; ++i) {
+        if (!add(i, i + 1, 1)) return std::nullopt;
+        if (i > 0 && !add(i, i, -1)) return std::nullopt;
+      }
+    } else {
+      for (int i = 0; i < count; ++i) {
+        if (!add(i, i, 1)) return std::nullopt;
+      }
+      if (!add(0, -1, 1 - count)) return std::nullopt;
+    }
+    std::erase_if(weights, [](const auto& it) { return it.second == 0; });
+    return Weights(weights.begin(), weights.end());
+  }
+
+  const std::vector<Factors>& factors_;
+  const std::vector<int>& plain_;
+  const int base_;
+  const bool pairs_;
+  std::map<Factors, int> number_;
+};
+
+// What a switch saves: state, else what waits for the backward pass.
+int64_t BytesSaved(const Configuration& plain, const Configuration& switched) {
+  const int64_t state = plain.persistent_bytes - switched.persistent_bytes;
+  return state != 0 ? state : plain.saved_bytes - switched.saved_bytes;
+}
+
+// Adds the recipes of the configurations under a switch, and to those required
+// one reference of each, with what it is compared to: that which saves most.
+void AddSwitched(const std::vector<Configuration>& configurations,
+                 const std::vector<int>& plain, TypeRecipe& recipe) {
+  struct Reference {
+    int configuration = -1;
+    int64_t bytes = 0;
+  };
+  const auto kind = [&](int c) {
+    return std::pair(configurations[c].segment_switch,
+                     configurations[plain[c]].segment_switch);
+  };
+  const auto bytes = [&](int c) {
+    return BytesSaved(configurations[plain[c]], configurations[c]);
+  };
+  const int count = static_cast<int>(configurations.size());
+  std::map<decltype(kind(0)), Reference> references;
+  for (int c = 0; c < count; ++c) {
+    if (plain[c] == c) continue;
+    Reference& it = references[kind(c)];
+    if (it.configuration >= 0 && std::abs(bytes(c)) <= std::abs(it.bytes)) {
+      continue;
+    }
+    it = {c, bytes(c)};
+  }
+  recipe.switched.resize(configurations.size());
+  std::set<int> required(recipe.required.begin(), recipe.required.end());
+  for (int c = 0; c < count; ++c) {
+    if (plain[c] == c) continue;
+    const Reference& it = references.at(kind(c));
+    if (it.configuration == c || it.bytes == 0) {
+      required.insert({c, plain[c]});
+      continue;
+    }
+    recipe.switched[c] = {
+        plain[c], it.configuration, plain[it.configuration],
+        static_cast<double>(bytes(c)) / static_cast<double>(it.bytes)};
+  }
+  recipe.required.assign(required.begin(), required.end());
+  for (int c : recipe.required) {
+    if (!recipe.sums.empty()) recipe.sums[c].clear();
+  }
+}
+
+// What two types must have in common to be twins: blocks, and configurations in
+// the same order.
+using Likeness = std::pair<std::vector<uint64_t>, std::vector<Factors>>;
+
+Likeness LikenessOf(const Analysis& analysis, const ProfileSpace& space,
+                    int type) {
+  const segmenter::Segment& segment =
+      analysis.plan.segments[analysis.types[type]];
+  const auto& configurations = space.types[type].configurations;
+  std::vector<Factors> factors = BlockFactors(configurations);
+  for (size_t c = 0; c < factors.size(); ++c) {
+    factors[c].push_back(static_cast<int>(configurations[c].segment_switch));
+  }
+  return {segmenter::BlockHashes(analysis.blocks, segment), factors};
+}
+
+// By type the first one with equal blocks and configurations; -1: none.
+std::vector<int> Twins(const Analysis& analysis, const ProfileSpace& space) {
+  std::vector<int> twins(space.types.size(), -1);
+  std::map<Likeness, int> known;
+  for (int t = 0; t < static_cast<int>(twins.size()); ++t) {
+    if (!space::HasBlocks(analysis, analysis.types[t]) ||
+        space.types[t].configurations.size() <= kFewEndConfigurations) {
+      continue;
+    }
+    const auto [first, added] =
+        known.emplace(LikenessOf(analysis, space, t), t);
+    if (!added) twins[t] = first->second;
+  }
+  return twins;
+}
+
+// A half of a loop's body would carry what the other half computes.
+bool HoldsLoop(const Analysis& analysis, int segment) {
+  const auto& values = analysis.graphs[segment].values;
+  return std::any_of(
+      values.begin(), values.end(), [&](const segmenter::SegmentValue& it) {
+        const ir::Instruction& value = analysis.module.at(it.origin);
+        return value.opcode == ir::Opcode::kCarry &&
+               analysis.plan.kept_loops[value.border];
+      });
+}
+
+}  // namespace
+
+std::vector<bool> WorthCutting(const Analysis& analysis,
+                               const ProfileSpace& space) {
+  const std::vector<int> twins = Twins(analysis, space);
+  std::vector<bool> cut(space.types.size(), false);
+  for (size_t t = 0; t < cut.size(); ++t) {
+    cut[t] =
+        twins[t] < 0 && !HoldsLoop(analysis, analysis.types[t]) &&
+        space::HasBlocks(analysis, analysis.types[t]) &&
+        CountPlain(space.types[t].configurations) > kFewBlockConfigurations;
+  }
+  return cut;
+}
+
+std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
+                                    const ProfileSpace& space,
+                                    const Halves& halves,
+                                    const std::vector<int>& base) {
+  std::vector<TypeRecipe> recipes(space.types.size());
+  const std::vector<int> twins = Twins(analysis, space);
+  for (int t = 0; t < static_cast<int>(recipes.size()); ++t) {
+    const auto& configurations = space.types[t].configurations;
+    recipes[t].twin = twins[t];
+    if (twins[t] >= 0) continue;
+    const bool has_blocks = space::HasBlocks(analysis, analysis.types[t]);
+    const std::vector<int> plain = space::PlainOnes(space.types[t]);
+    const int few =
+        has_blocks ? kFewBlockConfigurations : kFewEndConfigurations;
+    if (!halves.IsCut(t) && CountPlain(configurations) > few) {
+      const std::vector<Factors> factors = has_blocks
+                                               ? BlockFactors(configurations)
+                                               : EndFactors(analysis, space, t);
+      recipes[t] = SumMaker(factors, plain, base[t], has_blocks).Make();
+    } else if (!halves.IsCut(t)) {
+      for (size_t c = 0; c < plain.size(); ++c) {
+        if (plain[c] == static_cast<int>(c))
+          recipes[t].required.push_back(plain[c]);
+      }
+    }
+    AddSwitched(configurations, plain, recipes[t]);
+  }
+  return recipes;
+}
+
+}  // namespace meshwright::service

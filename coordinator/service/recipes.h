@@ -1,0 +1,73 @@
+// Recipes: from which programs the configurations of a segment type are told.
+//
+// Concept: five ways.
+//   few configurations   none is estimated, all are measured
+//   many, of blocks      from the halves (halves.h); where the type cannot be
+//                        cut, from neighbouring pairs of blocks, see below
+//   many, of an end      from the single factors: the splits of its borders and
+//                        of the parameters it shares
+//   a twin               from the type whose blocks are equal to its own, by
+//                        configuration: a decoder's first layer, a layer with
+//                        another mask
+//   under a switch       from the same one without it, plus what the switch
+//                        adds to one of its type, in proportion to the bytes
+//                        that it saves
+// A factor is one block's strategy or one split. With T(..) the time of the
+// configuration that has the named factors of c and all others of the base:
+//   single factors       t(c) = sum_i T(i) - (n - 1) T(base)
+//   neighbouring pairs   t(c) = sum_i T(i, i+1) - sum_{0 < i < n-1} T(i)
+// In -> Out: analysis and profile space -> a recipe per type of the space.
+// Source: design, section 4 ("Fewer programs than CFP, same plan").
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_RECIPES_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_RECIPES_H_
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/service/halves.h"
+#include "coordinator/space/profile_space.h"
+
+namespace meshwright::service {
+
+// Types of at most this many configurations, switches aside, are measured
+// whole.
+inline constexpr int kFewBlockConfigurations = 20;
+inline constexpr int kFewEndConfigurations = 6;
+
+// t(c) = t(plain) + share * (t(reference) - t(reference_plain)).
+struct SwitchRecipe {
+  int plain = 0;
+  int reference = 0;
+  int reference_plain = 0;
+  double share = 1;
+};
+
+// How the configurations of one type are estimated.
+struct TypeRecipe {
+  // The type that its estimates are taken from, an earlier one; else -1.
+  int twin = -1;
+  // Measured first; the others are estimated. None of a type that was cut but
+  // the references of its switches.
+  std::vector<int> required;
+  // By configuration: other configurations and their weights. Empty: required,
+  // or told by the halves.
+  std::vector<std::vector<std::pair<int, int>>> sums;
+  // By configuration; none for those without a switch and for references.
+  std::vector<std::optional<SwitchRecipe>> switched;
+};
+
+// `base[t]` is the configuration that the factors of type t vary from.
+std::vector<TypeRecipe> MakeRecipes(const segmenter::Analysis& analysis,
+                                    const space::ProfileSpace& space,
+                                    const Halves& halves,
+                                    const std::vector<int>& base);
+
+// The types that are worth cutting.
+std::vector<bool> WorthCutting(const segmenter::Analysis& analysis,
+                               const space::ProfileSpace& space);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_RECIPES_H_
