@@ -19,6 +19,7 @@ struct Repeat {
   int start = 0;
   int period = 0;
   int count = 0;
+  int slack = 0;  // it may start this much later as well
   int covered() const { return count >= 2 ? period * count : 0; }
 };
 
@@ -42,7 +43,7 @@ class Coverer {
       ranges.pop_back();
       if (range.begin >= range.end) continue;
       const Repeat best =
-          range.cut ? Repeat() : LongestRepeat(range.begin, range.end);
+          range.cut ? Repeat() : BestRepeat(range.begin, range.end);
       if (best.covered() == 0) {
         Cut(range.begin, range.end);
         continue;
@@ -110,6 +111,25 @@ class Coverer {
     return cut;
   }
 
+  // The longest repeat, from where most of what is left beside it repeats as
+  // well, so that a decoder's layers do not begin within the encoder's last.
+  Repeat BestRepeat(int begin, int end) {
+    Repeat best = LongestRepeat(begin, end);
+    const Repeat earliest = best;
+    int most = -1;
+    for (int later = 0; later <= earliest.slack; ++later) {
+      Repeat moved = earliest;
+      moved.start += later;
+      const int beside =
+          LongestRepeat(begin, moved.start).covered() +
+          LongestRepeat(moved.start + moved.covered(), end).covered();
+      if (beside <= most) continue;
+      most = beside;
+      best = moved;
+    }
+    return best;
+  }
+
   // The repeat that covers most blocks; the shortest period, then the earliest
   // start, among equals. For a fixed period a run of equal pairs gives all its
   // repeats.
@@ -125,7 +145,12 @@ class Coverer {
         run = hashes_[i] == hashes_[i + period] ? run + 1 : 0;
         const int start = i - run + 1;
         const Repeat found{start, period, run / period + 1};
-        if (run >= period && found.covered() > best.covered()) best = found;
+        if (run < period || found.covered() < best.covered()) continue;
+        if (found.covered() > best.covered()) {
+          best = found;
+        } else if (period == best.period && start == best.start) {
+          ++best.slack;
+        }
       }
     }
     return best;

@@ -38,9 +38,15 @@ TEST(CoverTest, APeriodOfTooManyConfigurationsIsCut) {
 TEST(CoverTest, ALayerOfPiecesThatAreThereAnywayIsCutIntoThem) {
   // An encoder's layers abxy, a decoder's abcdxy.
   EXPECT_EQ(Cover("abxyabxyabcdxyabcdxyh"),
-            "0-2 2-4 4-6 6-8 8-10 10-12 12-14 14-16 16-18 18-21");
+            "0-2 2-4 4-6 6-8 8-10 10-12 12-14 14-16 16-18 18-20 20-21");
   EXPECT_EQ(Cover("abxzabxzabcdxyabcdxy"),
             "0-4 4-8 8-10 10-12 12-14 14-16 16-18 18-20");
+}
+
+TEST(CoverTest, ARepeatBeginsWhereTheOneBeforeItEnds) {
+  // Layers that begin with the last block of the encoder's repeat as well.
+  EXPECT_EQ(Cover("abcdabcdabebcdabebcdf"),
+            "0-2 2-4 4-6 6-8 8-10 10-12 12-14 14-16 16-18 18-20 20-21");
 }
 
 TEST(CoverTest, EqualBlocksInARowAreSegmentsOfOneBlock) {
