@@ -40,18 +40,36 @@ class Pricer {
  public:
   Pricer(uint64_t machine, const hlo::HloModuleProto& module)
       : machine_(machine) {
-    for (const auto& computation : module.computations()) {
-      if (computation.id() != module.entry_computation_id()) continue;
-      for (const Instruction& it : computation.instructions()) {
-        by_id_[it.id()] = &it;
-        seconds_ += Price(it);
-      }
-    }
+    for (const auto& it : module.computations()) computations_[it.id()] = &it;
+    seconds_ += PriceAll(module.entry_computation_id());
   }
 
   double seconds() const { return seconds_; }
 
  private:
+  double PriceAll(int64_t computation) {
+    double seconds = 0;
+    for (const Instruction& it :
+         computations_.at(computation)->instructions()) {
+      by_id_[it.id()] = &it;
+      if (it.opcode() == "while") {
+        seconds += Trips(it.called_computation_ids(1)) *
+                   PriceAll(it.called_computation_ids(0));
+      } else {
+        seconds += Price(it);
+      }
+    }
+    return seconds;
+  }
+
+  // The limit of the counter.
+  double Trips(int64_t condition) const {
+    for (const Instruction& it : computations_.at(condition)->instructions()) {
+      if (it.literal().s32s_size() == 1) return it.literal().s32s(0);
+    }
+    return 1;
+  }
+
   // Between 0.5 and 1.5, the same for every program of the machine.
   double Whim(const std::string& what, uint64_t split) const {
     const uint64_t hash =
@@ -93,6 +111,7 @@ class Pricer {
   }
 
   const uint64_t machine_;
+  std::map<int64_t, const hlo::HloComputationProto*> computations_;
   std::map<int64_t, const Instruction*> by_id_;
   double seconds_ = kLaunchSeconds;
 };

@@ -120,14 +120,6 @@ int Pick(const std::vector<Configuration>& configurations,
   return plain;
 }
 
-// A half in a loop that is looked through, as if each trip did what stands
-// outside of the loop as well. That counts the update too often, in every half;
-// the scale of the type takes it back.
-Configuration WithoutCorrections(Configuration half) {
-  half.corrections.clear();
-  return half;
-}
-
 }  // namespace
 
 Halves::Halves(const Analysis& analysis, const ProfileSpace& space,
@@ -227,7 +219,7 @@ std::optional<Estimate> Halves::Sum(int type, int configuration,
   for (const Configuration* half :
        {&space_.types[it.first].configurations[a],
         &space_.types[it.second].configurations[b]}) {
-    const auto cost = MeasuredCost(space_, WithoutCorrections(*half), results);
+    const auto cost = MainCost(space_, *half, results);
     if (!cost.has_value()) return std::nullopt;
     sum.time += cost->time;
     sum.transient_bytes = std::max(sum.transient_bytes, cost->transient_bytes);

@@ -284,6 +284,14 @@ std::optional<problem::Config> MeasuredCost(
   return config;
 }
 
+std::optional<problem::Config> MainCost(
+    const space::ProfileSpace& space, const space::Configuration& configuration,
+    const store::Results& results) {
+  space::Configuration main = configuration;
+  main.corrections.clear();
+  return MeasuredCost(space, main, results);
+}
+
 absl::StatusOr<MeasuredProblem> BuildProblem(
     const Analysis& analysis, const space::ProfileSpace& space,
     const store::Results& results, std::optional<int64_t> memory_limit_bytes,

@@ -47,6 +47,13 @@ std::optional<problem::Config> MeasuredCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results);
 
+// The same of its main program alone, as if every trip of a loop did what
+// stands outside of it as well. That counts too much, in all configurations of
+// a type alike: the scale of estimates takes it back.
+std::optional<problem::Config> MainCost(
+    const space::ProfileSpace& space, const space::Configuration& configuration,
+    const store::Results& results);
+
 // Measured rows count; where there is none, the estimate, if any.
 // Errors: kUnavailable when a segment type has no configuration of known cost.
 absl::StatusOr<MeasuredProblem> BuildProblem(

@@ -85,10 +85,15 @@ std::vector<Factors> EndFactors(const Analysis& analysis,
 // Of the plain configurations of a type.
 class SumMaker {
  public:
-  // `pairs`: neighbouring factors act together.
+  // `pairs`: neighbouring factors act together. `has_loops`: a configuration
+  // takes several programs.
   SumMaker(const std::vector<Factors>& factors, const std::vector<int>& plain,
-           int base, bool pairs)
-      : factors_(factors), plain_(plain), base_(plain[base]), pairs_(pairs) {
+           int base, bool pairs, bool has_loops)
+      : factors_(factors),
+        plain_(plain),
+        base_(plain[base]),
+        pairs_(pairs),
+        has_loops_(has_loops) {
     for (size_t c = 0; c < factors.size(); ++c) {
       if (IsPlain(c)) number_.emplace(factors[c], static_cast<int>(c));
     }
@@ -108,8 +113,12 @@ class SumMaker {
       for (const auto& [other, weight] : *sum) required.insert(other);
       recipe.sums[c] = *sum;
     }
-    recipe.required.assign(required.begin(), required.end());
-    for (int c : recipe.required) recipe.sums[c].clear();
+    for (int c : required) {
+      recipe.sums[c].clear();
+      if (has_loops_) recipe.sums[c].emplace_back(c, 1);
+    }
+    (has_loops_ ? recipe.sampled : recipe.required)
+        .assign(required.begin(), required.end());
     return recipe;
   }
 
@@ -154,6 +163,7 @@ class SumMaker {
   const std::vector<int>& plain_;
   const int base_;
   const bool pairs_;
+  const bool has_loops_;
   std::map<Factors, int> number_;
 };
 
@@ -283,7 +293,10 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
       const std::vector<Factors> factors = has_blocks
                                                ? BlockFactors(configurations)
                                                : EndFactors(analysis, space, t);
-      recipes[t] = SumMaker(factors, plain, base[t], has_blocks).Make();
+      const bool has_loops =
+          !configurations[plain[base[t]]].corrections.empty();
+      recipes[t] =
+          SumMaker(factors, plain, base[t], has_blocks, has_loops).Make();
     } else if (!halves.IsCut(t)) {
       for (size_t c = 0; c < plain.size(); ++c) {
         if (plain[c] == static_cast<int>(c))

@@ -51,8 +51,10 @@ struct TypeRecipe {
   // Measured first; the others are estimated. None of a type that was cut but
   // the references of its switches.
   std::vector<int> required;
-  // By configuration: other configurations and their weights. Empty: required,
-  // or told by the halves.
+  // Of these the main program only, without the corrections of loops.
+  std::vector<int> sampled;
+  // By configuration: others, or itself, and their weights; of main programs.
+  // Empty: required, or told by the halves.
   std::vector<std::vector<std::pair<int, int>>> sums;
   // By configuration; none for those without a switch and for references.
   std::vector<std::optional<SwitchRecipe>> switched;

@@ -127,7 +127,10 @@ class Selection::Round {
     if (sums.empty() || sums[configuration].empty()) return false;
     return std::all_of(
         sums[configuration].begin(), sums[configuration].end(),
-        [&](const auto& term) { return HasRow(type, term.first); });
+        [&](const auto& term) {
+          const int program = At(type, term.first).program;
+          return results_.contains(space_.programs[program].key());
+        });
   }
 
   // Its twin's was measured, and yet there is no cost.
@@ -324,6 +327,12 @@ std::vector<const v1::Program*> Selection::First() const {
       for (int program : ProgramsOf(space_.types[t].configurations[c])) {
         programs.push_back(&space_.programs[program]);
       }
+    }
+  }
+  for (size_t t = 0; t < space_.types.size(); ++t) {
+    for (int c : recipes_[t].sampled) {
+      const int program = space_.types[t].configurations[c].program;
+      programs.push_back(&space_.programs[program]);
     }
   }
   std::unordered_set<std::string> seen;
