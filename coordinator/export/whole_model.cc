@@ -118,7 +118,7 @@ class StepWriter {
     }
   }
 
-  hlo::HloModuleProto Write() {
+  const hlo::HloModuleProto& Write() {
     for (ValueId id : module_.parameters) {
       written_[{id, kShared}] =
           writer_.AddParameter(module_.at(id).shape, Proto(id, OfArgument(id)));

@@ -37,6 +37,16 @@ absl::Status ReadAliases(const hlo::HloModuleProto& proto, Module& module) {
   return absl::OkStatus();
 }
 
+// Where operations came from is long, is read of arguments only, and would be
+// copied into every program.
+void DropOrigins(hlo::HloModuleProto& proto) {
+  for (hlo::HloComputationProto& computation : *proto.mutable_computations()) {
+    for (hlo::HloInstructionProto& it : *computation.mutable_instructions()) {
+      if (it.opcode() != "parameter") it.clear_metadata();
+    }
+  }
+}
+
 // `proto` lives in `arena`.
 absl::StatusOr<Module> Build(const hlo::HloModuleProto& proto,
                              std::shared_ptr<google::protobuf::Arena> arena) {
@@ -189,6 +199,7 @@ absl::StatusOr<Module> BuildModule(hlo::HloModuleProto proto) {
   auto arena = std::make_shared<google::protobuf::Arena>();
   auto* const kept = new hlo::HloModuleProto(std::move(proto));
   arena->Own(kept);
+  DropOrigins(*kept);
   return Build(*kept, std::move(arena));
 }
 
@@ -200,6 +211,7 @@ absl::StatusOr<Module> LoadModule(std::string_view bytes) {
   options.max_block_size = 1 << 20;
   auto arena = std::make_shared<google::protobuf::Arena>(options);
   ASSIGN_OR_RETURN(hlo::HloModuleProto* const proto, ParseInto(bytes, *arena));
+  DropOrigins(*proto);
   return Build(*proto, std::move(arena));
 }
 

@@ -8,6 +8,8 @@
 namespace meshwright::ir {
 namespace {
 
+using google::protobuf::Arena;
+
 // Instructions of copied computations take ids from here on, so that they never
 // meet those of the entry.
 constexpr int64_t kCalleeIdBase = int64_t{1} << 32;
@@ -17,23 +19,34 @@ constexpr int64_t kCalleeIdBase = int64_t{1} << 32;
 ModuleWriter::ModuleWriter(
     std::string name,
     const std::map<int64_t, const hlo::HloComputationProto*>& computations)
-    : computations_(computations) {
+    : computations_(computations),
+      module_(*Arena::CreateMessage<hlo::HloModuleProto>(&arena_)) {
   module_.set_name(std::move(name));
-  scopes_.emplace_back().set_name("entry");
+  OpenScope();
+  scope().set_name("entry");
+}
+
+void ModuleWriter::OpenScope() {
+  scopes_.push_back(Arena::CreateMessage<hlo::HloComputationProto>(&arena_));
+}
+
+int64_t ModuleWriter::Register(hlo::HloInstructionProto& it, const Shape& shape,
+                               const hlo::OpSharding& sharding) {
+  it.set_id(next_id_);
+  it.set_name(absl::StrCat("v", next_id_));
+  *it.mutable_shape() = ShapeToProto(shape);
+  *it.mutable_sharding() = sharding;
+  shapes_.push_back(shape);
+  shardings_.push_back(&it.sharding());
+  return next_id_++;
 }
 
 hlo::HloInstructionProto& ModuleWriter::Append(
     const std::string& opcode, const Shape& shape,
     const hlo::OpSharding& sharding) {
   hlo::HloInstructionProto& it = *scope().add_instructions();
-  it.set_id(next_id_);
-  it.set_name(absl::StrCat("v", next_id_));
   it.set_opcode(opcode);
-  *it.mutable_shape() = ShapeToProto(shape);
-  *it.mutable_sharding() = sharding;
-  shapes_.push_back(shape);
-  shardings_.push_back(sharding);
-  ++next_id_;
+  Register(it, shape, sharding);
   return it;
 }
 
@@ -50,23 +63,16 @@ int64_t ModuleWriter::AddParameter(const Shape& shape,
 int64_t ModuleWriter::Add(const Instruction& like,
                           const std::vector<int64_t>& operands,
                           const hlo::OpSharding& sharding) {
-  hlo::HloInstructionProto& it =
-      Append(like.attributes().opcode(), like.shape, sharding);
-  const int64_t id = it.id();
-  const std::string name = it.name();
-  const hlo::ShapeProto shape = it.shape();
+  hlo::HloInstructionProto& it = *scope().add_instructions();
   it = like.attributes();
-  it.set_id(id);
-  it.set_name(name);
-  *it.mutable_shape() = shape;
-  *it.mutable_sharding() = sharding;
+  const int64_t id = Register(it, like.shape, sharding);
   it.clear_metadata();
   it.clear_control_predecessor_ids();
   it.clear_statistics_viz();
   it.clear_original_value();
   if (it.has_literal()) {
     ToDefaultLayout(*it.mutable_literal());
-    *it.mutable_literal()->mutable_shape() = shape;
+    *it.mutable_literal()->mutable_shape() = it.shape();
   }
   it.clear_operand_ids();
   for (int64_t operand : operands) it.add_operand_ids(operand);
@@ -126,15 +132,15 @@ int64_t ModuleWriter::CopyRenamed(hlo::HloComputationProto copy) {
   return number;
 }
 
-hlo::HloModuleProto ModuleWriter::Finish(const std::vector<int64_t>& outputs,
-                                         const std::vector<Alias>& aliases) {
+const hlo::HloModuleProto& ModuleWriter::Finish(
+    const std::vector<int64_t>& outputs, const std::vector<Alias>& aliases) {
   Shape root;
   root.element_type = hlo::TUPLE;
   hlo::OpSharding sharding;
   sharding.set_type(hlo::OpSharding::TUPLE);
   for (int64_t output : outputs) {
     root.elements.push_back(shapes_[output]);
-    *sharding.add_tuple_shardings() = shardings_[output];
+    *sharding.add_tuple_shardings() = *shardings_[output];
   }
   if (outputs.empty()) sharding.set_type(hlo::OpSharding::REPLICATED);
   const int64_t root_id = AddOp("tuple", root, outputs, sharding);
@@ -151,8 +157,8 @@ hlo::HloModuleProto ModuleWriter::Finish(const std::vector<int64_t>& outputs,
     pair.set_parameter_number(alias.parameter);
     pair.set_kind(hlo::MAY_ALIAS);
   }
-  *module_.add_computations() = std::move(entry);
-  return std::move(module_);
+  module_.mutable_computations()->AddAllocated(&entry);
+  return module_;
 }
 
 }  // namespace meshwright::ir

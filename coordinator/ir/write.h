@@ -3,9 +3,12 @@
 // Concept: the inverse of BuildModule for programs made here. Ids and names are
 // new and depend only on the order of the calls, metadata is dropped, layouts
 // are the default ones, so equal programs give equal bytes.
-// Threads and ownership: one writer per module, one thread.
+// Threads and ownership: one writer per module, one thread; what it writes is
+// its own, and lives in its arena.
 #ifndef MESHWRIGHT_COORDINATOR_IR_WRITE_H_
 #define MESHWRIGHT_COORDINATOR_IR_WRITE_H_
+
+#include <google/protobuf/arena.h>
 
 #include <map>
 #include <optional>
@@ -59,11 +62,14 @@ class ModuleWriter {
                                const LoopEnd& end);
 
   // Ends the module with a tuple of `outputs`. `aliases` are pairs of output
-  // and parameter numbers.
-  hlo::HloModuleProto Finish(const std::vector<int64_t>& outputs,
-                             const std::vector<Alias>& aliases);
+  // and parameter numbers. Nothing may be added after it.
+  const hlo::HloModuleProto& Finish(const std::vector<int64_t>& outputs,
+                                    const std::vector<Alias>& aliases);
 
  private:
+  // Gives an instruction of the scope its id, shape and sharding.
+  int64_t Register(hlo::HloInstructionProto& it, const Shape& shape,
+                   const hlo::OpSharding& sharding);
   hlo::HloInstructionProto& Append(const std::string& opcode,
                                    const Shape& shape,
                                    const hlo::OpSharding& sharding);
@@ -71,16 +77,19 @@ class ModuleWriter {
   int64_t CopyRenamed(hlo::HloComputationProto copy);
   int64_t CountedCondition(const Shape& tuple, const LoopEnd& end);
   int64_t CopiedCondition(const Shape& tuple, const LoopEnd& end);
-  hlo::HloComputationProto& scope() { return scopes_.back(); }
+  hlo::HloComputationProto& scope() { return *scopes_.back(); }
+  void OpenScope();
 
   const std::map<int64_t, const hlo::HloComputationProto*>& computations_;
-  hlo::HloModuleProto module_;
-  std::vector<hlo::HloComputationProto> scopes_;  // the entry, open loop bodies
+  google::protobuf::Arena arena_;
+  hlo::HloModuleProto& module_;
+  // The entry, open loop bodies.
+  std::vector<hlo::HloComputationProto*> scopes_;
   std::map<int64_t, int64_t> copied_;
   int64_t computation_count_ = 0;
   // By id of this writer; kept for the root and the program shape.
   std::vector<Shape> shapes_;
-  std::vector<hlo::OpSharding> shardings_;
+  std::vector<const hlo::OpSharding*> shardings_;
   int64_t next_id_ = 0;
 };
 

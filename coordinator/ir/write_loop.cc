@@ -44,7 +44,7 @@ void SetLiteral(int64_t value, const hlo::ShapeProto& shape,
 
 std::vector<int64_t> ModuleWriter::BeginLoop(
     const std::vector<LoopElement>& elements) {
-  scopes_.emplace_back();
+  OpenScope();
   Shape tuple;
   tuple.element_type = hlo::TUPLE;
   hlo::OpSharding sharding;
@@ -69,15 +69,14 @@ std::vector<int64_t> ModuleWriter::EndLoop(const std::vector<int64_t>& initial,
                                            const LoopEnd& end) {
   const int64_t parameter = scope().instructions(0).id();
   const Shape tuple = shapes_[parameter];
-  const hlo::OpSharding sharding = shardings_[parameter];
+  const hlo::OpSharding& sharding = *shardings_[parameter];
   scope().set_root_id(AddOp("tuple", tuple, next, sharding));
   *scope().mutable_program_shape()->mutable_result() = ShapeToProto(tuple);
   const int64_t body = ++computation_count_;
   scope().set_id(body);
   scope().set_name(absl::StrCat("body", body));
-  hlo::HloComputationProto finished = std::move(scope());
+  module_.mutable_computations()->AddAllocated(&scope());
   scopes_.pop_back();
-  *module_.add_computations() = std::move(finished);
   const int64_t condition = end.condition.has_value()
                                 ? CopiedCondition(tuple, end)
                                 : CountedCondition(tuple, end);

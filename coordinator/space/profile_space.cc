@@ -1,6 +1,7 @@
 #include "coordinator/space/profile_space.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/parallel_for.h"
 #include "coordinator/space/block_configurations.h"
 #include "coordinator/space/inputs.h"
 #include "coordinator/space/loop_programs.h"
@@ -20,13 +21,22 @@ int MakePrograms(const Analysis& analysis, int type,
                  std::vector<Configuration>& configurations) {
   const SegmentGraph& graph = analysis.graphs[analysis.types[type]];
   const bool free = IsFree(analysis, graph);
-  for (Configuration& configuration : configurations) {
+  std::vector<ProgramSet> made(configurations.size());
+  base::ParallelFor(static_cast<int>(made.size()), [&](int c) {
+    Configuration& configuration = configurations[c];
     CountBytes(analysis, graph, context.mesh, configuration);
-    if (free) continue;
+    if (free) return;
     MakeSegmentPrograms(
         analysis, graph, inputs, context,
-        absl::StrCat("type ", type, ": ", configuration.describe), programs,
+        absl::StrCat("type ", type, ": ", configuration.describe), made[c],
         configuration);
+  });
+  for (size_t c = 0; c < made.size() && !free; ++c) {
+    const std::vector<int> kept = programs.Keep(std::move(made[c]));
+    configurations[c].program = kept[configurations[c].program];
+    for (Correction& correction : configurations[c].corrections) {
+      correction.program = kept[correction.program];
+    }
   }
   return free ? 0 : static_cast<int>(configurations.size());
 }

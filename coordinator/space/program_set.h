@@ -24,6 +24,16 @@ class ProgramSet {
     return found->second;
   }
 
+  // Keeps those of another set; returns by index in that one the index here.
+  std::vector<int> Keep(ProgramSet&& other) {
+    std::vector<int> kept;
+    for (v1::Program& program : other.programs_) {
+      const std::string label = program.label();
+      kept.push_back(Keep(std::move(program), label));
+    }
+    return kept;
+  }
+
   std::vector<v1::Program> Take() && { return std::move(programs_); }
 
  private:

@@ -1,0 +1,17 @@
+#include "base/parallel_for.h"
+
+#include <gtest/gtest.h>
+
+namespace meshwright::base {
+namespace {
+
+TEST(ParallelForTest, EveryIndexIsVisitedOnce) {
+  for (const int count : {0, 1, 2, 1000}) {
+    std::vector<std::atomic<int>> visits(count);
+    ParallelFor(count, [&](int i) { ++visits[i]; });
+    for (const auto& it : visits) EXPECT_EQ(it, 1);
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::base
