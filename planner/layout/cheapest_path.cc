@@ -1,0 +1,197 @@
+#include "planner/layout/cheapest_path.h"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "planner/layout/bound.h"
+
+namespace meshwright::layout {
+namespace {
+
+// A spec that was reached.
+struct Node {
+  PackedStep step;  // the last of the best path here; its key is this spec's
+  int64_t time = 0;
+  int64_t bound = 0;
+  int steps = 0;
+  int parent = -1;
+  bool done = false;
+};
+
+struct Waiting {
+  int64_t estimate = 0;  // time + bound
+  int steps = 0;
+  int node = 0;
+
+  // The bound is consistent and every step counts, so whatever could still
+  // improve a node, or tie with it, leaves the queue before it.
+  bool operator>(const Waiting& other) const {
+    return std::tie(estimate, steps, node) >
+           std::tie(other.estimate, other.steps, other.node);
+  }
+};
+
+class Search {
+ public:
+  Search(const LayoutProblem& problem, const Tiling& tiling)
+      : tiling_(tiling),
+        source_(tiling.Pack(problem.source)),
+        target_(tiling.Pack(problem.target)),
+        one_step_(problem, tiling),
+        bound_(problem, tiling, target_) {
+    nodes_.reserve(256);
+    index_.reserve(256);
+  }
+
+  // The node of the target, or -1.
+  absl::StatusOr<int> Run(int64_t most_specs) {
+    PackedStep start;
+    start.key = tiling_.Key(source_);
+    const absl::uint128 goal = tiling_.Key(target_);
+    Reach(-1, start);
+    while (!queue_.empty()) {
+      const int at = queue_.top().node;
+      queue_.pop();
+      if (nodes_[at].done) continue;
+      if (nodes_[at].step.key == goal) return at;
+      nodes_[at].done = true;
+      const PackedSpec spec = tiling_.FromKey(nodes_[at].step.key);
+      for (const PackedStep& step : one_step_.From(spec)) Reach(at, step);
+      if (static_cast<int64_t>(nodes_.size()) > most_specs) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("mesh and shape have more than ", most_specs,
+                         " shardings to search; give a mesh of fewer axes"));
+      }
+    }
+    return -1;
+  }
+
+  std::vector<PackedStep> StepsTo(int node) const {
+    std::vector<PackedStep> steps;
+    for (; nodes_[node].parent >= 0; node = nodes_[node].parent) {
+      steps.push_back(nodes_[node].step);
+    }
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  }
+
+  int64_t TimeTo(int node) const { return nodes_[node].time; }
+  int64_t seen() const { return static_cast<int64_t>(nodes_.size()); }
+
+ private:
+  void Reach(int from, const PackedStep& step) {
+    const auto [found, fresh] =
+        index_.try_emplace(step.key, static_cast<int>(nodes_.size()));
+    const int at = found->second;
+    if (!fresh && nodes_[at].done) return;
+    const int64_t time =
+        from < 0 ? 0 : problem::SaturatingAdd(nodes_[from].time, step.time);
+    const int steps = from < 0 ? 0 : nodes_[from].steps + 1;
+    if (fresh) {
+      const int64_t bound = bound_.From(tiling_.FromKey(step.key));
+      nodes_.push_back({step, time, bound, steps, from});
+    } else {
+      Node& node = nodes_[at];
+      if (std::tie(time, steps) > std::tie(node.time, node.steps)) return;
+      const bool tie = time == node.time && steps == node.steps;
+      if (tie && !Before(from, node.parent)) return;
+      node = {step, time, node.bound, steps, from};
+      if (tie) return;  // it waits at the right place
+    }
+    queue_.push({problem::SaturatingAdd(time, nodes_[at].bound), steps, at});
+  }
+
+  // Whether the specs on the way to `a` are smaller than those to `b`, which
+  // is as many steps from the source.
+  bool Before(int a, int b) const {
+    bool before = false;
+    while (a != b) {
+      before = nodes_[a].step.key < nodes_[b].step.key;
+      a = nodes_[a].parent;
+      b = nodes_[b].parent;
+    }
+    return before;
+  }
+
+  const Tiling& tiling_;
+  const PackedSpec source_;
+  const PackedSpec target_;
+  OneStep one_step_;
+  const Bound bound_;
+  std::vector<Node> nodes_;
+  absl::flat_hash_map<absl::uint128, int> index_;
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue_;
+};
+
+std::vector<int> Members(AxisSet axes) {
+  std::vector<int> members;
+  for (int axis = 0; axes >> axis != 0; ++axis) {
+    if ((axes >> axis & 1) != 0) members.push_back(axis);
+  }
+  return members;
+}
+
+// What a step says of itself, from the specs around it.
+Step MakeStep(const Tiling& tiling, const PackedStep& packed,
+              const PackedSpec& before, const PackedSpec& after) {
+  Step step;
+  step.op = packed.op;
+  step.bytes = tiling.Bytes(before);
+  step.time = Picoseconds(packed.time);
+  step.axis = packed.axis;
+  step.dim = packed.dim;
+  if (packed.op == Op::kAllToAll) step.to_dim = packed.to_dim;
+  if (packed.op != Op::kCollectivePermute) return step;
+  step.axes = Members(packed.crossed);
+  for (int d = 0; d < tiling.dims(); ++d) {
+    if (before.order[d] != after.order[d]) step.dims.push_back(d);
+  }
+  step.dim = step.dims.front();
+  step.axis =
+      !step.axes.empty()
+          ? step.axes.front()
+          : Members(before.axes[step.dim] | after.axes[step.dim]).front();
+  return step;
+}
+
+}  // namespace
+
+Path MakePath(const LayoutProblem& problem, const Tiling& tiling,
+              const std::vector<PackedStep>& steps) {
+  Path path;
+  path.specs.push_back(problem.source);
+  PackedSpec before = tiling.Pack(problem.source);
+  for (const PackedStep& step : steps) {
+    const PackedSpec after = tiling.FromKey(step.key);
+    path.steps.push_back(MakeStep(tiling, step, before, after));
+    path.specs.push_back(tiling.Unpack(after));
+    path.time =
+        Picoseconds(problem::SaturatingAdd(path.time.count(), step.time));
+    before = after;
+  }
+  return path;
+}
+
+absl::StatusOr<Conversion> CheapestPath(const LayoutProblem& problem,
+                                        int64_t most_specs) {
+  const Tiling tiling(problem);
+  Search search(problem, tiling);
+  const absl::StatusOr<int> found = search.Run(most_specs);
+  if (!found.ok()) return found.status();
+  Conversion conversion;
+  conversion.specs_seen = search.seen();
+  if (*found < 0) return conversion;
+  if (search.TimeTo(*found) > problem::kLongestTime.count()) {
+    return absl::OutOfRangeError(
+        "every path from source to target takes over 23 days; check alpha and "
+        "beta");
+  }
+  conversion.path = MakePath(problem, tiling, search.StepsTo(*found));
+  return conversion;
+}
+
+}  // namespace meshwright::layout

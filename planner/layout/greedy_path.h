@@ -1,0 +1,30 @@
+// GreedyPath: the heuristic of MAP, to compare with.
+//
+// Concept: from the source, always take the all-gather, slice or all-to-all
+// that leaves the least difference from the target. The difference of one
+// dimension counts the gathers that bring its axes down to what they have in
+// common with the target's, the slices that follow, and a penalty for each
+// operation after the first. It ignores sizes and links; the path it finds is
+// priced like any other.
+// Ties: the first in the order of OneStep.
+// In → Out: a valid problem → a path, or none where the difference cannot fall
+// because a step does not align (the paper then goes round for ever).
+// Source: papers/map_colossal_auto.txt 4.3, Algorithm 1; the weights are those
+// of ColossalAI's sharding_spec.py.
+#ifndef MESHWRIGHT_PLANNER_LAYOUT_GREEDY_PATH_H_
+#define MESHWRIGHT_PLANNER_LAYOUT_GREEDY_PATH_H_
+
+#include <optional>
+
+#include "planner/layout/layout_problem.h"
+
+namespace meshwright::layout {
+
+// The paper's heuristic function, summed over the dimensions.
+int64_t SpecDifference(const Spec& source, const Spec& target);
+
+std::optional<Path> GreedyPath(const LayoutProblem& problem);
+
+}  // namespace meshwright::layout
+
+#endif  // MESHWRIGHT_PLANNER_LAYOUT_GREEDY_PATH_H_

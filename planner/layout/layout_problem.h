@@ -1,0 +1,75 @@
+// LayoutProblem: one tensor, the mesh it lives on, and the two shardings.
+//
+// Concept: a sharding spec lists, per dimension of the tensor, the mesh axes
+// that split it, major to minor. A dimension of size D split into p parts has
+// tiles of t = ceil(D / p) elements; part i is [i t, (i + 1) t) cut off at D,
+// so the last parts may be short or empty.
+//
+//   mesh [2,4], spec [[0],[]]: rows over axis 0, columns whole on each device
+//   mesh [2,4], spec [[1,0],[]]: part 2 c1 + c0 of 8 on device (c0, c1)
+//
+// Shapes: devices are numbered along the mesh, the last axis fastest.
+// Units: bytes are those of full tiles, as the link model counts them.
+// Source: papers/map_colossal_auto.txt 4.3; costs and alignment are those of
+// design section 8.
+#ifndef MESHWRIGHT_PLANNER_LAYOUT_LAYOUT_PROBLEM_H_
+#define MESHWRIGHT_PLANNER_LAYOUT_LAYOUT_PROBLEM_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "planner/layout/link_costs.h"
+#include "planner/problem/duration.h"
+
+namespace meshwright::layout {
+
+using problem::Picoseconds;
+
+// spec[d]: the axes of dimension d. An axis stands at most once in a spec; one
+// that does not stand in it holds copies.
+using Spec = std::vector<std::vector<int>>;
+
+inline constexpr int kMostAxes = 8;
+inline constexpr int kMostDims = 24;
+
+struct LayoutProblem {
+  std::vector<int64_t> shape;
+  int64_t elem_bytes = 0;
+  std::vector<int64_t> mesh;  // devices per axis
+  std::shared_ptr<const LinkCosts> links;
+  Spec source;
+  Spec target;
+};
+
+// Which fields say what:
+//   all-gather, slice   axis joins or leaves the end of dimension dim
+//   all-to-all          axis leaves the end of dim and joins that of to_dim
+//   collective-permute  axes: those along which tiles move; dims: those whose
+//                       axes change. axis and dim are the first of each.
+struct Step {
+  Op op = Op::kSlice;
+  int axis = 0;
+  int dim = 0;
+  std::optional<int> to_dim;
+  std::vector<int> axes;
+  std::vector<int> dims;
+  int64_t bytes = 0;  // held per device before the step
+  Picoseconds time{0};
+};
+
+struct Path {
+  std::vector<Step> steps;
+  std::vector<Spec> specs;  // steps.size() + 1: the source, ..., the target
+  Picoseconds time{0};
+};
+
+struct Conversion {
+  std::optional<Path> path;  // empty: no legal steps lead to the target
+  int64_t specs_seen = 0;
+};
+
+}  // namespace meshwright::layout
+
+#endif  // MESHWRIGHT_PLANNER_LAYOUT_LAYOUT_PROBLEM_H_

@@ -1,0 +1,63 @@
+// LinkCosts: the seconds of one step of a conversion.
+//
+// Concept: the search asks only this interface. AlphaBetaLinks is the model of
+// design section 8; MeasuredLinks (measured_links.h) reads a table of timings.
+// The search is exact for any implementation that keeps two promises:
+//   - more bytes never take less time, nor does a permute over more axes;
+//   - equal content() gives equal times: it is part of the key of the cache.
+// Units: seconds; bytes held per device before the step.
+// Threads: const and safe from any thread.
+#ifndef MESHWRIGHT_PLANNER_LAYOUT_LINK_COSTS_H_
+#define MESHWRIGHT_PLANNER_LAYOUT_LINK_COSTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace meshwright::layout {
+
+enum class Op { kAllGather, kSlice, kAllToAll, kCollectivePermute };
+
+const char* OpName(Op op);  // "all-gather", ...
+
+// Bit a: mesh axis a.
+using AxisSet = uint32_t;
+
+class LinkCosts {
+ public:
+  virtual ~LinkCosts() = default;
+
+  // Along one axis of `devices` devices, at least two; a permute along all of
+  // `axes`, one or more. Never asked for a slice, which is free.
+  virtual double Seconds(Op op, AxisSet axes, int64_t devices,
+                         int64_t bytes) const = 0;
+  virtual int axis_count() const = 0;
+  virtual const std::string& content() const = 0;
+};
+
+class AlphaBetaLinks : public LinkCosts {
+ public:
+  // kInvalidArgument, naming alpha[i] or beta[i], for a NaN, an infinity or a
+  // negative figure, and when there are more of one than of the other.
+  static absl::StatusOr<std::shared_ptr<const AlphaBetaLinks>> Create(
+      std::vector<double> alpha, std::vector<double> beta);
+
+  double Seconds(Op op, AxisSet axes, int64_t devices,
+                 int64_t bytes) const override;
+  int axis_count() const override { return static_cast<int>(alpha_.size()); }
+  const std::string& content() const override { return content_; }
+
+ private:
+  AlphaBetaLinks(std::vector<double> alpha, std::vector<double> beta);
+
+  std::vector<double> alpha_;  // seconds
+  std::vector<double> beta_;   // seconds per byte
+  std::string content_;
+};
+
+}  // namespace meshwright::layout
+
+#endif  // MESHWRIGHT_PLANNER_LAYOUT_LINK_COSTS_H_

@@ -1,0 +1,21 @@
+// Validate: whether a LayoutProblem can be trusted by the search.
+//
+// Errors: kInvalidArgument in one sentence that names the field, as written in
+// the JSON format ("source[1][0] is axis 4; the mesh has axes 0 to 2").
+#ifndef MESHWRIGHT_PLANNER_LAYOUT_VALIDATE_H_
+#define MESHWRIGHT_PLANNER_LAYOUT_VALIDATE_H_
+
+#include "absl/status/status.h"
+#include "planner/layout/layout_problem.h"
+
+namespace meshwright::layout {
+
+inline constexpr int64_t kMostDevices = int64_t{1} << 30;
+
+// Sizes, their products, both specs, and that all links together gather the
+// whole tensor within problem::kLongestTime, so that no step's time overflows.
+absl::Status Validate(const LayoutProblem& problem);
+
+}  // namespace meshwright::layout
+
+#endif  // MESHWRIGHT_PLANNER_LAYOUT_VALIDATE_H_
