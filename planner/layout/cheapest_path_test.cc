@@ -73,9 +73,9 @@ INSTANTIATE_TEST_SUITE_P(
     Random, OracleTest,
     testing::Values(Sweep{{.axes = 1, .dims = 4}, 500},
                     Sweep{{.axes = 2, .dims = 3}, 3000},
-                    Sweep{{.axes = 3, .dims = 3, .most_devices = 27}, 2000},
-                    Sweep{{.axes = 3, .dims = 4, .most_devices = 64}, 200},
-                    Sweep{{.axes = 4, .dims = 2, .most_devices = 24}, 400}),
+                    Sweep{{.axes = 3, .dims = 3, .most_devices = 27}, 1200},
+                    Sweep{{.axes = 3, .dims = 4, .most_devices = 64}, 150},
+                    Sweep{{.axes = 4, .dims = 2, .most_devices = 24}, 250}),
     [](const auto& info) {
       return "Axes" + std::to_string(info.param.kinds.axes) + "Dims" +
              std::to_string(info.param.kinds.dims);

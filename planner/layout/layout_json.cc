@@ -127,6 +127,7 @@ absl::StatusOr<LayoutProblem> ReadProblem(const json& object) {
                    ReadField<std::vector<int>>(object, "source", ReadAxes));
   ASSIGN_OR_RETURN(problem.target,
                    ReadField<std::vector<int>>(object, "target", ReadAxes));
+  RETURN_IF_ERROR(ValidateShardings(problem));
   RETURN_IF_ERROR(ReadLinks(object, problem));
   RETURN_IF_ERROR(Validate(problem));
   return problem;

@@ -107,9 +107,10 @@ absl::Status CheckLinks(const LayoutProblem& problem) {
     }
     if (!(seconds <= problem::ToSeconds(problem::kLongestTime))) {
       return Bad(absl::StrCat(
-          "the links of axes 0 to ", axis, " take ", seconds,
-          " seconds to move the whole tensor, more than the planner can add "
-          "up; give smaller alpha and beta"));
+          "the links of axis ", axis, " make moving the whole tensor take ",
+          seconds,
+          " seconds, more than the planner can add up; give a smaller alpha[",
+          axis, "] or beta[", axis, "]"));
     }
   }
   return {};
@@ -117,10 +118,14 @@ absl::Status CheckLinks(const LayoutProblem& problem) {
 
 }  // namespace
 
-absl::Status Validate(const LayoutProblem& problem) {
+absl::Status ValidateShardings(const LayoutProblem& problem) {
   RETURN_IF_ERROR(CheckSizes(problem));
   RETURN_IF_ERROR(CheckSpec(problem, problem.source, "source"));
-  RETURN_IF_ERROR(CheckSpec(problem, problem.target, "target"));
+  return CheckSpec(problem, problem.target, "target");
+}
+
+absl::Status Validate(const LayoutProblem& problem) {
+  RETURN_IF_ERROR(ValidateShardings(problem));
   return CheckLinks(problem);
 }
 

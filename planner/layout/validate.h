@@ -12,8 +12,11 @@ namespace meshwright::layout {
 
 inline constexpr int64_t kMostDevices = int64_t{1} << 30;
 
-// Sizes, their products, both specs, and that all links together gather the
-// whole tensor within problem::kLongestTime, so that no step's time overflows.
+// Sizes, their products and both specs: all but the links.
+absl::Status ValidateShardings(const LayoutProblem& problem);
+
+// Also that the links together move the whole tensor within
+// problem::kLongestTime, so that no step's time overflows.
 absl::Status Validate(const LayoutProblem& problem);
 
 }  // namespace meshwright::layout
