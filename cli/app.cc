@@ -60,6 +60,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddExplainVerb(app, context);
   AddExportVerb(app, context);
   AddSearchVerb(app, context);
+  AddLayoutVerb(app, context);
   AddUpVerb(app, context);
   AddJobsVerb(app, context);
   AddWorkersVerb(app, context);

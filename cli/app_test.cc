@@ -44,8 +44,9 @@ constexpr char kModel[] = "tests/testdata/llama_tiny.hlo.pb";
 TEST(AppTest, HelpIsAResult) {
   const Outcome outcome = Command({"--help"});
   EXPECT_EQ(outcome.status, 0);
-  for (const char* verb : {"plan", "analyze", "validate", "explain", "export",
-                           "search", "up", "jobs", "workers", "doctor"}) {
+  for (const char* verb :
+       {"plan", "analyze", "validate", "explain", "export", "search", "layout",
+        "up", "jobs", "workers", "doctor"}) {
     EXPECT_THAT(outcome.out, HasSubstr(verb));
   }
   EXPECT_EQ(Command({"plan", "--help"}).status, 0);
@@ -74,6 +75,8 @@ TEST(AppTest, FilesThatAreNotThere) {
   ExpectRefused({"export", kModel, "/nonexistent.json", "-o", "x"},
                 "/nonexistent.json");
   ExpectRefused({"search", "/nonexistent.json"}, "/nonexistent.json");
+  ExpectRefused({"layout", "--cases", "/nonexistent.json"},
+                "/nonexistent.json");
   ExpectRefused({"plan", kModel, "--mesh", "1x2", "-o", "/nonexistent/plan"},
                 "/nonexistent/plan");
 }
