@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "planner/layout/bound.h"
+#include "planner/layout/greedy_path.h"
 
 namespace meshwright::layout {
 namespace {
@@ -47,29 +48,48 @@ class Search {
     index_.reserve(256);
   }
 
-  // The node of the target, or -1.
-  absl::StatusOr<int> Run(int64_t most_specs) {
+  // Until the best path is known, or the options say stop.
+  void Run(const SearchOptions& options) {
     PackedStep start;
     start.key = tiling_.Key(source_);
     const absl::uint128 goal = tiling_.Key(target_);
     Reach(-1, start);
+    int64_t tried = 0;
     while (!queue_.empty()) {
       const int at = queue_.top().node;
+      if (nodes_[at].done) {
+        queue_.pop();
+        continue;
+      }
+      lower_bound_ = queue_.top().estimate;
+      if (nodes_[at].step.key == goal) return;
+      if (tried > options.most_steps || options.stop.stop_requested() ||
+          (options.deadline.has_value() &&
+           std::chrono::steady_clock::now() >= *options.deadline)) {
+        cut_short_ = true;
+        return;
+      }
       queue_.pop();
-      if (nodes_[at].done) continue;
-      if (nodes_[at].step.key == goal) return at;
       nodes_[at].done = true;
       const PackedSpec spec = tiling_.FromKey(nodes_[at].step.key);
-      for (const PackedStep& step : one_step_.From(spec)) Reach(at, step);
-      if (static_cast<int64_t>(nodes_.size()) > most_specs) {
-        return absl::ResourceExhaustedError(
-            absl::StrCat("mesh and shape have more than ", most_specs,
-                         " shardings to search; give a mesh of fewer axes"));
-      }
+      const std::vector<PackedStep>& steps = one_step_.From(spec);
+      for (const PackedStep& step : steps) Reach(at, step);
+      tried += static_cast<int64_t>(steps.size());
     }
-    return -1;
   }
 
+  // The best way to the target that was met.
+  std::optional<std::vector<PackedStep>> Steps() const {
+    const auto goal = index_.find(tiling_.Key(target_));
+    if (goal == index_.end()) return std::nullopt;
+    return StepsTo(goal->second);
+  }
+
+  bool cut_short() const { return cut_short_; }
+  int64_t lower_bound() const { return lower_bound_; }
+  int64_t seen() const { return static_cast<int64_t>(nodes_.size()); }
+
+ private:
   std::vector<PackedStep> StepsTo(int node) const {
     std::vector<PackedStep> steps;
     for (; nodes_[node].parent >= 0; node = nodes_[node].parent) {
@@ -79,10 +99,6 @@ class Search {
     return steps;
   }
 
-  int64_t TimeTo(int node) const { return nodes_[node].time; }
-  int64_t seen() const { return static_cast<int64_t>(nodes_.size()); }
-
- private:
   void Reach(int from, const PackedStep& step) {
     const auto [found, fresh] =
         index_.try_emplace(step.key, static_cast<int>(nodes_.size()));
@@ -125,6 +141,8 @@ class Search {
   std::vector<Node> nodes_;
   absl::flat_hash_map<absl::uint128, int> index_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue_;
+  int64_t lower_bound_ = 0;
+  bool cut_short_ = false;
 };
 
 std::vector<int> Members(AxisSet axes) {
@@ -177,20 +195,35 @@ Path MakePath(const LayoutProblem& problem, const Tiling& tiling,
 }
 
 absl::StatusOr<Conversion> CheapestPath(const LayoutProblem& problem,
-                                        int64_t most_specs) {
+                                        const SearchOptions& options) {
   const Tiling tiling(problem);
   Search search(problem, tiling);
-  const absl::StatusOr<int> found = search.Run(most_specs);
-  if (!found.ok()) return found.status();
+  search.Run(options);
   Conversion conversion;
   conversion.specs_seen = search.seen();
-  if (*found < 0) return conversion;
-  if (search.TimeTo(*found) > problem::kLongestTime.count()) {
+  if (const auto steps = search.Steps(); steps.has_value()) {
+    conversion.path = MakePath(problem, tiling, *steps);
+  }
+  if (search.cut_short()) {
+    const std::optional<Path> greedy = GreedyPath(problem);
+    if (greedy.has_value() && (!conversion.path.has_value() ||
+                               greedy->time < conversion.path->time)) {
+      conversion.path = greedy;
+    }
+    if (!conversion.path.has_value()) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "the search was stopped after ", search.seen(),
+          " shardings and met no path from source to target; give it more "
+          "time or a mesh of fewer axes"));
+    }
+  }
+  if (!conversion.path.has_value()) return conversion;
+  conversion.lower_bound = Picoseconds(search.lower_bound());
+  if (conversion.path->time > problem::kLongestTime) {
     return absl::OutOfRangeError(
-        "every path from source to target takes over 23 days; check alpha and "
+        "the path from source to target takes over 23 days; check alpha and "
         "beta");
   }
-  conversion.path = MakePath(problem, tiling, search.StepsTo(*found));
   return conversion;
 }
 

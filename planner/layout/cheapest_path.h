@@ -1,17 +1,22 @@
 // CheapestPath: the fastest conversion, by uniform-cost search with a bound.
 //
 // In → Out: a valid problem → the path of least time, or none if no legal
-// steps lead to the target.
+// steps lead to the target. A search that is cut short gives the best path it
+// met, or that of the heuristic, with its lower bound.
 // Ties: among paths of equal time in integer picoseconds the one of fewest
 // steps; among those the one whose list of specs is smallest as nested lists.
 // Threads: any number at once; nothing is shared.
-// Errors: kResourceExhausted after `most_specs` specs, kOutOfRange when the
-// path takes longer than problem::kLongestTime.
+// Errors: kOutOfRange when every path takes longer than problem::kLongestTime;
+// kResourceExhausted when the search was cut short and has no path at all.
 // Source: papers/map_colossal_auto.txt 4.3, which descends greedily instead
 // (greedy_path.h).
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_CHEAPEST_PATH_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_CHEAPEST_PATH_H_
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,11 +24,16 @@
 
 namespace meshwright::layout {
 
-// Of six axes and four dimensions there are 129,000 specs.
-inline constexpr int64_t kMostSpecs = 2'000'000;
+// What cuts a search short. Effort is counted in steps tried, so that the same
+// problem gets the same answer on any machine unless a deadline is set.
+struct SearchOptions {
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::stop_token stop;
+  int64_t most_steps = 200'000'000;  // six axes need up to 90 million
+};
 
 absl::StatusOr<Conversion> CheapestPath(const LayoutProblem& problem,
-                                        int64_t most_specs = kMostSpecs);
+                                        const SearchOptions& options = {});
 
 // The path that `steps` make of the source.
 Path MakePath(const LayoutProblem& problem, const Tiling& tiling,

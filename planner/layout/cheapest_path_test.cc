@@ -45,6 +45,7 @@ void ExpectOptimal(const RandomLayout& random, uint64_t seed) {
   if (!expected.has_value()) return;
   EXPECT_EQ(found->path->time.count(), expected->time);
   EXPECT_EQ(found->path->specs, expected->specs);
+  EXPECT_EQ(found->lower_bound.count(), expected->time);
   int64_t sum = 0;
   for (const Step& step : found->path->steps) sum += step.time.count();
   EXPECT_EQ(sum, expected->time);
@@ -180,10 +181,61 @@ TEST(CheapestPathTest, TilesThatDoNotAlignCannotBeJoined) {
             Picoseconds(3 * (1'000'000 + 8 * 1000)));
 }
 
-TEST(CheapestPathTest, LimitsTheSpecsItSees) {
-  const auto conversion = CheapestPath(
-      Problem({16, 16}, {2, 2, 2}, {{0, 1}, {2}}, {{2}, {0, 1}}), 5);
-  EXPECT_EQ(conversion.status().code(), absl::StatusCode::kResourceExhausted);
+// Cut short at any step: a path, and a bound that holds.
+TEST(CheapestPathTest, GivesTheBestSoFarWithItsBound) {
+  const LayoutProblem problem =
+      Problem({64, 64}, {2, 4, 2}, {{0, 1}, {2}}, {{2}, {1, 0}});
+  const Picoseconds best = PathOf(problem).time;
+  Picoseconds bound(0);
+  for (int64_t steps = 0; steps < 3000; steps += 10) {
+    const auto cut = CheapestPath(problem, {.most_steps = steps});
+    ASSERT_TRUE(cut.ok());
+    EXPECT_EQ(cut->path->specs.back(), problem.target);
+    EXPECT_GE(cut->path->time, best);
+    EXPECT_LE(cut->lower_bound, best);
+    EXPECT_GE(cut->lower_bound, bound);
+    bound = cut->lower_bound;
+  }
+  EXPECT_EQ(bound, best);
+}
+
+TEST(CheapestPathTest, StopsWhenItIsTold) {
+  const LayoutProblem problem = Problem({64}, {2, 2}, {{0, 1}}, {{1, 0}});
+  std::stop_source stop;
+  stop.request_stop();
+  const auto stopped = CheapestPath(problem, {.stop = stop.get_token()});
+  ASSERT_TRUE(stopped.ok());
+  EXPECT_EQ(stopped->path->steps.size(), 4);  // the heuristic's
+  const auto late = CheapestPath(
+      problem, {.deadline = std::chrono::steady_clock::time_point()});
+  EXPECT_EQ(late->path->specs, stopped->path->specs);
+  // Quarters of 5 cannot be joined, so the heuristic has no way either.
+  EXPECT_EQ(CheapestPath(Problem({5}, {2, 2}, {{0, 1}}, {{0}}),
+                         {.stop = stop.get_token()})
+                .status()
+                .code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST(CheapestPathTest, TheLargestFiguresAddUp) {
+  LayoutProblem problem;
+  problem.shape = {int64_t{1} << 30, int64_t{1} << 29};
+  problem.elem_bytes = 8;  // 2^62 bytes
+  problem.mesh = {2, 4, 2};
+  problem.source = {{0, 1}, {2}};
+  problem.target = {{2}, {1, 0}};
+  problem.links = *AlphaBetaLinks::Create({1e5, 1e5, 1e5}, {1e-14, 0, 1e-14});
+  ASSERT_TRUE(Validate(problem).ok()) << Validate(problem);
+  const Path path = PathOf(problem);
+  int64_t sum = 0;
+  for (const Step& step : path.steps) {
+    EXPECT_GE(step.time, Picoseconds(0));
+    sum += step.time.count();
+  }
+  EXPECT_EQ(path.time.count(), sum);
+  EXPECT_GT(path.time, Picoseconds(100'000'000'000'000'000));
+  problem.links = *AlphaBetaLinks::Create({1e6, 1e6, 1e6}, {0, 0, 0});
+  EXPECT_EQ(Validate(problem).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(CheapestPathTest, ManyAxesWork) {

@@ -165,12 +165,14 @@ ordered_json ToJson(const std::string& name, const Conversion& conversion) {
   json["name"] = name;
   json["feasible"] = conversion.path.has_value();
   if (!conversion.path.has_value()) {
-    for (const char* figure : {"seconds", "steps", "path"}) {
+    for (const char* figure :
+         {"seconds", "lower_bound_seconds", "steps", "path"}) {
       json[figure] = nullptr;
     }
     return json;
   }
   json["seconds"] = problem::ToSeconds(conversion.path->time);
+  json["lower_bound_seconds"] = problem::ToSeconds(conversion.lower_bound);
   json["steps"] = ordered_json::array();
   for (const Step& step : conversion.path->steps) {
     json["steps"].push_back(ToJson(step));

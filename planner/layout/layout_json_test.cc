@@ -32,9 +32,26 @@ json Answer(const json& one) {
 TEST(LayoutJsonTest, AnswersInTheFormat) {
   EXPECT_EQ(Answer(Case()), json::parse(R"({
       "name": "rows to columns", "feasible": true, "seconds": 3.072e-06,
+      "lower_bound_seconds": 3.072e-06,
       "steps": [{"op": "all-to-all", "axis": 0, "dim": 0, "to_dim": 1,
                  "bytes": 96, "seconds": 3.072e-06}],
       "path": [[[0], []], [[], [0]]]})"));
+}
+
+// The example of docs/formats/layout.md.
+TEST(LayoutJsonTest, OneAxisOfTwoMoves) {
+  json one = Case();
+  one["mesh"] = {2, 4};
+  one["alpha"] = {1e-6, 2e-6};
+  one["beta"] = {1e-9, 2e-9};
+  one["source"] = json::parse("[[0, 1], []]");
+  one["target"] = json::parse("[[0], [1]]");
+  EXPECT_EQ(Answer(one), json::parse(R"({
+      "name": "rows to columns", "feasible": true, "seconds": 6.072e-06,
+      "lower_bound_seconds": 6.072e-06,
+      "steps": [{"op": "all-to-all", "axis": 1, "dim": 0, "to_dim": 1,
+                 "bytes": 48, "seconds": 6.072e-06}],
+      "path": [[[0, 1], []], [[0], [1]]]})"));
 }
 
 TEST(LayoutJsonTest, APermuteNamesAxesAndDims) {
@@ -58,7 +75,7 @@ TEST(LayoutJsonTest, NoPathIsAnAnswer) {
   one["source"] = json::parse("[[0, 1], []]");
   one["target"] = json::parse("[[], []]");
   EXPECT_EQ(Answer(one), json::parse(R"({"name": "stuck", "feasible": false,
-      "seconds": null, "steps": null, "path": null})"));
+      "seconds": null, "lower_bound_seconds": null, "steps": null, "path": null})"));
 }
 
 TEST(LayoutJsonTest, ScalarsAndNoCasesAreAnswered) {

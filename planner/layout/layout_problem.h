@@ -67,6 +67,8 @@ struct Path {
 
 struct Conversion {
   std::optional<Path> path;  // empty: no legal steps lead to the target
+  // No path takes less. The path's own time, unless the search was cut short.
+  Picoseconds lower_bound{0};
   int64_t specs_seen = 0;
 };
 

@@ -6,7 +6,6 @@
 
 #include "absl/hash/hash.h"
 #include "base/status_macros.h"
-#include "planner/layout/cheapest_path.h"
 #include "planner/layout/validate.h"
 
 namespace meshwright::layout {
@@ -39,15 +38,18 @@ bool LayoutPlanner::ContentEqual::operator()(const LayoutProblem& a,
 }
 
 absl::StatusOr<std::shared_ptr<const Conversion>> LayoutPlanner::Convert(
-    const LayoutProblem& problem) {
+    const LayoutProblem& problem, const SearchOptions& options) {
   {
     absl::ReaderMutexLock lock(&mutex_);
     const auto found = known_.find(problem);
     if (found != known_.end()) return found->second;
   }
   RETURN_IF_ERROR(Validate(problem));
-  ASSIGN_OR_RETURN(Conversion conversion, CheapestPath(problem));
+  ASSIGN_OR_RETURN(Conversion conversion, CheapestPath(problem, options));
+  const bool proved = !conversion.path.has_value() ||
+                      conversion.path->time == conversion.lower_bound;
   auto answer = std::make_shared<const Conversion>(std::move(conversion));
+  if (!proved) return answer;
   absl::MutexLock lock(&mutex_);
   if (known_.size() >= kMostEntries) known_.clear();
   return known_.try_emplace(problem, std::move(answer)).first->second;

@@ -5,7 +5,7 @@
 // search. The cache is emptied when it holds kMostEntries.
 // Threads: any number at once; two that miss the same problem may both search.
 // Errors: kInvalidArgument for a problem that does not validate, and those of
-// CheapestPath; errors are not cached.
+// CheapestPath; errors are not cached, nor are answers of a search cut short.
 // Source: papers/map_colossal_auto.txt 4.3, "cache dictionary".
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_PLANNER_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_PLANNER_H_
@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "planner/layout/cheapest_path.h"
 #include "planner/layout/layout_problem.h"
 
 namespace meshwright::layout {
@@ -25,7 +26,7 @@ class LayoutPlanner {
   static constexpr size_t kMostEntries = 1 << 16;
 
   absl::StatusOr<std::shared_ptr<const Conversion>> Convert(
-      const LayoutProblem& problem);
+      const LayoutProblem& problem, const SearchOptions& options = {});
 
   size_t entries() const;
 

@@ -65,6 +65,16 @@ TEST(LayoutPlannerTest, BadProblemsAreErrorsAndNotKept) {
   EXPECT_EQ(planner.entries(), 0);
 }
 
+TEST(LayoutPlannerTest, WhatIsNotProvedIsNotKept) {
+  LayoutPlanner planner;
+  std::stop_source stop;
+  stop.request_stop();
+  const auto stopped = planner.Convert(Problem(), {.stop = stop.get_token()});
+  ASSERT_TRUE(stopped.ok());
+  EXPECT_LT((*stopped)->lower_bound, (*stopped)->path->time);
+  EXPECT_EQ(planner.entries(), 0);
+}
+
 TEST(LayoutPlannerTest, ThreadsGetTheAnswerOfOne) {
   LayoutPlanner planner;
   std::vector<std::thread> threads;
