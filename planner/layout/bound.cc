@@ -1,6 +1,9 @@
 #include "planner/layout/bound.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
 
 #include "planner/layout/one_step.h"
 #include "planner/problem/duration.h"
@@ -8,53 +11,139 @@
 namespace meshwright::layout {
 namespace {
 
-// Tiles of D / p or more: no device ever holds less than its share.
-int64_t FewestBytes(const Tiling& tiling) {
-  int64_t bytes = tiling.elem_bytes();
-  for (int d = 0; d < tiling.dims(); ++d) bytes *= tiling.DimSize(d);
-  const int64_t devices = tiling.Parts((AxisSet{1} << tiling.axes()) - 1);
-  return std::max(tiling.elem_bytes(), (bytes - 1) / devices + 1);
+// A sketch is a number with one digit to the base of three per axis.
+enum State { kCopies, kRight, kWrong };
+constexpr int kStates = 3;
+
+constexpr int64_t kUnreached = std::numeric_limits<int64_t>::max();
+
+int SketchOf(const Tiling& tiling, const Roles& roles, const Roles& target) {
+  int sketch = 0;
+  for (int axis = tiling.axes() - 1; axis >= 0; --axis) {
+    const State state = roles[axis].dim == Role::kCopies ? kCopies
+                        : roles[axis] == target[axis]    ? kRight
+                                                         : kWrong;
+    sketch = sketch * kStates + state;
+  }
+  return sketch;
 }
+
+class Sketches {
+ public:
+  Sketches(const LayoutProblem& problem, const Tiling& tiling)
+      : tiling_(tiling), axes_(tiling.axes()) {
+    int64_t bytes = tiling.elem_bytes();
+    for (int d = 0; d < tiling.dims(); ++d) bytes *= tiling.DimSize(d);
+    const AxisSet sets = AxisSet{1} << axes_;
+    for (int axis = 0; axis < axes_; ++axis) {
+      for (AxisSet used = 0; used < sets; ++used) {
+        const int64_t least =
+            std::max(tiling.elem_bytes(), (bytes - 1) / tiling.Parts(used) + 1);
+        const auto time = [&](Op op) {
+          return StepTime(problem, tiling, op, AxisSet{1} << axis, least);
+        };
+        gather_[axis].push_back(time(Op::kAllGather));
+        exchange_[axis].push_back(time(Op::kAllToAll));
+        permute_[axis].push_back(time(Op::kCollectivePermute));
+      }
+    }
+    for (int axis = 0, power = 1; axis <= axes_; ++axis, power *= kStates) {
+      powers_[axis] = power;
+    }
+    for (int sketch = 0; sketch < powers_[axes_]; ++sketch) {
+      AxisSet used = 0;
+      AxisSet wrong = 0;
+      for (int axis = 0; axis < axes_; ++axis) {
+        if (At(sketch, axis) != kCopies) used |= AxisSet{1} << axis;
+        if (At(sketch, axis) == kWrong) wrong |= AxisSet{1} << axis;
+      }
+      used_.push_back(used);
+      wrong_.push_back(wrong);
+    }
+  }
+
+  // Picoseconds from every sketch to `target`: Dijkstra against the steps.
+  std::vector<int64_t> LeftTo(int target) {
+    left_.assign(used_.size(), kUnreached);
+    std::vector<bool> done(used_.size(), false);
+    left_[target] = 0;
+    while (true) {
+      int at = -1;
+      for (int sketch = 0; sketch < powers_[axes_]; ++sketch) {
+        if (!done[sketch] && left_[sketch] != kUnreached &&
+            (at < 0 || left_[sketch] < left_[at])) {
+          at = sketch;
+        }
+      }
+      if (at < 0) return left_;
+      done[at] = true;
+      for (int axis = 0; axis < axes_; ++axis) RelaxAxis(at, axis);
+      RelaxPermutes(at);
+    }
+  }
+
+ private:
+  State At(int sketch, int axis) const {
+    return static_cast<State>(sketch / powers_[axis] % kStates);
+  }
+
+  void Relax(int before, int after, int64_t time) {
+    left_[before] =
+        std::min(left_[before], problem::SaturatingAdd(left_[after], time));
+  }
+
+  void RelaxAxis(int after, int axis) {
+    for (const State state : {kCopies, kRight, kWrong}) {
+      const State now = At(after, axis);
+      if (state == now) continue;
+      const int before = after + (state - now) * powers_[axis];
+      const AxisSet used = used_[before];
+      Relax(before, after,
+            state == kCopies ? 0
+            : now == kCopies ? gather_[axis][used]
+                             : exchange_[axis][used]);
+    }
+  }
+
+  void RelaxPermutes(int after) {
+    const AxisSet used = used_[after];
+    for (int before = 0; before < powers_[axes_]; ++before) {
+      if (before == after ||
+          tiling_.Parts(used_[before]) != tiling_.Parts(used)) {
+        continue;
+      }
+      AxisSet changed =
+          (used_[before] ^ used) | (wrong_[before] ^ wrong_[after]);
+      int64_t time = 0;
+      for (; changed != 0; changed &= changed - 1) {
+        time = std::max(time, permute_[std::countr_zero(changed)][used]);
+      }
+      Relax(before, after, time);
+    }
+  }
+
+  const Tiling& tiling_;
+  const int axes_;
+  // By axis and set of axes that split, with the least bytes that leaves.
+  std::array<std::vector<int64_t>, kMostAxes> gather_;
+  std::array<std::vector<int64_t>, kMostAxes> exchange_;
+  std::array<std::vector<int64_t>, kMostAxes> permute_;
+  std::array<int, kMostAxes + 1> powers_{};
+  std::vector<AxisSet> used_;  // by sketch
+  std::vector<AxisSet> wrong_;
+  std::vector<int64_t> left_;
+};
 
 }  // namespace
 
 Bound::Bound(const LayoutProblem& problem, const Tiling& tiling,
              const PackedSpec& target)
     : tiling_(tiling), target_(tiling.RolesOf(target)) {
-  const int64_t bytes = FewestBytes(tiling);
-  const size_t sets = size_t{1} << tiling.axes();
-  // By set: each axis on its own, and all by one permute.
-  std::vector<int64_t> apart(sets, 0);
-  std::vector<int64_t> permute(sets, 0);
-  least_.assign(sets, 0);
-  for (AxisSet set = 1; set < sets; ++set) {
-    const AxisSet rest = set & (set - 1);
-    const AxisSet only = set ^ rest;
-    const auto time = [&](Op op) {
-      return StepTime(problem, tiling, op, only, bytes);
-    };
-    apart[set] = problem::SaturatingAdd(
-        apart[rest], std::min(time(Op::kAllGather), time(Op::kAllToAll)));
-    // Not that of the whole set, which rounding could put above the sum of two.
-    permute[set] = std::max(permute[rest], time(Op::kCollectivePermute));
-    least_[set] = apart[set];
-    for (AxisSet part = set; part != 0; part = (part - 1) & set) {
-      least_[set] =
-          std::min(least_[set],
-                   problem::SaturatingAdd(permute[part], apart[set & ~part]));
-    }
-  }
+  left_ = Sketches(problem, tiling).LeftTo(SketchOf(tiling, target_, target_));
 }
 
 int64_t Bound::From(const PackedSpec& spec) const {
-  const Roles roles = tiling_.RolesOf(spec);
-  AxisSet wrong = 0;
-  for (int axis = 0; axis < tiling_.axes(); ++axis) {
-    if (roles[axis].dim != Role::kCopies && roles[axis] != target_[axis]) {
-      wrong |= AxisSet{1} << axis;
-    }
-  }
-  return least_[wrong];
+  return left_[SketchOf(tiling_, tiling_.RolesOf(spec), target_)];
 }
 
 }  // namespace meshwright::layout

@@ -1,17 +1,21 @@
 // Bound: what a conversion still costs at least; the A* of cheapest_path.h.
 //
-// Concept: an axis that splits the tensor now, in another role than in the
-// target, has to be acted on: by an all-gather or an all-to-all of its own, or
-// by a permute, which may serve several axes at once. Each costs at least what
-// it would with the fewest bytes any spec leaves on a device. The bound is the
-// cheapest way of serving all such axes.
-// It is admissible and consistent, in integers: a step serves only the axes
-// it acts on, a set of axes never needs less than a part of it, and a permute
-// of two sets is counted no more than two permutes.
+// Concept: a spec is seen as a sketch: of every axis only whether it holds
+// copies, splits the tensor in its role of the target, or in another one. A
+// sketch of p parts leaves at least the tensor's bytes / p on a device. Every
+// step changes the sketch as follows, and costs at least this much:
+//   all-gather     one axis comes to hold copies; with the least bytes
+//   slice          one axis comes to split; nothing
+//   all-to-all     one axis comes into or out of its role; with the least bytes
+//   permute        any axes change, not the number of parts; as much as the
+//                  slowest of them alone
+// The bound is the cheapest way from sketch to sketch. So it is admissible, and
+// consistent in integers, for any link costs that keep their promises.
 // Threads: const after construction.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_BOUND_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_BOUND_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "planner/layout/tiling.h"
@@ -28,7 +32,7 @@ class Bound {
  private:
   const Tiling& tiling_;
   Roles target_;
-  std::vector<int64_t> least_;  // by set of axes that have to be acted on
+  std::vector<int64_t> left_;  // by sketch
 };
 
 }  // namespace meshwright::layout

@@ -29,7 +29,7 @@ namespace meshwright::layout {
 struct SearchOptions {
   std::optional<std::chrono::steady_clock::time_point> deadline;
   std::stop_token stop;
-  int64_t most_steps = 200'000'000;  // six axes need up to 90 million
+  int64_t most_steps = 200'000'000;  // six axes take up to 90 million
 };
 
 absl::StatusOr<Conversion> CheapestPath(const LayoutProblem& problem,

@@ -76,7 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Sweep{{.axes = 2, .dims = 3}, 3000},
                     Sweep{{.axes = 3, .dims = 3, .most_devices = 27}, 1200},
                     Sweep{{.axes = 3, .dims = 4, .most_devices = 64}, 150},
-                    Sweep{{.axes = 4, .dims = 2, .most_devices = 24}, 250}),
+                    Sweep{{.axes = 4, .dims = 2, .most_devices = 24}, 250},
+                    Sweep{{.axes = 4, .dims = 3, .most_devices = 16}, 12}),
     [](const auto& info) {
       return "Axes" + std::to_string(info.param.kinds.axes) + "Dims" +
              std::to_string(info.param.kinds.dims);

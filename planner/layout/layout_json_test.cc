@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+#include <string>
+
 #include "nlohmann/json.hpp"
 
 namespace meshwright::layout {
@@ -166,6 +169,27 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) {
       return std::string(info.param.field) + std::to_string(info.index);
     });
+
+// Whatever a file holds, it is answered or refused.
+TEST(LayoutJsonTest, BrokenTextIsRefused) {
+  const std::string text = Text(Case());
+  std::mt19937_64 random(20261121);
+  const std::string letters = "0123456789-.e[]{},:\"n ";
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string broken = text;
+    for (auto edits = 1 + random() % 3; edits > 0; --edits) {
+      broken[random() % broken.size()] = letters[random() % letters.size()];
+    }
+    const auto answer = LayoutJson(broken);
+    if (answer.ok()) continue;
+    ++refused;
+    EXPECT_EQ(answer.status().code(), absl::StatusCode::kInvalidArgument)
+        << broken;
+    EXPECT_EQ(answer.status().message().find('\n'), std::string::npos);
+  }
+  EXPECT_GT(refused, 1500);
+}
 
 TEST(LayoutJsonTest, TheDocumentIsChecked) {
   const auto message = [](const char* text) {
