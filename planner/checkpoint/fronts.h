@@ -1,0 +1,61 @@
+// Fronts: the exact trade of memory against time run twice, per interval.
+//
+// Concept: the dynamic program of costs.h in bytes. The cost of an interval as
+// a function of its memory falls in steps; a front holds the steps. Two parts
+// are added step by step, and ways are compared by merging. Only steps that
+// Outside holds alive are kept, so the answer is exact whenever some schedule
+// is no slower than the one that Outside was given; elsewhere costs may be
+// missing or too high. Cost: stages^3 times the steps of a front; a few hundred
+// are usual.
+#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_FRONTS_H_
+#define MESHWRIGHT_PLANNER_CHECKPOINT_FRONTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/checkpoint/costs.h"
+#include "planner/checkpoint/interrupt.h"
+#include "planner/checkpoint/least_memory.h"
+#include "planner/checkpoint/outside.h"
+#include "planner/checkpoint/unroll.h"
+
+namespace meshwright::checkpoint {
+
+class Fronts {
+ public:
+  enum class Outcome { kDone, kInterrupted, kTooManySteps };
+
+  // Everything named outlives this.
+  Fronts(const Costs& costs, const LeastMemory& memory, const Outside& outside);
+
+  // Gives up after looking at `most_steps` steps.
+  Outcome Fill(int64_t most_steps, const Interrupt& interrupt);
+
+  // Exact decisions. Ties: save before keep, then the earliest k.
+  int Decide(const Interval& interval) const;
+
+ private:
+  struct Step {
+    int64_t bytes;  // from these on ...
+    int64_t cost;   // ... no more than this is run twice
+  };
+  using Front = std::vector<Step>;  // bytes rise, costs fall
+
+  void FillOne(int s, int t);
+  void Save(int s, int t, const Outside::Window& window);
+  void Keep(int s, int k, int t, int64_t from, int64_t last);
+  // The largest int64_t: not to be had, or not known.
+  int64_t Cost(const Interval& interval) const;
+
+  const Costs& costs_;
+  const LeastMemory& memory_;
+  const Outside& outside_;
+  std::vector<Front> fronts_;
+  Front best_;
+  Front merged_;
+  int64_t steps_ = 0;
+};
+
+}  // namespace meshwright::checkpoint
+
+#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_FRONTS_H_

@@ -1,0 +1,52 @@
+#include "planner/checkpoint/guided.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace meshwright::checkpoint {
+
+Decide GuidedDecide(const Costs& costs, const LeastMemory& memory,
+                    Estimate estimate) {
+  return [&costs, &memory,
+          estimate = std::move(estimate)](const Interval& interval) {
+    const auto [s, t, free] = interval;
+    if (free >= memory.full(s, t)) return kSaveAll;
+    int best = kSave;
+    double least = std::numeric_limits<double>::infinity();
+    // False where the interval cannot be scheduled.
+    const auto add = [&](const Interval& part, double& sum) {
+      if (part.memory < memory.least(part.s, part.t)) return false;
+      if (part.memory < memory.full(part.s, part.t)) sum += estimate(part);
+      return true;
+    };
+    double sum = 0;
+    if (costs.SaveNeed(s, t) <= free &&
+        add({s + 1, t, free - costs.saved(s)}, sum)) {
+      least = sum;
+    }
+    int64_t need = 0;
+    for (int k = s + 1; k <= t; ++k) {
+      need = std::max(need, costs.KeepStep(s, k) + costs.Gradient(t));
+      if (need > free) break;
+      sum = static_cast<double>(costs.Forwards(s, k));
+      if (sum < least && add({k, t, free - costs.act(k)}, sum) &&
+          add({s, k - 1, free}, sum) && sum < least) {
+        least = sum;
+        best = k;
+      }
+    }
+    return best;
+  };
+}
+
+double StraightEstimate(const Costs& costs, const LeastMemory& memory,
+                        const Interval& interval) {
+  const auto [s, t, free] = interval;
+  const double full = static_cast<double>(memory.full(s, t));
+  const double least = static_cast<double>(memory.least(s, t));
+  const double share = (full - static_cast<double>(free)) / (full - least);
+  return share * static_cast<double>(costs.Forwards(s, t + 1));
+}
+
+}  // namespace meshwright::checkpoint

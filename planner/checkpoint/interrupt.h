@@ -1,0 +1,24 @@
+// Interrupt: whether the one who asked still wants a better answer.
+#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_INTERRUPT_H_
+#define MESHWRIGHT_PLANNER_CHECKPOINT_INTERRUPT_H_
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+
+namespace meshwright::checkpoint {
+
+struct Interrupt {
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::stop_token stop;
+
+  bool Requested() const {
+    return stop.stop_requested() ||
+           (deadline.has_value() &&
+            std::chrono::steady_clock::now() >= *deadline);
+  }
+};
+
+}  // namespace meshwright::checkpoint
+
+#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_INTERRUPT_H_

@@ -1,0 +1,3 @@
+#include "planner/checkpoint/replay.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,24 @@
+#include "planner/checkpoint/slot_grid.h"
+
+namespace meshwright::checkpoint {
+
+SlotGrid::SlotGrid(const Costs& costs, int64_t memory, int slots)
+    : size_(std::max<int64_t>(1, (memory + slots - 1) / slots)) {
+  int64_t offset = memory % size_;
+  for (int s = 0; s < costs.stages(); ++s) {
+    act_.push_back(costs.act(s));
+    offset_.push_back(offset);
+    top_.push_back(Slot(s, memory - (s > 0 ? costs.act(s) : 0)));
+    const int64_t next = offset - costs.saved(s);
+    offset = next - FloorDivide(next) * size_;
+    save_shift_.push_back(static_cast<int>(
+        std::min((costs.saved(s) + offset - offset_.back()) / size_, kMost)));
+  }
+}
+
+int SlotGrid::Slot(int s, int64_t bytes) const {
+  const int64_t slot = -FloorDivide(offset_[s] - bytes);
+  return static_cast<int>(std::clamp(slot, -kMost, kMost));
+}
+
+}  // namespace meshwright::checkpoint

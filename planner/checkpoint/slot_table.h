@@ -1,0 +1,82 @@
+// SlotTable: a lower bound on the time run twice, per interval and slot.
+//
+// Concept: the dynamic program of costs.h over slots of memory (slot_grid.h).
+// value(s, t, j) is no more than the cost of [s, t] in any memory of slot j or
+// below. Kept is only what is neither impossible (below the least memory) nor
+// 0 (all saved), both known in exact bytes. Intervals are filled in square
+// tiles along the diagonal, so that most operands are in the cache, and tiles
+// of one diagonal in parallel. Numbers: single precision. Every cost is a sum
+// of at most 2n + 1 rounded additions, each off by a factor of at most 1 +
+// 2^-24; LowerBound takes it back. Cost: the cube of the stages times the
+// slots.
+#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_SLOT_TABLE_H_
+#define MESHWRIGHT_PLANNER_CHECKPOINT_SLOT_TABLE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "planner/checkpoint/costs.h"
+#include "planner/checkpoint/interrupt.h"
+#include "planner/checkpoint/least_memory.h"
+#include "planner/checkpoint/min_kernels.h"
+#include "planner/checkpoint/slot_grid.h"
+
+namespace meshwright::checkpoint {
+
+class SlotTable {
+ public:
+  static constexpr float kNever = std::numeric_limits<float>::infinity();
+
+  // Fewer slots than asked for if the table would be larger than `most_bytes`.
+  SlotTable(const Costs& costs, const LeastMemory& memory, int64_t free_bytes,
+            int slots, int64_t most_bytes);
+
+  // False: interrupted, and the table is of no use.
+  bool Fill(int threads, const Interrupt& interrupt);
+
+  const SlotGrid& grid() const { return grid_; }
+  // The slots that [s, t] has figures for: from first, up to end; 0 from zero.
+  int first(size_t interval) const { return first_[interval]; }
+  int zero(size_t interval) const { return zero_[interval]; }
+  int end(int s, size_t interval) const {
+    return std::min(zero_[interval], grid_.top(s) + 1);
+  }
+  float value(int s, int t, int slot) const;
+
+  // Of the whole chain; certified.
+  int64_t LowerBound() const;
+
+ private:
+  // [s, t] as an operand or a result: figures[j] holds for first <= j < end.
+  struct Line {
+    float* figures;
+    int first;
+    int end;
+  };
+
+  Line LineOf(int s, int t) const;
+  int NeedSlot(int64_t bytes) const;
+  void FillTile(int row, int column, const Interrupt& interrupt);
+  void Begin(int s, int t);
+  void Finish(int s, int t);
+  void Keep(int s, int k, int t, const Line& out);
+
+  const Costs& costs_;
+  const MinKernels kernels_;
+  SlotGrid grid_;
+  double per_slot_;  // 1 / size
+  std::vector<int> first_;
+  std::vector<int> zero_;
+  std::vector<size_t> begin_;
+  std::vector<int> keep_shift_;
+  std::vector<int64_t> keep_need_;  // less the offset of s
+  std::unique_ptr<float[]> figures_;
+};
+
+}  // namespace meshwright::checkpoint
+
+#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_SLOT_TABLE_H_

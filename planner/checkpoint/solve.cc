@@ -1,0 +1,173 @@
+#include "planner/checkpoint/solve.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "planner/checkpoint/costs.h"
+#include "planner/checkpoint/fronts.h"
+#include "planner/checkpoint/guided.h"
+#include "planner/checkpoint/least_memory.h"
+#include "planner/checkpoint/outside.h"
+#include "planner/checkpoint/replay.h"
+#include "planner/checkpoint/slot_table.h"
+#include "planner/checkpoint/unroll.h"
+#include "planner/problem/duration.h"
+
+namespace meshwright::checkpoint {
+namespace {
+
+// A table that costs little and gives a bound early.
+constexpr int kCoarseSlots = 64;
+// Of short chains: more of them prune the fronts better than they cost.
+constexpr int kExactSlots = 512;
+
+class Solver {
+ public:
+  Solver(const Chain& chain, int64_t budget, const Options& options)
+      : chain_(chain),
+        budget_(budget),
+        options_(options),
+        costs_(chain),
+        free_(budget - chain.act_bytes[0]) {
+    answer_.lower_bound = Picoseconds(costs_.base_time());
+    answer_.solver = "first";
+  }
+
+  absl::StatusOr<Answer> Run() {
+    if (FullMemory(costs_) <= free_) {
+      RETURN_IF_ERROR(
+          Try([](const Interval&) { return kSaveAll; }, "save all"));
+      return std::move(answer_);
+    }
+    const LeastMemory memory(costs_);
+    const int64_t least = memory.least(0, costs_.stages() - 1);
+    if (least > free_) {
+      answer_.least_memory_bytes = least + chain_.act_bytes[0];
+      answer_.solver = "least memory";
+      return std::move(answer_);
+    }
+    RETURN_IF_ERROR(Try(GuidedDecide(costs_, memory,
+                                     [&](const Interval& interval) {
+                                       return StraightEstimate(costs_, memory,
+                                                               interval);
+                                     }),
+                        "first"));
+    if (costs_.stages() <= options_.exact_stages) {
+      RETURN_IF_ERROR(Exact(memory));
+    } else {
+      RETURN_IF_ERROR(Slots(memory));
+    }
+    return std::move(answer_);
+  }
+
+ private:
+  int Threads() const {
+    if (options_.threads > 0) return options_.threads;
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+
+  // Takes the schedule of `decide` if it is the best so far.
+  absl::Status Try(const Decide& decide, const char* solver) {
+    Sequence sequence = Unroll(costs_, free_, decide);
+    ASSIGN_OR_RETURN(const Replayed replayed, Replay(chain_, sequence));
+    if (replayed.peak_bytes > budget_) {
+      return absl::InternalError(absl::StrCat("a schedule by '", solver,
+                                              "' takes ", replayed.peak_bytes,
+                                              " bytes; report this chain"));
+    }
+    if (!answer_.plan.has_value() ||
+        replayed.makespan < answer_.plan->makespan) {
+      answer_.plan = {std::move(sequence), replayed.makespan,
+                      replayed.peak_bytes};
+      answer_.solver = solver;
+    }
+    return {};
+  }
+
+  // The bound of `table` and the schedules it leads to. An estimate by the
+  // bound alone is rash; between two slots it is often nearer the truth.
+  absl::Status Follow(const SlotTable& table, const LeastMemory& memory) {
+    const int64_t bound =
+        problem::SaturatingAdd(costs_.base_time(), table.LowerBound());
+    answer_.lower_bound = std::max(answer_.lower_bound, Picoseconds(bound));
+    for (const double caution : {0.0, 0.5, 1.0}) {
+      const auto estimate = [&table, caution](const Interval& interval) {
+        const auto [s, t, free] = interval;
+        const SlotGrid& grid = table.grid();
+        const int slot = grid.Slot(s, free);
+        const double least = table.value(s, t, slot);
+        const double most = table.value(s, t, slot - 1);
+        if (most == SlotTable::kNever) return least;
+        return least + caution * grid.Rest(s, free, slot) * (most - least);
+      };
+      RETURN_IF_ERROR(Try(GuidedDecide(costs_, memory, estimate), "slots"));
+    }
+    // A certain bound is at most the best makespan, rounding or not.
+    answer_.lower_bound = std::min(answer_.lower_bound, answer_.plan->makespan);
+    return {};
+  }
+
+  absl::Status Slots(const LeastMemory& memory) {
+    for (const int slots : {kCoarseSlots, options_.slots}) {
+      if (options_.interrupt.Requested() || answer_.Optimal()) return {};
+      SlotTable table(costs_, memory, free_, slots, options_.table_bytes);
+      if (!table.Fill(Threads(), options_.interrupt)) return {};
+      RETURN_IF_ERROR(Follow(table, memory));
+    }
+    return {};
+  }
+
+  absl::Status Exact(const LeastMemory& memory) {
+    if (options_.interrupt.Requested()) return {};
+    SlotTable table(costs_, memory, free_, kExactSlots, options_.table_bytes);
+    if (!table.Fill(Threads(), options_.interrupt)) return {};
+    RETURN_IF_ERROR(Follow(table, memory));
+    if (answer_.Optimal()) return {};
+    Outside outside(costs_, table,
+                    answer_.plan->makespan.count() - costs_.base_time());
+    if (!outside.Fill(options_.interrupt)) return {};
+    Fronts fronts(costs_, memory, outside);
+    if (fronts.Fill(options_.exact_steps, options_.interrupt) !=
+        Fronts::Outcome::kDone) {
+      return {};
+    }
+    RETURN_IF_ERROR(
+        Try([&](const Interval& interval) { return fronts.Decide(interval); },
+            "exact"));
+    answer_.solver = "exact";
+    answer_.lower_bound = answer_.plan->makespan;
+    return {};
+  }
+
+  const Chain& chain_;
+  const int64_t budget_;
+  const Options& options_;
+  const Costs costs_;
+  const int64_t free_;
+  Answer answer_;
+};
+
+}  // namespace
+
+absl::StatusOr<Answer> Solve(const Chain& chain, int64_t budget_bytes,
+                             const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  RETURN_IF_ERROR(Validate(chain));
+  if (budget_bytes <= 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("budget is ", budget_bytes,
+                     "; give the bytes that the device has, more than 0"));
+  }
+  if (options.slots < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("slots is ", options.slots, "; a table has at least one"));
+  }
+  ASSIGN_OR_RETURN(Answer answer, Solver(chain, budget_bytes, options).Run());
+  answer.elapsed = std::chrono::steady_clock::now() - start;
+  return answer;
+}
+
+}  // namespace meshwright::checkpoint
