@@ -13,6 +13,7 @@ Decide GuidedDecide(const Costs& costs, const LeastMemory& memory,
     const auto [s, t, free] = interval;
     if (free >= memory.full(s, t)) return kSaveAll;
     int best = kSave;
+    bool found = false;  // an estimate may be infinite all the same
     double least = std::numeric_limits<double>::infinity();
     // False where the interval cannot be scheduled.
     const auto add = [&](const Interval& part, double& sum) {
@@ -24,17 +25,20 @@ Decide GuidedDecide(const Costs& costs, const LeastMemory& memory,
     if (costs.SaveNeed(s, t) <= free &&
         add({s + 1, t, free - costs.saved(s)}, sum)) {
       least = sum;
+      found = true;
     }
     int64_t need = 0;
     for (int k = s + 1; k <= t; ++k) {
       need = std::max(need, costs.KeepStep(s, k) + costs.Gradient(t));
       if (need > free) break;
       sum = static_cast<double>(costs.Forwards(s, k));
-      if (sum < least && add({k, t, free - costs.act(k)}, sum) &&
-          add({s, k - 1, free}, sum) && sum < least) {
-        least = sum;
-        best = k;
-      }
+      if (found && sum >= least) continue;
+      if (!add({k, t, free - costs.act(k)}, sum)) continue;
+      if (!add({s, k - 1, free}, sum)) continue;
+      if (found && sum >= least) continue;
+      least = sum;
+      best = k;
+      found = true;
     }
     return best;
   };

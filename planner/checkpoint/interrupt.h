@@ -12,6 +12,7 @@ struct Interrupt {
   std::optional<std::chrono::steady_clock::time_point> deadline;
   std::stop_token stop;
 
+  bool Possible() const { return deadline.has_value() || stop.stop_possible(); }
   bool Requested() const {
     return stop.stop_requested() ||
            (deadline.has_value() &&

@@ -76,7 +76,7 @@ void Outside::PassDown(int s, int t) {
   for (int k = s + 1; k <= t; ++k) {
     need = std::max(need, costs_.KeepStep(s, k));
     const int from = grid.Slot(s, need + costs_.Gradient(t));
-    const int shift = grid.KeepShift(s, k);
+    const int shift = grid.KeepShift(s, k, Rounding::kDown);
     const float c = static_cast<float>(costs_.Forwards(s, k));
     for (int j = std::max(begin, from); j < end; ++j) {
       const float early = inside_.value(s, k - 1, j);

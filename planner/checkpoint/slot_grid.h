@@ -20,6 +20,9 @@
 
 namespace meshwright::checkpoint {
 
+// Down: for bounds. To the nearest: for estimates.
+enum class Rounding { kDown, kNearest };
+
 class SlotGrid {
  public:
   // At most `slots` slots for `memory`, of a byte each or more.
@@ -30,11 +33,13 @@ class SlotGrid {
   int Slot(int s, int64_t bytes) const;
   // The last slot that [s, ..] can be given.
   int top(int s) const { return top_[s]; }
-  // Slots taken by saving s: exact. By keeping act[k]: at most; may be -1.
+  // Slots taken by saving s; exact.
   int SaveShift(int s) const { return save_shift_[s]; }
-  int KeepShift(int s, int k) const {
+  // Slots taken by keeping act[k] in [s, ..]; may be -1.
+  int KeepShift(int s, int k, Rounding rounding) const {
+    const int64_t half = rounding == Rounding::kNearest ? size_ / 2 : 0;
     return static_cast<int>(
-        std::min(FloorDivide(act_[k] + offset_[k] - offset_[s]), kMost));
+        std::min(FloorDivide(act_[k] + offset_[k] - offset_[s] + half), kMost));
   }
   int64_t offset(int s) const { return offset_[s]; }
   // How far `bytes` is below the top of its slot j, in slots: [0, 1).

@@ -15,13 +15,12 @@ constexpr int kTile = 12;
 }  // namespace
 
 SlotTable::SlotTable(const Costs& costs, const LeastMemory& memory,
-                     int64_t free_bytes, int slots, int64_t most_bytes)
+                     int64_t free_bytes, int slots, Rounding rounding,
+                     int64_t most_bytes)
     : costs_(costs),
       kernels_(ChooseMinKernels()),
       grid_(costs, free_bytes, slots),
-      first_(costs.intervals()),
-      zero_(costs.intervals()),
-      begin_(costs.intervals() + 1),
+      entries_(costs.intervals()),
       keep_shift_(costs.intervals()),
       keep_need_(costs.intervals()) {
   const int n = costs.stages();
@@ -29,11 +28,11 @@ SlotTable::SlotTable(const Costs& costs, const LeastMemory& memory,
     size_t total = 0;
     for (int s = 0; s < n; ++s) {
       for (int t = s; t < n; ++t) {
-        const size_t i = costs.Index(s, t);
-        first_[i] = grid_.Slot(s, memory.least(s, t));
-        zero_[i] = grid_.Slot(s, memory.full(s, t));
-        begin_[i] = total;
-        total += std::max(0, end(s, i) - first_[i]);
+        Entry& entry = entries_[costs.Index(s, t)];
+        entry.first = grid_.Slot(s, memory.least(s, t));
+        entry.zero = grid_.Slot(s, memory.full(s, t));
+        entry.begin = total;
+        total += std::max(0, end(s, entry) - entry.first);
       }
     }
     return total;
@@ -46,25 +45,26 @@ SlotTable::SlotTable(const Costs& costs, const LeastMemory& memory,
     grid_ = SlotGrid(costs, free_bytes, slots);
     total = lay_out();
   }
-  begin_.back() = total;
   figures_ = std::make_unique_for_overwrite<float[]>(total);
   per_slot_ = 1.0 / static_cast<double>(grid_.size());
   for (int s = 0; s < n; ++s) {
+    gradient_.push_back(static_cast<double>(costs.Gradient(s)) * per_slot_);
     int64_t need = 0;
     for (int k = s + 1; k < n; ++k) {
       need = std::max(need, costs.KeepStep(s, k));
-      keep_need_[costs.Index(s, k)] = need - grid_.offset(s);
-      keep_shift_[costs.Index(s, k)] = grid_.KeepShift(s, k);
+      keep_need_[costs.Index(s, k)] =
+          static_cast<double>(need - grid_.offset(s)) * per_slot_;
+      keep_shift_[costs.Index(s, k)] = grid_.KeepShift(s, k, rounding);
     }
   }
 }
 
 float SlotTable::value(int s, int t, int slot) const {
-  const size_t i = costs_.Index(s, t);
+  const Entry& entry = entries_[costs_.Index(s, t)];
   slot = std::min(slot, grid_.top(s));
-  if (slot < first_[i]) return kNever;
-  if (slot >= zero_[i]) return 0;
-  return figures_[begin_[i] + (slot - first_[i])];
+  if (slot < entry.first) return kNever;
+  if (slot >= entry.zero) return 0;
+  return figures_[entry.begin + (slot - entry.first)];
 }
 
 int64_t SlotTable::LowerBound() const {
@@ -89,8 +89,15 @@ bool SlotTable::Fill(int threads, const Interrupt& interrupt) {
 }
 
 SlotTable::Line SlotTable::LineOf(int s, int t) const {
-  const size_t i = costs_.Index(s, t);
-  return {figures_.get() + begin_[i] - first_[i], first_[i], end(s, i)};
+  const Entry& entry = entries_[costs_.Index(s, t)];
+  return {figures_.get() + entry.begin - entry.first, entry.first,
+          end(s, entry)};
+}
+
+SlotTable::Way SlotTable::WayOf(int s, int k) const {
+  const size_t i = costs_.Index(s, k);
+  return {k, static_cast<float>(costs_.Forwards(s, k)), keep_shift_[i],
+          keep_need_[i], LineOf(s, k - 1)};
 }
 
 void SlotTable::FillTile(int row, int column, const Interrupt& interrupt) {
@@ -99,80 +106,83 @@ void SlotTable::FillTile(int row, int column, const Interrupt& interrupt) {
   const int s_end = std::min(n, s_begin + kTile);
   const int t_begin = column * kTile;
   const int t_end = std::min(n, t_begin + kTile);
+  Line lines[kTile][kTile];
+  // No later k of larger cost improves a result from here on: what stands
+  // there, or will once minima are taken along the slots, costs no more.
+  int open[kTile][kTile];
   for (int s = s_begin; s < s_end; ++s) {
-    for (int t = std::max(s, t_begin); t < t_end; ++t) Begin(s, t);
+    for (int t = std::max(s, t_begin); t < t_end; ++t) {
+      const Line out = LineOf(s, t);
+      lines[s - s_begin][t - t_begin] = out;
+      open[s - s_begin][t - t_begin] = out.end;
+      if (out.first < out.end) {
+        std::fill(out.figures + out.first, out.figures + out.end, kNever);
+      }
+    }
   }
+  const auto keep = [&](const Way& way, int s, int t) {
+    const Line& out = lines[s - s_begin][t - t_begin];
+    int& end = open[s - s_begin][t - t_begin];
+    while (end > out.first && out.figures[end - 1] <= way.cost) --end;
+    if (end > out.first) Keep(way, t, out, end);
+  };
   // The operands of s_end <= k <= t_begin stand in tiles of earlier diagonals.
   for (int from = s_end; from <= t_begin; from += kTile) {
     if (interrupt.Requested()) return;
     const int to = std::min(from + kTile, t_begin + 1);
     for (int s = s_begin; s < s_end; ++s) {
-      for (int t = t_begin; t < t_end; ++t) {
-        const Line out = LineOf(s, t);
-        if (out.first >= out.end) continue;
-        for (int k = from; k < to; ++k) Keep(s, k, t, out);
+      for (int k = from; k < to; ++k) {
+        const Way way = WayOf(s, k);
+        for (int t = t_begin; t < t_end; ++t) keep(way, s, t);
       }
     }
   }
   for (int s = s_end - 1; s >= s_begin; --s) {
     for (int t = std::max(s, t_begin); t < t_end; ++t) {
-      const Line out = LineOf(s, t);
+      const Line& out = lines[s - s_begin][t - t_begin];
       if (out.first >= out.end) continue;
-      for (int k = s + 1; k <= std::min(t, s_end - 1); ++k) Keep(s, k, t, out);
       for (int k = std::max(s_end, t_begin + 1); k <= t; ++k) {
-        Keep(s, k, t, out);
+        keep(WayOf(s, k), s, t);
       }
-      Finish(s, t);
+      // These cost less than what `open` was narrowed for.
+      for (int k = s + 1; k <= std::min(t, s_end - 1); ++k) {
+        Keep(WayOf(s, k), t, out, out.end);
+      }
+      Finish(s, t, out);
     }
   }
 }
 
-// The slot at which `bytes`, the offset taken off, are there; rounded down by a
-// hair, as a bound may be, for the sake of a division.
-int SlotTable::NeedSlot(int64_t bytes) const {
-  const double slots = std::min(
-      static_cast<double>(bytes) * per_slot_ * (1 - 1e-12), double{1 << 29});
-  const int floor = static_cast<int>(slots);
-  return floor + (slots > floor ? 1 : 0);
-}
-
-void SlotTable::Begin(int s, int t) {
-  const Line out = LineOf(s, t);
-  if (out.first < out.end) {
-    std::fill(out.figures + out.first, out.figures + out.end, kNever);
-  }
-}
-
-void SlotTable::Keep(int s, int k, int t, const Line& out) {
-  const size_t keep = costs_.Index(s, k);
-  const size_t late = costs_.Index(k, t);
-  const size_t early = costs_.Index(s, k - 1);
-  const int shift = keep_shift_[keep];
-  if (first_[late] > grid_.top(k)) return;
-  const int begin =
-      std::max({out.first, NeedSlot(keep_need_[keep] + costs_.Gradient(t)),
-                first_[early], first_[late] + shift});
-  if (begin >= out.end) return;
-  const Line a = LineOf(k, t);
-  const Line b = LineOf(s, k - 1);
-  const float* const late_figures = a.figures - shift;
-  const float c = static_cast<float>(costs_.Forwards(s, k));
-  const int late_end = std::max(begin, std::min(out.end, a.end + shift));
-  const int early_end = std::max(begin, std::min(out.end, b.end));
+void SlotTable::Keep(const Way& way, int t, const Line& out, int end) {
+  const int k = way.k;
+  const Entry& entry = entries_[costs_.Index(k, t)];
+  if (entry.first > grid_.top(k)) return;
+  // Rounded down by a hair, as a bound may be.
+  const double need =
+      std::min((way.need + gradient_[t]) * (1 - 1e-12), double{1 << 29});
+  const int floor = static_cast<int>(need);
+  const int begin = std::max({out.first, floor + (need > floor ? 1 : 0),
+                              way.early.first, entry.first + way.shift});
+  if (begin >= end) return;
+  const Line late = {figures_.get() + entry.begin - entry.first, entry.first,
+                     this->end(k, entry)};
+  const float* const figures = late.figures - way.shift;
+  const int late_end = std::max(begin, std::min(end, late.end + way.shift));
+  const int early_end = std::max(begin, std::min(end, way.early.end));
   const int both = std::min(late_end, early_end);
-  kernels_.both(out.figures + begin, late_figures + begin, b.figures + begin, c,
-                both - begin);
-  kernels_.one(out.figures + both, late_figures + both, c, late_end - both);
+  kernels_.both(out.figures + begin, figures + begin, way.early.figures + begin,
+                way.cost, both - begin);
+  kernels_.one(out.figures + both, figures + both, way.cost, late_end - both);
   // Past its last figure the late part costs nothing, or it is at the top.
-  const bool late_at_top = zero_[late] > a.end;
-  const float rest = late_at_top ? c + a.figures[a.end - 1] : c;
-  kernels_.one(out.figures + both, b.figures + both, rest, early_end - both);
+  const bool at_top = entry.zero > late.end;
+  const float rest = at_top ? way.cost + late.figures[late.end - 1] : way.cost;
+  kernels_.one(out.figures + both, way.early.figures + both, rest,
+               early_end - both);
   const int done = std::max(late_end, early_end);
-  if (done < out.end) out.figures[done] = std::min(out.figures[done], rest);
+  if (done < end) out.figures[done] = std::min(out.figures[done], rest);
 }
 
-void SlotTable::Finish(int s, int t) {
-  const Line out = LineOf(s, t);
+void SlotTable::Finish(int s, int t, const Line& out) {
   const Line part = LineOf(s + 1, t);
   const int shift = grid_.SaveShift(s);
   const int begin = std::max(

@@ -3,10 +3,11 @@
 // Concept: the dynamic program of costs.h over slots of memory (slot_grid.h).
 // value(s, t, j) is no more than the cost of [s, t] in any memory of slot j or
 // below. Kept is only what is neither impossible (below the least memory) nor
-// 0 (all saved), both known in exact bytes. Intervals are filled in square
-// tiles along the diagonal, so that most operands are in the cache, and tiles
-// of one diagonal in parallel. Numbers: single precision. Every cost is a sum
-// of at most 2n + 1 rounded additions, each off by a factor of at most 1 +
+// 0 (all saved), both known in exact bytes. A way whose repeated forwards alone
+// cost as much as what is known is not looked at. Intervals are filled in
+// square tiles along the diagonal, so that most operands are in the cache, and
+// tiles of one diagonal in parallel. Numbers: single precision. Every cost is a
+// sum of at most 2n + 1 rounded additions, each off by a factor of at most 1 +
 // 2^-24; LowerBound takes it back. Cost: the cube of the stages times the
 // slots.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_SLOT_TABLE_H_
@@ -33,47 +34,57 @@ class SlotTable {
 
   // Fewer slots than asked for if the table would be larger than `most_bytes`.
   SlotTable(const Costs& costs, const LeastMemory& memory, int64_t free_bytes,
-            int slots, int64_t most_bytes);
+            int slots, Rounding rounding, int64_t most_bytes);
 
   // False: interrupted, and the table is of no use.
   bool Fill(int threads, const Interrupt& interrupt);
 
   const SlotGrid& grid() const { return grid_; }
   // The slots that [s, t] has figures for: from first, up to end; 0 from zero.
-  int first(size_t interval) const { return first_[interval]; }
-  int zero(size_t interval) const { return zero_[interval]; }
-  int end(int s, size_t interval) const {
-    return std::min(zero_[interval], grid_.top(s) + 1);
-  }
+  int first(size_t interval) const { return entries_[interval].first; }
+  int zero(size_t interval) const { return entries_[interval].zero; }
   float value(int s, int t, int slot) const;
 
   // Of the whole chain; certified.
   int64_t LowerBound() const;
 
  private:
-  // [s, t] as an operand or a result: figures[j] holds for first <= j < end.
+  struct Entry {
+    size_t begin;  // of the figures, in figures_
+    int first;
+    int zero;
+  };
+  // An interval as operand or result: figures[j] holds for first <= j < end.
   struct Line {
     float* figures;
     int first;
     int end;
   };
-
+  // All that keeping at k from s on has in common for every t.
+  struct Way {
+    int k;
+    float cost;
+    int shift;
+    double need;  // in slots above the offset, without the gradient
+    Line early;   // [s, k-1]
+  };
+  int end(int s, const Entry& entry) const {
+    return std::min(entry.zero, grid_.top(s) + 1);
+  }
   Line LineOf(int s, int t) const;
-  int NeedSlot(int64_t bytes) const;
+  Way WayOf(int s, int k) const;
   void FillTile(int row, int column, const Interrupt& interrupt);
-  void Begin(int s, int t);
-  void Finish(int s, int t);
-  void Keep(int s, int k, int t, const Line& out);
+  void Keep(const Way& way, int t, const Line& out, int end);
+  void Finish(int s, int t, const Line& out);
 
   const Costs& costs_;
   const MinKernels kernels_;
   SlotGrid grid_;
   double per_slot_;  // 1 / size
-  std::vector<int> first_;
-  std::vector<int> zero_;
-  std::vector<size_t> begin_;
+  std::vector<Entry> entries_;
   std::vector<int> keep_shift_;
-  std::vector<int64_t> keep_need_;  // less the offset of s
+  std::vector<double> keep_need_;
+  std::vector<double> gradient_;  // in slots, per t
   std::unique_ptr<float[]> figures_;
 };
 

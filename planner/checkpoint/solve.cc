@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -19,7 +20,7 @@
 namespace meshwright::checkpoint {
 namespace {
 
-// A table that costs little and gives a bound early.
+// A table that gives a bound early, to those who may not wait.
 constexpr int kCoarseSlots = 64;
 // Of short chains: more of them prune the fronts better than they cost.
 constexpr int kExactSlots = 512;
@@ -55,11 +56,7 @@ class Solver {
                                                                interval);
                                      }),
                         "first"));
-    if (costs_.stages() <= options_.exact_stages) {
-      RETURN_IF_ERROR(Exact(memory));
-    } else {
-      RETURN_IF_ERROR(Slots(memory));
-    }
+    RETURN_IF_ERROR(Improve(memory));
     return std::move(answer_);
   }
 
@@ -87,45 +84,56 @@ class Solver {
     return {};
   }
 
-  // The bound of `table` and the schedules it leads to. An estimate by the
-  // bound alone is rash; between two slots it is often nearer the truth.
-  absl::Status Follow(const SlotTable& table, const LeastMemory& memory) {
-    const int64_t bound =
-        problem::SaturatingAdd(costs_.base_time(), table.LowerBound());
-    answer_.lower_bound = std::max(answer_.lower_bound, Picoseconds(bound));
-    for (const double caution : {0.0, 0.5, 1.0}) {
-      const auto estimate = [&table, caution](const Interval& interval) {
+  absl::Status Improve(const LeastMemory& memory) {
+    const bool exact = costs_.stages() <= options_.exact_stages;
+    std::vector<int> levels;
+    if (options_.interrupt.Possible()) levels.push_back(kCoarseSlots);
+    levels.push_back(exact ? kExactSlots : options_.slots);
+    for (const int slots : levels) {
+      if (options_.interrupt.Requested() || answer_.Optimal()) return {};
+      // A plan is soon near the best; the bound gains from more slots.
+      RETURN_IF_ERROR(Lead(memory, exact ? slots : (slots + 1) / 2));
+      SlotTable table(costs_, memory, free_, slots, Rounding::kDown,
+                      options_.table_bytes);
+      if (!table.Fill(Threads(), options_.interrupt)) return {};
+      TakeBound(table);
+      if (exact && slots == kExactSlots && !answer_.Optimal()) {
+        return Exact(memory, table);
+      }
+    }
+    return {};
+  }
+
+  // What a table that errs to neither side leads to: its own figures, or a
+  // straight line between those of two slots.
+  absl::Status Lead(const LeastMemory& memory, int slots) {
+    SlotTable table(costs_, memory, free_, slots, Rounding::kNearest,
+                    options_.table_bytes);
+    if (!table.Fill(Threads(), options_.interrupt)) return {};
+    for (const bool between : {false, true}) {
+      const auto estimate = [&table, between](const Interval& interval) {
         const auto [s, t, free] = interval;
         const SlotGrid& grid = table.grid();
         const int slot = grid.Slot(s, free);
         const double least = table.value(s, t, slot);
         const double most = table.value(s, t, slot - 1);
-        if (most == SlotTable::kNever) return least;
-        return least + caution * grid.Rest(s, free, slot) * (most - least);
+        if (!between || most == SlotTable::kNever) return least;
+        return least + grid.Rest(s, free, slot) * (most - least);
       };
       RETURN_IF_ERROR(Try(GuidedDecide(costs_, memory, estimate), "slots"));
     }
-    // A certain bound is at most the best makespan, rounding or not.
-    answer_.lower_bound = std::min(answer_.lower_bound, answer_.plan->makespan);
     return {};
   }
 
-  absl::Status Slots(const LeastMemory& memory) {
-    for (const int slots : {kCoarseSlots, options_.slots}) {
-      if (options_.interrupt.Requested() || answer_.Optimal()) return {};
-      SlotTable table(costs_, memory, free_, slots, options_.table_bytes);
-      if (!table.Fill(Threads(), options_.interrupt)) return {};
-      RETURN_IF_ERROR(Follow(table, memory));
-    }
-    return {};
+  void TakeBound(const SlotTable& table) {
+    const int64_t bound =
+        problem::SaturatingAdd(costs_.base_time(), table.LowerBound());
+    answer_.lower_bound =
+        std::min(std::max(answer_.lower_bound, Picoseconds(bound)),
+                 answer_.plan->makespan);
   }
 
-  absl::Status Exact(const LeastMemory& memory) {
-    if (options_.interrupt.Requested()) return {};
-    SlotTable table(costs_, memory, free_, kExactSlots, options_.table_bytes);
-    if (!table.Fill(Threads(), options_.interrupt)) return {};
-    RETURN_IF_ERROR(Follow(table, memory));
-    if (answer_.Optimal()) return {};
+  absl::Status Exact(const LeastMemory& memory, const SlotTable& table) {
     Outside outside(costs_, table,
                     answer_.plan->makespan.count() - costs_.base_time());
     if (!outside.Fill(options_.interrupt)) return {};

@@ -34,10 +34,10 @@ struct Options {
   Interrupt interrupt;
   int threads = 0;         // 0: as many as the machine has
   int slots = 500;         // of a long chain's table
-  int exact_stages = 100;  // longer chains are solved by slots
+  int exact_stages = 256;  // longer chains are solved by slots
   // Effort: the exact fronts give up after as many steps; tables of slots get
   // fewer slots rather than more bytes.
-  int64_t exact_steps = 2'000'000'000;
+  int64_t exact_steps = 500'000'000;
   int64_t table_bytes = 2'200'000'000;
 };
 

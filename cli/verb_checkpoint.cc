@@ -1,0 +1,51 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/status_macros.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "planner/checkpoint/chain_json.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct Arguments {
+  std::string chain;
+  std::string budget;
+};
+
+absl::Status Run(const Context& context, const Arguments& arguments) {
+  const auto budget = ParseBytes(arguments.budget);
+  if (!budget.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--budget: ", budget.status().message()));
+  }
+  ASSIGN_OR_RETURN(const std::string chain, base::ReadFile(arguments.chain));
+  const base::Interrupt interrupt;
+  checkpoint::Options options;
+  options.interrupt.stop = interrupt.token();
+  ASSIGN_OR_RETURN(const std::string answer,
+                   checkpoint::CheckpointJson(chain, *budget, options));
+  *context.out << answer << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddCheckpointVerb(CLI::App& app, Context& context) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* const verb = AddVerb(
+      app, context, "checkpoint",
+      "decide which activations to keep and which to compute again",
+      [&context, arguments] { return Run(context, *arguments); });
+  verb->add_option("--chain", arguments->chain, "the chain as JSON")
+      ->required();
+  verb->add_option("--budget", arguments->budget,
+                   "memory of the device, such as 16GiB")
+      ->required();
+}
+
+}  // namespace meshwright::cli
