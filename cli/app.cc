@@ -61,6 +61,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddExportVerb(app, context);
   AddSearchVerb(app, context);
   AddLayoutVerb(app, context);
+  AddCheckpointVerb(app, context);
   AddUpVerb(app, context);
   AddJobsVerb(app, context);
   AddWorkersVerb(app, context);

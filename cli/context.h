@@ -36,6 +36,7 @@ CLI::App* AddVerb(CLI::App& parent, Context& context, const std::string& name,
                   std::function<absl::Status()> run);
 
 void AddAnalyzeVerb(CLI::App& app, Context& context);
+void AddCheckpointVerb(CLI::App& app, Context& context);
 void AddDoctorVerb(CLI::App& app, Context& context);
 void AddExplainVerb(CLI::App& app, Context& context);
 void AddExportVerb(CLI::App& app, Context& context);

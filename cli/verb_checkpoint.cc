@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/status_macros.h"
@@ -37,10 +38,10 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
 
 void AddCheckpointVerb(CLI::App& app, Context& context) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* const verb = AddVerb(
-      app, context, "checkpoint",
-      "decide which activations to keep and which to compute again",
-      [&context, arguments] { return Run(context, *arguments); });
+  CLI::App* const verb =
+      AddVerb(app, context, "checkpoint",
+              "decide which activations to keep and which to compute again",
+              [&context, arguments] { return Run(context, *arguments); });
   verb->add_option("--chain", arguments->chain, "the chain as JSON")
       ->required();
   verb->add_option("--budget", arguments->budget,

@@ -1,5 +1,7 @@
 #include "planner/checkpoint/slot_grid.h"
 
+#include <limits>
+
 namespace meshwright::checkpoint {
 
 SlotGrid::SlotGrid(const Costs& costs, int64_t memory, int slots)
@@ -19,6 +21,24 @@ SlotGrid::SlotGrid(const Costs& costs, int64_t memory, int slots)
 int SlotGrid::Slot(int s, int64_t bytes) const {
   const int64_t slot = -FloorDivide(offset_[s] - bytes);
   return static_cast<int>(std::clamp(slot, -kMost, kMost));
+}
+
+int ChooseSlots(const Costs& costs, int64_t memory, int most,
+                const std::vector<Kept>& schedule) {
+  int best = most;
+  double least = std::numeric_limits<double>::infinity();
+  for (int slots = most; slots > most - most / 4; --slots) {
+    const SlotGrid grid(costs, memory, slots);
+    double lost = 0;
+    for (const auto& [s, k] : schedule) {
+      lost += static_cast<double>(grid.Lost(s, k));
+    }
+    if (lost < least) {
+      least = lost;
+      best = slots;
+    }
+  }
+  return best;
 }
 
 }  // namespace meshwright::checkpoint

@@ -41,6 +41,11 @@ class SlotGrid {
     return static_cast<int>(
         std::min(FloorDivide(act_[k] + offset_[k] - offset_[s] + half), kMost));
   }
+  // The bytes that KeepShift leaves out when it rounds down.
+  int64_t Lost(int s, int k) const {
+    const int64_t bytes = act_[k] + offset_[k] - offset_[s];
+    return bytes - FloorDivide(bytes) * size_;
+  }
   int64_t offset(int s) const { return offset_[s]; }
   // How far `bytes` is below the top of its slot j, in slots: [0, 1).
   double Rest(int s, int64_t bytes, int j) const {
@@ -62,6 +67,18 @@ class SlotGrid {
   std::vector<int> top_;
   std::vector<int> save_shift_;
 };
+
+// A schedule keeps act[k] in an interval from s on.
+struct Kept {
+  int s;
+  int k;
+};
+
+// At most `most`: as many slots, of those not much fewer, as round away the
+// least of what a good schedule keeps; so its time is bounded well, and with it
+// that of others like it. Chains of equal layers fit some grids far better.
+int ChooseSlots(const Costs& costs, int64_t memory, int most,
+                const std::vector<Kept>& schedule);
 
 }  // namespace meshwright::checkpoint
 

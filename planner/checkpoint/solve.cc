@@ -68,7 +68,12 @@ class Solver {
 
   // Takes the schedule of `decide` if it is the best so far.
   absl::Status Try(const Decide& decide, const char* solver) {
-    Sequence sequence = Unroll(costs_, free_, decide);
+    std::vector<Kept> kept;
+    Sequence sequence = Unroll(costs_, free_, [&](const Interval& interval) {
+      const int choice = decide(interval);
+      if (choice >= 0) kept.push_back({interval.s, choice});
+      return choice;
+    });
     ASSIGN_OR_RETURN(const Replayed replayed, Replay(chain_, sequence));
     if (replayed.peak_bytes > budget_) {
       return absl::InternalError(absl::StrCat("a schedule by '", solver,
@@ -80,6 +85,7 @@ class Solver {
       answer_.plan = {std::move(sequence), replayed.makespan,
                       replayed.peak_bytes};
       answer_.solver = solver;
+      kept_ = std::move(kept);
     }
     return {};
   }
@@ -88,16 +94,19 @@ class Solver {
     const bool exact = costs_.stages() <= options_.exact_stages;
     std::vector<int> levels;
     if (options_.interrupt.Possible()) levels.push_back(kCoarseSlots);
-    levels.push_back(exact ? kExactSlots : options_.slots);
-    for (const int slots : levels) {
+    const int slots = options_.slots > 0
+                          ? options_.slots
+                          : std::max(500, costs_.stages() * 5 / 6);
+    levels.push_back(exact ? kExactSlots : slots);
+    for (const int level : levels) {
       if (options_.interrupt.Requested() || answer_.Optimal()) return {};
-      // A plan is soon near the best; the bound gains from more slots.
-      RETURN_IF_ERROR(Lead(memory, exact ? slots : (slots + 1) / 2));
-      SlotTable table(costs_, memory, free_, slots, Rounding::kDown,
+      RETURN_IF_ERROR(Lead(memory, ChooseSlots(costs_, free_, level, kept_)));
+      const int chosen = ChooseSlots(costs_, free_, level, kept_);
+      SlotTable table(costs_, memory, free_, chosen, Rounding::kDown,
                       options_.table_bytes);
       if (!table.Fill(Threads(), options_.interrupt)) return {};
       TakeBound(table);
-      if (exact && slots == kExactSlots && !answer_.Optimal()) {
+      if (exact && level == kExactSlots && !answer_.Optimal()) {
         return Exact(memory, table);
       }
     }
@@ -156,6 +165,7 @@ class Solver {
   const Costs costs_;
   const int64_t free_;
   Answer answer_;
+  std::vector<Kept> kept_;  // of its plan
 };
 
 }  // namespace
@@ -169,9 +179,9 @@ absl::StatusOr<Answer> Solve(const Chain& chain, int64_t budget_bytes,
         absl::StrCat("budget is ", budget_bytes,
                      "; give the bytes that the device has, more than 0"));
   }
-  if (options.slots < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("slots is ", options.slots, "; a table has at least one"));
+  if (options.slots < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "slots is ", options.slots, "; give 0 to leave the number open"));
   }
   ASSIGN_OR_RETURN(Answer answer, Solver(chain, budget_bytes, options).Run());
   answer.elapsed = std::chrono::steady_clock::now() - start;

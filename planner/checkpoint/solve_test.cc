@@ -276,9 +276,9 @@ TEST(SolveTest, RefusesABudgetThatIsNotPositive) {
                 HasSubstr(absl::StrCat("budget is ", budget)));
   }
   Options options;
-  options.slots = 0;
+  options.slots = -1;
   EXPECT_THAT(std::string(Solve(chain, 1, options).status().message()),
-              HasSubstr("slots is 0"));
+              HasSubstr("slots is -1"));
   EXPECT_FALSE(Solve(Chain(), 1).ok());
 }
 
