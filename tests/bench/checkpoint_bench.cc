@@ -19,8 +19,9 @@ namespace {
 enum Shape {
   kMixed,         // every stage differs, time and memory apart
   kCorrelated,    // the time follows the bytes saved, with noise
-  kProportional,  // the time is the bytes saved: as hard as sums of subsets
-  kLayers,        // equal layers of two stages each
+  kProportional,  // the time is the bytes saved, what is kept is little: as
+                  // hard as sums of subsets
+  kLayers,  // equal layers of two stages each
 };
 
 Chain MakeChain(int stages, Shape shape) {
@@ -36,16 +37,18 @@ Chain MakeChain(int stages, Shape shape) {
       chain.saved_bytes.push_back(int64_t{chain.saved_bytes[i - 2]});
       chain.forward.push_back(Picoseconds{chain.forward[i - 2]});
     } else {
-      const int64_t act = between(1'000'000, 100'000'000);
-      const int64_t inner = between(0, 400'000'000);
+      const bool hard = shape == kProportional;
+      const int64_t act = between(1'000'000, hard ? 10'000'000 : 100'000'000);
+      const int64_t inner = between(hard ? 100'000'000 : 0, 400'000'000);
       chain.act_bytes.push_back(act);
       chain.saved_bytes.push_back(act + inner);
       int64_t time = between(1'000'000'000, 9'000'000'000);
       if (shape == kCorrelated) time = 10 * (act + inner) + time / 10;
-      if (shape == kProportional) time = 10 * (act + inner);
+      if (hard) time = 10 * (act + inner);
       chain.forward.emplace_back(time);
     }
     chain.backward.push_back(2 * chain.forward.back());
+    if (shape == kProportional) continue;
     chain.forward_transient_bytes.push_back(20'000'000);
     chain.backward_transient_bytes.push_back(40'000'000);
     chain.forward_communication.emplace_back(300'000'000);
