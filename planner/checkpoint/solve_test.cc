@@ -95,7 +95,7 @@ TEST(SolveTest, IsOptimalAtEveryBudget) {
 
 TEST(SolveTest, IsOptimalAtEveryBudgetOfLongerChains) {
   for (int n = 6; n <= 7; ++n) {
-    for (int seed = 0; seed < 12; ++seed) {
+    for (int seed = 0; seed < 60; ++seed) {
       ExpectOptimal(
           RandomChain(seed, {.stages = n,
                              .largest = seed % 2 == 0 ? 12 : 1'000'000,
