@@ -1,5 +1,6 @@
 #include "planner/checkpoint/min_kernels.h"
 
+#include <cstdint>
 #include <cstring>
 
 namespace meshwright::checkpoint {
@@ -17,23 +18,38 @@ MESHWRIGHT_INLINE void Load(const float* from, Vector& to) {
 }
 
 template <bool kBoth>
+MESHWRIGHT_INLINE void Step(float* out, const float* a, const float* b,
+                            float c) {
+  Vector sum, old;
+  Load(a, sum);
+  sum += c;
+  if constexpr (kBoth) {
+    Vector more;
+    Load(b, more);
+    sum += more;
+  }
+  Load(out, old);
+  sum = sum < old ? sum : old;
+  std::memcpy(out, &sum, sizeof(Vector));
+}
+
+// The first and the last step overlap the others, which a minimum allows, so
+// that those in between write whole lines of the cache.
+template <bool kBoth>
 MESHWRIGHT_INLINE void Run(float* out, const float* a, const float* b, float c,
                            int count) {
-  int i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    Vector sum, old;
-    Load(a + i, sum);
-    sum += c;
-    if constexpr (kBoth) {
-      Vector more;
-      Load(b + i, more);
-      sum += more;
+  if (count >= kLanes) {
+    Step<kBoth>(out, a, b, c);
+    const auto address = reinterpret_cast<uintptr_t>(out);
+    int i = kLanes - static_cast<int>(address % sizeof(Vector) / sizeof(float));
+    for (; i + kLanes <= count; i += kLanes) {
+      Step<kBoth>(out + i, a + i, kBoth ? b + i : b, c);
     }
-    Load(out + i, old);
-    sum = sum < old ? sum : old;
-    std::memcpy(out + i, &sum, sizeof(Vector));
+    const int last = count - kLanes;
+    Step<kBoth>(out + last, a + last, kBoth ? b + last : b, c);
+    return;
   }
-  for (; i < count; ++i) {
+  for (int i = 0; i < count; ++i) {
     float sum = a[i] + c;
     if constexpr (kBoth) sum += b[i];
     out[i] = sum < out[i] ? sum : out[i];

@@ -2,7 +2,7 @@
 //
 // Concept: written once, compiled for the plain instruction set and for AVX2,
 // and chosen by what the processor has. Both do the same additions in the same
-// order, so they give the same bits.
+// order, so they give the same bits. `out` does not overlap `a` or `b`.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_MIN_KERNELS_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_MIN_KERNELS_H_
 

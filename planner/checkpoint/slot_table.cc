@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <new>
 
 #include "planner/checkpoint/parallel_for.h"
 
 namespace meshwright::checkpoint {
 namespace {
 
-// Stages a side: two blocks of operands and the results fit a cache of 1 MiB.
-constexpr int kTile = 12;
+// Stages a side: a block of operands and of results fits a cache of 1 MiB.
+constexpr int kTile = 16;
+// Floats in a line of the cache.
+constexpr int kLineFloats = 16;
 
 }  // namespace
 
@@ -31,8 +34,12 @@ SlotTable::SlotTable(const Costs& costs, const LeastMemory& memory,
         Entry& entry = entries_[costs.Index(s, t)];
         entry.first = grid_.Slot(s, memory.least(s, t));
         entry.zero = grid_.Slot(s, memory.full(s, t));
-        entry.begin = total;
-        total += std::max(0, end(s, entry) - entry.first);
+        // Slot 0 of every line has the same place in a line of the cache.
+        const int count = end(s, entry) - entry.first;
+        if (count <= 0) continue;
+        entry.begin = total + entry.first % kLineFloats;
+        total =
+            (entry.begin + count + kLineFloats - 1) / kLineFloats * kLineFloats;
       }
     }
     return total;
@@ -45,7 +52,8 @@ SlotTable::SlotTable(const Costs& costs, const LeastMemory& memory,
     grid_ = SlotGrid(costs, free_bytes, slots);
     total = lay_out();
   }
-  figures_ = std::make_unique_for_overwrite<float[]>(total);
+  figures_.reset(static_cast<float*>(::operator new[](
+      total * sizeof(float), std::align_val_t(kLineFloats * sizeof(float)))));
   per_slot_ = 1.0 / static_cast<double>(grid_.size());
   for (int s = 0; s < n; ++s) {
     gradient_.push_back(static_cast<double>(costs.Gradient(s)) * per_slot_);

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "planner/checkpoint/costs.h"
@@ -60,6 +61,11 @@ class SlotTable {
     int first;
     int end;
   };
+  struct AlignedDelete {
+    void operator()(float* figures) const {
+      ::operator delete[](figures, std::align_val_t(64));
+    }
+  };
   // All that keeping at k from s on has in common for every t.
   struct Way {
     int k;
@@ -85,7 +91,7 @@ class SlotTable {
   std::vector<int> keep_shift_;
   std::vector<double> keep_need_;
   std::vector<double> gradient_;  // in slots, per t
-  std::unique_ptr<float[]> figures_;
+  std::unique_ptr<float[], AlignedDelete> figures_;
 };
 
 }  // namespace meshwright::checkpoint
