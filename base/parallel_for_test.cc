@@ -5,11 +5,13 @@
 namespace meshwright::base {
 namespace {
 
-TEST(ParallelForTest, EveryIndexIsVisitedOnce) {
+TEST(ParallelForTest, EveryIndexIsVisitedOncePerCall) {
   for (const int count : {0, 1, 2, 1000}) {
     std::vector<std::atomic<int>> visits(count);
     ParallelFor(count, [&](int i) { ++visits[i]; });
-    for (const auto& it : visits) EXPECT_EQ(it, 1);
+    ParallelFor(
+        count, [&](int i) { ++visits[i]; }, 3);
+    for (const auto& it : visits) EXPECT_EQ(it, 2);
   }
 }
 

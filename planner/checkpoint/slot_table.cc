@@ -5,7 +5,7 @@
 #include <cmath>
 #include <new>
 
-#include "planner/checkpoint/parallel_for.h"
+#include "base/parallel_for.h"
 
 namespace meshwright::checkpoint {
 namespace {
@@ -87,10 +87,11 @@ bool SlotTable::Fill(int threads, const Interrupt& interrupt) {
   const int tiles = (costs_.stages() + kTile - 1) / kTile;
   std::atomic<bool> stopped = false;
   for (int diagonal = 0; diagonal < tiles; ++diagonal) {
-    ParallelFor(tiles - diagonal, threads, [&](int row) {
+    const auto fill = [&](int row) {
       if (!stopped) FillTile(row, row + diagonal, interrupt);
       if (interrupt.Requested()) stopped = true;
-    });
+    };
+    base::ParallelFor(tiles - diagonal, fill, threads);
     if (stopped) return false;
   }
   return true;
