@@ -50,8 +50,13 @@ absl::Status UseWriteAheadLog(SqliteDatabase& database) {
 }  // namespace
 
 absl::Status PrepareSchema(SqliteDatabase& database) {
-  // Before anything is written: a foreign file stays as it is.
-  RETURN_IF_ERROR(CheckVersion(database).status());
+  // Before anything is written: a foreign file stays as it is. In one read
+  // transaction, or what another process makes of a new file meanwhile would
+  // look foreign.
+  RETURN_IF_ERROR(database.Execute("BEGIN"));
+  absl::Status status = CheckVersion(database).status();
+  status.Update(database.Execute("COMMIT"));
+  RETURN_IF_ERROR(status);
   RETURN_IF_ERROR(UseWriteAheadLog(database));
   RETURN_IF_ERROR(database.Execute("PRAGMA synchronous = FULL"));
   return database.Transact([&]() -> absl::Status {

@@ -21,7 +21,7 @@ enum Shape {
   kCorrelated,    // the time follows the bytes saved, with noise
   kProportional,  // the time is the bytes saved, what is kept is little: as
                   // hard as sums of subsets
-  kLayers,  // equal layers of two stages each
+  kLayers,        // equal layers of two stages each
 };
 
 Chain MakeChain(int stages, Shape shape) {
