@@ -1,8 +1,8 @@
 #include "coordinator/service/recipes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -167,36 +167,44 @@ class SumMaker {
   std::map<Factors, int> number_;
 };
 
-// What a switch saves: state, else what waits for the backward pass.
-int64_t BytesSaved(const Configuration& plain, const Configuration& switched) {
-  const int64_t state = plain.persistent_bytes - switched.persistent_bytes;
-  return state != 0 ? state : plain.saved_bytes - switched.saved_bytes;
+// Of all values of the segment, on one device.
+double BytesOfValues(const Analysis& analysis, const ProfileSpace& space,
+                     int type, const Configuration& configuration) {
+  const auto& values = analysis.graphs[analysis.types[type]].values;
+  double bytes = 0;
+  for (int i = 0; i < static_cast<int>(values.size()); ++i) {
+    const ir::Shape& shape = analysis.module.at(values[i].origin).shape;
+    const space::Mesh& mesh = space.context.mesh;
+    bytes += static_cast<double>(space::BytesPerDevice(
+        shape, configuration.annotation.Of(i, shape, mesh), mesh));
+  }
+  return bytes;
 }
 
 // Adds the recipes of the configurations under a switch, and to those required
 // one reference of each, with what it is compared to: that which saves most.
-void AddSwitched(const std::vector<Configuration>& configurations,
+void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
                  const std::vector<int>& plain, TypeRecipe& recipe) {
   struct Reference {
     int configuration = -1;
-    int64_t bytes = 0;
+    double bytes = 0;
   };
+  const auto& configurations = space.types[type].configurations;
   const auto kind = [&](int c) {
     return std::pair(configurations[c].segment_switch,
                      configurations[plain[c]].segment_switch);
   };
-  const auto bytes = [&](int c) {
-    return BytesSaved(configurations[plain[c]], configurations[c]);
-  };
   const int count = static_cast<int>(configurations.size());
+  std::vector<double> saved(configurations.size(), 0);
   std::map<decltype(kind(0)), Reference> references;
   for (int c = 0; c < count; ++c) {
     if (plain[c] == c) continue;
+    saved[c] = BytesOfValues(analysis, space, type, configurations[plain[c]]) -
+               BytesOfValues(analysis, space, type, configurations[c]);
     Reference& it = references[kind(c)];
-    if (it.configuration >= 0 && std::abs(bytes(c)) <= std::abs(it.bytes)) {
-      continue;
+    if (it.configuration < 0 || std::abs(saved[c]) > std::abs(it.bytes)) {
+      it = {c, saved[c]};
     }
-    it = {c, bytes(c)};
   }
   recipe.switched.resize(configurations.size());
   std::set<int> required(recipe.required.begin(), recipe.required.end());
@@ -207,9 +215,8 @@ void AddSwitched(const std::vector<Configuration>& configurations,
       required.insert({c, plain[c]});
       continue;
     }
-    recipe.switched[c] = {
-        plain[c], it.configuration, plain[it.configuration],
-        static_cast<double>(bytes(c)) / static_cast<double>(it.bytes)};
+    recipe.switched[c] = {plain[c], it.configuration, plain[it.configuration],
+                          saved[c] / it.bytes};
   }
   recipe.required.assign(required.begin(), required.end());
   for (int c : recipe.required) {
@@ -303,7 +310,7 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
           recipes[t].required.push_back(plain[c]);
       }
     }
-    AddSwitched(configurations, plain, recipes[t]);
+    AddSwitched(analysis, space, t, plain, recipes[t]);
   }
   return recipes;
 }

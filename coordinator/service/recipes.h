@@ -11,7 +11,7 @@
 //                        another mask
 //   under a switch       from the same one without it, plus what the switch
 //                        adds to one of its type, in proportion to the bytes
-//                        that it saves
+//                        by which values become smaller
 // A factor is one block's strategy or one split. With T(..) the time of the
 // configuration that has the named factors of c and all others of the base:
 //   single factors       t(c) = sum_i T(i) - (n - 1) T(base)
