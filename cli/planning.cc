@@ -57,13 +57,19 @@ absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
 }
 
 // Every node takes any configuration that was measured.
+// One that can be predicted, if a hundred draws hold one: segments that share a
+// parameter may forbid each other's configurations.
 SegmentChoice RandomChoice(const MeasuredStep& step, std::mt19937_64& random) {
   SegmentChoice choice;
-  for (int type : step.analysis.type_of_segment) {
-    const auto& usable = step.measured.usable[type];
-    choice.push_back(usable[random() % usable.size()]);
+  for (int draw = 0; draw < 100; ++draw) {
+    choice.clear();
+    for (int type : step.analysis.type_of_segment) {
+      const auto& usable = step.measured.usable[type];
+      choice.push_back(usable[random() % usable.size()]);
+    }
+    exporting::SettleEnds(step.analysis, step.space, choice);
+    if (ScoreChoice(step, choice).ok()) break;
   }
-  exporting::SettleEnds(step.analysis, step.space, choice);
   return choice;
 }
 
