@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "planner/problem/allowed.h"
 #include "planner/problem/evaluate.h"
 
 namespace meshwright::problem {
@@ -81,14 +82,7 @@ class Explainer {
   }
 
   std::vector<int> Allowed(int node) const {
-    if (const auto fixed = problem_.fixed.find(node);
-        fixed != problem_.fixed.end()) {
-      return fixed->second;
-    }
-    std::vector<int> all(
-        problem_.types[problem_.nodes[node].type].configs.size());
-    for (size_t c = 0; c < all.size(); ++c) all[c] = c;
-    return all;
+    return AllowedConfigs(problem_, node);
   }
 
   std::vector<Neighbour> Neighbours(int node, int64_t copy) const {
@@ -143,8 +137,8 @@ class Explainer {
         std::min<__int128>(peak, std::numeric_limits<int64_t>::max());
     RunnerUp move{
         .config = to, .saves = saves, .peak_bytes = static_cast<int64_t>(held)};
-    move.fits = !problem_.memory_limit_bytes.has_value() ||
-                move.peak_bytes <= *problem_.memory_limit_bytes;
+    const std::optional<int64_t> limit = UsableBytes(problem_);
+    move.fits = !limit.has_value() || move.peak_bytes <= *limit;
     return move;
   }
 

@@ -75,7 +75,9 @@ struct PlanProblem {
   std::vector<SelfEdge> self_edges;
   std::vector<Table> tables;
   std::optional<int64_t> memory_limit_bytes;
+  double headroom_percent = 0;            // of the limit, left to the allocator
   std::map<int, std::vector<int>> fixed;  // node → configurations allowed
+  std::map<int, std::vector<int>> forbidden;  // node → those that are not
 };
 
 // choice[node][copy] is a configuration of the node's type.

@@ -119,21 +119,23 @@ absl::StatusOr<Table> ReadTable(const json& rows, const std::string& field) {
   return table;
 }
 
-absl::Status ReadFixed(const json& document, PlanProblem& problem) {
-  const auto fixed = document.find("fixed");
+// Lists of configurations by node.
+absl::Status ReadWishes(const json& document, const char* name,
+                        std::map<int, std::vector<int>>& wishes) {
+  const auto fixed = document.find(name);
   if (fixed == document.end()) return {};
   if (!fixed->is_object()) {
-    return absl::InvalidArgumentError("fixed is not an object");
+    return absl::InvalidArgumentError(absl::StrCat(name, " is not an object"));
   }
   for (const auto& [key, allowed] : fixed->items()) {
     int node = 0;
     if (!absl::SimpleAtoi(key, &node)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("fixed has the key '", key, "', which is no node"));
+          absl::StrCat(name, " has the key '", key, "', which is no node"));
     }
-    const std::string field = absl::StrCat("fixed[", node, "]");
+    const std::string field = absl::StrCat(name, "[", node, "]");
     RETURN_IF_ERROR(CheckArray(allowed, field));
-    std::vector<int>& list = problem.fixed[node];
+    std::vector<int>& list = wishes[node];
     for (size_t i = 0; i < allowed.size(); ++i) {
       const std::string entry = absl::StrCat(field, "[", i, "]");
       ASSIGN_OR_RETURN(const int64_t config, ReadInteger(allowed[i], entry));
@@ -193,7 +195,15 @@ absl::StatusOr<PlanProblem> Read(const json& document) {
     ASSIGN_OR_RETURN(problem.memory_limit_bytes,
                      ReadInteger(*limit, "memory_limit_bytes"));
   }
-  RETURN_IF_ERROR(ReadFixed(document, problem));
+  if (const auto headroom = document.find("headroom_percent");
+      headroom != document.end()) {
+    if (!headroom->is_number()) {
+      return absl::InvalidArgumentError("headroom_percent is not a number");
+    }
+    problem.headroom_percent = headroom->get<double>();
+  }
+  RETURN_IF_ERROR(ReadWishes(document, "fixed", problem.fixed));
+  RETURN_IF_ERROR(ReadWishes(document, "forbidden", problem.forbidden));
   return problem;
 }
 
@@ -253,8 +263,14 @@ std::string ProblemToJson(const PlanProblem& problem) {
   if (problem.memory_limit_bytes.has_value()) {
     document["memory_limit_bytes"] = *problem.memory_limit_bytes;
   }
+  if (problem.headroom_percent != 0) {
+    document["headroom_percent"] = problem.headroom_percent;
+  }
   for (const auto& [node, allowed] : problem.fixed) {
     document["fixed"][absl::StrCat(node)] = allowed;
+  }
+  for (const auto& [node, configs] : problem.forbidden) {
+    document["forbidden"][absl::StrCat(node)] = configs;
   }
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }

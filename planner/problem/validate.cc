@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "planner/problem/allowed.h"
 
 namespace meshwright::problem {
 namespace {
@@ -136,17 +137,21 @@ absl::Status CheckEdges(const PlanProblem& problem) {
   return {};
 }
 
-absl::Status CheckFixed(const PlanProblem& problem) {
-  for (const auto& [node, allowed] : problem.fixed) {
-    RETURN_IF_ERROR(
-        CheckIndex(node, problem.nodes.size(), "a key of fixed", "nodes"));
-    const std::string field = absl::StrCat("fixed[", node, "]");
-    if (allowed.empty()) return Bad(field, " allows no configuration");
+absl::Status CheckWishes(const PlanProblem& problem,
+                         const std::map<int, std::vector<int>>& wishes,
+                         const char* name) {
+  for (const auto& [node, named] : wishes) {
+    RETURN_IF_ERROR(CheckIndex(node, problem.nodes.size(),
+                               absl::StrCat("a key of ", name), "nodes"));
+    const std::string field = absl::StrCat(name, "[", node, "]");
     const size_t configs =
         problem.types[problem.nodes[node].type].configs.size();
-    for (const int config : allowed) {
+    for (const int config : named) {
       RETURN_IF_ERROR(
           CheckIndex(config, configs, "an entry of " + field, "configs"));
+    }
+    if (AllowedConfigs(problem, node).empty()) {
+      return Bad(field, " allows no configuration of node ", node);
     }
   }
   return {};
@@ -191,10 +196,15 @@ absl::Status Validate(const PlanProblem& problem) {
   RETURN_IF_ERROR(CheckTables(problem));
   RETURN_IF_ERROR(CheckNodes(problem));
   RETURN_IF_ERROR(CheckEdges(problem));
-  RETURN_IF_ERROR(CheckFixed(problem));
+  RETURN_IF_ERROR(CheckWishes(problem, problem.fixed, "fixed"));
+  RETURN_IF_ERROR(CheckWishes(problem, problem.forbidden, "forbidden"));
   RETURN_IF_ERROR(CheckAcyclic(problem));
   if (problem.memory_limit_bytes.value_or(0) < 0) {
     return Bad("memory_limit_bytes is negative: ", *problem.memory_limit_bytes);
+  }
+  if (!(problem.headroom_percent >= 0 && problem.headroom_percent < 100)) {
+    return Bad("headroom_percent is ", problem.headroom_percent,
+               ", but must be at least 0 and below 100");
   }
   return {};
 }
@@ -211,16 +221,16 @@ absl::Status ValidateChoice(const PlanProblem& problem, const Choice& choice) {
       return Bad("choice[", n, "] has ", choice[n].size(),
                  " copies, but the node has ", node.repeat);
     }
-    const auto fixed = problem.fixed.find(n);
+    const std::vector<int> allowed = AllowedConfigs(problem, n);
     for (const int config : choice[n]) {
       if (config < 0 || config >= configs) {
         return Bad("choice[", n, "] names configuration ", config, " of ",
                    configs);
       }
-      if (fixed != problem.fixed.end() &&
-          std::count(fixed->second.begin(), fixed->second.end(), config) == 0) {
-        return Bad("choice[", n, "] names configuration ", config,
-                   ", which fixed does not allow");
+      if (!std::binary_search(allowed.begin(), allowed.end(), config)) {
+        return Bad("choice[", n, "] names configuration ", config, ", which ",
+                   problem.fixed.contains(n) ? "fixed" : "forbidden",
+                   " does not allow");
       }
       if (node.tied && config != choice[n].front()) {
         return Bad("choice[", n, "] differs between copies of a tied node");

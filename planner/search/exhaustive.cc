@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/problem/allowed.h"
 #include "planner/problem/evaluate.h"
 
 namespace meshwright::search {
@@ -34,6 +35,7 @@ Exhaustive SolveExhaustively(const PlanProblem& problem) {
   for (const problem::Node& node : problem.nodes) {
     choice.emplace_back(node.repeat, 0);
   }
+  const std::optional<int64_t> limit = problem::UsableBytes(problem);
   Exhaustive best;
   do {
     const auto evaluation = problem::Evaluate(problem, choice);
@@ -41,8 +43,7 @@ Exhaustive SolveExhaustively(const PlanProblem& problem) {
     const int64_t peak = evaluation->peak_bytes;
     best.least_memory_bytes =
         std::min(best.least_memory_bytes.value_or(peak), peak);
-    if (problem.memory_limit_bytes.has_value() &&
-        peak > *problem.memory_limit_bytes) {
+    if (limit.has_value() && peak > *limit) {
       continue;
     }
     if (!best.choice.has_value() || evaluation->time < best.time) {

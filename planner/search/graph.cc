@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "planner/problem/allowed.h"
+
 namespace meshwright::search {
 namespace {
 
@@ -67,10 +69,10 @@ class Builder {
 
   int UnaryOf(int n) {
     const problem::Node& node = problem_.nodes[n];
-    const auto fixed = problem_.fixed.find(n);
-    std::vector<int> allowed;
-    if (fixed != problem_.fixed.end()) allowed = fixed->second;
-    std::sort(allowed.begin(), allowed.end());
+    std::vector<int> allowed;  // empty: all
+    if (problem::IsNarrowed(problem_, n)) {
+      allowed = problem::AllowedConfigs(problem_, n);
+    }
     const int64_t copies = node.tied ? node.repeat : 1;
     const auto [entry, is_new] = known_.try_emplace(
         {node.type, copies, allowed}, static_cast<int>(graph_.unaries.size()));

@@ -12,7 +12,8 @@ using problem::SaturatingAdd;
 
 constexpr int kUnmet = -1;
 constexpr Cost kRounding = 4;
-constexpr int64_t kGroupCost = 8;  // in candidates
+constexpr int64_t kGroupCost = 8;     // in candidates
+constexpr size_t kManyLabels = 1000;  // between two looks at `until`
 
 // Against the order of elimination, and what hangs below one variable before
 // what hangs below another, so that few variables are waited for at a time.
@@ -163,7 +164,8 @@ void Labels::Meet(const Stage& before, int from, Place& place, Stage& stage) {
   }
 }
 
-void Labels::ExpandGroup(const Stage& before, int from, Stage& stage) {
+bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
+                         const Until& until) {
   const std::vector<int>& variables = before.keys.variables();
   for (size_t i = 0; i < variables.size(); ++i) {
     places_[variables[i]] = before.keys.Place(from, i);
@@ -186,6 +188,7 @@ void Labels::ExpandGroup(const Stage& before, int from, Stage& stage) {
   }
   for (Place& place : PlacesOf(v)) {
     if (place.addition > most_slack) break;
+    if (front.size() > kManyLabels && until()) return false;
     Meet(before, from, place, stage);
     const Cost* const completions =
         &stage.completions[place.group * priced_.size()];
@@ -205,21 +208,26 @@ void Labels::ExpandGroup(const Stage& before, int from, Stage& stage) {
     }
     if (runs.size() > begin) runs_[place.group].begins.push_back(begin);
   }
+  return true;
 }
 
-void Labels::Expand(const Stage& before, Stage& stage) {
+bool Labels::Expand(const Stage& before, Stage& stage, const Until& until) {
   for (Runs& runs : runs_) {
     runs.labels.clear();
     runs.begins.clear();
   }
   for (size_t from = 0; from < before.fronts.size(); ++from) {
-    ExpandGroup(before, static_cast<int>(from), stage);
+    if (from % kManyLabels == kManyLabels - 1 && until()) return false;
+    if (!ExpandGroup(before, static_cast<int>(from), stage, until)) {
+      return false;
+    }
   }
   for (int group = 0; group < stage.keys.size(); ++group) {
     stage.fronts.push_back(merger_.Merge(runs_[group]));
   }
   let_go_ = std::min(let_go_, HoldToWidth(stage.fronts, goal_.width));
   Compact(stage);
+  return true;
 }
 
 // Forgets the groups without labels.
@@ -257,11 +265,10 @@ Cost Labels::Solve(const Until& until) {
     return least;
   };
   for (Stage& stage : stages_) {
-    if (until()) {
+    if (until() || !Expand(*before, stage, until)) {
       let_go_ = std::min(let_go_, least(&Label::bound));
       return kNever;
     }
-    Expand(*before, stage);
     before = &stage;
   }
   return best_ = least(&Label::time);

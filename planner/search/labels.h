@@ -69,8 +69,10 @@ class Labels {
   };
 
   void Arrange();
-  void Expand(const Stage& before, Stage& stage);
-  void ExpandGroup(const Stage& before, int from, Stage& stage);
+  // False if stopped.
+  bool Expand(const Stage& before, Stage& stage, const Until& until);
+  bool ExpandGroup(const Stage& before, int from, Stage& stage,
+                   const Until& until);
   std::vector<Place> PlacesOf(int v);
   void Meet(const Stage& before, int from, Place& place, Stage& stage);
   bool SetBound(Label& label, const Cost* completions,

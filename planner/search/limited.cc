@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <queue>
+#include <span>
 #include <utility>
 
 #include "planner/search/improve.h"
@@ -19,19 +20,25 @@ using problem::SaturatingAdd;
 
 constexpr int kMostRounds = 40;
 constexpr int64_t kFirstWidth = 32;
-// Prices for the labels: that of the range, and both ways by halves of itself.
-constexpr int kPricesEachWay = 7;
+// Prices for the labels: that of the range, and both ways by parts of itself;
+// the powers of two they are.
+constexpr int kFewParts[] = {2, 5};
+constexpr int kManyParts[] = {1, 2, 3, 4, 5, 6, 7};
+
+// Labels first look for plans a small part of the gap above the bound, then
+// farther, and become wider where those kept were too few.
+constexpr Cost kFirstPart = 32;
+constexpr Cost kFarther = 4;
+constexpr int64_t kFewCandidates = 1000;
 
 // What is known to pay for a kind of model: how much wider labels become each
-// time, and into how many parts of the gap a range's transients may reach,
-// before and after labels were tried.
+// time, and how much of the reach a range's transients may span.
 struct Pace {
   int64_t wider;
-  double fresh_parts;
-  double tried_parts;
+  double span;
 };
-constexpr Pace kForestPace{32, 2, 0.5};
-constexpr Pace kGraphPace{8, 4, 2};
+constexpr Pace kForestPace{32, 1};
+constexpr Pace kGraphPace{8, 0.5};
 
 // Plans whose largest transient is between two values.
 struct Range {
@@ -39,7 +46,8 @@ struct Range {
   int high = 0;
   Cost bound = 0;
   int64_t price = 0;
-  int64_t width = 0;                   // of the labels so far
+  int64_t width = kFirstWidth;         // of the labels to try
+  Cost reach = 0;                      // above the bound, to be looked at
   Point fast;                          // of too many bytes
   Point small;                         // of few enough
   std::shared_ptr<const Model> model;  // without what cannot be best
@@ -91,21 +99,19 @@ class Search {
                .model = model_};
     root.price = NextPrice(root);
     Add(root);
+    Dive();
     while (!open_.empty() && open_.top().bound <= incumbent_.time) {
       if (until_() || IsSpent()) break;
       Range range = open_.top();
       open_.pop();
-      if (range.low == range.high ||
-          (range.width < most_width_ && !IsWide(range))) {
+      if (range.reach == 0) {
+        range.reach = 1 + (incumbent_.time - range.bound) / kFirstPart;
+      }
+      if (range.low == range.high || !IsWide(range)) {
         Prove(range);
         continue;
       }
-      const int middle = (range.low + range.high) / 2;
-      Range upper = range;
-      range.high = middle;
-      upper.low = middle + 1;
-      Add(range);
-      Add(upper);
+      Halve(range);
     }
     Cost bound = std::min(incumbent_.time, given_up_);
     if (!open_.empty()) bound = std::min(bound, open_.top().bound);
@@ -117,6 +123,30 @@ class Search {
     const Cost gap = incumbent_.time - open_.top().bound;
     return candidates_ > (gap < incumbent_.time / 1000 ? effort_.fine_candidates
                                                        : effort_.candidates);
+  }
+
+  void Halve(Range range) {
+    const int middle = (range.low + range.high) / 2;
+    Range upper = range;
+    range.high = middle;
+    upper.low = middle + 1;
+    Add(range);
+    Add(upper);
+  }
+
+  // For a good plan early: few labels where the bound is least.
+  void Dive() {
+    while (!open_.empty() && !until_()) {
+      const Range range = open_.top();
+      if (range.bound >= incumbent_.time) return;
+      if (range.low == range.high) {
+        Cost let_go = kNever;
+        Label(range, *range.model, incumbent_.time, let_go);
+        return;
+      }
+      open_.pop();
+      Halve(range);
+    }
   }
 
   int64_t RoomOf(const Range& range) const {
@@ -134,14 +164,17 @@ class Search {
                                  range.fast.bytes - range.small.bytes));
   }
 
+  // No plan above it is looked at for now.
+  Cost TargetOf(const Range& range) const {
+    return std::min(incumbent_.time, Clamp(range.bound + range.reach));
+  }
+
   // Whether halving the range would raise its bound by as much as matters.
   bool IsWide(const Range& range) const {
     const Cost span =
         PriceOf(range.price, transients_[range.high] - transients_[range.low]);
-    const double parts =
-        range.width == 0 ? pace_.fresh_parts : pace_.tried_parts;
-    return static_cast<double>(span) * parts >
-           static_cast<double>(incumbent_.time - range.bound);
+    return static_cast<double>(span) * pace_.span >
+           static_cast<double>(TargetOf(range) - range.bound);
   }
 
   // Bounds the range and keeps it where it may hold a better plan.
@@ -235,59 +268,81 @@ class Search {
     incumbent_.slots = std::move(slots);
   }
 
-  std::vector<int64_t> PricesAround(int64_t price) const {
+  std::vector<int64_t> PricesAround(const Range& range) const {
+    const std::span<const int> parts = range.width == kFirstWidth
+                                           ? std::span<const int>(kFewParts)
+                                           : std::span<const int>(kManyParts);
     std::vector<int64_t> prices;
-    for (int k = 1; k <= kPricesEachWay; ++k) {
-      prices.push_back(price - (price >> k));
+    for (const int k : parts) {
+      prices.push_back(range.price - (range.price >> k));
     }
-    prices.push_back(price);
-    for (int k = kPricesEachWay; k >= 1; --k) {
-      prices.push_back(std::min(dearest_, price + (price >> k)));
+    prices.push_back(range.price);
+    for (size_t i = parts.size(); i > 0; --i) {
+      prices.push_back(
+          std::min(dearest_, range.price + (range.price >> parts[i - 1])));
     }
     return prices;
   }
 
-  // Labels of the next width; puts the range back if wider ones may help.
+  // Looks for a plan up to the target; puts the range back if there may be
+  // others, farther up or among those let go.
   void Prove(Range range) {
-    const bool is_first = range.width == 0;
-    range.width = std::min(most_width_,
-                           is_first ? kFirstWidth : range.width * pace_.wider);
+    const Cost target = TargetOf(range);
+    const bool is_first = range.width == kFirstWidth;
     // Exact buckets for many prices pay only where labels are many.
-    Tighten(range, is_first ? effort_.easy_steps / 2 : effort_.easy_steps * 5);
+    const Model model =
+        Focus(*range.model, range.price,
+              Clamp(target + PriceOf(range.price, RoomOf(range))),
+              is_first ? effort_.easy_steps / 2 : effort_.easy_steps * 5,
+              effort_, until_);
+    Cost let_go = kNever;
+    const int64_t before = candidates_;
+    if (model.IsPossible() && !Label(range, model, target, let_go)) {
+      given_up_ = std::min(given_up_, range.bound);
+      return;
+    }
+    range.bound = std::max(range.bound, std::min(let_go, target + 1));
     if (range.bound > incumbent_.time) return;
-    const Model& model = *range.model;
+    if (let_go > target) {
+      range.reach *= kFarther;
+      if (candidates_ - before < kFewCandidates) range.reach *= kFarther;
+    } else if (range.width < most_width_) {
+      range.width = std::min(most_width_, range.width * pace_.wider);
+    } else {
+      given_up_ = std::min(given_up_, range.bound);
+      return;
+    }
+    open_.push(range);
+  }
+
+  // False if that takes too much.
+  bool Label(const Range& range, const Model& model, Cost target,
+             Cost& let_go) {
     const Order order = ChooseOrder(model);
     std::vector<Relaxed> relaxed;
     std::vector<PricedBuckets> priced;
-    const std::vector<int64_t> prices = PricesAround(range.price);
+    const std::vector<int64_t> prices = PricesAround(range);
     const RelaxEffort spend{
-        .steps = is_first ? effort_.easy_steps : effort_.easy_steps * 20,
+        .steps = effort_.easy_steps * (range.width == kFirstWidth ? 1 : 20),
         .together = static_cast<int>(prices.size())};
     for (const int64_t price : prices) {
-      relaxed.push_back(Relax(model, order, price, MostOf(range, price), spend,
-                              effort_, until_));
-      if (relaxed.back().bound >= kNever) return;
-      if (!relaxed.back().buckets->is_complete()) {
-        given_up_ = std::min(given_up_, range.bound);
-        return;
-      }
+      relaxed.push_back(Relax(model, order, price,
+                              Clamp(target + PriceOf(price, RoomOf(range))),
+                              spend, effort_, until_));
+      if (relaxed.back().bound >= kNever) return true;
+      if (!relaxed.back().buckets->is_complete()) return false;
       priced.push_back({price, relaxed.back().buckets.get()});
     }
     Labels labels(model, std::move(priced),
                   {.memory = {.limit_bytes = limit_,
                               .least_transient = transients_[range.low]},
-                   .most_time = incumbent_.time,
+                   .most_time = target,
                    .width = range.width});
     const Cost time = labels.Solve(until_);
     candidates_ += labels.candidates();
     if (time < kNever) Take(time, model, labels.Places());
-    range.bound = std::max(range.bound, labels.let_go());
-    if (range.bound > incumbent_.time) return;
-    if (range.width < most_width_ || range.low < range.high) {
-      open_.push(range);
-    } else {
-      given_up_ = std::min(given_up_, range.bound);
-    }
+    let_go = labels.let_go();
+    return true;
   }
 
   const std::shared_ptr<const Model> model_;

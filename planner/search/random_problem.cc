@@ -78,6 +78,12 @@ class Generator {
 
   void Fix(int n) {
     const int configs = Configs(made_.nodes[n].type);
+    if (configs > 1 && Below(3) == 0) {
+      made_.forbidden[n] = {Below(configs)};
+      made_.fixed.erase(n);
+      return;
+    }
+    made_.forbidden.erase(n);
     made_.fixed[n] = {Below(configs)};
     if (Below(2) == 0) made_.fixed[n].push_back(Below(configs));
   }

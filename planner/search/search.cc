@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "planner/problem/allowed.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/validate.h"
 #include "planner/search/improve.h"
@@ -77,19 +78,19 @@ class Solver {
     }
     if (fastest.bound < fastest.cost) answer.solver = "labels";
     answer.lower_bound = Picoseconds(fastest.bound);
-    if (!problem_.memory_limit_bytes.has_value() ||
-        FootprintOf(graph_, fastest.slots).peak() <=
-            *problem_.memory_limit_bytes) {
+    const std::optional<int64_t> limit = problem::UsableBytes(problem_);
+    if (!limit.has_value() ||
+        FootprintOf(graph_, fastest.slots).peak() <= *limit) {
       RETURN_IF_ERROR(SetPlan(fastest.slots, answer));
       return answer;
     }
-    RETURN_IF_ERROR(Limit(fastest, answer));
+    RETURN_IF_ERROR(Limit(fastest, *limit, answer));
     return answer;
   }
 
  private:
-  absl::Status Limit(const MinSumResult& fastest, Answer& answer) {
-    const int64_t limit = *problem_.memory_limit_bytes;
+  absl::Status Limit(const MinSumResult& fastest, int64_t limit,
+                     Answer& answer) {
     LeastMemory least = FindLeastMemory(graph_, components_, effort_, until_);
     if (least.slots.empty()) {
       return absl::OutOfRangeError(

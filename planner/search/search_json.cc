@@ -2,18 +2,24 @@
 
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "planner/problem/allowed.h"
 #include "planner/problem/problem_json.h"
 
 namespace meshwright::search {
 
 using nlohmann::ordered_json;
 
+namespace {
+
+ordered_json Optional(const std::optional<int64_t>& bytes) {
+  return bytes.has_value() ? ordered_json(*bytes) : ordered_json();
+}
+
+}  // namespace
+
 std::string AnswerToJson(const problem::PlanProblem& problem,
                          const Answer& answer) {
   ordered_json document;
-  const auto optional = [](const std::optional<int64_t>& bytes) {
-    return bytes.has_value() ? ordered_json(*bytes) : ordered_json();
-  };
   document["feasible"] = answer.plan.has_value();
   if (answer.plan.has_value()) {
     document["seconds"] = problem::ToSeconds(answer.plan->time);
@@ -26,18 +32,59 @@ std::string AnswerToJson(const problem::PlanProblem& problem,
          {"seconds", "lower_bound_seconds", "gap", "peak_bytes", "choice"}) {
       document[figure] = nullptr;
     }
-    document["least_memory_bytes"] = optional(answer.least_memory_bytes);
-    document["limit_bytes"] = optional(problem.memory_limit_bytes);
+    document["least_memory_bytes"] = Optional(answer.least_memory_bytes);
+    document["limit_bytes"] = Optional(problem::UsableBytes(problem));
   }
   document["solver"] = answer.solver;
   document["solve_seconds"] = answer.elapsed.count();
   return document.dump();
 }
 
+std::string FrontToJson(const problem::PlanProblem& problem,
+                        const MemoryFront& front) {
+  ordered_json document;
+  document["front"] = ordered_json::array();
+  for (const FrontPoint& point : front.points) {
+    document["front"].push_back(
+        {{"seconds", problem::ToSeconds(point.plan.time)},
+         {"lower_bound_seconds", problem::ToSeconds(point.lower_bound)},
+         {"peak_bytes", point.plan.peak_bytes},
+         {"limit_bytes", point.limit_bytes},
+         {"choice", point.plan.choice}});
+  }
+  document["complete"] = front.is_complete;
+  document["least_memory_bytes"] = Optional(front.least_memory_bytes);
+  document["limit_bytes"] = Optional(problem::UsableBytes(problem));
+  document["solve_seconds"] = front.elapsed.count();
+  return document.dump();
+}
+
 absl::StatusOr<std::string> SearchJson(std::string_view json,
-                                       const Options& options) {
-  ASSIGN_OR_RETURN(const problem::PlanProblem problem,
+                                       const SearchWishes& wishes) {
+  ASSIGN_OR_RETURN(problem::PlanProblem problem,
                    problem::ProblemFromJson(json));
+  if (wishes.headroom_percent.has_value()) {
+    problem.headroom_percent = *wishes.headroom_percent;
+  }
+  Options options{.stop = wishes.stop};
+  if (wishes.deadline_seconds.has_value()) {
+    // Beyond a year there is none; a comparison with NaN is false.
+    const double seconds = *wishes.deadline_seconds;
+    if (!(seconds >= 0)) {
+      return absl::InvalidArgumentError(
+          "the deadline must be 0 seconds or more");
+    }
+    if (seconds < 3e7) {
+      options.deadline =
+          std::chrono::steady_clock::now() +
+          std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
+    }
+  }
+  if (wishes.front_points.has_value()) {
+    ASSIGN_OR_RETURN(const MemoryFront front,
+                     FindFront(problem, *wishes.front_points, options));
+    return FrontToJson(problem, front);
+  }
   ASSIGN_OR_RETURN(const Answer answer, Solve(problem, options));
   return AnswerToJson(problem, answer);
 }

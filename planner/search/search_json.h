@@ -1,21 +1,36 @@
 // SearchJson: `meshwright search` without the command line.
 //
-// In → Out: a problem as JSON → the answer as JSON (docs/formats/search.md).
+// In → Out: a problem as JSON → the answer as JSON (docs/formats/search.md), or
+// the whole front of time against memory.
 // An infeasible problem is an answer: "feasible": false.
 // Errors: those of ProblemFromJson and Solve, one sentence each.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_SEARCH_JSON_H_
 #define MESHWRIGHT_PLANNER_SEARCH_SEARCH_JSON_H_
 
+#include <cstdint>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "planner/search/memory_front.h"
 #include "planner/search/search.h"
 
 namespace meshwright::search {
 
+struct SearchWishes {
+  std::optional<double> deadline_seconds;
+  std::optional<double> headroom_percent;  // instead of the problem's
+  std::optional<int64_t> front_points;     // the front, not one plan
+  std::stop_token stop;
+};
+
 absl::StatusOr<std::string> SearchJson(std::string_view json,
-                                       const Options& options = {});
+                                       const SearchWishes& wishes = {});
+
+std::string FrontToJson(const problem::PlanProblem& problem,
+                        const MemoryFront& front);
 
 std::string AnswerToJson(const problem::PlanProblem& problem,
                          const Answer& answer);

@@ -102,9 +102,10 @@ void Chains(std::initializer_list<int> depths, int seeds,
             std::optional<double> seconds) {
   for (const int depth : depths) {
     for (const Data data : kData) {
-      Measure(std::to_string(depth) + " layers, " + NameOf(data), seeds,
-              [&](uint64_t seed) { return Transformer(depth, seed, data); },
-              seconds);
+      Measure(
+          std::to_string(depth) + " layers, " + NameOf(data), seeds,
+          [&](uint64_t seed) { return Transformer(depth, seed, data); },
+          seconds);
     }
   }
 }
@@ -112,16 +113,17 @@ void Chains(std::initializer_list<int> depths, int seeds,
 void Graphs(std::optional<double> seconds) {
   PrintHead("60 nodes x 30, 10 skips; asked: 5000 ms, gap 0");
   for (const Data data : kData) {
-    Measure(std::string("graph, ") + NameOf(data), 5,
-            [&](uint64_t seed) { return Skips(60, 30, 10, seed, data); },
-            seconds);
+    Measure(
+        std::string("graph, ") + NameOf(data), 5,
+        [&](uint64_t seed) { return Skips(60, 30, 10, seed, data); }, seconds);
   }
 }
 
 void Shapes(std::optional<double> seconds) {
   PrintHead("other shapes");
   const auto measure = [&](const char* what, const PlanProblem& problem) {
-    Measure(what, 1, [&](uint64_t) { return problem; }, seconds);
+    Measure(
+        what, 1, [&](uint64_t) { return problem; }, seconds);
   };
   measure("24 layers, tied embedding", TiedEmbedding(24));
   measure("1000 layers, tied embedding", TiedEmbedding(1000));
@@ -134,9 +136,9 @@ void Shapes(std::optional<double> seconds) {
   for (const int64_t depth : {24, 1000, 100'000}) {
     for (const bool unsettled : {false, true}) {
       Worst one;
-      one.Add(Solved(unsettled ? Unsettled(depth)
-                               : Transformer(depth, 81, Data::kNoisy),
-                     std::nullopt));
+      one.Add(Solved(
+          unsettled ? Unsettled(depth) : Transformer(depth, 81, Data::kNoisy),
+          std::nullopt));
       one.Print(std::to_string(depth) + " layers, free" +
                 (unsettled ? ", unsettled" : ""));
     }

@@ -73,8 +73,8 @@ int Maker::Table(int from_type, int to_type) {
   const int columns = problem.types[to_type].configs.size();
   problem::Table made{rows, columns, {}};
   for (int i = 0; i < rows * columns; ++i) {
-    made.entries.push_back(Picoseconds(
-        data_ == Data::kPlain ? 0 : Between(0, most_resharding)));
+    made.entries.push_back(
+        Picoseconds(data_ == Data::kPlain ? 0 : Between(0, most_resharding)));
   }
   problem.tables.push_back(std::move(made));
   return static_cast<int>(problem.tables.size()) - 1;
