@@ -20,13 +20,16 @@ std::string Document(const std::string& config, const std::string& more = "") {
 
 TEST(ProblemJsonTest, ReadsTheFormatAndWritesItBack) {
   const auto problem = ProblemFromJson(
-      Document(kConfig, R"(,"memory_limit_bytes":1e3,"fixed":{"1":[0]})"));
+      Document(kConfig, R"(,"memory_limit_bytes":1e3,"fixed":{"1":[0]},
+                           "headroom_percent":2.5,"forbidden":{"0":[]})"));
   ASSERT_TRUE(problem.ok()) << problem.status();
   EXPECT_EQ(problem->types[0].configs[0].time.count(), 500'000'000'000);
   EXPECT_EQ(problem->nodes[0].repeat, 3);
   EXPECT_TRUE(problem->nodes[1].tied);
   EXPECT_EQ(problem->memory_limit_bytes, 1000);
   EXPECT_EQ(problem->fixed.at(1), std::vector<int>{0});
+  EXPECT_EQ(problem->headroom_percent, 2.5);
+  EXPECT_TRUE(problem->forbidden.at(0).empty());
   const std::string written = ProblemToJson(*problem);
   const auto again = ProblemFromJson(written);
   ASSERT_TRUE(again.ok()) << again.status();
@@ -61,6 +64,11 @@ TEST(ProblemJsonTest, NamesTheFieldInOneSentence) {
        "persistent_bytes is larger than 63 bits hold"},
       {Document(kConfig, R"(,"fixed":{"x":[0]})"), "the key 'x'"},
       {Document(kConfig, R"(,"fixed":[1])"), "fixed is not an object"},
+      {Document(kConfig, R"(,"forbidden":[1])"), "forbidden is not an object"},
+      {Document(kConfig, R"(,"forbidden":{"0":[0]})"),
+       "forbidden[0] allows no configuration"},
+      {Document(kConfig, R"(,"headroom_percent":"5")"),
+       "headroom_percent is not a number"},
       {Document(kConfig, R"(,"memory_limit_bytes":"8GiB")"),
        "memory_limit_bytes is string"},
   };

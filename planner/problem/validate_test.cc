@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 namespace meshwright::problem {
@@ -59,6 +60,31 @@ TEST(ValidateTest, NamesTheFieldOfEveryFault) {
       {"a key of fixed is 5", [](PlanProblem& p) { p.fixed[5] = {0}; }},
       {"an entry of fixed[1] is 1", [](PlanProblem& p) { p.fixed[1] = {1}; }},
       {"fixed[0] allows no", [](PlanProblem& p) { p.fixed[0] = {}; }},
+      {"a key of forbidden is -1",
+       [](PlanProblem& p) { p.forbidden[-1] = {0}; }},
+      {"an entry of forbidden[1] is 3",
+       [](PlanProblem& p) { p.forbidden[1] = {3}; }},
+      {"forbidden[0] allows no configuration of node 0",
+       [](PlanProblem& p) {
+         p.forbidden[0] = {0, 1};
+       }},
+      {"fixed[0] allows no configuration of node 0",
+       [](PlanProblem& p) {
+         p.fixed[0] = {0};
+         p.forbidden[0] = {0};
+       }},
+      {"headroom_percent is -1",
+       [](PlanProblem& p) { p.headroom_percent = -1; }},
+      {"headroom_percent is 100",
+       [](PlanProblem& p) { p.headroom_percent = 100; }},
+      {"headroom_percent is nan",
+       [](PlanProblem& p) { p.headroom_percent = std::nan(""); }},
+      {"nodes[0].repeat brings the copies to more than",
+       [](PlanProblem& p) { p.nodes[0].repeat = int64_t{1} << 31; }},
+      {"types[0].configs[0].seconds is too large",
+       [](PlanProblem& p) {
+         p.types[0].configs[0].time = kLongestTime + Picoseconds(1);
+       }},
       {"memory_limit_bytes is negative",
        [](PlanProblem& p) { p.memory_limit_bytes = -1; }},
   };
@@ -91,6 +117,9 @@ TEST(ValidateTest, ChecksChoices) {
   EXPECT_FALSE(ValidateChoice(problem, {{0}, {0}}).ok());
   EXPECT_FALSE(ValidateChoice(problem, {{0, 2}, {0}}).ok());
   problem.fixed[0] = {1};
+  EXPECT_FALSE(ValidateChoice(problem, {{0, 1}, {0}}).ok());
+  problem.fixed.clear();
+  problem.forbidden[0] = {0};
   EXPECT_FALSE(ValidateChoice(problem, {{0, 1}, {0}}).ok());
   problem.nodes[0].tied = true;
   EXPECT_TRUE(ValidateChoice(problem, {{1, 1}, {0}}).ok());

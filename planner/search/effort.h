@@ -12,9 +12,9 @@ struct Effort {
   int64_t table_entries = int64_t{1} << 27;  // 8 bytes each, kept together
   double table_steps = 4e9;                  // of one elimination
   double easy_steps = 2e7;                   // eliminated without more ado
-  int64_t labels = 6'000'000;                // kept at once, 40 bytes each
+  int64_t labels = 2'000'000;                // kept at once, 40 bytes each
   int64_t candidates = 40'000'000;           // labels looked at
-  int64_t fine_candidates = 5'000'000;       // once the gap is below 1e-3
+  int64_t fine_candidates = 5'000'000;  // of a long chain, the gap below 1e-3
 };
 
 }  // namespace meshwright::search

@@ -10,6 +10,7 @@ using problem::SaturatingAdd;
 
 constexpr int kMostSweeps = 20;
 constexpr size_t kMostMixed = 2'000'000;  // slots
+constexpr size_t kMostPolished = 100'000;
 
 std::vector<int> PlacesOf(const Model& model, const std::vector<int>& slots) {
   std::vector<int> places(slots.size());
@@ -101,20 +102,26 @@ void Draft::Move(int v, int place) {
 
 std::vector<int> Mix(const Model& model, const std::vector<int>& small,
                      const std::vector<int>& fast, int64_t limit_bytes) {
-  std::vector<int> best = small;
+  const size_t size = small.size();
   Cost least = kNever;
+  size_t moved = 0;  // of the best plan, from the end it began at
+  bool is_backwards = false;
   const auto walk = [&](bool backwards) {
     Draft draft(model, small);
-    for (size_t i = 0; i < small.size(); ++i) {
-      const int v = backwards ? small.size() - 1 - i : i;
-      draft.Move(v, fast[v]);
+    for (size_t i = 0; i < size; ++i) {
+      const size_t v = backwards ? size - 1 - i : i;
+      draft.Move(static_cast<int>(v), fast[v]);
       if (draft.time() >= least || draft.peak() > limit_bytes) continue;
       least = draft.time();
-      best = draft.places();
+      moved = i + 1;
+      is_backwards = backwards;
     }
   };
   walk(false);
   walk(true);
+  std::vector<int> best = small;
+  const size_t begin = is_backwards ? size - moved : 0;
+  std::copy_n(fast.begin() + begin, moved, best.begin() + begin);
   return best;
 }
 
@@ -145,11 +152,11 @@ void MixPlans(const Graph& graph, const std::vector<int>& too_large,
               int64_t limit_bytes, Incumbent& incumbent) {
   if (too_large.size() > kMostMixed) return;
   const Model model = LaidOutModel(graph);
-  const std::vector<int> places =
-      Polish(model,
-             Mix(model, PlacesOf(model, incumbent.slots),
-                 PlacesOf(model, too_large), limit_bytes),
-             limit_bytes);
+  std::vector<int> places = Mix(model, PlacesOf(model, incumbent.slots),
+                                PlacesOf(model, too_large), limit_bytes);
+  if (places.size() <= kMostPolished) {
+    places = Polish(model, std::move(places), limit_bytes);
+  }
   const Draft draft(model, places);
   if (draft.time() >= incumbent.time) return;
   incumbent.time = draft.time();

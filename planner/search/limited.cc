@@ -19,6 +19,7 @@ namespace {
 using problem::SaturatingAdd;
 
 constexpr int kMostRounds = 40;
+constexpr size_t kShort = 200;  // variables; proved to the end
 constexpr int64_t kFirstWidth = 32;
 // Prices for the labels: that of the range, and both ways by parts of itself;
 // the powers of two they are.
@@ -27,7 +28,7 @@ constexpr int kManyParts[] = {1, 2, 3, 4, 5, 6, 7};
 
 // Labels first look for plans a small part of the gap above the bound, then
 // farther, and become wider where those kept were too few.
-constexpr Cost kFirstPart = 32;
+constexpr Cost kFirstPart = 8;
 constexpr Cost kFarther = 4;
 constexpr int64_t kFewCandidates = 1000;
 
@@ -121,8 +122,10 @@ class Search {
  private:
   bool IsSpent() const {
     const Cost gap = incumbent_.time - open_.top().bound;
-    return candidates_ > (gap < incumbent_.time / 1000 ? effort_.fine_candidates
-                                                       : effort_.candidates);
+    const bool is_fine =
+        model_->variables.size() > kShort && gap < incumbent_.time / 1000;
+    return candidates_ >
+           (is_fine ? effort_.fine_candidates : effort_.candidates);
   }
 
   void Halve(Range range) {

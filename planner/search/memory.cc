@@ -10,7 +10,8 @@ namespace {
 
 using problem::SaturatingAdd;
 
-constexpr int kMostRounds = 60;
+constexpr int64_t kMostRounds = 60;
+constexpr int64_t kMostRoundSlots = 6'000'000;
 
 Cost TimeOf(const Graph& graph, const MinSumResult& result, int64_t price) {
   Cost priced = 0;
@@ -196,7 +197,9 @@ std::vector<int> PriceMemory(const Graph& graph,
   Point fast{fastest.cost, FootprintOf(graph, fastest.slots).bytes};
   Point small{incumbent.time, incumbent.bytes};
   std::vector<int> too_large = fastest.slots;
-  for (int round = 0; round < kMostRounds; ++round) {
+  const int64_t rounds = std::clamp<int64_t>(
+      kMostRoundSlots / graph.first_slot.back(), 4, kMostRounds);
+  for (int64_t round = 0; round < rounds; ++round) {
     if (fast.bytes <= room || small.time <= fast.time ||
         incumbent.time <= incumbent.lower_bound || until()) {
       break;

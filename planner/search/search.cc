@@ -42,6 +42,22 @@ __int128 DearestTime(const Graph& graph) {
   return sum;
 }
 
+// Whether copies of a tied node alone take too long: such configurations count
+// as never.
+bool IsTiedTooLong(const PlanProblem& problem) {
+  return std::any_of(
+      problem.nodes.begin(), problem.nodes.end(),
+      [&](const problem::Node& node) {
+        if (!node.tied) return false;
+        const auto& configs = problem.types[node.type].configs;
+        return std::any_of(
+            configs.begin(), configs.end(), [&](const problem::Config& config) {
+              return static_cast<__int128>(node.repeat) * config.time.count() >=
+                     kNever;
+            });
+      });
+}
+
 class Solver {
  public:
   Solver(const PlanProblem& problem, const Options& options)
@@ -65,7 +81,7 @@ class Solver {
     MinSumResult fastest =
         MinSum(graph_, components_, TimeCosts(graph_), effort_, until_);
     if (fastest.bound >= kNever) {
-      if (dearest_ >= kNever) {
+      if (dearest_ >= kNever || IsTiedTooLong(problem_)) {
         return absl::OutOfRangeError(
             "every plan takes longer than the 23 days that can be added up");
       }
@@ -132,6 +148,7 @@ class Solver {
   // near kNever.
   bool IsModerate() const {
     constexpr double kMostSteps = 1e8;
+    constexpr int64_t kMostSlots = 20'000;  // some kilobytes each
     double steps = 0;
     for (size_t n = 0; n < graph_.node_unary.size(); ++n) {
       const double k = graph_.unaries[graph_.node_unary[n]].time.size();
@@ -139,7 +156,8 @@ class Solver {
           k * k *
           static_cast<double>(graph_.first_slot[n + 1] - graph_.first_slot[n]);
     }
-    return steps <= kMostSteps && dearest_ < kNever / 8;
+    return graph_.first_slot.back() <= kMostSlots && steps <= kMostSteps &&
+           dearest_ < kNever / 8;
   }
 
   // The figures of a plan come from the evaluator, not from the solver.

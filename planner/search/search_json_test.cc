@@ -58,5 +58,53 @@ TEST(SearchJsonTest, InfeasibleIsAnAnswer) {
   EXPECT_EQ(answer["limit_bytes"], 8);
 }
 
+std::string Text(const std::string& more) {
+  std::string text = kProblem;
+  return text.replace(text.find("%LIMIT%"), 7, more);
+}
+
+TEST(SearchJsonTest, TheFrontInOneCall) {
+  const auto answer = SearchJson(Text(""), {.front_points = 100});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const json front = json::parse(*answer);
+  EXPECT_EQ(front["complete"], true);
+  EXPECT_EQ(front["least_memory_bytes"], 9);
+  ASSERT_EQ(front["front"].size(), 4);
+  EXPECT_EQ(front["front"][0]["peak_bytes"], 9);
+  EXPECT_EQ(front["front"][0]["seconds"], 6.0);
+  EXPECT_EQ(front["front"][3]["peak_bytes"], 34);
+  EXPECT_EQ(front["front"][3]["choice"], json::parse("[[0,0,0]]"));
+}
+
+TEST(SearchJsonTest, NothingFitsTheFrontEither) {
+  const auto answer =
+      SearchJson(Text(R"(, "memory_limit_bytes": 8)"), {.front_points = 5});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const json front = json::parse(*answer);
+  EXPECT_TRUE(front["front"].empty());
+  EXPECT_EQ(front["least_memory_bytes"], 9);
+  EXPECT_EQ(front["limit_bytes"], 8);
+}
+
+TEST(SearchJsonTest, HeadroomLowersTheLimit) {
+  const std::string text = Text(R"(, "memory_limit_bytes": 34)");
+  const auto answer = SearchJson(text, {.headroom_percent = 20});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_LE(json::parse(*answer)["peak_bytes"], 27);
+  EXPECT_FALSE(SearchJson(text, {.headroom_percent = 100}).ok());
+}
+
+TEST(SearchJsonTest, DeadlinesAreChecked) {
+  EXPECT_TRUE(SearchJson(Text(""), {.deadline_seconds = 0}).ok());
+  EXPECT_TRUE(SearchJson(Text(""), {.deadline_seconds = 1e300}).ok());
+  EXPECT_FALSE(SearchJson(Text(""), {.deadline_seconds = -1}).ok());
+  EXPECT_FALSE(SearchJson(Text(""), {.front_points = 0}).ok());
+}
+
+TEST(SearchJsonTest, ForbiddenConfigurationsAreNotTaken) {
+  const json answer = Answer(R"(, "forbidden": {"0": [0]})");
+  EXPECT_EQ(answer["choice"], json::parse("[[1,1,1]]"));
+}
+
 }  // namespace
 }  // namespace meshwright::search

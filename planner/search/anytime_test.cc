@@ -1,0 +1,135 @@
+// A search may be stopped at any moment: what it says then holds.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "planner/problem/evaluate.h"
+#include "planner/problem/problem_json.h"
+#include "planner/search/exhaustive.h"
+#include "planner/search/random_problem.h"
+#include "planner/search/search.h"
+
+namespace meshwright::search {
+namespace {
+
+using problem::Picoseconds;
+using problem::PlanProblem;
+
+void ExpectHolds(const PlanProblem& problem, const Answer& answer,
+                 Picoseconds optimum) {
+  ASSERT_TRUE(answer.plan.has_value());
+  const auto evaluation = problem::Evaluate(problem, answer.plan->choice);
+  ASSERT_TRUE(evaluation.ok()) << evaluation.status();
+  ASSERT_EQ(evaluation->time, answer.plan->time);
+  ASSERT_EQ(evaluation->peak_bytes, answer.plan->peak_bytes);
+  if (problem.memory_limit_bytes.has_value()) {
+    ASSERT_LE(evaluation->peak_bytes, *problem.memory_limit_bytes);
+  }
+  ASSERT_LE(answer.lower_bound, optimum);
+  ASSERT_GE(answer.plan->time, optimum);
+  ASSERT_EQ(answer.Gap() == 0, answer.lower_bound == answer.plan->time);
+}
+
+// Searches end after a count of work drawn at random; some at once.
+TEST(AnytimeTest, HoldsAfterAnyAmountOfWork) {
+  std::mt19937_64 random(5);
+  int open = 0;
+  for (int round = 0; round < 300; ++round) {
+    const PlanProblem problem =
+        RandomProblem(920000 + round, {.shuffled = true,
+                                       .tied = round % 3 == 0,
+                                       .fixed = round % 4 == 0,
+                                       .limit = round % 2 == 0,
+                                       .skeleton = Skeleton(round % 4)});
+    SCOPED_TRACE(problem::ProblemToJson(problem));
+    const Exhaustive oracle = SolveExhaustively(problem);
+    const int64_t work = int64_t{1} << (random() % 12);
+    std::stop_source source;
+    if (work == 1) source.request_stop();
+    const auto answer =
+        Solve(problem, {.stop = source.get_token(),
+                        .effort = {.table_entries = 4 * work,
+                                   .table_steps = static_cast<double>(work),
+                                   .easy_steps = 1,
+                                   .labels = 10 + work,
+                                   .candidates = work,
+                                   .fine_candidates = work}});
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    ASSERT_EQ(answer->plan.has_value(), oracle.choice.has_value());
+    if (!oracle.choice.has_value()) {
+      ASSERT_EQ(answer->least_memory_bytes, oracle.least_memory_bytes);
+      continue;
+    }
+    ExpectHolds(problem, *answer, oracle.time);
+    open += answer->Gap() > 0 ? 1 : 0;
+  }
+  EXPECT_GT(open, 5);
+}
+
+// 40 copies of one type under a limit in the middle: tens of milliseconds.
+PlanProblem Chain(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](int64_t bound) {
+    return static_cast<int64_t>(random() % bound);
+  };
+  PlanProblem problem;
+  problem::NodeType layer{"layer", {}};
+  for (int c = 0; c < 30; ++c) {
+    const int64_t time = 27'000'000'000 + below(37'000'000'000);
+    layer.configs.push_back({Picoseconds(time), (70'000'000'000 - time) / 100,
+                             below(40'000), below(200'000'000)});
+  }
+  problem::Table table{30, 30, {}};
+  for (int i = 0; i < 900; ++i) {
+    table.entries.push_back(Picoseconds(below(4'000'000'000)));
+  }
+  problem.types = {layer};
+  problem.nodes = {{.type = 0, .repeat = 40}};
+  problem.tables = {table};
+  problem.self_edges = {{0, 0}};
+  const auto fastest = Solve(problem);
+  problem.memory_limit_bytes = 0;
+  const auto least = Solve(problem);
+  problem.memory_limit_bytes =
+      (fastest->plan->peak_bytes + *least->least_memory_bytes) / 2;
+  return problem;
+}
+
+TEST(AnytimeTest, HoldsWhenCancelledByAnotherThread) {
+  const PlanProblem problem = Chain(1);
+  const auto whole = Solve(problem);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  ASSERT_EQ(whole->Gap(), 0);
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 30; ++round) {
+    std::stop_source source;
+    const int64_t turns = random() % 10'000'000;
+    std::jthread other([&source, turns] {
+      std::atomic<int64_t> turn = 0;
+      while (turn.fetch_add(1) < turns) {
+      }
+      source.request_stop();
+    });
+    const auto answer = Solve(problem, {.stop = source.get_token()});
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    ExpectHolds(problem, *answer, whole->plan->time);
+  }
+}
+
+TEST(AnytimeTest, HoldsAtAnyDeadline) {
+  const PlanProblem problem = Chain(2);
+  const auto whole = Solve(problem);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  for (int microseconds = 0; microseconds < 30'000; microseconds += 1500) {
+    const auto answer =
+        Solve(problem, {.deadline = std::chrono::steady_clock::now() +
+                                    std::chrono::microseconds(microseconds)});
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    ExpectHolds(problem, *answer, whole->plan->time);
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::search
