@@ -30,7 +30,8 @@ namespace meshwright::search {
 struct FrontPoint {
   Plan plan;
   problem::Picoseconds lower_bound{0};  // of every plan within limit_bytes
-  int64_t limit_bytes = 0;              // at least the plan's peak
+  // At least the plan's peak; INT64_MAX: more memory gives no faster plan.
+  int64_t limit_bytes = 0;
 };
 
 struct MemoryFront {

@@ -45,11 +45,13 @@ std::string FrontToJson(const problem::PlanProblem& problem,
   ordered_json document;
   document["front"] = ordered_json::array();
   for (const FrontPoint& point : front.points) {
+    const bool no_more = point.limit_bytes == INT64_MAX;
     document["front"].push_back(
         {{"seconds", problem::ToSeconds(point.plan.time)},
          {"lower_bound_seconds", problem::ToSeconds(point.lower_bound)},
          {"peak_bytes", point.plan.peak_bytes},
-         {"limit_bytes", point.limit_bytes},
+         {"limit_bytes",
+          no_more ? ordered_json() : ordered_json(point.limit_bytes)},
          {"choice", point.plan.choice}});
   }
   document["complete"] = front.is_complete;

@@ -58,6 +58,20 @@ TEST(SearchJsonTest, InfeasibleIsAnAnswer) {
   EXPECT_EQ(answer["limit_bytes"], 8);
 }
 
+TEST(SearchJsonTest, TheFrontEndsWhereMemoryNoLongerHelps) {
+  std::string text = kProblem;
+  text.replace(text.find("%LIMIT%"), 7, "");
+  SearchWishes wishes;
+  wishes.front_points = 100;
+  const auto answer = SearchJson(text, wishes);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const json front = json::parse(*answer)["front"];
+  ASSERT_GT(front.size(), 1u);
+  EXPECT_TRUE(front.front()["limit_bytes"].is_number());
+  EXPECT_TRUE(front.back()["limit_bytes"].is_null());
+  EXPECT_EQ(front.back()["seconds"], 3.0);
+}
+
 std::string Text(const std::string& more) {
   std::string text = kProblem;
   return text.replace(text.find("%LIMIT%"), 7, more);
