@@ -38,29 +38,29 @@ class Estimator {
     const int count = static_cast<int>(configurations.size());
     std::map<int, Estimate> open;
     std::vector<double> ratios;
-    const auto compare = [&](int c, const Estimate& estimate,
-                             std::vector<double>& with) {
+    const auto compare = [&](int c, const Estimate& estimate) {
       if (estimate.time.count() <= 0) return;
       const auto measured = MeasuredCost(space_, configurations[c], results_);
       if (measured.has_value()) {
-        with.push_back(static_cast<double>(measured->time.count()) /
-                       static_cast<double>(estimate.time.count()));
+        ratios.push_back(static_cast<double>(measured->time.count()) /
+                         static_cast<double>(estimate.time.count()));
       } else {
         open[c] = estimate;
       }
     };
     for (int c = 0; c < count; ++c) {
       const std::optional<Estimate> estimate = Raw(type, c);
-      if (estimate.has_value()) compare(c, *estimate, ratios);
+      if (estimate.has_value()) compare(c, *estimate);
     }
     Calibration& calibration = out_.calibrations.emplace_back();
     if (!ratios.empty()) calibration.scale = Median(ratios);
     for (double& ratio : ratios) ratio /= calibration.scale;
-    for (auto& [c, estimate] : open)
+    for (auto& [c, estimate] : open) {
       estimate.time = Scale(estimate.time, calibration.scale);
+    }
     for (int c = 0; c < count; ++c) {
       const std::optional<Estimate> estimate = OfSwitch(type, c, open);
-      if (estimate.has_value()) compare(c, *estimate, ratios);
+      if (estimate.has_value()) compare(c, *estimate);
     }
     calibration.compared = static_cast<int>(ratios.size());
     for (double ratio : ratios) {
@@ -103,7 +103,10 @@ class Estimator {
     } else {
       return std::nullopt;
     }
-    estimate.time += Scale(with->time - without->time, it.share);
+    // Two noisy times may differ by more than the plain one takes.
+    estimate.time =
+        std::max(estimate.time + Scale(with->time - without->time, it.share),
+                 Picoseconds(1));
     estimate.transient_bytes =
         std::max(estimate.transient_bytes, with->transient_bytes);
     return estimate;
