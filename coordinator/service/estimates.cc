@@ -83,11 +83,9 @@ class Estimator {
   // `open` holds what is estimated of the type without a switch.
   std::optional<Estimate> OfSwitch(int type, int configuration,
                                    const std::map<int, Estimate>& open) const {
-    const auto& switched = recipes_[type].switched;
-    if (switched.empty() || !switched[configuration].has_value()) {
-      return std::nullopt;
-    }
-    const SwitchRecipe& it = *switched[configuration];
+    const SwitchRecipe* const recipe = recipes_[type].Switched(configuration);
+    if (recipe == nullptr) return std::nullopt;
+    const SwitchRecipe& it = *recipe;
     const auto& configurations = space_.types[type].configurations;
     const auto cost = [&](int c) {
       return MeasuredCost(space_, configurations[c], results_);
@@ -116,10 +114,7 @@ class Estimator {
   std::optional<Estimate> Raw(int type, int configuration) const {
     const int twin = recipes_[type].twin;
     if (twin >= 0) return OfTwin(twin, configuration);
-    const auto& switched = recipes_[type].switched;
-    if (!switched.empty() && switched[configuration].has_value()) {
-      return std::nullopt;
-    }
+    if (recipes_[type].Switched(configuration) != nullptr) return std::nullopt;
     if (halves_.IsCut(type)) return halves_.Sum(type, configuration, results_);
     const auto& sums = recipes_[type].sums;
     if (sums.empty() || sums[configuration].empty()) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/fingerprint.h"
+#include "base/status_macros.h"
 #include "proto/hlo/hlo.pb.h"
 
 namespace meshwright::service {
@@ -144,6 +145,17 @@ absl::Status FakeMeasurer::Measure(const v1::RunnerRequest& request,
     on_result(result);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<store::Results> FakeMeasurer::MeasureAll(
+    const std::vector<v1::Program>& programs) {
+  v1::RunnerRequest request;
+  request.mutable_programs()->Assign(programs.begin(), programs.end());
+  store::Results results;
+  RETURN_IF_ERROR(Measure(
+      request, [&](const v1::ProfileResult& row) { results[row.key()] = row; },
+      [](const v1::RunnerEvent::Started&) {}));
+  return results;
 }
 
 int64_t FakeMeasurer::Nanoseconds(const v1::Program& program) const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "coordinator/jobs/measurer.h"
+#include "profiledb/store/profile_store.h"
 
 namespace meshwright::service {
 
@@ -25,6 +26,10 @@ class FakeMeasurer : public jobs::Measurer {
   absl::Status Measure(const v1::RunnerRequest& request,
                        const OnResult& on_result,
                        const OnStarted& on_started) override;
+
+  // Their rows, by key.
+  absl::StatusOr<store::Results> MeasureAll(
+      const std::vector<v1::Program>& programs);
 
   // The machine; without one, times are made from keys.
   std::optional<uint64_t> machine;

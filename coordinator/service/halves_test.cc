@@ -24,18 +24,11 @@ class HalvesTest : public testing::Test {
   }
 
   void Measure(const std::vector<v1::Program>& programs) {
-    v1::RunnerRequest request;
-    for (const v1::Program& it : programs) *request.add_programs() = it;
     FakeMeasurer measurer;
     measurer.machine = 1;
-    ASSERT_TRUE(measurer
-                    .Measure(
-                        request,
-                        [&](const v1::ProfileResult& row) {
-                          results_[row.key()] = row;
-                        },
-                        [](const v1::RunnerEvent::Started&) {})
-                    .ok());
+    const auto rows = measurer.MeasureAll(programs);
+    ASSERT_TRUE(rows.ok()) << rows.status();
+    for (const auto& [key, row] : *rows) results_[key] = row;
   }
 
   segmenter::Analysis analysis_;

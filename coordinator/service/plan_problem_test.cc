@@ -21,18 +21,11 @@ class PlanProblemTest : public testing::Test {
     space::KeyContext context;
     context.mesh = {1, 2};
     space_ = BuildProfileSpace(analysis_, context);
-    v1::RunnerRequest request;
-    for (const auto& it : space_.programs) *request.add_programs() = it;
     FakeMeasurer measurer;
     measurer.machine = 1;
-    EXPECT_TRUE(measurer
-                    .Measure(
-                        request,
-                        [&](const v1::ProfileResult& row) {
-                          results_[row.key()] = row;
-                        },
-                        [](const v1::RunnerEvent::Started&) {})
-                    .ok());
+    const auto rows = measurer.MeasureAll(space_.programs);
+    EXPECT_TRUE(rows.ok()) << rows.status();
+    results_ = *rows;
   }
 
   problem::PlanProblem Build() const {

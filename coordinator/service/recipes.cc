@@ -195,11 +195,17 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
                      configurations[plain[c]].segment_switch);
   };
   const int count = static_cast<int>(configurations.size());
+  std::map<int, double> bytes;  // of plain ones
   std::vector<double> saved(configurations.size(), 0);
   std::map<decltype(kind(0)), Reference> references;
   for (int c = 0; c < count; ++c) {
     if (plain[c] == c) continue;
-    saved[c] = BytesOfValues(analysis, space, type, configurations[plain[c]]) -
+    const auto [of_plain, added] = bytes.try_emplace(plain[c], 0);
+    if (added) {
+      of_plain->second =
+          BytesOfValues(analysis, space, type, configurations[plain[c]]);
+    }
+    saved[c] = of_plain->second -
                BytesOfValues(analysis, space, type, configurations[c]);
     Reference& it = references[kind(c)];
     if (it.configuration < 0 || std::abs(saved[c]) > std::abs(it.bytes)) {

@@ -56,8 +56,16 @@ struct TypeRecipe {
   // By configuration: others, or itself, and their weights; of main programs.
   // Empty: required, or told by the halves.
   std::vector<std::vector<std::pair<int, int>>> sums;
-  // By configuration; none for those without a switch and for references.
+  // By configuration; none for those without a switch and for references. Empty
+  // for a twin.
   std::vector<std::optional<SwitchRecipe>> switched;
+
+  const SwitchRecipe* Switched(int configuration) const {
+    if (switched.empty() || !switched[configuration].has_value()) {
+      return nullptr;
+    }
+    return &*switched[configuration];
+  }
 };
 
 // `base[t]` is the configuration that the factors of type t vary from.

@@ -43,11 +43,12 @@ TEST_P(SwitchRecipeTest, ASwitchIsToldFromTheOneOfItsKindThatSavesMost) {
   for (size_t t = 0; t < recipes_.size(); ++t) {
     const auto& configurations = space_.types[t].configurations;
     const std::vector<int> plain = space::PlainOnes(space_.types[t]);
-    const auto& switched = recipes_[t].switched;
-    for (size_t c = 0; c < switched.size(); ++c) {
-      if (!switched[c].has_value()) continue;
+    for (size_t c = 0; c < plain.size(); ++c) {
+      const SwitchRecipe* const recipe =
+          recipes_[t].Switched(static_cast<int>(c));
+      if (recipe == nullptr) continue;
       ++told;
-      const SwitchRecipe& it = *switched[c];
+      const SwitchRecipe& it = *recipe;
       EXPECT_EQ(it.plain, plain[c]);
       EXPECT_EQ(it.reference_plain, plain[it.reference]);
       EXPECT_EQ(configurations[it.reference].segment_switch,
@@ -74,7 +75,7 @@ TEST_P(SwitchRecipeTest, EveryConfigurationHasOneSource) {
       const bool is_plain = plain[c] == static_cast<int>(c);
       const bool by_halves = halves_->IsCut(static_cast<int>(t)) && is_plain;
       const bool by_sum = !it.sums.empty() && !it.sums[c].empty();
-      const bool by_switch = !it.switched.empty() && it.switched[c].has_value();
+      const bool by_switch = it.Switched(static_cast<int>(c)) != nullptr;
       if (required.contains(static_cast<int>(c))) {
         EXPECT_FALSE(by_sum || by_switch) << t << " " << c;
       } else {

@@ -141,13 +141,12 @@ class Selection::Round {
 
   // What the switch adds has its rows, or what it is added to will have none.
   bool SwitchFailed(int type, int configuration) const {
-    const auto& switched = recipes_[type].switched;
-    if (switched.empty() || !switched[configuration].has_value()) return false;
-    const SwitchRecipe& it = *switched[configuration];
-    return HasRow(type, it.reference) && HasRow(type, it.reference_plain) &&
-           (HasRow(type, it.plain) ||
+    const SwitchRecipe* const it = recipes_[type].Switched(configuration);
+    return it != nullptr && HasRow(type, it->reference) &&
+           HasRow(type, it->reference_plain) &&
+           (HasRow(type, it->plain) ||
             (halves_.IsCut(type) &&
-             halves_.Failure(type, it.plain, results_) != nullptr));
+             halves_.Failure(type, it->plain, results_) != nullptr));
   }
 
   Standing StandingOf(int type, int configuration) const {

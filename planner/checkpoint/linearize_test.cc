@@ -143,39 +143,32 @@ TEST(LinearizeTest, BordersAreExactlyWhereOneValuePasses) {
     }
     EXPECT_EQ(next, nodes);
     const auto counts = [&](int v) { return v > 0 && !result->common[v]; };
+    // Whether a border right after v would be sound.
+    const auto sound = [&](int v) {
+      if (!counts(v)) return false;
+      for (int child = 1; child < nodes; ++child) {
+        for (const int parent : graph[child].parents) {
+          if (child > v && parent < v && counts(parent)) return false;
+          if (parent == v &&
+              (graph[child].communication || graph[child].in_place)) {
+            return false;
+          }
+        }
+      }
+      return true;
+    };
     int last_end = 0;
     for (int v = 1; v < nodes; ++v) {
-      // Whether a border right after v would be sound.
-      bool sound = counts(v);
-      for (int child = 1; child < nodes; ++child) {
-        for (const int parent : graph[child].parents) {
-          if (child > v && parent < v && counts(parent)) sound = false;
-          if (parent == v &&
-              (graph[child].communication || graph[child].in_place)) {
-            sound = false;
-          }
-        }
-      }
-      if (sound) last_end = v;
+      if (sound(v)) last_end = v;
     }
     for (int v = 1; v + 1 < nodes; ++v) {
-      bool sound = counts(v);
-      for (int child = 1; child < nodes; ++child) {
-        for (const int parent : graph[child].parents) {
-          if (child > v && parent < v && counts(parent)) sound = false;
-          if (parent == v &&
-              (graph[child].communication || graph[child].in_place)) {
-            sound = false;
-          }
-        }
-      }
       const bool rest_is_common = v == last_end && [&] {
         for (int w = v + 1; w < nodes; ++w) {
           if (counts(w)) return false;
         }
         return true;
       }();
-      EXPECT_EQ(group[v] != group[v + 1], sound && !rest_is_common)
+      EXPECT_EQ(group[v] != group[v + 1], sound(v) && !rest_is_common)
           << "seed " << seed << " after " << v;
     }
     EXPECT_EQ(result->chain.stages(), result->groups.size());
