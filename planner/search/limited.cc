@@ -307,8 +307,10 @@ class Search {
     range.bound = std::max(range.bound, std::min(let_go, target + 1));
     if (range.bound > incumbent_.time) return;
     if (let_go > target) {
-      range.reach *= kFarther;
-      if (candidates_ - before < kFewCandidates) range.reach *= kFarther;
+      const Cost farther = candidates_ - before < kFewCandidates
+                               ? kFarther * kFarther
+                               : kFarther;
+      range.reach = std::min(range.reach, kNever / farther) * farther;
     } else if (range.width < most_width_) {
       range.width = std::min(most_width_, range.width * pace_.wider);
     } else {
