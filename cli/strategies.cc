@@ -59,7 +59,7 @@ absl::Status AddArgumentRules(const std::vector<std::string>& texts,
 void AddStrategyFlags(CLI::App& verb, StrategyFlags* flags) {
   verb.add_option("--open", flags->open,
                   "search more: fully-sharded, optimizer-sharded, sequence, "
-                  "outer-axis")
+                  "recompute (by itself where memory is short), outer-axis")
       ->delimiter(',')
       ->allow_extra_args(false);
   const auto add = [&](const char* name, std::vector<std::string>& list,

@@ -1,6 +1,6 @@
 // The flags that open, pin and forbid strategies.
 //
-//   --open fully-sharded,optimizer-sharded,sequence,outer-axis
+//   --open fully-sharded,optimizer-sharded,sequence,recompute,outer-axis
 //   --pin BLOCKS=STRATEGY[|STRATEGY]      --forbid the same
 //   --pin-argument N=SHARDING             --forbid-argument the same
 // BLOCKS: "all", the name of a root, or numbers like "0,4-7" from `analyze`.

@@ -4,11 +4,13 @@
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/status_macros.h"
 #include "coordinator/export/notes.h"
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/space/profile_space.h"
+#include "coordinator/space/switches.h"
 
 namespace meshwright::exporting {
 namespace {
@@ -82,17 +84,13 @@ absl::StatusOr<std::string> AnalyzeToJson(
   for (size_t t = 0; t < analysis.types.size(); ++t) {
     const segmenter::Segment& segment =
         analysis.plan.segments[analysis.types[t]];
-    const auto& configurations = space.types[t].configurations;
-    const auto plain = std::count_if(
-        configurations.begin(), configurations.end(),
-        [](const space::Configuration& it) {
-          return it.segment_switch == segmenter::SegmentSwitch::kNone;
-        });
+    const std::vector<int> plain_ones = space::PlainOnes(space.types[t]);
+    const std::set<int> plain(plain_ones.begin(), plain_ones.end());
     out["segment_types"].push_back(
         {{"blocks", segment.last_block - segment.first_block},
          {"instances", instances[t]},
-         {"configurations", plain},
-         {"switches", static_cast<int64_t>(configurations.size()) - plain}});
+         {"configurations", plain.size()},
+         {"switches", plain_ones.size() - plain.size()}});
   }
   out["segment_sequence"] = analysis.type_of_segment;
   out["programs"] = {

@@ -62,6 +62,7 @@ SegmentChoice FromBlocks(const Analysis& analysis,
     for (size_t c = configurations.size(); c-- > 0;) {
       if (configurations[c].strategies != wanted) continue;
       choice[s] = static_cast<int>(c);
+      if (configurations[c].recompute) continue;
       if (configurations[c].segment_switch == wanted_switch) break;
     }
   }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "coordinator/ir/write.h"
 #include "coordinator/space/inputs.h"
+#include "coordinator/space/replay.h"
 
 namespace meshwright::exporting {
 namespace {
@@ -31,10 +32,16 @@ class PlannedStep {
         index_[s][values[i].origin] = static_cast<int>(i);
       }
     }
+    replays_.resize(analysis.graphs.size());
+    for (size_t s = 0; s < analysis.graphs.size(); ++s) {
+      if (!Configuration(static_cast<int>(s)).recompute) continue;
+      replays_[s] = space::FindReplay(analysis, analysis.graphs[s]);
+    }
     FindHomes();
   }
 
   const space::Mesh& mesh() const { return space_.context.mesh; }
+  bool keeps_barriers() const { return space_.context.keeps_barriers; }
 
   bool Has(int segment, ValueId id) const {
     return index_[segment].contains(id);
@@ -64,6 +71,21 @@ class PlannedStep {
     return Configuration(segment).annotation.Demanded(
         user->second, static_cast<int>(operand), value->second,
         analysis_.module.at(source).shape, mesh());
+  }
+
+  // Empty where the segment recomputes nothing.
+  const space::Replay& ReplayOf(int segment) const { return replays_[segment]; }
+  const SegmentGraph& GraphOf(int segment) const {
+    return analysis_.graphs[segment];
+  }
+
+  // Whether the segment's `id` reads its operand as the replay has it.
+  bool Redirects(int segment, ValueId id, ValueId source) const {
+    if (segment < 0 || replays_[segment].empty()) return false;
+    const auto user = index_[segment].find(id);
+    const auto value = index_[segment].find(source);
+    return user != index_[segment].end() && value != index_[segment].end() &&
+           replays_[segment].Redirects(user->second, value->second);
   }
 
   // The sharding an argument has for the whole step: that of the segment that
@@ -100,6 +122,7 @@ class PlannedStep {
   const space::ProfileSpace& space_;
   const SegmentChoice& choice_;
   std::vector<std::unordered_map<ValueId, int>> index_;
+  std::vector<space::Replay> replays_;  // by segment
   std::unordered_map<ValueId, int> home_;
 };
 
@@ -204,6 +227,11 @@ class StepWriter {
 
   int64_t Operand(ValueId id, size_t k, int segment) {
     const ValueId source = module_.at(id).operands[k];
+    if (step_.Redirects(segment, id, source)) {
+      if (!again_.contains({source, segment})) EmitReplay(segment);
+      return Copy(again_.at({source, segment}), source,
+                  step_.Of(segment, source), step_.Demanded(segment, id, k));
+    }
     Sharding has;
     const int64_t value = Held(source, segment, has);
     // First as the segment wants it, then as this operand needs it.
@@ -211,6 +239,55 @@ class StepWriter {
         step_.Has(segment, source) ? step_.Of(segment, source) : has;
     return Copy(Copy(value, source, has, wanted), source, wanted,
                 step_.Demanded(segment, id, k));
+  }
+
+  // All that the segment computes anew, behind a barrier that waits for those
+  // of its gradients that are there: the reader depends on one of them.
+  void EmitReplay(int segment) {
+    const space::Replay& replay = step_.ReplayOf(segment);
+    const auto& values = step_.GraphOf(segment).values;
+    std::vector<ValueId> entrances;
+    std::vector<int64_t> held;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!replay.entrance[i]) continue;
+      const ValueId id = values[i].origin;
+      entrances.push_back(id);
+      Sharding has;
+      const int64_t value = Held(id, segment, has);
+      held.push_back(Copy(value, id, has, step_.Of(segment, id)));
+    }
+    std::vector<int64_t> gradients;
+    for (int gradient : replay.gradients) {
+      const ValueId id = values[gradient].origin;
+      if (!written_.contains({id, Owner(id)})) continue;
+      Sharding has;
+      const int64_t value = Held(id, segment, has);
+      gradients.push_back(Copy(value, id, has, step_.Of(segment, id)));
+    }
+    held.insert(held.end(), gradients.begin(), gradients.end());
+    const std::vector<int64_t> behind = writer_.AddBarrier(held);
+    for (size_t k = 0; k < entrances.size(); ++k) {
+      again_[{entrances[k], segment}] =
+          step_.keeps_barriers() || IsArgument(entrances[k])
+              ? behind[k]
+              : writer_.AddDependence(behind[k], gradients);
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!replay.again[i]) continue;
+      const ValueId id = values[i].origin;
+      const ir::Instruction& it = module_.at(id);
+      std::vector<int64_t> operands;
+      for (size_t k = 0; k < it.operands.size(); ++k) {
+        const auto again = again_.find({it.operands[k], segment});
+        operands.push_back(again == again_.end()
+                               ? Operand(id, k, segment)
+                               : Copy(again->second, it.operands[k],
+                                      step_.Of(segment, it.operands[k]),
+                                      step_.Demanded(segment, id, k)));
+      }
+      again_[{id, segment}] =
+          writer_.Add(it, operands, Proto(id, step_.Of(segment, id)));
+    }
   }
 
   int64_t Copy(int64_t value, ValueId id, const Sharding& from,
@@ -291,6 +368,8 @@ class StepWriter {
   ir::ModuleWriter writer_;
   std::vector<std::vector<ValueId>> members_;  // owned values by loop, shifted
   std::map<std::pair<ValueId, int>, int64_t> written_;  // by value and segment
+  // What replays compute, and what they begin with, by value and segment.
+  std::map<std::pair<ValueId, int>, int64_t> again_;
   std::map<std::pair<int64_t, Sharding>, int64_t> copies_;
 };
 

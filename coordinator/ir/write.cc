@@ -91,6 +91,41 @@ int64_t ModuleWriter::AddOp(const std::string& opcode, const Shape& shape,
   return it.id();
 }
 
+int64_t ModuleWriter::AddTuple(const std::vector<int64_t>& values) {
+  Shape shape;
+  shape.element_type = hlo::TUPLE;
+  hlo::OpSharding sharding;
+  sharding.set_type(hlo::OpSharding::TUPLE);
+  for (int64_t value : values) {
+    shape.elements.push_back(shapes_[value]);
+    *sharding.add_tuple_shardings() = *shardings_[value];
+  }
+  if (values.empty()) sharding.set_type(hlo::OpSharding::REPLICATED);
+  return AddOp("tuple", shape, values, sharding);
+}
+
+std::vector<int64_t> ModuleWriter::ElementsOf(int64_t tuple) {
+  const hlo::OpSharding& sharding = *shardings_[tuple];
+  std::vector<int64_t> ids;
+  const size_t count = shapes_[tuple].elements.size();
+  for (size_t k = 0; k < count; ++k) {
+    const Shape shape = shapes_[tuple].elements[k];
+    ids.push_back(AddOp("get-tuple-element", shape, {tuple},
+                        sharding.tuple_shardings(static_cast<int>(k))));
+    scope().mutable_instructions()->rbegin()->set_tuple_index(
+        static_cast<int64_t>(k));
+  }
+  return ids;
+}
+
+std::vector<int64_t> ModuleWriter::AddBarrier(
+    const std::vector<int64_t>& values) {
+  if (values.empty()) return {};
+  const int64_t tuple = AddTuple(values);
+  const Shape shape = shapes_[tuple];
+  return ElementsOf(AddOp("opt-barrier", shape, {tuple}, *shardings_[tuple]));
+}
+
 int64_t ModuleWriter::CopyComputation(int64_t id) {
   const auto found = copied_.find(id);
   if (found != copied_.end()) return found->second;
@@ -134,18 +169,10 @@ int64_t ModuleWriter::CopyRenamed(hlo::HloComputationProto copy) {
 
 const hlo::HloModuleProto& ModuleWriter::Finish(
     const std::vector<int64_t>& outputs, const std::vector<Alias>& aliases) {
-  Shape root;
-  root.element_type = hlo::TUPLE;
-  hlo::OpSharding sharding;
-  sharding.set_type(hlo::OpSharding::TUPLE);
-  for (int64_t output : outputs) {
-    root.elements.push_back(shapes_[output]);
-    *sharding.add_tuple_shardings() = *shardings_[output];
-  }
-  if (outputs.empty()) sharding.set_type(hlo::OpSharding::REPLICATED);
-  const int64_t root_id = AddOp("tuple", root, outputs, sharding);
+  const int64_t root_id = AddTuple(outputs);
   hlo::HloComputationProto& entry = scope();
-  *entry.mutable_program_shape()->mutable_result() = ShapeToProto(root);
+  *entry.mutable_program_shape()->mutable_result() =
+      ShapeToProto(shapes_[root_id]);
   entry.set_root_id(root_id);
   entry.set_id(++computation_count_);
   module_.set_entry_computation_id(entry.id());

@@ -51,6 +51,13 @@ class ModuleWriter {
   int64_t AddOp(const std::string& opcode, const Shape& shape,
                 const std::vector<int64_t>& operands,
                 const hlo::OpSharding& sharding);
+  // The same values behind a barrier: nothing that reads them runs before all
+  // are there, or is taken for what reads the values themselves.
+  std::vector<int64_t> AddBarrier(const std::vector<int64_t>& values);
+  // The same value, which cannot be computed before one of `after`, a list of
+  // floats; for compilers that look through barriers. What it adds is zero, but
+  // no compiler knows that. Truth values stay as they are.
+  int64_t AddDependence(int64_t value, const std::vector<int64_t>& after);
 
   // Until EndLoop, instructions go to the body of a loop over `elements`, whose
   // values in the body are returned. Loops nest.
@@ -70,6 +77,10 @@ class ModuleWriter {
   // Gives an instruction of the scope its id, shape and sharding.
   int64_t Register(hlo::HloInstructionProto& it, const Shape& shape,
                    const hlo::OpSharding& sharding);
+  // A tuple of values; the elements of one.
+  int64_t AddZerosLike(int64_t floats);
+  int64_t AddTuple(const std::vector<int64_t>& values);
+  std::vector<int64_t> ElementsOf(int64_t tuple);
   hlo::HloInstructionProto& Append(const std::string& opcode,
                                    const Shape& shape,
                                    const hlo::OpSharding& sharding);

@@ -53,15 +53,7 @@ std::vector<int64_t> ModuleWriter::BeginLoop(
     tuple.elements.push_back(element.shape);
     *sharding.add_tuple_shardings() = element.sharding;
   }
-  const int64_t parameter = AddParameter(tuple, sharding);
-  std::vector<int64_t> ids;
-  for (size_t k = 0; k < elements.size(); ++k) {
-    ids.push_back(AddOp("get-tuple-element", elements[k].shape, {parameter},
-                        elements[k].sharding));
-    scope().mutable_instructions()->rbegin()->set_tuple_index(
-        static_cast<int64_t>(k));
-  }
-  return ids;
+  return ElementsOf(AddParameter(tuple, sharding));
 }
 
 std::vector<int64_t> ModuleWriter::EndLoop(const std::vector<int64_t>& initial,
@@ -86,14 +78,7 @@ std::vector<int64_t> ModuleWriter::EndLoop(const std::vector<int64_t>& initial,
   hlo::HloInstructionProto& it = *scope().mutable_instructions()->rbegin();
   it.add_called_computation_ids(body);
   it.add_called_computation_ids(condition);
-  std::vector<int64_t> ids;
-  for (size_t k = 0; k < tuple.elements.size(); ++k) {
-    ids.push_back(AddOp("get-tuple-element", tuple.elements[k], {loop},
-                        sharding.tuple_shardings(static_cast<int>(k))));
-    scope().mutable_instructions()->rbegin()->set_tuple_index(
-        static_cast<int64_t>(k));
-  }
-  return ids;
+  return ElementsOf(loop);
 }
 
 int64_t ModuleWriter::CountedCondition(const Shape& tuple, const LoopEnd& end) {

@@ -148,6 +148,8 @@ const char* SwitchName(SegmentSwitch it) {
       return "optimizer-sharded";
     case SegmentSwitch::kSequence:
       return "sequence";
+    case SegmentSwitch::kRecompute:
+      return "recompute";
   }
   return "plain";
 }
@@ -155,7 +157,8 @@ const char* SwitchName(SegmentSwitch it) {
 std::optional<SegmentSwitch> SwitchNamed(std::string_view name) {
   for (const SegmentSwitch it :
        {SegmentSwitch::kNone, SegmentSwitch::kFullySharded,
-        SegmentSwitch::kOptimizerSharded, SegmentSwitch::kSequence}) {
+        SegmentSwitch::kOptimizerSharded, SegmentSwitch::kSequence,
+        SegmentSwitch::kRecompute}) {
     if (name == SwitchName(it)) return it;
   }
   return std::nullopt;

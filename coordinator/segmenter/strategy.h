@@ -17,6 +17,8 @@
 //   optimizer-sharded  optimizer state and update only (ZeRO-1)
 //   sequence           what tensor parallelism leaves whole between its blocks
 //                      is split along the next row dimension
+//   recompute          goes with any of the others: what the backward pass
+//                      reads of the forward pass is computed anew
 // Shapes: a RootSplit names one dimension per operand and output; -1 where that
 // tensor is whole on every device.
 // Source: papers/cfp.txt 3.3; design, section 4 ("Strategies").
@@ -40,9 +42,15 @@ enum class StrategyKind {
 
 const char* StrategyName(StrategyKind kind);
 
-enum class SegmentSwitch { kNone, kFullySharded, kOptimizerSharded, kSequence };
+enum class SegmentSwitch {
+  kNone,
+  kFullySharded,
+  kOptimizerSharded,
+  kSequence,
+  kRecompute,
+};
 
-// "plain", "fully-sharded", "optimizer-sharded", "sequence".
+// "plain", "fully-sharded", "optimizer-sharded", "sequence", "recompute".
 const char* SwitchName(SegmentSwitch it);
 std::optional<SegmentSwitch> SwitchNamed(std::string_view name);
 

@@ -134,7 +134,7 @@ class Rules {
         return absl::InvalidArgumentError(absl::StrCat(
             "\"", name, "\" is no strategy; there are rows, columns, ",
             "contraction, experts, replicated, and for segments plain, ",
-            "fully-sharded, optimizer-sharded, sequence"));
+            "fully-sharded, optimizer-sharded, sequence, recompute"));
       }
       for (int block : selection.blocks) {
         RETURN_IF_ERROR(rule.forbid ? Forbid(block, name)

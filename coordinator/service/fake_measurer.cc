@@ -79,7 +79,14 @@ class Pricer {
   }
 
   double Price(const Instruction& it) const {
-    if (it.opcode() == "parameter" || it.opcode() == "tuple") return 0;
+    if (it.opcode() == "parameter" || it.opcode() == "tuple" ||
+        it.opcode() == "opt-barrier") {
+      return 0;
+    }
+    if (it.opcode() == "get-tuple-element" &&
+        by_id_.at(it.operand_ids(0))->opcode() == "opt-barrier") {
+      return 0;
+    }
     uint64_t split = 0;
     for (int64_t part : Parts(it)) split = split * 8 + part;
     double seconds = 1e-9 * ShardElements(it) * Whim(it.opcode(), split);

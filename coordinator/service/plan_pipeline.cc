@@ -200,6 +200,7 @@ void FillSegments(const MeasuredStep& step,
     segment.set_config(choice[s]);
     segment.set_describe(configuration.describe);
     segment.set_switch_(segmenter::SwitchName(configuration.segment_switch));
+    segment.set_recompute(configuration.recompute);
     const int first = step.analysis.plan.segments[s].first_block;
     for (size_t b = 0; b < configuration.strategies.size(); ++b) {
       segment.add_strategies(step.analysis.strategies[first + b]
@@ -260,6 +261,7 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
                    dependencies.measurer->Describe(DeviceOf(request, mesh)));
   space::KeyContext context;
   context.mesh = mesh;
+  context.keeps_barriers = step.device.platform != "cpu";
   context.device_kind = step.device.device_kind;
   context.platform_version = step.device.platform_version;
   context.options = DefaultMeasureOptions();
@@ -292,16 +294,80 @@ absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
   return score;
 }
 
-absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
+namespace {
+
+struct Planned {
+  MeasuredStep step;
+  search::Answer answer;
+};
+
+absl::StatusOr<Planned> MeasureAndSearch(const v1::PlanRequest& request,
+                                         const PlanDependencies& dependencies,
+                                         const PlanProgressFunction& progress) {
+  Planned planned;
+  ASSIGN_OR_RETURN(planned.step, MeasureStep(request, dependencies, progress));
+  Stopwatch watch;
+  Report(progress, "search", 0, 1);
+  ASSIGN_OR_RETURN(planned.answer,
+                   search::Solve(planned.step.measured.problem));
+  planned.step.seconds.set_search(watch.Lap());
+  return planned;
+}
+
+// Who opens any says which ones.
+bool OpensSwitches(const v1::PlanRequest& request) {
+  const auto& open = request.strategies().open();
+  return std::any_of(open.begin(), open.end(), [](const std::string& name) {
+    return segmenter::SwitchNamed(name).has_value();
+  });
+}
+
+// Whether the limit costs time, or leaves no plan at all.
+absl::StatusOr<bool> IsMemoryShort(const Planned& planned) {
+  if (!planned.step.measured.problem.memory_limit_bytes.has_value()) {
+    return false;
+  }
+  if (!planned.answer.plan.has_value()) return true;
+  problem::PlanProblem free = planned.step.measured.problem;
+  free.memory_limit_bytes.reset();
+  ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(free));
+  return answer.plan->time < planned.answer.plan->time;
+}
+
+// What the first attempt measured is known to the second.
+void AddEffort(const MeasuredStep& first, MeasuredStep& second) {
+  v1::PlanPrograms& programs = second.programs;
+  programs.set_profiled(programs.profiled() + first.programs.profiled());
+  programs.set_cached(programs.cached() - first.programs.profiled());
+  v1::PlanSeconds& seconds = second.seconds;
+  seconds.set_analyze(seconds.analyze() + first.seconds.analyze());
+  seconds.set_compile(seconds.compile() + first.seconds.compile());
+  seconds.set_profile(seconds.profile() + first.seconds.profile());
+  seconds.set_search(seconds.search() + first.seconds.search());
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& asked,
                                   const PlanDependencies& dependencies,
                                   const PlanProgressFunction& progress) {
   Stopwatch total;
-  ASSIGN_OR_RETURN(MeasuredStep step,
-                   MeasureStep(request, dependencies, progress));
-  Stopwatch watch;
-  Report(progress, "search", 0, 1);
-  ASSIGN_OR_RETURN(const search::Answer answer,
-                   search::Solve(step.measured.problem));
+  v1::PlanRequest request = asked;
+  ASSIGN_OR_RETURN(Planned planned,
+                   MeasureAndSearch(request, dependencies, progress));
+  if (!OpensSwitches(request)) {
+    ASSIGN_OR_RETURN(const bool is_short, IsMemoryShort(planned));
+    if (is_short) {
+      request.mutable_strategies()->add_open(
+          segmenter::SwitchName(segmenter::SegmentSwitch::kRecompute));
+      ASSIGN_OR_RETURN(Planned wider,
+                       MeasureAndSearch(request, dependencies, progress));
+      AddEffort(planned.step, wider.step);
+      planned = std::move(wider);
+    }
+  }
+  MeasuredStep& step = planned.step;
+  const search::Answer& answer = planned.answer;
   v1::Plan plan;
   plan.set_schema_version(kSchemaVersion);
   plan.mutable_model()->set_fingerprint(base::Sha256Hex(request.hlo_module()));
@@ -338,7 +404,6 @@ absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
   plan.mutable_pruned()->Assign(step.pruned.begin(), step.pruned.end());
   plan.mutable_estimates()->Assign(step.estimates.begin(),
                                    step.estimates.end());
-  step.seconds.set_search(watch.Lap());
   step.seconds.set_total(total.Lap());
   *plan.mutable_seconds() = step.seconds;
   Report(progress, "search", 1, 1);

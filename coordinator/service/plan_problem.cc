@@ -278,7 +278,7 @@ std::optional<problem::Config> MeasuredCost(
                            static_cast<double>(measurement.minimum_ns()), 1e15);
   config.time = Picoseconds(static_cast<int64_t>(nanoseconds) *
                             kPicosecondsPerNanosecond);
-  const int64_t kept = configuration.saved_bytes - configuration.summed_bytes;
+  const int64_t kept = configuration.saved_bytes - configuration.given_bytes;
   config.transient_bytes =
       std::max<int64_t>(0, measurement.memory().temporary_bytes() - kept);
   return config;

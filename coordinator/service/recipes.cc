@@ -6,12 +6,14 @@
 #include <map>
 #include <set>
 
+#include "coordinator/space/replay.h"
 #include "coordinator/space/switches.h"
 
 namespace meshwright::service {
 namespace {
 
 using segmenter::Analysis;
+using segmenter::SegmentSwitch;
 using space::Configuration;
 using space::ProfileSpace;
 
@@ -181,8 +183,44 @@ double BytesOfValues(const Analysis& analysis, const ProfileSpace& space,
   return bytes;
 }
 
+// By configuration that which it is told from: the same one without
+// recomputation, or without the switch; itself.
+std::vector<int> ToldFrom(const std::vector<Configuration>& configurations,
+                          const std::vector<int>& plain) {
+  std::map<std::pair<int, segmenter::SegmentSwitch>, int> kept;
+  for (size_t c = 0; c < configurations.size(); ++c) {
+    const Configuration& it = configurations[c];
+    if (it.recompute) continue;
+    kept.emplace(std::pair(it.splits, it.segment_switch), static_cast<int>(c));
+  }
+  std::vector<int> from = plain;
+  for (size_t c = 0; c < configurations.size(); ++c) {
+    const Configuration& it = configurations[c];
+    const auto found = kept.find({it.splits, it.segment_switch});
+    if (it.recompute && found != kept.end()) from[c] = found->second;
+  }
+  return from;
+}
+
+// Of all values that are computed anew, on one device.
+double BytesOfReplay(const Analysis& analysis, const ProfileSpace& space,
+                     int type, const space::Replay& replay,
+                     const Configuration& configuration) {
+  const auto& values = analysis.graphs[analysis.types[type]].values;
+  double bytes = 0;
+  for (size_t i = 0; i < replay.again.size(); ++i) {
+    if (!replay.again[i]) continue;
+    const ir::Shape& shape = analysis.module.at(values[i].origin).shape;
+    const space::Mesh& mesh = space.context.mesh;
+    bytes += static_cast<double>(space::BytesPerDevice(
+        shape, configuration.annotation.Of(static_cast<int>(i), shape, mesh),
+        mesh));
+  }
+  return bytes;
+}
+
 // Adds the recipes of the configurations under a switch, and to those required
-// one reference of each, with what it is compared to: that which saves most.
+// one reference of each, with what it is compared to: that which changes most.
 void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
                  const std::vector<int>& plain, TypeRecipe& recipe) {
   struct Reference {
@@ -190,39 +228,53 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
     double bytes = 0;
   };
   const auto& configurations = space.types[type].configurations;
+  const std::vector<int> from = ToldFrom(configurations, plain);
+  const auto recomputes = [&](int c) {
+    return configurations[c].recompute && !configurations[from[c]].recompute;
+  };
   const auto kind = [&](int c) {
-    return std::pair(configurations[c].segment_switch,
-                     configurations[plain[c]].segment_switch);
+    return recomputes(c)
+               ? std::pair(SegmentSwitch::kRecompute, SegmentSwitch::kNone)
+               : std::pair(configurations[c].segment_switch,
+                           configurations[from[c]].segment_switch);
   };
   const int count = static_cast<int>(configurations.size());
+  const space::Replay replay =
+      space::FindReplay(analysis, analysis.graphs[analysis.types[type]]);
   std::map<int, double> bytes;  // of plain ones
-  std::vector<double> saved(configurations.size(), 0);
+  std::vector<double> effect(configurations.size(), 0);
   std::map<decltype(kind(0)), Reference> references;
   for (int c = 0; c < count; ++c) {
-    if (plain[c] == c) continue;
-    const auto [of_plain, added] = bytes.try_emplace(plain[c], 0);
-    if (added) {
-      of_plain->second =
-          BytesOfValues(analysis, space, type, configurations[plain[c]]);
+    if (from[c] == c) continue;
+    if (recomputes(c)) {
+      effect[c] =
+          BytesOfReplay(analysis, space, type, replay, configurations[c]);
+      if (from[c] != plain[c]) continue;  // under a switch: no reference
+    } else {
+      const auto [of_plain, added] = bytes.try_emplace(plain[c], 0);
+      if (added) {
+        of_plain->second =
+            BytesOfValues(analysis, space, type, configurations[plain[c]]);
+      }
+      effect[c] = of_plain->second -
+                  BytesOfValues(analysis, space, type, configurations[c]);
     }
-    saved[c] = of_plain->second -
-               BytesOfValues(analysis, space, type, configurations[c]);
     Reference& it = references[kind(c)];
-    if (it.configuration < 0 || std::abs(saved[c]) > std::abs(it.bytes)) {
-      it = {c, saved[c]};
+    if (it.configuration < 0 || std::abs(effect[c]) > std::abs(it.bytes)) {
+      it = {c, effect[c]};
     }
   }
   recipe.switched.resize(configurations.size());
   std::set<int> required(recipe.required.begin(), recipe.required.end());
   for (int c = 0; c < count; ++c) {
-    if (plain[c] == c) continue;
+    if (from[c] == c) continue;
     const Reference& it = references.at(kind(c));
     if (it.configuration == c || it.bytes == 0) {
-      required.insert({c, plain[c]});
+      required.insert({c, from[c]});
       continue;
     }
-    recipe.switched[c] = {plain[c], it.configuration, plain[it.configuration],
-                          saved[c] / it.bytes};
+    recipe.switched[c] = {from[c], it.configuration, from[it.configuration],
+                          effect[c] / it.bytes};
   }
   recipe.required.assign(required.begin(), required.end());
   for (int c : recipe.required) {
@@ -242,6 +294,7 @@ Likeness LikenessOf(const Analysis& analysis, const ProfileSpace& space,
   std::vector<Factors> factors = BlockFactors(configurations);
   for (size_t c = 0; c < factors.size(); ++c) {
     factors[c].push_back(static_cast<int>(configurations[c].segment_switch));
+    factors[c].push_back(configurations[c].recompute);
   }
   return {segmenter::BlockHashes(analysis.blocks, segment), factors};
 }

@@ -11,7 +11,8 @@
 //                        another mask
 //   under a switch       from the same one without it, plus what the switch
 //                        adds to one of its type, in proportion to the bytes
-//                        by which values become smaller
+//                        by which values become smaller, or to those computed
+//                        anew
 // A factor is one block's strategy or one split. With T(..) the time of the
 // configuration that has the named factors of c and all others of the base:
 //   single factors       t(c) = sum_i T(i) - (n - 1) T(base)
@@ -36,7 +37,8 @@ namespace meshwright::service {
 inline constexpr int kFewBlockConfigurations = 20;
 inline constexpr int kFewEndConfigurations = 6;
 
-// t(c) = t(plain) + share * (t(reference) - t(reference_plain)).
+// t(c) = t(plain) + share * (t(reference) - t(reference_plain)). With
+// recomputation, `plain` is the same one without it, under a switch or not.
 struct SwitchRecipe {
   int plain = 0;
   int reference = 0;

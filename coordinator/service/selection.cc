@@ -214,7 +214,8 @@ class Selection::Round {
       least += halves_.IsCut(static_cast<int>(t)) ? kLeastWhole : 0;
       least += recipes_[t].twin >= 0 ? kLeastOfTwin : 0;
       for (const Configuration& it : configurations) {
-        switches |= it.segment_switch != segmenter::SegmentSwitch::kNone;
+        switches |= it.recompute ||
+                    it.segment_switch != segmenter::SegmentSwitch::kNone;
         for (int program : ProgramsOf(it)) {
           const std::string& key = space_.programs[program].key();
           if (results_.contains(key) && !first.contains(key)) whole.insert(key);

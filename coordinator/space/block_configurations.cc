@@ -67,7 +67,8 @@ SegmentType BlockConfigurations(const Analysis& analysis, int segment,
   } while (at > 0);
   std::stable_sort(type.configurations.begin(), type.configurations.end(),
                    [](const Configuration& a, const Configuration& b) {
-                     return a.segment_switch < b.segment_switch;
+                     return std::pair(a.recompute, a.segment_switch) <
+                            std::pair(b.recompute, b.segment_switch);
                    });
   return type;
 }

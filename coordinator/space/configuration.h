@@ -22,7 +22,9 @@ struct Correction {
 struct Configuration {
   std::vector<int> strategies;  // by block of the segment; empty: a variant
   segmenter::SegmentSwitch segment_switch = segmenter::SegmentSwitch::kNone;
-  int splits = 0;  // of its type: equal where only the switch differs
+  bool recompute = false;  // beside the switch (replay.h)
+  // Of its type: equal where only the switch or the recomputation differs.
+  int splits = 0;
   SegmentAnnotation annotation;
   std::string describe;  // "rows, columns, columns; sequence"
   int program = -1;      // index of ProfileSpace::programs; -1: no work
@@ -33,7 +35,8 @@ struct Configuration {
   int64_t persistent_bytes = 0;  // state on one device
   // Forward values the backward pass reads, and sums over trips.
   int64_t saved_bytes = 0;
-  int64_t summed_bytes = 0;  // the sums alone: its program is given them
+  // Of these, what its program is given: the sums, and what it recomputes from.
+  int64_t given_bytes = 0;
 };
 
 // A parameter that a switch leaves whole because no dimension divides.

@@ -46,7 +46,8 @@ void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
                          const std::vector<v1::InputSpec>& inputs,
                          const KeyContext& context, const std::string& label,
                          ProgramSet& programs, Configuration& configuration) {
-  const auto make = [&](const ProgramExtent& extent, const char* note) {
+  const auto make = [&](ProgramExtent extent, const char* note) {
+    extent.recompute = configuration.recompute;
     return programs.Keep(
         SegmentProgram(analysis, graph, configuration.annotation, inputs,
                        context, extent),

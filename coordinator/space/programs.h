@@ -4,7 +4,9 @@
 // the whole step. Every instruction carries its sharding; where a contraction
 // needs an operand in another split than it has, a copy with that split stands
 // between them, so that the partitioner chooses nothing. A program's key is
-// SHA-256 over its canonical bytes and everything else its time depends on.
+// SHA-256 over its bytes, which are canonical (the writer's ids depend on
+// structure only, none of its messages has a map), and everything else its time
+// depends on.
 // Threads: pure functions.
 // Source: papers/cfp.txt 4.2; design, section 4 ("Programs").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_H_
@@ -22,6 +24,9 @@ namespace meshwright::space {
 
 // Everything beside the module that a program's time depends on.
 struct KeyContext {
+  // Whether the compiler minds barriers to the end; XLA's for CPUs drops them
+  // before it merges equal operations and orders what is left.
+  bool keeps_barriers = true;
   Mesh mesh;
   std::string device_kind;
   std::string platform_version;
@@ -50,6 +55,7 @@ struct ProgramExtent {
   int64_t most_trips = INT64_MAX;  // of every counted loop
   // Inside: one trip, from what it enters with to what the next one does.
   LoopSide side = LoopSide::kBoth;
+  bool recompute = false;  // forward values anew in the backward pass
 };
 
 // `inputs` are those of the step's arguments (inputs.h).

@@ -18,7 +18,7 @@ absl::StatusOr<segmenter::StrategyRequest> ReadRequest(
     if (!which.has_value() || which == segmenter::SegmentSwitch::kNone) {
       return absl::InvalidArgumentError(absl::StrCat(
           "\"", name, "\" cannot be opened; there are fully-sharded, ",
-          "optimizer-sharded, sequence and outer-axis"));
+          "optimizer-sharded, sequence, recompute and outer-axis"));
     }
     if (std::count(out.switches.begin(), out.switches.end(), *which) == 0) {
       out.switches.push_back(*which);

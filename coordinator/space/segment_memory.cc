@@ -3,6 +3,8 @@
 #include <map>
 #include <vector>
 
+#include "coordinator/space/replay.h"
+
 namespace meshwright::space {
 namespace {
 
@@ -99,14 +101,24 @@ void CountBytes(const Analysis &analysis, const SegmentGraph &graph,
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (!IsSumOverTrips(analysis, graph.values[i].origin)) continue;
     const ir::Shape &shape = analysis.module.at(graph.values[i].origin).shape;
-    configuration.summed_bytes += BytesPerDevice(
+    configuration.given_bytes += BytesPerDevice(
         shape, annotation.Of(static_cast<int>(i), shape, mesh), mesh);
   }
-  configuration.saved_bytes += configuration.summed_bytes;
+  const Replay replay =
+      configuration.recompute ? FindReplay(analysis, graph) : Replay();
+  for (size_t i = 0; i < replay.entrance.size(); ++i) {
+    const ir::Instruction &it = analysis.module.at(graph.values[i].origin);
+    // An argument is counted elsewhere.
+    if (!replay.entrance[i] || it.opcode == ir::Opcode::kParameter) continue;
+    configuration.given_bytes += BytesPerDevice(
+        it.shape, annotation.Of(static_cast<int>(i), it.shape, mesh), mesh);
+  }
+  configuration.saved_bytes += configuration.given_bytes;
   const auto &direction = analysis.direction;
   for (int i = 0; i < static_cast<int>(graph.values.size()); ++i) {
     const ir::ValueId origin = graph.values[i].origin;
     if (!direction.forward[origin] || direction.recomputable[origin]) continue;
+    if (!replay.empty() && (replay.again[i] || replay.entrance[i])) continue;
     if (!graph.is_input(i) && Rearranges(analysis.module.at(origin))) continue;
     configuration.saved_bytes +=
         SavedBytes(analysis, graph, annotation, mesh, i);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/space/replay.h"
 #include "coordinator/space/resplit.h"
 #include "coordinator/space/sequence_split.h"
 #include "coordinator/space/state_sharding.h"
@@ -72,6 +73,11 @@ void NoteKeptWhole(SegmentSwitch which, const std::vector<int>& values,
   }
 }
 
+void Describe(const std::string& name, Configuration& configuration) {
+  absl::StrAppend(&configuration.describe,
+                  configuration.describe.empty() ? "" : "; ", name);
+}
+
 }  // namespace
 
 void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
@@ -80,8 +86,14 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
                     SegmentType& type) {
   const size_t first = type.configurations.size();
   const int splits = first == 0 ? 0 : type.configurations.back().splits + 1;
-  for (const SegmentSwitch which :
-       segmenter::SwitchesOf(analysis, graph.segment)) {
+  std::vector<SegmentSwitch> switches =
+      segmenter::SwitchesOf(analysis, graph.segment);
+  const bool recompute = std::erase(switches, SegmentSwitch::kRecompute) > 0 &&
+                         !strategies.empty() &&
+                         !FindReplay(analysis, graph).empty();
+  const bool only_recompute = recompute && switches.empty();
+  if (switches.empty()) switches.push_back(SegmentSwitch::kNone);
+  for (const SegmentSwitch which : switches) {
     Configuration variant = plain;
     variant.segment_switch = which;
     variant.splits = splits;
@@ -108,8 +120,14 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
                     });
     if (known) continue;
     if (variant.segment_switch != SegmentSwitch::kNone) {
-      absl::StrAppend(&variant.describe, variant.describe.empty() ? "" : "; ",
-                      segmenter::SwitchName(variant.segment_switch));
+      Describe(segmenter::SwitchName(variant.segment_switch), variant);
+    }
+    if (recompute) {
+      Configuration again = variant;
+      again.recompute = true;
+      Describe(segmenter::SwitchName(SegmentSwitch::kRecompute), again);
+      type.configurations.push_back(std::move(again));
+      if (only_recompute) continue;
     }
     type.configurations.push_back(std::move(variant));
   }

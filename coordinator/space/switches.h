@@ -10,7 +10,8 @@
 namespace meshwright::space {
 
 // Appends to `type` one configuration per switch that the request allows this
-// segment, beginning with `plain` itself. A switch that changes nothing adds
+// segment, beginning with `plain` itself, and each of them a second time with
+// recomputation, where that is among them. A switch that changes nothing adds
 // none; pinned, it is the plain configuration. Arguments are split as the
 // request pins them; configurations that split one as it forbids are left out.
 void AppendVariants(const segmenter::Analysis& analysis,

@@ -26,7 +26,22 @@ segmenter::StrategyRequest RequestOf(const Sample& sample) {
   request.open_outer_axes = true;
   request.switches = {segmenter::SegmentSwitch::kFullySharded,
                       segmenter::SegmentSwitch::kOptimizerSharded,
-                      segmenter::SegmentSwitch::kSequence};
+                      segmenter::SegmentSwitch::kSequence,
+                      segmenter::SegmentSwitch::kRecompute};
+  return request;
+}
+
+v1::RunnerRequest RequestFor(const space::Mesh& mesh) {
+  v1::RunnerRequest request;
+  request.mutable_device()->set_platform("cpu");
+  request.mutable_device()->set_device_count(
+      static_cast<int>(space::DeviceCount(mesh)));
+  v1::MeasureOptions& options = *request.mutable_options();
+  options.set_version(1);
+  options.set_warm_up_runs(1);
+  options.set_minimum_samples(1);
+  options.set_maximum_samples(1);
+  options.set_minimum_time_ns(1);
   return request;
 }
 
@@ -48,6 +63,7 @@ TEST_P(WholeModelTest, EveryPlanGivesTheOutputsOfOneDevice) {
   ASSERT_TRUE(analysis.ok()) << analysis.status();
   space::KeyContext context;
   context.mesh = GetParam().mesh;
+  context.keeps_barriers = false;
   const space::ProfileSpace space = BuildProfileSpace(*analysis, context);
 
   std::vector<exporting::NamedChoice> plans =
@@ -63,16 +79,7 @@ TEST_P(WholeModelTest, EveryPlanGivesTheOutputsOfOneDevice) {
     plans.push_back(std::move(plan));
   }
 
-  v1::RunnerRequest request;
-  request.mutable_device()->set_platform("cpu");
-  request.mutable_device()->set_device_count(
-      static_cast<int>(space::DeviceCount(GetParam().mesh)));
-  v1::MeasureOptions& options = *request.mutable_options();
-  options.set_version(1);
-  options.set_warm_up_runs(1);
-  options.set_minimum_samples(1);
-  options.set_maximum_samples(1);
-  options.set_minimum_time_ns(1);
+  v1::RunnerRequest request = RequestFor(GetParam().mesh);
   std::map<std::string, std::string> names;
   for (const exporting::NamedChoice& plan : plans) {
     v1::Program program =
@@ -116,14 +123,66 @@ INSTANTIATE_TEST_SUITE_P(
         Sample{"llama_tiny", {2, 2}, true}, Sample{"moe_tiny", {1, 4}},
         Sample{"t5_tiny", {1, 2}}, Sample{"vit_tiny", {1, 2}},
         Sample{"albert_tiny", {1, 2}}, Sample{"scan_tiny", {2, 2}},
-        Sample{"accumulate_tiny", {1, 2}}, Sample{"unet_tiny", {1, 2}},
-        Sample{"convnet_tiny", {1, 2}}, Sample{"convnet_tiny", {2, 4}}),
+        Sample{"accumulate_tiny", {1, 2}},
+        Sample{"accumulate_tiny", {1, 2}, true}, Sample{"unet_tiny", {1, 2}},
+        Sample{"unet_tiny", {1, 2}, true}, Sample{"convnet_tiny", {1, 2}},
+        Sample{"convnet_tiny", {2, 4}}),
     [](const auto& info) {
       return std::string(info.param.name) + "_" +
              std::to_string(info.param.mesh[0]) + "x" +
              std::to_string(info.param.mesh[1]) +
              (info.param.open ? "_open" : "");
     });
+
+// The compiler keeps the replay apart from the forward pass. How much that
+// frees is up to its schedule; the CPU's holds all gradients of parameters at
+// once.
+TEST(RecomputeTest, FreesMemory) {
+  const space::Mesh mesh = {1, 2};
+  segmenter::StrategyRequest open;
+  open.switches = {segmenter::SegmentSwitch::kRecompute};
+  const auto analysis = segmenter::Analyze(
+      *ir::LoadModule(*base::ReadFile("tests/testdata/gpt2_4l.hlo.pb")), mesh,
+      open);
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  space::KeyContext context;
+  context.mesh = mesh;
+  context.keeps_barriers = false;
+  const space::ProfileSpace space = BuildProfileSpace(*analysis, context);
+  const exporting::SegmentChoice dp =
+      exporting::Baselines(*analysis, space)[0].choice;
+  exporting::SegmentChoice again = dp;
+  int64_t freed = 0;
+  for (size_t s = 0; s < dp.size(); ++s) {
+    const auto& configurations =
+        space.types[analysis->type_of_segment[s]].configurations;
+    for (size_t c = 0; c < configurations.size(); ++c) {
+      if (!configurations[c].recompute ||
+          configurations[c].splits != configurations[dp[s]].splits) {
+        continue;
+      }
+      again[s] = static_cast<int>(c);
+      freed +=
+          configurations[dp[s]].saved_bytes - configurations[c].saved_bytes;
+    }
+  }
+  ASSERT_GT(freed, 0);
+  v1::RunnerRequest request = RequestFor(mesh);
+  *request.add_programs() = exporting::WholeProgram(*analysis, space, dp);
+  *request.add_programs() = exporting::WholeProgram(*analysis, space, again);
+  std::vector<int64_t> temporary;
+  const absl::Status status = worker::runner::RunBatch(
+      request,
+      [&](const v1::RunnerEvent& event) {
+        if (!event.has_result()) return;
+        temporary.push_back(
+            event.result().measurement().memory().temporary_bytes());
+      },
+      {});
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(temporary.size(), 2u);
+  EXPECT_LT(temporary[1], temporary[0] - freed / 10);
+}
 
 }  // namespace
 }  // namespace meshwright

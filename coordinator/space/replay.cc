@@ -1,0 +1,146 @@
+#include "coordinator/space/replay.h"
+
+#include <algorithm>
+
+namespace meshwright::space {
+namespace {
+
+using segmenter::Analysis;
+using segmenter::SegmentGraph;
+
+// Running it twice gives the same value and does nothing else.
+bool IsPure(ir::Opcode opcode) {
+  switch (opcode) {
+    case ir::Opcode::kUnknown:
+    case ir::Opcode::kCarry:
+    case ir::Opcode::kCollective:
+    case ir::Opcode::kConditional:
+    case ir::Opcode::kCustomCall:
+    case ir::Opcode::kLoopResult:
+    case ir::Opcode::kWhile:
+      return false;
+    default:
+      return true;
+  }
+}
+
+class ReplayFinder {
+ public:
+  ReplayFinder(const Analysis& analysis, const SegmentGraph& graph)
+      : analysis_(analysis),
+        graph_(graph),
+        count_(static_cast<int>(graph.values.size())),
+        able_(count_, false) {}
+
+  Replay Find() {
+    if (!FindGradients()) return {};
+    out_.reader.assign(count_, false);
+    for (int gradient : out_.gradients) out_.reader[gradient] = true;
+    for (int i = graph_.input_count; i < count_; ++i) {
+      out_.reader[i] = AnyOperand(i, [&](int o) { return out_.reader[o]; });
+    }
+    FindAble();
+    for (int i = 0; i < count_; ++i) {
+      if (At(i).loop != scope_) out_.reader[i] = false;
+    }
+    MarkAgain();
+    if (!FreesAny()) return {};
+    out_.entrance.assign(count_, false);
+    for (int i = 0; i < count_; ++i) {
+      if (!out_.again[i]) continue;
+      for (int operand : graph_.values[i].operands) {
+        out_.entrance[operand] |= !out_.again[operand] && !IsCheap(operand);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  ir::ValueId Origin(int i) const { return graph_.values[i].origin; }
+  const ir::Instruction& At(int i) const {
+    return analysis_.module.at(Origin(i));
+  }
+  bool IsForward(int i) const { return analysis_.direction.forward[Origin(i)]; }
+  bool IsCheap(int i) const {
+    return analysis_.direction.recomputable[Origin(i)];
+  }
+  template <typename Test>
+  bool AnyOperand(int i, Test test) const {
+    const auto& operands = graph_.values[i].operands;
+    return std::any_of(operands.begin(), operands.end(), test);
+  }
+
+  // Those of the exits, all in one scope; false where there are none or the
+  // segment holds a loop.
+  bool FindGradients() {
+    for (const segmenter::SegmentValue& value : graph_.values) {
+      const ir::LoopId loop = analysis_.module.at(value.origin).loop;
+      if (loop != ir::kNoLoop && analysis_.plan.kept_loops[loop]) return false;
+    }
+    for (const segmenter::BorderPair& exit : graph_.exits) {
+      if (exit.gradient < 0 || !graph_.is_input(exit.gradient)) continue;
+      out_.gradients.push_back(exit.gradient);
+    }
+    if (out_.gradients.empty()) return false;
+    scope_ = At(out_.gradients[0]).loop;
+    return std::all_of(out_.gradients.begin(), out_.gradients.end(),
+                       [&](int it) { return At(it).loop == scope_; });
+  }
+
+  // Forward values, and what only the backward pass reads but no gradient is
+  // needed for (the mask of a ReLU).
+  void FindAble() {
+    std::vector<char> active(count_, false);  // a border activation is above it
+    for (int i = 0; i < count_; ++i) {
+      if (out_.reader[i] || IsCheap(i)) continue;
+      if (graph_.is_input(i)) {
+        active[i] = IsForward(i) && At(i).opcode != ir::Opcode::kParameter;
+        continue;
+      }
+      active[i] = AnyOperand(i, [&](int o) { return active[o]; });
+      const bool known = !AnyOperand(
+          i, [&](int o) { return !able_[o] && !IsForward(o) && !IsCheap(o); });
+      able_[i] = known && (IsForward(i) || active[i]) && IsPure(At(i).opcode) &&
+                 At(i).loop == scope_;
+    }
+  }
+
+  // What readers read, and all that it takes.
+  void MarkAgain() {
+    out_.again.assign(count_, false);
+    for (int i = count_; i-- > graph_.input_count;) {
+      const auto& users = graph_.values[i].users;
+      out_.again[i] =
+          able_[i] && std::any_of(users.begin(), users.end(), [&](int user) {
+            return out_.reader[user] || out_.again[user];
+          });
+    }
+  }
+
+  // Something is computed anew that is more than an entrance rearranged.
+  bool FreesAny() const {
+    for (int i = graph_.input_count; i < count_; ++i) {
+      if (!out_.again[i]) continue;
+      const ir::Opcode opcode = At(i).opcode;
+      if (!ir::IsLayout(opcode) && opcode != ir::Opcode::kBroadcast) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const Analysis& analysis_;
+  const SegmentGraph& graph_;
+  const int count_;
+  ir::LoopId scope_ = ir::kNoLoop;
+  std::vector<char> able_;
+  Replay out_;
+};
+
+}  // namespace
+
+Replay FindReplay(const Analysis& analysis, const SegmentGraph& graph) {
+  return ReplayFinder(analysis, graph).Find();
+}
+
+}  // namespace meshwright::space
