@@ -1,6 +1,6 @@
 // The search on problems shaped like models, free and under memory limits.
 //
-//   build/release/bin/search_bench [chains|deep|graphs|shapes] [SECONDS]
+//   build/release/bin/search_bench [chains|deep|graphs|ops|shapes] [SECONDS]
 //
 // One line for every family, depth and kind of data: the worst over seeds and
 // limits at 5, 25, 50, 75 and 95 % of the way from the least memory to that of
@@ -27,8 +27,10 @@ constexpr int kPercents[] = {5, 25, 50, 75, 95};
 constexpr Data kData[] = {Data::kNoisy, Data::kSmooth, Data::kHard,
                           Data::kEqual, Data::kPlain};
 
+Effort effort;
+
 Answer Solved(const PlanProblem& problem, std::optional<double> seconds) {
-  Options options;
+  Options options{.effort = effort};
   if (seconds.has_value()) {
     options.deadline = std::chrono::steady_clock::now() +
                        std::chrono::microseconds(int64_t(*seconds * 1e6));
@@ -119,6 +121,28 @@ void Graphs(std::optional<double> seconds) {
   }
 }
 
+// By every way the search has, and by the integer program alone.
+void Operations(std::optional<double> seconds) {
+  PrintHead("100 operators x 8; asked: 1500 ms");
+  constexpr Effort kIlpAlone{.table_entries = 3,
+                             .table_steps = 1,
+                             .easy_steps = 1,
+                             .labels = 1,
+                             .candidates = 1,
+                             .fine_candidates = 1};
+  for (const Data data : {Data::kNoisy, Data::kSmooth}) {
+    for (const bool ilp_alone : {false, true}) {
+      effort = ilp_alone ? kIlpAlone : Effort();
+      Measure(
+          std::string("operators, ") + NameOf(data) +
+              (ilp_alone ? ", ilp" : ""),
+          5, [&](uint64_t seed) { return Operators(100, 8, seed, data); },
+          seconds);
+    }
+  }
+  effort = Effort();
+}
+
 void Shapes(std::optional<double> seconds) {
   PrintHead("other shapes");
   const auto measure = [&](const char* what, const PlanProblem& problem) {
@@ -163,6 +187,7 @@ int main(int argc, char** argv) {
     Chains({1000}, 3, seconds.value_or(1));
   }
   if (all || family == "graphs") Graphs(seconds.value_or(5));
+  if (all || family == "ops") Operations(seconds);
   if (all || family == "shapes") Shapes(seconds.value_or(5));
   return 0;
 }
