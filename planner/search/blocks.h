@@ -22,7 +22,7 @@
 
 namespace meshwright::search {
 
-inline constexpr int64_t kLong = 12;
+inline constexpr int64_t kLong = 20;
 
 struct Block {
   int64_t copies = 1;

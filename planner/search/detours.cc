@@ -162,36 +162,38 @@ Detours::Labels Detours::Entries(size_t b, Labels exits) {
 bool Detours::Walk(size_t b, const Labels& entries, Labels& exits,
                    const Until& until) {
   States states;
-  std::vector<Labels> now;
-  std::vector<Labels> next;
+  for (Labels& labels : now_) labels.clear();
+  for (Labels& labels : next_) labels.clear();
   for (const Label& label : entries) {
     State state{.vertex = label.vertex};
     for (size_t k = 0; k < loops_[b].size(); ++k) {
       state.met[k] = loops_[b][k].vertices.front() == label.vertex;
     }
     const size_t number = NumberOf(state, states);
-    if (number >= now.size()) now.resize(number + 1);
-    now[number].push_back(label);
+    if (number >= now_.size()) now_.resize(number + 1);
+    now_[number].push_back(label);
   }
   const auto one_group = [](const Label& label) { return label.open; };
   int64_t look = candidates_ + kTurns;
   for (int64_t left = line_[b].copies - 1; left >= 0; --left) {
     bool is_empty = true;
-    for (size_t s = 0; s < now.size(); ++s) {
-      KeepBest(now[s], one_group);
-      for (Label& label : now[s]) {
+    for (size_t s = 0; s < now_.size(); ++s) {
+      KeepBest(now_[s], one_group);
+      for (Label& label : now_[s]) {
         label.node = AddNode(label, b);
         is_empty = false;
         Leave(b, states.all[s], label, left, exits);
-        if (left > 0) Expand(b, static_cast<int>(s), label, left, states, next);
+        if (left > 0) {
+          Expand(b, static_cast<int>(s), label, left, states, next_);
+        }
         if (candidates_ < look) continue;
         if (candidates_ > most_candidates_ || until()) return false;
         look = candidates_ + kTurns;
       }
-      now[s].clear();
+      now_[s].clear();
     }
     if (is_empty) break;
-    now.swap(next);
+    now_.swap(next_);
   }
   return true;
 }

@@ -130,6 +130,8 @@ class Detours {
   std::vector<std::vector<Ending>> endings_;         // by block and vertex
   size_t open_block_ = 0;                            // that has two loops
   std::vector<Node> nodes_;
+  std::vector<Labels> now_;  // by state; kept for their memory
+  std::vector<Labels> next_;
   Cost most_ = 0;  // priced
   int64_t candidates_ = 0;
   int64_t most_candidates_ = 0;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <utility>
 
+#include "planner/search/bracket.h"
 #include "planner/search/detours.h"
 #include "planner/search/improve.h"
 #include "planner/search/line_prices.h"
@@ -21,6 +23,7 @@ constexpr int kFewRounds = 4;  // of a range that will be halved
 // farther.
 constexpr Cost kFirstPart = 1 << 20;
 constexpr Cost kFarther = 3;
+constexpr int kFirstTries = 10;
 
 // A plan, as a line over prices.
 struct Side {
@@ -88,15 +91,19 @@ class LineSearch {
                .fast = SideOf(fastest.slots),
                .small = SideOf(incumbent_.slots)};
     root.price = NextPrice(root);
-    Add(std::move(root));
+    Price(root);
+    if (root.bound < incumbent_.time) Dive(std::move(root));
     while (!open_.empty() && open_.top().bound < incumbent_.time &&
            candidates_ <= effort_.candidates && !until_()) {
       Range range = open_.top();
       open_.pop();
       if (range.low == range.high) {
-        Prove(std::move(range));
+        Prove(range);
+        Keep(std::move(range));
       } else {
-        Halve(std::move(range));
+        auto [lower, upper] = Halves(range);
+        Keep(std::move(lower));
+        Keep(std::move(upper));
       }
     }
     Cost bound = std::min(incumbent_.time, given_up_);
@@ -105,13 +112,36 @@ class LineSearch {
   }
 
  private:
-  void Halve(Range range) {
-    const int middle = (range.low + range.high) / 2;
-    Range upper = range;
-    range.high = middle;
-    upper.low = middle + 1;
-    Add(std::move(range));
-    Add(std::move(upper));
+  // Both priced.
+  std::pair<Range, Range> Halves(const Range& range) {
+    std::pair<Range, Range> halves(range, range);
+    halves.first.high = (range.low + range.high) / 2;
+    halves.second.low = halves.first.high + 1;
+    Price(halves.first);
+    Price(halves.second);
+    return halves;
+  }
+
+  void Keep(Range range) {
+    if (range.bound < incumbent_.time) open_.push(std::move(range));
+  }
+
+  // For a good plan early: the better half of the better half, and the first
+  // that detours find in it.
+  void Dive(Range range) {
+    while (range.low < range.high && !until_()) {
+      auto [better, worse] = Halves(range);
+      if (worse.bound < better.bound) std::swap(better, worse);
+      Keep(std::move(worse));
+      range = std::move(better);
+    }
+    for (int i = 0; i < kFirstTries && range.bound < incumbent_.time; ++i) {
+      if (range.low < range.high || until_()) break;
+      const Cost time = incumbent_.time;
+      Prove(range);
+      if (range.proof != nullptr && incumbent_.time < time) break;
+    }
+    Keep(std::move(range));
   }
 
   int64_t RoomOf(const Range& range) const {
@@ -125,18 +155,16 @@ class LineSearch {
                                            fast.bytes - small.bytes));
   }
 
-  // Bounds the range and keeps it where it may hold a better plan.
-  void Add(Range range) {
-    if (RoomOf(range) < 0) return;
-    Price(range);
-    if (range.bound < incumbent_.time) open_.push(std::move(range));
-  }
-
   // Raises the bound by better prices, and mixes the plans they lead to.
   void Price(Range& range) {
+    if (RoomOf(range) < 0) {
+      range.bound = kNever;
+      return;
+    }
     const bool is_root = range.low == 0 &&
                          range.high + 1 == static_cast<int>(transients_.size());
     const int most = is_root ? kMostRounds : kFewRounds;
+    Bracket bracket(range.fast.point, range.small.point, range.price, dearest_);
     int64_t price = range.price;
     for (int round = 0; round < most; ++round) {
       SetCosts(transients_[range.high], price);
@@ -146,26 +174,36 @@ class LineSearch {
         range.bound = kNever;
         return;
       }
-      const Cost bound = result.bound - PriceOf(price, RoomOf(range));
-      if (bound > range.bound || round == 0) {
-        range.bound = std::max(range.bound, bound);
-        range.price = price;
-      }
+      Raise(range, price, result.bound, round == 0);
       if (range.bound >= incumbent_.time) return;
-      Side side = SideOf(result.slots);
-      Side& other =
-          side.point.bytes <= RoomOf(range) ? range.small : range.fast;
-      const bool is_known = side.point.bytes == other.point.bytes &&
-                            side.point.time == other.point.time;
-      other = std::move(side);
-      if (is_known) break;
-      const int64_t next = NextPrice(range);
-      if (next == 0 || next == price || until_()) break;
-      price = next;
+      const auto next = Settle(range, bracket, price, result.slots);
+      if (!next.has_value() || until_()) break;
+      price = *next;
     }
+    MixSides(range);
+  }
+
+  // Takes note of what all plans of the range cost at the price.
+  void Raise(Range& range, int64_t price, Cost cost, bool is_first) const {
+    const Cost bound = cost - PriceOf(price, RoomOf(range));
+    if (bound <= range.bound && !is_first) return;
+    range.bound = std::max(range.bound, bound);
+    range.price = price;
+  }
+
+  // Takes note of the plan the price led to; the next price, if any.
+  std::optional<int64_t> Settle(Range& range, Bracket& bracket, int64_t price,
+                                const std::vector<int>& slots) {
+    Side side = SideOf(slots);
+    const bool fits = side.point.bytes <= RoomOf(range);
+    const auto next = bracket.Next(price, side.point, fits);
+    (fits ? range.small : range.fast) = std::move(side);
+    return next;
+  }
+
+  void MixSides(const Range& range) {
     const std::vector<int> small = PlacesOf(model_, range.small.slots);
-    const Draft draft(model_, small);
-    if (draft.peak() > limit_) return;
+    if (Draft(model_, small).peak() > limit_) return;
     const Cost time = incumbent_.time;
     Offer(Mix(model_, small, PlacesOf(model_, range.fast.slots), limit_));
     if (incumbent_.time == time) return;
@@ -205,15 +243,14 @@ class LineSearch {
     SideOf(slots);
   }
 
-  // Looks for a plan up to the reach; puts the range back if there may be
-  // others farther up.
-  void Prove(Range range) {
+  // Looks for a plan up to the reach, farther each time. The range has nothing
+  // more to give when its bound is the incumbent's time.
+  void Prove(Range& range) {
     if (range.proof == nullptr) {
       range.proof = MakeProof(range);
       if (range.proof == nullptr) return;
       range.bound = std::max(range.bound, range.proof->detours->bound());
       range.reach = 1 + range.bound / kFirstPart;
-      open_.push(std::move(range));
       return;
     }
     Detours& detours = *range.proof->detours;
@@ -230,49 +267,48 @@ class LineSearch {
     }
     if (!is_whole) {
       given_up_ = std::min(given_up_, range.bound);
+      range.bound = kNever;
       return;
     }
     range.bound = std::max(range.bound, most + 1);
     range.reach = std::min(range.reach, kNever / kFarther) * kFarther;
-    if (range.bound < incumbent_.time) open_.push(std::move(range));
   }
 
   // Prices to the end, on what may still be best at each price.
   Line Settled(Range& range) {
     Line line = Capped(line_, transients_[range.high]);
+    Bracket bracket(range.fast.point, range.small.point, range.price, dearest_);
     int64_t price = range.price;
     for (int round = 0; round < kMostRounds; ++round) {
       const LinePrices prices(line, price);
-      const Cost of_room = PriceOf(price, RoomOf(range));
       if (prices.cost() >= kNever) {
         range.bound = incumbent_.time;
         return line;
       }
-      if (prices.cost() - of_room > range.bound || round == 0) {
-        range.bound = std::max(range.bound, prices.cost() - of_room);
-        range.price = price;
-      }
+      Raise(range, price, prices.cost(), round == 0);
       if (range.bound >= incumbent_.time) return line;
-      std::vector<int> slots = incumbent_.slots;
-      const std::vector<Walk> walks = prices.Walks();
-      for (size_t b = 0; b < line.size(); ++b) {
-        for (size_t copy = 0; copy < walks[b].size(); ++copy) {
-          slots[line[b].slot(static_cast<int64_t>(copy))] =
-              line[b].configs[walks[b][copy]];
-        }
-      }
-      Side side = SideOf(slots);
-      Side& other =
-          side.point.bytes <= RoomOf(range) ? range.small : range.fast;
-      const bool is_known = side.point.bytes == other.point.bytes &&
-                            side.point.time == other.point.time;
-      other = std::move(side);
-      line = prices.Without(Clamp(incumbent_.time - 1 + of_room));
-      const int64_t next = NextPrice(range);
-      if (is_known || next == 0 || next == price || until_()) break;
-      price = next;
+      const auto next =
+          Settle(range, bracket, price, SlotsOf(line, prices.Walks()));
+      if (round == 1) MixSides(range);
+      line = prices.Without(
+          Clamp(incumbent_.time - 1 + PriceOf(price, RoomOf(range))));
+      if (!next.has_value() || until_()) break;
+      price = *next;
     }
+    MixSides(range);
     return line;
+  }
+
+  std::vector<int> SlotsOf(const Line& line,
+                           const std::vector<Walk>& walks) const {
+    std::vector<int> slots = incumbent_.slots;
+    for (size_t b = 0; b < line.size(); ++b) {
+      for (size_t copy = 0; copy < walks[b].size(); ++copy) {
+        slots[line[b].slot(static_cast<int64_t>(copy))] =
+            line[b].configs[walks[b][copy]];
+      }
+    }
+    return slots;
   }
 
   std::shared_ptr<Proof> MakeProof(Range& range) {

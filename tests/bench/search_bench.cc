@@ -27,9 +27,16 @@ constexpr int kPercents[] = {5, 25, 50, 75, 95};
 constexpr Data kData[] = {Data::kNoisy, Data::kSmooth, Data::kHard,
                           Data::kEqual, Data::kPlain};
 
-Effort effort;
+// Nothing is eliminated, and labels are one at a time.
+constexpr Effort kIlpAlone{.table_entries = 3,
+                           .table_steps = 1,
+                           .easy_steps = 1,
+                           .labels = 1,
+                           .candidates = 1,
+                           .fine_candidates = 1};
 
-Answer Solved(const PlanProblem& problem, std::optional<double> seconds) {
+Answer Solved(const PlanProblem& problem, std::optional<double> seconds,
+              const Effort& effort = {}) {
   Options options{.effort = effort};
   if (seconds.has_value()) {
     options.deadline = std::chrono::steady_clock::now() +
@@ -121,26 +128,30 @@ void Graphs(std::optional<double> seconds) {
   }
 }
 
-// By every way the search has, and by the integer program alone.
-void Operations(std::optional<double> seconds) {
+// By every way the search has, and by the integer program alone: free, and at
+// half the memory.
+void Operations(double seconds) {
   PrintHead("100 operators x 8; asked: 1500 ms");
-  constexpr Effort kIlpAlone{.table_entries = 3,
-                             .table_steps = 1,
-                             .easy_steps = 1,
-                             .labels = 1,
-                             .candidates = 1,
-                             .fine_candidates = 1};
   for (const Data data : {Data::kNoisy, Data::kSmooth}) {
-    for (const bool ilp_alone : {false, true}) {
-      effort = ilp_alone ? kIlpAlone : Effort();
-      Measure(
-          std::string("operators, ") + NameOf(data) +
-              (ilp_alone ? ", ilp" : ""),
-          5, [&](uint64_t seed) { return Operators(100, 8, seed, data); },
-          seconds);
+    const auto make = [&](uint64_t seed) {
+      return Operators(100, 8, seed, data);
+    };
+    const std::string what = std::string("operators, ") + NameOf(data);
+    Measure(what, 5, make, seconds);
+    Worst free;
+    Worst limited;
+    for (int seed = 1; seed <= 2; ++seed) {
+      PlanProblem problem = make(seed);
+      const int64_t most = Solved(problem, std::nullopt).plan->peak_bytes;
+      free.Add(Solved(problem, seconds, kIlpAlone));
+      problem.memory_limit_bytes = 0;
+      const int64_t least = *Solved(problem, std::nullopt).least_memory_bytes;
+      problem.memory_limit_bytes = least + (most - least) / 2;
+      limited.Add(Solved(problem, seconds, kIlpAlone));
     }
+    free.Print(what + ", ilp, free");
+    limited.Print(what + ", ilp, limited");
   }
-  effort = Effort();
 }
 
 void Shapes(std::optional<double> seconds) {
@@ -187,7 +198,7 @@ int main(int argc, char** argv) {
     Chains({1000}, 3, seconds.value_or(1));
   }
   if (all || family == "graphs") Graphs(seconds.value_or(5));
-  if (all || family == "ops") Operations(seconds);
+  if (all || family == "ops") Operations(seconds.value_or(5));
   if (all || family == "shapes") Shapes(seconds.value_or(5));
   return 0;
 }
