@@ -1,11 +1,15 @@
 #include "planner/search/by_ilp.h"
 
+#include <chrono>
 #include <utility>
 
 #include "planner/ilp/solve.h"
 
 namespace meshwright::search {
 namespace {
+
+// A solver cannot be stopped while it makes a program smaller.
+constexpr std::chrono::milliseconds kLeastTime{500};
 
 int64_t EntriesOf(const Model& model) {
   int64_t entries = 0;
@@ -44,6 +48,10 @@ std::optional<IlpAnswer> SolveByIlp(const Model& model,
                                     const std::vector<int>& known,
                                     const Effort& effort, const Until& until) {
   if (EntriesOf(model) > effort.ilp_entries || effort.ilp_nodes == 0) {
+    return std::nullopt;
+  }
+  if (until.deadline.has_value() &&
+      *until.deadline - std::chrono::steady_clock::now() < kLeastTime) {
     return std::nullopt;
   }
   const auto solution =

@@ -8,7 +8,7 @@
 // In → Out: a reduced model, the best places known → perhaps better ones, and
 // a bound of all.
 // Errors: none; a model too large for the effort, or of figures too large for
-// floating point, is left alone.
+// floating point, is left alone, and so is any just before the deadline.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_BY_ILP_H_
 #define MESHWRIGHT_PLANNER_SEARCH_BY_ILP_H_
 
