@@ -1,5 +1,5 @@
 # The CPU PJRT plugin and its header come from a PyPI wheel that
-# cmake/fetch_plugin.sh unpacks into the build tree; other plugins are given by
+# cmake/fetch_wheel.sh unpacks into the build tree; other plugins are given by
 # path at run time.
 
 set(MESHWRIGHT_DOWNLOADS ${CMAKE_SOURCE_DIR}/build/downloads
@@ -10,7 +10,7 @@ set(MESHWRIGHT_CPU_PLUGIN
 if(NOT EXISTS ${MESHWRIGHT_CPU_PLUGIN})
   message(STATUS "Fetching the XLA CPU plugin")
   execute_process(
-    COMMAND ${CMAKE_SOURCE_DIR}/cmake/fetch_plugin.sh xla-cpu-pjrt 0.0.1
+    COMMAND ${CMAKE_SOURCE_DIR}/cmake/fetch_wheel.sh xla-cpu-pjrt 0.0.1
             ${pjrt_root}
     COMMAND_ERROR_IS_FATAL ANY)
 endif()

@@ -55,7 +55,9 @@ TEST(AnytimeTest, HoldsAfterAnyAmountOfWork) {
                                    .easy_steps = 1,
                                    .labels = 10 + work,
                                    .candidates = work,
-                                   .fine_candidates = work}});
+                                   .fine_candidates = work,
+                                   .ilp_entries = round % 8 == 0 ? 30'000 : 0,
+                                   .ilp_nodes = work}});
     ASSERT_TRUE(answer.ok()) << answer.status();
     ASSERT_EQ(answer->plan.has_value(), oracle.choice.has_value());
     if (!oracle.choice.has_value()) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "planner/search/buckets.h"
+#include "planner/search/by_ilp.h"
 #include "planner/search/improve.h"
 #include "planner/search/inner_copies.h"
 #include "planner/search/labels.h"
@@ -41,6 +42,7 @@ class ComponentSearch {
       if (IsOver() || Eliminated() || IsProved()) break;
       Widen();
     }
+    if (!IsProved() && !(result_.cost < kNever && until_())) Program();
     return result_;
   }
 
@@ -136,6 +138,17 @@ class ComponentSearch {
     candidates_ += last_;
     if (time < kNever) Offer(labels.Places());
     Raise(labels.let_go());
+  }
+
+  // What the places left allow, as an integer program.
+  void Program() {
+    const auto answer = SolveByIlp(model_, std::nullopt,
+                                   PlacesOf(model_, configs_), effort_, until_);
+    if (!answer.has_value()) return;
+    const ComponentResult before = result_;
+    if (!answer->places.empty()) Offer(answer->places);
+    Raise(answer->bound);
+    result_.by_ilp = result_.cost < before.cost || result_.bound > before.bound;
   }
 
   const Graph& graph_;

@@ -4,7 +4,8 @@
 // eliminated (buckets.h). Where that takes more than a moment, a plan and a
 // bound are guessed first (relax.h) and places that neither needs are dropped;
 // where tables stay too large for the effort allowed, labels (labels.h) of
-// growing width improve plan and bound, until both meet or the effort is spent.
+// growing width improve plan and bound, until both meet or the effort is spent;
+// then an integer program (by_ilp.h) has its turn.
 // In → Out: graph, component, costs → least cost, a bound from below, equal if
 // the search was exact, and the configurations of the slots.
 // Ties: the lexicographically smallest choice, if it was eliminated in the end.
@@ -21,8 +22,9 @@
 namespace meshwright::search {
 
 struct ComponentResult {
-  Cost cost = kNever;  // kNever: no choice was found
-  Cost bound = 0;      // kNever: there is none
+  Cost cost = kNever;   // kNever: no choice was found
+  Cost bound = 0;       // kNever: there is none
+  bool by_ilp = false;  // an integer program bettered one of them
 };
 
 // Writes the component's slots where cost < kNever.

@@ -78,7 +78,8 @@ TEST(EffortTest, WithoutTablesThereIsStillAPlanAndABound) {
                                              .easy_steps = 1,
                                              .labels = 400,
                                              .candidates = 400,
-                                             .fine_candidates = 400});
+                                             .fine_candidates = 400,
+                                             .ilp_entries = 0});
       ASSERT_EQ(plain.plan.has_value(), little.plan.has_value());
       if (!plain.plan.has_value()) continue;
       ASSERT_LE(little.lower_bound, plain.plan->time);

@@ -12,16 +12,6 @@ constexpr int kMostSweeps = 20;
 constexpr size_t kMostMixed = 2'000'000;  // slots
 constexpr size_t kMostPolished = 100'000;
 
-std::vector<int> PlacesOf(const Model& model, const std::vector<int>& slots) {
-  std::vector<int> places(slots.size());
-  for (size_t v = 0; v < places.size(); ++v) {
-    const std::vector<int>& configs = model.domain(v).configs;
-    places[v] = std::lower_bound(configs.begin(), configs.end(), slots[v]) -
-                configs.begin();
-  }
-  return places;
-}
-
 }  // namespace
 
 Draft::Draft(const Model& model, std::vector<int> places)

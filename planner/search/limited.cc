@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "planner/search/by_ilp.h"
 #include "planner/search/improve.h"
 #include "planner/search/labels.h"
 #include "planner/search/narrow.h"
@@ -100,6 +101,7 @@ class Search {
                .model = model_};
     root.price = NextPrice(root);
     Add(root);
+    if (!open_.empty()) root.price = open_.top().price;
     Dive();
     while (!open_.empty() && open_.top().bound <= incumbent_.time) {
       if (until_() || IsSpent()) break;
@@ -117,9 +119,32 @@ class Search {
     Cost bound = std::min(incumbent_.time, given_up_);
     if (!open_.empty()) bound = std::min(bound, open_.top().bound);
     incumbent_.lower_bound = std::max(incumbent_.lower_bound, bound);
+    if (incumbent_.lower_bound < incumbent_.time && !until_()) Program(root);
   }
 
  private:
+  // What may still be best in the whole range, as an integer program.
+  void Program(const Range& root) {
+    const Model model =
+        Reduce(Focus(*model_, root.price, MostOf(root, root.price),
+                     effort_.easy_steps, effort_, until_),
+               true);
+    if (!model.IsPossible()) return;
+    std::vector<int> known(model.variables.size());
+    for (size_t v = 0; v < known.size(); ++v) {
+      known[v] = incumbent_.slots[model.variables[v].slot];
+    }
+    const auto answer =
+        SolveByIlp(model, limit_, PlacesOf(model, known), effort_, until_);
+    if (!answer.has_value()) return;
+    const Cost time = incumbent_.time;
+    if (!answer->places.empty()) Offer(model, answer->places);
+    const Cost bound = std::min(answer->bound, incumbent_.time);
+    incumbent_.by_ilp =
+        incumbent_.time < time || bound > incumbent_.lower_bound;
+    incumbent_.lower_bound = std::max(incumbent_.lower_bound, bound);
+  }
+
   bool IsSpent() const {
     const Cost gap = incumbent_.time - open_.top().bound;
     const bool is_fine =

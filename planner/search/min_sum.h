@@ -22,6 +22,7 @@ struct MinSumResult {
   Cost cost = kNever;
   Cost bound = kNever;     // no choice costs less
   std::vector<int> slots;  // meaningful where cost < kNever
+  bool by_ilp = false;     // an integer program bettered cost or bound
 };
 
 MinSumResult MinSum(const Graph& graph,

@@ -116,6 +116,17 @@ bool IsForest(const Model& model) {
   return true;
 }
 
+std::vector<int> PlacesOf(const Model& model, const std::vector<int>& configs) {
+  std::vector<int> places;
+  for (size_t v = 0; v < configs.size(); ++v) {
+    const std::vector<int>& all = model.domain(v).configs;
+    const auto at = std::lower_bound(all.begin(), all.end(), configs[v]);
+    if (at == all.end() || *at != configs[v]) return {};
+    places.push_back(static_cast<int>(at - all.begin()));
+  }
+  return places;
+}
+
 Model ComponentModel(const Graph& graph, const std::vector<int>& variables,
                      const std::vector<int>& joins, const Costs& costs,
                      PowersCache& powers) {

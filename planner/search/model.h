@@ -62,6 +62,9 @@ std::vector<std::vector<int>> JoinsOf(const Model& model);
 // Whether the joins make no cycle.
 bool IsForest(const Model& model);
 
+// The places that hold these configurations, by variable; empty if one is gone.
+std::vector<int> PlacesOf(const Model& model, const std::vector<int>& configs);
+
 // The component of `variables`, runs minimised over their inner copies.
 // `costs` is what is to be minimised; memory is left out.
 Model ComponentModel(const Graph& graph, const std::vector<int>& variables,

@@ -10,6 +10,7 @@
 #include "planner/problem/validate.h"
 #include "planner/search/improve.h"
 #include "planner/search/limited.h"
+#include "planner/search/limited_line.h"
 #include "planner/search/memory.h"
 
 namespace meshwright::search {
@@ -64,14 +65,15 @@ class Solver {
       : problem_(problem),
         graph_(BuildGraph(problem)),
         effort_(options.effort),
+        until_(
+            [options] {
+              return options.stop.stop_requested() ||
+                     (options.deadline.has_value() &&
+                      std::chrono::steady_clock::now() >= *options.deadline);
+            },
+            options.deadline),
         components_(Decompose(graph_)),
-        dearest_(DearestTime(graph_)) {
-    until_ = [options] {
-      return options.stop.stop_requested() ||
-             (options.deadline.has_value() &&
-              std::chrono::steady_clock::now() >= *options.deadline);
-    };
-  }
+        dearest_(DearestTime(graph_)) {}
 
   absl::StatusOr<Answer> Run() {
     const bool is_chain =
@@ -92,7 +94,11 @@ class Solver {
           "the pairs that tables forbid leave no plan that the search found, "
           "and too many to rule all out; allow more pairs");
     }
-    if (fastest.bound < fastest.cost) answer.solver = "labels";
+    if (fastest.by_ilp) {
+      answer.solver = "ilp";
+    } else if (fastest.bound < fastest.cost) {
+      answer.solver = "labels";
+    }
     answer.lower_bound = Picoseconds(fastest.bound);
     const std::optional<int64_t> limit = problem::UsableBytes(problem_);
     if (!limit.has_value() ||
@@ -130,10 +136,7 @@ class Solver {
                         .slots = std::move(least.slots),
                         .lower_bound = fastest.bound};
     if (IsModerate()) {
-      answer.solver += " + labels";
-      const Point fast{fastest.cost, FootprintOf(graph_, fastest.slots).bytes};
-      SolveLimited(LaidOutModel(graph_), limit, fast, effort_, until_,
-                   incumbent);
+      Prove(fastest, limit, incumbent, answer);
     } else {
       answer.solver += " + prices";
       const std::vector<int> too_large = PriceMemory(
@@ -142,6 +145,21 @@ class Solver {
     }
     answer.lower_bound = Picoseconds(incumbent.lower_bound);
     return SetPlan(incumbent.slots, answer);
+  }
+
+  // Long runs by detours; what these leave open, and all else, by labels.
+  void Prove(const MinSumResult& fastest, int64_t limit, Incumbent& incumbent,
+             Answer& answer) {
+    if (const auto line = ToLine(graph_, components_); line.has_value()) {
+      answer.solver += " + detours";
+      SolveLimitedLine(graph_, components_, *line, limit, fastest, effort_,
+                       until_, incumbent);
+      if (incumbent.lower_bound == incumbent.time || until_()) return;
+    }
+    answer.solver += " + labels";
+    const Point fast{fastest.cost, FootprintOf(graph_, fastest.slots).bytes};
+    SolveLimited(LaidOutModel(graph_), limit, fast, effort_, until_, incumbent);
+    if (incumbent.by_ilp) answer.solver += " + ilp";
   }
 
   // Whether every copy may be looked at for itself, and no sum of costs comes
@@ -179,7 +197,7 @@ class Solver {
   const PlanProblem& problem_;
   const Graph graph_;
   const Effort effort_;
-  Until until_;
+  const Until until_;
   const std::vector<Component> components_;
   const __int128 dearest_;
 };

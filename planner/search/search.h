@@ -2,15 +2,17 @@
 //
 // Concept: paths are solved exactly by dynamic programming with equal copies
 // folded (run.h), other graphs by eliminating variables (component.h). A memory
-// limit is priced for the bound, and labels give the proof (limited.h). Where
-// that would take more than the effort allowed, the answer is the best plan
-// met. Every answer carries a certified lower bound, equal to its time when it
-// is optimal.
+// limit is priced for the bound; detours (limited_line.h) or labels (limited.h)
+// give the proof. What these leave open goes to an integer program (by_ilp.h).
+// Where all that would take more than the effort allowed, the answer is the
+// best plan met. Every answer carries a lower bound, equal to its time when it
+// is optimal; it is certified in integers, but where an integer program raised
+// it, which the solver's name says.
 // In → Out: a valid problem → an answer: a plan, or that none fits.
 // Ties: among plans of equal time the lexicographically smallest choice in
 // file order, if the search was exact and the limit does not bind. Under a
-// binding limit the smallest on a path in file order; otherwise some plan, the
-// same each time.
+// binding limit the smallest on a path in file order without long runs
+// (blocks.h); otherwise some plan, the same each time.
 // Threads: any number at once; nothing is shared.
 // Errors: kInvalidArgument for a problem that does not validate, kOutOfRange
 // when every allowed plan takes over 23 days, kResourceExhausted when forbidden

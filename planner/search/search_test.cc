@@ -25,7 +25,8 @@ Effort Little(int64_t candidates) {
           .easy_steps = 1,
           .labels = 200,
           .candidates = candidates,
-          .fine_candidates = candidates};
+          .fine_candidates = candidates,
+          .ilp_entries = 0};
 }
 
 void Compare(const Kinds& kinds, int rounds, uint64_t first_seed) {
@@ -422,7 +423,8 @@ TEST(SearchTest, DenseGraphsStillHaveAPlanAndABound) {
   for (int a = 0; a < 20; ++a) {
     for (int b = a + 1; b < 20; ++b) problem.edges.push_back({a, b, 0});
   }
-  const auto answer = Solve(problem, {.effort = {.candidates = 100'000}});
+  const auto answer =
+      Solve(problem, {.effort = {.candidates = 100'000, .ilp_entries = 0}});
   ASSERT_TRUE(answer.ok()) << answer.status();
   ASSERT_TRUE(answer->plan.has_value());
   EXPECT_LE(answer->lower_bound, answer->plan->time);

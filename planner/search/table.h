@@ -10,14 +10,12 @@
 #define MESHWRIGHT_PLANNER_SEARCH_TABLE_H_
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "planner/search/costs.h"
+#include "planner/search/until.h"
 
 namespace meshwright::search {
-
-using Until = std::function<bool()>;  // true: stop now
 
 struct Table {
   std::vector<int> scope;

@@ -1,6 +1,6 @@
 // The search on problems shaped like models, free and under memory limits.
 //
-//   build/release/bin/search_bench [chains|deep|graphs|shapes] [SECONDS]
+//   build/release/bin/search_bench [chains|deep|graphs|ops|shapes] [SECONDS]
 //
 // One line for every family, depth and kind of data: the worst over seeds and
 // limits at 5, 25, 50, 75 and 95 % of the way from the least memory to that of
@@ -27,8 +27,17 @@ constexpr int kPercents[] = {5, 25, 50, 75, 95};
 constexpr Data kData[] = {Data::kNoisy, Data::kSmooth, Data::kHard,
                           Data::kEqual, Data::kPlain};
 
-Answer Solved(const PlanProblem& problem, std::optional<double> seconds) {
-  Options options;
+// Nothing is eliminated, and labels are one at a time.
+constexpr Effort kIlpAlone{.table_entries = 3,
+                           .table_steps = 1,
+                           .easy_steps = 1,
+                           .labels = 1,
+                           .candidates = 1,
+                           .fine_candidates = 1};
+
+Answer Solved(const PlanProblem& problem, std::optional<double> seconds,
+              const Effort& effort = {}) {
+  Options options{.effort = effort};
   if (seconds.has_value()) {
     options.deadline = std::chrono::steady_clock::now() +
                        std::chrono::microseconds(int64_t(*seconds * 1e6));
@@ -119,6 +128,32 @@ void Graphs(std::optional<double> seconds) {
   }
 }
 
+// By every way the search has, and by the integer program alone: free, and at
+// half the memory.
+void Operations(double seconds) {
+  PrintHead("100 operators x 8; asked: 1500 ms");
+  for (const Data data : {Data::kNoisy, Data::kSmooth}) {
+    const auto make = [&](uint64_t seed) {
+      return Operators(100, 8, seed, data);
+    };
+    const std::string what = std::string("operators, ") + NameOf(data);
+    Measure(what, 5, make, seconds);
+    Worst free;
+    Worst limited;
+    for (int seed = 1; seed <= 2; ++seed) {
+      PlanProblem problem = make(seed);
+      const int64_t most = Solved(problem, std::nullopt).plan->peak_bytes;
+      free.Add(Solved(problem, seconds, kIlpAlone));
+      problem.memory_limit_bytes = 0;
+      const int64_t least = *Solved(problem, std::nullopt).least_memory_bytes;
+      problem.memory_limit_bytes = least + (most - least) / 2;
+      limited.Add(Solved(problem, seconds, kIlpAlone));
+    }
+    free.Print(what + ", ilp, free");
+    limited.Print(what + ", ilp, limited");
+  }
+}
+
 void Shapes(std::optional<double> seconds) {
   PrintHead("other shapes");
   const auto measure = [&](const char* what, const PlanProblem& problem) {
@@ -163,6 +198,7 @@ int main(int argc, char** argv) {
     Chains({1000}, 3, seconds.value_or(1));
   }
   if (all || family == "graphs") Graphs(seconds.value_or(5));
+  if (all || family == "ops") Operations(seconds.value_or(5));
   if (all || family == "shapes") Shapes(seconds.value_or(5));
   return 0;
 }

@@ -1,5 +1,6 @@
 #include "tests/bench/search_shapes.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -135,6 +136,23 @@ PlanProblem Skips(int nodes, int configs, int skips, uint64_t seed, Data data) {
   for (int s = 0; s < skips; ++s) {
     const int from = maker.Between(0, nodes - 2);
     maker.Edge(from, maker.Between(from + 2, nodes));
+  }
+  return maker.problem;
+}
+
+PlanProblem Operators(int nodes, int configs, uint64_t seed, Data data) {
+  constexpr int kLive = 4;  // results that the next operator may read
+  Maker maker(seed, data);
+  for (int n = 0; n < nodes; ++n) {
+    maker.Node(maker.Type("operator", configs));
+    if (n == 0) continue;
+    maker.Edge(n - 1, n);
+    if (n > 1 && maker.Between(0, 2) == 0) {
+      maker.Edge(maker.Between(std::max(0, n - kLive), n - 1), n);
+    }
+    if (n > kLive && maker.Between(0, 10) == 0) {
+      maker.Edge(maker.Between(0, n - kLive), n);
+    }
   }
   return maker.problem;
 }

@@ -60,6 +60,11 @@ problem::PlanProblem Unsettled(int64_t depth);
 problem::PlanProblem Skips(int nodes, int configs, int skips, uint64_t seed,
                            Data data);
 
+// Operators of a step: each reads one or two of the few made last, some also
+// one made long before.
+problem::PlanProblem Operators(int nodes, int configs, uint64_t seed,
+                               Data data);
+
 // An encoder of equal layers, whose last output every decoder layer reads; a
 // decoder layer is cut in three.
 problem::PlanProblem EncoderDecoder(int layers);

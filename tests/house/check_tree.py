@@ -47,7 +47,7 @@ FOREIGN = {
     r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
     r"cupti|cuda|nvml": ("worker/cupti", "worker/comm"),
     r"nccl": ("worker/comm",),
-    r"(Highs|highs|interfaces/highs)": ("planner/search",),
+    r"(Highs|highs|interfaces/highs)": ("planner/ilp",),
     r"openssl/": ("base",),
     r"spdlog/": ("base",),
     r"CLI/": ("cli", "worker/service"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Unpacks the wheel of a PJRT plugin: fetch_plugin.sh PACKAGE VERSION FOLDER
+# Unpacks a wheel of the Python package index: fetch_wheel.sh PACKAGE VERSION FOLDER
 set -euo pipefail
 package=$1 version=$2 folder=$3
 scratch=$(mktemp -d)

@@ -1,0 +1,79 @@
+#include "planner/ilp/linear.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "planner/ilp/random_choices.h"
+
+namespace meshwright::ilp {
+namespace {
+
+double Activity(const Linear::Row& row, const std::vector<double>& values) {
+  double sum = 0;
+  for (const Linear::Entry& entry : row.entries) {
+    sum += entry.value * values[entry.column];
+  }
+  return sum;
+}
+
+// A choice keeps to the rows if and only if it keeps to the budgets.
+TEST(LinearTest, RowsSayWhatTheBudgetsSay) {
+  int kept = 0;
+  int broken = 0;
+  for (int seed = 0; seed < 600; ++seed) {
+    const OneOfEach problem = RandomOneOfEach(
+        seed, {.weights = seed % 2 == 0 ? 20 : int64_t{1} << (seed % 46),
+               .budgets = 1 + seed % 2,
+               .transients = seed % 3 > 0});
+    const Linear linear = ToLinear(problem);
+    std::vector<int> choice;
+    for (int g = 0; g < problem.groups(); ++g) {
+      choice.push_back((seed / 7 + g) % problem.options(g));
+    }
+    const std::vector<double> values = ToValues(problem, linear, choice);
+    EXPECT_EQ(ToChoice(problem, linear, values), choice);
+    double cost = 0;
+    bool holds = true;
+    for (size_t c = 0; c < values.size(); ++c) {
+      cost += values[c] * linear.columns[c].cost;
+      EXPECT_GE(values[c], linear.columns[c].lower);
+      EXPECT_LE(values[c], linear.columns[c].upper);
+    }
+    for (const Linear::Row& row : linear.rows) {
+      const double activity = Activity(row, values);
+      holds = holds && activity >= row.lower && activity <= row.upper;
+    }
+    const std::optional<int64_t> exact = CostOf(problem, choice);
+    ASSERT_EQ(holds, exact.has_value()) << seed;
+    holds ? ++kept : ++broken;
+    if (holds) {
+      ASSERT_EQ(std::ldexp(cost, linear.cost_shift), *exact);
+    }
+  }
+  EXPECT_GT(kept, 100);
+  EXPECT_GT(broken, 50);
+}
+
+TEST(LinearTest, CoefficientsAreSmallAndExact) {
+  OneOfEach problem = RandomOneOfEach(3, {.costs = int64_t{1} << 45,
+                                          .weights = int64_t{1} << 48,
+                                          .budgets = 1,
+                                          .transients = true});
+  const Linear linear = ToLinear(problem);
+  for (const Linear::Column& column : linear.columns) {
+    EXPECT_LE(column.cost, 1 << 17);
+  }
+  EXPECT_GT(linear.carries.size(), 0);
+  for (const Linear::Row& row : linear.rows) {
+    for (const Linear::Entry& entry : row.entries) {
+      EXPECT_LE(std::abs(entry.value), 1 << 12);
+      EXPECT_EQ(entry.value, std::round(entry.value));
+    }
+  }
+  EXPECT_EQ(std::ldexp(linear.columns[0].cost, linear.cost_shift),
+            problem.costs[0][0]);
+}
+
+}  // namespace
+}  // namespace meshwright::ilp

@@ -1,0 +1,31 @@
+// Reduce: the same problem with fewer options and fewer pairs.
+//
+// Concept: an option goes when every option of a neighbour is forbidden with
+// it, when it passes a budget even beside the lightest of all others, or when
+// another option of its group costs no more whatever the neighbours take, and
+// is no heavier. What is left of a pair table is split into what its rows cost,
+// what its columns cost and a rest; a rest of nothing is no pair any more.
+// In → Out: a valid problem → a problem whose cheapest choices are among the
+// cheapest of the first; the cost of a choice is less by `base`.
+#ifndef MESHWRIGHT_PLANNER_ILP_REDUCE_H_
+#define MESHWRIGHT_PLANNER_ILP_REDUCE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/ilp/one_of_each.h"
+
+namespace meshwright::ilp {
+
+struct Reduced {
+  OneOfEach problem;
+  std::vector<std::vector<int>> kept;  // options of the first, by group; rising
+  int64_t base = 0;
+  bool is_possible = true;  // a group without options is not
+};
+
+Reduced Reduce(const OneOfEach& problem);
+
+}  // namespace meshwright::ilp
+
+#endif  // MESHWRIGHT_PLANNER_ILP_REDUCE_H_

@@ -1,0 +1,158 @@
+#include "planner/ilp/solve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "planner/ilp/highs.h"
+#include "planner/ilp/linear.h"
+#include "planner/ilp/reduce.h"
+
+namespace meshwright::ilp {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kHalfACost = 0.5;
+
+// The options of the reduced problem; empty where one of them went.
+std::vector<int> Inside(const Reduced& reduced, const std::vector<int>& known) {
+  std::vector<int> inside;
+  for (size_t g = 0; g < known.size(); ++g) {
+    const std::vector<int>& kept = reduced.kept[g];
+    const auto at = std::lower_bound(kept.begin(), kept.end(), known[g]);
+    if (at == kept.end() || *at != known[g]) return {};
+    inside.push_back(static_cast<int>(at - kept.begin()));
+  }
+  return inside;
+}
+
+// A bound in integers from one in floating point. In any choice as many columns
+// are one as there are groups and pairs, and the reduced cost of each may be
+// too high by the solver's tolerance; ten times that is allowed for.
+int64_t SafeBound(const OneOfEach& problem, const Linear& linear,
+                  double bound) {
+  if (!(bound > 0)) return 0;
+  const double ones =
+      static_cast<double>(problem.costs.size() + problem.pairs.size() + 1);
+  const double safe = bound - ones * kTolerance - bound * 1e-12;
+  const double scaled = std::ldexp(safe, linear.cost_shift);
+  if (!(scaled > 0)) return 0;
+  return static_cast<int64_t>(
+      std::ceil(std::min(scaled, static_cast<double>(kMostSum))));
+}
+
+class Solving {
+ public:
+  Solving(const OneOfEach& problem, const Options& options)
+      : problem_(problem), options_(options) {}
+
+  absl::StatusOr<Solution> Run() {
+    if (!options_.known.empty()) Offer(options_.known);
+    const Reduced reduced = Reduce(problem_);
+    if (!reduced.is_possible) {
+      is_infeasible_ = true;
+      return Finished();
+    }
+    solution_.bound = reduced.base;
+    if (reduced.problem.pairs.empty() && reduced.problem.budgets.empty()) {
+      Offer(Outside(reduced, Cheapest(reduced.problem)));
+    }
+    if (!IsProved() && !IsLate()) {
+      RETURN_IF_ERROR(RunLinear(reduced));
+    }
+    return Finished();
+  }
+
+ private:
+  absl::Status RunLinear(const Reduced& reduced) {
+    const Linear linear = ToLinear(reduced.problem);
+    HighsOptions options{
+        .is_over = options_.is_over,
+        .most_nodes = options_.most_nodes,
+        .absolute_gap = std::ldexp(kHalfACost, -linear.cost_shift)};
+    if (options_.deadline.has_value()) {
+      options.seconds =
+          std::chrono::duration<double>(*options_.deadline - Clock::now())
+              .count();
+    }
+    const std::vector<int> inside = Inside(reduced, options_.known);
+    if (!inside.empty() && CostOf(reduced.problem, inside).has_value()) {
+      options.start = ToValues(reduced.problem, linear, inside);
+    }
+    ASSIGN_OR_RETURN(const HighsAnswer answer, RunHighs(linear, options));
+    if (answer.values.has_value()) {
+      Offer(
+          Outside(reduced, ToChoice(reduced.problem, linear, *answer.values)));
+    }
+    is_infeasible_ = answer.is_infeasible;
+    solution_.bound += SafeBound(reduced.problem, linear, answer.bound);
+    return {};
+  }
+
+  static std::vector<int> Cheapest(const OneOfEach& problem) {
+    std::vector<int> choice;
+    for (const std::vector<int64_t>& costs : problem.costs) {
+      choice.push_back(static_cast<int>(
+          std::min_element(costs.begin(), costs.end()) - costs.begin()));
+    }
+    return choice;
+  }
+
+  static std::vector<int> Outside(const Reduced& reduced,
+                                  std::vector<int> choice) {
+    for (size_t g = 0; g < choice.size(); ++g) {
+      choice[g] = reduced.kept[g][choice[g]];
+    }
+    return choice;
+  }
+
+  void Offer(std::vector<int> choice) {
+    const std::optional<int64_t> cost = CostOf(problem_, choice);
+    if (!cost.has_value()) return;
+    if (solution_.choice.has_value() && *cost >= solution_.cost) return;
+    solution_.cost = *cost;
+    solution_.choice = std::move(choice);
+  }
+
+  bool IsProved() const {
+    return solution_.choice.has_value() && solution_.bound >= solution_.cost;
+  }
+
+  bool IsLate() const {
+    return (options_.deadline.has_value() &&
+            Clock::now() >= *options_.deadline) ||
+           (options_.is_over && options_.is_over());
+  }
+
+  Solution Finished() {
+    if (solution_.choice.has_value()) {
+      solution_.bound = std::min(solution_.bound, solution_.cost);
+    }
+    if (IsProved()) {
+      solution_.verdict = Verdict::kOptimal;
+    } else if (is_infeasible_ && !solution_.choice.has_value()) {
+      solution_.verdict = Verdict::kInfeasible;
+    }
+    return std::move(solution_);
+  }
+
+  const OneOfEach& problem_;
+  const Options& options_;
+  Solution solution_;
+  bool is_infeasible_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<Solution> Solve(const OneOfEach& problem,
+                               const Options& options) {
+  RETURN_IF_ERROR(Validate(problem));
+  if (!options.known.empty()) {
+    RETURN_IF_ERROR(ValidateChoice(problem, options.known));
+  }
+  return Solving(problem, options).Run();
+}
+
+}  // namespace meshwright::ilp

@@ -1,0 +1,138 @@
+// The integer program against every choice there is.
+#include "planner/ilp/solve.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/ilp/random_choices.h"
+
+namespace meshwright::ilp {
+namespace {
+
+void Compare(int seed, const Shape& shape) {
+  const OneOfEach problem = RandomOneOfEach(seed, shape);
+  const std::optional<int64_t> least = LeastCost(problem);
+  const auto solution = Solve(problem);
+  ASSERT_TRUE(solution.ok()) << solution.status();
+  if (!least.has_value()) {
+    ASSERT_EQ(solution->verdict, Verdict::kInfeasible) << seed;
+    ASSERT_FALSE(solution->choice.has_value());
+    return;
+  }
+  ASSERT_EQ(solution->verdict, Verdict::kOptimal) << seed;
+  ASSERT_EQ(solution->cost, *least) << seed;
+  ASSERT_EQ(solution->bound, *least) << seed;
+  ASSERT_EQ(CostOf(problem, *solution->choice), *least);
+}
+
+TEST(IlpSolveTest, FindsTheLeastCost) {
+  for (int seed = 0; seed < 500; ++seed) Compare(seed, {});
+}
+
+TEST(IlpSolveTest, ForbiddenPairsMayLeaveNothing) {
+  for (int seed = 0; seed < 500; ++seed) {
+    Compare(seed, {.options = 3, .forbidden = true});
+  }
+}
+
+TEST(IlpSolveTest, Budgets) {
+  for (int seed = 0; seed < 500; ++seed) {
+    Compare(seed, {.budgets = 1 + seed % 2, .transients = seed % 3 > 0});
+  }
+}
+
+// Bytes of gigabytes and times of seconds: one byte too many is too many, and
+// a picosecond less is less.
+TEST(IlpSolveTest, BytesAndPicosecondsOfRealSize) {
+  for (int seed = 0; seed < 300; ++seed) {
+    Compare(seed, {.costs = 60'000'000'000,
+                   .weights = 40'000'000'000,
+                   .budgets = 1,
+                   .transients = seed % 2 == 0});
+  }
+}
+
+// Weights that differ by single bytes, limits at the peak of some choice.
+TEST(IlpSolveTest, LimitsAreHeldToTheByte) {
+  for (int seed = 0; seed < 300; ++seed) {
+    Shape shape{.costs = 1'000'000, .weights = 8, .budgets = 1};
+    OneOfEach problem = RandomOneOfEach(seed, shape);
+    constexpr int64_t kBig = 10'000'000'000;
+    for (auto& group : problem.budgets[0].weights) {
+      for (size_t o = 0; o < group.size(); ++o) {
+        group[o] += kBig * static_cast<int64_t>(o % 2);
+      }
+    }
+    problem.budgets[0].limit += 2 * kBig;
+    const auto solution = Solve(problem);
+    ASSERT_TRUE(solution.ok());
+    const std::optional<int64_t> least = LeastCost(problem);
+    ASSERT_EQ(solution->choice.has_value(), least.has_value()) << seed;
+    if (!least.has_value()) continue;
+    ASSERT_EQ(solution->cost, *least) << seed;
+    ASSERT_EQ(solution->bound, *least) << seed;
+  }
+}
+
+TEST(IlpSolveTest, StartsFromWhatIsKnown) {
+  for (int seed = 0; seed < 100; ++seed) {
+    const OneOfEach problem =
+        RandomOneOfEach(seed, {.budgets = 1, .transients = true});
+    const auto plain = Solve(problem);
+    ASSERT_TRUE(plain.ok());
+    if (!plain->choice.has_value()) continue;
+    const auto again = Solve(problem, {.known = *plain->choice});
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->cost, plain->cost);
+    EXPECT_EQ(again->verdict, Verdict::kOptimal);
+  }
+  EXPECT_EQ(Solve(RandomOneOfEach(1, {}), {.known = {0}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+OneOfEach Large() {
+  return RandomOneOfEach(5, {.groups = 14,
+                             .options = 8,
+                             .costs = 1'000'000,
+                             .weights = 1'000'000,
+                             .budgets = 1,
+                             .transients = true});
+}
+
+TEST(IlpSolveTest, HoldsWhenStopped) {
+  const OneOfEach problem = Large();
+  const std::vector<int> known(14, 0);
+  for (const int asked : {0, 1, 3, 10, 100}) {
+    int left = asked;
+    const auto solution = Solve(
+        problem, {.is_over = [&left] { return left-- <= 0; }, .known = known});
+    ASSERT_TRUE(solution.ok()) << solution.status();
+    EXPECT_GE(solution->bound, 0);
+    const auto least = CostOf(problem, known);
+    if (!least.has_value()) continue;
+    ASSERT_TRUE(solution->choice.has_value());
+    EXPECT_LE(solution->cost, *least);
+    EXPECT_LE(solution->bound, solution->cost);
+  }
+  const auto late = Solve(
+      problem, {.deadline = std::chrono::steady_clock::now(), .known = known});
+  ASSERT_TRUE(late.ok());
+  EXPECT_NE(late->verdict, Verdict::kInfeasible);
+}
+
+TEST(IlpSolveTest, TheSameProgramGetsTheSameAnswer) {
+  const OneOfEach problem = Large();
+  const auto a = Solve(problem, {.most_nodes = 5});
+  const auto b = Solve(problem, {.most_nodes = 5});
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_EQ(a->choice, b->choice);
+  EXPECT_EQ(a->bound, b->bound);
+}
+
+TEST(IlpSolveTest, BadProblemsAreRefused) {
+  OneOfEach problem = RandomOneOfEach(1, {});
+  problem.costs[0][0] = -1;
+  EXPECT_EQ(Solve(problem).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace meshwright::ilp

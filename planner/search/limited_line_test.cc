@@ -1,0 +1,195 @@
+// Long runs under a limit, against a dynamic program over every sum of bytes.
+#include "planner/search/limited_line.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <set>
+
+#include "planner/problem/problem_json.h"
+#include "planner/search/search.h"
+
+namespace meshwright::search {
+namespace {
+
+using problem::Picoseconds;
+using problem::PlanProblem;
+
+int64_t BytesOf(const problem::Config& config) {
+  return config.persistent_bytes + config.saved_bytes;
+}
+
+// Least time by configuration of the last copy and by bytes so far.
+class Sums {
+ public:
+  Sums(const PlanProblem& problem, int64_t limit)
+      : problem_(problem), limit_(limit) {}
+
+  // The nodes are a chain in file order.
+  std::optional<int64_t> Least() {
+    std::set<int64_t> transients;
+    for (const auto& type : problem_.types) {
+      for (const auto& config : type.configs) {
+        transients.insert(config.transient_bytes);
+      }
+    }
+    std::optional<int64_t> least;
+    for (const int64_t transient : transients) {
+      const int64_t room = limit_ - transient;
+      if (room < 0) continue;
+      for (const auto& row : Rows(transient, room)) {
+        for (const int64_t time : row) {
+          if (time < kNever) least = std::min(least.value_or(time), time);
+        }
+      }
+    }
+    return least;
+  }
+
+ private:
+  using Table = std::vector<std::vector<int64_t>>;
+
+  Table Rows(int64_t transient, int64_t room) const {
+    Table before;
+    for (size_t n = 0; n < problem_.nodes.size(); ++n) {
+      const problem::Node& node = problem_.nodes[n];
+      for (int64_t copy = 0; copy < node.repeat; ++copy) {
+        const problem::Table* table = nullptr;
+        if (copy > 0) {
+          table = SelfTable(node.type);
+        } else if (n > 0) {
+          table = &problem_.tables[problem_.edges[n - 1].table];
+        }
+        before = Next(before, problem_.types[node.type].configs, table,
+                      transient, room);
+      }
+    }
+    return before;
+  }
+
+  const problem::Table* SelfTable(int type) const {
+    for (const auto& edge : problem_.self_edges) {
+      if (edge.type == type) return &problem_.tables[edge.table];
+    }
+    return nullptr;
+  }
+
+  static Table Next(const Table& before,
+                    const std::vector<problem::Config>& configs,
+                    const problem::Table* table, int64_t transient,
+                    int64_t room) {
+    Table after(configs.size(), std::vector<int64_t>(room + 1, kNever));
+    for (size_t d = 0; d < configs.size(); ++d) {
+      const int64_t bytes = BytesOf(configs[d]);
+      if (configs[d].transient_bytes > transient || bytes > room) continue;
+      if (before.empty()) {
+        after[d][bytes] = configs[d].time.count();
+        continue;
+      }
+      for (size_t c = 0; c < before.size(); ++c) {
+        int64_t step = configs[d].time.count();
+        if (table != nullptr) {
+          const auto& entry = table->at(c, d);
+          if (!entry.has_value()) continue;
+          step += entry->count();
+        }
+        for (int64_t sum = 0; sum + bytes <= room; ++sum) {
+          if (before[c][sum] >= kNever) continue;
+          int64_t& time = after[d][sum + bytes];
+          time = std::min(time, before[c][sum] + step);
+        }
+      }
+    }
+    return after;
+  }
+
+  const PlanProblem& problem_;
+  const int64_t limit_;
+};
+
+// A chain of one or two long runs, with single nodes before, between, after.
+PlanProblem LongChain(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](int64_t bound) {
+    return static_cast<int64_t>(random() % bound);
+  };
+  const int64_t spread = below(3) == 0 ? 4 : 60;
+  const bool has_holes = below(4) == 0;
+  const bool is_line = below(3) == 0;
+  PlanProblem problem;
+  const int types = 1 + static_cast<int>(below(3));
+  for (int t = 0; t < types; ++t) {
+    problem::NodeType type;
+    for (int64_t c = 1 + below(5); c > 0; --c) {
+      const int64_t time = below(spread);
+      const int64_t bytes = is_line ? (spread - time) / 4 : below(12);
+      type.configs.push_back({Picoseconds(time), bytes, 0, below(8)});
+    }
+    problem.types.push_back(type);
+  }
+  const auto table = [&](int from, int to) {
+    const int rows = static_cast<int>(problem.types[from].configs.size());
+    const int columns = static_cast<int>(problem.types[to].configs.size());
+    problem::Table made{rows, columns, {}};
+    for (int i = 0; i < rows * columns; ++i) {
+      made.entries.push_back(Picoseconds(below(1 + spread / 3)));
+      if (has_holes && below(4) == 0) made.entries.back().reset();
+    }
+    problem.tables.push_back(made);
+    return static_cast<int>(problem.tables.size()) - 1;
+  };
+  for (int t = 0; t < types; ++t) {
+    if (below(4) > 0) problem.self_edges.push_back({t, table(t, t)});
+  }
+  const int nodes = 1 + static_cast<int>(below(4));
+  for (int n = 0; n < nodes; ++n) {
+    const int type = static_cast<int>(below(types));
+    const bool is_long = n == 0 || below(3) == 0;
+    problem.nodes.push_back(
+        {.type = type, .repeat = is_long ? kLong + below(16) : 1 + below(3)});
+    if (n == 0) continue;
+    const int from = problem.nodes[n - 1].type;
+    problem.edges.push_back({n - 1, n, table(from, type)});
+  }
+  if (below(2) == 0) {  // the first node gets another in front
+    std::swap(problem.nodes.front(), problem.nodes.back());
+    problem.edges.clear();
+    for (int n = 1; n < nodes; ++n) {
+      problem.edges.push_back(
+          {n - 1, n, table(problem.nodes[n - 1].type, problem.nodes[n].type)});
+    }
+  }
+  return problem;
+}
+
+TEST(LimitedLineTest, AgreesWithEverySumOfBytes) {
+  int limited = 0;
+  int by_detours = 0;
+  for (int seed = 0; seed < 1500; ++seed) {
+    PlanProblem problem = LongChain(seed);
+    const auto fastest = Solve(problem);
+    ASSERT_TRUE(fastest.ok()) << fastest.status();
+    if (!fastest->plan.has_value() || fastest->plan->peak_bytes == 0) continue;
+    std::mt19937_64 random(seed);
+    problem.memory_limit_bytes = random() % fastest->plan->peak_bytes;
+    SCOPED_TRACE(problem::ProblemToJson(problem));
+    const auto answer = Solve(problem);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    const std::optional<int64_t> least =
+        Sums(problem, *problem.memory_limit_bytes).Least();
+    ASSERT_EQ(answer->plan.has_value(), least.has_value()) << seed;
+    if (!least.has_value()) continue;
+    ++limited;
+    ASSERT_EQ(answer->plan->time.count(), *least) << seed;
+    ASSERT_EQ(answer->lower_bound.count(), *least) << seed;
+    const bool is_plain = answer->solver.find("labels") == std::string::npos;
+    by_detours += is_plain ? 1 : 0;
+  }
+  EXPECT_GT(limited, 400);
+  EXPECT_GT(by_detours * 10, limited * 9);
+}
+
+}  // namespace
+}  // namespace meshwright::search

@@ -1,0 +1,43 @@
+// LinePrices: the cheapest plan of a line at a price of bytes, and what the
+// cheapest through each vertex costs.
+//
+// Concept: dynamic programming from the last copy back, and from the first on;
+// copy by copy, for lines that have few vertices left.
+// In → Out: line, price → cost, walks, costs by vertex.
+// Units: picoseconds, those of priced bytes included.
+#ifndef MESHWRIGHT_PLANNER_SEARCH_LINE_PRICES_H_
+#define MESHWRIGHT_PLANNER_SEARCH_LINE_PRICES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/search/blocks.h"
+#include "planner/search/loops.h"
+
+namespace meshwright::search {
+
+class LinePrices {
+ public:
+  // Borrows the line.
+  LinePrices(const Line& line, int64_t price);
+
+  Cost cost() const { return cost_; }  // kNever: every plan is forbidden
+
+  // By block; the cost is finite.
+  std::vector<Walk> Walks() const;
+
+  // The line without the vertices through which every plan costs over `most`.
+  Line Without(Cost most) const;
+
+ private:
+  using Values = std::vector<std::vector<Cost>>;  // by copy and vertex
+
+  const Line& line_;
+  const int64_t price_;
+  std::vector<Values> left_;  // by block: from the copy on, its own included
+  Cost cost_ = kNever;
+};
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_LINE_PRICES_H_
