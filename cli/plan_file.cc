@@ -121,6 +121,18 @@ std::string DescribePlan(const v1::Plan& plan) {
     absl::StrAppend(&text, "  bound   ",
                     FormatSeconds(plan.lower_bound_seconds()),
                     absl::StrFormat(", gap %.2f %%\n", plan.gap() * 100));
+    if (predicted.interval_seconds_size() == 2) {
+      absl::StrAppend(&text, "  if measured again ",
+                      FormatSeconds(predicted.interval_seconds(0)), " to ",
+                      FormatSeconds(predicted.interval_seconds(1)), "\n");
+    }
+    if (plan.has_tie()) {
+      absl::StrAppend(&text, "  tie     the fastest takes ",
+                      FormatSeconds(plan.tie().fastest_seconds()),
+                      "; within the noise of ",
+                      FormatSeconds(plan.tie().noise_seconds()),
+                      " the first plan in a fixed order is taken\n");
+    }
     absl::StrAppend(&text, "  memory  ", FormatBytes(predicted.peak_bytes()),
                     " per device at the peak\n");
   }
