@@ -7,12 +7,18 @@
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "coordinator/service/score.h"
+#include "planner/problem/uncertainty.h"
 #include "planner/search/search.h"
+#include "planner/search/ties.h"
 
 namespace meshwright::service {
 namespace {
 
 constexpr int kSchemaVersion = 1;
+
+// Of the fastest plan's time, for the sake of a plan that does not change; on a
+// machine whose times spread by more, fewer plans tie.
+constexpr double kMostLoss = 0.02;
 
 bool IsEstimated(const MeasuredStep& step,
                  const space::Configuration& configuration) {
@@ -65,6 +71,16 @@ v1::PlanPrediction Predict(const Score& score) {
   return predicted;
 }
 
+absl::StatusOr<v1::PlanTie> TieWith(const MeasuredStep& step,
+                                    const search::Plan& fastest) {
+  ASSIGN_OR_RETURN(const problem::Spread spread,
+                   problem::SpreadOf(step.measured.problem, fastest.choice));
+  v1::PlanTie tie;
+  tie.set_fastest_seconds(problem::ToSeconds(fastest.time));
+  tie.set_noise_seconds(problem::ToSeconds(spread.above));
+  return tie;
+}
+
 v1::Plan Heading(const v1::PlanRequest& request, const MeasuredStep& step) {
   v1::Plan plan;
   plan.set_schema_version(kSchemaVersion);
@@ -92,7 +108,7 @@ v1::Plan Heading(const v1::PlanRequest& request, const MeasuredStep& step) {
 absl::StatusOr<v1::Plan> PlanOf(const v1::PlanRequest& request,
                                 const MeasuredStep& step) {
   const problem::PlanProblem& problem = step.measured.problem;
-  ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(problem));
+  ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem));
   v1::Plan plan = Heading(request, step);
   plan.set_feasible(answer.plan.has_value());
   plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));
@@ -105,6 +121,15 @@ absl::StatusOr<v1::Plan> PlanOf(const v1::PlanRequest& request,
                        *answer.least_memory_bytes));
     }
     return plan;
+  }
+  const search::Plan fastest = *answer.plan;
+  // Estimates are off together more than apart: what ties is not known.
+  if (step.programs.estimated() == 0) {
+    ASSIGN_OR_RETURN(answer.plan,
+                     search::SettleTies(problem, fastest, kMostLoss));
+  }
+  if (answer.plan->choice != fastest.choice) {
+    ASSIGN_OR_RETURN(*plan.mutable_tie(), TieWith(step, fastest));
   }
   plan.set_gap(answer.Gap());
   const exporting::SegmentChoice choice =
