@@ -59,6 +59,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddValidateVerb(app, context);
   AddExplainVerb(app, context);
   AddDiffVerb(app, context);
+  AddWhatIfVerb(app, context);
   AddExportVerb(app, context);
   AddSearchVerb(app, context);
   AddLayoutVerb(app, context);

@@ -47,6 +47,7 @@ void AddPlanVerb(CLI::App& app, Context& context);
 void AddSearchVerb(CLI::App& app, Context& context);
 void AddUpVerb(CLI::App& app, Context& context);
 void AddValidateVerb(CLI::App& app, Context& context);
+void AddWhatIfVerb(CLI::App& app, Context& context);
 void AddWorkersVerb(CLI::App& app, Context& context);
 
 }  // namespace meshwright::cli
