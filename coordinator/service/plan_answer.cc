@@ -18,7 +18,7 @@ constexpr int kSchemaVersion = 1;
 
 // Of the fastest plan's time, for the sake of a plan that does not change; on a
 // machine whose times spread by more, fewer plans tie.
-constexpr double kMostLoss = 0.02;
+constexpr double kMostLoss = 0.01;
 
 bool IsEstimated(const MeasuredStep& step,
                  const space::Configuration& configuration) {

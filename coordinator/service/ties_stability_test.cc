@@ -1,4 +1,4 @@
-// A machine that is measured anew gives the same plan three times of four, more
+// A machine that is measured anew gives the same plan seven times of ten, more
 // often than its fastest plans are the same, and the loss against the true best
 // stays within what the noise allows.
 #include <gtest/gtest.h>
@@ -113,12 +113,12 @@ TEST(TiesStabilityTest, MeasuredAnewThePlanIsMostlyTheSame) {
       sum.worst_loss = std::max(sum.worst_loss, tally.worst_loss);
     }
   }
-  RecordProperty("settled", sum.settled);
-  RecordProperty("fastest", sum.fastest);
-  EXPECT_GE(sum.settled, sum.runs * 3 / 4);
-  EXPECT_GT(sum.settled, sum.fastest + sum.runs / 10);
-  // As measured at most 2 %, and that is off by the noise.
-  EXPECT_LE(sum.worst_loss, 0.02 + kNoise);
+  printf("in all %d of %d runs alike, fastest plans %d, worst loss %.2f %%\n",
+         sum.settled, sum.runs, sum.fastest, sum.worst_loss * 100);
+  EXPECT_GE(sum.settled, sum.runs * 7 / 10);
+  EXPECT_GT(sum.settled, sum.fastest + sum.runs / 20);
+  // As measured at most 1 %, and that is off by the noise of both.
+  EXPECT_LE(sum.worst_loss, 0.01 + 2 * kNoise);
 }
 
 }  // namespace
