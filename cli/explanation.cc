@@ -1,11 +1,10 @@
 #include "cli/explanation.h"
 
 #include <algorithm>
-#include <vector>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "cli/arguments.h"
 
 namespace meshwright::cli {
@@ -45,7 +44,11 @@ std::string Sources(const v1::PlanAlternative& next) {
                       ", memory ", FormatBytesChange(next.peak_bytes()));
 }
 
-void AppendChoice(const v1::PlanChoice& choice, std::string* text) {
+// By next best plan: the segments it was shown for first.
+using Shown = std::map<std::string, std::string>;
+
+void AppendChoice(const v1::PlanChoice& choice, Shown* shown,
+                  std::string* text) {
   absl::StrAppendFormat(text, "  %-7s type %d  %s\n",
                         FormatRanges(choice.segments()), choice.type(),
                         choice.describe());
@@ -55,6 +58,13 @@ void AppendChoice(const v1::PlanChoice& choice, std::string* text) {
   }
   const v1::PlanAlternative& next = choice.next_best();
   absl::StrAppend(text, "          ", Saves(next), "\n");
+  const auto [first, added] = shown->try_emplace(
+      next.SerializeAsString(), FormatRanges(choice.segments()));
+  if (!added) {
+    absl::StrAppend(text, "          the same as without the choice of ",
+                    first->second, "\n");
+    return;
+  }
   absl::StrAppend(text, "          which has ", Sources(next), ", and\n");
   for (int i = 0; i < std::min(next.changes_size(), kMostChanges); ++i) {
     const v1::PlanChange& change = next.changes(i);
@@ -73,8 +83,9 @@ std::string DescribeExplanation(const v1::PlanExplanation& explanation) {
   std::string text;
   if (explanation.choices().empty()) return text;
   absl::StrAppend(&text, "what each choice saves (segments, type, choice)\n");
+  Shown shown;
   for (const v1::PlanChoice& choice : explanation.choices()) {
-    AppendChoice(choice, &text);
+    AppendChoice(choice, &shown, &text);
   }
   return text;
 }

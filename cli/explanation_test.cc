@@ -39,6 +39,23 @@ TEST(ExplanationTest, LayersThatChooseAlikeAreOneLine) {
             "          without it no plan is allowed and fits\n");
 }
 
+// Where one plan is the next best whatever choice is left out.
+TEST(ExplanationTest, ANextBestPlanIsShownOnce) {
+  v1::PlanExplanation explanation;
+  for (int s : {0, 1}) {
+    v1::PlanChoice& choice = *explanation.add_choices();
+    choice.add_segments(s);
+    choice.mutable_next_best()->set_more_seconds(0.001);
+    v1::PlanChange& change = *choice.mutable_next_best()->add_changes();
+    change.set_to("columns");
+    change.add_segments(7);
+  }
+  const std::string text = DescribeExplanation(explanation);
+  EXPECT_EQ(text.find("7: columns"), text.rfind("7: columns"));
+  EXPECT_NE(text.find("the same as without the choice of 0"),
+            std::string::npos);
+}
+
 TEST(ExplanationTest, NoiseAndSearchesCutShortAreSaid) {
   v1::PlanExplanation explanation;
   v1::PlanChoice& choice = *explanation.add_choices();

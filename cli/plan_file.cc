@@ -74,6 +74,14 @@ void DescribePruned(const v1::Plan& plan, std::string* text) {
   }
 }
 
+void AppendCounts(const v1::Plan& plan, std::string* text) {
+  const v1::PlanPrograms& programs = plan.programs();
+  absl::StrAppend(text, ": ", programs.profiled(), " profiled, ",
+                  programs.cached(), " cached, ", programs.pruned(),
+                  " pruned, ", programs.failed(), " failed) in ",
+                  FormatSeconds(plan.seconds().total()), "\n");
+}
+
 }  // namespace
 
 std::string PlanJson(const v1::Plan& plan) {
@@ -142,10 +150,13 @@ std::string DescribePlan(const v1::Plan& plan) {
   if (programs.halves() > 0) {
     absl::StrAppend(&text, " and ", programs.halves(), " halves");
   }
-  absl::StrAppend(&text, ": ", programs.profiled(), " profiled, ",
-                  programs.cached(), " cached, ", programs.pruned(),
-                  " pruned, ", programs.failed(), " failed) in ",
-                  FormatSeconds(plan.seconds().total()), "\n");
+  if (programs.estimated() > 0) {
+    absl::StrAppend(&text, ": ", programs.estimated(), " estimated, ",
+                    programs.cached(), " measured) in ",
+                    FormatSeconds(plan.seconds().total()), "\n");
+  } else {
+    AppendCounts(plan, &text);
+  }
   DescribePruned(plan, &text);
   if (plan.segments_size() > 0) absl::StrAppend(&text, "segments\n");
   DescribeSegments(plan, &text);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "base/file.h"
 #include "base/status_macros.h"
 #include "cli/arguments.h"
@@ -133,8 +134,11 @@ absl::Status WhatIf(const Context& context, const WhatIfFlags& flags) {
     ASSIGN_OR_RETURN(supposition, FromModel(flags));
   }
   RETURN_IF_ERROR(Change(flags, &supposition));
-  const auto plan = Suppose(supposition, store.get());
+  const absl::Time start = context.clock->Now();
+  auto plan = Suppose(supposition, store.get());
   if (!plan.ok()) return NameModel(plan.status(), flags.subject);
+  plan->mutable_seconds()->set_total(
+      absl::ToDoubleSeconds(context.clock->Now() - start));
   if (!flags.output.empty()) {
     RETURN_IF_ERROR(base::WriteFile(flags.output, PlanJson(*plan)));
     *context.err << "wrote " << flags.output << "\n";
