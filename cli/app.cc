@@ -58,6 +58,8 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddAnalyzeVerb(app, context);
   AddValidateVerb(app, context);
   AddExplainVerb(app, context);
+  AddDiffVerb(app, context);
+  AddWhatIfVerb(app, context);
   AddExportVerb(app, context);
   AddSearchVerb(app, context);
   AddLayoutVerb(app, context);

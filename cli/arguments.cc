@@ -89,4 +89,25 @@ std::string FormatSeconds(double seconds) {
   return absl::StrFormat("%.1f us", seconds * 1e6);
 }
 
+std::string FormatChange(double seconds) {
+  return absl::StrCat(seconds < 0 ? "-" : "+",
+                      FormatSeconds(std::abs(seconds)));
+}
+
+std::string FormatBytesChange(int64_t bytes) {
+  return absl::StrCat(bytes < 0 ? "-" : "+", FormatBytes(std::abs(bytes)));
+}
+
+std::string FormatRanges(absl::Span<const int32_t> numbers) {
+  std::string text;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    absl::StrAppend(&text, i == 0 ? "" : ", ", numbers[i]);
+    if (end > i + 1) absl::StrAppend(&text, "-", numbers[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
 }  // namespace meshwright::cli

@@ -1,4 +1,4 @@
-// What people write on the command line: sizes and meshes.
+// What people write on the command line, and how figures are written for them.
 //
 // Errors: kInvalidArgument, one sentence that quotes what was written.
 #ifndef MESHWRIGHT_CLI_ARGUMENTS_H_
@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::cli {
@@ -25,6 +26,11 @@ int64_t DeviceCount(const v1::MeshSpec& mesh);
 // For people: "15.2 GiB", "27.3 ms".
 std::string FormatBytes(int64_t bytes);
 std::string FormatSeconds(double seconds);
+// The same with a sign: "+1.5 ms", "-2.0 MiB".
+std::string FormatChange(double seconds);
+std::string FormatBytesChange(int64_t bytes);
+// Rising numbers: "0, 3-7".
+std::string FormatRanges(absl::Span<const int32_t> numbers);
 
 }  // namespace meshwright::cli
 

@@ -17,6 +17,19 @@ TEST(ArgumentsTest, Sizes) {
   EXPECT_EQ(*ParseBytes("2tib"), int64_t{2} << 40);
 }
 
+TEST(ArgumentsTest, ChangesHaveASign) {
+  EXPECT_EQ(FormatChange(0.0015), "+1.5 ms");
+  EXPECT_EQ(FormatChange(-2), "-2.0 s");
+  EXPECT_EQ(FormatBytesChange(-1536), "-1.5 KiB");
+  EXPECT_EQ(FormatBytesChange(0), "+0 B");
+}
+
+TEST(ArgumentsTest, RunsOfNumbersAreRanges) {
+  EXPECT_EQ(FormatRanges({}), "");
+  EXPECT_EQ(FormatRanges({4}), "4");
+  EXPECT_EQ(FormatRanges({0, 3, 4, 5, 9, 10}), "0, 3-5, 9-10");
+}
+
 TEST(ArgumentsTest, WhatIsNoSizeIsQuoted) {
   for (const char* text : {"", "GiB", "-1GiB", "16GiBs", "1e9", "0x10", "0",
                            "1.2.3GiB", "99999999TiB", "nan"}) {

@@ -37,6 +37,7 @@ CLI::App* AddVerb(CLI::App& parent, Context& context, const std::string& name,
 
 void AddAnalyzeVerb(CLI::App& app, Context& context);
 void AddCheckpointVerb(CLI::App& app, Context& context);
+void AddDiffVerb(CLI::App& app, Context& context);
 void AddDoctorVerb(CLI::App& app, Context& context);
 void AddExplainVerb(CLI::App& app, Context& context);
 void AddExportVerb(CLI::App& app, Context& context);
@@ -46,6 +47,7 @@ void AddPlanVerb(CLI::App& app, Context& context);
 void AddSearchVerb(CLI::App& app, Context& context);
 void AddUpVerb(CLI::App& app, Context& context);
 void AddValidateVerb(CLI::App& app, Context& context);
+void AddWhatIfVerb(CLI::App& app, Context& context);
 void AddWorkersVerb(CLI::App& app, Context& context);
 
 }  // namespace meshwright::cli

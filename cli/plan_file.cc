@@ -74,6 +74,14 @@ void DescribePruned(const v1::Plan& plan, std::string* text) {
   }
 }
 
+void AppendCounts(const v1::Plan& plan, std::string* text) {
+  const v1::PlanPrograms& programs = plan.programs();
+  absl::StrAppend(text, ": ", programs.profiled(), " profiled, ",
+                  programs.cached(), " cached, ", programs.pruned(),
+                  " pruned, ", programs.failed(), " failed) in ",
+                  FormatSeconds(plan.seconds().total()), "\n");
+}
+
 }  // namespace
 
 std::string PlanJson(const v1::Plan& plan) {
@@ -121,6 +129,18 @@ std::string DescribePlan(const v1::Plan& plan) {
     absl::StrAppend(&text, "  bound   ",
                     FormatSeconds(plan.lower_bound_seconds()),
                     absl::StrFormat(", gap %.2f %%\n", plan.gap() * 100));
+    if (predicted.interval_seconds_size() == 2) {
+      absl::StrAppend(&text, "  if measured again ",
+                      FormatSeconds(predicted.interval_seconds(0)), " to ",
+                      FormatSeconds(predicted.interval_seconds(1)), "\n");
+    }
+    if (plan.has_tie()) {
+      absl::StrAppend(&text, "  tie     the fastest takes ",
+                      FormatSeconds(plan.tie().fastest_seconds()),
+                      "; within the noise of ",
+                      FormatSeconds(plan.tie().noise_seconds()),
+                      " the first plan in a fixed order is taken\n");
+    }
     absl::StrAppend(&text, "  memory  ", FormatBytes(predicted.peak_bytes()),
                     " per device at the peak\n");
   }
@@ -130,10 +150,13 @@ std::string DescribePlan(const v1::Plan& plan) {
   if (programs.halves() > 0) {
     absl::StrAppend(&text, " and ", programs.halves(), " halves");
   }
-  absl::StrAppend(&text, ": ", programs.profiled(), " profiled, ",
-                  programs.cached(), " cached, ", programs.pruned(),
-                  " pruned, ", programs.failed(), " failed) in ",
-                  FormatSeconds(plan.seconds().total()), "\n");
+  if (programs.estimated() > 0) {
+    absl::StrAppend(&text, ": ", programs.estimated(), " estimated, ",
+                    programs.cached(), " measured) in ",
+                    FormatSeconds(plan.seconds().total()), "\n");
+  } else {
+    AppendCounts(plan, &text);
+  }
   DescribePruned(plan, &text);
   if (plan.segments_size() > 0) absl::StrAppend(&text, "segments\n");
   DescribeSegments(plan, &text);

@@ -11,8 +11,10 @@
 #include "cli/drift.h"
 #include "coordinator/export/analysis_json.h"
 #include "coordinator/export/baselines.h"
+#include "coordinator/export/plan_choice.h"
 #include "coordinator/ir/constants.h"
 #include "coordinator/service/plan_pipeline.h"
+#include "coordinator/service/score.h"
 #include "coordinator/space/read_request.h"
 
 namespace meshwright::cli {
@@ -21,40 +23,6 @@ namespace {
 using exporting::NamedChoice;
 using exporting::SegmentChoice;
 using service::MeasuredStep;
-
-// The configurations a plan file names, checked against the step it is for.
-absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
-                                       const segmenter::Analysis& analysis,
-                                       const space::ProfileSpace& space) {
-  if (!plan.feasible()) {
-    return absl::InvalidArgumentError(
-        "the plan is an infeasible one: there is nothing to run");
-  }
-  const auto& types = analysis.type_of_segment;
-  if (plan.segments_size() != static_cast<int>(types.size())) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the plan has ", plan.segments_size(), " segments and the model ",
-        types.size(), "; it was made for another model"));
-  }
-  SegmentChoice choice;
-  for (int s = 0; s < plan.segments_size(); ++s) {
-    const v1::PlanSegment& segment = plan.segments(s);
-    const auto& configurations = space.types[types[s]].configurations;
-    const auto found =
-        std::find_if(configurations.begin(), configurations.end(),
-                     [&](const space::Configuration& it) {
-                       return it.describe == segment.describe();
-                     });
-    if (segment.type() != types[s] || found == configurations.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("segment ", s,
-                       " of the plan is not one of this model; "
-                       "it was made for another model or mesh"));
-    }
-    choice.push_back(static_cast<int>(found - configurations.begin()));
-  }
-  return choice;
-}
 
 // Every node takes any configuration that was measured.
 // One that can be predicted, if a hundred draws hold one: segments that share a
@@ -136,8 +104,9 @@ NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
 absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
     const ValidationRequest& request, const MeasuredStep& step,
     store::ProfileStore* store) {
-  ASSIGN_OR_RETURN(SegmentChoice chosen,
-                   ChoiceOf(request.plan, step.analysis, step.space));
+  ASSIGN_OR_RETURN(
+      SegmentChoice chosen,
+      exporting::ChoiceOf(request.plan, step.analysis, step.space));
   std::vector<NamedProgram> plans = {
       MakeProgram(step, {"chosen", std::move(chosen)})};
   std::optional<MeasuredStep> open;
@@ -189,7 +158,8 @@ absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
       const segmenter::Analysis analysis,
       segmenter::Analyze(std::move(module), context.mesh, strategies));
   const space::ProfileSpace space = BuildProfileSpace(analysis, context);
-  ASSIGN_OR_RETURN(const SegmentChoice choice, ChoiceOf(plan, analysis, space));
+  ASSIGN_OR_RETURN(const SegmentChoice choice,
+                   exporting::ChoiceOf(plan, analysis, space));
   return exporting::WholeProgram(analysis, space, choice).hlo_module();
 }
 

@@ -71,7 +71,9 @@ class Estimator {
         calibration.compared < kEnoughCompared
             ? kFirstMargin
             : std::max(kLeastMargin, kDeviations * calibration.deviation);
-    for (const auto& [c, estimate] : open) {
+    for (auto& [c, estimate] : open) {
+      const Picoseconds margin = Scale(estimate.time, calibration.margin);
+      estimate.spread = {std::min(margin, estimate.time), margin};
       out_.estimates[{type, c}] = estimate;
     }
   }

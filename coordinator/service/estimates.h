@@ -4,7 +4,8 @@
 // Sums of halves are off by a common factor (what a run costs in itself); it is
 // the median of measured / estimated over the configurations of a type that
 // were measured whole. The margin is how far below their estimates these came,
-// times kDeviations, and at least kLeastMargin.
+// times kDeviations, and at least kLeastMargin. An estimate's spread is its
+// margin: wider than that of any measurement.
 // Shapes: by type of the space, then by configuration.
 // Source: design, section 4 ("Fewer programs than CFP, same plan").
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_ESTIMATES_H_

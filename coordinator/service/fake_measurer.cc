@@ -13,6 +13,7 @@ namespace meshwright::service {
 namespace {
 
 constexpr double kLaunchSeconds = 5e-6;
+constexpr int kSamples = 12;
 
 using Instruction = hlo::HloInstructionProto;
 
@@ -46,17 +47,24 @@ class Pricer {
   }
 
   double seconds() const { return seconds_; }
+  // The part that moves between devices, and what moves.
+  double moving_seconds() const { return moving_seconds_; }
+  const std::map<std::pair<std::string, int64_t>, int64_t>& moves() const {
+    return moves_;
+  }
 
  private:
-  double PriceAll(int64_t computation) {
+  double PriceAll(int64_t computation, double times = 1) {
     double seconds = 0;
     for (const Instruction& it :
          computations_.at(computation)->instructions()) {
       by_id_[it.id()] = &it;
       if (it.opcode() == "while") {
-        seconds += Trips(it.called_computation_ids(1)) *
-                   PriceAll(it.called_computation_ids(0));
+        const double trips = Trips(it.called_computation_ids(1));
+        seconds +=
+            trips * PriceAll(it.called_computation_ids(0), times * trips);
       } else {
+        times_ = times;
         seconds += Price(it);
       }
     }
@@ -78,7 +86,7 @@ class Pricer {
     return 0.5 + static_cast<double>(hash % 1000) / 1000;
   }
 
-  double Price(const Instruction& it) const {
+  double Price(const Instruction& it) {
     if (it.opcode() == "parameter" || it.opcode() == "tuple" ||
         it.opcode() == "opt-barrier") {
       return 0;
@@ -93,16 +101,20 @@ class Pricer {
     if (it.opcode() == "dot") seconds += Contract(it, split);
     if (it.opcode() == "copy" && it.operand_ids_size() == 1) {
       const Instruction& from = *by_id_.at(it.operand_ids(0));
-      if (Parts(from) != Parts(it)) seconds += Move(it);
+      if (Parts(from) != Parts(it)) seconds += Move(it, "all-to-all");
     }
     return seconds;
   }
 
-  double Move(const Instruction& it) const {
-    return 2e-6 + 8e-9 * ShardElements(it) * Whim("move", 0);
+  double Move(const Instruction& it, const char* kind) {
+    const double seconds = 2e-6 + 8e-9 * ShardElements(it) * Whim("move", 0);
+    moving_seconds_ += times_ * seconds;
+    const auto bytes = static_cast<int64_t>(4 * ShardElements(it));
+    moves_[{kind, bytes}] += static_cast<int64_t>(times_);
+    return seconds;
   }
 
-  double Contract(const Instruction& it, uint64_t split) const {
+  double Contract(const Instruction& it, uint64_t split) {
     const Instruction& lhs = *by_id_.at(it.operand_ids(0));
     const std::vector<int64_t> parts = Parts(lhs);
     double depth = 1;
@@ -115,12 +127,15 @@ class Pricer {
       partial |= parts[dim] > 1;
     }
     const double work = 1e-9 * ShardElements(it) * depth * Whim("dot", split);
-    return partial ? work + Move(it) : work;
+    return partial ? work + Move(it, "all-reduce") : work;
   }
 
   const uint64_t machine_;
   std::map<int64_t, const hlo::HloComputationProto*> computations_;
   std::map<int64_t, const Instruction*> by_id_;
+  std::map<std::pair<std::string, int64_t>, int64_t> moves_;
+  double times_ = 1;  // of what is priced
+  double moving_seconds_ = 0;
   double seconds_ = kLaunchSeconds;
 };
 
@@ -145,8 +160,13 @@ absl::Status FakeMeasurer::Measure(const v1::RunnerRequest& request,
     } else {
       result.set_outcome(v1::MEASURED);
       v1::Measurement& it = *result.mutable_measurement();
-      it.set_minimum_ns(Nanoseconds(program));
+      Price(program, &it);
       it.set_median_ns(it.minimum_ns() + 1000);
+      const double step =
+          1.5 * noise * static_cast<double>(it.minimum_ns()) / 4;
+      for (int i = 0; noise > 0 && i < kSamples; ++i) {
+        it.add_samples_ns(it.minimum_ns() + std::llround(step * i));
+      }
       it.mutable_memory()->set_temporary_bytes(1 << 20);
     }
     on_result(result);
@@ -165,16 +185,29 @@ absl::StatusOr<store::Results> FakeMeasurer::MeasureAll(
   return results;
 }
 
-int64_t FakeMeasurer::Nanoseconds(const v1::Program& program) const {
+void FakeMeasurer::Price(const v1::Program& program,
+                         v1::Measurement* row) const {
   const uint64_t hash = base::Mix(machine.value_or(0), program.key());
   if (!machine.has_value()) {
-    return 1'000'000 + static_cast<int64_t>(hash % 1'000'000);
+    row->set_minimum_ns(1'000'000 + static_cast<int64_t>(hash % 1'000'000));
+    return;
   }
   hlo::HloModuleProto module;
   module.ParseFromString(program.hlo_module());
+  const uint64_t luck = noise_seed == 0 ? hash : base::Mix(noise_seed, hash);
   const double shake =
-      1 + noise * (static_cast<double>(hash % 2001) / 1000 - 1);
-  return std::llround(Pricer(*machine, module).seconds() * 1e9 * shake);
+      1 + noise * (static_cast<double>(luck % 2001) / 1000 - 1);
+  const Pricer pricer(*machine, module);
+  row->set_minimum_ns(std::llround(pricer.seconds() * 1e9 * shake));
+  row->set_communication_ns(
+      std::llround(pricer.moving_seconds() * 1e9 * shake));
+  for (const auto& [move, count] : pricer.moves()) {
+    v1::Collective& it = *row->add_collectives();
+    it.set_kind(move.first);
+    it.set_bytes(move.second);
+    it.set_group_size(program.num_partitions());
+    it.set_count(count);
+  }
 }
 
 }  // namespace meshwright::service

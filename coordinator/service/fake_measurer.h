@@ -4,7 +4,8 @@
 // tells anything of another, or the sum over its instructions of what their
 // shards cost. The prices, per opcode and per way of being split, follow from a
 // seed: every seed is another machine on which segments add up, as real ones do
-// about.
+// about. Noise is even, so that a time measured anew is within 1.5 times the
+// noise 15 times of 16; rows have samples that say so (spreads.h).
 // Threads: one.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_FAKE_MEASURER_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_FAKE_MEASURER_H_
@@ -34,6 +35,8 @@ class FakeMeasurer : public jobs::Measurer {
   // The machine; without one, times are made from keys.
   std::optional<uint64_t> machine;
   double noise = 0;  // of a time, relative, either way
+  // Another one measures the same machine anew.
+  uint64_t noise_seed = 0;
 
   int programs = 0;          // asked for so far
   std::vector<int> batches;  // the same by call
@@ -41,7 +44,7 @@ class FakeMeasurer : public jobs::Measurer {
   v1::Outcome fail_as = v1::COMPILE_FAILED;
 
  private:
-  int64_t Nanoseconds(const v1::Program& program) const;
+  void Price(const v1::Program& program, v1::Measurement* row) const;
 };
 
 }  // namespace meshwright::service

@@ -6,20 +6,17 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "coordinator/export/notes.h"
 #include "coordinator/ir/constants.h"
 #include "coordinator/service/selection.h"
+#include "coordinator/service/short_memory.h"
 #include "coordinator/space/read_request.h"
-#include "planner/problem/evaluate.h"
-#include "planner/search/search.h"
 
 namespace meshwright::service {
 namespace {
 
 constexpr int64_t kMaxDevices = 4096;
-constexpr int kSchemaVersion = 1;
 
 class Stopwatch {
  public:
@@ -187,41 +184,15 @@ void NoteReplicated(MeasuredStep& step) {
           : absl::StrCat(" (", strategies[0].lost[0].reason, ")")));
 }
 
-void FillSegments(const MeasuredStep& step,
-                  const exporting::SegmentChoice& choice, v1::Plan& plan) {
-  double communication = 0;
-  double high = 0;
-  for (size_t s = 0; s < choice.size(); ++s) {
-    const int type = step.analysis.type_of_segment[s];
-    const space::Configuration& configuration =
-        step.space.types[type].configurations[choice[s]];
-    v1::PlanSegment& segment = *plan.add_segments();
-    segment.set_type(type);
-    segment.set_config(choice[s]);
-    segment.set_describe(configuration.describe);
-    segment.set_switch_(segmenter::SwitchName(configuration.segment_switch));
-    segment.set_recompute(configuration.recompute);
-    const int first = step.analysis.plan.segments[s].first_block;
-    for (size_t b = 0; b < configuration.strategies.size(); ++b) {
-      segment.add_strategies(step.analysis.strategies[first + b]
-                                 .strategies[configuration.strategies[b]]
-                                 .name);
-    }
-    if (configuration.program < 0) continue;
-    const v1::Measurement& measurement =
-        step.results.at(step.space.programs[configuration.program].key())
-            .measurement();
-    communication += static_cast<double>(measurement.communication_ns()) * 1e-9;
-    high += static_cast<double>(measurement.median_ns()) * 1e-9;
-  }
-  v1::PlanPrediction& predicted = *plan.mutable_predicted();
-  predicted.set_communication_seconds(communication +
-                                      predicted.resharding_seconds());
-  predicted.set_compute_seconds(predicted.step_seconds() -
-                                predicted.communication_seconds());
-  predicted.add_interval_seconds(predicted.step_seconds());
-  predicted.add_interval_seconds(std::max(
-      predicted.step_seconds(), high + predicted.resharding_seconds()));
+// Explanations and what-ifs find the model again by the fingerprint of a plan.
+void KeepModel(const v1::PlanRequest& request,
+               const PlanDependencies& dependencies, v1::Plan& plan) {
+  const absl::Status kept = dependencies.store->RecordProgram(
+      plan.model().fingerprint(), request.hlo_module());
+  if (kept.ok()) return;
+  plan.add_notes(absl::StrCat(
+      "the store did not keep the model (", std::string(kept.message()),
+      "): explain and what-if need it named with --model"));
 }
 
 }  // namespace
@@ -241,24 +212,20 @@ v1::MeasureOptions DefaultMeasureOptions() {
   return options;
 }
 
-absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
-                                         const PlanDependencies& dependencies,
-                                         const PlanProgressFunction& progress) {
+absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
+                                      jobs::Measurer* measurer) {
   MeasuredStep step;
-  Stopwatch watch;
   ASSIGN_OR_RETURN(const space::Mesh mesh, ReadMesh(request.mesh()));
   if (request.device_memory_bytes() < 0) {
     return absl::InvalidArgumentError("the device memory is negative");
   }
-  Report(progress, "analyze", 0, 1);
   ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(request.hlo_module()));
   RETURN_IF_ERROR(ir::RequireLiterals(module));
   ASSIGN_OR_RETURN(const segmenter::StrategyRequest strategies,
                    space::ReadRequest(request.strategies()));
   ASSIGN_OR_RETURN(step.analysis,
                    segmenter::Analyze(std::move(module), mesh, strategies));
-  ASSIGN_OR_RETURN(step.device,
-                   dependencies.measurer->Describe(DeviceOf(request, mesh)));
+  ASSIGN_OR_RETURN(step.device, measurer->Describe(DeviceOf(request, mesh)));
   space::KeyContext context;
   context.mesh = mesh;
   context.keeps_barriers = step.device.platform != "cpu";
@@ -271,6 +238,15 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
   step.programs.set_total(step.space.segment_programs +
                           step.space.resharding_programs);
   step.programs.set_distinct(static_cast<int>(step.space.programs.size()));
+  return step;
+}
+
+absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
+                                         const PlanDependencies& dependencies,
+                                         const PlanProgressFunction& progress) {
+  Stopwatch watch;
+  Report(progress, "analyze", 0, 1);
+  ASSIGN_OR_RETURN(MeasuredStep step, OpenStep(request, dependencies.measurer));
   std::optional<int64_t> limit;
   if (request.device_memory_bytes() > 0) limit = request.device_memory_bytes();
   RETURN_IF_ERROR(Measure(request, dependencies, progress, limit, watch, step));
@@ -281,131 +257,21 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
   return step;
 }
 
-absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
-                                  const exporting::SegmentChoice& choice) {
-  ASSIGN_OR_RETURN(const problem::Choice nodes,
-                   FromSegments(step.analysis, step.measured, choice));
-  ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
-                   problem::Evaluate(step.measured.problem, nodes));
-  Score score;
-  score.seconds = problem::ToSeconds(evaluation.time);
-  score.resharding_seconds = problem::ToSeconds(evaluation.resharding_time);
-  score.peak_bytes = evaluation.peak_bytes;
-  return score;
-}
-
-namespace {
-
-struct Planned {
-  MeasuredStep step;
-  search::Answer answer;
-};
-
-absl::StatusOr<Planned> MeasureAndSearch(const v1::PlanRequest& request,
-                                         const PlanDependencies& dependencies,
-                                         const PlanProgressFunction& progress) {
-  Planned planned;
-  ASSIGN_OR_RETURN(planned.step, MeasureStep(request, dependencies, progress));
-  Stopwatch watch;
-  Report(progress, "search", 0, 1);
-  ASSIGN_OR_RETURN(planned.answer,
-                   search::Solve(planned.step.measured.problem));
-  planned.step.seconds.set_search(watch.Lap());
-  return planned;
-}
-
-// Who opens any says which ones.
-bool OpensSwitches(const v1::PlanRequest& request) {
-  const auto& open = request.strategies().open();
-  return std::any_of(open.begin(), open.end(), [](const std::string& name) {
-    return segmenter::SwitchNamed(name).has_value();
-  });
-}
-
-// Whether the limit costs time, or leaves no plan at all.
-absl::StatusOr<bool> IsMemoryShort(const Planned& planned) {
-  if (!planned.step.measured.problem.memory_limit_bytes.has_value()) {
-    return false;
-  }
-  if (!planned.answer.plan.has_value()) return true;
-  problem::PlanProblem free = planned.step.measured.problem;
-  free.memory_limit_bytes.reset();
-  ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(free));
-  return answer.plan->time < planned.answer.plan->time;
-}
-
-// What the first attempt measured is known to the second.
-void AddEffort(const MeasuredStep& first, MeasuredStep& second) {
-  v1::PlanPrograms& programs = second.programs;
-  programs.set_profiled(programs.profiled() + first.programs.profiled());
-  programs.set_cached(programs.cached() - first.programs.profiled());
-  v1::PlanSeconds& seconds = second.seconds;
-  seconds.set_analyze(seconds.analyze() + first.seconds.analyze());
-  seconds.set_compile(seconds.compile() + first.seconds.compile());
-  seconds.set_profile(seconds.profile() + first.seconds.profile());
-  seconds.set_search(seconds.search() + first.seconds.search());
-}
-
-}  // namespace
-
-absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& asked,
+absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                   const PlanDependencies& dependencies,
                                   const PlanProgressFunction& progress) {
   Stopwatch total;
-  v1::PlanRequest request = asked;
-  ASSIGN_OR_RETURN(Planned planned,
-                   MeasureAndSearch(request, dependencies, progress));
-  if (!OpensSwitches(request)) {
-    ASSIGN_OR_RETURN(const bool is_short, IsMemoryShort(planned));
-    if (is_short) {
-      request.mutable_strategies()->add_open(
-          segmenter::SwitchName(segmenter::SegmentSwitch::kRecompute));
-      ASSIGN_OR_RETURN(Planned wider,
-                       MeasureAndSearch(request, dependencies, progress));
-      AddEffort(planned.step, wider.step);
-      planned = std::move(wider);
-    }
-  }
-  MeasuredStep& step = planned.step;
-  const search::Answer& answer = planned.answer;
-  v1::Plan plan;
-  plan.set_schema_version(kSchemaVersion);
-  plan.mutable_model()->set_fingerprint(base::Sha256Hex(request.hlo_module()));
-  plan.mutable_model()->set_name(request.model_name());
-  for (int64_t size : step.space.context.mesh) plan.add_mesh(size);
-  *plan.mutable_strategies() = request.strategies();
-  plan.set_device(
-      step.device.device_kind == step.device.platform
-          ? step.device.platform
-          : absl::StrCat(step.device.platform, " ", step.device.device_kind));
-  plan.set_limit_bytes(request.device_memory_bytes());
-  plan.set_feasible(answer.plan.has_value());
-  plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));
-  plan.set_gap(answer.Gap());
-  if (answer.plan.has_value()) {
-    const exporting::SegmentChoice choice =
-        ToSegments(step.analysis, step.measured, answer.plan->choice);
-    ASSIGN_OR_RETURN(const Score score, ScoreChoice(step, choice));
-    v1::PlanPrediction& predicted = *plan.mutable_predicted();
-    predicted.set_step_seconds(score.seconds);
-    predicted.set_resharding_seconds(score.resharding_seconds);
-    predicted.set_peak_bytes(score.peak_bytes);
-    FillSegments(step, choice, plan);
-    exporting::DescribeArguments(step.analysis, step.space, choice, &plan);
-  } else if (answer.least_memory_bytes.has_value()) {
-    plan.set_least_memory_bytes(*answer.least_memory_bytes);
-    step.notes.push_back(
-        absl::StrCat("no plan fits ", request.device_memory_bytes(),
-                     " bytes per device; the most frugal one needs ",
-                     *answer.least_memory_bytes));
-  }
-  for (const std::string& note : step.notes) plan.add_notes(note);
-  *plan.mutable_programs() = step.programs;
-  plan.mutable_pruned()->Assign(step.pruned.begin(), step.pruned.end());
-  plan.mutable_estimates()->Assign(step.estimates.begin(),
-                                   step.estimates.end());
-  step.seconds.set_total(total.Lap());
-  *plan.mutable_seconds() = step.seconds;
+  const auto measure = [&](const v1::PlanRequest& asked) {
+    return MeasureStep(asked, dependencies, progress);
+  };
+  ASSIGN_OR_RETURN(const MeasuredStep step, measure(request));
+  Report(progress, "search", 0, 1);
+  ASSIGN_OR_RETURN(v1::Plan plan, PlanWithin(request, step, measure));
+  KeepModel(request, dependencies, plan);
+  v1::PlanSeconds& seconds = *plan.mutable_seconds();
+  seconds.set_total(total.Lap());
+  seconds.set_search(
+      std::max(0.0, seconds.total() - seconds.analyze() - seconds.profile()));
   Report(progress, "search", 1, 1);
   return plan;
 }

@@ -40,6 +40,10 @@ struct MeasuredStep {
   std::vector<std::string> notes;
 };
 
+// Analysed, with its profile space; nothing looked up yet.
+absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
+                                      jobs::Measurer* measurer);
+
 absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
                                          const PlanDependencies& dependencies,
                                          const PlanProgressFunction& progress);
@@ -47,16 +51,6 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
 absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                   const PlanDependencies& dependencies,
                                   const PlanProgressFunction& progress);
-
-struct Score {
-  double seconds = 0;
-  double resharding_seconds = 0;
-  int64_t peak_bytes = 0;
-};
-
-// What the measurements predict for any choice. kNotFound: not measured.
-absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
-                                  const exporting::SegmentChoice& choice);
 
 }  // namespace meshwright::service
 

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "coordinator/service/fake_measurer.h"
+#include "coordinator/service/score.h"
 #include "profiledb/store/fake_profile_store.h"
 
 namespace meshwright::service {
@@ -113,6 +114,56 @@ TEST_F(PlanPipelineTest, AnImpossibleLimitNamesTheLeastMemory) {
   ASSERT_TRUE(frugal.ok()) << frugal.status();
   EXPECT_TRUE(frugal->feasible());
   EXPECT_LE(frugal->predicted().peak_bytes(), plan->least_memory_bytes());
+}
+
+TEST_F(PlanPipelineTest, TheFiguresOfSegmentsAddUp) {
+  for (const char* model : {"gpt2_2l", "t5_tiny", "scan_tiny"}) {
+    const auto plan = Plan(Request(model));
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    double seconds = 0, communication = 0, resharding = 0;
+    int64_t bytes = 0;
+    for (const v1::PlanSegment& it : plan->segments()) {
+      seconds += it.seconds() + it.resharding_seconds();
+      communication += it.communication_seconds() + it.resharding_seconds();
+      resharding += it.resharding_seconds();
+      bytes += it.memory_bytes();
+    }
+    const v1::PlanPrediction& predicted = plan->predicted();
+    EXPECT_NEAR(seconds, predicted.step_seconds(), 1e-11) << model;
+    EXPECT_NEAR(communication, predicted.communication_seconds(), 1e-11);
+    EXPECT_NEAR(resharding, predicted.resharding_seconds(), 1e-11);
+    EXPECT_LE(bytes, predicted.peak_bytes());
+  }
+}
+
+TEST_F(PlanPipelineTest, TheIntervalHoldsThePlanMeasuredAnew) {
+  measurer_.machine = 3;
+  measurer_.noise = 0.01;
+  const auto plan = Plan(Request("gpt2_2l"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->predicted().interval_seconds_size(), 2);
+  const double low = plan->predicted().interval_seconds(0);
+  const double high = plan->predicted().interval_seconds(1);
+  EXPECT_LT(low, plan->predicted().step_seconds());
+  EXPECT_GT(high, plan->predicted().step_seconds());
+  EXPECT_LT(high - low, 0.03 * plan->predicted().step_seconds());
+  exporting::SegmentChoice choice;
+  for (const v1::PlanSegment& it : plan->segments()) {
+    choice.push_back(it.config());
+  }
+  int held = 0;
+  constexpr int kTimes = 12;
+  for (int seed = 1; seed <= kTimes; ++seed) {
+    measurer_.noise_seed = seed;
+    store::FakeProfileStore empty;
+    const auto step = MeasureStep(Request("gpt2_2l"), {&empty, &measurer_},
+                                  [](const v1::PlanProgress&) {});
+    ASSERT_TRUE(step.ok()) << step.status();
+    const auto score = ScoreChoice(*step, choice);
+    ASSERT_TRUE(score.ok()) << score.status();
+    held += score->seconds >= low && score->seconds <= high;
+  }
+  EXPECT_GE(held, kTimes - 2);
 }
 
 TEST_F(PlanPipelineTest, AMeshThatDividesNothingGivesAReplicatedPlan) {

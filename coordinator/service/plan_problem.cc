@@ -5,6 +5,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/service/spreads.h"
 
 namespace meshwright::service {
 namespace {
@@ -71,6 +72,7 @@ class ProblemBuilder {
         config = StaticCost(configuration);
         config->time = estimate->second.time;
         config->transient_bytes = estimate->second.transient_bytes;
+        config->spread = estimate->second.spread;
       }
       if (!config.has_value()) continue;
       usable.push_back(static_cast<int>(c));
@@ -175,19 +177,24 @@ class ProblemBuilder {
       for (int a = 0; a < table.rows; ++a) {
         turned.entries.push_back(
             table.entries[static_cast<size_t>(a) * table.columns + b]);
+        turned.spreads.push_back(table.SpreadAt(a, b));
       }
     }
     return turned;
   }
 
-  // What one of the two forbids stays forbidden.
+  // What one of the two forbids stays forbidden. The same program may be in
+  // both, so that their spreads add up.
   static void AddTo(problem::Table& sum, const problem::Table& table) {
     for (size_t i = 0; i < sum.entries.size(); ++i) {
       auto& entry = sum.entries[i];
       if (!entry.has_value() || !table.entries[i].has_value()) {
         entry.reset();
+        sum.spreads[i] = {};
       } else {
         *entry += *table.entries[i];
+        sum.spreads[i].below += table.spreads[i].below;
+        sum.spreads[i].above += table.spreads[i].above;
       }
     }
   }
@@ -198,6 +205,7 @@ class ProblemBuilder {
     table.columns = static_cast<int>(out_.usable[TypeOf(to)].size());
     table.entries.assign(static_cast<size_t>(table.rows) * table.columns,
                          Picoseconds(0));
+    table.spreads.resize(table.entries.size());
     return table;
   }
 
@@ -208,7 +216,9 @@ class ProblemBuilder {
         analysis_, analysis_.graphs[from].values[tensors[0].from_value].origin);
     for (int a = 0; a < table.rows; ++a) {
       for (int b = 0; b < table.columns; ++b) {
-        auto& entry = table.entries[static_cast<size_t>(a) * table.columns + b];
+        const size_t at = static_cast<size_t>(a) * table.columns + b;
+        auto& entry = table.entries[at];
+        IndependentSpreads spread;
         for (int program :
              space_.borders[border].programs[out_.usable[TypeOf(from)][a]]
                                             [out_.usable[TypeOf(to)][b]]) {
@@ -219,7 +229,10 @@ class ProblemBuilder {
           }
           *entry += Picoseconds(result->measurement().minimum_ns() *
                                 kPicosecondsPerNanosecond * trips);
+          spread.Add(SpreadNs(result->measurement()) *
+                     static_cast<double>(trips));
         }
+        if (entry.has_value()) table.spreads[at] = spread.Around(*entry);
       }
     }
     return table;
@@ -235,13 +248,24 @@ class ProblemBuilder {
         if (SplitAlike(analysis_, space_, shared, ends[i], blocks[j])) continue;
         const size_t row = end_first ? i : j;
         const size_t column = end_first ? j : i;
-        table.entries[row * table.columns + column].reset();
+        const size_t at = row * table.columns + column;
+        table.entries[at].reset();
+        table.spreads[at] = {};
       }
     }
   }
 
+  // Equal tables are one, so that its entries are measured once for all edges.
   int Keep(problem::Table table) {
-    out_.problem.tables.push_back(std::move(table));
+    auto& tables = out_.problem.tables;
+    for (size_t i = 0; i < tables.size(); ++i) {
+      if (tables[i].columns == table.columns &&
+          tables[i].entries == table.entries &&
+          tables[i].spreads == table.spreads) {
+        return static_cast<int>(i);
+      }
+    }
+    tables.push_back(std::move(table));
     return static_cast<int>(out_.problem.tables.size()) - 1;
   }
 
@@ -266,18 +290,22 @@ std::optional<problem::Config> MeasuredCost(
   const v1::Measurement& measurement = result->measurement();
   double nanoseconds =
       configuration.weight * static_cast<double>(measurement.minimum_ns());
+  IndependentSpreads spread;
+  spread.Add(configuration.weight * SpreadNs(measurement));
   for (const space::Correction& correction : configuration.corrections) {
     const v1::ProfileResult* other =
         MeasuredRow(space, results, correction.program);
     if (other == nullptr) return std::nullopt;
     nanoseconds += correction.weight *
                    static_cast<double>(other->measurement().minimum_ns());
+    spread.Add(correction.weight * SpreadNs(other->measurement()));
   }
   // The difference of two noisy times must not make a loop free.
   nanoseconds = std::clamp(nanoseconds,
                            static_cast<double>(measurement.minimum_ns()), 1e15);
   config.time = Picoseconds(static_cast<int64_t>(nanoseconds) *
                             kPicosecondsPerNanosecond);
+  config.spread = spread.Around(config.time);
   const int64_t kept = configuration.saved_bytes - configuration.given_bytes;
   config.transient_bytes =
       std::max<int64_t>(0, measurement.memory().temporary_bytes() - kept);

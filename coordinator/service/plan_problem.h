@@ -37,6 +37,7 @@ struct MeasuredProblem {
 struct Estimate {
   problem::Picoseconds time{0};
   int64_t transient_bytes = 0;
+  problem::Spread spread = {};
 };
 
 // By type of the space and configuration.

@@ -25,11 +25,20 @@
 
 namespace meshwright::problem {
 
+// Measured again, a time is expected within [time - below, time + above]
+// (uncertainty.h); 0: taken as exact.
+struct Spread {
+  Picoseconds below{0};
+  Picoseconds above{0};
+  bool operator==(const Spread&) const = default;
+};
+
 struct Config {
   Picoseconds time{0};
   int64_t persistent_bytes = 0;  // lives through the step: parameters, states
   int64_t saved_bytes = 0;       // kept from the forward to the backward
   int64_t transient_bytes = 0;   // needed only while the copy runs
+  Spread spread = {};            // of `time`
 };
 
 struct NodeType {
@@ -62,9 +71,14 @@ struct Table {
   int rows = 0;
   int columns = 0;
   std::vector<std::optional<Picoseconds>> entries;
+  std::vector<Spread> spreads = {};  // of the entries; empty: all exact
 
   const std::optional<Picoseconds>& at(int row, int column) const {
     return entries[static_cast<size_t>(row) * columns + column];
+  }
+  Spread SpreadAt(int row, int column) const {
+    if (spreads.empty()) return {};
+    return spreads[static_cast<size_t>(row) * columns + column];
   }
 };
 

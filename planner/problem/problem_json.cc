@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "planner/problem/interval_json.h"
 #include "planner/problem/json_fields.h"
 #include "planner/problem/validate.h"
 
@@ -55,6 +56,11 @@ absl::StatusOr<Config> ReadConfig(const json& object,
   ASSIGN_OR_RETURN(config.saved_bytes, ReadBytes(object, field, "saved_bytes"));
   ASSIGN_OR_RETURN(config.transient_bytes,
                    ReadBytes(object, field, "transient_bytes"));
+  if (const auto interval = object.find("seconds_interval");
+      interval != object.end()) {
+    ASSIGN_OR_RETURN(config.spread, ReadInterval(*interval, config.time,
+                                                 field + ".seconds_interval"));
+  }
   return config;
 }
 
@@ -190,6 +196,7 @@ absl::StatusOr<PlanProblem> Read(const json& document) {
                               problem.tables.push_back(*std::move(table));
                             return table.status();
                           }));
+  RETURN_IF_ERROR(ReadTableIntervals(document, problem));
   if (const auto limit = document.find("memory_limit_bytes");
       limit != document.end() && !limit->is_null()) {
     ASSIGN_OR_RETURN(problem.memory_limit_bytes,
@@ -241,6 +248,9 @@ std::string ProblemToJson(const PlanProblem& problem) {
                          {"persistent_bytes", config.persistent_bytes},
                          {"saved_bytes", config.saved_bytes},
                          {"transient_bytes", config.transient_bytes}});
+      if (config.spread == Spread()) continue;
+      configs.back()["seconds_interval"] =
+          WriteInterval(config.time, config.spread);
     }
     document["types"].push_back({{"name", type.name}, {"configs", configs}});
   }
@@ -260,6 +270,7 @@ std::string ProblemToJson(const PlanProblem& problem) {
   for (const Table& table : problem.tables) {
     document["tables"].push_back(WriteTable(table));
   }
+  WriteTableIntervals(problem, document);
   if (problem.memory_limit_bytes.has_value()) {
     document["memory_limit_bytes"] = *problem.memory_limit_bytes;
   }

@@ -44,6 +44,27 @@ TEST(ProblemJsonTest, NullForbidsAPair) {
   EXPECT_FALSE(problem->tables[0].at(0, 0).has_value());
 }
 
+TEST(ProblemJsonTest, IntervalsComeBack) {
+  constexpr char kUnsure[] =
+      R"({"seconds":0.5,"persistent_bytes":1,"saved_bytes":2,
+          "transient_bytes":3,"seconds_interval":[0.25,0.625]})";
+  const auto problem = ProblemFromJson(
+      Document(kUnsure, R"(,"table_intervals":[[[[0.125,0.25]]]])"));
+  ASSERT_TRUE(problem.ok()) << problem.status();
+  const Spread& spread = problem->types[0].configs[0].spread;
+  EXPECT_EQ(spread.below.count(), 250'000'000'000);
+  EXPECT_EQ(spread.above.count(), 125'000'000'000);
+  EXPECT_EQ(problem->tables[0].SpreadAt(0, 0).below.count(), 125'000'000'000);
+  EXPECT_EQ(problem->tables[0].SpreadAt(0, 0).above.count(), 0);
+  const std::string written = ProblemToJson(*problem);
+  const auto again = ProblemFromJson(written);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(ProblemToJson(*again), written);
+  EXPECT_EQ(again->tables[0].spreads, problem->tables[0].spreads);
+  EXPECT_EQ(ProblemToJson(*ProblemFromJson(Document(kConfig))).find("interval"),
+            std::string::npos);
+}
+
 TEST(ProblemJsonTest, NamesTheFieldInOneSentence) {
   const std::pair<std::string, const char*> cases[] = {
       {"", "not JSON at byte"},
@@ -69,6 +90,15 @@ TEST(ProblemJsonTest, NamesTheFieldInOneSentence) {
        "forbidden[0] allows no configuration"},
       {Document(kConfig, R"(,"headroom_percent":"5")"),
        "headroom_percent is not a number"},
+      {Document(kConfig, R"(,"table_intervals":[])"),
+       "table_intervals has 0 entries, but there are 1"},
+      {Document(kConfig, R"(,"table_intervals":[[[[0.5,1]]]])"),
+       "table_intervals[0][0][0] does not hold its own time"},
+      {Document(kConfig, R"(,"table_intervals":[[[[0.1]]]])"),
+       "table_intervals[0][0][0] has 1 entries, not [lo, hi]"},
+      {Document(R"({"seconds":1,"persistent_bytes":0,"saved_bytes":0,
+                    "transient_bytes":0,"seconds_interval":[-1,2]})"),
+       "configs[0].seconds_interval[0] is negative"},
       {Document(kConfig, R"(,"memory_limit_bytes":"8GiB")"),
        "memory_limit_bytes is string"},
   };

@@ -31,6 +31,15 @@ absl::Status CheckAmount(int64_t amount, int type, int config,
              " is negative: ", amount);
 }
 
+absl::Status CheckSpread(const Spread& spread, Picoseconds time,
+                         const std::string& field) {
+  if (spread.below.count() >= 0 && spread.below <= time &&
+      spread.above.count() >= 0 && spread.above <= kLongestTime - time) {
+    return {};
+  }
+  return Bad(field, " is no interval around its time of at least 0 seconds");
+}
+
 absl::Status CheckTypes(const PlanProblem& problem) {
   for (size_t t = 0; t < problem.types.size(); ++t) {
     const std::vector<Config>& configs = problem.types[t].configs;
@@ -46,6 +55,10 @@ absl::Status CheckTypes(const PlanProblem& problem) {
       if (config.time > kLongestTime) {
         return Bad("types[", t, "].configs[", c, "].seconds is too large");
       }
+      if (config.spread == Spread()) continue;
+      RETURN_IF_ERROR(CheckSpread(
+          config.spread, config.time,
+          absl::StrCat("types[", t, "].configs[", c, "].seconds_interval")));
     }
   }
   return {};
@@ -65,6 +78,18 @@ absl::Status CheckTables(const PlanProblem& problem) {
       if (entry->count() >= 0 && *entry <= kLongestTime) continue;
       return Bad("tables[", t, "][", i / table.columns, "][", i % table.columns,
                  "] is ", entry->count() < 0 ? "negative" : "too large");
+    }
+    if (table.spreads.empty()) continue;
+    if (table.spreads.size() != table.entries.size()) {
+      return Bad("table_intervals[", t, "] has ", table.spreads.size(),
+                 " entries, but tables[", t, "] has ", table.entries.size());
+    }
+    for (size_t i = 0; i < table.spreads.size(); ++i) {
+      if (table.spreads[i] == Spread()) continue;
+      RETURN_IF_ERROR(CheckSpread(
+          table.spreads[i], table.entries[i].value_or(Picoseconds(0)),
+          absl::StrCat("table_intervals[", t, "][", i / table.columns, "][",
+                       i % table.columns, "]")));
     }
   }
   return {};

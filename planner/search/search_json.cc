@@ -3,7 +3,9 @@
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "planner/problem/allowed.h"
+#include "planner/problem/interval_json.h"
 #include "planner/problem/problem_json.h"
+#include "planner/problem/uncertainty.h"
 
 namespace meshwright::search {
 
@@ -23,6 +25,13 @@ std::string AnswerToJson(const problem::PlanProblem& problem,
   document["feasible"] = answer.plan.has_value();
   if (answer.plan.has_value()) {
     document["seconds"] = problem::ToSeconds(answer.plan->time);
+    if (problem::IsUncertain(problem)) {
+      const auto spread = problem::SpreadOf(problem, answer.plan->choice);
+      if (spread.ok()) {
+        document["interval_seconds"] =
+            problem::WriteInterval(answer.plan->time, *spread);
+      }
+    }
     document["lower_bound_seconds"] = problem::ToSeconds(answer.lower_bound);
     document["gap"] = answer.Gap();
     document["peak_bytes"] = answer.plan->peak_bytes;

@@ -42,6 +42,16 @@ TEST(SearchJsonTest, AnswersInTheFormat) {
   EXPECT_TRUE(answer["solve_seconds"].is_number());
 }
 
+TEST(SearchJsonTest, APlanOfMeasurementsHasAnInterval) {
+  std::string text = kProblem;
+  text.replace(text.find("%LIMIT%"), 7, "");
+  text.replace(text.find("\"seconds\": 1,"), 13,
+               "\"seconds\": 1, \"seconds_interval\": [0.875, 1.25],");
+  const json answer = json::parse(*SearchJson(text));
+  EXPECT_EQ(answer["interval_seconds"], json::parse("[2.625, 3.75]"));
+  EXPECT_FALSE(Answer("").contains("interval_seconds"));
+}
+
 TEST(SearchJsonTest, ALimitChangesThePlan) {
   const json answer = Answer(R"(, "memory_limit_bytes": 26)");
   EXPECT_EQ(answer["seconds"], 4.25);

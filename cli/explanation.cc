@@ -1,0 +1,93 @@
+#include "cli/explanation.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/arguments.h"
+
+namespace meshwright::cli {
+namespace {
+
+constexpr int kMostChanges = 6;  // shown; --json has all
+
+std::string Saves(const v1::PlanAlternative& next) {
+  std::string text = next.more_seconds() < 0
+                         ? absl::StrFormat("costs %s (%.2f %%) more than",
+                                           FormatSeconds(-next.more_seconds()),
+                                           -next.more_share() * 100)
+                         : absl::StrFormat("saves %s (%.2f %%) against",
+                                           FormatSeconds(next.more_seconds()),
+                                           next.more_share() * 100);
+  absl::StrAppend(&text, " the next best plan");
+  if (next.within_noise()) {
+    absl::StrAppend(&text, ", which is within the noise of ",
+                    FormatSeconds(next.noise_seconds()));
+  } else if (next.noise_seconds() > 0) {
+    absl::StrAppend(&text, ", give or take ",
+                    FormatSeconds(next.noise_seconds()));
+  }
+  // A search that was cut short; 1e-12 is what its integers resolve.
+  if (next.at_least_seconds() < next.more_seconds() - 1e-12) {
+    absl::StrAppend(&text, "; proved is ",
+                    FormatChange(next.at_least_seconds()));
+  }
+  return text;
+}
+
+std::string Sources(const v1::PlanAlternative& next) {
+  return absl::StrCat("compute ", FormatChange(next.compute_seconds()),
+                      ", communication ",
+                      FormatChange(next.communication_seconds()),
+                      ", resharding ", FormatChange(next.resharding_seconds()),
+                      ", memory ", FormatBytesChange(next.peak_bytes()));
+}
+
+// By next best plan: the segments it was shown for first.
+using Shown = std::map<std::string, std::string>;
+
+void AppendChoice(const v1::PlanChoice& choice, Shown* shown,
+                  std::string* text) {
+  absl::StrAppendFormat(text, "  %-7s type %d  %s\n",
+                        FormatRanges(choice.segments()), choice.type(),
+                        choice.describe());
+  if (!choice.has_next_best()) {
+    absl::StrAppend(text, "          without it no plan is allowed and fits\n");
+    return;
+  }
+  const v1::PlanAlternative& next = choice.next_best();
+  absl::StrAppend(text, "          ", Saves(next), "\n");
+  const auto [first, added] = shown->try_emplace(
+      next.SerializeAsString(), FormatRanges(choice.segments()));
+  if (!added) {
+    absl::StrAppend(text, "          the same as without the choice of ",
+                    first->second, "\n");
+    return;
+  }
+  absl::StrAppend(text, "          which has ", Sources(next), ", and\n");
+  for (int i = 0; i < std::min(next.changes_size(), kMostChanges); ++i) {
+    const v1::PlanChange& change = next.changes(i);
+    absl::StrAppend(text, "            ", FormatRanges(change.segments()), ": ",
+                    change.to(), "\n");
+  }
+  if (next.changes_size() > kMostChanges) {
+    absl::StrAppend(text, "            and ",
+                    next.changes_size() - kMostChanges, " changes more\n");
+  }
+}
+
+}  // namespace
+
+std::string DescribeExplanation(const v1::PlanExplanation& explanation) {
+  std::string text;
+  if (explanation.choices().empty()) return text;
+  absl::StrAppend(&text, "what each choice saves (segments, type, choice)\n");
+  Shown shown;
+  for (const v1::PlanChoice& choice : explanation.choices()) {
+    AppendChoice(choice, &shown, &text);
+  }
+  return text;
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "cli/arguments.h"
+#include "cli/json.h"
+#include "cli/plan_difference.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr size_t kMostNames = 3;  // shown; --json has all
+
+void AppendFigure(const char* name, const std::string& a, const std::string& b,
+                  const std::string& change, std::string* text) {
+  absl::StrAppendFormat(text, "  %-14s %12s %12s %12s\n", name, a, b, change);
+}
+
+void AppendFigures(const v1::Plan& a, const v1::Plan& b, std::string* text) {
+  const auto seconds = [&](const char* name, auto figure) {
+    const double from = figure(a.predicted());
+    const double to = figure(b.predicted());
+    AppendFigure(name, a.feasible() ? FormatSeconds(from) : "-",
+                 b.feasible() ? FormatSeconds(to) : "-",
+                 a.feasible() && b.feasible() ? FormatChange(to - from) : "-",
+                 text);
+  };
+  using Predicted = v1::PlanPrediction;
+  seconds("step", [](const Predicted& it) { return it.step_seconds(); });
+  seconds("compute", [](const Predicted& it) { return it.compute_seconds(); });
+  seconds("communication",
+          [](const Predicted& it) { return it.communication_seconds(); });
+  seconds("resharding",
+          [](const Predicted& it) { return it.resharding_seconds(); });
+  const int64_t from = a.predicted().peak_bytes();
+  const int64_t to = b.predicted().peak_bytes();
+  AppendFigure(
+      "memory", a.feasible() ? FormatBytes(from) : "-",
+      b.feasible() ? FormatBytes(to) : "-",
+      a.feasible() && b.feasible() ? FormatBytesChange(to - from) : "-", text);
+}
+
+void AppendSegments(const PlanDifference& difference, std::string* text) {
+  absl::StrAppend(text, "segments\n");
+  for (const SegmentChange& it : difference.segments) {
+    absl::StrAppendFormat(text, "  %-7s type %d  ", FormatRanges(it.segments),
+                          it.type);
+    if (it.a == it.b) {
+      absl::StrAppend(text, it.a,
+                      it.seconds == 0 ? " (as before, at other borders)\n"
+                                      : " (as before, measured otherwise)\n");
+    } else {
+      absl::StrAppend(text, it.a, "  ->  ", it.b, "\n");
+    }
+    if (!difference.has_costs) continue;
+    absl::StrAppend(
+        text, "          ", FormatChange(it.seconds + it.resharding_seconds),
+        " (compute ", FormatChange(it.seconds - it.communication_seconds),
+        ", communication ", FormatChange(it.communication_seconds),
+        ", resharding ", FormatChange(it.resharding_seconds), "), memory ",
+        FormatBytesChange(it.memory_bytes), "\n");
+  }
+  if (!difference.has_costs) {
+    absl::StrAppend(text,
+                    "  what each costs is not in a plan of this version; plan "
+                    "again to see it\n");
+  }
+}
+
+void AppendArguments(const char* heading,
+                     const std::vector<ArgumentChange>& changes,
+                     std::string* text) {
+  if (changes.empty()) return;
+  absl::StrAppend(text, heading, "\n");
+  for (const ArgumentChange& it : changes) {
+    std::vector<std::string> names(
+        it.names.begin(),
+        it.names.begin() + std::min(it.names.size(), kMostNames));
+    if (it.names.size() > kMostNames) names.push_back("...");
+    absl::StrAppend(text, "  ", it.names.size(), " ", it.role, " ", it.a,
+                    "  ->  ", it.b, "  (", absl::StrJoin(names, ", "), ")\n");
+  }
+}
+
+ordered_json FiguresOf(const v1::Plan& plan) {
+  ordered_json figures;
+  figures["model"] = plan.model().name();
+  figures["mesh"] =
+      std::vector<int64_t>(plan.mesh().begin(), plan.mesh().end());
+  figures["device"] = plan.device();
+  figures["feasible"] = plan.feasible();
+  figures["limit_bytes"] = plan.limit_bytes();
+  figures["predicted"] = nullptr;
+  if (plan.feasible()) figures["predicted"] = ToJson(plan.predicted());
+  return figures;
+}
+
+ordered_json ArgumentsJson(const std::vector<ArgumentChange>& changes) {
+  ordered_json list = ordered_json::array();
+  for (const ArgumentChange& it : changes) {
+    list.push_back(
+        {{"role", it.role}, {"a", it.a}, {"b", it.b}, {"names", it.names}});
+  }
+  return list;
+}
+
+}  // namespace
+
+ordered_json DifferenceJson(const v1::Plan& a, const v1::Plan& b,
+                            const PlanDifference& difference) {
+  ordered_json json;
+  json["a"] = FiguresOf(a);
+  json["b"] = FiguresOf(b);
+  json["step_seconds"] = nullptr;
+  json["peak_bytes"] = nullptr;
+  json["noise_seconds"] = nullptr;
+  json["within_noise"] = nullptr;
+  if (a.feasible() && b.feasible()) {
+    json["step_seconds"] =
+        b.predicted().step_seconds() - a.predicted().step_seconds();
+    json["peak_bytes"] =
+        b.predicted().peak_bytes() - a.predicted().peak_bytes();
+    json["noise_seconds"] = difference.noise_seconds;
+    json["within_noise"] = difference.within_noise;
+  }
+  json["comparable"] = difference.reason.empty();
+  json["reason"] = difference.reason;
+  json["segments"] = ordered_json::array();
+  for (const SegmentChange& it : difference.segments) {
+    ordered_json change = {
+        {"type", it.type}, {"a", it.a}, {"b", it.b}, {"segments", it.segments}};
+    if (difference.has_costs) {
+      change["seconds"] = it.seconds;
+      change["communication_seconds"] = it.communication_seconds;
+      change["resharding_seconds"] = it.resharding_seconds;
+      change["memory_bytes"] = it.memory_bytes;
+    }
+    json["segments"].push_back(std::move(change));
+  }
+  json["arguments"] = ArgumentsJson(difference.arguments);
+  json["outputs"] = ArgumentsJson(difference.outputs);
+  return json;
+}
+
+std::string DescribeDifference(const v1::Plan& a, const v1::Plan& b,
+                               const PlanDifference& difference) {
+  std::string text = absl::StrFormat("  %-14s %12s %12s %12s\n", "", "first",
+                                     "second", "difference");
+  AppendFigures(a, b, &text);
+  if (a.feasible() && b.feasible() && difference.noise_seconds > 0) {
+    absl::StrAppend(&text, "the steps differ by ",
+                    difference.within_noise ? "no more" : "more",
+                    " than the noise of ",
+                    FormatSeconds(difference.noise_seconds), "\n");
+  }
+  if (!difference.reason.empty()) {
+    return absl::StrCat(
+        text, "only the figures are compared: ", difference.reason, "\n");
+  }
+  if (difference.segments.empty() && difference.arguments.empty()) {
+    return absl::StrCat(text, "the plans shard everything alike\n");
+  }
+  AppendSegments(difference, &text);
+  AppendArguments("arguments", difference.arguments, &text);
+  AppendArguments("outputs", difference.outputs, &text);
+  return text;
+}
+
+}  // namespace meshwright::cli

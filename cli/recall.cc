@@ -1,0 +1,81 @@
+#include "cli/recall.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/fingerprint.h"
+#include "base/status_macros.h"
+#include "cli/arguments.h"
+#include "cli/plan_file.h"
+#include "coordinator/jobs/recorded_device.h"
+
+namespace meshwright::cli {
+
+absl::StatusOr<std::string> RecallModel(const v1::Plan& plan,
+                                        const std::string& path,
+                                        store::ProfileStore* store) {
+  const std::string& wanted = plan.model().fingerprint();
+  if (path.empty()) {
+    auto model = store->LookupProgram(wanted);
+    if (!absl::IsNotFound(model.status())) return model;
+    return absl::NotFoundError(absl::StrCat(
+        "the store does not hold the model of the plan, ", plan.model().name(),
+        "; name the store it was planned with in --store, or the "
+        "model in --model"));
+  }
+  ASSIGN_OR_RETURN(std::string model, LoadModel(path));
+  if (base::Sha256Hex(model) == wanted) return model;
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, " is another model than the plan's, ", plan.model().name()));
+}
+
+absl::StatusOr<jobs::DeviceDescription> DeviceOf(const v1::Plan& plan) {
+  if (plan.platform_version().empty()) {
+    return absl::InvalidArgumentError(
+        "the plan does not name the plugin it was measured with; make it anew "
+        "with `meshwright plan`, which measures nothing twice");
+  }
+  const size_t space = plan.device().find(' ');
+  jobs::DeviceDescription device;
+  device.platform = plan.device().substr(0, space);
+  device.device_kind = space == std::string::npos
+                           ? device.platform
+                           : plan.device().substr(space + 1);
+  device.platform_version = plan.platform_version();
+  device.device_count = 1;
+  for (const int64_t size : plan.mesh()) {
+    device.device_count *= static_cast<int>(size);
+  }
+  return device;
+}
+
+v1::PlanRequest RequestOf(const v1::Plan& plan, std::string hlo_module) {
+  v1::PlanRequest request;
+  request.set_hlo_module(std::move(hlo_module));
+  request.set_model_name(plan.model().name());
+  for (const int64_t size : plan.mesh()) {
+    request.mutable_mesh()->add_shape(size);
+  }
+  request.set_device_memory_bytes(plan.limit_bytes());
+  *request.mutable_strategies() = plan.strategies();
+  return request;
+}
+
+absl::StatusOr<service::MeasuredStep> RecallStep(
+    v1::PlanRequest request, const jobs::DeviceDescription& device,
+    store::ProfileStore* store) {
+  // The plan may come from anyone: its mesh is checked like one that is typed.
+  const std::string mesh = absl::StrJoin(request.mesh().shape(), "x");
+  RETURN_IF_ERROR(ParseMesh(mesh).status());
+  request.set_no_wait(true);
+  jobs::RecordedDevice measurer(device);
+  auto step = service::MeasureStep(request, {store, &measurer},
+                                   [](const v1::PlanProgress&) {});
+  if (!absl::IsUnavailable(step.status())) return step;
+  return absl::NotFoundError(absl::StrCat(
+      "the store does not hold what ", request.model_name(), " needs on mesh ",
+      mesh, "; measure it with `meshwright plan --mesh ", mesh, "`"));
+}
+
+}  // namespace meshwright::cli

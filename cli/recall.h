@@ -1,0 +1,40 @@
+// Recall: a plan's step from what a store knows of it; nothing is measured and
+// no device is opened.
+//
+// Concept: the store keeps every model that was planned, by the fingerprint
+// that its plans name, and a plan names the device and plugin of its
+// measurements. So a plan and a store are enough to search again.
+// Errors: kInvalidArgument or kNotFound, in one sentence that says the way out:
+// a store without the model, another model than the plan's, a plan of a version
+// that does not name its plugin, measurements that are not there.
+#ifndef MESHWRIGHT_CLI_RECALL_H_
+#define MESHWRIGHT_CLI_RECALL_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "coordinator/jobs/measurer.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "profiledb/store/profile_store.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::cli {
+
+// The bytes of the plan's model: from `path`, or from the store if it is empty.
+absl::StatusOr<std::string> RecallModel(const v1::Plan& plan,
+                                        const std::string& path,
+                                        store::ProfileStore* store);
+
+// What the plan was measured on.
+absl::StatusOr<jobs::DeviceDescription> DeviceOf(const v1::Plan& plan);
+
+// The request that the plan is an answer to.
+v1::PlanRequest RequestOf(const v1::Plan& plan, std::string hlo_module);
+
+absl::StatusOr<service::MeasuredStep> RecallStep(
+    v1::PlanRequest request, const jobs::DeviceDescription& device,
+    store::ProfileStore* store);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_RECALL_H_

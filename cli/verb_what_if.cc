@@ -1,0 +1,179 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/devices.h"
+#include "cli/links_file.h"
+#include "cli/plan_difference.h"
+#include "cli/plan_file.h"
+#include "cli/recall.h"
+#include "cli/store.h"
+#include "cli/what_if.h"
+#include "worker/service/runner_batches.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct WhatIfFlags {
+  std::string subject;  // a plan or a model
+  std::string device_memory;
+  std::string links;
+  std::string mesh;
+  int64_t devices = 0;  // 0: as it is
+  std::string store;
+  std::string model;
+  std::string output;
+  DeviceFlags device;
+};
+
+// A plan is JSON; a module is not.
+absl::StatusOr<std::optional<v1::Plan>> PlanIfItIsOne(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
+  const auto stripped = absl::StripLeadingAsciiWhitespace(text);
+  if (stripped.empty() || stripped[0] != '{') return std::nullopt;
+  ASSIGN_OR_RETURN(v1::Plan plan, LoadPlan(path));
+  return plan;
+}
+
+// What the plan was asked for, and is told from its own mesh.
+absl::StatusOr<Supposition> FromPlan(const WhatIfFlags& flags,
+                                     const v1::Plan& plan,
+                                     store::ProfileStore* store) {
+  // The plan may come from anyone: its mesh is checked like one that is typed.
+  RETURN_IF_ERROR(ParseMesh(absl::StrJoin(plan.mesh(), "x")).status());
+  Supposition supposition;
+  ASSIGN_OR_RETURN(std::string model, RecallModel(plan, flags.model, store));
+  supposition.request = RequestOf(plan, std::move(model));
+  ASSIGN_OR_RETURN(supposition.device, DeviceOf(plan));
+  supposition.measured = {supposition.request.mesh()};
+  return supposition;
+}
+
+// Told from the nearest mesh that the store knows.
+absl::StatusOr<Supposition> FromModel(const WhatIfFlags& flags) {
+  if (flags.mesh.empty() && flags.devices == 0) {
+    return absl::InvalidArgumentError(
+        "a model alone names no mesh; add --mesh or --devices, or give a plan");
+  }
+  Supposition supposition;
+  v1::PlanRequest& request = supposition.request;
+  ASSIGN_OR_RETURN(*request.mutable_hlo_module(), LoadModel(flags.subject));
+  request.set_model_name(ModelName(flags.subject));
+  request.mutable_mesh()->add_shape(1);
+  request.mutable_mesh()->add_shape(1);
+  ASSIGN_OR_RETURN(const v1::DeviceSpec device,
+                   ToDeviceSpec(flags.device, 1, true));
+  ASSIGN_OR_RETURN(const v1::RunnerEvent::Ready ready,
+                   worker::DescribeDevices(device, worker::RunnerBatches()));
+  supposition.device = {device.platform(), ready.platform_version(),
+                        ready.device_kind(), ready.device_count()};
+  return supposition;
+}
+
+absl::Status Change(const WhatIfFlags& flags, Supposition* supposition) {
+  v1::PlanRequest& request = supposition->request;
+  if (!flags.device_memory.empty()) {
+    ASSIGN_OR_RETURN(const int64_t bytes, ParseBytes(flags.device_memory));
+    request.set_device_memory_bytes(bytes);
+  }
+  if (!flags.mesh.empty()) {
+    ASSIGN_OR_RETURN(*request.mutable_mesh(), ParseMesh(flags.mesh));
+  }
+  if (flags.devices > 0) {
+    ASSIGN_OR_RETURN(*request.mutable_mesh(),
+                     MeshOfDevices(request.mesh(), flags.devices));
+  }
+  if (supposition->measured.empty()) {
+    supposition->measured = MeshesNear(request.mesh());
+    supposition->measured.insert(supposition->measured.begin(), request.mesh());
+  }
+  if (!flags.links.empty()) {
+    ASSIGN_OR_RETURN(supposition->links,
+                     LoadLinks(flags.links, request.mesh()));
+  }
+  return absl::OkStatus();
+}
+
+void Print(const Context& context, const std::optional<v1::Plan>& before,
+           const v1::Plan& plan) {
+  if (context.json) {
+    auto json = nlohmann::ordered_json::parse(PlanJson(plan));
+    json["difference"] = nullptr;
+    if (before.has_value()) {
+      json["difference"] =
+          DifferenceJson(*before, plan, Difference(*before, plan));
+    }
+    *context.out << json.dump(2) << "\n";
+    return;
+  }
+  *context.out << DescribePlan(plan);
+  if (!before.has_value()) return;
+  *context.out << "against the plan given\n"
+               << DescribeDifference(*before, plan, Difference(*before, plan));
+}
+
+absl::Status WhatIf(const Context& context, const WhatIfFlags& flags) {
+  ASSIGN_OR_RETURN(const std::optional<v1::Plan> before,
+                   PlanIfItIsOne(flags.subject));
+  if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
+  ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
+                   OpenStore(flags.store));
+  Supposition supposition;
+  if (before.has_value()) {
+    ASSIGN_OR_RETURN(supposition, FromPlan(flags, *before, store.get()));
+  } else {
+    ASSIGN_OR_RETURN(supposition, FromModel(flags));
+  }
+  RETURN_IF_ERROR(Change(flags, &supposition));
+  const absl::Time start = context.clock->Now();
+  auto plan = Suppose(supposition, store.get());
+  if (!plan.ok()) return NameModel(plan.status(), flags.subject);
+  plan->mutable_seconds()->set_total(
+      absl::ToDoubleSeconds(context.clock->Now() - start));
+  if (!flags.output.empty()) {
+    RETURN_IF_ERROR(base::WriteFile(flags.output, PlanJson(*plan)));
+    *context.err << "wrote " << flags.output << "\n";
+  }
+  Print(context, before, *plan);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddWhatIfVerb(CLI::App& app, Context& context) {
+  const auto flags = std::make_shared<WhatIfFlags>();
+  CLI::App* const verb =
+      AddVerb(app, context, "what-if",
+              "plan for another limit, mesh or links without measuring",
+              [&context, flags] { return WhatIf(context, *flags); });
+  verb->add_option("subject", flags->subject,
+                   "a plan written by plan -o, or a model")
+      ->required();
+  verb->add_option("--device-memory", flags->device_memory,
+                   "another limit per device, like 16GiB");
+  verb->add_option("--links", flags->links,
+                   "alpha and beta of every mesh axis as JSON");
+  CLI::Option* const mesh = verb->add_option(
+      "--mesh", flags->mesh, "another mesh, devices per axis, like 1x4");
+  verb->add_option("--devices", flags->devices,
+                   "the same mesh with so many devices")
+      ->check(CLI::Range(int64_t{1}, kMaximumDevices))
+      ->excludes(mesh);
+  verb->add_option("--store", flags->store,
+                   "profile store (default: in the user's data folder)");
+  verb->add_option("--model", flags->model,
+                   "the plan's model, where the store does not hold it");
+  verb->add_option("-o,--output", flags->output, "write the plan there");
+  AddDeviceFlags(*verb, &flags->device);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,42 @@
+#include "coordinator/export/plan_choice.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::exporting {
+
+absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
+                                       const segmenter::Analysis& analysis,
+                                       const space::ProfileSpace& space) {
+  if (!plan.feasible()) {
+    return absl::InvalidArgumentError(
+        "the plan is an infeasible one: there is nothing to run");
+  }
+  const auto& types = analysis.type_of_segment;
+  if (plan.segments_size() != static_cast<int>(types.size())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the plan has ", plan.segments_size(), " segments and the model ",
+        types.size(), "; it was made for another model"));
+  }
+  SegmentChoice choice;
+  for (int s = 0; s < plan.segments_size(); ++s) {
+    const v1::PlanSegment& segment = plan.segments(s);
+    const auto& configurations = space.types[types[s]].configurations;
+    const auto found =
+        std::find_if(configurations.begin(), configurations.end(),
+                     [&](const space::Configuration& it) {
+                       return it.describe == segment.describe();
+                     });
+    if (segment.type() != types[s] || found == configurations.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("segment ", s,
+                       " of the plan is not one of this model; "
+                       "it was made for another model or mesh"));
+    }
+    choice.push_back(static_cast<int>(found - configurations.begin()));
+  }
+  return choice;
+}
+
+}  // namespace meshwright::exporting

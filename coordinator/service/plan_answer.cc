@@ -1,0 +1,145 @@
+#include "coordinator/service/plan_answer.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/fingerprint.h"
+#include "base/status_macros.h"
+#include "coordinator/service/score.h"
+#include "planner/problem/uncertainty.h"
+#include "planner/search/search.h"
+#include "planner/search/ties.h"
+
+namespace meshwright::service {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+// Of the fastest plan's time, for the sake of a plan that does not change; on a
+// machine whose times spread by more, fewer plans tie.
+constexpr double kMostLoss = 0.01;
+
+bool IsEstimated(const MeasuredStep& step,
+                 const space::Configuration& configuration) {
+  if (configuration.program < 0) return false;
+  const auto row =
+      step.results.find(step.space.programs[configuration.program].key());
+  return row != step.results.end() &&
+         row->second.measurement().estimate_error_ns() > 0;
+}
+
+void FillSegments(const MeasuredStep& step,
+                  const exporting::SegmentChoice& choice, const Score& score,
+                  v1::Plan& plan) {
+  for (size_t s = 0; s < choice.size(); ++s) {
+    const int type = step.analysis.type_of_segment[s];
+    const space::Configuration& configuration =
+        step.space.types[type].configurations[choice[s]];
+    v1::PlanSegment& segment = *plan.add_segments();
+    segment.set_type(type);
+    segment.set_config(choice[s]);
+    segment.set_describe(configuration.describe);
+    segment.set_switch_(segmenter::SwitchName(configuration.segment_switch));
+    segment.set_recompute(configuration.recompute);
+    const int first = step.analysis.plan.segments[s].first_block;
+    for (size_t b = 0; b < configuration.strategies.size(); ++b) {
+      segment.add_strategies(step.analysis.strategies[first + b]
+                                 .strategies[configuration.strategies[b]]
+                                 .name);
+    }
+    const SegmentCost& cost = score.segments[s];
+    segment.set_seconds(cost.seconds);
+    segment.set_communication_seconds(cost.communication_seconds);
+    segment.set_resharding_seconds(cost.resharding_seconds);
+    segment.set_memory_bytes(cost.memory_bytes);
+    segment.set_estimated(IsEstimated(step, configuration));
+  }
+}
+
+v1::PlanPrediction Predict(const Score& score) {
+  v1::PlanPrediction predicted;
+  predicted.set_step_seconds(score.seconds);
+  predicted.set_resharding_seconds(score.resharding_seconds);
+  predicted.set_peak_bytes(score.peak_bytes);
+  predicted.set_communication_seconds(score.communication_seconds +
+                                      score.resharding_seconds);
+  predicted.set_compute_seconds(score.seconds -
+                                predicted.communication_seconds());
+  predicted.add_interval_seconds(score.low_seconds);
+  predicted.add_interval_seconds(
+      std::max(score.high_seconds, score.median_seconds));
+  return predicted;
+}
+
+absl::StatusOr<v1::PlanTie> TieWith(const MeasuredStep& step,
+                                    const search::Plan& fastest) {
+  ASSIGN_OR_RETURN(const problem::Spread spread,
+                   problem::SpreadOf(step.measured.problem, fastest.choice));
+  v1::PlanTie tie;
+  tie.set_fastest_seconds(problem::ToSeconds(fastest.time));
+  tie.set_noise_seconds(problem::ToSeconds(spread.above));
+  return tie;
+}
+
+v1::Plan Heading(const v1::PlanRequest& request, const MeasuredStep& step) {
+  v1::Plan plan;
+  plan.set_schema_version(kSchemaVersion);
+  plan.mutable_model()->set_fingerprint(base::Sha256Hex(request.hlo_module()));
+  plan.mutable_model()->set_name(request.model_name());
+  for (int64_t size : step.space.context.mesh) plan.add_mesh(size);
+  *plan.mutable_strategies() = request.strategies();
+  plan.set_device(
+      step.device.device_kind == step.device.platform
+          ? step.device.platform
+          : absl::StrCat(step.device.platform, " ", step.device.device_kind));
+  plan.set_platform_version(step.device.platform_version);
+  plan.set_limit_bytes(request.device_memory_bytes());
+  for (const std::string& note : step.notes) plan.add_notes(note);
+  *plan.mutable_programs() = step.programs;
+  plan.mutable_pruned()->Assign(step.pruned.begin(), step.pruned.end());
+  plan.mutable_estimates()->Assign(step.estimates.begin(),
+                                   step.estimates.end());
+  *plan.mutable_seconds() = step.seconds;
+  return plan;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Plan> PlanOf(const v1::PlanRequest& request,
+                                const MeasuredStep& step) {
+  const problem::PlanProblem& problem = step.measured.problem;
+  ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem));
+  v1::Plan plan = Heading(request, step);
+  plan.set_feasible(answer.plan.has_value());
+  plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));
+  if (!answer.plan.has_value()) {
+    if (answer.least_memory_bytes.has_value()) {
+      plan.set_least_memory_bytes(*answer.least_memory_bytes);
+      plan.add_notes(
+          absl::StrCat("no plan fits ", request.device_memory_bytes(),
+                       " bytes per device; the most frugal one needs ",
+                       *answer.least_memory_bytes));
+    }
+    return plan;
+  }
+  const search::Plan fastest = *answer.plan;
+  // Estimates are off together more than apart: what ties is not known.
+  if (step.programs.estimated() == 0) {
+    ASSIGN_OR_RETURN(answer.plan,
+                     search::SettleTies(problem, fastest, kMostLoss));
+  }
+  if (answer.plan->choice != fastest.choice) {
+    ASSIGN_OR_RETURN(*plan.mutable_tie(), TieWith(step, fastest));
+  }
+  plan.set_gap(answer.Gap());
+  const exporting::SegmentChoice choice =
+      ToSegments(step.analysis, step.measured, answer.plan->choice);
+  ASSIGN_OR_RETURN(const Score score, ScoreChoice(step, choice));
+  *plan.mutable_predicted() = Predict(score);
+  FillSegments(step, choice, score, plan);
+  exporting::DescribeArguments(step.analysis, step.space, choice, &plan);
+  return plan;
+}
+
+}  // namespace meshwright::service

@@ -1,0 +1,19 @@
+// The answer to a request, once everything is measured: search, ties, figures.
+//
+// In → Out: a request and its measured step → the plan, or that none fits.
+// Errors: those of search::Solve.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_ANSWER_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_ANSWER_H_
+
+#include "absl/status/statusor.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::service {
+
+absl::StatusOr<v1::Plan> PlanOf(const v1::PlanRequest& request,
+                                const MeasuredStep& step);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_PLAN_ANSWER_H_

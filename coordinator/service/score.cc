@@ -1,0 +1,115 @@
+#include "coordinator/service/score.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "planner/problem/evaluate.h"
+#include "planner/problem/uncertainty.h"
+
+namespace meshwright::service {
+namespace {
+
+using problem::ToSeconds;
+
+// A figure of a configuration's programs, as often as each of them counts.
+template <typename Figure>
+double Weighted(const MeasuredStep& step,
+                const space::Configuration& configuration,
+                const Figure& figure) {
+  const auto of = [&](int program) {
+    const auto row = step.results.find(step.space.programs[program].key());
+    if (row == step.results.end()) return 0.0;
+    return static_cast<double>(figure(row->second.measurement())) * 1e-9;
+  };
+  if (configuration.program < 0) return 0;
+  double sum = configuration.weight * of(configuration.program);
+  for (const space::Correction& correction : configuration.corrections) {
+    sum += correction.weight * of(correction.program);
+  }
+  return sum;
+}
+
+void AddResharding(const MeasuredStep& step, const problem::Choice& nodes,
+                   std::vector<SegmentCost>& costs) {
+  const problem::PlanProblem& problem = step.measured.problem;
+  const auto& runs = step.measured.runs;
+  const auto add = [&](int table, int from, int to, int segment) {
+    const auto& entry = problem.tables[table].at(from, to);
+    costs[segment].resharding_seconds +=
+        ToSeconds(entry.value_or(problem::Picoseconds(0)));
+  };
+  for (const problem::SelfEdge& edge : problem.self_edges) {
+    for (size_t n = 0; n < nodes.size(); ++n) {
+      if (problem.nodes[n].type != edge.type) continue;
+      for (size_t copy = 1; copy < nodes[n].size(); ++copy) {
+        add(edge.table, nodes[n][copy - 1], nodes[n][copy],
+            runs[n].first_segment + static_cast<int>(copy));
+      }
+    }
+  }
+  // An edge leads from the earlier node to the later.
+  for (const problem::Edge& edge : problem.edges) {
+    add(edge.table, nodes[edge.from].back(), nodes[edge.to].front(),
+        runs[edge.to].first_segment);
+  }
+}
+
+std::vector<SegmentCost> CostsOf(const MeasuredStep& step,
+                                 const exporting::SegmentChoice& choice,
+                                 const problem::Choice& nodes) {
+  std::vector<SegmentCost> costs(choice.size());
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    const SegmentRun& run = step.measured.runs[n];
+    const auto& configs =
+        step.measured.problem.types[step.measured.problem.nodes[n].type]
+            .configs;
+    for (int copy = 0; copy < run.count; ++copy) {
+      const int segment = run.first_segment + copy;
+      const int type = step.analysis.type_of_segment[segment];
+      const space::Configuration& configuration =
+          step.space.types[type].configurations[choice[segment]];
+      const problem::Config& config = configs[nodes[n][copy]];
+      SegmentCost& cost = costs[segment];
+      cost.seconds = ToSeconds(config.time);
+      cost.communication_seconds = std::clamp(
+          Weighted(step, configuration,
+                   [](const auto& it) { return it.communication_ns(); }),
+          0.0, cost.seconds);
+      cost.median_seconds = std::max(
+          cost.seconds, Weighted(step, configuration, [](const auto& it) {
+            return it.median_ns();
+          }));
+      cost.memory_bytes = config.persistent_bytes + config.saved_bytes;
+    }
+  }
+  AddResharding(step, nodes, costs);
+  return costs;
+}
+
+}  // namespace
+
+absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
+                                  const exporting::SegmentChoice& choice) {
+  const problem::PlanProblem& problem = step.measured.problem;
+  ASSIGN_OR_RETURN(const problem::Choice nodes,
+                   FromSegments(step.analysis, step.measured, choice));
+  ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
+                   problem::Evaluate(problem, nodes));
+  ASSIGN_OR_RETURN(const problem::Spread spread,
+                   problem::SpreadOf(problem, nodes));
+  Score score;
+  score.seconds = ToSeconds(evaluation.time);
+  score.resharding_seconds = ToSeconds(evaluation.resharding_time);
+  score.low_seconds = ToSeconds(evaluation.time - spread.below);
+  score.high_seconds = ToSeconds(evaluation.time + spread.above);
+  score.peak_bytes = evaluation.peak_bytes;
+  score.segments = CostsOf(step, choice, nodes);
+  score.median_seconds = score.resharding_seconds;
+  for (const SegmentCost& it : score.segments) {
+    score.communication_seconds += it.communication_seconds;
+    score.median_seconds += it.median_seconds;
+  }
+  return score;
+}
+
+}  // namespace meshwright::service

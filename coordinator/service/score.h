@@ -1,0 +1,45 @@
+// Score: what the measurements predict for a choice of configurations.
+//
+// In → Out: a measured step and one configuration per segment → its figures,
+// as a whole and by segment. The whole is the sum of the segments, their
+// resharding, and for the bytes the largest transient.
+// Units: seconds; bytes per device.
+// Errors: kNotFound for a configuration that was not measured, those of
+// problem::Evaluate.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_SCORE_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_SCORE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/service/plan_pipeline.h"
+
+namespace meshwright::service {
+
+struct SegmentCost {
+  double seconds = 0;
+  double communication_seconds = 0;  // the part of these
+  double median_seconds = 0;         // by the medians of its programs
+  double resharding_seconds = 0;     // at borders with earlier segments
+  int64_t memory_bytes = 0;          // persistent and saved
+};
+
+struct Score {
+  double seconds = 0;                // resharding included
+  double communication_seconds = 0;  // resharding not included
+  double resharding_seconds = 0;
+  double median_seconds = 0;  // as `seconds`, by medians of segments
+  // Where `seconds` are expected if everything is measured again.
+  double low_seconds = 0;
+  double high_seconds = 0;
+  int64_t peak_bytes = 0;
+  std::vector<SegmentCost> segments;
+};
+
+absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
+                                  const exporting::SegmentChoice& choice);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_SCORE_H_

@@ -1,0 +1,58 @@
+#include "coordinator/service/short_memory.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/status_macros.h"
+#include "coordinator/service/plan_answer.h"
+#include "planner/search/search.h"
+
+namespace meshwright::service {
+namespace {
+
+// Who opens any says which ones.
+bool OpensSwitches(const v1::PlanRequest& request) {
+  const auto& open = request.strategies().open();
+  return std::any_of(open.begin(), open.end(), [](const std::string& name) {
+    return segmenter::SwitchNamed(name).has_value();
+  });
+}
+
+absl::StatusOr<bool> IsMemoryShort(const problem::PlanProblem& limited) {
+  if (!limited.memory_limit_bytes.has_value()) return false;
+  ASSIGN_OR_RETURN(const search::Answer within, search::Solve(limited));
+  if (!within.plan.has_value()) return true;
+  problem::PlanProblem free = limited;
+  free.memory_limit_bytes.reset();
+  ASSIGN_OR_RETURN(const search::Answer fastest, search::Solve(free));
+  return fastest.plan->time < within.plan->time;
+}
+
+// What the first look measured is known to the second.
+void AddEffort(const MeasuredStep& first, MeasuredStep& second) {
+  v1::PlanPrograms& programs = second.programs;
+  programs.set_profiled(programs.profiled() + first.programs.profiled());
+  programs.set_cached(programs.cached() - first.programs.profiled());
+  v1::PlanSeconds& seconds = second.seconds;
+  seconds.set_analyze(seconds.analyze() + first.seconds.analyze());
+  seconds.set_compile(seconds.compile() + first.seconds.compile());
+  seconds.set_profile(seconds.profile() + first.seconds.profile());
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Plan> PlanWithin(const v1::PlanRequest& request,
+                                    const MeasuredStep& step,
+                                    const MeasureFunction& measure) {
+  if (OpensSwitches(request)) return PlanOf(request, step);
+  ASSIGN_OR_RETURN(const bool is_short, IsMemoryShort(step.measured.problem));
+  if (!is_short) return PlanOf(request, step);
+  v1::PlanRequest wider = request;
+  wider.mutable_strategies()->add_open(
+      segmenter::SwitchName(segmenter::SegmentSwitch::kRecompute));
+  ASSIGN_OR_RETURN(MeasuredStep second, measure(wider));
+  AddEffort(step, second);
+  return PlanOf(wider, second);
+}
+
+}  // namespace meshwright::service

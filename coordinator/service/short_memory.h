@@ -1,0 +1,27 @@
+// PlanWithin: recomputation is searched too where memory is short.
+//
+// Concept: a limit that costs time, or leaves no plan, opens recomputation
+// (space/replay.h) for a second look, unless the request opens switches of its
+// own. In → Out: a request, its measured step, and how the step of a wider
+// request is had → the plan. Errors: those of PlanOf and of `measure`.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_SHORT_MEMORY_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_SHORT_MEMORY_H_
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::service {
+
+using MeasureFunction =
+    std::function<absl::StatusOr<MeasuredStep>(const v1::PlanRequest&)>;
+
+absl::StatusOr<v1::Plan> PlanWithin(const v1::PlanRequest& request,
+                                    const MeasuredStep& step,
+                                    const MeasureFunction& measure);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_SHORT_MEMORY_H_

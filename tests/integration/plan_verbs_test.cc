@@ -1,0 +1,224 @@
+// The verbs that work on plans, over a store of a made-up machine: explain,
+// diff and what-if ask no device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/file.h"
+#include "cli/app.h"
+#include "cli/plan_file.h"
+#include "coordinator/service/fake_measurer.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "profiledb/store/open.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr char kModel[] = "tests/testdata/gpt2_2l.hlo.pb";
+
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+Outcome Command(const std::vector<std::string>& arguments) {
+  std::ostringstream out, err;
+  const int status = cli::RunCommand(arguments, {&out, &err, false});
+  return {status, out.str(), err.str()};
+}
+
+class PlanVerbsTest : public testing::Test {
+ protected:
+  PlanVerbsTest() {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    measurer_.machine = 7;
+  }
+
+  std::string Path(const std::string& name) const {
+    return folder_ + "/" + name;
+  }
+
+  // Writes NAME.json, made as `plan` does.
+  v1::Plan Plan(const std::string& name, int64_t limit = 0,
+                bool no_wait = false, int64_t devices = 2,
+                const char* model = kModel) {
+    v1::PlanRequest request;
+    request.set_hlo_module(*base::ReadFile(model));
+    request.set_model_name(cli::ModelName(model));
+    request.mutable_mesh()->add_shape(1);
+    request.mutable_mesh()->add_shape(devices);
+    request.set_device_memory_bytes(limit);
+    request.set_no_wait(no_wait);
+    const auto store = store::OpenProfileStore(Path("store"));
+    EXPECT_TRUE(store.ok()) << store.status();
+    const auto plan = service::MakePlan(request, {store->get(), &measurer_},
+                                        [](const v1::PlanProgress&) {});
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    EXPECT_TRUE(
+        base::WriteFile(Path(name + ".json"), cli::PlanJson(*plan)).ok());
+    return *plan;
+  }
+
+  json Answer(std::vector<std::string> arguments) {
+    arguments.push_back("--json");
+    const Outcome outcome = Command(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const json answer = json::parse(outcome.out, nullptr, false);
+    EXPECT_TRUE(answer.is_object()) << outcome.out;
+    return answer;
+  }
+
+  // Exit status 2, one sentence, nothing on stdout.
+  void ExpectRefused(const std::vector<std::string>& arguments,
+                     const std::string& words) {
+    const Outcome outcome = Command(arguments);
+    EXPECT_EQ(outcome.status, 2) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, StartsWith("meshwright: "));
+    EXPECT_THAT(outcome.err, HasSubstr(words));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1)
+        << outcome.err;
+  }
+
+  const std::string folder_ = testing::TempDir() + "/plan_verbs";
+  service::FakeMeasurer measurer_;
+};
+
+TEST_F(PlanVerbsTest, ExplainSaysWhatEachChoiceSaves) {
+  const v1::Plan plan = Plan("a");
+  const std::string store = Path("store");
+  const json answer = Answer({"explain", Path("a.json"), "--store", store});
+  EXPECT_EQ(answer["model"]["name"], "gpt2_2l");
+  ASSERT_FALSE(answer["choices"].empty());
+  size_t segments = 0;
+  for (const json& choice : answer["choices"]) {
+    segments += choice["segments"].size();
+    if (choice["next_best"].is_null()) continue;
+    EXPECT_GE(choice["next_best"]["more_seconds"], 0);
+    EXPECT_FALSE(choice["next_best"]["changes"].empty());
+  }
+  EXPECT_EQ(segments, static_cast<size_t>(plan.segments_size()));
+  const Outcome text = Command({"explain", Path("a.json"), "--store", store});
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, StartsWith("gpt2_2l on mesh 1x2"));
+  EXPECT_THAT(text.out, HasSubstr("what each choice saves"));
+  EXPECT_THAT(text.out, HasSubstr("next best plan"));
+}
+
+TEST_F(PlanVerbsTest, ExplainNeedsTheStoreOfThePlan) {
+  Plan("a");
+  ExpectRefused({"explain", Path("a.json"), "--store", Path("empty")},
+                "does not hold the model of the plan, gpt2_2l");
+  ExpectRefused(
+      {"explain", Path("a.json"), "--store", Path("empty"), "--model", kModel},
+      "does not hold what gpt2_2l needs on mesh 1x2");
+  ExpectRefused({"explain", Path("a.json"), "--store", Path("store"), "--model",
+                 "tests/testdata/moe_2l.hlo.pb"},
+                "is another model than the plan's");
+  // The model may be named where only its measurements are there.
+  EXPECT_EQ(Command({"explain", Path("a.json"), "--store", Path("store"),
+                     "--model", kModel})
+                .status,
+            0);
+}
+
+TEST_F(PlanVerbsTest, AnotherMemoryLimitIsThePlanOfThatLimit) {
+  const v1::Plan fastest = Plan("a");
+  const int64_t limit = fastest.predicted().peak_bytes() * 9 / 10;
+  Plan("frugal", limit);  // measures what saves memory
+  const v1::Plan wanted = Plan("b", limit, /*no_wait=*/true);
+  json answer = Answer({"what-if", Path("a.json"), "--store", Path("store"),
+                        "--device-memory", std::to_string(limit)});
+  json plan = json::parse(cli::PlanJson(wanted));
+  EXPECT_EQ(answer["difference"]["comparable"], true);
+  EXPECT_FALSE(answer["difference"]["segments"].empty());
+  answer.erase("difference");
+  answer.erase("seconds");
+  plan.erase("seconds");
+  EXPECT_EQ(answer, plan);
+  // No plan fits: an answer, not a failure.
+  EXPECT_EQ(Answer({"what-if", Path("a.json"), "--store", Path("store"),
+                    "--device-memory", "1000"})["feasible"],
+            false);
+}
+
+TEST_F(PlanVerbsTest, MoreDevicesAreEstimatedAndWrittenAsAPlan) {
+  Plan("a");
+  const json answer =
+      Answer({"what-if", Path("a.json"), "--store", Path("store"), "--devices",
+              "4", "-o", Path("four.json")});
+  EXPECT_EQ(answer["mesh"], json::parse("[1,4]"));
+  EXPECT_GT(answer["programs"]["estimated"], 0);
+  EXPECT_EQ(answer["segments"][1]["estimated"], true);
+  EXPECT_EQ(answer["difference"]["comparable"], false);
+  const Outcome text = Command({"diff", Path("a.json"), Path("four.json")});
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("different meshes, 1x2 and 1x4"));
+  // Once measured, what was estimated is the plan itself.
+  const v1::Plan measured = Plan("b", 0, false, 4);
+  const json again = Answer(
+      {"what-if", Path("a.json"), "--store", Path("store"), "--mesh", "1x4"});
+  EXPECT_EQ(again["programs"]["estimated"], 0);
+  EXPECT_EQ(again["predicted"]["step_seconds"],
+            measured.predicted().step_seconds());
+}
+
+TEST_F(PlanVerbsTest, OtherLinksAreTold) {
+  const v1::Plan plan = Plan("a");
+  ASSERT_TRUE(
+      base::WriteFile(Path("links"), R"({"alpha":[0,1e-4],"beta":[0,1e-7]})")
+          .ok());
+  const json answer = Answer({"what-if", Path("a.json"), "--store",
+                              Path("store"), "--links", Path("links")});
+  EXPECT_GT(answer["predicted"]["step_seconds"],
+            plan.predicted().step_seconds());
+  ExpectRefused({"what-if", Path("a.json"), "--store", Path("store"),
+                 "--devices", "2", "--links", Path("a.json")},
+                "alpha is missing");
+}
+
+TEST_F(PlanVerbsTest, WhatIfRefusesWhatNothingTells) {
+  Plan("a");
+  const std::string store = Path("store");
+  ExpectRefused({"what-if", Path("a.json"), "--store", store, "--mesh", "2x2"},
+                "axis 0 has one device");
+  ExpectRefused({"what-if", Path("a.json"), "--store", store, "--mesh", "two"},
+                "\"two\"");
+  ExpectRefused({"what-if", Path("a.json"), "--store", store, "--mesh", "1x4",
+                 "--devices", "4"},
+                "--devices");
+  ExpectRefused({"what-if", Path("a.json"), "--store", Path("empty")},
+                "does not hold the model");
+  ExpectRefused({"what-if", kModel, "--store", store}, "add --mesh");
+  ExpectRefused({"what-if", "/nonexistent", "--store", store}, "/nonexistent");
+}
+
+TEST_F(PlanVerbsTest, DiffShowsWhatEachChangeCosts) {
+  const v1::Plan a = Plan("a");
+  const v1::Plan b = Plan("b", a.predicted().peak_bytes() * 9 / 10);
+  const json answer = Answer({"diff", Path("a.json"), Path("b.json")});
+  EXPECT_EQ(answer["comparable"], true);
+  double sum = 0;
+  for (const json& change : answer["segments"]) {
+    sum += change["seconds"].get<double>() +
+           change["resharding_seconds"].get<double>();
+  }
+  EXPECT_NEAR(sum, answer["step_seconds"], 1e-11);
+  EXPECT_FALSE(answer["arguments"].empty());
+  Plan("c", 0, false, 2, "tests/testdata/moe_2l.hlo.pb");
+  EXPECT_THAT(Command({"diff", Path("a.json"), Path("c.json")}).out,
+              HasSubstr("different models, gpt2_2l and moe_2l"));
+  ExpectRefused({"diff", Path("a.json"), kModel}, "is no plan");
+}
+
+}  // namespace
+}  // namespace meshwright
