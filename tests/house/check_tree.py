@@ -23,6 +23,9 @@ LAYERS = {
     "base": (),
     "coordinator/ir": ("base", "proto/hlo"),
     "coordinator/segmenter": ("base", "proto/hlo", "coordinator/ir"),
+    "coordinator/operators": (
+        "base", "proto/hlo", "coordinator/ir", "coordinator/segmenter",
+        "planner"),
     "coordinator/space": (
         "base", "proto", "coordinator/ir", "coordinator/segmenter"),
     "coordinator/export": (
