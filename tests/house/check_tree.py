@@ -30,7 +30,7 @@ LAYERS = {
         "base", "proto", "coordinator/ir", "coordinator/segmenter"),
     "coordinator/export": (
         "base", "proto", "coordinator/ir", "coordinator/segmenter",
-        "coordinator/space"),
+        "coordinator/operators", "coordinator/space", "planner"),
     "coordinator/jobs": ("base", "proto/v1"),
     "coordinator/service": (
         "base", "proto", "coordinator", "planner", "profiledb/store"),
