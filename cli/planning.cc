@@ -12,6 +12,7 @@
 #include "coordinator/export/analysis_json.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/ir/constants.h"
+#include "coordinator/service/measure_choices.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "coordinator/space/read_request.h"
 
@@ -134,8 +135,9 @@ NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
 
 // The plan, then baselines and random plans.
 absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
-    const ValidationRequest& request, const MeasuredStep& step,
-    store::ProfileStore* store) {
+    const ValidationRequest& request,
+    const service::PlanDependencies& dependencies,
+    const service::ProgressFunction& progress, MeasuredStep& step) {
   ASSIGN_OR_RETURN(SegmentChoice chosen,
                    ChoiceOf(request.plan, step.analysis, step.space));
   std::vector<NamedProgram> plans = {
@@ -143,11 +145,26 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
   std::optional<MeasuredStep> open;
   if (request.plan.strategies().blocks_size() > 0 ||
       request.plan.strategies().arguments_size() > 0) {
-    ASSIGN_OR_RETURN(open, WithoutRules(request, step, store));
+    ASSIGN_OR_RETURN(open, WithoutRules(request, step, dependencies.store));
   }
   const MeasuredStep& named = open.has_value() ? *open : step;
-  for (const NamedChoice& baseline :
-       exporting::Baselines(named.analysis, named.space)) {
+  std::vector<NamedChoice> baselines =
+      exporting::Baselines(named.analysis, named.space);
+  std::vector<SegmentChoice> op_level;
+  for (NamedChoice& baseline :
+       exporting::OpLevelBaselines(named.analysis, named.space)) {
+    op_level.push_back(baseline.choice);
+    baselines.push_back(std::move(baseline));
+  }
+  // The plan itself never needed them.
+  if (!open.has_value()) {
+    v1::DeviceSpec device = request.device;
+    device.set_device_count(
+        static_cast<int>(space::DeviceCount(step.space.context.mesh)));
+    RETURN_IF_ERROR(service::MeasureChoices(device, dependencies, progress,
+                                            op_level, step));
+  }
+  for (const NamedChoice& baseline : baselines) {
     plans.push_back(MakeProgram(named, baseline));
     if (open.has_value()) plans.back().choice.clear();
   }
@@ -196,11 +213,11 @@ absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
 absl::StatusOr<Validation> PrepareValidation(
     const ValidationRequest& request, store::ProfileStore* store,
     jobs::Measurer* measurer, const service::ProgressFunction& progress) {
-  ASSIGN_OR_RETURN(const MeasuredStep step,
+  ASSIGN_OR_RETURN(MeasuredStep step,
                    service::MeasureStep(ToPlanRequest(request),
                                         {store, measurer}, progress));
   ASSIGN_OR_RETURN(std::vector<NamedProgram> plans,
-                   MakePrograms(request, step, store));
+                   MakePrograms(request, {store, measurer}, progress, step));
 
   Validation validation;
   v1::CompareRequest& compare = validation.request;
