@@ -183,6 +183,12 @@ class Labeller {
 
 }  // namespace
 
+std::vector<int> Present(const std::vector<int>& indices) {
+  std::set<int> present(indices.begin(), indices.end());
+  present.erase(-1);
+  return {present.begin(), present.end()};
+}
+
 IndexLabels LabelIndices(const segmenter::Analysis& analysis,
                          const OperatorGroup& group,
                          const std::vector<int64_t>& axes) {

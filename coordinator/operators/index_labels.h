@@ -30,6 +30,9 @@ struct IndexLabels {
   std::map<ir::ValueId, std::vector<int>> summed;  // indices a member sums over
 };
 
+// The indices of a tensor, ascending, each once.
+std::vector<int> Present(const std::vector<int>& indices);
+
 // Indices that none of `axes` divides are left out.
 IndexLabels LabelIndices(const segmenter::Analysis& analysis,
                          const OperatorGroup& group,

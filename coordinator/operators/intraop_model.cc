@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/operators/index_labels.h"
+#include "coordinator/operators/operator_edges.h"
 #include "coordinator/operators/operator_groups.h"
 #include "coordinator/operators/step_graph.h"
 #include "planner/problem/duration.h"
@@ -26,13 +26,6 @@ using ir::ValueId;
 using problem::SaturatingAdd;
 using problem::SaturatingMultiply;
 using segmenter::Analysis;
-
-// The indices of a tensor that are split at all, ascending, each once.
-std::vector<int> Present(const std::vector<int>& indices) {
-  std::set<int> present(indices.begin(), indices.end());
-  present.erase(-1);
-  return {present.begin(), present.end()};
-}
 
 std::vector<int> Without(const std::vector<int>& from,
                          const std::vector<int>& what) {
@@ -81,7 +74,7 @@ class ModelReader {
           LabelIndices(analysis_, groups_.groups[g], SplitAxes()));
       AddOperator(g);
     }
-    AddLoopEdges();
+    read_.model.edges = ReadEdges(analysis_, graph_, groups_, labels_);
     return std::move(read_);
   }
 
@@ -108,7 +101,7 @@ class ModelReader {
     }
   }
 
-  // Optimizer bytes per byte of parameter, in thousandths.
+  // Optimizer bytes per byte of parameter.
   void CountState() {
     int64_t parameters = 0;
     int64_t optimizer = 0;
@@ -167,7 +160,7 @@ class ModelReader {
         if (2 * bytes > largest.amount) largest = {2 * bytes, own};
       }
       AddPartials(id, labels, made);
-      AddReadings(g, id, labels, made, time, persistent);
+      AddState(id, labels, time, persistent);
     }
     if (largest.amount > 0) made.transient = {largest};
     made.time = time.Take();
@@ -235,27 +228,21 @@ class ModelReader {
                       labels.values.contains(operand));
   }
 
-  void AddReadings(int g, ValueId id, const IndexLabels& labels, Operator& made,
-                   Shares& time, Shares& persistent) {
+  void AddState(ValueId id, const IndexLabels& labels, Shares& time,
+                Shares& persistent) {
     const ir::Instruction& it = module_.at(id);
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
-      const auto reading = labels.readings.find({id, k});
-      if (reading == labels.readings.end()) continue;
-      const ValueId operand = it.operands[k];
-      const int from = groups_.home[operand];
-      if (from != OperatorGroups::kNone) {
-        AddEdge(from, g, operand, labels_[from].values.at(operand),
-                reading->second, graph_.operations[id].trips);
-      } else if (module_.at(operand).opcode == Opcode::kParameter) {
-        AddState(operand, Present(reading->second), time, persistent);
+      if (module_.at(it.operands[k]).opcode == Opcode::kParameter) {
+        Hold(it.operands[k], Present(labels.readings.at({id, k})), time,
+             persistent);
       }
     }
   }
 
   // The first operator that reads a parameter holds it, its optimizer state,
   // and updates them: all is read and written once.
-  void AddState(ValueId argument, const std::vector<int>& indices, Shares& time,
-                Shares& persistent) {
+  void Hold(ValueId argument, const std::vector<int>& indices, Shares& time,
+            Shares& persistent) {
     const ir::Instruction& it = module_.at(argument);
     const auto number = it.attributes().parameter_number();
     if (analysis_.direction.roles[number] !=
@@ -271,52 +258,6 @@ class ModelReader {
     time.Add(
         symbolic::Roofline({}, SaturatingMultiply(2, state), device_).count(),
         indices);
-  }
-
-  void AddEdge(int from, int to, ValueId value,
-               const std::vector<int>& from_indices,
-               const std::vector<int>& to_indices, int64_t times) {
-    const ir::Shape& shape = module_.at(value).shape;
-    const auto* dims = ir::UniformDims(shape);
-    if (dims == nullptr || from == to) return;
-    // Whole on either side, whatever is split.
-    if (Present(from_indices).empty() && Present(to_indices).empty()) return;
-    if (std::find(dims->begin(), dims->end(), 0) != dims->end()) return;
-    intraop::Edge edge;
-    edge.from = std::min(from, to);
-    edge.to = std::max(from, to);
-    edge.dims = *dims;
-    int64_t elements = 1;
-    for (int64_t dim : *dims) elements *= dim;
-    edge.elem_bytes = std::max<int64_t>(1, shape.byte_size() / elements);
-    edge.from_indices = from < to ? from_indices : to_indices;
-    edge.to_indices = from < to ? to_indices : from_indices;
-    edge.gradient = Trains(value);
-    edge.times = times;
-    if (edges_
-            .insert(
-                {edge.from, edge.to, value, edge.from_indices, edge.to_indices})
-            .second) {
-      read_.model.edges.push_back(std::move(edge));
-    }
-  }
-
-  // What a loop hands to its next trip enters it as it left the last.
-  void AddLoopEdges() {
-    for (const ir::Loop& loop : module_.loops) {
-      for (size_t k = 0; k < loop.carries.size(); ++k) {
-        if (loop.carries[k] < 0 || loop.results[k] < 0) continue;
-        const ValueId next = module_.at(loop.results[k]).operands[0];
-        const int from = groups_.home[next];
-        const int to = groups_.home[loop.carries[k]];
-        if (from == OperatorGroups::kNone || to == OperatorGroups::kNone) {
-          continue;
-        }
-        AddEdge(from, to, next, labels_[from].values.at(next),
-                labels_[to].values.at(loop.carries[k]),
-                std::max<int64_t>(1, loop.trips - 1));
-      }
-    }
   }
 
   // The outermost index of the anchor that comes from the batch.
@@ -368,8 +309,6 @@ class ModelReader {
   std::vector<int64_t> backward_;    // by ValueId
   double optimizer_per_byte_ = 0;
   std::set<ValueId> held_;  // parameters that an operator has
-  std::set<std::tuple<int, int, ValueId, std::vector<int>, std::vector<int>>>
-      edges_;
   IntraOpModel read_;
 };
 

@@ -154,6 +154,17 @@ TEST(BlockChoiceTest, DataParallelOperatorsAreDataParallelBlocks) {
   }
 }
 
+TEST(BlockChoiceTest, AmongEqualsTheFirstIsTaken) {
+  const segmenter::Analysis analysis = Load("llama_2l", {1, 2});
+  const auto read = ReadIntraOpModel(analysis, kDevice);
+  ASSERT_TRUE(read.ok()) << read.status();
+  intraop::IntraOpPlan plan;
+  plan.strategies.assign(read->anchors.size(), {kNone, kNone});
+  for (int strategy : NearestStrategies(analysis, *read, plan)) {
+    EXPECT_EQ(strategy, 0);
+  }
+}
+
 TEST(BlockChoiceTest, ColumnsOfTheRootsAreColumnsOfTheBlock) {
   const segmenter::Analysis analysis = Load("llama_2l", {1, 2});
   const auto read = ReadIntraOpModel(analysis, kDevice);

@@ -41,6 +41,14 @@ TEST_F(StorageTest, WhatAllReadersAbsorbIsNotStored) {
   EXPECT_THAT(map.sources[left], ElementsAre(Read{doubled, 16}));
 }
 
+TEST_F(StorageTest, WhatIsReadTwiceIsReadOnceAsFarAsTheFurtherReads) {
+  const int x = Add(Storage::kArgument, {});
+  const int part = Add(Storage::kOwn, {x}, true, true);
+  graph_.operations[part].reads[0].bytes = 4;
+  const int sum = Add(Storage::kOwn, {x, part}, false, true);
+  EXPECT_THAT(MapStorage(graph_).sources[sum], ElementsAre(Read{x, 16}));
+}
+
 TEST_F(StorageTest, AnOutputIsStored) {
   const int x = Add(Storage::kArgument, {});
   const int y = Add(Storage::kOwn, {x}, true, true);
