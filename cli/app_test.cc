@@ -96,6 +96,30 @@ TEST(AppTest, StoreAndCoordinatorExcludeEachOther) {
       "--coordinator");
 }
 
+TEST(AppTest, ASymbolicPlanNeedsNoDeviceAndNoStore) {
+  const Outcome outcome =
+      Command({"plan", kModel, "--mesh", "1x2", "--symbolic", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const auto plan = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(plan["device"], "symbolic");
+  EXPECT_THAT(plan["notes"][0].get<std::string>(),
+              HasSubstr("nothing was measured"));
+  ExpectRefused({"plan", kModel, "--mesh", "1x2", "--symbolic", "--store", "s"},
+                "--symbolic");
+}
+
+TEST(AppTest, AnAnalysisHoldsTheSymbolicProfile) {
+  const Outcome outcome =
+      Command({"analyze", kModel, "--mesh", "1x2", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const auto analysis = nlohmann::json::parse(outcome.out);
+  const auto& symbolic = analysis["symbolic"];
+  EXPECT_GT(symbolic["step"]["flops"], 0);
+  EXPECT_EQ(symbolic["segment_types"].size(), analysis["segment_types"].size());
+  EXPECT_GE(symbolic["memory"]["peak_bytes"],
+            symbolic["memory"]["argument_bytes"]);
+}
+
 TEST(AppTest, APlanIsExplained) {
   const std::string path = testing::TempDir() + "/app_test_plan.json";
   ASSERT_TRUE(base::WriteFile(path,

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cli/drift.h"
@@ -13,6 +14,7 @@
 #include "coordinator/export/baselines.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/ir/constants.h"
+#include "coordinator/service/measure_choices.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "coordinator/service/score.h"
 #include "coordinator/space/read_request.h"
@@ -102,8 +104,9 @@ NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
 
 // The plan, then baselines and random plans.
 absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
-    const ValidationRequest& request, const MeasuredStep& step,
-    store::ProfileStore* store) {
+    const ValidationRequest& request,
+    const service::PlanDependencies& dependencies,
+    const service::ProgressFunction& progress, MeasuredStep& step) {
   ASSIGN_OR_RETURN(
       SegmentChoice chosen,
       exporting::ChoiceOf(request.plan, step.analysis, step.space));
@@ -112,11 +115,26 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
   std::optional<MeasuredStep> open;
   if (request.plan.strategies().blocks_size() > 0 ||
       request.plan.strategies().arguments_size() > 0) {
-    ASSIGN_OR_RETURN(open, WithoutRules(request, step, store));
+    ASSIGN_OR_RETURN(open, WithoutRules(request, step, dependencies.store));
   }
   const MeasuredStep& named = open.has_value() ? *open : step;
-  for (const NamedChoice& baseline :
-       exporting::Baselines(named.analysis, named.space)) {
+  std::vector<NamedChoice> baselines =
+      exporting::Baselines(named.analysis, named.space);
+  std::vector<SegmentChoice> op_level;
+  for (NamedChoice& baseline :
+       exporting::OpLevelBaselines(named.analysis, named.space)) {
+    op_level.push_back(baseline.choice);
+    baselines.push_back(std::move(baseline));
+  }
+  // The plan itself never needed them.
+  if (!open.has_value()) {
+    v1::DeviceSpec device = request.device;
+    device.set_device_count(
+        static_cast<int>(space::DeviceCount(step.space.context.mesh)));
+    RETURN_IF_ERROR(service::MeasureChoices(device, dependencies, progress,
+                                            op_level, step));
+  }
+  for (const NamedChoice& baseline : baselines) {
     plans.push_back(MakeProgram(named, baseline));
     if (open.has_value()) plans.back().choice.clear();
   }
@@ -154,6 +172,7 @@ absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
   RETURN_IF_ERROR(ir::RequireLiterals(module));
   space::KeyContext context;
   context.mesh = space::Mesh(plan.mesh().begin(), plan.mesh().end());
+  context.keeps_barriers = !absl::StartsWith(plan.device(), "cpu");
   ASSIGN_OR_RETURN(
       const segmenter::Analysis analysis,
       segmenter::Analyze(std::move(module), context.mesh, strategies));
@@ -166,11 +185,11 @@ absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
 absl::StatusOr<Validation> PrepareValidation(
     const ValidationRequest& request, store::ProfileStore* store,
     jobs::Measurer* measurer, const service::ProgressFunction& progress) {
-  ASSIGN_OR_RETURN(const MeasuredStep step,
+  ASSIGN_OR_RETURN(MeasuredStep step,
                    service::MeasureStep(ToPlanRequest(request),
                                         {store, measurer}, progress));
   ASSIGN_OR_RETURN(std::vector<NamedProgram> plans,
-                   MakePrograms(request, step, store));
+                   MakePrograms(request, {store, measurer}, progress, step));
 
   Validation validation;
   v1::CompareRequest& compare = validation.request;

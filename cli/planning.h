@@ -34,7 +34,7 @@ absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
 
 // One plan of a validation: a program of its comparison.
 struct ValidationPlan {
-  std::string name;        // "chosen", "dp", "tp", "fsdp", "random 3"
+  std::string name;        // "chosen", "dp", "alpa-like", "random 3"
   std::string key;         // of its program; two plans may share one
   bool predicted = false;  // all of its programs were measured
   double predicted_seconds = 0;

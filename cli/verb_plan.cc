@@ -16,6 +16,7 @@
 #include "cli/store.h"
 #include "cli/strategies.h"
 #include "coordinator/service/planning_client.h"
+#include "coordinator/service/symbolic_plan.h"
 
 namespace meshwright::cli {
 namespace {
@@ -29,6 +30,7 @@ struct PlanFlags {
   std::string output;
   bool no_wait = false;
   bool full_space = false;
+  bool symbolic = false;
   StrategyFlags strategies;
   DeviceFlags devices;
 };
@@ -88,8 +90,9 @@ absl::Status Plan(const Context& context, const PlanFlags& flags) {
   if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
 
   const absl::StatusOr<v1::Plan> planned =
-      local ? PlanHere(context, flags, devices, request)
-            : AskCoordinator(context, flags.coordinator, request);
+      flags.symbolic ? service::MakeSymbolicPlan(request)
+      : local        ? PlanHere(context, flags, devices, request)
+                     : AskCoordinator(context, flags.coordinator, request);
   if (!planned.ok()) return NameModel(planned.status(), flags.model);
   const v1::Plan& plan = *planned;
   const std::string json = PlanJson(plan);
@@ -118,14 +121,19 @@ void AddPlanVerb(CLI::App& app, Context& context) {
   CLI::Option* const store =
       verb->add_option("--store", flags->store,
                        "profile store (default: in the user's data folder)");
-  verb->add_option("--coordinator", flags->coordinator,
-                   "HOST:PORT of a running one (default: one of its own)")
-      ->excludes(store);
+  CLI::Option* const coordinator =
+      verb->add_option("--coordinator", flags->coordinator,
+                       "HOST:PORT of a running one (default: one of its own)");
+  coordinator->excludes(store);
   verb->add_option("-o,--output", flags->output, "write the plan there");
   verb->add_flag("--no-wait", flags->no_wait,
                  "measure nothing: plan from what the store has");
   verb->add_flag("--full-space", flags->full_space,
                  "measure every program: prune none");
+  verb->add_flag("--symbolic", flags->symbolic,
+                 "measure nothing and need no device: plan by roofline")
+      ->excludes(store)
+      ->excludes(coordinator);
   AddStrategyFlags(*verb, &flags->strategies);
   AddDeviceFlags(*verb, &flags->devices);
 }

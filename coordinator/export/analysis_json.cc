@@ -7,7 +7,9 @@
 #include <set>
 
 #include "base/status_macros.h"
+#include "coordinator/export/assumed_device.h"
 #include "coordinator/export/notes.h"
+#include "coordinator/export/symbolic_json.h"
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/space/profile_space.h"
 #include "coordinator/space/switches.h"
@@ -103,6 +105,9 @@ absl::StatusOr<std::string> AnalyzeToJson(
     out["barriers"].push_back(
         {{"opcode", opcode}, {"count", count}, {"why", ir::RuleOf(opcode)}});
   }
+  ASSIGN_OR_RETURN(
+      out["symbolic"],
+      SymbolicJson(analysis, AssumeDevice(context.device_kind).device));
   out["notes"] = SwitchNotes(analysis, space);
   out["split_contractions"] = analysis.split_contractions;
   out["seconds"] = {{"load", load_seconds}, {"analyze", analyze_seconds}};

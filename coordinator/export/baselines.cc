@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "coordinator/export/op_level.h"
+
 namespace meshwright::exporting {
 namespace {
 
@@ -47,29 +49,6 @@ bool FollowsInside(const Analysis& analysis, int block) {
   return false;
 }
 
-SegmentChoice FromBlocks(const Analysis& analysis,
-                         const space::ProfileSpace& space,
-                         const std::vector<int>& by_block,
-                         SegmentSwitch wanted_switch) {
-  SegmentChoice choice(analysis.plan.segments.size(), 0);
-  for (size_t s = 0; s < choice.size(); ++s) {
-    const segmenter::Segment& segment = analysis.plan.segments[s];
-    if (segment.first_block == segment.last_block) continue;
-    const std::vector<int> wanted(by_block.begin() + segment.first_block,
-                                  by_block.begin() + segment.last_block);
-    const auto& configurations =
-        space.types[analysis.type_of_segment[s]].configurations;
-    for (size_t c = configurations.size(); c-- > 0;) {
-      if (configurations[c].strategies != wanted) continue;
-      choice[s] = static_cast<int>(c);
-      if (configurations[c].recompute) continue;
-      if (configurations[c].segment_switch == wanted_switch) break;
-    }
-  }
-  SettleEnds(analysis, space, choice, wanted_switch);
-  return choice;
-}
-
 bool HasSwitch(const space::ProfileSpace& space, SegmentSwitch which) {
   for (const space::SegmentType& type : space.types) {
     for (const space::Configuration& it : type.configurations) {
@@ -99,6 +78,29 @@ int Mismatches(const Analysis& analysis, const space::ProfileSpace& space,
 }
 
 }  // namespace
+
+SegmentChoice FromBlocks(const Analysis& analysis,
+                         const space::ProfileSpace& space,
+                         const std::vector<int>& by_block,
+                         SegmentSwitch wanted_switch) {
+  SegmentChoice choice(analysis.plan.segments.size(), 0);
+  for (size_t s = 0; s < choice.size(); ++s) {
+    const segmenter::Segment& segment = analysis.plan.segments[s];
+    if (segment.first_block == segment.last_block) continue;
+    const std::vector<int> wanted(by_block.begin() + segment.first_block,
+                                  by_block.begin() + segment.last_block);
+    const auto& configurations =
+        space.types[analysis.type_of_segment[s]].configurations;
+    for (size_t c = configurations.size(); c-- > 0;) {
+      if (configurations[c].strategies != wanted) continue;
+      choice[s] = static_cast<int>(c);
+      if (configurations[c].recompute) continue;
+      if (configurations[c].segment_switch == wanted_switch) break;
+    }
+  }
+  SettleEnds(analysis, space, choice, wanted_switch);
+  return choice;
+}
 
 void SettleEnds(const Analysis& analysis, const space::ProfileSpace& space,
                 SegmentChoice& choice, SegmentSwitch wanted) {
@@ -146,6 +148,21 @@ std::vector<NamedChoice> Baselines(const Analysis& analysis,
   const auto sharded = SegmentSwitch::kFullySharded;
   if (HasSwitch(space, sharded)) {
     baselines.push_back({"fsdp", FromBlocks(analysis, space, dp, sharded)});
+  }
+  return baselines;
+}
+
+std::vector<NamedChoice> OpLevelBaselines(const Analysis& analysis,
+                                          const space::ProfileSpace& space) {
+  const AssumedDevice device = AssumeDevice(space.context.device_kind);
+  std::vector<NamedChoice> baselines;
+  const std::pair<const char*, intraop::CostKind> op_level[] = {
+      {"alpa-like", intraop::CostKind::kCommunication},
+      {"map", intraop::CostKind::kRoofline}};
+  for (const auto& [name, cost] : op_level) {
+    const auto plan = MakeOpLevelPlan(analysis, cost, device);
+    if (!plan.ok() || !plan->answer.plan.has_value()) continue;
+    baselines.push_back({name, FromBlocks(analysis, space, plan->by_block)});
   }
   return baselines;
 }

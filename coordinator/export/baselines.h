@@ -4,6 +4,8 @@
 //   tp    columns, then contraction where the activation comes split from the
 //         block before (Megatron); experts where there are any
 //   fsdp  dp with every segment fully sharded, where that is open
+//   alpa-like  what an op-level solver chooses by communication alone
+//   map   and by roofline and links (op_level.h)
 // On axes that the request opens beside the searched one, all take the batch.
 // Source: papers/cfp.txt 5 (PyTorch, Megatron); design, section 9 (`validate`).
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_BASELINES_H_
@@ -26,6 +28,18 @@ struct NamedChoice {
 // The strategy per block; blocks that lost a strategy take their first one.
 std::vector<NamedChoice> Baselines(const segmenter::Analysis& analysis,
                                    const space::ProfileSpace& space);
+
+// `alpa-like` and `map`; left out where the solver finds no plan. Unlike those
+// above they depend on the depth of the model.
+std::vector<NamedChoice> OpLevelBaselines(const segmenter::Analysis& analysis,
+                                          const space::ProfileSpace& space);
+
+// The segments of blocks that take these strategies, one index per block, with
+// ends that fit; the wanted switch where a segment has it.
+SegmentChoice FromBlocks(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    const std::vector<int>& by_block,
+    segmenter::SegmentSwitch wanted = segmenter::SegmentSwitch::kNone);
 
 // Gives prologue and epilogue the configurations that fit their neighbours
 // best: equal borders, equal shared parameters, then the wanted switch.

@@ -23,11 +23,14 @@ LAYERS = {
     "base": (),
     "coordinator/ir": ("base", "proto/hlo"),
     "coordinator/segmenter": ("base", "proto/hlo", "coordinator/ir"),
+    "coordinator/operators": (
+        "base", "proto/hlo", "coordinator/ir", "coordinator/segmenter",
+        "planner"),
     "coordinator/space": (
         "base", "proto", "coordinator/ir", "coordinator/segmenter"),
     "coordinator/export": (
         "base", "proto", "coordinator/ir", "coordinator/segmenter",
-        "coordinator/space"),
+        "coordinator/operators", "coordinator/space", "planner"),
     "coordinator/jobs": ("base", "proto/v1"),
     "coordinator/service": (
         "base", "proto", "coordinator", "planner", "profiledb/store"),

@@ -114,7 +114,8 @@ absl::Status Client::Describe() {
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(
-    const std::string& hlo_module, int num_partitions, int num_replicas) const {
+    const std::string& hlo_module, int num_partitions, int num_replicas,
+    const CompilerOptions& compiler) const {
   const int devices = num_partitions * num_replicas;
   if (num_partitions < 1 || num_replicas < 1 || devices > device_count()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -136,6 +137,9 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(
       computation.add_replica_device_ids(
           device_ids_[partition * num_replicas + replica]);
     }
+  }
+  for (const auto& [name, value] : compiler) {
+    (*options.mutable_env_option_overrides())[name].set_string_field(value);
   }
   const std::string serialized = options.SerializeAsString();
   static constexpr std::string_view kFormat = "hlo";

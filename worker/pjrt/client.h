@@ -10,6 +10,7 @@
 #ifndef MESHWRIGHT_WORKER_PJRT_CLIENT_H_
 #define MESHWRIGHT_WORKER_PJRT_CLIENT_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct ClientOptions {
   std::string mock_gpu_topology;
 };
 
+// XLA's debug options by name, as text.
+using CompilerOptions = std::map<std::string, std::string>;
+
 class Client {
  public:
   static absl::StatusOr<std::unique_ptr<Client>> Create(
@@ -49,8 +53,8 @@ class Client {
   // partitions it by its annotations; with several replicas every device runs
   // it as it is. Device i is partition (or replica) i.
   absl::StatusOr<std::unique_ptr<Executable>> Compile(
-      const std::string& hlo_module, int num_partitions,
-      int num_replicas = 1) const;
+      const std::string& hlo_module, int num_partitions, int num_replicas = 1,
+      const CompilerOptions& compiler = {}) const;
 
   // Returns when the device holds the array.
   absl::StatusOr<Buffer> Upload(const HostArray& array, int device) const;

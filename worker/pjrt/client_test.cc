@@ -120,6 +120,10 @@ TEST_F(ClientTest, PartitionedContractionSumsOverTheDevices) {
   const auto memory = (*executable)->Memory();
   ASSERT_TRUE(memory.ok()) << memory.status();
   EXPECT_EQ(memory->argument_bytes(), 32);
+  const auto costs = (*executable)->Costs();
+  ASSERT_TRUE(costs.ok()) << costs.status();
+  // Half of 2 * 2 * 4 * 2, and the sum over devices of four elements.
+  EXPECT_EQ(costs->flops, 16 + 4);
   const auto optimized = (*executable)->OptimizedModule();
   ASSERT_TRUE(optimized.ok()) << optimized.status();
   const auto collectives = FindCollectives(*optimized, kDevices);

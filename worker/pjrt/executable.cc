@@ -60,6 +60,22 @@ absl::StatusOr<v1::DeviceMemory> Executable::Memory() const {
   return memory;
 }
 
+absl::StatusOr<CompilerCosts> Executable::Costs() const {
+  Padded<PJRT_Executable_GetCostAnalysis_Args> args;
+  args->executable = executable_;
+  RETURN_IF_ERROR(MESHWRIGHT_PJRT(api_, PJRT_Executable_GetCostAnalysis, args));
+  CompilerCosts costs;
+  for (size_t i = 0; i < args->num_properties; ++i) {
+    const PJRT_NamedValue& it = args->properties[i];
+    if (it.type != PJRT_NamedValue_kFloat) continue;
+    const std::string_view name(it.name, it.name_size);
+    if (name == "flops") costs.flops = it.float_value;
+    if (name == "transcendentals") costs.transcendentals = it.float_value;
+    if (name == "bytes accessed") costs.bytes_accessed = it.float_value;
+  }
+  return costs;
+}
+
 absl::StatusOr<hlo::HloModuleProto> Executable::OptimizedModule() const {
   Padded<PJRT_Program> program;
   Padded<PJRT_Executable_OptimizedProgram_Args> args;

@@ -31,6 +31,14 @@ struct Execution {
   absl::Duration cpu_time;
 };
 
+// What the compiler's own cost analysis says of the optimised program of one
+// device; a loop counts once, however often it runs.
+struct CompilerCosts {
+  double flops = 0;
+  double transcendentals = 0;
+  double bytes_accessed = 0;
+};
+
 class Executable {
  public:
   static absl::StatusOr<std::unique_ptr<Executable>> Wrap(
@@ -44,6 +52,8 @@ class Executable {
 
   // Per device.
   absl::StatusOr<v1::DeviceMemory> Memory() const;
+  // kUnimplemented: this plugin has no cost analysis.
+  absl::StatusOr<CompilerCosts> Costs() const;
   // What the compiler made of it: the program of one device.
   absl::StatusOr<hlo::HloModuleProto> OptimizedModule() const;
 

@@ -1,0 +1,33 @@
+#include "coordinator/export/op_level.h"
+
+#include "base/status_macros.h"
+#include "coordinator/operators/block_choice.h"
+#include "coordinator/operators/intraop_model.h"
+
+namespace meshwright::exporting {
+
+absl::StatusOr<OpLevelPlan> MakeOpLevelPlan(
+    const segmenter::Analysis& analysis, intraop::CostKind cost,
+    const AssumedDevice& device, std::optional<int64_t> memory_limit_bytes) {
+  ASSIGN_OR_RETURN(const operators::IntraOpModel read,
+                   operators::ReadIntraOpModel(analysis, device.device));
+  const size_t axes = analysis.mesh.size();
+  intraop::Request request;
+  request.machine.mesh = analysis.mesh;
+  ASSIGN_OR_RETURN(
+      request.machine.links,
+      layout::AlphaBetaLinks::Create(
+          std::vector<double>(axes, device.link_alpha_seconds),
+          std::vector<double>(axes, device.link_beta_seconds_per_byte)));
+  request.machine.cost = cost;
+  request.memory_limit_bytes = memory_limit_bytes;
+  OpLevelPlan plan;
+  ASSIGN_OR_RETURN(plan.answer, intraop::Solve(read.model, request));
+  if (plan.answer.plan.has_value()) {
+    plan.by_block =
+        operators::NearestStrategies(analysis, read, *plan.answer.plan);
+  }
+  return plan;
+}
+
+}  // namespace meshwright::exporting

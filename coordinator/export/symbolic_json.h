@@ -1,0 +1,18 @@
+// The `symbolic` section of `meshwright analyze` (docs/formats/analyze.md).
+#ifndef MESHWRIGHT_COORDINATOR_EXPORT_SYMBOLIC_JSON_H_
+#define MESHWRIGHT_COORDINATOR_EXPORT_SYMBOLIC_JSON_H_
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "absl/status/statusor.h"
+#include "coordinator/segmenter/analysis.h"
+#include "planner/symbolic/roofline.h"
+
+namespace meshwright::exporting {
+
+absl::StatusOr<nlohmann::ordered_json> SymbolicJson(
+    const segmenter::Analysis& analysis, const symbolic::Device& device);
+
+}  // namespace meshwright::exporting
+
+#endif  // MESHWRIGHT_COORDINATOR_EXPORT_SYMBOLIC_JSON_H_

@@ -1,0 +1,65 @@
+#include "coordinator/operators/block_choice.h"
+
+#include <map>
+
+#include "coordinator/operators/work_of.h"
+
+namespace meshwright::operators {
+namespace {
+
+using segmenter::AxisStrategy;
+using segmenter::RootSplit;
+
+// How alike two splits of a contraction are: the same, the same way of another
+// dimension, or neither.
+double Likeness(const RootSplit& wanted, const RootSplit& offered) {
+  if (wanted == offered) return 1;
+  const auto way = [](const RootSplit& it) {
+    return 4 * (it.lhs >= 0) + 2 * (it.rhs >= 0) + (it.out >= 0);
+  };
+  return way(wanted) != 0 && way(wanted) == way(offered) ? 0.5 : 0;
+}
+
+}  // namespace
+
+std::vector<int> NearestStrategies(const segmenter::Analysis& analysis,
+                                   const IntraOpModel& read,
+                                   const intraop::IntraOpPlan& plan) {
+  std::map<ir::ValueId, int> operator_of;
+  for (size_t i = 0; i < read.anchors.size(); ++i) {
+    operator_of[read.anchors[i].id] = static_cast<int>(i);
+  }
+  WorkCounter work(analysis.module);
+  std::vector<int> choice;
+  for (size_t b = 0; b < analysis.blocks.blocks.size(); ++b) {
+    const auto& roots = analysis.blocks.blocks[b].roots;
+    const auto& strategies = analysis.strategies[b].strategies;
+    int best = 0;
+    double most = -1;
+    for (size_t s = 0; s < strategies.size(); ++s) {
+      double likeness = 0;
+      for (size_t axis = 0; axis < strategies[s].axes.size(); ++axis) {
+        const AxisStrategy& offered = strategies[s].axes[axis];
+        for (size_t r = 0; r < roots.size(); ++r) {
+          const auto found = operator_of.find(roots[r]);
+          if (found == operator_of.end()) continue;
+          const int index = plan.strategies[found->second][axis];
+          const RootSplit wanted =
+              index == intraop::kNone
+                  ? RootSplit{}
+                  : read.anchors[found->second].splits[index];
+          likeness += Likeness(wanted, offered.splits[r]) *
+                      static_cast<double>(work.Of(roots[r]).flops);
+        }
+      }
+      if (likeness > most) {
+        most = likeness;
+        best = static_cast<int>(s);
+      }
+    }
+    choice.push_back(best);
+  }
+  return choice;
+}
+
+}  // namespace meshwright::operators

@@ -1,0 +1,40 @@
+// OperatorGroups: trivial operations merged into the operators of a step.
+//
+// Concept: of the forward pass, every contraction opens an operator, and so
+// does any other operation that does more than go element by element, rearrange
+// or reduce. A trivial one joins the latest operator it depends on. One that
+// depends on arguments only is taken along by every operator that reads it, if
+// it comes from a parameter (the broadcast of a bias); else it is an input.
+// Operators are numbered so that each reads earlier ones only.
+// In -> Out: the analysis of a step -> members by operator.
+// Source: papers/map_colossal_auto.txt 5.1 ("we merge the computationally-
+// trivial nodes").
+#ifndef MESHWRIGHT_COORDINATOR_OPERATORS_OPERATOR_GROUPS_H_
+#define MESHWRIGHT_COORDINATOR_OPERATORS_OPERATOR_GROUPS_H_
+
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+
+namespace meshwright::operators {
+
+struct OperatorGroup {
+  ir::ValueId anchor = -1;
+  std::vector<ir::ValueId> members;  // ascending; those taken along too
+};
+
+struct OperatorGroups {
+  static constexpr int kNone = -1;
+
+  std::vector<OperatorGroup> groups;
+  std::vector<int> home;  // by ValueId: its operator, or kNone
+};
+
+OperatorGroups FindOperators(const segmenter::Analysis& analysis);
+
+// Whether the operation merges into its producer.
+bool IsTrivial(const ir::Module& module, ir::ValueId id);
+
+}  // namespace meshwright::operators
+
+#endif  // MESHWRIGHT_COORDINATOR_OPERATORS_OPERATOR_GROUPS_H_

@@ -1,0 +1,143 @@
+#include "planner/intraop/solve.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "planner/problem/duration.h"
+#include "planner/problem/evaluate.h"
+
+namespace meshwright::intraop {
+namespace {
+
+using problem::Picoseconds;
+
+// Those of an operator that are worth a look, in their order.
+std::vector<Strategy> Choose(const Operator& it, const Request& request) {
+  const bool must_split =
+      request.machine.cost == CostKind::kCommunication && it.heavy;
+  std::vector<Strategy> all =
+      StrategiesOf(it, request.machine.mesh, must_split);
+  const Strategy batch = DataParallel(it, request.machine.mesh);
+  const size_t most = std::max(request.most_strategies, 1);
+  if (all.size() <= most) return all;
+  std::vector<std::pair<Picoseconds, Strategy>> ranked;
+  for (const Strategy& strategy : all) {
+    const bool first = strategy == batch;
+    ranked.emplace_back(
+        first ? Picoseconds(-1) : CostOf(it, strategy, request.machine).time,
+        strategy);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  ranked.resize(most);
+  all.clear();
+  for (auto& [time, strategy] : ranked) all.push_back(std::move(strategy));
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+void Add(const problem::Table& from, problem::Table& to) {
+  for (size_t i = 0; i < to.entries.size(); ++i) {
+    if (!from.entries[i].has_value()) {
+      to.entries[i].reset();
+    } else if (to.entries[i].has_value()) {
+      *to.entries[i] =
+          std::min(*to.entries[i] + *from.entries[i], problem::kLongestTime);
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
+                                            const Request& request) {
+  RETURN_IF_ERROR(Validate(request.machine));
+  RETURN_IF_ERROR(Validate(model));
+  IntraOpProblem built;
+  for (const Operator& it : model.operators) {
+    built.strategies.push_back(Choose(it, request));
+    problem::NodeType type;
+    type.name = it.name;
+    for (const Strategy& strategy : built.strategies.back()) {
+      type.configs.push_back(CostOf(it, strategy, request.machine));
+    }
+    problem::Node node;
+    node.type = static_cast<int>(built.problem.types.size());
+    built.problem.types.push_back(std::move(type));
+    built.problem.nodes.push_back(node);
+  }
+  layout::LayoutPlanner planner;
+  std::map<std::pair<int, int>, int> table_of;
+  for (const Edge& edge : model.edges) {
+    ASSIGN_OR_RETURN(
+        problem::Table table,
+        ReshardingTable(edge, built.strategies[edge.from],
+                        built.strategies[edge.to], request.machine, planner));
+    const int next = static_cast<int>(built.problem.tables.size());
+    const auto [found, added] =
+        table_of.emplace(std::make_pair(edge.from, edge.to), next);
+    if (added) {
+      built.problem.tables.push_back(std::move(table));
+      built.problem.edges.push_back({edge.from, edge.to, next});
+    } else {
+      Add(table, built.problem.tables[found->second]);
+    }
+  }
+  built.problem.memory_limit_bytes = request.memory_limit_bytes;
+  return built;
+}
+
+absl::StatusOr<IntraOpAnswer> Solve(const OpModel& model,
+                                    const Request& request,
+                                    const search::Options& options) {
+  ASSIGN_OR_RETURN(const IntraOpProblem built, BuildProblem(model, request));
+  IntraOpAnswer answer;
+  if (built.problem.nodes.empty()) {
+    answer.plan.emplace();
+    return answer;
+  }
+  ASSIGN_OR_RETURN(const search::Answer found,
+                   search::Solve(built.problem, options));
+  answer.lower_bound = found.lower_bound;
+  answer.least_memory_bytes = found.least_memory_bytes;
+  answer.solver = found.solver;
+  if (!found.plan.has_value()) return answer;
+  answer.plan.emplace();
+  answer.plan->time = found.plan->time;
+  answer.plan->peak_bytes = found.plan->peak_bytes;
+  for (size_t i = 0; i < built.strategies.size(); ++i) {
+    answer.plan->strategies.push_back(
+        built.strategies[i][found.plan->choice[i][0]]);
+  }
+  return answer;
+}
+
+absl::StatusOr<IntraOpPlan> Score(const OpModel& model, const Request& request,
+                                  std::vector<Strategy> strategies) {
+  ASSIGN_OR_RETURN(const IntraOpProblem built, BuildProblem(model, request));
+  if (strategies.size() != built.strategies.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("strategies are ", strategies.size(), " for ",
+                     built.strategies.size(), " operators"));
+  }
+  problem::Choice choice;
+  for (size_t i = 0; i < strategies.size(); ++i) {
+    const std::vector<Strategy>& own = built.strategies[i];
+    const auto found = std::find(own.begin(), own.end(), strategies[i]);
+    if (found == own.end()) {
+      return absl::NotFoundError(absl::StrCat(
+          "strategies[", i, "] is none of operator ", model.operators[i].name));
+    }
+    choice.push_back({static_cast<int>(found - own.begin())});
+  }
+  const auto cost = problem::Evaluate(built.problem, choice);
+  if (cost.status().code() == absl::StatusCode::kFailedPrecondition) {
+    return absl::NotFoundError(cost.status().message());
+  }
+  RETURN_IF_ERROR(cost.status());
+  return IntraOpPlan{std::move(strategies), cost->time, cost->peak_bytes};
+}
+
+}  // namespace meshwright::intraop

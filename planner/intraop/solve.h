@@ -1,0 +1,64 @@
+// Solve: the intra-op plan of a step, operator by operator.
+//
+// Concept: operators become nodes of a PlanProblem, their strategies its
+// configurations, resharding its tables (papers/map_colossal_auto.txt, Eq. 1);
+// the search answers it like any other. Where an operator has more strategies
+// than wanted, those cheapest by themselves are kept, the data-parallel one
+// always.
+// In -> Out: a valid model and machine -> one strategy per operator, its cost
+// and a certified bound; or what the most frugal plan needs.
+// Errors: those of Validate, the layout planner and the search.
+// Threads: pure functions.
+#ifndef MESHWRIGHT_PLANNER_INTRAOP_SOLVE_H_
+#define MESHWRIGHT_PLANNER_INTRAOP_SOLVE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/intraop/costs.h"
+#include "planner/intraop/op_model.h"
+#include "planner/search/search.h"
+
+namespace meshwright::intraop {
+
+struct Request {
+  Machine machine;
+  std::optional<int64_t> memory_limit_bytes;
+  int most_strategies = 48;  // per operator
+};
+
+struct IntraOpProblem {
+  problem::PlanProblem problem;
+  std::vector<std::vector<Strategy>> strategies;  // by node
+};
+
+absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
+                                            const Request& request);
+
+struct IntraOpPlan {
+  std::vector<Strategy> strategies;  // by operator
+  problem::Picoseconds time{0};
+  int64_t peak_bytes = 0;
+};
+
+struct IntraOpAnswer {
+  std::optional<IntraOpPlan> plan;  // empty: none fits
+  problem::Picoseconds lower_bound{0};
+  std::optional<int64_t> least_memory_bytes;
+  std::string solver;
+};
+
+absl::StatusOr<IntraOpAnswer> Solve(const OpModel& model,
+                                    const Request& request,
+                                    const search::Options& options = {});
+
+// What a plan of the caller's costs. kNotFound: an operator has no such
+// strategy, or a conversion between neighbours does not exist.
+absl::StatusOr<IntraOpPlan> Score(const OpModel& model, const Request& request,
+                                  std::vector<Strategy> strategies);
+
+}  // namespace meshwright::intraop
+
+#endif  // MESHWRIGHT_PLANNER_INTRAOP_SOLVE_H_
