@@ -1,5 +1,7 @@
 #include "coordinator/service/measure_choices.h"
 
+#include "coordinator/service/score.h"
+
 #include <gtest/gtest.h>
 
 #include "base/file.h"
