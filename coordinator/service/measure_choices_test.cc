@@ -1,12 +1,11 @@
 #include "coordinator/service/measure_choices.h"
 
-#include "coordinator/service/score.h"
-
 #include <gtest/gtest.h>
 
 #include "base/file.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/service/fake_measurer.h"
+#include "coordinator/service/score.h"
 #include "profiledb/store/fake_profile_store.h"
 
 namespace meshwright::service {
