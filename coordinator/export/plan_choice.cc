@@ -39,4 +39,26 @@ absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
   return choice;
 }
 
+void DescribeSegments(const segmenter::Analysis& analysis,
+                      const space::ProfileSpace& space,
+                      const SegmentChoice& choice, v1::Plan* plan) {
+  for (size_t s = 0; s < choice.size(); ++s) {
+    const int type = analysis.type_of_segment[s];
+    const space::Configuration& configuration =
+        space.types[type].configurations[choice[s]];
+    v1::PlanSegment& segment = *plan->add_segments();
+    segment.set_type(type);
+    segment.set_config(choice[s]);
+    segment.set_describe(configuration.describe);
+    segment.set_switch_(segmenter::SwitchName(configuration.segment_switch));
+    segment.set_recompute(configuration.recompute);
+    const int first = analysis.plan.segments[s].first_block;
+    for (size_t b = 0; b < configuration.strategies.size(); ++b) {
+      segment.add_strategies(analysis.strategies[first + b]
+                                 .strategies[configuration.strategies[b]]
+                                 .name);
+    }
+  }
+}
+
 }  // namespace meshwright::exporting

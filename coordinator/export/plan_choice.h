@@ -1,4 +1,4 @@
-// The configurations that a plan names, found again in the space of its step.
+// The configurations of a step that a plan names: written, and found again.
 //
 // Errors: kInvalidArgument for a plan of another model or mesh, or an
 // infeasible one.
@@ -13,6 +13,11 @@ namespace meshwright::exporting {
 absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
                                        const segmenter::Analysis& analysis,
                                        const space::ProfileSpace& space);
+
+// One segment each, without figures.
+void DescribeSegments(const segmenter::Analysis& analysis,
+                      const space::ProfileSpace& space,
+                      const SegmentChoice& choice, v1::Plan* plan);
 
 }  // namespace meshwright::exporting
 

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "coordinator/export/plan_choice.h"
+#include "coordinator/service/plan_heading.h"
 #include "coordinator/service/score.h"
 #include "planner/problem/uncertainty.h"
 #include "planner/search/search.h"
@@ -13,8 +14,6 @@
 
 namespace meshwright::service {
 namespace {
-
-constexpr int kSchemaVersion = 1;
 
 // Of the fastest plan's time, for the sake of a plan that does not change; on a
 // machine whose times spread by more, fewer plans tie.
@@ -32,28 +31,17 @@ bool IsEstimated(const MeasuredStep& step,
 void FillSegments(const MeasuredStep& step,
                   const exporting::SegmentChoice& choice, const Score& score,
                   v1::Plan& plan) {
+  exporting::DescribeSegments(step.analysis, step.space, choice, &plan);
   for (size_t s = 0; s < choice.size(); ++s) {
-    const int type = step.analysis.type_of_segment[s];
-    const space::Configuration& configuration =
-        step.space.types[type].configurations[choice[s]];
-    v1::PlanSegment& segment = *plan.add_segments();
-    segment.set_type(type);
-    segment.set_config(choice[s]);
-    segment.set_describe(configuration.describe);
-    segment.set_switch_(segmenter::SwitchName(configuration.segment_switch));
-    segment.set_recompute(configuration.recompute);
-    const int first = step.analysis.plan.segments[s].first_block;
-    for (size_t b = 0; b < configuration.strategies.size(); ++b) {
-      segment.add_strategies(step.analysis.strategies[first + b]
-                                 .strategies[configuration.strategies[b]]
-                                 .name);
-    }
+    v1::PlanSegment& segment = *plan.mutable_segments(static_cast<int>(s));
     const SegmentCost& cost = score.segments[s];
     segment.set_seconds(cost.seconds);
     segment.set_communication_seconds(cost.communication_seconds);
     segment.set_resharding_seconds(cost.resharding_seconds);
     segment.set_memory_bytes(cost.memory_bytes);
-    segment.set_estimated(IsEstimated(step, configuration));
+    segment.set_estimated(
+        IsEstimated(step, step.space.types[step.analysis.type_of_segment[s]]
+                              .configurations[choice[s]]));
   }
 }
 
@@ -83,18 +71,12 @@ absl::StatusOr<v1::PlanTie> TieWith(const MeasuredStep& step,
 }
 
 v1::Plan Heading(const v1::PlanRequest& request, const MeasuredStep& step) {
-  v1::Plan plan;
-  plan.set_schema_version(kSchemaVersion);
-  plan.mutable_model()->set_fingerprint(base::Sha256Hex(request.hlo_module()));
-  plan.mutable_model()->set_name(request.model_name());
-  for (int64_t size : step.space.context.mesh) plan.add_mesh(size);
-  *plan.mutable_strategies() = request.strategies();
+  v1::Plan plan = BeginPlan(request, step.space.context.mesh);
   plan.set_device(
       step.device.device_kind == step.device.platform
           ? step.device.platform
           : absl::StrCat(step.device.platform, " ", step.device.device_kind));
   plan.set_platform_version(step.device.platform_version);
-  plan.set_limit_bytes(request.device_memory_bytes());
   for (const std::string& note : step.notes) plan.add_notes(note);
   *plan.mutable_programs() = step.programs;
   plan.mutable_pruned()->Assign(step.pruned.begin(), step.pruned.end());
@@ -115,11 +97,7 @@ absl::StatusOr<v1::Plan> PlanOf(const v1::PlanRequest& request,
   plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));
   if (!answer.plan.has_value()) {
     if (answer.least_memory_bytes.has_value()) {
-      plan.set_least_memory_bytes(*answer.least_memory_bytes);
-      plan.add_notes(
-          absl::StrCat("no plan fits ", request.device_memory_bytes(),
-                       " bytes per device; the most frugal one needs ",
-                       *answer.least_memory_bytes));
+      NoteLeastMemory(*answer.least_memory_bytes, plan);
     }
     return plan;
   }

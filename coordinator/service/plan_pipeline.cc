@@ -16,8 +16,6 @@
 namespace meshwright::service {
 namespace {
 
-constexpr int64_t kMaxDevices = 4096;
-
 class Stopwatch {
  public:
   // Seconds since the last call.
@@ -32,27 +30,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ =
       std::chrono::steady_clock::now();
 };
-
-absl::StatusOr<space::Mesh> ReadMesh(const v1::MeshSpec& spec) {
-  space::Mesh mesh(spec.shape().begin(), spec.shape().end());
-  if (mesh.empty()) {
-    return absl::InvalidArgumentError(
-        "the mesh has no axis; pass one like 1x2");
-  }
-  int64_t devices = 1;
-  for (int64_t size : mesh) {
-    if (size < 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a mesh axis of ", size, " devices is none"));
-    }
-    if (size > kMaxDevices / devices) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the mesh has more than the ", kMaxDevices, " devices of the limit"));
-    }
-    devices *= size;
-  }
-  return mesh;
-}
 
 v1::DeviceSpec DeviceOf(const v1::PlanRequest& request,
                         const space::Mesh& mesh) {
@@ -215,7 +192,7 @@ v1::MeasureOptions DefaultMeasureOptions() {
 absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
                                       jobs::Measurer* measurer) {
   MeasuredStep step;
-  ASSIGN_OR_RETURN(const space::Mesh mesh, ReadMesh(request.mesh()));
+  ASSIGN_OR_RETURN(const space::Mesh mesh, space::ReadMesh(request.mesh()));
   if (request.device_memory_bytes() < 0) {
     return absl::InvalidArgumentError("the device memory is negative");
   }

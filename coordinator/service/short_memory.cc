@@ -18,14 +18,17 @@ bool OpensSwitches(const v1::PlanRequest& request) {
   });
 }
 
-absl::StatusOr<bool> IsMemoryShort(const problem::PlanProblem& limited) {
+// Whether a plan within the limit could be faster without it.
+absl::StatusOr<bool> IsMemoryShort(const problem::PlanProblem& limited,
+                                   const v1::Plan& plan) {
   if (!limited.memory_limit_bytes.has_value()) return false;
-  ASSIGN_OR_RETURN(const search::Answer within, search::Solve(limited));
-  if (!within.plan.has_value()) return true;
+  if (!plan.feasible()) return true;
   problem::PlanProblem free = limited;
   free.memory_limit_bytes.reset();
   ASSIGN_OR_RETURN(const search::Answer fastest, search::Solve(free));
-  return fastest.plan->time < within.plan->time;
+  return problem::ToSeconds(fastest.plan->time) <
+         (plan.has_tie() ? plan.tie().fastest_seconds()
+                         : plan.predicted().step_seconds());
 }
 
 // What the first look measured is known to the second.
@@ -44,9 +47,11 @@ void AddEffort(const MeasuredStep& first, MeasuredStep& second) {
 absl::StatusOr<v1::Plan> PlanWithin(const v1::PlanRequest& request,
                                     const MeasuredStep& step,
                                     const MeasureFunction& measure) {
-  if (OpensSwitches(request)) return PlanOf(request, step);
-  ASSIGN_OR_RETURN(const bool is_short, IsMemoryShort(step.measured.problem));
-  if (!is_short) return PlanOf(request, step);
+  ASSIGN_OR_RETURN(v1::Plan plan, PlanOf(request, step));
+  if (OpensSwitches(request)) return plan;
+  ASSIGN_OR_RETURN(const bool is_short,
+                   IsMemoryShort(step.measured.problem, plan));
+  if (!is_short) return plan;
   v1::PlanRequest wider = request;
   wider.mutable_strategies()->add_open(
       segmenter::SwitchName(segmenter::SegmentSwitch::kRecompute));

@@ -5,6 +5,11 @@
 #include "absl/strings/str_cat.h"
 
 namespace meshwright::space {
+namespace {
+
+constexpr int64_t kMaxDevices = 4096;
+
+}  // namespace
 
 absl::StatusOr<segmenter::StrategyRequest> ReadRequest(
     const v1::StrategyRequest& request) {
@@ -34,6 +39,27 @@ absl::StatusOr<segmenter::StrategyRequest> ReadRequest(
     out.arguments.push_back({rule.argument(), rule.sharding(), rule.forbid()});
   }
   return out;
+}
+
+absl::StatusOr<Mesh> ReadMesh(const v1::MeshSpec& spec) {
+  Mesh mesh(spec.shape().begin(), spec.shape().end());
+  if (mesh.empty()) {
+    return absl::InvalidArgumentError(
+        "the mesh has no axis; pass one like 1x2");
+  }
+  int64_t devices = 1;
+  for (int64_t size : mesh) {
+    if (size < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a mesh axis of ", size, " devices is none"));
+    }
+    if (size > kMaxDevices / devices) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the mesh has more than the ", kMaxDevices, " devices of the limit"));
+    }
+    devices *= size;
+  }
+  return mesh;
 }
 
 }  // namespace meshwright::space

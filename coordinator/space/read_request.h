@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/segmenter/strategy_request.h"
+#include "coordinator/space/sharding.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::space {
@@ -11,6 +12,9 @@ namespace meshwright::space {
 // kInvalidArgument: something unknown is to be opened.
 absl::StatusOr<segmenter::StrategyRequest> ReadRequest(
     const v1::StrategyRequest& request);
+
+// kInvalidArgument: no axis, an axis of no devices, more devices than 4096.
+absl::StatusOr<Mesh> ReadMesh(const v1::MeshSpec& spec);
 
 }  // namespace meshwright::space
 

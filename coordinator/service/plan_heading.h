@@ -1,0 +1,21 @@
+// What every plan says, however it was found.
+//
+// In → Out: a request and its mesh → a plan with what was asked, and no answer.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_HEADING_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_HEADING_H_
+
+#include <cstdint>
+
+#include "coordinator/space/sharding.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::service {
+
+v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh);
+
+// Of a plan that does not fit: what the most frugal one needs.
+void NoteLeastMemory(int64_t bytes, v1::Plan& plan);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_PLAN_HEADING_H_
