@@ -8,36 +8,13 @@
 
 #include "base/exit_status.h"
 #include "base/file.h"
+#include "cli/outcome.h"
 
 namespace meshwright::cli {
 namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
-};
-
-Outcome Command(const std::vector<std::string>& arguments) {
-  std::ostringstream out, err;
-  const int status = RunCommand(arguments, {&out, &err, false});
-  return {status, out.str(), err.str()};
-}
-
-// Bad input: exit status 2, one sentence, nothing on stdout.
-void ExpectRefused(const std::vector<std::string>& arguments,
-                   const std::string& words) {
-  const Outcome outcome = Command(arguments);
-  EXPECT_EQ(outcome.status, 2) << outcome.err;
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_THAT(outcome.err, StartsWith("meshwright: "));
-  EXPECT_THAT(outcome.err, HasSubstr(words));
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1)
-      << outcome.err;
-}
 
 constexpr char kModel[] = "tests/testdata/llama_tiny.hlo.pb";
 

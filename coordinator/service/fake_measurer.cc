@@ -151,6 +151,9 @@ absl::Status FakeMeasurer::Measure(const v1::RunnerRequest& request,
                                    const OnStarted& on_started) {
   batches.push_back(request.programs_size());
   for (const v1::Program& program : request.programs()) {
+    if (programs == stops_after) {
+      return absl::UnavailableError("made to stop");
+    }
     ++programs;
     v1::ProfileResult result;
     result.set_key(program.key());

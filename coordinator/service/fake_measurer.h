@@ -42,6 +42,7 @@ class FakeMeasurer : public jobs::Measurer {
   std::vector<int> batches;  // the same by call
   std::set<int> fails;       // which ones, counted from 1
   v1::Outcome fail_as = v1::COMPILE_FAILED;
+  std::optional<int> stops_after;  // how many, as one that is interrupted
 
  private:
   void Price(const v1::Program& program, v1::Measurement* row) const;

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/status_macros.h"
-#include "coordinator/service/selection.h"
+#include "coordinator/service/choice_programs.h"
 
 namespace meshwright::service {
 
@@ -13,11 +13,7 @@ absl::Status MeasureChoices(
     const std::vector<exporting::SegmentChoice>& choices, MeasuredStep& step) {
   std::set<int> programs;
   for (const exporting::SegmentChoice& choice : choices) {
-    for (size_t s = 0; s < choice.size(); ++s) {
-      const auto& type = step.space.types[step.analysis.type_of_segment[s]];
-      const std::vector<int> own = ProgramsOf(type.configurations[choice[s]]);
-      programs.insert(own.begin(), own.end());
-    }
+    programs.merge(ProgramsOfChoice(step.analysis, step.space, choice));
   }
   std::vector<v1::Program> unknown;
   for (int program : programs) {

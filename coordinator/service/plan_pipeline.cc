@@ -9,6 +9,8 @@
 #include "base/status_macros.h"
 #include "coordinator/export/notes.h"
 #include "coordinator/ir/constants.h"
+#include "coordinator/service/choice_programs.h"
+#include "coordinator/service/prior.h"
 #include "coordinator/service/selection.h"
 #include "coordinator/service/short_memory.h"
 #include "coordinator/space/read_request.h"
@@ -94,11 +96,12 @@ void TakeVerdicts(const Decision& decision, MeasuredStep& step) {
 
 absl::StatusOr<Decision> MeasureSelected(const v1::PlanRequest& request,
                                          const Selection& selection,
+                                         const Prior& prior,
                                          Measuring& measuring) {
   while (true) {
     ASSIGN_OR_RETURN(Decision decision, selection.Next(measuring.results()));
     if (decision.measure.empty() || request.no_wait()) return decision;
-    RETURN_IF_ERROR(measuring.Measure(decision.measure));
+    RETURN_IF_ERROR(measuring.Measure(prior.First(decision.measure)));
   }
 }
 
@@ -122,12 +125,17 @@ absl::Status Measure(const v1::PlanRequest& request,
   Report(progress, "analyze", 1, 1,
          absl::StrCat(step.space.programs.size() + step.programs.halves(),
                       " programs, ", measuring.cached(), " known"));
+  Prior prior;
+  if (!all_known && !request.no_wait()) {
+    prior = MakePrior(step.analysis, step.space, memory_limit);
+  }
   step.seconds.set_analyze(watch.Lap());
   Decision decision;
   if (selection.has_value()) {
-    ASSIGN_OR_RETURN(decision, MeasureSelected(request, *selection, measuring));
+    ASSIGN_OR_RETURN(decision,
+                     MeasureSelected(request, *selection, prior, measuring));
   } else if (!request.no_wait()) {
-    RETURN_IF_ERROR(measuring.Measure(Everything(step.space)));
+    RETURN_IF_ERROR(measuring.Measure(prior.First(Everything(step.space))));
   }
   step.results = measuring.results();
   TakeVerdicts(decision, step);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "coordinator/space/replay.h"
@@ -239,16 +240,19 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
                            configurations[from[c]].segment_switch);
   };
   const int count = static_cast<int>(configurations.size());
-  const space::Replay replay =
-      space::FindReplay(analysis, analysis.graphs[analysis.types[type]]);
+  std::optional<space::Replay> replay;
   std::map<int, double> bytes;  // of plain ones
   std::vector<double> effect(configurations.size(), 0);
   std::map<decltype(kind(0)), Reference> references;
   for (int c = 0; c < count; ++c) {
     if (from[c] == c) continue;
     if (recomputes(c)) {
+      if (!replay.has_value()) {
+        replay =
+            space::FindReplay(analysis, analysis.graphs[analysis.types[type]]);
+      }
       effect[c] =
-          BytesOfReplay(analysis, space, type, replay, configurations[c]);
+          BytesOfReplay(analysis, space, type, *replay, configurations[c]);
       if (from[c] != plain[c]) continue;  // under a switch: no reference
     } else {
       const auto [of_plain, added] = bytes.try_emplace(plain[c], 0);

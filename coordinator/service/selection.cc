@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "coordinator/export/baselines.h"
+#include "coordinator/service/choice_programs.h"
 #include "coordinator/service/memory_price.h"
 
 namespace meshwright::service {
@@ -24,16 +25,6 @@ std::string Milliseconds(double seconds) {
 }
 
 }  // namespace
-
-std::vector<int> ProgramsOf(const Configuration& configuration) {
-  std::vector<int> programs;
-  if (configuration.program < 0) return programs;
-  programs.push_back(configuration.program);
-  for (const space::Correction& correction : configuration.corrections) {
-    programs.push_back(correction.program);
-  }
-  return programs;
-}
 
 // The decisions that one set of rows leads to.
 class Selection::Round {

@@ -45,9 +45,6 @@ struct Decision {
   std::vector<v1::PlanPruned> pruned;
 };
 
-// All programs of the space that a configuration's cost is made of.
-std::vector<int> ProgramsOf(const space::Configuration& configuration);
-
 class Selection {
  public:
   // The references outlive it.

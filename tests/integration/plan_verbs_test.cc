@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/file.h"
-#include "cli/app.h"
+#include "cli/outcome.h"
 #include "cli/plan_file.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_pipeline.h"
@@ -17,23 +17,14 @@
 namespace meshwright {
 namespace {
 
+using cli::Command;
+using cli::ExpectRefused;
+using cli::Outcome;
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::StartsWith;
 
 constexpr char kModel[] = "tests/testdata/gpt2_2l.hlo.pb";
-
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
-};
-
-Outcome Command(const std::vector<std::string>& arguments) {
-  std::ostringstream out, err;
-  const int status = cli::RunCommand(arguments, {&out, &err, false});
-  return {status, out.str(), err.str()};
-}
 
 class PlanVerbsTest : public testing::Test {
  protected:
@@ -75,18 +66,6 @@ class PlanVerbsTest : public testing::Test {
     const json answer = json::parse(outcome.out, nullptr, false);
     EXPECT_TRUE(answer.is_object()) << outcome.out;
     return answer;
-  }
-
-  // Exit status 2, one sentence, nothing on stdout.
-  void ExpectRefused(const std::vector<std::string>& arguments,
-                     const std::string& words) {
-    const Outcome outcome = Command(arguments);
-    EXPECT_EQ(outcome.status, 2) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, StartsWith("meshwright: "));
-    EXPECT_THAT(outcome.err, HasSubstr(words));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1)
-        << outcome.err;
   }
 
   const std::string folder_ = testing::TempDir() + "/plan_verbs";

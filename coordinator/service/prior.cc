@@ -1,0 +1,36 @@
+#include "coordinator/service/prior.h"
+
+#include <algorithm>
+
+#include "coordinator/export/assumed_device.h"
+#include "coordinator/export/baselines.h"
+#include "coordinator/export/op_level.h"
+#include "coordinator/service/choice_programs.h"
+
+namespace meshwright::service {
+
+std::vector<const v1::Program*> Prior::First(
+    std::vector<const v1::Program*> programs) const {
+  std::stable_partition(
+      programs.begin(), programs.end(),
+      [&](const v1::Program* it) { return keys.contains(it->key()); });
+  return programs;
+}
+
+Prior MakePrior(const segmenter::Analysis& analysis,
+                const space::ProfileSpace& space,
+                std::optional<int64_t> memory_limit_bytes) {
+  Prior prior;
+  const auto guess = exporting::MakeOpLevelPlan(
+      analysis, intraop::CostKind::kRoofline,
+      exporting::AssumeDevice(space.context.device_kind), memory_limit_bytes);
+  if (!guess.ok() || !guess->answer.plan.has_value()) return prior;
+  const exporting::SegmentChoice choice =
+      exporting::FromBlocks(analysis, space, guess->by_block);
+  for (int program : ProgramsOfChoice(analysis, space, choice)) {
+    prior.keys.insert(space.programs[program].key());
+  }
+  return prior;
+}
+
+}  // namespace meshwright::service
