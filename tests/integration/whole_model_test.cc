@@ -4,11 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <random>
-
 #include "base/file.h"
 #include "coordinator/export/baselines.h"
+#include "tests/integration/plan_outputs.h"
 #include "worker/runner/runner_process.h"
 
 namespace meshwright {
@@ -19,31 +17,6 @@ struct Sample {
   space::Mesh mesh;
   bool open = false;  // switches and outer axes too
 };
-
-segmenter::StrategyRequest RequestOf(const Sample& sample) {
-  segmenter::StrategyRequest request;
-  if (!sample.open) return request;
-  request.open_outer_axes = true;
-  request.switches = {segmenter::SegmentSwitch::kFullySharded,
-                      segmenter::SegmentSwitch::kOptimizerSharded,
-                      segmenter::SegmentSwitch::kSequence,
-                      segmenter::SegmentSwitch::kRecompute};
-  return request;
-}
-
-v1::RunnerRequest RequestFor(const space::Mesh& mesh) {
-  v1::RunnerRequest request;
-  request.mutable_device()->set_platform("cpu");
-  request.mutable_device()->set_device_count(
-      static_cast<int>(space::DeviceCount(mesh)));
-  v1::MeasureOptions& options = *request.mutable_options();
-  options.set_version(1);
-  options.set_warm_up_runs(1);
-  options.set_minimum_samples(1);
-  options.set_maximum_samples(1);
-  options.set_minimum_time_ns(1);
-  return request;
-}
 
 class WholeModelTest : public testing::TestWithParam<Sample> {};
 
@@ -58,60 +31,23 @@ void ExpectNoGather(const v1::Measurement& measurement) {
 TEST_P(WholeModelTest, EveryPlanGivesTheOutputsOfOneDevice) {
   const std::string bytes = *base::ReadFile(std::string("tests/testdata/") +
                                             GetParam().name + ".hlo.pb");
-  const auto analysis = segmenter::Analyze(
-      *ir::LoadModule(bytes), GetParam().mesh, RequestOf(GetParam()));
-  ASSERT_TRUE(analysis.ok()) << analysis.status();
-  space::KeyContext context;
-  context.mesh = GetParam().mesh;
-  context.keeps_barriers = false;
-  const space::ProfileSpace space = BuildProfileSpace(*analysis, context);
-
-  std::vector<exporting::NamedChoice> plans =
-      exporting::Baselines(*analysis, space);
-  std::mt19937_64 random(20261121);
-  for (int i = 0; i < 3; ++i) {
-    exporting::NamedChoice plan{"random", {}};
-    for (int type : analysis->type_of_segment) {
-      plan.choice.push_back(random() % space.types[type].configurations.size());
+  const auto outputs = RunPlans(
+      bytes, GetParam().mesh,
+      GetParam().open ? EverythingOpen() : segmenter::StrategyRequest(),
+      /*random_plans=*/3, /*seed=*/20261121);
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  const ir::Module& module = outputs->analysis.module;
+  EXPECT_GE(outputs->plans.size(), 3u);
+  for (const auto& [plan, result] : outputs->plans) {
+    EXPECT_EQ(result.outcome(), v1::MEASURED) << result.reason();
+    EXPECT_LE(result.max_relative_difference(), 1e-3)
+        << plan << ", output " << result.worst_output();
+    if (plan == "dp" && !module.loops.empty()) {
+      ExpectNoGather(result.measurement());
     }
-    // The first random plan keeps ends that fit nothing around them.
-    if (i > 0) exporting::SettleEnds(*analysis, space, plan.choice);
-    plans.push_back(std::move(plan));
+    EXPECT_EQ(result.output_relative_differences_size(),
+              static_cast<int>(module.outputs.size()));
   }
-
-  v1::RunnerRequest request = RequestFor(GetParam().mesh);
-  std::map<std::string, std::string> names;
-  for (const exporting::NamedChoice& plan : plans) {
-    v1::Program program =
-        exporting::WholeProgram(*analysis, space, plan.choice);
-    if (!names.emplace(program.key(), plan.name).second) continue;
-    *request.add_programs() = std::move(program);
-  }
-  v1::Program& reference = *request.mutable_reference();
-  reference.set_key("reference");
-  reference.set_hlo_module(ir::ParseModule(bytes)->SerializeAsString());
-  reference.set_num_partitions(1);
-  *reference.mutable_inputs() = request.programs(0).inputs();
-
-  int finished = 0;
-  const absl::Status status = worker::runner::RunBatch(
-      request,
-      [&](const v1::RunnerEvent& event) {
-        if (!event.has_result()) return;
-        ++finished;
-        const v1::ProfileResult& result = event.result();
-        EXPECT_EQ(result.outcome(), v1::MEASURED) << result.reason();
-        EXPECT_LE(result.max_relative_difference(), 1e-3)
-            << names[result.key()] << ", output " << result.worst_output();
-        if (names[result.key()] == "dp" && !analysis->module.loops.empty()) {
-          ExpectNoGather(result.measurement());
-        }
-        EXPECT_EQ(result.output_relative_differences_size(),
-                  static_cast<int>(analysis->module.outputs.size()));
-      },
-      {});
-  EXPECT_TRUE(status.ok()) << status;
-  EXPECT_EQ(finished, request.programs_size());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -166,7 +102,7 @@ TEST(RecomputeTest, FreesMemory) {
     }
   }
   ASSERT_GT(freed, 0);
-  v1::RunnerRequest request = RequestFor(mesh);
+  v1::RunnerRequest request = OneRun(mesh);
   *request.add_programs() = exporting::WholeProgram(*analysis, space, dp);
   *request.add_programs() = exporting::WholeProgram(*analysis, space, again);
   std::vector<int64_t> temporary;

@@ -1,0 +1,97 @@
+#include "tests/integration/plan_outputs.h"
+
+#include <map>
+#include <random>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "coordinator/export/baselines.h"
+#include "coordinator/export/whole_model.h"
+#include "worker/runner/runner_process.h"
+
+namespace meshwright {
+namespace {
+
+std::vector<exporting::NamedChoice> Plans(const segmenter::Analysis& analysis,
+                                          const space::ProfileSpace& space,
+                                          int random_plans, uint64_t seed) {
+  std::vector<exporting::NamedChoice> plans =
+      exporting::Baselines(analysis, space);
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < random_plans; ++i) {
+    exporting::NamedChoice plan{"random", {}};
+    for (int type : analysis.type_of_segment) {
+      plan.choice.push_back(
+          static_cast<int>(random() % space.types[type].configurations.size()));
+    }
+    // The first random plan keeps ends that fit nothing around them.
+    if (i > 0) exporting::SettleEnds(analysis, space, plan.choice);
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+}  // namespace
+
+v1::RunnerRequest OneRun(const space::Mesh& mesh) {
+  v1::RunnerRequest request;
+  request.mutable_device()->set_platform("cpu");
+  request.mutable_device()->set_device_count(
+      static_cast<int>(space::DeviceCount(mesh)));
+  v1::MeasureOptions& options = *request.mutable_options();
+  options.set_version(1);
+  options.set_warm_up_runs(1);
+  options.set_minimum_samples(1);
+  options.set_maximum_samples(1);
+  options.set_minimum_time_ns(1);
+  return request;
+}
+
+segmenter::StrategyRequest EverythingOpen() {
+  segmenter::StrategyRequest request;
+  request.open_outer_axes = true;
+  request.switches = {segmenter::SegmentSwitch::kFullySharded,
+                      segmenter::SegmentSwitch::kOptimizerSharded,
+                      segmenter::SegmentSwitch::kSequence,
+                      segmenter::SegmentSwitch::kRecompute};
+  return request;
+}
+
+absl::StatusOr<StepOutputs> RunPlans(const std::string& module,
+                                     const space::Mesh& mesh,
+                                     const segmenter::StrategyRequest& request,
+                                     int random_plans, uint64_t seed) {
+  StepOutputs out;
+  ASSIGN_OR_RETURN(ir::Module loaded, ir::LoadModule(module));
+  ASSIGN_OR_RETURN(out.analysis,
+                   segmenter::Analyze(std::move(loaded), mesh, request));
+  space::KeyContext context;
+  context.mesh = mesh;
+  context.keeps_barriers = false;
+  const space::ProfileSpace space = BuildProfileSpace(out.analysis, context);
+  v1::RunnerRequest job = OneRun(mesh);
+  std::map<std::string, std::string> names;
+  for (const exporting::NamedChoice& plan :
+       Plans(out.analysis, space, random_plans, seed)) {
+    v1::Program program =
+        exporting::WholeProgram(out.analysis, space, plan.choice);
+    if (!names.emplace(program.key(), plan.name).second) continue;
+    *job.add_programs() = std::move(program);
+  }
+  ASSIGN_OR_RETURN(const auto source, ir::ParseModule(module));
+  v1::Program& reference = *job.mutable_reference();
+  reference.set_key("reference");
+  reference.set_hlo_module(source.SerializeAsString());
+  reference.set_num_partitions(1);
+  *reference.mutable_inputs() = job.programs(0).inputs();
+  RETURN_IF_ERROR(worker::runner::RunBatch(
+      job,
+      [&](const v1::RunnerEvent& event) {
+        if (!event.has_result()) return;
+        out.plans.push_back({names[event.result().key()], event.result()});
+      },
+      {}));
+  return out;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,43 @@
+// Runs whole steps with plans beside the step on one device, once each.
+#ifndef MESHWRIGHT_TESTS_INTEGRATION_PLAN_OUTPUTS_H_
+#define MESHWRIGHT_TESTS_INTEGRATION_PLAN_OUTPUTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/segmenter/strategy_request.h"
+#include "coordinator/space/sharding.h"
+#include "proto/v1/job.pb.h"
+
+namespace meshwright {
+
+struct PlanOutputs {
+  std::string plan;  // names of baselines, or "random"
+  v1::ProfileResult result;
+};
+
+struct StepOutputs {
+  segmenter::Analysis analysis;
+  std::vector<PlanOutputs> plans;  // equal ones once
+};
+
+// Of the baselines and `random_plans` more. Errors: those of the analysis, and
+// of the runner where the step does not run at all; a plan that does not is a
+// row.
+absl::StatusOr<StepOutputs> RunPlans(const std::string& module,
+                                     const space::Mesh& mesh,
+                                     const segmenter::StrategyRequest& request,
+                                     int random_plans, uint64_t seed);
+
+// For programs that run once.
+v1::RunnerRequest OneRun(const space::Mesh& mesh);
+
+// All switches and the outer axes.
+segmenter::StrategyRequest EverythingOpen();
+
+}  // namespace meshwright
+
+#endif  // MESHWRIGHT_TESTS_INTEGRATION_PLAN_OUTPUTS_H_
