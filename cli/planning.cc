@@ -146,6 +146,26 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
   return plans;
 }
 
+double ToleranceOf(const ir::Module& module) {
+  for (ir::ValueId id = 0; id < module.size(); ++id) {
+    const ir::Shape& shape = module.at(id).shape;
+    switch (shape.element_type) {
+      case hlo::F16:
+      case hlo::BF16:
+      case hlo::F8E5M2:
+      case hlo::F8E4M3:
+      case hlo::F8E4M3FN:
+      case hlo::F8E4M3FNUZ:
+      case hlo::F8E4M3B11FNUZ:
+      case hlo::F8E5M2FNUZ:
+        return 3e-2;
+      default:
+        break;
+    }
+  }
+  return 1e-3;
+}
+
 }  // namespace
 
 service::PlanFunction PlanWith(store::ProfileStore* store) {
@@ -192,6 +212,7 @@ absl::StatusOr<Validation> PrepareValidation(
                    MakePrograms(request, {store, measurer}, progress, step));
 
   Validation validation;
+  validation.tolerance = ToleranceOf(step.analysis.module);
   v1::CompareRequest& compare = validation.request;
   *compare.mutable_device() = request.device;
   compare.mutable_device()->set_device_count(

@@ -45,6 +45,8 @@ struct Validation {
   v1::CompareRequest request;
   std::vector<ValidationPlan> plans;  // the chosen one first
   std::vector<Anchor> anchors;        // timed again by the request
+  // Of outputs: 1e-3; where the step computes with 16 bits or fewer, 3e-2.
+  double tolerance = 0;
 };
 
 struct ValidationRequest {

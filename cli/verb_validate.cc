@@ -1,14 +1,10 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/interrupt.h"
 #include "base/status_macros.h"
@@ -16,18 +12,18 @@
 #include "cli/cluster.h"
 #include "cli/context.h"
 #include "cli/devices.h"
-#include "cli/drift.h"
+#include "cli/other_inputs.h"
 #include "cli/plan_file.h"
 #include "cli/planning.h"
 #include "cli/progress.h"
 #include "cli/store.h"
+#include "cli/validation_report.h"
 #include "coordinator/service/planning_client.h"
 
 namespace meshwright::cli {
 namespace {
 
 using nlohmann::ordered_json;
-using Results = std::map<std::string, v1::ProfileResult>;
 
 struct ValidateFlags {
   std::string model;
@@ -37,109 +33,6 @@ struct ValidateFlags {
   uint64_t seed = 0;
   DeviceFlags devices;
 };
-
-// `drift` corrects what is predicted for the machine's speed of today.
-ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result,
-                 double drift) {
-  ordered_json row;
-  row["name"] = plan.name;
-  row["predicted_seconds"] = nullptr;
-  row["measured_seconds"] = nullptr;
-  row["measured_mad_seconds"] = nullptr;
-  row["error"] = nullptr;
-  row["error_as_profiled"] = nullptr;
-  row["predicted_peak_bytes"] = nullptr;
-  row["measured_peak_bytes"] = nullptr;
-  row["max_relative_difference"] = nullptr;
-  if (plan.predicted) {
-    row["predicted_seconds"] = plan.predicted_seconds;
-    row["predicted_peak_bytes"] = plan.predicted_peak_bytes;
-  }
-  if (result.outcome() != v1::MEASURED) {
-    row["failure"] =
-        absl::StrCat(v1::Outcome_Name(result.outcome()), ": ", result.reason());
-    return row;
-  }
-  const v1::Measurement& measured = result.measurement();
-  const double seconds = static_cast<double>(measured.median_ns()) * 1e-9;
-  row["measured_seconds"] = seconds;
-  row["measured_mad_seconds"] = static_cast<double>(measured.mad_ns()) * 1e-9;
-  if (plan.predicted) {
-    const double ratio = seconds > 0 ? plan.predicted_seconds / seconds : 1;
-    row["error"] = drift * ratio - 1;
-    row["error_as_profiled"] = ratio - 1;
-  }
-  row["measured_peak_bytes"] = measured.memory().peak_bytes();
-  row["max_relative_difference"] = result.max_relative_difference();
-  return row;
-}
-
-ordered_json Report(const Validation& validation, const Results& results) {
-  const std::optional<double> drift = Drift(validation.anchors, results);
-  ordered_json report;
-  report["machine_drift"] = nullptr;
-  if (drift.has_value()) report["machine_drift"] = *drift;
-  report["plans"] = ordered_json::array();
-  report["chosen"] = validation.plans.front().name;
-  report["best_measured"] = nullptr;
-  double best = 0;
-  for (const ValidationPlan& plan : validation.plans) {
-    v1::ProfileResult result;
-    result.set_reason("it has no result");
-    const auto found = results.find(plan.key);
-    if (found != results.end()) result = found->second;
-    ordered_json row = Row(plan, result, drift.value_or(1));
-    if (row["measured_seconds"].is_number()) {
-      const double seconds = row["measured_seconds"];
-      if (report["best_measured"].is_null() || seconds < best) {
-        best = seconds;
-        report["best_measured"] = plan.name;
-      }
-    }
-    report["plans"].push_back(std::move(row));
-  }
-  return report;
-}
-
-std::string Table(const ordered_json& report) {
-  std::string text = absl::StrFormat("%-12s %11s %11s %8s %11s %11s %11s\n",
-                                     "plan", "predicted", "measured", "error",
-                                     "predicted", "measured", "difference");
-  for (const ordered_json& row : report["plans"]) {
-    const std::string name = row["name"];
-    if (row.contains("failure")) {
-      absl::StrAppend(&text,
-                      absl::StrFormat("%-12s %s\n", name,
-                                      row["failure"].get<std::string>()));
-      continue;
-    }
-    const bool predicted = row["predicted_seconds"].is_number();
-    absl::StrAppend(
-        &text, absl::StrFormat(
-                   "%-12s %11s %11s %8s %11s %11s %11.1e\n", name,
-                   predicted ? FormatSeconds(row["predicted_seconds"]) : "-",
-                   FormatSeconds(row["measured_seconds"]),
-                   predicted ? absl::StrFormat("%.1f%%",
-                                               row["error"].get<double>() * 100)
-                             : "-",
-                   predicted ? FormatBytes(row["predicted_peak_bytes"]) : "-",
-                   FormatBytes(row["measured_peak_bytes"]),
-                   row["max_relative_difference"].get<double>()));
-  }
-  absl::StrAppend(&text, "chosen ", report["chosen"].get<std::string>());
-  if (!report["best_measured"].is_null()) {
-    absl::StrAppend(&text, ", best measured ",
-                    report["best_measured"].get<std::string>());
-  }
-  absl::StrAppend(&text, "\n");
-  if (report["machine_drift"].is_number()) {
-    absl::StrAppend(
-        &text, absl::StrFormat("segments timed again take %.3f times what they "
-                               "took when profiled; errors are less that\n",
-                               report["machine_drift"].get<double>()));
-  }
-  return text;
-}
 
 absl::StatusOr<Results> Run(const Context& context,
                             const v1::CompareRequest& request,
@@ -195,8 +88,17 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
   ASSIGN_OR_RETURN(
       const Results results,
       Run(context, validation.request, cluster->address(), interrupt.token()));
-  const ordered_json report = Report(validation, results);
-  *context.out << (context.json ? report.dump(2) + "\n" : Table(report));
+  const std::vector<std::string> differing =
+      Differing(validation.request, results, validation.tolerance);
+  Results on_others;
+  if (!differing.empty()) {
+    ASSIGN_OR_RETURN(on_others,
+                     Run(context, OnOtherInputs(validation.request, differing),
+                         cluster->address(), interrupt.token()));
+  }
+  const ordered_json report = ValidationReport(validation, results, on_others);
+  *context.out << (context.json ? report.dump(2) + "\n"
+                                : ValidationText(report));
   if (report["plans"][0].contains("failure")) {
     return absl::InternalError(
         absl::StrCat("the chosen plan did not run: ",

@@ -53,7 +53,7 @@ FOREIGN = {
     r"(Highs|highs|interfaces/highs)": ("planner/ilp",),
     r"openssl/": ("base",),
     r"spdlog/": ("base",),
-    r"CLI/": ("cli", "worker/service"),
+    r"CLI/": ("cli", "tests/bench", "worker/service"),
 }
 
 # A test may look at a neighbour below it that its library does not use.
