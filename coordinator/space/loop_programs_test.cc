@@ -81,6 +81,19 @@ class AccumulationTest : public testing::Test {
   ProfileSpace space_;
 };
 
+TEST_F(AccumulationTest, CountsAllProgramsOfAConfiguration) {
+  int count = 0;
+  for (const SegmentType& type : space_.types) {
+    for (const Configuration& it : type.configurations) {
+      if (it.program < 0) continue;
+      count += 1 + static_cast<int>(it.corrections.size());
+    }
+  }
+  EXPECT_EQ(space_.segment_programs, count);
+  EXPECT_GE(space_.segment_programs + space_.resharding_programs,
+            static_cast<int>(space_.programs.size()));
+}
+
 TEST_F(AccumulationTest, AStepIsItsTripsAndOneUpdate) {
   int64_t trips = 0;
   for (const ir::Loop& loop : analysis_.module.loops) {

@@ -13,8 +13,8 @@ namespace {
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
 
-// Configurations of one type -> their programs and bytes; returns how many need
-// a program.
+// Configurations of one type -> their programs and bytes; returns how many
+// programs that takes, those of every configuration counted.
 int MakePrograms(const Analysis& analysis, int type,
                  const std::vector<v1::InputSpec>& inputs,
                  const KeyContext& context, ProgramSet& programs,
@@ -31,14 +31,16 @@ int MakePrograms(const Analysis& analysis, int type,
         absl::StrCat("type ", type, ": ", configuration.describe), made[c],
         configuration);
   });
+  int count = 0;
   for (size_t c = 0; c < made.size() && !free; ++c) {
     const std::vector<int> kept = programs.Keep(std::move(made[c]));
+    count += static_cast<int>(kept.size());
     configurations[c].program = kept[configurations[c].program];
     for (Correction& correction : configurations[c].corrections) {
       correction.program = kept[correction.program];
     }
   }
-  return free ? 0 : static_cast<int>(configurations.size());
+  return count;
 }
 
 }  // namespace

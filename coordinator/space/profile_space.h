@@ -34,7 +34,7 @@ struct ProfileSpace {
   // By pair of segments (from, to): index of `borders`.
   std::vector<std::pair<std::pair<int, int>, int>> edges;
   std::vector<v1::Program> programs;
-  int segment_programs = 0;     // configurations, equal ones counted each
+  int segment_programs = 0;     // of configurations, equal ones counted each
   int resharding_programs = 0;  // pairs of different shardings, likewise
 };
 
