@@ -12,8 +12,8 @@ using Options = std::vector<int>;
 
 class Reducing {
  public:
-  explicit Reducing(const OneOfEach& problem)
-      : problem_(problem), pairs_of_(problem.groups()) {
+  Reducing(const OneOfEach& problem, const std::function<bool()>& is_over)
+      : problem_(problem), is_over_(is_over), pairs_of_(problem.groups()) {
     for (int g = 0; g < problem.groups(); ++g) {
       kept_.emplace_back(problem.options(g));
       std::iota(kept_.back().begin(), kept_.back().end(), 0);
@@ -29,6 +29,7 @@ class Reducing {
     while (is_changed) {
       is_changed = false;
       for (int g = 0; g < problem_.groups(); ++g) {
+        if (is_over_ && is_over_()) return Rest();
         const size_t before = kept_[g].size();
         DropImpossible(g);
         DropDominated(g);
@@ -186,12 +187,15 @@ class Reducing {
   }
 
   const OneOfEach& problem_;
+  const std::function<bool()>& is_over_;
   std::vector<std::vector<int>> pairs_of_;  // by group
   std::vector<Options> kept_;
 };
 
 }  // namespace
 
-Reduced Reduce(const OneOfEach& problem) { return Reducing(problem).Run(); }
+Reduced Reduce(const OneOfEach& problem, const std::function<bool()>& is_over) {
+  return Reducing(problem, is_over).Run();
+}
 
 }  // namespace meshwright::ilp

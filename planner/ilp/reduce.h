@@ -11,6 +11,7 @@
 #define MESHWRIGHT_PLANNER_ILP_REDUCE_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "planner/ilp/one_of_each.h"
@@ -24,7 +25,9 @@ struct Reduced {
   bool is_possible = true;  // a group without options is not
 };
 
-Reduced Reduce(const OneOfEach& problem);
+// Stopped, it leaves more options; `is_over` may be empty.
+Reduced Reduce(const OneOfEach& problem,
+               const std::function<bool()>& is_over = {});
 
 }  // namespace meshwright::ilp
 

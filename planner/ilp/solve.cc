@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "planner/ilp/highs.h"
+#include "planner/ilp/highs_in_time.h"
 #include "planner/ilp/linear.h"
 #include "planner/ilp/reduce.h"
 
@@ -50,7 +53,8 @@ class Solving {
 
   absl::StatusOr<Solution> Run() {
     if (!options_.known.empty()) Offer(options_.known);
-    const Reduced reduced = Reduce(problem_);
+    OfferFirst();
+    const Reduced reduced = Reduce(problem_, [this] { return IsLate(); });
     if (!reduced.is_possible) {
       is_infeasible_ = true;
       return Finished();
@@ -67,7 +71,10 @@ class Solving {
 
  private:
   absl::Status RunLinear(const Reduced& reduced) {
-    const Linear linear = ToLinear(reduced.problem);
+    const auto shared =
+        std::make_shared<const Linear>(ToLinear(reduced.problem));
+    const Linear& linear = *shared;
+    if (IsLate()) return {};
     HighsOptions options{
         .is_over = options_.is_over,
         .most_nodes = options_.most_nodes,
@@ -81,7 +88,7 @@ class Solving {
     if (!inside.empty() && CostOf(reduced.problem, inside).has_value()) {
       options.start = ToValues(reduced.problem, linear, inside);
     }
-    ASSIGN_OR_RETURN(const HighsAnswer answer, RunHighs(linear, options));
+    ASSIGN_OR_RETURN(const HighsAnswer answer, RunHighsInTime(shared, options));
     if (answer.values.has_value()) {
       Offer(
           Outside(reduced, ToChoice(reduced.problem, linear, *answer.values)));
@@ -89,6 +96,60 @@ class Solving {
     is_infeasible_ = answer.is_infeasible;
     solution_.bound += SafeBound(reduced.problem, linear, answer.bound);
     return {};
+  }
+
+  // Something at once, unless forbidden pairs or budgets stand in its way:
+  // group by group what costs least beside those before, and what weighs least.
+  void OfferFirst() {
+    std::vector<std::vector<int>> pairs_of(problem_.groups());
+    for (size_t p = 0; p < problem_.pairs.size(); ++p) {
+      const Pair& pair = problem_.pairs[p];
+      pairs_of[std::max(pair.a, pair.b)].push_back(static_cast<int>(p));
+    }
+    for (const bool by_weight : {false, true}) {
+      if (by_weight && problem_.budgets.empty()) return;
+      std::vector<int> choice(problem_.groups(), 0);
+      for (int g = 0; g < problem_.groups(); ++g) {
+        const auto rank = [&](int option) {
+          choice[g] = option;
+          return std::pair(by_weight ? WeightOf(g, option) : 0,
+                           CostBeside(g, option, pairs_of[g], choice));
+        };
+        int best = 0;
+        auto least = rank(0);
+        for (int option = 1; option < problem_.options(g); ++option) {
+          if (const auto other = rank(option); other < least) {
+            least = other;
+            best = option;
+          }
+        }
+        choice[g] = best;
+      }
+      Offer(std::move(choice));
+    }
+  }
+
+  // The shares of the budgets that it takes.
+  double WeightOf(int g, int option) const {
+    double weight = 0;
+    for (const Budget& budget : problem_.budgets) {
+      weight += static_cast<double>(budget.weights[g][option]) /
+                static_cast<double>(budget.limit + 1);
+    }
+    return weight;
+  }
+
+  // With the groups before it; more than any cost where that is forbidden.
+  int64_t CostBeside(int g, int option, const std::vector<int>& pairs,
+                     const std::vector<int>& choice) const {
+    int64_t cost = problem_.costs[g][option];
+    for (const int p : pairs) {
+      const Pair& pair = problem_.pairs[p];
+      const auto& entry = problem_.at(pair, choice[pair.a], choice[pair.b]);
+      if (!entry.has_value()) return std::numeric_limits<int64_t>::max();
+      cost += *entry;
+    }
+    return cost;
   }
 
   static std::vector<int> Cheapest(const OneOfEach& problem) {

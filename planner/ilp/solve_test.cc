@@ -119,6 +119,40 @@ TEST(IlpSolveTest, HoldsWhenStopped) {
   EXPECT_NE(late->verdict, Verdict::kInfeasible);
 }
 
+// HiGHS does not look up while it makes so large a program smaller: these runs
+// are left behind, more of them than may go on at once, and those after them
+// find what they would have found alone.
+TEST(IlpSolveTest, GoesOnWhileRunsAreLeftBehind) {
+  const OneOfEach large =
+      RandomOneOfEach(7, {.groups = 40, .options = 12, .costs = 1'000'000'000});
+  for (int round = 0; round < 8; ++round) {
+    int left = 20;
+    const auto solution =
+        Solve(large, {.is_over = [&left] { return left-- <= 0; }});
+    ASSERT_TRUE(solution.ok()) << solution.status();
+    ASSERT_TRUE(solution->choice.has_value());
+    EXPECT_EQ(CostOf(large, *solution->choice), solution->cost);
+    EXPECT_LE(solution->bound, solution->cost);
+  }
+  const OneOfEach small = RandomOneOfEach(3, {.groups = 6, .budgets = 1});
+  const auto solution = Solve(small);
+  ASSERT_TRUE(solution.ok()) << solution.status();
+  EXPECT_EQ(solution->cost, *LeastCost(small));
+}
+
+TEST(IlpSolveTest, HasAChoiceAtOnceWhereNothingIsForbidden) {
+  for (int seed = 0; seed < 20; ++seed) {
+    const OneOfEach problem =
+        RandomOneOfEach(seed, {.groups = 8, .budgets = seed % 2});
+    const auto solution = Solve(problem, {.is_over = [] { return true; }});
+    ASSERT_TRUE(solution.ok()) << solution.status();
+    if (!LeastCost(problem).has_value()) continue;
+    ASSERT_TRUE(solution->choice.has_value());
+    EXPECT_EQ(CostOf(problem, *solution->choice), solution->cost);
+    EXPECT_LE(solution->bound, *LeastCost(problem));
+  }
+}
+
 TEST(IlpSolveTest, TheSameProgramGetsTheSameAnswer) {
   const OneOfEach problem = Large();
   const auto a = Solve(problem, {.most_nodes = 5});

@@ -63,7 +63,8 @@ class Sketches {
   }
 
   // Picoseconds from every sketch to `target`: Dijkstra against the steps.
-  std::vector<int64_t> LeftTo(int target) {
+  std::vector<int64_t> LeftTo(int target,
+                              const std::function<bool()>& is_over) {
     left_.assign(used_.size(), kUnreached);
     std::vector<bool> done(used_.size(), false);
     left_[target] = 0;
@@ -76,6 +77,7 @@ class Sketches {
         }
       }
       if (at < 0) return left_;
+      if (is_over()) return std::vector<int64_t>(used_.size(), 0);
       done[at] = true;
       for (int axis = 0; axis < axes_; ++axis) RelaxAxis(at, axis);
       RelaxPermutes(at);
@@ -137,9 +139,10 @@ class Sketches {
 }  // namespace
 
 Bound::Bound(const LayoutProblem& problem, const Tiling& tiling,
-             const PackedSpec& target)
+             const PackedSpec& target, const std::function<bool()>& is_over)
     : tiling_(tiling), target_(tiling.RolesOf(target)) {
-  left_ = Sketches(problem, tiling).LeftTo(SketchOf(tiling, target_, target_));
+  left_ = Sketches(problem, tiling)
+              .LeftTo(SketchOf(tiling, target_, target_), is_over);
 }
 
 int64_t Bound::From(const PackedSpec& spec) const {

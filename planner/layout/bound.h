@@ -11,11 +11,13 @@
 //                  slowest of them alone
 // The bound is the cheapest way from sketch to sketch. So it is admissible, and
 // consistent in integers, for any link costs that keep their promises.
+// Stopped while it is made, it is 0 everywhere.
 // Threads: const after construction.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_BOUND_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_BOUND_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "planner/layout/tiling.h"
@@ -25,7 +27,7 @@ namespace meshwright::layout {
 class Bound {
  public:
   Bound(const LayoutProblem& problem, const Tiling& tiling,
-        const PackedSpec& target);
+        const PackedSpec& target, const std::function<bool()>& is_over);
 
   int64_t From(const PackedSpec& spec) const;  // picoseconds
 

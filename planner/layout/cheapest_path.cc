@@ -36,20 +36,29 @@ struct Waiting {
   }
 };
 
+bool IsOver(const SearchOptions& options) {
+  return options.stop.stop_requested() ||
+         (options.deadline.has_value() &&
+          std::chrono::steady_clock::now() >= *options.deadline);
+}
+
 class Search {
  public:
-  Search(const LayoutProblem& problem, const Tiling& tiling)
-      : tiling_(tiling),
+  Search(const LayoutProblem& problem, const Tiling& tiling,
+         const SearchOptions& options)
+      : options_(options),
+        tiling_(tiling),
         source_(tiling.Pack(problem.source)),
         target_(tiling.Pack(problem.target)),
         one_step_(problem, tiling),
-        bound_(problem, tiling, target_) {
+        bound_(problem, tiling, target_,
+               [&options] { return IsOver(options); }) {
     nodes_.reserve(256);
     index_.reserve(256);
   }
 
   // Until the best path is known, or the options say stop.
-  void Run(const SearchOptions& options) {
+  void Run() {
     PackedStep start;
     start.key = tiling_.Key(source_);
     const absl::uint128 goal = tiling_.Key(target_);
@@ -63,9 +72,7 @@ class Search {
       }
       lower_bound_ = queue_.top().estimate;
       if (nodes_[at].step.key == goal) return;
-      if (tried > options.most_steps || options.stop.stop_requested() ||
-          (options.deadline.has_value() &&
-           std::chrono::steady_clock::now() >= *options.deadline)) {
+      if (tried > options_.most_steps || IsOver(options_)) {
         cut_short_ = true;
         return;
       }
@@ -133,6 +140,7 @@ class Search {
     return before;
   }
 
+  const SearchOptions& options_;
   const Tiling& tiling_;
   const PackedSpec source_;
   const PackedSpec target_;
@@ -197,8 +205,8 @@ Path MakePath(const LayoutProblem& problem, const Tiling& tiling,
 absl::StatusOr<Conversion> CheapestPath(const LayoutProblem& problem,
                                         const SearchOptions& options) {
   const Tiling tiling(problem);
-  Search search(problem, tiling);
-  search.Run(options);
+  Search search(problem, tiling, options);
+  search.Run();
   Conversion conversion;
   conversion.specs_seen = search.seen();
   if (const auto steps = search.Steps(); steps.has_value()) {

@@ -90,7 +90,8 @@ TEST(BoundTest, IsAdmissibleAndConsistent) {
     const LayoutProblem problem =
         MakeRandomLayout(seed, {.axes = 3, .dims = 3}).problem;
     const Tiling tiling(problem);
-    const Bound bound(problem, tiling, tiling.Pack(problem.target));
+    const Bound bound(problem, tiling, tiling.Pack(problem.target),
+                      [] { return false; });
     EXPECT_EQ(bound.From(tiling.Pack(problem.target)), 0);
     OneStep one_step(problem, tiling);
     const int dims = static_cast<int>(problem.shape.size());

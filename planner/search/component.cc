@@ -23,17 +23,41 @@ constexpr int64_t kFirstWidth = 32;
 constexpr int64_t kWider = 8;
 constexpr int64_t kLabelEntries = 1 << 18;  // of tables that guide labels
 
+// Every variable and every join at its least.
+Cost LeastSum(const Model& model) {
+  Cost sum = model.base;
+  for (size_t v = 0; v < model.variables.size(); ++v) {
+    const std::vector<Cost>& time = model.domain(v).time;
+    sum = Clamp(sum + *std::min_element(time.begin(), time.end()));
+  }
+  std::vector<Cost> least;
+  for (const Matrix& matrix : model.matrices) {
+    least.push_back(
+        *std::min_element(matrix.entries.begin(), matrix.entries.end()));
+  }
+  for (const Model::Join& join : model.joins) {
+    sum = Clamp(sum + least[join.matrix]);
+  }
+  return sum;
+}
+
 class ComponentSearch {
  public:
   ComponentSearch(const Graph& graph, Model model, RunCopies& copies,
                   const Effort& effort, const Until& until)
       : graph_(graph),
-        model_(Reduce(std::move(model), false)),
+        until_([this, &until] { return result_.cost < kNever && until(); },
+               until.deadline),
+        model_(std::move(model)),
         copies_(copies),
-        effort_(effort),
-        until_(until) {}
+        effort_(effort) {}
 
   ComponentResult Run() {
+    if (!model_.IsPossible()) return {kNever, kNever};
+    OfferGreedy();
+    Raise(LeastSum(model_));
+    if (IsOver()) return result_;
+    model_ = Reduce(std::move(model_), false, until_);
     if (!model_.IsPossible()) return {kNever, kNever};
     order_ = ChooseOrder(model_);
     if (order_.steps <= effort_.easy_steps && Eliminated()) return result_;
@@ -42,7 +66,7 @@ class ComponentSearch {
       if (IsOver() || Eliminated() || IsProved()) break;
       Widen();
     }
-    if (!IsProved() && !(result_.cost < kNever && until_())) Program();
+    if (!IsProved() && !until_()) Program();
     return result_;
   }
 
@@ -52,10 +76,31 @@ class ComponentSearch {
  private:
   bool IsProved() const { return result_.bound >= result_.cost; }
 
-  // Nothing more to find, or to be spent. Without a plan it is not stopped.
+  // Nothing more to find, or to be spent.
   bool IsOver() const {
-    return result_.bound >= kNever || is_spent_ ||
-           (result_.cost < kNever && until_());
+    return result_.bound >= kNever || is_spent_ || until_();
+  }
+
+  // A plan at once, unless forbidden pairs stand in its way: variable by
+  // variable what costs least beside those before.
+  void OfferGreedy() {
+    std::vector<int> places(model_.variables.size(), 0);
+    const auto joins_of = JoinsOf(model_);
+    for (int v = 0; v < static_cast<int>(places.size()); ++v) {
+      std::vector<Cost> costs = model_.domain(v).time;
+      for (const int j : joins_of[v]) {
+        const Model::Join& join = model_.joins[j];
+        const bool is_row = join.a == v;
+        const int other = is_row ? join.b : join.a;
+        if (other > v) continue;
+        const Link link{&model_.matrices[join.matrix], !is_row};
+        for (size_t c = 0; c < costs.size(); ++c) {
+          costs[c] = Clamp(costs[c] + link.at(c, places[other]));
+        }
+      }
+      places[v] = std::min_element(costs.begin(), costs.end()) - costs.begin();
+    }
+    Offer(places);
   }
 
   // The answer, where tables are small enough; of a plan that is proved
@@ -66,8 +111,7 @@ class ComponentSearch {
       return false;
     }
     const Buckets buckets(model_, 0, order_.sequence, effort_.table_entries,
-                          nullptr,
-                          [this] { return result_.cost < kNever && until_(); });
+                          nullptr, until_);
     if (!buckets.is_complete()) return false;
     result_.cost = result_.bound = buckets.bound();
     if (result_.cost >= kNever) return true;
@@ -98,14 +142,14 @@ class ComponentSearch {
     const Relaxed relaxed =
         Relax(model_, order_, 0, result_.cost, {}, effort_, until_);
     Raise(relaxed.bound);
-    if (relaxed.bound >= kNever || !relaxed.buckets->is_complete()) return;
+    if (relaxed.bound >= kNever || !relaxed.is_complete()) return;
     const std::vector<int> places = BestPlaces(*relaxed.buckets);
     if (Draft(model_, places).time() < kNever) {
-      Offer(Polish(model_, places, kNoLimit));
+      Offer(Polish(model_, places, kNoLimit, until_));
     }
     model_ = Reduce(
         Focus(model_, 0, result_.cost, effort_.easy_steps, effort_, until_),
-        false);
+        false, until_);
     if (!model_.IsPossible()) {
       Raise(kNever);
       return;
@@ -129,11 +173,10 @@ class ComponentSearch {
     const Relaxed relaxed = Relax(model_, order_, 0, result_.cost,
                                   {.entries = kLabelEntries}, effort_, until_);
     Raise(relaxed.bound);
-    if (IsProved() || !relaxed.buckets->is_complete()) return;
+    if (IsProved() || !relaxed.is_complete()) return;
     Labels labels(model_, {{0, relaxed.buckets.get()}},
                   {.most_time = result_.cost, .width = width_});
-    const Cost time =
-        labels.Solve([this] { return result_.cost < kNever && until_(); });
+    const Cost time = labels.Solve(until_);
     last_ = labels.candidates();
     candidates_ += last_;
     if (time < kNever) Offer(labels.Places());
@@ -152,12 +195,12 @@ class ComponentSearch {
   }
 
   const Graph& graph_;
+  ComponentResult result_;
+  const Until until_;  // never over without a plan
   Model model_;
   RunCopies& copies_;
   const Effort& effort_;
-  const Until& until_;
   Order order_;
-  ComponentResult result_;
   std::vector<int> configs_;
   int64_t width_ = 0;
   int64_t candidates_ = 0;

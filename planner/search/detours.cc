@@ -16,12 +16,12 @@ constexpr int64_t kTurns = 1000;  // labels between two looks at `until`
 }  // namespace
 
 Detours::Detours(const Line& line, const std::vector<std::vector<Loop>>& loops,
-                 int64_t price, int64_t room)
+                 std::vector<Guide> guides, int64_t price, int64_t room)
     : line_(line),
       loops_(loops),
       price_(price),
       room_(room),
-      guides_(MakeGuides(line, loops, price)) {
+      guides_(std::move(guides)) {
   for (size_t b = 0; b < line.size(); ++b) {
     arcs_.push_back(ArcsOf(b));
     if (loops[b].size() == 2) open_block_ = b;

@@ -34,9 +34,9 @@ namespace meshwright::search {
 
 class Detours {
  public:
-  // Borrows the line and the loops, by block.
+  // Borrows the line and the loops, by block; `guides` are theirs at the price.
   Detours(const Line& line, const std::vector<std::vector<Loop>>& loops,
-          int64_t price, int64_t room);
+          std::vector<Guide> guides, int64_t price, int64_t room);
 
   // No plan within the room takes less.
   Cost bound() const;

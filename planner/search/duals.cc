@@ -34,19 +34,19 @@ Duals::Duals(const Model& model, int64_t price, Cost most)
   }
 }
 
-bool Duals::Pass() {
+bool Duals::Pass(const Until& until) {
   for (const bool forward : {true, false}) {
     if (is_empty_) return false;
-    Sweep(forward);
+    Sweep(forward, until);
   }
   return !is_empty_;
 }
 
-void Duals::Sweep(bool forward) {
+void Duals::Sweep(bool forward, const Until& until) {
   const Cost bound = Bound() - rounding_;
   is_empty_ = bound >= kDead;
   const int size = static_cast<int>(own_.size());
-  for (int i = 0; i < size && !is_empty_; ++i) {
+  for (int i = 0; i < size && !is_empty_ && !until(); ++i) {
     const int v = forward ? i : size - 1 - i;
     const auto& behind = forward ? earlier_[v] : later_[v];
     const auto& ahead = forward ? later_[v] : earlier_[v];

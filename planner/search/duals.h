@@ -22,6 +22,7 @@
 #include "planner/search/buckets.h"
 #include "planner/search/model.h"
 #include "planner/search/narrow.h"
+#include "planner/search/until.h"
 
 namespace meshwright::search {
 
@@ -30,8 +31,9 @@ class Duals {
   // Borrows the model. No priced choice that is allowed costs kNever / 4.
   Duals(const Model& model, int64_t price, Cost most);
 
-  // Forward and back. False once no choice of at most `most` is left.
-  bool Pass();
+  // Forward and back. False once no choice of at most `most` is left. One that
+  // is stopped on the way has moved fewer costs; all holds as before.
+  bool Pass(const Until& until);
 
   // No choice costs less; of those of at most `most`.
   Cost Bound() const;
@@ -45,7 +47,7 @@ class Duals {
     bool is_row = false;
   };
 
-  void Sweep(bool forward);
+  void Sweep(bool forward, const Until& until);
   void Draw(int v, const Side& side);
   void HandOn(int v, const std::vector<Side>& sides, int shares);
   void Bury(int v, Cost rest);

@@ -3,11 +3,13 @@
 namespace meshwright::search {
 
 // Two by two until one run is left.
-Front FrontMerger::Merge(Runs& runs) {
+bool FrontMerger::Merge(Runs& runs, const Until& until) {
+  if (runs.is_front || runs.begins.empty()) return true;
   do {
     merged_.clear();
     size_t count = 0;
     for (size_t i = 0; i < runs.begins.size(); i += 2) {
+      if (until()) return false;
       const auto at = [&](size_t run) {
         return runs.labels.data() + (run < runs.begins.size()
                                          ? runs.begins[run]
@@ -20,7 +22,8 @@ Front FrontMerger::Merge(Runs& runs) {
     runs.begins.resize(count);
     runs.labels.swap(merged_);
   } while (runs.begins.size() > 1);
-  return runs.labels;
+  runs.is_front = true;
+  return true;
 }
 
 // Appends to merged_ what is not dominated.
@@ -45,10 +48,10 @@ void FrontMerger::MergeTwo(const Label* a, const Label* b, const Label* end) {
   }
 }
 
-Cost HoldToWidth(std::vector<Front>& fronts, int64_t width) {
+Cost HoldToWidth(std::span<Runs> groups, int64_t width) {
   std::vector<Cost> bounds;
-  for (const Front& front : fronts) {
-    for (const Label& label : front) bounds.push_back(label.bound);
+  for (const Runs& runs : groups) {
+    for (const Label& label : runs.labels) bounds.push_back(label.bound);
   }
   if (static_cast<int64_t>(bounds.size()) <= width) return kNever;
   const auto nth = bounds.begin() + width;
@@ -57,11 +60,12 @@ Cost HoldToWidth(std::vector<Front>& fronts, int64_t width) {
   int64_t equal = width;  // of that bound, how many stay
   equal -= std::count_if(bounds.begin(), nth,
                          [&](Cost bound) { return bound < least_let_go; });
-  for (Front& front : fronts) {
-    std::erase_if(front, [&](const Label& label) {
+  for (Runs& runs : groups) {
+    std::erase_if(runs.labels, [&](const Label& label) {
       return label.bound > least_let_go ||
              (label.bound == least_let_go && equal-- <= 0);
     });
+    if (runs.labels.empty()) runs.begins.clear();
   }
   return least_let_go;
 }

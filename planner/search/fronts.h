@@ -11,10 +11,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "planner/search/costs.h"
+#include "planner/search/until.h"
 
 namespace meshwright::search {
 
@@ -43,14 +45,16 @@ struct MemoryGoal {
 struct Runs {
   std::vector<Label> labels;
   std::vector<size_t> begins;
+  bool is_front = false;  // one run, of what is not dominated
 };
 
 class FrontMerger {
  public:
   explicit FrontMerger(const MemoryGoal& goal) : goal_(goal) {}
 
-  // Uses `runs` up.
-  Front Merge(Runs& runs);
+  // Leaves one run, of what is not dominated. False if stopped: what is left is
+  // of no use then.
+  bool Merge(Runs& runs, const Until& until);
 
  private:
   void MergeTwo(const Label* a, const Label* b, const Label* end);
@@ -60,9 +64,9 @@ class FrontMerger {
   std::vector<std::pair<int64_t, int64_t>> stairs_;  // bytes, room
 };
 
-// Lets the labels of the largest bounds go; returns the least bound let go,
-// kNever if none was.
-Cost HoldToWidth(std::vector<Front>& fronts, int64_t width);
+// Lets the labels of the largest bounds go, over all groups; returns the least
+// bound let go, kNever if none was. Each group is one run.
+Cost HoldToWidth(std::span<Runs> groups, int64_t width);
 
 }  // namespace meshwright::search
 

@@ -60,7 +60,7 @@ void AddMean(const Block& block, const std::vector<Loop>& loops, int64_t price,
 }
 
 void AddLong(const Block& block, const std::vector<Loop>& loops, int64_t price,
-             Guide& guide) {
+             const Until& until, Guide& guide) {
   AddMean(block, loops, price, guide);
   guide.is_root.assign(block.size(), false);
   for (const Loop& loop : loops) guide.is_root[loop.vertices.front()] = true;
@@ -71,6 +71,7 @@ void AddLong(const Block& block, const std::vector<Loop>& loops, int64_t price,
   Settle(guide.step, guide.unvisited);
   guide.none.push_back(guide.exit);
   for (int64_t left = 1; left < block.copies; ++left) {
+    if (until()) return;
     guide.none.push_back(
         After(guide.step, Only(guide.is_root, false, guide.none.back())));
   }
@@ -85,7 +86,7 @@ void AddLong(const Block& block, const std::vector<Loop>& loops, int64_t price,
 
 std::vector<Guide> MakeGuides(const Line& line,
                               const std::vector<std::vector<Loop>>& loops,
-                              int64_t price) {
+                              int64_t price, const Until& until) {
   std::vector<Guide> guides(line.size());
   for (size_t b = line.size(); b > 0; --b) {
     const Block& block = line[b - 1];
@@ -101,7 +102,8 @@ std::vector<Guide> MakeGuides(const Line& line,
       }
     }
     if (block.copies > 1) {
-      AddLong(block, loops[b - 1], price, guide);
+      AddLong(block, loops[b - 1], price, until, guide);
+      if (until()) return guides;
     } else {
       guide.entry = guide.exit;
     }

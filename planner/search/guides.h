@@ -15,6 +15,7 @@
 
 #include "planner/search/blocks.h"
 #include "planner/search/loops.h"
+#include "planner/search/until.h"
 
 namespace meshwright::search {
 
@@ -36,9 +37,10 @@ struct Guide {
   }
 };
 
+// Stopped, they are of no use.
 std::vector<Guide> MakeGuides(const Line& line,
                               const std::vector<std::vector<Loop>>& loops,
-                              int64_t price);
+                              int64_t price, const Until& until);
 
 // Time plus priced bytes of a vertex.
 inline Cost PricedTime(const Block& block, int v, int64_t price) {

@@ -91,14 +91,15 @@ void Draft::Move(int v, int place) {
 }
 
 std::vector<int> Mix(const Model& model, const std::vector<int>& small,
-                     const std::vector<int>& fast, int64_t limit_bytes) {
+                     const std::vector<int>& fast, int64_t limit_bytes,
+                     const Until& until) {
   const size_t size = small.size();
   Cost least = kNever;
   size_t moved = 0;  // of the best plan, from the end it began at
   bool is_backwards = false;
   const auto walk = [&](bool backwards) {
     Draft draft(model, small);
-    for (size_t i = 0; i < size; ++i) {
+    for (size_t i = 0; i < size && !until(); ++i) {
       const size_t v = backwards ? size - 1 - i : i;
       draft.Move(static_cast<int>(v), fast[v]);
       if (draft.time() >= least || draft.peak() > limit_bytes) continue;
@@ -116,12 +117,13 @@ std::vector<int> Mix(const Model& model, const std::vector<int>& small,
 }
 
 std::vector<int> Polish(const Model& model, std::vector<int> places,
-                        int64_t limit_bytes) {
+                        int64_t limit_bytes, const Until& until) {
   Draft draft(model, std::move(places));
   bool is_changed = true;
   for (int sweep = 0; sweep < kMostSweeps && is_changed; ++sweep) {
     is_changed = false;
     for (size_t v = 0; v < model.variables.size(); ++v) {
+      if (until()) return draft.places();
       int best = draft.places()[v];
       Cost least = draft.TimeAt(v, best);
       for (int place = 0; place < model.size(v); ++place) {
@@ -139,13 +141,14 @@ std::vector<int> Polish(const Model& model, std::vector<int> places,
 }
 
 void MixPlans(const Graph& graph, const std::vector<int>& too_large,
-              int64_t limit_bytes, Incumbent& incumbent) {
-  if (too_large.size() > kMostMixed) return;
+              int64_t limit_bytes, const Until& until, Incumbent& incumbent) {
+  if (too_large.size() > kMostMixed || until()) return;
   const Model model = LaidOutModel(graph);
+  if (until()) return;
   std::vector<int> places = Mix(model, PlacesOf(model, incumbent.slots),
-                                PlacesOf(model, too_large), limit_bytes);
-  if (places.size() <= kMostPolished) {
-    places = Polish(model, std::move(places), limit_bytes);
+                                PlacesOf(model, too_large), limit_bytes, until);
+  if (places.size() <= kMostPolished && !until()) {
+    places = Polish(model, std::move(places), limit_bytes, until);
   }
   const Draft draft(model, places);
   if (draft.time() >= incumbent.time) return;

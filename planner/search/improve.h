@@ -4,7 +4,8 @@
 // variable goes over from one to the other, and the fastest mixture that fits
 // is kept. A plan is polished by moving single variables as long as that makes
 // it faster and it still fits.
-// In → Out: places by variable → places by variable, that fit.
+// In → Out: places by variable → places by variable, that fit. Stopped, they
+// are the best so far.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_IMPROVE_H_
 #define MESHWRIGHT_PLANNER_SEARCH_IMPROVE_H_
 
@@ -14,6 +15,7 @@
 
 #include "planner/search/memory.h"
 #include "planner/search/model.h"
+#include "planner/search/until.h"
 
 namespace meshwright::search {
 
@@ -48,15 +50,16 @@ class Draft {
 
 // The fastest plan that fits on the way from `small`, which fits, to `fast`.
 std::vector<int> Mix(const Model& model, const std::vector<int>& small,
-                     const std::vector<int>& fast, int64_t limit_bytes);
+                     const std::vector<int>& fast, int64_t limit_bytes,
+                     const Until& until);
 
 // `places` fits, and so does what comes out.
 std::vector<int> Polish(const Model& model, std::vector<int> places,
-                        int64_t limit_bytes);
+                        int64_t limit_bytes, const Until& until);
 
 // The same for slots of a graph; a faster plan that fits becomes the incumbent.
 void MixPlans(const Graph& graph, const std::vector<int>& too_large,
-              int64_t limit_bytes, Incumbent& incumbent);
+              int64_t limit_bytes, const Until& until, Incumbent& incumbent);
 
 }  // namespace meshwright::search
 

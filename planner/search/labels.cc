@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -14,6 +15,11 @@ constexpr int kUnmet = -1;
 constexpr Cost kRounding = 4;
 constexpr int64_t kGroupCost = 8;     // in candidates
 constexpr size_t kManyLabels = 1000;  // between two looks at `until`
+// Labels of a stage are held to twice the width when there are four times as
+// many, so that they never take much memory.
+constexpr int64_t kMostWidths = 4;
+constexpr int64_t kHeldWidths = 2;
+constexpr int64_t kFewWaiting = 1 << 15;
 
 // Against the order of elimination, and what hangs below one variable before
 // what hangs below another, so that few variables are waited for at a time.
@@ -204,28 +210,59 @@ bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
       next.bytes += bytes;
       next.transient = std::max(next.transient, transient);
       ++candidates_;
-      if (SetBound(next, completions, after)) runs.push_back(next);
+      if (!SetBound(next, completions, after)) continue;
+      if (next.bound > cut_) {
+        let_go_ = std::min(let_go_, next.bound);
+        continue;
+      }
+      runs.push_back(next);
     }
-    if (runs.size() > begin) runs_[place.group].begins.push_back(begin);
+    if (runs.size() == begin) continue;
+    runs_[place.group].begins.push_back(begin);
+    runs_[place.group].is_front = false;
+    waiting_ += static_cast<int64_t>(runs.size() - begin);
+    if (waiting_ > std::max(kFewWaiting, kMostWidths * goal_.width) &&
+        !Hold(stage.keys.size(), kHeldWidths * goal_.width, until)) {
+      return false;
+    }
   }
   return true;
+}
+
+// Merges the runs of every group and lets go what is too many. False if
+// stopped.
+bool Labels::Hold(int groups, int64_t width, const Until& until) {
+  waiting_ = 0;
+  for (int group = 0; group < groups; ++group) {
+    if (!merger_.Merge(runs_[group], until)) return false;
+  }
+  const std::span<Runs> all(runs_.data(), groups);
+  cut_ = HoldToWidth(all, width);
+  let_go_ = std::min(let_go_, cut_);
+  for (const Runs& runs : all) {
+    waiting_ += static_cast<int64_t>(runs.labels.size());
+  }
+  return !until();
 }
 
 bool Labels::Expand(const Stage& before, Stage& stage, const Until& until) {
   for (Runs& runs : runs_) {
     runs.labels.clear();
     runs.begins.clear();
+    runs.is_front = false;
   }
+  waiting_ = 0;
+  cut_ = kNever;
   for (size_t from = 0; from < before.fronts.size(); ++from) {
     if (from % kManyLabels == kManyLabels - 1 && until()) return false;
     if (!ExpandGroup(before, static_cast<int>(from), stage, until)) {
       return false;
     }
   }
+  if (!Hold(stage.keys.size(), goal_.width, until)) return false;
   for (int group = 0; group < stage.keys.size(); ++group) {
-    stage.fronts.push_back(merger_.Merge(runs_[group]));
+    stage.fronts.push_back(runs_[group].labels);
   }
-  let_go_ = std::min(let_go_, HoldToWidth(stage.fronts, goal_.width));
   Compact(stage);
   return true;
 }

@@ -73,6 +73,7 @@ class Labels {
   bool Expand(const Stage& before, Stage& stage, const Until& until);
   bool ExpandGroup(const Stage& before, int from, Stage& stage,
                    const Until& until);
+  bool Hold(int groups, int64_t width, const Until& until);
   std::vector<Place> PlacesOf(int v);
   void Meet(const Stage& before, int from, Place& place, Stage& stage);
   bool SetBound(Label& label, const Cost* completions,
@@ -92,6 +93,8 @@ class Labels {
   std::vector<int64_t> bytes_after_;  // the least bytes of later stages
   FrontMerger merger_;
   std::vector<Runs> runs_;  // by group
+  int64_t waiting_ = 0;     // labels of runs_
+  Cost cut_ = kNever;       // labels of a larger bound go at once
   std::vector<Cost> slack_;
   std::vector<int> places_;
   std::vector<Cost> additions_;

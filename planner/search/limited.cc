@@ -63,7 +63,8 @@ class Search {
  public:
   Search(Model model, int64_t limit_bytes, const Effort& effort,
          const Until& until, Incumbent& incumbent)
-      : model_(std::make_shared<const Model>(Reduce(std::move(model), true))),
+      : model_(std::make_shared<const Model>(
+            Reduce(std::move(model), true, until))),
         pace_(IsForest(*model_) ? kForestPace : kGraphPace),
         limit_(limit_bytes),
         effort_(effort),
@@ -128,7 +129,7 @@ class Search {
     const Model model =
         Reduce(Focus(*model_, root.price, MostOf(root, root.price),
                      effort_.easy_steps, effort_, until_),
-               true);
+               true, until_);
     if (!model.IsPossible()) return;
     std::vector<int> known(model.variables.size());
     for (size_t v = 0; v < known.size(); ++v) {
@@ -254,7 +255,7 @@ class Search {
         range.bound = kNever;
         return;
       }
-      if (!relaxed.buckets->is_complete()) return;
+      if (!relaxed.is_complete()) return;
       const Cost bound = relaxed.bound - PriceOf(price, RoomOf(range));
       if (bound > range.bound) {
         range.bound = bound;
@@ -273,9 +274,10 @@ class Search {
       price = next;
     }
     if (small.empty()) return;
-    Offer(model, Polish(model, small, limit_));
+    Offer(model, Polish(model, small, limit_, until_));
     if (fast.empty()) return;
-    Offer(model, Polish(model, Mix(model, small, fast, limit_), limit_));
+    Offer(model, Polish(model, Mix(model, small, fast, limit_, until_), limit_,
+                        until_));
   }
 
   // Makes a plan the incumbent if it fits and is better.
@@ -360,7 +362,7 @@ class Search {
                               Clamp(target + PriceOf(price, RoomOf(range))),
                               spend, effort_, until_));
       if (relaxed.back().bound >= kNever) return true;
-      if (!relaxed.back().buckets->is_complete()) return false;
+      if (!relaxed.back().is_complete()) return false;
       priced.push_back({price, relaxed.back().buckets.get()});
     }
     Labels labels(model, std::move(priced),

@@ -205,9 +205,10 @@ class LineSearch {
     const std::vector<int> small = PlacesOf(model_, range.small.slots);
     if (Draft(model_, small).peak() > limit_) return;
     const Cost time = incumbent_.time;
-    Offer(Mix(model_, small, PlacesOf(model_, range.fast.slots), limit_));
+    Offer(
+        Mix(model_, small, PlacesOf(model_, range.fast.slots), limit_, until_));
     if (incumbent_.time == time) return;
-    Offer(Polish(model_, PlacesOf(model_, incumbent_.slots), limit_));
+    Offer(Polish(model_, PlacesOf(model_, incumbent_.slots), limit_, until_));
   }
 
   // Time plus priced bytes, without the configurations of too large a
@@ -280,7 +281,8 @@ class LineSearch {
     Bracket bracket(range.fast.point, range.small.point, range.price, dearest_);
     int64_t price = range.price;
     for (int round = 0; round < kMostRounds; ++round) {
-      const LinePrices prices(line, price);
+      const LinePrices prices(line, price, until_);
+      if (!prices.is_complete()) return line;
       if (prices.cost() >= kNever) {
         range.bound = incumbent_.time;
         return line;
@@ -291,7 +293,7 @@ class LineSearch {
           Settle(range, bracket, price, SlotsOf(line, prices.Walks()));
       if (round == 1) MixSides(range);
       line = prices.Without(
-          Clamp(incumbent_.time - 1 + PriceOf(price, RoomOf(range))));
+          Clamp(incumbent_.time - 1 + PriceOf(price, RoomOf(range))), until_);
       if (!next.has_value() || until_()) break;
       price = *next;
     }
@@ -314,7 +316,7 @@ class LineSearch {
   std::shared_ptr<Proof> MakeProof(Range& range) {
     auto proof = std::make_shared<Proof>();
     proof->line = Settled(range);
-    if (range.bound >= incumbent_.time) return nullptr;
+    if (range.bound >= incumbent_.time || until_()) return nullptr;
     for (const Block& block : proof->line) {
       if (block.size() > 0) continue;
       range.bound = incumbent_.time;
@@ -337,8 +339,12 @@ class LineSearch {
         proof->loops[b].pop_back();
       }
     }
-    proof->detours = std::make_unique<Detours>(proof->line, proof->loops,
-                                               range.price, RoomOf(range));
+    std::vector<Guide> guides =
+        MakeGuides(proof->line, proof->loops, range.price, until_);
+    if (until_()) return nullptr;
+    proof->detours =
+        std::make_unique<Detours>(proof->line, proof->loops, std::move(guides),
+                                  range.price, RoomOf(range));
     return proof;
   }
 

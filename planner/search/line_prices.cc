@@ -30,7 +30,7 @@ Cost LeastOf(const std::vector<Cost>& values) {
 
 }  // namespace
 
-LinePrices::LinePrices(const Line& line, int64_t price)
+LinePrices::LinePrices(const Line& line, int64_t price, const Until& until)
     : line_(line), price_(price), left_(line.size()) {
   for (size_t b = line.size(); b > 0; --b) {
     const Block& block = line[b - 1];
@@ -38,6 +38,7 @@ LinePrices::LinePrices(const Line& line, int64_t price)
     Values& values = left_[b - 1];
     values.resize(block.copies);
     for (int64_t copy = block.copies - 1; copy >= 0; --copy) {
+      if (until()) return;
       if (copy + 1 < block.copies) {
         values[copy] = MinPlus(Link{&block.inner}, values[copy + 1]);
       } else if (b < line.size()) {
@@ -49,6 +50,7 @@ LinePrices::LinePrices(const Line& line, int64_t price)
     }
   }
   cost_ = LeastOf(left_.front().front());
+  is_complete_ = true;
 }
 
 std::vector<Walk> LinePrices::Walks() const {
@@ -75,7 +77,7 @@ std::vector<Walk> LinePrices::Walks() const {
   return walks;
 }
 
-Line LinePrices::Without(Cost most) const {
+Line LinePrices::Without(Cost most, const Until& until) const {
   std::vector<std::vector<int>> kept(line_.size());
   std::vector<Cost> before;  // up to the copy, its own not included
   for (size_t b = 0; b < line_.size(); ++b) {
@@ -83,6 +85,7 @@ Line LinePrices::Without(Cost most) const {
     const std::vector<Cost> own = PricedTimes(block, price_);
     std::vector<Cost> least(own.size(), kNever);
     for (int64_t copy = 0; copy < block.copies; ++copy) {
+      if (until()) return line_;
       if (b == 0 && copy == 0) {
         before.assign(own.size(), 0);
       } else {

@@ -13,21 +13,26 @@
 
 #include "planner/search/blocks.h"
 #include "planner/search/loops.h"
+#include "planner/search/until.h"
 
 namespace meshwright::search {
 
 class LinePrices {
  public:
   // Borrows the line.
-  LinePrices(const Line& line, int64_t price);
+  LinePrices(const Line& line, int64_t price, const Until& until);
+
+  // Else it was stopped, and nothing below means anything.
+  bool is_complete() const { return is_complete_; }
 
   Cost cost() const { return cost_; }  // kNever: every plan is forbidden
 
   // By block; the cost is finite.
   std::vector<Walk> Walks() const;
 
-  // The line without the vertices through which every plan costs over `most`.
-  Line Without(Cost most) const;
+  // The line without the vertices through which every plan costs over `most`;
+  // with all of them if stopped.
+  Line Without(Cost most, const Until& until) const;
 
  private:
   using Values = std::vector<std::vector<Cost>>;  // by copy and vertex
@@ -36,6 +41,7 @@ class LinePrices {
   const int64_t price_;
   std::vector<Values> left_;  // by block: from the copy on, its own included
   Cost cost_ = kNever;
+  bool is_complete_ = false;
 };
 
 }  // namespace meshwright::search

@@ -74,7 +74,9 @@ class Calibration {
       if (steps.back().values.empty()) return std::nullopt;
       views = {ViewOf(steps.back(), shape)};
     }
-    return SumOver(kept, views, shape);
+    Table sum = SumOver(kept, views, shape, until_);
+    if (sum.values.empty()) return std::nullopt;
+    return sum;
   }
 
   const Buckets& buckets_;

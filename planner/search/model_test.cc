@@ -82,7 +82,7 @@ TEST(ModelTest, ReducingKeepsTheSmallestBestChoice) {
   int dropped = 0;
   for (int seed = 0; seed < 600; ++seed) {
     const Model model = RandomModel(seed);
-    const Model reduced = Reduce(model, false);
+    const Model reduced = Reduce(model, false, kOn);
     const Best before = BestOf(model);
     const Best after = BestOf(reduced);
     ASSERT_EQ(after.cost, before.cost) << seed;
@@ -99,7 +99,7 @@ TEST(ModelTest, ReducingKeepsTheSmallestBestChoice) {
 TEST(ModelTest, ReducingWithMemoryKeepsTheBestOfEveryLimit) {
   for (int seed = 0; seed < 400; ++seed) {
     const Model model = RandomModel(seed);
-    const Model reduced = Reduce(model, true);
+    const Model reduced = Reduce(model, true, kOn);
     for (const int64_t limit : {10, 30, 60, 120}) {
       const auto least = [&](const Model& of) {
         Cost best = kNever;
@@ -210,7 +210,7 @@ TEST(DualsTest, BoundTheBestAndKeepAllThatIsAsGood) {
     Duals duals(model, kPrice, most);
     bool is_possible = true;
     for (int pass = 0; pass < 4 && is_possible; ++pass) {
-      is_possible = duals.Pass();
+      is_possible = duals.Pass(kOn);
       if (best < kNever) {
         ASSERT_TRUE(is_possible) << seed;
         ASSERT_LE(duals.Bound(), best) << seed;
@@ -252,8 +252,8 @@ TEST(ImproveTest, MixesAndPolishesWithinTheLimit) {
     for (size_t v = 0; v < fast.size(); ++v) fast[v] = model.size(v) - 1;
     const Draft from(model, small);
     const int64_t limit = from.peak() + 20;
-    const std::vector<int> mixed = Mix(model, small, fast, limit);
-    const std::vector<int> polished = Polish(model, mixed, limit);
+    const std::vector<int> mixed = Mix(model, small, fast, limit, kOn);
+    const std::vector<int> polished = Polish(model, mixed, limit, kOn);
     const Draft draft(model, polished);
     ASSERT_LE(draft.peak(), limit);
     ASSERT_EQ(draft.time(), CostOf(model, polished));

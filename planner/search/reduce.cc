@@ -61,20 +61,21 @@ Cost Worst(const Side& side, int better, int worse) {
 
 class Reducer {
  public:
-  Reducer(const Model& model, bool with_memory)
-      : model_(model), with_memory_(with_memory) {
+  Reducer(const Model& model, bool with_memory, const Until& until)
+      : model_(model), with_memory_(with_memory), until_(until) {
     for (const Model::Hidden& hidden : model.hidden) {
       has_hidden_.resize(model.variables.size(), false);
       has_hidden_[hidden.a] = has_hidden_[hidden.b] = true;
     }
   }
 
-  // Empty when every place stays.
+  // Empty when every place stays, or when stopped.
   Keep Run() {
     const auto joins_of = JoinsOf(model_);
     Keep keep;
     bool is_same = true;
     for (size_t v = 0; v < model_.variables.size(); ++v) {
+      if (until_()) return {};
       keep.push_back(KeptOf(v, joins_of[v]));
       is_same = is_same && static_cast<int>(keep[v].size()) == model_.size(v);
     }
@@ -152,6 +153,7 @@ class Reducer {
 
   const Model& model_;
   bool with_memory_;
+  const Until& until_;
   std::vector<bool> has_hidden_;
   std::map<int, Side> sides_;  // by matrix and end
   std::map<std::vector<int>, std::vector<int>> known_;
@@ -159,10 +161,10 @@ class Reducer {
 
 }  // namespace
 
-Model Reduce(Model model, bool with_memory) {
+Model Reduce(Model model, bool with_memory, const Until& until) {
   model = Narrow(model, {});
   for (int round = 0; round < kMostRounds; ++round) {
-    const Keep keep = Reducer(model, with_memory).Run();
+    const Keep keep = Reducer(model, with_memory, until).Run();
     if (keep.empty()) break;
     model = Narrow(model, keep);
   }

@@ -11,11 +11,12 @@
 #define MESHWRIGHT_PLANNER_SEARCH_REDUCE_H_
 
 #include "planner/search/model.h"
+#include "planner/search/until.h"
 
 namespace meshwright::search {
 
 // `with_memory`: bytes and transients count, as under a limit.
-Model Reduce(Model model, bool with_memory);
+Model Reduce(Model model, bool with_memory, const Until& until);
 
 }  // namespace meshwright::search
 

@@ -15,10 +15,11 @@ constexpr int kMostPasses = 40;
 constexpr int64_t kSmallRise = 20'000;
 
 // False if no choice costs at most the duals' `most`.
-bool Converge(Duals& duals) {
+bool Converge(Duals& duals, const Until& until) {
   Cost bound = duals.Bound();
   for (int pass = 0; pass < kMostPasses; ++pass) {
-    if (!duals.Pass()) return false;
+    if (!duals.Pass(until)) return false;
+    if (until()) return true;
     const Cost risen = duals.Bound();
     if (risen - bound <= risen / kSmallRise) return true;
     bound = risen;
@@ -77,10 +78,11 @@ Relaxed Relax(const Model& model, const Order& order, int64_t price, Cost most,
       1 + effort.table_entries / static_cast<int64_t>(model.variables.size()));
   if (MayMoveCosts(model) && EntriesOf(model) <= effort.table_entries) {
     Duals duals(model, price, most);
-    if (!Converge(duals)) {
+    if (!Converge(duals, until)) {
       relaxed.bound = kNever;
       return relaxed;
     }
+    if (until()) return relaxed;
     relaxed.moved = std::make_unique<Potentials>(duals.Moved());
   }
   relaxed.buckets = std::make_unique<Buckets>(
@@ -103,12 +105,13 @@ std::vector<int> BestPlaces(const Buckets& buckets) {
 
 Model Focus(const Model& model, int64_t price, Cost most, double steps,
             const Effort& effort, const Until& until) {
-  if (!MayMoveCosts(model)) return model;
+  if (!MayMoveCosts(model) || until()) return model;
   Duals duals(model, price, most);
-  const bool is_possible = IsForest(model) ? duals.Pass() : Converge(duals);
+  const bool is_possible =
+      IsForest(model) ? duals.Pass(until) : Converge(duals, until);
   if (!is_possible) return Narrow(model, Keep(model.variables.size()));
   Model focused = Narrow(model, duals.Alive());
-  if (IsForest(focused)) return focused;
+  if (IsForest(focused) || until()) return focused;
   const Order order = ChooseOrder(focused);
   if (order.steps > steps || order.entries > effort.table_entries) {
     return focused;

@@ -24,6 +24,11 @@ struct Relaxed {
   std::unique_ptr<Potentials> moved;
   std::unique_ptr<Buckets> buckets;
   Cost bound = 0;  // kNever: no choice costs at most `most`
+
+  // Else it was stopped: there may be no buckets.
+  bool is_complete() const {
+    return buckets != nullptr && buckets->is_complete();
+  }
 };
 
 struct RelaxEffort {

@@ -141,7 +141,7 @@ class Solver {
       answer.solver += " + prices";
       const std::vector<int> too_large = PriceMemory(
           graph_, components_, fastest, limit, effort_, until_, incumbent);
-      MixPlans(graph_, too_large, limit, incumbent);
+      MixPlans(graph_, too_large, limit, until_, incumbent);
     }
     answer.lower_bound = Picoseconds(incumbent.lower_bound);
     return SetPlan(incumbent.slots, answer);
@@ -150,6 +150,7 @@ class Solver {
   // Long runs by detours; what these leave open, and all else, by labels.
   void Prove(const MinSumResult& fastest, int64_t limit, Incumbent& incumbent,
              Answer& answer) {
+    if (until_()) return;
     if (const auto line = ToLine(graph_, components_); line.has_value()) {
       answer.solver += " + detours";
       SolveLimitedLine(graph_, components_, *line, limit, fastest, effort_,

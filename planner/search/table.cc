@@ -9,7 +9,8 @@
 namespace meshwright::search {
 namespace {
 
-constexpr int64_t kStepsBetweenLooks = 1 << 24;
+constexpr int64_t kStepsBetweenLooks = 1 << 21;
+constexpr size_t kEntriesBetweenLooks = 1 << 18;
 
 int64_t Entries(const std::vector<int>& scope, const Shape& shape) {
   int64_t entries = 1;
@@ -83,8 +84,8 @@ class Eliminating {
       OnlyColumns(out);
       return out;
     }
-    MergeInner();
-    out.values.assign(Entries(out.scope, shape_), kNever);
+    if (!MergeInner(until)) return out;
+    out.values.reserve(Entries(out.scope, shape_));
     Loop(outer, until, out);
     return out;
   }
@@ -121,8 +122,9 @@ class Eliminating {
   }
 
   // Views that run along the inner variable: adds up those whose scope is a
-  // part of another's, and lays out afresh what lies otherwise.
-  void MergeInner() {
+  // part of another's, and lays out afresh what lies otherwise. False if
+  // stopped.
+  bool MergeInner(const Until& until) {
     int64_t all = shape_.sizes[variable_];
     for (const int v : rest_) all *= shape_.sizes[v];
     std::stable_sort(
@@ -149,10 +151,12 @@ class Eliminating {
       std::vector<int> scope = group[0].scope;
       std::erase(scope, inner_);
       scope.push_back(inner_);
-      owned_.push_back(SumOver(scope, group, shape_));
+      owned_.push_back(SumOver(scope, group, shape_, until));
+      if (owned_.back().values.empty()) return false;
       merged.push_back(ViewOf(owned_.back(), shape_));
     }
     with_ = std::move(merged);
+    return true;
   }
 
   static bool IsPart(const View& part, const View& whole) {
@@ -169,7 +173,6 @@ class Eliminating {
     for (const View& view : with_) along.push_back(view.StrideOf(variable_));
     std::vector<Cost> base;
     std::vector<Cost> sums;
-    Cost* to = out.values.data();
     int64_t steps = 0;
     ForEach(outer, shape_, views, [&](const std::vector<int64_t>& offsets) {
       base = own_;
@@ -181,8 +184,10 @@ class Eliminating {
         along_inner.first = sums.data();
         along_inner.stride = columns;
       }
-      MinOverRows(along_inner, base.data(), to);
-      to += columns;
+      // Grown row by row, so that no time goes into a table that is not filled.
+      const size_t done = out.values.size();
+      out.values.resize(done + columns, kNever);
+      MinOverRows(along_inner, base.data(), out.values.data() + done);
       steps += static_cast<int64_t>(rows) * columns;
       if (steps < kStepsBetweenLooks) return true;
       steps = 0;
@@ -262,17 +267,21 @@ View ViewOf(const Table& table, const Shape& shape) {
 }
 
 Table SumOver(const std::vector<int>& scope, const std::vector<View>& views,
-              const Shape& shape) {
+              const Shape& shape, const Until& until) {
   Table sum{scope, {}};
   sum.values.reserve(Entries(scope, shape));
+  bool is_stopped = false;
   ForEach(scope, shape, views, [&](const std::vector<int64_t>& offsets) {
     Cost cost = 0;
     for (size_t i = 0; i < views.size(); ++i) {
       cost = Clamp(cost + views[i].values[offsets[i]]);
     }
     sum.values.push_back(cost);
-    return true;
+    if (sum.values.size() % kEntriesBetweenLooks != 0) return true;
+    is_stopped = until();
+    return !is_stopped;
   });
+  if (is_stopped) sum.values.clear();
   return sum;
 }
 

@@ -43,7 +43,7 @@ View ViewOf(const Table& table, const Shape& shape);
 
 // The sum of views over a scope, laid out in its order.
 Table SumOver(const std::vector<int>& scope, const std::vector<View>& views,
-              const Shape& shape);
+              const Shape& shape, const Until& until);
 
 // The minimum over `variable` of `own` and all views; its scope is theirs
 // without the variable. Empty values when `until` stopped it.
