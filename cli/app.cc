@@ -64,6 +64,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddSearchVerb(app, context);
   AddLayoutVerb(app, context);
   AddCheckpointVerb(app, context);
+  AddPipelineVerb(app, context);
   AddUpVerb(app, context);
   AddJobsVerb(app, context);
   AddWorkersVerb(app, context);

@@ -23,7 +23,7 @@ TEST(AppTest, HelpIsAResult) {
   EXPECT_EQ(outcome.status, 0);
   for (const char* verb :
        {"plan", "analyze", "validate", "explain", "export", "search", "layout",
-        "up", "jobs", "workers", "doctor"}) {
+        "pipeline", "up", "jobs", "workers", "doctor"}) {
     EXPECT_THAT(outcome.out, HasSubstr(verb));
   }
   EXPECT_EQ(Command({"plan", "--help"}).status, 0);
@@ -95,6 +95,34 @@ TEST(AppTest, AnAnalysisHoldsTheSymbolicProfile) {
   EXPECT_EQ(symbolic["segment_types"].size(), analysis["segment_types"].size());
   EXPECT_GE(symbolic["memory"]["peak_bytes"],
             symbolic["memory"]["argument_bytes"]);
+}
+
+TEST(AppTest, APipelineGivesItsScheduleAndATrace) {
+  const std::string path = testing::TempDir() + "/app_test_pipeline.json";
+  const std::string trace = testing::TempDir() + "/app_test_trace.json";
+  const std::string stage =
+      R"({"forward_seconds":1e-3,"backward_input_seconds":1e-3,
+      "backward_weight_seconds":1e-3,"activation_bytes":10,
+      "persistent_bytes":100})";
+  ASSERT_TRUE(base::WriteFile(path, R"({"stages":[)" + stage + "," + stage +
+                                        R"(],"transfers":[
+      {"forward_seconds":1e-4,"backward_seconds":1e-4}],
+      "micro_batches":8,"overlap":true})")
+                  .ok());
+  const auto answer = nlohmann::json::parse(
+      Command({"pipeline", path, "--json", "--trace", trace}).out);
+  EXPECT_EQ(answer["schedules"].size(), 4u);
+  const auto events = nlohmann::json::parse(*base::ReadFile(trace));
+  EXPECT_GT(events["traceEvents"].size(), 2u * 3 * 8);
+  const auto asked = nlohmann::json::parse(
+      Command({"pipeline", path, "--json", "--schedule", "gpipe"}).out);
+  EXPECT_EQ(asked["schedule"], "gpipe");
+  EXPECT_THAT(Command({"pipeline", path}).out, HasSubstr("timeline"));
+  ExpectRefused({"pipeline", path, "--schedule", "zigzag"}, "\"zigzag\"");
+  ExpectRefused({"pipeline", path, "--deadline", "-1"}, "--deadline");
+  ExpectRefused({"pipeline", path, "--trace", "/nonexistent/trace"},
+                "/nonexistent/trace");
+  ExpectRefused({"pipeline", "/nonexistent.json"}, "/nonexistent.json");
 }
 
 TEST(AppTest, APlanIsExplained) {

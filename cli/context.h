@@ -43,6 +43,7 @@ void AddExplainVerb(CLI::App& app, Context& context);
 void AddExportVerb(CLI::App& app, Context& context);
 void AddJobsVerb(CLI::App& app, Context& context);
 void AddLayoutVerb(CLI::App& app, Context& context);
+void AddPipelineVerb(CLI::App& app, Context& context);
 void AddPlanVerb(CLI::App& app, Context& context);
 void AddSearchVerb(CLI::App& app, Context& context);
 void AddUpVerb(CLI::App& app, Context& context);

@@ -1,0 +1,89 @@
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/status_macros.h"
+#include "cli/context.h"
+#include "cli/pipeline_text.h"
+#include "planner/pipeline/pipeline_json.h"
+#include "planner/pipeline/trace.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::string schedule;
+  std::string trace;
+  double deadline_seconds = 0;  // 0: none
+};
+
+absl::Status Run(const Context& context, const Arguments& arguments) {
+  const base::Interrupt interrupt;
+  pipeline::Interrupt until;
+  until.stop = interrupt.token();
+  // Longer than anybody waits is no deadline; a clock cannot hold it either.
+  if (!(arguments.deadline_seconds >= 0)) {
+    return absl::InvalidArgumentError("--deadline is no number of seconds");
+  }
+  if (arguments.deadline_seconds > 0 && arguments.deadline_seconds < 1e9) {
+    until.deadline = std::chrono::steady_clock::now() +
+                     std::chrono::microseconds(
+                         std::llround(arguments.deadline_seconds * 1e6));
+  }
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.file));
+  ASSIGN_OR_RETURN(pipeline::PipelineFile file, pipeline::FileFromJson(text));
+  if (!arguments.schedule.empty()) {
+    file.schedule = pipeline::ScheduleNamed(arguments.schedule);
+    if (!file.schedule.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--schedule is \"", arguments.schedule,
+                       "\"; it is gpipe, 1f1b, eager-1f1b or "
+                       "eager-1f1b-delay"));
+    }
+  }
+  ASSIGN_OR_RETURN(const pipeline::PipelineAnswer answer,
+                   pipeline::Answer(file, until));
+  if (!arguments.trace.empty()) {
+    const auto& chosen = answer.choice.chosen;
+    if (chosen.has_value()) {
+      RETURN_IF_ERROR(base::WriteFile(
+          arguments.trace,
+          pipeline::TraceJson(answer.problem, chosen->timeline)));
+    } else {
+      *context.err << "no trace is written: nothing fits\n";
+    }
+  }
+  if (context.json) {
+    *context.out << pipeline::AnswerToJson(answer) << "\n";
+  } else {
+    *context.out << PipelineText(answer);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddPipelineVerb(CLI::App& app, Context& context) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* const verb =
+      AddVerb(app, context, "pipeline",
+              "find the fastest pipeline schedule that fits the memory",
+              [&context, arguments] { return Run(context, *arguments); });
+  verb->add_option("file", arguments->file,
+                   "stages, or segments to cut into stages, as JSON")
+      ->required();
+  verb->add_option("--schedule", arguments->schedule,
+                   "gpipe, 1f1b, eager-1f1b or eager-1f1b-delay; else all");
+  verb->add_option("--trace", arguments->trace,
+                   "write the timeline for Perfetto");
+  verb->add_option("--deadline", arguments->deadline_seconds,
+                   "print the best found after so many seconds");
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,53 @@
+#include "planner/pipeline/choose_stages.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+
+namespace meshwright::pipeline {
+namespace {
+
+// One of every kind of memory; all are alike without a limit.
+std::vector<Schedule> Kinds(const PartitionProblem& problem,
+                            std::optional<Schedule> only) {
+  if (only.has_value()) return {*only};
+  if (!problem.memory_limit_bytes.has_value()) return {Schedule::k1F1B};
+  return {Schedule::k1F1B, Schedule::kEager1F1B, Schedule::kGpipe};
+}
+
+bool Faster(const StagesChoice::Chosen& a, const StagesChoice::Chosen& b) {
+  if (!a.choice.chosen.has_value()) return false;
+  return !b.choice.chosen.has_value() ||
+         a.choice.chosen->figures.step < b.choice.chosen->figures.step;
+}
+
+}  // namespace
+
+absl::StatusOr<StagesChoice> ChooseStages(const PartitionProblem& problem,
+                                          std::optional<Schedule> only,
+                                          const Interrupt& interrupt) {
+  StagesChoice answer;
+  for (const Schedule kind : Kinds(problem, only)) {
+    StagesChoice::Chosen made;
+    ASSIGN_OR_RETURN(made.partition, PartitionStages(problem, kind, interrupt));
+    if (!made.partition.partition.has_value()) {
+      if (made.partition.least_bytes.has_value()) {
+        answer.least_bytes =
+            std::min(answer.least_bytes.value_or(*made.partition.least_bytes),
+                     *made.partition.least_bytes);
+      }
+      continue;
+    }
+    made.stages = StagesOf(problem, *made.partition.partition);
+    ASSIGN_OR_RETURN(made.choice, Choose(made.stages, only, interrupt));
+    if (!answer.chosen.has_value() || Faster(made, *answer.chosen)) {
+      answer.chosen = std::move(made);
+    }
+  }
+  if (answer.chosen.has_value()) answer.least_bytes.reset();
+  return answer;
+}
+
+}  // namespace meshwright::pipeline

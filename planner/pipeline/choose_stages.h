@@ -1,0 +1,42 @@
+// ChooseStages: partition and schedule together.
+//
+// Concept: the schedules hold different numbers of activations, so under a
+// memory limit each has its own best partition. For every kind of them the
+// best partition by the formula (partition.h) is found, then all allowed
+// schedules are simulated on it (choose.h); the least simulated step wins, and
+// of equal ones the first kind.
+// In → Out: a problem → the partition, its stages and the choice of a schedule;
+// or that nothing fits, with the least memory that any partition needs.
+// Anytime, ties, threads, errors: as PartitionStages and Choose.
+#ifndef MESHWRIGHT_PLANNER_PIPELINE_CHOOSE_STAGES_H_
+#define MESHWRIGHT_PLANNER_PIPELINE_CHOOSE_STAGES_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "planner/pipeline/choose.h"
+#include "planner/pipeline/partition.h"
+#include "planner/pipeline/partition_problem.h"
+
+namespace meshwright::pipeline {
+
+struct StagesChoice {
+  struct Chosen {
+    PartitionAnswer partition;
+    PipelineProblem stages;
+    Choice choice;
+  };
+  std::optional<Chosen> chosen;  // empty: nothing fits
+  // When nothing fits the limit; empty also then: no limit would do.
+  std::optional<int64_t> least_bytes;
+};
+
+absl::StatusOr<StagesChoice> ChooseStages(
+    const PartitionProblem& problem,
+    std::optional<Schedule> only = std::nullopt,
+    const Interrupt& interrupt = {});
+
+}  // namespace meshwright::pipeline
+
+#endif  // MESHWRIGHT_PLANNER_PIPELINE_CHOOSE_STAGES_H_

@@ -1,0 +1,189 @@
+#include "planner/pipeline/partition.h"
+
+#include <algorithm>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/status_macros.h"
+#include "planner/pipeline/orders.h"
+#include "planner/pipeline/partition_table.h"
+
+namespace meshwright::pipeline {
+namespace {
+
+constexpr int64_t kMostEntries = int64_t{1} << 27;  // 1 GiB
+// Work of a program that is done whatever the interrupt says: about 0.2 s.
+constexpr double kQuick = 2e8;
+
+// Bounds on the slowest part, by their places in the list of its times.
+struct Interval {
+  size_t low = 0;
+  size_t end = 0;       // one past the last
+  Picoseconds sum{0};   // no bound in it has a smaller one
+  Picoseconds step{0};  // hence
+
+  bool operator>(const Interval& other) const {
+    return std::tie(step, low) > std::tie(other.step, other.low);
+  }
+};
+
+class Search {
+ public:
+  Search(const PartitionProblem& problem, Schedule schedule,
+         PartitionTable& table, const checkpoint::Interrupt& interrupt,
+         PartitionAnswer& answer)
+      : others_(problem.micro_batches - 1),
+        table_(table),
+        problem_(problem),
+        schedule_(schedule),
+        interrupt_(interrupt),
+        answer_(answer),
+        parts_(table.SlowestParts()) {}
+
+  absl::Status Run() {
+    const checkpoint::Interrupt none;
+    const bool quick = table_.Work() < kQuick;
+    const auto widest =
+        table_.Solve(Picoseconds::max(), quick ? none : interrupt_);
+    if (!widest.ok()) return GiveOneStage();
+    ++answer_.programs;
+    if (!widest->has_value()) {
+      const auto least = table_.LeastBytes(quick ? none : interrupt_);
+      if (least.ok()) answer_.least_bytes = *least;
+      return {};
+    }
+    Offer(**widest);
+    Open(0, PlaceOf((*widest)->slowest), (*widest)->sum);
+    while (!open_.empty() && open_.top().step < answer_.step) {
+      const Interval interval = open_.top();
+      const size_t middle = interval.low + (interval.end - interval.low) / 2;
+      const auto solved = table_.Solve(parts_[middle], interrupt_);
+      if (!solved.ok()) break;
+      ++answer_.programs;
+      open_.pop();
+      Open(middle + 1, interval.end, interval.sum);
+      if (!solved->has_value()) continue;
+      Offer(**solved);
+      Open(interval.low, PlaceOf((*solved)->slowest), (*solved)->sum);
+    }
+    answer_.lower_bound = answer_.step;
+    if (!open_.empty()) {
+      answer_.lower_bound = std::min(answer_.step, open_.top().step);
+    }
+    return {};
+  }
+
+ private:
+  // Where there is no time for a single program: everything on one mesh, and as
+  // a bound every segment where it is fastest.
+  absl::Status GiveOneStage() {
+    Picoseconds sum{0};
+    Picoseconds slowest{0};
+    for (const auto& costs : problem_.segments) {
+      std::optional<Picoseconds> least;
+      for (const auto& cost : costs) {
+        if (!cost.has_value()) continue;
+        const Picoseconds time = cost->forward + cost->Backward();
+        least = std::min(least.value_or(time), time);
+      }
+      sum += *least;
+      slowest = std::max(slowest, *least);
+    }
+    const int held = WarmUpForwards(schedule_, 1, problem_.micro_batches);
+    for (size_t mesh = 0; mesh < problem_.meshes.size(); ++mesh) {
+      const bool runs = std::all_of(
+          problem_.segments.begin(), problem_.segments.end(),
+          [mesh](const auto& costs) { return costs[mesh].has_value(); });
+      if (!runs || problem_.meshes[mesh].devices > problem_.devices) continue;
+      const Partition partition = {
+          {0, problem_.Segments(), static_cast<int>(mesh)}};
+      const Stage stage = StagesOf(problem_, partition).stages[0];
+      const int64_t bytes =
+          stage.persistent_bytes + held * stage.activation_bytes;
+      if (bytes > problem_.memory_limit_bytes.value_or(bytes)) continue;
+      const Picoseconds time = stage.forward + stage.Backward();
+      Offer({partition, time, time});
+    }
+    if (!answer_.partition.has_value()) {
+      return absl::DeadlineExceededError(
+          "no partition was found before the end; give it more time, or join "
+          "segments");
+    }
+    answer_.lower_bound = sum + others_ * slowest;
+    return {};
+  }
+
+  size_t PlaceOf(Picoseconds part) const {
+    return std::lower_bound(parts_.begin(), parts_.end(), part) -
+           parts_.begin();
+  }
+
+  void Offer(const PartitionTable::Solved& solved) {
+    const Picoseconds step = solved.sum + others_ * solved.slowest;
+    if (answer_.partition.has_value() && step >= answer_.step) return;
+    answer_.partition = solved.partition;
+    answer_.step = step;
+  }
+
+  void Open(size_t low, size_t end, Picoseconds sum) {
+    if (low >= end) return;
+    open_.push({low, end, sum, sum + others_ * parts_[low]});
+  }
+
+  const int64_t others_;
+  PartitionTable& table_;
+  const PartitionProblem& problem_;
+  const Schedule schedule_;
+  const checkpoint::Interrupt& interrupt_;
+  PartitionAnswer& answer_;
+  const std::vector<Picoseconds> parts_;
+  std::priority_queue<Interval, std::vector<Interval>, std::greater<>> open_;
+};
+
+}  // namespace
+
+absl::StatusOr<PartitionAnswer> PartitionStages(
+    const PartitionProblem& problem, Schedule schedule,
+    const checkpoint::Interrupt& interrupt) {
+  const auto begin = std::chrono::steady_clock::now();
+  RETURN_IF_ERROR(Validate(problem));
+  PartitionTable table(problem, schedule);
+  if (table.Size() > kMostEntries) {
+    return absl::OutOfRangeError(
+        "segments, devices and the stages that the schedule tells apart make "
+        "too large a table; join segments, or give meshes of more devices");
+  }
+  PartitionAnswer answer;
+  RETURN_IF_ERROR(Search(problem, schedule, table, interrupt, answer).Run());
+  answer.elapsed = std::chrono::steady_clock::now() - begin;
+  return answer;
+}
+
+Picoseconds StepByFormula(const PipelineProblem& stages) {
+  Picoseconds sum{0};
+  Picoseconds slowest{0};
+  const auto both = [&](int link) {
+    return link < 0 || link + 1 >= stages.Stages()
+               ? Picoseconds(0)
+               : stages.transfers[link].forward +
+                     stages.transfers[link].backward;
+  };
+  for (int i = 0; i < stages.Stages(); ++i) {
+    const Picoseconds time =
+        stages.stages[i].forward + stages.stages[i].Backward();
+    sum += time + both(i);
+    slowest =
+        std::max(slowest, stages.overlap ? time : time + both(i - 1) + both(i));
+    if (stages.overlap && i + 1 < stages.Stages()) {
+      slowest = std::max(
+          {slowest, stages.transfers[i].forward, stages.transfers[i].backward});
+    }
+  }
+  return sum + (stages.micro_batches - 1) * slowest;
+}
+
+}  // namespace meshwright::pipeline

@@ -1,0 +1,177 @@
+#include "planner/pipeline/partition_problem.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "planner/pipeline/validate.h"
+
+namespace meshwright::pipeline {
+namespace {
+
+absl::Status Bad(const std::string& sentence) {
+  return absl::InvalidArgumentError(sentence);
+}
+
+absl::Status ValidateMeshes(const PartitionProblem& problem) {
+  if (problem.meshes.empty()) return Bad("meshes is empty; give at least one");
+  if (problem.meshes.size() > kMostMeshes) {
+    return Bad(absl::StrCat("meshes has ", problem.meshes.size(),
+                            " entries; at most ", kMostMeshes,
+                            " are tried, so leave some out"));
+  }
+  if (problem.devices < 1 || problem.devices > kMostPartitionDevices) {
+    return Bad(absl::StrCat("devices is ", problem.devices, "; give 1 to ",
+                            kMostPartitionDevices));
+  }
+  bool any = false;
+  for (size_t i = 0; i < problem.meshes.size(); ++i) {
+    const int64_t devices = problem.meshes[i].devices;
+    if (devices < 1) {
+      return Bad(absl::StrCat("meshes[", i, "].devices is ", devices,
+                              "; give a positive number"));
+    }
+    any = any || devices <= problem.devices;
+  }
+  if (!any) {
+    return Bad(absl::StrCat("every one of meshes has more than the ",
+                            problem.devices,
+                            " devices there are; give a smaller mesh"));
+  }
+  return {};
+}
+
+absl::Status ValidateSegment(const PartitionProblem& problem, int segment) {
+  const auto& costs = problem.segments[segment];
+  const std::string field = absl::StrCat("segments[", segment, "].on");
+  if (costs.size() != problem.meshes.size()) {
+    return Bad(absl::StrCat(field, " has ", costs.size(),
+                            " entries and meshes ", problem.meshes.size(),
+                            "; give one per mesh, null where it cannot run"));
+  }
+  bool any = false;
+  for (size_t mesh = 0; mesh < costs.size(); ++mesh) {
+    if (!costs[mesh].has_value()) continue;
+    RETURN_IF_ERROR(
+        ValidateStage(*costs[mesh], absl::StrCat(field, "[", mesh, "]")));
+    any = any || problem.meshes[mesh].devices <= problem.devices;
+  }
+  if (!any) {
+    return Bad(absl::StrCat(field, " has no costs on a mesh of at most ",
+                            problem.devices,
+                            " devices; measure the segment on one"));
+  }
+  return {};
+}
+
+// With every segment on its slowest and on its largest mesh.
+absl::Status ValidateSums(const PartitionProblem& problem) {
+  int64_t time = 0;
+  int64_t bytes = 0;
+  for (const Transfer& border : problem.borders) {
+    time = problem::SaturatingAdd(time, border.forward.count());
+    time = problem::SaturatingAdd(time, border.backward.count());
+  }
+  for (const auto& costs : problem.segments) {
+    int64_t slowest = 0;
+    int64_t largest = 0;
+    for (const auto& cost : costs) {
+      if (!cost.has_value()) continue;
+      slowest = std::max(
+          slowest, problem::SaturatingAdd(
+                       cost->forward.count(),
+                       problem::SaturatingAdd(cost->backward_input.count(),
+                                              cost->backward_weight.count())));
+      largest = std::max(
+          largest, problem::SaturatingAdd(
+                       cost->persistent_bytes,
+                       problem::SaturatingMultiply(cost->activation_bytes,
+                                                   problem.micro_batches)));
+    }
+    time = problem::SaturatingAdd(time, slowest);
+    bytes = problem::SaturatingAdd(bytes, largest);
+  }
+  if (problem::SaturatingMultiply(time, problem.micro_batches) >
+      problem::kLongestTime.count()) {
+    return Bad(
+        "micro_batches times all segments and borders is more than the "
+        "planner can add up; give shorter times");
+  }
+  if (bytes > kMostBytes) {
+    return Bad("the bytes of all segments are more than can be added up");
+  }
+  return {};
+}
+
+}  // namespace
+
+absl::Status Validate(const PartitionProblem& problem) {
+  const size_t segments = problem.segments.size();
+  if (segments == 0) return Bad("segments is empty; give at least one");
+  if (segments > kMostSegments) {
+    return Bad(absl::StrCat("segments has ", segments, " entries; at most ",
+                            kMostSegments,
+                            " are cut into stages, so join neighbours"));
+  }
+  RETURN_IF_ERROR(ValidateMeshes(problem));
+  if (problem.borders.size() != segments - 1) {
+    return Bad(absl::StrCat("borders has ", problem.borders.size(),
+                            " entries; ", segments, " segments have ",
+                            segments - 1, " between them"));
+  }
+  RETURN_IF_ERROR(ValidateMicroBatches(problem.micro_batches));
+  if (static_cast<int64_t>(segments) * problem.micro_batches > kMostForwards) {
+    return Bad(absl::StrCat("micro_batches is ", problem.micro_batches,
+                            "; with ", segments, " segments at most ",
+                            kMostForwards / static_cast<int64_t>(segments),
+                            " are simulated"));
+  }
+  for (int i = 0; i < problem.Segments(); ++i) {
+    RETURN_IF_ERROR(ValidateSegment(problem, i));
+  }
+  for (size_t i = 0; i < problem.borders.size(); ++i) {
+    if (std::min(problem.borders[i].forward, problem.borders[i].backward)
+            .count() < 0) {
+      return Bad(absl::StrCat("borders[", i, "] has a negative time"));
+    }
+  }
+  if (problem.memory_limit_bytes.value_or(1) <= 0) {
+    return Bad(absl::StrCat("memory_limit_bytes is ",
+                            *problem.memory_limit_bytes,
+                            "; give a positive number of bytes, or leave it "
+                            "out"));
+  }
+  return ValidateSums(problem);
+}
+
+PipelineProblem StagesOf(const PartitionProblem& problem,
+                         const Partition& partition) {
+  PipelineProblem made;
+  made.micro_batches = problem.micro_batches;
+  made.overlap = problem.overlap;
+  for (const StageOnMesh& part : partition) {
+    Stage stage;
+    int64_t delayed = 0;
+    for (int i = part.first; i < part.end; ++i) {
+      const Stage& segment = *problem.segments[i][part.mesh];
+      stage.forward += segment.forward;
+      stage.backward_input += segment.backward_input;
+      stage.backward_weight += segment.backward_weight;
+      stage.activation_bytes += segment.activation_bytes;
+      stage.persistent_bytes += segment.persistent_bytes;
+      delayed += segment.DelayedBytes();
+    }
+    stage.delayed_bytes = delayed;
+    made.stages.push_back(stage);
+    if (part.end < problem.Segments()) {
+      made.transfers.push_back(problem.borders[part.end - 1]);
+    }
+  }
+  if (problem.memory_limit_bytes.has_value()) {
+    made.memory_limit_bytes.assign(partition.size(),
+                                   *problem.memory_limit_bytes);
+  }
+  return made;
+}
+
+}  // namespace meshwright::pipeline

@@ -1,0 +1,87 @@
+// PartitionTable: the dynamic program of PartitionStages for one bound on the
+// slowest part.
+//
+// Concept: least[j][q][d] is the least sum of times of the segments from j on,
+// cut into q + 1 stages on at most d devices, with no part slower than the
+// bound and every stage within the memory limit. The last q stands for that
+// many and more, where the schedule counts no further.
+// Units: devices in units of what all meshes have in common.
+#ifndef MESHWRIGHT_PLANNER_PIPELINE_PARTITION_TABLE_H_
+#define MESHWRIGHT_PLANNER_PIPELINE_PARTITION_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "planner/checkpoint/interrupt.h"
+#include "planner/pipeline/partition_problem.h"
+
+namespace meshwright::pipeline {
+
+class PartitionTable {
+ public:
+  // Of a valid problem; keeps a reference to it.
+  PartitionTable(const PartitionProblem& problem, Schedule schedule);
+
+  // Entries of one table, and about how many steps one program takes.
+  int64_t Size() const;
+  double Work() const;
+
+  struct Solved {
+    Partition partition;
+    Picoseconds sum{0};      // of stages and borders
+    Picoseconds slowest{0};  // part of the partition
+  };
+  // Empty: no partition. An interrupt gives an error of kCancelled.
+  absl::StatusOr<std::optional<Solved>> Solve(
+      Picoseconds bound, const checkpoint::Interrupt& interrupt = {});
+
+  // The least limit for which there is a partition; empty: for none.
+  // kCancelled as above.
+  absl::StatusOr<std::optional<int64_t>> LeastBytes(
+      const checkpoint::Interrupt& interrupt = {});
+
+  // Every time that the slowest part of a partition may take, rising.
+  std::vector<Picoseconds> SlowestParts() const;
+
+ private:
+  // One stage.
+  struct Costs {
+    int64_t time = 0;
+    int64_t persistent_bytes = 0;
+    int64_t activation_bytes = 0;
+  };
+
+  bool Runs(int first, int end, int mesh) const {
+    return lacking_[mesh][end] == lacking_[mesh][first];
+  }
+  Costs Sum(int first, int end, int mesh) const;
+  // The time of the slowest part that this stage and the link behind it are.
+  int64_t Part(int first, int end, int64_t time) const;
+  int64_t Border(int end) const;  // both transfers; 0 at the ends
+  int64_t BytesAt(const Costs& costs, int stages_after) const;
+  size_t Row(int segment, int after) const {
+    return (static_cast<size_t>(segment) * counts_ + after) * (devices_ + 1);
+  }
+  // Calls from(next) with every count that one more stage makes `after`.
+  template <typename From>
+  void CountsBehind(int after, const From& from) const;
+  // Goes through every stage that starts at `first`.
+  template <typename Visit>
+  void Stages(int first, const Visit& visit) const;
+  Partition Follow(Picoseconds bound) const;
+
+  const PartitionProblem& problem_;
+  const Schedule schedule_;
+  int64_t devices_ = 0;  // in units
+  std::vector<int64_t> mesh_devices_;
+  int counts_ = 1;  // of stages told apart
+  // Sums over the segments before, per mesh.
+  std::vector<std::vector<Costs>> before_;
+  std::vector<std::vector<int>> lacking_;
+  std::vector<int64_t> least_;
+};
+
+}  // namespace meshwright::pipeline
+
+#endif  // MESHWRIGHT_PLANNER_PIPELINE_PARTITION_TABLE_H_
