@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "planner/problem/duration.h"
 #include "planner/reshard/flow.h"
 
 namespace meshwright::reshard {
@@ -38,9 +39,8 @@ Ticks ReceiverBound(const Instance& instance) {
   return bound;
 }
 
-// Dinkelbach: at a time t the senders take what fits or a cut names a set S
-// that needs more; its own time is the next t. The flow is in floating point,
-// every time it proposes is computed in integers.
+// Dinkelbach: within a time the senders take all that there is, or a minimum
+// cut names a set S that needs longer; its own time is the next.
 Ticks SenderBound(const Instance& instance) {
   const std::map<std::vector<int>, Ticks> groups = BySenders(instance);
   const int count = static_cast<int>(groups.size());
@@ -49,20 +49,21 @@ Ticks SenderBound(const Instance& instance) {
   for (const int port : instance.out_links) links += port;
   if (links == 0) return 0;
   Ticks bound = PerLink(work, links);
-  const double unit = std::max<double>(1, static_cast<double>(work));
-  for (int round = 0; round < 30; ++round) {
+  while (true) {
     // Nodes: source, groups, senders, sink.
     Flow flow(count + instance.outs() + 2);
     const int sink = count + instance.outs() + 1;
     int node = 1;
     for (const auto& [senders, ticks] : groups) {
-      flow.AddEdge(0, node, static_cast<double>(ticks) / unit);
-      for (const int out : senders) flow.AddEdge(node, count + 1 + out, 2);
+      flow.AddEdge(0, node, ticks);
+      for (const int out : senders) {
+        flow.AddEdge(node, count + 1 + out, ticks);
+      }
       ++node;
     }
     for (int out = 0; out < instance.outs(); ++out) {
       flow.AddEdge(count + 1 + out, sink,
-                   static_cast<double>(bound) / unit * instance.out_links[out]);
+                   problem::SaturatingMultiply(bound, instance.out_links[out]));
     }
     flow.Run(0, sink);
     const std::vector<bool> side = flow.SourceSide(0);
@@ -76,10 +77,9 @@ Ticks SenderBound(const Instance& instance) {
         need += ticks;
       }
     }
-    if (have == 0 || PerLink(need, have) <= bound) break;
+    if (have == 0 || PerLink(need, have) <= bound) return bound;
     bound = PerLink(need, have);
   }
-  return bound;
 }
 
 Ticks Grid(const Instance& instance) {

@@ -4,13 +4,8 @@
 #include <limits>
 
 namespace meshwright::reshard {
-namespace {
 
-constexpr double kTolerance = 1e-12;
-
-}  // namespace
-
-int Flow::AddEdge(int from, int to, double capacity) {
+int Flow::AddEdge(int from, int to, int64_t capacity) {
   const int edge = static_cast<int>(edges_.size());
   edges_.push_back({to, capacity});
   edges_.push_back({from, 0});
@@ -26,7 +21,7 @@ bool Flow::Level(int source, int sink) {
   for (size_t i = 0; i < queue.size(); ++i) {
     for (const int edge : edges_of_[queue[i]]) {
       const auto& [to, capacity] = edges_[edge];
-      if (capacity > kTolerance && level_[to] < 0) {
+      if (capacity > 0 && level_[to] < 0) {
         level_[to] = level_[queue[i]] + 1;
         queue.push_back(to);
       }
@@ -35,31 +30,31 @@ bool Flow::Level(int source, int sink) {
   return level_[sink] >= 0;
 }
 
-double Flow::Push(int node, int sink, double limit) {
+int64_t Flow::Push(int node, int sink, int64_t limit) {
   if (node == sink) return limit;
-  double sent = 0;
+  int64_t sent = 0;
   for (size_t& i = next_[node]; i < edges_of_[node].size(); ++i) {
     const int edge = edges_of_[node][i];
     const int to = edges_[edge].to;
-    if (edges_[edge].capacity > kTolerance && level_[to] == level_[node] + 1) {
-      const double more =
+    if (edges_[edge].capacity > 0 && level_[to] == level_[node] + 1) {
+      const int64_t more =
           Push(to, sink, std::min(limit - sent, edges_[edge].capacity));
       edges_[edge].capacity -= more;
       edges_[edge ^ 1].capacity += more;
       sent += more;
     }
-    if (limit - sent <= kTolerance) break;
+    if (limit - sent <= 0) break;
   }
   return sent;
 }
 
-double Flow::Run(int source, int sink) {
-  double sent = 0;
+int64_t Flow::Run(int source, int sink) {
+  int64_t sent = 0;
   while (Level(source, sink)) {
     next_.assign(edges_of_.size(), 0);
-    const double more =
-        Push(source, sink, std::numeric_limits<double>::infinity());
-    if (more <= kTolerance) break;
+    const int64_t more =
+        Push(source, sink, std::numeric_limits<int64_t>::max());
+    if (more <= 0) break;
     sent += more;
   }
   return sent;
@@ -72,7 +67,7 @@ std::vector<bool> Flow::SourceSide(int source) const {
   for (size_t i = 0; i < queue.size(); ++i) {
     for (const int edge : edges_of_[queue[i]]) {
       const auto& [to, capacity] = edges_[edge];
-      if (capacity > kTolerance && !side[to]) {
+      if (capacity > 0 && !side[to]) {
         side[to] = true;
         queue.push_back(to);
       }

@@ -1,8 +1,9 @@
-// Flow: a maximum flow (Dinic) in floating point, with a tolerance; whoever
-// reads a cut off it computes the cut's figures anew.
+// Flow: a maximum flow (Dinic) of integers. What leaves the source sums to at
+// most 2^62.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_FLOW_H_
 #define MESHWRIGHT_PLANNER_RESHARD_FLOW_H_
 
+#include <cstdint>
 #include <vector>
 
 namespace meshwright::reshard {
@@ -12,20 +13,20 @@ class Flow {
   explicit Flow(int nodes) : edges_of_(nodes) {}
 
   // Returns a handle for Sent.
-  int AddEdge(int from, int to, double capacity);
-  double Run(int source, int sink);
-  double Sent(int edge) const { return edges_[edge ^ 1].capacity; }
+  int AddEdge(int from, int to, int64_t capacity);
+  int64_t Run(int source, int sink);
+  int64_t Sent(int edge) const { return edges_[edge ^ 1].capacity; }
   // After Run: what the source still reaches.
   std::vector<bool> SourceSide(int source) const;
 
  private:
   struct Edge {
     int to;
-    double capacity;  // left
+    int64_t capacity;  // left
   };
 
   bool Level(int source, int sink);
-  double Push(int node, int sink, double limit);
+  int64_t Push(int node, int sink, int64_t limit);
 
   std::vector<Edge> edges_;  // pairs: an edge and its reverse
   std::vector<std::vector<int>> edges_of_;

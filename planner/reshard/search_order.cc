@@ -13,6 +13,8 @@
 namespace meshwright::reshard {
 namespace {
 
+constexpr int64_t kCliqueNodes = 20'000;
+
 class OrderSearch {
  public:
   OrderSearch(const Instance& instance, uint64_t seed, const Until& until)
@@ -27,7 +29,7 @@ class OrderSearch {
         BalanceSenders(instance_, found_.lower_bound);
     Offer(FullestFirst(instance_, senders), "fullest-first");
     if (Done()) return std::move(found_);
-    clique_ = HeaviestClique(instance_, CliqueNodes(), until_);
+    clique_ = HeaviestClique(instance_, kCliqueNodes, until_);
     Raise(clique_.ticks);
     Lists();
     if (Done()) return std::move(found_);
@@ -64,8 +66,6 @@ class OrderSearch {
     found_.order = std::move(order);
     found_.solver = solver;
   }
-
-  int64_t CliqueNodes() const { return instance_.size() <= 24 ? 2000 : 20000; }
 
   // About a fifth of a second.
   int64_t Steps() const {
@@ -123,6 +123,13 @@ class OrderSearch {
 };
 
 }  // namespace
+
+Ticks QuickBound(const Instance& instance, const Until& until) {
+  const Ticks bound =
+      std::max({ReceiverBound(instance), SenderBound(instance),
+                HeaviestClique(instance, kCliqueNodes, until).ticks});
+  return RoundUp(bound, Grid(instance));
+}
 
 Found SearchOrder(const Instance& instance, uint64_t seed, const Until& until) {
   return OrderSearch(instance, seed, until).Run();

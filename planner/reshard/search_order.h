@@ -27,6 +27,9 @@ struct Found {
   std::string solver;  // what made the order
 };
 
+// A lower bound without search.
+Ticks QuickBound(const Instance& instance, const Until& until);
+
 Found SearchOrder(const Instance& instance, uint64_t seed, const Until& until);
 
 // How much the paper's searches are given, everywhere.
