@@ -6,10 +6,12 @@
 #include <random>
 #include <vector>
 
-#include "planner/reshard/timelines.h"
+#include "planner/reshard/event_clock.h"
 
 namespace meshwright::reshard {
 namespace {
+
+constexpr double kHeat = 0.3;  // at first, of the mean duration
 
 struct Outcome {
   Ticks makespan = 0;
@@ -19,26 +21,14 @@ struct Outcome {
 class Decoder {
  public:
   Decoder(const Instance& instance, Ticks bound)
-      : instance_(instance),
-        lines_(instance),
-        bound_(bound),
-        start_(instance.size(), 0),
-        end_(instance.size(), 0) {}
+      : clock_(instance), bound_(bound) {}
 
   Outcome Decode(const Order& order) {
-    lines_.Clear();
     Outcome outcome;
+    outcome.makespan = clock_.Run(order);
     double late = 0;
-    for (const auto& [index, c] : order) {
-      const Job& job = instance_.jobs[index];
-      const Choice& sender = job.choices[c];
-      const Ticks start = lines_.Earliest(job, sender);
-      lines_.Place(job, sender, start);
-      start_[index] = start;
-      end_[index] = start + sender.ticks;
-      outcome.makespan = std::max(outcome.makespan, end_[index]);
-      if (end_[index] > bound_)
-        late += static_cast<double>(end_[index] - bound_);
+    for (const Ticks end : clock_.ends()) {
+      if (end > bound_) late += static_cast<double>(end - bound_);
     }
     outcome.cost =
         std::max(0.0, static_cast<double>(outcome.makespan - bound_)) +
@@ -46,23 +36,20 @@ class Decoder {
     return outcome;
   }
 
-  const std::vector<Ticks>& ends() const { return end_; }
+  const std::vector<Ticks>& ends() const { return clock_.ends(); }
 
-  // The schedule last decoded, in order of time.
   Order ByStart(const Order& order) const {
     Order sorted = order;
     std::stable_sort(sorted.begin(), sorted.end(),
                      [&](const Placed& a, const Placed& b) {
-                       return start_[a.job] < start_[b.job];
+                       return clock_.starts()[a.job] < clock_.starts()[b.job];
                      });
     return sorted;
   }
 
  private:
-  const Instance& instance_;
-  Timelines lines_;
+  EventClock clock_;
   const Ticks bound_;
-  std::vector<Ticks> start_, end_;
 };
 
 class Walk {
@@ -89,7 +76,7 @@ class Walk {
       if (step % 16 == 15 && until.Over()) break;
       const double left =
           1 - static_cast<double>(step) / static_cast<double>(annealing_.steps);
-      const double temperature = 0.3 * scale_ * left * left;
+      const double temperature = kHeat * scale_ * left * left;
       Order next = state_;
       Change(next, ends);
       const Outcome outcome = Keep(next, best_makespan, best);
@@ -161,37 +148,6 @@ class Walk {
 Order Anneal(const Instance& instance, const Order& order,
              const Annealing& annealing, const Until& until) {
   return Walk(instance, order, annealing).Run(order, until);
-}
-
-Order FullestFirst(const Instance& instance, const std::vector<int>& choices) {
-  std::vector<Ticks> out(instance.outs(), 0), in(instance.ins(), 0);
-  for (int i = 0; i < instance.size(); ++i) {
-    const Job& job = instance.jobs[i];
-    const Choice& sender = job.choices[choices[i]];
-    out[sender.out] += sender.ticks / instance.out_links[sender.out];
-    for (const int receiver : job.receivers) {
-      in[receiver] += sender.ticks / instance.in_links[receiver];
-    }
-  }
-  std::vector<std::pair<Ticks, int>> keys;  // the fullest port of a job
-  for (int i = 0; i < instance.size(); ++i) {
-    const Job& job = instance.jobs[i];
-    Ticks most = out[job.choices[choices[i]].out];
-    for (const int receiver : job.receivers) {
-      most = std::max(most, in[receiver]);
-    }
-    keys.emplace_back(most, i);
-  }
-  std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
-    return a.first != b.first
-               ? a.first > b.first
-               : instance.jobs[a.second].least > instance.jobs[b.second].least;
-  });
-  Order order;
-  for (const auto& [key, job] : keys) order.push_back({job, choices[job]});
-  Decoder decoder(instance, 0);
-  decoder.Decode(order);
-  return decoder.ByStart(order);
 }
 
 }  // namespace meshwright::reshard

@@ -1,6 +1,6 @@
 // Anneal: local search over senders and over the order of importance.
 //
-// Concept: a state is an order of importance and a sender per job; Timelines
+// Concept: a state is an order of importance and a sender per job; EventClock
 // turns it into a schedule. Jobs that end after the bound are moved to the
 // front, others swap or change sender; what does not get worse is kept, what
 // gets a little worse at times, ever more rarely. The cost of a state is by how
@@ -25,10 +25,6 @@ struct Annealing {
 // Starts from `order`; the answer is no worse.
 Order Anneal(const Instance& instance, const Order& order,
              const Annealing& annealing, const Until& until);
-
-// Jobs of the fullest ports first, into the earliest gaps, with the senders
-// given; the longest of a port first.
-Order FullestFirst(const Instance& instance, const std::vector<int>& choices);
 
 }  // namespace meshwright::reshard
 

@@ -3,6 +3,7 @@
 #ifndef MESHWRIGHT_PLANNER_RESHARD_FLOW_H_
 #define MESHWRIGHT_PLANNER_RESHARD_FLOW_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

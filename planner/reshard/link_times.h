@@ -28,8 +28,8 @@ class LinkTimes {
     return least;
   }
 
-  // Returns where the link taken lies, for Restore.
-  int Occupy(int port, Ticks start, Ticks end) {
+  // The link that a job which starts then takes.
+  int Find(int port, Ticks start) const {
     int best = first_[port];
     for (int i = best + 1; i < first_[port + 1]; ++i) {
       if (until_[i] <= start &&
@@ -37,8 +37,10 @@ class LinkTimes {
         best = i;
       }
     }
-    until_[best] = end;
     return best;
+  }
+  void Occupy(int port, Ticks start, Ticks end) {
+    until_[Find(port, start)] = end;
   }
 
   Ticks Until(int link) const { return until_[link]; }

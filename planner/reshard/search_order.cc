@@ -6,6 +6,7 @@
 #include "planner/reshard/anneal.h"
 #include "planner/reshard/bounds.h"
 #include "planner/reshard/branch_and_bound.h"
+#include "planner/reshard/fullest_first.h"
 #include "planner/reshard/list_schedule.h"
 #include "planner/reshard/paper_solvers.h"
 #include "planner/reshard/senders.h"
@@ -39,7 +40,8 @@ class OrderSearch {
     if (Done()) return std::move(found_);
     if (instance_.size() <= kMostSmall) AnnealFor(Steps());
     if (!Done()) Paper();
-    while (!Done() && until_.deadline.has_value() && !until_.Over()) {
+    while (!Done() && instance_.size() <= kMostForLists &&
+           until_.deadline.has_value() && !until_.Over()) {
       ++seed_;
       AnnealFor(4 * Steps());
     }
@@ -67,10 +69,11 @@ class OrderSearch {
     found_.solver = solver;
   }
 
-  // About a fifth of a second.
+  // About a quarter of a second; a step looks through n jobs at n events.
   int64_t Steps() const {
-    return std::clamp<int64_t>(2'000'000 / std::max(1, instance_.size()), 20,
-                               20'000);
+    const auto n = static_cast<int64_t>(instance_.size());
+    return std::clamp<int64_t>(280'000'000 / (n * n + 1), 40,
+                               n <= kMostSmall ? 5'000 : 24'000);
   }
 
   void Lists() {
@@ -84,6 +87,7 @@ class OrderSearch {
   }
 
   void AnnealFor(int64_t steps) {
+    if (instance_.size() > kMostForLists) return;
     Offer(Anneal(instance_, found_.order,
                  {.seed = seed_, .steps = steps, .bound = found_.lower_bound},
                  until_),
@@ -93,7 +97,9 @@ class OrderSearch {
   void Prove() {
     Raise(BalanceBound(instance_, found_.lower_bound, 50'000, until_));
     if (Done()) return;
-    const int64_t nodes = until_.deadline.has_value() ? 1'000'000'000 : 150'000;
+    const int64_t nodes = until_.deadline.has_value()      ? 1'000'000'000
+                          : instance_.size() <= kMostSmall ? 60'000
+                                                           : 30'000;
     Bounded bounded =
         BranchAndBound(instance_, found_.order, found_.lower_bound,
                        {clique_.jobs}, nodes, until_);

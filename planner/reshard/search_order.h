@@ -33,7 +33,7 @@ Ticks QuickBound(const Instance& instance, const Until& until);
 Found SearchOrder(const Instance& instance, uint64_t seed, const Until& until);
 
 // How much the paper's searches are given, everywhere.
-inline constexpr int64_t kDepthFirstNodes = 300'000;
+inline constexpr int64_t kDepthFirstNodes = 100'000;
 inline constexpr int kRandomizedDraws = 64;
 
 }  // namespace meshwright::reshard

@@ -6,6 +6,7 @@
 #include "planner/reshard/bounds.h"
 #include "planner/reshard/branch_and_bound.h"
 #include "planner/reshard/exhaustive.h"
+#include "planner/reshard/fullest_first.h"
 #include "planner/reshard/list_schedule.h"
 #include "planner/reshard/paper_solvers.h"
 #include "planner/reshard/random_reshard.h"
