@@ -63,6 +63,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddExportVerb(app, context);
   AddSearchVerb(app, context);
   AddLayoutVerb(app, context);
+  AddReshardVerb(app, context);
   AddCheckpointVerb(app, context);
   AddPipelineVerb(app, context);
   AddUpVerb(app, context);

@@ -23,7 +23,7 @@ TEST(AppTest, HelpIsAResult) {
   EXPECT_EQ(outcome.status, 0);
   for (const char* verb :
        {"plan", "analyze", "validate", "explain", "export", "search", "layout",
-        "pipeline", "up", "jobs", "workers", "doctor"}) {
+         "pipeline", "reshard", "up", "jobs", "workers", "doctor"}) {
     EXPECT_THAT(outcome.out, HasSubstr(verb));
   }
   EXPECT_EQ(Command({"plan", "--help"}).status, 0);
@@ -53,6 +53,8 @@ TEST(AppTest, FilesThatAreNotThere) {
                 "/nonexistent.json");
   ExpectRefused({"search", "/nonexistent.json"}, "/nonexistent.json");
   ExpectRefused({"layout", "--cases", "/nonexistent.json"},
+                "/nonexistent.json");
+  ExpectRefused({"reshard", "--tasks", "/nonexistent.json"},
                 "/nonexistent.json");
   ExpectRefused({"plan", kModel, "--mesh", "1x2", "-o", "/nonexistent/plan"},
                 "/nonexistent/plan");
@@ -135,6 +137,31 @@ TEST(AppTest, APlanIsExplained) {
   const auto json =
       nlohmann::json::parse(Command({"explain", path, "--json"}).out);
   EXPECT_EQ(json["model"]["name"], "llama");
+}
+
+TEST(AppTest, AReshardingIsScheduled) {
+  const std::string path = testing::TempDir() + "/app_test_tasks.json";
+  ASSERT_TRUE(base::WriteFile(path, R"({"bandwidth_bytes_per_s": 1e9, "tasks": [
+      {"id": "a", "size_bytes": 3000000, "sender_hosts": ["x", "y"],
+       "receiver_hosts": ["z"]},
+      {"id": "b", "size_bytes": 2000000, "sender_hosts": ["x"],
+       "receiver_hosts": ["w"]}]})")
+                  .ok());
+  const auto answer = nlohmann::json::parse(
+      Command({"reshard", "--tasks", path, "--json"}).out);
+  EXPECT_EQ(answer["makespan_s"], 0.003);
+  EXPECT_EQ(answer["optimal"], true);
+  EXPECT_EQ(answer["senders"]["a"], "y");
+  const std::string table = Command({"reshard", "--tasks", path}).out;
+  EXPECT_THAT(table, HasSubstr("3.0 ms, which is the least"));
+  EXPECT_THAT(table, HasSubstr("x -> w"));
+  EXPECT_EQ(nlohmann::json::parse(Command({"reshard", "--tasks", path, "--json",
+                                           "--solver", "naive"})
+                                      .out)["makespan_s"],
+            0.005);
+  ExpectRefused({"reshard", "--tasks", path, "--solver", "best"}, "ensemble");
+  ExpectRefused({"reshard", "--tasks", path, "--deadline", "-1"},
+                "--deadline is -1");
 }
 
 TEST(ExitStatusTest, BadInputIsTwoAndFailedWorkIsOne) {

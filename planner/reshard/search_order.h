@@ -1,0 +1,41 @@
+// SearchOrder: our own solver on one instance.
+//
+// Concept: bounds first; then ever dearer ways to a schedule at the bound, and
+// last the proof. Each step is left out once the bound is met:
+//   1. fullest ports first into the earliest gaps, balanced senders;
+//   2. event-driven list schedules, the first exact in its urgencies;
+//   3. annealing from the best of them;
+//   4. the exact balance of senders as a bound; branch and bound;
+//   5. the paper's solvers, so that none of them is ever better.
+// Deterministic for a seed unless `until` cuts it short; given a deadline, it
+// goes on annealing until then.
+#ifndef MESHWRIGHT_PLANNER_RESHARD_SEARCH_ORDER_H_
+#define MESHWRIGHT_PLANNER_RESHARD_SEARCH_ORDER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "planner/reshard/instance.h"
+#include "planner/reshard/until.h"
+
+namespace meshwright::reshard {
+
+struct Found {
+  Order order;
+  Ticks makespan = 0;
+  Ticks lower_bound = 0;
+  std::string solver;  // what made the order
+};
+
+// A lower bound without search.
+Ticks QuickBound(const Instance& instance, const Until& until);
+
+Found SearchOrder(const Instance& instance, uint64_t seed, const Until& until);
+
+// How much the paper's searches are given, everywhere.
+inline constexpr int64_t kDepthFirstNodes = 100'000;
+inline constexpr int kRandomizedDraws = 64;
+
+}  // namespace meshwright::reshard
+
+#endif  // MESHWRIGHT_PLANNER_RESHARD_SEARCH_ORDER_H_

@@ -1,0 +1,190 @@
+#include "planner/reshard/search_order.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/reshard/anneal.h"
+#include "planner/reshard/bounds.h"
+#include "planner/reshard/branch_and_bound.h"
+#include "planner/reshard/exhaustive.h"
+#include "planner/reshard/fullest_first.h"
+#include "planner/reshard/list_schedule.h"
+#include "planner/reshard/paper_solvers.h"
+#include "planner/reshard/random_reshard.h"
+#include "planner/reshard/senders.h"
+
+namespace meshwright::reshard {
+namespace {
+
+// Small problems of every sort.
+ReshardProblem Small(uint64_t seed) {
+  Kind kind{.tasks = 3 + static_cast<int>(seed % 3),
+            .sender_hosts = 2 + static_cast<int>(seed / 3 % 2),
+            .receiver_hosts = 2 + static_cast<int>(seed / 6 % 4),
+            .most_bytes = seed % 7 == 0 ? 1000 : 6,
+            .speeds = seed % 5 == 1,
+            .links = seed % 4 == 2};
+  return RandomTasks(seed, kind);
+}
+
+// Each job once, with one of its choices.
+bool IsWhole(const Instance& instance, const Order& order) {
+  std::vector<int> seen(instance.size(), 0);
+  for (const auto& [job, choice] : order) {
+    if (choice < 0 ||
+        choice >= static_cast<int>(instance.jobs[job].choices.size())) {
+      return false;
+    }
+    ++seen[job];
+  }
+  return std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; });
+}
+
+TEST(SearchOrderTest, SmallProblemsAreSolvedAndProved) {
+  int beyond_ports = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    SCOPED_TRACE(seed);
+    const ReshardProblem problem = Small(seed);
+    const Instance instance = MakeInstance(problem);
+    const Ticks least = LeastMakespan(problem);
+    const Found found = SearchOrder(instance, 1, {});
+    ASSERT_TRUE(IsWhole(instance, found.order));
+    EXPECT_EQ(found.makespan, least);
+    EXPECT_EQ(found.lower_bound, least);
+    EXPECT_EQ(
+        Replay(problem, ToSchedule(problem, instance, found.order))->makespan,
+        least);
+    beyond_ports +=
+        std::max(ReceiverBound(instance), SenderBound(instance)) < least;
+  }
+  EXPECT_GT(beyond_ports, 300);
+}
+
+// Without a good start and without bounds from outside.
+TEST(BranchAndBoundTest, FindsTheLeastFromTheWorstStart) {
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    SCOPED_TRACE(seed);
+    const ReshardProblem problem = Small(seed);
+    const Instance instance = MakeInstance(problem);
+    const Bounded bounded =
+        BranchAndBound(instance, Naive(instance), 0, {}, 1'000'000, {});
+    ASSERT_TRUE(bounded.complete);
+    ASSERT_TRUE(IsWhole(instance, bounded.order));
+    EXPECT_EQ(Makespan(instance, bounded.order), LeastMakespan(problem));
+  }
+}
+
+TEST(BoundsTest, NoneIsAboveTheLeast) {
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    SCOPED_TRACE(seed);
+    const ReshardProblem problem = Small(seed);
+    const Instance instance = MakeInstance(problem);
+    const Ticks least = LeastMakespan(problem);
+    EXPECT_LE(ReceiverBound(instance), least);
+    EXPECT_LE(SenderBound(instance), least);
+    EXPECT_LE(HeaviestClique(instance, 1000, {}).ticks, least);
+    EXPECT_LE(BalanceBound(instance, 0, 100000, {}), least);
+    EXPECT_EQ(least % Grid(instance), 0);
+  }
+}
+
+// Three tasks, each pair shares another receiver: 3 on ports that carry 2.
+TEST(BoundsTest, CliquesAreBeyondPorts) {
+  ReshardProblem problem = RandomTasks(
+      1, {.tasks = 3, .sender_hosts = 3, .most_bytes = 1, .even_sizes = true});
+  problem.tasks[0].receivers = {3, 4};
+  problem.tasks[1].receivers = {4, 5};
+  problem.tasks[2].receivers = {3, 5};
+  for (int i = 0; i < 3; ++i) problem.tasks[i].senders = {i};
+  const Instance instance = MakeInstance(problem);
+  EXPECT_EQ(ReceiverBound(instance), 2);
+  EXPECT_EQ(HeaviestClique(instance, 1000, {}).ticks, 3);
+  EXPECT_EQ(LeastMakespan(problem), 3);
+}
+
+// Five equal tasks that two senders hold: 3, not 2.5; of sizes 3 3 2 2 2, 6.
+TEST(BoundsTest, BalanceIsWhole) {
+  ReshardProblem problem = RandomTasks(1, {.tasks = 5, .receiver_hosts = 5});
+  const int64_t sizes[] = {3, 3, 2, 2, 2};
+  for (int i = 0; i < 5; ++i) {
+    problem.tasks[i].senders = {0, 1};
+    problem.tasks[i].receivers = {3 + i};
+    problem.tasks[i].size_bytes = sizes[i];
+  }
+  Instance instance = MakeInstance(problem);
+  EXPECT_EQ(SenderBound(instance), 6);
+  EXPECT_EQ(BalanceBound(instance, 0, 1000, {}), 6);
+  // Longest first puts 3 2 2 on one of them.
+  EXPECT_EQ(Makespan(instance, LoadBalance(instance)), 7);
+  EXPECT_EQ(SearchOrder(instance, 1, {}).makespan, 6);
+  for (UnitTask& task : problem.tasks) task.size_bytes = 4;
+  instance = MakeInstance(problem);
+  EXPECT_EQ(SenderBound(instance), 10);
+  EXPECT_EQ(BalanceBound(instance, 0, 1000, {}), 12);
+}
+
+TEST(PaperSolversTest, AreSchedulesAndNeverBetter) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const ReshardProblem problem =
+        RandomTasks(seed, {.tasks = 4 + static_cast<int>(seed),
+                           .sender_hosts = 5,
+                           .receiver_hosts = 6,
+                           .most_bytes = 50,
+                           .speeds = seed % 3 == 1,
+                           .links = seed % 4 == 1});
+    const Instance instance = MakeInstance(problem);
+    const Found found = SearchOrder(instance, 1, {});
+    for (const Order& order :
+         {Naive(instance), LoadBalance(instance),
+          DepthFirst(instance, 20'000, {}).order,
+          Randomized(instance, 1, kRandomizedDraws, {}),
+          ListSchedule(instance, 1, 0),
+          FullestFirst(instance, BalanceSenders(instance, 0))}) {
+      ASSERT_TRUE(IsWhole(instance, order));
+      EXPECT_LE(found.makespan, Makespan(instance, order));
+      EXPECT_LE(found.lower_bound, Makespan(instance, order));
+    }
+  }
+}
+
+TEST(PaperSolversTest, DepthFirstIsExactWhenItEnds) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const ReshardProblem problem = Small(seed);
+    const Instance instance = MakeInstance(problem);
+    const Searched searched = DepthFirst(instance, 10'000'000, {});
+    EXPECT_TRUE(searched.complete);
+    EXPECT_EQ(Makespan(instance, searched.order), LeastMakespan(problem))
+        << seed;
+  }
+}
+
+TEST(SearchOrderTest, TheSameSeedGivesTheSameOrder) {
+  const Instance instance = MakeInstance(RandomTasks(3, {.tasks = 40,
+                                                         .sender_hosts = 5,
+                                                         .receiver_hosts = 9,
+                                                         .most_receivers = 4,
+                                                         .most_bytes = 1000}));
+  const Found a = SearchOrder(instance, 7, {});
+  const Found b = SearchOrder(instance, 7, {});
+  ASSERT_EQ(a.order.size(), b.order.size());
+  for (size_t i = 0; i < a.order.size(); ++i) {
+    EXPECT_EQ(a.order[i].job, b.order[i].job);
+    EXPECT_EQ(a.order[i].choice, b.order[i].choice);
+  }
+}
+
+TEST(SearchOrderTest, StoppedAtOnceStillAnswers) {
+  const Instance instance = MakeInstance(RandomTasks(3, {.tasks = 200,
+                                                         .sender_hosts = 9,
+                                                         .receiver_hosts = 9,
+                                                         .most_receivers = 4,
+                                                         .most_bytes = 1000}));
+  std::stop_source stop;
+  stop.request_stop();
+  const Found found = SearchOrder(instance, 7, {.stop = stop.get_token()});
+  EXPECT_TRUE(IsWhole(instance, found.order));
+  EXPECT_LE(found.lower_bound, found.makespan);
+}
+
+}  // namespace
+}  // namespace meshwright::reshard

@@ -1,0 +1,104 @@
+#include "planner/reshard/solve.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/reshard/exhaustive.h"
+#include "planner/reshard/random_reshard.h"
+
+namespace meshwright::reshard {
+namespace {
+
+TEST(SolveTest, EverySolverAnswersWithABound) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const ReshardProblem problem =
+        RandomTasks(seed, {.speeds = seed % 2 == 1, .links = seed % 3 == 1});
+    const Ticks least = LeastMakespan(problem);
+    for (const char* name : {"auto", "naive", "load-balance", "depth-first",
+                             "randomized", "ensemble"}) {
+      const auto answer = Solve(problem, {.solver = *SolverFromName(name)});
+      ASSERT_TRUE(answer.ok()) << answer.status();
+      EXPECT_GE(answer->timing.makespan, least);
+      EXPECT_LE(answer->lower_bound, least);
+      EXPECT_EQ(answer->optimal,
+                answer->lower_bound == answer->timing.makespan);
+      if (std::string(name) == "auto") {
+        EXPECT_TRUE(answer->optimal);
+      }
+    }
+  }
+  EXPECT_FALSE(SolverFromName("best").ok());
+}
+
+// Every part sent alone can only be as good as some split: parts are never
+// worse than whole tasks, and never below the bound of parts.
+TEST(SolveTest, SplittingNeverCosts) {
+  int better = 0, proven = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    ReshardProblem problem = RandomTasks(seed, {.tasks = 6,
+                                                .receiver_hosts = 5,
+                                                .most_receivers = 2,
+                                                .most_bytes = 1000,
+                                                .speeds = seed % 4 == 1,
+                                                .links = seed % 5 == 1});
+    const auto whole = Solve(problem);
+    problem.split = true;
+    const auto parts = Solve(problem);
+    ASSERT_TRUE(whole.ok() && parts.ok()) << parts.status();
+    EXPECT_LE(parts->timing.makespan, whole->timing.makespan);
+    EXPECT_LE(parts->lower_bound, whole->lower_bound);
+    better += parts->timing.makespan < whole->timing.makespan;
+    proven += parts->optimal;
+  }
+  EXPECT_GT(better, 10);
+  EXPECT_GT(proven, 100);
+}
+
+// The bound of parts holds for any way to cut: cut at random and solved
+// exactly.
+TEST(SolveTest, TheBoundOfPartsHolds) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    ReshardProblem problem = RandomTasks(seed, {.tasks = 3,
+                                                .most_senders = 2,
+                                                .most_bytes = 12,
+                                                .links = seed % 3 == 1});
+    problem.split = true;
+    const auto answer = Solve(problem);
+    ReshardProblem cut = problem;
+    cut.split = false;
+    cut.tasks.clear();
+    for (const UnitTask& task : problem.tasks) {
+      int64_t left = task.size_bytes;
+      for (size_t s = 0; s < task.senders.size() && left > 0; ++s) {
+        const bool last = s + 1 == task.senders.size();
+        const auto share = static_cast<int64_t>((seed + s) % 3);
+        const int64_t bytes = last ? left : left * share / 2;
+        if (bytes == 0) continue;
+        left -= bytes;
+        UnitTask part = task;
+        part.id = task.id + "." + std::to_string(s);
+        part.size_bytes = bytes;
+        part.senders = {task.senders[s]};
+        cut.tasks.push_back(part);
+      }
+    }
+    EXPECT_LE(answer->lower_bound, LeastMakespan(cut));
+  }
+}
+
+TEST(SolveTest, ADeadlineThatIsPastStillGivesASchedule) {
+  const ReshardProblem problem = RandomTasks(5, {.tasks = 300,
+                                                 .sender_hosts = 9,
+                                                 .receiver_hosts = 9,
+                                                 .most_receivers = 4,
+                                                 .most_bytes = 1000});
+  Options options;
+  options.until.deadline = std::chrono::steady_clock::time_point::min();
+  const auto answer = Solve(problem, options);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_LE(answer->lower_bound, answer->timing.makespan);
+}
+
+}  // namespace
+}  // namespace meshwright::reshard

@@ -1,0 +1,28 @@
+// Split: tasks cut into parts that several of their holders send.
+//
+// Concept: all parts of a task go to all its receivers, so cutting does not
+// shorten what a receiver takes in; it levels the senders. SplitParts gives
+// each sender no more than `target` takes where that can be done: by a maximum
+// flow where all speeds are equal, else by levelling task by task. Bounds of
+// whole tasks hold for parts, but for the exact balance of senders, the grid,
+// and the length of a task none of whose receivers has a single link.
+#ifndef MESHWRIGHT_PLANNER_RESHARD_SPLIT_H_
+#define MESHWRIGHT_PLANNER_RESHARD_SPLIT_H_
+
+#include <vector>
+
+#include "planner/reshard/instance.h"
+#include "planner/reshard/until.h"
+
+namespace meshwright::reshard {
+
+// `whole`: the instance of whole tasks.
+Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
+                 const Until& until);
+
+std::vector<Part> SplitParts(const ReshardProblem& problem,
+                             const Instance& whole, Ticks target);
+
+}  // namespace meshwright::reshard
+
+#endif  // MESHWRIGHT_PLANNER_RESHARD_SPLIT_H_

@@ -1,0 +1,162 @@
+// The resharding scheduler on the paper's cases and on random problems.
+//
+//   build/release/bin/reshard_bench
+//
+// Per family: how many answers are proven optimal, the worst gap to the lower
+// bound, the median and the worst time of a whole Solve, and the same of the
+// paper's ensemble (depth-first and randomized, 100,000 nodes and 64 draws).
+// Times are of the process, not of the wall, so other programs disturb little.
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "planner/reshard/decompose.h"
+#include "planner/reshard/random_reshard.h"
+#include "planner/reshard/solve.h"
+
+namespace meshwright::reshard {
+namespace {
+
+double Now() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) +
+         1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+struct Family {
+  int count = 0;
+  int proven = 0;
+  int beaten = 0;  // by the ensemble
+  double gap = 0;
+  double ensemble = 0;
+  std::vector<double> seconds;
+};
+
+void Add(const ReshardProblem& problem, bool compare, Family& family) {
+  const double begin = Now();
+  const auto answer = Solve(problem);
+  family.seconds.push_back(Now() - begin);
+  if (!answer.ok()) {
+    std::printf("%s\n", answer.status().ToString().c_str());
+    return;
+  }
+  ++family.count;
+  family.proven += answer->optimal;
+  const auto gap = [](const Answer& a, Ticks bound) {
+    return static_cast<double>(a.timing.makespan) / static_cast<double>(bound) -
+           1;
+  };
+  family.gap = std::max(family.gap, gap(*answer, answer->lower_bound));
+  if (!compare) return;
+  const auto paper = Solve(problem, {.solver = Solver::kEnsemble});
+  if (!paper.ok()) return;
+  family.beaten += paper->timing.makespan < answer->timing.makespan;
+  family.ensemble = std::max(family.ensemble, gap(*paper, answer->lower_bound));
+}
+
+void Print(const std::string& name, Family family) {
+  std::sort(family.seconds.begin(), family.seconds.end());
+  std::printf("%-28s %5d/%-5d %8.3f %% %9.2f %9.2f ms %8.1f %% %4d\n",
+              name.c_str(), family.proven, family.count, 100 * family.gap,
+              1e3 * family.seconds[family.seconds.size() / 2],
+              1e3 * family.seconds.back(), 100 * family.ensemble,
+              family.beaten);
+  std::fflush(stdout);
+}
+
+void Random(const std::string& name, int count, const Kind& kind,
+            bool compare = true) {
+  Family family;
+  for (int seed = 0; seed < count; ++seed) {
+    Add(RandomTasks(seed, kind), compare, family);
+  }
+  Print(name, std::move(family));
+}
+
+void Table2() {
+  const struct {
+    const char* from;
+    const char* to;
+    std::vector<int64_t> source_mesh;
+    std::vector<int64_t> target_mesh;
+  } cases[] = {
+      {"S0RR", "S0RR", {2, 4}, {2, 4}}, {"RRR", "S0RR", {2, 4}, {2, 4}},
+      {"RS0R", "S0RR", {2, 4}, {2, 4}}, {"RS01R", "S01RR", {2, 4}, {2, 4}},
+      {"S1RR", "S0RR", {2, 4}, {2, 4}}, {"S0RR", "S0RR", {2, 4}, {3, 4}},
+      {"S1RR", "RRR", {1, 4}, {2, 4}},  {"RRR", "RRR", {2, 3}, {3, 2}},
+      {"RS0R", "RRS0", {2, 4}, {2, 4}}};
+  int number = 0;
+  for (const auto& one : cases) {
+    const auto units = Decompose(
+        {.shape = {1024, 1024, 512},
+         .elem_bytes = 4,
+         .source = {.mesh = one.source_mesh, .spec = *ParseSpec(one.from, "")},
+         .target = {.mesh = one.target_mesh, .spec = *ParseSpec(one.to, "")}});
+    Family family;
+    Add(ToProblem(*units, 1.25e9), true, family);
+    Print("Table 2, case " + std::to_string(++number), std::move(family));
+  }
+}
+
+void Run() {
+  std::printf("%-28s %11s %10s %9s %12s %10s %4s\n", "problems", "proven",
+              "worst gap", "median", "worst", "ensemble", "beat");
+  Table2();
+  for (const int tasks : {8, 12, 16, 20}) {
+    Family family;
+    for (const int hosts : {2, 3, 4, 6, 8}) {
+      for (const int receivers : {1, 2, 4}) {
+        for (int seed = 0; seed < 20; ++seed) {
+          Add(RandomTasks(seed, {.tasks = tasks,
+                                 .sender_hosts = hosts,
+                                 .receiver_hosts = hosts,
+                                 .most_senders = 3,
+                                 .most_receivers = receivers,
+                                 .most_bytes = 1 << 20}),
+              true, family);
+        }
+      }
+    }
+    Print(std::to_string(tasks) + " tasks", std::move(family));
+  }
+  for (const int hosts : {16, 32}) {
+    for (const int receivers : {1, 2, 3}) {
+      Random("100 tasks, " + std::to_string(hosts) + " hosts, 1-" +
+                 std::to_string(receivers),
+             10,
+             {.tasks = 100,
+              .sender_hosts = hosts / 2,
+              .receiver_hosts = hosts / 2,
+              .most_senders = 3,
+              .most_receivers = receivers,
+              .most_bytes = 1 << 24});
+    }
+  }
+  for (const int tasks : {25, 50, 100}) {
+    Random(std::to_string(tasks) + " wide, 1-8 of 16", 10,
+           {.tasks = tasks,
+            .sender_hosts = 16,
+            .receiver_hosts = 16,
+            .most_senders = 3,
+            .most_receivers = 8,
+            .most_bytes = 1 << 24});
+  }
+  for (const int receivers : {1, 2, 4}) {
+    Random("2,000 tasks, 128 hosts, 1-" + std::to_string(receivers), 3,
+           {.tasks = 2000,
+            .sender_hosts = 64,
+            .receiver_hosts = 64,
+            .most_senders = 3,
+            .most_receivers = receivers,
+            .most_bytes = 1 << 24},
+           false);
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::reshard
+
+int main() { meshwright::reshard::Run(); }
