@@ -3,11 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
+
+#include "worker/comm/frame.h"
 
 namespace meshwright::worker::comm {
 namespace {
 
 int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+double Alpha(const Link& link) {
+  return std::max(link.alpha_seconds, static_cast<double>(kFrameBytes) *
+                                          link.beta_seconds_per_byte);
+}
 
 int LargestNode(const Plan& plan, const Task& task) {
   std::map<std::string_view, int> members;
@@ -22,9 +30,9 @@ int LargestNode(const Plan& plan, const Task& task) {
 
 double PipelineSeconds(int64_t bytes, int64_t chunks, int hops,
                        const Link& link) {
-  const double each = link.alpha_seconds + static_cast<double>(bytes) *
-                                               link.beta_seconds_per_byte /
-                                               static_cast<double>(chunks);
+  const double each = Alpha(link) + static_cast<double>(bytes) *
+                                        link.beta_seconds_per_byte /
+                                        static_cast<double>(chunks);
   return static_cast<double>(chunks + hops - 1) * each;
 }
 
@@ -35,7 +43,7 @@ int64_t ChooseChunks(int64_t bytes, int hops, const Link& link) {
                           static_cast<double>(bytes) *
                           link.beta_seconds_per_byte;
   if (streamed <= 0) return least;
-  const double ideal = std::sqrt(streamed / link.alpha_seconds);
+  const double ideal = std::sqrt(streamed / Alpha(link));
   if (!(ideal < static_cast<double>(most))) return most;
   // The model is convex in K, so that one of the neighbours is the least.
   const int64_t below = std::clamp(static_cast<int64_t>(ideal), least, most);

@@ -3,9 +3,10 @@
 // Concept: a chunk is forwarded once it is whole. Through `hops` links one
 // after the other, K chunks take (K + hops - 1) (alpha + bytes beta / K): more
 // chunks shorten the way to the last receiver, and each costs an alpha. The
-// least lies at K = sqrt((hops - 1) bytes beta / alpha); for the paper's 1 GB
-// over a few links at alpha of a millisecond these are about 100.
-// A chunk holds 4 KiB at least (less is all header) and 1 MiB at most (so that
+// least lies at K = sqrt((hops - 1) bytes beta / alpha); the paper's 1 GB over
+// three links of 10 Gb/s with an alpha of 0.1 ms makes 131.
+// Alpha is what one more chunk costs, its header (frame.h) at least.
+// A chunk holds 4 KiB at least (less is all header) and 8 MiB at most (so that
 // a member hears of a lost peer between two chunks).
 // Source: papers/cross_mesh_resharding.txt, section 3.1, T^bc, with the alpha
 // per chunk that it leaves out; design.md section 8, link model.
@@ -19,7 +20,7 @@
 namespace meshwright::worker::comm {
 
 inline constexpr int64_t kLeastChunkBytes = int64_t{4} << 10;
-inline constexpr int64_t kMostChunkBytes = int64_t{1} << 20;
+inline constexpr int64_t kMostChunkBytes = int64_t{8} << 20;
 
 // The seconds that the model gives.
 double PipelineSeconds(int64_t bytes, int64_t chunks, int hops,

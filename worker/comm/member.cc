@@ -1,6 +1,7 @@
 #include "worker/comm/member.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <new>
 #include <set>
@@ -86,9 +87,9 @@ class Member : public Transport::Events {
   size_t received_tasks_ = 0;     // into ports_.incoming
   bool announced_ = false;        // READY was said for the next one
   bool serving_ = false;
-  Bytes abort_text_;
-  std::set<int> joined_;    // at the hub
-  std::set<int> finished_;  // at the hub
+  std::map<int, Bytes> abort_texts_;  // by peer
+  std::set<int> joined_;              // at the hub
+  std::set<int> finished_;            // at the hub
   bool started_ = false;
   bool told_finished_ = false;
   uint64_t last_end_ = 0;  // nanoseconds; at the hub of all members
@@ -135,7 +136,13 @@ Outcome Member::Finish() {
     if (committed_) item.report.verdict = Verdict::kMatch;
     outcome.tasks.push_back(item.report);
   }
-  if (!committed_) return outcome;
+  if (!committed_) {
+    if (status_.ok()) {
+      outcome.status = absl::CancelledError(
+          "the connections were closed before the plan was done");
+    }
+    return outcome;
+  }
   outcome.makespan_seconds = static_cast<double>(makespan_) * 1e-9;
   for (auto& [index, bytes] : staging_) destinations_[index] = std::move(bytes);
   return outcome;
@@ -291,7 +298,7 @@ void Member::FinishIfDone() {
   for (const auto& [index, item] : items_) {
     last = std::max(last, item.report.end_seconds.value_or(0));
   }
-  const auto nanoseconds = static_cast<uint64_t>(last * 1e9);
+  const auto nanoseconds = static_cast<uint64_t>(std::ceil(last * 1e9));
   if (hub()) return Finished(self_, nanoseconds);
   Say(0, FrameType::kFinished, 0, nanoseconds);
 }
@@ -326,8 +333,8 @@ absl::StatusOr<Item*> Member::Find(const Frame& frame) {
 absl::StatusOr<std::span<std::byte>> Member::Place(int peer,
                                                    const Frame& frame) {
   if (frame.type == FrameType::kAbort) {
-    abort_text_.resize(frame.payload_bytes);
-    return std::span<std::byte>(abort_text_);
+    abort_texts_[peer].resize(frame.payload_bytes);
+    return std::span<std::byte>(abort_texts_[peer]);
   }
   if (frame.type != FrameType::kChunk) {
     return absl::DataLossError("it sent a second greeting");
@@ -360,8 +367,9 @@ void Member::Arrived(int peer, const Frame& frame) {
       if (!told_finished_) return Refuse(peer, "it published too early");
       return Commit(frame.value);
     case FrameType::kAbort: {
-      const std::string text(reinterpret_cast<const char*>(abort_text_.data()),
-                             abort_text_.size());
+      const Bytes& said = abort_texts_[peer];
+      const std::string text(reinterpret_cast<const char*>(said.data()),
+                             said.size());
       const bool known = frame.value >= 1 && frame.value <= 16;
       return Fail(absl::Status(known
                                    ? static_cast<absl::StatusCode>(frame.value)

@@ -288,8 +288,8 @@ void TcpTransport::Loop::Dial(const ConnectionPtr& connection,
         Open(connection);
         asio::async_read(connection->socket, asio::buffer(connection->header),
                          [this, connection](error_code failed, size_t) {
-                           if (closing()) return Drain(connection);
                            if (failed) return Break(connection, failed);
+                           if (closing()) return Drain(connection);
                            const auto frame = Decode(connection->header);
                            if (!frame.ok()) {
                              return Lose(connection, frame.status().code(),
@@ -341,8 +341,8 @@ void TcpTransport::Loop::CheckHello(const ConnectionPtr& connection) {
   }
   asio::async_read(connection->socket, asio::buffer(connection->hello),
                    [this, connection](error_code error, size_t) {
-                     if (closing()) return Drain(connection);
                      if (error) return Break(connection, error);
+                     if (closing()) return Drain(connection);
                      if (std::memcmp(connection->hello.data(),
                                      fingerprint_.data(), kHelloBytes) != 0) {
                        return Lose(
@@ -367,8 +367,8 @@ void TcpTransport::Loop::Greeted(const ConnectionPtr& connection) {
 void TcpTransport::Loop::ReadFrame(const ConnectionPtr& connection) {
   asio::async_read(connection->socket, asio::buffer(connection->header),
                    [this, connection](error_code error, size_t) {
-                     if (closing()) return Drain(connection);
                      if (error) return Break(connection, error);
+                     if (closing()) return Drain(connection);
                      const auto frame = Decode(connection->header);
                      if (!frame.ok()) {
                        return Lose(connection, frame.status().code(),
@@ -395,8 +395,8 @@ void TcpTransport::Loop::ReadPayload(const ConnectionPtr& connection) {
         return error ? size_t{0} : size - done;
       },
       [this, connection](error_code error, size_t) {
-        if (closing()) return Drain(connection);
         if (error) return Break(connection, error);
+        if (closing()) return Drain(connection);
         Deliver(connection);
       });
 }
@@ -412,8 +412,8 @@ void TcpTransport::Loop::Deliver(const ConnectionPtr& connection) {
 void TcpTransport::Loop::Write(const ConnectionPtr& connection) {
   if (connection->writing || connection->ended || connection->broken) return;
   if (connection->queue.empty()) {
+    error_code ignored;
     if (connection->finishing) {
-      error_code ignored;
       connection->socket.shutdown(tcp::socket::shutdown_send, ignored);
     }
     return;
@@ -462,7 +462,7 @@ void TcpTransport::Loop::Drain(const ConnectionPtr& connection) {
 // ---- time and endings ----
 
 void TcpTransport::Loop::Tick() {
-  tick_.expires_after(deadline_ / 16);
+  tick_.expires_after(std::min(deadline_, Seconds(plan_.connect_seconds)) / 16);
   tick_.async_wait([this](error_code cancelled) {
     if (cancelled || closing()) return;
     const Clock::time_point now = Clock::now();
