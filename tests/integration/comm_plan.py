@@ -46,7 +46,7 @@ class Answer:
 class Run:
     """One process per member; a context, so that none is left."""
 
-    def __init__(self, network: ShapedNetwork, program: str, plan: dict,
+    def __init__(self, network: ShapedNetwork, program: list[str], plan: dict,
                  options: dict[str, list[str]] | None = None):
         self.folder = tempfile.TemporaryDirectory()
         path = pathlib.Path(self.folder.name) / "plan.json"
@@ -54,7 +54,7 @@ class Run:
         self.processes: dict[str, subprocess.Popen] = {}
         for host in plan["hosts"]:
             member = host["id"]
-            command = [program, str(path), "--host", member, "--json"]
+            command = [*program, str(path), "--host", member, "--json"]
             self.processes[member] = network.start(
                 host["node"], command + (options or {}).get(member, []))
 
@@ -77,7 +77,7 @@ class Run:
         self.folder.cleanup()
 
 
-def makespan(network: ShapedNetwork, program: str, plan: dict,
+def makespan(network: ShapedNetwork, program: list[str], plan: dict,
              timeout: float = 300) -> float:
     """Seconds from the word to start until all is verified, everywhere."""
     with Run(network, program, plan) as run:

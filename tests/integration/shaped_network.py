@@ -14,6 +14,7 @@ It all happens in a network and a mount namespace of this process
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import shutil
@@ -108,6 +109,8 @@ class ShapedNetwork:
 
     def __exit__(self, *_) -> None:
         for host in self.hosts:
+            # At once; a namespace takes its links along when it gets to it.
+            run(["ip", "link", "delete", f"port-{host}"])
             run(["ip", "netns", "delete", host])
         run(["ip", "link", "delete", "bridge0"])
 
@@ -118,6 +121,12 @@ class ShapedNetwork:
         return subprocess.Popen([*self.inside(host), *command],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True)
+
+    def received_bytes(self, host: str) -> int:
+        """By its link, so far."""
+        shown = run(["ip", "-n", host, "-json", "-stats", "link", "show",
+                     "eth0"])
+        return json.loads(shown)[0]["stats64"]["rx"]["bytes"]
 
     def cut(self, host: str) -> None:
         """Its link goes dead without a word, as when a cable is pulled."""
