@@ -23,7 +23,7 @@ import sys
 
 MTU = 9000  # what data centres set; 66 bytes of headers per 8,948 of payload
 BURST_BYTES = 32 << 10
-QUEUE_SECONDS = 0.02
+QUEUE_SECONDS = 0.1
 PRIVATE = "MESHWRIGHT_PRIVATE_NETWORK"
 
 

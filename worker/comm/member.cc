@@ -51,12 +51,15 @@ class Member : public Transport::Events {
   absl::StatusOr<std::span<std::byte>> Place(int peer,
                                              const Frame& frame) override;
   void Arrived(int peer, const Frame& frame) override;
-  void Lost(int peer, const absl::Status& why) override { Fail(why); }
+  void Lost(int peer, const absl::Status& why) override;
   void Tick() override;
 
  private:
   bool hub() const { return self_ == 0; }
   bool ended() const { return committed_ || !status_.ok(); }
+  // This member said FINISHED: what becomes of the plan is the hub's word now,
+  // who sees every loss and may have said COMMIT before this one.
+  bool bound_by_hub() const { return told_finished_ && !hub(); }
   const Task& task(int index) const { return plan_.tasks[index]; }
   double Now() const { return ToSeconds(Clock::now() - began_); }
 
@@ -165,6 +168,11 @@ void Member::Fail(absl::Status status) {
   last.host = static_cast<uint32_t>(self_);
   last.value = static_cast<uint64_t>(status_.code());
   transport_.Close(last, std::string(status_.message()));
+}
+
+void Member::Lost(int peer, const absl::Status& why) {
+  if (bound_by_hub() && peer != 0) return;
+  Fail(why);
 }
 
 void Member::Refuse(int peer, const std::string& what) {
@@ -367,6 +375,7 @@ void Member::Arrived(int peer, const Frame& frame) {
       if (!told_finished_) return Refuse(peer, "it published too early");
       return Commit(frame.value);
     case FrameType::kAbort: {
+      if (bound_by_hub() && peer != 0) return;
       const Bytes& said = abort_texts_[peer];
       const std::string text(reinterpret_cast<const char*>(said.data()),
                              said.size());

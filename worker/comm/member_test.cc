@@ -50,11 +50,11 @@ void ExpectAllFail(const Group& group, const std::vector<Outcome>& outcomes,
   EXPECT_TRUE(group.Untouched());
 }
 
-// The process of this member dies once `chunks` chunks have come.
+// The process of this member dies at the frame of a kind after `count` others.
 class DyingTransport : public Transport, public Transport::Events {
  public:
-  DyingTransport(std::unique_ptr<Transport> inner, int chunks)
-      : inner_(std::move(inner)), left_(chunks) {}
+  DyingTransport(std::unique_ptr<Transport> inner, FrameType type, int count)
+      : inner_(std::move(inner)), type_(type), left_(count) {}
 
   void Run(Transport::Events& events) override {
     events_ = &events;
@@ -76,7 +76,7 @@ class DyingTransport : public Transport, public Transport::Events {
     return events_->Place(peer, frame);
   }
   void Arrived(int peer, const Frame& frame) override {
-    if (frame.type == FrameType::kChunk && left_-- == 0) return Drop();
+    if (frame.type == type_ && left_-- == 0) return Drop();
     events_->Arrived(peer, frame);
   }
   void Lost(int peer, const absl::Status& why) override {
@@ -86,6 +86,7 @@ class DyingTransport : public Transport, public Transport::Events {
 
   std::unique_ptr<Transport> inner_;
   Transport::Events* events_ = nullptr;
+  const FrameType type_;
   int left_;
 };
 
@@ -205,8 +206,8 @@ TEST(MemberTest, APeerThatDiesIsAnErrorOnEveryOther) {
       group.Add("slice", 400'000, 0, {1, 2, 3, 4}, strategy, 64);
       group.WrapWith([&](int member, std::unique_ptr<Transport> transport) {
         if (member != victim) return transport;
-        return std::unique_ptr<Transport>(
-            std::make_unique<DyingTransport>(std::move(transport), 12));
+        return std::unique_ptr<Transport>(std::make_unique<DyingTransport>(
+            std::move(transport), FrameType::kChunk, 12));
       });
       const auto outcomes = group.Run();
       ExpectAllFail(group, outcomes, absl::StatusCode::kUnavailable,
@@ -221,11 +222,30 @@ TEST(MemberTest, TheHubsDeathIsAnErrorOnEveryOther) {
   group.Add("slice", 400'000, 1, {0, 2, 3}, Strategy::kBroadcast, 64);
   group.WrapWith([&](int member, std::unique_ptr<Transport> transport) {
     if (member != 0) return transport;
-    return std::unique_ptr<Transport>(
-        std::make_unique<DyingTransport>(std::move(transport), 30));
+    return std::unique_ptr<Transport>(std::make_unique<DyingTransport>(
+        std::move(transport), FrameType::kChunk, 30));
   });
   ExpectAllFail(group, group.Run(), absl::StatusCode::kUnavailable,
                 "host h0 was lost", {0});
+}
+
+TEST(MemberTest, ADeathAfterTheLastWordChangesNothingForTheOthers) {
+  for (int round = 0; round < 20; ++round) {
+    Group group(5);
+    group.Add("slice", 20'000, 0, {1, 2, 3, 4}, Strategy::kBroadcast, 4);
+    group.WrapWith([&](int member, std::unique_ptr<Transport> transport) {
+      if (member != 2) return transport;
+      return std::unique_ptr<Transport>(std::make_unique<DyingTransport>(
+          std::move(transport), FrameType::kCommit, 0));
+    });
+    const auto outcomes = group.Run();
+    for (const int member : {0, 1, 3, 4}) {
+      EXPECT_TRUE(outcomes[member].status.ok()) << outcomes[member].status;
+      if (member == 0) continue;
+      EXPECT_EQ(group.destination(member, 0), group.source(0));
+    }
+    EXPECT_FALSE(outcomes[2].status.ok());
+  }
 }
 
 TEST(MemberTest, APeerThatFallsSilentIsLostToo) {
