@@ -50,10 +50,11 @@ FOREIGN = {
     r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
     r"cupti|cuda|nvml": ("worker/cupti", "worker/comm"),
     r"nccl": ("worker/comm",),
+    r"boost/|xxhash\.h": ("worker/comm",),
     r"(Highs|highs|interfaces/highs)": ("planner/ilp",),
     r"openssl/": ("base",),
     r"spdlog/": ("base",),
-    r"CLI/": ("cli", "tests/bench", "worker/service"),
+    r"CLI/": ("cli", "tests/bench", "worker/comm", "worker/service"),
 }
 
 # A test may look at a neighbour below it that its library does not use.
