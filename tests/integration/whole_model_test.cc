@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -223,8 +224,11 @@ class RecomputeTest : public testing::Test {
   std::vector<v1::ProfileResult> Run(
       const std::vector<exporting::SegmentChoice>& choices) {
     v1::RunnerRequest request = RequestFor(kMesh);
+    std::set<std::string> keys;
     for (const exporting::SegmentChoice& it : choices) {
       *request.add_programs() = exporting::WholeProgram(*analysis_, space_, it);
+      const v1::Program& added = *request.programs().rbegin();
+      EXPECT_TRUE(keys.insert(added.key()).second) << "the same step again";
     }
     v1::Program& reference = *request.mutable_reference();
     reference.set_key("reference");
