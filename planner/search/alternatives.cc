@@ -11,13 +11,13 @@
 namespace meshwright::search {
 namespace {
 
-int KindOf(const Kinds& alike, int type, int config) {
+int KindOf(const ChoiceKinds& alike, int type, int config) {
   return alike.empty() ? config : alike[type][config];
 }
 
 std::vector<Alternative> ChoicesOf(const problem::PlanProblem& problem,
                                    const problem::Choice& choice,
-                                   const Kinds& alike) {
+                                   const ChoiceKinds& alike) {
   std::vector<Alternative> found;
   for (int n = 0; n < static_cast<int>(choice.size()); ++n) {
     const int type = problem.nodes[n].type;
@@ -42,7 +42,7 @@ std::vector<Alternative> ChoicesOf(const problem::PlanProblem& problem,
 
 absl::StatusOr<std::vector<Alternative>> FindAlternatives(
     const problem::PlanProblem& problem, const problem::Choice& choice,
-    const Options& options, const Kinds& alike) {
+    const Options& options, const ChoiceKinds& alike) {
   RETURN_IF_ERROR(problem::Validate(problem));
   RETURN_IF_ERROR(problem::ValidateChoice(problem, choice));
   std::vector<Alternative> alternatives = ChoicesOf(problem, choice, alike);

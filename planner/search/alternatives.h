@@ -34,11 +34,11 @@ struct Alternative {
 };
 
 // By type and configuration: equal numbers are one choice. Empty: none are.
-using Kinds = std::vector<std::vector<int>>;
+using ChoiceKinds = std::vector<std::vector<int>>;
 
 absl::StatusOr<std::vector<Alternative>> FindAlternatives(
     const problem::PlanProblem& problem, const problem::Choice& choice,
-    const Options& options = {}, const Kinds& alike = {});
+    const Options& options = {}, const ChoiceKinds& alike = {});
 
 }  // namespace meshwright::search
 
