@@ -26,7 +26,7 @@ using exporting::NamedChoice;
 using exporting::SegmentChoice;
 using service::MeasuredStep;
 
-// Every node takes any configuration that was measured.
+// Every node takes any configuration that was measured, in no group.
 // One that can be predicted, if a hundred draws hold one: segments that share a
 // parameter may forbid each other's configurations.
 SegmentChoice RandomChoice(const MeasuredStep& step, std::mt19937_64& random) {
@@ -34,7 +34,10 @@ SegmentChoice RandomChoice(const MeasuredStep& step, std::mt19937_64& random) {
   for (int draw = 0; draw < 100; ++draw) {
     choice.clear();
     for (int type : step.analysis.type_of_segment) {
-      const auto& usable = step.measured.usable[type];
+      std::vector<int> usable = step.measured.usable[type];
+      std::erase_if(usable, [&](int c) {
+        return step.space.types[type].configurations[c].role.InGroup();
+      });
       choice.push_back(usable[random() % usable.size()]);
     }
     exporting::SettleEnds(step.analysis, step.space, choice);

@@ -52,6 +52,7 @@ void DescribeSegments(const segmenter::Analysis& analysis,
     segment.set_describe(configuration.describe);
     segment.set_switch_(segmenter::SwitchName(configuration.segment_switch));
     segment.set_recompute(configuration.recompute);
+    segment.set_chained(configuration.role.handed);
     const int first = analysis.plan.segments[s].first_block;
     for (size_t b = 0; b < configuration.strategies.size(); ++b) {
       segment.add_strategies(analysis.strategies[first + b]

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "coordinator/ir/write.h"
+#include "coordinator/space/groups.h"
 #include "coordinator/space/inputs.h"
-#include "coordinator/space/replay.h"
 
 namespace meshwright::exporting {
 namespace {
@@ -33,9 +33,14 @@ class PlannedStep {
       }
     }
     replays_.resize(analysis.graphs.size());
-    for (size_t s = 0; s < analysis.graphs.size(); ++s) {
-      if (!Configuration(static_cast<int>(s)).recompute) continue;
-      replays_[s] = space::FindReplay(analysis, analysis.graphs[s]);
+    const int count = static_cast<int>(analysis.graphs.size());
+    for (int s = 0; s <= count; ++s) {
+      handed_.push_back(s > 0 && s < count && Agree(s - 1, s));
+    }
+    for (int s = 0; s < count; ++s) {
+      if (!Configuration(s).recompute) continue;
+      replays_[s] = space::ReplayIn(analysis, analysis.graphs[s],
+                                    {handed_[s] != 0, handed_[s + 1] != 0});
     }
     FindHomes();
   }
@@ -79,6 +84,14 @@ class PlannedStep {
     return analysis_.graphs[segment];
   }
 
+  // The segments that recompute together with this one: from, and to behind.
+  std::pair<int, int> GroupOf(int segment) const {
+    std::pair<int, int> group = {segment, segment + 1};
+    while (handed_[group.first]) --group.first;
+    while (handed_[group.second]) ++group.second;
+    return group;
+  }
+
   // Whether the segment's `id` reads its operand as the replay has it.
   bool Redirects(int segment, ValueId id, ValueId source) const {
     if (segment < 0 || replays_[segment].empty()) return false;
@@ -103,6 +116,20 @@ class PlannedStep {
         .configurations[choice_[segment]];
   }
 
+  // Whether what enters the second comes from the replay of the first.
+  bool Agree(int from, int to) const {
+    if (analysis_.type_of_segment[from] != analysis_.type_of_segment[to] ||
+        !Configuration(from).role.hands_on || !Configuration(to).role.handed) {
+      return false;
+    }
+    const auto links = space::FindLinks(analysis_, to);
+    return !links.empty() &&
+           std::all_of(links.begin(), links.end(), [&](const auto& link) {
+             return GraphOf(from).values[link.exit].origin ==
+                    GraphOf(to).values[link.entry].origin;
+           });
+  }
+
   void FindHomes() {
     for (size_t s = 0; s < analysis_.graphs.size(); ++s) {
       const SegmentGraph& graph = analysis_.graphs[s];
@@ -122,6 +149,7 @@ class PlannedStep {
   const space::ProfileSpace& space_;
   const SegmentChoice& choice_;
   std::vector<std::unordered_map<ValueId, int>> index_;
+  std::vector<char> handed_;            // by segment, and one behind them
   std::vector<space::Replay> replays_;  // by segment
   std::unordered_map<ValueId, int> home_;
 };
@@ -241,37 +269,67 @@ class StepWriter {
                 step_.Demanded(segment, id, k));
   }
 
-  // All that the segment computes anew, behind a barrier that waits for those
-  // of its gradients that are there: the reader depends on one of them.
+  // All that the segment computes anew, and those of its group: front to back,
+  // once the gradients of the last one are there.
   void EmitReplay(int segment) {
-    const space::Replay& replay = step_.ReplayOf(segment);
-    const auto& values = step_.GraphOf(segment).values;
-    std::vector<ValueId> entrances;
-    std::vector<int64_t> held;
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (!replay.entrance[i]) continue;
-      const ValueId id = values[i].origin;
-      entrances.push_back(id);
-      Sharding has;
-      const int64_t value = Held(id, segment, has);
-      held.push_back(Copy(value, id, has, step_.Of(segment, id)));
+    const auto [first, end] = step_.GroupOf(segment);
+    const std::vector<int64_t> gradients = GradientsOf(end - 1);
+    for (int member = first; member < end; ++member) {
+      EmitEntrances(member, gradients);
+      EmitAgain(member);
+    }
+  }
+
+  // Those that come in and are there: a reader depends on one of them.
+  std::vector<int64_t> GradientsOf(int segment) {
+    std::vector<ValueId> there;
+    for (int gradient : step_.ReplayOf(segment).gradients) {
+      const ValueId id = step_.GraphOf(segment).values[gradient].origin;
+      if (written_.contains({id, Owner(id)})) there.push_back(id);
     }
     std::vector<int64_t> gradients;
-    for (int gradient : replay.gradients) {
-      const ValueId id = values[gradient].origin;
-      if (!written_.contains({id, Owner(id)})) continue;
+    for (ValueId id : there) {
       Sharding has;
       const int64_t value = Held(id, segment, has);
       gradients.push_back(Copy(value, id, has, step_.Of(segment, id)));
     }
+    return gradients;
+  }
+
+  // What the replay begins with, behind a barrier that waits for the gradients.
+  void EmitEntrances(int segment, const std::vector<int64_t>& gradients) {
+    const space::Replay& replay = step_.ReplayOf(segment);
+    const auto& values = step_.GraphOf(segment).values;
+    std::vector<int> entrances;
+    std::vector<int64_t> held;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!replay.entrance[i]) continue;
+      const ValueId id = values[i].origin;
+      entrances.push_back(static_cast<int>(i));
+      Sharding has;
+      int64_t value = -1;
+      if (replay.handed[i]) {
+        value = again_.at({id, segment - 1});
+        has = step_.Of(segment - 1, id);
+      } else {
+        value = Held(id, segment, has);
+      }
+      held.push_back(Copy(value, id, has, step_.Of(segment, id)));
+    }
     held.insert(held.end(), gradients.begin(), gradients.end());
     const std::vector<int64_t> behind = writer_.AddBarrier(held);
     for (size_t k = 0; k < entrances.size(); ++k) {
-      again_[{entrances[k], segment}] =
-          step_.keeps_barriers() || IsArgument(entrances[k])
-              ? behind[k]
-              : writer_.AddDependence(behind[k], gradients);
+      const ValueId id = values[entrances[k]].origin;
+      const bool waits = step_.keeps_barriers() || IsArgument(id) ||
+                         replay.handed[entrances[k]];
+      again_[{id, segment}] =
+          waits ? behind[k] : writer_.AddDependence(behind[k], gradients);
     }
+  }
+
+  void EmitAgain(int segment) {
+    const space::Replay& replay = step_.ReplayOf(segment);
+    const auto& values = step_.GraphOf(segment).values;
     for (size_t i = 0; i < values.size(); ++i) {
       if (!replay.again[i]) continue;
       const ValueId id = values[i].origin;

@@ -45,6 +45,10 @@ struct StrategyRequest {
   std::vector<SegmentSwitch> switches;  // opened beside the plain ones
   std::vector<BlockRule> blocks;
   std::vector<ArgumentRule> arguments;
+  // Configurations that recompute, as a plan describes them, which runs of
+  // equal segments may take in groups; what is no configuration changes
+  // nothing.
+  std::vector<std::string> grouped;
 };
 
 using ArgumentSharding = std::pair<int, std::vector<int>>;

@@ -133,6 +133,11 @@ class Estimator {
   }
 
   std::optional<Estimate> OfTwin(int twin, int configuration) const {
+    // Of a group, where the twin has none.
+    const auto& configurations = space_.types[twin].configurations;
+    if (configuration >= static_cast<int>(configurations.size())) {
+      return std::nullopt;
+    }
     const auto cost = MeasuredCost(
         space_, space_.types[twin].configurations[configuration], results_);
     if (cost.has_value()) return Estimate{cost->time, cost->transient_bytes};

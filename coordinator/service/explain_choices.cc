@@ -70,12 +70,13 @@ std::vector<v1::PlanChange> ChangesBetween(const MeasuredStep& step,
 absl::StatusOr<v1::PlanExplanation> ExplainChoices(
     const MeasuredStep& step, const SegmentChoice& choice,
     const search::Options& options) {
-  ASSIGN_OR_RETURN(const problem::Choice nodes,
-                   FromSegments(step.analysis, step.measured, choice));
-  ASSIGN_OR_RETURN(const Score own, ScoreChoice(step, choice));
   ASSIGN_OR_RETURN(
-      const std::vector<search::Alternative> alternatives,
-      search::FindAlternatives(step.measured.problem, nodes, options));
+      const problem::Choice nodes,
+      FromSegments(step.analysis, step.space, step.measured, choice));
+  ASSIGN_OR_RETURN(const Score own, ScoreChoice(step, choice));
+  ASSIGN_OR_RETURN(const std::vector<search::Alternative> alternatives,
+                   search::FindAlternatives(step.measured.problem, nodes,
+                                            options, step.measured.usable));
   v1::PlanExplanation explanation;
   for (const search::Alternative& alternative : alternatives) {
     const int config =

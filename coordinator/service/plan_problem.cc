@@ -5,6 +5,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/service/group_states.h"
 #include "coordinator/service/spreads.h"
 
 namespace meshwright::service {
@@ -35,11 +36,13 @@ problem::Config StaticCost(const space::Configuration& configuration) {
 class ProblemBuilder {
  public:
   ProblemBuilder(const Analysis& analysis, const space::ProfileSpace& space,
-                 const store::Results& results, const Estimates& estimates)
+                 const store::Results& results, const Estimates& estimates,
+                 bool with_groups)
       : analysis_(analysis),
         space_(space),
         results_(results),
-        estimates_(estimates) {}
+        estimates_(estimates),
+        with_groups_(with_groups) {}
 
   absl::StatusOr<MeasuredProblem> Build(std::optional<int64_t> limit) {
     out_.problem.memory_limit_bytes = limit;
@@ -50,6 +53,7 @@ class ProblemBuilder {
     }
     FoldRuns();
     AddEdges();
+    KeepGroupsInRuns();
     return std::move(out_);
   }
 
@@ -61,22 +65,24 @@ class ProblemBuilder {
   absl::Status AddType(int type) {
     problem::NodeType node_type;
     node_type.name = absl::StrCat("type ", type);
-    std::vector<int> usable;
     const auto& configurations = space_.types[type].configurations;
+    std::vector<std::optional<problem::Config>> costs;
+    std::vector<char> known;
     for (size_t c = 0; c < configurations.size(); ++c) {
-      const space::Configuration& configuration = configurations[c];
-      std::optional<problem::Config> config =
-          MeasuredCost(space_, configuration, results_);
-      const auto estimate = estimates_.find({type, static_cast<int>(c)});
-      if (!config.has_value() && estimate != estimates_.end()) {
-        config = StaticCost(configuration);
-        config->time = estimate->second.time;
-        config->transient_bytes = estimate->second.transient_bytes;
-        config->spread = estimate->second.spread;
-      }
-      if (!config.has_value()) continue;
-      usable.push_back(static_cast<int>(c));
-      node_type.configs.push_back(*config);
+      costs.push_back(CostOf(type, static_cast<int>(c)));
+      known.push_back(costs.back().has_value());
+    }
+    const int most =
+        with_groups_ ? MostMembers(space::LongestRun(analysis_, type)) : 0;
+    std::vector<int>& usable = out_.usable.emplace_back();
+    std::vector<int>& positions = out_.positions.emplace_back();
+    for (const GroupState& state : StatesOf(configurations, known, most)) {
+      problem::Config config = *costs[state.configuration];
+      config.transient_bytes +=
+          TransientOfGroup(configurations[state.configuration], state.position);
+      usable.push_back(state.configuration);
+      positions.push_back(state.position);
+      node_type.configs.push_back(config);
     }
     if (usable.empty()) {
       return absl::UnavailableError(
@@ -84,9 +90,22 @@ class ProblemBuilder {
                        " was measured", FirstReason(type),
                        "; see `meshwright doctor`, or plan without --no-wait"));
     }
-    out_.usable.push_back(std::move(usable));
     out_.problem.types.push_back(std::move(node_type));
     return absl::OkStatus();
+  }
+
+  std::optional<problem::Config> CostOf(int type, int c) const {
+    const space::Configuration& configuration =
+        space_.types[type].configurations[c];
+    std::optional<problem::Config> config =
+        MeasuredCost(space_, configuration, results_);
+    const auto estimate = estimates_.find({type, c});
+    if (config.has_value() || estimate == estimates_.end()) return config;
+    config = StaticCost(configuration);
+    config->time = estimate->second.time;
+    config->transient_bytes = estimate->second.transient_bytes;
+    config->spread = estimate->second.spread;
+    return config;
   }
 
   std::string FirstReason(int type) const {
@@ -143,8 +162,10 @@ class ProblemBuilder {
       const auto [from, to] = pair;
       if (node_of_[from] == node_of_[to]) {
         if (!self_done.insert(TypeOf(from)).second) continue;
+        problem::Table table = BorderTable(from, to, border);
+        WalkGroups(TypeOf(from), table);
         out_.problem.self_edges.push_back(
-            {TypeOf(from), Keep(BorderTable(from, to, border))});
+            {TypeOf(from), Keep(std::move(table))});
         continue;
       }
       // An edge of the problem leads from the earlier node to the later, which
@@ -164,8 +185,65 @@ class ProblemBuilder {
       ForbidSplits(it, table);
     }
     for (auto& [pair, table] : tables) {
+      EndGroups(out_.problem.nodes[pair.first].type,
+                out_.problem.nodes[pair.second].type, table);
       out_.problem.edges.push_back(
           {pair.first, pair.second, Keep(std::move(table))});
+    }
+  }
+
+  const space::Configuration& At(int type, int state) const {
+    return space_.types[type].configurations[out_.usable[type][state]];
+  }
+
+  static void Forbid(int row, int column, problem::Table& table) {
+    const size_t at = static_cast<size_t>(row) * table.columns + column;
+    table.entries[at].reset();
+    table.spreads[at] = {};
+  }
+
+  // From one copy to the next equal one.
+  void WalkGroups(int type, problem::Table& table) const {
+    const auto& configurations = space_.types[type].configurations;
+    const auto state = [&](int i) {
+      return GroupState{out_.usable[type][i], out_.positions[type][i]};
+    };
+    for (int a = 0; a < table.rows; ++a) {
+      for (int b = 0; b < table.columns; ++b) {
+        if (!MayFollow(configurations, state(a), state(b))) {
+          Forbid(a, b, table);
+        }
+      }
+    }
+  }
+
+  // No group reaches into another node.
+  void EndGroups(int from, int to, problem::Table& table) const {
+    for (int a = 0; a < table.rows; ++a) {
+      for (int b = 0; b < table.columns; ++b) {
+        if (At(from, a).role.hands_on || At(to, b).role.handed) {
+          Forbid(a, b, table);
+        }
+      }
+    }
+  }
+
+  // Where no table says that a group begins or ends, there is none.
+  void KeepGroupsInRuns() {
+    std::set<int> entered;
+    std::set<int> left;
+    for (const problem::Edge& edge : out_.problem.edges) {
+      left.insert(edge.from);
+      entered.insert(edge.to);
+    }
+    for (int n = 0; n < static_cast<int>(out_.problem.nodes.size()); ++n) {
+      if (entered.contains(n) && left.contains(n)) continue;
+      const int type = out_.problem.nodes[n].type;
+      for (size_t i = 0; i < out_.usable[type].size(); ++i) {
+        const int state = static_cast<int>(i);
+        if (!At(type, state).role.InGroup()) continue;
+        out_.problem.forbidden[n].push_back(state);
+      }
     }
   }
 
@@ -273,9 +351,22 @@ class ProblemBuilder {
   const space::ProfileSpace& space_;
   const store::Results& results_;
   const Estimates& estimates_;
+  const bool with_groups_;
   std::vector<int> node_of_;
   MeasuredProblem out_;
 };
+
+// The configuration of the problem.
+std::optional<int> StateOf(const MeasuredProblem& measured, int type,
+                           int configuration, int position) {
+  const auto& usable = measured.usable[type];
+  for (size_t i = 0; i < usable.size(); ++i) {
+    if (usable[i] == configuration && measured.positions[type][i] == position) {
+      return static_cast<int>(i);
+    }
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -323,8 +414,8 @@ std::optional<problem::Config> MainCost(
 absl::StatusOr<MeasuredProblem> BuildProblem(
     const Analysis& analysis, const space::ProfileSpace& space,
     const store::Results& results, std::optional<int64_t> memory_limit_bytes,
-    const Estimates& estimates) {
-  return ProblemBuilder(analysis, space, results, estimates)
+    const Estimates& estimates, bool with_groups) {
+  return ProblemBuilder(analysis, space, results, estimates, with_groups)
       .Build(memory_limit_bytes);
 }
 
@@ -345,21 +436,28 @@ exporting::SegmentChoice ToSegments(const Analysis& analysis,
 }
 
 absl::StatusOr<problem::Choice> FromSegments(
-    const Analysis& analysis, const MeasuredProblem& measured,
-    const exporting::SegmentChoice& choice) {
+    const Analysis& analysis, const space::ProfileSpace& space,
+    const MeasuredProblem& measured, const exporting::SegmentChoice& choice) {
   problem::Choice result;
   for (const SegmentRun& run : measured.runs) {
     std::vector<int>& copies = result.emplace_back();
+    int position = 0;
     for (int copy = 0; copy < run.count; ++copy) {
       const int segment = run.first_segment + copy;
-      const auto& usable = measured.usable[analysis.type_of_segment[segment]];
-      const auto at = std::find(usable.begin(), usable.end(), choice[segment]);
-      if (at == usable.end()) {
-        return absl::NotFoundError(absl::StrCat("configuration ",
-                                                choice[segment], " of segment ",
-                                                segment, " was not measured"));
+      const int type = analysis.type_of_segment[segment];
+      const space::GroupRole& role =
+          space.types[type].configurations[choice[segment]].role;
+      position = role.handed ? position + 1 : 0;
+      const std::optional<int> state =
+          StateOf(measured, type, choice[segment], position);
+      if (!state.has_value()) {
+        return absl::NotFoundError(absl::StrCat(
+            "configuration ", choice[segment], " of segment ", segment,
+            position > 0
+                ? " was not measured, or its group has too many members"
+                : " was not measured"));
       }
-      copies.push_back(static_cast<int>(at - usable.begin()));
+      copies.push_back(*state);
     }
   }
   return result;

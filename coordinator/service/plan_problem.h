@@ -3,8 +3,11 @@
 // Concept: every run of equal segments becomes one node with a repeat count;
 // the configurations of its type that were measured become the node type's,
 // border resharding the tables; a parameter that a prologue shares with another
-// segment forbids the pairs that would split it in two ways.
-// Shapes: `usable[t]` maps configurations of the problem to those of the space.
+// segment forbids the pairs that would split it in two ways. Configurations in
+// a group of segments that recompute together are there once per position
+// (group_states.h).
+// Shapes: `usable[t]` maps configurations of the problem to those of the space,
+// `positions[t]` to where in their group they stand.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PROBLEM_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PROBLEM_H_
 
@@ -29,8 +32,9 @@ struct SegmentRun {
 
 struct MeasuredProblem {
   problem::PlanProblem problem;
-  std::vector<SegmentRun> runs;          // by node
-  std::vector<std::vector<int>> usable;  // by type of the space
+  std::vector<SegmentRun> runs;             // by node
+  std::vector<std::vector<int>> usable;     // by type of the space
+  std::vector<std::vector<int>> positions;  // likewise; 0: in no group, first
 };
 
 // What a configuration that was not measured is taken to cost.
@@ -60,16 +64,17 @@ std::optional<problem::Config> MainCost(
 absl::StatusOr<MeasuredProblem> BuildProblem(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
     const store::Results& results, std::optional<int64_t> memory_limit_bytes,
-    const Estimates& estimates = {});
+    const Estimates& estimates = {}, bool with_groups = true);
 
 exporting::SegmentChoice ToSegments(const segmenter::Analysis& analysis,
                                     const MeasuredProblem& measured,
                                     const problem::Choice& choice);
 
-// kNotFound where a segment's configuration was not measured.
+// kNotFound where a segment's configuration was not measured, or its group has
+// more members than the problem has positions.
 absl::StatusOr<problem::Choice> FromSegments(
-    const segmenter::Analysis& analysis, const MeasuredProblem& measured,
-    const exporting::SegmentChoice& choice);
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    const MeasuredProblem& measured, const exporting::SegmentChoice& choice);
 
 }  // namespace meshwright::service
 

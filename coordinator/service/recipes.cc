@@ -245,7 +245,7 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
   std::vector<double> effect(configurations.size(), 0);
   std::map<decltype(kind(0)), Reference> references;
   for (int c = 0; c < count; ++c) {
-    if (from[c] == c) continue;
+    if (from[c] == c || configurations[c].role.InGroup()) continue;
     if (recomputes(c)) {
       if (!replay.has_value()) {
         replay =
@@ -271,7 +271,7 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
   recipe.switched.resize(configurations.size());
   std::set<int> required(recipe.required.begin(), recipe.required.end());
   for (int c = 0; c < count; ++c) {
-    if (from[c] == c) continue;
+    if (from[c] == c || configurations[c].role.InGroup()) continue;
     const Reference& it = references.at(kind(c));
     if (it.configuration == c || it.bytes == 0) {
       required.insert({c, from[c]});
@@ -286,6 +286,16 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
   }
 }
 
+// Few: those that a request names. They are measured.
+std::vector<int> Grouped(const std::vector<Configuration>& configurations) {
+  std::vector<int> grouped;
+  for (size_t c = 0; c < configurations.size(); ++c) {
+    if (configurations[c].role.InGroup())
+      grouped.push_back(static_cast<int>(c));
+  }
+  return grouped;
+}
+
 // What two types must have in common to be twins: blocks, and configurations in
 // the same order.
 using Likeness = std::pair<std::vector<uint64_t>, std::vector<Factors>>;
@@ -296,6 +306,8 @@ Likeness LikenessOf(const Analysis& analysis, const ProfileSpace& space,
       analysis.plan.segments[analysis.types[type]];
   const auto& configurations = space.types[type].configurations;
   std::vector<Factors> factors = BlockFactors(configurations);
+  // Those of groups come last, and depend on more than the blocks.
+  factors.resize(configurations.size() - Grouped(configurations).size());
   for (size_t c = 0; c < factors.size(); ++c) {
     factors[c].push_back(static_cast<int>(configurations[c].segment_switch));
     factors[c].push_back(configurations[c].recompute);
@@ -354,6 +366,7 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
   for (int t = 0; t < static_cast<int>(recipes.size()); ++t) {
     const auto& configurations = space.types[t].configurations;
     recipes[t].twin = twins[t];
+    recipes[t].required = Grouped(configurations);
     if (twins[t] >= 0) continue;
     const bool has_blocks = space::HasBlocks(analysis, analysis.types[t]);
     const std::vector<int> plain = space::PlainOnes(space.types[t]);
@@ -365,8 +378,11 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
                                                : EndFactors(analysis, space, t);
       const bool has_loops =
           !configurations[plain[base[t]]].corrections.empty();
+      const std::vector<int> grouped = std::move(recipes[t].required);
       recipes[t] =
           SumMaker(factors, plain, base[t], has_blocks, has_loops).Make();
+      recipes[t].required.insert(recipes[t].required.end(), grouped.begin(),
+                                 grouped.end());
     } else if (!halves.IsCut(t)) {
       for (size_t c = 0; c < plain.size(); ++c) {
         if (plain[c] == static_cast<int>(c))

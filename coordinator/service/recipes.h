@@ -51,7 +51,7 @@ struct TypeRecipe {
   // The type that its estimates are taken from, an earlier one; else -1.
   int twin = -1;
   // Measured first; the others are estimated. None of a type that was cut but
-  // the references of its switches.
+  // the references of its switches. Those of groups, of a twin too.
   std::vector<int> required;
   // Of these the main program only, without the corrections of loops.
   std::vector<int> sampled;

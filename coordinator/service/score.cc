@@ -91,8 +91,9 @@ std::vector<SegmentCost> CostsOf(const MeasuredStep& step,
 absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
                                   const exporting::SegmentChoice& choice) {
   const problem::PlanProblem& problem = step.measured.problem;
-  ASSIGN_OR_RETURN(const problem::Choice nodes,
-                   FromSegments(step.analysis, step.measured, choice));
+  ASSIGN_OR_RETURN(
+      const problem::Choice nodes,
+      FromSegments(step.analysis, step.space, step.measured, choice));
   ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
                    problem::Evaluate(problem, nodes));
   ASSIGN_OR_RETURN(const problem::Spread spread,

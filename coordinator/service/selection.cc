@@ -47,8 +47,9 @@ class Selection::Round {
         PlaceUnknown(static_cast<int>(t), static_cast<int>(c), known);
       }
     }
+    // Groups are measured anyway, and nobody's rivals.
     auto built = BuildProblem(selection_.analysis_, space_, results_,
-                              std::nullopt, known);
+                              std::nullopt, known, /*with_groups=*/false);
     // A type of which nothing can be known: the plan says why.
     if (!built.ok()) return std::move(decision_);
     problem_ = *std::move(built);
@@ -127,7 +128,8 @@ class Selection::Round {
   // Its twin's was measured, and yet there is no cost.
   bool TwinFailed(int type, int configuration) const {
     const int twin = recipes_[type].twin;
-    return twin >= 0 && HasRow(twin, configuration);
+    return twin >= 0 && !At(type, configuration).role.InGroup() &&
+           HasRow(twin, configuration);
   }
 
   // What the switch adds has its rows, or what it is added to will have none.

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/status_macros.h"
 #include "coordinator/service/plan_answer.h"
+#include "coordinator/service/worth_grouping.h"
 #include "planner/search/search.h"
 
 namespace meshwright::service {
@@ -16,6 +19,13 @@ bool OpensSwitches(const v1::PlanRequest& request) {
   return std::any_of(open.begin(), open.end(), [](const std::string& name) {
     return segmenter::SwitchNamed(name).has_value();
   });
+}
+
+bool OpensRecompute(const v1::PlanRequest& request) {
+  const auto& open = request.strategies().open();
+  return std::find(open.begin(), open.end(),
+                   segmenter::SwitchName(
+                       segmenter::SegmentSwitch::kRecompute)) != open.end();
 }
 
 // Whether a plan within the limit could be faster without it.
@@ -42,12 +52,51 @@ void AddEffort(const MeasuredStep& first, MeasuredStep& second) {
   seconds.set_profile(seconds.profile() + first.seconds.profile());
 }
 
+bool HasGroups(const v1::Plan& plan) {
+  const auto& segments = plan.segments();
+  return std::any_of(segments.begin(), segments.end(),
+                     [](const v1::PlanSegment& it) { return it.chained(); });
+}
+
+// Whether the second answers more: a plan where there was none, a faster one,
+// or a smaller least memory.
+bool IsBetter(const v1::Plan& second, const v1::Plan& first) {
+  if (second.feasible() != first.feasible()) return second.feasible();
+  if (!first.feasible()) {
+    return second.least_memory_bytes() < first.least_memory_bytes();
+  }
+  return HasGroups(second) &&
+         second.predicted().step_seconds() < first.predicted().step_seconds();
+}
+
+// Equal segments that recompute in groups, where that may pay.
+absl::StatusOr<v1::Plan> PlanWithGroups(const v1::PlanRequest& request,
+                                        const MeasuredStep& step, v1::Plan plan,
+                                        const MeasureFunction& measure) {
+  if (request.strategies().grouped_size() > 0) return plan;
+  ASSIGN_OR_RETURN(const bool is_short,
+                   IsMemoryShort(step.measured.problem, plan));
+  if (!is_short) return plan;
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WorthGrouping(step));
+  if (names.empty()) return plan;
+  v1::PlanRequest wider = request;
+  wider.mutable_strategies()->mutable_grouped()->Assign(names.begin(),
+                                                        names.end());
+  ASSIGN_OR_RETURN(MeasuredStep grouped, measure(wider));
+  AddEffort(step, grouped);
+  ASSIGN_OR_RETURN(v1::Plan better, PlanOf(wider, grouped));
+  return IsBetter(better, plan) ? better : plan;
+}
+
 }  // namespace
 
 absl::StatusOr<v1::Plan> PlanWithin(const v1::PlanRequest& request,
                                     const MeasuredStep& step,
                                     const MeasureFunction& measure) {
   ASSIGN_OR_RETURN(v1::Plan plan, PlanOf(request, step));
+  if (OpensRecompute(request)) {
+    return PlanWithGroups(request, step, std::move(plan), measure);
+  }
   if (OpensSwitches(request)) return plan;
   ASSIGN_OR_RETURN(const bool is_short,
                    IsMemoryShort(step.measured.problem, plan));
@@ -57,7 +106,8 @@ absl::StatusOr<v1::Plan> PlanWithin(const v1::PlanRequest& request,
       segmenter::SwitchName(segmenter::SegmentSwitch::kRecompute));
   ASSIGN_OR_RETURN(MeasuredStep second, measure(wider));
   AddEffort(step, second);
-  return PlanOf(wider, second);
+  ASSIGN_OR_RETURN(plan, PlanOf(wider, second));
+  return PlanWithGroups(wider, second, std::move(plan), measure);
 }
 
 }  // namespace meshwright::service

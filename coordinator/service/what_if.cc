@@ -1,6 +1,7 @@
 #include "coordinator/service/what_if.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,7 +134,9 @@ void NoteUnknown(MeasuredStep& wanted) {
   int known = 0;
   int all = 0;
   for (size_t t = 0; t < wanted.space.types.size(); ++t) {
-    known += static_cast<int>(wanted.measured.usable[t].size());
+    const auto& usable = wanted.measured.usable[t];
+    known +=
+        static_cast<int>(std::set<int>(usable.begin(), usable.end()).size());
     all += static_cast<int>(wanted.space.types[t].configurations.size());
   }
   if (known == all) return;

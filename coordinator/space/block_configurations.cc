@@ -1,6 +1,7 @@
 #include "coordinator/space/block_configurations.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "absl/strings/str_join.h"
 #include "coordinator/space/switches.h"
@@ -31,6 +32,12 @@ SegmentAnnotation Annotate(const Analysis& analysis, int segment,
         AnnotateAxis(analysis, graph, on_axis, mesh[axis], {}));
   }
   return annotation;
+}
+
+// Those of groups come last, whatever else is opened.
+std::tuple<bool, bool, segmenter::SegmentSwitch> OrderOf(
+    const Configuration& it) {
+  return {it.role.InGroup(), it.recompute, it.segment_switch};
 }
 
 }  // namespace
@@ -67,8 +74,7 @@ SegmentType BlockConfigurations(const Analysis& analysis, int segment,
   } while (at > 0);
   std::stable_sort(type.configurations.begin(), type.configurations.end(),
                    [](const Configuration& a, const Configuration& b) {
-                     return std::pair(a.recompute, a.segment_switch) <
-                            std::pair(b.recompute, b.segment_switch);
+                     return OrderOf(a) < OrderOf(b);
                    });
   return type;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/space/groups.h"
 #include "coordinator/space/programs.h"
 
 namespace meshwright::space {
@@ -23,6 +24,7 @@ struct Configuration {
   std::vector<int> strategies;  // by block of the segment; empty: a variant
   segmenter::SegmentSwitch segment_switch = segmenter::SegmentSwitch::kNone;
   bool recompute = false;  // beside the switch (replay.h)
+  GroupRole role;          // that it recomputes in
   // Of its type: equal where only the switch or the recomputation differs.
   int splits = 0;
   SegmentAnnotation annotation;
@@ -37,6 +39,9 @@ struct Configuration {
   int64_t saved_bytes = 0;
   // Of these, what its program is given: the sums, and what it recomputes from.
   int64_t given_bytes = 0;
+  // In a group: what each segment in front of one adds to what is there while
+  // its backward pass runs.
+  int64_t replayed_bytes = 0;
 };
 
 // A parameter that a switch leaves whole because no dimension divides.

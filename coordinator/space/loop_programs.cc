@@ -48,6 +48,7 @@ void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
                          ProgramSet& programs, Configuration& configuration) {
   const auto make = [&](ProgramExtent extent, const char* note) {
     extent.recompute = configuration.recompute;
+    extent.hands_on = configuration.role.hands_on;
     return programs.Keep(
         SegmentProgram(analysis, graph, configuration.annotation, inputs,
                        context, extent),

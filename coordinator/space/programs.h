@@ -56,6 +56,8 @@ struct ProgramExtent {
   // Inside: one trip, from what it enters with to what the next one does.
   LoopSide side = LoopSide::kBoth;
   bool recompute = false;  // forward values anew in the backward pass
+  // What leaves, too; it is an output, so that no compiler drops it.
+  bool hands_on = false;
 };
 
 // `inputs` are those of the step's arguments (inputs.h).

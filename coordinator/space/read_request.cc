@@ -38,6 +38,7 @@ absl::StatusOr<segmenter::StrategyRequest> ReadRequest(
   for (const v1::ArgumentRule& rule : request.arguments()) {
     out.arguments.push_back({rule.argument(), rule.sharding(), rule.forbid()});
   }
+  out.grouped = {request.grouped().begin(), request.grouped().end()};
   return out;
 }
 

@@ -26,9 +26,11 @@ bool IsPure(ir::Opcode opcode) {
 
 class ReplayFinder {
  public:
-  ReplayFinder(const Analysis& analysis, const SegmentGraph& graph)
+  ReplayFinder(const Analysis& analysis, const SegmentGraph& graph,
+               const std::vector<int>& exits)
       : analysis_(analysis),
         graph_(graph),
+        exits_(exits),
         count_(static_cast<int>(graph.values.size())),
         able_(count_, false) {}
 
@@ -45,6 +47,7 @@ class ReplayFinder {
     }
     MarkAgain();
     if (!FreesAny()) return {};
+    out_.handed.assign(count_, false);
     out_.entrance.assign(count_, false);
     for (int i = 0; i < count_; ++i) {
       if (!out_.again[i]) continue;
@@ -108,9 +111,10 @@ class ReplayFinder {
   // What readers read, and all that it takes.
   void MarkAgain() {
     out_.again.assign(count_, false);
+    for (int exit : exits_) out_.again[exit] = able_[exit];
     for (int i = count_; i-- > graph_.input_count;) {
       const auto& users = graph_.values[i].users;
-      out_.again[i] =
+      out_.again[i] |=
           able_[i] && std::any_of(users.begin(), users.end(), [&](int user) {
             return out_.reader[user] || out_.again[user];
           });
@@ -131,6 +135,7 @@ class ReplayFinder {
 
   const Analysis& analysis_;
   const SegmentGraph& graph_;
+  const std::vector<int>& exits_;
   const int count_;
   ir::LoopId scope_ = ir::kNoLoop;
   std::vector<char> able_;
@@ -139,8 +144,9 @@ class ReplayFinder {
 
 }  // namespace
 
-Replay FindReplay(const Analysis& analysis, const SegmentGraph& graph) {
-  return ReplayFinder(analysis, graph).Find();
+Replay FindReplay(const Analysis& analysis, const SegmentGraph& graph,
+                  const std::vector<int>& exits) {
+  return ReplayFinder(analysis, graph, exits).Find();
 }
 
 }  // namespace meshwright::space

@@ -28,6 +28,8 @@ struct Replay {
   std::vector<char> again;     // computed anew for the readers
   std::vector<char> entrance;  // what that is computed from
   std::vector<int> gradients;  // those that come in
+  // Entrances that the replay of the segment before computes (groups.h).
+  std::vector<char> handed;
 
   bool empty() const { return again.empty(); }
   // Whether `user` reads its operand `value` as the replay has it.
@@ -36,8 +38,10 @@ struct Replay {
   }
 };
 
+// `exits`: computed anew too, where they can be.
 Replay FindReplay(const segmenter::Analysis& analysis,
-                  const segmenter::SegmentGraph& graph);
+                  const segmenter::SegmentGraph& graph,
+                  const std::vector<int>& exits = {});
 
 }  // namespace meshwright::space
 

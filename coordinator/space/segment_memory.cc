@@ -1,9 +1,10 @@
 #include "coordinator/space/segment_memory.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
-#include "coordinator/space/replay.h"
+#include "coordinator/space/groups.h"
 
 namespace meshwright::space {
 namespace {
@@ -78,6 +79,42 @@ int64_t SavedBytes(const Analysis &analysis, const SegmentGraph &graph,
   return bytes;
 }
 
+// Of one device; an argument is counted elsewhere.
+int64_t ValueBytes(const Analysis &analysis, const SegmentGraph &graph,
+                   const SegmentAnnotation &annotation, const Mesh &mesh,
+                   int value) {
+  const ir::Instruction &it = analysis.module.at(graph.values[value].origin);
+  if (it.opcode == ir::Opcode::kParameter) return 0;
+  return BytesPerDevice(it.shape, annotation.Of(value, it.shape, mesh), mesh);
+}
+
+// What lives from a segment's replay until its backward pass, with what links
+// hand to it.
+int64_t ReplayedBytes(const Analysis &analysis, const SegmentGraph &graph,
+                      const SegmentAnnotation &annotation, const Mesh &mesh,
+                      const Replay &replay) {
+  std::vector<char> linked(graph.values.size(), false);
+  for (const GroupLink &link : FindLinks(analysis, graph.segment)) {
+    linked[link.entry] = true;
+  }
+  int64_t bytes = 0;
+  for (int i = 0; i < static_cast<int>(graph.values.size()); ++i) {
+    const ir::ValueId origin = graph.values[i].origin;
+    if (!replay.again[i] && !replay.entrance[i]) continue;
+    if (!analysis.direction.forward[origin]) continue;
+    if (!graph.is_input(i) && Rearranges(analysis.module.at(origin))) continue;
+    const int64_t saved = SavedBytes(analysis, graph, annotation, mesh, i);
+    const int64_t own = ValueBytes(analysis, graph, annotation, mesh, i);
+    if (linked[i]) {
+      bytes += std::max(saved, own);
+    } else {
+      // What is kept anyway counts there.
+      bytes += replay.entrance[i] ? std::max<int64_t>(0, saved - own) : saved;
+    }
+  }
+  return bytes;
+}
+
 // What a loop that is looked through carries from trip to trip for the segment:
 // the sum of its gradients.
 bool IsSumOverTrips(const Analysis &analysis, ir::ValueId id) {
@@ -104,14 +141,17 @@ void CountBytes(const Analysis &analysis, const SegmentGraph &graph,
     configuration.given_bytes += BytesPerDevice(
         shape, annotation.Of(static_cast<int>(i), shape, mesh), mesh);
   }
-  const Replay replay =
-      configuration.recompute ? FindReplay(analysis, graph) : Replay();
+  const Replay replay = configuration.recompute
+                            ? ReplayIn(analysis, graph, configuration.role)
+                            : Replay();
   for (size_t i = 0; i < replay.entrance.size(); ++i) {
-    const ir::Instruction &it = analysis.module.at(graph.values[i].origin);
-    // An argument is counted elsewhere.
-    if (!replay.entrance[i] || it.opcode == ir::Opcode::kParameter) continue;
-    configuration.given_bytes += BytesPerDevice(
-        it.shape, annotation.Of(static_cast<int>(i), it.shape, mesh), mesh);
+    if (!replay.entrance[i] || replay.handed[i]) continue;
+    configuration.given_bytes +=
+        ValueBytes(analysis, graph, annotation, mesh, static_cast<int>(i));
+  }
+  if (configuration.role.InGroup()) {
+    configuration.replayed_bytes =
+        ReplayedBytes(analysis, graph, annotation, mesh, replay);
   }
   configuration.saved_bytes += configuration.given_bytes;
   const auto &direction = analysis.direction;

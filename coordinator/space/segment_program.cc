@@ -6,9 +6,9 @@
 
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/ir/write.h"
+#include "coordinator/space/groups.h"
 #include "coordinator/space/inputs.h"
 #include "coordinator/space/programs.h"
-#include "coordinator/space/replay.h"
 
 namespace meshwright::space {
 namespace {
@@ -35,7 +35,7 @@ class SegmentWriter {
         ids_(graph.values.size(), -1),
         parameter_number_(graph.values.size(), -1) {
     if (extent.recompute && extent.side != LoopSide::kOutside) {
-      replay_ = FindReplay(analysis, graph);
+      replay_ = ReplayIn(analysis, graph, {.hands_on = extent.hands_on});
       again_.resize(replay_.again.size(), -1);
     }
     if (module_.loops.empty()) return;
@@ -59,6 +59,9 @@ class SegmentWriter {
       output_number[value] = static_cast<int>(outputs.size());
       outputs.push_back(As(value, ir::kNoLoop,
                            annotation_.Leaving(value, At(value).shape, mesh_)));
+    }
+    for (const GroupLink& link : HandedOn()) {
+      outputs.push_back(again_[link.exit]);
     }
     std::vector<ir::Alias> aliases;
     for (const auto& [entered, left] : Updates()) {
@@ -125,6 +128,11 @@ class SegmentWriter {
     const ir::Instruction& it = At(i);
     return it.opcode == ir::Opcode::kCarry && !IsKeptBorder(i) &&
            segmenter::TripsAround(analysis_, it.operands[0]) == 1;
+  }
+
+  std::vector<GroupLink> HandedOn() const {
+    if (!extent_.hands_on || replay_.empty()) return {};
+    return FindLinks(analysis_, graph_.segment);
   }
 
   // Those of the segment, and what is left out would read.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "coordinator/space/replay.h"
+#include "coordinator/space/groups.h"
 #include "coordinator/space/resplit.h"
 #include "coordinator/space/sequence_split.h"
 #include "coordinator/space/state_sharding.h"
@@ -78,6 +78,20 @@ void Describe(const std::string& name, Configuration& configuration) {
                   configuration.describe.empty() ? "" : "; ", name);
 }
 
+// The roles that a segment may have in a group.
+void AppendGrouped(const Analysis& analysis, const SegmentGraph& graph,
+                   const Configuration& plain, SegmentType& type) {
+  if (FindLinks(analysis, graph.segment).empty()) return;
+  for (const GroupRole role : {GroupRole{false, true}, GroupRole{true, true},
+                               GroupRole{true, false}}) {
+    Configuration grouped = plain;
+    grouped.recompute = true;
+    grouped.role = role;
+    Describe(RoleName(role), grouped);
+    type.configurations.push_back(std::move(grouped));
+  }
+}
+
 }  // namespace
 
 void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
@@ -126,6 +140,10 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
       Configuration again = variant;
       again.recompute = true;
       Describe(segmenter::SwitchName(SegmentSwitch::kRecompute), again);
+      const auto& grouped = analysis.request.grouped;
+      if (std::count(grouped.begin(), grouped.end(), again.describe) > 0) {
+        AppendGrouped(analysis, graph, variant, type);
+      }
       type.configurations.push_back(std::move(again));
       if (only_recompute) continue;
     }

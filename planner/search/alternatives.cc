@@ -11,8 +11,13 @@
 namespace meshwright::search {
 namespace {
 
+int KindOf(const ChoiceKinds& alike, int type, int config) {
+  return alike.empty() ? config : alike[type][config];
+}
+
 std::vector<Alternative> ChoicesOf(const problem::PlanProblem& problem,
-                                   const problem::Choice& choice) {
+                                   const problem::Choice& choice,
+                                   const ChoiceKinds& alike) {
   std::vector<Alternative> found;
   for (int n = 0; n < static_cast<int>(choice.size()); ++n) {
     const int type = problem.nodes[n].type;
@@ -21,7 +26,8 @@ std::vector<Alternative> ChoicesOf(const problem::PlanProblem& problem,
       if (config == last) continue;
       last = config;
       auto it = std::find_if(found.begin(), found.end(), [&](const auto& a) {
-        return a.type == type && a.config == config;
+        return a.type == type &&
+               KindOf(alike, type, a.config) == KindOf(alike, type, config);
       });
       if (it == found.end()) {
         it = found.insert(found.end(), {.type = type, .config = config});
@@ -36,15 +42,21 @@ std::vector<Alternative> ChoicesOf(const problem::PlanProblem& problem,
 
 absl::StatusOr<std::vector<Alternative>> FindAlternatives(
     const problem::PlanProblem& problem, const problem::Choice& choice,
-    const Options& options) {
+    const Options& options, const ChoiceKinds& alike) {
   RETURN_IF_ERROR(problem::Validate(problem));
   RETURN_IF_ERROR(problem::ValidateChoice(problem, choice));
-  std::vector<Alternative> alternatives = ChoicesOf(problem, choice);
+  std::vector<Alternative> alternatives = ChoicesOf(problem, choice, alike);
   for (Alternative& it : alternatives) {
     problem::PlanProblem without = problem;
     bool is_left = true;
     for (int node : it.nodes) {
-      without.forbidden[node].push_back(it.config);
+      const int count = static_cast<int>(problem.types[it.type].configs.size());
+      for (int config = 0; config < count; ++config) {
+        if (KindOf(alike, it.type, config) ==
+            KindOf(alike, it.type, it.config)) {
+          without.forbidden[node].push_back(config);
+        }
+      }
       is_left = is_left && !problem::AllowedConfigs(without, node).empty();
     }
     if (!is_left) continue;

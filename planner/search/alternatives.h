@@ -4,7 +4,8 @@
 // a type. It is forbidden where the plan has it, the rest of the plan is free
 // again, and the problem is solved anew: what the fastest plan then takes more
 // is what the choice saves. So a choice that matters only through what its
-// neighbours take beside it is not praised for it.
+// neighbours take beside it is not praised for it. Configurations that mean
+// the same to people (`alike`) are one choice.
 // In → Out: a valid problem and a plan → one Alternative per choice, in order
 // of appearance.
 // Errors: those of Solve and Evaluate.
@@ -22,7 +23,7 @@ namespace meshwright::search {
 
 struct Alternative {
   int type = 0;
-  int config = 0;
+  int config = 0;            // the first of its kind that the plan has
   std::vector<int> nodes;    // where the plan has it
   std::optional<Plan> next;  // empty: without it no plan is allowed and fits
   // No plan without it is faster than this: the time of `next`, unless the
@@ -32,9 +33,12 @@ struct Alternative {
   problem::Spread spread;
 };
 
+// By type and configuration: equal numbers are one choice. Empty: none are.
+using ChoiceKinds = std::vector<std::vector<int>>;
+
 absl::StatusOr<std::vector<Alternative>> FindAlternatives(
     const problem::PlanProblem& problem, const problem::Choice& choice,
-    const Options& options = {});
+    const Options& options = {}, const ChoiceKinds& alike = {});
 
 }  // namespace meshwright::search
 

@@ -11,6 +11,16 @@
 //               chosen exactly; the best of all n
 //   joint       both at once
 // Prints the seconds of two-stage and sharding over joint's; "-": none fits.
+//
+//   build/release/bin/joint_bench --groups [--head MIB] [--machines N] FILE...
+//
+// What runs of equal segments gain that recompute in groups: the least memory
+// of any plan that recomputes nothing, with segments that recompute alone, and
+// with groups, in MiB; the time with groups over that without at the least
+// memory that does without and 2 % above; the slowest of these searches, and
+// its gap. Made-up machines know nothing of temporaries: a segment that
+// recomputes is taken to need what it would have kept, and a MiB like all; the
+// last segment `--head`, as one over a large vocabulary does.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -24,6 +34,7 @@
 #include "base/file.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_pipeline.h"
+#include "coordinator/service/worth_grouping.h"
 #include "planner/problem/evaluate.h"
 #include "planner/search/search.h"
 #include "profiledb/store/fake_profile_store.h"
@@ -41,12 +52,15 @@ T Must(absl::StatusOr<T> value) {
   std::exit(1);
 }
 
-service::MeasuredStep Measure(const std::string& file, uint64_t machine) {
+service::MeasuredStep Measure(const std::string& file, uint64_t machine,
+                              const std::vector<std::string>& grouped = {}) {
   v1::PlanRequest request;
   request.set_hlo_module(Must(base::ReadFile(file)));
   for (int64_t size : {1, 2}) request.mutable_mesh()->add_shape(size);
   request.set_full_space(true);
   request.mutable_strategies()->add_open("recompute");
+  request.mutable_strategies()->mutable_grouped()->Assign(grouped.begin(),
+                                                          grouped.end());
   store::FakeProfileStore store;
   service::FakeMeasurer measurer;
   measurer.machine = machine;
@@ -155,23 +169,109 @@ void Run(const std::string& file, int machines) {
   }
 }
 
+// Its problem, where those that recompute need what they would have kept.
+problem::PlanProblem WithReplays(const service::MeasuredStep& step,
+                                 int64_t head_bytes) {
+  problem::PlanProblem problem = step.measured.problem;
+  for (size_t t = 0; t < step.space.types.size(); ++t) {
+    const auto& configurations = step.space.types[t].configurations;
+    std::map<std::pair<int, segmenter::SegmentSwitch>, int64_t> kept;
+    for (const space::Configuration& it : configurations) {
+      if (it.recompute) continue;
+      kept[{it.splits, it.segment_switch}] = it.saved_bytes;
+    }
+    for (size_t i = 0; i < step.measured.usable[t].size(); ++i) {
+      const space::Configuration& it =
+          configurations[step.measured.usable[t][i]];
+      if (!it.recompute) continue;
+      problem.types[t].configs[i].transient_bytes +=
+          kept[{it.splits, it.segment_switch}];
+    }
+  }
+  for (auto& config : problem.types[problem.nodes.back().type].configs) {
+    config.transient_bytes = head_bytes;
+  }
+  return problem;
+}
+
+void RunGroups(const std::string& file, int machines, int64_t head_bytes) {
+  for (int machine = 1; machine <= machines; ++machine) {
+    const service::MeasuredStep step = Measure(file, machine);
+    const problem::PlanProblem alone = WithReplays(step, head_bytes);
+    problem::PlanProblem nothing = alone;
+    for (size_t n = 0; n < nothing.nodes.size(); ++n) {
+      const int type = nothing.nodes[n].type;
+      for (size_t i = 0; i < step.measured.usable[type].size(); ++i) {
+        const int config = step.measured.usable[type][i];
+        if (step.space.types[type].configurations[config].recompute) continue;
+        nothing.fixed[static_cast<int>(n)].push_back(static_cast<int>(i));
+      }
+    }
+    const problem::PlanProblem grouped = WithReplays(
+        Measure(file, machine, Must(service::WorthGrouping(step))), head_bytes);
+    double slowest = 0;
+    double gap = 0;
+    const auto solve = [&](problem::PlanProblem problem, int64_t limit) {
+      problem.memory_limit_bytes = limit;
+      search::Answer answer = Must(search::Solve(problem));
+      if (answer.plan.has_value() && answer.elapsed.count() > slowest) {
+        slowest = answer.elapsed.count();
+        gap = answer.Gap();
+      }
+      return answer;
+    };
+    const auto least = [&](const problem::PlanProblem& problem) {
+      return solve(problem, 1).least_memory_bytes.value_or(0);
+    };
+    const int64_t without = least(alone);
+    std::printf("%-40s %7d", file.c_str(), machine);
+    for (int64_t bytes : {least(nothing), without, least(grouped)}) {
+      std::printf(" %9.2f", static_cast<double>(bytes) / (1 << 20));
+    }
+    for (int percent : {0, 2}) {
+      const int64_t limit = without + without / 100 * percent;
+      PrintRatio(problem::ToSeconds(solve(grouped, limit).plan->time),
+                 problem::ToSeconds(solve(alone, limit).plan->time));
+    }
+    std::printf(" %9.3f %9.5f\n", slowest, gap);
+  }
+}
+
 }  // namespace
 }  // namespace meshwright
 
 int main(int argc, char** argv) {
   int machines = 2;
+  int head = 1;
+  bool groups = false;
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) != "--machines") {
+    const std::string_view flag = argv[i];
+    if (flag == "--groups") {
+      groups = true;
+    } else if (flag != "--machines" && flag != "--head") {
       files.emplace_back(argv[i]);
-    } else if (++i == argc || !absl::SimpleAtoi(argv[i], &machines)) {
-      std::fprintf(stderr, "joint_bench: --machines takes a number\n");
+    } else if (++i == argc ||
+               !absl::SimpleAtoi(argv[i],
+                                 flag == "--head" ? &head : &machines)) {
+      std::fprintf(stderr, "joint_bench: %s takes a number\n", flag.data());
       return 2;
     }
   }
   if (files.empty()) {
-    std::fprintf(stderr, "usage: joint_bench [--machines N] FILE...\n");
+    std::fprintf(
+        stderr,
+        "usage: joint_bench [--groups] [--head MIB] [--machines N] FILE...\n");
     return 2;
+  }
+  if (groups) {
+    std::printf("%-40s %7s %9s %9s %9s %9s %9s %9s %9s\n", "step", "machine",
+                "none MiB", "alone MiB", "groups MiB", "at least", "at +2 %",
+                "search s", "gap");
+    for (const std::string& file : files) {
+      meshwright::RunGroups(file, machines, int64_t{head} << 20);
+    }
+    return 0;
   }
   std::printf("%-40s %7s %7s %9s %9s %9s\n", "step", "machine", "limit",
               "two-stage", "sharding", "joint ms");

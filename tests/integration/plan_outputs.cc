@@ -47,6 +47,17 @@ v1::RunnerRequest OneRun(const space::Mesh& mesh) {
   return request;
 }
 
+absl::Status SetReference(const std::string& module,
+                          v1::RunnerRequest& request) {
+  ASSIGN_OR_RETURN(const auto source, ir::ParseModule(module));
+  v1::Program& reference = *request.mutable_reference();
+  reference.set_key("reference");
+  reference.set_hlo_module(source.SerializeAsString());
+  reference.set_num_partitions(1);
+  *reference.mutable_inputs() = request.programs(0).inputs();
+  return absl::OkStatus();
+}
+
 segmenter::StrategyRequest EverythingOpen() {
   segmenter::StrategyRequest request;
   request.open_outer_axes = true;
@@ -78,12 +89,7 @@ absl::StatusOr<StepOutputs> RunPlans(const std::string& module,
     if (!names.emplace(program.key(), plan.name).second) continue;
     *job.add_programs() = std::move(program);
   }
-  ASSIGN_OR_RETURN(const auto source, ir::ParseModule(module));
-  v1::Program& reference = *job.mutable_reference();
-  reference.set_key("reference");
-  reference.set_hlo_module(source.SerializeAsString());
-  reference.set_num_partitions(1);
-  *reference.mutable_inputs() = job.programs(0).inputs();
+  RETURN_IF_ERROR(SetReference(module, job));
   RETURN_IF_ERROR(worker::runner::RunBatch(
       job,
       [&](const v1::RunnerEvent& event) {

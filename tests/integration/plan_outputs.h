@@ -35,6 +35,10 @@ absl::StatusOr<StepOutputs> RunPlans(const std::string& module,
 // For programs that run once.
 v1::RunnerRequest OneRun(const space::Mesh& mesh);
 
+// The module on one device, with the inputs of the request's first program.
+absl::Status SetReference(const std::string& module,
+                          v1::RunnerRequest& request);
+
 // All switches and the outer axes.
 segmenter::StrategyRequest EverythingOpen();
 

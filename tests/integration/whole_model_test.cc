@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "base/file.h"
 #include "coordinator/export/baselines.h"
 #include "tests/integration/plan_outputs.h"
@@ -69,54 +74,170 @@ INSTANTIATE_TEST_SUITE_P(
              (info.param.open ? "_open" : "");
     });
 
+// Plans of one step that differ in what recomputes: data parallel, every
+// segment under `which`.
+class RecomputeTest : public testing::Test {
+ protected:
+  using Role = space::GroupRole;
+  using SegmentSwitch = segmenter::SegmentSwitch;
+
+  RecomputeTest() {
+    // What is not there changes nothing: the first look tells the names.
+    Build();
+    for (const space::SegmentType& type : space_.types) {
+      for (const space::Configuration& it : type.configurations) {
+        if (it.recompute) request_.grouped.push_back(it.describe);
+      }
+    }
+    Build();
+  }
+
+  void Build() {
+    request_.switches = {SegmentSwitch::kFullySharded,
+                         SegmentSwitch::kRecompute};
+    const auto analysis = segmenter::Analyze(
+        *ir::LoadModule(*base::ReadFile("tests/testdata/gpt2_4l.hlo.pb")),
+        kMesh, request_);
+    ASSERT_TRUE(analysis.ok()) << analysis.status();
+    analysis_.emplace(*analysis);
+    space::KeyContext context;
+    context.mesh = kMesh;
+    context.keeps_barriers = false;
+    space_ = BuildProfileSpace(*analysis_, context);
+    dp_ = exporting::Baselines(*analysis_, space_)[0].choice;
+  }
+
+  const space::Configuration& At(int segment, int config) const {
+    return space_.types[analysis_->type_of_segment[segment]]
+        .configurations[config];
+  }
+
+  // The segment as dp has it, under a switch; as it was where there is none.
+  int With(int segment, SegmentSwitch which, bool recompute, Role role) const {
+    const auto& configurations =
+        space_.types[analysis_->type_of_segment[segment]].configurations;
+    for (size_t c = 0; c < configurations.size(); ++c) {
+      const space::Configuration& it = configurations[c];
+      if (it.splits == At(segment, dp_[segment]).splits &&
+          it.segment_switch == which && it.recompute == recompute &&
+          it.role == role) {
+        return static_cast<int>(c);
+      }
+    }
+    return dp_[segment];
+  }
+
+  exporting::SegmentChoice All(SegmentSwitch which, bool recompute) const {
+    exporting::SegmentChoice choice;
+    for (int s = 0; s < static_cast<int>(dp_.size()); ++s) {
+      choice.push_back(With(s, which, recompute, {}));
+    }
+    return choice;
+  }
+
+  // Runs of equal segments in groups of `size`, the last one smaller.
+  exporting::SegmentChoice InGroups(SegmentSwitch which, int size) const {
+    exporting::SegmentChoice choice = All(which, true);
+    const auto& types = analysis_->type_of_segment;
+    const int count = static_cast<int>(types.size());
+    for (int s = 0, at = 0; s < count; ++s) {
+      at = s > 0 && types[s] == types[s - 1] ? at + 1 : 0;
+      const bool is_last = s + 1 == count || types[s + 1] != types[s];
+      const Role role = {at % size > 0, at % size + 1 < size && !is_last};
+      choice[s] = With(s, which, true, role);
+    }
+    return choice;
+  }
+
+  int64_t Saved(const exporting::SegmentChoice& choice) const {
+    int64_t bytes = 0;
+    for (size_t s = 0; s < choice.size(); ++s) {
+      bytes += At(static_cast<int>(s), choice[s]).saved_bytes;
+    }
+    return bytes;
+  }
+
+  // In order; every plan must compute what one device does.
+  std::vector<v1::ProfileResult> Run(
+      const std::vector<exporting::SegmentChoice>& choices) {
+    v1::RunnerRequest request = OneRun(kMesh);
+    std::set<std::string> keys;
+    for (const exporting::SegmentChoice& it : choices) {
+      *request.add_programs() = exporting::WholeProgram(*analysis_, space_, it);
+      const v1::Program& added = *request.programs().rbegin();
+      EXPECT_TRUE(keys.insert(added.key()).second) << "the same step again";
+    }
+    EXPECT_TRUE(
+        SetReference(*base::ReadFile("tests/testdata/gpt2_4l.hlo.pb"), request)
+            .ok());
+    std::vector<v1::ProfileResult> results;
+    const absl::Status status =
+        worker::runner::RunBatch(request,
+                                 [&](const v1::RunnerEvent& event) {
+                                   if (event.has_result())
+                                     results.push_back(event.result());
+                                 },
+                                 {});
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(results.size(), choices.size());
+    results.resize(choices.size());
+    for (const v1::ProfileResult& it : results) {
+      EXPECT_EQ(it.outcome(), v1::MEASURED) << it.reason();
+      EXPECT_LE(it.max_relative_difference(), 1e-3)
+          << "output " << it.worst_output();
+    }
+    return results;
+  }
+
+  static int64_t Temporaries(const v1::ProfileResult& result) {
+    return result.measurement().memory().temporary_bytes();
+  }
+
+  const space::Mesh kMesh = {1, 2};
+  segmenter::StrategyRequest request_;
+  std::optional<segmenter::Analysis> analysis_;
+  space::ProfileSpace space_;
+  exporting::SegmentChoice dp_;
+};
+
 // The compiler keeps the replay apart from the forward pass. How much that
 // frees is up to its schedule; the CPU's holds all gradients of parameters at
 // once.
-TEST(RecomputeTest, FreesMemory) {
-  const space::Mesh mesh = {1, 2};
-  segmenter::StrategyRequest open;
-  open.switches = {segmenter::SegmentSwitch::kRecompute};
-  const auto analysis = segmenter::Analyze(
-      *ir::LoadModule(*base::ReadFile("tests/testdata/gpt2_4l.hlo.pb")), mesh,
-      open);
-  ASSERT_TRUE(analysis.ok()) << analysis.status();
-  space::KeyContext context;
-  context.mesh = mesh;
-  context.keeps_barriers = false;
-  const space::ProfileSpace space = BuildProfileSpace(*analysis, context);
-  const exporting::SegmentChoice dp =
-      exporting::Baselines(*analysis, space)[0].choice;
-  exporting::SegmentChoice again = dp;
-  int64_t freed = 0;
-  for (size_t s = 0; s < dp.size(); ++s) {
-    const auto& configurations =
-        space.types[analysis->type_of_segment[s]].configurations;
-    for (size_t c = 0; c < configurations.size(); ++c) {
-      if (!configurations[c].recompute ||
-          configurations[c].splits != configurations[dp[s]].splits) {
-        continue;
-      }
-      again[s] = static_cast<int>(c);
-      freed +=
-          configurations[dp[s]].saved_bytes - configurations[c].saved_bytes;
+TEST_F(RecomputeTest, FreesMemory) {
+  const exporting::SegmentChoice again = All(SegmentSwitch::kNone, true);
+  const int64_t freed = Saved(dp_) - Saved(again);
+  ASSERT_GT(freed, 0);
+  const auto results = Run({dp_, again});
+  EXPECT_LT(Temporaries(results[1]), Temporaries(results[0]) - freed / 10);
+}
+
+TEST_F(RecomputeTest, GroupsKeepLessAndComputeTheSame) {
+  const auto plain = SegmentSwitch::kNone;
+  const auto sharded = SegmentSwitch::kFullySharded;
+  const exporting::SegmentChoice alone = All(plain, true);
+  const exporting::SegmentChoice pairs = InGroups(plain, 2);
+  const exporting::SegmentChoice four = InGroups(plain, 4);
+  EXPECT_LT(Saved(pairs), Saved(alone));
+  EXPECT_LT(Saved(four), Saved(pairs));
+  // Members that do not agree are no group: each recomputes alone.
+  exporting::SegmentChoice broken = four;
+  for (size_t s = 0; s + 1 < broken.size(); ++s) {
+    if (At(static_cast<int>(s), broken[s]).role == Role{false, true}) {
+      broken[s + 1] = dp_[s + 1];
     }
   }
-  ASSERT_GT(freed, 0);
-  v1::RunnerRequest request = OneRun(mesh);
-  *request.add_programs() = exporting::WholeProgram(*analysis, space, dp);
-  *request.add_programs() = exporting::WholeProgram(*analysis, space, again);
-  std::vector<int64_t> temporary;
-  const absl::Status status = worker::runner::RunBatch(
-      request,
-      [&](const v1::RunnerEvent& event) {
-        if (!event.has_result()) return;
-        temporary.push_back(
-            event.result().measurement().memory().temporary_bytes());
-      },
-      {});
-  ASSERT_TRUE(status.ok()) << status;
-  ASSERT_EQ(temporary.size(), 2u);
-  EXPECT_LT(temporary[1], temporary[0] - freed / 10);
+  ASSERT_NE(broken, four);
+  const auto results = Run({dp_, alone, pairs, four, broken, All(sharded, true),
+                            InGroups(sharded, 2), InGroups(sharded, 4)});
+  // Nor does the compiler merge groups with the forward pass.
+  EXPECT_LT(Temporaries(results[2]), Temporaries(results[0]));
+  EXPECT_LT(Temporaries(results[3]), Temporaries(results[0]));
+  for (size_t i = 0; i < results.size(); ++i) {
+    RecordProperty("temporaries " + std::to_string(i),
+                   std::to_string(Temporaries(results[i])));
+    RecordProperty("difference " + std::to_string(i),
+                   std::to_string(results[i].max_relative_difference() * 1e9));
+  }
 }
 
 }  // namespace

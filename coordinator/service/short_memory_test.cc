@@ -1,0 +1,184 @@
+// Where memory is short: recomputation first, then groups.
+#include "coordinator/service/short_memory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "coordinator/export/plan_choice.h"
+#include "coordinator/service/explain_choices.h"
+#include "coordinator/service/fake_measurer.h"
+#include "coordinator/service/score.h"
+#include "coordinator/service/worth_grouping.h"
+#include "planner/search/search.h"
+#include "profiledb/store/fake_profile_store.h"
+
+namespace meshwright::service {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+// The programs of one type need much memory while they run, as a head over a
+// large vocabulary does: beside it, groups of other segments are free.
+class LargeHead : public FakeMeasurer {
+ public:
+  absl::Status Measure(const v1::RunnerRequest& request,
+                       const OnResult& on_result,
+                       const OnStarted& on_started) override {
+    std::set<std::string> large;
+    for (const v1::Program& program : request.programs()) {
+      if (absl::StartsWith(program.label(), label)) {
+        large.insert(program.key());
+      }
+      if (absl::StrContains(program.label(), " group")) {
+        in_groups.insert(program.key());
+      }
+    }
+    return FakeMeasurer::Measure(
+        request,
+        [&](const v1::ProfileResult& result) {
+          v1::ProfileResult changed = result;
+          if (large.contains(result.key())) {
+            changed.mutable_measurement()
+                ->mutable_memory()
+                ->set_temporary_bytes(int64_t{1} << 30);
+          }
+          on_result(changed);
+        },
+        on_started);
+  }
+
+  std::string label;                // how theirs begin
+  std::set<std::string> in_groups;  // asked for so far
+};
+
+class ShortMemoryTest : public testing::Test {
+ protected:
+  ShortMemoryTest() {
+    measurer_.machine = 1;
+    request_.set_hlo_module(*base::ReadFile("tests/testdata/gpt2_4l.hlo.pb"));
+    for (int64_t size : {1, 2}) request_.mutable_mesh()->add_shape(size);
+    const auto step = OpenStep(request_, &measurer_);
+    EXPECT_TRUE(step.ok()) << step.status();
+    measurer_.label =
+        absl::StrCat("type ", step->analysis.type_of_segment.back(), ":");
+  }
+
+  MeasuredStep Measure(const v1::PlanRequest& request) {
+    auto step = MeasureStep(request, {&store_, &measurer_},
+                            [](const v1::PlanProgress&) {});
+    EXPECT_TRUE(step.ok()) << step.status();
+    return *std::move(step);
+  }
+
+  v1::Plan Plan(v1::PlanRequest request, int64_t limit) {
+    request.set_device_memory_bytes(limit);
+    auto plan = MakePlan(request, {&store_, &measurer_},
+                         [](const v1::PlanProgress&) {});
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    return *plan;
+  }
+
+  // Without groups.
+  int64_t LeastAlone() {
+    v1::PlanRequest request = request_;
+    request.mutable_strategies()->add_open("recompute");
+    problem::PlanProblem problem = Measure(request).measured.problem;
+    problem.memory_limit_bytes = 1;
+    return *search::Solve(problem)->least_memory_bytes;
+  }
+
+  store::FakeProfileStore store_;
+  LargeHead measurer_;
+  v1::PlanRequest request_;
+};
+
+TEST_F(ShortMemoryTest, GroupsGoWhereRecomputationAloneDoesNot) {
+  const int64_t alone = LeastAlone();
+  const v1::Plan none = Plan(request_, 1000);
+  EXPECT_FALSE(none.feasible());
+  EXPECT_LT(none.least_memory_bytes(), alone);
+  const int64_t limit = none.least_memory_bytes();
+  const v1::Plan plan = Plan(request_, limit);
+  ASSERT_TRUE(plan.feasible());
+  EXPECT_LE(plan.predicted().peak_bytes(), limit);
+  EXPECT_THAT(plan.strategies().open(), ElementsAre("recompute"));
+  EXPECT_THAT(plan.strategies().grouped(), Not(IsEmpty()));
+  EXPECT_LE(plan.strategies().grouped_size(), kMostGrouped);
+  int chained = 0;
+  for (int s = 0; s < plan.segments_size(); ++s) {
+    if (!plan.segments(s).chained()) continue;
+    ++chained;
+    EXPECT_TRUE(plan.segments(s).recompute());
+    EXPECT_TRUE(plan.segments(s - 1).recompute());
+    EXPECT_EQ(plan.segments(s).type(), plan.segments(s - 1).type());
+  }
+  EXPECT_GT(chained, 0);
+}
+
+// What reads a plan again finds the same groups, and the same figures.
+TEST_F(ShortMemoryTest, APlanWithGroupsIsFoundAgain) {
+  const v1::Plan plan =
+      Plan(request_, Plan(request_, 1000).least_memory_bytes());
+  v1::PlanRequest again = request_;
+  *again.mutable_strategies() = plan.strategies();
+  again.set_no_wait(true);
+  const MeasuredStep step = Measure(again);
+  const auto choice = exporting::ChoiceOf(plan, step.analysis, step.space);
+  ASSERT_TRUE(choice.ok()) << choice.status();
+  const auto score = ScoreChoice(step, *choice);
+  ASSERT_TRUE(score.ok()) << score.status();
+  EXPECT_DOUBLE_EQ(score->seconds, plan.predicted().step_seconds());
+  EXPECT_EQ(score->peak_bytes, plan.predicted().peak_bytes());
+  const auto explained = ExplainChoices(step, *choice, {});
+  ASSERT_TRUE(explained.ok()) << explained.status();
+  // Every position of a group is one choice.
+  std::set<std::pair<int, int>> seen;
+  int segments = 0;
+  for (const v1::PlanChoice& it : explained->choices()) {
+    EXPECT_TRUE(seen.emplace(it.type(), it.config()).second);
+    segments += it.segments_size();
+  }
+  EXPECT_EQ(segments, plan.segments_size());
+}
+
+// One each: the first of a group does what those inside do, the last what one
+// alone does.
+TEST_F(ShortMemoryTest, GroupsCostFewProgramsMore) {
+  const v1::Plan none = Plan(request_, 1000);
+  EXPECT_THAT(measurer_.in_groups, Not(IsEmpty()));
+  EXPECT_LE(measurer_.in_groups.size(), none.strategies().grouped_size());
+  EXPECT_EQ(none.programs().distinct() + none.programs().halves(),
+            none.programs().profiled() + none.programs().cached() +
+                none.programs().pruned() + none.programs().failed());
+}
+
+TEST_F(ShortMemoryTest, WhoOpensOtherSwitchesOrForbidsRecomputationGetsNone) {
+  v1::PlanRequest request = request_;
+  request.mutable_strategies()->add_open("optimizer-sharded");
+  EXPECT_THAT(Plan(request, 1000).strategies().grouped(), IsEmpty());
+  request = request_;
+  v1::BlockRule& rule = *request.mutable_strategies()->add_blocks();
+  rule.set_blocks("all");
+  rule.add_strategies("recompute");
+  rule.set_forbid(true);
+  EXPECT_THAT(Plan(request, 1000).strategies().grouped(), IsEmpty());
+}
+
+TEST_F(ShortMemoryTest, EnoughMemoryAsksForNothing) {
+  const v1::Plan free = Plan(request_, 0);
+  const v1::Plan plan = Plan(request_, free.predicted().peak_bytes());
+  EXPECT_THAT(plan.strategies().open(), IsEmpty());
+  EXPECT_THAT(plan.strategies().grouped(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace meshwright::service
