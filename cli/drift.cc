@@ -1,41 +1,66 @@
 #include "cli/drift.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace meshwright::cli {
+
+namespace {
+
+// Now; nothing where it did not run.
+std::optional<double> MedianNs(
+    const Anchor& anchor,
+    const std::map<std::string, v1::ProfileResult>& results) {
+  const auto found = results.find(anchor.program.key());
+  if (found == results.end() || found->second.outcome() != v1::MEASURED) {
+    return std::nullopt;
+  }
+  return static_cast<double>(found->second.measurement().median_ns());
+}
+
+}  // namespace
+
+double Anchor::Runs() const {
+  return std::accumulate(runs_of.begin(), runs_of.end(), 0.0);
+}
 
 std::vector<Anchor> ChooseAnchors(
     const service::MeasuredStep& step,
     const std::vector<exporting::SegmentChoice>& plans) {
-  std::map<int, double> runs;  // by program of the space
-  for (const exporting::SegmentChoice& plan : plans) {
-    for (size_t segment = 0; segment < plan.size(); ++segment) {
+  std::map<int, std::vector<double>> runs;  // by program of the space
+  const auto add = [&](int program, size_t plan, double times) {
+    auto& of = runs.try_emplace(program, plans.size(), 0.0).first->second;
+    of[plan] += times;
+  };
+  for (size_t plan = 0; plan < plans.size(); ++plan) {
+    for (size_t segment = 0; segment < plans[plan].size(); ++segment) {
       const int type = step.analysis.type_of_segment[segment];
       const space::Configuration& it =
-          step.space.types[type].configurations[plan[segment]];
+          step.space.types[type].configurations[plans[plan][segment]];
       if (it.program < 0) continue;
-      runs[it.program] += it.weight;
+      add(it.program, plan, it.weight);
       for (const space::Correction& correction : it.corrections) {
-        runs[correction.program] += correction.weight;
+        add(correction.program, plan, correction.weight);
       }
     }
   }
   std::vector<Anchor> anchors;
-  for (const auto& [index, times] : runs) {
-    const v1::Program& program = step.space.programs[index];
-    const auto row = step.results.find(program.key());
+  for (auto& [index, of] : runs) {
+    Anchor anchor{step.space.programs[index], 0, std::move(of)};
+    const auto row = step.results.find(anchor.program.key());
     if (row == step.results.end() || row->second.outcome() != v1::MEASURED ||
-        times <= 0) {
+        anchor.Runs() <= 0) {
       continue;
     }
-    const double once =
+    anchor.profiled_ns =
         static_cast<double>(row->second.measurement().minimum_ns());
-    anchors.push_back({program, times * once, times});
-    anchors.back().program.set_timed_only(true);
+    anchor.program.set_timed_only(true);
+    anchors.push_back(std::move(anchor));
   }
   std::stable_sort(anchors.begin(), anchors.end(),
                    [](const Anchor& a, const Anchor& b) {
-                     return a.profiled_ns > b.profiled_ns;
+                     return a.Runs() * a.profiled_ns > b.Runs() * b.profiled_ns;
                    });
   if (anchors.size() > kMostAnchors) anchors.resize(kMostAnchors);
   return anchors;
@@ -47,16 +72,27 @@ std::optional<double> Drift(
   double now = 0;
   double then = 0;
   for (const Anchor& anchor : anchors) {
-    const auto found = results.find(anchor.program.key());
-    if (found == results.end() || found->second.outcome() != v1::MEASURED) {
-      continue;
-    }
-    now += anchor.runs *
-           static_cast<double>(found->second.measurement().median_ns());
-    then += anchor.profiled_ns;
+    const std::optional<double> median = MedianNs(anchor, results);
+    if (!median.has_value()) continue;
+    now += anchor.Runs() * *median;
+    then += anchor.Runs() * anchor.profiled_ns;
   }
   if (then <= 0) return std::nullopt;
   return now / then;
+}
+
+double DriftOf(size_t plan, double predicted_seconds,
+               const std::vector<Anchor>& anchors,
+               const std::map<std::string, v1::ProfileResult>& results,
+               double drift) {
+  double more = 0;  // than what the machine's drift makes of it
+  for (const Anchor& anchor : anchors) {
+    const std::optional<double> median = MedianNs(anchor, results);
+    if (!median.has_value() || plan >= anchor.runs_of.size()) continue;
+    more += anchor.runs_of[plan] * (*median - drift * anchor.profiled_ns);
+  }
+  if (predicted_seconds <= 0) return drift;
+  return drift + more * 1e-9 / predicted_seconds;
 }
 
 }  // namespace meshwright::cli

@@ -4,9 +4,11 @@
 // from one minute to the next, which says nothing about the plans. A validation
 // times some programs of the plans' segments again, in the same rounds as the
 // whole steps: those that are most of the plans' time, as long as the steps are
-// timed. The drift is the sum of their medians now over that of what they were
-// profiled at, and whole steps are measured by their medians: delays that a
-// short program escapes in its best run meet every run of a long one.
+// timed. The machine's drift is the sum of their medians now over that of what
+// they were profiled at, and whole steps are measured by their medians: delays
+// that a short program escapes in its best run meet every run of a long one.
+// Programs are profiled at different moments, so a plan's own drift counts its
+// own programs as they are now, and with the machine's what is not timed again.
 // Source: design, section 9 (validate).
 #ifndef MESHWRIGHT_CLI_DRIFT_H_
 #define MESHWRIGHT_CLI_DRIFT_H_
@@ -23,17 +25,20 @@
 
 namespace meshwright::cli {
 
-inline constexpr int kMostAnchors = 12;
+inline constexpr int kMostAnchors = 20;
 
 // A program that is timed again.
 struct Anchor {
-  v1::Program program;     // not compared with the reference
-  double profiled_ns = 0;  // in all plans together
-  double runs = 0;         // how often it counts in them
+  v1::Program program;          // not compared with the reference
+  double profiled_ns = 0;       // one run
+  std::vector<double> runs_of;  // by plan: how often it counts
+
+  double Runs() const;  // in all plans together
 };
 
 // Programs of the plans' segments, the largest shares of their time first; at
-// most kMostAnchors. Rows that were not measured are left out.
+// most kMostAnchors. Rows that were not measured are left out, and so is a plan
+// that is empty.
 std::vector<Anchor> ChooseAnchors(
     const service::MeasuredStep& step,
     const std::vector<exporting::SegmentChoice>& plans);
@@ -42,6 +47,12 @@ std::vector<Anchor> ChooseAnchors(
 std::optional<double> Drift(
     const std::vector<Anchor>& anchors,
     const std::map<std::string, v1::ProfileResult>& results);
+
+// Of one plan; `drift` is the machine's.
+double DriftOf(size_t plan, double predicted_seconds,
+               const std::vector<Anchor>& anchors,
+               const std::map<std::string, v1::ProfileResult>& results,
+               double drift);
 
 }  // namespace meshwright::cli
 

@@ -16,8 +16,8 @@ v1::ProfileResult Took(int64_t nanoseconds) {
 Anchor Of(const std::string& key, double runs, double nanoseconds) {
   Anchor anchor;
   anchor.program.set_key(key);
-  anchor.runs = runs;
-  anchor.profiled_ns = runs * nanoseconds;
+  anchor.runs_of = {runs};
+  anchor.profiled_ns = nanoseconds;
   return anchor;
 }
 
@@ -34,6 +34,27 @@ TEST(DriftTest, ProgramsThatDidNotRunSayNothing) {
                           {{"a", Took(90)}, {"b", crashed}}),
                    0.9);
   EXPECT_FALSE(Drift({Of("a", 1, 100)}, {}).has_value());
+}
+
+// Two plans of three runs each and one they share; the first one's program was
+// profiled in a fast moment, the second one's in a slow one.
+TEST(DriftTest, APlanCountsItsOwnPrograms) {
+  Anchor fast = Of("fast", 3, 100);
+  Anchor slow = Of("slow", 0, 100);
+  fast.runs_of = {3, 0};
+  slow.runs_of = {0, 3};
+  const std::vector<Anchor> anchors = {fast, slow};
+  const std::map<std::string, v1::ProfileResult> results = {
+      {"fast", Took(140)}, {"slow", Took(100)}};
+  const double drift = *Drift(anchors, results);
+  EXPECT_DOUBLE_EQ(drift, 1.2);
+  // 300 ns are timed again, 100 are not.
+  EXPECT_DOUBLE_EQ(DriftOf(0, 400e-9, anchors, results, drift),
+                   (420 + 100 * 1.2) / 400);
+  EXPECT_DOUBLE_EQ(DriftOf(1, 400e-9, anchors, results, drift),
+                   (300 + 100 * 1.2) / 400);
+  // None of its own: the machine's.
+  EXPECT_DOUBLE_EQ(DriftOf(2, 400e-9, anchors, results, drift), drift);
 }
 
 }  // namespace

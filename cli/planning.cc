@@ -229,7 +229,7 @@ absl::StatusOr<Validation> PrepareValidation(
   std::set<std::string> keys;
   std::vector<SegmentChoice> choices;
   for (NamedProgram& plan : plans) {
-    if (!plan.choice.empty()) choices.push_back(std::move(plan.choice));
+    choices.push_back(std::move(plan.choice));
     validation.plans.push_back(std::move(plan.row));
     if (keys.insert(plan.program.key()).second) {
       *compare.add_programs() = std::move(plan.program);

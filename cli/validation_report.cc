@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// `drift` corrects what is predicted for the machine's speed of today.
+// `drift` corrects what is predicted for the machine's speed of now.
 ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result,
                  double drift) {
   ordered_json row;
@@ -23,6 +23,7 @@ ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result,
   row["measured_mad_seconds"] = nullptr;
   row["error"] = nullptr;
   row["error_as_profiled"] = nullptr;
+  row["drift"] = nullptr;
   row["predicted_peak_bytes"] = nullptr;
   row["measured_peak_bytes"] = nullptr;
   row["max_relative_difference"] = nullptr;
@@ -43,6 +44,7 @@ ordered_json Row(const ValidationPlan& plan, const v1::ProfileResult& result,
     const double ratio = seconds > 0 ? plan.predicted_seconds / seconds : 1;
     row["error"] = drift * ratio - 1;
     row["error_as_profiled"] = ratio - 1;
+    row["drift"] = drift;
   }
   row["measured_peak_bytes"] = measured.memory().peak_bytes();
   row["max_relative_difference"] = result.max_relative_difference();
@@ -77,12 +79,16 @@ ordered_json ValidationReport(const Validation& validation,
   report["chosen"] = validation.plans.front().name;
   report["best_measured"] = nullptr;
   double best = 0;
-  for (const ValidationPlan& plan : validation.plans) {
+  for (size_t i = 0; i < validation.plans.size(); ++i) {
+    const ValidationPlan& plan = validation.plans[i];
     v1::ProfileResult result;
     result.set_reason("it has no result");
     const auto found = results.find(plan.key);
     if (found != results.end()) result = found->second;
-    ordered_json row = Row(plan, result, drift.value_or(1));
+    ordered_json row =
+        Row(plan, result,
+            DriftOf(i, plan.predicted_seconds, validation.anchors, results,
+                    drift.value_or(1)));
     Settle(plan, on_others, validation.tolerance, row);
     if (row["measured_seconds"].is_number()) {
       const double seconds = row["measured_seconds"];

@@ -25,16 +25,16 @@ struct Arguments {
 
 absl::Status Run(const Context& context, const Arguments& arguments) {
   const base::Interrupt interrupt;
-  pipeline::Interrupt until;
-  until.stop = interrupt.token();
+  problem::Interrupt limits;
+  limits.stop = interrupt.token();
   // Longer than anybody waits is no deadline; a clock cannot hold it either.
   if (!(arguments.deadline_seconds >= 0)) {
     return absl::InvalidArgumentError("--deadline is no number of seconds");
   }
   if (arguments.deadline_seconds > 0 && arguments.deadline_seconds < 1e9) {
-    until.deadline = std::chrono::steady_clock::now() +
-                     std::chrono::microseconds(
-                         std::llround(arguments.deadline_seconds * 1e6));
+    limits.deadline = std::chrono::steady_clock::now() +
+                      std::chrono::microseconds(
+                          std::llround(arguments.deadline_seconds * 1e6));
   }
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.file));
   ASSIGN_OR_RETURN(pipeline::PipelineFile file, pipeline::FileFromJson(text));
@@ -48,7 +48,7 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
     }
   }
   ASSIGN_OR_RETURN(const pipeline::PipelineAnswer answer,
-                   pipeline::Answer(file, until));
+                   pipeline::Answer(file, limits));
   if (!arguments.trace.empty()) {
     const auto& chosen = answer.choice.chosen;
     if (chosen.has_value()) {

@@ -45,7 +45,7 @@ absl::StatusOr<reshard::Options> ReadOptions(const Arguments& arguments) {
                        "; give seconds, at least 0 and at most a "
                        "year"));
     }
-    options.until.deadline =
+    options.interrupt.deadline =
         std::chrono::steady_clock::now() +
         std::chrono::duration_cast<std::chrono::steady_clock::duration>(
             std::chrono::duration<double>(seconds));
@@ -102,7 +102,7 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
   ASSIGN_OR_RETURN(const reshard::Request request,
                    reshard::RequestFromJson(text));
   const base::Interrupt interrupt;
-  options.until.stop = interrupt.token();
+  options.interrupt.stop = interrupt.token();
   ASSIGN_OR_RETURN(const reshard::Answer answer,
                    reshard::Solve(request.problem, options));
   if (context.json) {

@@ -21,7 +21,8 @@ Fronts::Fronts(const Costs& costs, const LeastMemory& memory,
       outside_(outside),
       fronts_(costs.intervals()) {}
 
-Fronts::Outcome Fronts::Fill(int64_t most_steps, const Interrupt& interrupt) {
+Fronts::Outcome Fronts::Fill(int64_t most_steps,
+                             const problem::Interrupt& interrupt) {
   const int n = costs_.stages();
   steps_ = 0;
   for (int length = 1; length <= n; ++length) {

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "planner/checkpoint/costs.h"
-#include "planner/checkpoint/interrupt.h"
 #include "planner/checkpoint/least_memory.h"
 #include "planner/checkpoint/outside.h"
 #include "planner/checkpoint/unroll.h"
+#include "planner/problem/interrupt.h"
 
 namespace meshwright::checkpoint {
 
@@ -29,7 +29,7 @@ class Fronts {
   Fronts(const Costs& costs, const LeastMemory& memory, const Outside& outside);
 
   // Gives up after looking at `most_steps` steps.
-  Outcome Fill(int64_t most_steps, const Interrupt& interrupt);
+  Outcome Fill(int64_t most_steps, const problem::Interrupt& interrupt);
 
   // Exact decisions. Ties: save before keep, then the earliest k.
   int Decide(const Interval& interval) const;

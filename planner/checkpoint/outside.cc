@@ -40,7 +40,7 @@ void Outside::Offer(int s, int t, int slot, float cost) {
   figure = std::min(figure, cost);
 }
 
-bool Outside::Fill(const Interrupt& interrupt) {
+bool Outside::Fill(const problem::Interrupt& interrupt) {
   const int n = costs_.stages();
   Offer(0, n - 1, inside_.grid().top(0), 0);
   for (int length = n; length >= 1; --length) {

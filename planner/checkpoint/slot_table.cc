@@ -83,7 +83,7 @@ int64_t SlotTable::LowerBound() const {
   return bound > 0 ? static_cast<int64_t>(std::min(bound, most)) : 0;
 }
 
-bool SlotTable::Fill(int threads, const Interrupt& interrupt) {
+bool SlotTable::Fill(int threads, const problem::Interrupt& interrupt) {
   const int tiles = (costs_.stages() + kTile - 1) / kTile;
   std::atomic<bool> stopped = false;
   for (int diagonal = 0; diagonal < tiles; ++diagonal) {
@@ -109,7 +109,8 @@ SlotTable::Way SlotTable::WayOf(int s, int k) const {
           keep_need_[i], LineOf(s, k - 1)};
 }
 
-void SlotTable::FillTile(int row, int column, const Interrupt& interrupt) {
+void SlotTable::FillTile(int row, int column,
+                         const problem::Interrupt& interrupt) {
   const int n = costs_.stages();
   const int s_begin = row * kTile;
   const int s_end = std::min(n, s_begin + kTile);

@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "planner/checkpoint/costs.h"
-#include "planner/checkpoint/interrupt.h"
 #include "planner/checkpoint/least_memory.h"
 #include "planner/checkpoint/min_kernels.h"
 #include "planner/checkpoint/slot_grid.h"
+#include "planner/problem/interrupt.h"
 
 namespace meshwright::checkpoint {
 
@@ -38,7 +38,7 @@ class SlotTable {
             int slots, Rounding rounding, int64_t most_bytes);
 
   // False: interrupted, and the table is of no use.
-  bool Fill(int threads, const Interrupt& interrupt);
+  bool Fill(int threads, const problem::Interrupt& interrupt);
 
   const SlotGrid& grid() const { return grid_; }
   // The slots that [s, t] has figures for: from first, up to end; 0 from zero.
@@ -79,7 +79,7 @@ class SlotTable {
   }
   Line LineOf(int s, int t) const;
   Way WayOf(int s, int k) const;
-  void FillTile(int row, int column, const Interrupt& interrupt);
+  void FillTile(int row, int column, const problem::Interrupt& interrupt);
   void Keep(const Way& way, int t, const Line& out, int end);
   void Finish(int s, int t, const Line& out);
 

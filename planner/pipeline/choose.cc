@@ -59,7 +59,7 @@ int MoreDelay(int most) {
 // As long as more of them help.
 absl::StatusOr<Chosen> BestDelay(const PipelineProblem& problem,
                                  Picoseconds lower_bound,
-                                 const Interrupt& interrupt) {
+                                 const problem::Interrupt& interrupt) {
   constexpr auto kSchedule = Schedule::kEager1F1BDelay;
   constexpr int kPatience = 3;
   const StageOrders orders =
@@ -89,7 +89,7 @@ absl::StatusOr<Chosen> BestDelay(const PipelineProblem& problem,
 
 absl::StatusOr<Choice> Choose(const PipelineProblem& problem,
                               std::optional<Schedule> only,
-                              const Interrupt& interrupt) {
+                              const problem::Interrupt& interrupt) {
   const auto begin = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(Validate(problem));
   Choice choice;

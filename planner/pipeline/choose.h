@@ -23,14 +23,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/checkpoint/interrupt.h"
 #include "planner/pipeline/pipeline_problem.h"
 #include "planner/pipeline/simulate.h"
 #include "planner/pipeline/timeline.h"
+#include "planner/problem/interrupt.h"
 
 namespace meshwright::pipeline {
-
-using checkpoint::Interrupt;
 
 // What one schedule comes to.
 struct Figures {
@@ -59,7 +57,7 @@ struct Choice {
 // `only`: the schedule to simulate; none: all.
 absl::StatusOr<Choice> Choose(const PipelineProblem& problem,
                               std::optional<Schedule> only = std::nullopt,
-                              const Interrupt& interrupt = {});
+                              const problem::Interrupt& interrupt = {});
 
 }  // namespace meshwright::pipeline
 

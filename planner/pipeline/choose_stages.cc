@@ -27,7 +27,7 @@ bool Faster(const StagesChoice::Chosen& a, const StagesChoice::Chosen& b) {
 
 absl::StatusOr<StagesChoice> ChooseStages(const PartitionProblem& problem,
                                           std::optional<Schedule> only,
-                                          const Interrupt& interrupt) {
+                                          const problem::Interrupt& interrupt) {
   StagesChoice answer;
   for (const Schedule kind : Kinds(problem, only)) {
     StagesChoice::Chosen made;

@@ -35,7 +35,7 @@ struct StagesChoice {
 absl::StatusOr<StagesChoice> ChooseStages(
     const PartitionProblem& problem,
     std::optional<Schedule> only = std::nullopt,
-    const Interrupt& interrupt = {});
+    const problem::Interrupt& interrupt = {});
 
 }  // namespace meshwright::pipeline
 

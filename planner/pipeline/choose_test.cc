@@ -107,7 +107,7 @@ TEST(ChooseTest, NothingBeatsTheBoundAndLimitsHold) {
 TEST(ChooseTest, AStopStillGivesEverySchedule) {
   std::stop_source stop;
   stop.request_stop();
-  Interrupt interrupt;
+  problem::Interrupt interrupt;
   interrupt.stop = stop.get_token();
   const auto choice = Choose(FourStages(), std::nullopt, interrupt);
   ASSERT_TRUE(choice.ok());

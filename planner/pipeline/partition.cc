@@ -34,7 +34,7 @@ struct Interval {
 class Search {
  public:
   Search(const PartitionProblem& problem, Schedule schedule,
-         PartitionTable& table, const checkpoint::Interrupt& interrupt,
+         PartitionTable& table, const problem::Interrupt& interrupt,
          PartitionAnswer& answer)
       : others_(problem.micro_batches - 1),
         table_(table),
@@ -45,7 +45,7 @@ class Search {
         parts_(table.SlowestParts()) {}
 
   absl::Status Run() {
-    const checkpoint::Interrupt none;
+    const problem::Interrupt none;
     const bool quick = table_.Work() < kQuick;
     const auto widest =
         table_.Solve(Picoseconds::max(), quick ? none : interrupt_);
@@ -138,7 +138,7 @@ class Search {
   PartitionTable& table_;
   const PartitionProblem& problem_;
   const Schedule schedule_;
-  const checkpoint::Interrupt& interrupt_;
+  const problem::Interrupt& interrupt_;
   PartitionAnswer& answer_;
   const std::vector<Picoseconds> parts_;
   std::priority_queue<Interval, std::vector<Interval>, std::greater<>> open_;
@@ -148,7 +148,7 @@ class Search {
 
 absl::StatusOr<PartitionAnswer> PartitionStages(
     const PartitionProblem& problem, Schedule schedule,
-    const checkpoint::Interrupt& interrupt) {
+    const problem::Interrupt& interrupt) {
   const auto begin = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(Validate(problem));
   PartitionTable table(problem, schedule);

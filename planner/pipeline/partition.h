@@ -38,9 +38,9 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "planner/checkpoint/interrupt.h"
 #include "planner/pipeline/partition_problem.h"
 #include "planner/pipeline/pipeline_problem.h"
+#include "planner/problem/interrupt.h"
 
 namespace meshwright::pipeline {
 
@@ -57,7 +57,7 @@ struct PartitionAnswer {
 
 absl::StatusOr<PartitionAnswer> PartitionStages(
     const PartitionProblem& problem, Schedule schedule,
-    const checkpoint::Interrupt& interrupt = {});
+    const problem::Interrupt& interrupt = {});
 
 // The step of stages by the formula, whatever their memory.
 Picoseconds StepByFormula(const PipelineProblem& stages);

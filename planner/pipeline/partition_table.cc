@@ -114,7 +114,7 @@ void PartitionTable::Stages(int first, const Visit& visit) const {
 }
 
 absl::StatusOr<std::optional<PartitionTable::Solved>> PartitionTable::Solve(
-    Picoseconds bound, const checkpoint::Interrupt& interrupt) {
+    Picoseconds bound, const problem::Interrupt& interrupt) {
   const int segments = problem_.Segments();
   const int64_t limit =
       problem_.memory_limit_bytes.value_or(std::numeric_limits<int64_t>::max());
@@ -213,7 +213,7 @@ Partition PartitionTable::Follow(Picoseconds bound) const {
 }
 
 absl::StatusOr<std::optional<int64_t>> PartitionTable::LeastBytes(
-    const checkpoint::Interrupt& interrupt) {
+    const problem::Interrupt& interrupt) {
   const int segments = problem_.Segments();
   least_.assign(static_cast<size_t>(Size()), kNever);
   bool stopped = false;

@@ -13,8 +13,8 @@
 #include <optional>
 #include <vector>
 
-#include "planner/checkpoint/interrupt.h"
 #include "planner/pipeline/partition_problem.h"
+#include "planner/problem/interrupt.h"
 
 namespace meshwright::pipeline {
 
@@ -34,12 +34,12 @@ class PartitionTable {
   };
   // Empty: no partition. An interrupt gives an error of kCancelled.
   absl::StatusOr<std::optional<Solved>> Solve(
-      Picoseconds bound, const checkpoint::Interrupt& interrupt = {});
+      Picoseconds bound, const problem::Interrupt& interrupt = {});
 
   // The least limit for which there is a partition; empty: for none.
   // kCancelled as above.
   absl::StatusOr<std::optional<int64_t>> LeastBytes(
-      const checkpoint::Interrupt& interrupt = {});
+      const problem::Interrupt& interrupt = {});
 
   // Every time that the slowest part of a partition may take, rising.
   std::vector<Picoseconds> SlowestParts() const;

@@ -133,7 +133,7 @@ TEST(PartitionTest, EqualSegmentsMakeEqualStages) {
 TEST(PartitionTest, AStopGivesWhatThereIsWithABound) {
   std::stop_source stop;
   stop.request_stop();
-  checkpoint::Interrupt interrupt;
+  problem::Interrupt interrupt;
   interrupt.stop = stop.get_token();
   int open = 0;
   for (const PartitionProblem& problem : Problems(300)) {
@@ -152,7 +152,7 @@ TEST(PartitionTest, AStopGivesWhatThereIsWithABound) {
 TEST(PartitionTest, AStopBeforeTheFirstProgramGivesOneStage) {
   std::stop_source stop;
   stop.request_stop();
-  checkpoint::Interrupt interrupt;
+  problem::Interrupt interrupt;
   interrupt.stop = stop.get_token();
   PartitionProblem problem =
       RandomPartition(3, {.segments = 400, .meshes = 8, .devices = 512});

@@ -264,7 +264,7 @@ absl::StatusOr<PipelineFile> FileFromJson(std::string_view text) {
 }
 
 absl::StatusOr<PipelineAnswer> Answer(const PipelineFile& file,
-                                      const Interrupt& interrupt) {
+                                      const problem::Interrupt& interrupt) {
   PipelineAnswer answer;
   if (const auto* stages = std::get_if<PipelineProblem>(&file.problem)) {
     answer.problem = *stages;

@@ -40,7 +40,7 @@ struct PipelineAnswer {
 absl::StatusOr<PipelineFile> FileFromJson(std::string_view json);
 
 absl::StatusOr<PipelineAnswer> Answer(const PipelineFile& file,
-                                      const Interrupt& interrupt = {});
+                                      const problem::Interrupt& interrupt = {});
 
 std::string AnswerToJson(const PipelineAnswer& answer);
 

@@ -65,7 +65,7 @@ class Walk {
     scale_ /= std::max(1, instance.size());
   }
 
-  Order Run(const Order& order, const Until& until) {
+  Order Run(const Order& order, const problem::Interrupt& interrupt) {
     Ticks best_makespan = Makespan(instance_, order);
     Order best = order;
     Outcome current = Keep(state_, best_makespan, best);
@@ -73,7 +73,7 @@ class Walk {
     if (state_.size() < 2) return best;
     for (int64_t step = 0; step < annealing_.steps; ++step) {
       if (best_makespan <= annealing_.bound) break;
-      if (step % 16 == 15 && until.Over()) break;
+      if (step % 16 == 15 && interrupt.Requested()) break;
       const double left =
           1 - static_cast<double>(step) / static_cast<double>(annealing_.steps);
       const double temperature = kHeat * scale_ * left * left;
@@ -146,8 +146,8 @@ class Walk {
 }  // namespace
 
 Order Anneal(const Instance& instance, const Order& order,
-             const Annealing& annealing, const Until& until) {
-  return Walk(instance, order, annealing).Run(order, until);
+             const Annealing& annealing, const problem::Interrupt& interrupt) {
+  return Walk(instance, order, annealing).Run(order, interrupt);
 }
 
 }  // namespace meshwright::reshard

@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
+#include "planner/problem/interrupt.h"
 #include "planner/reshard/instance.h"
-#include "planner/reshard/until.h"
 
 namespace meshwright::reshard {
 
@@ -24,7 +24,7 @@ struct Annealing {
 
 // Starts from `order`; the answer is no worse.
 Order Anneal(const Instance& instance, const Order& order,
-             const Annealing& annealing, const Until& until);
+             const Annealing& annealing, const problem::Interrupt& interrupt);
 
 }  // namespace meshwright::reshard
 

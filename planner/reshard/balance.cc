@@ -11,9 +11,9 @@ namespace {
 class Balancing {
  public:
   Balancing(const Instance& instance, Ticks floor, int64_t nodes,
-            const Until& until)
+            const problem::Interrupt& interrupt)
       : instance_(instance),
-        until_(until),
+        interrupt_(interrupt),
         floor_(floor),
         nodes_(nodes),
         load_(instance.outs(), 0),
@@ -68,7 +68,8 @@ class Balancing {
 
   // False: out of nodes.
   bool Extend(size_t count) {
-    if (--nodes_ < 0 || (nodes_ % 1024 == 0 && until_.Over())) return false;
+    if (--nodes_ < 0 || (nodes_ % 1024 == 0 && interrupt_.Requested()))
+      return false;
     if (best_ <= floor_ || !Fits()) return true;
     if (count == jobs_.size()) {
       best_ = std::min(best_, Longest());
@@ -98,7 +99,7 @@ class Balancing {
   }
 
   const Instance& instance_;
-  const Until& until_;
+  const problem::Interrupt& interrupt_;
   const Ticks floor_;
   int64_t nodes_;
   std::vector<Ticks> load_;
@@ -110,8 +111,8 @@ class Balancing {
 }  // namespace
 
 Ticks BalanceBound(const Instance& instance, Ticks floor, int64_t nodes,
-                   const Until& until) {
-  return Balancing(instance, floor, nodes, until).Run();
+                   const problem::Interrupt& interrupt) {
+  return Balancing(instance, floor, nodes, interrupt).Run();
 }
 
 }  // namespace meshwright::reshard

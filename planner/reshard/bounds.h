@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "planner/problem/interrupt.h"
 #include "planner/reshard/instance.h"
-#include "planner/reshard/until.h"
 
 namespace meshwright::reshard {
 
@@ -36,12 +36,12 @@ struct Clique {
 // The heaviest found within `nodes` nodes of a branch and bound; beyond a few
 // hundred jobs by local search alone.
 Clique HeaviestClique(const Instance& instance, int64_t nodes,
-                      const Until& until);
+                      const problem::Interrupt& interrupt);
 
 // No schedule balances the senders better. At least `floor`: it is returned as
 // soon as senders can stay within it, and where `nodes` nodes do not decide.
 Ticks BalanceBound(const Instance& instance, Ticks floor, int64_t nodes,
-                   const Until& until);
+                   const problem::Interrupt& interrupt);
 
 // The greatest common divisor of all durations; 1 without jobs.
 Ticks Grid(const Instance& instance);

@@ -107,9 +107,9 @@ class Search {
  public:
   Search(const Instance& instance, const Order& order, Ticks bound,
          const std::vector<std::vector<int>>& cliques, int64_t nodes,
-         const Until& until)
+         const problem::Interrupt& interrupt)
       : instance_(instance),
-        until_(until),
+        interrupt_(interrupt),
         bound_(bound),
         grid_(Grid(instance)),
         most_nodes_(nodes),
@@ -246,7 +246,7 @@ class Search {
   // False: out of nodes. `now`, `last`: the start and the job placed last.
   bool Extend(Ticks now, int last) {
     if (best_.nodes++ >= most_nodes_ ||
-        (best_.nodes % 256 == 0 && until_.Over())) {
+        (best_.nodes % 256 == 0 && interrupt_.Requested())) {
       return false;
     }
     if (left_ == 0) {
@@ -355,7 +355,7 @@ class Search {
   }
 
   const Instance& instance_;
-  const Until& until_;
+  const problem::Interrupt& interrupt_;
   const Ticks bound_;
   const Ticks grid_;
   const int64_t most_nodes_;
@@ -384,9 +384,9 @@ class Search {
 Bounded BranchAndBound(const Instance& instance, const Order& order,
                        Ticks bound,
                        const std::vector<std::vector<int>>& cliques,
-                       int64_t nodes, const Until& until) {
+                       int64_t nodes, const problem::Interrupt& interrupt) {
   if (instance.size() > kMostJobsExactly) return {.order = order};
-  return Search(instance, order, bound, cliques, nodes, until).Run();
+  return Search(instance, order, bound, cliques, nodes, interrupt).Run();
 }
 
 }  // namespace meshwright::reshard

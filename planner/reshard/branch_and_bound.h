@@ -23,8 +23,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "planner/problem/interrupt.h"
 #include "planner/reshard/instance.h"
-#include "planner/reshard/until.h"
 
 namespace meshwright::reshard {
 
@@ -41,7 +41,7 @@ struct Bounded {
 Bounded BranchAndBound(const Instance& instance, const Order& order,
                        Ticks bound,
                        const std::vector<std::vector<int>>& cliques,
-                       int64_t nodes, const Until& until);
+                       int64_t nodes, const problem::Interrupt& interrupt);
 
 }  // namespace meshwright::reshard
 

@@ -19,16 +19,17 @@ constexpr int kMostJobs = 8192;
 
 class CliqueSearch {
  public:
-  CliqueSearch(const Instance& instance, int64_t nodes, const Until& until)
+  CliqueSearch(const Instance& instance, int64_t nodes,
+               const problem::Interrupt& interrupt)
       : instance_(instance),
         conflicts_(instance),
-        until_(until),
+        interrupt_(interrupt),
         nodes_(nodes) {}
 
   Clique Run() {
     const int starts = instance_.size();
     for (int i = 0; i < starts; ++i) {
-      if (i % 16 == 0 && until_.Over()) return best_;
+      if (i % 16 == 0 && interrupt_.Requested()) return best_;
       Grow(i);
     }
     if (instance_.size() <= kMostJobsOfSearch) {
@@ -136,7 +137,7 @@ class CliqueSearch {
   }
 
   void Extend(Bits candidates, Ticks ticks) {
-    if (--nodes_ < 0 || (nodes_ % 256 == 0 && until_.Over())) {
+    if (--nodes_ < 0 || (nodes_ % 256 == 0 && interrupt_.Requested())) {
       nodes_ = 0;
       return;
     }
@@ -155,7 +156,7 @@ class CliqueSearch {
 
   const Instance& instance_;
   const Conflicts conflicts_;
-  const Until& until_;
+  const problem::Interrupt& interrupt_;
   int64_t nodes_;
   std::vector<int> chosen_;
   Clique best_;
@@ -164,9 +165,9 @@ class CliqueSearch {
 }  // namespace
 
 Clique HeaviestClique(const Instance& instance, int64_t nodes,
-                      const Until& until) {
+                      const problem::Interrupt& interrupt) {
   if (instance.size() > kMostJobs) return {};
-  return CliqueSearch(instance, nodes, until).Run();
+  return CliqueSearch(instance, nodes, interrupt).Run();
 }
 
 }  // namespace meshwright::reshard

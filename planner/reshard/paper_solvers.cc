@@ -25,9 +25,10 @@ Ticks PerLink(Ticks ticks, int links) { return (ticks + links - 1) / links; }
 
 class DepthFirstSearch {
  public:
-  DepthFirstSearch(const Instance& instance, int64_t nodes, const Until& until)
+  DepthFirstSearch(const Instance& instance, int64_t nodes,
+                   const problem::Interrupt& interrupt)
       : instance_(instance),
-        until_(until),
+        interrupt_(interrupt),
         nodes_(nodes),
         by_length_(LongestFirst(instance)),
         out_(instance.out_links),
@@ -78,7 +79,8 @@ class DepthFirstSearch {
       return out_load_[job.choices[a].out] < out_load_[job.choices[b].out];
     });
     for (const int c : choices) {
-      if (--nodes_ < 0 || (nodes_ % 1024 == 0 && until_.Over())) return false;
+      if (--nodes_ < 0 || (nodes_ % 1024 == 0 && interrupt_.Requested()))
+        return false;
       const Choice& sender = job.choices[c];
       Ticks start = out_.FreeAt(sender.out);
       for (const int receiver : job.receivers) {
@@ -126,7 +128,7 @@ class DepthFirstSearch {
   }
 
   const Instance& instance_;
-  const Until& until_;
+  const problem::Interrupt& interrupt_;
   int64_t nodes_;
   const std::vector<int> by_length_;
   LinkTimes out_, in_;
@@ -163,12 +165,12 @@ Order LoadBalance(const Instance& instance) {
 }
 
 Searched DepthFirst(const Instance& instance, int64_t nodes,
-                    const Until& until) {
-  return DepthFirstSearch(instance, nodes, until).Run();
+                    const problem::Interrupt& interrupt) {
+  return DepthFirstSearch(instance, nodes, interrupt).Run();
 }
 
 Order Randomized(const Instance& instance, uint64_t seed, int draws,
-                 const Until& until) {
+                 const problem::Interrupt& interrupt) {
   std::mt19937_64 random(seed);
   std::vector<int> left(instance.size());
   std::iota(left.begin(), left.end(), 0);
@@ -179,7 +181,7 @@ Order Randomized(const Instance& instance, uint64_t seed, int draws,
     Order widest;
     size_t most_ports = 0;
     for (int draw = 0; draw < draws; ++draw) {
-      if (draw > 0 && until.Over()) break;
+      if (draw > 0 && interrupt.Requested()) break;
       for (size_t i = left.size(); i > 1; --i) {
         std::swap(left[i - 1], left[random() % i]);
       }

@@ -12,8 +12,8 @@
 
 #include <cstdint>
 
+#include "planner/problem/interrupt.h"
 #include "planner/reshard/instance.h"
-#include "planner/reshard/until.h"
 
 namespace meshwright::reshard {
 
@@ -28,11 +28,11 @@ struct Searched {
 
 // The best of the first `nodes` nodes; the first leaf is that of LoadBalance.
 Searched DepthFirst(const Instance& instance, int64_t nodes,
-                    const Until& until);
+                    const problem::Interrupt& interrupt);
 
 // `draws` sets per round; the same seed gives the same order.
 Order Randomized(const Instance& instance, uint64_t seed, int draws,
-                 const Until& until);
+                 const problem::Interrupt& interrupt);
 
 }  // namespace meshwright::reshard
 

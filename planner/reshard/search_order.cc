@@ -18,10 +18,11 @@ constexpr int64_t kCliqueNodes = 20'000;
 
 class OrderSearch {
  public:
-  OrderSearch(const Instance& instance, uint64_t seed, const Until& until)
+  OrderSearch(const Instance& instance, uint64_t seed,
+              const problem::Interrupt& interrupt)
       : instance_(instance),
         seed_(seed),
-        until_(until),
+        interrupt_(interrupt),
         grid_(Grid(instance)) {}
 
   Found Run() {
@@ -30,7 +31,7 @@ class OrderSearch {
         BalanceSenders(instance_, found_.lower_bound);
     Offer(FullestFirst(instance_, senders), "fullest-first");
     if (Done()) return std::move(found_);
-    clique_ = HeaviestClique(instance_, kCliqueNodes, until_);
+    clique_ = HeaviestClique(instance_, kCliqueNodes, interrupt_);
     Raise(clique_.ticks);
     Lists();
     if (Done()) return std::move(found_);
@@ -41,7 +42,7 @@ class OrderSearch {
     if (instance_.size() <= kMostSmall) AnnealFor(Steps());
     if (!Done()) Paper();
     while (!Done() && instance_.size() <= kMostForLists &&
-           until_.deadline.has_value() && !until_.Over()) {
+           interrupt_.deadline.has_value() && !interrupt_.Requested()) {
       ++seed_;
       AnnealFor(4 * Steps());
     }
@@ -54,7 +55,7 @@ class OrderSearch {
 
   bool Done() const {
     return found_.makespan <= found_.lower_bound || instance_.size() == 0 ||
-           until_.stop.stop_requested();
+           interrupt_.stop.stop_requested();
   }
 
   void Raise(Ticks bound) {
@@ -80,7 +81,7 @@ class OrderSearch {
     if (instance_.size() > kMostForLists) return;
     const int tries = instance_.size() <= 200 ? 20 : 4;
     for (int i = 0; i < tries && !Done(); ++i) {
-      if (i > 0 && until_.Over()) break;
+      if (i > 0 && interrupt_.Requested()) break;
       const Ticks noise = i == 0 ? 0 : found_.lower_bound / 50 * i / tries;
       Offer(ListSchedule(instance_, seed_ + i, noise), "list");
     }
@@ -90,19 +91,19 @@ class OrderSearch {
     if (instance_.size() > kMostForLists) return;
     Offer(Anneal(instance_, found_.order,
                  {.seed = seed_, .steps = steps, .bound = found_.lower_bound},
-                 until_),
+                 interrupt_),
           "annealing");
   }
 
   void Prove() {
-    Raise(BalanceBound(instance_, found_.lower_bound, 50'000, until_));
+    Raise(BalanceBound(instance_, found_.lower_bound, 50'000, interrupt_));
     if (Done()) return;
-    const int64_t nodes = until_.deadline.has_value()      ? 1'000'000'000
+    const int64_t nodes = interrupt_.deadline.has_value()  ? 1'000'000'000
                           : instance_.size() <= kMostSmall ? 60'000
                                                            : 30'000;
     Bounded bounded =
         BranchAndBound(instance_, found_.order, found_.lower_bound,
-                       {clique_.jobs}, nodes, until_);
+                       {clique_.jobs}, nodes, interrupt_);
     Offer(std::move(bounded.order), "branch-and-bound");
     if (bounded.complete) Raise(found_.makespan);
   }
@@ -111,18 +112,18 @@ class OrderSearch {
     Offer(Naive(instance_), "naive");
     Offer(LoadBalance(instance_), "load-balance");
     if (instance_.size() <= kMostForLists) {
-      Offer(Randomized(instance_, seed_, kRandomizedDraws, until_),
+      Offer(Randomized(instance_, seed_, kRandomizedDraws, interrupt_),
             "randomized");
     }
     if (instance_.size() <= kMostJobsExactly) {
-      Offer(DepthFirst(instance_, kDepthFirstNodes, until_).order,
+      Offer(DepthFirst(instance_, kDepthFirstNodes, interrupt_).order,
             "depth-first");
     }
   }
 
   const Instance& instance_;
   uint64_t seed_;
-  const Until& until_;
+  const problem::Interrupt& interrupt_;
   const Ticks grid_;
   Clique clique_;
   Found found_;
@@ -130,15 +131,17 @@ class OrderSearch {
 
 }  // namespace
 
-Ticks QuickBound(const Instance& instance, const Until& until) {
+Ticks QuickBound(const Instance& instance,
+                 const problem::Interrupt& interrupt) {
   const Ticks bound =
       std::max({ReceiverBound(instance), SenderBound(instance),
-                HeaviestClique(instance, kCliqueNodes, until).ticks});
+                HeaviestClique(instance, kCliqueNodes, interrupt).ticks});
   return RoundUp(bound, Grid(instance));
 }
 
-Found SearchOrder(const Instance& instance, uint64_t seed, const Until& until) {
-  return OrderSearch(instance, seed, until).Run();
+Found SearchOrder(const Instance& instance, uint64_t seed,
+                  const problem::Interrupt& interrupt) {
+  return OrderSearch(instance, seed, interrupt).Run();
 }
 
 }  // namespace meshwright::reshard

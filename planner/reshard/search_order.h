@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <string>
 
+#include "planner/problem/interrupt.h"
 #include "planner/reshard/instance.h"
-#include "planner/reshard/until.h"
 
 namespace meshwright::reshard {
 
@@ -28,9 +28,10 @@ struct Found {
 };
 
 // A lower bound without search.
-Ticks QuickBound(const Instance& instance, const Until& until);
+Ticks QuickBound(const Instance& instance, const problem::Interrupt& interrupt);
 
-Found SearchOrder(const Instance& instance, uint64_t seed, const Until& until);
+Found SearchOrder(const Instance& instance, uint64_t seed,
+                  const problem::Interrupt& interrupt);
 
 // How much the paper's searches are given, everywhere.
 inline constexpr int64_t kDepthFirstNodes = 100'000;

@@ -31,9 +31,9 @@ struct Candidate {
 
 Candidate ByPaper(const ReshardProblem& problem, const Instance& instance,
                   const Options& options) {
-  const Until& until = options.until;
+  const problem::Interrupt& interrupt = options.interrupt;
   const int64_t nodes =
-      until.deadline.has_value() ? INT64_MAX : kDepthFirstNodes;
+      interrupt.deadline.has_value() ? INT64_MAX : kDepthFirstNodes;
   Order order;
   switch (options.solver) {
     case Solver::kNaive:
@@ -43,14 +43,14 @@ Candidate ByPaper(const ReshardProblem& problem, const Instance& instance,
       order = LoadBalance(instance);
       break;
     case Solver::kDepthFirst:
-      order = DepthFirst(instance, nodes, until).order;
+      order = DepthFirst(instance, nodes, interrupt).order;
       break;
     case Solver::kRandomized:
-      order = Randomized(instance, options.seed, kRandomizedDraws, until);
+      order = Randomized(instance, options.seed, kRandomizedDraws, interrupt);
       break;
     default: {
-      order = Randomized(instance, options.seed, kRandomizedDraws, until);
-      Order other = DepthFirst(instance, nodes, until).order;
+      order = Randomized(instance, options.seed, kRandomizedDraws, interrupt);
+      Order other = DepthFirst(instance, nodes, interrupt).order;
       if (Makespan(instance, other) < Makespan(instance, order)) {
         order = std::move(other);
       }
@@ -60,20 +60,20 @@ Candidate ByPaper(const ReshardProblem& problem, const Instance& instance,
   for (const auto& [text, solver] : kNames) {
     if (solver == options.solver) name = text;
   }
-  return {ToSchedule(problem, instance, order), QuickBound(instance, until),
+  return {ToSchedule(problem, instance, order), QuickBound(instance, interrupt),
           std::move(name)};
 }
 
 Candidate Ours(const ReshardProblem& problem, const Instance& instance,
                const Options& options) {
   const auto solve = [&](const Instance& one) {
-    Found found = SearchOrder(one, options.seed, options.until);
+    Found found = SearchOrder(one, options.seed, options.interrupt);
     return std::pair(found.makespan,
                      Candidate{ToSchedule(problem, one, found.order),
                                found.lower_bound, std::move(found.solver)});
   };
   if (!problem.split) return solve(instance).second;
-  const Ticks bound = SplitBound(problem, instance, options.until);
+  const Ticks bound = SplitBound(problem, instance, options.interrupt);
   // Makespans in whole tasks do not bound those in parts.
   auto [whole, best] = solve(instance);
   best.lower_bound = bound;

@@ -15,8 +15,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "planner/problem/interrupt.h"
 #include "planner/reshard/schedule.h"
-#include "planner/reshard/until.h"
 
 namespace meshwright::reshard {
 
@@ -35,7 +35,7 @@ absl::StatusOr<Solver> SolverFromName(std::string_view name);
 struct Options {
   Solver solver = Solver::kAuto;
   uint64_t seed = 1;
-  Until until;
+  problem::Interrupt interrupt;
 };
 
 struct Answer {

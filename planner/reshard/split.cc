@@ -119,7 +119,7 @@ std::vector<Part> ByLevelling(const Instance& whole) {
 }  // namespace
 
 Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
-                 const Until& until) {
+                 const problem::Interrupt& interrupt) {
   // A task whose parts may overlap is bounded by ports alone.
   Instance loads = whole;
   std::erase_if(loads.jobs, [&](const Job& job) {
@@ -129,7 +129,7 @@ Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
                [&](int receiver) { return whole.in_links[receiver] > 1; });
   });
   Ticks bound = SenderBound(whole);
-  bound = std::max(bound, HeaviestClique(loads, kCliqueNodes, until).ticks);
+  bound = std::max(bound, HeaviestClique(loads, kCliqueNodes, interrupt).ticks);
   std::vector<Ticks> load(whole.ins(), 0);
   for (const Job& job : whole.jobs) {
     for (const int receiver : job.receivers) load[receiver] += job.least;

@@ -11,14 +11,14 @@
 
 #include <vector>
 
+#include "planner/problem/interrupt.h"
 #include "planner/reshard/instance.h"
-#include "planner/reshard/until.h"
 
 namespace meshwright::reshard {
 
 // `whole`: the instance of whole tasks.
 Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
-                 const Until& until);
+                 const problem::Interrupt& interrupt);
 
 std::vector<Part> SplitParts(const ReshardProblem& problem,
                              const Instance& whole, Ticks target);

@@ -1,12 +1,12 @@
 // Interrupt: whether the one who asked still wants a better answer.
-#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_INTERRUPT_H_
-#define MESHWRIGHT_PLANNER_CHECKPOINT_INTERRUPT_H_
+#ifndef MESHWRIGHT_PLANNER_PROBLEM_INTERRUPT_H_
+#define MESHWRIGHT_PLANNER_PROBLEM_INTERRUPT_H_
 
 #include <chrono>
 #include <optional>
 #include <stop_token>
 
-namespace meshwright::checkpoint {
+namespace meshwright::problem {
 
 struct Interrupt {
   std::optional<std::chrono::steady_clock::time_point> deadline;
@@ -20,6 +20,6 @@ struct Interrupt {
   }
 };
 
-}  // namespace meshwright::checkpoint
+}  // namespace meshwright::problem
 
-#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_INTERRUPT_H_
+#endif  // MESHWRIGHT_PLANNER_PROBLEM_INTERRUPT_H_
