@@ -320,10 +320,10 @@ class Search {
     const Job& job = instance_.jobs[child.job];
     const Choice& sender = job.choices[child.choice];
     const Ticks end = child.start + sender.ticks;
-    const size_t mark = trail_.size();
-    Occupy(out_, sender.out, child.start, end);
+    const size_t mark = trail_.mark();
+    trail_.Occupy(out_, sender.out, child.start, end);
     for (const int receiver : job.receivers) {
-      Occupy(in_, receiver, child.start, end);
+      trail_.Occupy(in_, receiver, child.start, end);
     }
     const Ticks before = end_;
     end_ = std::max(end_, end);
@@ -333,25 +333,8 @@ class Search {
     order_.pop_back();
     left_ ^= Bit(child.job);
     end_ = before;
-    while (trail_.size() > mark) {
-      const Taken& taken = trail_.back();
-      taken.ports->Restore(taken.link, taken.until);
-      trail_.pop_back();
-    }
+    trail_.BackTo(mark);
     return go_on;
-  }
-
-  struct Taken {
-    LinkTimes* ports;
-    int link;
-    Ticks until;
-  };
-
-  void Occupy(LinkTimes& ports, int port, Ticks start, Ticks end) {
-    for (int i = ports.Begin(port); i < ports.End(port); ++i) {
-      trail_.push_back({&ports, i, ports.Until(i)});
-    }
-    ports.Occupy(port, start, end);
   }
 
   const Instance& instance_;
@@ -370,7 +353,7 @@ class Search {
   std::vector<Ticks> line_end_;
   std::vector<Jobs> users_;  // per in port
   std::vector<Ticks> state_;
-  std::vector<Taken> trail_;
+  Trail trail_;
   Jobs left_ = 0;
   Ticks end_ = 0;
   Order order_;

@@ -7,6 +7,7 @@
 #define MESHWRIGHT_PLANNER_RESHARD_LINK_TIMES_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "planner/reshard/durations.h"
@@ -54,6 +55,38 @@ class LinkTimes {
  private:
   std::vector<int> first_;  // per port, and the end
   std::vector<Ticks> until_;
+};
+
+// Occupies links as a search goes down, and gives them back as it comes up.
+class Trail {
+ public:
+  size_t mark() const { return taken_.size(); }
+
+  void Occupy(LinkTimes& ports, int port, Ticks start, Ticks end) {
+    // Which link is taken is known only after; all of a port's are kept.
+    for (int i = ports.Begin(port); i < ports.End(port); ++i) {
+      taken_.push_back({&ports, i, ports.Until(i)});
+    }
+    ports.Occupy(port, start, end);
+  }
+
+  // As it was at the mark.
+  void BackTo(size_t mark) {
+    while (taken_.size() > mark) {
+      const Taken& taken = taken_.back();
+      taken.ports->Restore(taken.link, taken.until);
+      taken_.pop_back();
+    }
+  }
+
+ private:
+  struct Taken {
+    LinkTimes* ports;
+    int link;
+    Ticks until;
+  };
+
+  std::vector<Taken> taken_;
 };
 
 }  // namespace meshwright::reshard

@@ -93,38 +93,20 @@ class DepthFirstSearch {
            PerLink(out_load_[sender.out], instance_.out_links[sender.out])});
       bool go_on = true;
       if (next < makespan_) {
-        const size_t mark = trail_.size();
-        Occupy(out_, sender.out, start, end);
+        const size_t mark = trail_.mark();
+        trail_.Occupy(out_, sender.out, start, end);
         for (const int receiver : job.receivers) {
-          Occupy(in_, receiver, start, end);
+          trail_.Occupy(in_, receiver, start, end);
         }
         order_.push_back({index, c});
         go_on = Extend(count + 1, next);
         order_.pop_back();
-        while (trail_.size() > mark) {
-          const Taken& taken = trail_.back();
-          taken.ports->Restore(taken.link, taken.until);
-          trail_.pop_back();
-        }
+        trail_.BackTo(mark);
       }
       out_load_[sender.out] -= sender.ticks;
       if (!go_on) return false;
     }
     return true;
-  }
-
-  struct Taken {
-    LinkTimes* ports;
-    int link;
-    Ticks until;
-  };
-
-  void Occupy(LinkTimes& ports, int port, Ticks start, Ticks end) {
-    // Which link is taken is known only after; all of a port's are kept.
-    for (int i = ports.Begin(port); i < ports.End(port); ++i) {
-      trail_.push_back({&ports, i, ports.Until(i)});
-    }
-    ports.Occupy(port, start, end);
   }
 
   const Instance& instance_;
@@ -134,7 +116,7 @@ class DepthFirstSearch {
   LinkTimes out_, in_;
   std::vector<Ticks> out_load_, in_load_;
   std::vector<bool> placed_;
-  std::vector<Taken> trail_;
+  Trail trail_;
   Order order_;
   Ticks bound_ = 0;
   Ticks makespan_ = std::numeric_limits<Ticks>::max();
