@@ -175,6 +175,8 @@ class TcpTransport::Loop {
   void CheckHello(const ConnectionPtr& connection);
   void Greeted(const ConnectionPtr& connection);
 
+  void ReadHeader(const ConnectionPtr& connection,
+                  void (Loop::*then)(const ConnectionPtr&));
   void ReadFrame(const ConnectionPtr& connection);
   void ReadPayload(const ConnectionPtr& connection);
   void Deliver(const ConnectionPtr& connection);
@@ -281,24 +283,14 @@ void TcpTransport::Loop::Call(const ConnectionPtr& connection) {
 
 void TcpTransport::Loop::Dial(const ConnectionPtr& connection,
                               const tcp::endpoint& endpoint) {
-  connection->socket.async_connect(
-      endpoint, [this, connection](error_code error) {
-        if (closing() || connection->ended) return;
-        if (error) return CallAgain(connection, error);
-        Open(connection);
-        asio::async_read(connection->socket, asio::buffer(connection->header),
-                         [this, connection](error_code failed, size_t) {
-                           if (failed) return Break(connection, failed);
-                           if (closing()) return Drain(connection);
-                           const auto frame = Decode(connection->header);
-                           if (!frame.ok()) {
-                             return Lose(connection, frame.status().code(),
-                                         std::string(frame.status().message()));
-                           }
-                           connection->frame = *frame;
-                           CheckHello(connection);
-                         });
-      });
+  connection->socket.async_connect(endpoint,
+                                   [this, connection](error_code error) {
+                                     if (closing() || connection->ended) return;
+                                     if (error)
+                                       return CallAgain(connection, error);
+                                     Open(connection);
+                                     ReadHeader(connection, &Loop::CheckHello);
+                                   });
 }
 
 void TcpTransport::Loop::CallAgain(const ConnectionPtr& connection,
@@ -364,9 +356,11 @@ void TcpTransport::Loop::Greeted(const ConnectionPtr& connection) {
 
 // ---- reading and writing ----
 
-void TcpTransport::Loop::ReadFrame(const ConnectionPtr& connection) {
+// Into `frame`; then goes on.
+void TcpTransport::Loop::ReadHeader(const ConnectionPtr& connection,
+                                    void (Loop::*then)(const ConnectionPtr&)) {
   asio::async_read(connection->socket, asio::buffer(connection->header),
-                   [this, connection](error_code error, size_t) {
+                   [this, connection, then](error_code error, size_t) {
                      if (error) return Break(connection, error);
                      if (closing()) return Drain(connection);
                      const auto frame = Decode(connection->header);
@@ -375,12 +369,16 @@ void TcpTransport::Loop::ReadFrame(const ConnectionPtr& connection) {
                                    std::string(frame.status().message()));
                      }
                      connection->frame = *frame;
-                     connection->heard = Clock::now();
-                     ReadPayload(connection);
+                     (this->*then)(connection);
                    });
 }
 
+void TcpTransport::Loop::ReadFrame(const ConnectionPtr& connection) {
+  ReadHeader(connection, &Loop::ReadPayload);
+}
+
 void TcpTransport::Loop::ReadPayload(const ConnectionPtr& connection) {
+  connection->heard = Clock::now();
   if (connection->frame.payload_bytes == 0) return Deliver(connection);
   const auto place = events_->Place(connection->peer, connection->frame);
   if (closing()) return Drain(connection);
