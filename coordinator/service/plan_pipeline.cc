@@ -95,13 +95,18 @@ void TakeVerdicts(const Decision& decision, MeasuredStep& step) {
 }
 
 absl::StatusOr<Decision> MeasureSelected(const v1::PlanRequest& request,
+                                         const MeasuredStep& step,
+                                         std::optional<int64_t> memory_limit,
                                          const Selection& selection,
-                                         const Prior& prior,
                                          Measuring& measuring) {
+  std::optional<Prior> prior;  // only what measures pays for it
   while (true) {
     ASSIGN_OR_RETURN(Decision decision, selection.Next(measuring.results()));
     if (decision.measure.empty() || request.no_wait()) return decision;
-    RETURN_IF_ERROR(measuring.Measure(prior.First(decision.measure)));
+    if (!prior.has_value()) {
+      prior = MakePrior(step.analysis, step.space, memory_limit);
+    }
+    RETURN_IF_ERROR(measuring.Measure(prior->First(decision.measure)));
   }
 }
 
@@ -125,16 +130,13 @@ absl::Status Measure(const v1::PlanRequest& request,
   Report(progress, "analyze", 1, 1,
          absl::StrCat(step.space.programs.size() + step.programs.halves(),
                       " programs, ", measuring.cached(), " known"));
-  Prior prior;
-  if (!all_known && !request.no_wait()) {
-    prior = MakePrior(step.analysis, step.space, memory_limit);
-  }
   step.seconds.set_analyze(watch.Lap());
   Decision decision;
   if (selection.has_value()) {
-    ASSIGN_OR_RETURN(decision,
-                     MeasureSelected(request, *selection, prior, measuring));
-  } else if (!request.no_wait()) {
+    ASSIGN_OR_RETURN(decision, MeasureSelected(request, step, memory_limit,
+                                               *selection, measuring));
+  } else if (!all_known && !request.no_wait()) {
+    const Prior prior = MakePrior(step.analysis, step.space, memory_limit);
     RETURN_IF_ERROR(measuring.Measure(prior.First(Everything(step.space))));
   }
   step.results = measuring.results();
