@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "absl/strings/str_join.h"
+#include "coordinator/space/grouped_sums.h"
 #include "coordinator/space/switches.h"
 
 namespace meshwright::space {
@@ -31,6 +32,7 @@ SegmentAnnotation Annotate(const Analysis& analysis, int segment,
     annotation.axes.push_back(
         AnnotateAxis(analysis, graph, on_axis, mesh[axis], {}));
   }
+  SpreadGroupedSums(analysis, graph, mesh, annotation);
   return annotation;
 }
 

@@ -6,9 +6,13 @@ parameters and an abstract batch. ``training_step`` makes one step of it, as
 step with JAX and writes the ``HloModuleProto``. Nothing is ever run and
 nothing is downloaded: weights exist only as shapes.
 
-    model_shape --> huggingface | decoder | moe | unet --> training_step
-                                     step_options --^          |
-                                             .hlo.pb <-- export
+    model_shape --> huggingface | decoder | moe | unet | unusual
+                                          |
+                     step_options --> training_step | own_step
+                                          |
+                                          +--> export --> .hlo.pb
+
+A step that is more than one loss and one optimizer is an ``own_step.OwnStep``.
 
 From the shell: ``python -m meshwright_models llama --layers 2 -o FILE``.
 """

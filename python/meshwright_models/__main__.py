@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import pathlib
 
+from meshwright_models import unusual
 from meshwright_models.model_shape import (
     DEFAULT_FFN,
     WITH_KV_HEADS,
@@ -33,7 +34,13 @@ def _parser() -> argparse.ArgumentParser:
             f"--{flag}", type=kind, default=default, help=meaning
         )
 
-    parser.add_argument("model", choices=sorted(DEFAULT_FFN))
+    parser.add_argument(
+        "model",
+        choices=sorted([*DEFAULT_FFN, *unusual.KINDS]),
+        metavar="MODEL",
+        help=f"one of {', '.join(sorted(DEFAULT_FFN))}; of unusual kinds "
+        f"{', '.join(unusual.KINDS)}",
+    )
     parser.add_argument("--layers", type=int, required=True)
     size("hidden", "width of the residual stream")
     size("heads", "attention heads")
@@ -42,7 +49,8 @@ def _parser() -> argparse.ArgumentParser:
         "--ffn",
         type=int,
         help="width of the feed-forward, of one expert for moe and gshard; "
-        "704 for llamas, 512 for mixtures of experts, else 1024",
+        "704 for llamas, 512 for mixtures of experts, four times hidden for "
+        "unusual kinds, else 1024",
     )
     size("vocab", "tokens of the vocabulary; classes")
     size("batch", "sequences per step")
@@ -50,8 +58,9 @@ def _parser() -> argparse.ArgumentParser:
     size("target", "tokens of a decoder behind an encoder, seq if not given")
     size("image", "height and width of an image")
     size("patch", "height and width of a patch of a vision transformer")
-    size("levels", "resolutions (unet)")
-    size("experts", "experts per layer (moe, gshard)")
+    size("window", "tokens or patches of a window of attention")
+    size("levels", "resolutions of a picture")
+    size("experts", "experts per layer")
     size("capacity-factor", "room per expert over an even share", float)
     size("dropout", "probability; the batch gets a random key", float)
     flag = {"action": "store_true"}
@@ -102,7 +111,8 @@ def _add_step_options(parser: argparse.ArgumentParser) -> None:
 def main() -> None:
     parser = _parser()
     arguments = parser.parse_args()
-    if arguments.kv_heads is not None and arguments.model not in WITH_KV_HEADS:
+    with_kv_heads = (*WITH_KV_HEADS, *unusual.WITH_KV_HEADS)
+    if arguments.kv_heads is not None and arguments.model not in with_kv_heads:
         parser.error(f"{arguments.model} has no --kv-heads")
     given = vars(arguments)
 
@@ -112,7 +122,8 @@ def main() -> None:
 
     sizes = fields(ModelShape)
     if sizes["ffn"] is None:
-        sizes["ffn"] = DEFAULT_FFN[arguments.model]
+        default = DEFAULT_FFN.get(arguments.model, 4 * arguments.hidden)
+        sizes["ffn"] = default
     # JAX takes seconds to import; --help and bad sizes should not wait for it.
     try:
         shape = ModelShape(**sizes)
@@ -120,10 +131,10 @@ def main() -> None:
         from meshwright_models import export
 
         model = export.build_model(arguments.model, shape, arguments.metrics)
+        proto = export.export_hlo(model, options, names=arguments.names)
     except ValueError as error:
         parser.error(str(error))
 
-    proto = export.export_hlo(model, options, names=arguments.names)
     try:
         arguments.output.write_bytes(proto)
         if arguments.text is not None:

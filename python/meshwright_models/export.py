@@ -12,8 +12,16 @@ from __future__ import annotations
 import jax
 from jaxlib import xla_client
 
-from meshwright_models import convnet, decoder, huggingface, moe, unet
+from meshwright_models import (
+    convnet,
+    decoder,
+    huggingface,
+    moe,
+    unet,
+    unusual,
+)
 from meshwright_models.model_shape import ModelShape
+from meshwright_models.own_step import OwnStep, lower_own_step
 from meshwright_models.step_options import StepOptions
 from meshwright_models.training_step import Model, lower_training_step
 
@@ -28,14 +36,18 @@ def _configure_jax() -> None:
     )
 
 
-def build_model(name: str, shape: ModelShape, metrics: bool = False) -> Model:
-    """Model ``name``, a key of ``DEFAULT_FFN``.
+def build_model(
+    name: str, shape: ModelShape, metrics: bool = False
+) -> Model | OwnStep:
+    """Model ``name``, a key of ``DEFAULT_FFN`` or of ``unusual.KINDS``.
 
     Raises ValueError where the model does not have what the shape asks for.
     """
     _configure_jax()
     if metrics and not name.startswith("llama_"):
         raise ValueError("only llama_plain and llama_scan have metrics")
+    if name in unusual.KINDS:
+        return unusual.build(name, shape)
     if name.startswith("llama_"):
         return decoder.build(name, shape, metrics)
     if name in ("convnet", "moe", "gshard", "unet"):
@@ -49,14 +61,19 @@ def build_model(name: str, shape: ModelShape, metrics: bool = False) -> Model:
 
 
 def export_hlo(
-    model: Model, options: StepOptions | None = None, names: bool = True
+    model: Model | OwnStep,
+    options: StepOptions | None = None,
+    names: bool = True,
 ) -> bytes:
     """The training step of the model as serialized ``HloModuleProto``.
 
     Without ``names`` it says nothing of the operations it came from, which
     halves the file.
     """
-    lowered = lower_training_step(model, options)
+    if isinstance(model, OwnStep):
+        lowered = lower_own_step(model, options or StepOptions())
+    else:
+        lowered = lower_training_step(model, options)
     if names:
         computation = lowered.compiler_ir("hlo")
     else:

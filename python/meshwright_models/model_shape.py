@@ -58,6 +58,9 @@ class ModelShape:
     """Height and width of an image."""
     patch: int = 8
     """Height and width of a patch of a vision transformer."""
+    window: int | None = None
+    """Tokens of a window or chunk of attention, or patches along the side of
+    one; None: each kind's own."""
     levels: int = 3
     """Resolutions of a U-Net, each half the one above."""
     experts: int = 4

@@ -80,7 +80,23 @@ BY_HAND = {
     "everything": f"llama_scan {DEEP} --accumulate 2 "
                   "--checkpoint --dropout 0.1 --bfloat16 --clip-norm 1.0",
 }
-FAMILIES = HUGGING_FACE | BY_HAND
+KINDS = ("--hidden 64 --heads 4 --vocab 256 --batch 8 --seq 32 --image 16 "
+         "--patch 4 --levels 2 --layers 2")
+UNUSUAL = {
+    name: f"{name} {KINDS}"
+    for name in (
+        "bfloat16_average conformer dino dit dlrm dots_saveable dpo "
+        "graph_network hyena kfac latent_attention linear_attention lora lstm "
+        "mamba maml masked_autoencoder mixtral mlp_mixer multi_token muon "
+        "nerf parallel_blocks perceiver ppo quantized rwkv s4 sliding_window "
+        "swin switch").split()
+}
+UNUSUAL |= {
+    name: f"{name} {KINDS} --hidden 32"
+    for name in "convnext gan latent_diffusion".split()
+}
+UNUSUAL["video"] = f"video {KINDS} --hidden 16 --seq 8"
+FAMILIES = HUGGING_FACE | BY_HAND | UNUSUAL
 
 
 class Failed(Exception):

@@ -1,0 +1,24 @@
+// What grouped gradients sum over, on a mesh of several axes.
+//
+// Concept: the gradient of a depthwise kernel is a convolution with batch
+// groups. Where one mesh axis splits what it sums over and another holds copies
+// of both operands, XLA's partitioner adds up the copies too, and the gradient
+// comes out multiplied. Such an axis takes a part of the sum as well, for which
+// copies are only cut; where the parts do not divide, none is split.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_GROUPED_SUMS_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_GROUPED_SUMS_H_
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/programs.h"
+#include "coordinator/space/sharding.h"
+
+namespace meshwright::space {
+
+// Changes what such convolutions ask of their operands.
+void SpreadGroupedSums(const segmenter::Analysis& analysis,
+                       const segmenter::SegmentGraph& graph, const Mesh& mesh,
+                       SegmentAnnotation& annotation);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_GROUPED_SUMS_H_
