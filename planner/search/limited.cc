@@ -243,7 +243,7 @@ class Search {
   // Raises the bound by better prices, and mixes the plans they lead to.
   void Price(Range& range) {
     const Model& model = *range.model;
-    const Order order = ChooseOrder(model);
+    const Order order = ChooseOrder(model, until_);
     std::vector<int> fast;
     std::vector<int> small;
     int64_t price = range.price;
@@ -350,7 +350,7 @@ class Search {
   // False if that takes too much.
   bool Label(const Range& range, const Model& model, Cost target,
              Cost& let_go) {
-    const Order order = ChooseOrder(model);
+    const Order order = ChooseOrder(model, until_);
     std::vector<Relaxed> relaxed;
     std::vector<PricedBuckets> priced;
     const std::vector<int64_t> prices = PricesAround(range);
