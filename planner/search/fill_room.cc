@@ -38,7 +38,10 @@ class Filling {
 
   std::vector<int> Run(Cost goal, const Until& until) {
     best_ = places_;
-    if (!is_allowed_ || !Choose() || !List(0, first_) || !List(3, second_)) {
+    if (!is_allowed_ || !Choose() || until() || !List(0, first_)) return best_;
+    if (AreAlike(0, 6)) {
+      second_ = first_;
+    } else if (until() || !List(3, second_)) {
       return best_;
     }
     base_ = model_.base;
@@ -134,13 +137,22 @@ class Filling {
     return true;
   }
 
+  bool AreAlike(size_t begin, size_t count) const {
+    for (size_t i = begin + 1; i < begin + count; ++i) {
+      if (&model_.domain(chosen_[i]) != &model_.domain(chosen_[begin])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   // What the three chosen from `begin` on can take, by bytes; each with the
   // least time up to it. False if that is too much.
   bool List(size_t begin, std::vector<Sum>& sums) const {
     const auto domain = [&](size_t i) -> const Domain& {
       return model_.domain(chosen_[begin + i]);
     };
-    const bool are_alike = &domain(0) == &domain(1) && &domain(1) == &domain(2);
+    const bool are_alike = AreAlike(begin, 3);
     size_t most = are_alike ? 1 : 6;
     for (size_t i = 0; i < 3; ++i) most *= domain(i).size();
     if (most / 6 > kMostSums) return false;
