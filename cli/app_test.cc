@@ -121,7 +121,6 @@ TEST(AppTest, APipelineGivesItsScheduleAndATrace) {
   EXPECT_EQ(asked["schedule"], "gpipe");
   EXPECT_THAT(Command({"pipeline", path}).out, HasSubstr("timeline"));
   ExpectRefused({"pipeline", path, "--schedule", "zigzag"}, "\"zigzag\"");
-  ExpectRefused({"pipeline", path, "--deadline", "-1"}, "--deadline");
   ExpectRefused({"pipeline", path, "--trace", "/nonexistent/trace"},
                 "/nonexistent/trace");
   ExpectRefused({"pipeline", "/nonexistent.json"}, "/nonexistent.json");
@@ -160,8 +159,42 @@ TEST(AppTest, AReshardingIsScheduled) {
                                       .out)["makespan_s"],
             0.005);
   ExpectRefused({"reshard", "--tasks", path, "--solver", "best"}, "ensemble");
-  ExpectRefused({"reshard", "--tasks", path, "--deadline", "-1"},
-                "--deadline is -1");
+}
+
+TEST(AppTest, EveryDeadlineIsReadAlike) {
+  const std::string path = testing::TempDir() + "/app_test_deadline.json";
+  const std::pair<std::vector<std::string>, std::string> verbs[] = {
+      {{"search", path},
+       R"({"types": [{"name": "a", "configs": [{"seconds": 1,
+        "persistent_bytes": 1, "saved_bytes": 0, "transient_bytes": 0}]}],
+        "nodes": [{"type": 0, "repeat": 3}], "edges": [], "tables": []})"},
+      {{"reshard", "--tasks", path},
+       R"({"bandwidth_bytes_per_s": 1e9, "tasks": [{"id": "a",
+        "size_bytes": 3, "sender_hosts": ["x"], "receiver_hosts": ["z"]}]})"},
+      {{"pipeline", path},
+       R"({"stages": [{"forward_seconds": 1, "backward_input_seconds": 1,
+        "backward_weight_seconds": 1, "activation_bytes": 1,
+        "persistent_bytes": 1}], "transfers": [], "micro_batches": 2,
+        "overlap": true})"},
+      {{"checkpoint", "--chain", path, "--budget", "600"},
+       R"({"fwd_time": [1, 2], "bwd_time": [2, 4], "act_size": [10, 20, 5],
+        "saved_size": [100, 300]})"}};
+  for (const auto& [verb, text] : verbs) {
+    ASSERT_TRUE(base::WriteFile(path, text).ok());
+    std::vector<std::string> arguments = verb;
+    arguments.insert(arguments.end(), {"--deadline", ""});
+    for (const char* seconds : {"0", "0.5", "1e300"}) {
+      arguments.back() = seconds;
+      const Outcome outcome = Command(arguments);
+      EXPECT_EQ(outcome.status, 0) << verb[0] << ": " << outcome.err;
+    }
+    for (const char* seconds : {"-1", "nan", "inf"}) {
+      arguments.back() = seconds;
+      ExpectRefused(arguments, absl::StrCat("--deadline is ", seconds, ";"));
+    }
+    arguments.back() = "soon";
+    ExpectRefused(arguments, "--deadline");
+  }
 }
 
 TEST(ExitStatusTest, BadInputIsTwoAndFailedWorkIsOne) {

@@ -69,6 +69,22 @@ int64_t DeviceCount(const v1::MeshSpec& mesh) {
   return devices;
 }
 
+absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineIn(
+    std::optional<double> seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double kYear = 365.0 * 24 * 3600;
+  std::optional<Clock::time_point> deadline;
+  if (!seconds.has_value()) return deadline;
+  if (!std::isfinite(*seconds) || *seconds < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--deadline is ", *seconds, "; give a number of seconds, 0 or more"));
+  }
+  if (*seconds > kYear) return deadline;
+  deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>(*seconds));
+  return deadline;
+}
+
 std::string FormatBytes(int64_t bytes) {
   static constexpr const char* kUnits[] = {"B",   "KiB", "MiB",
                                            "GiB", "TiB", "PiB"};

@@ -4,7 +4,9 @@
 #ifndef MESHWRIGHT_CLI_ARGUMENTS_H_
 #define MESHWRIGHT_CLI_ARGUMENTS_H_
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -22,6 +24,12 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text);
 // "1x2", "8": axes, outermost first; 1 to 4096 devices in all.
 absl::StatusOr<v1::MeshSpec> ParseMesh(const std::string& text);
 int64_t DeviceCount(const v1::MeshSpec& mesh);
+
+// What --deadline asks for: a finite number of seconds from now, not negative.
+// None for nothing asked, and for more than a year: nobody waits that long, and
+// a clock could not hold it.
+absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineIn(
+    std::optional<double> seconds);
 
 // For people: "15.2 GiB", "27.3 ms".
 std::string FormatBytes(int64_t bytes);

@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
 namespace meshwright::cli {
 namespace {
 
@@ -38,6 +44,41 @@ TEST(ArgumentsTest, WhatIsNoSizeIsQuoted) {
         << text;
     EXPECT_THAT(std::string(bytes.status().message()),
                 HasSubstr(std::string("\"") + text + "\""));
+  }
+}
+
+TEST(ArgumentsTest, DeadlinesAreSecondsFromNow) {
+  using std::chrono::steady_clock;
+  EXPECT_EQ(*DeadlineIn(std::nullopt), std::nullopt);
+  const auto before = steady_clock::now();
+  const auto at_once = DeadlineIn(0);
+  const auto soon = DeadlineIn(0.25);
+  const auto after = steady_clock::now();
+  ASSERT_TRUE(at_once.ok() && at_once->has_value());
+  EXPECT_GE(**at_once, before);
+  EXPECT_LE(**at_once, after);
+  ASSERT_TRUE(soon.ok() && soon->has_value());
+  EXPECT_GE(**soon, before + std::chrono::milliseconds(250));
+  EXPECT_LE(**soon, after + std::chrono::milliseconds(250));
+  // Longer than anybody waits, or a clock can hold.
+  for (const double seconds : {4e7, 1e300}) {
+    EXPECT_EQ(*DeadlineIn(seconds), std::nullopt) << seconds;
+  }
+}
+
+TEST(ArgumentsTest, WhatIsNoDeadlineIsQuoted) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::pair<double, const char*> wrong[] = {{-1, "-1"},
+                                                  {-1e-9, "-1e-09"},
+                                                  {std::nan(""), "nan"},
+                                                  {kInfinity, "inf"},
+                                                  {-kInfinity, "-inf"}};
+  for (const auto& [seconds, text] : wrong) {
+    const auto deadline = DeadlineIn(seconds);
+    EXPECT_EQ(deadline.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(deadline.status().message(),
+              absl::StrCat("--deadline is ", text,
+                           "; give a number of seconds, 0 or more"));
   }
 }
 

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,7 @@ namespace {
 struct Arguments {
   std::string chain;
   std::string budget;
+  std::optional<double> deadline_seconds;
 };
 
 absl::Status Run(const Context& context, const Arguments& arguments) {
@@ -24,10 +26,12 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
     return absl::InvalidArgumentError(
         absl::StrCat("--budget: ", budget.status().message()));
   }
+  ASSIGN_OR_RETURN(const auto deadline, DeadlineIn(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string chain, base::ReadFile(arguments.chain));
   const base::Interrupt interrupt;
   checkpoint::Options options;
   options.interrupt.stop = interrupt.token();
+  options.interrupt.deadline = deadline;
   ASSIGN_OR_RETURN(const std::string answer,
                    checkpoint::CheckpointJson(chain, *budget, options));
   *context.out << answer << "\n";
@@ -47,6 +51,8 @@ void AddCheckpointVerb(CLI::App& app, Context& context) {
   verb->add_option("--budget", arguments->budget,
                    "memory of the device, such as 16GiB")
       ->required();
+  verb->add_option("--deadline", arguments->deadline_seconds,
+                   "print the best schedule after so many seconds");
 }
 
 }  // namespace meshwright::cli

@@ -1,13 +1,13 @@
 #include <CLI/CLI.hpp>
-#include <chrono>
-#include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/status_macros.h"
+#include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/pipeline_text.h"
 #include "planner/pipeline/pipeline_json.h"
@@ -20,22 +20,14 @@ struct Arguments {
   std::string file;
   std::string schedule;
   std::string trace;
-  double deadline_seconds = 0;  // 0: none
+  std::optional<double> deadline_seconds;
 };
 
 absl::Status Run(const Context& context, const Arguments& arguments) {
   const base::Interrupt interrupt;
   problem::Interrupt limits;
   limits.stop = interrupt.token();
-  // Longer than anybody waits is no deadline; a clock cannot hold it either.
-  if (!(arguments.deadline_seconds >= 0)) {
-    return absl::InvalidArgumentError("--deadline is no number of seconds");
-  }
-  if (arguments.deadline_seconds > 0 && arguments.deadline_seconds < 1e9) {
-    limits.deadline = std::chrono::steady_clock::now() +
-                      std::chrono::microseconds(
-                          std::llround(arguments.deadline_seconds * 1e6));
-  }
+  ASSIGN_OR_RETURN(limits.deadline, DeadlineIn(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.file));
   ASSIGN_OR_RETURN(pipeline::PipelineFile file, pipeline::FileFromJson(text));
   if (!arguments.schedule.empty()) {

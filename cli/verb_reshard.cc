@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <iomanip>
 #include <memory>
 #include <optional>
@@ -35,21 +34,8 @@ absl::StatusOr<reshard::Options> ReadOptions(const Arguments& arguments) {
   }
   options.solver = *solver;
   options.seed = arguments.seed;
-  if (arguments.deadline_seconds.has_value()) {
-    // A year: more than anybody waits, and well within the clock.
-    constexpr double kLongest = 365.0 * 24 * 3600;
-    const double seconds = *arguments.deadline_seconds;
-    if (!(seconds >= 0 && seconds <= kLongest)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--deadline is ", seconds,
-                       "; give seconds, at least 0 and at most a "
-                       "year"));
-    }
-    options.interrupt.deadline =
-        std::chrono::steady_clock::now() +
-        std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-            std::chrono::duration<double>(seconds));
-  }
+  ASSIGN_OR_RETURN(options.interrupt.deadline,
+                   DeadlineIn(arguments.deadline_seconds));
   return options;
 }
 

@@ -85,7 +85,11 @@ absl::StatusOr<v1::Plan> PlanWithGroups(const v1::PlanRequest& request,
   ASSIGN_OR_RETURN(MeasuredStep grouped, measure(wider));
   AddEffort(step, grouped);
   ASSIGN_OR_RETURN(v1::Plan better, PlanOf(wider, grouped));
-  return IsBetter(better, plan) ? better : plan;
+  if (IsBetter(better, plan)) return better;
+  // What the look took was spent all the same.
+  *plan.mutable_programs() = better.programs();
+  *plan.mutable_seconds() = better.seconds();
+  return plan;
 }
 
 }  // namespace

@@ -161,6 +161,33 @@ TEST_F(ShortMemoryTest, GroupsCostFewProgramsMore) {
                 none.programs().pruned() + none.programs().failed());
 }
 
+// A look at groups that brings no better plan, too.
+TEST_F(ShortMemoryTest, WhatEveryLookMeasuredIsCounted) {
+  const int64_t least = Plan(request_, 1000).least_memory_bytes();
+  const int64_t most = Plan(request_, 0).predicted().peak_bytes();
+  bool is_in_vain = false;
+  for (const int percent : {60, 90, 30, 10}) {
+    if (is_in_vain) break;
+    store::FakeProfileStore store;
+    LargeHead measurer;
+    measurer.machine = 1;
+    measurer.label = measurer_.label;
+    v1::PlanRequest request = request_;
+    request.set_device_memory_bytes(least + (most - least) / 100 * percent);
+    const auto plan =
+        MakePlan(request, {&store, &measurer}, [](const v1::PlanProgress&) {});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const v1::PlanPrograms& programs = plan->programs();
+    EXPECT_EQ(programs.profiled(), measurer.programs) << percent;
+    EXPECT_EQ(programs.distinct() + programs.halves(),
+              programs.profiled() + programs.cached() + programs.pruned() +
+                  programs.failed());
+    is_in_vain =
+        !measurer.in_groups.empty() && plan->strategies().grouped().empty();
+  }
+  EXPECT_TRUE(is_in_vain);  // or no limit tells
+}
+
 TEST_F(ShortMemoryTest, WhoOpensOtherSwitchesOrForbidsRecomputationGetsNone) {
   v1::PlanRequest request = request_;
   request.mutable_strategies()->add_open("optimizer-sharded");

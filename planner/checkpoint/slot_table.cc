@@ -21,50 +21,71 @@ SlotTable::SlotTable(const Costs& costs, const LeastMemory& memory,
                      int64_t free_bytes, int slots, Rounding rounding,
                      int64_t most_bytes)
     : costs_(costs),
+      memory_(memory),
+      free_bytes_(free_bytes),
+      slots_(slots),
+      rounding_(rounding),
+      most_bytes_(most_bytes),
       kernels_(ChooseMinKernels()),
       grid_(costs, free_bytes, slots),
-      entries_(costs.intervals()),
-      keep_shift_(costs.intervals()),
-      keep_need_(costs.intervals()) {
-  const int n = costs.stages();
-  const auto lay_out = [&] {
-    size_t total = 0;
-    for (int s = 0; s < n; ++s) {
-      for (int t = s; t < n; ++t) {
-        Entry& entry = entries_[costs.Index(s, t)];
-        entry.first = grid_.Slot(s, memory.least(s, t));
-        entry.zero = grid_.Slot(s, memory.full(s, t));
-        // Slot 0 of every line has the same place in a line of the cache.
-        const int count = end(s, entry) - entry.first;
-        if (count <= 0) continue;
-        entry.begin = total + entry.first % kLineFloats;
-        total =
-            (entry.begin + count + kLineFloats - 1) / kLineFloats * kLineFloats;
-      }
-    }
-    return total;
-  };
-  size_t total = lay_out();
-  while (total * sizeof(float) > static_cast<size_t>(most_bytes) && slots > 1) {
-    const double share = static_cast<double>(most_bytes) /
+      entries_(std::make_unique_for_overwrite<Entry[]>(costs.intervals())),
+      keep_shift_(std::make_unique_for_overwrite<int[]>(costs.intervals())),
+      keep_need_(std::make_unique_for_overwrite<double[]>(costs.intervals())) {}
+
+bool SlotTable::LayOut(const problem::Interrupt& interrupt) {
+  size_t total = 0;
+  if (!PlaceAll(interrupt, total)) return false;
+  int slots = slots_;
+  while (total * sizeof(float) > static_cast<size_t>(most_bytes_) &&
+         slots > 1) {
+    const double share = static_cast<double>(most_bytes_) /
                          static_cast<double>(total * sizeof(float));
     slots = std::max(1, static_cast<int>(slots * share * 0.98));
-    grid_ = SlotGrid(costs, free_bytes, slots);
-    total = lay_out();
+    grid_ = SlotGrid(costs_, free_bytes_, slots);
+    if (!PlaceAll(interrupt, total)) return false;
   }
   figures_.reset(static_cast<float*>(::operator new[](
       total * sizeof(float), std::align_val_t(kLineFloats * sizeof(float)))));
-  per_slot_ = 1.0 / static_cast<double>(grid_.size());
+  return SetWays(interrupt);
+}
+
+// Where the figures of each interval stand, and how many there are.
+bool SlotTable::PlaceAll(const problem::Interrupt& interrupt, size_t& total) {
+  const int n = costs_.stages();
+  total = 0;
   for (int s = 0; s < n; ++s) {
-    gradient_.push_back(static_cast<double>(costs.Gradient(s)) * per_slot_);
-    int64_t need = 0;
-    for (int k = s + 1; k < n; ++k) {
-      need = std::max(need, costs.KeepStep(s, k));
-      keep_need_[costs.Index(s, k)] =
-          static_cast<double>(need - grid_.offset(s)) * per_slot_;
-      keep_shift_[costs.Index(s, k)] = grid_.KeepShift(s, k, rounding);
+    if (interrupt.Requested()) return false;
+    for (int t = s; t < n; ++t) {
+      Entry& entry = entries_[costs_.Index(s, t)];
+      entry = {.begin = 0,
+               .first = grid_.Slot(s, memory_.least(s, t)),
+               .zero = grid_.Slot(s, memory_.full(s, t))};
+      // Slot 0 of every line has the same place in a line of the cache.
+      const int count = end(s, entry) - entry.first;
+      if (count <= 0) continue;
+      entry.begin = total + entry.first % kLineFloats;
+      total =
+          (entry.begin + count + kLineFloats - 1) / kLineFloats * kLineFloats;
     }
   }
+  return true;
+}
+
+bool SlotTable::SetWays(const problem::Interrupt& interrupt) {
+  const int n = costs_.stages();
+  per_slot_ = 1.0 / static_cast<double>(grid_.size());
+  for (int s = 0; s < n; ++s) {
+    if (interrupt.Requested()) return false;
+    gradient_.push_back(static_cast<double>(costs_.Gradient(s)) * per_slot_);
+    int64_t need = 0;
+    for (int k = s + 1; k < n; ++k) {
+      need = std::max(need, costs_.KeepStep(s, k));
+      keep_need_[costs_.Index(s, k)] =
+          static_cast<double>(need - grid_.offset(s)) * per_slot_;
+      keep_shift_[costs_.Index(s, k)] = grid_.KeepShift(s, k, rounding_);
+    }
+  }
+  return true;
 }
 
 float SlotTable::value(int s, int t, int slot) const {
@@ -84,6 +105,7 @@ int64_t SlotTable::LowerBound() const {
 }
 
 bool SlotTable::Fill(int threads, const problem::Interrupt& interrupt) {
+  if (!LayOut(interrupt)) return false;
   const int tiles = (costs_.stages() + kTile - 1) / kTile;
   std::atomic<bool> stopped = false;
   for (int diagonal = 0; diagonal < tiles; ++diagonal) {

@@ -34,10 +34,12 @@ class SlotTable {
   static constexpr float kNever = std::numeric_limits<float>::infinity();
 
   // Fewer slots than asked for if the table would be larger than `most_bytes`.
+  // Borrows the costs; `memory` is settled, and borrowed until Fill is over.
   SlotTable(const Costs& costs, const LeastMemory& memory, int64_t free_bytes,
             int slots, Rounding rounding, int64_t most_bytes);
 
-  // False: interrupted, and the table is of no use.
+  // Once; before it the table has nothing. False: interrupted, and the table is
+  // of no use.
   bool Fill(int threads, const problem::Interrupt& interrupt);
 
   const SlotGrid& grid() const { return grid_; }
@@ -77,6 +79,10 @@ class SlotTable {
   int end(int s, const Entry& entry) const {
     return std::min(entry.zero, grid_.top(s) + 1);
   }
+  // The three: false if interrupted.
+  bool LayOut(const problem::Interrupt& interrupt);
+  bool PlaceAll(const problem::Interrupt& interrupt, size_t& total);
+  bool SetWays(const problem::Interrupt& interrupt);
   Line LineOf(int s, int t) const;
   Way WayOf(int s, int k) const;
   void FillTile(int row, int column, const problem::Interrupt& interrupt);
@@ -84,12 +90,18 @@ class SlotTable {
   void Finish(int s, int t, const Line& out);
 
   const Costs& costs_;
+  const LeastMemory& memory_;
+  const int64_t free_bytes_;
+  const int slots_;
+  const Rounding rounding_;
+  const int64_t most_bytes_;
   const MinKernels kernels_;
   SlotGrid grid_;
-  double per_slot_;  // 1 / size
-  std::vector<Entry> entries_;
-  std::vector<int> keep_shift_;
-  std::vector<double> keep_need_;
+  double per_slot_ = 1;  // 1 / size
+  // By interval.
+  const std::unique_ptr<Entry[]> entries_;
+  const std::unique_ptr<int[]> keep_shift_;
+  const std::unique_ptr<double[]> keep_need_;
   std::vector<double> gradient_;  // in slots, per t
   std::unique_ptr<float[], AlignedDelete> figures_;
 };

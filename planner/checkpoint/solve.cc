@@ -43,8 +43,12 @@ class Solver {
           Try([](const Interval&) { return kSaveAll; }, "save all"));
       return std::move(answer_);
     }
-    const LeastMemory memory(costs_);
-    const int64_t least = memory.least(0, costs_.stages() - 1);
+    LeastMemory memory(costs_);
+    const int last = costs_.stages() - 1;
+    // A verdict is waited for where no schedule is at hand.
+    memory.Settle(memory.least(0, last) <= free_ ? options_.interrupt
+                                                 : problem::Interrupt());
+    const int64_t least = memory.least(0, last);
     if (least > free_) {
       answer_.least_memory_bytes = least + chain_.act_bytes[0];
       answer_.solver = "least memory";

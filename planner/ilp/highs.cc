@@ -37,6 +37,7 @@ class Run {
     if (highs_ == nullptr) return absl::InternalError("HiGHS did not start");
     RETURN_IF_ERROR(SetOptions());
     RETURN_IF_ERROR(Pass());
+    if (IsOver()) return HighsAnswer{};
     if (options_.is_over) {
       RETURN_IF_ERROR(
           Check(Highs_setCallback(
@@ -90,6 +91,9 @@ class Run {
         "a time limit");
   }
 
+  bool IsOver() const { return options_.is_over && options_.is_over(); }
+
+  // Nothing if it is over before.
   absl::Status Pass() {
     std::vector<double> cost, lower, upper, row_lower, row_upper, value;
     std::vector<HighsInt> start, index, is_integer;
@@ -101,6 +105,7 @@ class Run {
                                              : kHighsVarTypeContinuous);
     }
     for (const Linear::Row& row : linear_.rows) {
+      if (IsOver()) return {};
       row_lower.push_back(row.lower);
       row_upper.push_back(row.upper);
       start.push_back(static_cast<HighsInt>(index.size()));

@@ -41,9 +41,12 @@ class Builder {
     made_.cost_shift = ShiftOf(largest);
   }
 
-  Linear Build() {
+  Linear Build(const std::function<bool()>& is_over) {
     for (int g = 0; g < problem_.groups(); ++g) AddGroup(g);
-    for (const Pair& pair : problem_.pairs) AddPair(pair);
+    for (const Pair& pair : problem_.pairs) {
+      if (is_over && is_over()) break;
+      AddPair(pair);
+    }
     for (const Budget& budget : problem_.budgets) AddBudget(budget);
     return std::move(made_);
   }
@@ -207,7 +210,10 @@ class Builder {
 
 }  // namespace
 
-Linear ToLinear(const OneOfEach& problem) { return Builder(problem).Build(); }
+Linear ToLinear(const OneOfEach& problem,
+                const std::function<bool()>& is_over) {
+  return Builder(problem).Build(is_over);
+}
 
 std::vector<double> ToValues(const OneOfEach& problem, const Linear& linear,
                              const std::vector<int>& choice) {

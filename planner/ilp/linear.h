@@ -20,6 +20,7 @@
 #define MESHWRIGHT_PLANNER_ILP_LINEAR_H_
 
 #include <cstddef>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -59,7 +60,9 @@ struct Linear {
   int cost_shift = 0;  // the objective counts 2^cost_shift units of cost
 };
 
-Linear ToLinear(const OneOfEach& problem);
+// Stopped, it gives what nobody should use; `is_over` may be empty.
+Linear ToLinear(const OneOfEach& problem,
+                const std::function<bool()>& is_over = {});
 
 // The values of all columns for a choice that CostOf allows.
 std::vector<double> ToValues(const OneOfEach& problem, const Linear& linear,

@@ -10,6 +10,10 @@ namespace {
 
 using Options = std::vector<int>;
 
+// Of pairs, still looked at after a stop: they take a moment, and raise the
+// bound.
+constexpr size_t kMoreEntries = 1 << 17;
+
 class Reducing {
  public:
   Reducing(const OneOfEach& problem, const std::function<bool()>& is_over)
@@ -127,12 +131,21 @@ class Reducing {
   Reduced Rest() const {
     Reduced rest{.kept = kept_};
     rest.problem.costs = Kept(problem_.costs);
-    for (const Pair& pair : problem_.pairs) AddPair(pair, rest);
+    size_t more = kMoreEntries;
+    for (const Pair& pair : problem_.pairs) {
+      if (is_over_ && is_over_()) {
+        rest.is_whole = pair.costs.size() <= more;
+        if (!rest.is_whole) break;
+        more -= pair.costs.size();
+      }
+      AddPair(pair, rest);
+    }
     for (std::vector<int64_t>& costs : rest.problem.costs) {
       const int64_t least = *std::min_element(costs.begin(), costs.end());
       for (int64_t& cost : costs) cost -= least;
       rest.base += least;
     }
+    if (!rest.is_whole) return rest;
     for (const Budget& budget : problem_.budgets) {
       rest.problem.budgets.push_back(
           {.limit = budget.limit,

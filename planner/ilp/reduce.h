@@ -23,9 +23,12 @@ struct Reduced {
   std::vector<std::vector<int>> kept;  // options of the first, by group; rising
   int64_t base = 0;
   bool is_possible = true;  // a group without options is not
+  bool is_whole = true;     // else it was stopped: pairs and budgets lack
 };
 
-// Stopped, it leaves more options; `is_over` may be empty.
+// Stopped, it leaves more options, and soon stops for good: then no choice of
+// the first costs less than `base`, and the rest is of no use. `is_over` may be
+// empty.
 Reduced Reduce(const OneOfEach& problem,
                const std::function<bool()>& is_over = {});
 

@@ -49,21 +49,26 @@ int64_t SafeBound(const OneOfEach& problem, const Linear& linear,
 class Solving {
  public:
   Solving(const OneOfEach& problem, const Options& options)
-      : problem_(problem), options_(options) {}
+      : problem_(problem), options_(options), is_late_([&options] {
+          return (options.deadline.has_value() &&
+                  Clock::now() >= *options.deadline) ||
+                 (options.is_over && options.is_over());
+        }) {}
 
   absl::StatusOr<Solution> Run() {
     if (!options_.known.empty()) Offer(options_.known);
     OfferFirst();
-    const Reduced reduced = Reduce(problem_, [this] { return IsLate(); });
+    const Reduced reduced = Reduce(problem_, is_late_);
     if (!reduced.is_possible) {
       is_infeasible_ = true;
       return Finished();
     }
     solution_.bound = reduced.base;
+    if (!reduced.is_whole) return Finished();
     if (reduced.problem.pairs.empty() && reduced.problem.budgets.empty()) {
       Offer(Outside(reduced, Cheapest(reduced.problem)));
     }
-    if (!IsProved() && !IsLate()) {
+    if (!IsProved() && !is_late_()) {
       RETURN_IF_ERROR(RunLinear(reduced));
     }
     return Finished();
@@ -72,9 +77,9 @@ class Solving {
  private:
   absl::Status RunLinear(const Reduced& reduced) {
     const auto shared =
-        std::make_shared<const Linear>(ToLinear(reduced.problem));
+        std::make_shared<const Linear>(ToLinear(reduced.problem, is_late_));
     const Linear& linear = *shared;
-    if (IsLate()) return {};
+    if (is_late_()) return {};
     HighsOptions options{
         .is_over = options_.is_over,
         .most_nodes = options_.most_nodes,
@@ -108,22 +113,20 @@ class Solving {
     }
     for (const bool by_weight : {false, true}) {
       if (by_weight && problem_.budgets.empty()) return;
-      std::vector<int> choice(problem_.groups(), 0);
+      if (solution_.choice.has_value() && is_late_()) return;
+      std::vector<int> choice;
       for (int g = 0; g < problem_.groups(); ++g) {
+        // With the groups before it alone; by weight and late, not even that.
+        std::vector<int64_t> costs = problem_.costs[g];
+        if (!by_weight || !is_late_()) AddPairs(g, pairs_of[g], choice, costs);
         const auto rank = [&](int option) {
-          choice[g] = option;
-          return std::pair(by_weight ? WeightOf(g, option) : 0,
-                           CostBeside(g, option, pairs_of[g], choice));
+          return std::pair(by_weight ? WeightOf(g, option) : 0, costs[option]);
         };
         int best = 0;
-        auto least = rank(0);
         for (int option = 1; option < problem_.options(g); ++option) {
-          if (const auto other = rank(option); other < least) {
-            least = other;
-            best = option;
-          }
+          if (rank(option) < rank(best)) best = option;
         }
-        choice[g] = best;
+        choice.push_back(best);
       }
       Offer(std::move(choice));
     }
@@ -139,17 +142,22 @@ class Solving {
     return weight;
   }
 
-  // With the groups before it; more than any cost where that is forbidden.
-  int64_t CostBeside(int g, int option, const std::vector<int>& pairs,
-                     const std::vector<int>& choice) const {
-    int64_t cost = problem_.costs[g][option];
+  // Adds what the options of `g` cost beside the groups chosen; more than any
+  // cost where that is forbidden.
+  void AddPairs(int g, const std::vector<int>& pairs,
+                const std::vector<int>& choice,
+                std::vector<int64_t>& costs) const {
+    constexpr int64_t kForbidden = std::numeric_limits<int64_t>::max() / 2;
     for (const int p : pairs) {
       const Pair& pair = problem_.pairs[p];
-      const auto& entry = problem_.at(pair, choice[pair.a], choice[pair.b]);
-      if (!entry.has_value()) return std::numeric_limits<int64_t>::max();
-      cost += *entry;
+      for (int option = 0; option < problem_.options(g); ++option) {
+        const auto& entry = pair.a == g
+                                ? problem_.at(pair, option, choice[pair.b])
+                                : problem_.at(pair, choice[pair.a], option);
+        int64_t& cost = costs[option];
+        cost = std::min(kForbidden, cost + entry.value_or(kForbidden));
+      }
     }
-    return cost;
   }
 
   static std::vector<int> Cheapest(const OneOfEach& problem) {
@@ -181,12 +189,6 @@ class Solving {
     return solution_.choice.has_value() && solution_.bound >= solution_.cost;
   }
 
-  bool IsLate() const {
-    return (options_.deadline.has_value() &&
-            Clock::now() >= *options_.deadline) ||
-           (options_.is_over && options_.is_over());
-  }
-
   Solution Finished() {
     if (solution_.choice.has_value()) {
       solution_.bound = std::min(solution_.bound, solution_.cost);
@@ -201,6 +203,7 @@ class Solving {
 
   const OneOfEach& problem_;
   const Options& options_;
+  const std::function<bool()> is_late_;
   Solution solution_;
   bool is_infeasible_ = false;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -91,6 +92,23 @@ int64_t MovedTime(const Edge& edge, const Spec& from, const Spec& to,
   return FromSeconds(seconds);
 }
 
+// What the strategies make of one tensor: many make the same.
+struct Specs {
+  Specs(const std::vector<Strategy>& strategies,
+        const std::vector<int>& indices) {
+    std::map<Spec, size_t> known;
+    for (const Strategy& strategy : strategies) {
+      Spec spec = SpecOf(strategy, indices);
+      const auto [entry, is_new] = known.try_emplace(spec, distinct.size());
+      if (is_new) distinct.push_back(std::move(spec));
+      of.push_back(entry->second);
+    }
+  }
+
+  std::vector<Spec> distinct;
+  std::vector<size_t> of;  // by strategy
+};
+
 class Conversions {
  public:
   Conversions(const Edge& edge, const Machine& machine,
@@ -105,8 +123,6 @@ class Conversions {
   // There, and back for the gradient.
   absl::StatusOr<std::optional<int64_t>> Between(const Spec& from,
                                                  const Spec& to) {
-    const auto known = known_.find({from, to});
-    if (known != known_.end()) return known->second;
     ASSIGN_OR_RETURN(std::optional<int64_t> time, OneWay(from, to));
     if (time.has_value() && edge_.gradient) {
       ASSIGN_OR_RETURN(const std::optional<int64_t> back, OneWay(to, from));
@@ -117,7 +133,6 @@ class Conversions {
     if (time.has_value()) {
       time = Held(SaturatingMultiply(*time, edge_.times));
     }
-    known_[{from, to}] = time;
     return time;
   }
 
@@ -139,7 +154,6 @@ class Conversions {
   const Machine& machine_;
   layout::LayoutPlanner& planner_;
   layout::LayoutProblem problem_;
-  std::map<std::pair<Spec, Spec>, std::optional<int64_t>> known_;
 };
 
 }  // namespace
@@ -195,22 +209,25 @@ absl::StatusOr<problem::Table> ReshardingTable(
     const Edge& edge, const std::vector<Strategy>& from,
     const std::vector<Strategy>& to, const Machine& machine,
     layout::LayoutPlanner& planner) {
-  std::vector<Spec> targets;
-  for (const Strategy& strategy : to) {
-    targets.push_back(SpecOf(strategy, edge.to_indices));
-  }
+  const Specs sources(from, edge.from_indices);
+  const Specs targets(to, edge.to_indices);
   Conversions conversions(edge, machine, planner);
+  std::vector<std::optional<Picoseconds>> between;  // by source and target
+  for (const Spec& source : sources.distinct) {
+    for (const Spec& target : targets.distinct) {
+      ASSIGN_OR_RETURN(const std::optional<int64_t> time,
+                       conversions.Between(source, target));
+      between.emplace_back();
+      if (time.has_value()) between.back() = Picoseconds(*time);
+    }
+  }
   problem::Table table;
   table.rows = static_cast<int>(from.size());
   table.columns = static_cast<int>(to.size());
-  for (const Strategy& strategy : from) {
-    const Spec source = SpecOf(strategy, edge.from_indices);
-    for (const Spec& target : targets) {
-      ASSIGN_OR_RETURN(const std::optional<int64_t> time,
-                       conversions.Between(source, target));
-      std::optional<Picoseconds> entry;
-      if (time.has_value()) entry = Picoseconds(*time);
-      table.entries.push_back(entry);
+  for (const size_t source : sources.of) {
+    for (const size_t target : targets.of) {
+      table.entries.push_back(
+          between[source * targets.distinct.size() + target]);
     }
   }
   return table;

@@ -57,7 +57,7 @@ class Builder {
 
   Matrix MatrixOf(const MatrixUse& use, const std::vector<int>& rows,
                   const std::vector<int>& columns) const {
-    const Link link{&graph_.matrices[use.matrix], use.transposed};
+    const Link link{&graph_.matrix(use.matrix), use.transposed};
     Matrix matrix{
         static_cast<int>(rows.size()), static_cast<int>(columns.size()), {}};
     for (const int row : rows) {

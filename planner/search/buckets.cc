@@ -60,11 +60,10 @@ Buckets::Buckets(const Model& model, int64_t price,
   if (bound_ >= kNever) return;
   AddJoins(potentials);
   for (const int v : sequence_) {
-    Split(v, most_entries);
-    if (!Close(v, until)) {
-      is_complete_ = false;
-      return;
-    }
+    is_complete_ = !until();
+    if (is_complete_) Split(v, most_entries);
+    is_complete_ = is_complete_ && Close(v, until);
+    if (!is_complete_) return;
   }
 }
 

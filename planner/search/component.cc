@@ -59,7 +59,7 @@ class ComponentSearch {
     if (IsOver()) return result_;
     model_ = Reduce(std::move(model_), false, until_);
     if (!model_.IsPossible()) return {kNever, kNever};
-    order_ = ChooseOrder(model_);
+    order_ = ChooseOrder(model_, until_);
     if (order_.steps <= effort_.easy_steps && Eliminated()) return result_;
     while (!IsOver()) {
       Guess();
@@ -154,7 +154,7 @@ class ComponentSearch {
       Raise(kNever);
       return;
     }
-    order_ = ChooseOrder(model_);
+    order_ = ChooseOrder(model_, until_);
   }
 
   // No choice is below `bound` but those above what is known.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace meshwright::search {
@@ -71,10 +72,15 @@ inline Cost PriceOf(int64_t price, int64_t bytes) {
 // where either is not positive.
 int64_t PriceBetween(Cost time, int64_t bytes);
 
+// Many and large, and mostly left as they are: shared, not copied.
+using Matrices = std::shared_ptr<const std::vector<Matrix>>;
+
 // What a search minimises: a vector per unary kind and the matrices.
 struct Costs {
   std::vector<std::vector<Cost>> unaries;
-  std::vector<Matrix> matrices;
+  Matrices matrices;
+
+  const Matrix& matrix(int number) const { return (*matrices)[number]; }
 };
 
 }  // namespace meshwright::search

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -24,7 +25,7 @@ class Builder {
       for (const auto& entry : table.entries) {
         matrix.entries.push_back(entry ? entry->count() : kNever);
       }
-      graph_.matrices.push_back(std::move(matrix));
+      matrices_.push_back(std::move(matrix));
     }
     for (const problem::SelfEdge& edge : problem.self_edges) {
       self_[edge.type] = edge.table;
@@ -39,6 +40,8 @@ class Builder {
     }
     graph_.first_slot.push_back(slot);
     AddEdges();
+    graph_.matrices =
+        std::make_shared<const std::vector<Matrix>>(std::move(matrices_));
     return std::move(graph_);
   }
 
@@ -89,8 +92,8 @@ class Builder {
       Cost time = SaturatingMultiply(copies, config.time.count());
       if (copies > 1 && self_[type] != kNone) {
         time = SaturatingAdd(
-            time, SaturatingMultiply(copies - 1,
-                                     graph_.matrices[self_[type]].at(c, c)));
+            time,
+            SaturatingMultiply(copies - 1, matrices_[self_[type]].at(c, c)));
       }
       if (!allowed.empty() &&
           !std::binary_search(allowed.begin(), allowed.end(), c)) {
@@ -110,8 +113,8 @@ class Builder {
     const int size = problem_.types[type].configs.size();
     const auto [entry, is_new] = zero_.try_emplace(size, 0);
     if (is_new) {
-      entry->second = graph_.matrices.size();
-      graph_.matrices.push_back(
+      entry->second = matrices_.size();
+      matrices_.push_back(
           {size, size, std::vector<Cost>(static_cast<size_t>(size) * size)});
     }
     return entry->second;
@@ -130,15 +133,15 @@ class Builder {
 
   int SumOf(const std::vector<int>& tables) {
     if (tables.size() == 1) return tables.front();
-    Matrix sum = graph_.matrices[tables.front()];
+    Matrix sum = matrices_[tables.front()];
     for (size_t i = 1; i < tables.size(); ++i) {
-      const Matrix& other = graph_.matrices[tables[i]];
+      const Matrix& other = matrices_[tables[i]];
       for (size_t e = 0; e < sum.entries.size(); ++e) {
         sum.entries[e] = Clamp(sum.entries[e] + other.entries[e]);
       }
     }
-    graph_.matrices.push_back(std::move(sum));
-    return static_cast<int>(graph_.matrices.size()) - 1;
+    matrices_.push_back(std::move(sum));
+    return static_cast<int>(matrices_.size()) - 1;
   }
 
   const PlanProblem& problem_;
@@ -147,6 +150,7 @@ class Builder {
   std::vector<int> last_;
   std::map<std::tuple<int, int64_t, std::vector<int>>, int> known_;
   std::map<int, int> zero_;
+  std::vector<Matrix> matrices_;
   Graph graph_;
 };
 

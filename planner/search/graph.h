@@ -45,9 +45,11 @@ struct Graph {
   std::vector<UnaryKind> unaries;
   std::vector<Variable> variables;
   std::vector<Join> joins;
-  std::vector<Matrix> matrices;  // picoseconds
+  Matrices matrices;  // picoseconds
   std::vector<int> node_unary;
   std::vector<int64_t> first_slot;  // per node, and the number of slots
+
+  const Matrix& matrix(int number) const { return (*matrices)[number]; }
 };
 
 // `problem` is valid. Parallel edges are added up into one join.

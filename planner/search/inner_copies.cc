@@ -10,7 +10,7 @@ const std::vector<int>& RunCopies::Between(int join, int from, int to) {
   if (!is_new || run.between == 0) return entry->second;
   const int unary = graph_.variables[run.from].unary;
   const std::vector<Cost>& copy = costs_.unaries[unary];
-  const Link inner{&costs_.matrices[run.matrix]};
+  const Link inner{&costs_.matrix(run.matrix)};
   std::vector<Cost> rest(copy.size());
   for (size_t c = 0; c < rest.size(); ++c) rest[c] = inner.at(c, to);
   const Run solved(copy, inner, run.between, rest, [&]() -> Powers& {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "planner/search/by_ilp.h"
+#include "planner/search/fill_room.h"
 #include "planner/search/improve.h"
 #include "planner/search/labels.h"
 #include "planner/search/narrow.h"
@@ -131,12 +132,8 @@ class Search {
                      effort_.easy_steps, effort_, until_),
                true, until_);
     if (!model.IsPossible()) return;
-    std::vector<int> known(model.variables.size());
-    for (size_t v = 0; v < known.size(); ++v) {
-      known[v] = incumbent_.slots[model.variables[v].slot];
-    }
     const auto answer =
-        SolveByIlp(model, limit_, PlacesOf(model, known), effort_, until_);
+        SolveByIlp(model, limit_, KnownPlaces(model), effort_, until_);
     if (!answer.has_value()) return;
     const Cost time = incumbent_.time;
     if (!answer->places.empty()) Offer(model, answer->places);
@@ -243,7 +240,7 @@ class Search {
   // Raises the bound by better prices, and mixes the plans they lead to.
   void Price(Range& range) {
     const Model& model = *range.model;
-    const Order order = ChooseOrder(model);
+    const Order order = ChooseOrder(model, until_);
     std::vector<int> fast;
     std::vector<int> small;
     int64_t price = range.price;
@@ -273,11 +270,34 @@ class Search {
       if (next == 0 || next == price) break;
       price = next;
     }
-    if (small.empty()) return;
-    Offer(model, Polish(model, small, limit_, until_));
-    if (fast.empty()) return;
-    Offer(model, Polish(model, Mix(model, small, fast, limit_, until_), limit_,
-                        until_));
+    if (!small.empty()) Offer(model, Polish(model, small, limit_, until_));
+    if (!small.empty() && !fast.empty()) {
+      Offer(model, Polish(model, Mix(model, small, fast, limit_, until_),
+                          limit_, until_));
+    }
+    Fill(range);
+  }
+
+  // A moment for what the room still has, where nothing is resharded.
+  void Fill(const Range& range) {
+    const Model& model = *range.model;
+    if (!model.joins.empty() || range.low < range.high ||
+        incumbent_.time <= range.bound || ++fills_ > kMostFills) {
+      return;
+    }
+    std::vector<int> places = KnownPlaces(model);
+    if (places.empty()) return;
+    Offer(model,
+          FillRoom(model, std::move(places), limit_, range.bound, until_));
+  }
+
+  // Those of the incumbent; empty if one is gone.
+  std::vector<int> KnownPlaces(const Model& model) const {
+    std::vector<int> known(model.variables.size());
+    for (size_t v = 0; v < known.size(); ++v) {
+      known[v] = incumbent_.slots[model.variables[v].slot];
+    }
+    return PlacesOf(model, known);
   }
 
   // Makes a plan the incumbent if it fits and is better.
@@ -350,7 +370,7 @@ class Search {
   // False if that takes too much.
   bool Label(const Range& range, const Model& model, Cost target,
              Cost& let_go) {
-    const Order order = ChooseOrder(model);
+    const Order order = ChooseOrder(model, until_);
     std::vector<Relaxed> relaxed;
     std::vector<PricedBuckets> priced;
     const std::vector<int64_t> prices = PricesAround(range);
@@ -389,6 +409,7 @@ class Search {
   std::priority_queue<Range> open_;
   Cost given_up_ = kNever;  // the least bound of ranges no longer open
   int64_t candidates_ = 0;
+  int fills_ = 0;
 };
 
 }  // namespace

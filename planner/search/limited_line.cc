@@ -8,9 +8,11 @@
 
 #include "planner/search/bracket.h"
 #include "planner/search/detours.h"
+#include "planner/search/fill_room.h"
 #include "planner/search/improve.h"
 #include "planner/search/line_prices.h"
 #include "planner/search/loops.h"
+#include "planner/search/narrow.h"
 
 namespace meshwright::search {
 namespace {
@@ -63,6 +65,7 @@ class LineSearch {
         components_(components),
         line_(line),
         model_(LaidOutModel(graph)),
+        alone_(Narrow(model_, {})),
         limit_(limit_bytes),
         effort_(effort),
         until_(until),
@@ -209,6 +212,12 @@ class LineSearch {
         Mix(model_, small, PlacesOf(model_, range.fast.slots), limit_, until_));
     if (incumbent_.time == time) return;
     Offer(Polish(model_, PlacesOf(model_, incumbent_.slots), limit_, until_));
+    if (!alone_.joins.empty() || range.low < range.high ||
+        incumbent_.time <= range.bound || ++fills_ > kMostFills) {
+      return;
+    }
+    Offer(FillRoom(alone_, PlacesOf(model_, incumbent_.slots), limit_,
+                   range.bound, until_));
   }
 
   // Time plus priced bytes, without the configurations of too large a
@@ -366,6 +375,7 @@ class LineSearch {
   const std::vector<Component>& components_;
   const Line& line_;
   const Model model_;
+  const Model alone_;  // the same, without joins that cost the same always
   const int64_t limit_;
   const Effort& effort_;
   const Until& until_;
@@ -376,6 +386,7 @@ class LineSearch {
   std::priority_queue<Range> open_;
   Cost given_up_ = kNever;  // the least bound of ranges no longer open
   int64_t candidates_ = 0;
+  int fills_ = 0;
 };
 
 }  // namespace

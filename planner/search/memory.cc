@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -34,7 +35,7 @@ class Frugal {
           graph.first_slot[n + 1] - graph.first_slot[n];
     }
     for (const Join& join : graph.joins) {
-      for (const Cost entry : graph.matrices[join.matrix].entries) {
+      for (const Cost entry : graph.matrix(join.matrix).entries) {
         is_alone_ = is_alone_ && entry < kNever;
       }
     }
@@ -140,9 +141,12 @@ Costs ByteCosts(const Graph& graph, int64_t most_transient) {
       costs.unaries[u][c] = allowed ? Clamp(kind.bytes[c]) : kNever;
     }
   }
-  for (Matrix& matrix : costs.matrices) {
+  std::vector<Matrix> matrices = *costs.matrices;
+  for (Matrix& matrix : matrices) {
     for (Cost& entry : matrix.entries) entry = entry < kNever ? 0 : kNever;
   }
+  costs.matrices =
+      std::make_shared<const std::vector<Matrix>>(std::move(matrices));
   return costs;
 }
 

@@ -69,7 +69,7 @@ class Builder {
 Matrix RunMatrix(const Join& join, int unary, const Costs& costs,
                  PowersCache& powers) {
   const std::vector<Cost>& copy = costs.unaries[unary];
-  const Matrix& inner = costs.matrices[join.matrix];
+  const Matrix& inner = costs.matrix(join.matrix);
   Matrix walks =
       powers.Of(unary, copy, join.matrix, Link{&inner}).Walks(join.between + 1);
   for (int row = 0; row < walks.rows; ++row) {
@@ -142,7 +142,7 @@ Model ComponentModel(const Graph& graph, const std::vector<int>& variables,
     const int a = made[join.from];
     const int b = made[join.to];
     if (join.between == 0) {
-      builder.AddJoin(a, b, {join.matrix, 0}, costs.matrices[join.matrix]);
+      builder.AddJoin(a, b, {join.matrix, 0}, costs.matrix(join.matrix));
       continue;
     }
     const int unary = graph.variables[join.from].unary;
@@ -165,7 +165,7 @@ Model LaidOutModel(const Graph& graph) {
     }
   }
   for (const Join& join : graph.joins) {
-    const Matrix& matrix = graph.matrices[join.matrix];
+    const Matrix& matrix = graph.matrix(join.matrix);
     const int64_t from = graph.variables[join.from].slot;
     const int64_t to = graph.variables[join.to].slot;
     if (!join.is_run) {

@@ -141,7 +141,7 @@ TEST(BucketsTest, WholeOnesAreExactAndSplitOnesABound) {
   int split = 0;
   for (int seed = 0; seed < 600; ++seed) {
     const Model model = RandomModel(seed);
-    const Order order = ChooseOrder(model);
+    const Order order = ChooseOrder(model, kOn);
     ASSERT_EQ(order.sequence.size(), model.variables.size());
     const Cost best = BestOf(model, kPrice).cost;
     const Buckets whole(model, kPrice, order.sequence, 1 << 20, nullptr, kOn);
@@ -158,7 +158,7 @@ TEST(BucketsTest, WholeOnesAreExactAndSplitOnesABound) {
 TEST(BucketsTest, AdditionsAddUpToTheCost) {
   for (int seed = 0; seed < 300; ++seed) {
     const Model model = RandomModel(seed);
-    const Order order = ChooseOrder(model);
+    const Order order = ChooseOrder(model, kOn);
     for (const int64_t entries : {3, 1 << 20}) {
       const Buckets buckets(model, kPrice, order.sequence, entries, nullptr,
                             kOn);
@@ -183,8 +183,8 @@ TEST(BucketsTest, AdditionsAddUpToTheCost) {
 TEST(MarginalsTest, AreTheBestThroughEveryPlace) {
   for (int seed = 0; seed < 500; ++seed) {
     const Model model = RandomModel(seed);
-    const Buckets buckets(model, kPrice, ChooseOrder(model).sequence, 1 << 20,
-                          nullptr, kOn);
+    const Buckets buckets(model, kPrice, ChooseOrder(model, kOn).sequence,
+                          1 << 20, nullptr, kOn);
     if (buckets.bound() >= kNever) continue;
     std::vector<std::vector<Cost>> expected;
     for (size_t v = 0; v < model.variables.size(); ++v) {

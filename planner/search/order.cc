@@ -168,7 +168,7 @@ void EliminateThick(Elimination& elimination, Rule rule,
 
 }  // namespace
 
-Order ChooseOrder(const Model& model) {
+Order ChooseOrder(const Model& model, const Until& until) {
   std::vector<int> sizes;
   for (size_t v = 0; v < model.variables.size(); ++v) {
     sizes.push_back(std::max(model.size(v), 1));
@@ -186,10 +186,10 @@ Order ChooseOrder(const Model& model) {
     }
   };
   attempt(Rule::kWeight, nullptr);
-  if (names.size() <= kMostTried && names.size() > 1) {
+  if (names.size() <= kMostTried && names.size() > 1 && !until()) {
     attempt(Rule::kFill, nullptr);
     std::mt19937_64 noise(names.size());
-    for (int trial = 0; trial < kTrials; ++trial) {
+    for (int trial = 0; trial < kTrials && !until(); ++trial) {
       attempt(trial % 2 == 0 ? Rule::kFill : Rule::kWeight, &noise);
     }
   }

@@ -6,6 +6,7 @@
 // least table, by least fill, and by least fill with ties broken at random from
 // fixed seeds; the order of fewest steps wins.
 // In → Out: a model → a sequence of all its variables, and what it costs.
+// Stopped, it tries no more.
 // Ties: the variable of the smallest number, the first order found.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ORDER_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ORDER_H_
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "planner/search/model.h"
+#include "planner/search/until.h"
 
 namespace meshwright::search {
 
@@ -22,7 +24,7 @@ struct Order {
   double entries = 0;  // entries that are kept; both infinite if hopeless
 };
 
-Order ChooseOrder(const Model& model);
+Order ChooseOrder(const Model& model, const Until& until);
 
 }  // namespace meshwright::search
 

@@ -24,7 +24,7 @@ PathSolver::PathSolver(const Path& path, const Costs& costs,
 }
 
 Link PathSolver::LinkOf(const MatrixUse& use) const {
-  return {&costs_.matrices[use.matrix], use.transposed};
+  return {&costs_.matrix(use.matrix), use.transposed};
 }
 
 void PathSolver::SolveInOrder() {

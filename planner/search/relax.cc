@@ -112,7 +112,7 @@ Model Focus(const Model& model, int64_t price, Cost most, double steps,
   if (!is_possible) return Narrow(model, Keep(model.variables.size()));
   Model focused = Narrow(model, duals.Alive());
   if (IsForest(focused) || until()) return focused;
-  const Order order = ChooseOrder(focused);
+  const Order order = ChooseOrder(focused, until);
   if (order.steps > steps || order.entries > effort.table_entries) {
     return focused;
   }

@@ -29,7 +29,7 @@ __int128 DearestTime(const Graph& graph) {
     return most;
   };
   std::vector<Cost> matrices;
-  for (const Matrix& matrix : graph.matrices) {
+  for (const Matrix& matrix : *graph.matrices) {
     matrices.push_back(largest(matrix.entries));
   }
   __int128 sum = 0;

@@ -77,20 +77,8 @@ absl::StatusOr<std::string> SearchJson(std::string_view json,
   if (wishes.headroom_percent.has_value()) {
     problem.headroom_percent = *wishes.headroom_percent;
   }
-  Options options{.stop = wishes.stop};
-  if (wishes.deadline_seconds.has_value()) {
-    // Beyond a year there is none; a comparison with NaN is false.
-    const double seconds = *wishes.deadline_seconds;
-    if (!(seconds >= 0)) {
-      return absl::InvalidArgumentError(
-          "the deadline must be 0 seconds or more");
-    }
-    if (seconds < 3e7) {
-      options.deadline =
-          std::chrono::steady_clock::now() +
-          std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
-    }
-  }
+  const Options options{.deadline = wishes.interrupt.deadline,
+                        .stop = wishes.interrupt.stop};
   if (wishes.front_points.has_value()) {
     ASSIGN_OR_RETURN(const MemoryFront front,
                      FindFront(problem, *wishes.front_points, options));

@@ -9,21 +9,20 @@
 
 #include <cstdint>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "planner/problem/interrupt.h"
 #include "planner/search/memory_front.h"
 #include "planner/search/search.h"
 
 namespace meshwright::search {
 
 struct SearchWishes {
-  std::optional<double> deadline_seconds;
+  problem::Interrupt interrupt;
   std::optional<double> headroom_percent;  // instead of the problem's
   std::optional<int64_t> front_points;     // the front, not one plan
-  std::stop_token stop;
 };
 
 absl::StatusOr<std::string> SearchJson(std::string_view json,

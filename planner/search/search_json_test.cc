@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "nlohmann/json.hpp"
 
 namespace meshwright::search {
@@ -118,11 +120,15 @@ TEST(SearchJsonTest, HeadroomLowersTheLimit) {
   EXPECT_FALSE(SearchJson(text, {.headroom_percent = 100}).ok());
 }
 
-TEST(SearchJsonTest, DeadlinesAreChecked) {
-  EXPECT_TRUE(SearchJson(Text(""), {.deadline_seconds = 0}).ok());
-  EXPECT_TRUE(SearchJson(Text(""), {.deadline_seconds = 1e300}).ok());
-  EXPECT_FALSE(SearchJson(Text(""), {.deadline_seconds = -1}).ok());
+TEST(SearchJsonTest, AFrontHasAPoint) {
   EXPECT_FALSE(SearchJson(Text(""), {.front_points = 0}).ok());
+}
+
+TEST(SearchJsonTest, APastDeadlineStillGivesAPlan) {
+  const auto answer = SearchJson(
+      Text(""), {.interrupt = {.deadline = std::chrono::steady_clock::now()}});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(json::parse(*answer)["feasible"], true);
 }
 
 TEST(SearchJsonTest, ForbiddenConfigurationsAreNotTaken) {

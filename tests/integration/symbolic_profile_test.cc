@@ -127,6 +127,24 @@ INSTANTIATE_TEST_SUITE_P(
                      "ROOT y = f32[2,15,13,6] convolution(x, k), "
                      "window={size=3x3 pad=1_1x1_1 lhs_dilate=2x2 "
                      "rhs_dilate=1x2}, dim_labels=b01f_01io->b01f"},
+        OneOperation{"grouped convolution",
+                     "x = f32[2,16,16,8] parameter(0)\n"
+                     "k = f32[3,3,2,12] parameter(1)\n"
+                     "ROOT y = f32[2,16,16,12] convolution(x, k), "
+                     "window={size=3x3 pad=1_1x1_1}, "
+                     "dim_labels=b01f_01io->b01f, feature_group_count=4"},
+        OneOperation{"backward of a strided convolution",
+                     "x = f32[2,8,8,12] parameter(0)\n"
+                     "k = f32[3,3,12,8] parameter(1)\n"
+                     "ROOT y = f32[2,16,16,8] convolution(x, k), "
+                     "window={size=3x3 pad=1_2x1_2 lhs_dilate=2x2}, "
+                     "dim_labels=b01f_01io->b01f"},
+        OneOperation{"kernel of a strided convolution",
+                     "x = f32[2,16,16,8] parameter(0)\n"
+                     "g = f32[2,8,8,12] parameter(1)\n"
+                     "ROOT y = f32[3,3,8,12] convolution(x, g), "
+                     "window={size=8x8 pad=0_1x0_1 rhs_dilate=2x2}, "
+                     "dim_labels=f01b_i01o->01bf"},
         OneOperation{"reduce",
                      "x = f32[32,16] parameter(0)\nz = f32[] constant(0)\n"
                      "ROOT y = f32[32] reduce(x, z), dimensions={1}, "
@@ -149,6 +167,64 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+// Groups of a batch ask for what the compiler counts of them one by one.
+TEST(GroupedBatchTest, CountsAreThoseOfItsGroups) {
+  const std::string head =
+      "HloModule test\nENTRY main {\n"
+      "x = f32[2,16,16,8] parameter(0)\ng = f32[2,16,16,12] parameter(1)\n";
+  const std::string how =
+      "window={size=16x16 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf";
+  const Compared whole =
+      Compare(absl::StrCat(head, "ROOT y = f32[3,3,2,12] convolution(x, g), ",
+                           how, ", batch_group_count=4\n}"),
+              false);
+  std::string parts;
+  for (int i = 0; i < 4; ++i) {
+    absl::StrAppend(&parts, "x", i,
+                    " = f32[2,16,16,2] slice(x), slice={[0:2], [0:16], [0:16], "
+                    "[",
+                    2 * i, ":", 2 * i + 2, "]}\n");
+    absl::StrAppend(&parts, "g", i,
+                    " = f32[2,16,16,3] slice(g), slice={[0:2], [0:16], [0:16], "
+                    "[",
+                    3 * i, ":", 3 * i + 3, "]}\n");
+    absl::StrAppend(&parts, "y", i, " = f32[3,3,2,3] convolution(x", i, ", g",
+                    i, "), ", how, "\n");
+  }
+  const Compared apart =
+      Compare(absl::StrCat(head, parts,
+                           "ROOT y = f32[3,3,2,12] concatenate(y0, y1, y2, y3),"
+                           " dimensions={3}\n}"),
+              false);
+  EXPECT_EQ(static_cast<double>(whole.ours.total.counts.flops),
+            apart.costs.flops);
+  EXPECT_EQ(whole.costs.flops, apart.costs.flops);
+}
+
+struct Written {
+  const char* name;
+  double flops;
+};
+
+// The compiler may make a program denser than it was written: on the CPU it
+// multiplies by the zeros between the groups of the convnet's kernel gradients.
+// Its cost analysis of the steps as they are written, by jaxlib's
+// hlo_module_cost_analysis:
+TEST(WrittenStepTest, FlopsAreThoseOfTheCostAnalysis) {
+  for (const Written& it :
+       {Written{"convnet_tiny", 728'253}, Written{"unet_tiny", 51'158'932},
+        Written{"llama_tiny", 5'126'087}}) {
+    const auto module = ir::LoadModule(*base::ReadFile(
+        absl::StrCat("tests/testdata/", std::string(it.name), ".hlo.pb")));
+    ASSERT_TRUE(module.ok()) << module.status();
+    const auto profile =
+        symbolic::ProfileStep(operators::ReadModule(*module), kDevice);
+    ASSERT_TRUE(profile.ok()) << profile.status();
+    const auto flops = static_cast<double>(profile->total.counts.flops);
+    EXPECT_NEAR(flops / it.flops, 1, 0.001) << it.name;
+  }
+}
+
 class SampleStepTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(SampleStepTest, FlopsAndMemoryAreTheCompilers) {
@@ -169,7 +245,7 @@ TEST_P(SampleStepTest, FlopsAndMemoryAreTheCompilers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, SampleStepTest,
-                         testing::Values("llama_2l", "scan_tiny"));
+                         testing::Values("llama_2l", "scan_tiny", "unet_tiny"));
 
 }  // namespace
 }  // namespace meshwright
