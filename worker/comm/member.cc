@@ -171,8 +171,13 @@ void Member::Fail(absl::Status status) {
 }
 
 void Member::Lost(int peer, const absl::Status& why) {
-  if (bound_by_hub() && peer != 0) return;
-  Fail(why);
+  if (!bound_by_hub()) return Fail(why);
+  if (peer != 0) return;
+  Fail(absl::Status(
+      why.code(),
+      absl::StrCat(why.message(),
+                   "; this host has everything and published nothing, the "
+                   "others may have: run the plan again on all of them")));
 }
 
 void Member::Refuse(int peer, const std::string& what) {
