@@ -350,7 +350,7 @@ absl::StatusOr<std::span<std::byte>> Member::Place(int peer,
     return std::span<std::byte>(abort_texts_[peer]);
   }
   if (frame.type != FrameType::kChunk) {
-    return absl::DataLossError("it sent a second greeting");
+    return absl::DataLossError("it sent what nobody waited for");
   }
   ASSIGN_OR_RETURN(Item* const item, Find(frame));
   if (!announced_ ||
@@ -396,6 +396,8 @@ void Member::Arrived(int peer, const Frame& frame) {
       break;
     case FrameType::kHello:
     case FrameType::kBeat:
+    case FrameType::kWire:
+    case FrameType::kDeviceChunk:
       return;
   }
   const auto item = Find(frame);

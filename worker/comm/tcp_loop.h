@@ -19,6 +19,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "worker/comm/tcp_transport.h"
@@ -40,6 +41,9 @@ class TcpTransport::Loop {
   void Send(int peer, Message message);
   void Close(const Frame& last, const std::string& text);
   void Drop();
+  void After(Clock::duration time, std::function<void()> call) {
+    guest_.After(time, std::move(call));
+  }
 
  private:
   static constexpr auto kFirstPause = std::chrono::milliseconds(5);
@@ -106,6 +110,7 @@ class TcpTransport::Loop {
   const Clock::duration deadline_;
   TcpTimer tick_;
   TcpTimer end_;
+  TcpTimer guest_;  // After
   Events* events_ = nullptr;
   std::map<int, ConnectionPtr> connections_;  // by peer
   std::vector<ConnectionPtr> strangers_;      // accepted, not known yet

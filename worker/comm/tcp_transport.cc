@@ -15,7 +15,8 @@ TcpTransport::Loop::Loop(const Plan& plan, int self, TcpListener listener)
       fingerprint_(Fingerprint(plan)),
       deadline_(ToDuration(plan.deadline_seconds)),
       tick_(listener_),
-      end_(listener_) {}
+      end_(listener_),
+      guest_(listener_) {}
 
 void TcpTransport::Loop::Run(Events& events) {
   events_ = &events;
@@ -97,5 +98,9 @@ void TcpTransport::Close(const Frame& last, const std::string& text) {
 }
 
 void TcpTransport::Drop() { loop_->Drop(); }
+
+void TcpTransport::After(Clock::duration time, std::function<void()> call) {
+  loop_->After(time, std::move(call));
+}
 
 }  // namespace meshwright::worker::comm

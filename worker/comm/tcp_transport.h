@@ -15,6 +15,7 @@
 #ifndef MESHWRIGHT_WORKER_COMM_TCP_TRANSPORT_H_
 #define MESHWRIGHT_WORKER_COMM_TCP_TRANSPORT_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -35,6 +36,9 @@ class TcpTransport : public Transport {
             std::function<void()> sent) override;
   void Close(const Frame& last, const std::string& text) override;
   void Drop() override;
+
+  // Calls once, in the thread of Run, in place of what was to be called before.
+  void After(Clock::duration time, std::function<void()> call);
 
  private:
   class Loop;
