@@ -15,7 +15,7 @@ namespace meshwright::reshard {
 namespace {
 
 // Refinement looks at so many mentions of hosts; then names decide.
-constexpr int64_t kMostVisits = int64_t{1} << 26;
+constexpr int64_t kMostVisits = int64_t{1} << 24;
 
 uint64_t Bits(double value) { return std::bit_cast<uint64_t>(value); }
 
@@ -28,7 +28,9 @@ class Colours {
       round_ += static_cast<int64_t>(task.senders.size()) +
                 static_cast<int64_t>(task.receivers.size());
     }
-    round_ += static_cast<int64_t>(problem.routes.size() + colours_.size());
+    // Hosts are sorted, too.
+    round_ +=
+        static_cast<int64_t>(problem.routes.size() + 16 * colours_.size());
     for (size_t i = 0; i < colours_.size(); ++i) {
       const Host& host = problem.hosts[i];
       uint64_t colour = base::Mix(1, static_cast<uint64_t>(host.out_links));
