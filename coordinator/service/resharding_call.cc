@@ -18,8 +18,11 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 using Clock = std::chrono::steady_clock;
 
-// For the way back, of the time that a call has left.
+// For the way back, of the time that a call has left; and gRPC tells the
+// server of deadlines up to a hundredth later than the client's, which it
+// rounds.
 constexpr Seconds kWayBack{0.25};
+constexpr double kRounding = 0.01;
 constexpr Seconds kYear{365.0 * 24 * 3600};
 
 class ReshardingReactor : public grpc::ServerUnaryReactor {
@@ -79,7 +82,8 @@ absl::StatusOr<reshard::Options> ReshardingOptions(
     }
   }
   if (left.has_value() && *left <= kYear) {
-    const Seconds search = *left - std::min(kWayBack, *left / 4);
+    const Seconds search =
+        *left - std::min(kWayBack + kRounding * *left, *left / 4);
     budget = std::min(budget.value_or(search), search);
   }
   if (budget.has_value()) {

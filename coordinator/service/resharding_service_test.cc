@@ -264,8 +264,8 @@ TEST(ReshardingOptionsTest, TheCallsDeadlineIsTheBudget) {
   };
   EXPECT_EQ(budget({}, {}), -1);
   EXPECT_NEAR(budget(7000, {}), 7000, 60);
-  EXPECT_NEAR(budget({}, Seconds(7000)), 6999.75, 60);
-  EXPECT_NEAR(budget(9000, Seconds(7000)), 6999.75, 60);
+  EXPECT_NEAR(budget({}, Seconds(7000)), 6929.75, 50);
+  EXPECT_NEAR(budget(9000, Seconds(7000)), 6929.75, 50);
   EXPECT_NEAR(budget(3000, Seconds(7000)), 3000, 60);
   EXPECT_LT(budget({}, Seconds(-5)), 0);  // over before it began
   EXPECT_EQ(budget({}, Seconds(1e12)), -1);
@@ -323,6 +323,7 @@ TEST_F(ReshardingServiceTest, ACallsOwnDeadlineReachesTheSolver) {
   ASSERT_TRUE(waiting.deadline.has_value());
   const auto left = *waiting.deadline - std::chrono::steady_clock::now();
   EXPECT_GT(left, std::chrono::minutes(50));
+  // However gRPC rounds the hour.
   EXPECT_LT(left, std::chrono::hours(1));
   context.TryCancel();
   waiting.ended.WaitForNotification();
