@@ -3,6 +3,7 @@
 #include <iomanip>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "base/status_macros.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "coordinator/service/planning_client.h"
+#include "coordinator/service/resharding_messages.h"
 #include "planner/reshard/reshard_json.h"
 
 namespace meshwright::cli {
@@ -20,6 +23,7 @@ namespace {
 
 struct Arguments {
   std::string tasks;
+  std::string coordinator;
   std::string solver = "auto";
   std::optional<double> deadline_seconds;
   uint64_t seed = 1;
@@ -82,19 +86,53 @@ void Print(const reshard::Request& request, const reshard::Answer& answer,
   }
 }
 
+// An answer, and whether it was searched for.
+struct Asked {
+  reshard::Answer answer;
+  bool cached = false;
+};
+
+absl::StatusOr<Asked> AskCoordinator(const Arguments& arguments,
+                                     const reshard::Written& written,
+                                     const reshard::Request& request,
+                                     const std::stop_token& stop) {
+  v1::ReshardingRequest message = service::ToMessage(written);
+  message.set_solver(arguments.solver);
+  message.set_seed(arguments.seed);
+  if (arguments.deadline_seconds.has_value()) {
+    message.set_deadline_seconds(*arguments.deadline_seconds);
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<service::PlanningClient> client,
+                   service::PlanningClient::Connect(arguments.coordinator));
+  ASSIGN_OR_RETURN(const v1::ReshardingAnswer said,
+                   client->PlanResharding(message, stop));
+  Asked asked{.cached = said.cached()};
+  ASSIGN_OR_RETURN(asked.answer, service::FromMessage(request, said));
+  return asked;
+}
+
 absl::Status Run(const Context& context, const Arguments& arguments) {
   ASSIGN_OR_RETURN(reshard::Options options, ReadOptions(arguments));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.tasks));
+  ASSIGN_OR_RETURN(const reshard::Written written,
+                   reshard::WrittenFromJson(text));
   ASSIGN_OR_RETURN(const reshard::Request request,
-                   reshard::RequestFromJson(text));
+                   reshard::MakeRequest(written));
   const base::Interrupt interrupt;
-  options.interrupt.stop = interrupt.token();
-  ASSIGN_OR_RETURN(const reshard::Answer answer,
-                   reshard::Solve(request.problem, options));
-  if (context.json) {
-    *context.out << reshard::AnswerToJson(request, answer) << "\n";
+  Asked asked;
+  if (arguments.coordinator.empty()) {
+    options.interrupt.stop = interrupt.token();
+    ASSIGN_OR_RETURN(asked.answer, reshard::Solve(request.problem, options));
   } else {
-    Print(request, answer, *context.out);
+    ASSIGN_OR_RETURN(
+        asked, AskCoordinator(arguments, written, request, interrupt.token()));
+    *context.err << (asked.cached ? "the coordinator knew the answer\n"
+                                  : "the coordinator searched\n");
+  }
+  if (context.json) {
+    *context.out << reshard::AnswerToJson(request, asked.answer) << "\n";
+  } else {
+    Print(request, asked.answer, *context.out);
   }
   return absl::OkStatus();
 }
@@ -110,6 +148,9 @@ void AddReshardVerb(CLI::App& app, Context& context) {
   verb->add_option("--tasks", arguments->tasks,
                    "unit tasks, or a tensor and its meshes, as JSON")
       ->required();
+  verb->add_option("--coordinator", arguments->coordinator,
+                   "HOST:PORT of one that answers by content: equal problems "
+                   "are solved once");
   verb->add_option("--solver", arguments->solver,
                    "auto, or of the paper: naive, load-balance, depth-first, "
                    "randomized, ensemble");

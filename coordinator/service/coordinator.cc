@@ -14,6 +14,7 @@
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/service/call_threads.h"
 #include "coordinator/service/listen_address.h"
+#include "coordinator/service/resharding_cache.h"
 #include "coordinator/service/rpc_status.h"
 #include "coordinator/service/services.h"
 
@@ -57,12 +58,14 @@ class Ticker {
 struct Coordinator::Server {
   explicit Server(Dependencies given)
       : dependencies(std::move(given)),
-        queue(dependencies.clock, dependencies.queue) {}
+        queue(dependencies.clock, dependencies.queue),
+        reshardings(dependencies.reshardings) {}
 
   Dependencies dependencies;
   std::string address;
   std::atomic<bool> draining = false;
   jobs::JobQueue queue;
+  ReshardingCache reshardings;
   CallThreads calls;
   std::unique_ptr<grpc::Service> planning;
   std::unique_ptr<grpc::Service> workers;
@@ -79,9 +82,9 @@ absl::Status Coordinator::Start() {
   QuietGrpc();
   const std::string& wanted = server_->dependencies.listen_address;
   RETURN_IF_ERROR(CheckListenAddress(wanted));
-  server_->planning =
-      NewPlanningService({&server_->queue, &server_->calls,
-                          &server_->dependencies.plan, &server_->draining});
+  server_->planning = NewPlanningService(
+      {&server_->queue, &server_->calls, &server_->dependencies.plan,
+       &server_->draining, &server_->reshardings});
   server_->workers = NewWorkersService(&server_->queue);
 
   grpc::ServerBuilder builder;

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "coordinator/service/rpc_status.h"
 #include "proto/v1/services.grpc.pb.h"
 
@@ -53,6 +55,22 @@ class GrpcPlanningClient : public PlanningClient {
       if (on_event) on_event(event);
     }
     return Translate(reader->Finish());
+  }
+
+  absl::StatusOr<v1::ReshardingAnswer> PlanResharding(
+      const v1::ReshardingRequest& request, const std::stop_token& stop,
+      absl::Duration patience) override {
+    grpc::ClientContext context;
+    const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
+    if (request.has_deadline_seconds()) {
+      context.set_deadline(absl::ToChronoTime(
+          absl::Now() + patience + absl::Seconds(request.deadline_seconds())));
+    }
+    v1::ReshardingAnswer answer;
+    const absl::Status status =
+        Translate(stub_->PlanResharding(&context, request, &answer));
+    if (!status.ok()) return status;
+    return answer;
   }
 
   absl::StatusOr<v1::ListJobsResponse> ListJobs() override {

@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "proto/v1/plan.pb.h"
 #include "proto/v1/profile.pb.h"
+#include "proto/v1/resharding.pb.h"
 #include "proto/v1/services.pb.h"
 
 namespace meshwright::service {
@@ -38,6 +39,11 @@ class PlanningClient {
   virtual absl::Status Compare(const v1::CompareRequest& request,
                                const OnCompare& on_event,
                                const std::stop_token& stop) = 0;
+  // Waits `patience` beyond the request's deadline_seconds; without such a
+  // deadline, until `stop`.
+  virtual absl::StatusOr<v1::ReshardingAnswer> PlanResharding(
+      const v1::ReshardingRequest& request, const std::stop_token& stop,
+      absl::Duration patience = absl::Seconds(30)) = 0;
   virtual absl::StatusOr<v1::ListJobsResponse> ListJobs() = 0;
   virtual absl::StatusOr<v1::ListWorkersResponse> ListWorkers() = 0;
 };

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/service/outbox.h"
+#include "coordinator/service/resharding_call.h"
 #include "coordinator/service/rpc_status.h"
 #include "coordinator/service/services.h"
 #include "proto/v1/services.grpc.pb.h"
@@ -85,6 +86,20 @@ class PlanningService : public v1::Planning::CallbackService {
       stream->Finish(RunComparison(request, *stream));
     });
     return stream.get();
+  }
+
+  grpc::ServerUnaryReactor* PlanResharding(
+      grpc::CallbackServerContext* context,
+      const v1::ReshardingRequest* request,
+      v1::ReshardingAnswer* answer) override {
+    if (*context_.draining) {
+      grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+      reactor->Finish(ToRpc(absl::UnavailableError(
+          "the coordinator drains and takes no reshardings")));
+      return reactor;
+    }
+    return StartResharding(context_.calls, context_.reshardings, context,
+                           request, answer);
   }
 
   grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,

@@ -11,6 +11,7 @@
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/service/call_threads.h"
 #include "coordinator/service/coordinator.h"
+#include "coordinator/service/resharding_cache.h"
 
 namespace grpc {
 class Service;
@@ -23,6 +24,7 @@ struct PlanningContext {
   CallThreads* calls = nullptr;
   const PlanFunction* plan = nullptr;
   const std::atomic<bool>* draining = nullptr;
+  ReshardingCache* reshardings = nullptr;
 };
 
 std::unique_ptr<grpc::Service> NewPlanningService(

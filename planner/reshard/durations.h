@@ -9,6 +9,7 @@
 #ifndef MESHWRIGHT_PLANNER_RESHARD_DURATIONS_H_
 #define MESHWRIGHT_PLANNER_RESHARD_DURATIONS_H_
 
+#include <cmath>
 #include <cstdint>
 
 #include "absl/container/flat_hash_map.h"
@@ -31,6 +32,10 @@ class Durations {
 
   double Seconds(Ticks ticks) const {
     return static_cast<double>(ticks) / ticks_per_second_;
+  }
+  // The nearest to so many seconds.
+  Ticks Nearest(double seconds) const {
+    return std::llrint(seconds * ticks_per_second_);
   }
   // Is a tick a byte?
   bool uniform() const { return uniform_; }

@@ -1,9 +1,7 @@
 #include "planner/reshard/reshard_json.h"
 
-#include <limits>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -23,23 +21,9 @@ absl::Status Bad(const std::string& sentence) {
   return absl::InvalidArgumentError(sentence);
 }
 
-struct Name {
-  std::string text;
-  bool number = false;
-};
-
 // A string, or an integer.
 absl::StatusOr<Name> ReadName(const json& value, const std::string& field) {
-  if (value.is_string()) {
-    Name name{value.get<std::string>()};
-    if (name.text.empty()) return Bad(absl::StrCat(field, " is empty"));
-    for (const char c : name.text) {
-      if (c >= 0 && c < ' ') {
-        return Bad(absl::StrCat(field, " holds a control character"));
-      }
-    }
-    return name;
-  }
+  if (value.is_string()) return Name{value.get<std::string>()};
   if (!value.is_number_integer()) {
     return Bad(absl::StrCat(field, " is ", value.type_name(),
                             ", not a string or an integer"));
@@ -53,94 +37,48 @@ absl::StatusOr<double> ReadNumber(const json& value, const std::string& field) {
   return Bad(absl::StrCat(field, " is ", value.type_name(), ", not a number"));
 }
 
-absl::StatusOr<int> ReadCount(const json& value, const std::string& field) {
-  ASSIGN_OR_RETURN(const int64_t count, ReadInteger(value, field));
-  if (count < 1 || count > kMostLinks) {
-    return Bad(absl::StrCat(field, " is ", count, "; a port has 1 to ",
-                            kMostLinks, " links"));
-  }
-  return static_cast<int>(count);
-}
-
 const json* Optional(const json& object, const char* field) {
   const auto found = object.find(field);
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-// Hosts by name, in the order of their first mention.
-class Hosts {
- public:
-  explicit Hosts(Request& request) : request_(request) {
-    for (const Host& host : request.problem.hosts) {
-      index_.emplace(host.name, index_.size());
-    }
+absl::StatusOr<std::vector<Name>> ReadNames(const json& list,
+                                            const std::string& field) {
+  RETURN_IF_ERROR(CheckArray(list, field));
+  std::vector<Name> names;
+  for (size_t i = 0; i < list.size(); ++i) {
+    ASSIGN_OR_RETURN(Name name,
+                     ReadName(list[i], absl::StrCat(field, "[", i, "]")));
+    names.push_back(std::move(name));
   }
-
-  int Add(const Name& name) {
-    const auto [at, made] =
-        index_.emplace(name.text, static_cast<int>(index_.size()));
-    if (made) {
-      request_.problem.hosts.push_back({.name = name.text});
-      request_.number_hosts.push_back(name.number);
-    }
-    return at->second;
-  }
-
-  // Of a host that some task names.
-  absl::StatusOr<int> Find(const Name& name, const std::string& field) const {
-    const auto found = index_.find(name.text);
-    if (found != index_.end()) return found->second;
-    return Bad(absl::StrCat(field, " names \"", name.text,
-                            "\", a host that sends and receives nothing"));
-  }
-
- private:
-  Request& request_;
-  absl::flat_hash_map<std::string, int> index_;
-};
-
-absl::StatusOr<std::vector<int>> ReadHostList(const json& object,
-                                              const std::string& field,
-                                              const char* member,
-                                              Hosts& hosts) {
-  ASSIGN_OR_RETURN(const json* list, Member(object, field, member));
-  const std::string path = absl::StrCat(field, ".", member);
-  RETURN_IF_ERROR(CheckArray(*list, path));
-  if (list->empty()) {
-    return Bad(absl::StrCat(path, " is empty; name at least one host"));
-  }
-  std::vector<int> indices;
-  for (size_t i = 0; i < list->size(); ++i) {
-    ASSIGN_OR_RETURN(const Name name,
-                     ReadName((*list)[i], absl::StrCat(path, "[", i, "]")));
-    indices.push_back(hosts.Add(name));
-  }
-  return indices;
+  return names;
 }
 
-absl::Status ReadTasks(const json& list, Hosts& hosts, Request& request) {
+absl::StatusOr<WrittenTask> ReadTask(const json& object,
+                                     const std::string& field) {
+  WrittenTask task;
+  ASSIGN_OR_RETURN(const json* id, Member(object, field, "id"));
+  ASSIGN_OR_RETURN(task.id, ReadName(*id, field + ".id"));
+  ASSIGN_OR_RETURN(const json* size, Member(object, field, "size_bytes"));
+  ASSIGN_OR_RETURN(task.size_bytes, ReadInteger(*size, field + ".size_bytes"));
+  ASSIGN_OR_RETURN(const json* senders, Member(object, field, "sender_hosts"));
+  ASSIGN_OR_RETURN(task.senders, ReadNames(*senders, field + ".sender_hosts"));
+  ASSIGN_OR_RETURN(const json* receivers,
+                   Member(object, field, "receiver_hosts"));
+  ASSIGN_OR_RETURN(task.receivers,
+                   ReadNames(*receivers, field + ".receiver_hosts"));
+  return task;
+}
+
+absl::StatusOr<std::vector<WrittenTask>> ReadTasks(const json& list) {
   RETURN_IF_ERROR(CheckArray(list, "tasks"));
-  if (list.size() > kMostTasks) {
-    return Bad(absl::StrCat("tasks has ", list.size(), " entries and at most ",
-                            kMostTasks, " are scheduled; join small slices"));
-  }
+  std::vector<WrittenTask> tasks;
   for (size_t i = 0; i < list.size(); ++i) {
-    const std::string field = absl::StrCat("tasks[", i, "]");
-    UnitTask task;
-    ASSIGN_OR_RETURN(const json* id, Member(list[i], field, "id"));
-    ASSIGN_OR_RETURN(const Name name, ReadName(*id, field + ".id"));
-    task.id = name.text;
-    ASSIGN_OR_RETURN(const json* size, Member(list[i], field, "size_bytes"));
-    ASSIGN_OR_RETURN(task.size_bytes,
-                     ReadInteger(*size, field + ".size_bytes"));
-    ASSIGN_OR_RETURN(task.senders,
-                     ReadHostList(list[i], field, "sender_hosts", hosts));
-    ASSIGN_OR_RETURN(task.receivers,
-                     ReadHostList(list[i], field, "receiver_hosts", hosts));
-    request.problem.tasks.push_back(std::move(task));
-    request.number_ids.push_back(name.number);
+    ASSIGN_OR_RETURN(WrittenTask task,
+                     ReadTask(list[i], absl::StrCat("tasks[", i, "]")));
+    tasks.push_back(std::move(task));
   }
-  return {};
+  return tasks;
 }
 
 absl::StatusOr<std::vector<int64_t>> ReadSizes(const json& object,
@@ -149,10 +87,6 @@ absl::StatusOr<std::vector<int64_t>> ReadSizes(const json& object,
                    Member(object, "resharding", member.c_str()));
   const std::string path = "resharding." + member;
   RETURN_IF_ERROR(CheckArray(*list, path));
-  if (list->size() > 64) {
-    return Bad(absl::StrCat(path, " has ", list->size(),
-                            " entries; at most 64 are read"));
-  }
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < list->size(); ++i) {
     ASSIGN_OR_RETURN(const int64_t size,
@@ -162,8 +96,9 @@ absl::StatusOr<std::vector<int64_t>> ReadSizes(const json& object,
   return sizes;
 }
 
-absl::StatusOr<Side> ReadSide(const json& object, const std::string& prefix) {
-  Side side;
+absl::StatusOr<WrittenSide> ReadSide(const json& object,
+                                     const std::string& prefix) {
+  WrittenSide side;
   ASSIGN_OR_RETURN(side.mesh, ReadSizes(object, prefix + "_mesh"));
   const std::string member = prefix + "_spec";
   ASSIGN_OR_RETURN(const json* spec,
@@ -172,95 +107,81 @@ absl::StatusOr<Side> ReadSide(const json& object, const std::string& prefix) {
     return Bad(absl::StrCat("resharding.", member, " is ", spec->type_name(),
                             ", not a text such as \"RS01R\""));
   }
-  ASSIGN_OR_RETURN(side.spec,
-                   ParseSpec(spec->get<std::string>(), "resharding." + member));
+  side.spec = spec->get<std::string>();
   const std::string hosts = prefix + "_hosts";
   if (const json* list = Optional(object, hosts.c_str())) {
-    const std::string path = "resharding." + hosts;
-    RETURN_IF_ERROR(CheckArray(*list, path));
-    for (size_t i = 0; i < list->size(); ++i) {
-      ASSIGN_OR_RETURN(const Name name,
-                       ReadName((*list)[i], absl::StrCat(path, "[", i, "]")));
-      side.hosts.push_back(name.text);
-    }
-    if (side.hosts.empty()) {
-      return Bad(absl::StrCat(path,
-                              " is empty; leave it out or give one name "
-                              "per row or per device"));
-    }
+    ASSIGN_OR_RETURN(side.hosts, ReadNames(*list, "resharding." + hosts));
   }
   return side;
 }
 
-absl::Status ReadResharding(const json& object, double bandwidth,
-                            Request& request) {
-  Resharding resharding;
-  ASSIGN_OR_RETURN(resharding.shape, ReadSizes(object, "shape"));
+absl::StatusOr<WrittenTensor> ReadTensor(const json& object) {
+  WrittenTensor tensor;
+  ASSIGN_OR_RETURN(tensor.shape, ReadSizes(object, "shape"));
   ASSIGN_OR_RETURN(const json* bytes,
                    Member(object, "resharding", "elem_bytes"));
-  ASSIGN_OR_RETURN(resharding.elem_bytes,
+  ASSIGN_OR_RETURN(tensor.elem_bytes,
                    ReadInteger(*bytes, "resharding.elem_bytes"));
-  ASSIGN_OR_RETURN(resharding.source, ReadSide(object, "src"));
-  ASSIGN_OR_RETURN(resharding.target, ReadSide(object, "dst"));
-  ASSIGN_OR_RETURN(request.units, Decompose(resharding));
-  request.problem = ToProblem(*request.units, bandwidth);
-  request.number_ids.assign(request.problem.tasks.size(), true);
-  request.number_hosts.assign(request.problem.hosts.size(), false);
-  return {};
+  ASSIGN_OR_RETURN(tensor.source, ReadSide(object, "src"));
+  ASSIGN_OR_RETURN(tensor.target, ReadSide(object, "dst"));
+  return tensor;
 }
 
-absl::Status ReadHosts(const json& object, const Hosts& hosts,
-                       ReshardProblem& problem) {
+absl::StatusOr<WrittenPorts> ReadPorts(const json& object,
+                                       const std::string& path) {
+  if (!object.is_object()) {
+    return Bad(
+        absl::StrCat(path, " is ", object.type_name(), ", not an object"));
+  }
+  WrittenPorts ports;
+  for (const auto& [field, value] : object.items()) {
+    const std::string at = absl::StrCat(path, ".", field);
+    if (field == "out_bytes_per_s") {
+      ASSIGN_OR_RETURN(ports.out_bytes_per_s, ReadNumber(value, at));
+    } else if (field == "in_bytes_per_s") {
+      ASSIGN_OR_RETURN(ports.in_bytes_per_s, ReadNumber(value, at));
+    } else if (field == "out_links") {
+      ASSIGN_OR_RETURN(ports.out_links, ReadInteger(value, at));
+    } else if (field == "in_links") {
+      ASSIGN_OR_RETURN(ports.in_links, ReadInteger(value, at));
+    } else {
+      return Bad(absl::StrCat(at,
+                              " is no field of a host; there are "
+                              "out_bytes_per_s, in_bytes_per_s, out_links "
+                              "and in_links"));
+    }
+  }
+  return ports;
+}
+
+absl::Status ReadHosts(const json& object, Written& written) {
   if (!object.is_object()) {
     return Bad(absl::StrCat("hosts is ", object.type_name(),
                             ", not an object by host name"));
   }
   for (const auto& [name, fields] : object.items()) {
-    ASSIGN_OR_RETURN(const int index, hosts.Find({name}, "hosts"));
-    const std::string path = absl::StrCat("hosts.", name);
-    if (!fields.is_object()) {
-      return Bad(
-          absl::StrCat(path, " is ", fields.type_name(), ", not an object"));
-    }
-    Host& host = problem.hosts[index];
-    for (const auto& [field, value] : fields.items()) {
-      const std::string at = absl::StrCat(path, ".", field);
-      if (field == "out_bytes_per_s") {
-        ASSIGN_OR_RETURN(host.out_bytes_per_s, ReadNumber(value, at));
-      } else if (field == "in_bytes_per_s") {
-        ASSIGN_OR_RETURN(host.in_bytes_per_s, ReadNumber(value, at));
-      } else if (field == "out_links") {
-        ASSIGN_OR_RETURN(host.out_links, ReadCount(value, at));
-      } else if (field == "in_links") {
-        ASSIGN_OR_RETURN(host.in_links, ReadCount(value, at));
-      } else {
-        return Bad(absl::StrCat(at,
-                                " is no field of a host; there are "
-                                "out_bytes_per_s, in_bytes_per_s, out_links "
-                                "and in_links"));
-      }
-    }
+    ASSIGN_OR_RETURN(const WrittenPorts ports,
+                     ReadPorts(fields, absl::StrCat("hosts.", name)));
+    written.hosts.emplace_back(name, ports);
   }
   return {};
 }
 
-absl::Status ReadRoutes(const json& list, const Hosts& hosts,
-                        ReshardProblem& problem) {
+absl::Status ReadRoutes(const json& list, Written& written) {
   RETURN_IF_ERROR(CheckArray(list, "routes"));
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string path = absl::StrCat("routes[", i, "]");
-    Route route;
-    for (const auto& [member, index] :
+    WrittenRoute route;
+    for (const auto& [member, name] :
          {std::pair("from", &route.from), std::pair("to", &route.to)}) {
       ASSIGN_OR_RETURN(const json* value, Member(list[i], path, member));
-      const std::string at = absl::StrCat(path, ".", member);
-      ASSIGN_OR_RETURN(const Name name, ReadName(*value, at));
-      ASSIGN_OR_RETURN(*index, hosts.Find(name, at));
+      ASSIGN_OR_RETURN(*name,
+                       ReadName(*value, absl::StrCat(path, ".", member)));
     }
     ASSIGN_OR_RETURN(const json* speed, Member(list[i], path, "bytes_per_s"));
     ASSIGN_OR_RETURN(route.bytes_per_s,
                      ReadNumber(*speed, path + ".bytes_per_s"));
-    problem.routes.push_back(route);
+    written.routes.push_back(std::move(route));
   }
   return {};
 }
@@ -304,38 +225,34 @@ ordered_json UnitsToJson(const Request& request) {
 
 }  // namespace
 
-absl::StatusOr<Request> RequestFromJson(std::string_view text) {
+absl::StatusOr<Written> WrittenFromJson(std::string_view text) {
   ASSIGN_OR_RETURN(const json document, problem::ParseJson(text));
+  Written written;
   ASSIGN_OR_RETURN(const json* speed,
                    Member(document, "", "bandwidth_bytes_per_s"));
-  ASSIGN_OR_RETURN(const double bandwidth,
+  ASSIGN_OR_RETURN(written.bandwidth_bytes_per_s,
                    ReadNumber(*speed, "bandwidth_bytes_per_s"));
-  const json* const tasks = Optional(document, "tasks");
-  const json* const resharding = Optional(document, "resharding");
-  if ((tasks == nullptr) == (resharding == nullptr)) {
-    return Bad(tasks == nullptr
-                   ? "tasks is missing; give tasks, or resharding for a tensor "
-                     "between two meshes"
-                   : "tasks and resharding are both there; give one of them");
+  if (const json* list = Optional(document, "tasks")) {
+    ASSIGN_OR_RETURN(written.tasks, ReadTasks(*list));
   }
-  Request request;
-  if (resharding != nullptr) {
-    RETURN_IF_ERROR(ReadResharding(*resharding, bandwidth, request));
+  if (const json* object = Optional(document, "resharding")) {
+    ASSIGN_OR_RETURN(written.resharding, ReadTensor(*object));
   }
-  Hosts hosts(request);
-  if (tasks != nullptr) RETURN_IF_ERROR(ReadTasks(*tasks, hosts, request));
-  request.problem.bandwidth_bytes_per_s = bandwidth;
   if (const json* object = Optional(document, "hosts")) {
-    RETURN_IF_ERROR(ReadHosts(*object, hosts, request.problem));
+    RETURN_IF_ERROR(ReadHosts(*object, written));
   }
   if (const json* list = Optional(document, "routes")) {
-    RETURN_IF_ERROR(ReadRoutes(*list, hosts, request.problem));
+    RETURN_IF_ERROR(ReadRoutes(*list, written));
   }
   if (const json* value = Optional(document, "split")) {
-    ASSIGN_OR_RETURN(request.problem.split, problem::ReadBool(*value, "split"));
+    ASSIGN_OR_RETURN(written.split, problem::ReadBool(*value, "split"));
   }
-  RETURN_IF_ERROR(Validate(request.problem));
-  return request;
+  return written;
+}
+
+absl::StatusOr<Request> RequestFromJson(std::string_view text) {
+  ASSIGN_OR_RETURN(const Written written, WrittenFromJson(text));
+  return MakeRequest(written);
 }
 
 std::string AnswerToJson(const Request& request, const Answer& answer) {

@@ -6,26 +6,16 @@
 #ifndef MESHWRIGHT_PLANNER_RESHARD_RESHARD_JSON_H_
 #define MESHWRIGHT_PLANNER_RESHARD_RESHARD_JSON_H_
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/reshard/decompose.h"
+#include "planner/reshard/request.h"
 #include "planner/reshard/solve.h"
 
 namespace meshwright::reshard {
 
-struct Request {
-  ReshardProblem problem;
-  std::optional<Units> units;  // of a tensor
-  // Names that the file writes as numbers are answered as numbers.
-  std::vector<bool> number_ids;    // per task
-  std::vector<bool> number_hosts;  // per host
-};
-
-// The problem is valid.
+absl::StatusOr<Written> WrittenFromJson(std::string_view json);
 absl::StatusOr<Request> RequestFromJson(std::string_view json);
 
 std::string AnswerToJson(const Request& request, const Answer& answer);

@@ -7,6 +7,7 @@
 #include "planner/reshard/bounds.h"
 #include "planner/reshard/branch_and_bound.h"
 #include "planner/reshard/fullest_first.h"
+#include "planner/reshard/justify.h"
 #include "planner/reshard/list_schedule.h"
 #include "planner/reshard/paper_solvers.h"
 #include "planner/reshard/senders.h"
@@ -37,14 +38,20 @@ class OrderSearch {
     if (Done()) return std::move(found_);
     AnnealFor(instance_.size() <= kMostSmall ? 300 : Steps());
     if (Done()) return std::move(found_);
+    JustifyFor(instance_.size() <= kMostSmall ? 30 : JustifySteps());
+    if (Done()) return std::move(found_);
     if (instance_.size() <= kMostJobsExactly) Prove();
     if (Done()) return std::move(found_);
-    if (instance_.size() <= kMostSmall) AnnealFor(Steps());
+    if (instance_.size() <= kMostSmall) {
+      AnnealFor(Steps());
+      if (!Done()) JustifyFor(JustifySteps() / 2);
+    }
     if (!Done()) Paper();
     while (!Done() && instance_.size() <= kMostForLists &&
            interrupt_.deadline.has_value() && !interrupt_.Requested()) {
       ++seed_;
       AnnealFor(4 * Steps());
+      if (!Done()) JustifyFor(4 * JustifySteps());
     }
     return std::move(found_);
   }
@@ -70,11 +77,20 @@ class OrderSearch {
     found_.solver = solver;
   }
 
-  // About a quarter of a second; a step looks through n jobs at n events.
+  // About a fifth of a second; a step looks through n jobs at n events.
   int64_t Steps() const {
     const auto n = static_cast<int64_t>(instance_.size());
     return std::clamp<int64_t>(280'000'000 / (n * n + 1), 40,
-                               n <= kMostSmall ? 5'000 : 24'000);
+                               n <= kMostSmall ? 5'000 : 18'000);
+  }
+
+  // As long; a step looks for three gaps per port of every job.
+  int64_t JustifySteps() const {
+    int64_t ports = 1;
+    for (const Job& job : instance_.jobs) {
+      ports += static_cast<int64_t>(job.receivers.size()) + 1;
+    }
+    return std::clamp<int64_t>(800'000 / ports, 20, 4'000);
   }
 
   void Lists() {
@@ -93,6 +109,14 @@ class OrderSearch {
                  {.seed = seed_, .steps = steps, .bound = found_.lower_bound},
                  interrupt_),
           "annealing");
+  }
+
+  void JustifyFor(int64_t steps) {
+    if (instance_.size() > kMostForLists) return;
+    Offer(Justify(instance_, found_.order,
+                  {.seed = seed_, .steps = steps, .bound = found_.lower_bound},
+                  interrupt_),
+          "justification");
   }
 
   void Prove() {

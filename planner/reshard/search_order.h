@@ -4,7 +4,7 @@
 // last the proof. Each step is left out once the bound is met:
 //   1. fullest ports first into the earliest gaps, balanced senders;
 //   2. event-driven list schedules, the first exact in its urgencies;
-//   3. annealing from the best of them;
+//   3. annealing from the best of them, then justification;
 //   4. the exact balance of senders as a bound; branch and bound;
 //   5. the paper's solvers, so that none of them is ever better.
 // Deterministic for a seed unless `until` cuts it short; given a deadline, it

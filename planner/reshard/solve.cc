@@ -98,6 +98,21 @@ absl::StatusOr<Solver> SolverFromName(std::string_view name) {
       "no solver is called \"", std::string(name), "\"; there are ", names));
 }
 
+absl::StatusOr<Answer> Score(const ReshardProblem& problem, Schedule schedule,
+                             Ticks lower_bound, std::string solver) {
+  Answer answer;
+  answer.schedule = std::move(schedule);
+  ASSIGN_OR_RETURN(answer.timing, Replay(problem, answer.schedule));
+  answer.lower_bound = std::min(lower_bound, answer.timing.makespan);
+  answer.optimal = answer.timing.makespan == answer.lower_bound;
+  const Durations durations(problem);
+  answer.makespan_seconds = durations.Seconds(answer.timing.makespan);
+  answer.lower_bound_seconds = durations.Seconds(answer.lower_bound);
+  answer.split = answer.schedule.size() > problem.tasks.size();
+  answer.solver = std::move(solver);
+  return answer;
+}
+
 absl::StatusOr<Answer> Solve(const ReshardProblem& problem,
                              const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
@@ -106,16 +121,9 @@ absl::StatusOr<Answer> Solve(const ReshardProblem& problem,
   Candidate candidate = options.solver == Solver::kAuto
                             ? Ours(problem, instance, options)
                             : ByPaper(problem, instance, options);
-  Answer answer;
-  answer.schedule = std::move(candidate.schedule);
-  ASSIGN_OR_RETURN(answer.timing, Replay(problem, answer.schedule));
-  answer.lower_bound = std::min(candidate.lower_bound, answer.timing.makespan);
-  answer.optimal = answer.timing.makespan == answer.lower_bound;
-  const Durations durations(problem);
-  answer.makespan_seconds = durations.Seconds(answer.timing.makespan);
-  answer.lower_bound_seconds = durations.Seconds(answer.lower_bound);
-  answer.split = answer.schedule.size() > problem.tasks.size();
-  answer.solver = std::move(candidate.solver);
+  ASSIGN_OR_RETURN(Answer answer,
+                   Score(problem, std::move(candidate.schedule),
+                         candidate.lower_bound, std::move(candidate.solver)));
   answer.elapsed = std::chrono::steady_clock::now() - begin;
   return answer;
 }

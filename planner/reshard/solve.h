@@ -50,6 +50,11 @@ struct Answer {
   std::chrono::duration<double> elapsed{};
 };
 
+// A schedule as an answer: timed by Replay, its bound never above that.
+// kInvalidArgument if it is none of the problem, which is valid.
+absl::StatusOr<Answer> Score(const ReshardProblem& problem, Schedule schedule,
+                             Ticks lower_bound, std::string solver);
+
 absl::StatusOr<Answer> Solve(const ReshardProblem& problem,
                              const Options& options = {});
 

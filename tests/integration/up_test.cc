@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -63,6 +64,44 @@ TEST_F(UpTest, TheAdministratorsVerbsReachIt) {
   Process workers({"meshwright", "workers", "list", "--coordinator", address});
   EXPECT_EQ(workers.Wait(), 0) << workers.Errors();
   EXPECT_THAT(workers.ReadLine(), StartsWith("worker"));
+  up.Signal(SIGINT);
+  EXPECT_EQ(up.Wait(), 0) << up.Errors();
+}
+
+TEST_F(UpTest, ReshardingsAreSolvedOnceForAllCallers) {
+  Process up(Up("127.0.0.1:0"));
+  const std::string address = AddressOf(up);
+  const auto ask = [&](const std::string& text, std::string* heard) {
+    const std::string path = testing::TempDir() + "/up_test_tasks.json";
+    std::ofstream(path) << text;
+    Process reshard({"meshwright", "reshard", "--json", "--tasks", path,
+                     "--coordinator", address});
+    const std::string line = reshard.ReadLine();
+    EXPECT_EQ(reshard.Wait(), 0) << reshard.Errors();
+    *heard = reshard.Errors();
+    return nlohmann::json::parse(line, nullptr, false);
+  };
+  std::string heard;
+  const auto first = ask(R"({"bandwidth_bytes_per_s": 100, "tasks": [
+      {"id": "a", "size_bytes": 300, "sender_hosts": ["x", "y"],
+       "receiver_hosts": ["z"]},
+      {"id": 7, "size_bytes": 200, "sender_hosts": ["x"],
+       "receiver_hosts": ["w", 3]}]})",
+                         &heard);
+  EXPECT_THAT(heard, HasSubstr("searched"));
+  EXPECT_EQ(first["makespan_s"], 3.0);
+  EXPECT_EQ(first["optimal"], true);
+  EXPECT_EQ(first["senders"], nlohmann::json({{"a", "y"}, {"7", "x"}}));
+  // Other ids, hosts, order and bandwidth.
+  const auto second = ask(R"({"bandwidth_bytes_per_s": 10, "tasks": [
+      {"id": "p", "size_bytes": 200, "sender_hosts": [5],
+       "receiver_hosts": ["r", "s"]},
+      {"id": "q", "size_bytes": 300, "sender_hosts": ["t", 5],
+       "receiver_hosts": ["u"]}]})",
+                          &heard);
+  EXPECT_THAT(heard, HasSubstr("knew"));
+  EXPECT_EQ(second["makespan_s"], 30.0);
+  EXPECT_EQ(second["senders"], nlohmann::json({{"p", 5}, {"q", "t"}}));
   up.Signal(SIGINT);
   EXPECT_EQ(up.Wait(), 0) << up.Errors();
 }

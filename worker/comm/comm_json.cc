@@ -153,6 +153,17 @@ absl::Status ReadTimes(const json& document, Plan& plan) {
   return {};
 }
 
+absl::Status ReadCarrier(const json& document, Plan& plan) {
+  const json* const value = Find(document, "transport");
+  if (value == nullptr) return {};
+  ASSIGN_OR_RETURN(const std::string name, Text(*value, "transport"));
+  if (name != "tcp" && name != "nccl") {
+    return Invalid("transport is \"", name, "\"; it is tcp or nccl");
+  }
+  plan.carrier = name == "nccl" ? Carrier::kNccl : Carrier::kTcp;
+  return {};
+}
+
 const char* VerdictName(Verdict verdict) {
   switch (verdict) {
     case Verdict::kMatch:
@@ -208,6 +219,7 @@ absl::StatusOr<PlanFile> PlanFromJson(std::string_view text) {
     plan.hosts.push_back(std::move(host));
   }
   RETURN_IF_ERROR(ReadLink(document, plan));
+  RETURN_IF_ERROR(ReadCarrier(document, plan));
   RETURN_IF_ERROR(ReadTimes(document, plan));
   ASSIGN_OR_RETURN(const json* tasks, NeedList(document, "", "tasks"));
   for (size_t i = 0; i < tasks->size(); ++i) {

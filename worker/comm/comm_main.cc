@@ -2,9 +2,12 @@
 // (docs/formats/executor.md).
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -12,7 +15,9 @@
 #include "base/file.h"
 #include "base/status_macros.h"
 #include "worker/comm/comm_json.h"
+#include "worker/comm/device_transport.h"
 #include "worker/comm/member.h"
+#include "worker/comm/nccl_wires.h"
 #include "worker/comm/slices.h"
 #include "worker/comm/tcp_transport.h"
 
@@ -24,6 +29,8 @@ struct Options {
   std::string host;
   std::string input;
   std::string output;
+  int device = 0;
+  std::string nccl;
   uint64_t seed = 1;
   bool json = false;
 };
@@ -41,6 +48,18 @@ absl::Status WriteAll(const Plan& plan, int self, const std::string& folder,
   return {};
 }
 
+std::unique_ptr<Transport> OverWires(const Plan& plan, int self,
+                                     std::unique_ptr<TcpTransport> tcp,
+                                     DeviceWires& wires) {
+  TcpTransport& control = *tcp;
+  return std::make_unique<DeviceTransport>(
+      plan, self, std::move(tcp),
+      [&control](Transport::Clock::duration time, std::function<void()> call) {
+        control.After(time, std::move(call));
+      },
+      wires);
+}
+
 absl::StatusOr<Outcome> RunPlan(const Options& options, const Plan& plan,
                                 int self) {
   std::vector<Bytes> slices(plan.tasks.size());
@@ -52,11 +71,21 @@ absl::StatusOr<Outcome> RunPlan(const Options& options, const Plan& plan,
                          : ReadSlice(options.input, plan.tasks[task]));
     sources[task] = slices[task];
   }
+  std::unique_ptr<NcclWires> wires;  // before the port is ours: it may fail
+  if (plan.carrier == Carrier::kNccl) {
+    ASSIGN_OR_RETURN(wires, NcclWires::Create(options.device, options.nccl));
+  }
   ASSIGN_OR_RETURN(TcpListener listener,
                    TcpListener::Listen(plan.hosts[self].address));
-  TcpTransport transport(plan, self, std::move(listener));
+  auto tcp = std::make_unique<TcpTransport>(plan, self, std::move(listener));
+  std::unique_ptr<Transport> transport;
+  if (wires == nullptr) {
+    transport = std::move(tcp);
+  } else {
+    transport = OverWires(plan, self, std::move(tcp), *wires);
+  }
   std::vector<Bytes> received(plan.tasks.size());
-  Outcome outcome = RunMember(plan, self, sources, received, transport);
+  Outcome outcome = RunMember(plan, self, sources, received, *transport);
   if (outcome.status.ok() && !options.output.empty()) {
     outcome.status = WriteAll(plan, self, options.output, received);
   }
@@ -105,6 +134,10 @@ int Main(int argc, char** argv) {
       ->check(CLI::ExistingDirectory);
   app.add_option("--output", options.output, "folder for the slices received")
       ->check(CLI::ExistingDirectory);
+  app.add_option("--device", options.device,
+                 "GPU of this host, where the plan's transport is nccl");
+  app.add_option("--nccl", options.nccl,
+                 "NCCL's library (default: MESHWRIGHT_NCCL, libnccl.so.2)");
   app.add_option("--seed", options.seed, "of slices made without --input");
   app.add_flag("--json", options.json, "report as JSON");
   try {

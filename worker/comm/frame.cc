@@ -30,6 +30,10 @@ uint64_t MostPayload(FrameType type) {
       return kMostChunkBytes;
     case FrameType::kAbort:
       return kMostAbortBytes;
+    case FrameType::kWire:
+      return kWireBytes;
+    case FrameType::kDeviceChunk:
+      return 4;
     default:
       return 0;
   }
@@ -55,7 +59,7 @@ absl::StatusOr<Frame> Decode(const FrameBytes& bytes) {
   }
   const uint64_t type = Get(bytes, 4, 4);
   if (type < static_cast<uint64_t>(FrameType::kHello) ||
-      type > static_cast<uint64_t>(FrameType::kBeat)) {
+      type > static_cast<uint64_t>(FrameType::kDeviceChunk)) {
     return absl::DataLossError("a message of an unknown kind came");
   }
   Frame frame;

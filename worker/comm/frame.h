@@ -10,8 +10,9 @@
 //                                      COMMIT --------------------->
 //           COMMIT is passed on, then the connection ends. ABORT takes its
 //           place where something failed; BEAT only says "alive".
-// Shapes: 32 bytes, little-endian, then `payload_bytes` of payload. Only CHUNK
-// and ABORT (a sentence) have a payload, HELLO has the plan's fingerprint.
+// Shapes: 32 bytes, little-endian, then `payload_bytes` of payload: a chunk's
+// bytes, ABORT's sentence, HELLO's fingerprint of the plan, the name of a wire,
+// the length (4 bytes) of a chunk that comes over one.
 // Errors: Decode gives kDataLoss for bytes that are no frame.
 #ifndef MESHWRIGHT_WORKER_COMM_FRAME_H_
 #define MESHWRIGHT_WORKER_COMM_FRAME_H_
@@ -35,6 +36,8 @@ enum class FrameType : uint8_t {
   kCommit,    // value: the largest of those
   kAbort,
   kBeat,
+  kWire,         // the name of a wire between GPUs (device_transport.h)
+  kDeviceChunk,  // as CHUNK, but its payload comes over that wire
 };
 
 struct Frame {
@@ -51,6 +54,7 @@ struct Frame {
 inline constexpr size_t kFrameBytes = 32;
 inline constexpr uint32_t kMostAbortBytes = 2048;
 inline constexpr uint32_t kHelloBytes = 64;  // a fingerprint in hex
+inline constexpr uint32_t kWireBytes = 128;
 using FrameBytes = std::array<std::byte, kFrameBytes>;
 
 FrameBytes Encode(const Frame& frame);

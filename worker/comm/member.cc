@@ -171,8 +171,13 @@ void Member::Fail(absl::Status status) {
 }
 
 void Member::Lost(int peer, const absl::Status& why) {
-  if (bound_by_hub() && peer != 0) return;
-  Fail(why);
+  if (!bound_by_hub()) return Fail(why);
+  if (peer != 0) return;
+  Fail(absl::Status(
+      why.code(),
+      absl::StrCat(why.message(),
+                   "; this host has everything and published nothing, the "
+                   "others may have: run the plan again on all of them")));
 }
 
 void Member::Refuse(int peer, const std::string& what) {
@@ -345,7 +350,7 @@ absl::StatusOr<std::span<std::byte>> Member::Place(int peer,
     return std::span<std::byte>(abort_texts_[peer]);
   }
   if (frame.type != FrameType::kChunk) {
-    return absl::DataLossError("it sent a second greeting");
+    return absl::DataLossError("it sent what nobody waited for");
   }
   ASSIGN_OR_RETURN(Item* const item, Find(frame));
   if (!announced_ ||
@@ -391,6 +396,8 @@ void Member::Arrived(int peer, const Frame& frame) {
       break;
     case FrameType::kHello:
     case FrameType::kBeat:
+    case FrameType::kWire:
+    case FrameType::kDeviceChunk:
       return;
   }
   const auto item = Find(frame);

@@ -16,7 +16,8 @@
 // checksum differs), kDeadlineExceeded (a transfer stands still). Whoever sees
 // one first tells the others, and all report the same sentence.
 // One gap remains, as in every commit over a network: if the hub dies while it
-// says COMMIT, those that heard it, or of it, have published.
+// says COMMIT, those that heard it, or of it, have published, and the others
+// say that they cannot know (docs/decisions/resharding-executor.md).
 // Source: papers/cross_mesh_resharding.txt, section 3; design.md section 8.
 #ifndef MESHWRIGHT_WORKER_COMM_MEMBER_H_
 #define MESHWRIGHT_WORKER_COMM_MEMBER_H_

@@ -248,6 +248,76 @@ TEST(MemberTest, ADeathAfterTheLastWordChangesNothingForTheOthers) {
   }
 }
 
+// The process of the hub dies when it has said COMMIT to one member.
+class DyingAtCommit : public Transport {
+ public:
+  DyingAtCommit(std::unique_ptr<Transport> inner, int heard_by)
+      : inner_(std::move(inner)), heard_by_(heard_by) {}
+
+  void Run(Transport::Events& events) override { inner_->Run(events); }
+  void Send(int peer, const Frame& frame, std::span<const std::byte> payload,
+            std::function<void()> sent) override {
+    inner_->Send(peer, frame, payload, std::move(sent));
+  }
+  void Close(const Frame& last, const std::string& text) override {
+    if (last.type != FrameType::kCommit) return inner_->Close(last, text);
+    inner_->Send(heard_by_, last, {}, [this] { inner_->Drop(); });
+  }
+  void Drop() override { inner_->Drop(); }
+
+ private:
+  std::unique_ptr<Transport> inner_;
+  const int heard_by_;
+};
+
+// h1 shares no task with h2 and h3, who cannot hear of it.
+TEST(MemberTest, AHubThatDiesAtCommitLeavesTheOthersUnsureAndSayingSo) {
+  Group group(4);
+  group.Add("heard", 20'000, 0, {1}, Strategy::kBroadcast);
+  group.Add("unheard", 20'000, 2, {3}, Strategy::kBroadcast);
+  group.WrapWith([](int member, std::unique_ptr<Transport> transport) {
+    if (member != 0) return transport;
+    return std::unique_ptr<Transport>(
+        std::make_unique<DyingAtCommit>(std::move(transport), 1));
+  });
+  const auto outcomes = group.Run();
+  EXPECT_TRUE(outcomes[1].status.ok()) << outcomes[1].status;
+  EXPECT_EQ(group.destination(1, 0), group.source(0));
+  for (const int member : {2, 3}) {
+    EXPECT_EQ(outcomes[member].status.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(std::string(outcomes[member].status.message()),
+                AllOf(HasSubstr("host h0 was lost"),
+                      HasSubstr("published nothing, the others may have: run "
+                                "the plan again")));
+    EXPECT_FALSE(outcomes[member].makespan_seconds.has_value());
+  }
+  EXPECT_NE(group.destination(3, 1), group.source(1));
+}
+
+// Who shares a task with h1 may hear of the COMMIT before it misses the hub, or
+// not; whatever it hears, what it says is what it did.
+TEST(MemberTest, AHubThatDiesAtCommitLeavesNobodyHalfPublished) {
+  for (int round = 0; round < 20; ++round) {
+    Group group(5);
+    group.Add("first", 20'000, 0, {1, 2, 3, 4}, Strategy::kBroadcast, 4);
+    group.Add("second", 20'000, 1, {2, 3, 4}, Strategy::kBroadcast, 4);
+    group.WrapWith([](int member, std::unique_ptr<Transport> transport) {
+      if (member != 0) return transport;
+      return std::unique_ptr<Transport>(
+          std::make_unique<DyingAtCommit>(std::move(transport), 1));
+    });
+    const auto outcomes = group.Run();
+    EXPECT_TRUE(outcomes[1].status.ok()) << outcomes[1].status;
+    for (const int member : {2, 3, 4}) {
+      for (const int task : {0, 1}) {
+        EXPECT_EQ(group.destination(member, task) == group.source(task),
+                  outcomes[member].status.ok())
+            << outcomes[member].status;
+      }
+    }
+  }
+}
+
 TEST(MemberTest, APeerThatFallsSilentIsLostToo) {
   Group group(3);
   group.plan().deadline_seconds = 1;

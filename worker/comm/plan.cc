@@ -146,6 +146,7 @@ std::string Fingerprint(const Plan& plan) {
   base::Fingerprinter print;
   print.Add(static_cast<int64_t>(plan.hosts.size()));
   for (const Host& host : plan.hosts) print.Add(host.id).Add(host.node);
+  print.Add(static_cast<int64_t>(plan.carrier));
   print.Add(absl::StrCat(plan.link.alpha_seconds, " ",
                          plan.link.beta_seconds_per_byte));
   for (const Task& task : plan.tasks) {

@@ -55,6 +55,12 @@ struct Task {
   int64_t chunks = 0;  // 0: chosen from the link (chunks.h)
 };
 
+// What carries the chunks; all else goes over TCP.
+enum class Carrier {
+  kTcp,
+  kNccl,  // between the GPUs of the hosts (nccl_wires.h)
+};
+
 struct Plan {
   std::vector<Host> hosts;
   Link link;
@@ -63,6 +69,7 @@ struct Plan {
   double deadline_seconds = 10;
   // How long a member waits for the others to come up.
   double connect_seconds = 10;
+  Carrier carrier = Carrier::kTcp;
 };
 
 absl::Status Validate(const Plan& plan);

@@ -214,6 +214,21 @@ constexpr char kPlan[] = R"({
   "tasks": [{"id": "a", "size_bytes": 100, "sender": "s0",
              "receivers": ["d0"], "strategy": "send_receive", "chunks": 5}]})";
 
+TEST(CommJsonTest, TheTransportIsTcpUnlessThePlanSaysNccl) {
+  EXPECT_EQ(PlanFromJson(kPlan)->plan.carrier, Carrier::kTcp);
+  const auto with = [](const std::string& value) {
+    std::string text = kPlan;
+    return PlanFromJson(
+        text.insert(text.find("\"link\""), "\"transport\": " + value + ", "));
+  };
+  const auto nccl = with("\"nccl\"");
+  ASSERT_TRUE(nccl.ok()) << nccl.status();
+  EXPECT_EQ(nccl->plan.carrier, Carrier::kNccl);
+  EXPECT_NE(Fingerprint(nccl->plan), Fingerprint(PlanFromJson(kPlan)->plan));
+  EXPECT_EQ(with("\"ib\"").status().message(),
+            "transport is \"ib\"; it is tcp or nccl");
+}
+
 TEST(CommJsonTest, APlanIsRead) {
   const auto file = PlanFromJson(kPlan);
   ASSERT_TRUE(file.ok()) << file.status();

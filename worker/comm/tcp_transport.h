@@ -10,37 +10,20 @@
 // a busy processor, and little enough that "sent" means it (ports, plan.h).
 // Threads: Run's. Errors: kUnavailable and kDeadlineExceeded for a peer that
 // is not there or lost, kFailedPrecondition for another plan, kDataLoss for
-// bytes that are no frame; Listen: kInvalidArgument or kUnavailable.
+// bytes that are no frame.
 // Trusts its network, as NCCL does: nothing is encrypted or authenticated.
 #ifndef MESHWRIGHT_WORKER_COMM_TCP_TRANSPORT_H_
 #define MESHWRIGHT_WORKER_COMM_TCP_TRANSPORT_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "worker/comm/plan.h"
+#include "worker/comm/tcp_socket.h"
 #include "worker/comm/transport.h"
 
 namespace meshwright::worker::comm {
-
-// A port that is ours before anybody is told its number.
-class TcpListener {
- public:
-  // HOST:PORT; port 0 takes a free one.
-  static absl::StatusOr<TcpListener> Listen(const std::string& address);
-  ~TcpListener();
-  TcpListener(TcpListener&&) noexcept;
-  TcpListener& operator=(TcpListener&&) noexcept;
-
-  int port() const;
-
- private:
-  friend class TcpTransport;
-  struct Socket;
-  explicit TcpListener(std::unique_ptr<Socket> socket);
-  std::unique_ptr<Socket> socket_;
-};
 
 class TcpTransport : public Transport {
  public:
@@ -53,6 +36,9 @@ class TcpTransport : public Transport {
             std::function<void()> sent) override;
   void Close(const Frame& last, const std::string& text) override;
   void Drop() override;
+
+  // Calls once, in the thread of Run, in place of what was to be called before.
+  void After(Clock::duration time, std::function<void()> call);
 
  private:
   class Loop;

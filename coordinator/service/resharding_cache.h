@@ -1,0 +1,143 @@
+// ReshardingCache: schedules by content, each problem solved once.
+//
+// Concept: the key is the SHA-256 of the canonical problem
+// (planner/reshard/canonical.h), the solver and, where the solver draws lots,
+// the seed; what is solved and kept is that form, so that the answer does not
+// depend on who asked first. Every caller gets it in its own names, timed anew.
+//
+//   unknown ──▶ solving ──▶ kept ──more time──▶ solving ──▶ kept (the better)
+//                              └── proven: for good
+//
+// * An answer that is proven least serves every caller. Another serves who
+//   brings no more time than it had, within a quarter: "no deadline" is an
+//   effort of its own. Who brings more has it searched again; the better
+//   schedule and the higher bound stay.
+// * Callers of one problem that bring the same time while it is being solved
+//   wait for the one search. It ends early when all of them have gone, and what
+//   was cut short so is not kept, unless it is proven.
+// * What is kept has a bound in bytes; what was not asked for longest goes.
+// Threads: any number at once. A search runs on the thread of a caller, and
+// goes on there for the others if that one leaves.
+// Errors: those of the solver; kCancelled for a caller that left.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CACHE_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CACHE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "planner/reshard/canonical.h"
+#include "planner/reshard/solve.h"
+
+namespace meshwright::service {
+
+class ReshardingCache {
+ public:
+  using SolveFunction = std::function<absl::StatusOr<reshard::Answer>(
+      const reshard::ReshardProblem&, const reshard::Options&)>;
+
+  struct Options {
+    int64_t most_bytes = int64_t{64} << 20;
+    SolveFunction solve = reshard::Solve;
+  };
+
+  struct Served {
+    reshard::Answer answer;
+    bool cached = false;  // no search was made for this caller
+  };
+
+  struct Statistics {
+    int64_t solved = 0;  // searches begun
+    int64_t served = 0;  // callers without one
+    int64_t evicted = 0;
+    int64_t entries = 0;  // now
+    int64_t bytes = 0;    // now
+    int64_t waiting = 0;  // now, for the searches of others
+  };
+
+  explicit ReshardingCache(Options options);
+
+  // `problem` is valid. The deadline of `options` is the time brought, its stop
+  // token says that the caller has gone.
+  absl::StatusOr<Served> Solve(const reshard::ReshardProblem& problem,
+                               const reshard::Options& options);
+
+  Statistics statistics() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // A schedule of the canonical form, and the time it had.
+  struct Kept {
+    reshard::Schedule schedule;
+    reshard::Ticks makespan = 0;
+    reshard::Ticks lower_bound = 0;
+    std::string solver;
+    std::chrono::duration<double> elapsed{};
+    bool fixed_effort = false;  // searched without a deadline, to its end
+    std::chrono::duration<double> longest{};
+  };
+  using KeptPtr = std::shared_ptr<const Kept>;
+
+  // The time that a caller brings.
+  struct Budget {
+    std::optional<Clock::time_point> deadline;
+    std::chrono::duration<double> seconds{};  // until then
+
+    static Budget Of(const problem::Interrupt& interrupt);
+    bool ServedBy(const Kept& kept) const;
+    // May wait for a search that has `other`.
+    bool JoinedTo(const Budget& other) const;
+  };
+
+  struct Search {
+    Budget budget;
+    int callers = 0;
+    std::stop_source stop;
+    bool over = false;
+    KeptPtr found;  // null: it failed, or was cut short
+    absl::Status status;
+  };
+  using SearchPtr = std::shared_ptr<Search>;
+
+  struct Entry {
+    KeptPtr kept;
+    std::list<std::string>::iterator place;
+  };
+
+  static KeptPtr Better(KeptPtr known, Kept found);
+  KeptPtr Find(const std::string& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Keep(const std::string& key, KeptPtr kept)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  SearchPtr Join(const std::string& key, const Budget& budget, bool* leads)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Runs or awaits it; false: this caller has gone.
+  bool Attend(const std::string& key, const reshard::ReshardProblem& problem,
+              const reshard::Options& options, const SearchPtr& search,
+              bool leads) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Run(const std::string& key, const reshard::ReshardProblem& problem,
+           reshard::Options options, const SearchPtr& search)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  const Options options_;
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
+  std::list<std::string> recent_ ABSL_GUARDED_BY(mutex_);  // the latest first
+  absl::flat_hash_map<std::string, std::vector<SearchPtr>> searches_
+      ABSL_GUARDED_BY(mutex_);
+  Statistics statistics_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CACHE_H_

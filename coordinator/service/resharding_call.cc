@@ -1,0 +1,117 @@
+#include "coordinator/service/resharding_call.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <stop_token>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "coordinator/service/resharding_messages.h"
+#include "coordinator/service/rpc_status.h"
+
+namespace meshwright::service {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+using Clock = std::chrono::steady_clock;
+
+// For the way back, of the time that a call has left; and gRPC tells the
+// server of deadlines up to a hundredth later than the client's, which it
+// rounds.
+constexpr Seconds kWayBack{0.25};
+constexpr double kRounding = 0.01;
+constexpr Seconds kYear{365.0 * 24 * 3600};
+
+class ReshardingReactor : public grpc::ServerUnaryReactor {
+ public:
+  void OnCancel() override { stop_.request_stop(); }
+  void OnDone() override { self_.reset(); }
+
+  static std::shared_ptr<ReshardingReactor> Make() {
+    auto reactor = std::make_shared<ReshardingReactor>();
+    reactor->self_ = reactor;
+    return reactor;
+  }
+  std::stop_token stop() { return stop_.get_token(); }
+
+ private:
+  std::shared_ptr<ReshardingReactor> self_;  // until gRPC is done with it
+  std::stop_source stop_;
+};
+
+std::optional<Seconds> TimeLeft(const grpc::CallbackServerContext& context) {
+  const auto deadline = context.deadline();
+  if (deadline == std::chrono::system_clock::time_point::max()) {
+    return std::nullopt;
+  }
+  return deadline - std::chrono::system_clock::now();
+}
+
+absl::Status Answer(ReshardingCache& cache,
+                    const v1::ReshardingRequest& message,
+                    reshard::Options options, v1::ReshardingAnswer& answer) {
+  ASSIGN_OR_RETURN(const reshard::Written written, FromMessage(message));
+  ASSIGN_OR_RETURN(const reshard::Request request,
+                   reshard::MakeRequest(written));
+  ASSIGN_OR_RETURN(const ReshardingCache::Served served,
+                   cache.Solve(request.problem, options));
+  answer = ToMessage(request, served.answer);
+  answer.set_cached(served.cached);
+  return {};
+}
+
+}  // namespace
+
+absl::StatusOr<reshard::Options> ReshardingOptions(
+    const v1::ReshardingRequest& request, std::optional<Seconds> left) {
+  reshard::Options options;
+  if (!request.solver().empty()) {
+    ASSIGN_OR_RETURN(options.solver, reshard::SolverFromName(request.solver()));
+  }
+  if (request.has_seed()) options.seed = request.seed();
+  std::optional<Seconds> budget;
+  if (request.has_deadline_seconds()) {
+    budget = Seconds(request.deadline_seconds());
+    if (!(*budget >= Seconds::zero() && *budget <= kYear)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("deadline_seconds is ", budget->count(),
+                       "; give seconds, at least 0 and at most a year"));
+    }
+  }
+  if (left.has_value() && *left <= kYear) {
+    const Seconds search =
+        *left - std::min(kWayBack + kRounding * *left, *left / 4);
+    budget = std::min(budget.value_or(search), search);
+  }
+  if (budget.has_value()) {
+    options.interrupt.deadline =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(*budget);
+  }
+  return options;
+}
+
+grpc::ServerUnaryReactor* StartResharding(CallThreads* calls,
+                                          ReshardingCache* cache,
+                                          grpc::CallbackServerContext* context,
+                                          const v1::ReshardingRequest* request,
+                                          v1::ReshardingAnswer* answer) {
+  const auto reactor = ReshardingReactor::Make();
+  auto options = ReshardingOptions(*request, TimeLeft(*context));
+  if (!options.ok()) {
+    reactor->Finish(ToRpc(options.status()));
+    return reactor.get();
+  }
+  options->interrupt.stop = reactor->stop();
+  // Both messages live until Finish.
+  calls->Run([=, options = *std::move(options)] {
+    const absl::Status status = Answer(*cache, *request, options, *answer);
+    if (!status.ok()) base::LogInfo("resharding: ", status.ToString());
+    reactor->Finish(ToRpc(status));
+  });
+  return reactor.get();
+}
+
+}  // namespace meshwright::service

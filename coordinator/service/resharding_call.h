@@ -1,0 +1,39 @@
+// The call PlanResharding of the service Planning.
+//
+// Concept: the search runs on a thread of its own and may take until the call's
+// deadline, less what the answer needs to get back; see resharding.proto.
+// Ownership: the reactor owns itself; `calls` and `cache` outlive the server.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CALL_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CALL_H_
+
+#include <chrono>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "coordinator/service/call_threads.h"
+#include "coordinator/service/resharding_cache.h"
+#include "planner/reshard/solve.h"
+#include "proto/v1/resharding.pb.h"
+
+namespace grpc {
+class CallbackServerContext;
+class ServerUnaryReactor;
+}  // namespace grpc
+
+namespace meshwright::service {
+
+// `left`: until the call's deadline, absent without one.
+// Errors: kInvalidArgument for a solver or deadline that is none.
+absl::StatusOr<reshard::Options> ReshardingOptions(
+    const v1::ReshardingRequest& request,
+    std::optional<std::chrono::duration<double>> left);
+
+grpc::ServerUnaryReactor* StartResharding(CallThreads* calls,
+                                          ReshardingCache* cache,
+                                          grpc::CallbackServerContext* context,
+                                          const v1::ReshardingRequest* request,
+                                          v1::ReshardingAnswer* answer);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CALL_H_

@@ -1,0 +1,183 @@
+// What a coordinator saves who asks again for a resharding it knows.
+//
+//   build/release/bin/reshard_cache_bench [ROUNDS]
+//
+// Per family of problems, side by side and in turns: the search, the answer
+// from the cache under other names and in another order, the part of that which
+// finds the canonical form, and the same answer over gRPC. Median over the
+// problems, each the least of ROUNDS (3). Times are of the process, client and
+// server together, so other programs disturb little.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "coordinator/service/coordinator.h"
+#include "coordinator/service/planning_client.h"
+#include "coordinator/service/resharding_cache.h"
+#include "coordinator/service/resharding_messages.h"
+#include "planner/reshard/canonical.h"
+#include "planner/reshard/random_reshard.h"
+
+namespace meshwright::service {
+namespace {
+
+double Now() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) +
+         1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+double Least(int rounds, const std::function<void()>& work) {
+  double least = 1e9;
+  for (int i = 0; i < rounds; ++i) {
+    const double begin = Now();
+    work();
+    least = std::min(least, Now() - begin);
+  }
+  return least;
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+reshard::ReshardProblem Renamed(reshard::ReshardProblem problem) {
+  for (reshard::UnitTask& task : problem.tasks) task.id += " again";
+  std::mt19937_64 random(7);
+  std::shuffle(problem.tasks.begin(), problem.tasks.end(), random);
+  return problem;
+}
+
+v1::ReshardingRequest MessageOf(const reshard::ReshardProblem& problem) {
+  reshard::Written written;
+  written.bandwidth_bytes_per_s = problem.bandwidth_bytes_per_s;
+  written.tasks.emplace();
+  for (const reshard::UnitTask& task : problem.tasks) {
+    reshard::WrittenTask& added = written.tasks->emplace_back();
+    added.id.text = task.id;
+    added.size_bytes = task.size_bytes;
+    for (const int host : task.senders) {
+      added.senders.push_back({problem.hosts[host].name});
+    }
+    for (const int host : task.receivers) {
+      added.receivers.push_back({problem.hosts[host].name});
+    }
+  }
+  return ToMessage(written);
+}
+
+struct Family {
+  std::string name;
+  std::vector<reshard::ReshardProblem> problems;
+};
+
+class Bench {
+ public:
+  explicit Bench(int rounds) : rounds_(rounds) {
+    Coordinator::Dependencies dependencies;
+    dependencies.clock = &clock_;
+    dependencies.listen_address = "127.0.0.1:0";
+    coordinator_ = std::make_unique<Coordinator>(std::move(dependencies));
+    if (!coordinator_->Start().ok()) std::abort();
+    client_ = *PlanningClient::Connect(coordinator_->address());
+  }
+
+  void Run(const Family& family) {
+    std::vector<double> search, cached, canonical, wire;
+    for (const reshard::ReshardProblem& problem : family.problems) {
+      ReshardingCache cache({});
+      if (!cache.Solve(problem, {}).ok()) std::abort();
+      const reshard::ReshardProblem renamed = Renamed(problem);
+      const v1::ReshardingRequest message = MessageOf(renamed);
+      if (!client_->PlanResharding(message, {}).ok()) std::abort();
+      search.push_back(
+          Least(rounds_, [&] { (void)reshard::Solve(problem).ok(); }));
+      cached.push_back(
+          Least(rounds_, [&] { (void)cache.Solve(renamed, {}).ok(); }));
+      canonical.push_back(Least(rounds_, [&] {
+        (void)ContentOf(reshard::Canonicalize(renamed)).size();
+      }));
+      wire.push_back(Least(rounds_, [&] {
+        const auto answer = client_->PlanResharding(message, {});
+        if (!answer.ok() || !answer->cached()) std::abort();
+      }));
+    }
+    std::printf("| %s | %.3f ms | %.3f ms | %.3f ms | %.3f ms |\n",
+                family.name.c_str(), 1e3 * Median(search), 1e3 * Median(cached),
+                1e3 * Median(canonical), 1e3 * Median(wire));
+    std::fflush(stdout);
+  }
+
+ private:
+  const int rounds_;
+  base::SystemClock clock_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<PlanningClient> client_;
+};
+
+Family Random(const std::string& name, int count, const reshard::Kind& kind) {
+  Family family{name, {}};
+  for (int seed = 0; seed < count; ++seed) {
+    family.problems.push_back(reshard::RandomTasks(seed, kind));
+  }
+  return family;
+}
+
+Family Tensor(const std::string& name, std::vector<int64_t> source_mesh,
+              const char* source, std::vector<int64_t> target_mesh,
+              const char* target) {
+  const auto units =
+      reshard::Decompose({.shape = {1024, 1024, 512},
+                          .elem_bytes = 4,
+                          .source = {.mesh = std::move(source_mesh),
+                                     .spec = *reshard::ParseSpec(source, "")},
+                          .target = {.mesh = std::move(target_mesh),
+                                     .spec = *reshard::ParseSpec(target, "")}});
+  return {name, {ToProblem(*units, 1.25e9)}};
+}
+
+}  // namespace
+}  // namespace meshwright::service
+
+int main(int argc, char** argv) {
+  using namespace meshwright::service;
+  Bench bench(argc > 1 ? std::max(1, std::atoi(argv[1])) : 3);
+  std::printf(
+      "| problems | search | cached | of it the form | cached, over gRPC |\n"
+      "| --- | --- | --- | --- | --- |\n");
+  bench.Run(Tensor("Table 2, case 4", {2, 4}, "RS01R", {2, 4}, "S01RR"));
+  bench.Run(
+      Tensor("32 hosts to 32, all to all", {32, 8}, "RS0R", {32, 8}, "S0RR"));
+  for (const int receivers : {1, 3}) {
+    bench.Run(Random("100 tasks, 32 hosts, 1-" + std::to_string(receivers), 5,
+                     {.tasks = 100,
+                      .sender_hosts = 16,
+                      .receiver_hosts = 16,
+                      .most_senders = 3,
+                      .most_receivers = receivers,
+                      .most_bytes = 1 << 24}));
+  }
+  bench.Run(Random("20 tasks, 12 hosts, 1-3", 5,
+                   {.tasks = 20,
+                    .sender_hosts = 6,
+                    .receiver_hosts = 6,
+                    .most_senders = 3,
+                    .most_receivers = 3,
+                    .most_bytes = 1 << 20}));
+  bench.Run(Random("2,000 tasks, 128 hosts, 1-2", 3,
+                   {.tasks = 2000,
+                    .sender_hosts = 64,
+                    .receiver_hosts = 64,
+                    .most_senders = 3,
+                    .most_receivers = 2,
+                    .most_bytes = 1 << 24}));
+}

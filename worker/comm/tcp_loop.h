@@ -1,0 +1,130 @@
+// TcpTransport::Loop: the inside of TcpTransport.
+//
+// Concept: what happens to one connection, file by file:
+//
+//   tcp_joining.cc    who calls whom, and HELLO ─▶ greeted
+//   tcp_sending.cc    a queue of messages, one at a time on the wire
+//   tcp_receiving.cc  header, place, payload, Arrived; after Close: drained
+//   tcp_watch.cc      beats, silence, peers that do not come, and being lost
+//   tcp_transport.cc  beginning and end of them all
+//
+// Ownership: a connection lives in the handlers of what is under way.
+#ifndef MESHWRIGHT_WORKER_COMM_TCP_LOOP_H_
+#define MESHWRIGHT_WORKER_COMM_TCP_LOOP_H_
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "worker/comm/tcp_transport.h"
+
+namespace meshwright::worker::comm {
+
+class TcpTransport::Loop {
+ public:
+  struct Message {
+    FrameBytes header;
+    std::span<const std::byte> payload;
+    std::function<void()> sent;
+    bool droppable = true;  // not begun; Close may take it back
+  };
+
+  Loop(const Plan& plan, int self, TcpListener listener);
+
+  void Run(Events& events);
+  void Send(int peer, Message message);
+  void Close(const Frame& last, const std::string& text);
+  void Drop();
+  void After(Clock::duration time, std::function<void()> call) {
+    guest_.After(time, std::move(call));
+  }
+
+ private:
+  static constexpr auto kFirstPause = std::chrono::milliseconds(5);
+
+  struct Connection {
+    explicit Connection(TcpListener& loop) : socket(loop), retry(loop) {}
+
+    int peer = -1;
+    TcpSocket socket;
+    TcpTimer retry;
+    Clock::duration pause = kFirstPause;
+    absl::Status last_failure;
+    bool open = false;     // it stands, our HELLO is on its way
+    bool greeted = false;  // the peer's came and fits
+    bool broken = false;   // nothing more can be sent; reading tells why
+    bool ended = false;
+    bool finishing = false;  // Close: shut down once all is sent
+    std::deque<Message> queue;
+    bool writing = false;
+    FrameBytes header = {};
+    Frame frame;
+    std::array<std::byte, kHelloBytes> hello = {};
+    std::array<std::byte, 4096> rest = {};  // what comes after Close
+    Clock::time_point heard;
+    Clock::time_point said;
+  };
+  using ConnectionPtr = std::shared_ptr<Connection>;
+
+  bool closing() const { return events_ == nullptr; }
+  const Host& host(int index) const { return plan_.hosts[index]; }
+
+  void Accept();
+  void Welcome(ConnectionPtr connection);
+  void Introduce(const ConnectionPtr& connection);
+  void Call(const ConnectionPtr& connection);
+  void CallAgain(const ConnectionPtr& connection, const absl::Status& failure);
+  void Open(const ConnectionPtr& connection);
+  void CheckHello(const ConnectionPtr& connection);
+  void Greeted(const ConnectionPtr& connection);
+
+  void Write(const ConnectionPtr& connection);
+  void Wrote(const ConnectionPtr& connection, const absl::Status& status);
+
+  void ReadHeader(const ConnectionPtr& connection,
+                  void (Loop::*then)(const ConnectionPtr&));
+  void ReadFrame(const ConnectionPtr& connection);
+  void ReadPayload(const ConnectionPtr& connection);
+  void Deliver(const ConnectionPtr& connection);
+  void Drain(const ConnectionPtr& connection);
+
+  void Tick();
+  void Beat(Clock::time_point now);
+  void CheckCalls(Clock::time_point now);
+  void Lose(const ConnectionPtr& connection, absl::StatusCode code,
+            const std::string& why);
+  void Break(const ConnectionPtr& connection, const absl::Status& status);
+  void End(const ConnectionPtr& connection);
+  void EndIfQuiet();
+
+  const Plan& plan_;
+  const int self_;
+  TcpListener listener_;
+  const std::string fingerprint_;
+  const Clock::duration deadline_;
+  TcpTimer tick_;
+  TcpTimer end_;
+  TcpTimer guest_;  // After
+  Events* events_ = nullptr;
+  std::map<int, ConnectionPtr> connections_;  // by peer
+  std::vector<ConnectionPtr> strangers_;      // accepted, not known yet
+  Clock::time_point began_;
+  bool connected_ = false;
+  std::string last_text_;
+};
+
+// Of seconds as they stand in a plan.
+inline Transport::Clock::duration ToDuration(double seconds) {
+  return std::chrono::duration_cast<Transport::Clock::duration>(
+      std::chrono::duration<double>(seconds));
+}
+
+}  // namespace meshwright::worker::comm
+
+#endif  // MESHWRIGHT_WORKER_COMM_TCP_LOOP_H_
