@@ -18,27 +18,10 @@
 #include "base/status_macros.h"
 #include "cli/arguments.h"
 #include "cli/json.h"
+#include "cli/stages_text.h"
 
 namespace meshwright::cli {
 namespace {
-
-// Runs of equal segments on one line: "2-13  type 1  rows, columns".
-void DescribeSegments(const v1::Plan& plan, std::string* text) {
-  for (int i = 0; i < plan.segments_size();) {
-    int end = i + 1;
-    while (end < plan.segments_size() &&
-           plan.segments(end).type() == plan.segments(i).type() &&
-           plan.segments(end).config() == plan.segments(i).config()) {
-      ++end;
-    }
-    const std::string range =
-        end == i + 1 ? absl::StrCat(i) : absl::StrCat(i, "-", end - 1);
-    absl::StrAppend(text, absl::StrFormat("  %-7s type %d  %s\n", range,
-                                          plan.segments(i).type(),
-                                          plan.segments(i).describe()));
-    i = end;
-  }
-}
 
 void DescribeArguments(const v1::Plan& plan, std::string* text) {
   std::map<std::string, std::map<std::string, int>> counts;
@@ -91,6 +74,11 @@ std::string PlanJson(const v1::Plan& plan) {
       json[figure] = nullptr;
     }
   }
+  if (!plan.has_pipeline()) {
+    for (const char* of_stages : {"stages", "boundaries", "pipeline"}) {
+      json.erase(of_stages);
+    }
+  }
   return json.dump(2) + "\n";
 }
 
@@ -110,9 +98,19 @@ absl::StatusOr<v1::Plan> LoadPlan(const std::string& path) {
   return plan;
 }
 
+absl::StatusOr<v1::Plan> LoadPlanOnOneMesh(const std::string& path,
+                                           const std::string& verb) {
+  ASSIGN_OR_RETURN(v1::Plan plan, LoadPlan(path));
+  if (!plan.has_pipeline()) return plan;
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, " is a plan of ", plan.stages_size(), " stages, and `", verb,
+      "` takes one of a single mesh; make it without --stages"));
+}
+
 std::string DescribePlan(const v1::Plan& plan) {
   std::string text =
-      absl::StrFormat("%s on mesh %s (%s)\n", plan.model().name(),
+      absl::StrFormat("%s on %s %s (%s)\n", plan.model().name(),
+                      plan.has_pipeline() ? "cluster" : "mesh",
                       absl::StrJoin(plan.mesh(), "x"), plan.device());
   if (!plan.feasible()) {
     absl::StrAppend(&text, "infeasible: it needs at least ",
@@ -158,8 +156,9 @@ std::string DescribePlan(const v1::Plan& plan) {
     AppendCounts(plan, &text);
   }
   DescribePruned(plan, &text);
+  DescribeStages(plan, &text);
   if (plan.segments_size() > 0) absl::StrAppend(&text, "segments\n");
-  DescribeSegments(plan, &text);
+  DescribeSegments(plan.segments(), 0, &text);
   if (plan.arguments_size() > 0) absl::StrAppend(&text, "arguments\n");
   DescribeArguments(plan, &text);
   for (const std::string& note : plan.notes()) {

@@ -18,6 +18,7 @@
 #include "coordinator/service/plan_pipeline.h"
 #include "coordinator/service/score.h"
 #include "coordinator/space/read_request.h"
+#include "coordinator/stages/staged_plan.h"
 
 namespace meshwright::cli {
 namespace {
@@ -174,7 +175,9 @@ double ToleranceOf(const ir::Module& module) {
 service::PlanFunction PlanWith(store::ProfileStore* store) {
   return [store](const v1::PlanRequest& request, jobs::Measurer* measurer,
                  const service::ProgressFunction& progress) {
-    return service::MakePlan(request, {store, measurer}, progress);
+    return request.has_stages()
+               ? stages::MakeStagedPlan(request, {store, measurer}, progress)
+               : service::MakePlan(request, {store, measurer}, progress);
   };
 }
 

@@ -16,8 +16,10 @@ struct DiffFlags {
 };
 
 absl::Status Diff(const Context& context, const DiffFlags& flags) {
-  ASSIGN_OR_RETURN(const v1::Plan first, LoadPlan(flags.first));
-  ASSIGN_OR_RETURN(const v1::Plan second, LoadPlan(flags.second));
+  ASSIGN_OR_RETURN(const v1::Plan first,
+                   LoadPlanOnOneMesh(flags.first, "diff"));
+  ASSIGN_OR_RETURN(const v1::Plan second,
+                   LoadPlanOnOneMesh(flags.second, "diff"));
   const PlanDifference difference = Difference(first, second);
   if (context.json) {
     *context.out << DifferenceJson(first, second, difference).dump(2) << "\n";

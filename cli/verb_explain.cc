@@ -69,7 +69,8 @@ absl::StatusOr<std::optional<v1::PlanExplanation>> Explanation(
 }
 
 absl::Status Explain(const Context& context, const ExplainFlags& flags) {
-  ASSIGN_OR_RETURN(const v1::Plan plan, LoadPlan(flags.plan));
+  ASSIGN_OR_RETURN(const v1::Plan plan,
+                   LoadPlanOnOneMesh(flags.plan, "explain"));
   ASSIGN_OR_RETURN(const std::optional<v1::PlanExplanation> explanation,
                    Explanation(context, flags, plan));
   if (!context.json) {

@@ -21,7 +21,8 @@ struct ExportFlags {
 };
 
 absl::Status Export(const Context& context, const ExportFlags& flags) {
-  ASSIGN_OR_RETURN(const v1::Plan plan, LoadPlan(flags.plan));
+  ASSIGN_OR_RETURN(const v1::Plan plan,
+                   LoadPlanOnOneMesh(flags.plan, "export"));
   ASSIGN_OR_RETURN(const std::string model, LoadModel(flags.model));
   // The plan may come from anyone: its mesh is checked like one that is typed.
   RETURN_IF_ERROR(ParseMesh(absl::StrJoin(plan.mesh(), "x")).status());

@@ -13,6 +13,8 @@
 #include "cli/plan_file.h"
 #include "cli/planning.h"
 #include "cli/progress.h"
+#include "cli/stage_flags.h"
+#include "cli/stages_text.h"
 #include "cli/store.h"
 #include "cli/strategies.h"
 #include "coordinator/service/planning_client.h"
@@ -31,6 +33,7 @@ struct PlanFlags {
   bool no_wait = false;
   bool full_space = false;
   bool symbolic = false;
+  StageFlags stages;
   StrategyFlags strategies;
   DeviceFlags devices;
 };
@@ -46,6 +49,7 @@ absl::StatusOr<v1::PlanRequest> ToRequest(const PlanFlags& flags) {
   request.set_full_space(flags.full_space);
   ASSIGN_OR_RETURN(*request.mutable_strategies(),
                    ToStrategyRequest(flags.strategies));
+  RETURN_IF_ERROR(ToStageRequest(flags.stages, &request));
   request.set_platform(flags.devices.platform);
   request.set_plugin_path(flags.devices.plugin);
   request.set_model_name(ModelName(flags.model));
@@ -87,7 +91,9 @@ absl::Status Plan(const Context& context, const PlanFlags& flags) {
   ASSIGN_OR_RETURN(
       const v1::DeviceSpec devices,
       ToDeviceSpec(flags.devices, DeviceCount(request.mesh()), local));
-  if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
+  for (const std::string& path : {flags.output, flags.stages.trace}) {
+    if (!path.empty()) RETURN_IF_ERROR(CheckWritable(path));
+  }
 
   const absl::StatusOr<v1::Plan> planned =
       flags.symbolic ? service::MakeSymbolicPlan(request)
@@ -99,6 +105,14 @@ absl::Status Plan(const Context& context, const PlanFlags& flags) {
   if (!flags.output.empty()) {
     RETURN_IF_ERROR(base::WriteFile(flags.output, json));
     *context.err << "wrote " << flags.output << "\n";
+  }
+  if (!flags.stages.trace.empty()) {
+    if (plan.feasible()) {
+      ASSIGN_OR_RETURN(const std::string trace, StagesTrace(plan));
+      RETURN_IF_ERROR(base::WriteFile(flags.stages.trace, trace));
+    } else {
+      *context.err << "no trace is written: nothing fits\n";
+    }
   }
   *context.out << (context.json ? json : DescribePlan(plan));
   return absl::OkStatus();
@@ -130,10 +144,12 @@ void AddPlanVerb(CLI::App& app, Context& context) {
                  "measure nothing: plan from what the store has");
   verb->add_flag("--full-space", flags->full_space,
                  "measure every program: prune none");
-  verb->add_flag("--symbolic", flags->symbolic,
-                 "measure nothing and need no device: plan by roofline")
-      ->excludes(store)
-      ->excludes(coordinator);
+  CLI::Option* const symbolic =
+      verb->add_flag("--symbolic", flags->symbolic,
+                     "measure nothing and need no device: plan by roofline")
+          ->excludes(store)
+          ->excludes(coordinator);
+  AddStageFlags(*verb, &flags->stages)->excludes(symbolic);
   AddStrategyFlags(*verb, &flags->strategies);
   AddDeviceFlags(*verb, &flags->devices);
 }

@@ -54,7 +54,7 @@ absl::StatusOr<Results> Run(const Context& context,
 
 absl::Status Validate(const Context& context, const ValidateFlags& flags) {
   ValidationRequest request;
-  ASSIGN_OR_RETURN(request.plan, LoadPlan(flags.plan));
+  ASSIGN_OR_RETURN(request.plan, LoadPlanOnOneMesh(flags.plan, "validate"));
   ASSIGN_OR_RETURN(request.hlo_module, LoadModel(flags.model));
   // The plan may come from anyone: its mesh is checked like one that is typed.
   ASSIGN_OR_RETURN(const v1::MeshSpec mesh,

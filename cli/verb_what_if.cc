@@ -40,7 +40,7 @@ absl::StatusOr<std::optional<v1::Plan>> PlanIfItIsOne(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   const auto stripped = absl::StripLeadingAsciiWhitespace(text);
   if (stripped.empty() || stripped[0] != '{') return std::nullopt;
-  ASSIGN_OR_RETURN(v1::Plan plan, LoadPlan(path));
+  ASSIGN_OR_RETURN(v1::Plan plan, LoadPlanOnOneMesh(path, "what-if"));
   return plan;
 }
 

@@ -431,7 +431,8 @@ class StepWriter {
   std::map<std::pair<int64_t, Sharding>, int64_t> copies_;
 };
 
-// One entry per dimension: the mesh axes that split it, outer first, or "-".
+}  // namespace
+
 std::string ShardingText(const Sharding& sharding, int rank) {
   std::string text = "[";
   for (int dim = 0; dim < rank; ++dim) {
@@ -443,8 +444,6 @@ std::string ShardingText(const Sharding& sharding, int rank) {
   }
   return text + "]";
 }
-
-}  // namespace
 
 v1::Program WholeProgram(const Analysis& analysis,
                          const space::ProfileSpace& space,

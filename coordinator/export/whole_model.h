@@ -10,6 +10,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_WHOLE_MODEL_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_WHOLE_MODEL_H_
 
+#include <string>
 #include <vector>
 
 #include "coordinator/segmenter/analysis.h"
@@ -25,6 +26,9 @@ using SegmentChoice = std::vector<int>;
 v1::Program WholeProgram(const segmenter::Analysis& analysis,
                          const space::ProfileSpace& space,
                          const SegmentChoice& choice);
+
+// A sharding as plans write it: "[1,-]".
+std::string ShardingText(const space::Sharding& sharding, int rank);
 
 // The sharding of every argument and output under the plan.
 void DescribeArguments(const segmenter::Analysis& analysis,

@@ -68,6 +68,35 @@ void FindTypes(const std::vector<uint64_t>& hashes, Analysis& analysis) {
   }
 }
 
+// By block, how many strategies it has on the mesh of `analysis`.
+absl::StatusOr<std::vector<int>> FindStrategies(Analysis& analysis) {
+  analysis.strategies.clear();
+  std::vector<int> configurations;
+  for (const ParallelBlock& block : analysis.blocks.blocks) {
+    analysis.strategies.push_back(
+        StrategiesFor(analysis.module, block, analysis.mesh,
+                      analysis.request.open_outer_axes));
+    configurations.push_back(
+        static_cast<int>(analysis.strategies.back().strategies.size()));
+  }
+  ASSIGN_OR_RETURN(
+      analysis.allowed,
+      ApplyRequest(analysis.request, analysis.module, analysis.blocks,
+                   analysis.mesh, analysis.strategies));
+  return configurations;
+}
+
+absl::Status CheckSwitches(const Analysis& analysis) {
+  for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
+    if (!SwitchesOf(analysis, static_cast<int>(s)).empty()) continue;
+    const Segment& segment = analysis.plan.segments[s];
+    return absl::InvalidArgumentError(absl::StrCat(
+        "blocks ", segment.first_block, " to ", segment.last_block - 1,
+        " are one segment, and the rules leave them no switch in common"));
+  }
+  return {};
+}
+
 }  // namespace
 
 absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
@@ -82,16 +111,8 @@ absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
   const std::vector<uint64_t> hashes = HashOperations(graph);
   analysis.blocks =
       BuildBlocks(graph, analysis.direction, hashes, SearchedAxes(analysis));
-  std::vector<int> configurations;
-  for (const ParallelBlock& block : analysis.blocks.blocks) {
-    analysis.strategies.push_back(StrategiesFor(
-        graph, block, analysis.mesh, analysis.request.open_outer_axes));
-    configurations.push_back(
-        static_cast<int>(analysis.strategies.back().strategies.size()));
-  }
-  ASSIGN_OR_RETURN(analysis.allowed,
-                   ApplyRequest(analysis.request, graph, analysis.blocks,
-                                analysis.mesh, analysis.strategies));
+  ASSIGN_OR_RETURN(const std::vector<int> configurations,
+                   FindStrategies(analysis));
   analysis.classes = FindClasses(graph, hashes);
   analysis.gradients =
       MatchGradients(graph, analysis.direction, analysis.classes);
@@ -99,14 +120,20 @@ absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
       PlanSegments(graph, analysis.direction, analysis.blocks,
                    analysis.gradients, analysis.classes, configurations);
   FindTypes(hashes, analysis);
-  for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
-    if (!SwitchesOf(analysis, static_cast<int>(s)).empty()) continue;
-    const Segment& segment = analysis.plan.segments[s];
-    return absl::InvalidArgumentError(absl::StrCat(
-        "blocks ", segment.first_block, " to ", segment.last_block - 1,
-        " are one segment, and the rules leave them no switch in common"));
-  }
+  RETURN_IF_ERROR(CheckSwitches(analysis));
   return analysis;
+}
+
+absl::StatusOr<Analysis> OnMesh(const Analysis& analysis,
+                                std::vector<int64_t> mesh) {
+  Analysis other = analysis;
+  other.mesh = std::move(mesh);
+  RETURN_IF_ERROR(FindStrategies(other).status());
+  other.type_of_segment.clear();
+  other.types.clear();
+  FindTypes(HashOperations(other.module), other);
+  RETURN_IF_ERROR(CheckSwitches(other));
+  return other;
 }
 
 std::vector<SegmentSwitch> SwitchesOf(const Analysis& analysis, int segment) {

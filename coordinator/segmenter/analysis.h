@@ -45,6 +45,12 @@ absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
 // The switches that all blocks of a segment allow; those of an end.
 std::vector<SegmentSwitch> SwitchesOf(const Analysis& analysis, int segment);
 
+// The same step, with its blocks and segments, on another mesh: what can be
+// split there, and in which ways. Errors: kInvalidArgument for rules of the
+// request that leave a block nothing there.
+absl::StatusOr<Analysis> OnMesh(const Analysis& analysis,
+                                std::vector<int64_t> mesh);
+
 // The same step with its blocks covered by other segments (PlaceSegments).
 Analysis Recut(const Analysis& analysis, std::vector<Segment> cover);
 

@@ -72,11 +72,7 @@ absl::StatusOr<v1::PlanTie> TieWith(const MeasuredStep& step,
 
 v1::Plan Heading(const v1::PlanRequest& request, const MeasuredStep& step) {
   v1::Plan plan = BeginPlan(request, step.space.context.mesh);
-  plan.set_device(
-      step.device.device_kind == step.device.platform
-          ? step.device.platform
-          : absl::StrCat(step.device.platform, " ", step.device.device_kind));
-  plan.set_platform_version(step.device.platform_version);
+  SetDevice(step.device, plan);
   for (const std::string& note : step.notes) plan.add_notes(note);
   *plan.mutable_programs() = step.programs;
   plan.mutable_pruned()->Assign(step.pruned.begin(), step.pruned.end());

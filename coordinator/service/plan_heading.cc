@@ -21,6 +21,13 @@ v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh) {
   return plan;
 }
 
+void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan) {
+  plan.set_device(device.device_kind == device.platform
+                      ? device.platform
+                      : absl::StrCat(device.platform, " ", device.device_kind));
+  plan.set_platform_version(device.platform_version);
+}
+
 void NoteLeastMemory(int64_t bytes, v1::Plan& plan) {
   plan.set_least_memory_bytes(bytes);
   plan.add_notes(absl::StrCat("no plan fits ", plan.limit_bytes(),

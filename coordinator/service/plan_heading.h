@@ -6,12 +6,16 @@
 
 #include <cstdint>
 
+#include "coordinator/jobs/measurer.h"
 #include "coordinator/space/sharding.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::service {
 
 v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh);
+
+// What it was measured on.
+void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan);
 
 // Of a plan that does not fit: what the most frugal one needs.
 void NoteLeastMemory(int64_t bytes, v1::Plan& plan);

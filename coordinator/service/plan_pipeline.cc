@@ -33,15 +33,6 @@ class Stopwatch {
       std::chrono::steady_clock::now();
 };
 
-v1::DeviceSpec DeviceOf(const v1::PlanRequest& request,
-                        const space::Mesh& mesh) {
-  v1::DeviceSpec device;
-  device.set_platform(request.platform().empty() ? "cpu" : request.platform());
-  device.set_plugin_path(request.plugin_path());
-  device.set_device_count(static_cast<int>(space::DeviceCount(mesh)));
-  return device;
-}
-
 void Report(const PlanProgressFunction& report, const char* phase, int64_t done,
             int64_t total, const std::string& message = "") {
   v1::PlanProgress progress;
@@ -171,7 +162,17 @@ void NoteReplicated(MeasuredStep& step) {
           : absl::StrCat(" (", strategies[0].lost[0].reason, ")")));
 }
 
-// Explanations and what-ifs find the model again by the fingerprint of a plan.
+}  // namespace
+
+v1::DeviceSpec DeviceOf(const v1::PlanRequest& request,
+                        const space::Mesh& mesh) {
+  v1::DeviceSpec device;
+  device.set_platform(request.platform().empty() ? "cpu" : request.platform());
+  device.set_plugin_path(request.plugin_path());
+  device.set_device_count(static_cast<int>(space::DeviceCount(mesh)));
+  return device;
+}
+
 void KeepModel(const v1::PlanRequest& request,
                const PlanDependencies& dependencies, v1::Plan& plan) {
   const absl::Status kept = dependencies.store->RecordProgram(
@@ -181,8 +182,6 @@ void KeepModel(const v1::PlanRequest& request,
       "the store did not keep the model (", std::string(kept.message()),
       "): explain and what-if need it named with --model"));
 }
-
-}  // namespace
 
 v1::MeasureOptions DefaultMeasureOptions() {
   v1::MeasureOptions options;
@@ -199,9 +198,8 @@ v1::MeasureOptions DefaultMeasureOptions() {
   return options;
 }
 
-absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
-                                      jobs::Measurer* measurer) {
-  MeasuredStep step;
+absl::StatusOr<segmenter::Analysis> AnalyzeStep(
+    const v1::PlanRequest& request) {
   ASSIGN_OR_RETURN(const space::Mesh mesh, space::ReadMesh(request.mesh()));
   if (request.device_memory_bytes() < 0) {
     return absl::InvalidArgumentError("the device memory is negative");
@@ -210,8 +208,17 @@ absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
   RETURN_IF_ERROR(ir::RequireLiterals(module));
   ASSIGN_OR_RETURN(const segmenter::StrategyRequest strategies,
                    space::ReadRequest(request.strategies()));
-  ASSIGN_OR_RETURN(step.analysis,
-                   segmenter::Analyze(std::move(module), mesh, strategies));
+  return segmenter::Analyze(std::move(module), mesh, strategies);
+}
+
+namespace {
+
+absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
+                                          segmenter::Analysis analysis,
+                                          jobs::Measurer* measurer) {
+  MeasuredStep step;
+  step.analysis = std::move(analysis);
+  const space::Mesh& mesh = step.analysis.mesh;
   ASSIGN_OR_RETURN(step.device, measurer->Describe(DeviceOf(request, mesh)));
   space::KeyContext context;
   context.mesh = mesh;
@@ -228,12 +235,22 @@ absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
   return step;
 }
 
-absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
-                                         const PlanDependencies& dependencies,
-                                         const PlanProgressFunction& progress) {
+}  // namespace
+
+absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
+                                      jobs::Measurer* measurer) {
+  ASSIGN_OR_RETURN(segmenter::Analysis analysis, AnalyzeStep(request));
+  return OpenAnalyzed(request, std::move(analysis), measurer);
+}
+
+absl::StatusOr<MeasuredStep> MeasureAnalyzed(
+    const v1::PlanRequest& request, segmenter::Analysis analysis,
+    const PlanDependencies& dependencies,
+    const PlanProgressFunction& progress) {
   Stopwatch watch;
   Report(progress, "analyze", 0, 1);
-  ASSIGN_OR_RETURN(MeasuredStep step, OpenStep(request, dependencies.measurer));
+  ASSIGN_OR_RETURN(MeasuredStep step, OpenAnalyzed(request, std::move(analysis),
+                                                   dependencies.measurer));
   std::optional<int64_t> limit;
   if (request.device_memory_bytes() > 0) limit = request.device_memory_bytes();
   RETURN_IF_ERROR(Measure(request, dependencies, progress, limit, watch, step));
@@ -241,6 +258,19 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
   ASSIGN_OR_RETURN(step.measured, BuildProblem(step.analysis, step.space,
                                                step.results, limit));
   step.seconds.set_profile(watch.Lap());
+  return step;
+}
+
+absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
+                                         const PlanDependencies& dependencies,
+                                         const PlanProgressFunction& progress) {
+  Stopwatch watch;
+  ASSIGN_OR_RETURN(segmenter::Analysis analysis, AnalyzeStep(request));
+  const double analyzed = watch.Lap();
+  ASSIGN_OR_RETURN(
+      MeasuredStep step,
+      MeasureAnalyzed(request, std::move(analysis), dependencies, progress));
+  step.seconds.set_analyze(step.seconds.analyze() + analyzed);
   return step;
 }
 

@@ -48,6 +48,22 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
                                          const PlanDependencies& dependencies,
                                          const PlanProgressFunction& progress);
 
+// The same of a step that was analysed before, on the mesh of `analysis`.
+absl::StatusOr<MeasuredStep> MeasureAnalyzed(
+    const v1::PlanRequest& request, segmenter::Analysis analysis,
+    const PlanDependencies& dependencies, const PlanProgressFunction& progress);
+
+// The step of a request, analysed; what the request says is checked.
+absl::StatusOr<segmenter::Analysis> AnalyzeStep(const v1::PlanRequest& request);
+
+// What the programs of a request run on.
+v1::DeviceSpec DeviceOf(const v1::PlanRequest& request,
+                        const space::Mesh& mesh);
+
+// Explanations and what-ifs find the model again by the fingerprint of a plan.
+void KeepModel(const v1::PlanRequest& request,
+               const PlanDependencies& dependencies, v1::Plan& plan);
+
 absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                   const PlanDependencies& dependencies,
                                   const PlanProgressFunction& progress);

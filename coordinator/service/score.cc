@@ -29,31 +29,6 @@ double Weighted(const MeasuredStep& step,
   return sum;
 }
 
-void AddResharding(const MeasuredStep& step, const problem::Choice& nodes,
-                   std::vector<SegmentCost>& costs) {
-  const problem::PlanProblem& problem = step.measured.problem;
-  const auto& runs = step.measured.runs;
-  const auto add = [&](int table, int from, int to, int segment) {
-    const auto& entry = problem.tables[table].at(from, to);
-    costs[segment].resharding_seconds +=
-        ToSeconds(entry.value_or(problem::Picoseconds(0)));
-  };
-  for (const problem::SelfEdge& edge : problem.self_edges) {
-    for (size_t n = 0; n < nodes.size(); ++n) {
-      if (problem.nodes[n].type != edge.type) continue;
-      for (size_t copy = 1; copy < nodes[n].size(); ++copy) {
-        add(edge.table, nodes[n][copy - 1], nodes[n][copy],
-            runs[n].first_segment + static_cast<int>(copy));
-      }
-    }
-  }
-  // An edge leads from the earlier node to the later.
-  for (const problem::Edge& edge : problem.edges) {
-    add(edge.table, nodes[edge.from].back(), nodes[edge.to].front(),
-        runs[edge.to].first_segment);
-  }
-}
-
 std::vector<SegmentCost> CostsOf(const MeasuredStep& step,
                                  const exporting::SegmentChoice& choice,
                                  const problem::Choice& nodes) {
@@ -66,27 +41,62 @@ std::vector<SegmentCost> CostsOf(const MeasuredStep& step,
     for (int copy = 0; copy < run.count; ++copy) {
       const int segment = run.first_segment + copy;
       const int type = step.analysis.type_of_segment[segment];
-      const space::Configuration& configuration =
-          step.space.types[type].configurations[choice[segment]];
-      const problem::Config& config = configs[nodes[n][copy]];
-      SegmentCost& cost = costs[segment];
-      cost.seconds = ToSeconds(config.time);
-      cost.communication_seconds = std::clamp(
-          Weighted(step, configuration,
-                   [](const auto& it) { return it.communication_ns(); }),
-          0.0, cost.seconds);
-      cost.median_seconds = std::max(
-          cost.seconds, Weighted(step, configuration, [](const auto& it) {
-            return it.median_ns();
-          }));
-      cost.memory_bytes = config.persistent_bytes + config.saved_bytes;
+      costs[segment] =
+          CostOfSegment(step, type, choice[segment], configs[nodes[n][copy]]);
     }
   }
-  AddResharding(step, nodes, costs);
+  const std::vector<double> resharding =
+      ReshardingSeconds(step.measured.problem, nodes);
+  for (size_t s = 0; s < costs.size(); ++s) {
+    costs[s].resharding_seconds = resharding[s];
+  }
   return costs;
 }
 
 }  // namespace
+
+std::vector<double> ReshardingSeconds(const problem::PlanProblem& problem,
+                                      const problem::Choice& choice) {
+  std::vector<size_t> first = {0};  // copy of every node
+  for (const auto& copies : choice)
+    first.push_back(first.back() + copies.size());
+  std::vector<double> seconds(first.back(), 0);
+  const auto add = [&](int table, int from, int to, size_t copy) {
+    const auto& entry = problem.tables[table].at(from, to);
+    seconds[copy] += ToSeconds(entry.value_or(problem::Picoseconds(0)));
+  };
+  for (const problem::SelfEdge& edge : problem.self_edges) {
+    for (size_t n = 0; n < choice.size(); ++n) {
+      if (problem.nodes[n].type != edge.type) continue;
+      for (size_t copy = 1; copy < choice[n].size(); ++copy) {
+        add(edge.table, choice[n][copy - 1], choice[n][copy], first[n] + copy);
+      }
+    }
+  }
+  // An edge leads from the earlier node to the later.
+  for (const problem::Edge& edge : problem.edges) {
+    add(edge.table, choice[edge.from].back(), choice[edge.to].front(),
+        first[edge.to]);
+  }
+  return seconds;
+}
+
+SegmentCost CostOfSegment(const MeasuredStep& step, int type, int configuration,
+                          const problem::Config& config) {
+  const space::Configuration& it =
+      step.space.types[type].configurations[configuration];
+  SegmentCost cost;
+  cost.seconds = ToSeconds(config.time);
+  cost.communication_seconds = std::clamp(
+      Weighted(step, it,
+               [](const auto& row) { return row.communication_ns(); }),
+      0.0, cost.seconds);
+  cost.median_seconds = std::max(
+      cost.seconds,
+      Weighted(step, it, [](const auto& row) { return row.median_ns(); }));
+  cost.memory_bytes = config.persistent_bytes + config.saved_bytes;
+  return cost;
+}
 
 absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
                                   const exporting::SegmentChoice& choice) {

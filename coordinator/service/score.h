@@ -37,6 +37,15 @@ struct Score {
   std::vector<SegmentCost> segments;
 };
 
+// Of one segment of a type with a configuration that was measured, which costs
+// `config`; without resharding.
+SegmentCost CostOfSegment(const MeasuredStep& step, int type, int configuration,
+                          const problem::Config& config);
+
+// By copy, in the order of the nodes: what its borders with earlier ones take.
+std::vector<double> ReshardingSeconds(const problem::PlanProblem& problem,
+                                      const problem::Choice& choice);
+
 absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
                                   const exporting::SegmentChoice& choice);
 

@@ -39,6 +39,7 @@ struct Configuration {
   int64_t saved_bytes = 0;
   // Of these, what its program is given: the sums, and what it recomputes from.
   int64_t given_bytes = 0;
+  int64_t summed_bytes = 0;  // the sums over trips alone
   // In a group: what each segment in front of one adds to what is there while
   // its backward pass runs.
   int64_t replayed_bytes = 0;

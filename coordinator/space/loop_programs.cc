@@ -30,7 +30,8 @@ int64_t KeptTrips(const Analysis& analysis, const SegmentGraph& graph) {
   return trips;
 }
 
-// Trips of the loops that are looked through.
+}  // namespace
+
 int64_t OuterTrips(const Analysis& analysis, const SegmentGraph& graph) {
   int64_t trips = 1;
   for (size_t i = graph.input_count; i < graph.values.size(); ++i) {
@@ -40,15 +41,15 @@ int64_t OuterTrips(const Analysis& analysis, const SegmentGraph& graph) {
   return trips;
 }
 
-}  // namespace
-
 void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
                          const std::vector<v1::InputSpec>& inputs,
                          const KeyContext& context, const std::string& label,
-                         ProgramSet& programs, Configuration& configuration) {
+                         ProgramSet& programs, Configuration& configuration,
+                         const std::vector<int>& leaving) {
   const auto make = [&](ProgramExtent extent, const char* note) {
     extent.recompute = configuration.recompute;
-    extent.hands_on = configuration.role.hands_on;
+    extent.hands_on = configuration.role.hands_on && leaving.empty();
+    extent.leaving = leaving;
     return programs.Keep(
         SegmentProgram(analysis, graph, configuration.annotation, inputs,
                        context, extent),
@@ -77,6 +78,7 @@ void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
   for (Correction& correction : configuration.corrections) {
     correction.weight *= times;
   }
+  if (!leaving.empty()) return;
   configuration.corrections.push_back(
       {make({INT64_MAX, LoopSide::kOutside}, ", outside the loop"), 1});
 }

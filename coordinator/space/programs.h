@@ -58,6 +58,9 @@ struct ProgramExtent {
   bool recompute = false;  // forward values anew in the backward pass
   // What leaves, too; it is an output, so that no compiler drops it.
   bool hands_on = false;
+  // In place of the segment's outputs: value indices. What none of them needs
+  // is not written, but in segments with loops, where the compiler drops it.
+  std::vector<int> leaving;
 };
 
 // `inputs` are those of the step's arguments (inputs.h).

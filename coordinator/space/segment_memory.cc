@@ -138,9 +138,10 @@ void CountBytes(const Analysis &analysis, const SegmentGraph &graph,
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (!IsSumOverTrips(analysis, graph.values[i].origin)) continue;
     const ir::Shape &shape = analysis.module.at(graph.values[i].origin).shape;
-    configuration.given_bytes += BytesPerDevice(
+    configuration.summed_bytes += BytesPerDevice(
         shape, annotation.Of(static_cast<int>(i), shape, mesh), mesh);
   }
+  configuration.given_bytes += configuration.summed_bytes;
   const Replay replay = configuration.recompute
                             ? ReplayIn(analysis, graph, configuration.role)
                             : Replay();

@@ -38,6 +38,7 @@ class SegmentWriter {
       replay_ = ReplayIn(analysis, graph, {.hands_on = extent.hands_on});
       again_.resize(replay_.again.size(), -1);
     }
+    FindNeeded();
     if (module_.loops.empty()) return;
     for (size_t i = 0; i < graph.values.size(); ++i) {
       index_[Origin(static_cast<int>(i))] = static_cast<int>(i);
@@ -101,7 +102,22 @@ class SegmentWriter {
   bool IsInside(int i) const {
     return segmenter::TripsAround(analysis_, Origin(i)) > 1;
   }
+  // All, or what the outputs wanted are made of.
+  void FindNeeded() {
+    if (extent_.leaving.empty() || !module_.loops.empty()) return;
+    needed_.assign(graph_.values.size(), false);
+    for (const int i : extent_.leaving) needed_[i] = true;
+    for (int i = static_cast<int>(needed_.size()) - 1; i >= 0; --i) {
+      if (!needed_[i]) continue;
+      for (const int operand : graph_.values[i].operands) {
+        needed_[operand] = true;
+      }
+    }
+  }
+  bool IsNeeded(int i) const { return needed_.empty() || needed_[i]; }
+
   bool IsLeftOut(int i) const {
+    if (!IsNeeded(i)) return true;
     if (extent_.side == LoopSide::kBoth || graph_.is_input(i)) return false;
     if (extent_.side == LoopSide::kOutside) return IsInside(i);
     return !IsInside(i) && analysis_.plan.owner[Origin(i)] !=
@@ -118,6 +134,7 @@ class SegmentWriter {
   }
   bool IsRead(int value) const {
     const auto& users = graph_.values[value].users;
+    if (!IsNeeded(value)) return false;
     return extent_.side == LoopSide::kBoth ||
            std::any_of(users.begin(), users.end(), [&](int user) {
              return !IsLeftOut(user) && !Enters(user);
@@ -135,8 +152,15 @@ class SegmentWriter {
     return FindLinks(analysis_, graph_.segment);
   }
 
-  // Those of the segment, and what is left out would read.
+  // Those wanted, or those of the segment and what is left out would read.
   std::vector<int> Outputs() const {
+    if (!extent_.leaving.empty()) {
+      std::vector<int> outputs;
+      for (const int i : extent_.leaving) {
+        if (!IsLeftOut(i) && !Enters(i) && ids_[i] >= 0) outputs.push_back(i);
+      }
+      return outputs;
+    }
     if (extent_.side == LoopSide::kBoth) return graph_.outputs;
     std::vector<int> outputs;
     for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
@@ -213,7 +237,8 @@ class SegmentWriter {
     }
     WriteEntrances();
     for (int i = graph_.input_count; i < count; ++i) {
-      if (replay_.again[i]) again_[i] = WriteValue(i, ir::kNoLoop, true);
+      if (!replay_.again[i] || !IsNeeded(i)) continue;
+      again_[i] = WriteValue(i, ir::kNoLoop, true);
     }
     for (int i = graph_.input_count; i < count; ++i) {
       if (replay_.reader[i]) WriteOne(i, ir::kNoLoop);
@@ -224,7 +249,7 @@ class SegmentWriter {
     std::vector<int> entrances;
     std::vector<int64_t> values;
     for (size_t i = 0; i < ids_.size(); ++i) {
-      if (!replay_.entrance[i]) continue;
+      if (!replay_.entrance[i] || ids_[i] < 0) continue;
       entrances.push_back(static_cast<int>(i));
       values.push_back(ids_[i]);
     }
@@ -232,6 +257,7 @@ class SegmentWriter {
     for (int gradient : replay_.gradients) {
       if (ids_[gradient] >= 0) gradients.push_back(ids_[gradient]);
     }
+    if (gradients.empty()) return;  // the forward pass alone
     values.insert(values.end(), gradients.begin(), gradients.end());
     const std::vector<int64_t> behind = writer_.AddBarrier(values);
     for (size_t k = 0; k < entrances.size(); ++k) {
@@ -332,6 +358,7 @@ class SegmentWriter {
   ir::ModuleWriter writer_;
   std::vector<int64_t> ids_;
   std::vector<int> parameter_number_;
+  std::vector<char> needed_;                    // empty: everything is
   std::unordered_map<ir::ValueId, int> index_;  // where there are loops
   std::map<std::tuple<ir::LoopId, int64_t, Sharding>, int64_t> copies_;
   Replay replay_;

@@ -9,14 +9,6 @@
 namespace meshwright::pipeline {
 namespace {
 
-// One of every kind of memory; all are alike without a limit.
-std::vector<Schedule> Kinds(const PartitionProblem& problem,
-                            std::optional<Schedule> only) {
-  if (only.has_value()) return {*only};
-  if (!problem.memory_limit_bytes.has_value()) return {Schedule::k1F1B};
-  return {Schedule::k1F1B, Schedule::kEager1F1B, Schedule::kGpipe};
-}
-
 bool Faster(const StagesChoice::Chosen& a, const StagesChoice::Chosen& b) {
   if (!a.choice.chosen.has_value()) return false;
   return !b.choice.chosen.has_value() ||
@@ -25,11 +17,18 @@ bool Faster(const StagesChoice::Chosen& a, const StagesChoice::Chosen& b) {
 
 }  // namespace
 
+std::vector<Schedule> MemoryKinds(const PartitionProblem& problem,
+                                  std::optional<Schedule> only) {
+  if (only.has_value()) return {*only};
+  if (!problem.memory_limit_bytes.has_value()) return {Schedule::k1F1B};
+  return {Schedule::k1F1B, Schedule::kEager1F1B, Schedule::kGpipe};
+}
+
 absl::StatusOr<StagesChoice> ChooseStages(const PartitionProblem& problem,
                                           std::optional<Schedule> only,
                                           const problem::Interrupt& interrupt) {
   StagesChoice answer;
-  for (const Schedule kind : Kinds(problem, only)) {
+  for (const Schedule kind : MemoryKinds(problem, only)) {
     StagesChoice::Chosen made;
     ASSIGN_OR_RETURN(made.partition, PartitionStages(problem, kind, interrupt));
     if (!made.partition.partition.has_value()) {
@@ -40,7 +39,7 @@ absl::StatusOr<StagesChoice> ChooseStages(const PartitionProblem& problem,
       }
       continue;
     }
-    made.stages = StagesOf(problem, *made.partition.partition);
+    made.stages = StagesOf(problem, *made.partition.partition, kind);
     ASSIGN_OR_RETURN(made.choice, Choose(made.stages, only, interrupt));
     if (!answer.chosen.has_value() || Faster(made, *answer.chosen)) {
       answer.chosen = std::move(made);

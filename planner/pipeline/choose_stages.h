@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "planner/pipeline/choose.h"
@@ -31,6 +32,10 @@ struct StagesChoice {
   // When nothing fits the limit; empty also then: no limit would do.
   std::optional<int64_t> least_bytes;
 };
+
+// One schedule of every kind of memory; all are alike without a limit.
+std::vector<Schedule> MemoryKinds(const PartitionProblem& problem,
+                                  std::optional<Schedule> only);
 
 absl::StatusOr<StagesChoice> ChooseStages(
     const PartitionProblem& problem,

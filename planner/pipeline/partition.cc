@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "base/status_macros.h"
-#include "planner/pipeline/orders.h"
 #include "planner/pipeline/partition_table.h"
 
 namespace meshwright::pipeline {
@@ -79,7 +78,7 @@ class Search {
 
  private:
   // Where there is no time for a single program: everything on one mesh, and as
-  // a bound every segment where it is fastest.
+  // a bound every segment where it is fastest; where stages are no sums, none.
   absl::Status GiveOneStage() {
     Picoseconds sum{0};
     Picoseconds slowest{0};
@@ -93,20 +92,17 @@ class Search {
       sum += *least;
       slowest = std::max(slowest, *least);
     }
-    const int held = WarmUpForwards(schedule_, 1, problem_.micro_batches);
+    const int held = HeldAt(problem_, schedule_, 1);
     for (size_t mesh = 0; mesh < problem_.meshes.size(); ++mesh) {
-      const bool runs = std::all_of(
-          problem_.segments.begin(), problem_.segments.end(),
-          [mesh](const auto& costs) { return costs[mesh].has_value(); });
-      if (!runs || problem_.meshes[mesh].devices > problem_.devices) continue;
-      const Partition partition = {
-          {0, problem_.Segments(), static_cast<int>(mesh)}};
-      const Stage stage = StagesOf(problem_, partition).stages[0];
+      if (problem_.meshes[mesh].devices > problem_.devices) continue;
+      const StageOnMesh all = {0, problem_.Segments(), static_cast<int>(mesh)};
+      const std::optional<Stage> stage = CostOf(problem_, all, held);
+      if (!stage.has_value()) continue;
       const int64_t bytes =
-          stage.persistent_bytes + held * stage.activation_bytes;
+          stage->persistent_bytes + held * stage->activation_bytes;
       if (bytes > problem_.memory_limit_bytes.value_or(bytes)) continue;
-      const Picoseconds time = stage.forward + stage.Backward();
-      Offer({partition, time, time});
+      const Picoseconds time = stage->forward + stage->Backward();
+      Offer({{all}, time, time});
     }
     if (!answer_.partition.has_value()) {
       return absl::DeadlineExceededError(
@@ -158,6 +154,7 @@ absl::StatusOr<PartitionAnswer> PartitionStages(
         "too large a table; join segments, or give meshes of more devices");
   }
   PartitionAnswer answer;
+  RETURN_IF_ERROR(table.Fill());
   RETURN_IF_ERROR(Search(problem, schedule, table, interrupt, answer).Run());
   answer.elapsed = std::chrono::steady_clock::now() - begin;
   return answer;

@@ -20,6 +20,8 @@
 // WarmUpForwards(schedule, q) micro-batches beside its persistent bytes. Only
 // with a limit does the program count stages, and no further than the schedule
 // does.
+// Where stages are no sums of segments the same holds: the program goes through
+// stages, whatever they cost.
 // In → Out: a problem and the schedule whose memory counts → the partition with
 // a certified bound, or that none fits with the least memory that any needs.
 // Anytime: a deadline or a stop gives the best so far with the bound so far;

@@ -24,13 +24,8 @@ class Enumeration {
     }
     for (int end = first + 1; end <= problem_.Segments(); ++end) {
       for (size_t mesh = 0; mesh < problem_.meshes.size(); ++mesh) {
-        if (!problem_.segments[end - 1][mesh].has_value()) continue;
-        bool runs = true;
-        for (int i = first; i < end; ++i) {
-          runs = runs && problem_.segments[i][mesh].has_value();
-        }
         const int64_t left = devices - problem_.meshes[mesh].devices;
-        if (!runs || left < 0) continue;
+        if (left < 0) continue;
         partition_.push_back({first, end, static_cast<int>(mesh)});
         Extend(end, left);
         partition_.pop_back();
@@ -55,11 +50,20 @@ class Enumeration {
       const StageOnMesh& stage = partition_[s];
       int64_t time = 0;
       int64_t bytes = 0;
-      for (int i = stage.first; i < stage.end; ++i) {
-        const Stage& cost = *problem_.segments[i][stage.mesh];
-        time +=
-            (cost.forward + cost.backward_input + cost.backward_weight).count();
-        bytes += cost.persistent_bytes + InFlight(s) * cost.activation_bytes;
+      const auto add = [&](const std::optional<Stage>& cost) {
+        if (!cost.has_value()) return false;
+        time += (cost->forward + cost->backward_input + cost->backward_weight)
+                    .count();
+        bytes += cost->persistent_bytes + InFlight(s) * cost->activation_bytes;
+        return true;
+      };
+      if (problem_.stage_costs) {
+        const bool limited = problem_.memory_limit_bytes.has_value();
+        const auto held = static_cast<int>(limited ? InFlight(s) : 1);
+        if (!add(problem_.stage_costs(stage, held))) return;
+      }
+      for (int i = stage.first; i < stage.end && !problem_.stage_costs; ++i) {
+        if (!add(problem_.segments[i][stage.mesh])) return;
       }
       const bool last = s + 1 == partition_.size();
       const Transfer border =
@@ -87,6 +91,39 @@ class Enumeration {
   Partition partition_;
   ExhaustivePartition best_;
 };
+
+// SplitMix64 (Steele, Lea, Flood 2014).
+uint64_t Mixed(uint64_t state) {
+  state += 0x9e3779b97f4a7c15;
+  state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9;
+  state = (state ^ (state >> 27)) * 0x94d049bb133111eb;
+  return state ^ (state >> 31);
+}
+
+// A cost of its own for every stage, mesh and number of micro-batches held:
+// nothing adds up, and holding more may take less.
+void CostByStage(uint64_t seed, const PartitionKind& kind,
+                 PartitionProblem& problem) {
+  problem.segments.clear();
+  problem.stage_costs = [seed, kind](const StageOnMesh& stage,
+                                     int held) -> std::optional<Stage> {
+    uint64_t state = seed;
+    for (const int it : {stage.first, stage.end, stage.mesh, held}) {
+      state = Mixed(state + static_cast<uint64_t>(it));
+    }
+    const auto upto = [&](int64_t largest) {
+      state = Mixed(state);
+      return static_cast<int64_t>(state % static_cast<uint64_t>(largest + 1));
+    };
+    if (kind.gaps && upto(3) == 0) return std::nullopt;
+    const int64_t longest = (stage.end - stage.first) * kind.longest;
+    Stage cost{Picoseconds(1 + upto(longest)), Picoseconds(upto(longest)),
+               Picoseconds(upto(longest))};
+    cost.activation_bytes = upto(100);
+    cost.persistent_bytes = upto(1000);
+    return cost;
+  };
+}
 
 }  // namespace
 
@@ -135,6 +172,7 @@ PartitionProblem RandomPartition(uint64_t seed, const PartitionKind& kind) {
                                  Picoseconds(upto(kind.longest / 2))});
     }
   }
+  if (kind.tables) CostByStage(seed, kind, problem);
   return problem;
 }
 

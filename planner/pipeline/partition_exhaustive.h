@@ -25,7 +25,8 @@ struct PartitionKind {
   int micro_batches = 8;
   bool overlap = true;
   int64_t longest = 1000;
-  bool gaps = false;  // some segments run on some meshes only
+  bool gaps = false;    // some segments run on some meshes only
+  bool tables = false;  // stages are no sums of segments
 };
 
 // No memory limit.

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "planner/pipeline/orders.h"
 #include "planner/pipeline/validate.h"
 
 namespace meshwright::pipeline {
@@ -106,8 +107,11 @@ absl::Status ValidateSums(const PartitionProblem& problem) {
 }  // namespace
 
 absl::Status Validate(const PartitionProblem& problem) {
-  const size_t segments = problem.segments.size();
+  const auto segments = static_cast<size_t>(problem.Segments());
   if (segments == 0) return Bad("segments is empty; give at least one");
+  if (problem.stage_costs && !problem.segments.empty()) {
+    return Bad("segments and stage costs are both given; give one of them");
+  }
   if (segments > kMostSegments) {
     return Bad(absl::StrCat("segments has ", segments, " entries; at most ",
                             kMostSegments,
@@ -126,8 +130,8 @@ absl::Status Validate(const PartitionProblem& problem) {
                             kMostForwards / static_cast<int64_t>(segments),
                             " are simulated"));
   }
-  for (int i = 0; i < problem.Segments(); ++i) {
-    RETURN_IF_ERROR(ValidateSegment(problem, i));
+  for (size_t i = 0; i < problem.segments.size(); ++i) {
+    RETURN_IF_ERROR(ValidateSegment(problem, static_cast<int>(i)));
   }
   for (size_t i = 0; i < problem.borders.size(); ++i) {
     if (std::min(problem.borders[i].forward, problem.borders[i].backward)
@@ -144,25 +148,39 @@ absl::Status Validate(const PartitionProblem& problem) {
   return ValidateSums(problem);
 }
 
+int HeldAt(const PartitionProblem& problem, Schedule schedule, int from_here) {
+  if (!problem.memory_limit_bytes.has_value()) return 1;
+  return WarmUpForwards(schedule, from_here, problem.micro_batches);
+}
+
+std::optional<Stage> CostOf(const PartitionProblem& problem,
+                            const StageOnMesh& stage, int held) {
+  if (problem.stage_costs) return problem.stage_costs(stage, held);
+  Stage sum;
+  int64_t delayed = 0;
+  for (int i = stage.first; i < stage.end; ++i) {
+    const std::optional<Stage>& segment = problem.segments[i][stage.mesh];
+    if (!segment.has_value()) return std::nullopt;
+    sum.forward += segment->forward;
+    sum.backward_input += segment->backward_input;
+    sum.backward_weight += segment->backward_weight;
+    sum.activation_bytes += segment->activation_bytes;
+    sum.persistent_bytes += segment->persistent_bytes;
+    delayed += segment->DelayedBytes();
+  }
+  sum.delayed_bytes = delayed;
+  return sum;
+}
+
 PipelineProblem StagesOf(const PartitionProblem& problem,
-                         const Partition& partition) {
+                         const Partition& partition, Schedule schedule) {
   PipelineProblem made;
   made.micro_batches = problem.micro_batches;
   made.overlap = problem.overlap;
+  int from_here = static_cast<int>(partition.size());
   for (const StageOnMesh& part : partition) {
-    Stage stage;
-    int64_t delayed = 0;
-    for (int i = part.first; i < part.end; ++i) {
-      const Stage& segment = *problem.segments[i][part.mesh];
-      stage.forward += segment.forward;
-      stage.backward_input += segment.backward_input;
-      stage.backward_weight += segment.backward_weight;
-      stage.activation_bytes += segment.activation_bytes;
-      stage.persistent_bytes += segment.persistent_bytes;
-      delayed += segment.DelayedBytes();
-    }
-    stage.delayed_bytes = delayed;
-    made.stages.push_back(stage);
+    const int held = HeldAt(problem, schedule, from_here--);
+    made.stages.push_back(*CostOf(problem, part, held));
     if (part.end < problem.Segments()) {
       made.transfers.push_back(problem.borders[part.end - 1]);
     }

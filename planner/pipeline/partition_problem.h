@@ -4,15 +4,18 @@
 //   segments   0   1   2 | 3   4 | 5   6   7
 //   stages      1x4          1x2     1x2        of 8 devices
 //
-// Concept: a stage is a run of neighbouring segments on one mesh; its times and
-// bytes are the sums of its segments' on that mesh. The meshes of all stages
-// together have at most `devices` devices. Where two stages meet, the tensors
-// of that border travel.
+// Concept: a stage is a run of neighbouring segments on one mesh. What it costs
+// is the sum of its segments' times and bytes on that mesh, or whatever
+// `stage_costs` says: a run planned as a whole costs less than segments planned
+// one by one, and a plan that has to hold more activations takes longer. The
+// meshes of all stages together have at most `devices` devices. Where two
+// stages meet, the tensors of that border travel.
 // Units: picoseconds per micro-batch; bytes per device of the mesh.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_PARTITION_PROBLEM_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_PARTITION_PROBLEM_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,27 +30,6 @@ struct MeshShape {
   int64_t devices = 1;
 };
 
-struct PartitionProblem {
-  std::vector<MeshShape> meshes;
-  // [segment][mesh]; none: the segment cannot run there.
-  std::vector<std::vector<std::optional<Stage>>> segments;
-  std::vector<Transfer> borders;  // [i]: between segments i and i + 1
-  int64_t devices = 1;
-  int micro_batches = 1;
-  bool overlap = true;
-  std::optional<int64_t> memory_limit_bytes;  // of every device
-
-  int Segments() const { return static_cast<int>(segments.size()); }
-};
-
-inline constexpr int kMostSegments = 1024;
-inline constexpr int kMostMeshes = 64;
-inline constexpr int64_t kMostPartitionDevices = int64_t{1} << 20;
-
-// kInvalidArgument in one sentence that names the field, as written in the JSON
-// format. Everything run one after the other ends within problem::kLongestTime.
-absl::Status Validate(const PartitionProblem& problem);
-
 struct StageOnMesh {
   int first = 0;  // segment
   int end = 0;    // one past the last
@@ -58,9 +40,49 @@ struct StageOnMesh {
 
 using Partition = std::vector<StageOnMesh>;
 
-// The stages of a partition of a valid problem.
+// A run of segments as one stage that holds the activations of `held`
+// micro-batches at once; none: it cannot be one. Asked several times, it says
+// the same.
+using StageCosts =
+    std::function<std::optional<Stage>(const StageOnMesh& stage, int held)>;
+
+struct PartitionProblem {
+  std::vector<MeshShape> meshes;
+  // [segment][mesh]; none: the segment cannot run there.
+  std::vector<std::vector<std::optional<Stage>>> segments;
+  // In place of sums; `segments` is empty then.
+  StageCosts stage_costs;
+  std::vector<Transfer> borders;  // [i]: between segments i and i + 1
+  int64_t devices = 1;
+  int micro_batches = 1;
+  bool overlap = true;
+  std::optional<int64_t> memory_limit_bytes;  // of every device
+
+  int Segments() const {
+    return static_cast<int>(stage_costs ? borders.size() + 1 : segments.size());
+  }
+};
+
+inline constexpr int kMostSegments = 1024;
+inline constexpr int kMostMeshes = 64;
+inline constexpr int64_t kMostPartitionDevices = int64_t{1} << 20;
+
+// kInvalidArgument in one sentence that names the field, as written in the JSON
+// format. Everything run one after the other ends within problem::kLongestTime;
+// where `stage_costs` says what a stage costs, PartitionStages checks that.
+absl::Status Validate(const PartitionProblem& problem);
+
+// For how many micro-batches a stage has to have room that is the last but
+// `from_here` - 1; 1 where there is no limit that would ask.
+int HeldAt(const PartitionProblem& problem, Schedule schedule, int from_here);
+
+// A stage of a valid problem; none: it cannot run there.
+std::optional<Stage> CostOf(const PartitionProblem& problem,
+                            const StageOnMesh& stage, int held);
+
+// The stages of a partition of a valid problem, all of which can run.
 PipelineProblem StagesOf(const PartitionProblem& problem,
-                         const Partition& partition);
+                         const Partition& partition, Schedule schedule);
 
 }  // namespace meshwright::pipeline
 

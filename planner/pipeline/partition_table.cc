@@ -4,8 +4,10 @@
 #include <limits>
 #include <numeric>
 
-#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "planner/pipeline/orders.h"
+#include "planner/pipeline/validate.h"
 
 namespace meshwright::pipeline {
 namespace {
@@ -46,11 +48,44 @@ PartitionTable::PartitionTable(const PartitionProblem& problem,
       ++counts_;
     }
   }
-  for (size_t mesh = 0; mesh < problem.meshes.size(); ++mesh) {
+}
+
+absl::Status PartitionTable::Fill() {
+  if (!problem_.stage_costs) {
+    SumUp();
+    return {};
+  }
+  const int segments = problem_.Segments();
+  costs_.resize(Place(segments, segments + 1, 0, 0));
+  for (int first = 0; first < segments; ++first) {
+    for (int end = first + 1; end <= segments; ++end) {
+      for (int mesh = 0; mesh < static_cast<int>(mesh_devices_.size());
+           ++mesh) {
+        if (mesh_devices_[mesh] > devices_) continue;
+        for (int after = 0; after < counts_; ++after) {
+          const std::optional<Stage> cost =
+              problem_.stage_costs({first, end, mesh}, Held(after));
+          if (!cost.has_value()) continue;
+          RETURN_IF_ERROR(ValidateStage(
+              *cost,
+              absl::StrCat("the stage of segments ", first, " to ", end - 1)));
+          costs_[Place(first, end, mesh, after)] = {
+              (cost->forward + cost->Backward()).count(),
+              cost->persistent_bytes, cost->activation_bytes};
+        }
+      }
+    }
+  }
+  return CheckLongest();
+}
+
+void PartitionTable::SumUp() {
+  const int segments = problem_.Segments();
+  for (size_t mesh = 0; mesh < problem_.meshes.size(); ++mesh) {
     std::vector<Costs>& sums = before_.emplace_back(segments + 1);
     std::vector<int>& lacking = lacking_.emplace_back(segments + 1, 0);
     for (int i = 0; i < segments; ++i) {
-      const auto& cost = problem.segments[i][mesh];
+      const auto& cost = problem_.segments[i][mesh];
       sums[i + 1] = sums[i];
       lacking[i + 1] = lacking[i] + !cost.has_value();
       if (!cost.has_value()) continue;
@@ -61,20 +96,83 @@ PartitionTable::PartitionTable(const PartitionProblem& problem,
   }
 }
 
+// The partition that takes longest, and the bytes of the largest stage.
+absl::Status PartitionTable::CheckLongest() const {
+  const int segments = problem_.Segments();
+  std::vector<int64_t> longest(segments + 1, 0);
+  for (int first = segments - 1; first >= 0; --first) {
+    Stages(first, [&](const StageOnMesh& stage) {
+      for (int after = 0; after < counts_; ++after) {
+        const std::optional<Costs> costs = At(stage, after);
+        if (!costs.has_value()) continue;
+        longest[first] =
+            std::max(longest[first],
+                     problem::SaturatingAdd(
+                         problem::SaturatingAdd(costs->time, Border(stage.end)),
+                         longest[stage.end]));
+      }
+    });
+  }
+  if (problem::SaturatingMultiply(longest[0], problem_.micro_batches) >
+      problem::kLongestTime.count()) {
+    return absl::InvalidArgumentError(
+        "micro_batches times all stages and borders is more than the planner "
+        "can add up; give shorter times");
+  }
+  return {};
+}
+
 int64_t PartitionTable::Size() const {
-  return (problem_.Segments() + int64_t{1}) * counts_ * (devices_ + 1);
+  const int segments = problem_.Segments();
+  const int64_t rows = (segments + int64_t{1}) * counts_;
+  if (!problem_.stage_costs) return rows * (devices_ + 1);
+  return rows * (devices_ + 1) +
+         static_cast<int64_t>(Place(segments, segments + 1, 0, 0)) * 4;
 }
 
 double PartitionTable::Work() const {
-  return static_cast<double>(Size()) * problem_.Segments() *
+  return static_cast<double>(problem_.Segments() + 1) * counts_ *
+         static_cast<double>(devices_ + 1) * problem_.Segments() *
          static_cast<double>(mesh_devices_.size());
 }
 
-PartitionTable::Costs PartitionTable::Sum(int first, int end, int mesh) const {
-  const Costs& high = before_[mesh][end];
-  const Costs& low = before_[mesh][first];
-  return {high.time - low.time, high.persistent_bytes - low.persistent_bytes,
-          high.activation_bytes - low.activation_bytes};
+// Stages by first segment, end, mesh and how many follow.
+size_t PartitionTable::Place(int first, int end, int mesh, int after) const {
+  const auto segments = static_cast<size_t>(problem_.Segments());
+  const auto from = static_cast<size_t>(first);
+  const size_t before =
+      from * segments - from * (from + 1) / 2 + static_cast<size_t>(end);
+  return ((before - 1) * mesh_devices_.size() + mesh) * counts_ + after;
+}
+
+std::optional<PartitionTable::Costs> PartitionTable::Sum(
+    const StageOnMesh& stage) const {
+  const auto& lacking = lacking_[stage.mesh];
+  if (lacking[stage.end] != lacking[stage.first]) return std::nullopt;
+  const Costs& high = before_[stage.mesh][stage.end];
+  const Costs& low = before_[stage.mesh][stage.first];
+  return Costs{high.time - low.time,
+               high.persistent_bytes - low.persistent_bytes,
+               high.activation_bytes - low.activation_bytes};
+}
+
+std::optional<PartitionTable::Costs> PartitionTable::At(
+    const StageOnMesh& stage, int after) const {
+  if (costs_.empty()) return Sum(stage);
+  return costs_[Place(stage.first, stage.end, stage.mesh, after)];
+}
+
+std::optional<PartitionTable::Costs> PartitionTable::Fitting(
+    const StageOnMesh& stage, int after, Picoseconds bound) const {
+  const std::optional<Costs> costs = At(stage, after);
+  if (!costs.has_value() || Part(stage, costs->time) > bound.count()) {
+    return std::nullopt;
+  }
+  if (problem_.memory_limit_bytes.has_value() &&
+      BytesAt(*costs, after) > *problem_.memory_limit_bytes) {
+    return std::nullopt;
+  }
+  return costs;
 }
 
 int64_t PartitionTable::Border(int end) const {
@@ -82,17 +180,11 @@ int64_t PartitionTable::Border(int end) const {
   return Both(problem_.borders[end - 1]);
 }
 
-int64_t PartitionTable::Part(int first, int end, int64_t time) const {
-  if (!problem_.overlap) return time + Border(first) + Border(end);
-  if (end == problem_.Segments()) return time;
-  const Transfer& border = problem_.borders[end - 1];
+int64_t PartitionTable::Part(const StageOnMesh& stage, int64_t time) const {
+  if (!problem_.overlap) return time + Border(stage.first) + Border(stage.end);
+  if (stage.end == problem_.Segments()) return time;
+  const Transfer& border = problem_.borders[stage.end - 1];
   return std::max({time, border.forward.count(), border.backward.count()});
-}
-
-int64_t PartitionTable::BytesAt(const Costs& costs, int stages_after) const {
-  return costs.persistent_bytes +
-         costs.activation_bytes * WarmUpForwards(schedule_, stages_after + 1,
-                                                 problem_.micro_batches);
 }
 
 template <typename From>
@@ -104,11 +196,8 @@ void PartitionTable::CountsBehind(int after, const From& from) const {
 template <typename Visit>
 void PartitionTable::Stages(int first, const Visit& visit) const {
   for (int end = first + 1; end <= problem_.Segments(); ++end) {
-    for (size_t mesh = 0; mesh < mesh_devices_.size(); ++mesh) {
-      if (mesh_devices_[mesh] > devices_) continue;
-      if (!Runs(first, end, static_cast<int>(mesh))) continue;
-      visit(end, static_cast<int>(mesh),
-            Sum(first, end, static_cast<int>(mesh)));
+    for (int mesh = 0; mesh < static_cast<int>(mesh_devices_.size()); ++mesh) {
+      if (mesh_devices_[mesh] <= devices_) visit(StageOnMesh{first, end, mesh});
     }
   }
 }
@@ -116,30 +205,28 @@ void PartitionTable::Stages(int first, const Visit& visit) const {
 absl::StatusOr<std::optional<PartitionTable::Solved>> PartitionTable::Solve(
     Picoseconds bound, const problem::Interrupt& interrupt) {
   const int segments = problem_.Segments();
-  const int64_t limit =
-      problem_.memory_limit_bytes.value_or(std::numeric_limits<int64_t>::max());
-  least_.assign(static_cast<size_t>(Size()), kNever);
+  least_.assign(Row(segments + 1, 0), kNever);
   bool stopped = false;
   for (int first = segments - 1; first >= 0; --first) {
-    Stages(first, [&](int end, int mesh, const Costs& costs) {
-      if (stopped || Part(first, end, costs.time) > bound.count()) return;
-      stopped = interrupt.Possible() && interrupt.Requested();
-      const int64_t devices = mesh_devices_[mesh];
-      const int64_t time = costs.time + Border(end);
-      for (int after = 0; after < counts_; ++after) {
-        if (problem_.memory_limit_bytes.has_value() &&
-            BytesAt(costs, after) > limit) {
-          break;
-        }
+    Stages(first, [&](const StageOnMesh& stage) {
+      stopped = stopped || (interrupt.Possible() && interrupt.Requested());
+      if (stopped) return;
+      const int64_t devices = mesh_devices_[stage.mesh];
+      // The last stage has none after it.
+      const int counts = stage.end == segments ? 1 : counts_;
+      for (int after = 0; after < counts; ++after) {
+        const std::optional<Costs> costs = Fitting(stage, after, bound);
+        if (!costs.has_value()) continue;
+        const int64_t time = costs->time + Border(stage.end);
         int64_t* const row = &least_[Row(first, after)];
-        if (end == segments) {
+        if (stage.end == segments) {
           for (int64_t d = devices; d <= devices_; ++d) {
             row[d] = std::min(row[d], time);
           }
-          break;  // the last stage
+          continue;
         }
         CountsBehind(after, [&](int next) {
-          const int64_t* const from = &least_[Row(end, next)];
+          const int64_t* const from = &least_[Row(stage.end, next)];
           for (int64_t d = devices; d <= devices_; ++d) {
             row[d] = std::min(row[d], time + from[d - devices]);
           }
@@ -148,91 +235,91 @@ absl::StatusOr<std::optional<PartitionTable::Solved>> PartitionTable::Solve(
     });
   }
   if (stopped) return absl::CancelledError("interrupted");
-  int64_t best = kNever;
+  if (BestCount() < 0) return std::nullopt;
+  return Follow(bound);
+}
+
+// How many stages follow the first one of the best partition; -1: none.
+int PartitionTable::BestCount() const {
+  int best = -1;
+  int64_t least = kNever;
   for (int after = 0; after < counts_; ++after) {
-    best = std::min(best, least_[Row(0, after) + devices_]);
+    const int64_t sum = least_[Row(0, after) + devices_];
+    if (sum >= least) continue;
+    least = sum;
+    best = after;
   }
-  if (best >= kNever) return std::nullopt;
-  Solved solved{Follow(bound), Picoseconds(best), Picoseconds(0)};
-  for (const StageOnMesh& stage : solved.partition) {
-    const int64_t time = Sum(stage.first, stage.end, stage.mesh).time;
-    solved.slowest = std::max(solved.slowest,
-                              Picoseconds(Part(stage.first, stage.end, time)));
-  }
-  return solved;
+  return best;
 }
 
 // The first stage, by end and then mesh, that leads to the least sum; and so
 // on.
-Partition PartitionTable::Follow(Picoseconds bound) const {
+PartitionTable::Solved PartitionTable::Follow(Picoseconds bound) const {
   const int segments = problem_.Segments();
-  int after = 0;
-  for (int other = 1; other < counts_; ++other) {
-    if (least_[Row(0, other) + devices_] < least_[Row(0, after) + devices_]) {
-      after = other;
-    }
-  }
-  Partition partition;
+  int after = BestCount();
+  Solved solved;
+  solved.sum = Picoseconds(least_[Row(0, after) + devices_]);
   int64_t left = devices_;
   for (int first = 0; first < segments;) {
     const int64_t wanted = least_[Row(first, after) + left];
-    bool found = false;
+    std::optional<StageOnMesh> found;
     int next_after = 0;
-    StageOnMesh stage{first, 0, 0};
-    Stages(first, [&](int end, int mesh, const Costs& costs) {
-      if (found || mesh_devices_[mesh] > left) return;
-      if (Part(first, end, costs.time) > bound.count()) return;
-      if (problem_.memory_limit_bytes.has_value() &&
-          BytesAt(costs, after) > *problem_.memory_limit_bytes) {
-        return;
-      }
-      const int64_t time = costs.time + Border(end);
+    int64_t found_time = 0;
+    Stages(first, [&](const StageOnMesh& stage) {
+      if (found.has_value() || mesh_devices_[stage.mesh] > left) return;
+      const std::optional<Costs> costs = Fitting(stage, after, bound);
+      if (!costs.has_value()) return;
+      const int64_t time = costs->time + Border(stage.end);
       const auto take = [&](int next) {
-        found = true;
-        stage.end = end;
-        stage.mesh = mesh;
+        found = stage;
         next_after = next;
+        found_time = costs->time;
       };
-      if (end == segments) {
+      if (stage.end == segments) {
         if (after == 0 && time == wanted) take(0);
         return;
       }
       CountsBehind(after, [&](int next) {
-        if (found) return;
+        if (found.has_value()) return;
         const int64_t behind =
-            least_[Row(end, next) + left - mesh_devices_[mesh]];
+            least_[Row(stage.end, next) + left - mesh_devices_[stage.mesh]];
         if (time + behind == wanted) take(next);
       });
     });
-    partition.push_back(stage);
-    left -= mesh_devices_[stage.mesh];
+    solved.partition.push_back(*found);
+    solved.slowest =
+        std::max(solved.slowest, Picoseconds(Part(*found, found_time)));
+    left -= mesh_devices_[found->mesh];
     after = next_after;
-    first = stage.end;
+    first = found->end;
   }
-  return partition;
+  return solved;
 }
 
 absl::StatusOr<std::optional<int64_t>> PartitionTable::LeastBytes(
     const problem::Interrupt& interrupt) {
   const int segments = problem_.Segments();
-  least_.assign(static_cast<size_t>(Size()), kNever);
+  least_.assign(Row(segments + 1, 0), kNever);
   bool stopped = false;
   for (int first = segments - 1; first >= 0; --first) {
-    Stages(first, [&](int end, int mesh, const Costs& costs) {
+    Stages(first, [&](const StageOnMesh& stage) {
+      stopped = stopped || (interrupt.Possible() && interrupt.Requested());
       if (stopped) return;
-      stopped = interrupt.Possible() && interrupt.Requested();
-      const int64_t devices = mesh_devices_[mesh];
-      for (int after = 0; after < counts_; ++after) {
-        const int64_t bytes = BytesAt(costs, after);
+      const int64_t devices = mesh_devices_[stage.mesh];
+      const int counts = stage.end == segments ? 1 : counts_;
+      for (int after = 0; after < counts; ++after) {
+        const std::optional<Costs> costs = At(stage, after);
+        if (!costs.has_value()) continue;
+        const int64_t bytes = BytesAt(*costs, after);
         int64_t* const row = &least_[Row(first, after)];
-        if (end == segments) {
+        if (stage.end == segments) {
           for (int64_t d = devices; d <= devices_; ++d) {
             row[d] = std::min(row[d], bytes);
           }
-          break;
+          continue;
         }
         CountsBehind(after, [&](int next) {
-          const int64_t* const from = &least_[Row(end, next)];
+          const int64_t* const from = &least_[Row(stage.end, next)];
           for (int64_t d = devices; d <= devices_; ++d) {
             row[d] = std::min(row[d], std::max(bytes, from[d - devices]));
           }
@@ -241,19 +328,20 @@ absl::StatusOr<std::optional<int64_t>> PartitionTable::LeastBytes(
     });
   }
   if (stopped) return absl::CancelledError("interrupted");
-  int64_t best = kNever;
-  for (int after = 0; after < counts_; ++after) {
-    best = std::min(best, least_[Row(0, after) + devices_]);
-  }
-  if (best >= kNever) return std::optional<int64_t>();
-  return std::optional<int64_t>(best);
+  const int best = BestCount();
+  if (best < 0) return std::optional<int64_t>();
+  return std::optional<int64_t>(least_[Row(0, best) + devices_]);
 }
 
 std::vector<Picoseconds> PartitionTable::SlowestParts() const {
   std::vector<Picoseconds> parts;
   for (int first = 0; first < problem_.Segments(); ++first) {
-    Stages(first, [&](int end, int, const Costs& costs) {
-      parts.emplace_back(Part(first, end, costs.time));
+    Stages(first, [&](const StageOnMesh& stage) {
+      const int counts = costs_.empty() ? 1 : counts_;
+      for (int after = 0; after < counts; ++after) {
+        const std::optional<Costs> costs = At(stage, after);
+        if (costs.has_value()) parts.emplace_back(Part(stage, costs->time));
+      }
     });
   }
   std::sort(parts.begin(), parts.end());

@@ -13,6 +13,8 @@
 #include <optional>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "planner/pipeline/partition_problem.h"
 #include "planner/problem/interrupt.h"
 
@@ -23,7 +25,12 @@ class PartitionTable {
   // Of a valid problem; keeps a reference to it.
   PartitionTable(const PartitionProblem& problem, Schedule schedule);
 
-  // Entries of one table, and about how many steps one program takes.
+  // Before anything else: asks for the costs of all stages, where they are no
+  // sums. kInvalidArgument for one that is no stage, or where they add up to
+  // more than the planner can hold.
+  absl::Status Fill();
+
+  // Entries of all tables, and about how many steps one program takes.
   int64_t Size() const;
   double Work() const;
 
@@ -52,24 +59,35 @@ class PartitionTable {
     int64_t activation_bytes = 0;
   };
 
-  bool Runs(int first, int end, int mesh) const {
-    return lacking_[mesh][end] == lacking_[mesh][first];
-  }
-  Costs Sum(int first, int end, int mesh) const;
+  // Of a stage that so many follow; none: it cannot run.
+  std::optional<Costs> At(const StageOnMesh& stage, int after) const;
+  std::optional<Costs> Sum(const StageOnMesh& stage) const;
+  // The same where the part is within the bound and the bytes within the limit.
+  std::optional<Costs> Fitting(const StageOnMesh& stage, int after,
+                               Picoseconds bound) const;
+  size_t Place(int first, int end, int mesh, int after) const;
+  void SumUp();
+  absl::Status CheckLongest() const;
   // The time of the slowest part that this stage and the link behind it are.
-  int64_t Part(int first, int end, int64_t time) const;
+  int64_t Part(const StageOnMesh& stage, int64_t time) const;
   int64_t Border(int end) const;  // both transfers; 0 at the ends
-  int64_t BytesAt(const Costs& costs, int stages_after) const;
+  int Held(int stages_after) const {
+    return HeldAt(problem_, schedule_, stages_after + 1);
+  }
+  int64_t BytesAt(const Costs& costs, int stages_after) const {
+    return costs.persistent_bytes + costs.activation_bytes * Held(stages_after);
+  }
   size_t Row(int segment, int after) const {
     return (static_cast<size_t>(segment) * counts_ + after) * (devices_ + 1);
   }
   // Calls from(next) with every count that one more stage makes `after`.
   template <typename From>
   void CountsBehind(int after, const From& from) const;
-  // Goes through every stage that starts at `first`.
+  // Goes through every stage that starts at `first`, by end and then mesh.
   template <typename Visit>
   void Stages(int first, const Visit& visit) const;
-  Partition Follow(Picoseconds bound) const;
+  int BestCount() const;
+  Solved Follow(Picoseconds bound) const;
 
   const PartitionProblem& problem_;
   const Schedule schedule_;
@@ -79,6 +97,8 @@ class PartitionTable {
   // Sums over the segments before, per mesh.
   std::vector<std::vector<Costs>> before_;
   std::vector<std::vector<int>> lacking_;
+  // In place of sums, by Place.
+  std::vector<std::optional<Costs>> costs_;
   std::vector<int64_t> least_;
 };
 

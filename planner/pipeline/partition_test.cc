@@ -34,7 +34,7 @@ void ExpectValid(const PartitionProblem& problem, Schedule schedule,
   }
   EXPECT_EQ(segment, problem.Segments());
   EXPECT_LE(devices, problem.devices);
-  const PipelineProblem stages = StagesOf(problem, *answer.partition);
+  const PipelineProblem stages = StagesOf(problem, *answer.partition, schedule);
   EXPECT_EQ(StepByFormula(stages), answer.step);
   for (int i = 0; i < stages.Stages(); ++i) {
     const Stage& stage = stages.stages[i];
@@ -56,7 +56,8 @@ std::vector<PartitionProblem> Problems(int seeds) {
                .micro_batches = seed % 5 == 0 ? 1 : 1 + seed % 30,
                .overlap = seed % 2 == 0,
                .longest = seed % 4 == 0 ? 5 : 10'000,
-               .gaps = seed % 3 == 0}));
+               .gaps = seed % 3 == 0,
+               .tables = seed % 2 == seed / 20 % 2}));
   }
   return problems;
 }
@@ -159,7 +160,8 @@ TEST(PartitionTest, AStopBeforeTheFirstProgramGivesOneStage) {
   const auto one = PartitionStages(problem, Schedule::k1F1B, interrupt);
   ASSERT_TRUE(one.ok()) << one.status();
   EXPECT_EQ(one->partition->size(), 1u);
-  EXPECT_EQ(StepByFormula(StagesOf(problem, *one->partition)), one->step);
+  EXPECT_EQ(StepByFormula(StagesOf(problem, *one->partition, Schedule::k1F1B)),
+            one->step);
   EXPECT_LT(one->lower_bound, one->step);
   problem.memory_limit_bytes = 1;
   EXPECT_EQ(
@@ -169,7 +171,8 @@ TEST(PartitionTest, AStopBeforeTheFirstProgramGivesOneStage) {
 
 TEST(ChooseStagesTest, TakesTheFastestSimulatedThatFits) {
   int infeasible = 0;
-  for (PartitionProblem problem : Problems(200)) {
+  for (PartitionProblem problem : Problems(400)) {
+    if (problem.stage_costs) continue;  // holding more may take less there
     problem.memory_limit_bytes.reset();
     const auto free = ChooseStages(problem);
     ASSERT_TRUE(free.ok()) << free.status();
@@ -201,6 +204,30 @@ TEST(ChooseStagesTest, TakesTheFastestSimulatedThatFits) {
     }
   }
   EXPECT_GT(infeasible, 100);
+}
+
+// Where a stage that is planned as a whole is cheaper than its segments alone,
+// fewer are made.
+TEST(PartitionTest, AStageNeedNotBeASum) {
+  PartitionProblem problem;
+  problem.meshes = {{"1", 1}};
+  problem.devices = 4;
+  problem.micro_batches = 4;
+  problem.borders.assign(3, {Picoseconds(0), Picoseconds(0)});
+  int64_t joint = 50;
+  problem.stage_costs = [&joint](const StageOnMesh& stage,
+                                 int held) -> std::optional<Stage> {
+    EXPECT_EQ(held, 1);
+    // No border behind the third segment.
+    if (stage.first == 3 || stage.end == 3) return std::nullopt;
+    return Stage{Picoseconds(stage.end - stage.first == 4 ? joint : 100)};
+  };
+  EXPECT_EQ(Answered(problem, Schedule::k1F1B).partition,
+            (Partition{{0, 4, 0}}));
+  joint = 1000;
+  const PartitionAnswer cut = Answered(problem, Schedule::k1F1B);
+  EXPECT_EQ(cut.step, Picoseconds(2 * 100 + 3 * 100));
+  EXPECT_EQ(cut.partition->size(), 2u);
 }
 
 TEST(PartitionProblemTest, SaysWhatIsWrong) {
@@ -239,6 +266,21 @@ TEST(PartitionProblemTest, SaysWhatIsWrong) {
               HasSubstr("memory_limit_bytes is 0"));
   EXPECT_THAT(refusal([](Problem& p) {
                 p.segments[0][0]->forward = problem::kLongestTime;
+              }),
+              HasSubstr("give shorter times"));
+  const auto costs = [](Stage stage) {
+    return [stage](const StageOnMesh&, int) { return stage; };
+  };
+  EXPECT_THAT(refusal([&](Problem& p) { p.stage_costs = costs({}); }),
+              HasSubstr("both given"));
+  EXPECT_THAT(refusal([&](Problem& p) {
+                p.segments.clear();
+                p.stage_costs = costs({Picoseconds(-1)});
+              }),
+              HasSubstr("the stage of segments 0 to 0"));
+  EXPECT_THAT(refusal([&](Problem& p) {
+                p.segments.clear();
+                p.stage_costs = costs({problem::kLongestTime});
               }),
               HasSubstr("give shorter times"));
 }

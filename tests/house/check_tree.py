@@ -34,6 +34,8 @@ LAYERS = {
     "coordinator/jobs": ("base", "proto/v1"),
     "coordinator/service": (
         "base", "proto", "coordinator", "planner", "profiledb/store"),
+    "coordinator/stages": (
+        "base", "proto", "coordinator", "planner", "profiledb/store"),
     "planner": ("base",),
     "profiledb": ("base", "proto/v1"),
     "worker": ("base", "proto"),

@@ -1,0 +1,96 @@
+// Boundary: how the tensors of a cut get from one stage's mesh to the next.
+//
+// Concept: every tensor that crosses has a split on the sender's mesh and one
+// on the receiver's, those of the two stages' plans; a tensor that only passes
+// through a stage lies there along its first dimension. All tensors of a
+// direction are one resharding problem (planner/reshard): unit tasks between
+// hosts. Between rows of the cluster a host is a row and its port the
+// network's; within a row the devices are the hosts of the problem, each with a
+// port of its own. Units: bytes of one micro-batch, bytes per second. Errors:
+// those of reshard::Decompose and reshard::Solve. Source:
+// papers/cross_mesh_resharding.txt 2.2 and 3; design section 8.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_BOUNDARY_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_BOUNDARY_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/stages/cluster.h"
+#include "coordinator/stages/crossings.h"
+#include "planner/pipeline/pipeline_problem.h"
+#include "planner/reshard/solve.h"
+
+namespace meshwright::stages {
+
+struct Bandwidths {
+  double host = 0;    // of the port of a row, bytes per second
+  double device = 0;  // of the port of a device within a row
+};
+
+// One side of a boundary.
+struct StageSide {
+  const service::MeasuredStep* step = nullptr;  // on the stage's mesh
+  int first = 0;                                // segments [first, end)
+  int end = 0;
+  const std::vector<int>* choice = nullptr;  // by segment from `first`
+  const std::vector<int64_t>* devices = nullptr;
+};
+
+struct CrossingPlan {
+  Crossing crossing;
+  int64_t bytes = 0;
+  std::vector<int> source;  // by axis of the sender's mesh, a dimension or -1
+  std::vector<int> target;
+};
+
+struct TransferPlan {
+  int64_t bytes = 0;
+  reshard::ReshardProblem problem;        // task ids "tensor.unit"
+  std::optional<reshard::Answer> answer;  // none: nothing crosses
+
+  pipeline::Picoseconds Time() const;
+};
+
+struct BoundaryPlan {
+  bool within_host = false;
+  std::vector<CrossingPlan> crossings;
+  TransferPlan forward;
+  TransferPlan backward;
+};
+
+class BoundaryPlanner {
+ public:
+  // The references outlive it.
+  BoundaryPlanner(const Cluster& cluster, const Bandwidths& bandwidths,
+                  const std::vector<Cut>& cuts)
+      : cluster_(cluster), bandwidths_(bandwidths), cuts_(cuts) {}
+
+  // Where nothing is planned yet: everything through one port of the faster
+  // kind.
+  pipeline::Transfer Bound(const segmenter::Analysis& analysis, int cut) const;
+
+  absl::StatusOr<BoundaryPlan> Plan(const StageSide& before,
+                                    const StageSide& behind);
+
+ private:
+  absl::StatusOr<TransferPlan> Solve(const BoundaryPlan& plan,
+                                     const StageSide& sender,
+                                     const StageSide& receiver, bool backward);
+  std::vector<std::string> HostsOf(const StageSide& side,
+                                   bool within_host) const;
+  bool WithinHost(const StageSide& before, const StageSide& behind) const;
+
+  const Cluster& cluster_;
+  const Bandwidths bandwidths_;
+  const std::vector<Cut>& cuts_;
+  std::map<std::string, TransferPlan> solved_;
+};
+
+}  // namespace meshwright::stages
+
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_BOUNDARY_H_

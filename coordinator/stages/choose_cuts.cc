@@ -1,0 +1,343 @@
+#include "coordinator/stages/choose_cuts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "planner/pipeline/choose_stages.h"
+#include "planner/pipeline/partition.h"
+
+namespace meshwright::stages {
+namespace {
+
+using pipeline::Picoseconds;
+using pipeline::Schedule;
+using pipeline::Stage;
+using pipeline::StageOnMesh;
+
+constexpr int kMostRounds = 8;
+
+// A cut of which the memory of a schedule was asked.
+using Seen = std::tuple<int, int, int, int>;  // first, end, mesh, held
+
+class Chooser {
+ public:
+  Chooser(const v1::PlanRequest& request, MeasuredMeshes& step,
+          const service::PlanDependencies& dependencies,
+          const service::PlanProgressFunction& progress,
+          v1::PlanPrograms& counts)
+      : request_(request),
+        step_(step),
+        terms_(step.terms),
+        dependencies_(dependencies),
+        progress_(progress),
+        counts_(counts),
+        boundaries_(terms_.cluster, terms_.bandwidths, step.cuts) {}
+
+  absl::StatusOr<CutsAnswer> Run() {
+    MakeProblem();
+    CutsAnswer answer;
+    for (bool is_new = true; is_new && answer.rounds < kMostRounds;) {
+      ++answer.rounds;
+      is_new = false;
+      for (const Schedule kind :
+           pipeline::MemoryKinds(problem_, terms_.schedule)) {
+        ASSIGN_OR_RETURN(const pipeline::PartitionAnswer cut,
+                         pipeline::PartitionStages(problem_, kind));
+        RETURN_IF_ERROR(failure_);
+        if (!cut.partition.has_value()) {
+          if (cut.least_bytes.has_value()) {
+            answer.least_bytes =
+                std::min(answer.least_bytes.value_or(*cut.least_bytes),
+                         *cut.least_bytes);
+          }
+          continue;
+        }
+        if (!seen_.insert(HeldBy(*cut.partition, kind)).second) continue;
+        is_new = true;
+        ASSIGN_OR_RETURN(std::optional<ChosenCuts> made,
+                         Build(*cut.partition, kind));
+        if (made.has_value() &&
+            (!answer.chosen.has_value() ||
+             made->chosen.step < answer.chosen->chosen.step)) {
+          answer.chosen = std::move(made);
+        }
+      }
+    }
+    return answer;
+  }
+
+ private:
+  void MakeProblem() {
+    for (const auto& mesh : step_.meshes) {
+      const space::Mesh& shape = mesh->step.space.context.mesh;
+      problem_.meshes.push_back({MeshName(shape), space::DeviceCount(shape)});
+    }
+    problem_.devices = terms_.cluster.Devices();
+    problem_.micro_batches = terms_.micro_batches;
+    problem_.overlap = terms_.overlap;
+    problem_.memory_limit_bytes = terms_.memory_limit_bytes;
+    problem_.borders.resize(step_.cuts.size());
+    closed_.resize(step_.cuts.size());
+    for (size_t cut = 0; cut < step_.cuts.size(); ++cut) {
+      SetBorder(cut,
+                boundaries_.Bound(step_.analysis(), static_cast<int>(cut)));
+    }
+    problem_.stage_costs = [this](const StageOnMesh& stage, int held) {
+      return CostOf(stage, held);
+    };
+  }
+
+  // No cut is where so much travels that a step of such borders would be beyond
+  // what times can say.
+  void SetBorder(size_t cut, const pipeline::Transfer& transfer) {
+    const Picoseconds longest = problem::kLongestTime /
+                                (int64_t{8} * terms_.micro_batches) /
+                                step_.Segments();
+    closed_[cut] = !step_.cuts[cut].possible ||
+                   std::max(transfer.forward, transfer.backward) > longest;
+    if (!closed_[cut]) problem_.borders[cut] = transfer;
+  }
+
+  bool MayCut(int end) const {
+    return end == 0 || end == step_.Segments() || !closed_[end - 1];
+  }
+
+  std::optional<Stage> CostOf(const StageOnMesh& stage, int held) {
+    if (!failure_.ok() || !MayCut(stage.first) || !MayCut(stage.end)) {
+      return std::nullopt;
+    }
+    const auto run =
+        step_.meshes[stage.mesh]->search->Plan(stage.first, stage.end, held);
+    if (!run.ok()) {
+      failure_ = run.status();
+      return std::nullopt;
+    }
+    if (!(*run)->fits) {
+      if ((*run)->persistent_bytes == 0) return std::nullopt;
+      Stage too_large;
+      too_large.persistent_bytes = (*run)->persistent_bytes;
+      return too_large;
+    }
+    const auto [known, added] = costs_.try_emplace(*run);
+    if (added) {
+      const StageWork work = WorkOf(step_, stage.mesh, **run);
+      known->second = work.stage;
+      const int64_t all = terms_.micro_batches;
+      known->second.backward_weight +=
+          (work.update + Picoseconds(all - 1)) / all;
+    }
+    return known->second;
+  }
+
+  std::vector<Seen> HeldBy(const pipeline::Partition& partition,
+                           Schedule kind) const {
+    std::vector<Seen> seen;
+    int from_here = static_cast<int>(partition.size());
+    for (const StageOnMesh& stage : partition) {
+      seen.emplace_back(stage.first, stage.end, stage.mesh,
+                        pipeline::HeldAt(problem_, kind, from_here--));
+    }
+    return seen;
+  }
+
+  // What the stages take, measured as far as it can be.
+  absl::StatusOr<std::vector<ChosenStage>> Fill(
+      const pipeline::Partition& partition, Schedule kind) {
+    std::vector<ChosenStage> stages;
+    std::vector<space::Mesh> meshes;
+    for (const Seen& it : HeldBy(partition, kind)) {
+      const auto [first, end, mesh, held] = it;
+      ChosenStage stage;
+      stage.place = {first, end, mesh};
+      ASSIGN_OR_RETURN(const RunPlan* run,
+                       step_.meshes[mesh]->search->Settle(first, end, held));
+      stage.run = *run;
+      meshes.push_back(step_.meshes[mesh]->step.space.context.mesh);
+      stages.push_back(std::move(stage));
+    }
+    RETURN_IF_ERROR(MeasureSplits(stages));
+    // Plans were settled and splits measured.
+    costs_.clear();
+    const auto devices = Place(terms_.cluster, meshes);
+    for (size_t i = 0; i < stages.size(); ++i) {
+      stages[i].work = WorkOf(step_, stages[i].place.mesh, stages[i].run);
+      stages[i].devices = devices[i];
+    }
+    return stages;
+  }
+
+  absl::Status MeasureSplits(const std::vector<ChosenStage>& stages) {
+    // Without a pipeline nobody asks how a stage's time splits.
+    if (stages.size() < 2 && terms_.micro_batches == 1) return {};
+    for (size_t mesh = 0; mesh < step_.meshes.size(); ++mesh) {
+      std::set<Splits::Choice> choices;
+      for (const ChosenStage& stage : stages) {
+        if (stage.place.mesh != static_cast<int>(mesh)) continue;
+        for (const auto& [use, count] : stage.run.uses) choices.insert(use);
+      }
+      if (choices.empty()) continue;
+      MeasuredMesh& measured = *step_.meshes[mesh];
+      RETURN_IF_ERROR(measured.splits->Measure(
+          choices,
+          service::DeviceOf(request_, measured.step.space.context.mesh),
+          dependencies_, progress_, !request_.no_wait(), counts_));
+    }
+    return {};
+  }
+
+  absl::Status PlanBoundaries(ChosenCuts& made) {
+    for (size_t i = 0; i + 1 < made.stages.size(); ++i) {
+      const auto side = [&](const ChosenStage& stage) {
+        return StageSide{&step_.meshes[stage.place.mesh]->step,
+                         stage.place.first, stage.place.end, &stage.run.choice,
+                         &stage.devices};
+      };
+      ASSIGN_OR_RETURN(
+          BoundaryPlan boundary,
+          boundaries_.Plan(side(made.stages[i]), side(made.stages[i + 1])));
+      const pipeline::Transfer transfer = {boundary.forward.Time(),
+                                           boundary.backward.Time()};
+      SetBorder(made.stages[i].place.end - 1, transfer);
+      made.problem.transfers.push_back(transfer);
+      made.boundaries.push_back(std::move(boundary));
+    }
+    return {};
+  }
+
+  // Gradients of parameters that several stages read come to one of them, and
+  // the new parameter back: an all-reduce, over the slower kind of port.
+  Picoseconds SharedTime(const std::vector<ChosenStage>& stages) const {
+    double bytes = 0;
+    for (const SharedArgument& it : step_.shared) {
+      std::set<size_t> readers;
+      for (const int segment : it.segments) {
+        for (size_t i = 0; i < stages.size(); ++i) {
+          if (segment >= stages[i].place.first &&
+              segment < stages[i].place.end) {
+            readers.insert(i);
+          }
+        }
+      }
+      const auto n = static_cast<double>(readers.size());
+      if (n > 1) bytes += 2 * (n - 1) / n * static_cast<double>(it.bytes);
+    }
+    const double slowest = terms_.cluster.rows > 1 ? terms_.bandwidths.host
+                                                   : terms_.bandwidths.device;
+    if (bytes == 0 || slowest <= 0) return Picoseconds(0);
+    return Picoseconds(std::llround(bytes / slowest * 1e12));
+  }
+
+  // Until the last stage has updated.
+  Picoseconds StepOf(const ChosenCuts& made,
+                     const pipeline::Timeline& timeline) const {
+    Picoseconds step{0};
+    for (size_t i = 0; i < made.stages.size(); ++i) {
+      Picoseconds end{0};
+      for (const pipeline::Span& span : timeline.stages[i]) {
+        end = std::max(end, span.end);
+      }
+      step = std::max(step, end + made.stages[i].work.update);
+    }
+    return step + made.shared;
+  }
+
+  absl::Status Simulate(ChosenCuts& made, bool& any) {
+    for (const Schedule schedule : pipeline::kSchedules) {
+      if (terms_.schedule.value_or(schedule) != schedule) continue;
+      ASSIGN_OR_RETURN(const pipeline::Choice choice,
+                       pipeline::Choose(made.problem, schedule));
+      made.lower_bound = choice.lower_bound;
+      for (const pipeline::Figures& figures : choice.tried) {
+        made.tried.push_back({figures, figures.step});
+      }
+      if (!choice.chosen.has_value()) continue;
+      ScheduleTried tried = {choice.chosen->figures,
+                             StepOf(made, choice.chosen->timeline)};
+      made.tried.back().step = tried.step;
+      const auto most = [](const ScheduleTried& it) {
+        return *std::max_element(it.figures.peak_bytes.begin(),
+                                 it.figures.peak_bytes.end());
+      };
+      if (any && std::pair(made.chosen.step, most(made.chosen)) <=
+                     std::pair(tried.step, most(tried))) {
+        continue;
+      }
+      any = true;
+      made.chosen = std::move(tried);
+      made.timeline = choice.chosen->timeline;
+    }
+    return {};
+  }
+
+  // None: no schedule fits its memory.
+  absl::StatusOr<std::optional<ChosenCuts>> Build(
+      const pipeline::Partition& partition, Schedule kind) {
+    ChosenCuts made;
+    ASSIGN_OR_RETURN(made.stages, Fill(partition, kind));
+    made.problem.micro_batches = terms_.micro_batches;
+    made.problem.overlap = terms_.overlap;
+    for (const ChosenStage& stage : made.stages) {
+      made.problem.stages.push_back(stage.work.stage);
+      if (terms_.memory_limit_bytes.has_value()) {
+        made.problem.memory_limit_bytes.push_back(*terms_.memory_limit_bytes);
+      }
+    }
+    RETURN_IF_ERROR(PlanBoundaries(made));
+    made.shared = SharedTime(made.stages);
+    bool any = false;
+    RETURN_IF_ERROR(Simulate(made, any));
+    if (!any) return std::optional<ChosenCuts>();
+    return std::optional<ChosenCuts>(std::move(made));
+  }
+
+  const v1::PlanRequest& request_;
+  MeasuredMeshes& step_;
+  const StageTerms& terms_;
+  const service::PlanDependencies& dependencies_;
+  const service::PlanProgressFunction& progress_;
+  v1::PlanPrograms& counts_;
+  BoundaryPlanner boundaries_;
+  pipeline::PartitionProblem problem_;
+  std::vector<bool> closed_;  // cuts
+  std::unordered_map<const RunPlan*, Stage> costs_;
+  std::set<std::vector<Seen>> seen_;
+  absl::Status failure_;
+};
+
+}  // namespace
+
+StageWork WorkOf(const MeasuredMeshes& step, int mesh, const RunPlan& run) {
+  StageWork work;
+  const Splits& splits = *step.meshes[mesh]->splits;
+  for (const auto& [use, count] : run.uses) {
+    const Split split = splits.Of(use);
+    work.stage.forward += count * split.forward;
+    work.stage.backward_input += count * split.backward_input;
+    work.stage.backward_weight += count * split.backward_weight;
+    work.update += count * split.update;
+    work.estimated = work.estimated || split.estimated;
+  }
+  // Inside, an activation and its gradient are resharded alike, both ways.
+  const Picoseconds resharding = run.resharding / step.terms.own_micro_batches;
+  work.stage.forward += resharding / 2;
+  work.stage.backward_input += resharding - resharding / 2;
+  work.update += run.resharding - step.terms.own_micro_batches * resharding;
+  work.stage.activation_bytes = run.saved_bytes;
+  work.stage.persistent_bytes = run.persistent_bytes;
+  return work;
+}
+
+absl::StatusOr<CutsAnswer> ChooseCuts(
+    const v1::PlanRequest& request, MeasuredMeshes& step,
+    const service::PlanDependencies& dependencies,
+    const service::PlanProgressFunction& progress, v1::PlanPrograms& counts) {
+  return Chooser(request, step, dependencies, progress, counts).Run();
+}
+
+}  // namespace meshwright::stages

@@ -1,0 +1,136 @@
+#include "coordinator/stages/crossings.h"
+
+#include <algorithm>
+#include <map>
+
+#include "coordinator/ir/dim_links.h"
+
+namespace meshwright::stages {
+namespace {
+
+using ir::ValueId;
+using segmenter::Analysis;
+using segmenter::SegmentGraph;
+
+// How the segment reads one of its inputs, but for the update.
+struct Reads {
+  bool forward = false;
+  bool backward = false;
+};
+
+Reads ReadsOf(const Analysis& analysis, const StepPasses& passes,
+              const SegmentGraph& graph, int input) {
+  Reads reads;
+  for (const int user : graph.values[input].users) {
+    const ValueId id = graph.values[user].origin;
+    if (passes.update[id]) continue;
+    (analysis.direction.forward[id] ? reads.forward : reads.backward) = true;
+  }
+  return reads;
+}
+
+class CutFinder {
+ public:
+  CutFinder(const Analysis& analysis, const StepPasses& passes,
+            int64_t micro_batches)
+      : analysis_(analysis), passes_(passes), micro_batches_(micro_batches) {}
+
+  std::vector<Cut> Run() {
+    cuts_.resize(analysis_.graphs.size() - 1);
+    for (size_t to = 0; to < analysis_.graphs.size(); ++to) {
+      const SegmentGraph& graph = analysis_.graphs[to];
+      for (int i = 0; i < graph.input_count; ++i) {
+        Enter(graph, i, static_cast<int>(to));
+      }
+    }
+    return std::move(cuts_);
+  }
+
+ private:
+  void Enter(const SegmentGraph& graph, int input, int to) {
+    const ValueId id = graph.values[input].origin;
+    const ir::Instruction& it = analysis_.module.at(id);
+    const int from = analysis_.plan.owner[id];
+    if (it.opcode == ir::Opcode::kParameter || from < 0 || from == to) return;
+    const Reads reads = ReadsOf(analysis_, passes_, graph, input);
+    if (!reads.forward && !reads.backward) return;  // once per step
+    if (micro_batches_ > 1 && segmenter::TripsAround(analysis_, id) == 1) {
+      return;
+    }
+    const bool is_forward = analysis_.direction.forward[id] != 0;
+    // A gradient behind, a forward value before: the wrong way round.
+    const bool turned = from < to ? !is_forward : reads.forward;
+    for (int cut = std::min(from, to); cut < std::max(from, to); ++cut) {
+      if (turned || it.shape.is_tuple()) cuts_[cut].possible = false;
+      Add(cuts_[cut], {id, from, to, from > to});
+    }
+  }
+
+  // To the nearest of several readers.
+  static void Add(Cut& cut, const Crossing& crossing) {
+    for (Crossing& other : cut.crossings) {
+      if (other.value != crossing.value ||
+          other.backward != crossing.backward) {
+        continue;
+      }
+      other.to = crossing.backward ? std::max(other.to, crossing.to)
+                                   : std::min(other.to, crossing.to);
+      return;
+    }
+    cut.crossings.push_back(crossing);
+  }
+
+  const Analysis& analysis_;
+  const StepPasses& passes_;
+  const int64_t micro_batches_;
+  std::vector<Cut> cuts_;
+};
+
+}  // namespace
+
+std::vector<Cut> FindCuts(const Analysis& analysis, const StepPasses& passes,
+                          int64_t micro_batches) {
+  return CutFinder(analysis, passes, micro_batches).Run();
+}
+
+int64_t OwnMicroBatches(const Analysis& analysis) {
+  int64_t trips = 1;
+  for (ValueId id = 0; id < analysis.module.size(); ++id) {
+    if (!analysis.direction.forward[id] ||
+        !ir::IsContraction(analysis.module, id)) {
+      continue;
+    }
+    trips = std::max(trips, segmenter::TripsAround(analysis, id));
+  }
+  return trips;
+}
+
+std::vector<SharedArgument> FindShared(const Analysis& analysis,
+                                       const StepPasses& passes) {
+  std::map<int, std::vector<int>> readers;
+  for (size_t s = 0; s < analysis.graphs.size(); ++s) {
+    const SegmentGraph& graph = analysis.graphs[s];
+    for (int i = 0; i < graph.input_count; ++i) {
+      const ir::Instruction& it = analysis.module.at(graph.values[i].origin);
+      if (it.opcode != ir::Opcode::kParameter) continue;
+      const auto number = static_cast<int>(it.attributes().parameter_number());
+      if (analysis.direction.roles[number] !=
+          segmenter::ArgumentRole::kParameter) {
+        continue;
+      }
+      const Reads reads = ReadsOf(analysis, passes, graph, i);
+      if (!reads.forward && !reads.backward) continue;
+      readers[number].push_back(static_cast<int>(s));
+    }
+  }
+  std::vector<SharedArgument> shared;
+  for (const auto& [number, segments] : readers) {
+    if (segments.size() < 2) continue;
+    const ir::Shape& shape =
+        analysis.module.at(analysis.module.parameters[number]).shape;
+    shared.push_back({number, segments, shape.byte_size()});
+  }
+  return shared;
+}
+
+}  // namespace meshwright::stages

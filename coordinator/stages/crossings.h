@@ -1,0 +1,62 @@
+// Crossings: the tensors that travel where a step is cut between two segments.
+//
+//   segment   0     1     2  ┊  3     4
+//   skip          ●──────────┊──▶○          crosses behind 1 and behind 2
+//   gradient        ◀────────┊────●
+//
+// Concept: segments in the order of the step make a line. What is made before a
+// cut and read behind it crosses forward, what is made behind and read before
+// crosses backward, every micro-batch once, however many read it. A tensor that
+// crosses several cuts goes through all stages between: stages speak to their
+// neighbours only, as schedules have it. What only the update reads (a tied
+// parameter's gradient, a norm for clipping) and what stands outside of the
+// loop over micro-batches travels once per step and is not among them.
+//
+// A cut is not possible where a forward value is made behind it and read by the
+// forward pass before it, a gradient the other way round, or a tuple crosses.
+// Shapes: cuts[c] lies between segments c and c + 1.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_CROSSINGS_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_CROSSINGS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/stages/passes.h"
+
+namespace meshwright::stages {
+
+struct Crossing {
+  ir::ValueId value = -1;
+  int from = 0;  // the segment that makes it
+  int to = 0;    // the nearest that reads it on the other side of the cut
+  bool backward = false;
+};
+
+struct Cut {
+  bool possible = true;
+  std::vector<Crossing> crossings;
+};
+
+// `micro_batches`: trips of the step's own loop over them, 1 where there is
+// none.
+std::vector<Cut> FindCuts(const segmenter::Analysis& analysis,
+                          const StepPasses& passes, int64_t micro_batches);
+
+// The trips of the loop over micro-batches that the step is; 1: it has none.
+int64_t OwnMicroBatches(const segmenter::Analysis& analysis);
+
+// An argument that segments of both sides of some cut compute with.
+struct SharedArgument {
+  int argument = 0;
+  std::vector<int> segments;  // rising
+  int64_t bytes = 0;          // whole
+};
+
+// Those that are state: tied parameters.
+std::vector<SharedArgument> FindShared(const segmenter::Analysis& analysis,
+                                       const StepPasses& passes);
+
+}  // namespace meshwright::stages
+
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_CROSSINGS_H_

@@ -1,0 +1,373 @@
+#include "coordinator/stages/describe_stages.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "coordinator/export/plan_choice.h"
+#include "coordinator/export/whole_model.h"
+#include "coordinator/service/score.h"
+#include "planner/pipeline/pipeline_problem.h"
+#include "planner/reshard/durations.h"
+
+namespace meshwright::stages {
+namespace {
+
+using pipeline::Picoseconds;
+using problem::ToSeconds;
+
+const service::MeasuredStep& StepOf(const MeasuredMeshes& step,
+                                    const ChosenStage& stage) {
+  return step.meshes[stage.place.mesh]->step;
+}
+
+// One configuration per segment of the step; those of other stages are any.
+exporting::SegmentChoice WholeChoice(const MeasuredMeshes& step,
+                                     const ChosenStage& stage) {
+  exporting::SegmentChoice choice(step.Segments(), 0);
+  std::copy(stage.run.choice.begin(), stage.run.choice.end(),
+            choice.begin() + stage.place.first);
+  return choice;
+}
+
+std::string ArgumentName(const ir::Instruction& it) {
+  const std::string& label = it.attributes().metadata().op_name();
+  return label.empty() ? it.name() : label;
+}
+
+class StageWriter {
+ public:
+  StageWriter(const MeasuredMeshes& step, const ChosenStage& stage,
+              v1::PlanStage& out)
+      : whole_(step),
+        step_(StepOf(step, stage)),
+        analysis_(step_.analysis),
+        stage_(stage),
+        out_(out) {}
+
+  void Write() {
+    for (const int64_t size : step_.space.context.mesh) out_.add_mesh(size);
+    out_.mutable_devices()->Assign(stage_.devices.begin(),
+                                   stage_.devices.end());
+    out_.set_first_segment(stage_.place.first);
+    WriteSegments();
+    WriteArguments();
+    WriteOutputs();
+    WriteFigures();
+  }
+
+ private:
+  void WriteSegments() {
+    v1::Plan described;
+    exporting::DescribeSegments(analysis_, step_.space,
+                                WholeChoice(whole_, stage_), &described);
+    const auto costs = Costs();
+    for (int s = stage_.place.first; s < stage_.place.end; ++s) {
+      v1::PlanSegment& segment = *out_.add_segments();
+      segment.Swap(described.mutable_segments(s));
+      const service::SegmentCost& cost = costs[s - stage_.place.first];
+      segment.set_seconds(cost.seconds);
+      segment.set_communication_seconds(cost.communication_seconds);
+      segment.set_resharding_seconds(
+          stage_.run.resharding_seconds[s - stage_.place.first]);
+      segment.set_memory_bytes(cost.memory_bytes);
+    }
+  }
+
+  std::vector<service::SegmentCost> Costs() const {
+    std::vector<service::SegmentCost> costs;
+    for (int s = stage_.place.first; s < stage_.place.end; ++s) {
+      const int type = analysis_.type_of_segment[s];
+      const int configuration = stage_.run.choice[s - stage_.place.first];
+      const auto config = service::MeasuredCost(
+          step_.space, step_.space.types[type].configurations[configuration],
+          step_.results);
+      costs.push_back(
+          config.has_value()
+              ? service::CostOfSegment(step_, type, configuration, *config)
+              : service::SegmentCost());
+    }
+    return costs;
+  }
+
+  const space::SegmentAnnotation& AnnotationOf(int segment) const {
+    const int type = analysis_.type_of_segment[segment];
+    return step_.space.types[type]
+        .configurations[stage_.run.choice[segment - stage_.place.first]]
+        .annotation;
+  }
+
+  // As the first segment of the stage that reads it has it, where there is
+  // one: those behind it reshard inside.
+  void WriteArguments() {
+    const ir::Module& module = analysis_.module;
+    for (size_t number = 0; number < module.parameters.size(); ++number) {
+      const ir::ValueId id = module.parameters[number];
+      for (int s = stage_.place.first; s < stage_.place.end; ++s) {
+        const auto sharding = In(s, id, /*leaving=*/false);
+        if (!sharding.has_value()) continue;
+        const ir::Instruction& it = module.at(id);
+        v1::PlanArgument& argument = *out_.add_arguments();
+        argument.set_index(static_cast<int>(number));
+        argument.set_name(ArgumentName(it));
+        argument.set_role(
+            segmenter::RoleName(analysis_.direction.roles[number]));
+        Shape(it.shape, *sharding, argument);
+        break;
+      }
+    }
+  }
+
+  void WriteOutputs() {
+    const ir::Module& module = analysis_.module;
+    for (size_t number = 0; number < module.outputs.size(); ++number) {
+      const ir::ValueId id = module.outputs[number];
+      const int owner = analysis_.plan.owner[id];
+      if (owner < stage_.place.first || owner >= stage_.place.end) continue;
+      const auto sharding = In(owner, id, /*leaving=*/true);
+      if (!sharding.has_value()) continue;
+      v1::PlanArgument& output = *out_.add_outputs();
+      output.set_index(static_cast<int>(number));
+      output.set_role("result");
+      for (size_t p = 0; p < module.parameters.size(); ++p) {
+        if (analysis_.direction.state_output[p] != static_cast<int>(number)) {
+          continue;
+        }
+        output.set_role(segmenter::RoleName(analysis_.direction.roles[p]));
+        output.set_name(ArgumentName(module.at(module.parameters[p])));
+      }
+      Shape(module.at(id).shape, *sharding, output);
+    }
+  }
+
+  static void Shape(const ir::Shape& shape, const space::Sharding& sharding,
+                    v1::PlanArgument& argument) {
+    argument.set_sharding(exporting::ShardingText(sharding, shape.rank()));
+    for (const int64_t dim : shape.dims) argument.add_shape(dim);
+  }
+
+  std::optional<space::Sharding> In(int segment, ir::ValueId id,
+                                    bool leaving) const {
+    const auto& values = analysis_.graphs[segment].values;
+    const auto found =
+        std::find_if(values.begin(), values.end(),
+                     [&](const auto& value) { return value.origin == id; });
+    if (found == values.end()) return std::nullopt;
+    const auto index = static_cast<int>(found - values.begin());
+    const ir::Shape& shape = analysis_.module.at(id).shape;
+    const space::Mesh& mesh = step_.space.context.mesh;
+    const auto& annotation = AnnotationOf(segment);
+    return leaving ? annotation.Leaving(index, shape, mesh)
+                   : annotation.Of(index, shape, mesh);
+  }
+
+  void WriteFigures() {
+    const StageWork& work = stage_.work;
+    out_.set_forward_seconds(ToSeconds(work.stage.forward));
+    out_.set_backward_input_seconds(ToSeconds(work.stage.backward_input));
+    out_.set_backward_weight_seconds(ToSeconds(work.stage.backward_weight));
+    out_.set_update_seconds(ToSeconds(work.update));
+    out_.set_split_estimated(work.estimated);
+    out_.set_activation_bytes(work.stage.activation_bytes);
+    out_.set_persistent_bytes(work.stage.persistent_bytes);
+    // Of what was measured, which is one micro-batch's, or all of its own.
+    const double times = static_cast<double>(whole_.terms.micro_batches) /
+                         whole_.terms.own_micro_batches;
+    double communication = 0;
+    double median = ToSeconds(stage_.run.resharding);
+    for (const service::SegmentCost& cost : Costs()) {
+      communication += cost.communication_seconds;
+      median += cost.median_seconds;
+    }
+    const double whole = ToSeconds(stage_.run.time);
+    const double busy =
+        ToSeconds(whole_.terms.micro_batches *
+                      (work.stage.forward + work.stage.Backward()) +
+                  work.update);
+    v1::PlanPrediction& predicted = *out_.mutable_predicted();
+    predicted.set_step_seconds(busy);
+    predicted.set_resharding_seconds(times * ToSeconds(stage_.run.resharding));
+    predicted.set_communication_seconds(
+        std::min(busy, times * communication + predicted.resharding_seconds()));
+    predicted.set_compute_seconds(busy - predicted.communication_seconds());
+    const double low = whole - ToSeconds(stage_.run.spread.below);
+    const double high =
+        std::max(median, whole + ToSeconds(stage_.run.spread.above));
+    predicted.add_interval_seconds(whole > 0 ? busy * (low / whole) : 0);
+    predicted.add_interval_seconds(whole > 0 ? busy * (high / whole) : 0);
+  }
+
+  const MeasuredMeshes& whole_;
+  const service::MeasuredStep& step_;
+  const segmenter::Analysis& analysis_;
+  const ChosenStage& stage_;
+  v1::PlanStage& out_;
+};
+
+void WriteTransfer(const TransferPlan& transfer, v1::PlanTransfer& out) {
+  out.set_bytes(transfer.bytes);
+  if (!transfer.answer.has_value()) {
+    out.set_optimal(true);
+    return;
+  }
+  const reshard::Answer& answer = *transfer.answer;
+  const reshard::Durations durations(transfer.problem);
+  out.set_makespan_seconds(answer.makespan_seconds);
+  out.set_lower_bound_seconds(answer.lower_bound_seconds);
+  out.set_optimal(answer.optimal);
+  out.set_solver(answer.solver);
+  for (size_t i = 0; i < answer.schedule.size(); ++i) {
+    const reshard::Send& send = answer.schedule[i];
+    const reshard::UnitTask& task = transfer.problem.tasks[send.task];
+    v1::PlanSend& sent = *out.add_order();
+    sent.set_task(task.id);
+    sent.set_size_bytes(send.bytes);
+    sent.set_sender(transfer.problem.hosts[send.sender].name);
+    for (const int host : task.receivers) {
+      sent.add_receivers(transfer.problem.hosts[host].name);
+    }
+    sent.set_start_seconds(durations.Seconds(answer.timing.start[i]));
+    sent.set_end_seconds(durations.Seconds(answer.timing.end[i]));
+  }
+}
+
+void WriteBoundary(const segmenter::Analysis& analysis,
+                   const BoundaryPlan& boundary, int after,
+                   v1::PlanBoundary& out) {
+  out.set_after_segment(after);
+  out.set_within_host(boundary.within_host);
+  for (const CrossingPlan& it : boundary.crossings) {
+    const ir::Instruction& value = analysis.module.at(it.crossing.value);
+    v1::PlanCrossing& tensor = *out.add_tensors();
+    tensor.set_name(ArgumentName(value));
+    for (const int64_t dim : value.shape.dims) tensor.add_shape(dim);
+    tensor.set_bytes(it.bytes);
+    tensor.set_backward(it.crossing.backward);
+    tensor.set_from_segment(it.crossing.from);
+    tensor.set_source_sharding(
+        exporting::ShardingText(it.source, value.shape.rank()));
+    tensor.set_target_sharding(
+        exporting::ShardingText(it.target, value.shape.rank()));
+  }
+  WriteTransfer(boundary.forward, *out.mutable_forward());
+  WriteTransfer(boundary.backward, *out.mutable_backward());
+}
+
+void WritePipeline(const MeasuredMeshes& step, const ChosenCuts& chosen,
+                   v1::PlanPipeline& out) {
+  const pipeline::Figures& figures = chosen.chosen.figures;
+  out.set_schedule(std::string(Name(figures.schedule)));
+  out.set_micro_batches(step.terms.micro_batches);
+  out.set_overlap(step.terms.overlap);
+  out.set_step_seconds(ToSeconds(chosen.chosen.step));
+  out.set_bubble(figures.bubble);
+  out.set_weight_delay(figures.delay.most);
+  out.set_weight_delay_yields(figures.delay.yields);
+  out.set_shared_seconds(ToSeconds(chosen.shared));
+  for (const auto& spans : chosen.timeline.stages) {
+    v1::PlanStageOrder& order = *out.add_order();
+    for (const pipeline::Span& span : spans) {
+      order.add_operations(Name(span.operation));
+    }
+  }
+  out.mutable_peak_bytes()->Assign(figures.peak_bytes.begin(),
+                                   figures.peak_bytes.end());
+  for (const ScheduleTried& it : chosen.tried) {
+    v1::PlanScheduleFigures& tried = *out.add_tried();
+    tried.set_schedule(std::string(Name(it.figures.schedule)));
+    tried.set_feasible(it.figures.fits);
+    tried.set_step_seconds(ToSeconds(it.step));
+    tried.set_bubble(it.figures.bubble);
+    tried.mutable_peak_bytes()->Assign(it.figures.peak_bytes.begin(),
+                                       it.figures.peak_bytes.end());
+  }
+}
+
+// The stage whose own work takes longest.
+int Busiest(const v1::Plan& plan) {
+  int busiest = 0;
+  for (int i = 1; i < plan.stages_size(); ++i) {
+    if (plan.stages(i).predicted().step_seconds() >
+        plan.stages(busiest).predicted().step_seconds()) {
+      busiest = i;
+    }
+  }
+  return busiest;
+}
+
+// The busiest stage's figures, and what the pipeline makes of the step.
+void WritePrediction(const ChosenCuts& chosen, v1::Plan& plan) {
+  v1::PlanPrediction& whole = *plan.mutable_predicted();
+  whole = plan.stages(Busiest(plan)).predicted();
+  const double busy = whole.step_seconds();
+  const double step = ToSeconds(chosen.chosen.step);
+  if (busy > 0) {
+    for (int i = 0; i < whole.interval_seconds_size(); ++i) {
+      whole.set_interval_seconds(i, whole.interval_seconds(i) / busy * step);
+    }
+  }
+  whole.set_step_seconds(step);
+  const auto& peaks = chosen.chosen.figures.peak_bytes;
+  whole.set_peak_bytes(*std::max_element(peaks.begin(), peaks.end()));
+  Picoseconds bound = chosen.lower_bound;
+  for (const ChosenStage& stage : chosen.stages) {
+    bound = std::max(
+        bound, chosen.problem.micro_batches * (stage.work.stage.forward +
+                                               stage.work.stage.Backward()) +
+                   stage.work.update);
+  }
+  bound = std::min(bound + chosen.shared, chosen.chosen.step);
+  plan.set_lower_bound_seconds(ToSeconds(bound));
+  plan.set_gap(step > 0 ? (step - plan.lower_bound_seconds()) / step : 0);
+}
+
+void WriteNotes(const MeasuredMeshes& step, const ChosenCuts& chosen,
+                v1::Plan& plan) {
+  std::set<std::string> notes(step.notes.begin(), step.notes.end());
+  for (const ChosenStage& stage : chosen.stages) {
+    const auto& of_mesh = StepOf(step, stage).notes;
+    notes.insert(of_mesh.begin(), of_mesh.end());
+  }
+  for (const std::string& note : notes) plan.add_notes(note);
+  std::vector<int> estimated;
+  for (size_t i = 0; i < chosen.stages.size(); ++i) {
+    if (chosen.stages[i].work.estimated &&
+        (chosen.stages.size() > 1 || step.terms.micro_batches > 1)) {
+      estimated.push_back(static_cast<int>(i) + 1);
+    }
+  }
+  if (!estimated.empty()) {
+    plan.add_notes(
+        absl::StrCat("how the time of stages ", absl::StrJoin(estimated, ", "),
+                     " splits into forward, backward and update is estimated"));
+  }
+  if (chosen.shared > Picoseconds(0)) {
+    plan.add_notes(absl::StrCat(
+        "stages share parameters: once per step their gradients meet and the "
+        "new parameters come back, ",
+        ToSeconds(chosen.shared), " s of the step"));
+  }
+}
+
+}  // namespace
+
+void DescribeStages(const MeasuredMeshes& step, const ChosenCuts& chosen,
+                    v1::Plan& plan) {
+  for (size_t i = 0; i < chosen.stages.size(); ++i) {
+    v1::PlanStage& stage = *plan.add_stages();
+    StageWriter(step, chosen.stages[i], stage).Write();
+    stage.mutable_predicted()->set_peak_bytes(
+        chosen.chosen.figures.peak_bytes[i]);
+  }
+  for (size_t i = 0; i < chosen.boundaries.size(); ++i) {
+    WriteBoundary(step.analysis(), chosen.boundaries[i],
+                  chosen.stages[i].place.end - 1, *plan.add_boundaries());
+  }
+  WritePipeline(step, chosen, *plan.mutable_pipeline());
+  WritePrediction(chosen, plan);
+  WriteNotes(step, chosen, plan);
+}
+
+}  // namespace meshwright::stages

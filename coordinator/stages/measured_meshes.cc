@@ -1,0 +1,166 @@
+#include "coordinator/stages/measured_meshes.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace meshwright::stages {
+namespace {
+
+constexpr int kMostMicroBatches = 1 << 16;
+
+absl::Status Bad(const std::string& sentence) {
+  return absl::InvalidArgumentError(sentence);
+}
+
+absl::StatusOr<int> MicroBatches(const v1::StageRequest& request, int own) {
+  const int asked = request.micro_batches();
+  if (asked < 0 || asked > kMostMicroBatches) {
+    return Bad(absl::StrCat("micro-batches are ", asked, "; give 1 to ",
+                            kMostMicroBatches));
+  }
+  if (own > 1 && asked != 0 && asked != own) {
+    return Bad(absl::StrCat(
+        "the model accumulates over ", own, " micro-batches itself, and ",
+        asked,
+        " are asked for; leave --micro-batches out, or give a model of "
+        "one micro-batch"));
+  }
+  if (own == 1 && asked == 0) {
+    return Bad(
+        "the model is the step of one micro-batch, and how many make a step is "
+        "not said; give --micro-batches");
+  }
+  return own > 1 ? own : asked;
+}
+
+absl::StatusOr<Bandwidths> ReadBandwidths(const v1::StageRequest& request,
+                                          const Cluster& cluster,
+                                          std::vector<std::string>* notes) {
+  Bandwidths read{request.host_bytes_per_second(),
+                  request.device_bytes_per_second()};
+  for (const double figure : {read.host, read.device}) {
+    if (!std::isfinite(figure) || figure < 0) {
+      return Bad(absl::StrCat("a bandwidth is ", figure,
+                              "; give bytes per second, more than 0"));
+    }
+  }
+  if (cluster.rows > 1 && read.host == 0) {
+    return Bad(absl::StrCat(
+        "stages on different hosts of a ", cluster.rows, "x", cluster.columns,
+        " cluster send tensors to each other, and how fast is not said; give "
+        "--bandwidth, like 12.5GB, in bytes per second of a host's port"));
+  }
+  if (cluster.columns > 1 && read.device == 0) {
+    if (read.host == 0) {
+      return Bad(
+          "stages on devices of one host send tensors to each other, and how "
+          "fast is not said; give --device-bandwidth, like 100GB, in bytes per "
+          "second of a device's port");
+    }
+    read.device = read.host;
+    notes->push_back(
+        "within a host every device's port is taken to be as fast as a host's "
+        "to the network; --device-bandwidth says otherwise");
+  }
+  return read;
+}
+
+}  // namespace
+
+absl::StatusOr<StageTerms> ReadTerms(const v1::PlanRequest& request,
+                                     const segmenter::Analysis& analysis) {
+  const v1::StageRequest& asked = request.stages();
+  StageTerms terms;
+  ASSIGN_OR_RETURN(terms.cluster, ToCluster({request.mesh().shape().begin(),
+                                             request.mesh().shape().end()}));
+  const int64_t own = OwnMicroBatches(analysis);
+  if (own > kMostMicroBatches) {
+    return Bad(absl::StrCat("the model loops over ", own,
+                            " micro-batches; at most ", kMostMicroBatches,
+                            " are planned"));
+  }
+  terms.own_micro_batches = static_cast<int>(own);
+  ASSIGN_OR_RETURN(terms.micro_batches,
+                   MicroBatches(asked, terms.own_micro_batches));
+  ASSIGN_OR_RETURN(terms.bandwidths,
+                   ReadBandwidths(asked, terms.cluster, &terms.notes));
+  if (!asked.schedule().empty()) {
+    terms.schedule = pipeline::ScheduleNamed(asked.schedule());
+    if (!terms.schedule.has_value()) {
+      return Bad(absl::StrCat("the schedule is \"", asked.schedule(),
+                              "\"; it is gpipe, 1f1b, eager-1f1b or "
+                              "eager-1f1b-delay"));
+    }
+  }
+  if (request.strategies().grouped_size() > 0) {
+    return Bad(
+        "segments that recompute in groups are not cut into stages; plan "
+        "without groups, or without --stages");
+  }
+  terms.overlap = !asked.no_overlap();
+  if (request.device_memory_bytes() > 0) {
+    terms.memory_limit_bytes = request.device_memory_bytes();
+  }
+  return terms;
+}
+
+absl::StatusOr<v1::PlanRequest> OnCluster(const v1::PlanRequest& request) {
+  ASSIGN_OR_RETURN(const Cluster cluster,
+                   ToCluster({request.mesh().shape().begin(),
+                              request.mesh().shape().end()}));
+  v1::PlanRequest made = request;
+  made.mutable_mesh()->clear_shape();
+  made.mutable_mesh()->add_shape(cluster.rows);
+  made.mutable_mesh()->add_shape(cluster.columns);
+  return made;
+}
+
+absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
+    const v1::PlanRequest& request,
+    const service::PlanDependencies& dependencies,
+    const service::PlanProgressFunction& progress) {
+  ASSIGN_OR_RETURN(const segmenter::Analysis analysis,
+                   service::AnalyzeStep(request));
+  auto made = std::make_unique<MeasuredMeshes>();
+  ASSIGN_OR_RETURN(made->terms, ReadTerms(request, analysis));
+  const StageTerms& terms = made->terms;
+  made->notes = terms.notes;
+  made->passes = FindPasses(analysis);
+  made->cuts = FindCuts(analysis, made->passes, terms.own_micro_batches);
+  made->shared = FindShared(analysis, made->passes);
+  for (const space::Mesh& mesh : StageMeshes(terms.cluster)) {
+    const bool is_cluster = mesh == analysis.mesh;
+    const auto here = is_cluster ? absl::StatusOr<segmenter::Analysis>(analysis)
+                                 : segmenter::OnMesh(analysis, mesh);
+    auto step = here.ok() ? service::MeasureAnalyzed(request, *here,
+                                                     dependencies, progress)
+                          : here.status();
+    const bool left_out = absl::IsInvalidArgument(step.status()) ||
+                          absl::IsUnavailable(step.status());
+    if (!step.ok() && left_out && !is_cluster) {
+      made->notes.push_back(absl::StrCat("no stage is on a mesh ",
+                                         MeshName(mesh), ": ",
+                                         std::string(step.status().message())));
+      continue;
+    }
+    RETURN_IF_ERROR(step.status());
+    auto measured = std::make_unique<MeasuredMesh>();
+    measured->step = *std::move(step);
+    made->meshes.push_back(std::move(measured));
+  }
+  for (const auto& mesh : made->meshes) {
+    ASSIGN_OR_RETURN(
+        StageSearch search,
+        StageSearch::Create(mesh->step, made->shared, terms.own_micro_batches,
+                            terms.micro_batches, terms.memory_limit_bytes));
+    mesh->search = std::make_unique<StageSearch>(std::move(search));
+    mesh->splits = std::make_unique<Splits>(mesh->step, made->passes,
+                                            terms.own_micro_batches);
+  }
+  return made;
+}
+
+}  // namespace meshwright::stages

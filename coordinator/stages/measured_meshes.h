@@ -1,0 +1,78 @@
+// MeasuredMeshes: a step measured on every mesh that a stage may have.
+//
+// Concept: the step is analysed once, for the whole cluster; on the smaller
+// meshes the same blocks and segments are split in the ways those meshes allow.
+// So a segment is the same everywhere, its programs are keyed by mesh and not
+// by stage, and what a stage measures serves every other stage on such a mesh.
+// A mesh on which the request's rules leave a block nothing, or on which
+// nothing could be measured, is left out with a note; the cluster's must work.
+// Errors: kInvalidArgument for a request that asks for what cannot be; those of
+// service::MeasureStep.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_MEASURED_MESHES_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_MEASURED_MESHES_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/stages/boundary.h"
+#include "coordinator/stages/cluster.h"
+#include "coordinator/stages/crossings.h"
+#include "coordinator/stages/passes.h"
+#include "coordinator/stages/splits.h"
+#include "coordinator/stages/stage_search.h"
+#include "planner/pipeline/pipeline_problem.h"
+
+namespace meshwright::stages {
+
+// What the request says of stages, checked.
+struct StageTerms {
+  Cluster cluster;
+  Bandwidths bandwidths;
+  int micro_batches = 1;
+  int own_micro_batches = 1;  // trips of the step's own loop over them
+  std::optional<pipeline::Schedule> schedule;
+  bool overlap = true;
+  std::optional<int64_t> memory_limit_bytes;
+  std::vector<std::string> notes;
+};
+
+absl::StatusOr<StageTerms> ReadTerms(const v1::PlanRequest& request,
+                                     const segmenter::Analysis& analysis);
+
+// The cluster as a mesh of two axes.
+absl::StatusOr<v1::PlanRequest> OnCluster(const v1::PlanRequest& request);
+
+struct MeasuredMesh {
+  service::MeasuredStep step;
+  std::unique_ptr<StageSearch> search;
+  std::unique_ptr<Splits> splits;
+};
+
+struct MeasuredMeshes {
+  StageTerms terms;
+  StepPasses passes;
+  std::vector<Cut> cuts;
+  std::vector<SharedArgument> shared;
+  std::vector<std::unique_ptr<MeasuredMesh>> meshes;  // the cluster last
+  std::vector<std::string> notes;
+
+  const segmenter::Analysis& analysis() const {
+    return meshes.back()->step.analysis;
+  }
+  int Segments() const { return static_cast<int>(analysis().graphs.size()); }
+};
+
+// `request` is one of OnCluster.
+absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
+    const v1::PlanRequest& request,
+    const service::PlanDependencies& dependencies,
+    const service::PlanProgressFunction& progress);
+
+}  // namespace meshwright::stages
+
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_MEASURED_MESHES_H_

@@ -1,0 +1,117 @@
+#include "coordinator/stages/passes.h"
+
+#include <algorithm>
+
+#include "coordinator/ir/opcode.h"
+
+namespace meshwright::stages {
+namespace {
+
+using ir::Opcode;
+using ir::ValueId;
+using segmenter::Analysis;
+
+bool Owned(const Analysis& analysis, ValueId id) {
+  return analysis.plan.owner[id] >= 0;
+}
+
+bool IsSmall(const ir::Shape& shape) {
+  return !shape.is_tuple() && shape.element_count() <= 1;
+}
+
+// Operations that an update is made of.
+bool MayUpdate(const ir::Instruction& it) {
+  if (ir::IsLoopBorder(it.opcode)) return false;
+  return ir::IsElementwise(it.opcode) || ir::IsLayout(it.opcode) ||
+         it.opcode == Opcode::kBroadcast || IsSmall(it.shape);
+}
+
+std::vector<char> StateOutputs(const Analysis& analysis) {
+  std::vector<char> is_state(analysis.module.size(), 0);
+  for (const int output : analysis.direction.state_output) {
+    if (output >= 0) is_state[analysis.module.outputs[output]] = 1;
+  }
+  return is_state;
+}
+
+// Of the outputs of a segment that are no update: whether somebody reads one
+// for more than the update.
+bool IsRead(const Analysis& analysis, const StepPasses& passes, ValueId id) {
+  const auto& users = analysis.module.at(id).users;
+  return std::any_of(users.begin(), users.end(), [&](ValueId user) {
+    return Owned(analysis, user) && !passes.update[user] &&
+           analysis.plan.owner[user] != analysis.plan.owner[id];
+  });
+}
+
+}  // namespace
+
+StepPasses FindPasses(const Analysis& analysis) {
+  const ir::Module& module = analysis.module;
+  StepPasses passes;
+  passes.update.assign(module.size(), 0);
+  passes.weight_gradient.assign(module.size(), 0);
+  const std::vector<char> is_state = StateOutputs(analysis);
+  for (ValueId id = module.size() - 1; id >= 0; --id) {
+    const ir::Instruction& it = module.at(id);
+    if (!Owned(analysis, id) || analysis.direction.forward[id] ||
+        !MayUpdate(it)) {
+      continue;
+    }
+    const bool leaves =
+        is_state[id] ||
+        std::any_of(it.users.begin(), it.users.end(),
+                    [&](ValueId user) { return Owned(analysis, user); });
+    passes.update[id] =
+        leaves &&
+        std::all_of(it.users.begin(), it.users.end(), [&](ValueId user) {
+          return !Owned(analysis, user) || passes.update[user] != 0;
+        });
+  }
+  for (ValueId id = 0; id < module.size(); ++id) {
+    // Where nothing follows the gradient it is the new state itself.
+    if (!passes.update[id]) {
+      passes.weight_gradient[id] |= is_state[id] && Owned(analysis, id) &&
+                                    !analysis.direction.forward[id];
+      continue;
+    }
+    for (const ValueId operand : module.at(id).operands) {
+      if (Owned(analysis, operand) && !analysis.direction.forward[operand] &&
+          !passes.update[operand]) {
+        passes.weight_gradient[operand] = 1;
+      }
+    }
+  }
+  return passes;
+}
+
+SegmentPasses PassesOf(const Analysis& analysis, const StepPasses& passes,
+                       int segment) {
+  const segmenter::SegmentGraph& graph = analysis.graphs[segment];
+  SegmentPasses out;
+  for (const int output : graph.outputs) {
+    const ValueId id = graph.values[output].origin;
+    if (analysis.direction.forward[id]) out.forward.push_back(output);
+  }
+  out.with_input_gradients = out.forward;
+  for (const int output : graph.outputs) {
+    const ValueId id = graph.values[output].origin;
+    if (analysis.direction.forward[id] || passes.update[id]) continue;
+    if (IsRead(analysis, passes, id)) {
+      out.with_input_gradients.push_back(output);
+    }
+  }
+  out.with_all_gradients = out.with_input_gradients;
+  for (int i = graph.input_count; i < static_cast<int>(graph.values.size());
+       ++i) {
+    const ValueId id = graph.values[i].origin;
+    const auto& has = out.with_all_gradients;
+    if (passes.weight_gradient[id] && analysis.plan.owner[id] == segment &&
+        std::find(has.begin(), has.end(), i) == has.end()) {
+      out.with_all_gradients.push_back(i);
+    }
+  }
+  return out;
+}
+
+}  // namespace meshwright::stages

@@ -1,0 +1,50 @@
+// Passes: which values of a step are forward, gradients of activations,
+// gradients of weights, and the update; per segment what leaves it when.
+//
+//   forward ──▶ activations' gradients ──▶ weights' gradients ║ update
+//                                                    once per step
+//
+// Concept: the update is what is left when the gradients of weights are there:
+// values behind the backward pass all of whose readers are update, down to new
+// parameters and states, that map equal indices to equal indices, move, spread
+// or convert, or are scalars (a norm for clipping). The values it reads that
+// are neither forward nor update are the gradients of weights. What no rule
+// takes for update counts once per micro-batch.
+//
+// Programs of a part of a segment have fewer outputs; what those do not need is
+// not there (space::ProgramExtent::leaving). Forward alone, with the border
+// gradients, with the weights' gradients, and everything: the differences are
+// the forward pass, the gradient of the input, that of the weights and the
+// update.
+// Shapes: value indices of the segment's graph.
+// Source: docs/decisions/stages-of-a-plan.md.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_PASSES_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_PASSES_H_
+
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+
+namespace meshwright::stages {
+
+// By ValueId.
+struct StepPasses {
+  std::vector<char> update;
+  std::vector<char> weight_gradient;  // read by the update, not of it
+};
+
+StepPasses FindPasses(const segmenter::Analysis& analysis);
+
+// Outputs of the programs of one segment, each with those before it.
+struct SegmentPasses {
+  std::vector<int> forward;
+  std::vector<int> with_input_gradients;
+  std::vector<int> with_all_gradients;
+};
+
+SegmentPasses PassesOf(const segmenter::Analysis& analysis,
+                       const StepPasses& passes, int segment);
+
+}  // namespace meshwright::stages
+
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_PASSES_H_

@@ -1,0 +1,98 @@
+#include "coordinator/stages/passes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "coordinator/ir/dim_links.h"
+
+namespace meshwright::stages {
+namespace {
+
+segmenter::Analysis Analysed(const std::string& model) {
+  const auto bytes = base::ReadFile("tests/testdata/" + model + ".hlo.pb");
+  EXPECT_TRUE(bytes.ok()) << bytes.status();
+  auto module = ir::LoadModule(*bytes);
+  EXPECT_TRUE(module.ok()) << module.status();
+  auto analysis = segmenter::Analyze(*std::move(module), {1, 2});
+  EXPECT_TRUE(analysis.ok()) << analysis.status();
+  return *std::move(analysis);
+}
+
+class PassesTest : public testing::TestWithParam<const char*> {};
+
+// Whatever the update is: it holds no contraction, nothing of it is read by
+// what is not of it, and every parameter of an unrolled step has a gradient
+// above it.
+TEST_P(PassesTest, TheUpdateIsWhatNobodyElseNeeds) {
+  const segmenter::Analysis analysis = Analysed(GetParam());
+  const ir::Module& module = analysis.module;
+  const StepPasses passes = FindPasses(analysis);
+  int updates = 0;
+  int gradients = 0;
+  for (ir::ValueId id = 0; id < module.size(); ++id) {
+    gradients += passes.weight_gradient[id];
+    if (!passes.update[id]) continue;
+    ++updates;
+    EXPECT_FALSE(analysis.direction.forward[id]) << module.at(id).name();
+    EXPECT_FALSE(passes.weight_gradient[id]);
+    EXPECT_FALSE(ir::IsContraction(module, id)) << module.at(id).name();
+    for (const ir::ValueId user : module.at(id).users) {
+      EXPECT_TRUE(passes.update[user] || analysis.plan.owner[user] < 0)
+          << module.at(id).name();
+    }
+  }
+  int parameters = 0;
+  for (size_t p = 0; p < module.parameters.size(); ++p) {
+    parameters +=
+        analysis.direction.roles[p] == segmenter::ArgumentRole::kParameter &&
+        analysis.direction.state_output[p] >= 0;
+  }
+  EXPECT_GT(parameters, 0);
+  EXPECT_GE(updates, parameters);
+  EXPECT_GE(gradients, parameters);
+}
+
+TEST_P(PassesTest, ProgramsHoldMoreAndMore) {
+  const segmenter::Analysis analysis = Analysed(GetParam());
+  const StepPasses passes = FindPasses(analysis);
+  int both_ways = 0;
+  for (size_t s = 0; s < analysis.graphs.size(); ++s) {
+    const segmenter::SegmentGraph& graph = analysis.graphs[s];
+    const SegmentPasses parts = PassesOf(analysis, passes, static_cast<int>(s));
+    const auto begins = [](const std::vector<int>& longer,
+                           const std::vector<int>& shorter) {
+      return longer.size() >= shorter.size() &&
+             std::equal(shorter.begin(), shorter.end(), longer.begin());
+    };
+    EXPECT_TRUE(begins(parts.with_input_gradients, parts.forward));
+    EXPECT_TRUE(begins(parts.with_all_gradients, parts.with_input_gradients));
+    for (const int value : parts.forward) {
+      EXPECT_TRUE(analysis.direction.forward[graph.values[value].origin]);
+    }
+    // A gradient leaves by the border its activation came in by.
+    for (const segmenter::BorderPair& entry : graph.entries) {
+      if (entry.gradient < 0) continue;
+      EXPECT_EQ(std::count(parts.with_input_gradients.begin(),
+                           parts.with_input_gradients.end(), entry.gradient),
+                1)
+          << "segment " << s;
+    }
+    both_ways +=
+        !parts.forward.empty() &&
+        parts.with_input_gradients.size() > parts.forward.size() &&
+        parts.with_all_gradients.size() > parts.with_input_gradients.size();
+  }
+  EXPECT_GT(both_ways, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, PassesTest,
+                         testing::Values("llama_tiny", "gpt2_tiny", "bert_tiny",
+                                         "moe_tiny", "t5_tiny", "vit_tiny",
+                                         "albert_tiny", "unet_tiny",
+                                         "convnet_tiny"));
+
+}  // namespace
+}  // namespace meshwright::stages

@@ -1,0 +1,198 @@
+#include "coordinator/stages/splits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/service/program_work.h"
+#include "coordinator/space/inputs.h"
+#include "coordinator/space/loop_programs.h"
+#include "coordinator/space/program_set.h"
+
+namespace meshwright::stages {
+namespace {
+
+using problem::Picoseconds;
+
+// The part of `whole` up to a share of it.
+Picoseconds UpTo(double share, Picoseconds whole) {
+  return Picoseconds(std::llround(share * static_cast<double>(whole.count())));
+}
+
+}  // namespace
+
+Splits::Splits(const service::MeasuredStep& step, const StepPasses& passes,
+               int64_t micro_batches)
+    : step_(step), micro_batches_(micro_batches) {
+  const segmenter::Analysis& analysis = step.analysis;
+  for (const int segment : analysis.types) {
+    passes_.push_back(PassesOf(analysis, passes, segment));
+    trips_.push_back(space::OuterTrips(analysis, analysis.graphs[segment]));
+  }
+  inputs_ = space::ArgumentInputs(analysis);
+}
+
+Picoseconds Splits::Whole(const Choice& choice) const {
+  const auto [found, added] = whole_.try_emplace(choice, Picoseconds(0));
+  if (added) {
+    const auto cost =
+        service::MeasuredCost(step_.space, At(choice), step_.results);
+    if (cost.has_value()) found->second = cost->time;
+  }
+  return found->second;
+}
+
+// What stands outside of the loop over micro-batches.
+Picoseconds Splits::Outside(const Choice& choice) const {
+  const space::Configuration& configuration = At(choice);
+  if (Trips(choice.first) <= 1 || configuration.corrections.empty()) {
+    return Picoseconds(0);
+  }
+  const auto row = step_.results.find(
+      step_.space.programs[configuration.corrections.back().program].key());
+  if (row == step_.results.end()) return Picoseconds(0);
+  return std::min(Whole(choice),
+                  Picoseconds(row->second.measurement().minimum_ns() * 1000));
+}
+
+Split Splits::Of(const Choice& choice) const {
+  Split split;
+  const Picoseconds whole = Whole(choice);
+  if (micro_batches_ > 1 && Trips(choice.first) <= 1) {
+    split.update = whole;  // once per step, whatever it does
+    return split;
+  }
+  auto shares = measured_.find(choice);
+  split.estimated = shares == measured_.end();
+  if (split.estimated) {
+    // Any of the type's on this mesh says more than a guess.
+    shares = measured_.lower_bound({choice.first, 0});
+  }
+  const bool known =
+      shares != measured_.end() && shares->first.first == choice.first;
+  const Shares parts = known ? shares->second : Guess(choice.first);
+  const Picoseconds inside =
+      micro_batches_ > 1 ? (whole - Outside(choice)) / micro_batches_ : whole;
+  split.forward = UpTo(parts[0], inside);
+  split.backward_input = UpTo(parts[1], inside) - split.forward;
+  split.backward_weight = UpTo(parts[2], inside) - UpTo(parts[1], inside);
+  split.update = whole - micro_batches_ * UpTo(parts[2], inside);
+  if (whole == Picoseconds(0)) split.estimated = false;
+  return split;
+}
+
+std::array<std::vector<int>, 3> Splits::Leaving(int type) const {
+  const SegmentPasses& passes = passes_[type];
+  return {passes.forward, passes.with_input_gradients,
+          passes.with_all_gradients};
+}
+
+Splits::Shares Splits::Guess(int type) const {
+  const auto [found, added] =
+      guessed_.try_emplace(type, Shares{1.0 / 3, 2.0 / 3, 1});
+  const int segment = step_.analysis.types[type];
+  if (!added || !step_.analysis.module.loops.empty()) return found->second;
+  const space::Configuration& first = step_.space.types[type].configurations[0];
+  const auto work = [&](const std::vector<int>& leaving) {
+    if (leaving.empty()) return 0.0;
+    const auto counted = service::WorkOf(space::SegmentProgram(
+        step_.analysis, step_.analysis.graphs[segment], first.annotation,
+        inputs_, step_.space.context, {.leaving = leaving}));
+    return counted.ok() ? counted->total() : 0.0;
+  };
+  const double all = work(step_.analysis.graphs[segment].outputs);
+  if (all <= 0) return found->second;
+  double before = 0;
+  const auto leaving = Leaving(type);
+  for (size_t i = 0; i < leaving.size(); ++i) {
+    before = std::clamp(work(leaving[i]) / all, before, 1.0);
+    found->second[i] = before;
+  }
+  return found->second;
+}
+
+absl::Status Splits::Measure(const std::set<Choice>& choices,
+                             const v1::DeviceSpec& device,
+                             const service::PlanDependencies& dependencies,
+                             const service::PlanProgressFunction& progress,
+                             bool wait, v1::PlanPrograms& counts) {
+  space::ProgramSet set;
+  std::map<Choice, Variants> made;
+  for (const Choice& choice : choices) {
+    const bool outside = micro_batches_ > 1 && Trips(choice.first) <= 1;
+    if (measured_.contains(choice) || failed_.contains(choice) || outside ||
+        At(choice).program < 0) {
+      continue;
+    }
+    Variants& variants = made[choice];
+    const int segment = step_.analysis.types[choice.first];
+    const auto leaving = Leaving(choice.first);
+    // All gradients of a trip are what is measured already.
+    const size_t last = micro_batches_ > 1 ? 2 : 3;
+    for (size_t i = 0; i < last; ++i) {
+      variants.parts[i] = At(choice);
+      variants.parts[i].program = -1;
+      variants.parts[i].weight = 1;
+      variants.parts[i].corrections.clear();
+      if (leaving[i].empty()) continue;  // no time
+      space::MakeSegmentPrograms(
+          step_.analysis, step_.analysis.graphs[segment], inputs_,
+          step_.space.context,
+          absl::StrCat("type ", choice.first, " ", At(choice).describe,
+                       ", pass ", i),
+          set, variants.parts[i], leaving[i]);
+    }
+    variants.known = static_cast<int>(last);
+  }
+  if (made.empty()) return {};
+  space::ProfileSpace variants_space;
+  variants_space.context = step_.space.context;
+  variants_space.programs = std::move(set).Take();
+  service::Measuring measuring(dependencies, device,
+                               step_.space.context.options, progress);
+  RETURN_IF_ERROR(measuring.Lookup(variants_space.programs));
+  if (wait) {
+    std::vector<const v1::Program*> wanted;
+    for (const v1::Program& it : variants_space.programs) {
+      wanted.push_back(&it);
+    }
+    RETURN_IF_ERROR(measuring.Measure(wanted));
+  }
+  const auto programs = static_cast<int>(variants_space.programs.size());
+  counts.set_total(counts.total() + programs);
+  counts.set_distinct(counts.distinct() + programs);
+  counts.set_cached(counts.cached() + measuring.cached());
+  counts.set_profiled(counts.profiled() + measuring.profiled());
+  counts.set_failed(counts.failed() + measuring.failed());
+  for (const auto& [choice, variants] : made) {
+    const double inside = static_cast<double>(
+        (Whole(choice) -
+         (micro_batches_ > 1 ? Outside(choice) : Picoseconds(0)))
+            .count());
+    Shares shares = {0, 0, 1};
+    double before = 0;
+    bool known = inside > 0;
+    for (int i = 0; i < variants.known && known; ++i) {
+      const space::Configuration& part = variants.parts[i];
+      if (part.program >= 0) {
+        const auto cost =
+            service::MeasuredCost(variants_space, part, measuring.results());
+        known = cost.has_value();
+        if (known) {
+          before = std::clamp(static_cast<double>(cost->time.count()) / inside,
+                              before, 1.0);
+        }
+      }
+      shares[i] = before;
+    }
+    if (known) {
+      measured_[choice] = shares;
+    } else if (wait) {
+      failed_.insert(choice);
+    }
+  }
+  return {};
+}
+
+}  // namespace meshwright::stages

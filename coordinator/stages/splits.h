@@ -1,0 +1,91 @@
+// Splits: how the time measured of a segment falls apart into forward pass,
+// gradient of the input, gradient of the weights and update.
+//
+// Concept: what is measured of every configuration is all four in one program.
+// The programs that tell them apart (passes.h) are measured for configurations
+// that a stage takes; the others of a type share their time out in the
+// proportions of one that was measured, and before there is any, by the work
+// counted in the programs of one configuration (service::WorkOf), in a step
+// with loops by thirds. Only the proportions are taken from these programs: the
+// four always add up to the time measured of the whole.
+// In a loop over micro-batches the update, outside of it, is measured apart
+// already (space/loop_programs.h).
+// Units: picoseconds; the passes of one micro-batch, the update of a step.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/stages/passes.h"
+#include "planner/problem/duration.h"
+
+namespace meshwright::stages {
+
+struct Split {
+  problem::Picoseconds forward{0};
+  problem::Picoseconds backward_input{0};
+  problem::Picoseconds backward_weight{0};
+  problem::Picoseconds update{0};
+  bool estimated = false;
+};
+
+class Splits {
+ public:
+  // (type, configuration) of the step's space.
+  using Choice = std::pair<int, int>;
+
+  // `micro_batches`: trips of the step's own loop. The references outlive it.
+  Splits(const service::MeasuredStep& step, const StepPasses& passes,
+         int64_t micro_batches);
+
+  Split Of(const Choice& choice) const;
+
+  // Has those measured that are not yet. `wait`: false to look them up only.
+  absl::Status Measure(const std::set<Choice>& choices,
+                       const v1::DeviceSpec& device,
+                       const service::PlanDependencies& dependencies,
+                       const service::PlanProgressFunction& progress, bool wait,
+                       v1::PlanPrograms& counts);
+
+ private:
+  // Up to the forward pass, the input's gradient and all gradients, of the
+  // whole.
+  using Shares = std::array<double, 3>;
+
+  // Of a configuration, once its variants are measured.
+  struct Variants {
+    std::array<space::Configuration, 3> parts;
+    int known = 0;  // how many of them are programs of their own
+  };
+
+  const space::Configuration& At(const Choice& choice) const {
+    return step_.space.types[choice.first].configurations[choice.second];
+  }
+  int64_t Trips(int type) const { return trips_[type]; }
+  problem::Picoseconds Whole(const Choice& choice) const;
+  problem::Picoseconds Outside(const Choice& choice) const;
+  Shares Guess(int type) const;
+  // The outputs of every variant; an equal one is made once.
+  std::array<std::vector<int>, 3> Leaving(int type) const;
+
+  const service::MeasuredStep& step_;
+  const int64_t micro_batches_;
+  std::vector<SegmentPasses> passes_;  // by type
+  std::vector<int64_t> trips_;         // likewise, of loops looked through
+  std::vector<v1::InputSpec> inputs_;
+  mutable std::map<int, Shares> guessed_;  // by type
+  mutable std::map<Choice, problem::Picoseconds> whole_;
+  std::map<Choice, Shares> measured_;
+  std::set<Choice> failed_;
+};
+
+}  // namespace meshwright::stages
+
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_

@@ -1,0 +1,226 @@
+#include "coordinator/stages/stage_search.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/service/score.h"
+#include "planner/problem/evaluate.h"
+#include "planner/problem/uncertainty.h"
+#include "planner/search/ties.h"
+
+namespace meshwright::stages {
+namespace {
+
+using problem::Picoseconds;
+using segmenter::Analysis;
+
+// Of plans that tie with the fastest; as service::PlanOf has it.
+constexpr double kMostLoss = 0.01;
+
+// Where gradients add up over micro-batches, on one device.
+int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
+                      int type, const space::Configuration& configuration) {
+  const segmenter::SegmentGraph& graph = analysis.graphs[analysis.types[type]];
+  int64_t bytes = 0;
+  for (const auto& [argument, updated] : graph.state) {
+    const ir::Instruction& it =
+        analysis.module.at(graph.values[argument].origin);
+    if (it.opcode != ir::Opcode::kParameter) continue;
+    const int64_t number = it.attributes().parameter_number();
+    if (analysis.direction.roles[number] !=
+        segmenter::ArgumentRole::kParameter) {
+      continue;
+    }
+    bytes += space::BytesPerDevice(
+        it.shape, configuration.annotation.Of(argument, it.shape, mesh), mesh);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<StageSearch> StageSearch::Create(
+    const service::MeasuredStep& step,
+    const std::vector<SharedArgument>& shared, int64_t own,
+    int64_t micro_batches, std::optional<int64_t> limit) {
+  StageSearch search(step, shared, limit);
+  // Groups of segments would have to end at cuts.
+  ASSIGN_OR_RETURN(
+      search.measured_,
+      service::BuildProblem(step.analysis, step.space, step.results,
+                            std::nullopt, {}, /*with_groups=*/false));
+  auto& types = search.measured_.problem.types;
+  for (size_t t = 0; t < types.size(); ++t) {
+    for (size_t i = 0; i < types[t].configs.size(); ++i) {
+      const space::Configuration& configuration =
+          step.space.types[t].configurations[search.measured_.usable[t][i]];
+      problem::Config& config = types[t].configs[i];
+      // One sum for all micro-batches, whether the step keeps it or not.
+      config.saved_bytes -= configuration.summed_bytes;
+      config.persistent_bytes += configuration.summed_bytes;
+      if (own == 1 && micro_batches > 1) {
+        config.persistent_bytes +=
+            GradientBytes(step.analysis, step.space.context.mesh,
+                          static_cast<int>(t), configuration);
+      }
+    }
+  }
+  return search;
+}
+
+StageSearch::Part& StageSearch::PartOf(int first, int end) {
+  const auto [place, added] = by_ends_.try_emplace({first, end}, -1);
+  if (added) {
+    std::string key;
+    Part part = Cut(first, end, &key);
+    const auto [found, is_new] =
+        by_key_.try_emplace(key, static_cast<int>(parts_.size()));
+    if (is_new) parts_.push_back(std::move(part));
+    place->second = found->second;
+  }
+  return parts_[place->second];
+}
+
+StageSearch::Part StageSearch::Cut(int first, int end, std::string* key) const {
+  const problem::PlanProblem& whole = measured_.problem;
+  Part part;
+  std::vector<int> place(whole.nodes.size(), -1);
+  for (size_t n = 0; n < whole.nodes.size(); ++n) {
+    const service::SegmentRun& run = measured_.runs[n];
+    const int from = std::max(first, run.first_segment);
+    const int to = std::min(end, run.first_segment + run.count);
+    if (from >= to) continue;
+    place[n] = static_cast<int>(part.nodes.size());
+    problem::Node node = whole.nodes[n];
+    node.repeat = to - from;
+    absl::StrAppend(key, node.type, "x", node.repeat, " ");
+    part.nodes.push_back(node);
+  }
+  for (const problem::Edge& edge : whole.edges) {
+    if (place[edge.from] < 0 || place[edge.to] < 0) continue;
+    part.edges.push_back({place[edge.from], place[edge.to], edge.table});
+    absl::StrAppend(key, place[edge.from], "-", place[edge.to], ":", edge.table,
+                    " ");
+  }
+  for (const SharedArgument& it : *shared_) {
+    // The first that reads a parameter updates it.
+    const bool reads = std::any_of(
+        it.segments.begin(), it.segments.end(),
+        [&](int segment) { return segment >= first && segment < end; });
+    if (reads && it.segments[0] < first) part.foreign_bytes += it.bytes;
+  }
+  absl::StrAppend(key, part.foreign_bytes);
+  return part;
+}
+
+const problem::PlanProblem& StageSearch::Problem(const Part& part, int held,
+                                                 std::optional<int64_t> limit) {
+  const auto [found, added] = by_held_.try_emplace(held);
+  problem::PlanProblem& problem = found->second;
+  if (added) {
+    problem = measured_.problem;
+    for (problem::NodeType& type : problem.types) {
+      for (problem::Config& config : type.configs) {
+        config.saved_bytes =
+            problem::SaturatingMultiply(config.saved_bytes, held);
+      }
+    }
+  }
+  problem.nodes = part.nodes;
+  problem.edges = part.edges;
+  problem.memory_limit_bytes = limit;
+  return problem;
+}
+
+RunPlan StageSearch::Evaluated(const Part& part,
+                               const problem::PlanProblem& problem,
+                               const problem::Choice& choice) const {
+  RunPlan plan;
+  const auto evaluation = problem::Evaluate(problem, choice);
+  const auto spread = problem::SpreadOf(problem, choice);
+  if (evaluation.ok()) {
+    plan.time = evaluation->time;
+    plan.resharding = evaluation->resharding_time;
+  }
+  if (spread.ok()) plan.spread = *spread;
+  plan.resharding_seconds = service::ReshardingSeconds(problem, choice);
+  int64_t transient = 0;
+  plan.persistent_bytes = part.foreign_bytes;
+  for (size_t n = 0; n < choice.size(); ++n) {
+    const int type = part.nodes[n].type;
+    for (const int state : choice[n]) {
+      const problem::Config& config =
+          measured_.problem.types[type].configs[state];
+      const int configuration = measured_.usable[type][state];
+      plan.choice.push_back(configuration);
+      const std::pair<int, int> use = {type, configuration};
+      if (plan.uses.empty() || plan.uses.back().first != use) {
+        plan.uses.push_back({use, 0});
+      }
+      ++plan.uses.back().second;
+      plan.saved_bytes += config.saved_bytes;
+      plan.persistent_bytes += config.persistent_bytes;
+      transient = std::max(transient, config.transient_bytes);
+    }
+  }
+  plan.persistent_bytes += transient;
+  return plan;
+}
+
+absl::StatusOr<RunPlan> StageSearch::Solve(const Part& part, int held,
+                                           std::optional<int64_t> limit) {
+  if (limit.has_value()) {
+    limit = std::max<int64_t>(1, *limit - part.foreign_bytes);
+  }
+  const problem::PlanProblem& problem = Problem(part, held, limit);
+  ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(problem));
+  ++solved_;
+  if (!answer.plan.has_value()) {
+    RunPlan none;
+    none.fits = false;
+    if (answer.least_memory_bytes.has_value()) {
+      none.persistent_bytes = *answer.least_memory_bytes + part.foreign_bytes;
+    }
+    return none;
+  }
+  search::Plan plan = *answer.plan;
+  if (part.settled) {
+    ASSIGN_OR_RETURN(plan, search::SettleTies(problem, plan, kMostLoss));
+  }
+  return Evaluated(part, problem, plan.choice);
+}
+
+absl::StatusOr<const RunPlan*> StageSearch::Search(Part& part, int held) {
+  if (!part.fastest.has_value()) {
+    ASSIGN_OR_RETURN(part.fastest, Solve(part, 1, std::nullopt));
+  }
+  const RunPlan& fastest = *part.fastest;
+  const int64_t bytes = problem::SaturatingAdd(
+      fastest.persistent_bytes,
+      problem::SaturatingMultiply(fastest.saved_bytes, held));
+  if (!fastest.fits || bytes <= limit_.value_or(bytes)) return &fastest;
+  auto limited = part.limited.find(held);
+  if (limited == part.limited.end()) {
+    ASSIGN_OR_RETURN(RunPlan plan, Solve(part, held, limit_));
+    limited = part.limited.emplace(held, std::move(plan)).first;
+  }
+  return &limited->second;
+}
+
+absl::StatusOr<const RunPlan*> StageSearch::Plan(int first, int end, int held) {
+  return Search(PartOf(first, end), held);
+}
+
+absl::StatusOr<const RunPlan*> StageSearch::Settle(int first, int end,
+                                                   int held) {
+  Part& part = PartOf(first, end);
+  if (!part.settled) {
+    part.settled = true;
+    part.fastest.reset();
+    part.limited.clear();
+  }
+  return Search(part, held);
+}
+
+}  // namespace meshwright::stages

@@ -1,0 +1,106 @@
+// StageSearch: the best plan of a run of segments on one mesh.
+//
+// Concept: the part of the step's PlanProblem that lies between two cuts is a
+// problem of its own, free at both ends. A stage that holds several
+// micro-batches' activations at once has so many times the saved bytes, and
+// under the memory limit may have to take a slower plan for it. Runs of equal
+// types, joined alike, are searched once: of 96 equal layers there are some
+// hundreds. Without a limit, and where the fastest plan fits, what is held does
+// not matter.
+// In → Out: first and last segment, micro-batches held → a configuration per
+// segment, or the least memory that any plan needs.
+// Units: bytes per device; time as measured of the module, updates and, where
+// it is a loop over micro-batches, all of these included.
+// Errors: those of search::Solve.
+// Threads: one.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_STAGE_SEARCH_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_STAGE_SEARCH_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/stages/crossings.h"
+#include "planner/problem/plan_problem.h"
+#include "planner/search/search.h"
+
+namespace meshwright::stages {
+
+struct RunPlan {
+  bool fits = true;
+  std::vector<int> choice;  // by segment: configuration of its type
+  // (type, configuration) and how many segments in a row.
+  std::vector<std::pair<std::pair<int, int>, int>> uses;
+  problem::Picoseconds time{0};
+  problem::Picoseconds resharding{0};      // the part at borders inside
+  std::vector<double> resharding_seconds;  // likewise, by segment
+  problem::Spread spread;
+  int64_t saved_bytes = 0;       // of one micro-batch
+  int64_t persistent_bytes = 0;  // with the largest transient
+};
+
+class StageSearch {
+ public:
+  // `own`: trips of the step's own loop over micro-batches; `micro_batches`: of
+  // a step. The references outlive it.
+  static absl::StatusOr<StageSearch> Create(
+      const service::MeasuredStep& step,
+      const std::vector<SharedArgument>& shared, int64_t own,
+      int64_t micro_batches, std::optional<int64_t> limit);
+
+  // Segments [first, end). One that does not fit says in `persistent_bytes`
+  // what the most frugal plan needs; 0: there is none. Stays where it is.
+  absl::StatusOr<const RunPlan*> Plan(int first, int end, int held);
+
+  // The same, but of plans that cannot be told apart the one that `plan`
+  // takes; what Plan says of such a run from now on, too.
+  absl::StatusOr<const RunPlan*> Settle(int first, int end, int held);
+
+  int solved() const { return solved_; }
+
+ private:
+  // What of the whole problem lies between two cuts, and its plans.
+  struct Part {
+    std::vector<problem::Node> nodes;
+    std::vector<problem::Edge> edges;
+    int64_t foreign_bytes = 0;  // parameters that other stages update
+    bool settled = false;
+    std::optional<RunPlan> fastest;
+    std::map<int, RunPlan> limited;  // by micro-batches held
+  };
+
+  StageSearch(const service::MeasuredStep& step,
+              const std::vector<SharedArgument>& shared,
+              std::optional<int64_t> limit)
+      : step_(&step), shared_(&shared), limit_(limit) {}
+
+  Part& PartOf(int first, int end);
+  Part Cut(int first, int end, std::string* key) const;
+  const problem::PlanProblem& Problem(const Part& part, int held,
+                                      std::optional<int64_t> limit);
+  absl::StatusOr<const RunPlan*> Search(Part& part, int held);
+  absl::StatusOr<RunPlan> Solve(const Part& part, int held,
+                                std::optional<int64_t> limit);
+  RunPlan Evaluated(const Part& part, const problem::PlanProblem& problem,
+                    const problem::Choice& choice) const;
+
+  const service::MeasuredStep* step_;
+  const std::vector<SharedArgument>* shared_;
+  std::optional<int64_t> limit_;
+  service::MeasuredProblem measured_;
+  std::map<int, problem::PlanProblem> by_held_;
+  std::deque<Part> parts_;
+  std::map<std::string, int> by_key_;           // of parts_
+  std::map<std::pair<int, int>, int> by_ends_;  // likewise
+  int solved_ = 0;
+};
+
+}  // namespace meshwright::stages
+
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_STAGE_SEARCH_H_

@@ -1,0 +1,132 @@
+#include "coordinator/stages/stage_search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "coordinator/service/fake_measurer.h"
+#include "profiledb/store/fake_profile_store.h"
+
+namespace meshwright::stages {
+namespace {
+
+class StageSearchTest : public testing::Test {
+ protected:
+  StageSearchTest() {
+    measurer_.machine = 5;
+    v1::PlanRequest request;
+    request.set_hlo_module(*base::ReadFile("tests/testdata/gpt2_4l.hlo.pb"));
+    request.mutable_mesh()->add_shape(1);
+    request.mutable_mesh()->add_shape(2);
+    auto step = service::MeasureStep(request, {&store_, &measurer_},
+                                     [](const v1::PlanProgress&) {});
+    EXPECT_TRUE(step.ok()) << step.status();
+    step_ = *std::move(step);
+  }
+
+  StageSearch Search(std::optional<int64_t> limit = std::nullopt,
+                     int micro_batches = 1) {
+    auto made = StageSearch::Create(step_, shared_, 1, micro_batches, limit);
+    EXPECT_TRUE(made.ok()) << made.status();
+    return *std::move(made);
+  }
+
+  int Segments() const {
+    return static_cast<int>(step_.analysis.graphs.size());
+  }
+
+  store::FakeProfileStore store_;
+  service::FakeMeasurer measurer_;
+  service::MeasuredStep step_;
+  std::vector<SharedArgument> shared_;
+};
+
+TEST_F(StageSearchTest, TheWholeStepIsThePlan) {
+  const auto answer = search::Solve(step_.measured.problem);
+  ASSERT_TRUE(answer.ok());
+  StageSearch search = Search();
+  const auto run = search.Plan(0, Segments(), 1);
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ((*run)->time, answer->plan->time);
+  EXPECT_EQ((*run)->persistent_bytes + (*run)->saved_bytes,
+            answer->plan->peak_bytes);
+}
+
+// A plan that is free at the cut costs no more than the same part of a longer
+// one.
+TEST_F(StageSearchTest, PartsAreNoDearerThanTheWhole) {
+  StageSearch search = Search();
+  const auto time = [&](int first, int end) {
+    const auto run = search.Plan(first, end, 1);
+    EXPECT_TRUE(run.ok()) << run.status();
+    return (*run)->time;
+  };
+  for (int cut = 1; cut < Segments(); ++cut) {
+    EXPECT_LE(time(0, cut) + time(cut, Segments()), time(0, Segments()));
+  }
+  // Equal runs are one.
+  const int solved = search.solved();
+  EXPECT_EQ(time(1, 2), time(2, 3));
+  EXPECT_EQ(time(1, 3), time(2, 4));
+  EXPECT_EQ(search.solved() - solved, 2);
+}
+
+TEST_F(StageSearchTest, WhatIsHeldCountsUnderALimit) {
+  StageSearch free = Search();
+  const RunPlan fastest = **free.Plan(0, Segments(), 1);
+  const int64_t limit = fastest.persistent_bytes + 2 * fastest.saved_bytes;
+  StageSearch search = Search(limit);
+  problem::Picoseconds before{0};
+  int refused = 0;
+  int slower = 0;
+  for (int held = 1; held <= 6; ++held) {
+    const auto run = search.Plan(0, Segments(), held);
+    ASSERT_TRUE(run.ok()) << run.status();
+    if (!(*run)->fits) {
+      EXPECT_GT((*run)->persistent_bytes, limit);
+      ++refused;
+      continue;
+    }
+    EXPECT_EQ(refused, 0);
+    EXPECT_LE((*run)->persistent_bytes + held * (*run)->saved_bytes, limit);
+    EXPECT_GE((*run)->time, before);
+    if (held <= 2) {
+      EXPECT_EQ((*run)->time, fastest.time);
+    }
+    slower += (*run)->time > fastest.time;
+    before = (*run)->time;
+  }
+  EXPECT_GT(refused + slower, 0);
+}
+
+TEST_F(StageSearchTest, GradientsThatAddUpAreThere) {
+  StageSearch one = Search();
+  StageSearch four = Search(std::nullopt, 4);
+  const RunPlan alone = **one.Plan(1, 2, 1);
+  const RunPlan summed = **four.Plan(1, 2, 1);
+  EXPECT_EQ(summed.time, alone.time);
+  EXPECT_GT(summed.persistent_bytes, alone.persistent_bytes);
+  EXPECT_EQ(summed.saved_bytes, alone.saved_bytes);
+}
+
+TEST_F(StageSearchTest, AParameterOfAnotherStageIsHeldToo) {
+  const int last = Segments() - 1;
+  const std::vector<std::pair<int, int>> runs = {
+      {last, last + 1}, {0, 1}, {0, last + 1}};
+  const auto bytes = [&] {
+    StageSearch search = Search();
+    std::vector<int64_t> found;
+    for (const auto& [first, end] : runs) {
+      found.push_back((*search.Plan(first, end, 1))->persistent_bytes);
+    }
+    return found;
+  };
+  const std::vector<int64_t> alone = bytes();
+  shared_ = {{0, {0, last}, 1000}};
+  // The stage that updates it counts it already.
+  EXPECT_THAT(bytes(),
+              testing::ElementsAre(alone[0] + 1000, alone[1], alone[2]));
+}
+
+}  // namespace
+}  // namespace meshwright::stages

@@ -1,0 +1,26 @@
+// The staged planning pipeline: a request in, a plan with stages out.
+//
+// Concept: `plan`, where the mesh of the request is a cluster that the stages
+// of a pipeline share out. The step is measured on every mesh a stage may have
+// (measured_meshes.h), cut (choose_cuts.h), and every stage's plan written as
+// `plan` writes it.
+// Threads: as service::MakePlan.
+// Errors: kInvalidArgument for a request that asks for what cannot be; those of
+// service::MakePlan.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_STAGED_PLAN_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_STAGED_PLAN_H_
+
+#include "absl/status/statusor.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::stages {
+
+absl::StatusOr<v1::Plan> MakeStagedPlan(
+    const v1::PlanRequest& request,
+    const service::PlanDependencies& dependencies,
+    const service::PlanProgressFunction& progress);
+
+}  // namespace meshwright::stages
+
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_STAGED_PLAN_H_
