@@ -1,6 +1,9 @@
 #include "coordinator/export/baselines.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "coordinator/export/op_level.h"
@@ -77,30 +80,84 @@ int Mismatches(const Analysis& analysis, const space::ProfileSpace& space,
   return mismatches;
 }
 
-}  // namespace
+// Segments of blocks that share parameters agree: those of more blocks keep
+// what they have, the others take the nearest configuration that splits all
+// they share with these alike.
+class SharedSettler {
+ public:
+  SharedSettler(const Analysis& analysis, const space::ProfileSpace& space,
+                SegmentChoice& choice)
+      : analysis_(analysis), space_(space), choice_(choice) {}
 
-SegmentChoice FromBlocks(const Analysis& analysis,
-                         const space::ProfileSpace& space,
-                         const std::vector<int>& by_block,
-                         SegmentSwitch wanted_switch) {
-  SegmentChoice choice(analysis.plan.segments.size(), 0);
-  for (size_t s = 0; s < choice.size(); ++s) {
-    const segmenter::Segment& segment = analysis.plan.segments[s];
-    if (segment.first_block == segment.last_block) continue;
-    const std::vector<int> wanted(by_block.begin() + segment.first_block,
-                                  by_block.begin() + segment.last_block);
-    const auto& configurations =
-        space.types[analysis.type_of_segment[s]].configurations;
-    for (size_t c = configurations.size(); c-- > 0;) {
-      if (configurations[c].strategies != wanted) continue;
-      choice[s] = static_cast<int>(c);
-      if (configurations[c].recompute) continue;
-      if (configurations[c].segment_switch == wanted_switch) break;
+  void Run() {
+    std::set<int> linked;
+    for (const space::ParameterLink& link : space_.links) {
+      linked.insert({link.from_segment, link.to_segment});
+    }
+    std::vector<int> order(linked.begin(), linked.end());
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return BlocksOf(a) > BlocksOf(b); });
+    for (const int segment : order) {
+      SettleOne(segment);
+      settled_.insert(segment);
     }
   }
-  SettleEnds(analysis, space, choice, wanted_switch);
-  return choice;
-}
+
+ private:
+  int BlocksOf(int segment) const {
+    const segmenter::Segment& it = analysis_.plan.segments[segment];
+    return it.last_block - it.first_block;
+  }
+
+  const std::vector<space::Configuration>& ConfigurationsOf(int segment) const {
+    return space_.types[analysis_.type_of_segment[segment]].configurations;
+  }
+
+  bool Agrees(int segment, int configuration) const {
+    return std::all_of(
+        space_.links.begin(), space_.links.end(),
+        [&](const space::ParameterLink& link) {
+          const bool from = link.from_segment == segment;
+          if (!from && link.to_segment != segment) return true;
+          const int other = from ? link.to_segment : link.from_segment;
+          if (!settled_.contains(other)) return true;
+          return SplitAlike(analysis_, space_, link,
+                            from ? configuration : choice_[other],
+                            from ? choice_[other] : configuration);
+        });
+  }
+
+  // How far a configuration is from the one chosen: blocks, then what differs
+  // beside their strategies.
+  std::tuple<int, bool, bool> Distance(int segment, int configuration) const {
+    const auto& all = ConfigurationsOf(segment);
+    const space::Configuration& own = all[choice_[segment]];
+    const space::Configuration& it = all[configuration];
+    int blocks = 0;
+    for (size_t b = 0; b < own.strategies.size(); ++b) {
+      blocks += own.strategies[b] != it.strategies[b];
+    }
+    return {blocks, own.segment_switch != it.segment_switch,
+            own.recompute != it.recompute || !(own.role == it.role)};
+  }
+
+  void SettleOne(int segment) {
+    if (Agrees(segment, choice_[segment])) return;
+    std::optional<int> best;
+    const int count = static_cast<int>(ConfigurationsOf(segment).size());
+    for (int c = 0; c < count; ++c) {
+      const bool nearer =
+          !best.has_value() || Distance(segment, c) < Distance(segment, *best);
+      if (nearer && Agrees(segment, c)) best = c;
+    }
+    choice_[segment] = best.value_or(choice_[segment]);
+  }
+
+  const Analysis& analysis_;
+  const space::ProfileSpace& space_;
+  SegmentChoice& choice_;
+  std::set<int> settled_;
+};
 
 void SettleEnds(const Analysis& analysis, const space::ProfileSpace& space,
                 SegmentChoice& choice, SegmentSwitch wanted) {
@@ -123,6 +180,42 @@ void SettleEnds(const Analysis& analysis, const space::ProfileSpace& space,
       }
     }
   }
+}
+
+}  // namespace
+
+SegmentChoice FromBlocks(const Analysis& analysis,
+                         const space::ProfileSpace& space,
+                         const std::vector<int>& by_block,
+                         SegmentSwitch wanted_switch) {
+  SegmentChoice choice(analysis.plan.segments.size(), 0);
+  for (size_t s = 0; s < choice.size(); ++s) {
+    const segmenter::Segment& segment = analysis.plan.segments[s];
+    if (segment.first_block == segment.last_block) continue;
+    const std::vector<int> wanted(by_block.begin() + segment.first_block,
+                                  by_block.begin() + segment.last_block);
+    const auto& configurations =
+        space.types[analysis.type_of_segment[s]].configurations;
+    std::optional<int> splits;  // of the first; others pin what is shared
+    for (size_t c = 0; c < configurations.size(); ++c) {
+      const space::Configuration& it = configurations[c];
+      if (it.strategies != wanted || it.splits != splits.value_or(it.splits)) {
+        continue;
+      }
+      const bool fits = !it.recompute && it.segment_switch == wanted_switch;
+      if (!splits.has_value() || fits) choice[s] = static_cast<int>(c);
+      splits = it.splits;
+      if (fits) break;
+    }
+  }
+  Settle(analysis, space, choice, wanted_switch);
+  return choice;
+}
+
+void Settle(const Analysis& analysis, const space::ProfileSpace& space,
+            SegmentChoice& choice, SegmentSwitch wanted) {
+  SharedSettler(analysis, space, choice).Run();
+  SettleEnds(analysis, space, choice, wanted);
 }
 
 std::vector<NamedChoice> Baselines(const Analysis& analysis,

@@ -34,19 +34,19 @@ std::vector<NamedChoice> Baselines(const segmenter::Analysis& analysis,
 std::vector<NamedChoice> OpLevelBaselines(const segmenter::Analysis& analysis,
                                           const space::ProfileSpace& space);
 
-// The segments of blocks that take these strategies, one index per block, with
-// ends that fit; the wanted switch where a segment has it.
+// The segments of blocks that take these strategies, one index per block,
+// settled; the wanted switch where a segment has it.
 SegmentChoice FromBlocks(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
     const std::vector<int>& by_block,
     segmenter::SegmentSwitch wanted = segmenter::SegmentSwitch::kNone);
 
-// Gives prologue and epilogue the configurations that fit their neighbours
-// best: equal borders, equal shared parameters, then the wanted switch.
-void SettleEnds(
-    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
-    SegmentChoice& choice,
-    segmenter::SegmentSwitch wanted = segmenter::SegmentSwitch::kNone);
+// Makes a choice one that a plan may have: segments of blocks that share
+// parameters split them alike; prologue and epilogue take what fits their
+// neighbours best: equal borders, equal shared parameters, the wanted switch.
+void Settle(const segmenter::Analysis& analysis,
+            const space::ProfileSpace& space, SegmentChoice& choice,
+            segmenter::SegmentSwitch wanted = segmenter::SegmentSwitch::kNone);
 
 }  // namespace meshwright::exporting
 

@@ -135,6 +135,31 @@ TEST(AnalysisTest, EncoderAndDecoderShareTheirPieces) {
                                    5));               // head
 }
 
+// One set of weights: only their gradients leave a layer, for the sum where the
+// weights are updated; the layers between are one type at any depth.
+TEST(AnalysisTest, LayersThatShareWeightsAreOneType) {
+  const Analysis analysis = AnalyzeSample("albert_4l", {1, 2});
+  EXPECT_THAT(analysis.type_of_segment,
+              testing::ElementsAre(0,  // embedding
+                                   1,  // updates the weights
+                                   2,  // and the norm at a layer's end
+                                   3, 3, 4));
+  const SegmentGraph& layer = analysis.graphs[4];
+  std::multiset<std::vector<int64_t>> weights;
+  for (int i = 0; i < layer.input_count; ++i) {
+    const ir::Instruction& it = analysis.module.at(layer.values[i].origin);
+    if (it.opcode == ir::Opcode::kParameter) weights.insert(it.shape.dims);
+  }
+  for (int output : layer.outputs) {
+    const ir::ValueId id = layer.values[output].origin;
+    if (analysis.direction.forward[id]) continue;
+    const auto& dims = analysis.module.at(id).shape.dims;
+    EXPECT_TRUE(weights.contains(dims) || (layer.entries.size() == 1 &&
+                                           output == layer.entries[0].gradient))
+        << analysis.module.at(id).name();
+  }
+}
+
 TEST(AnalysisTest, AMeshThatDividesNothingReplicates) {
   const Analysis analysis = AnalyzeSample("llama_tiny", {1, 7});
   for (const StrategySet& set : analysis.strategies) {

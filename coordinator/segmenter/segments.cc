@@ -270,6 +270,7 @@ class SegmentPlanner {
       }
     }
     PlaceGaps();
+    FindShares();
     SettleUpwards();
     SettleDownwards();
   }
@@ -474,10 +475,43 @@ class SegmentPlanner {
       }
       if (IsScalarLike(id)) continue;
       if (to_[id] == kNone && reaches_[id] != kFar) {
-        plan_.owner[id] = reaches_[id];
+        plan_.owner[id] = joins_sum_[id] ? made_[id] : reaches_[id];
         continue;
       }
       GoToReader(id);
+    }
+  }
+
+  // made_[v], of what leads to updates only: the segment of the gradients it is
+  // made of. joins_sum_[v]: one segment's share of a sum over several, the
+  // gradient of a parameter that these read. It stays where it is made: only
+  // the parameter's gradient leaves, not what that is made of.
+  void FindShares() {
+    made_.assign(module_.size(), kFar);
+    joins_sum_.assign(module_.size(), 0);
+    const auto updates = [&](ValueId id) {
+      return Carries(id) && to_[id] == kNone && plan_.owner[id] < 0 &&
+             reaches_[id] != kFar;
+    };
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (!updates(id)) continue;
+      for (ValueId operand : module_.at(id).operands) {
+        if (!Carries(operand)) continue;
+        const int owner = plan_.owner[operand];
+        Join(owner >= 0 ? owner : made_[operand], made_[id]);
+      }
+    }
+    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+      if (!updates(id) || made_[id] == kSeveral) continue;
+      int reader = kFar;  // of what is no gradient itself
+      for (ValueId user : module_.at(id).users) {
+        if (!updates(user)) continue;
+        joins_sum_[id] |= made_[user] == kSeveral || joins_sum_[user];
+        Join(made_[user], reader);
+      }
+      if (made_[id] != kFar) continue;
+      made_[id] = reader;
+      joins_sum_[id] &= reader != kFar && reader != kSeveral;
     }
   }
 
@@ -565,6 +599,8 @@ class SegmentPlanner {
   std::vector<int> to_;
   std::vector<int> read_;
   std::vector<int> reaches_;
+  std::vector<int> made_;
+  std::vector<char> joins_sum_;
   std::vector<char> scalar_like_;
   std::vector<char> repeats_;  // placed with what they repeat
   SegmentPlan plan_;

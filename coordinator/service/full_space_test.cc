@@ -127,19 +127,27 @@ INSTANTIATE_TEST_SUITE_P(
                     Machine{"bert_2l", 5}, Machine{"bert_2l", 6},
                     Machine{"moe_2l", 7}, Machine{"moe_2l", 8},
                     Machine{"t5_tiny", 9, 0.005}, Machine{"albert_tiny", 10},
-                    Machine{"accumulate_tiny", 11}, Machine{"scan_tiny", 12}),
+                    Machine{"albert_4l", 13}, Machine{"accumulate_tiny", 11},
+                    Machine{"scan_tiny", 12}),
     [](const auto& info) {
       return info.param.model + std::string("_") +
              std::to_string(info.param.seed);
     });
 
+struct OpenedModel {
+  const char* name;
+  // Under a memory limit. Layers that share weights decide together: few plans
+  // lie near the limit, and the number of programs leaves some of these out.
+  double tolerance = 0.02;
+};
+
 class OpenedTest : public FullSpaceTest,
-                   public testing::WithParamInterface<const char*> {
+                   public testing::WithParamInterface<OpenedModel> {
  protected:
   OpenedTest() { measurer_.machine = 21; }
 
   static v1::PlanRequest Opened() {
-    v1::PlanRequest request = Request(GetParam());
+    v1::PlanRequest request = Request(GetParam().name);
     for (const char* it : {"fully-sharded", "optimizer-sharded", "sequence"}) {
       request.mutable_strategies()->add_open(it);
     }
@@ -166,11 +174,16 @@ TEST_P(OpenedTest, AMemoryLimitIsMetAlmostAsFast) {
   EXPECT_LE(measurer_.programs, kMostWithSwitches);
   ASSERT_TRUE(few.feasible());
   EXPECT_LE(few.predicted().step_seconds(),
-            FullPlan(request).predicted().step_seconds() * 1.02);
+            FullPlan(request).predicted().step_seconds() *
+                (1 + GetParam().tolerance));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, OpenedTest,
-                         testing::Values("llama_2l", "t5_tiny", "albert_tiny"));
+                         testing::Values(OpenedModel{"llama_2l"},
+                                         OpenedModel{"t5_tiny"},
+                                         OpenedModel{"albert_tiny", 0.04},
+                                         OpenedModel{"albert_4l"}),
+                         [](const auto& info) { return info.param.name; });
 
 TEST_F(FullSpaceTest, TheNextPlanAndADeeperOneMeasureNothing) {
   measurer_.machine = 1;

@@ -35,7 +35,7 @@ TEST(MeasureChoicesTest, WhatPlansOfOthersNeedIsMeasuredOnce) {
     last.push_back(
         static_cast<int>(step->space.types[type].configurations.size()) - 1);
   }
-  exporting::SettleEnds(step->analysis, step->space, last);
+  exporting::Settle(step->analysis, step->space, last);
   ASSERT_FALSE(ScoreChoice(*step, last).ok());
   choices.push_back(last);
 

@@ -37,12 +37,12 @@ class ProblemBuilder {
  public:
   ProblemBuilder(const Analysis& analysis, const space::ProfileSpace& space,
                  const store::Results& results, const Estimates& estimates,
-                 bool with_groups)
+                 const ProblemOptions& options)
       : analysis_(analysis),
         space_(space),
         results_(results),
         estimates_(estimates),
-        with_groups_(with_groups) {}
+        options_(options) {}
 
   absl::StatusOr<MeasuredProblem> Build(std::optional<int64_t> limit) {
     out_.problem.memory_limit_bytes = limit;
@@ -73,7 +73,7 @@ class ProblemBuilder {
       known.push_back(costs.back().has_value());
     }
     const int most =
-        with_groups_ ? MostMembers(space::LongestRun(analysis_, type)) : 0;
+        options_.groups ? MostMembers(space::LongestRun(analysis_, type)) : 0;
     std::vector<int>& usable = out_.usable.emplace_back();
     std::vector<int>& positions = out_.positions.emplace_back();
     for (const GroupState& state : StatesOf(configurations, known, most)) {
@@ -120,17 +120,38 @@ class ProblemBuilder {
     return "";
   }
 
-  // Runs end where an edge leaves other than to the next equal segment.
+  // What a segment and the next have in common: the border, and what they share
+  // (nothing: empty).
+  struct Step {
+    int border = -1;
+    std::vector<std::pair<int, int>> shared;
+    bool operator==(const Step&) const = default;
+  };
+
+  // Runs end where an edge leaves other than to the next equal segment, and
+  // where a step is another than from the first copy of the type to the second.
   void FoldRuns() {
     const int count = static_cast<int>(analysis_.graphs.size());
     std::set<int> starts = {0};
-    const auto cut = [&](int from, int to) {
-      starts.insert(from + 1);
-      starts.insert(to);
+    std::vector<Step> steps(count);  // by the segment they begin at
+    const auto join = [&](int from, int to) -> Step* {
+      if (to == from + 1 && TypeOf(from) == TypeOf(to)) return &steps[from];
+      starts.insert({from + 1, to});
+      return nullptr;
     };
     for (const auto& [pair, border] : space_.edges) {
-      const auto [from, to] = pair;
-      if (to != from + 1 || TypeOf(from) != TypeOf(to)) cut(from, to);
+      Step* const step = join(pair.first, pair.second);
+      if (step != nullptr) step->border = border;
+    }
+    for (const space::ParameterLink& link : space_.links) {
+      Step* const step = join(link.from_segment, link.to_segment);
+      if (step != nullptr) step->shared = link.values;
+    }
+    std::map<int, Step> usual;  // by type
+    for (int s = 0; s + 1 < count; ++s) {
+      if (TypeOf(s) != TypeOf(s + 1)) continue;
+      const auto [first, added] = usual.try_emplace(TypeOf(s), steps[s]);
+      if (first->second != steps[s]) starts.insert(s + 1);
     }
     for (const space::SharedParameter& it : space_.shared) {
       for (int segment : {it.end_segment, it.block_segment}) {
@@ -157,15 +178,14 @@ class ProblemBuilder {
   void AddEdges() {
     // Several borders between one pair of nodes add up in one table.
     std::map<std::pair<int, int>, problem::Table> tables;
-    std::set<int> self_done;
+    std::map<int, problem::Table> selves;  // by type
     for (const auto& [pair, border] : space_.edges) {
       const auto [from, to] = pair;
       if (node_of_[from] == node_of_[to]) {
-        if (!self_done.insert(TypeOf(from)).second) continue;
-        problem::Table table = BorderTable(from, to, border);
+        if (selves.contains(TypeOf(from))) continue;
+        problem::Table& table = selves[TypeOf(from)];
+        table = BorderTable(from, to, border);
         WalkGroups(TypeOf(from), table);
-        out_.problem.self_edges.push_back(
-            {TypeOf(from), Keep(std::move(table))});
         continue;
       }
       // An edge of the problem leads from the earlier node to the later, which
@@ -184,11 +204,32 @@ class ProblemBuilder {
       if (table.entries.empty()) table = EmptyTable(from, to);
       ForbidSplits(it, table);
     }
+    AddLinks(tables, selves);
+    for (auto& [type, table] : selves) {
+      out_.problem.self_edges.push_back({type, Keep(std::move(table))});
+    }
     for (auto& [pair, table] : tables) {
       EndGroups(out_.problem.nodes[pair.first].type,
                 out_.problem.nodes[pair.second].type, table);
       out_.problem.edges.push_back(
           {pair.first, pair.second, Keep(std::move(table))});
+    }
+  }
+
+  void AddLinks(std::map<std::pair<int, int>, problem::Table>& tables,
+                std::map<int, problem::Table>& selves) const {
+    std::set<int> done;
+    for (const space::ParameterLink& link : space_.links) {
+      if (!options_.links) continue;
+      const int from = node_of_[link.from_segment];
+      const int to = node_of_[link.to_segment];
+      const int type = TypeOf(link.from_segment);
+      if (from == to && !done.insert(type).second) continue;
+      problem::Table& table = from == to ? selves[type] : tables[{from, to}];
+      if (table.entries.empty()) {
+        table = EmptyTable(link.from_segment, link.to_segment);
+      }
+      ForbidUnlike(link, table);
     }
   }
 
@@ -333,6 +374,35 @@ class ProblemBuilder {
     }
   }
 
+  // By configuration of the problem how it splits what a link shares.
+  std::vector<std::vector<space::Sharding>> SplitsAt(
+      int segment, const std::vector<int>& values) const {
+    std::vector<std::vector<space::Sharding>> splits;
+    const int type = TypeOf(segment);
+    const int count = static_cast<int>(out_.usable[type].size());
+    for (int state = 0; state < count; ++state) {
+      splits.push_back(SplitsOf(analysis_, segment, At(type, state), values,
+                                space_.context.mesh));
+    }
+    return splits;
+  }
+
+  void ForbidUnlike(const space::ParameterLink& link,
+                    problem::Table& table) const {
+    std::vector<int> values[2];
+    for (const auto& [from, to] : link.values) {
+      values[0].push_back(from);
+      values[1].push_back(to);
+    }
+    const auto rows = SplitsAt(link.from_segment, values[0]);
+    const auto columns = SplitsAt(link.to_segment, values[1]);
+    for (int a = 0; a < table.rows; ++a) {
+      for (int b = 0; b < table.columns; ++b) {
+        if (rows[a] != columns[b]) Forbid(a, b, table);
+      }
+    }
+  }
+
   // Equal tables are one, so that its entries are measured once for all edges.
   int Keep(problem::Table table) {
     auto& tables = out_.problem.tables;
@@ -351,7 +421,7 @@ class ProblemBuilder {
   const space::ProfileSpace& space_;
   const store::Results& results_;
   const Estimates& estimates_;
-  const bool with_groups_;
+  const ProblemOptions options_;
   std::vector<int> node_of_;
   MeasuredProblem out_;
 };
@@ -414,8 +484,8 @@ std::optional<problem::Config> MainCost(
 absl::StatusOr<MeasuredProblem> BuildProblem(
     const Analysis& analysis, const space::ProfileSpace& space,
     const store::Results& results, std::optional<int64_t> memory_limit_bytes,
-    const Estimates& estimates, bool with_groups) {
-  return ProblemBuilder(analysis, space, results, estimates, with_groups)
+    const Estimates& estimates, const ProblemOptions& options) {
+  return ProblemBuilder(analysis, space, results, estimates, options)
       .Build(memory_limit_bytes);
 }
 

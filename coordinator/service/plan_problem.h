@@ -2,10 +2,9 @@
 //
 // Concept: every run of equal segments becomes one node with a repeat count;
 // the configurations of its type that were measured become the node type's,
-// border resharding the tables; a parameter that a prologue shares with another
-// segment forbids the pairs that would split it in two ways. Configurations in
-// a group of segments that recompute together are there once per position
-// (group_states.h).
+// border resharding the tables; a parameter that two segments share forbids the
+// pairs that would split it in two ways. Configurations in a group of segments
+// that recompute together are there once per position (group_states.h).
 // Shapes: `usable[t]` maps configurations of the problem to those of the space,
 // `positions[t]` to where in their group they stand.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_PROBLEM_H_
@@ -59,12 +58,18 @@ std::optional<problem::Config> MainCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results);
 
+// What a problem leaves out.
+struct ProblemOptions {
+  bool groups = true;
+  bool links = true;  // parameters that segments of blocks share
+};
+
 // Measured rows count; where there is none, the estimate, if any.
 // Errors: kUnavailable when a segment type has no configuration of known cost.
 absl::StatusOr<MeasuredProblem> BuildProblem(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
     const store::Results& results, std::optional<int64_t> memory_limit_bytes,
-    const Estimates& estimates = {}, bool with_groups = true);
+    const Estimates& estimates = {}, const ProblemOptions& options = {});
 
 exporting::SegmentChoice ToSegments(const segmenter::Analysis& analysis,
                                     const MeasuredProblem& measured,

@@ -3,20 +3,24 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
+#include <string>
 
 #include "base/file.h"
+#include "coordinator/export/baselines.h"
 #include "coordinator/service/fake_measurer.h"
+#include "planner/problem/evaluate.h"
 #include "planner/problem/validate.h"
 
 namespace meshwright::service {
 namespace {
 
-// An encoder, a decoder, and between them what every decoder layer reads.
-class PlanProblemTest : public testing::Test {
+class MeasuredTest : public testing::Test {
  protected:
-  PlanProblemTest()
+  explicit MeasuredTest(const std::string& model)
       : analysis_(*segmenter::Analyze(
-            *ir::LoadModule(*base::ReadFile("tests/testdata/t5_tiny.hlo.pb")),
+            *ir::LoadModule(
+                *base::ReadFile("tests/testdata/" + model + ".hlo.pb")),
             {1, 2})) {
     space::KeyContext context;
     context.mesh = {1, 2};
@@ -31,6 +35,16 @@ class PlanProblemTest : public testing::Test {
   problem::PlanProblem Build() const {
     return BuildProblem(analysis_, space_, results_, std::nullopt)->problem;
   }
+
+  const segmenter::Analysis analysis_;
+  space::ProfileSpace space_;
+  store::Results results_;
+};
+
+// An encoder, a decoder, and between them what every decoder layer reads.
+class PlanProblemTest : public MeasuredTest {
+ protected:
+  PlanProblemTest() : MeasuredTest("t5_tiny") {}
 
   // The border as if the later segment had made its tensors.
   int Turned(int border) {
@@ -64,10 +78,6 @@ class PlanProblemTest : public testing::Test {
     }
     return tables;
   }
-
-  const segmenter::Analysis analysis_;
-  space::ProfileSpace space_;
-  store::Results results_;
 };
 
 // Whichever of two segments makes a tensor: an encoder's first layers may come
@@ -108,6 +118,80 @@ TEST_F(PlanProblemTest, BordersBetweenTwoSegmentsAddUp) {
     }
   }
   EXPECT_GT(changed, 0);
+}
+
+// An embedding that is the head too, and layers with one set of weights.
+class SharedWeightsTest : public MeasuredTest {
+ protected:
+  SharedWeightsTest() : MeasuredTest("albert_4l") {}
+
+  // Whether every weight matrix is split one way by all segments of blocks that
+  // read it, told without links.
+  bool AllAgree(const exporting::SegmentChoice& choice) const {
+    std::map<ir::ValueId, space::Sharding> known;
+    for (size_t s = 0; s < choice.size(); ++s) {
+      const segmenter::SegmentGraph& graph = analysis_.graphs[s];
+      for (int i = 0; i < graph.input_count; ++i) {
+        const ir::ValueId origin = graph.values[i].origin;
+        const ir::Instruction& it = analysis_.module.at(origin);
+        if (it.opcode != ir::Opcode::kParameter || it.shape.rank() < 2 ||
+            analysis_.direction.roles[it.attributes().parameter_number()] !=
+                segmenter::ArgumentRole::kParameter) {
+          continue;
+        }
+        const space::Sharding sharding =
+            space_.types[analysis_.type_of_segment[s]]
+                .configurations[choice[s]]
+                .annotation.Of(i, it.shape, {1, 2});
+        if (known.try_emplace(origin, sharding).first->second != sharding) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+};
+
+TEST_F(SharedWeightsTest, APlanSplitsASharedWeightOneWay) {
+  const auto measured = BuildProblem(analysis_, space_, results_, std::nullopt);
+  ASSERT_TRUE(measured.ok()) << measured.status();
+  ASSERT_TRUE(problem::Validate(measured->problem).ok());
+  std::mt19937_64 random(1);
+  int allowed = 0;
+  for (int round = 0; round < 400; ++round) {
+    exporting::SegmentChoice choice;
+    for (int type : analysis_.type_of_segment) {
+      const size_t count = space_.types[type].configurations.size();
+      choice.push_back(static_cast<int>(random() % count));
+    }
+    // Of these every other one is made to agree, and then in one place not.
+    if (round % 4 > 0) exporting::Settle(analysis_, space_, choice);
+    if (round % 4 > 2) choice[3] = (choice[3] + 1) % 81;
+    const auto states = FromSegments(analysis_, space_, *measured, choice);
+    ASSERT_TRUE(states.ok()) << states.status();
+    const bool evaluated = problem::Evaluate(measured->problem, *states).ok();
+    EXPECT_EQ(evaluated, AllAgree(choice)) << round;
+    allowed += evaluated;
+  }
+  EXPECT_EQ(allowed, 200);
+}
+
+TEST_F(SharedWeightsTest, EqualLayersStayOneNode) {
+  const auto measured = BuildProblem(analysis_, space_, results_, std::nullopt);
+  ASSERT_TRUE(measured.ok()) << measured.status();
+  std::vector<int> repeats;
+  for (const SegmentRun& run : measured->runs) repeats.push_back(run.count);
+  EXPECT_EQ(repeats, (std::vector<int>{1, 1, 1, 2, 1}));
+  EXPECT_EQ(measured->problem.self_edges.size(), 1u);
+}
+
+TEST_F(SharedWeightsTest, NamedPlansAgree) {
+  for (const auto& it : exporting::Baselines(analysis_, space_)) {
+    EXPECT_TRUE(AllAgree(it.choice)) << it.name;
+  }
+  for (const auto& it : exporting::OpLevelBaselines(analysis_, space_)) {
+    EXPECT_TRUE(AllAgree(it.choice)) << it.name;
+  }
 }
 
 }  // namespace

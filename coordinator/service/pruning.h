@@ -10,6 +10,11 @@
 // fastest plan without a is the fastest plan. With a price on memory the same
 // holds for time + price * bytes, of which the plan under a limit is about the
 // optimum (memory_price.h); a transient that b has more of counts in full.
+// Types that share parameters (bonds.h) are compared as if each copy decided
+// for itself. There b takes the place of a at once if both split what is shared
+// alike. If not, a is excluded where one other decision has such a b for every
+// configuration of a's decision, in every type of the bond: a plan with a can
+// then go over to it with all readers, copy by copy, and is never slower.
 // In -> Out: problem with measured and estimated configurations -> exclusions,
 // and the open ones that are to be measured next: those that no open rival is
 // expected to exclude once it is measured, the most promising first.
@@ -19,6 +24,7 @@
 
 #include <vector>
 
+#include "coordinator/service/bonds.h"
 #include "planner/problem/plan_problem.h"
 
 namespace meshwright::service {
@@ -53,9 +59,11 @@ struct Sifted {
   std::vector<Open> open;  // the most promising first
 };
 
-// `margins` by type; `price` in picoseconds per byte.
+// `margins` by type; `price` in picoseconds per byte. The problem lets types of
+// a bond decide on their own.
 Sifted Sift(const problem::PlanProblem& problem, const Standings& standings,
-            const std::vector<double>& margins, double price);
+            const std::vector<double>& margins, double price,
+            const Bonds& bonds = {});
 
 }  // namespace meshwright::service
 

@@ -174,6 +174,100 @@ TEST(PruningTest, WhatIsExcludedIsMissedAtNoDepth) {
   EXPECT_GT(excluded, 60);
 }
 
+// Copies that share a parameter: a pair that splits it in two ways is no plan.
+// The configurations of one decision are those with equal c % decisions; ends
+// do not read it.
+PlanProblem Bound(PlanProblem problem, const std::vector<int>& decision) {
+  problem::Table& between = problem.tables[1];
+  for (int a = 0; a < between.rows; ++a) {
+    for (int b = 0; b < between.columns; ++b) {
+      if (decision[a] == decision[b]) continue;
+      between.entries[static_cast<size_t>(a) * between.columns + b] = {};
+    }
+  }
+  return problem;
+}
+
+TEST(PruningTest, WhatSharesAParameterIsExcludedTogether) {
+  int excluded = 0;
+  int over = 0;
+  for (uint64_t seed = 0; seed < 90; ++seed) {
+    // A second type that reads the parameter, between the copies and the end.
+    PlanProblem problem = RandomProblem(seed, 3, false);
+    problem.types.insert(problem.types.begin() + 2, problem.types[1]);
+    std::mt19937_64 random(seed);
+    for (auto& config : problem.types[2].configs) {
+      config.time = Picoseconds(1000 + random() % 600);
+    }
+    problem.nodes = {{0, 1}, {1, 3}, {2, 1}, {3, 1}};
+    problem.edges = {{0, 1, 0}, {1, 2, 1}, {2, 3, 2}};
+    const int decisions = 2 + static_cast<int>(seed % 5);
+    Bonds bonds;
+    bonds.bonds = {{{1, 2}, true}};
+    bonds.of_type = {-1, 0, 0, -1};
+    bonds.decision.resize(4);
+    for (int c = 0; c < kConfigurations; ++c) {
+      for (int t : {1, 2}) bonds.decision[t].push_back(c % decisions);
+    }
+    Standings standings = AllMeasured(problem);
+    for (int t : {1, 2}) {
+      for (int c = 0; c < kConfigurations; ++c) {
+        if (random() % 3 > 0) standings[t][c] = Standing::kEstimated;
+      }
+    }
+    const Sifted sifted = Sift(problem, standings, {0, 0, 0, 0}, 0, bonds);
+    std::set<int> out[4];
+    for (const Exclusion& it : sifted.excluded) {
+      out[it.type].insert(it.configuration);
+      ++excluded;
+      over += bonds.decision[it.type][it.configuration] !=
+              bonds.decision[it.type][it.rival];
+    }
+    // Nothing left to do while something is open is no answer.
+    EXPECT_EQ(sifted.open.empty(),
+              std::none_of(sifted.open.begin(), sifted.open.end(),
+                           [](const Open& it) { return it.next; }));
+    problem = Bound(problem, bonds.decision[1]);
+    for (int depth : {1, 2, 7}) {
+      problem.nodes[1].repeat = depth;
+      PlanProblem fewer = problem;
+      for (int n : {1, 2}) {
+        fewer.forbidden[n].assign(out[n].begin(), out[n].end());
+      }
+      const auto all = search::Solve(problem);
+      const auto some = search::Solve(fewer);
+      ASSERT_TRUE(all.ok() && some.ok());
+      if (depth > 1) {
+        EXPECT_EQ(all->plan->time, some->plan->time) << seed << " " << depth;
+      }
+    }
+  }
+  EXPECT_GT(excluded, 60);
+  EXPECT_GT(over, 10);
+}
+
+// What two types share is not all that either reads: only configurations of one
+// decision are rivals.
+TEST(PruningTest, ABondThatIsNotWholeStaysWithItsDecision) {
+  PlanProblem problem;
+  problem.types = {
+      {"one", {{Picoseconds(100)}, {Picoseconds(200)}, {Picoseconds(300)}}}};
+  problem.nodes = {{0, 1}};
+  const Standings standings = {
+      {Standing::kMeasured, Standing::kEstimated, Standing::kEstimated}};
+  Bonds bonds;
+  bonds.of_type = {0};
+  bonds.decision = {{0, 0, 1}};
+  bonds.bonds = {{{0}, true}};
+  EXPECT_EQ(Sift(problem, standings, {0.05}, 0, bonds).excluded.size(), 2u);
+  bonds.bonds = {{{0}, false}};
+  const Sifted sifted = Sift(problem, standings, {0.05}, 0, bonds);
+  ASSERT_EQ(sifted.excluded.size(), 1u);
+  EXPECT_EQ(sifted.excluded[0].configuration, 1);
+  ASSERT_EQ(sifted.open.size(), 1u);
+  EXPECT_TRUE(sifted.open[0].next);
+}
+
 TEST(PruningTest, TheMarginDecides) {
   PlanProblem problem;
   problem.types = {{"one", {{Picoseconds(100)}, {Picoseconds(106)}}}};

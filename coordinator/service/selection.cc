@@ -48,8 +48,7 @@ class Selection::Round {
       }
     }
     // Groups are measured anyway, and nobody's rivals.
-    auto built = BuildProblem(selection_.analysis_, space_, results_,
-                              std::nullopt, known, /*with_groups=*/false);
+    auto built = Problem(known, {.groups = false});
     // A type of which nothing can be known: the plan says why.
     if (!built.ok()) return std::move(decision_);
     problem_ = *std::move(built);
@@ -57,11 +56,21 @@ class Selection::Round {
       ASSIGN_OR_RETURN(price_, MemoryPrice(problem_.problem,
                                            *selection_.memory_limit_bytes_));
     }
+    if (!space_.links.empty()) {
+      ASSIGN_OR_RETURN(problem_,
+                       Problem(known, {.groups = false, .links = false}));
+    }
     SiftAll();
     return std::move(decision_);
   }
 
  private:
+  absl::StatusOr<MeasuredProblem> Problem(const Estimates& known,
+                                          const ProblemOptions& options) const {
+    return BuildProblem(selection_.analysis_, space_, results_, std::nullopt,
+                        known, options);
+  }
+
   const Configuration& At(int type, int configuration) const {
     return space_.types[type].configurations[configuration];
   }
@@ -162,7 +171,10 @@ class Selection::Round {
       margins.push_back(it.margin);
     }
     AddEstimates();
-    const Sifted sifted = Sift(problem_.problem, standings, margins, price_);
+    const Bonds bonds =
+        FindBonds(selection_.analysis_, space_, problem_.usable);
+    const Sifted sifted =
+        Sift(problem_.problem, standings, margins, price_, bonds);
     for (const Exclusion& it : sifted.excluded) Exclude(it);
     int left = Left();
     for (const Open& it : sifted.open) {

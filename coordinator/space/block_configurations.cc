@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/space/grouped_sums.h"
 #include "coordinator/space/switches.h"
@@ -17,7 +18,7 @@ using segmenter::Strategy;
 
 SegmentAnnotation Annotate(const Analysis& analysis, int segment,
                            const std::vector<const Strategy*>& strategies,
-                           const Mesh& mesh) {
+                           const Mesh& mesh, const ParameterPins& pins) {
   const SegmentGraph& graph = analysis.graphs[segment];
   SegmentAnnotation annotation;
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
@@ -29,8 +30,10 @@ SegmentAnnotation Annotate(const Analysis& analysis, int segment,
     for (const Strategy* strategy : strategies) {
       on_axis.push_back(&strategy->axes[axis]);
     }
+    std::map<int, int> pinned;
+    for (const auto& [value, sharding] : pins) pinned[value] = sharding[axis];
     annotation.axes.push_back(
-        AnnotateAxis(analysis, graph, on_axis, mesh[axis], {}));
+        AnnotateAxis(analysis, graph, on_axis, mesh[axis], pinned));
   }
   SpreadGroupedSums(analysis, graph, mesh, annotation);
   return annotation;
@@ -49,7 +52,8 @@ AxisAnnotation WholeAxis(const SegmentGraph& graph) {
 }
 
 SegmentType BlockConfigurations(const Analysis& analysis, int segment,
-                                const Mesh& mesh) {
+                                const Mesh& mesh,
+                                const std::vector<ParameterPins>& pins) {
   const segmenter::Segment& it = analysis.plan.segments[segment];
   SegmentType type;
   std::vector<int> choice(it.last_block - it.first_block, 0);
@@ -65,9 +69,21 @@ SegmentType BlockConfigurations(const Analysis& analysis, int segment,
       names.push_back(set[choice[b]].name);
     }
     plain.describe = absl::StrJoin(names, ", ");
-    plain.annotation = Annotate(analysis, segment, strategies, mesh);
-    AppendVariants(analysis, analysis.graphs[segment], strategies, plain, mesh,
-                   type);
+    plain.annotation = Annotate(analysis, segment, strategies, mesh, {});
+    const SegmentGraph& graph = analysis.graphs[segment];
+    AppendVariants(analysis, graph, strategies, plain, mesh, type);
+    for (const ParameterPins& variant : pins) {
+      Configuration pinned = plain;
+      pinned.annotation =
+          Annotate(analysis, segment, strategies, mesh, variant);
+      if (pinned.annotation.axes == plain.annotation.axes) continue;
+      std::vector<std::string> shared;
+      for (const auto& [value, sharding] : variant) {
+        shared.push_back(absl::StrCat("shared ", SplitText(sharding, mesh)));
+      }
+      absl::StrAppend(&pinned.describe, "; ", absl::StrJoin(shared, ", "));
+      AppendVariants(analysis, graph, strategies, pinned, mesh, type);
+    }
     for (at = choice.size(); at > 0; --at) {
       const auto& set = analysis.strategies[it.first_block + at - 1].strategies;
       if (++choice[at - 1] < static_cast<int>(set.size())) break;

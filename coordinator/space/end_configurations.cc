@@ -155,21 +155,10 @@ class EndVariants {
     std::vector<std::string> parts;
     for (const auto& [value, sharding] : variant) {
       parts.push_back(absl::StrCat(IsArgument(value) ? "shared " : "border ",
-                                   SplitText(sharding)));
+                                   SplitText(sharding, mesh_)));
     }
     configuration.describe = absl::StrJoin(parts, ", ");
     return configuration;
-  }
-
-  // "whole", "dim 0"; on several axes "dim 0/whole".
-  std::string SplitText(const Sharding& sharding) const {
-    std::vector<std::string> axes;
-    for (size_t axis = 0; axis < mesh_.size(); ++axis) {
-      if (mesh_[axis] < 2) continue;
-      axes.push_back(sharding[axis] < 0 ? "whole"
-                                        : absl::StrCat("dim ", sharding[axis]));
-    }
-    return axes.empty() ? "whole" : absl::StrJoin(axes, "/");
   }
 
   const Analysis& analysis_;

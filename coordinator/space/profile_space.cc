@@ -51,6 +51,7 @@ ProfileSpace BuildProfileSpace(const Analysis& analysis,
   space.context = context;
   space.types.resize(analysis.types.size());
   space.shared = FindSharedParameters(analysis);
+  space.links = FindParameterLinks(analysis);
   for (const bool with_blocks : {true, false}) {
     for (size_t t = 0; t < analysis.types.size(); ++t) {
       const int segment = analysis.types[t];
@@ -60,7 +61,9 @@ ProfileSpace BuildProfileSpace(const Analysis& analysis,
                       : EndConfigurations(analysis, segment, space.types,
                                           space.shared, context.mesh);
     }
+    if (with_blocks) Widen(analysis, space.links, context.mesh, space.types);
   }
+  DropTorn(analysis, space.types, context.mesh, space.links);
   const std::vector<v1::InputSpec> inputs = ArgumentInputs(analysis);
   ProgramSet programs;
   for (size_t t = 0; t < analysis.types.size(); ++t) {
@@ -105,6 +108,26 @@ bool SplitAlike(const Analysis& analysis, const ProfileSpace& space,
   return sharding(shared.end_segment, end_configuration, shared.end_value) ==
          sharding(shared.block_segment, block_configuration,
                   shared.block_value);
+}
+
+bool SplitAlike(const Analysis& analysis, const ProfileSpace& space,
+                const ParameterLink& link, int from_configuration,
+                int to_configuration) {
+  std::vector<int> from_values;
+  std::vector<int> to_values;
+  for (const auto& [from, to] : link.values) {
+    from_values.push_back(from);
+    to_values.push_back(to);
+  }
+  const auto splits = [&](int segment, int configuration,
+                          const std::vector<int>& values) {
+    const int type = analysis.type_of_segment[segment];
+    return SplitsOf(analysis, segment,
+                    space.types[type].configurations[configuration], values,
+                    space.context.mesh);
+  };
+  return splits(link.from_segment, from_configuration, from_values) ==
+         splits(link.to_segment, to_configuration, to_values);
 }
 
 }  // namespace meshwright::space

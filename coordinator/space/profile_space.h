@@ -5,11 +5,10 @@
 // types one resharding for every pair of border shardings (borders.h). A
 // prologue or epilogue has no strategies; its configurations are the border
 // shardings its neighbour can have, times the shardings of the parameters it
-// shares with another segment (end_configurations.h). Equal programs are kept
-// once.
-// In -> Out: analysis and key context -> ProfileSpace.
-// Shapes: `types[t]` belongs to analysis.types[t]; a table entry lists indices
-// of `programs`.
+// shares with another segment (end_configurations.h). Segments of blocks that
+// share parameters are linked (parameter_links.h). Equal programs are kept
+// once. In -> Out: analysis and key context -> ProfileSpace. Shapes: `types[t]`
+// belongs to analysis.types[t]; a table entry lists indices of `programs`.
 // Source: papers/cfp.txt 4.2, Eq. 7; design, section 4.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROFILE_SPACE_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROFILE_SPACE_H_
@@ -22,6 +21,7 @@
 #include "coordinator/space/borders.h"
 #include "coordinator/space/configuration.h"
 #include "coordinator/space/end_configurations.h"
+#include "coordinator/space/parameter_links.h"
 #include "coordinator/space/programs.h"
 
 namespace meshwright::space {
@@ -30,6 +30,7 @@ struct ProfileSpace {
   KeyContext context;
   std::vector<SegmentType> types;
   std::vector<SharedParameter> shared;
+  std::vector<ParameterLink> links;
   std::vector<Border> borders;
   // By pair of segments (from, to): index of `borders`.
   std::vector<std::pair<std::pair<int, int>, int>> edges;
@@ -49,6 +50,11 @@ absl::Status CheckConfigurations(const segmenter::Analysis& analysis,
 bool SplitAlike(const segmenter::Analysis& analysis, const ProfileSpace& space,
                 const SharedParameter& shared, int end_configuration,
                 int block_configuration);
+
+// Whether two configurations split all that linked segments share alike.
+bool SplitAlike(const segmenter::Analysis& analysis, const ProfileSpace& space,
+                const ParameterLink& link, int from_configuration,
+                int to_configuration);
 
 }  // namespace meshwright::space
 

@@ -1,6 +1,7 @@
 #include "coordinator/space/sharding.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace meshwright::space {
 
@@ -109,6 +110,16 @@ std::string Describe(const Sharding& sharding) {
                     " over axis ", axis);
   }
   return text.empty() ? "replicated" : text;
+}
+
+std::string SplitText(const Sharding& sharding, const Mesh& mesh) {
+  std::vector<std::string> axes;
+  for (size_t axis = 0; axis < mesh.size(); ++axis) {
+    if (mesh[axis] < 2) continue;
+    axes.push_back(sharding[axis] < 0 ? "whole"
+                                      : absl::StrCat("dim ", sharding[axis]));
+  }
+  return axes.empty() ? "whole" : absl::StrJoin(axes, "/");
 }
 
 }  // namespace meshwright::space

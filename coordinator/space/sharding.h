@@ -42,6 +42,9 @@ int64_t BytesPerDevice(const ir::Shape& shape, const Sharding& sharding,
 // "replicated", "dim 0 over axis 1"; for people and plans.
 std::string Describe(const Sharding& sharding);
 
+// "whole", "dim 0"; over several axes of more than one device "dim 0/whole".
+std::string SplitText(const Sharding& sharding, const Mesh& mesh);
+
 }  // namespace meshwright::space
 
 #endif  // MESHWRIGHT_COORDINATOR_SPACE_SHARDING_H_

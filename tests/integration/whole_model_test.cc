@@ -63,8 +63,8 @@ INSTANTIATE_TEST_SUITE_P(
         Sample{"llama_tiny", {2, 2}}, Sample{"gpt2_tiny", {1, 2}, true},
         Sample{"llama_tiny", {2, 2}, true}, Sample{"moe_tiny", {1, 4}},
         Sample{"t5_tiny", {1, 2}}, Sample{"vit_tiny", {1, 2}},
-        Sample{"albert_tiny", {1, 2}}, Sample{"scan_tiny", {2, 2}},
-        Sample{"accumulate_tiny", {1, 2}},
+        Sample{"albert_tiny", {1, 2}}, Sample{"albert_4l", {1, 2}, true},
+        Sample{"scan_tiny", {2, 2}}, Sample{"accumulate_tiny", {1, 2}},
         Sample{"accumulate_tiny", {1, 2}, true}, Sample{"unet_tiny", {1, 2}},
         Sample{"convnet_tiny", {1, 2}}, Sample{"convnet_tiny", {2, 4}}),
     [](const auto& info) {
