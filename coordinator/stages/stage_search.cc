@@ -49,7 +49,7 @@ absl::StatusOr<StageSearch> StageSearch::Create(
   ASSIGN_OR_RETURN(
       search.measured_,
       service::BuildProblem(step.analysis, step.space, step.results,
-                            std::nullopt, {}, /*with_groups=*/false));
+                            std::nullopt, {}, {.groups = false}));
   auto& types = search.measured_.problem.types;
   for (size_t t = 0; t < types.size(); ++t) {
     for (size_t i = 0; i < types[t].configs.size(); ++i) {
