@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 
+#include "coordinator/service/measured_cost.h"
+
 namespace meshwright::service {
 namespace {
 

@@ -16,6 +16,7 @@
 #include "base/fingerprint.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/service/fake_measurer.h"
+#include "coordinator/service/measured_cost.h"
 #include "coordinator/service/plan_problem.h"
 #include "planner/problem/evaluate.h"
 #include "planner/search/search.h"

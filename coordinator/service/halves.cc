@@ -7,6 +7,7 @@
 #include <string>
 
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/service/measured_cost.h"
 #include "coordinator/space/switches.h"
 
 namespace meshwright::service {

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "coordinator/service/estimates.h"
 #include "coordinator/service/fake_measurer.h"
+#include "coordinator/service/measured_cost.h"
 
 namespace meshwright::service {
 namespace {

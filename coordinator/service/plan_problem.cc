@@ -6,32 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "coordinator/service/group_states.h"
-#include "coordinator/service/spreads.h"
+#include "coordinator/service/measured_cost.h"
+#include "coordinator/service/segment_tables.h"
 
 namespace meshwright::service {
 namespace {
 
-using problem::Picoseconds;
 using segmenter::Analysis;
-
-constexpr int64_t kPicosecondsPerNanosecond = 1000;
-
-const v1::ProfileResult* MeasuredRow(const space::ProfileSpace& space,
-                                     const store::Results& results,
-                                     int program) {
-  const auto found = results.find(space.programs[program].key());
-  if (found == results.end() || found->second.outcome() != v1::MEASURED) {
-    return nullptr;
-  }
-  return &found->second;
-}
-
-problem::Config StaticCost(const space::Configuration& configuration) {
-  problem::Config config;
-  config.persistent_bytes = configuration.persistent_bytes;
-  config.saved_bytes = configuration.saved_bytes;
-  return config;
-}
 
 class ProblemBuilder {
  public:
@@ -42,7 +23,8 @@ class ProblemBuilder {
         space_(space),
         results_(results),
         estimates_(estimates),
-        options_(options) {}
+        options_(options),
+        tables_(analysis, space, results, out_.usable) {}
 
   absl::StatusOr<MeasuredProblem> Build(std::optional<int64_t> limit) {
     out_.problem.memory_limit_bytes = limit;
@@ -51,17 +33,13 @@ class ProblemBuilder {
         return status;
       }
     }
-    FoldRuns();
+    AddNodes();
     AddEdges();
     KeepGroupsInRuns();
     return std::move(out_);
   }
 
  private:
-  const v1::ProfileResult* Measured(int program) const {
-    return MeasuredRow(space_, results_, program);
-  }
-
   absl::Status AddType(int type) {
     problem::NodeType node_type;
     node_type.name = absl::StrCat("type ", type);
@@ -101,7 +79,7 @@ class ProblemBuilder {
         MeasuredCost(space_, configuration, results_);
     const auto estimate = estimates_.find({type, c});
     if (config.has_value() || estimate == estimates_.end()) return config;
-    config = StaticCost(configuration);
+    config = BytesOnly(configuration);
     config->time = estimate->second.time;
     config->transient_bytes = estimate->second.transient_bytes;
     config->spread = estimate->second.spread;
@@ -120,56 +98,14 @@ class ProblemBuilder {
     return "";
   }
 
-  // What a segment and the next have in common: the border, and what they share
-  // (nothing: empty).
-  struct Step {
-    int border = -1;
-    std::vector<std::pair<int, int>> shared;
-    bool operator==(const Step&) const = default;
-  };
-
-  // Runs end where an edge leaves other than to the next equal segment, and
-  // where a step is another than from the first copy of the type to the second.
-  void FoldRuns() {
-    const int count = static_cast<int>(analysis_.graphs.size());
-    std::set<int> starts = {0};
-    std::vector<Step> steps(count);  // by the segment they begin at
-    const auto join = [&](int from, int to) -> Step* {
-      if (to == from + 1 && TypeOf(from) == TypeOf(to)) return &steps[from];
-      starts.insert({from + 1, to});
-      return nullptr;
-    };
-    for (const auto& [pair, border] : space_.edges) {
-      Step* const step = join(pair.first, pair.second);
-      if (step != nullptr) step->border = border;
-    }
-    for (const space::ParameterLink& link : space_.links) {
-      Step* const step = join(link.from_segment, link.to_segment);
-      if (step != nullptr) step->shared = link.values;
-    }
-    std::map<int, Step> usual;  // by type
-    for (int s = 0; s + 1 < count; ++s) {
-      if (TypeOf(s) != TypeOf(s + 1)) continue;
-      const auto [first, added] = usual.try_emplace(TypeOf(s), steps[s]);
-      if (first->second != steps[s]) starts.insert(s + 1);
-    }
-    for (const space::SharedParameter& it : space_.shared) {
-      for (int segment : {it.end_segment, it.block_segment}) {
-        starts.insert({segment, segment + 1});
-      }
-    }
-    for (int s = 0; s < count; ++s) {
-      const bool starts_here = starts.contains(s) || TypeOf(s) != TypeOf(s - 1);
-      if (starts_here) {
-        out_.runs.push_back({s, 0});
-        problem::Node node;
-        node.type = TypeOf(s);
-        node.repeat = 0;
-        out_.problem.nodes.push_back(node);
-      }
-      ++out_.runs.back().count;
-      ++out_.problem.nodes.back().repeat;
-      node_of_.push_back(static_cast<int>(out_.runs.size()) - 1);
+  void AddNodes() {
+    out_.runs = FoldRuns(analysis_, space_);
+    for (const SegmentRun& run : out_.runs) {
+      node_of_.insert(node_of_.end(), run.count,
+                      static_cast<int>(out_.problem.nodes.size()));
+      problem::Node& node = out_.problem.nodes.emplace_back();
+      node.type = TypeOf(run.first_segment);
+      node.repeat = run.count;
     }
   }
 
@@ -184,13 +120,13 @@ class ProblemBuilder {
       if (node_of_[from] == node_of_[to]) {
         if (selves.contains(TypeOf(from))) continue;
         problem::Table& table = selves[TypeOf(from)];
-        table = BorderTable(from, to, border);
+        table = tables_.OfBorder(from, to, border);
         WalkGroups(TypeOf(from), table);
         continue;
       }
       // An edge of the problem leads from the earlier node to the later, which
       // ever of the two makes the tensor.
-      problem::Table table = BorderTable(from, to, border);
+      problem::Table table = tables_.OfBorder(from, to, border);
       if (from > to) table = Transposed(table);
       const std::pair<int, int> ends = {node_of_[std::min(from, to)],
                                         node_of_[std::max(from, to)]};
@@ -201,8 +137,8 @@ class ProblemBuilder {
       const int from = std::min(it.end_segment, it.block_segment);
       const int to = std::max(it.end_segment, it.block_segment);
       problem::Table& table = tables[{node_of_[from], node_of_[to]}];
-      if (table.entries.empty()) table = EmptyTable(from, to);
-      ForbidSplits(it, table);
+      if (table.entries.empty()) table = tables_.Free(from, to);
+      tables_.ForbidSplits(it, table);
     }
     AddLinks(tables, selves);
     for (auto& [type, table] : selves) {
@@ -227,20 +163,14 @@ class ProblemBuilder {
       if (from == to && !done.insert(type).second) continue;
       problem::Table& table = from == to ? selves[type] : tables[{from, to}];
       if (table.entries.empty()) {
-        table = EmptyTable(link.from_segment, link.to_segment);
+        table = tables_.Free(link.from_segment, link.to_segment);
       }
-      ForbidUnlike(link, table);
+      tables_.ForbidUnlike(link, table);
     }
   }
 
   const space::Configuration& At(int type, int state) const {
     return space_.types[type].configurations[out_.usable[type][state]];
-  }
-
-  static void Forbid(int row, int column, problem::Table& table) {
-    const size_t at = static_cast<size_t>(row) * table.columns + column;
-    table.entries[at].reset();
-    table.spreads[at] = {};
   }
 
   // From one copy to the next equal one.
@@ -288,121 +218,6 @@ class ProblemBuilder {
     }
   }
 
-  static problem::Table Transposed(const problem::Table& table) {
-    problem::Table turned;
-    turned.rows = table.columns;
-    turned.columns = table.rows;
-    for (int b = 0; b < table.columns; ++b) {
-      for (int a = 0; a < table.rows; ++a) {
-        turned.entries.push_back(
-            table.entries[static_cast<size_t>(a) * table.columns + b]);
-        turned.spreads.push_back(table.SpreadAt(a, b));
-      }
-    }
-    return turned;
-  }
-
-  // What one of the two forbids stays forbidden. The same program may be in
-  // both, so that their spreads add up.
-  static void AddTo(problem::Table& sum, const problem::Table& table) {
-    for (size_t i = 0; i < sum.entries.size(); ++i) {
-      auto& entry = sum.entries[i];
-      if (!entry.has_value() || !table.entries[i].has_value()) {
-        entry.reset();
-        sum.spreads[i] = {};
-      } else {
-        *entry += *table.entries[i];
-        sum.spreads[i].below += table.spreads[i].below;
-        sum.spreads[i].above += table.spreads[i].above;
-      }
-    }
-  }
-
-  problem::Table EmptyTable(int from, int to) const {
-    problem::Table table;
-    table.rows = static_cast<int>(out_.usable[TypeOf(from)].size());
-    table.columns = static_cast<int>(out_.usable[TypeOf(to)].size());
-    table.entries.assign(static_cast<size_t>(table.rows) * table.columns,
-                         Picoseconds(0));
-    table.spreads.resize(table.entries.size());
-    return table;
-  }
-
-  problem::Table BorderTable(int from, int to, int border) const {
-    problem::Table table = EmptyTable(from, to);
-    const auto& tensors = space_.borders[border].tensors;
-    const int64_t trips = segmenter::TripsAround(
-        analysis_, analysis_.graphs[from].values[tensors[0].from_value].origin);
-    for (int a = 0; a < table.rows; ++a) {
-      for (int b = 0; b < table.columns; ++b) {
-        const size_t at = static_cast<size_t>(a) * table.columns + b;
-        auto& entry = table.entries[at];
-        IndependentSpreads spread;
-        for (int program :
-             space_.borders[border].programs[out_.usable[TypeOf(from)][a]]
-                                            [out_.usable[TypeOf(to)][b]]) {
-          const v1::ProfileResult* result = Measured(program);
-          if (result == nullptr) {
-            entry.reset();
-            break;
-          }
-          *entry += Picoseconds(result->measurement().minimum_ns() *
-                                kPicosecondsPerNanosecond * trips);
-          spread.Add(SpreadNs(result->measurement()) *
-                     static_cast<double>(trips));
-        }
-        if (entry.has_value()) table.spreads[at] = spread.Around(*entry);
-      }
-    }
-    return table;
-  }
-
-  void ForbidSplits(const space::SharedParameter& shared,
-                    problem::Table& table) const {
-    const auto& ends = out_.usable[TypeOf(shared.end_segment)];
-    const auto& blocks = out_.usable[TypeOf(shared.block_segment)];
-    const bool end_first = shared.end_segment < shared.block_segment;
-    for (size_t i = 0; i < ends.size(); ++i) {
-      for (size_t j = 0; j < blocks.size(); ++j) {
-        if (SplitAlike(analysis_, space_, shared, ends[i], blocks[j])) continue;
-        const size_t row = end_first ? i : j;
-        const size_t column = end_first ? j : i;
-        const size_t at = row * table.columns + column;
-        table.entries[at].reset();
-        table.spreads[at] = {};
-      }
-    }
-  }
-
-  // By configuration of the problem how it splits what a link shares.
-  std::vector<std::vector<space::Sharding>> SplitsAt(
-      int segment, const std::vector<int>& values) const {
-    std::vector<std::vector<space::Sharding>> splits;
-    const int type = TypeOf(segment);
-    const int count = static_cast<int>(out_.usable[type].size());
-    for (int state = 0; state < count; ++state) {
-      splits.push_back(SplitsOf(analysis_, segment, At(type, state), values,
-                                space_.context.mesh));
-    }
-    return splits;
-  }
-
-  void ForbidUnlike(const space::ParameterLink& link,
-                    problem::Table& table) const {
-    std::vector<int> values[2];
-    for (const auto& [from, to] : link.values) {
-      values[0].push_back(from);
-      values[1].push_back(to);
-    }
-    const auto rows = SplitsAt(link.from_segment, values[0]);
-    const auto columns = SplitsAt(link.to_segment, values[1]);
-    for (int a = 0; a < table.rows; ++a) {
-      for (int b = 0; b < table.columns; ++b) {
-        if (rows[a] != columns[b]) Forbid(a, b, table);
-      }
-    }
-  }
-
   // Equal tables are one, so that its entries are measured once for all edges.
   int Keep(problem::Table table) {
     auto& tables = out_.problem.tables;
@@ -424,6 +239,7 @@ class ProblemBuilder {
   const ProblemOptions options_;
   std::vector<int> node_of_;
   MeasuredProblem out_;
+  const SegmentTables tables_;
 };
 
 // The configuration of the problem.
@@ -439,47 +255,6 @@ std::optional<int> StateOf(const MeasuredProblem& measured, int type,
 }
 
 }  // namespace
-
-std::optional<problem::Config> MeasuredCost(
-    const space::ProfileSpace& space, const space::Configuration& configuration,
-    const store::Results& results) {
-  problem::Config config = StaticCost(configuration);
-  if (configuration.program < 0) return config;
-  const v1::ProfileResult* result =
-      MeasuredRow(space, results, configuration.program);
-  if (result == nullptr) return std::nullopt;
-  const v1::Measurement& measurement = result->measurement();
-  double nanoseconds =
-      configuration.weight * static_cast<double>(measurement.minimum_ns());
-  IndependentSpreads spread;
-  spread.Add(configuration.weight * SpreadNs(measurement));
-  for (const space::Correction& correction : configuration.corrections) {
-    const v1::ProfileResult* other =
-        MeasuredRow(space, results, correction.program);
-    if (other == nullptr) return std::nullopt;
-    nanoseconds += correction.weight *
-                   static_cast<double>(other->measurement().minimum_ns());
-    spread.Add(correction.weight * SpreadNs(other->measurement()));
-  }
-  // The difference of two noisy times must not make a loop free.
-  nanoseconds = std::clamp(nanoseconds,
-                           static_cast<double>(measurement.minimum_ns()), 1e15);
-  config.time = Picoseconds(static_cast<int64_t>(nanoseconds) *
-                            kPicosecondsPerNanosecond);
-  config.spread = spread.Around(config.time);
-  const int64_t kept = configuration.saved_bytes - configuration.given_bytes;
-  config.transient_bytes =
-      std::max<int64_t>(0, measurement.memory().temporary_bytes() - kept);
-  return config;
-}
-
-std::optional<problem::Config> MainCost(
-    const space::ProfileSpace& space, const space::Configuration& configuration,
-    const store::Results& results) {
-  space::Configuration main = configuration;
-  main.corrections.clear();
-  return MeasuredCost(space, main, results);
-}
 
 absl::StatusOr<MeasuredProblem> BuildProblem(
     const Analysis& analysis, const space::ProfileSpace& space,

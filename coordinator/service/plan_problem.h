@@ -18,16 +18,12 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/export/whole_model.h"
+#include "coordinator/service/segment_runs.h"
 #include "coordinator/space/profile_space.h"
 #include "planner/problem/plan_problem.h"
 #include "profiledb/store/profile_store.h"
 
 namespace meshwright::service {
-
-struct SegmentRun {
-  int first_segment = 0;
-  int count = 0;
-};
 
 struct MeasuredProblem {
   problem::PlanProblem problem;
@@ -45,18 +41,6 @@ struct Estimate {
 
 // By type of the space and configuration.
 using Estimates = std::map<std::pair<int, int>, Estimate>;
-
-// What the rows say a configuration costs; nothing if it was not measured.
-std::optional<problem::Config> MeasuredCost(
-    const space::ProfileSpace& space, const space::Configuration& configuration,
-    const store::Results& results);
-
-// The same of its main program alone, as if every trip of a loop did what
-// stands outside of it as well. That counts too much, in all configurations of
-// a type alike: the scale of estimates takes it back.
-std::optional<problem::Config> MainCost(
-    const space::ProfileSpace& space, const space::Configuration& configuration,
-    const store::Results& results);
 
 // What a problem leaves out.
 struct ProblemOptions {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/export/whole_model.h"
+#include "coordinator/service/measured_cost.h"
 #include "coordinator/service/score.h"
 #include "planner/pipeline/pipeline_problem.h"
 #include "planner/reshard/durations.h"

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/service/measured_cost.h"
 #include "coordinator/service/program_work.h"
 #include "coordinator/space/inputs.h"
 #include "coordinator/space/loop_programs.h"
