@@ -15,10 +15,6 @@
 namespace meshwright::service {
 namespace {
 
-// Of the fastest plan's time, for the sake of a plan that does not change; on a
-// machine whose times spread by more, fewer plans tie.
-constexpr double kMostLoss = 0.01;
-
 bool IsEstimated(const MeasuredStep& step,
                  const space::Configuration& configuration) {
   if (configuration.program < 0) return false;

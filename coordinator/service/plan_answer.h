@@ -11,6 +11,10 @@
 
 namespace meshwright::service {
 
+// Of the fastest plan's time, for the sake of a plan that does not change; on a
+// machine whose times spread by more, fewer plans tie.
+inline constexpr double kMostLoss = 0.01;
+
 absl::StatusOr<v1::Plan> PlanOf(const v1::PlanRequest& request,
                                 const MeasuredStep& step);
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/service/plan_answer.h"
 #include "coordinator/service/score.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/uncertainty.h"
@@ -14,9 +15,6 @@ namespace {
 
 using problem::Picoseconds;
 using segmenter::Analysis;
-
-// Of plans that tie with the fastest; as service::PlanOf has it.
-constexpr double kMostLoss = 0.01;
 
 // Where gradients add up over micro-batches, on one device.
 int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
@@ -186,7 +184,8 @@ absl::StatusOr<RunPlan> StageSearch::Solve(const Part& part, int held,
   }
   search::Plan plan = *answer.plan;
   if (part.settled) {
-    ASSIGN_OR_RETURN(plan, search::SettleTies(problem, plan, kMostLoss));
+    ASSIGN_OR_RETURN(plan,
+                     search::SettleTies(problem, plan, service::kMostLoss));
   }
   return Evaluated(part, problem, plan.choice);
 }

@@ -238,13 +238,17 @@ void DeviceTransport::Look() {
   }
 }
 
+bool DeviceTransport::IsIdle(int peer, DeviceWire& wire) {
+  const absl::StatusOr<bool> idle = wire.Idle();
+  if (!idle.ok()) FailWire(peer, idle.status());
+  return idle.ok() && *idle;
+}
+
 bool DeviceTransport::LookAtConnecting() {
   const auto stands = [&](const auto& links) {
     for (const auto& [peer, link] : links) {
       if (link.wire == nullptr) return false;
-      const auto idle = link.wire->Idle();
-      if (!idle.ok()) FailWire(peer, idle.status());
-      if (!idle.ok() || !*idle) return false;
+      if (!IsIdle(peer, *link.wire)) return false;
     }
     return true;
   };
@@ -259,9 +263,7 @@ bool DeviceTransport::LookAtOutgoing() {
   for (auto& [peer, link] : outgoing_) {
     if (events_ == nullptr) return true;
     if (!link.busy) continue;
-    const auto idle = link.wire->Idle();
-    if (!idle.ok()) FailWire(peer, idle.status());
-    if (!idle.ok() || !*idle) continue;
+    if (!IsIdle(peer, *link.wire)) continue;
     moved = true;
     const auto sent = std::move(link.queue.front().sent);
     link.queue.pop_front();
@@ -280,9 +282,7 @@ bool DeviceTransport::LookAtIncoming() {
   for (auto& [peer, link] : incoming_) {
     if (events_ == nullptr) return true;
     if (!link.busy) continue;
-    const auto idle = link.wire->Idle();
-    if (!idle.ok()) FailWire(peer, idle.status());
-    if (!idle.ok() || !*idle) continue;
+    if (!IsIdle(peer, *link.wire)) continue;
     moved = true;
     link.busy = false;
     events_->Arrived(peer, link.chunk);

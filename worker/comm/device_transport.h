@@ -88,6 +88,8 @@ class DeviceTransport : public Transport, private Transport::Events {
   void Announced(int peer, const Frame& frame);
   void Look();
   void LookSoon();
+  // A wire that failed is not.
+  bool IsIdle(int peer, DeviceWire& wire);
   bool LookAtConnecting();
   bool LookAtOutgoing();
   bool LookAtIncoming();
