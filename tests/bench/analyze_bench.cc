@@ -26,28 +26,22 @@
 #include "base/file.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/segmenter/analysis.h"
+#include "tests/bench/cpu_time.h"
 
 namespace meshwright {
 namespace {
 
 constexpr int kRuns = 7;
 
-// CPU time of this thread: other programs of the machine do not count.
-std::chrono::duration<double> Now() {
-  timespec now = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) +
-         std::chrono::nanoseconds(now.tv_nsec);
-}
-
 // Of `work`, whose result is destroyed outside the time.
 template <typename Work>
 double Milliseconds(const Work& work) {
   double least = std::numeric_limits<double>::infinity();
   for (int run = 0; run < kRuns; ++run) {
-    const auto start = Now();
+    const auto start = CpuTime(CLOCK_THREAD_CPUTIME_ID);
     const auto result = work();
-    const std::chrono::duration<double, std::milli> taken = Now() - start;
+    const std::chrono::duration<double, std::milli> taken =
+        CpuTime(CLOCK_THREAD_CPUTIME_ID) - start;
     least = std::min(least, taken.count());
   }
   return least;

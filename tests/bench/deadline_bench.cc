@@ -36,6 +36,7 @@
 #include "planner/layout/cheapest_path.h"
 #include "planner/layout/random_layout.h"
 #include "planner/search/search.h"
+#include "tests/bench/cpu_time.h"
 #include "tests/bench/search_shapes.h"
 
 namespace meshwright {
@@ -55,20 +56,13 @@ struct Ending {
 // What one call gave.
 enum class Outcome { kPlan, kNone, kError };
 
-struct CpuTime {
+struct Spent {
   Milliseconds own{0};  // of the thread that solves
   Milliseconds all{0};
 };
 
-Milliseconds Read(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return std::chrono::seconds(now.tv_sec) +
-         std::chrono::nanoseconds(now.tv_nsec);
-}
-
-CpuTime CpuTimeOf(clockid_t thread) {
-  return {Read(thread), Read(CLOCK_PROCESS_CPUTIME_ID)};
+Spent SpentBy(clockid_t thread) {
+  return {CpuTime(thread), CpuTime(CLOCK_PROCESS_CPUTIME_ID)};
 }
 
 // Notes the CPU time when the moment comes, then requests a stop.
@@ -91,10 +85,10 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
 
   // CPU time since the moment; 0 if it has not come.
-  CpuTime Since() {
+  Spent Since() {
     const std::lock_guard lock(mutex_);
     if (!has_come_) return {};
-    const CpuTime now = CpuTimeOf(solving_);
+    const Spent now = SpentBy(solving_);
     return {now.own - at_.own, now.all - at_.all};
   }
 
@@ -102,7 +96,7 @@ class Watch {
   void Wait() {
     std::unique_lock lock(mutex_);
     if (done_.wait_until(lock, moment_, [this] { return is_done_; })) return;
-    at_ = CpuTimeOf(solving_);
+    at_ = SpentBy(solving_);
     has_come_ = true;
     source_.request_stop();
   }
@@ -113,7 +107,7 @@ class Watch {
   std::condition_variable done_;
   bool is_done_ = false;
   bool has_come_ = false;
-  CpuTime at_;
+  Spent at_;
   clockid_t solving_;
   std::thread thread_;
 };
@@ -132,7 +126,7 @@ class Bench {
   void Run(const std::string& name,
            const std::function<Outcome(const Ending&)>& solve) {
     if (!Wants(name)) return;
-    CpuTime cpu;
+    Spent cpu;
     Milliseconds wall(0);
     int runs = 0;
     int none = 0;
@@ -148,7 +142,7 @@ class Bench {
           ending.deadline = moment;
         }
         const Outcome outcome = solve(ending);
-        const CpuTime since = watch.Since();
+        const Spent since = watch.Since();
         cpu = {std::max(cpu.own, since.own), std::max(cpu.all, since.all)};
         wall = std::max(wall, Milliseconds(Clock::now() - moment));
         ++runs;
@@ -168,7 +162,7 @@ class Bench {
 
  private:
   const std::string wanted_;
-  CpuTime worst_;
+  Spent worst_;
 };
 
 [[noreturn]] void Break(const std::string& what) {

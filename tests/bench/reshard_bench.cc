@@ -15,16 +15,10 @@
 #include "planner/reshard/decompose.h"
 #include "planner/reshard/random_reshard.h"
 #include "planner/reshard/solve.h"
+#include "tests/bench/cpu_time.h"
 
 namespace meshwright::reshard {
 namespace {
-
-double Now() {
-  timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) +
-         1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 struct Family {
   int count = 0;
@@ -36,9 +30,9 @@ struct Family {
 };
 
 void Add(const ReshardProblem& problem, bool compare, Family& family) {
-  const double begin = Now();
+  const double begin = CpuSeconds();
   const auto answer = Solve(problem);
-  family.seconds.push_back(Now() - begin);
+  family.seconds.push_back(CpuSeconds() - begin);
   if (!answer.ok()) {
     std::printf("%s\n", answer.status().ToString().c_str());
     return;

@@ -24,23 +24,17 @@
 #include "coordinator/service/resharding_messages.h"
 #include "planner/reshard/canonical.h"
 #include "planner/reshard/random_reshard.h"
+#include "tests/bench/cpu_time.h"
 
 namespace meshwright::service {
 namespace {
 
-double Now() {
-  timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) +
-         1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 double Least(int rounds, const std::function<void()>& work) {
   double least = 1e9;
   for (int i = 0; i < rounds; ++i) {
-    const double begin = Now();
+    const double begin = CpuSeconds();
     work();
-    least = std::min(least, Now() - begin);
+    least = std::min(least, CpuSeconds() - begin);
   }
   return least;
 }

@@ -26,6 +26,7 @@
 #include <thread>
 
 #include "planner/search/search.h"
+#include "tests/bench/cpu_time.h"
 #include "tests/bench/search_shapes.h"
 
 namespace meshwright::search {
@@ -47,25 +48,18 @@ constexpr Effort kIlpAlone{.table_entries = 3,
 
 using Seconds = std::chrono::duration<double>;
 
-Seconds Read(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return std::chrono::seconds(now.tv_sec) +
-         std::chrono::nanoseconds(now.tv_nsec);
-}
-
 // Requests a stop when this thread has run so long.
 class Allowance {
  public:
   explicit Allowance(std::optional<double> seconds) {
     pthread_getcpuclockid(pthread_self(), &clock_);
-    begin_ = Read(clock_);
+    begin_ = CpuTime(clock_);
     if (!seconds.has_value()) return;
     watch_ = std::jthread(
         [this, end = begin_ + Seconds(*seconds)](const std::stop_token& done) {
           std::unique_lock lock(mutex_);
           while (!done.stop_requested()) {
-            const Seconds left = end - Read(clock_);
+            const Seconds left = end - CpuTime(clock_);
             if (left <= Seconds(0)) {
               source_.request_stop();
               return;
@@ -77,7 +71,7 @@ class Allowance {
   }
 
   std::stop_token token() const { return source_.get_token(); }
-  Seconds Spent() const { return Read(clock_) - begin_; }
+  Seconds Spent() const { return CpuTime(clock_) - begin_; }
 
  private:
   clockid_t clock_;

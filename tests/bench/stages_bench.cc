@@ -20,6 +20,7 @@
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/stages/choose_cuts.h"
 #include "profiledb/store/fake_profile_store.h"
+#include "tests/bench/cpu_time.h"
 
 namespace meshwright {
 namespace {
@@ -30,13 +31,6 @@ struct Flags {
   int64_t device_memory = 0;
   std::vector<std::string> files;
 };
-
-double Now() {
-  timespec now = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) +
-         1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 [[noreturn]] void Fail(const std::string& file, const absl::Status& status) {
   std::fprintf(stderr, "%s: %s\n", file.c_str(), status.ToString().c_str());
@@ -57,15 +51,15 @@ void Run(const Flags& flags, const std::string& file) {
   measurer.machine = 3;
   const service::PlanDependencies dependencies = {&store, &measurer};
   const auto quiet = [](const v1::PlanProgress&) {};
-  const double start = Now();
+  const double start = CpuSeconds();
   const auto step = stages::MeasureMeshes(request, dependencies, quiet);
   if (!step.ok()) Fail(file, step.status());
-  const double measured = Now();
+  const double measured = CpuSeconds();
   v1::PlanPrograms counts;
   const auto answer =
       stages::ChooseCuts(request, **step, dependencies, quiet, counts);
   if (!answer.ok()) Fail(file, answer.status());
-  const double chosen = Now();
+  const double chosen = CpuSeconds();
   int searches = 0;
   for (const auto& mesh : (*step)->meshes) searches += mesh->search->solved();
   std::printf(
