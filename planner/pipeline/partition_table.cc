@@ -1,6 +1,7 @@
 #include "planner/pipeline/partition_table.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -202,8 +203,9 @@ void PartitionTable::Stages(int first, const Visit& visit) const {
   }
 }
 
-absl::StatusOr<std::optional<PartitionTable::Solved>> PartitionTable::Solve(
-    Picoseconds bound, const problem::Interrupt& interrupt) {
+template <typename Of, typename With>
+absl::Status PartitionTable::Fill(const Of& of, const With& with,
+                                  const problem::Interrupt& interrupt) {
   const int segments = problem_.Segments();
   least_.assign(Row(segments + 1, 0), kNever);
   bool stopped = false;
@@ -215,26 +217,37 @@ absl::StatusOr<std::optional<PartitionTable::Solved>> PartitionTable::Solve(
       // The last stage has none after it.
       const int counts = stage.end == segments ? 1 : counts_;
       for (int after = 0; after < counts; ++after) {
-        const std::optional<Costs> costs = Fitting(stage, after, bound);
-        if (!costs.has_value()) continue;
-        const int64_t time = costs->time + Border(stage.end);
+        const std::optional<int64_t> own = of(stage, after);
+        if (!own.has_value()) continue;
         int64_t* const row = &least_[Row(first, after)];
         if (stage.end == segments) {
           for (int64_t d = devices; d <= devices_; ++d) {
-            row[d] = std::min(row[d], time);
+            row[d] = std::min(row[d], *own);
           }
           continue;
         }
         CountsBehind(after, [&](int next) {
-          const int64_t* const from = &least_[Row(stage.end, next)];
+          const int64_t* const behind = &least_[Row(stage.end, next)];
           for (int64_t d = devices; d <= devices_; ++d) {
-            row[d] = std::min(row[d], time + from[d - devices]);
+            row[d] = std::min(row[d], with(*own, behind[d - devices]));
           }
         });
       }
     });
   }
   if (stopped) return absl::CancelledError("interrupted");
+  return {};
+}
+
+absl::StatusOr<std::optional<PartitionTable::Solved>> PartitionTable::Solve(
+    Picoseconds bound, const problem::Interrupt& interrupt) {
+  const auto time = [&](const StageOnMesh& stage, int after) {
+    const std::optional<Costs> costs = Fitting(stage, after, bound);
+    return costs.has_value()
+               ? std::optional<int64_t>(costs->time + Border(stage.end))
+               : std::nullopt;
+  };
+  RETURN_IF_ERROR(Fill(time, std::plus<int64_t>(), interrupt));
   if (BestCount() < 0) return std::nullopt;
   return Follow(bound);
 }
@@ -298,36 +311,15 @@ PartitionTable::Solved PartitionTable::Follow(Picoseconds bound) const {
 
 absl::StatusOr<std::optional<int64_t>> PartitionTable::LeastBytes(
     const problem::Interrupt& interrupt) {
-  const int segments = problem_.Segments();
-  least_.assign(Row(segments + 1, 0), kNever);
-  bool stopped = false;
-  for (int first = segments - 1; first >= 0; --first) {
-    Stages(first, [&](const StageOnMesh& stage) {
-      stopped = stopped || (interrupt.Possible() && interrupt.Requested());
-      if (stopped) return;
-      const int64_t devices = mesh_devices_[stage.mesh];
-      const int counts = stage.end == segments ? 1 : counts_;
-      for (int after = 0; after < counts; ++after) {
-        const std::optional<Costs> costs = At(stage, after);
-        if (!costs.has_value()) continue;
-        const int64_t bytes = BytesAt(*costs, after);
-        int64_t* const row = &least_[Row(first, after)];
-        if (stage.end == segments) {
-          for (int64_t d = devices; d <= devices_; ++d) {
-            row[d] = std::min(row[d], bytes);
-          }
-          continue;
-        }
-        CountsBehind(after, [&](int next) {
-          const int64_t* const from = &least_[Row(stage.end, next)];
-          for (int64_t d = devices; d <= devices_; ++d) {
-            row[d] = std::min(row[d], std::max(bytes, from[d - devices]));
-          }
-        });
-      }
-    });
-  }
-  if (stopped) return absl::CancelledError("interrupted");
+  const auto bytes = [&](const StageOnMesh& stage, int after) {
+    const std::optional<Costs> costs = At(stage, after);
+    return costs.has_value() ? std::optional<int64_t>(BytesAt(*costs, after))
+                             : std::nullopt;
+  };
+  const auto more = [](int64_t own, int64_t behind) {
+    return std::max(own, behind);
+  };
+  RETURN_IF_ERROR(Fill(bytes, more, interrupt));
   const int best = BestCount();
   if (best < 0) return std::optional<int64_t>();
   return std::optional<int64_t>(least_[Row(0, best) + devices_]);

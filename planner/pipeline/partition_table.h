@@ -86,6 +86,12 @@ class PartitionTable {
   // Goes through every stage that starts at `first`, by end and then mesh.
   template <typename Visit>
   void Stages(int first, const Visit& visit) const;
+  // The dynamic program, into `least_`: what a stage is worth, of(stage,
+  // after), none where it may not be; and what it makes of the best behind it,
+  // with(worth, behind). kCancelled as above.
+  template <typename Of, typename With>
+  absl::Status Fill(const Of& of, const With& with,
+                    const problem::Interrupt& interrupt);
   int BestCount() const;
   Solved Follow(Picoseconds bound) const;
 
