@@ -433,6 +433,11 @@ class StepWriter {
 
 }  // namespace
 
+std::string ArgumentName(const ir::Instruction& argument) {
+  const std::string& label = argument.attributes().metadata().op_name();
+  return label.empty() ? argument.name() : label;
+}
+
 std::string ShardingText(const Sharding& sharding, int rank) {
   std::string text = "[";
   for (int dim = 0; dim < rank; ++dim) {
@@ -472,8 +477,7 @@ void DescribeArguments(const Analysis& analysis,
     const ir::Instruction& it = module.at(id);
     v1::PlanArgument& argument = *plan->add_arguments();
     argument.set_index(static_cast<int>(number));
-    const std::string& label = it.attributes().metadata().op_name();
-    argument.set_name(label.empty() ? it.name() : label);
+    argument.set_name(ArgumentName(it));
     argument.set_role(segmenter::RoleName(analysis.direction.roles[number]));
     argument.set_sharding(ShardingText(step.OfArgument(id), it.shape.rank()));
     for (int64_t dim : it.shape.dims) argument.add_shape(dim);

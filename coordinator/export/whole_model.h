@@ -27,6 +27,9 @@ v1::Program WholeProgram(const segmenter::Analysis& analysis,
                          const space::ProfileSpace& space,
                          const SegmentChoice& choice);
 
+// An argument as plans name it: what the launcher called it, else its own name.
+std::string ArgumentName(const ir::Instruction& argument);
+
 // A sharding as plans write it: "[1,-]".
 std::string ShardingText(const space::Sharding& sharding, int rank);
 

@@ -58,8 +58,9 @@ std::vector<SegmentCost> CostsOf(const MeasuredStep& step,
 std::vector<double> ReshardingSeconds(const problem::PlanProblem& problem,
                                       const problem::Choice& choice) {
   std::vector<size_t> first = {0};  // copy of every node
-  for (const auto& copies : choice)
+  for (const auto& copies : choice) {
     first.push_back(first.back() + copies.size());
+  }
   std::vector<double> seconds(first.back(), 0);
   const auto add = [&](int table, int from, int to, size_t copy) {
     const auto& entry = problem.tables[table].at(from, to);

@@ -11,7 +11,6 @@
 namespace meshwright::stages {
 namespace {
 
-using segmenter::SegmentGraph;
 using space::Sharding;
 
 const ir::Shape& ShapeOf(const segmenter::Analysis& analysis,
@@ -34,17 +33,9 @@ Sharding LiesAs(const StageSide& side, int segment, ir::ValueId value,
     return space::Legalize(Sharding(mesh.size(), shape.rank() > 0 ? 0 : -1),
                            shape.dims, mesh);
   }
-  const SegmentGraph& graph = analysis.graphs[segment];
-  const auto& annotation =
-      side.step->space.types[analysis.type_of_segment[segment]]
-          .configurations[(*side.choice)[segment - side.first]]
-          .annotation;
-  for (int i = 0; i < static_cast<int>(graph.values.size()); ++i) {
-    if (graph.values[i].origin != value) continue;
-    return leaves ? annotation.Leaving(i, shape, mesh)
-                  : annotation.Of(i, shape, mesh);
-  }
-  return Sharding(mesh.size(), -1);
+  const int configuration = (*side.choice)[segment - side.first];
+  return LiesAt(*side.step, segment, configuration, value, leaves)
+      .value_or(Sharding(mesh.size(), -1));
 }
 
 // By dimension the axes that split it.
@@ -83,6 +74,25 @@ void Join(int tensor, const reshard::Units& units,
 }
 
 }  // namespace
+
+std::optional<Sharding> LiesAt(const service::MeasuredStep& step, int segment,
+                               int configuration, ir::ValueId value,
+                               bool leaves) {
+  const segmenter::Analysis& analysis = step.analysis;
+  const auto& values = analysis.graphs[segment].values;
+  const auto found =
+      std::find_if(values.begin(), values.end(),
+                   [&](const auto& it) { return it.origin == value; });
+  if (found == values.end()) return std::nullopt;
+  const auto index = static_cast<int>(found - values.begin());
+  const ir::Shape& shape = ShapeOf(analysis, value);
+  const space::Mesh& mesh = step.space.context.mesh;
+  const auto& annotation = step.space.types[analysis.type_of_segment[segment]]
+                               .configurations[configuration]
+                               .annotation;
+  return leaves ? annotation.Leaving(index, shape, mesh)
+                : annotation.Of(index, shape, mesh);
+}
 
 pipeline::Picoseconds TransferPlan::Time() const {
   return pipeline::Picoseconds(

@@ -32,6 +32,12 @@ struct Bandwidths {
   double device = 0;  // of the port of a device within a row
 };
 
+// How a segment of this configuration reads a value, or leaves it; nothing
+// where it has none of it.
+std::optional<space::Sharding> LiesAt(const service::MeasuredStep& step,
+                                      int segment, int configuration,
+                                      ir::ValueId value, bool leaves);
+
 // One side of a boundary.
 struct StageSide {
   const service::MeasuredStep* step = nullptr;  // on the stage's mesh

@@ -33,11 +33,6 @@ exporting::SegmentChoice WholeChoice(const MeasuredMeshes& step,
   return choice;
 }
 
-std::string ArgumentName(const ir::Instruction& it) {
-  const std::string& label = it.attributes().metadata().op_name();
-  return label.empty() ? it.name() : label;
-}
-
 class StageWriter {
  public:
   StageWriter(const MeasuredMeshes& step, const ChosenStage& stage,
@@ -46,6 +41,7 @@ class StageWriter {
         step_(StepOf(step, stage)),
         analysis_(step_.analysis),
         stage_(stage),
+        costs_(Costs()),
         out_(out) {}
 
   void Write() {
@@ -64,11 +60,10 @@ class StageWriter {
     v1::Plan described;
     exporting::DescribeSegments(analysis_, step_.space,
                                 WholeChoice(whole_, stage_), &described);
-    const auto costs = Costs();
     for (int s = stage_.place.first; s < stage_.place.end; ++s) {
       v1::PlanSegment& segment = *out_.add_segments();
       segment.Swap(described.mutable_segments(s));
-      const service::SegmentCost& cost = costs[s - stage_.place.first];
+      const service::SegmentCost& cost = costs_[s - stage_.place.first];
       segment.set_seconds(cost.seconds);
       segment.set_communication_seconds(cost.communication_seconds);
       segment.set_resharding_seconds(
@@ -77,11 +72,15 @@ class StageWriter {
     }
   }
 
+  int ConfigurationOf(int segment) const {
+    return stage_.run.choice[segment - stage_.place.first];
+  }
+
   std::vector<service::SegmentCost> Costs() const {
     std::vector<service::SegmentCost> costs;
     for (int s = stage_.place.first; s < stage_.place.end; ++s) {
       const int type = analysis_.type_of_segment[s];
-      const int configuration = stage_.run.choice[s - stage_.place.first];
+      const int configuration = ConfigurationOf(s);
       const auto config = service::MeasuredCost(
           step_.space, step_.space.types[type].configurations[configuration],
           step_.results);
@@ -91,13 +90,6 @@ class StageWriter {
               : service::SegmentCost());
     }
     return costs;
-  }
-
-  const space::SegmentAnnotation& AnnotationOf(int segment) const {
-    const int type = analysis_.type_of_segment[segment];
-    return step_.space.types[type]
-        .configurations[stage_.run.choice[segment - stage_.place.first]]
-        .annotation;
   }
 
   // As the first segment of the stage that reads it has it, where there is
@@ -112,7 +104,7 @@ class StageWriter {
         const ir::Instruction& it = module.at(id);
         v1::PlanArgument& argument = *out_.add_arguments();
         argument.set_index(static_cast<int>(number));
-        argument.set_name(ArgumentName(it));
+        argument.set_name(exporting::ArgumentName(it));
         argument.set_role(
             segmenter::RoleName(analysis_.direction.roles[number]));
         Shape(it.shape, *sharding, argument);
@@ -137,7 +129,8 @@ class StageWriter {
           continue;
         }
         output.set_role(segmenter::RoleName(analysis_.direction.roles[p]));
-        output.set_name(ArgumentName(module.at(module.parameters[p])));
+        output.set_name(
+            exporting::ArgumentName(module.at(module.parameters[p])));
       }
       Shape(module.at(id).shape, *sharding, output);
     }
@@ -151,17 +144,7 @@ class StageWriter {
 
   std::optional<space::Sharding> In(int segment, ir::ValueId id,
                                     bool leaving) const {
-    const auto& values = analysis_.graphs[segment].values;
-    const auto found =
-        std::find_if(values.begin(), values.end(),
-                     [&](const auto& value) { return value.origin == id; });
-    if (found == values.end()) return std::nullopt;
-    const auto index = static_cast<int>(found - values.begin());
-    const ir::Shape& shape = analysis_.module.at(id).shape;
-    const space::Mesh& mesh = step_.space.context.mesh;
-    const auto& annotation = AnnotationOf(segment);
-    return leaving ? annotation.Leaving(index, shape, mesh)
-                   : annotation.Of(index, shape, mesh);
+    return LiesAt(step_, segment, ConfigurationOf(segment), id, leaving);
   }
 
   void WriteFigures() {
@@ -178,7 +161,7 @@ class StageWriter {
                          whole_.terms.own_micro_batches;
     double communication = 0;
     double median = ToSeconds(stage_.run.resharding);
-    for (const service::SegmentCost& cost : Costs()) {
+    for (const service::SegmentCost& cost : costs_) {
       communication += cost.communication_seconds;
       median += cost.median_seconds;
     }
@@ -204,6 +187,7 @@ class StageWriter {
   const service::MeasuredStep& step_;
   const segmenter::Analysis& analysis_;
   const ChosenStage& stage_;
+  const std::vector<service::SegmentCost> costs_;
   v1::PlanStage& out_;
 };
 
@@ -242,7 +226,7 @@ void WriteBoundary(const segmenter::Analysis& analysis,
   for (const CrossingPlan& it : boundary.crossings) {
     const ir::Instruction& value = analysis.module.at(it.crossing.value);
     v1::PlanCrossing& tensor = *out.add_tensors();
-    tensor.set_name(ArgumentName(value));
+    tensor.set_name(exporting::ArgumentName(value));
     for (const int64_t dim : value.shape.dims) tensor.add_shape(dim);
     tensor.set_bytes(it.bytes);
     tensor.set_backward(it.crossing.backward);
