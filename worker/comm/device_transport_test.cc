@@ -24,10 +24,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr Strategy kStrategies[] = {
-    Strategy::kSendReceive, Strategy::kLocalAllGather,
-    Strategy::kGlobalAllGather, Strategy::kBroadcast};
-
 // What joins the two ends of wires: a transfer happens when both have begun it.
 // An end whose other end was aborted hears nothing, as between real GPUs.
 class Fabric {
@@ -189,9 +185,7 @@ TEST_F(DeviceTransportTest, EveryStrategyGivesEveryReceiverTheSlice) {
   for (const Strategy strategy : kStrategies) {
     SCOPED_TRACE(StrategyName(strategy));
     Group group(6);
-    group.Add("large", 500'003, 1, {0, 2, 3, 4, 5}, strategy);
-    group.Add("short", 3, 0, {1, 2, 3, 4, 5}, strategy);
-    group.Add("alone", 70'000, 5, {0}, strategy);
+    group.AddAllSizes(strategy);
     const int64_t before = fabric_.bytes();
     ExpectDone(group);
     // All of it over the wires, nothing over TCP.
@@ -201,20 +195,9 @@ TEST_F(DeviceTransportTest, EveryStrategyGivesEveryReceiverTheSlice) {
 
 TEST_F(DeviceTransportTest, RandomPlansOfAllStrategiesEnd) {
   std::mt19937 random(20);
-  const auto below = [&](int n) { return static_cast<int>(random() % n); };
   for (int round = 0; round < 12; ++round) {
-    const int hosts = 2 + below(4);
-    Group group(hosts);
-    for (int i = 0; i < 8; ++i) {
-      const int sender = below(hosts);
-      std::vector<int> receivers;
-      for (int host = 0; host < hosts; ++host) {
-        if (host != sender && below(2) == 0) receivers.push_back(host);
-      }
-      if (receivers.empty()) receivers.push_back((sender + 1) % hosts);
-      group.Add(absl::StrCat(i), 1 + below(40'000), sender, receivers,
-                kStrategies[below(4)], 1);
-    }
+    Group group(2 + static_cast<int>(random() % 4));
+    group.AddRandom(8, random);
     ExpectDone(group);
   }
 }

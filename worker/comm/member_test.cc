@@ -15,10 +15,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr Strategy kStrategies[] = {
-    Strategy::kSendReceive, Strategy::kLocalAllGather,
-    Strategy::kGlobalAllGather, Strategy::kBroadcast};
-
 void ExpectDone(Group& group, const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes) {
     EXPECT_TRUE(outcome.status.ok()) << outcome.status;
@@ -104,30 +100,16 @@ TEST(MemberTest, EveryStrategyGivesEveryReceiverTheSlice) {
   for (const Strategy strategy : kStrategies) {
     SCOPED_TRACE(StrategyName(strategy));
     Group group(6);
-    group.Add("large", 500'003, 1, {0, 2, 3, 4, 5}, strategy);
-    group.Add("short", 3, 0, {1, 2, 3, 4, 5}, strategy);
-    group.Add("alone", 70'000, 5, {0}, strategy);
+    group.AddAllSizes(strategy);
     ExpectDone(group, group.Run());
   }
 }
 
 TEST(MemberTest, RandomPlansOfAllStrategiesEnd) {
   std::mt19937 random(20);
-  const auto below = [&](int n) { return static_cast<int>(random() % n); };
   for (int round = 0; round < 12; ++round) {
-    const int hosts = 2 + below(5);
-    Group group(hosts);
-    for (int i = 0; i < 10; ++i) {
-      const int sender = below(hosts);
-      std::vector<int> receivers;
-      for (int host = 0; host < hosts; ++host) {
-        if (host != sender && below(2) == 0) receivers.push_back(host);
-      }
-      if (receivers.empty()) receivers.push_back((sender + 1) % hosts);
-      std::shuffle(receivers.begin(), receivers.end(), random);
-      group.Add(std::to_string(i), 1 + below(40'000), sender, receivers,
-                kStrategies[below(4)], 1);
-    }
+    Group group(2 + static_cast<int>(random() % 5));
+    group.AddRandom(10, random);
     ExpectDone(group, group.Run());
   }
 }

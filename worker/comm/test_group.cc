@@ -33,6 +33,28 @@ void Group::Add(const std::string& id, int64_t bytes, int sender,
   sources_.push_back(*MakeSlice(7, plan_.tasks.back()));
 }
 
+void Group::AddAllSizes(Strategy strategy) {
+  Add("large", 500'003, 1, {0, 2, 3, 4, 5}, strategy);
+  Add("short", 3, 0, {1, 2, 3, 4, 5}, strategy);
+  Add("alone", 70'000, 5, {0}, strategy);
+}
+
+void Group::AddRandom(int tasks, std::mt19937& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % n); };
+  const auto hosts = static_cast<int>(plan_.hosts.size());
+  for (int i = 0; i < tasks; ++i) {
+    const int sender = below(hosts);
+    std::vector<int> receivers;
+    for (int host = 0; host < hosts; ++host) {
+      if (host != sender && below(2) == 0) receivers.push_back(host);
+    }
+    if (receivers.empty()) receivers.push_back((sender + 1) % hosts);
+    std::shuffle(receivers.begin(), receivers.end(), random);
+    Add(absl::StrCat(i), 1 + below(40'000), sender, receivers,
+        kStrategies[below(4)], 1);
+  }
+}
+
 void Group::Redirect(int member, int port) {
   plan_.hosts[member].address = absl::StrCat("127.0.0.1:", port);
 }

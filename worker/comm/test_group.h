@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@
 #include "worker/comm/tcp_transport.h"
 
 namespace meshwright::worker::comm {
+
+inline constexpr Strategy kStrategies[] = {
+    Strategy::kSendReceive, Strategy::kLocalAllGather,
+    Strategy::kGlobalAllGather, Strategy::kBroadcast};
 
 class Group {
  public:
@@ -29,6 +34,11 @@ class Group {
   Plan& plan() { return plan_; }
   void Add(const std::string& id, int64_t bytes, int sender,
            std::vector<int> receivers, Strategy strategy, int64_t chunks = 0);
+  // For six hosts: a large slice, one of fewer bytes than receivers, and one
+  // for a single receiver.
+  void AddAllSizes(Strategy strategy);
+  // Small slices from any host to some others, by any strategy.
+  void AddRandom(int tasks, std::mt19937& random);
   // What others see in place of `member`'s own port.
   void Redirect(int member, int port);
   int port(int member) const { return ports_[member]; }
