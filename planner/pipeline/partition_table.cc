@@ -204,8 +204,8 @@ void PartitionTable::Stages(int first, const Visit& visit) const {
 }
 
 template <typename Of, typename With>
-absl::Status PartitionTable::Fill(const Of& of, const With& with,
-                                  const problem::Interrupt& interrupt) {
+absl::Status PartitionTable::RunProgram(const Of& of, const With& with,
+                                        const problem::Interrupt& interrupt) {
   const int segments = problem_.Segments();
   least_.assign(Row(segments + 1, 0), kNever);
   bool stopped = false;
@@ -218,6 +218,9 @@ absl::Status PartitionTable::Fill(const Of& of, const With& with,
       const int counts = stage.end == segments ? 1 : counts_;
       for (int after = 0; after < counts; ++after) {
         const std::optional<int64_t> own = of(stage, after);
+        // What does not fit as a sum does not with more stages after it either:
+        // those only make it hold more.
+        if (!own.has_value() && costs_.empty()) break;
         if (!own.has_value()) continue;
         int64_t* const row = &least_[Row(first, after)];
         if (stage.end == segments) {
@@ -247,7 +250,7 @@ absl::StatusOr<std::optional<PartitionTable::Solved>> PartitionTable::Solve(
                ? std::optional<int64_t>(costs->time + Border(stage.end))
                : std::nullopt;
   };
-  RETURN_IF_ERROR(Fill(time, std::plus<int64_t>(), interrupt));
+  RETURN_IF_ERROR(RunProgram(time, std::plus<int64_t>(), interrupt));
   if (BestCount() < 0) return std::nullopt;
   return Follow(bound);
 }
@@ -319,7 +322,7 @@ absl::StatusOr<std::optional<int64_t>> PartitionTable::LeastBytes(
   const auto more = [](int64_t own, int64_t behind) {
     return std::max(own, behind);
   };
-  RETURN_IF_ERROR(Fill(bytes, more, interrupt));
+  RETURN_IF_ERROR(RunProgram(bytes, more, interrupt));
   const int best = BestCount();
   if (best < 0) return std::optional<int64_t>();
   return std::optional<int64_t>(least_[Row(0, best) + devices_]);

@@ -90,8 +90,8 @@ class PartitionTable {
   // after), none where it may not be; and what it makes of the best behind it,
   // with(worth, behind). kCancelled as above.
   template <typename Of, typename With>
-  absl::Status Fill(const Of& of, const With& with,
-                    const problem::Interrupt& interrupt);
+  absl::Status RunProgram(const Of& of, const With& with,
+                          const problem::Interrupt& interrupt);
   int BestCount() const;
   Solved Follow(Picoseconds bound) const;
 
