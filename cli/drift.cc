@@ -9,14 +9,31 @@ namespace meshwright::cli {
 namespace {
 
 // Now; nothing where it did not run.
-std::optional<double> MedianNs(
+std::optional<double> NanosecondsNow(
     const Anchor& anchor,
     const std::map<std::string, v1::ProfileResult>& results) {
   const auto found = results.find(anchor.program.key());
   if (found == results.end() || found->second.outcome() != v1::MEASURED) {
     return std::nullopt;
   }
-  return static_cast<double>(found->second.measurement().median_ns());
+  return static_cast<double>(found->second.measurement().minimum_ns());
+}
+
+double Time(const Anchor& anchor) { return anchor.Runs() * anchor.profiled_ns; }
+
+void KeepMostOfTheTime(std::vector<Anchor>& anchors) {
+  std::stable_sort(
+      anchors.begin(), anchors.end(),
+      [](const Anchor& a, const Anchor& b) { return Time(a) > Time(b); });
+  double all = 0;
+  for (const Anchor& anchor : anchors) all += Time(anchor);
+  size_t kept = 0;
+  for (double time = 0; kept < anchors.size() && kept < kMostAnchors &&
+                        time < kAnchoredShare * all;
+       ++kept) {
+    time += Time(anchors[kept]);
+  }
+  anchors.resize(kept);
 }
 
 }  // namespace
@@ -58,11 +75,7 @@ std::vector<Anchor> ChooseAnchors(
     anchor.program.set_timed_only(true);
     anchors.push_back(std::move(anchor));
   }
-  std::stable_sort(anchors.begin(), anchors.end(),
-                   [](const Anchor& a, const Anchor& b) {
-                     return a.Runs() * a.profiled_ns > b.Runs() * b.profiled_ns;
-                   });
-  if (anchors.size() > kMostAnchors) anchors.resize(kMostAnchors);
+  KeepMostOfTheTime(anchors);
   return anchors;
 }
 
@@ -72,9 +85,9 @@ std::optional<double> Drift(
   double now = 0;
   double then = 0;
   for (const Anchor& anchor : anchors) {
-    const std::optional<double> median = MedianNs(anchor, results);
-    if (!median.has_value()) continue;
-    now += anchor.Runs() * *median;
+    const std::optional<double> once = NanosecondsNow(anchor, results);
+    if (!once.has_value()) continue;
+    now += anchor.Runs() * *once;
     then += anchor.Runs() * anchor.profiled_ns;
   }
   if (then <= 0) return std::nullopt;
@@ -87,9 +100,9 @@ double DriftOf(size_t plan, double predicted_seconds,
                double drift) {
   double more = 0;  // than what the machine's drift makes of it
   for (const Anchor& anchor : anchors) {
-    const std::optional<double> median = MedianNs(anchor, results);
-    if (!median.has_value() || plan >= anchor.runs_of.size()) continue;
-    more += anchor.runs_of[plan] * (*median - drift * anchor.profiled_ns);
+    const std::optional<double> once = NanosecondsNow(anchor, results);
+    if (!once.has_value() || plan >= anchor.runs_of.size()) continue;
+    more += anchor.runs_of[plan] * (*once - drift * anchor.profiled_ns);
   }
   if (predicted_seconds <= 0) return drift;
   return drift + more * 1e-9 / predicted_seconds;

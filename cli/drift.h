@@ -4,9 +4,9 @@
 // from one minute to the next, which says nothing about the plans. A validation
 // times some programs of the plans' segments again, in the same rounds as the
 // whole steps: those that are most of the plans' time, as long as the steps are
-// timed. The machine's drift is the sum of their medians now over that of what
-// they were profiled at, and whole steps are measured by their medians: delays
-// that a short program escapes in its best run meet every run of a long one.
+// timed. The machine's drift is the sum of what they take now over that of what
+// they were profiled at; both are least times, as are the whole steps': on
+// processors that are kept awake the least are what is repeated.
 // Programs are profiled at different moments, so a plan's own drift counts its
 // own programs as they are now, and with the machine's what is not timed again.
 // Source: design, section 9 (validate).
@@ -25,7 +25,10 @@
 
 namespace meshwright::cli {
 
-inline constexpr int kMostAnchors = 20;
+// Enough are timed again to be this much of the plans' time, and no more than
+// so many.
+inline constexpr double kAnchoredShare = 0.98;
+inline constexpr int kMostAnchors = 40;
 
 // A program that is timed again.
 struct Anchor {
@@ -36,9 +39,8 @@ struct Anchor {
   double Runs() const;  // in all plans together
 };
 
-// Programs of the plans' segments, the largest shares of their time first; at
-// most kMostAnchors. Rows that were not measured are left out, and so is a plan
-// that is empty.
+// Programs of the plans' segments, the largest shares of their time first. Rows
+// that were not measured are left out, and so is a plan that is empty.
 std::vector<Anchor> ChooseAnchors(
     const service::MeasuredStep& step,
     const std::vector<exporting::SegmentChoice>& plans);

@@ -13,7 +13,8 @@ v1::ProfileResult Measured(double difference) {
   v1::ProfileResult result;
   result.set_outcome(v1::MEASURED);
   result.set_max_relative_difference(difference);
-  result.mutable_measurement()->set_median_ns(2'000'000);
+  result.mutable_measurement()->set_minimum_ns(2'000'000);
+  result.mutable_measurement()->set_median_ns(2'500'000);
   return result;
 }
 
@@ -43,6 +44,7 @@ TEST(ValidationReport, SaysNothingOfPlansThatAreEqual) {
   const Results results = {{"a", Measured(1e-7)}, {"b", Measured(0)}};
   const auto report = ValidationReport(TwoPlans(), results, {});
   EXPECT_NEAR(report["plans"][0]["error"].get<double>(), -0.05, 1e-12);
+  EXPECT_DOUBLE_EQ(report["plans"][0]["measured_median_seconds"], 2.5e-3);
   EXPECT_TRUE(report["plans"][1]["error"].is_null());
   EXPECT_THAT(ValidationText(report), Not(HasSubstr("differs")));
 }

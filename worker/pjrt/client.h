@@ -28,6 +28,8 @@ namespace meshwright::worker::pjrt {
 struct ClientOptions {
   std::string platform;  // "cpu", "cuda"; anything else: no create options
   int device_count = 1;
+  // Reads the CPU time that counts as work; none: all of this process.
+  CpuClock cpu_clock;
   // Compile and run the program of one device of an N-GPU mesh on one GPU,
   // communication switched off: "hosts x hosts' slots x GPUs", as "1x1x8".
   std::string mock_gpu_topology;
@@ -60,12 +62,16 @@ class Client {
   absl::StatusOr<Buffer> Upload(const HostArray& array, int device) const;
 
  private:
-  Client(std::shared_ptr<const Plugin> plugin, PJRT_Client* client)
-      : plugin_(std::move(plugin)), client_(client) {}
+  Client(std::shared_ptr<const Plugin> plugin, PJRT_Client* client,
+         CpuClock cpu_clock)
+      : plugin_(std::move(plugin)),
+        client_(client),
+        cpu_clock_(std::move(cpu_clock)) {}
   absl::Status Describe();
 
   std::shared_ptr<const Plugin> plugin_;
   PJRT_Client* client_;
+  CpuClock cpu_clock_;
   std::vector<PJRT_Device*> devices_;
   std::vector<int> device_ids_;
   std::string platform_name_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -130,6 +131,8 @@ void Batch::MeasureInGroups(Subjects subjects) {
 }
 
 void Batch::MeasureGroup(Subjects subjects) {
+  std::optional<timing::StayAwake> awake;
+  if (options_.cores != nullptr) awake.emplace(*options_.cores);
   int64_t footprint = 0;
   int64_t inputs = 0;
   for (const auto& subject : subjects) {
@@ -249,6 +252,9 @@ void Batch::TimeCollectives(Entry& entry) {
   measurement.set_communication_ns(communication_ns);
   measurement.set_compute_ns(measurement.minimum_ns() - communication_ns);
   std::string state = DescribeState();
+  if (options_.cores != nullptr) {
+    absl::StrAppend(&state, ", ", options_.cores->count(), " cores kept awake");
+  }
   if (!communication.left_out.empty()) {
     absl::StrAppend(&state, "; communication leaves out ",
                     absl::StrJoin(communication.left_out, ", "));

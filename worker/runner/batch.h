@@ -25,6 +25,7 @@
 #include "worker/runner/collective_timer.h"
 #include "worker/runner/event_stream.h"
 #include "worker/runner/subject.h"
+#include "worker/timing/awake_cores.h"
 #include "worker/timing/protocol.h"
 
 namespace meshwright::worker::runner {
@@ -33,6 +34,8 @@ struct BatchOptions {
   int compile_threads = 1;
   // Memory that the groups may fill with inputs and temporaries.
   int64_t memory_bytes = int64_t{4} << 30;
+  // Kept awake while programs are timed, if any. Outlives the batch.
+  timing::AwakeCores* cores = nullptr;
 };
 
 class Batch {

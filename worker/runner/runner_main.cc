@@ -19,6 +19,7 @@
 #include "base/status_macros.h"
 #include "worker/runner/batch.h"
 #include "worker/runner/machine.h"
+#include "worker/timing/awake_cores.h"
 
 namespace meshwright::worker::runner {
 namespace {
@@ -66,8 +67,10 @@ absl::StatusOr<Arguments> ParseArguments(int count, char** values) {
 }
 
 BatchOptions ChooseOptions(const Arguments& arguments,
-                           const pjrt::Client& client) {
+                           const pjrt::Client& client,
+                           timing::AwakeCores& awake) {
   BatchOptions options;
+  if (awake.count() > 0) options.cores = &awake;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   options.compile_threads = arguments.compile_threads > 0
                                 ? arguments.compile_threads
@@ -112,11 +115,15 @@ absl::Status Measure(const Arguments& arguments, EventWriter& events) {
       pjrt::FindPlugin(device.platform(), arguments.plugin.empty()
                                               ? device.plugin_path()
                                               : arguments.plugin));
-  if (device.platform() == "cpu") AvoidThreadPoolDeadlock();
+  const bool on_cpu = device.platform() == "cpu";
+  if (on_cpu) AvoidThreadPoolDeadlock();
+  timing::AwakeCores awake(on_cpu ? timing::CoresToKeepAwake()
+                                  : std::vector<int>());
   ASSIGN_OR_RETURN(auto plugin, pjrt::Plugin::Load(path));
   pjrt::ClientOptions client_options;
   client_options.platform = device.platform();
   client_options.device_count = device.device_count();
+  client_options.cpu_clock = [&awake] { return awake.WorkTime(); };
   ASSIGN_OR_RETURN(const auto client,
                    pjrt::Client::Create(plugin, client_options));
   if (client->platform_name() != "cpu") protocol.slow_share = 0;
@@ -127,8 +134,8 @@ absl::Status Measure(const Arguments& arguments, EventWriter& events) {
   ready.set_device_count(client->device_count());
   ready.set_device_kind(client->device_kind());
   events.Write(event);
-  Batch batch(request, protocol, *client, ChooseOptions(arguments, *client),
-              events);
+  Batch batch(request, protocol, *client,
+              ChooseOptions(arguments, *client, awake), events);
   return batch.Run();
 }
 
