@@ -27,10 +27,14 @@ function(meshwright_binary name)
                                         ${ARG_DEPS})
 endfunction()
 
-# TIMEOUT is in seconds. A test's working directory is the source tree, so that
+# TIMEOUT is in seconds; COST, about what the test takes, lets ctest begin with
+# the longest. A test's working directory is the source tree, so that
 # tests/testdata/... is found by its name in the tree.
 function(meshwright_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "SRCS;DEPS" ${ARGN})
+  if(NOT ARG_COST)
+    set(ARG_COST 1)
+  endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -42,7 +46,7 @@ function(meshwright_test name)
            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(
     ${name}
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST} ENVIRONMENT
                "MESHWRIGHT_BUILD_DIR=${CMAKE_BINARY_DIR};MESHWRIGHT_CPU_PLUGIN=${MESHWRIGHT_CPU_PLUGIN}"
   )
 endfunction()

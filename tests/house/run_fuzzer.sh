@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # Runs a fuzzer of the preset fuzz: run_fuzzer.sh NAME SECONDS SEEDS
+# With MESHWRIGHT_LONG set (./check --long): 120 times as long.
 # SEEDS are files.
 # Exit status 77 skips: the build of the preset fuzz is not there.
 set -euo pipefail
 name=$1
 seconds=$2
 shift 2
+if [ -n "${MESHWRIGHT_LONG:-}" ]; then
+  seconds=$((seconds * 120))
+fi
 fuzzer=build/fuzz/bin/$name
 work=build/fuzz/run/$name
 if [ ! -x "$fuzzer" ]; then
