@@ -253,7 +253,8 @@ std::vector<NamedChoice> OpLevelBaselines(const Analysis& analysis,
       {"alpa-like", intraop::CostKind::kCommunication},
       {"map", intraop::CostKind::kRoofline}};
   for (const auto& [name, cost] : op_level) {
-    const auto plan = MakeOpLevelPlan(analysis, cost, device);
+    const auto plan =
+        MakeOpLevelPlan(analysis, {.cost = cost, .device = device});
     if (!plan.ok() || !plan->answer.plan.has_value()) continue;
     baselines.push_back({name, FromBlocks(analysis, space, plan->by_block)});
   }

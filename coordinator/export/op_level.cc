@@ -6,9 +6,9 @@
 
 namespace meshwright::exporting {
 
-absl::StatusOr<OpLevelPlan> MakeOpLevelPlan(
-    const segmenter::Analysis& analysis, intraop::CostKind cost,
-    const AssumedDevice& device, std::optional<int64_t> memory_limit_bytes) {
+absl::StatusOr<OpLevelPlan> MakeOpLevelPlan(const segmenter::Analysis& analysis,
+                                            const OpLevelRequest& wanted) {
+  const AssumedDevice& device = wanted.device;
   ASSIGN_OR_RETURN(const operators::IntraOpModel read,
                    operators::ReadIntraOpModel(analysis, device.device));
   const size_t axes = analysis.mesh.size();
@@ -19,8 +19,9 @@ absl::StatusOr<OpLevelPlan> MakeOpLevelPlan(
       layout::AlphaBetaLinks::Create(
           std::vector<double>(axes, device.link_alpha_seconds),
           std::vector<double>(axes, device.link_beta_seconds_per_byte)));
-  request.machine.cost = cost;
-  request.memory_limit_bytes = memory_limit_bytes;
+  request.machine.cost = wanted.cost;
+  request.memory_limit_bytes = wanted.memory_limit_bytes;
+  request.split_contractions = wanted.split_contractions;
   OpLevelPlan plan;
   ASSIGN_OR_RETURN(plan.answer, intraop::Solve(read.model, request));
   if (plan.answer.plan.has_value()) {

@@ -24,10 +24,17 @@ struct OpLevelPlan {
   std::vector<int> by_block;
 };
 
+struct OpLevelRequest {
+  intraop::CostKind cost = intraop::CostKind::kRoofline;
+  AssumedDevice device;
+  std::optional<int64_t> memory_limit_bytes;
+  // A plan of blocks has no word for a contraction that is split nowhere: where
+  // the answer is to be the plan, not one to compare with.
+  bool split_contractions = false;
+};
+
 absl::StatusOr<OpLevelPlan> MakeOpLevelPlan(
-    const segmenter::Analysis& analysis, intraop::CostKind cost,
-    const AssumedDevice& device,
-    std::optional<int64_t> memory_limit_bytes = std::nullopt);
+    const segmenter::Analysis& analysis, const OpLevelRequest& wanted);
 
 }  // namespace meshwright::exporting
 

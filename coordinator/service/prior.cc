@@ -22,8 +22,9 @@ Prior MakePrior(const segmenter::Analysis& analysis,
                 std::optional<int64_t> memory_limit_bytes) {
   Prior prior;
   const auto guess = exporting::MakeOpLevelPlan(
-      analysis, intraop::CostKind::kRoofline,
-      exporting::AssumeDevice(space.context.device_kind), memory_limit_bytes);
+      analysis, {.device = exporting::AssumeDevice(space.context.device_kind),
+                 .memory_limit_bytes = memory_limit_bytes,
+                 .split_contractions = true});
   if (!guess.ok() || !guess->answer.plan.has_value()) return prior;
   const exporting::SegmentChoice choice =
       exporting::FromBlocks(analysis, space, guess->by_block);

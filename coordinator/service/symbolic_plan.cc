@@ -26,9 +26,12 @@ void FillPrediction(const intraop::IntraOpAnswer& answer, v1::Plan& plan) {
   plan.set_gap(seconds > 0 ? (seconds - bound) / seconds : 0);
   v1::PlanPrediction& predicted = *plan.mutable_predicted();
   predicted.set_step_seconds(seconds);
+  const double communication = problem::ToSeconds(answer.plan->communication);
+  const double resharding = problem::ToSeconds(answer.plan->resharding);
+  predicted.set_communication_seconds(communication);
+  predicted.set_resharding_seconds(resharding);
+  predicted.set_compute_seconds(seconds - communication - resharding);
   predicted.set_peak_bytes(answer.plan->peak_bytes);
-  predicted.add_interval_seconds(seconds);
-  predicted.add_interval_seconds(seconds);
 }
 
 }  // namespace
@@ -51,10 +54,12 @@ absl::StatusOr<v1::Plan> MakeSymbolicPlan(const v1::PlanRequest& request) {
   std::optional<int64_t> limit;
   if (request.device_memory_bytes() > 0) limit = request.device_memory_bytes();
   // A CPU's figures only where a CPU was asked for.
-  ASSIGN_OR_RETURN(const exporting::OpLevelPlan made,
-                   exporting::MakeOpLevelPlan(
-                       analysis, intraop::CostKind::kRoofline,
-                       exporting::AssumeDevice(request.platform()), limit));
+  ASSIGN_OR_RETURN(
+      const exporting::OpLevelPlan made,
+      exporting::MakeOpLevelPlan(
+          analysis, {.device = exporting::AssumeDevice(request.platform()),
+                     .memory_limit_bytes = limit,
+                     .split_contractions = true}));
   v1::Plan plan = BeginPlan(request, mesh);
   plan.set_device("symbolic");
   plan.add_notes(kSymbolic);

@@ -30,7 +30,15 @@ TEST(SymbolicPlanTest, APlanWithoutADeviceSaysWhatItIs) {
   EXPECT_EQ(plan->segments_size(), 4);
   EXPECT_EQ(plan->arguments_size(), 67);
   EXPECT_EQ(plan->programs().profiled(), 0);
-  EXPECT_GT(plan->predicted().step_seconds(), 0);
+  const v1::PlanPrediction& predicted = plan->predicted();
+  EXPECT_GT(predicted.compute_seconds(), 0);
+  EXPECT_GT(predicted.communication_seconds(), 0);
+  EXPECT_GE(predicted.resharding_seconds(), 0);
+  EXPECT_NEAR(predicted.step_seconds(),
+              predicted.compute_seconds() + predicted.communication_seconds() +
+                  predicted.resharding_seconds(),
+              1e-12);
+  EXPECT_EQ(predicted.interval_seconds_size(), 0);
   EXPECT_LE(plan->lower_bound_seconds(), plan->predicted().step_seconds());
 }
 

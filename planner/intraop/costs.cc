@@ -179,12 +179,9 @@ absl::Status Validate(const Machine& machine) {
   return absl::OkStatus();
 }
 
-problem::Config CostOf(const Operator& it, const Strategy& strategy,
-                       const Machine& machine) {
-  problem::Config config;
-  int64_t time = machine.cost == CostKind::kRoofline
-                     ? Divide(it.time, strategy, machine.mesh)
-                     : 0;
+Picoseconds CommunicationOf(const Operator& it, const Strategy& strategy,
+                            const Machine& machine) {
+  int64_t time = 0;
   for (const Partial& partial : it.partials) {
     const int64_t bytes = Divide(partial.bytes, strategy, machine.mesh);
     for (int axis = 0; axis < static_cast<int>(machine.mesh.size()); ++axis) {
@@ -198,7 +195,17 @@ problem::Config CostOf(const Operator& it, const Strategy& strategy,
                                    partial.times));
     }
   }
-  config.time = Picoseconds(Held(time));
+  return Picoseconds(Held(time));
+}
+
+problem::Config CostOf(const Operator& it, const Strategy& strategy,
+                       const Machine& machine) {
+  problem::Config config;
+  const int64_t compute = machine.cost == CostKind::kRoofline
+                              ? Divide(it.time, strategy, machine.mesh)
+                              : 0;
+  config.time = Picoseconds(Held(SaturatingAdd(
+      compute, CommunicationOf(it, strategy, machine).count())));
   config.persistent_bytes = Divide(it.persistent, strategy, machine.mesh);
   config.saved_bytes = Divide(it.saved, strategy, machine.mesh);
   config.transient_bytes = Divide(it.transient, strategy, machine.mesh);

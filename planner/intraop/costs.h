@@ -37,7 +37,11 @@ struct Machine {
 // kInvalidArgument: a mesh without devices, or links of another mesh.
 absl::Status Validate(const Machine& machine);
 
-// `it` is valid and the strategy one of its own.
+// `it` is valid and the strategy one of its own: its all-reduces, and all that
+// it costs, they included.
+problem::Picoseconds CommunicationOf(const Operator& it,
+                                     const Strategy& strategy,
+                                     const Machine& machine);
 problem::Config CostOf(const Operator& it, const Strategy& strategy,
                        const Machine& machine);
 

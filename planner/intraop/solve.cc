@@ -17,7 +17,8 @@ using problem::Picoseconds;
 // Those of an operator that are worth a look, in their order.
 std::vector<Strategy> Choose(const Operator& it, const Request& request) {
   const bool must_split =
-      request.machine.cost == CostKind::kCommunication && it.heavy;
+      it.heavy && (request.split_contractions ||
+                   request.machine.cost == CostKind::kCommunication);
   std::vector<Strategy> all =
       StrategiesOf(it, request.machine.mesh, must_split);
   const Strategy batch = DataParallel(it, request.machine.mesh);
@@ -47,6 +48,23 @@ void Add(const problem::Table& from, problem::Table& to) {
           std::min(*to.entries[i] + *from.entries[i], problem::kLongestTime);
     }
   }
+}
+
+// `time` is that of the strategies in their problem.
+IntraOpPlan PlanOf(const OpModel& model, const Machine& machine,
+                   std::vector<Strategy> strategies, Picoseconds time,
+                   int64_t peak_bytes) {
+  IntraOpPlan plan;
+  plan.time = time;
+  plan.peak_bytes = peak_bytes;
+  plan.resharding = time;
+  for (size_t i = 0; i < strategies.size(); ++i) {
+    const Operator& it = model.operators[i];
+    plan.communication += CommunicationOf(it, strategies[i], machine);
+    plan.resharding -= CostOf(it, strategies[i], machine).time;
+  }
+  plan.strategies = std::move(strategies);
+  return plan;
 }
 
 }  // namespace
@@ -104,13 +122,12 @@ absl::StatusOr<IntraOpAnswer> Solve(const OpModel& model,
   answer.least_memory_bytes = found.least_memory_bytes;
   answer.solver = found.solver;
   if (!found.plan.has_value()) return answer;
-  answer.plan.emplace();
-  answer.plan->time = found.plan->time;
-  answer.plan->peak_bytes = found.plan->peak_bytes;
+  std::vector<Strategy> strategies;
   for (size_t i = 0; i < built.strategies.size(); ++i) {
-    answer.plan->strategies.push_back(
-        built.strategies[i][found.plan->choice[i][0]]);
+    strategies.push_back(built.strategies[i][found.plan->choice[i][0]]);
   }
+  answer.plan = PlanOf(model, request.machine, std::move(strategies),
+                       found.plan->time, found.plan->peak_bytes);
   return answer;
 }
 
@@ -137,7 +154,8 @@ absl::StatusOr<IntraOpPlan> Score(const OpModel& model, const Request& request,
     return absl::NotFoundError(cost.status().message());
   }
   RETURN_IF_ERROR(cost.status());
-  return IntraOpPlan{std::move(strategies), cost->time, cost->peak_bytes};
+  return PlanOf(model, request.machine, std::move(strategies), cost->time,
+                cost->peak_bytes);
 }
 
 }  // namespace meshwright::intraop

@@ -27,6 +27,8 @@ struct Request {
   Machine machine;
   std::optional<int64_t> memory_limit_bytes;
   int most_strategies = 48;  // per operator
+  // Contractions use every axis they can, as under kCommunication always.
+  bool split_contractions = false;
 };
 
 struct IntraOpProblem {
@@ -40,6 +42,9 @@ absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
 struct IntraOpPlan {
   std::vector<Strategy> strategies;  // by operator
   problem::Picoseconds time{0};
+  // Of it: all-reduces of operators, and what resharding between them takes.
+  problem::Picoseconds communication{0};
+  problem::Picoseconds resharding{0};
   int64_t peak_bytes = 0;
 };
 

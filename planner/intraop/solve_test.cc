@@ -144,6 +144,8 @@ TEST(SolveTest, AScoreIsThatOfTheAnswer) {
   ASSERT_TRUE(score.ok()) << score.status();
   EXPECT_EQ(score->time, answer->plan->time);
   EXPECT_EQ(score->peak_bytes, answer->plan->peak_bytes);
+  EXPECT_EQ(score->communication, answer->plan->communication);
+  EXPECT_EQ(score->resharding, answer->plan->resharding);
   std::vector<Strategy> odd = answer->plan->strategies;
   odd[0] = {7};
   EXPECT_EQ(Score(model, request, odd).status().code(),
