@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {
@@ -20,9 +20,7 @@ class LoopStateTest : public testing::TestWithParam<SegmentSwitch> {
   void Read(const std::string& name) {
     segmenter::StrategyRequest request;
     request.switches = {GetParam()};
-    analysis_ = *segmenter::Analyze(
-        *ir::LoadModule(*base::ReadFile("tests/testdata/" + name + ".hlo.pb")),
-        mesh_, request);
+    analysis_ = *segmenter::AnalyzeSample(name, mesh_, request);
     KeyContext context;
     context.mesh = mesh_;
     space_ = BuildProfileSpace(analysis_, context);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
 #include "tests/integration/plan_outputs.h"
 #include "worker/runner/runner_process.h"
@@ -193,8 +193,7 @@ TEST_F(LoopShardingTest, ADeviceHoldsItsPartOfEveryStack) {
 
 // A scan over checkpointed layers, from JAX.
 TEST_F(LoopShardingTest, AScanGathersLayersOnly) {
-  const StepOutputs step =
-      Outputs(*base::ReadFile("tests/testdata/scan_tiny.hlo.pb"), {1, 2});
+  const StepOutputs step = Outputs(segmenter::ReadSample("scan_tiny"), {1, 2});
   const v1::Measurement plain = Run(step, "dp");
   const v1::Measurement sharded = Run(step, "fsdp");
   int64_t stacks = 0;
@@ -225,10 +224,7 @@ TEST_F(LoopShardingTest, ProgramsOfSegmentsRun) {
   const space::Mesh mesh = {1, 2};
   v1::RunnerRequest request = OneRun(mesh);
   for (const char* name : {"scan_tiny", "accumulate_tiny"}) {
-    const auto analysis = segmenter::Analyze(
-        *ir::LoadModule(
-            *base::ReadFile(std::string("tests/testdata/") + name + ".hlo.pb")),
-        mesh, FullySharded());
+    const auto analysis = segmenter::AnalyzeSample(name, mesh, FullySharded());
     ASSERT_TRUE(analysis.ok()) << analysis.status();
     space::KeyContext context;
     context.mesh = mesh;
