@@ -7,8 +7,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "base/file.h"
 #include "coordinator/operators/block_choice.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "planner/intraop/solve.h"
 
 namespace meshwright::operators {
@@ -24,10 +24,7 @@ constexpr symbolic::Device kDevice{.flops_per_second = 5e10,
 segmenter::Analysis Load(const std::string& name, std::vector<int64_t> mesh) {
   segmenter::StrategyRequest request;
   request.open_outer_axes = true;
-  auto analysis = segmenter::Analyze(
-      *ir::LoadModule(
-          *base::ReadFile(absl::StrCat("tests/testdata/", name, ".hlo.pb"))),
-      std::move(mesh), request);
+  auto analysis = segmenter::AnalyzeSample(name, std::move(mesh), request);
   EXPECT_TRUE(analysis.ok()) << analysis.status();
   return *std::move(analysis);
 }

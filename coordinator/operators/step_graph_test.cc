@@ -6,7 +6,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "planner/symbolic/profile.h"
 
 namespace meshwright::operators {
@@ -124,10 +124,7 @@ ENTRY main {
 class StepGraphSampleTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(StepGraphSampleTest, SegmentsAndOperatorsCoverTheStep) {
-  const auto analysis = segmenter::Analyze(
-      *ir::LoadModule(*base::ReadFile(
-          absl::StrCat("tests/testdata/", std::string(GetParam()), ".hlo.pb"))),
-      {1, 2});
+  const auto analysis = segmenter::AnalyzeSample(GetParam(), {1, 2});
   ASSERT_TRUE(analysis.ok()) << analysis.status();
   const symbolic::OpGraph graph = ReadStep(*analysis);
   const auto profile = symbolic::ProfileStep(graph, kDevice);

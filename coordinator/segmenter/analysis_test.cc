@@ -5,16 +5,14 @@
 
 #include <set>
 
-#include "base/file.h"
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/segmenter/test_steps.h"
 
 namespace meshwright::segmenter {
 namespace {
 
-Analysis AnalyzeSample(const std::string& name, std::vector<int64_t> mesh) {
-  auto module =
-      ir::LoadModule(*base::ReadFile("tests/testdata/" + name + ".hlo.pb"));
-  auto analysis = Analyze(*std::move(module), std::move(mesh));
+Analysis Analyzed(const std::string& name, std::vector<int64_t> mesh) {
+  auto analysis = AnalyzeSample(name, std::move(mesh));
   EXPECT_TRUE(analysis.ok()) << analysis.status();
   return *std::move(analysis);
 }
@@ -38,7 +36,7 @@ class SampleTest : public testing::TestWithParam<Expected> {};
 TEST_P(SampleTest, ALayerIsFourBlocksAndOneSegmentType) {
   for (const auto& [suffix, layers] :
        {std::pair<std::string, int>{"_2l", 2}, {"_4l", 4}}) {
-    const Analysis analysis = AnalyzeSample(GetParam().name + suffix, {1, 2});
+    const Analysis analysis = Analyzed(GetParam().name + suffix, {1, 2});
     int instances = 0;
     for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
       const Segment& segment = analysis.plan.segments[s];
@@ -66,9 +64,8 @@ TEST_P(SampleTest, ALayerIsFourBlocksAndOneSegmentType) {
 
 TEST_P(SampleTest, ADeeperModelHasTheSameSegmentTypes) {
   const Analysis shallow =
-      AnalyzeSample(std::string(GetParam().name) + "_2l", {1, 2});
-  const Analysis deep =
-      AnalyzeSample(std::string(GetParam().name) + "_4l", {1, 2});
+      Analyzed(std::string(GetParam().name) + "_2l", {1, 2});
+  const Analysis deep = Analyzed(std::string(GetParam().name) + "_4l", {1, 2});
   std::set<std::string> a, b;
   for (const auto& graph : shallow.graphs) {
     if (!IsGlue(shallow, graph)) a.insert(graph.fingerprint);
@@ -81,7 +78,7 @@ TEST_P(SampleTest, ADeeperModelHasTheSameSegmentTypes) {
 
 TEST_P(SampleTest, EveryBackwardContractionIsMatched) {
   const Analysis analysis =
-      AnalyzeSample(std::string(GetParam().name) + "_2l", {1, 2});
+      Analyzed(std::string(GetParam().name) + "_2l", {1, 2});
   for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
     if (!ir::IsContraction(analysis.module, id) ||
         analysis.direction.forward[id]) {
@@ -96,7 +93,7 @@ TEST_P(SampleTest, EveryBackwardContractionIsMatched) {
 // is in exactly one graph, and every output is given once.
 TEST_P(SampleTest, TheSegmentsCoverTheStepOnce) {
   const Analysis analysis =
-      AnalyzeSample(std::string(GetParam().name) + "_2l", {1, 2});
+      Analyzed(std::string(GetParam().name) + "_2l", {1, 2});
   std::vector<int> seen(analysis.module.size(), 0);
   std::set<ir::ValueId> outputs;
   for (const SegmentGraph& graph : analysis.graphs) {
@@ -127,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(All, SampleTest,
 // Both halves of T5 are made of the same pieces, whichever layer it is; the
 // encoder's last piece holds the norm that the decoder reads.
 TEST(AnalysisTest, EncoderAndDecoderShareTheirPieces) {
-  const Analysis analysis = AnalyzeSample("t5_tiny", {1, 2});
+  const Analysis analysis = Analyzed("t5_tiny", {1, 2});
   EXPECT_THAT(analysis.type_of_segment,
               testing::ElementsAre(0,                 // embeddings, biases
                                    1, 2, 1, 3,        // two encoder layers
@@ -138,7 +135,7 @@ TEST(AnalysisTest, EncoderAndDecoderShareTheirPieces) {
 // One set of weights: only their gradients leave a layer, for the sum where the
 // weights are updated; the layers between are one type at any depth.
 TEST(AnalysisTest, LayersThatShareWeightsAreOneType) {
-  const Analysis analysis = AnalyzeSample("albert_4l", {1, 2});
+  const Analysis analysis = Analyzed("albert_4l", {1, 2});
   EXPECT_THAT(analysis.type_of_segment,
               testing::ElementsAre(0,  // embedding
                                    1,  // updates the weights
@@ -161,7 +158,7 @@ TEST(AnalysisTest, LayersThatShareWeightsAreOneType) {
 }
 
 TEST(AnalysisTest, AMeshThatDividesNothingReplicates) {
-  const Analysis analysis = AnalyzeSample("llama_tiny", {1, 7});
+  const Analysis analysis = Analyzed("llama_tiny", {1, 7});
   for (const StrategySet& set : analysis.strategies) {
     ASSERT_EQ(set.strategies.size(), 1u);
     EXPECT_EQ(set.strategies[0].kind, StrategyKind::kReplicated);

@@ -5,10 +5,10 @@
 #include <map>
 #include <string>
 
-#include "base/file.h"
 #include "coordinator/ir/conv_dims.h"
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/segmenter/analysis.h"
+#include "coordinator/segmenter/test_steps.h"
 
 namespace meshwright::segmenter {
 namespace {
@@ -18,10 +18,7 @@ using Dims = std::vector<int>;
 // Of a training step of a strided stem, two residual blocks (1x1, grouped,
 // depthwise, 1x1) and a dense head.
 Analysis AnalyzeConvnet() {
-  auto module =
-      ir::LoadModule(*base::ReadFile("tests/testdata/convnet_tiny.hlo.pb"));
-  EXPECT_TRUE(module.ok()) << module.status();
-  auto analysis = Analyze(*std::move(module), {1, 2});
+  auto analysis = AnalyzeSample("convnet_tiny", {1, 2});
   EXPECT_TRUE(analysis.ok()) << analysis.status();
   return *std::move(analysis);
 }

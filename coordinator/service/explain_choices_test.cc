@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/score.h"
 #include "profiledb/store/fake_profile_store.h"
@@ -17,8 +17,7 @@ class ExplainChoicesTest : public testing::Test {
   // The step of a model, and the fastest plan of it.
   void Make(const std::string& model, int64_t limit = 0) {
     v1::PlanRequest request;
-    request.set_hlo_module(
-        *base::ReadFile("tests/testdata/" + model + ".hlo.pb"));
+    request.set_hlo_module(segmenter::ReadSample(model));
     for (int64_t size : {1, 2}) request.mutable_mesh()->add_shape(size);
     request.set_full_space(true);
     request.set_device_memory_bytes(limit);

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "base/file.h"
 #include "coordinator/export/baselines.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "coordinator/service/score.h"
@@ -24,8 +24,7 @@ class FullSpaceTest : public testing::Test {
   static v1::PlanRequest Request(const std::string& model,
                                  bool full_space = false) {
     v1::PlanRequest request;
-    request.set_hlo_module(
-        *base::ReadFile("tests/testdata/" + model + ".hlo.pb"));
+    request.set_hlo_module(segmenter::ReadSample(model));
     for (int64_t size : {1, 2}) request.mutable_mesh()->add_shape(size);
     request.set_full_space(full_space);
     return request;

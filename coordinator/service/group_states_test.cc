@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "base/fingerprint.h"
 #include "coordinator/export/baselines.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/measured_cost.h"
 #include "coordinator/service/plan_problem.h"
@@ -104,9 +104,7 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
   }
 
   void Build() {
-    analysis_.emplace(*segmenter::Analyze(
-        *ir::LoadModule(*base::ReadFile("tests/testdata/gpt2_4l.hlo.pb")),
-        {1, 2}, request_));
+    analysis_.emplace(*segmenter::AnalyzeSample("gpt2_4l", {1, 2}, request_));
     space::KeyContext context;
     context.mesh = {1, 2};
     space_ = BuildProfileSpace(*analysis_, context);

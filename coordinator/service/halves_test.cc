@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/estimates.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/measured_cost.h"
@@ -16,9 +16,7 @@ namespace {
 class HalvesTest : public testing::Test {
  protected:
   void Load(const std::string& model) {
-    auto module =
-        ir::LoadModule(*base::ReadFile("tests/testdata/" + model + ".hlo.pb"));
-    analysis_ = *segmenter::Analyze(*std::move(module), {1, 2});
+    analysis_ = *segmenter::AnalyzeSample(model, {1, 2});
     space::KeyContext context;
     context.mesh = {1, 2};
     space_ = BuildProfileSpace(analysis_, context);

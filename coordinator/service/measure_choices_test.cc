@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
 #include "coordinator/export/baselines.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/score.h"
 #include "profiledb/store/fake_profile_store.h"
@@ -18,7 +18,7 @@ TEST(MeasureChoicesTest, WhatPlansOfOthersNeedIsMeasuredOnce) {
   const PlanDependencies dependencies = {&store, &measurer};
   const auto quiet = [](const v1::PlanProgress&) {};
   v1::PlanRequest request;
-  request.set_hlo_module(*base::ReadFile("tests/testdata/llama_2l.hlo.pb"));
+  request.set_hlo_module(segmenter::ReadSample("llama_2l"));
   for (int64_t size : {1, 2}) request.mutable_mesh()->add_shape(size);
   auto step = MeasureStep(request, dependencies, quiet);
   ASSERT_TRUE(step.ok()) << step.status();

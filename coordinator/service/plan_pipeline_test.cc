@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/score.h"
 #include "profiledb/store/fake_profile_store.h"
@@ -20,8 +20,7 @@ class PlanPipelineTest : public testing::Test {
   static v1::PlanRequest Request(const std::string& model,
                                  std::vector<int64_t> mesh = {1, 2}) {
     v1::PlanRequest request;
-    request.set_hlo_module(
-        *base::ReadFile("tests/testdata/" + model + ".hlo.pb"));
+    request.set_hlo_module(segmenter::ReadSample(model));
     for (int64_t size : mesh) request.mutable_mesh()->add_shape(size);
     request.set_full_space(true);
     return request;

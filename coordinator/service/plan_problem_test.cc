@@ -6,8 +6,8 @@
 #include <random>
 #include <string>
 
-#include "base/file.h"
 #include "coordinator/export/baselines.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/validate.h"
@@ -18,10 +18,7 @@ namespace {
 class MeasuredTest : public testing::Test {
  protected:
   explicit MeasuredTest(const std::string& model)
-      : analysis_(*segmenter::Analyze(
-            *ir::LoadModule(
-                *base::ReadFile("tests/testdata/" + model + ".hlo.pb")),
-            {1, 2})) {
+      : analysis_(*segmenter::AnalyzeSample(model, {1, 2})) {
     space::KeyContext context;
     context.mesh = {1, 2};
     space_ = BuildProfileSpace(analysis_, context);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "profiledb/store/fake_profile_store.h"
@@ -12,8 +12,7 @@ namespace {
 
 v1::PlanRequest Request(const std::string& model) {
   v1::PlanRequest request;
-  request.set_hlo_module(
-      *base::ReadFile("tests/testdata/" + model + ".hlo.pb"));
+  request.set_hlo_module(segmenter::ReadSample(model));
   request.mutable_mesh()->add_shape(1);
   request.mutable_mesh()->add_shape(2);
   request.set_full_space(true);

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/switches.h"
 
 namespace meshwright::service {
@@ -20,10 +20,7 @@ class SwitchRecipeTest : public testing::TestWithParam<const char*> {
     request.switches = {SegmentSwitch::kFullySharded,
                         SegmentSwitch::kOptimizerSharded,
                         SegmentSwitch::kSequence};
-    analysis_ = *segmenter::Analyze(
-        *ir::LoadModule(*base::ReadFile(std::string("tests/testdata/") +
-                                        GetParam() + ".hlo.pb")),
-        {1, 2}, request);
+    analysis_ = *segmenter::AnalyzeSample(GetParam(), {1, 2}, request);
     space::KeyContext context;
     context.mesh = {1, 2};
     space_ = BuildProfileSpace(analysis_, context);

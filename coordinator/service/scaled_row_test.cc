@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
 #include "coordinator/segmenter/analysis.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::service {
@@ -100,7 +100,7 @@ TEST(ScaledRowTest, TheSpreadOfWhatWasMeasuredIsKept) {
 
 // Four devices do half of what two do each, where everything is divided.
 TEST(ProgramWorkTest, IsReadOffTheShardings) {
-  const std::string model = *base::ReadFile("tests/testdata/llama_tiny.hlo.pb");
+  const std::string model = segmenter::ReadSample("llama_tiny");
   std::vector<Work> works;
   for (int64_t devices : {1, 2, 4}) {
     const auto analysis =

@@ -10,8 +10,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/file.h"
 #include "coordinator/export/plan_choice.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/explain_choices.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/score.h"
@@ -64,7 +64,7 @@ class ShortMemoryTest : public testing::Test {
  protected:
   ShortMemoryTest() {
     measurer_.machine = 1;
-    request_.set_hlo_module(*base::ReadFile("tests/testdata/gpt2_4l.hlo.pb"));
+    request_.set_hlo_module(segmenter::ReadSample("gpt2_4l"));
     for (int64_t size : {1, 2}) request_.mutable_mesh()->add_shape(size);
     const auto step = OpenStep(request_, &measurer_);
     EXPECT_TRUE(step.ok()) << step.status();

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 
 namespace meshwright::service {
 namespace {
@@ -14,8 +14,7 @@ using ::testing::HasSubstr;
 
 v1::PlanRequest Request(const std::string& model) {
   v1::PlanRequest request;
-  request.set_hlo_module(
-      *base::ReadFile(absl::StrCat("tests/testdata/", model, ".hlo.pb")));
+  request.set_hlo_module(segmenter::ReadSample(model));
   request.mutable_mesh()->add_shape(1);
   request.mutable_mesh()->add_shape(2);
   return request;

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "base/file.h"
 #include "base/fingerprint.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_answer.h"
 #include "coordinator/service/plan_pipeline.h"
@@ -25,8 +25,7 @@ constexpr int kMachines = 4;
 
 v1::PlanRequest Request(const std::string& model) {
   v1::PlanRequest request;
-  request.set_hlo_module(
-      *base::ReadFile("tests/testdata/" + model + ".hlo.pb"));
+  request.set_hlo_module(segmenter::ReadSample(model));
   for (int64_t size : {1, 2}) request.mutable_mesh()->add_shape(size);
   request.set_full_space(true);
   return request;

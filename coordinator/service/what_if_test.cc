@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_answer.h"
 #include "profiledb/store/fake_profile_store.h"
@@ -20,7 +20,7 @@ class WhatIfTest : public testing::Test {
 
   static v1::PlanRequest Request(std::vector<int64_t> mesh) {
     v1::PlanRequest request;
-    request.set_hlo_module(*base::ReadFile("tests/testdata/gpt2_2l.hlo.pb"));
+    request.set_hlo_module(segmenter::ReadSample("gpt2_2l"));
     for (int64_t size : mesh) request.mutable_mesh()->add_shape(size);
     return request;
   }

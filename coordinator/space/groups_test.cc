@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {
@@ -22,10 +22,7 @@ using testing::Not;
 
 Analysis Analyze(const std::string& name,
                  segmenter::StrategyRequest request = {}) {
-  auto module =
-      ir::LoadModule(*base::ReadFile("tests/testdata/" + name + ".hlo.pb"));
-  auto analysis =
-      segmenter::Analyze(*std::move(module), {1, 2}, std::move(request));
+  auto analysis = segmenter::AnalyzeSample(name, {1, 2}, std::move(request));
   EXPECT_TRUE(analysis.ok()) << analysis.status();
   return *std::move(analysis);
 }

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "base/file.h"
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {
@@ -50,10 +50,7 @@ struct Entry {
 class AccumulationTest : public testing::Test {
  protected:
   AccumulationTest()
-      : analysis_(*segmenter::Analyze(
-            *ir::LoadModule(
-                *base::ReadFile("tests/testdata/accumulate_tiny.hlo.pb")),
-            {1, 2}, {})) {
+      : analysis_(*segmenter::AnalyzeSample("accumulate_tiny", {1, 2}, {})) {
     KeyContext context;
     context.mesh = {1, 2};
     space_ = BuildProfileSpace(analysis_, context);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {
@@ -22,9 +22,7 @@ class ParameterLinksTest : public testing::Test {
 
   void Read(const std::string& name, segmenter::StrategyRequest request = {}) {
     const Mesh mesh = {1, 2};
-    analysis_ = *segmenter::Analyze(
-        *ir::LoadModule(*base::ReadFile("tests/testdata/" + name + ".hlo.pb")),
-        mesh, std::move(request));
+    analysis_ = *segmenter::AnalyzeSample(name, mesh, std::move(request));
     KeyContext context;
     context.mesh = mesh;
     space_ = BuildProfileSpace(analysis_, context);

@@ -5,9 +5,9 @@
 
 #include <set>
 
-#include "base/file.h"
 #include "coordinator/ir/conv_dims.h"
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/segmenter/test_steps.h"
 
 namespace meshwright::space {
 namespace {
@@ -15,10 +15,8 @@ namespace {
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
 
-Analysis AnalyzeSample(const std::string& name, const Mesh& mesh) {
-  auto module =
-      ir::LoadModule(*base::ReadFile("tests/testdata/" + name + ".hlo.pb"));
-  auto analysis = segmenter::Analyze(*std::move(module), mesh);
+Analysis Analyzed(const std::string& name, const Mesh& mesh) {
+  auto analysis = segmenter::AnalyzeSample(name, mesh);
   EXPECT_TRUE(analysis.ok()) << analysis.status();
   return *std::move(analysis);
 }
@@ -38,7 +36,7 @@ struct Sample {
 class ProfileSpaceTest : public testing::TestWithParam<Sample> {
  protected:
   ProfileSpaceTest()
-      : analysis_(AnalyzeSample(GetParam().name, GetParam().mesh)),
+      : analysis_(Analyzed(GetParam().name, GetParam().mesh)),
         space_(BuildProfileSpace(analysis_, ContextOf(GetParam().mesh))) {}
 
   template <typename Visit>
@@ -202,8 +200,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(DeeperModelTest, NeedsNoNewProgram) {
   for (const std::string name : {"llama", "gpt2", "bert", "moe"}) {
-    const Analysis shallow = AnalyzeSample(name + "_2l", {1, 2});
-    const Analysis deep = AnalyzeSample(name + "_4l", {1, 2});
+    const Analysis shallow = Analyzed(name + "_2l", {1, 2});
+    const Analysis deep = Analyzed(name + "_4l", {1, 2});
     std::set<std::string> known;
     for (const auto& it :
          BuildProfileSpace(shallow, ContextOf({1, 2})).programs) {

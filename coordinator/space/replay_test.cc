@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "base/file.h"
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {
@@ -20,10 +20,7 @@ using segmenter::SegmentSwitch;
 
 Analysis Analyze(const std::string& name, const Mesh& mesh,
                  segmenter::StrategyRequest request = {}) {
-  auto module =
-      ir::LoadModule(*base::ReadFile("tests/testdata/" + name + ".hlo.pb"));
-  auto analysis =
-      segmenter::Analyze(*std::move(module), mesh, std::move(request));
+  auto analysis = segmenter::AnalyzeSample(name, mesh, std::move(request));
   EXPECT_TRUE(analysis.ok()) << analysis.status();
   return *std::move(analysis);
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/space/carried.h"
 #include "coordinator/space/resplit.h"
 
 namespace meshwright::space {
@@ -28,6 +29,7 @@ class AxisStateSharder {
         shard_parameters_(shard_parameters),
         axis_(axis),
         resplit_(analysis, graph, annotation, axis, mesh),
+        carried_(analysis, graph),
         count_(static_cast<int>(graph.values.size())) {
     for (const auto* pairs : {&graph.entries, &graph.exits}) {
       for (const segmenter::BorderPair& pair : *pairs) {
@@ -41,7 +43,7 @@ class AxisStateSharder {
       if (!IsParameter(i) || !resplit_.IsOpen(i) || !OnDataAxis(i)) continue;
       const int updated = UpdatedOf(i);
       if (updated < 0 && !shard_parameters_) continue;
-      const int dim = DimOf(shard_parameters_ ? i : updated);
+      const int dim = DimOf(i);
       if (dim < 0) {
         if (kept_whole != nullptr) kept_whole->push_back(i);
         continue;
@@ -107,7 +109,7 @@ class AxisStateSharder {
   bool IsSliced(int value, int dim) const {
     for (int user : graph_.values[value].users) {
       const Opcode opcode = At(user).opcode;
-      if (opcode == Opcode::kCarry && IsSliced(user, dim)) return true;
+      if (ir::IsLoopBorder(opcode) && IsSliced(user, dim)) return true;
       if (opcode != Opcode::kDynamicSlice) continue;
       if (graph_.values[user].operands[0] == value &&
           resplit_.PushThrough(user, 0, dim) < 0) {
@@ -117,19 +119,82 @@ class AxisStateSharder {
     return false;
   }
 
-  // The parameter, and what is only a cheaper form of it to gather.
+  // The parameter, and what is only a cheaper form of it to gather: its layer
+  // in a loop, and the stack that a loop makes of such forms.
   void ShardParameter(int value, int dim) {
     resplit_.Change(value, dim);
     for (int user : graph_.values[value].users) {
-      const Opcode opcode = At(user).opcode;
-      const bool passes = opcode == Opcode::kConvert ||
-                          opcode == Opcode::kDynamicSlice ||
-                          (opcode == Opcode::kCarry && PassesThrough(user));
-      if (!passes || !resplit_.IsOpen(user)) continue;
-      if (graph_.values[user].operands[0] != value || IsUpdated(user)) continue;
-      const int pushed = resplit_.PushThrough(user, 0, dim);
-      if (pushed >= 0) ShardParameter(user, pushed);
+      if (!Passes(user, value, dim)) continue;
+      if (At(user).opcode == Opcode::kDynamicUpdateSlice) {
+        ShardStack(*carried_.Of(user), dim);
+      } else {
+        ShardParameter(user, resplit_.PushThrough(user, 0, dim));
+      }
     }
+  }
+
+  bool Passes(int user, int value, int dim) const {
+    if (!resplit_.IsOpen(user) || IsUpdated(user)) return false;
+    const int operand = OperandNumber(graph_, user, value);
+    if (resplit_.PushThrough(user, operand, dim) < 0) return false;
+    switch (At(user).opcode) {
+      case Opcode::kConvert:
+        return At(user).shape.byte_size() <= At(value).shape.byte_size();
+      case Opcode::kDynamicSlice:
+        return operand == 0;
+      case Opcode::kCarry:
+        // What every trip wants whole is gathered in front of the loop.
+        return PassesThrough(user) && !IsSliced(user, dim);
+      case Opcode::kLoopResult:
+        return At(value).opcode == Opcode::kCarry && PassesThrough(value);
+      case Opcode::kReshape:
+        return PassesReshape(user, value, dim);
+      case Opcode::kDynamicUpdateSlice:
+        return operand == 1 && PassesStack(user, dim);
+      default:
+        return false;
+    }
+  }
+
+  // A layer without the stack's dimension gathers in the order it lies in
+  // memory: with it the compiler turns the stack around. A layer that goes to a
+  // stack gets it back.
+  bool PassesReshape(int reshape, int value, int dim) const {
+    const auto& users = graph_.values[reshape].users;
+    const int pushed = resplit_.PushThrough(reshape, 0, dim);
+    if (!graph_.is_input(value) && At(value).opcode == Opcode::kDynamicSlice) {
+      return graph_.values[value].users.size() == 1;
+    }
+    return std::all_of(users.begin(), users.end(), [&](int user) {
+      return At(user).opcode == Opcode::kDynamicUpdateSlice &&
+             Passes(user, reshape, pushed);
+    });
+  }
+
+  // Only what is written to a stack becomes one.
+  bool PassesStack(int update, int dim) const {
+    const Carried* const stack = carried_.Of(update);
+    if (stack == nullptr || !IsOpenAt(*stack, dim)) return false;
+    return std::all_of(
+        stack->between.begin(), stack->between.end(), [&](int value) {
+          return At(value).opcode == Opcode::kDynamicUpdateSlice &&
+                 resplit_.PullThrough(value, 1, dim) >= 0;
+        });
+  }
+
+  bool IsOpenAt(const Carried& it, int dim) const {
+    std::vector<int> values = it.between;
+    values.insert(values.end(), {it.carry, it.result});
+    return std::all_of(values.begin(), values.end(), [&](int value) {
+      return resplit_.IsOpen(value) && resplit_.Fits(value, dim);
+    });
+  }
+
+  void ShardStack(const Carried& it, int dim) {
+    resplit_.Change(it.carry, dim);
+    for (int value : it.between) resplit_.Change(value, dim);
+    Absorb(it.entering, dim);
+    ShardParameter(it.result, dim);
   }
 
   // A carry that enters every trip as it entered the first one.
@@ -158,8 +223,8 @@ class AxisStateSharder {
     if (!resplit_.IsOpen(value) || !resplit_.Fits(value, dim)) return false;
     if (border_.contains(value) || IsForward(value)) return false;
     if (graph_.is_input(value)) return HasRole(value, ArgumentRole::kOptimizer);
-    if (IsContraction(value) || ir::IsLoopBorder(At(value).opcode))
-      return false;
+    if (IsContraction(value)) return false;
+    if (ir::IsLoopBorder(At(value).opcode)) return CanAbsorbCarried(value, dim);
     // Where the parts of the batch meet, the sum is whole.
     const auto& operands = graph_.values[value].operands;
     return std::all_of(operands.begin(), operands.end(), [&](int operand) {
@@ -167,9 +232,30 @@ class AxisStateSharder {
     });
   }
 
+  // A sum over trips, or a stack that every trip writes its gradient to.
+  bool CanAbsorbCarried(int border, int dim) const {
+    const Carried* const it = carried_.Of(border);
+    if (it == nullptr || !IsOpenAt(*it, dim)) return false;
+    int before = it->carry;
+    return std::all_of(it->between.begin(), it->between.end(), [&](int value) {
+      const int operand = OperandNumber(graph_, value, before);
+      before = value;
+      return CanAbsorb(value, dim) && operand >= 0 &&
+             resplit_.PullThrough(value, operand, dim) == dim;
+    });
+  }
+
   // Upwards from what overwrites a state, to the gradient and to other state.
   void Absorb(int value, int dim) {
     if (!CanAbsorb(value, dim)) return;
+    if (ir::IsLoopBorder(At(value).opcode)) {
+      const Carried& it = *carried_.Of(value);
+      resplit_.Change(it.carry, dim);
+      resplit_.Change(it.result, dim);
+      Absorb(it.next(), dim);
+      Absorb(it.entering, dim);
+      return;
+    }
     resplit_.Change(value, dim);
     if (graph_.is_input(value)) return;
     const auto& operands = graph_.values[value].operands;
@@ -240,6 +326,7 @@ class AxisStateSharder {
   const bool shard_parameters_;
   const int axis_;
   Resplit resplit_;
+  const CarriedElements carried_;
   const int count_;
   std::set<int> border_;  // values that cross
 };

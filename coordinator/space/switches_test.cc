@@ -8,26 +8,20 @@
 #include <set>
 #include <tuple>
 
-#include "base/file.h"
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {
 namespace {
 
 using segmenter::Analysis;
+using segmenter::AnalyzeSample;
 using segmenter::ArgumentRole;
 using segmenter::SegmentGraph;
 using segmenter::SegmentSwitch;
 using segmenter::StrategyRequest;
 using testing::HasSubstr;
-
-absl::StatusOr<Analysis> Analyze(const std::string &name, const Mesh &mesh,
-                                 const StrategyRequest &request) {
-  auto module =
-      ir::LoadModule(*base::ReadFile("tests/testdata/" + name + ".hlo.pb"));
-  return segmenter::Analyze(*std::move(module), mesh, request);
-}
 
 StrategyRequest Everything() {
   StrategyRequest request;
@@ -41,7 +35,7 @@ StrategyRequest Everything() {
 struct Space {
   Space(const std::string &name, const Mesh &mesh,
         const StrategyRequest &request)
-      : mesh(mesh), analysis(*Analyze(name, mesh, request)) {
+      : mesh(mesh), analysis(*AnalyzeSample(name, mesh, request)) {
     KeyContext context;
     context.mesh = mesh;
     space = BuildProfileSpace(analysis, context);
@@ -302,10 +296,10 @@ TEST(RulesTest, AForbiddenStrategyIsLostWithItsReason) {
 
 TEST(RulesTest, BlocksAreNamedByTheirRootsToo) {
   StrategyRequest request;
-  const auto analysis = Analyze("llama_tiny", {1, 2}, request);
+  const auto analysis = AnalyzeSample("llama_tiny", {1, 2}, request);
   const auto &roots = analysis->blocks.blocks[2].roots;
   request.blocks = {{analysis->module.at(roots[0]).name(), {"replicated"}}};
-  const auto pinned = Analyze("llama_tiny", {1, 2}, request);
+  const auto pinned = AnalyzeSample("llama_tiny", {1, 2}, request);
   ASSERT_TRUE(pinned.ok()) << pinned.status();
   ASSERT_EQ(pinned->strategies[2].strategies.size(), 1u);
   EXPECT_EQ(pinned->strategies[2].strategies[0].name, "replicated");
@@ -374,7 +368,7 @@ TEST(RulesTest, AForbiddenShardingIsNoConfiguration) {
 TEST(RulesTest, WhatDoesNotFitTheStepIsRefusedInOneSentence) {
   const auto message = [](const StrategyRequest &request) {
     return std::string(
-        Analyze("llama_tiny", {1, 2}, request).status().message());
+        AnalyzeSample("llama_tiny", {1, 2}, request).status().message());
   };
   StrategyRequest request;
   request.blocks = {{"99", {"rows"}}};
@@ -401,7 +395,7 @@ TEST(RulesTest, WhatDoesNotFitTheStepIsRefusedInOneSentence) {
 TEST(AxesTest, OpenOuterAxesGiveEveryPairAndSmallerSegments) {
   StrategyRequest request;
   request.open_outer_axes = true;
-  const auto analysis = Analyze("llama_tiny", {2, 2}, request);
+  const auto analysis = AnalyzeSample("llama_tiny", {2, 2}, request);
   ASSERT_TRUE(analysis.ok()) << analysis.status();
   std::set<std::string> names;
   for (const auto &it : analysis->strategies[1].strategies) {
@@ -424,7 +418,7 @@ TEST(AxesTest, OpenOuterAxesGiveEveryPairAndSmallerSegments) {
 // A batch of 4 on 4 x 2 devices: the outer axis takes it all, and the inner one
 // gets the next row dimension, not a split that would be dropped.
 TEST(AxesTest, TwoAxesSplitADimensionOnlyIfItDividesByBoth) {
-  const auto analysis = Analyze("llama_tiny", {4, 2}, {});
+  const auto analysis = AnalyzeSample("llama_tiny", {4, 2}, {});
   ASSERT_TRUE(analysis.ok()) << analysis.status();
   const auto &strategies = analysis->strategies[0].strategies;
   ASSERT_EQ(strategies[0].name, "rows");

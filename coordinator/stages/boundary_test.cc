@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "profiledb/store/fake_profile_store.h"
 
@@ -18,8 +18,7 @@ class BoundaryTest : public testing::Test {
   BoundaryTest() {
     for (const space::Mesh& mesh : StageMeshes(cluster_)) {
       v1::PlanRequest request;
-      request.set_hlo_module(
-          *base::ReadFile("tests/testdata/gpt2_tiny.hlo.pb"));
+      request.set_hlo_module(segmenter::ReadSample("gpt2_tiny"));
       for (const int64_t size : mesh) request.mutable_mesh()->add_shape(size);
       auto step = service::OpenStep(request, &measurer_);
       EXPECT_TRUE(step.ok()) << step.status();

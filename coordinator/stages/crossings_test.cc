@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 
 namespace meshwright::stages {
 namespace {
@@ -19,11 +19,7 @@ struct Crossed {
 
 Crossed CrossedIn(const std::string& model) {
   Crossed made;
-  const auto bytes = base::ReadFile("tests/testdata/" + model + ".hlo.pb");
-  EXPECT_TRUE(bytes.ok()) << bytes.status();
-  auto module = ir::LoadModule(*bytes);
-  EXPECT_TRUE(module.ok()) << module.status();
-  auto analysis = segmenter::Analyze(*std::move(module), {1, 2});
+  auto analysis = segmenter::AnalyzeSample(model, {1, 2});
   EXPECT_TRUE(analysis.ok()) << analysis.status();
   made.analysis = *std::move(analysis);
   made.passes = FindPasses(made.analysis);

@@ -5,18 +5,14 @@
 
 #include <algorithm>
 
-#include "base/file.h"
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/segmenter/test_steps.h"
 
 namespace meshwright::stages {
 namespace {
 
 segmenter::Analysis Analysed(const std::string& model) {
-  const auto bytes = base::ReadFile("tests/testdata/" + model + ".hlo.pb");
-  EXPECT_TRUE(bytes.ok()) << bytes.status();
-  auto module = ir::LoadModule(*bytes);
-  EXPECT_TRUE(module.ok()) << module.status();
-  auto analysis = segmenter::Analyze(*std::move(module), {1, 2});
+  auto analysis = segmenter::AnalyzeSample(model, {1, 2});
   EXPECT_TRUE(analysis.ok()) << analysis.status();
   return *std::move(analysis);
 }

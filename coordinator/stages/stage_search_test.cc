@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "profiledb/store/fake_profile_store.h"
 
@@ -15,7 +15,7 @@ class StageSearchTest : public testing::Test {
   StageSearchTest() {
     measurer_.machine = 5;
     v1::PlanRequest request;
-    request.set_hlo_module(*base::ReadFile("tests/testdata/gpt2_4l.hlo.pb"));
+    request.set_hlo_module(segmenter::ReadSample("gpt2_4l"));
     request.mutable_mesh()->add_shape(1);
     request.mutable_mesh()->add_shape(2);
     auto step = service::MeasureStep(request, {&store_, &measurer_},

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/stages/measured_meshes.h"
 #include "profiledb/store/fake_profile_store.h"
@@ -26,8 +26,7 @@ class StagedPlanTest : public testing::Test {
                                  int micro_batches = 8,
                                  double bandwidth = 1e9) {
     v1::PlanRequest request;
-    request.set_hlo_module(
-        *base::ReadFile("tests/testdata/" + model + ".hlo.pb"));
+    request.set_hlo_module(segmenter::ReadSample(model));
     for (int64_t size : mesh) request.mutable_mesh()->add_shape(size);
     v1::StageRequest& stages = *request.mutable_stages();
     stages.set_micro_batches(micro_batches);

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "base/file.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
 #include "tests/golden/golden.h"
 
@@ -58,10 +58,8 @@ class AnalysisGoldenTest : public testing::TestWithParam<Case> {};
 TEST_P(AnalysisGoldenTest, TheTableIsTheExpectedOne) {
   const std::string name =
       absl::StrCat(GetParam().model, "_", absl::StrJoin(GetParam().mesh, "x"));
-  const auto module = ir::LoadModule(*base::ReadFile(
-      absl::StrCat("tests/testdata/", GetParam().model, ".hlo.pb")));
-  ASSERT_TRUE(module.ok()) << module.status();
-  const auto analysis = segmenter::Analyze(*module, GetParam().mesh);
+  const auto analysis =
+      segmenter::AnalyzeSample(GetParam().model, GetParam().mesh);
   ASSERT_TRUE(analysis.ok()) << analysis.status();
   space::KeyContext context;
   context.mesh = GetParam().mesh;

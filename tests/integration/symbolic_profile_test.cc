@@ -9,9 +9,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/file.h"
 #include "coordinator/ir/parse.h"
 #include "coordinator/operators/step_graph.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "planner/symbolic/profile.h"
 #include "worker/pjrt/client.h"
 
@@ -214,11 +214,9 @@ TEST(WrittenStepTest, FlopsAreThoseOfTheCostAnalysis) {
   for (const Written& it :
        {Written{"convnet_tiny", 728'253}, Written{"unet_tiny", 51'158'932},
         Written{"llama_tiny", 5'126'087}}) {
-    const auto module = ir::LoadModule(*base::ReadFile(
-        absl::StrCat("tests/testdata/", std::string(it.name), ".hlo.pb")));
-    ASSERT_TRUE(module.ok()) << module.status();
+    const ir::Module module = segmenter::LoadSample(it.name);
     const auto profile =
-        symbolic::ProfileStep(operators::ReadModule(*module), kDevice);
+        symbolic::ProfileStep(operators::ReadModule(module), kDevice);
     ASSERT_TRUE(profile.ok()) << profile.status();
     const auto flops = static_cast<double>(profile->total.counts.flops);
     EXPECT_NEAR(flops / it.flops, 1, 0.001) << it.name;
@@ -228,8 +226,7 @@ TEST(WrittenStepTest, FlopsAreThoseOfTheCostAnalysis) {
 class SampleStepTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(SampleStepTest, FlopsAndMemoryAreTheCompilers) {
-  const std::string bytes = *base::ReadFile(
-      absl::StrCat("tests/testdata/", std::string(GetParam()), ".hlo.pb"));
+  const std::string bytes = segmenter::ReadSample(GetParam());
   const Compared unfused = Compare(bytes, false);
   const double flops = static_cast<double>(unfused.ours.total.counts.flops);
   EXPECT_NEAR(flops / unfused.costs.flops, 1, 0.02);

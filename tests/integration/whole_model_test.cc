@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "coordinator/export/baselines.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "tests/integration/plan_outputs.h"
 #include "worker/runner/runner_process.h"
 
@@ -34,8 +34,7 @@ void ExpectNoGather(const v1::Measurement& measurement) {
 }
 
 TEST_P(WholeModelTest, EveryPlanGivesTheOutputsOfOneDevice) {
-  const std::string bytes = *base::ReadFile(std::string("tests/testdata/") +
-                                            GetParam().name + ".hlo.pb");
+  const std::string bytes = segmenter::ReadSample(GetParam().name);
   const auto outputs = RunPlans(
       bytes, GetParam().mesh,
       GetParam().open ? EverythingOpen() : segmenter::StrategyRequest(),
@@ -95,9 +94,7 @@ class RecomputeTest : public testing::Test {
   void Build() {
     request_.switches = {SegmentSwitch::kFullySharded,
                          SegmentSwitch::kRecompute};
-    const auto analysis = segmenter::Analyze(
-        *ir::LoadModule(*base::ReadFile("tests/testdata/gpt2_4l.hlo.pb")),
-        kMesh, request_);
+    const auto analysis = segmenter::AnalyzeSample("gpt2_4l", kMesh, request_);
     ASSERT_TRUE(analysis.ok()) << analysis.status();
     analysis_.emplace(*analysis);
     space::KeyContext context;
@@ -167,9 +164,7 @@ class RecomputeTest : public testing::Test {
       const v1::Program& added = *request.programs().rbegin();
       EXPECT_TRUE(keys.insert(added.key()).second) << "the same step again";
     }
-    EXPECT_TRUE(
-        SetReference(*base::ReadFile("tests/testdata/gpt2_4l.hlo.pb"), request)
-            .ok());
+    EXPECT_TRUE(SetReference(segmenter::ReadSample("gpt2_4l"), request).ok());
     std::vector<v1::ProfileResult> results;
     const absl::Status status =
         worker::runner::RunBatch(request,
