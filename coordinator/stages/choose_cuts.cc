@@ -41,6 +41,7 @@ class Chooser {
 
   absl::StatusOr<CutsAnswer> Run() {
     MakeProblem();
+    WeighUpdates();
     CutsAnswer answer;
     for (bool is_new = true; is_new && answer.rounds < kMostRounds;) {
       ++answer.rounds;
@@ -146,24 +147,23 @@ class Chooser {
     return seen;
   }
 
-  // What the stages take, measured as far as it can be.
+  // What the stages take, measured as far as it can be. How a configuration's
+  // time splits may make another one better, whose split is measured then.
   absl::StatusOr<std::vector<ChosenStage>> Fill(
       const pipeline::Partition& partition, Schedule kind) {
     std::vector<ChosenStage> stages;
-    std::vector<space::Mesh> meshes;
-    for (const Seen& it : HeldBy(partition, kind)) {
-      const auto [first, end, mesh, held] = it;
-      ChosenStage stage;
-      stage.place = {first, end, mesh};
-      ASSIGN_OR_RETURN(const RunPlan* run,
-                       step_.meshes[mesh]->search->Settle(first, end, held));
-      stage.run = *run;
-      meshes.push_back(step_.meshes[mesh]->step.space.context.mesh);
-      stages.push_back(std::move(stage));
+    for (int round = 0; round < kMostRounds; ++round) {
+      ASSIGN_OR_RETURN(stages, SettledPlans(partition, kind));
+      ASSIGN_OR_RETURN(const bool any, MeasureSplits(stages));
+      if (!any) break;
+      WeighUpdates();
     }
-    RETURN_IF_ERROR(MeasureSplits(stages));
     // Plans were settled and splits measured.
     costs_.clear();
+    std::vector<space::Mesh> meshes;
+    for (const ChosenStage& stage : stages) {
+      meshes.push_back(step_.meshes[stage.place.mesh]->step.space.context.mesh);
+    }
     const auto devices = Place(terms_.cluster, meshes);
     for (size_t i = 0; i < stages.size(); ++i) {
       stages[i].work = WorkOf(step_, stages[i].place.mesh, stages[i].run);
@@ -172,9 +172,35 @@ class Chooser {
     return stages;
   }
 
-  absl::Status MeasureSplits(const std::vector<ChosenStage>& stages) {
+  absl::StatusOr<std::vector<ChosenStage>> SettledPlans(
+      const pipeline::Partition& partition, Schedule kind) {
+    std::vector<ChosenStage> stages;
+    for (const Seen& it : HeldBy(partition, kind)) {
+      const auto [first, end, mesh, held] = it;
+      ChosenStage stage;
+      stage.place = {first, end, mesh};
+      ASSIGN_OR_RETURN(const RunPlan* run,
+                       step_.meshes[mesh]->search->Settle(first, end, held));
+      stage.run = *run;
+      stages.push_back(std::move(stage));
+    }
+    return stages;
+  }
+
+  void WeighUpdates() {
+    for (const auto& mesh : step_.meshes) {
+      mesh->search->Weigh([&](int type, int configuration) {
+        return mesh->splits->Of({type, configuration}).update;
+      });
+    }
+    costs_.clear();  // of plans that may be gone
+  }
+
+  // Whether anything is known now that was not.
+  absl::StatusOr<bool> MeasureSplits(const std::vector<ChosenStage>& stages) {
     // Without a pipeline nobody asks how a stage's time splits.
-    if (stages.size() < 2 && terms_.micro_batches == 1) return {};
+    if (stages.size() < 2 && terms_.micro_batches == 1) return false;
+    bool any = false;
     for (size_t mesh = 0; mesh < step_.meshes.size(); ++mesh) {
       std::set<Splits::Choice> choices;
       for (const ChosenStage& stage : stages) {
@@ -183,12 +209,15 @@ class Chooser {
       }
       if (choices.empty()) continue;
       MeasuredMesh& measured = *step_.meshes[mesh];
-      RETURN_IF_ERROR(measured.splits->Measure(
-          choices,
-          service::DeviceOf(request_, measured.step.space.context.mesh),
-          dependencies_, progress_, !request_.no_wait(), counts_));
+      ASSIGN_OR_RETURN(
+          const bool more,
+          measured.splits->Measure(
+              choices,
+              service::DeviceOf(request_, measured.step.space.context.mesh),
+              dependencies_, progress_, !request_.no_wait(), counts_));
+      any = any || more;
     }
-    return {};
+    return any;
   }
 
   absl::Status PlanBoundaries(ChosenCuts& made) {

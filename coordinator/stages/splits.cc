@@ -9,7 +9,6 @@
 #include "coordinator/service/program_work.h"
 #include "coordinator/space/inputs.h"
 #include "coordinator/space/loop_programs.h"
-#include "coordinator/space/program_set.h"
 
 namespace meshwright::stages {
 namespace {
@@ -60,7 +59,7 @@ Picoseconds Splits::Outside(const Choice& choice) const {
 Split Splits::Of(const Choice& choice) const {
   Split split;
   const Picoseconds whole = Whole(choice);
-  if (micro_batches_ > 1 && Trips(choice.first) <= 1) {
+  if (OnceAStep(choice.first)) {
     split.update = whole;  // once per step, whatever it does
     return split;
   }
@@ -113,87 +112,99 @@ Splits::Shares Splits::Guess(int type) const {
   return found->second;
 }
 
-absl::Status Splits::Measure(const std::set<Choice>& choices,
-                             const v1::DeviceSpec& device,
-                             const service::PlanDependencies& dependencies,
-                             const service::PlanProgressFunction& progress,
-                             bool wait, v1::PlanPrograms& counts) {
+Splits::Variants Splits::Make(const Choice& choice,
+                              space::ProgramSet& set) const {
+  Variants variants;
+  const int segment = step_.analysis.types[choice.first];
+  const auto leaving = Leaving(choice.first);
+  // All gradients of a trip are what is measured already.
+  variants.known = micro_batches_ > 1 ? 2 : 3;
+  for (int i = 0; i < variants.known; ++i) {
+    space::Configuration& part = variants.parts[i];
+    part = At(choice);
+    part.program = -1;
+    part.weight = 1;
+    part.corrections.clear();
+    if (leaving[i].empty()) continue;  // no time
+    space::MakeSegmentPrograms(step_.analysis, step_.analysis.graphs[segment],
+                               inputs_, step_.space.context,
+                               absl::StrCat("type ", choice.first, " ",
+                                            At(choice).describe, ", pass ", i),
+                               set, part, leaving[i]);
+  }
+  return variants;
+}
+
+Splits::AllVariants Splits::VariantsOf(const std::set<Choice>& choices) const {
   space::ProgramSet set;
-  std::map<Choice, Variants> made;
+  AllVariants all;
   for (const Choice& choice : choices) {
-    const bool outside = micro_batches_ > 1 && Trips(choice.first) <= 1;
-    if (measured_.contains(choice) || failed_.contains(choice) || outside ||
-        At(choice).program < 0) {
+    if (measured_.contains(choice) || failed_.contains(choice) ||
+        OnceAStep(choice.first) || At(choice).program < 0) {
       continue;
     }
-    Variants& variants = made[choice];
-    const int segment = step_.analysis.types[choice.first];
-    const auto leaving = Leaving(choice.first);
-    // All gradients of a trip are what is measured already.
-    const size_t last = micro_batches_ > 1 ? 2 : 3;
-    for (size_t i = 0; i < last; ++i) {
-      variants.parts[i] = At(choice);
-      variants.parts[i].program = -1;
-      variants.parts[i].weight = 1;
-      variants.parts[i].corrections.clear();
-      if (leaving[i].empty()) continue;  // no time
-      space::MakeSegmentPrograms(
-          step_.analysis, step_.analysis.graphs[segment], inputs_,
-          step_.space.context,
-          absl::StrCat("type ", choice.first, " ", At(choice).describe,
-                       ", pass ", i),
-          set, variants.parts[i], leaving[i]);
-    }
-    variants.known = static_cast<int>(last);
+    all.of[choice] = Make(choice, set);
   }
-  if (made.empty()) return {};
-  space::ProfileSpace variants_space;
-  variants_space.context = step_.space.context;
-  variants_space.programs = std::move(set).Take();
+  all.space.context = step_.space.context;
+  all.space.programs = std::move(set).Take();
+  return all;
+}
+
+std::optional<Splits::Shares> Splits::SharesOf(
+    const Choice& choice, const Variants& variants,
+    const space::ProfileSpace& space, const store::Results& results) const {
+  const Picoseconds inside =
+      Whole(choice) - (micro_batches_ > 1 ? Outside(choice) : Picoseconds(0));
+  if (inside <= Picoseconds(0)) return std::nullopt;
+  Shares shares = {0, 0, 1};
+  double before = 0;
+  for (int i = 0; i < variants.known; ++i) {
+    const space::Configuration& part = variants.parts[i];
+    if (part.program >= 0) {
+      const auto cost = service::MeasuredCost(space, part, results);
+      if (!cost.has_value()) return std::nullopt;
+      before = std::clamp(static_cast<double>(cost->time.count()) /
+                              static_cast<double>(inside.count()),
+                          before, 1.0);
+    }
+    shares[i] = before;
+  }
+  return shares;
+}
+
+absl::StatusOr<bool> Splits::Measure(
+    const std::set<Choice>& choices, const v1::DeviceSpec& device,
+    const service::PlanDependencies& dependencies,
+    const service::PlanProgressFunction& progress, bool wait,
+    v1::PlanPrograms& counts) {
+  const AllVariants all = VariantsOf(choices);
+  if (all.of.empty()) return false;
   service::Measuring measuring(dependencies, device,
                                step_.space.context.options, progress);
-  RETURN_IF_ERROR(measuring.Lookup(variants_space.programs));
+  RETURN_IF_ERROR(measuring.Lookup(all.space.programs));
   if (wait) {
     std::vector<const v1::Program*> wanted;
-    for (const v1::Program& it : variants_space.programs) {
-      wanted.push_back(&it);
-    }
+    for (const v1::Program& it : all.space.programs) wanted.push_back(&it);
     RETURN_IF_ERROR(measuring.Measure(wanted));
   }
-  const auto programs = static_cast<int>(variants_space.programs.size());
+  const auto programs = static_cast<int>(all.space.programs.size());
   counts.set_total(counts.total() + programs);
   counts.set_distinct(counts.distinct() + programs);
   counts.set_cached(counts.cached() + measuring.cached());
   counts.set_profiled(counts.profiled() + measuring.profiled());
   counts.set_failed(counts.failed() + measuring.failed());
-  for (const auto& [choice, variants] : made) {
-    const double inside = static_cast<double>(
-        (Whole(choice) -
-         (micro_batches_ > 1 ? Outside(choice) : Picoseconds(0)))
-            .count());
-    Shares shares = {0, 0, 1};
-    double before = 0;
-    bool known = inside > 0;
-    for (int i = 0; i < variants.known && known; ++i) {
-      const space::Configuration& part = variants.parts[i];
-      if (part.program >= 0) {
-        const auto cost =
-            service::MeasuredCost(variants_space, part, measuring.results());
-        known = cost.has_value();
-        if (known) {
-          before = std::clamp(static_cast<double>(cost->time.count()) / inside,
-                              before, 1.0);
-        }
-      }
-      shares[i] = before;
-    }
-    if (known) {
-      measured_[choice] = shares;
+  bool any = false;
+  for (const auto& [choice, variants] : all.of) {
+    const auto shares =
+        SharesOf(choice, variants, all.space, measuring.results());
+    if (shares.has_value()) {
+      measured_[choice] = *shares;
+      any = true;
     } else if (wait) {
       failed_.insert(choice);
     }
   }
-  return {};
+  return any;
 }
 
 }  // namespace meshwright::stages

@@ -17,12 +17,14 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "coordinator/service/plan_pipeline.h"
+#include "coordinator/space/program_set.h"
 #include "coordinator/stages/passes.h"
 #include "planner/problem/duration.h"
 
@@ -47,22 +49,27 @@ class Splits {
 
   Split Of(const Choice& choice) const;
 
-  // Has those measured that are not yet. `wait`: false to look them up only.
-  absl::Status Measure(const std::set<Choice>& choices,
-                       const v1::DeviceSpec& device,
-                       const service::PlanDependencies& dependencies,
-                       const service::PlanProgressFunction& progress, bool wait,
-                       v1::PlanPrograms& counts);
+  // Has those measured that are not yet; whether any of them was. `wait`: false
+  // to look them up only.
+  absl::StatusOr<bool> Measure(const std::set<Choice>& choices,
+                               const v1::DeviceSpec& device,
+                               const service::PlanDependencies& dependencies,
+                               const service::PlanProgressFunction& progress,
+                               bool wait, v1::PlanPrograms& counts);
 
  private:
   // Up to the forward pass, the input's gradient and all gradients, of the
   // whole.
   using Shares = std::array<double, 3>;
 
-  // Of a configuration, once its variants are measured.
+  // The programs of a configuration that tell its parts apart.
   struct Variants {
     std::array<space::Configuration, 3> parts;
     int known = 0;  // how many of them are programs of their own
+  };
+  struct AllVariants {
+    space::ProfileSpace space;
+    std::map<Choice, Variants> of;
   };
 
   const space::Configuration& At(const Choice& choice) const {
@@ -74,6 +81,16 @@ class Splits {
   Shares Guess(int type) const;
   // The outputs of every variant; an equal one is made once.
   std::array<std::vector<int>, 3> Leaving(int type) const;
+  // Is all of it an update, outside of the step's loop?
+  bool OnceAStep(int type) const {
+    return micro_batches_ > 1 && Trips(type) <= 1;
+  }
+  AllVariants VariantsOf(const std::set<Choice>& choices) const;
+  Variants Make(const Choice& choice, space::ProgramSet& set) const;
+  // Nothing: one of them could not be measured.
+  std::optional<Shares> SharesOf(const Choice& choice, const Variants& variants,
+                                 const space::ProfileSpace& space,
+                                 const store::Results& results) const;
 
   const service::MeasuredStep& step_;
   const int64_t micro_batches_;

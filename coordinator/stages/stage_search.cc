@@ -1,6 +1,8 @@
 #include "coordinator/stages/stage_search.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -36,13 +38,31 @@ int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
   return bytes;
 }
 
+// With the update's part of one of so many passes.
+problem::Config PerPass(problem::Config config, Picoseconds update,
+                        int64_t repeats) {
+  if (config.time <= Picoseconds(0)) return config;
+  update = std::min(update, config.time);
+  const Picoseconds time =
+      config.time - update + (update + Picoseconds(repeats - 1)) / repeats;
+  const double share = static_cast<double>(time.count()) /
+                       static_cast<double>(config.time.count());
+  const auto scale = [&](Picoseconds& part) {
+    part = Picoseconds(std::llround(share * static_cast<double>(part.count())));
+  };
+  scale(config.spread.below);
+  scale(config.spread.above);
+  config.time = time;
+  return config;
+}
+
 }  // namespace
 
 absl::StatusOr<StageSearch> StageSearch::Create(
     const service::MeasuredStep& step,
     const std::vector<SharedArgument>& shared, int64_t own,
     int64_t micro_batches, std::optional<int64_t> limit) {
-  StageSearch search(step, shared, limit);
+  StageSearch search(step, shared, own == 1 ? micro_batches : 1, limit);
   // Groups of segments would have to end at cuts.
   ASSIGN_OR_RETURN(
       search.measured_,
@@ -64,7 +84,32 @@ absl::StatusOr<StageSearch> StageSearch::Create(
       }
     }
   }
+  search.weighed_ = types;
+  search.evaluated_ = search.measured_.problem;
+  search.evaluated_.memory_limit_bytes.reset();
   return search;
+}
+
+void StageSearch::Weigh(const UpdateTime& update) {
+  if (repeats_ == 1) return;
+  std::vector<problem::NodeType> types = measured_.problem.types;
+  bool same = true;
+  for (size_t t = 0; t < types.size(); ++t) {
+    for (size_t i = 0; i < types[t].configs.size(); ++i) {
+      problem::Config& config = types[t].configs[i];
+      config =
+          PerPass(config, update(static_cast<int>(t), measured_.usable[t][i]),
+                  repeats_);
+      same = same && config.time == weighed_[t].configs[i].time;
+    }
+  }
+  if (same) return;
+  weighed_ = std::move(types);
+  by_held_.clear();
+  for (Part& part : parts_) {
+    part.fastest.reset();
+    part.limited.clear();
+  }
 }
 
 StageSearch::Part& StageSearch::PartOf(int first, int end) {
@@ -118,6 +163,7 @@ const problem::PlanProblem& StageSearch::Problem(const Part& part, int held,
   problem::PlanProblem& problem = found->second;
   if (added) {
     problem = measured_.problem;
+    problem.types = weighed_;
     for (problem::NodeType& type : problem.types) {
       for (problem::Config& config : type.configs) {
         config.saved_bytes =
@@ -132,17 +178,18 @@ const problem::PlanProblem& StageSearch::Problem(const Part& part, int held,
 }
 
 RunPlan StageSearch::Evaluated(const Part& part,
-                               const problem::PlanProblem& problem,
-                               const problem::Choice& choice) const {
+                               const problem::Choice& choice) {
   RunPlan plan;
-  const auto evaluation = problem::Evaluate(problem, choice);
-  const auto spread = problem::SpreadOf(problem, choice);
+  evaluated_.nodes = part.nodes;
+  evaluated_.edges = part.edges;
+  const auto evaluation = problem::Evaluate(evaluated_, choice);
+  const auto spread = problem::SpreadOf(evaluated_, choice);
   if (evaluation.ok()) {
     plan.time = evaluation->time;
     plan.resharding = evaluation->resharding_time;
   }
   if (spread.ok()) plan.spread = *spread;
-  plan.resharding_seconds = service::ReshardingSeconds(problem, choice);
+  plan.resharding_seconds = service::ReshardingSeconds(evaluated_, choice);
   int64_t transient = 0;
   plan.persistent_bytes = part.foreign_bytes;
   for (size_t n = 0; n < choice.size(); ++n) {
@@ -187,7 +234,7 @@ absl::StatusOr<RunPlan> StageSearch::Solve(const Part& part, int held,
     ASSIGN_OR_RETURN(plan,
                      search::SettleTies(problem, plan, service::kMostLoss));
   }
-  return Evaluated(part, problem, plan.choice);
+  return Evaluated(part, plan.choice);
 }
 
 absl::StatusOr<const RunPlan*> StageSearch::Search(Part& part, int held) {

@@ -6,7 +6,8 @@
 // under the memory limit may have to take a slower plan for it. Runs of equal
 // types, joined alike, are searched once: of 96 equal layers there are some
 // hundreds. Without a limit, and where the fastest plan fits, what is held does
-// not matter.
+// not matter. The fastest is that of a step: where the module is one of several
+// micro-batches, an update counts once to so many passes (Weigh).
 // In → Out: first and last segment, micro-batches held → a configuration per
 // segment, or the least memory that any plan needs.
 // Units: bytes per device; time as measured of the module, updates and, where
@@ -18,6 +19,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -54,6 +56,13 @@ class StageSearch {
       const std::vector<SharedArgument>& shared, int64_t own,
       int64_t micro_batches, std::optional<int64_t> limit);
 
+  // Of (type, configuration), in a step.
+  using UpdateTime = std::function<problem::Picoseconds(int, int)>;
+
+  // How much of a configuration's time is its update, as far as is known now.
+  // Plans made before are dropped, but where that changes nothing.
+  void Weigh(const UpdateTime& update);
+
   // Segments [first, end). One that does not fit says in `persistent_bytes`
   // what the most frugal plan needs; 0: there is none. Stays where it is.
   absl::StatusOr<const RunPlan*> Plan(int first, int end, int held);
@@ -76,9 +85,9 @@ class StageSearch {
   };
 
   StageSearch(const service::MeasuredStep& step,
-              const std::vector<SharedArgument>& shared,
+              const std::vector<SharedArgument>& shared, int64_t repeats,
               std::optional<int64_t> limit)
-      : step_(&step), shared_(&shared), limit_(limit) {}
+      : step_(&step), shared_(&shared), repeats_(repeats), limit_(limit) {}
 
   Part& PartOf(int first, int end);
   Part Cut(int first, int end, std::string* key) const;
@@ -87,13 +96,15 @@ class StageSearch {
   absl::StatusOr<const RunPlan*> Search(Part& part, int held);
   absl::StatusOr<RunPlan> Solve(const Part& part, int held,
                                 std::optional<int64_t> limit);
-  RunPlan Evaluated(const Part& part, const problem::PlanProblem& problem,
-                    const problem::Choice& choice) const;
+  RunPlan Evaluated(const Part& part, const problem::Choice& choice);
 
   const service::MeasuredStep* step_;
   const std::vector<SharedArgument>* shared_;
+  int64_t repeats_;  // passes of what is measured to an update
   std::optional<int64_t> limit_;
   service::MeasuredProblem measured_;
+  std::vector<problem::NodeType> weighed_;  // its types, as they are searched
+  problem::PlanProblem evaluated_;          // as they were measured
   std::map<int, problem::PlanProblem> by_held_;
   std::deque<Part> parts_;
   std::map<std::string, int> by_key_;           // of parts_

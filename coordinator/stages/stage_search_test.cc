@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "profiledb/store/fake_profile_store.h"
@@ -107,6 +109,54 @@ TEST_F(StageSearchTest, GradientsThatAddUpAreThere) {
   EXPECT_EQ(summed.time, alone.time);
   EXPECT_GT(summed.persistent_bytes, alone.persistent_bytes);
   EXPECT_EQ(summed.saved_bytes, alone.saved_bytes);
+}
+
+// Of the plan of one segment nothing but the configurations' times matters:
+// so many passes and one update.
+TEST_F(StageSearchTest, AnUpdateCountsOnceToSoManyPasses) {
+  constexpr int kMicroBatches = 50;
+  using problem::Picoseconds;
+  const auto& types = step_.measured.problem.types;
+  const auto time = [&](int type, int configuration) {
+    const auto& usable = step_.measured.usable[type];
+    const auto at = std::find(usable.begin(), usable.end(), configuration);
+    return types[type].configs[at - usable.begin()].time;
+  };
+  // Every other one is mostly update.
+  const auto update = [&](int type, int configuration) {
+    return time(type, configuration) * (configuration % 2 == 0 ? 1 : 9) / 10;
+  };
+  const auto of_step = [&](int type, int configuration) {
+    const Picoseconds once = update(type, configuration);
+    return kMicroBatches * (time(type, configuration) - once) + once;
+  };
+  StageSearch search = Search(std::nullopt, kMicroBatches);
+  std::vector<int> before;
+  for (int s = 0; s < Segments(); ++s) {
+    before.push_back((*search.Plan(s, s + 1, 1))->choice[0]);
+  }
+  search.Weigh(update);
+  int changed = 0;
+  for (int s = 0; s < Segments(); ++s) {
+    SCOPED_TRACE(s);
+    const int type = step_.analysis.type_of_segment[s];
+    const RunPlan run = **search.Plan(s, s + 1, 1);
+    // Figures stay as measured.
+    EXPECT_EQ(run.time, time(type, run.choice[0]));
+    Picoseconds least = of_step(type, run.choice[0]);
+    for (const int other : step_.measured.usable[type]) {
+      least = std::min(least, of_step(type, other));
+    }
+    // A picosecond of every pass is lost to rounding.
+    EXPECT_LE(of_step(type, run.choice[0]), least + Picoseconds(kMicroBatches));
+    changed += run.choice[0] != before[s];
+  }
+  EXPECT_GT(changed, 0);
+  // What is known already changes nothing.
+  const int solved = search.solved();
+  search.Weigh(update);
+  EXPECT_TRUE(search.Plan(0, 1, 1).ok());
+  EXPECT_EQ(search.solved(), solved);
 }
 
 TEST_F(StageSearchTest, AParameterOfAnotherStageIsHeldToo) {

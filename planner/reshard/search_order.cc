@@ -10,6 +10,8 @@
 #include "planner/reshard/justify.h"
 #include "planner/reshard/list_schedule.h"
 #include "planner/reshard/paper_solvers.h"
+#include "planner/reshard/places.h"
+#include "planner/reshard/reinsert.h"
 #include "planner/reshard/senders.h"
 
 namespace meshwright::reshard {
@@ -24,7 +26,8 @@ class OrderSearch {
       : instance_(instance),
         seed_(seed),
         interrupt_(interrupt),
-        grid_(Grid(instance)) {}
+        grid_(Grid(instance)),
+        one_link_each_(OneLinkEach(instance)) {}
 
   Found Run() {
     Raise(std::max(ReceiverBound(instance_), SenderBound(instance_)));
@@ -34,24 +37,18 @@ class OrderSearch {
     if (Done()) return std::move(found_);
     clique_ = HeaviestClique(instance_, kCliqueNodes, interrupt_);
     Raise(clique_.ticks);
-    Lists();
+    Construct();
     if (Done()) return std::move(found_);
-    AnnealFor(instance_.size() <= kMostSmall ? 300 : Steps());
-    if (Done()) return std::move(found_);
-    JustifyFor(instance_.size() <= kMostSmall ? 30 : JustifySteps());
+    const bool small = instance_.size() <= kMostSmall;
+    Improve(small ? kSmallShare : 1);
     if (Done()) return std::move(found_);
     if (instance_.size() <= kMostJobsExactly) Prove();
-    if (Done()) return std::move(found_);
-    if (instance_.size() <= kMostSmall) {
-      AnnealFor(Steps());
-      if (!Done()) JustifyFor(JustifySteps() / 2);
-    }
+    if (!Done() && small) Improve(1);
     if (!Done()) Paper();
     while (!Done() && instance_.size() <= kMostForLists &&
            interrupt_.deadline.has_value() && !interrupt_.Requested()) {
       ++seed_;
-      AnnealFor(4 * Steps());
-      if (!Done()) JustifyFor(4 * JustifySteps());
+      Improve(4);
     }
     return std::move(found_);
   }
@@ -59,6 +56,7 @@ class OrderSearch {
  private:
   static constexpr int kMostSmall = 24;
   static constexpr int kMostForLists = 5000;
+  static constexpr double kSmallShare = 0.06;  // before a proof is tried
 
   bool Done() const {
     return found_.makespan <= found_.lower_bound || instance_.size() == 0 ||
@@ -77,24 +75,43 @@ class OrderSearch {
     found_.solver = solver;
   }
 
-  // About a fifth of a second; a step looks through n jobs at n events.
-  int64_t Steps() const {
-    const auto n = static_cast<int64_t>(instance_.size());
-    return std::clamp<int64_t>(280'000'000 / (n * n + 1), 40,
-                               n <= kMostSmall ? 5'000 : 18'000);
-  }
-
-  // As long; a step looks for three gaps per port of every job.
-  int64_t JustifySteps() const {
-    int64_t ports = 1;
+  // Receivers and senders of all jobs.
+  int64_t Ports() const {
+    int64_t ports = 0;
     for (const Job& job : instance_.jobs) {
       ports += static_cast<int64_t>(job.receivers.size()) + 1;
     }
-    return std::clamp<int64_t>(800'000 / ports, 20, 4'000);
+    return std::max<int64_t>(1, ports);
   }
 
-  void Lists() {
+  // Each of the three is about a third of a second or less, of as much as is
+  // asked for. A step puts back some six jobs, and times all for each.
+  int64_t ReinsertSteps(double share) const {
+    return Share(9'000'000 / Ports(), 40,
+                 instance_.size() <= kMostSmall ? 5'000 : 40'000, share);
+  }
+  // A step looks through n jobs at n events.
+  int64_t AnnealSteps(double share) const {
+    const auto n = static_cast<int64_t>(instance_.size());
+    return Share(280'000'000 / (n * n + 1), 40,
+                 n <= kMostSmall ? 5'000 : 18'000, share);
+  }
+  // A step looks for three gaps per port of every job.
+  int64_t JustifySteps(double share) const {
+    return Share(800'000 / Ports(), 20, 4'000, share);
+  }
+  static int64_t Share(int64_t steps, int64_t least, int64_t most,
+                       double share) {
+    return static_cast<int64_t>(
+        static_cast<double>(std::clamp(steps, least, most)) * share);
+  }
+
+  void Construct() {
     if (instance_.size() > kMostForLists) return;
+    if (one_link_each_) {
+      Offer(LargestFirst(instance_, seed_, interrupt_), "largest-first");
+      return;
+    }
     const int tries = instance_.size() <= 200 ? 20 : 4;
     for (int i = 0; i < tries && !Done(); ++i) {
       if (i > 0 && interrupt_.Requested()) break;
@@ -103,20 +120,24 @@ class OrderSearch {
     }
   }
 
-  void AnnealFor(int64_t steps) {
+  void Improve(double share) {
     if (instance_.size() > kMostForLists) return;
-    Offer(Anneal(instance_, found_.order,
-                 {.seed = seed_, .steps = steps, .bound = found_.lower_bound},
-                 interrupt_),
+    const auto with = [&](int64_t steps) {
+      return Annealing{
+          .seed = seed_, .steps = steps, .bound = found_.lower_bound};
+    };
+    if (one_link_each_) {
+      Offer(Reinsert(instance_, found_.order, with(ReinsertSteps(share)),
+                     interrupt_),
+            "reinsertion");
+      return;
+    }
+    Offer(Anneal(instance_, found_.order, with(AnnealSteps(share)), interrupt_),
           "annealing");
-  }
-
-  void JustifyFor(int64_t steps) {
-    if (instance_.size() > kMostForLists) return;
-    Offer(Justify(instance_, found_.order,
-                  {.seed = seed_, .steps = steps, .bound = found_.lower_bound},
-                  interrupt_),
-          "justification");
+    if (Done()) return;
+    Offer(
+        Justify(instance_, found_.order, with(JustifySteps(share)), interrupt_),
+        "justification");
   }
 
   void Prove() {
@@ -149,6 +170,7 @@ class OrderSearch {
   uint64_t seed_;
   const problem::Interrupt& interrupt_;
   const Ticks grid_;
+  const bool one_link_each_;
   Clique clique_;
   Found found_;
 };

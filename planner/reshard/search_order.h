@@ -3,12 +3,15 @@
 // Concept: bounds first; then ever dearer ways to a schedule at the bound, and
 // last the proof. Each step is left out once the bound is met:
 //   1. fullest ports first into the earliest gaps, balanced senders;
-//   2. event-driven list schedules, the first exact in its urgencies;
-//   3. annealing from the best of them, then justification;
+//   2. the largest jobs first, each where it is in the way least;
+//   3. from there, jobs taken out and put back (Reinsert);
 //   4. the exact balance of senders as a bound; branch and bound;
 //   5. the paper's solvers, so that none of them is ever better.
-// Deterministic for a seed unless `until` cuts it short; given a deadline, it
-// goes on annealing until then.
+// Where a port has several links, 2 is event-driven list schedules, the first
+// exact in its urgencies, and 3 annealing from the best of them, then
+// justification.
+// Deterministic for a seed unless a deadline cuts it short; given one, it goes
+// on with 3 until then.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_SEARCH_ORDER_H_
 #define MESHWRIGHT_PLANNER_RESHARD_SEARCH_ORDER_H_
 
