@@ -27,6 +27,13 @@ absl::StatusOr<Analysis> AnalyzeSample(std::string_view name,
                                        std::vector<int64_t> mesh,
                                        StrategyRequest request = {});
 
+// HLO text of a step in plain gradient descent: features [8,16,32], each scaled
+// by a number of its own, then so many layers h + tanh(h a) b. The scaling is a
+// depthwise convolution of one tap; no contraction, it stands in the prologue.
+// `flattened`: a layer takes all rows as one dimension, as layers of experts
+// do.
+std::string ScaledFeaturesText(int layers, bool flattened = false);
+
 }  // namespace meshwright::segmenter
 
 #endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_TEST_STEPS_H_

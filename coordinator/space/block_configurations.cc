@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "coordinator/space/grouped_sums.h"
 #include "coordinator/space/switches.h"
 
 namespace meshwright::space {
@@ -35,7 +34,6 @@ SegmentAnnotation Annotate(const Analysis& analysis, int segment,
     annotation.axes.push_back(
         AnnotateAxis(analysis, graph, on_axis, mesh[axis], pinned));
   }
-  SpreadGroupedSums(analysis, graph, mesh, annotation);
   return annotation;
 }
 

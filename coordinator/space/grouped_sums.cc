@@ -5,36 +5,61 @@
 namespace meshwright::space {
 namespace {
 
-// The demand of an axis on an operand, kWhole where there is none.
-int& Demand(AxisAnnotation& axis, int value, int operand) {
-  return axis.demands.try_emplace({value, operand}, kWhole).first->second;
-}
+// What such a convolution computes with, on one axis.
+class Operands {
+ public:
+  Operands(const segmenter::SegmentGraph& graph, int value,
+           AxisAnnotation& axis)
+      : operands_(graph.values[value].operands), value_(value), axis_(axis) {}
 
-void Spread(const ir::Module& module, ir::ValueId convolution, int value,
-            const Mesh& mesh, SegmentAnnotation& annotation) {
+  // As demanded; else as the operand is.
+  int Split(int operand) const {
+    const auto demand = axis_.demands.find({value_, operand});
+    return demand == axis_.demands.end() ? axis_.split[operands_[operand]]
+                                         : demand->second;
+  }
+  void Ask(int operand, int dim) {
+    if (Split(operand) != dim) axis_.demands[{value_, operand}] = dim;
+  }
+
+ private:
+  const std::vector<int>& operands_;
+  const int value_;
+  AxisAnnotation& axis_;
+};
+
+void Spread(const ir::Module& module, const segmenter::SegmentGraph& graph,
+            int value, const Mesh& mesh, SegmentAnnotation& annotation) {
+  const ir::ValueId convolution = graph.values[value].origin;
   const ir::DotDims dims = ir::ContractionDimsOf(module, convolution);
   int summed = kWhole;
   int64_t parts = 1;
-  std::vector<size_t> axes;  // that split the sum, or nothing
+  std::vector<Operands> spread;  // of axes that split the sum, or nothing
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (mesh[axis] <= 1) continue;
-    const int lhs = Demand(annotation.axes[axis], value, 0);
-    const int rhs = Demand(annotation.axes[axis], value, 1);
-    const bool sums =
-        lhs >= 0 && dims.side[0][lhs].role == ir::DotRole::kContracting;
-    if (sums) summed = lhs;
-    if (!sums && (lhs >= 0 || rhs >= 0)) continue;
-    axes.push_back(axis);
+    Operands operands(graph, value, annotation.axes[axis]);
+    const int lhs = operands.Split(0);
+    const int rhs = operands.Split(1);
+    const auto sums = [&](int side, int dim) {
+      return dim >= 0 && dims.side[side][dim].role == ir::DotRole::kContracting;
+    };
+    if (sums(0, lhs)) {
+      summed = lhs;
+    } else if (sums(1, rhs)) {
+      summed = dims.side[1][rhs].partner;
+    } else if (lhs >= 0 || rhs >= 0) {
+      continue;
+    }
+    spread.push_back(operands);
     parts *= mesh[axis];
   }
   if (summed == kWhole) return;
   const ir::Instruction& it = module.at(convolution);
   const std::vector<int64_t>& in = module.at(it.operands[0]).shape.dims;
   const bool divides = in[summed] % parts == 0;
-  for (size_t axis : axes) {
-    Demand(annotation.axes[axis], value, 0) = divides ? summed : kWhole;
-    Demand(annotation.axes[axis], value, 1) =
-        divides ? dims.side[0][summed].partner : kWhole;
+  for (Operands& operands : spread) {
+    operands.Ask(0, divides ? summed : kWhole);
+    operands.Ask(1, divides ? dims.side[0][summed].partner : kWhole);
   }
 }
 
@@ -49,7 +74,7 @@ void SpreadGroupedSums(const segmenter::Analysis& analysis,
     const ir::Instruction& it = analysis.module.at(origin);
     if (it.opcode == ir::Opcode::kConvolution &&
         it.attributes().batch_group_count() > 1) {
-      Spread(analysis.module, origin, value, mesh, annotation);
+      Spread(analysis.module, graph, value, mesh, annotation);
     }
   }
 }

@@ -4,7 +4,9 @@
 // groups. Where one mesh axis splits what it sums over and another holds copies
 // of both operands, XLA's partitioner adds up the copies too, and the gradient
 // comes out multiplied. Such an axis takes a part of the sum as well, for which
-// copies are only cut; where the parts do not divide, none is split.
+// copies are only cut; where the parts do not divide, none is split. That holds
+// in blocks, where strategies demand the operands, and in a prologue or
+// epilogue, which takes them as they are split.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_GROUPED_SUMS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_GROUPED_SUMS_H_
 

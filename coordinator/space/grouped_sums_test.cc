@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "coordinator/ir/conv_dims.h"
+#include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {
@@ -40,11 +41,23 @@ ENTRY main {
 }
 )";
 
-// The axes' splits of what the gradient of the taps reads, by configuration.
-void ExpectNoCopiesOfSplitSums(const Mesh& mesh) {
-  auto module = ir::LoadModule(kStep);
+// What an axis makes of the operands of a value: as it demands them, else as
+// they are.
+int SplitOf(const AxisAnnotation& axis, const segmenter::SegmentGraph& graph,
+            int value, int operand) {
+  const auto demand = axis.demands.find({value, operand});
+  return demand == axis.demands.end()
+             ? axis.split[graph.values[value].operands[operand]]
+             : demand->second;
+}
+
+// Of the convolution `gradient`, by configuration.
+void ExpectNoCopiesOfSplitSums(const std::string& step,
+                               const std::string& gradient, const Mesh& mesh,
+                               const segmenter::StrategyRequest& request) {
+  auto module = ir::LoadModule(step);
   ASSERT_TRUE(module.ok()) << module.status();
-  const auto analysis = segmenter::Analyze(*std::move(module), mesh);
+  const auto analysis = segmenter::Analyze(*std::move(module), mesh, request);
   ASSERT_TRUE(analysis.ok()) << analysis.status();
   KeyContext context;
   context.mesh = mesh;
@@ -52,16 +65,17 @@ void ExpectNoCopiesOfSplitSums(const Mesh& mesh) {
   int summed_sums = 0;
   for (size_t t = 0; t < space.types.size(); ++t) {
     const segmenter::SegmentGraph& graph = analysis->graphs[analysis->types[t]];
-    for (size_t i = graph.input_count; i < graph.values.size(); ++i) {
+    for (int i = graph.input_count; i < static_cast<int>(graph.values.size());
+         ++i) {
       const ir::ValueId origin = graph.values[i].origin;
-      if (analysis->module.at(origin).name() != "dtaps") continue;
+      if (analysis->module.at(origin).name() != gradient) continue;
       const ir::DotDims dims = ir::ContractionDimsOf(analysis->module, origin);
       for (const Configuration& it : space.types[t].configurations) {
         bool summed = false;
         bool copied = false;
         for (const AxisAnnotation& axis : it.annotation.axes) {
-          const int lhs = axis.demands.at({static_cast<int>(i), 0});
-          const int rhs = axis.demands.at({static_cast<int>(i), 1});
+          const int lhs = SplitOf(axis, graph, i, 0);
+          const int rhs = SplitOf(axis, graph, i, 1);
           summed |=
               lhs >= 0 && dims.side[0][lhs].role == ir::DotRole::kContracting;
           copied |= lhs < 0 && rhs < 0;
@@ -74,13 +88,28 @@ void ExpectNoCopiesOfSplitSums(const Mesh& mesh) {
   EXPECT_GT(summed_sums, 0);
 }
 
+segmenter::StrategyRequest EveryState() {
+  segmenter::StrategyRequest request;
+  request.switches = {segmenter::SegmentSwitch::kFullySharded,
+                      segmenter::SegmentSwitch::kOptimizerSharded};
+  return request;
+}
+
 TEST(GroupedSumsTest, AnAxisBesideASplitSumTakesAPartOfIt) {
-  ExpectNoCopiesOfSplitSums({2, 2});
+  ExpectNoCopiesOfSplitSums(kStep, "dtaps", {2, 2}, {});
 }
 
 // Four parts of the batch of 8 leave 2, which four more do not divide.
 TEST(GroupedSumsTest, WhatDoesNotDivideIsNotSplitBesideCopies) {
-  ExpectNoCopiesOfSplitSums({4, 4});
+  ExpectNoCopiesOfSplitSums(kStep, "dtaps", {4, 4}, {});
+}
+
+// No strategy demands anything there: what the sum reads is split as borders
+// and other values of the prologue are.
+TEST(GroupedSumsTest, SumsOfAPrologueAreSpreadToo) {
+  const std::string step = segmenter::ScaledFeaturesText(3);
+  ExpectNoCopiesOfSplitSums(step, "d_taps", {2, 2}, {});
+  ExpectNoCopiesOfSplitSums(step, "d_taps", {2, 2}, EveryState());
 }
 
 }  // namespace

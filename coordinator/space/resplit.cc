@@ -20,6 +20,13 @@ const ir::Instruction& Resplit::At(int value) const {
   return analysis_.module.at(graph_.values[value].origin);
 }
 
+int Resplit::Asked(int user, int operand) const {
+  const auto found = before_.demands.find({user, operand});
+  return found == before_.demands.end()
+             ? Before(graph_.values[user].operands[operand])
+             : found->second;
+}
+
 bool Resplit::IsSplitElsewhere(int value, int dim) const {
   for (size_t axis = 0; axis < mesh_.size(); ++axis) {
     if (static_cast<int>(axis) != axis_ &&

@@ -21,6 +21,8 @@ class Resplit {
 
   int Before(int value) const { return before_.split[value]; }
   int Now(int value) const { return now_[value]; }
+  // What `user` was given its operand as.
+  int Asked(int user, int operand) const;
   bool Changed(int value) const { return now_[value] != before_.split[value]; }
   // Whole on this axis, and nobody has changed it yet.
   bool IsOpen(int value) const { return now_[value] < 0 && !Changed(value); }

@@ -1,8 +1,10 @@
 #include "coordinator/space/sequence_split.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
+#include "coordinator/ir/conv_dims.h"
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/space/resplit.h"
 
@@ -79,6 +81,30 @@ class SequenceSplitter {
     return match == analysis_.gradients.end() || !IsRoot(match->second.forward);
   }
 
+  // Whether the contraction adds up what the axis' devices have computed, so
+  // that what a block split ends in it: the way back from experts.
+  bool AddsUp(int i) const {
+    if (!IsContraction(i) || resplit_.Before(i) >= 0) return false;
+    const ir::DotDims dims = ir::ContractionDimsOf(analysis_.module, Origin(i));
+    for (int side : {0, 1}) {
+      const int dim = resplit_.Asked(i, side);
+      if (dim >= 0 && dims.side[side][dim].role == ir::DotRole::kContracting) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether operand number k of a gradient is that of such a sum, which its
+  // devices want whole again.
+  bool BringsBack(int i, int value) const {
+    const auto match = analysis_.gradients.find(Origin(i));
+    if (IsForward(i) || match == analysis_.gradients.end()) return false;
+    const int forward = IndexOf(match->second.forward);
+    return forward >= 0 && AddsUp(forward) &&
+           graph_.values[i].operands[match->second.cotangent_operand] == value;
+  }
+
   // What leads from or to a joined contraction with no other one between.
   void CloseAttention() {
     std::vector<char> after(count_, 0), before(count_, 0);
@@ -86,14 +112,18 @@ class SequenceSplitter {
       if (IsContraction(i)) continue;
       for (int operand : graph_.values[i].operands) {
         if (IsForward(operand) != IsForward(i)) continue;
-        after[i] |= IsContraction(operand) ? IsJoined(operand) : after[operand];
+        after[i] |= IsContraction(operand)
+                        ? IsJoined(operand) && !AddsUp(operand)
+                        : after[operand];
       }
     }
     for (int i = count_ - 1; i >= 0; --i) {
       if (IsContraction(i)) continue;
       for (int user : graph_.values[i].users) {
         if (IsForward(user) != IsForward(i)) continue;
-        before[i] |= IsContraction(user) ? IsJoined(user) : before[user];
+        before[i] |= IsContraction(user)
+                         ? IsJoined(user) && !BringsBack(user, i)
+                         : before[user];
       }
     }
     for (int i = 0; i < count_; ++i) closed_[i] = after[i] | before[i];
@@ -111,14 +141,95 @@ class SequenceSplitter {
            resplit_.Fits(i, dim);
   }
 
+  // ---- flattened tokens ----
+  //
+  // Where a layer takes [batch, sequence, ...] as [tokens, ...], parts of the
+  // tokens are parts of the batch. Its contractions are split so; what is in
+  // front of the reshape there, and behind the one back, along the sequence.
+
+  // Of the dimensions that a reshape of `value` splits one of `size` into, from
+  // the outermost on, the next that can be split; else the outermost.
+  int Inner(int value, int outermost, int64_t size) const {
+    const std::vector<int64_t>& dims = At(value).shape.dims;
+    if (outermost < 0 || dims[outermost] >= size) return outermost;
+    int64_t product = dims[outermost];
+    for (int dim = outermost + 1; dim < static_cast<int>(dims.size()); ++dim) {
+      product *= dims[dim];
+      if (product > size) break;
+      if (resplit_.Fits(value, dim)) return dim;
+    }
+    return outermost;
+  }
+
+  // The link of a reshape to dimension `dim` of its result, or to one merged
+  // with it; null where it is no reshape.
+  std::optional<ir::DimLink> ReshapeLink(int value, int dim) const {
+    if (graph_.is_input(value) || At(value).opcode != ir::Opcode::kReshape) {
+      return std::nullopt;
+    }
+    std::optional<ir::DimLink> found;
+    for (const ir::DimLink& link :
+         ir::DimLinks(analysis_.module, Origin(value), 0)) {
+      if (link.out <= dim && (!found.has_value() || link.out > found->out)) {
+        found = link;
+      }
+    }
+    return found;
+  }
+  int64_t OperandSize(int reshape, int dim) const {
+    return At(graph_.values[reshape].operands[0]).shape.dims[dim];
+  }
+
+  // What the readers of a value split so are split along.
+  int Behind(int value, int dim) const {
+    const auto link = ReshapeLink(value, dim);
+    if (!link.has_value() || link->out != dim) return dim;
+    return Inner(value, dim, OperandSize(value, link->in));
+  }
+
+  // What a value is split along whose readers are split so.
+  int Before(int value, int dim) const {
+    const auto link = ReshapeLink(value, dim);
+    if (!link.has_value() || link->out == dim) return dim;
+    const int inner = Inner(value, link->out, OperandSize(value, link->in));
+    return inner == dim && CanLabel(value, link->out) ? link->out : dim;
+  }
+
+  // Of operand k of a value with that split.
+  int Above(int value, int k, int dim) const {
+    const int operand = graph_.values[value].operands[k];
+    const int pulled = resplit_.PullThrough(value, k, dim);
+    if (At(value).opcode != ir::Opcode::kReshape) return pulled;
+    return Inner(operand, pulled, At(value).shape.dims[dim]);
+  }
+
+  // Tokens that only contractions read, which want them whole: gathered in
+  // front of the reshape.
+  bool IsFlattened(int value, int dim) const {
+    const auto link = ReshapeLink(value, dim);
+    if (!link.has_value() || link->out != dim ||
+        OperandSize(value, link->in) >= At(value).shape.dims[dim]) {
+      return false;
+    }
+    const auto& users = graph_.values[value].users;
+    return std::all_of(users.begin(), users.end(),
+                       [&](int user) { return IsContraction(user); });
+  }
+
   // ---- where it begins ----
 
   void Seed(int i, int dim) {
+    if (dim >= 0) dim = Before(i, dim);
     if (!CanLabel(i, dim)) return;
+    if (IsFlattened(i, dim)) {
+      Seed(graph_.values[i].operands[0], Above(i, 0, dim));
+      return;
+    }
     label_[i] = dim;
     open_.push_back(i);
   }
   void SeedUsers(int i, int dim) {
+    dim = Behind(i, dim);
     for (int user : graph_.values[i].users) {
       if (IsContraction(user)) continue;
       const auto& operands = graph_.values[user].operands;
@@ -220,8 +331,7 @@ class SequenceSplitter {
       if (graph_.is_input(value)) continue;
       const auto& operands = graph_.values[value].operands;
       for (size_t k = 0; k < operands.size(); ++k) {
-        Seed(operands[k],
-             resplit_.PullThrough(value, static_cast<int>(k), label_[value]));
+        Seed(operands[k], Above(value, static_cast<int>(k), label_[value]));
       }
     }
   }

@@ -5,7 +5,9 @@
 // them are done by every device. They are split along the next row dimension
 // instead (the sequence, behind the batch): the sum is scattered, the
 // activation gathered where columns begin, and the borders of the segment
-// follow. What joins contractions inside a block (attention) stays as it was.
+// follow. What joins contractions inside a block (attention) stays as it was; a
+// joined contraction that adds up what the devices computed (the way back from
+// experts) ends a block's split as a root does.
 // In -> Out: the annotation without the switch -> with it.
 // Source: Korthikanti et al., Reducing Activation Recomputation in Large
 // Transformer Models (2022), 4.2.2; design, section 4 ("Strategies").

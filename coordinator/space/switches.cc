@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/space/grouped_sums.h"
 #include "coordinator/space/groups.h"
 #include "coordinator/space/resplit.h"
 #include "coordinator/space/sequence_split.h"
@@ -126,6 +127,7 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
       variant.segment_switch = SegmentSwitch::kNone;
     }
     PinArguments(analysis, graph, mesh, variant.annotation);
+    SpreadGroupedSums(analysis, graph, mesh, variant.annotation);
     if (IsForbidden(analysis, graph, mesh, variant.annotation)) continue;
     const bool known =
         std::any_of(type.configurations.begin() + first,

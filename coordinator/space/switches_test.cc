@@ -223,18 +223,18 @@ TEST_P(SwitchesTest, DataParallelStateIsSplitOverTheDataAxes) {
               static_cast<double>(whole) / 16);
 }
 
-// Where experts are, the activation between the blocks joins contractions and
-// stays whole.
+// Experts are a block of contractions that ends in their sum.
 TEST_P(SwitchesTest, TensorParallelBordersFollowTheSequence) {
   const auto &sets = it_.analysis.strategies;
   const bool experts =
       std::any_of(sets.begin(), sets.end(),
                   [](const auto &set) { return set.strategies.size() > 3; });
-  if (GetParam().outer || experts) return;
+  if (GetParam().outer) return;
   const int layer = it_.layer();
   const int inner = static_cast<int>(it_.mesh.size()) - 1;
-  const Configuration *const split =
-      it_.Find(layer, "columns, contraction, columns, contraction; sequence");
+  const Configuration *const split = it_.Find(
+      layer, experts ? "columns, contraction, columns, experts; sequence"
+                     : "columns, contraction, columns, contraction; sequence");
   ASSERT_NE(split, nullptr);
   for (const auto *pairs :
        {&it_.graph(layer).entries, &it_.graph(layer).exits}) {
@@ -258,6 +258,42 @@ INSTANTIATE_TEST_SUITE_P(All, SwitchesTest,
                                   std::to_string(info.param.mesh[1]) +
                                   (info.param.outer ? "_outer" : "");
                          });
+
+// A layer that takes batch and sequence as one dimension of tokens is split
+// along the tokens; its borders along the sequence, as those of other layers.
+TEST(FlattenedTokensTest, BordersFollowTheSequence) {
+  for (const Mesh &mesh : {Mesh{1, 2}, Mesh{2, 2}}) {
+    auto module = ir::LoadModule(segmenter::ScaledFeaturesText(3, true));
+    ASSERT_TRUE(module.ok()) << module.status();
+    const auto analysis =
+        segmenter::Analyze(*std::move(module), mesh, Everything());
+    ASSERT_TRUE(analysis.ok()) << analysis.status();
+    KeyContext context;
+    context.mesh = mesh;
+    const ProfileSpace space = BuildProfileSpace(*analysis, context);
+    int met = 0;
+    for (size_t t = 0; t < space.types.size(); ++t) {
+      const SegmentGraph &graph = analysis->graphs[analysis->types[t]];
+      for (const Configuration &it : space.types[t].configurations) {
+        if (it.segment_switch != SegmentSwitch::kSequence ||
+            !it.describe.starts_with("columns, contraction")) {
+          continue;
+        }
+        for (const auto *pairs : {&graph.entries, &graph.exits}) {
+          for (const segmenter::BorderPair &pair : *pairs) {
+            const Sharding split = it.annotation.Of(
+                pair.activation,
+                analysis->module.at(graph.values[pair.activation].origin).shape,
+                mesh);
+            EXPECT_EQ(split[1], 1) << it.describe;
+            ++met;
+          }
+        }
+      }
+    }
+    EXPECT_GT(met, 1);
+  }
+}
 
 // ---- rules ----
 

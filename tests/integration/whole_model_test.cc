@@ -73,6 +73,46 @@ INSTANTIATE_TEST_SUITE_P(
              (info.param.open ? "_open" : "");
     });
 
+// The gradient of a depthwise kernel in the prologue: a sum over the batch
+// beside an axis that holds copies of it.
+TEST(GroupedSumsInAPrologueTest, AreAddedUpOnce) {
+  const auto outputs =
+      RunPlans(segmenter::ScaledFeaturesText(3), {2, 2},
+               segmenter::StrategyRequest(), /*random_plans=*/0, /*seed=*/0);
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_GE(outputs->plans.size(), 2u);
+  for (const auto& [plan, result] : outputs->plans) {
+    EXPECT_EQ(result.outcome(), v1::MEASURED) << result.reason();
+    EXPECT_LE(result.max_relative_difference(), 1e-4)
+        << plan << ", output " << result.worst_output();
+  }
+}
+
+// Plans of which every segment is split along the sequence, where that changes
+// it.
+void ExpectSplitSequencesHarmless(const std::string& module,
+                                  const space::Mesh& mesh) {
+  segmenter::StrategyRequest request;
+  request.blocks = {{"all", {"sequence"}}};
+  const auto outputs =
+      RunPlans(module, mesh, request, /*random_plans=*/3, /*seed=*/20261122);
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_GE(outputs->plans.size(), 3u);
+  for (const auto& [plan, result] : outputs->plans) {
+    EXPECT_EQ(result.outcome(), v1::MEASURED) << result.reason();
+    EXPECT_LE(result.max_relative_difference(), 1e-3)
+        << plan << ", output " << result.worst_output();
+  }
+}
+
+TEST(SplitSequencesTest, TokensAreFlattenedBetween) {
+  ExpectSplitSequencesHarmless(segmenter::ScaledFeaturesText(3, true), {2, 2});
+}
+
+TEST(SplitSequencesTest, ExpertsAreBetween) {
+  ExpectSplitSequencesHarmless(segmenter::ReadSample("moe_tiny"), {1, 2});
+}
+
 // Plans of one step that differ in what recomputes: data parallel, every
 // segment under `which`.
 class RecomputeTest : public testing::Test {
