@@ -25,6 +25,9 @@ constexpr int kFewRounds = 4;  // of a range that will be halved
 // farther.
 constexpr Cost kFirstPart = 1 << 20;
 constexpr Cost kFarther = 3;
+constexpr Cost kNotSoFar = 2;  // where that meant many labels
+constexpr int64_t kFewCandidates = 1000;
+constexpr int64_t kCells[] = {512, 4096};  // of sharper bounds, in turn
 constexpr int kFirstTries = 10;
 
 // A plan, as a line over prices.
@@ -38,6 +41,7 @@ struct Proof {
   Line line;
   std::vector<std::vector<Loop>> loops;
   std::unique_ptr<Detours> detours;
+  int level = 0;  // of kCells, from 1 on; 0: bounds are not sharpened
 };
 
 // Plans whose largest transient is between two values.
@@ -264,11 +268,13 @@ class LineSearch {
       return;
     }
     Detours& detours = *range.proof->detours;
-    const Cost most =
-        std::min(incumbent_.time - 1, Clamp(range.bound + range.reach));
+    // A last step that is small beside the one before is made with it.
+    Cost most = Clamp(range.bound + range.reach);
+    if (most >= incumbent_.time - 1 - range.reach / 2) {
+      most = incumbent_.time - 1;
+    }
     const int64_t before = detours.candidates();
-    const bool is_whole =
-        detours.Search(most, effort_.candidates - candidates_, until_);
+    const bool is_whole = Look(*range.proof, most);
     candidates_ += detours.candidates() - before;
     if (detours.time() < incumbent_.time) {
       std::vector<int> slots = incumbent_.slots;
@@ -281,7 +287,28 @@ class LineSearch {
       return;
     }
     range.bound = std::max(range.bound, most + 1);
-    range.reach = std::min(range.reach, kNever / kFarther) * kFarther;
+    // Looking farther multiplies the labels.
+    const Cost farther =
+        detours.candidates() - before < kFewCandidates ? kFarther : kNotSoFar;
+    range.reach = std::min(range.reach, kNever / farther) * farther;
+  }
+
+  // Looks at plans of at most `most`, with sharper bounds where there is much
+  // to look at; false if that took too much.
+  bool Look(Proof& proof, Cost most) {
+    Detours& detours = *proof.detours;
+    const auto sharpen = [&] {
+      detours.Sharpen(most, kCells[proof.level - 1], until_);
+    };
+    if (proof.level > 0) sharpen();
+    while (proof.level < std::ssize(kCells)) {
+      const int64_t few = effort_.plain_candidates * (1 + proof.level);
+      if (detours.Search(most, few, until_)) return true;
+      if (until_()) return false;
+      ++proof.level;
+      sharpen();
+    }
+    return detours.Search(most, effort_.candidates - candidates_, until_);
   }
 
   // Prices to the end, on what may still be best at each price.
