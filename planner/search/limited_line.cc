@@ -216,8 +216,8 @@ class LineSearch {
         Mix(model_, small, PlacesOf(model_, range.fast.slots), limit_, until_));
     if (incumbent_.time == time) return;
     Offer(Polish(model_, PlacesOf(model_, incumbent_.slots), limit_, until_));
-    if (!alone_.joins.empty() || range.low < range.high ||
-        incumbent_.time <= range.bound || ++fills_ > kMostFills) {
+    if (!fills_.Take(alone_, range.high - range.low + 1, incumbent_.time,
+                     range.bound)) {
       return;
     }
     Offer(FillRoom(alone_, PlacesOf(model_, incumbent_.slots), limit_,
@@ -413,7 +413,7 @@ class LineSearch {
   std::priority_queue<Range> open_;
   Cost given_up_ = kNever;  // the least bound of ranges no longer open
   int64_t candidates_ = 0;
-  int fills_ = 0;
+  Fills fills_;
 };
 
 }  // namespace
