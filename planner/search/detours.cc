@@ -86,19 +86,17 @@ std::vector<Detours::Ending> Detours::EndingsOf(size_t b) const {
   return endings;
 }
 
-void Detours::Sharpen(Cost most_time, int64_t cells, const Until& until) {
+bool Detours::Sharpen(Cost most_time, int64_t cells, const Until& until) {
+  leftover_.reset();
   // Where a block before the last long one is open, its bytes are not known.
   const std::vector<Loop>& loops = loops_[last_long_];
   if (loops.empty() || (loops_[open_block_].size() == 2 && loops.size() < 2)) {
-    return;
+    return false;
   }
-  const Cost most = Clamp(most_time + PriceOf(price_, room_));
-  if (most > sharp_) leftover_.reset();
-  auto sharper = Leftover::Make(line_, last_long_, loops, guides_, price_,
-                                room_, most, cells, until);
-  if (!sharper.has_value()) return;
-  leftover_ = std::move(sharper);
-  sharp_ = most;
+  leftover_ =
+      Leftover::Make(line_, last_long_, loops, guides_, price_, room_,
+                     Clamp(most_time + PriceOf(price_, room_)), cells, until);
+  return leftover_.has_value();
 }
 
 // Whether what is left over makes it too slow.

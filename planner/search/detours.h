@@ -44,8 +44,9 @@ class Detours {
   Cost bound() const;
 
   // Makes bounds sharper by what rounds leave over (leftover.h), for searches
-  // of at most `most_time`; pays where many labels are looked at.
-  void Sharpen(Cost most_time, int64_t cells, const Until& until);
+  // of at most `most_time`; pays where many labels are looked at. False where
+  // they cannot be made.
+  bool Sharpen(Cost most_time, int64_t cells, const Until& until);
 
   // Looks at every plan of at most `most_time`; false if that took more than
   // `most_candidates`, or was stopped. Only what is faster than all met counts.
@@ -139,7 +140,6 @@ class Detours {
   size_t open_block_ = 0;                            // that has two loops
   size_t last_long_ = 0;
   std::optional<Leftover> leftover_;  // of the last long block
-  Cost sharp_ = 0;                    // priced: up to what
   std::vector<Node> nodes_;
   std::vector<Labels> now_;  // by state; kept for their memory
   std::vector<Labels> next_;

@@ -42,6 +42,7 @@ struct Proof {
   std::vector<std::vector<Loop>> loops;
   std::unique_ptr<Detours> detours;
   int level = 0;  // of kCells, from 1 on; 0: bounds are not sharpened
+  int most_level = std::ssize(kCells);
 };
 
 // Plans whose largest transient is between two values.
@@ -296,19 +297,24 @@ class LineSearch {
   // Looks at plans of at most `most`, with sharper bounds where there is much
   // to look at; false if that took too much.
   bool Look(Proof& proof, Cost most) {
-    Detours& detours = *proof.detours;
-    const auto sharpen = [&] {
-      detours.Sharpen(most, kCells[proof.level - 1], until_);
-    };
-    if (proof.level > 0) sharpen();
-    while (proof.level < std::ssize(kCells)) {
+    Sharpen(proof, most);
+    while (proof.level < proof.most_level) {
       const int64_t few = effort_.plain_candidates * (1 + proof.level);
-      if (detours.Search(most, few, until_)) return true;
+      if (proof.detours->Search(most, few, until_)) return true;
       if (until_()) return false;
       ++proof.level;
-      sharpen();
+      Sharpen(proof, most);
     }
-    return detours.Search(most, effort_.candidates - candidates_, until_);
+    return proof.detours->Search(most, effort_.candidates - candidates_,
+                                 until_);
+  }
+
+  // Makes the bounds of the level; where they cannot be made, those below.
+  void Sharpen(Proof& proof, Cost most) const {
+    while (proof.level > 0 &&
+           !proof.detours->Sharpen(most, kCells[proof.level - 1], until_)) {
+      proof.most_level = --proof.level;
+    }
   }
 
   // Prices to the end, on what may still be best at each price.
