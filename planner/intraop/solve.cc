@@ -19,10 +19,11 @@ std::vector<Strategy> Choose(const Operator& it, const Request& request) {
   const bool must_split =
       it.heavy && (request.split_contractions ||
                    request.machine.cost == CostKind::kCommunication);
-  std::vector<Strategy> all =
-      StrategiesOf(it, request.machine.mesh, must_split);
   const Strategy batch = DataParallel(it, request.machine.mesh);
   const size_t most = std::max(request.most_strategies, 1);
+  if (most == 1 && !must_split) return {batch};
+  std::vector<Strategy> all =
+      StrategiesOf(it, request.machine.mesh, must_split);
   if (all.size() <= most) return all;
   std::vector<std::pair<Picoseconds, Strategy>> ranked;
   for (const Strategy& strategy : all) {
@@ -67,14 +68,61 @@ IntraOpPlan PlanOf(const OpModel& model, const Machine& machine,
   return plan;
 }
 
+// What computing alone takes when everything is split over all devices: no
+// plan takes less.
+Picoseconds LeastTime(const OpModel& model, const Machine& machine) {
+  int64_t sum = 0;
+  if (machine.cost == CostKind::kRoofline) {
+    int64_t devices = 1;
+    for (const int64_t axis : machine.mesh) {
+      devices = problem::SaturatingMultiply(devices, axis);
+    }
+    for (const Operator& it : model.operators) {
+      for (const Share& share : it.time) {
+        sum = problem::SaturatingAdd(sum, share.amount / devices);
+      }
+    }
+  }
+  return std::min(Picoseconds(sum), problem::kLongestTime);
+}
+
+absl::StatusOr<IntraOpAnswer> Search(const OpModel& model,
+                                     const Machine& machine,
+                                     const IntraOpProblem& built,
+                                     const search::Options& options) {
+  IntraOpAnswer answer;
+  if (built.problem.nodes.empty()) {
+    answer.plan.emplace();
+    return answer;
+  }
+  ASSIGN_OR_RETURN(const search::Answer found,
+                   search::Solve(built.problem, options));
+  answer.lower_bound = found.lower_bound;
+  answer.least_memory_bytes = found.least_memory_bytes;
+  answer.solver = found.solver;
+  if (!found.plan.has_value()) return answer;
+  std::vector<Strategy> strategies;
+  for (size_t i = 0; i < built.strategies.size(); ++i) {
+    strategies.push_back(built.strategies[i][found.plan->choice[i][0]]);
+  }
+  answer.plan = PlanOf(model, machine, std::move(strategies), found.plan->time,
+                       found.plan->peak_bytes);
+  return answer;
+}
+
 }  // namespace
 
-absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
-                                            const Request& request) {
+absl::StatusOr<IntraOpProblem> BuildProblem(
+    const OpModel& model, const Request& request,
+    const problem::Interrupt& interrupt) {
   RETURN_IF_ERROR(Validate(request.machine));
   RETURN_IF_ERROR(Validate(model));
   IntraOpProblem built;
+  const auto is_over = [&] {
+    return interrupt.Possible() && interrupt.Requested();
+  };
   for (const Operator& it : model.operators) {
+    if (is_over()) return absl::CancelledError("interrupted");
     built.strategies.push_back(Choose(it, request));
     problem::NodeType type;
     type.name = it.name;
@@ -89,6 +137,7 @@ absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
   layout::LayoutPlanner planner;
   std::map<std::pair<int, int>, int> table_of;
   for (const Edge& edge : model.edges) {
+    if (is_over()) return absl::CancelledError("interrupted");
     ASSIGN_OR_RETURN(
         problem::Table table,
         ReshardingTable(edge, built.strategies[edge.from],
@@ -110,25 +159,27 @@ absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
 absl::StatusOr<IntraOpAnswer> Solve(const OpModel& model,
                                     const Request& request,
                                     const search::Options& options) {
-  ASSIGN_OR_RETURN(const IntraOpProblem built, BuildProblem(model, request));
-  IntraOpAnswer answer;
-  if (built.problem.nodes.empty()) {
-    answer.plan.emplace();
+  const auto built =
+      BuildProblem(model, request, {options.deadline, options.stop});
+  if (built.ok()) {
+    return Search(model, request.machine, *built, options);
+  }
+  if (!absl::IsCancelled(built.status())) return built.status();
+  // No time for all strategies: those that split the batch.
+  Request few = request;
+  few.most_strategies = 1;
+  ASSIGN_OR_RETURN(const IntraOpProblem least, BuildProblem(model, few));
+  ASSIGN_OR_RETURN(IntraOpAnswer answer,
+                   Search(model, request.machine, least, options));
+  if (answer.plan.has_value()) {
+    answer.lower_bound =
+        std::min(LeastTime(model, request.machine), answer.plan->time);
+    answer.solver = "one strategy each";
     return answer;
   }
-  ASSIGN_OR_RETURN(const search::Answer found,
-                   search::Solve(built.problem, options));
-  answer.lower_bound = found.lower_bound;
-  answer.least_memory_bytes = found.least_memory_bytes;
-  answer.solver = found.solver;
-  if (!found.plan.has_value()) return answer;
-  std::vector<Strategy> strategies;
-  for (size_t i = 0; i < built.strategies.size(); ++i) {
-    strategies.push_back(built.strategies[i][found.plan->choice[i][0]]);
-  }
-  answer.plan = PlanOf(model, request.machine, std::move(strategies),
-                       found.plan->time, found.plan->peak_bytes);
-  return answer;
+  // They do not fit, or do not meet: a verdict is waited for.
+  ASSIGN_OR_RETURN(const IntraOpProblem all, BuildProblem(model, request));
+  return Search(model, request.machine, all, options);
 }
 
 absl::StatusOr<IntraOpPlan> Score(const OpModel& model, const Request& request,

@@ -7,8 +7,10 @@
 // always.
 // In -> Out: a valid model and machine -> one strategy per operator, its cost
 // and a certified bound; or what the most frugal plan needs.
-// Errors: those of Validate, the layout planner and the search.
-// Threads: pure functions.
+// Interrupted while costs are made: one strategy per operator, the
+// data-parallel one, where that is a plan; the bound is then that of computing
+// alone. Errors: those of Validate, the layout planner and the search. Threads:
+// pure functions.
 #ifndef MESHWRIGHT_PLANNER_INTRAOP_SOLVE_H_
 #define MESHWRIGHT_PLANNER_INTRAOP_SOLVE_H_
 
@@ -19,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "planner/intraop/costs.h"
 #include "planner/intraop/op_model.h"
+#include "planner/problem/interrupt.h"
 #include "planner/search/search.h"
 
 namespace meshwright::intraop {
@@ -36,8 +39,10 @@ struct IntraOpProblem {
   std::vector<std::vector<Strategy>> strategies;  // by node
 };
 
-absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
-                                            const Request& request);
+// kCancelled: interrupted.
+absl::StatusOr<IntraOpProblem> BuildProblem(
+    const OpModel& model, const Request& request,
+    const problem::Interrupt& interrupt = {});
 
 struct IntraOpPlan {
   std::vector<Strategy> strategies;  // by operator

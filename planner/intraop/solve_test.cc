@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <random>
 
@@ -133,6 +134,38 @@ TEST(SolveTest, NeverWorseThanDataParallel) {
       EXPECT_LE(answer->plan->time, score->time) << "seed " << seed;
     }
   }
+}
+
+TEST(SolveTest, WithoutTimeThereIsStillAPlanAndABound) {
+  const search::Options at_once{.deadline = std::chrono::steady_clock::now()};
+  int quick = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const OpModel model = RandomModel(seed, 12);
+    Request request;
+    request.machine = SomeMachine({2, 2});
+    const auto best = Solve(model, request);
+    ASSERT_TRUE(best.ok()) << best.status();
+    if (seed % 2 == 1) request.memory_limit_bytes = best->plan->peak_bytes;
+    const auto answer = Solve(model, request, at_once);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    ASSERT_TRUE(answer->plan.has_value());
+    EXPECT_LE(answer->lower_bound, best->plan->time);
+    EXPECT_GE(answer->plan->time, best->plan->time);
+    EXPECT_LE(answer->plan->peak_bytes,
+              request.memory_limit_bytes.value_or(answer->plan->peak_bytes));
+    const auto score = Score(model, request, answer->plan->strategies);
+    ASSERT_TRUE(score.ok()) << score.status();
+    EXPECT_EQ(score->time, answer->plan->time);
+    quick += answer->solver == "one strategy each" ? 1 : 0;
+  }
+  EXPECT_GE(quick, 20);  // all without a limit
+  Request none;
+  none.machine = SomeMachine({2, 2});
+  none.memory_limit_bytes = 1;
+  const auto verdict = Solve(RandomModel(1, 12), none, at_once);
+  ASSERT_TRUE(verdict.ok()) << verdict.status();
+  EXPECT_FALSE(verdict->plan.has_value());
+  EXPECT_TRUE(verdict->least_memory_bytes.has_value());
 }
 
 TEST(SolveTest, AScoreIsThatOfTheAnswer) {

@@ -208,6 +208,7 @@ absl::Status PartitionTable::RunProgram(const Of& of, const With& with,
                                         const problem::Interrupt& interrupt) {
   const int segments = problem_.Segments();
   least_.assign(Row(segments + 1, 0), kNever);
+  const int64_t most = devices_;  // no entry of a row may be it
   bool stopped = false;
   for (int first = segments - 1; first >= 0; --first) {
     Stages(first, [&](const StageOnMesh& stage) {
@@ -222,17 +223,18 @@ absl::Status PartitionTable::RunProgram(const Of& of, const With& with,
         // those only make it hold more.
         if (!own.has_value() && costs_.empty()) break;
         if (!own.has_value()) continue;
+        const int64_t worth = *own;
         int64_t* const row = &least_[Row(first, after)];
         if (stage.end == segments) {
-          for (int64_t d = devices; d <= devices_; ++d) {
-            row[d] = std::min(row[d], *own);
+          for (int64_t d = devices; d <= most; ++d) {
+            row[d] = std::min(row[d], worth);
           }
           continue;
         }
         CountsBehind(after, [&](int next) {
           const int64_t* const behind = &least_[Row(stage.end, next)];
-          for (int64_t d = devices; d <= devices_; ++d) {
-            row[d] = std::min(row[d], with(*own, behind[d - devices]));
+          for (int64_t d = devices; d <= most; ++d) {
+            row[d] = std::min(row[d], with(worth, behind[d - devices]));
           }
         });
       }

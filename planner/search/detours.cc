@@ -25,6 +25,7 @@ Detours::Detours(const Line& line, const std::vector<std::vector<Loop>>& loops,
   for (size_t b = 0; b < line.size(); ++b) {
     arcs_.push_back(ArcsOf(b));
     if (loops[b].size() == 2) open_block_ = b;
+    if (line[b].copies > 1) last_long_ = b;
   }
   endings_.resize(line.size());
   for (size_t b = line.size(); b > 0; --b) endings_[b - 1] = EndingsOf(b - 1);
@@ -83,6 +84,26 @@ std::vector<Detours::Ending> Detours::EndingsOf(size_t b) const {
     }
   }
   return endings;
+}
+
+bool Detours::Sharpen(Cost most_time, int64_t cells, const Until& until) {
+  leftover_.reset();
+  // Where a block before the last long one is open, its bytes are not known.
+  const std::vector<Loop>& loops = loops_[last_long_];
+  if (loops.empty() || (loops_[open_block_].size() == 2 && loops.size() < 2)) {
+    return false;
+  }
+  leftover_ =
+      Leftover::Make(line_, last_long_, loops, guides_, price_, room_,
+                     Clamp(most_time + PriceOf(price_, room_)), cells, until);
+  return leftover_.has_value();
+}
+
+// Whether what is left over makes it too slow.
+bool Detours::IsSpare(size_t b, const Label& label, int64_t left) const {
+  return leftover_.has_value() && b == last_long_ &&
+         label.priced + leftover_->Least(label.vertex, label.bytes, left) >
+             most_;
 }
 
 bool Detours::Search(Cost most_time, int64_t most_candidates,
@@ -151,12 +172,20 @@ Detours::Labels Detours::Entries(size_t b, Labels exits) {
         continue;
       }
       label.priced += guides_[b].mean * (block.copies - 1);
-      entries.push_back(label);
+      if (!IsSpare(b, label, block.copies - 1)) entries.push_back(label);
     }
   }
   candidates_ += static_cast<int64_t>(entries.size());
   KeepBest(entries, group);
   return entries;
+}
+
+Detours::State Detours::Entered(size_t b, int v) const {
+  State state{.vertex = v};
+  for (size_t k = 0; k < loops_[b].size(); ++k) {
+    state.met[k] = loops_[b][k].vertices.front() == v;
+  }
+  return state;
 }
 
 bool Detours::Walk(size_t b, const Labels& entries, Labels& exits,
@@ -165,11 +194,7 @@ bool Detours::Walk(size_t b, const Labels& entries, Labels& exits,
   for (Labels& labels : now_) labels.clear();
   for (Labels& labels : next_) labels.clear();
   for (const Label& label : entries) {
-    State state{.vertex = label.vertex};
-    for (size_t k = 0; k < loops_[b].size(); ++k) {
-      state.met[k] = loops_[b][k].vertices.front() == label.vertex;
-    }
-    const size_t number = NumberOf(state, states);
+    const size_t number = NumberOf(Entered(b, label.vertex), states);
     if (number >= now_.size()) now_.resize(number + 1);
     now_[number].push_back(label);
   }
@@ -217,7 +242,10 @@ void Detours::Expand(size_t b, int state, const Label& label, int64_t left,
     longer.bytes += block.bytes[arc.to];
     const Cost least =
         guide.Left(arc.to, there.met[0] || there.met[1], left - 1);
-    if (longer.priced + least > most_ || longer.bytes > room_) continue;
+    if (longer.priced + least > most_ || longer.bytes > room_ ||
+        IsSpare(b, longer, left - 1)) {
+      continue;
+    }
     if (to >= static_cast<int>(next.size())) next.resize(to + 1);
     next[to].push_back(longer);
   }

@@ -22,11 +22,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "planner/search/blocks.h"
 #include "planner/search/guides.h"
+#include "planner/search/leftover.h"
 #include "planner/search/loops.h"
 #include "planner/search/until.h"
 
@@ -40,6 +42,11 @@ class Detours {
 
   // No plan within the room takes less.
   Cost bound() const;
+
+  // Makes bounds sharper by what rounds leave over (leftover.h), for searches
+  // of at most `most_time`; pays where many labels are looked at. False where
+  // they cannot be made.
+  bool Sharpen(Cost most_time, int64_t cells, const Until& until);
 
   // Looks at every plan of at most `most_time`; false if that took more than
   // `most_candidates`, or was stopped. Only what is faster than all met counts.
@@ -115,6 +122,8 @@ class Detours {
               States& states, std::vector<Labels>& next);
   int NumberOf(const State& state, States& states) const;
   int After(size_t b, int state, size_t arc, States& states) const;
+  bool IsSpare(size_t b, const Label& label, int64_t left) const;
+  State Entered(size_t b, int v) const;
   void Leave(size_t b, const State& state, Label label, int64_t left,
              Labels& exits);
   void Finish(size_t b, Label label);
@@ -129,6 +138,8 @@ class Detours {
   std::vector<std::vector<std::vector<Arc>>> arcs_;  // by block and vertex
   std::vector<std::vector<Ending>> endings_;         // by block and vertex
   size_t open_block_ = 0;                            // that has two loops
+  size_t last_long_ = 0;
+  std::optional<Leftover> leftover_;  // of the last long block
   std::vector<Node> nodes_;
   std::vector<Labels> now_;  // by state; kept for their memory
   std::vector<Labels> next_;

@@ -21,8 +21,20 @@
 
 namespace meshwright::search {
 
-// Of a search: each takes some 10 ms.
-inline constexpr int kMostFills = 3;
+// The fills of one search: few, as each takes some 10 ms.
+class Fills {
+ public:
+  // Whether one may pay, and is left; if so, it is taken. `transients`: how
+  // many the largest may be.
+  bool Take(const Model& model, int transients, Cost time, Cost bound) {
+    return model.joins.empty() && transients == 1 && time > bound &&
+           ++taken_ <= kMost;
+  }
+
+ private:
+  static constexpr int kMost = 3;
+  int taken_ = 0;
+};
 
 std::vector<int> FillRoom(const Model& model, std::vector<int> places,
                           int64_t limit_bytes, Cost goal, const Until& until);

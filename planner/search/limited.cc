@@ -278,11 +278,11 @@ class Search {
     Fill(range);
   }
 
-  // A moment for what the room still has, where nothing is resharded.
+  // A moment for what the room still has.
   void Fill(const Range& range) {
     const Model& model = *range.model;
-    if (!model.joins.empty() || range.low < range.high ||
-        incumbent_.time <= range.bound || ++fills_ > kMostFills) {
+    if (!fills_.Take(model, range.high - range.low + 1, incumbent_.time,
+                     range.bound)) {
       return;
     }
     std::vector<int> places = KnownPlaces(model);
@@ -409,7 +409,7 @@ class Search {
   std::priority_queue<Range> open_;
   Cost given_up_ = kNever;  // the least bound of ranges no longer open
   int64_t candidates_ = 0;
-  int fills_ = 0;
+  Fills fills_;
 };
 
 }  // namespace

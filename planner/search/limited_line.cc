@@ -25,6 +25,9 @@ constexpr int kFewRounds = 4;  // of a range that will be halved
 // farther.
 constexpr Cost kFirstPart = 1 << 20;
 constexpr Cost kFarther = 3;
+constexpr Cost kNotSoFar = 2;  // where that meant many labels
+constexpr int64_t kFewCandidates = 1000;
+constexpr int64_t kCells[] = {512, 4096};  // of sharper bounds, in turn
 constexpr int kFirstTries = 10;
 
 // A plan, as a line over prices.
@@ -38,6 +41,8 @@ struct Proof {
   Line line;
   std::vector<std::vector<Loop>> loops;
   std::unique_ptr<Detours> detours;
+  int level = 0;  // of kCells, from 1 on; 0: bounds are not sharpened
+  int most_level = std::ssize(kCells);
 };
 
 // Plans whose largest transient is between two values.
@@ -212,8 +217,8 @@ class LineSearch {
         Mix(model_, small, PlacesOf(model_, range.fast.slots), limit_, until_));
     if (incumbent_.time == time) return;
     Offer(Polish(model_, PlacesOf(model_, incumbent_.slots), limit_, until_));
-    if (!alone_.joins.empty() || range.low < range.high ||
-        incumbent_.time <= range.bound || ++fills_ > kMostFills) {
+    if (!fills_.Take(alone_, range.high - range.low + 1, incumbent_.time,
+                     range.bound)) {
       return;
     }
     Offer(FillRoom(alone_, PlacesOf(model_, incumbent_.slots), limit_,
@@ -264,11 +269,13 @@ class LineSearch {
       return;
     }
     Detours& detours = *range.proof->detours;
-    const Cost most =
-        std::min(incumbent_.time - 1, Clamp(range.bound + range.reach));
+    // A last step that is small beside the one before is made with it.
+    Cost most = Clamp(range.bound + range.reach);
+    if (most >= incumbent_.time - 1 - range.reach / 2) {
+      most = incumbent_.time - 1;
+    }
     const int64_t before = detours.candidates();
-    const bool is_whole =
-        detours.Search(most, effort_.candidates - candidates_, until_);
+    const bool is_whole = Look(*range.proof, most);
     candidates_ += detours.candidates() - before;
     if (detours.time() < incumbent_.time) {
       std::vector<int> slots = incumbent_.slots;
@@ -281,7 +288,33 @@ class LineSearch {
       return;
     }
     range.bound = std::max(range.bound, most + 1);
-    range.reach = std::min(range.reach, kNever / kFarther) * kFarther;
+    // Looking farther multiplies the labels.
+    const Cost farther =
+        detours.candidates() - before < kFewCandidates ? kFarther : kNotSoFar;
+    range.reach = std::min(range.reach, kNever / farther) * farther;
+  }
+
+  // Looks at plans of at most `most`, with sharper bounds where there is much
+  // to look at; false if that took too much.
+  bool Look(Proof& proof, Cost most) {
+    Sharpen(proof, most);
+    while (proof.level < proof.most_level) {
+      const int64_t few = effort_.plain_candidates * (1 + proof.level);
+      if (proof.detours->Search(most, few, until_)) return true;
+      if (until_()) return false;
+      ++proof.level;
+      Sharpen(proof, most);
+    }
+    return proof.detours->Search(most, effort_.candidates - candidates_,
+                                 until_);
+  }
+
+  // Makes the bounds of the level; where they cannot be made, those below.
+  void Sharpen(Proof& proof, Cost most) const {
+    while (proof.level > 0 &&
+           !proof.detours->Sharpen(most, kCells[proof.level - 1], until_)) {
+      proof.most_level = --proof.level;
+    }
   }
 
   // Prices to the end, on what may still be best at each price.
@@ -386,7 +419,7 @@ class LineSearch {
   std::priority_queue<Range> open_;
   Cost given_up_ = kNever;  // the least bound of ranges no longer open
   int64_t candidates_ = 0;
-  int fills_ = 0;
+  Fills fills_;
 };
 
 }  // namespace

@@ -1,0 +1,286 @@
+#include "planner/search/leftover.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace meshwright::search {
+namespace {
+
+constexpr int64_t kMostAmount = int64_t{1} << 60;
+constexpr int32_t kMostUnits = 1 << 28;
+constexpr int64_t kMostWork = 20'000'000;  // cells looked at
+
+Cost LeastOf(const std::vector<Cost>& costs) {
+  return *std::min_element(costs.begin(), costs.end());
+}
+
+// x and y with x * a + y * b = gcd(a, b).
+std::pair<int64_t, int64_t> Bezout(int64_t a, int64_t b) {
+  if (b == 0) return {1, 0};
+  const auto [x, y] = Bezout(b, a % b);
+  return {y, x - a / b * y};
+}
+
+// The least priced time with which each vertex of the block is reached, in any
+// number of steps; as labels count it, the mean taken off.
+std::vector<Cost> Reached(const Line& line, const std::vector<Guide>& guides,
+                          size_t block, int64_t price) {
+  std::vector<Cost> reached;
+  for (size_t b = 0; b <= block; ++b) {
+    std::vector<Cost> entered(line[b].size(), b == 0 ? 0 : kNever);
+    for (size_t c = 0; b > 0 && c < reached.size(); ++c) {
+      for (int v = 0; v < line[b].size(); ++v) {
+        if (reached[c] >= kNever || line[b - 1].next.at(c, v) >= kNever) {
+          continue;
+        }
+        entered[v] =
+            std::min(entered[v], reached[c] + line[b - 1].next.at(c, v));
+      }
+    }
+    for (int v = 0; v < line[b].size(); ++v) {
+      if (entered[v] >= kNever) continue;
+      entered[v] += PricedTime(line[b], v, price);
+      if (line[b].copies > 1)
+        entered[v] += guides[b].mean * (line[b].copies - 1);
+    }
+    reached = std::move(entered);
+    if (line[b].copies == 1) continue;
+    bool is_changed = true;
+    while (is_changed) {
+      is_changed = false;
+      for (int c = 0; c < line[b].size(); ++c) {
+        if (reached[c] >= kNever) continue;
+        for (int d = 0; d < line[b].size(); ++d) {
+          const Cost step = guides[b].step.at(c, d);
+          if (step >= kNever || reached[c] + step >= reached[d]) continue;
+          reached[d] = reached[c] + step;
+          is_changed = true;
+        }
+      }
+    }
+  }
+  return reached;
+}
+
+}  // namespace
+
+// Of one loop the steps left say all: any modulus will do that is large beside
+// what detours differ by.
+bool Leftover::SetModulus(const Block& block, const std::vector<Loop>& loops,
+                          int64_t cells) {
+  const Loop& first = loops.front();
+  const Loop& second = loops.back();
+  unit_ = std::gcd(first.length(), second.length());
+  const auto [x, y] = Bezout(first.length(), second.length());
+  const __int128 a_step = static_cast<__int128>(x) * first.bytes +
+                          static_cast<__int128>(y) * second.bytes;
+  __int128 modulus = static_cast<__int128>(second.length()) * first.bytes -
+                     static_cast<__int128>(first.length()) * second.bytes;
+  if (loops.size() == 1) {
+    const auto [least, most] =
+        std::minmax_element(block.bytes.begin(), block.bytes.end());
+    modulus = static_cast<__int128>(unit_) * (*most - *least);
+  }
+  if (modulus < 0) modulus = -modulus;
+  // All below is to fit 64 bits.
+  if (modulus == 0 || modulus * block.copies > kMostAmount ||
+      static_cast<__int128>(unit_) * room_ > kMostAmount ||
+      static_cast<__int128>(price_) * (4 * modulus / cells + 2) > kMostAmount) {
+    return false;
+  }
+  modulus_ = static_cast<int64_t>(modulus);
+  a_step_ = Reduced(a_step);
+  width_ = (modulus_ + cells - 1) / cells;
+  count_ = (modulus_ + width_ - 1) / width_;
+  over_ = count_ * width_ - modulus_;
+  per_width_ = 1 / static_cast<double>(width_);
+  rate_ = static_cast<int64_t>((static_cast<__int128>(price_) << kRateShift) /
+                                   unit_ >>
+                               kPriceShift) +
+          1;
+  for (const int64_t bytes : block.bytes) {
+    step_.push_back(Reduced(static_cast<__int128>(unit_) * bytes - a_step_));
+  }
+  return true;
+}
+
+Leftover::Shift Leftover::ShiftOf(__int128 amount) const {
+  const int64_t reduced = Reduced(amount);
+  if (reduced == 0) return {};
+  return {reduced / width_, BackOf(reduced % width_ + over_)};
+}
+
+// What a walk rounds off depends on where leftovers are counted from at its
+// vertices. Along a tree of steps nothing need be; along the loops neither, as
+// rounds end where they began. The cheapest steps are taken, as most walks take
+// them.
+void Leftover::PlaceVertices(const Block& block, const std::vector<Loop>& loops,
+                             std::vector<Arc>& arcs) {
+  std::vector<int> group(block.size());
+  std::iota(group.begin(), group.end(), 0);
+  offset_.assign(block.size(), 0);
+  const auto join = [&](int c, int d) {
+    if (group[c] == group[d]) return;
+    const int64_t moved = Reduced(offset_[c] - step_[d] - offset_[d]);
+    const int gone = group[d];
+    for (int v = 0; v < block.size(); ++v) {
+      if (group[v] != gone) continue;
+      group[v] = group[c];
+      offset_[v] = Reduced(offset_[v] + moved);
+    }
+  };
+  for (const Loop& loop : loops) {
+    for (size_t i = 1; i < loop.vertices.size(); ++i) {
+      join(loop.vertices[i - 1], loop.vertices[i]);
+    }
+  }
+  std::stable_sort(arcs.begin(), arcs.end(), [](const Arc& a, const Arc& b) {
+    return a.least < b.least;
+  });
+  for (const Arc& arc : arcs) join(arc.from, arc.to);
+  for (Arc& arc : arcs) {
+    arc.shift = ShiftOf(step_[arc.to] + offset_[arc.to] - offset_[arc.from]);
+  }
+}
+
+// Takes into `cells` a way to `after` that costs `cost`, and never less than
+// `floor`. Whether that lowered any.
+bool Leftover::Lower(Cost cost, const Shift& shift, const Cells& after,
+                     int32_t floor, Cells& cells) const {
+  const int32_t more = Units(cost - shift.back);
+  int32_t fallen = 0;
+  const auto lower = [&](int64_t begin, int64_t end, int64_t from) {
+    const int32_t* const source = after.data() + from;
+    int32_t* const target = cells.data() + begin;
+    int32_t sum = 0;
+    for (int64_t i = 0; i < end - begin; ++i) {
+      const int32_t less =
+          std::min(target[i], std::max(floor, source[i] + more));
+      sum |= target[i] - less;
+      target[i] = less;
+    }
+    fallen |= sum;
+  };
+  lower(0, shift.cells, count_ - shift.cells);
+  lower(shift.cells, count_, 0);
+  return fallen != 0;
+}
+
+int32_t Leftover::Units(Cost cost) const {
+  const Cost units =
+      cost >= 0 ? cost / unit_cost_ : -((-cost - 1) / unit_cost_) - 1;
+  return static_cast<int32_t>(std::clamp<Cost>(units, -kMostUnits, kMostUnits));
+}
+
+// What the blocks after this one cost, by the vertex it is left from; more than
+// the least of that.
+std::vector<Leftover::Cells> Leftover::AfterBlock(
+    const Line& line, const std::vector<Guide>& guides, size_t block) const {
+  Cells over(count_);
+  for (int64_t i = 0; i < count_; ++i) {
+    over[i] = Units(PriceOf(price_, i * width_ / unit_));
+  }
+  std::vector<Cells> after(line.back().size(), over);
+  for (size_t b = line.size() - 1; b > block; --b) {
+    const std::vector<Cost>& exit = guides[b - 1].exit;
+    const Cost least = LeastOf(exit);
+    const Cost taken = least - LeastOf(guides[b].exit);
+    std::vector<Cells> before(line[b - 1].size(), Cells(count_, kMostUnits));
+    for (int c = 0; c < line[b - 1].size(); ++c) {
+      for (int d = 0; d < line[b].size(); ++d) {
+        const Cost join = line[b - 1].next.at(c, d);
+        if (join >= kNever || exit[c] >= kNever) continue;
+        Lower(join + PricedTime(line[b], d, price_) - taken,
+              ShiftOf(static_cast<__int128>(unit_) * line[b].bytes[d]),
+              after[d], Units(exit[c] - least), before[c]);
+      }
+    }
+    after = std::move(before);
+  }
+  return after;
+}
+
+// False if it takes too long, or is stopped.
+bool Leftover::Settle(const std::vector<Arc>& arcs, int64_t most_passes,
+                      const Until& until) {
+  std::vector<bool> has_changed(least_.size(), true);
+  int64_t work = 0;
+  for (int64_t pass = 0; pass < most_passes; ++pass) {
+    std::vector<bool> changes(least_.size(), false);
+    for (const Arc& arc : arcs) {
+      if (!has_changed[arc.to] && !changes[arc.to]) continue;
+      work += count_;
+      if (Lower(arc.cost, arc.shift, least_[arc.to], floor_[arc.from],
+                least_[arc.from])) {
+        changes[arc.from] = true;
+      }
+    }
+    if (std::find(changes.begin(), changes.end(), true) == changes.end()) {
+      return true;
+    }
+    if (work > kMostWork || until()) return false;
+    has_changed = std::move(changes);
+  }
+  return true;
+}
+
+std::vector<Leftover::Arc> Leftover::UsefulArcs(
+    const Block& block, const Guide& guide, const std::vector<Cost>& reached,
+    Cost most) const {
+  std::vector<Arc> arcs;
+  for (int c = 0; c < block.size(); ++c) {
+    for (int d = 0; d < block.size(); ++d) {
+      const Cost cost = guide.step.at(c, d);
+      if (cost >= kNever || reached[c] >= kNever ||
+          guide.visited[d] >= kNever ||
+          reached[c] + cost + guide.visited[d] > most) {
+        continue;
+      }
+      arcs.push_back({c, d, cost, cost + guide.visited[d] - guide.visited[c]});
+    }
+  }
+  return arcs;
+}
+
+std::optional<Leftover> Leftover::Make(const Line& line, size_t block,
+                                       const std::vector<Loop>& loops,
+                                       const std::vector<Guide>& guides,
+                                       int64_t price, int64_t room, Cost most,
+                                       int64_t cells, const Until& until) {
+  int64_t work = 0;
+  for (size_t b = block + 1; b < line.size(); ++b) {
+    work += static_cast<int64_t>(line[b - 1].size()) * line[b].size() * cells;
+    if (line[b].copies > 1 || work > kMostWork) return std::nullopt;
+  }
+  const Guide& guide = guides[block];
+  const std::vector<Cost> reached = Reached(line, guides, block, price);
+  const Cost base = LeastOf(guide.visited);
+  const Cost first = LeastOf(reached);
+  if (base >= kNever || first >= kNever || first + base > most ||
+      most - first - base > kMostAmount / 8) {
+    return std::nullopt;
+  }
+  Leftover made;
+  made.price_ = price;
+  made.room_ = room;
+  made.base_ = base;
+  made.unit_cost_ = 1 + (most - first - base) / (kMostUnits / 4);
+  if (!made.SetModulus(line[block], loops, cells)) return std::nullopt;
+  std::vector<Arc> arcs = made.UsefulArcs(line[block], guide, reached, most);
+  made.PlaceVertices(line[block], loops, arcs);
+  for (const Cost visited : guide.visited) {
+    made.floor_.push_back(made.Units(visited - base));
+  }
+  const std::vector<Cells> after = made.AfterBlock(line, guides, block);
+  made.least_.assign(line[block].size(), Cells(made.count_, kMostUnits));
+  for (int v = 0; v < line[block].size(); ++v) {
+    if (guide.exit[v] >= kNever) continue;
+    made.Lower(LeastOf(guide.exit) - base, made.ShiftOf(-made.offset_[v]),
+               after[v], made.floor_[v], made.least_[v]);
+  }
+  if (!made.Settle(arcs, line[block].copies - 1, until)) return std::nullopt;
+  return made;
+}
+
+}  // namespace meshwright::search
