@@ -109,7 +109,6 @@ TEST(StageFlagsTest, SayWhatIsWrong) {
   refused({"--micro-batches", "4"}, "--stages");
   refused({"--stages", "--micro-batches", "0"}, "--micro-batches is 0");
   refused({"--stages", "--micro-batches", "-2"}, "--micro-batches is -2");
-  refused({"--stages", "--schedule", "2f2b"}, "--schedule is \"2f2b\"");
   refused({"--stages", "--bandwidth", "fast"}, "--bandwidth");
   refused({"--stages", "--symbolic"}, "--symbolic");
 }

@@ -88,12 +88,7 @@ absl::StatusOr<StageTerms> ReadTerms(const v1::PlanRequest& request,
   ASSIGN_OR_RETURN(terms.bandwidths,
                    ReadBandwidths(asked, terms.cluster, &terms.notes));
   if (!asked.schedule().empty()) {
-    terms.schedule = pipeline::ScheduleNamed(asked.schedule());
-    if (!terms.schedule.has_value()) {
-      return Bad(absl::StrCat("the schedule is \"", asked.schedule(),
-                              "\"; it is gpipe, 1f1b, eager-1f1b or "
-                              "eager-1f1b-delay"));
-    }
+    ASSIGN_OR_RETURN(terms.schedule, pipeline::ScheduleNamed(asked.schedule()));
   }
   if (request.strategies().grouped_size() > 0) {
     return Bad(
