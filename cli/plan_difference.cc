@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/stages_difference.h"
 
 namespace meshwright::cli {
 namespace {
@@ -104,7 +105,9 @@ std::vector<ArgumentChange> ArgumentChanges(const Arguments& a,
 
 }  // namespace
 
-PlanDifference Difference(const v1::Plan& a, const v1::Plan& b) {
+PlanDifference Difference(const v1::Plan& first, const v1::Plan& second) {
+  const v1::Plan a = StagesInLine(first);
+  const v1::Plan b = StagesInLine(second);
   PlanDifference difference;
   difference.reason = WhyNotComparable(a, b);
   if (a.feasible() && b.feasible()) {

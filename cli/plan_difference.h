@@ -5,7 +5,9 @@
 // and cut into the same segments; else `reason` says why not. A change is what
 // some segments of a type take in one plan and in the other, with what it makes
 // of their time, of the resharding at their borders and of their memory. These
-// add up to the difference of the steps.
+// add up to the difference of the steps, unless a plan has stages: a segment's
+// figures are then of one micro-batch, and its mesh and stage are part of what
+// it takes.
 // In -> Out: two plans -> their difference, and that as JSON
 // (docs/formats/diff.md) or text.
 #ifndef MESHWRIGHT_CLI_PLAN_DIFFERENCE_H_
@@ -48,7 +50,7 @@ struct PlanDifference {
   std::vector<ArgumentChange> outputs;
 };
 
-PlanDifference Difference(const v1::Plan& a, const v1::Plan& b);
+PlanDifference Difference(const v1::Plan& first, const v1::Plan& second);
 
 nlohmann::ordered_json DifferenceJson(const v1::Plan& a, const v1::Plan& b,
                                       const PlanDifference& difference);

@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/json.h"
 #include "cli/plan_difference.h"
+#include "cli/stages_difference.h"
 
 namespace meshwright::cli {
 namespace {
@@ -96,6 +97,7 @@ ordered_json FiguresOf(const v1::Plan& plan) {
   figures["limit_bytes"] = plan.limit_bytes();
   figures["predicted"] = nullptr;
   if (plan.feasible()) figures["predicted"] = ToJson(plan.predicted());
+  AddStagesJson(plan, &figures);
   return figures;
 }
 
@@ -157,6 +159,7 @@ std::string DescribeDifference(const v1::Plan& a, const v1::Plan& b,
                     " than the noise of ",
                     FormatSeconds(difference.noise_seconds), "\n");
   }
+  AppendStagesDifference(a, b, &text);
   if (!difference.reason.empty()) {
     return absl::StrCat(
         text, "only the figures are compared: ", difference.reason, "\n");

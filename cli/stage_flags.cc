@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cli/arguments.h"
-#include "planner/pipeline/pipeline_problem.h"
 
 namespace meshwright::cli {
 namespace {
@@ -62,12 +61,6 @@ absl::Status ToStageRequest(const StageFlags& flags, v1::PlanRequest* request) {
                        "; a step has at least 1"));
     }
     stages.set_micro_batches(*flags.micro_batches);
-  }
-  if (!flags.schedule.empty() &&
-      !pipeline::ScheduleNamed(flags.schedule).has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--schedule is \"", flags.schedule,
-                     "\"; it is gpipe, 1f1b, eager-1f1b or eager-1f1b-delay"));
   }
   stages.set_schedule(flags.schedule);
   ASSIGN_OR_RETURN(const double host,

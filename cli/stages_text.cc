@@ -157,21 +157,20 @@ absl::StatusOr<pipeline::PipelineProblem> PipelineOf(const v1::Plan& plan) {
   return problem;
 }
 
+absl::StatusOr<pipeline::Timeline> TimelineOf(
+    const v1::Plan& plan, const pipeline::PipelineProblem& problem) {
+  ASSIGN_OR_RETURN(const pipeline::Schedule schedule,
+                   pipeline::ScheduleNamed(plan.pipeline().schedule()));
+  return pipeline::Simulate(
+      problem,
+      pipeline::OrdersOf(schedule, problem.Stages(), problem.micro_batches),
+      {plan.pipeline().weight_delay(), plan.pipeline().weight_delay_yields()});
+}
+
 absl::StatusOr<std::string> StagesTrace(const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const pipeline::PipelineProblem problem, PipelineOf(plan));
-  const auto schedule = pipeline::ScheduleNamed(plan.pipeline().schedule());
-  if (!schedule.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the plan's schedule is \"", plan.pipeline().schedule(),
-                     "\", which this program does not know"));
-  }
-  ASSIGN_OR_RETURN(
-      const pipeline::Timeline timeline,
-      pipeline::Simulate(problem,
-                         pipeline::OrdersOf(*schedule, problem.Stages(),
-                                            problem.micro_batches),
-                         {plan.pipeline().weight_delay(),
-                          plan.pipeline().weight_delay_yields()}));
+  ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
+                   TimelineOf(plan, problem));
   return pipeline::TraceJson(problem, timeline);
 }
 

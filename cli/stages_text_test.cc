@@ -7,7 +7,9 @@
 
 #include "base/file.h"
 #include "cli/outcome.h"
+#include "cli/plan_difference.h"
 #include "cli/plan_file.h"
+#include "cli/stages_explanation.h"
 
 namespace meshwright::cli {
 namespace {
@@ -83,10 +85,82 @@ TEST(StagesTextTest, OtherVerbsTakeOneMesh) {
   ASSERT_TRUE(base::WriteFile(path, PlanJson(TwoStages())).ok());
   const std::string model = "tests/testdata/llama_tiny.hlo.pb";
   ExpectRefused({"export", model, path, "-o", "x"}, "is a plan of 2 stages");
-  ExpectRefused({"explain", path}, "`explain` takes one of a single mesh");
-  ExpectRefused({"what-if", path}, "is a plan of 2 stages");
-  ExpectRefused({"diff", path, path}, "is a plan of 2 stages");
+  ExpectRefused({"what-if", path}, "`what-if` takes one of a single mesh");
   ExpectRefused({"validate", model, path}, "is a plan of 2 stages");
+}
+
+// F takes 1 ms and B 2, of 4 micro-batches. The second stage waits 1.5 ms for
+// F_1 and again 0.5 for F_3, which has just been made: B_4 ends at 14 ms.
+TEST(StagesExplanationTest, ABoundaryAndABusyStageAddWhatTheyAdd) {
+  v1::Plan plan = TwoStages();
+  plan.mutable_stages(1)->set_update_seconds(0.002);
+  plan.mutable_pipeline()->set_shared_seconds(0.001);
+  const auto explained = ExplainStages(plan);
+  ASSERT_TRUE(explained.ok()) << explained.status();
+  ASSERT_EQ(explained->stages.size(), 2u);
+  EXPECT_NEAR(explained->stages[0].busy_seconds, 0.012, 1e-12);
+  EXPECT_NEAR(explained->stages[1].busy_seconds, 0.014, 1e-12);
+  // Of 16 ms and what is shared.
+  EXPECT_NEAR(explained->stages[1].idle_seconds, 0.003, 1e-12);
+  ASSERT_EQ(explained->boundary_seconds.size(), 1u);
+  EXPECT_NEAR(explained->boundary_seconds[0], 0.001, 1e-12);
+  EXPECT_GT(explained->stages[1].tenth_saves_seconds, 0);
+  EXPECT_EQ(explained->shared_seconds, 0.001);
+  const std::string text = DescribeWaits(*explained);
+  EXPECT_THAT(text, HasSubstr("stage 2     busy 14.0 ms"));
+  EXPECT_THAT(text, HasSubstr("boundary 1-2 adds 1.0 ms"));
+  EXPECT_THAT(text, HasSubstr("shared parameters add 1.0 ms"));
+  const std::string path = testing::TempDir() + "/explained_stages.json";
+  ASSERT_TRUE(base::WriteFile(path, PlanJson(plan)).ok());
+  const Outcome outcome = Command({"explain", path, "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["waits"],
+            nlohmann::json(ToJson(*explained)));
+}
+
+TEST(StagesDifferenceTest, SaysWhatMovedAndWhatChanged) {
+  v1::Plan a = TwoStages();
+  v1::Plan b = a;
+  b.mutable_pipeline()->set_schedule("gpipe");
+  b.mutable_stages(1)->set_mesh(1, 2);
+  for (v1::Plan* plan : {&a, &b}) {
+    v1::PlanArgument& argument = *plan->mutable_stages(1)->add_arguments();
+    argument.set_index(7);
+    argument.set_name("w");
+    argument.set_sharding("[-]");
+  }
+  const PlanDifference difference = Difference(a, b);
+  EXPECT_EQ(difference.reason, "");
+  ASSERT_EQ(difference.segments.size(), 1u);
+  EXPECT_EQ(difference.segments[0].segments, std::vector<int>({1}));
+  EXPECT_EQ(difference.segments[0].a, "columns on 1x1, stage 2");
+  EXPECT_EQ(difference.segments[0].b, "columns on 1x2, stage 2");
+  ASSERT_EQ(difference.arguments.size(), 1u);
+  EXPECT_EQ(difference.arguments[0].b, "[-] on 1x2, stage 2");
+  const std::string text = DescribeDifference(a, b, difference);
+  EXPECT_THAT(text, HasSubstr("schedule  1f1b of 4, bubble 0.0 %  ->  gpipe"));
+  EXPECT_THAT(text, HasSubstr("  2  1-1 on 1x1"));
+  EXPECT_THAT(text, HasSubstr("->  1-1 on 1x2"));
+  const auto json = DifferenceJson(a, b, difference);
+  EXPECT_EQ(json["b"]["pipeline"]["schedule"], "gpipe");
+  EXPECT_EQ(json["b"]["stages"][1]["first_segment"], 1);
+  EXPECT_EQ(Difference(a, a).segments.size(), 0u);
+}
+
+// A plan of one mesh is one stage on all of it.
+TEST(StagesDifferenceTest, OneMeshAgainstStages) {
+  v1::Plan one = TwoStages();
+  for (const char* describe : {"rows", "columns"}) {
+    one.add_segments()->set_describe(describe);
+  }
+  one.clear_stages();
+  one.clear_boundaries();
+  one.clear_pipeline();
+  const PlanDifference difference = Difference(one, TwoStages());
+  EXPECT_EQ(difference.reason, "");
+  EXPECT_EQ(difference.segments.size(), 2u);
+  EXPECT_THAT(DescribeDifference(one, TwoStages(), difference),
+              HasSubstr("schedule  one mesh  ->  1f1b of 4"));
 }
 
 TEST(StagesTextTest, APlanWithoutStagesSaysNothingOfThem) {
@@ -109,7 +183,6 @@ TEST(StageFlagsTest, SayWhatIsWrong) {
   refused({"--micro-batches", "4"}, "--stages");
   refused({"--stages", "--micro-batches", "0"}, "--micro-batches is 0");
   refused({"--stages", "--micro-batches", "-2"}, "--micro-batches is -2");
-  refused({"--stages", "--schedule", "2f2b"}, "--schedule is \"2f2b\"");
   refused({"--stages", "--bandwidth", "fast"}, "--bandwidth");
   refused({"--stages", "--symbolic"}, "--symbolic");
 }

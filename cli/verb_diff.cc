@@ -16,10 +16,8 @@ struct DiffFlags {
 };
 
 absl::Status Diff(const Context& context, const DiffFlags& flags) {
-  ASSIGN_OR_RETURN(const v1::Plan first,
-                   LoadPlanOnOneMesh(flags.first, "diff"));
-  ASSIGN_OR_RETURN(const v1::Plan second,
-                   LoadPlanOnOneMesh(flags.second, "diff"));
+  ASSIGN_OR_RETURN(const v1::Plan first, LoadPlan(flags.first));
+  ASSIGN_OR_RETURN(const v1::Plan second, LoadPlan(flags.second));
   const PlanDifference difference = Difference(first, second);
   if (context.json) {
     *context.out << DifferenceJson(first, second, difference).dump(2) << "\n";
@@ -33,9 +31,10 @@ absl::Status Diff(const Context& context, const DiffFlags& flags) {
 
 void AddDiffVerb(CLI::App& app, Context& context) {
   const auto flags = std::make_shared<DiffFlags>();
-  CLI::App* const verb = AddVerb(
-      app, context, "diff", "compare two plans: figures, segments, arguments",
-      [&context, flags] { return Diff(context, *flags); });
+  CLI::App* const verb =
+      AddVerb(app, context, "diff",
+              "compare two plans: figures, stages, segments, arguments",
+              [&context, flags] { return Diff(context, *flags); });
   verb->add_option("first", flags->first, "a plan written by plan -o")
       ->required();
   verb->add_option("second", flags->second, "another")->required();

@@ -13,6 +13,7 @@
 #include "cli/json.h"
 #include "cli/plan_file.h"
 #include "cli/recall.h"
+#include "cli/stages_explanation.h"
 #include "cli/store.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/service/explain_choices.h"
@@ -68,9 +69,22 @@ absl::StatusOr<std::optional<v1::PlanExplanation>> Explanation(
   return std::nullopt;
 }
 
+// A plan with stages; no store is asked.
+absl::Status ExplainWaits(const Context& context, const v1::Plan& plan) {
+  ASSIGN_OR_RETURN(const StagesExplanation explanation, ExplainStages(plan));
+  if (context.json) {
+    auto json = nlohmann::ordered_json::parse(PlanJson(plan));
+    json["waits"] = ToJson(explanation);
+    *context.out << json.dump(2) << "\n";
+  } else {
+    *context.out << DescribePlan(plan) << DescribeWaits(explanation);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Explain(const Context& context, const ExplainFlags& flags) {
-  ASSIGN_OR_RETURN(const v1::Plan plan,
-                   LoadPlanOnOneMesh(flags.plan, "explain"));
+  ASSIGN_OR_RETURN(const v1::Plan plan, LoadPlan(flags.plan));
+  if (plan.has_pipeline()) return ExplainWaits(context, plan);
   ASSIGN_OR_RETURN(const std::optional<v1::PlanExplanation> explanation,
                    Explanation(context, flags, plan));
   if (!context.json) {

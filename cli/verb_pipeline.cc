@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/status_macros.h"
@@ -31,13 +30,8 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.file));
   ASSIGN_OR_RETURN(pipeline::PipelineFile file, pipeline::FileFromJson(text));
   if (!arguments.schedule.empty()) {
-    file.schedule = pipeline::ScheduleNamed(arguments.schedule);
-    if (!file.schedule.has_value()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--schedule is \"", arguments.schedule,
-                       "\"; it is gpipe, 1f1b, eager-1f1b or "
-                       "eager-1f1b-delay"));
-    }
+    ASSIGN_OR_RETURN(file.schedule,
+                     pipeline::ScheduleNamed(arguments.schedule));
   }
   ASSIGN_OR_RETURN(const pipeline::PipelineAnswer answer,
                    pipeline::Answer(file, limits));

@@ -13,14 +13,6 @@
 namespace meshwright::service {
 namespace {
 
-// Who opens any says which ones.
-bool OpensSwitches(const v1::PlanRequest& request) {
-  const auto& open = request.strategies().open();
-  return std::any_of(open.begin(), open.end(), [](const std::string& name) {
-    return segmenter::SwitchNamed(name).has_value();
-  });
-}
-
 bool OpensRecompute(const v1::PlanRequest& request) {
   const auto& open = request.strategies().open();
   return std::find(open.begin(), open.end(),
@@ -39,17 +31,6 @@ absl::StatusOr<bool> IsMemoryShort(const problem::PlanProblem& limited,
   return problem::ToSeconds(fastest.plan->time) <
          (plan.has_tie() ? plan.tie().fastest_seconds()
                          : plan.predicted().step_seconds());
-}
-
-// What the first look measured is known to the second.
-void AddEffort(const MeasuredStep& first, MeasuredStep& second) {
-  v1::PlanPrograms& programs = second.programs;
-  programs.set_profiled(programs.profiled() + first.programs.profiled());
-  programs.set_cached(programs.cached() - first.programs.profiled());
-  v1::PlanSeconds& seconds = second.seconds;
-  seconds.set_analyze(seconds.analyze() + first.seconds.analyze());
-  seconds.set_compile(seconds.compile() + first.seconds.compile());
-  seconds.set_profile(seconds.profile() + first.seconds.profile());
 }
 
 bool HasGroups(const v1::Plan& plan) {
@@ -83,7 +64,7 @@ absl::StatusOr<v1::Plan> PlanWithGroups(const v1::PlanRequest& request,
   wider.mutable_strategies()->mutable_grouped()->Assign(names.begin(),
                                                         names.end());
   ASSIGN_OR_RETURN(MeasuredStep grouped, measure(wider));
-  AddEffort(step, grouped);
+  AddEffort(step.programs, step.seconds, grouped.programs, grouped.seconds);
   ASSIGN_OR_RETURN(v1::Plan better, PlanOf(wider, grouped));
   if (IsBetter(better, plan)) return better;
   // What the look took was spent all the same.
@@ -93,6 +74,34 @@ absl::StatusOr<v1::Plan> PlanWithGroups(const v1::PlanRequest& request,
 }
 
 }  // namespace
+
+bool OpensSwitches(const v1::PlanRequest& request) {
+  const auto& open = request.strategies().open();
+  return std::any_of(open.begin(), open.end(), [](const std::string& name) {
+    return segmenter::SwitchNamed(name).has_value();
+  });
+}
+
+v1::PlanRequest OpeningRecompute(const v1::PlanRequest& request) {
+  v1::PlanRequest wider = request;
+  wider.mutable_strategies()->add_open(
+      segmenter::SwitchName(segmenter::SegmentSwitch::kRecompute));
+  return wider;
+}
+
+void AddSeconds(const v1::PlanSeconds& more, v1::PlanSeconds& sum) {
+  sum.set_analyze(sum.analyze() + more.analyze());
+  sum.set_compile(sum.compile() + more.compile());
+  sum.set_profile(sum.profile() + more.profile());
+}
+
+void AddEffort(const v1::PlanPrograms& first_programs,
+               const v1::PlanSeconds& first_seconds, v1::PlanPrograms& programs,
+               v1::PlanSeconds& seconds) {
+  programs.set_profiled(programs.profiled() + first_programs.profiled());
+  programs.set_cached(programs.cached() - first_programs.profiled());
+  AddSeconds(first_seconds, seconds);
+}
 
 absl::StatusOr<v1::Plan> PlanWithin(const v1::PlanRequest& request,
                                     const MeasuredStep& step,
@@ -105,11 +114,9 @@ absl::StatusOr<v1::Plan> PlanWithin(const v1::PlanRequest& request,
   ASSIGN_OR_RETURN(const bool is_short,
                    IsMemoryShort(step.measured.problem, plan));
   if (!is_short) return plan;
-  v1::PlanRequest wider = request;
-  wider.mutable_strategies()->add_open(
-      segmenter::SwitchName(segmenter::SegmentSwitch::kRecompute));
+  const v1::PlanRequest wider = OpeningRecompute(request);
   ASSIGN_OR_RETURN(MeasuredStep second, measure(wider));
-  AddEffort(step, second);
+  AddEffort(step.programs, step.seconds, second.programs, second.seconds);
   ASSIGN_OR_RETURN(plan, PlanOf(wider, second));
   return PlanWithGroups(wider, second, std::move(plan), measure);
 }

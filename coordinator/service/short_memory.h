@@ -21,6 +21,18 @@ namespace meshwright::service {
 using MeasureFunction =
     std::function<absl::StatusOr<MeasuredStep>(const v1::PlanRequest&)>;
 
+// Who opens any switch says which ones; nothing is opened beside.
+bool OpensSwitches(const v1::PlanRequest& request);
+
+v1::PlanRequest OpeningRecompute(const v1::PlanRequest& request);
+
+void AddSeconds(const v1::PlanSeconds& more, v1::PlanSeconds& sum);
+
+// To a second look what the first one took: what that measured, this knows.
+void AddEffort(const v1::PlanPrograms& first_programs,
+               const v1::PlanSeconds& first_seconds, v1::PlanPrograms& programs,
+               v1::PlanSeconds& seconds);
+
 absl::StatusOr<v1::Plan> PlanWithin(const v1::PlanRequest& request,
                                     const MeasuredStep& step,
                                     const MeasureFunction& measure);

@@ -88,12 +88,7 @@ absl::StatusOr<StageTerms> ReadTerms(const v1::PlanRequest& request,
   ASSIGN_OR_RETURN(terms.bandwidths,
                    ReadBandwidths(asked, terms.cluster, &terms.notes));
   if (!asked.schedule().empty()) {
-    terms.schedule = pipeline::ScheduleNamed(asked.schedule());
-    if (!terms.schedule.has_value()) {
-      return Bad(absl::StrCat("the schedule is \"", asked.schedule(),
-                              "\"; it is gpipe, 1f1b, eager-1f1b or "
-                              "eager-1f1b-delay"));
-    }
+    ASSIGN_OR_RETURN(terms.schedule, pipeline::ScheduleNamed(asked.schedule()));
   }
   if (request.strategies().grouped_size() > 0) {
     return Bad(
@@ -152,15 +147,23 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     made->meshes.push_back(std::move(measured));
   }
   for (const auto& mesh : made->meshes) {
-    ASSIGN_OR_RETURN(
-        StageSearch search,
-        StageSearch::Create(mesh->step, made->shared, terms.own_micro_batches,
-                            terms.micro_batches, terms.memory_limit_bytes));
-    mesh->search = std::make_unique<StageSearch>(std::move(search));
     mesh->splits = std::make_unique<Splits>(mesh->step, made->passes,
                                             terms.own_micro_batches);
   }
+  RETURN_IF_ERROR(SetLimit(*made, terms.memory_limit_bytes));
   return made;
+}
+
+absl::Status SetLimit(MeasuredMeshes& step, std::optional<int64_t> limit) {
+  step.terms.memory_limit_bytes = limit;
+  for (const auto& mesh : step.meshes) {
+    ASSIGN_OR_RETURN(StageSearch search,
+                     StageSearch::Create(mesh->step, step.shared,
+                                         step.terms.own_micro_batches,
+                                         step.terms.micro_batches, limit));
+    mesh->search = std::make_unique<StageSearch>(std::move(search));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace meshwright::stages

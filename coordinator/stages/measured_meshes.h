@@ -73,6 +73,9 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     const service::PlanDependencies& dependencies,
     const service::PlanProgressFunction& progress);
 
+// Searches runs within another limit from now on; none: without one.
+absl::Status SetLimit(MeasuredMeshes& step, std::optional<int64_t> limit);
+
 }  // namespace meshwright::stages
 
 #endif  // MESHWRIGHT_COORDINATOR_STAGES_MEASURED_MESHES_H_

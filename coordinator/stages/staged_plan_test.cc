@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "coordinator/segmenter/test_steps.h"
@@ -219,6 +220,48 @@ TEST_F(StagedPlanTest, ALimitThatNothingFitsNamesTheLeast) {
   EXPECT_LE(frugal->predicted().peak_bytes(), least);
   EXPECT_GE(frugal->predicted().step_seconds(),
             free->predicted().step_seconds() * 0.98);
+}
+
+// As `plan` has it; who opens other switches has said which.
+TEST_F(StagedPlanTest, AShortMemoryOpensRecomputation) {
+  const auto opens_recompute = [](const v1::Plan& plan) {
+    const auto& open = plan.strategies().open();
+    return std::count(open.begin(), open.end(), "recompute") > 0;
+  };
+  v1::PlanRequest request = Request("gpt2_4l", {1, 2}, 4);
+  v1::PlanRequest other = request;
+  other.mutable_strategies()->add_open("sequence");
+  const auto free = Plan(request);
+  ASSERT_TRUE(free.ok()) << free.status();
+  EXPECT_FALSE(opens_recompute(*free));
+  request.set_device_memory_bytes(2 * free->predicted().peak_bytes());
+  EXPECT_FALSE(opens_recompute(*Plan(request)));
+  other.set_device_memory_bytes(1000);
+  const auto none = Plan(other);
+  ASSERT_TRUE(none.ok()) << none.status();
+  EXPECT_FALSE(opens_recompute(*none));
+  // What nothing without it fits.
+  request.set_device_memory_bytes(none->least_memory_bytes() - 1);
+  const auto frugal = Plan(request);
+  ASSERT_TRUE(frugal.ok()) << frugal.status();
+  ASSERT_TRUE(frugal->feasible());
+  ExpectWhole(*frugal);
+  EXPECT_TRUE(opens_recompute(*frugal));
+  EXPECT_LT(frugal->predicted().peak_bytes(), none->least_memory_bytes());
+  const v1::PlanPrograms& programs = frugal->programs();
+  EXPECT_EQ(programs.distinct() + programs.halves(),
+            programs.profiled() + programs.cached() + programs.pruned() +
+                programs.failed());
+  // The first look alone, and the second alone, are no shorter.
+  const auto most = [&](bool open) {
+    v1::PlanRequest asked = Request("gpt2_4l", {1, 2}, 4);
+    asked.set_device_memory_bytes(free->predicted().peak_bytes() * 3 / 4);
+    if (open) asked.mutable_strategies()->add_open("recompute");
+    const auto plan = Plan(asked);
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    return plan->feasible() ? plan->predicted().step_seconds() : 1e9;
+  };
+  EXPECT_LE(most(false), most(true) * (1 + 1e-9));
 }
 
 // Faster wires never make a slower step, as far as ties go.

@@ -143,14 +143,13 @@ absl::StatusOr<bool> ReadOverlap(const json& document) {
 absl::StatusOr<std::optional<Schedule>> ReadSchedule(const json& document) {
   const json* value = Optional(document, "schedule");
   if (value == nullptr) return std::nullopt;
-  if (value->is_string()) {
-    const auto schedule = ScheduleNamed(value->get<std::string>());
-    if (schedule.has_value()) return schedule;
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("schedule is ",
-                   value->dump(-1, ' ', true, json::error_handler_t::replace),
-                   "; it is gpipe, 1f1b, eager-1f1b or eager-1f1b-delay"));
+  ASSIGN_OR_RETURN(
+      const Schedule schedule,
+      ScheduleNamed(
+          value->is_string()
+              ? value->get<std::string>()
+              : value->dump(-1, ' ', true, json::error_handler_t::replace)));
+  return schedule;
 }
 
 absl::StatusOr<PipelineProblem> ReadStages(const json& document,

@@ -176,8 +176,8 @@ TEST(PipelineJsonTest, BadInputIsOneSentence) {
               HasSubstr("with 2 stages at most"));
   EXPECT_THAT(changed("/overlap", "yes"), HasSubstr("true or false"));
   EXPECT_THAT(changed("/schedule", "2f2b"),
-              HasSubstr("schedule is \"2f2b\"; it is gpipe"));
-  EXPECT_THAT(changed("/schedule", 7), HasSubstr("schedule is 7"));
+              HasSubstr("schedule is \"2f2b\"; there are gpipe"));
+  EXPECT_THAT(changed("/schedule", 7), HasSubstr("schedule is \"7\""));
   EXPECT_THAT(changed("/memory_limit_bytes", 0),
               HasSubstr("memory_limit_bytes is 0"));
   EXPECT_THAT(changed("/memory_limit_bytes", json::array({1, 2, 3})),

@@ -1,5 +1,9 @@
 #include "planner/pipeline/pipeline_problem.h"
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
 namespace meshwright::pipeline {
 
 std::string_view Name(Schedule schedule) {
@@ -16,11 +20,15 @@ std::string_view Name(Schedule schedule) {
   return "";
 }
 
-std::optional<Schedule> ScheduleNamed(std::string_view name) {
+absl::StatusOr<Schedule> ScheduleNamed(std::string_view name) {
+  std::string names;
   for (const Schedule schedule : kSchedules) {
     if (Name(schedule) == name) return schedule;
+    absl::StrAppend(&names, names.empty() ? "" : ", ",
+                    std::string(Name(schedule)));
   }
-  return std::nullopt;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the schedule is \"", std::string(name), "\"; there are ", names));
 }
 
 }  // namespace meshwright::pipeline

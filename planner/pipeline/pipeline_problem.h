@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "planner/problem/duration.h"
 
 namespace meshwright::pipeline {
@@ -58,7 +59,8 @@ inline constexpr Schedule kSchedules[] = {Schedule::kGpipe, Schedule::k1F1B,
 
 // "gpipe", "1f1b", "eager-1f1b", "eager-1f1b-delay".
 std::string_view Name(Schedule schedule);
-std::optional<Schedule> ScheduleNamed(std::string_view name);
+// kInvalidArgument that lists the names.
+absl::StatusOr<Schedule> ScheduleNamed(std::string_view name);
 
 struct PipelineProblem {
   std::vector<Stage> stages;

@@ -1,6 +1,9 @@
 #include "planner/pipeline/trace.h"
 
 #include <algorithm>
+#include <compare>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -87,6 +90,88 @@ std::vector<Event> Events(const PipelineProblem& problem,
   return events;
 }
 
+bool Lasts(const Event& event) {
+  return Nanoseconds(event.end) > Nanoseconds(event.start);
+}
+
+// What goes over a link: an activation or a gradient of a micro-batch.
+struct Passed {
+  bool forward = true;
+  int link = 0;
+  int64_t micro_batch = 0;
+
+  auto operator<=>(const Passed&) const = default;
+};
+
+// Arrows from what makes it, over its transfer, to what reads it. An arrow
+// begins and ends in spans that can be seen, so one to or from a span of no
+// time is left out.
+class Arrows {
+ public:
+  Arrows(const std::vector<Event>& events, int stages) : stages_(stages) {
+    std::map<Passed, int> ends;
+    for (const Event& event : events) {
+      if (!Lasts(event)) continue;
+      if (const auto made = MadeBy(event)) ++ends[*made];
+      if (const auto read = ReadBy(event)) ++ends[*read];
+    }
+    for (const auto& [passed, count] : ends) {
+      if (count == 2) ids_.emplace(passed, static_cast<int>(ids_.size()) + 1);
+    }
+  }
+
+  // Behind the span itself.
+  void Append(const Event& event, std::string& out) const {
+    if (!Lasts(event)) return;
+    Append(ReadBy(event), 'f', event, out);
+    Append(CarriedBy(event), 't', event, out);
+    Append(MadeBy(event), 's', event, out);
+  }
+
+ private:
+  bool IsForward(const Event& event) const {
+    return event.operation.kind == OperationKind::kForward;
+  }
+
+  std::optional<Passed> MadeBy(const Event& event) const {
+    return Beside(event, /*after=*/IsForward(event));
+  }
+  std::optional<Passed> ReadBy(const Event& event) const {
+    return Beside(event, /*after=*/!IsForward(event));
+  }
+  // Over the link behind the stage, or the one before it.
+  std::optional<Passed> Beside(const Event& event, bool after) const {
+    if (event.process != kStages ||
+        event.operation.kind == OperationKind::kBackwardWeight ||
+        event.thread == (after ? stages_ : 1)) {
+      return std::nullopt;
+    }
+    return Passed{IsForward(event), event.thread - (after ? 1 : 2),
+                  event.value};
+  }
+  std::optional<Passed> CarriedBy(const Event& event) const {
+    if (event.process != kLinks) return std::nullopt;
+    return Passed{event.thread % 2 == 1, (event.thread - 1) / 2, event.value};
+  }
+
+  void Append(const std::optional<Passed>& passed, char phase,
+              const Event& event, std::string& out) const {
+    if (!passed.has_value()) return;
+    const auto id = ids_.find(*passed);
+    if (id == ids_.end()) return;
+    absl::StrAppend(&out, ",\n{\"name\":\"",
+                    passed->forward ? "activation" : "gradient",
+                    "\",\"cat\":\"flow\",\"ph\":\"", std::string(1, phase),
+                    "\",\"id\":", id->second, ",\"pid\":", event.process,
+                    ",\"tid\":", event.thread,
+                    ",\"ts\":", Microseconds(Nanoseconds(event.start)),
+                    phase == 'f' ? ",\"bp\":\"e\"}" : "}");
+  }
+
+  const int stages_;
+  std::map<Passed, int> ids_;
+};
+
 void AppendSpan(const Event& event, std::string& out) {
   const int64_t start = Nanoseconds(event.start);
   const bool stage = event.process == kStages;
@@ -141,13 +226,16 @@ std::string TraceJson(const PipelineProblem& problem,
   AppendName(kMemory, 0, "memory", out);
   // The last of these lines ends with a comma too: every stage has a level.
   bool first = true;
-  for (const Event& event : Events(problem, timeline)) {
+  const std::vector<Event> events = Events(problem, timeline);
+  const Arrows arrows(events, problem.Stages());
+  for (const Event& event : events) {
     if (!first) out += ",\n";
     first = false;
     if (event.process == kMemory) {
       AppendLevel(event, out);
     } else {
       AppendSpan(event, out);
+      arrows.Append(event, out);
     }
   }
   out += "\n]}\n";

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "nlohmann/json.hpp"
 #include "planner/pipeline/memory.h"
@@ -59,6 +61,148 @@ TEST(TraceTest, EveryTrackIsNamedAndEverythingIsOnOne) {
   }
   EXPECT_EQ(spans.size(), names.size());
   EXPECT_EQ(counters.size(), 4u);
+}
+
+// Every event by the letter of the Trace Event Format.
+class Strict {
+ public:
+  explicit Strict(const json& trace) {
+    EXPECT_EQ(trace["displayTimeUnit"], "ns");
+    for (const json& event : trace["traceEvents"]) {
+      SCOPED_TRACE(event.dump());
+      Check(event);
+    }
+    for (const auto& track : used_) {
+      EXPECT_TRUE(threads_.contains(track)) << track.first << track.second;
+      EXPECT_TRUE(processes_.contains(track.first)) << track.first;
+    }
+    // A flow begins, may go on, and ends, all later than it began.
+    for (const auto& [key, phases] : flows_) {
+      EXPECT_GE(phases.size(), 2u) << key;
+      EXPECT_EQ(phases.front(), 's') << key;
+      EXPECT_EQ(phases.back(), 'f') << key;
+      EXPECT_EQ(std::count(phases.begin(), phases.end(), 't'),
+                static_cast<int64_t>(phases.size()) - 2)
+          << key;
+    }
+  }
+
+  size_t flows() const { return flows_.size(); }
+
+ private:
+  using Track = std::pair<int, int>;
+
+  static void Has(const json& event, const std::vector<std::string>& keys) {
+    std::vector<std::string> found;
+    for (const auto& [key, value] : event.items()) found.push_back(key);
+    EXPECT_THAT(found, testing::UnorderedElementsAreArray(keys));
+  }
+
+  void Check(const json& event) {
+    ASSERT_TRUE(event["name"].is_string());
+    ASSERT_TRUE(event["pid"].is_number_integer());
+    if (event.contains("tid")) {
+      ASSERT_TRUE(event["tid"].is_number_integer());
+    }
+    const std::string phase = event["ph"];
+    if (phase == "M") return Metadata(event);
+    ASSERT_TRUE(event["ts"].is_number());
+    EXPECT_GE(event["ts"].get<double>(), 0);
+    if (phase == "C") return Counter(event);
+    const Track track(event["pid"], event["tid"]);
+    used_.insert(track);
+    if (phase == "X") {
+      Has(event, {"name", "cat", "ph", "pid", "tid", "ts", "dur", "args"});
+      ASSERT_TRUE(event["cat"].is_string());
+      ASSERT_TRUE(event["dur"].is_number());
+      ASSERT_TRUE(event["args"].is_object());
+      EXPECT_GE(event["dur"].get<double>(), 0);
+      open_[track] = {Read(event["ts"]),
+                      Read(event["ts"]) + Read(event["dur"])};
+      return;
+    }
+    Flow(event, track, phase);
+  }
+
+  void Metadata(const json& event) {
+    Has(event, {"name", "ph", "pid", "tid", "args"});
+    const std::string name = event["name"];
+    if (name == "process_name" || name == "thread_name") {
+      EXPECT_FALSE(event["args"]["name"].get<std::string>().empty());
+    } else {
+      EXPECT_THAT(name,
+                  testing::AnyOf("process_sort_index", "thread_sort_index"));
+      EXPECT_TRUE(event["args"]["sort_index"].is_number_integer());
+    }
+    if (name == "process_name") {
+      EXPECT_TRUE(processes_.insert(event["pid"].get<int>()).second);
+    }
+    if (name == "thread_name") {
+      EXPECT_TRUE(threads_.insert(Track(event["pid"], event["tid"])).second);
+    }
+  }
+
+  void Counter(const json& event) {
+    Has(event, {"name", "ph", "pid", "ts", "args"});
+    for (const auto& [series, value] : event["args"].items()) {
+      EXPECT_TRUE(value.is_number()) << series;
+    }
+    EXPECT_TRUE(processes_.contains(event["pid"]));
+  }
+
+  void Flow(const json& event, const Track& track, const std::string& phase) {
+    ASSERT_THAT(phase, testing::AnyOf("s", "t", "f"));
+    std::vector<std::string> keys = {"name", "cat", "ph", "id",
+                                     "pid",  "tid", "ts"};
+    if (phase == "f") {
+      keys.push_back("bp");
+      EXPECT_EQ(event["bp"], "e");
+    }
+    Has(event, keys);
+    // It is bound to the span of its track that is open then.
+    ASSERT_TRUE(open_.contains(track));
+    EXPECT_GE(Read(event["ts"]), open_[track].first);
+    EXPECT_LT(Read(event["ts"]), open_[track].second);
+    flows_[event["cat"].get<std::string>() + event["name"].get<std::string>() +
+           event["id"].dump()] += phase[0];
+  }
+
+  std::set<int> processes_;
+  std::set<Track> threads_;
+  std::set<Track> used_;
+  std::map<Track, std::pair<int64_t, int64_t>> open_;  // the last span
+  std::map<std::string, std::string> flows_;           // phases in order
+};
+
+TEST(TraceTest, EveryEventIsOfTheFormat) {
+  for (int seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE(seed);
+    const Traced traced = Trace(seed, seed % 2 == 0);
+    const Strict strict(traced.trace);
+    // Activations and gradients of 6 micro-batches over 3 links.
+    EXPECT_LE(strict.flows(), 36u);
+    EXPECT_GT(strict.flows(), 24u);
+  }
+}
+
+// Transfers and stages of no time, one stage, one micro-batch.
+TEST(TraceTest, WhatTakesNoTimeIsOfTheFormatToo) {
+  PipelineProblem problem;
+  problem.stages.resize(3);
+  problem.stages[0].forward = problem.stages[2].forward = Picoseconds(5000);
+  problem.transfers.resize(2);
+  for (const Schedule schedule : kSchedules) {
+    const auto timeline =
+        Simulate(problem, OrdersOf(schedule, 3, problem.micro_batches));
+    ASSERT_TRUE(timeline.ok()) << timeline.status();
+    const json trace = json::parse(TraceJson(problem, *timeline));
+    EXPECT_EQ(Strict(trace).flows(), 0u);
+  }
+  problem.stages.resize(1);
+  problem.transfers.clear();
+  const auto alone = Simulate(problem, OrdersOf(Schedule::k1F1B, 1, 1));
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  Strict(json::parse(TraceJson(problem, *alone)));
 }
 
 TEST(TraceTest, EventsAreInOrderAndDoNotOverlapAsRead) {

@@ -1,0 +1,108 @@
+#include "coordinator/stages/cut_within.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "coordinator/service/short_memory.h"
+
+namespace meshwright::stages {
+namespace {
+
+// What `programs` counts of the first look the second looks up again.
+void AddLook(const CutStep& first, CutStep& second) {
+  service::AddEffort(first.programs, first.seconds, second.programs,
+                     second.seconds);
+  AddPrograms(first.split_programs, second.split_programs);
+}
+
+class Cutter {
+ public:
+  Cutter(const service::PlanDependencies& dependencies,
+         const service::PlanProgressFunction& progress)
+      : dependencies_(dependencies), progress_(progress) {}
+
+  absl::StatusOr<CutStep> Look(const v1::PlanRequest& request) const {
+    CutStep made;
+    made.request = request;
+    ASSIGN_OR_RETURN(made.step,
+                     MeasureMeshes(request, dependencies_, progress_));
+    v1::PlanProgress phase;
+    phase.set_phase("search");
+    phase.set_total(1);
+    progress_(phase);
+    for (const auto& mesh : made.step->meshes) {
+      AddPrograms(mesh->step.programs, made.programs);
+      service::AddSeconds(mesh->step.seconds, made.seconds);
+    }
+    ASSIGN_OR_RETURN(made.cuts, Choose(made));
+    return made;
+  }
+
+  // Whether a step within the limit could be shorter without it.
+  absl::StatusOr<bool> IsMemoryShort(CutStep& made) const {
+    const std::optional<int64_t> limit = made.step->terms.memory_limit_bytes;
+    if (!limit.has_value()) return false;
+    if (!made.cuts.chosen.has_value()) return true;
+    RETURN_IF_ERROR(SetLimit(*made.step, std::nullopt));
+    ASSIGN_OR_RETURN(const CutsAnswer free, Choose(made));
+    RETURN_IF_ERROR(SetLimit(*made.step, limit));
+    return free.chosen.has_value() &&
+           free.chosen->chosen.step < made.cuts.chosen->chosen.step;
+  }
+
+ private:
+  absl::StatusOr<CutsAnswer> Choose(CutStep& made) const {
+    return ChooseCuts(made.request, *made.step, dependencies_, progress_,
+                      made.split_programs);
+  }
+
+  const service::PlanDependencies& dependencies_;
+  const service::PlanProgressFunction& progress_;
+};
+
+// Stages where there were none, a shorter step, or a smaller least memory.
+bool IsBetter(const CutsAnswer& second, const CutsAnswer& first) {
+  if (second.chosen.has_value() != first.chosen.has_value()) {
+    return second.chosen.has_value();
+  }
+  if (second.chosen.has_value()) {
+    return second.chosen->chosen.step < first.chosen->chosen.step;
+  }
+  return second.least_bytes.has_value() &&
+         (!first.least_bytes.has_value() ||
+          *second.least_bytes < *first.least_bytes);
+}
+
+}  // namespace
+
+void AddPrograms(const v1::PlanPrograms& more, v1::PlanPrograms& sum) {
+  sum.set_total(sum.total() + more.total());
+  sum.set_distinct(sum.distinct() + more.distinct());
+  sum.set_profiled(sum.profiled() + more.profiled());
+  sum.set_cached(sum.cached() + more.cached());
+  sum.set_pruned(sum.pruned() + more.pruned());
+  sum.set_failed(sum.failed() + more.failed());
+  sum.set_halves(sum.halves() + more.halves());
+}
+
+absl::StatusOr<CutStep> CutWithin(
+    const v1::PlanRequest& request,
+    const service::PlanDependencies& dependencies,
+    const service::PlanProgressFunction& progress) {
+  const Cutter cutter(dependencies, progress);
+  ASSIGN_OR_RETURN(CutStep first, cutter.Look(request));
+  if (service::OpensSwitches(request)) return first;
+  ASSIGN_OR_RETURN(const bool is_short, cutter.IsMemoryShort(first));
+  if (!is_short) return first;
+  ASSIGN_OR_RETURN(CutStep second,
+                   cutter.Look(service::OpeningRecompute(request)));
+  AddLook(first, second);
+  if (IsBetter(second.cuts, first.cuts)) return second;
+  // What the look took was spent all the same.
+  first.programs = std::move(second.programs);
+  first.split_programs = std::move(second.split_programs);
+  first.seconds = std::move(second.seconds);
+  return first;
+}
+
+}  // namespace meshwright::stages
