@@ -366,6 +366,7 @@ void Detours::Choose(std::vector<int>& slots) const {
     if (node.rounds == 0) walks[node.block].push_back(node.vertex);
   }
   const auto go_round = [&](int block, int loop, int64_t rounds) {
+    if (rounds == 0) return;  // there may be no such loop
     search::Walk& walk = walks[block];
     const Closed& closed = loops_[block][loop].vertices;
     search::Walk more;
@@ -373,7 +374,6 @@ void Detours::Choose(std::vector<int>& slots) const {
       more.insert(more.end(), closed.begin() + 1, closed.end());
       more.push_back(closed.front());
     }
-    if (more.empty()) return;
     walk.insert(std::find(walk.begin(), walk.end(), closed.front()) + 1,
                 more.begin(), more.end());
   };
