@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/arguments.h"
+#include "cli/stages_text.h"
 
 namespace meshwright::cli {
 namespace {
@@ -31,7 +32,7 @@ std::string Stage(const v1::Plan& plan, int i) {
   if (i >= plan.stages_size()) return "-";
   const v1::PlanStage& stage = plan.stages(i);
   const int last = stage.first_segment() + stage.segments_size() - 1;
-  return absl::StrCat(stage.first_segment(), "-", last, " on ",
+  return absl::StrCat(Range(stage.first_segment(), last), " on ",
                       absl::StrJoin(stage.mesh(), "x"), ", ",
                       FormatSeconds(stage.predicted().step_seconds()), ", ",
                       FormatBytes(stage.predicted().peak_bytes()));

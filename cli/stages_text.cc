@@ -16,10 +16,6 @@
 namespace meshwright::cli {
 namespace {
 
-std::string Range(int64_t first, int64_t last) {
-  return first == last ? absl::StrCat(first) : absl::StrCat(first, "-", last);
-}
-
 void DescribePipeline(const v1::Plan& plan, std::string* text) {
   const v1::PlanPipeline& pipeline = plan.pipeline();
   absl::StrAppendFormat(
@@ -92,6 +88,10 @@ void DescribeBoundaries(const v1::Plan& plan, std::string* text) {
 }
 
 }  // namespace
+
+std::string Range(int64_t first, int64_t last) {
+  return first == last ? absl::StrCat(first) : absl::StrCat(first, "-", last);
+}
 
 void DescribeSegments(
     const google::protobuf::RepeatedPtrField<v1::PlanSegment>& segments,

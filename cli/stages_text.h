@@ -13,6 +13,9 @@
 
 namespace meshwright::cli {
 
+// "3", "3-7".
+std::string Range(int64_t first, int64_t last);
+
 // Runs of equal segments on one line: "2-13  type 1  rows, columns". The first
 // one has the number `first`.
 void DescribeSegments(

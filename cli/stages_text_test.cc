@@ -139,8 +139,8 @@ TEST(StagesDifferenceTest, SaysWhatMovedAndWhatChanged) {
   EXPECT_EQ(difference.arguments[0].b, "[-] on 1x2, stage 2");
   const std::string text = DescribeDifference(a, b, difference);
   EXPECT_THAT(text, HasSubstr("schedule  1f1b of 4, bubble 0.0 %  ->  gpipe"));
-  EXPECT_THAT(text, HasSubstr("  2  1-1 on 1x1"));
-  EXPECT_THAT(text, HasSubstr("->  1-1 on 1x2"));
+  EXPECT_THAT(text, HasSubstr("  2  1 on 1x1"));
+  EXPECT_THAT(text, HasSubstr("->  1 on 1x2"));
   const auto json = DifferenceJson(a, b, difference);
   EXPECT_EQ(json["b"]["pipeline"]["schedule"], "gpipe");
   EXPECT_EQ(json["b"]["stages"][1]["first_segment"], 1);

@@ -1,5 +1,6 @@
 #include "coordinator/stages/cut_within.h"
 
+#include <optional>
 #include <utility>
 
 #include "base/status_macros.h"
