@@ -8,6 +8,8 @@
 // and the update with its optimizer state runs on them. Optimizer-sharded
 // (ZeRO-1), gradients, update and optimizer state are split so, and the new
 // parameter is gathered. A parameter that no dimension divides stays whole.
+// A loop over layers carries shards of its stacks, gathers its layer in each
+// trip and writes its part of the gradient to the stack of gradients.
 // In -> Out: the annotation without the switch -> with it.
 // Source: Rajbhandari et al., ZeRO (2020); design, section 4 ("Strategies").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_STATE_SHARDING_H_
