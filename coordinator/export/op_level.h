@@ -33,8 +33,8 @@ struct OpLevelRequest {
   bool split_contractions = false;
 };
 
-absl::StatusOr<OpLevelPlan> MakeOpLevelPlan(
-    const segmenter::Analysis& analysis, const OpLevelRequest& wanted);
+absl::StatusOr<OpLevelPlan> MakeOpLevelPlan(const segmenter::Analysis& analysis,
+                                            const OpLevelRequest& wanted);
 
 }  // namespace meshwright::exporting
 

@@ -204,8 +204,8 @@ problem::Config CostOf(const Operator& it, const Strategy& strategy,
   const int64_t compute = machine.cost == CostKind::kRoofline
                               ? Divide(it.time, strategy, machine.mesh)
                               : 0;
-  config.time = Picoseconds(Held(SaturatingAdd(
-      compute, CommunicationOf(it, strategy, machine).count())));
+  config.time = Picoseconds(Held(
+      SaturatingAdd(compute, CommunicationOf(it, strategy, machine).count())));
   config.persistent_bytes = Divide(it.persistent, strategy, machine.mesh);
   config.saved_bytes = Divide(it.saved, strategy, machine.mesh);
   config.transient_bytes = Divide(it.transient, strategy, machine.mesh);

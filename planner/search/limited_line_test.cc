@@ -170,9 +170,7 @@ PlanProblem LongChain(uint64_t seed) {
 }
 
 // The oracle takes 7 ms a chain: all of them only where that is asked for.
-int Chains() {
-  return std::getenv("MESHWRIGHT_LONG_TESTS") != nullptr ? 1500 : 200;
-}
+int Chains() { return std::getenv("MESHWRIGHT_LONG") != nullptr ? 1500 : 200; }
 
 TEST(LimitedLineTest, AgreesWithEverySumOfBytes) {
   const int chains = Chains();

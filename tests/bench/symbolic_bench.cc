@@ -82,7 +82,8 @@ int Run(int count, char** paths) {
     std::printf("%s\n", plugin.status().ToString().c_str());
     return 1;
   }
-  const auto client = worker::pjrt::Client::Create(*plugin, {"cpu", 1, ""});
+  const auto client =
+      worker::pjrt::Client::Create(*plugin, {.platform = "cpu"});
   if (!client.ok()) {
     std::printf("%s\n", client.status().ToString().c_str());
     return 1;

@@ -69,7 +69,8 @@ TEST_F(StagesTest, PlansAndMeasuresASmallModel) {
     update += stage["update_seconds"].get<double>();
   }
   EXPECT_GT(forward, 0);
-  EXPECT_GT(update, 0);
+  // A difference of least times: nothing where noise is as large.
+  EXPECT_GE(update, 0);
   const json trace = json::parse(*base::ReadFile(Path("trace.json")));
   EXPECT_FALSE(trace["traceEvents"].empty());
   // What works on one module says that this is none.

@@ -28,11 +28,11 @@ namespace meshwright::worker::pjrt {
 struct ClientOptions {
   std::string platform;  // "cpu", "cuda"; anything else: no create options
   int device_count = 1;
-  // Reads the CPU time that counts as work; none: all of this process.
-  CpuClock cpu_clock;
   // Compile and run the program of one device of an N-GPU mesh on one GPU,
   // communication switched off: "hosts x hosts' slots x GPUs", as "1x1x8".
   std::string mock_gpu_topology;
+  // Reads the CPU time that counts as work; none: all of this process.
+  CpuClock cpu_clock;
 };
 
 // XLA's debug options by name, as text.
