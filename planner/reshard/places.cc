@@ -75,7 +75,8 @@ std::optional<Ticks> Places::Insert(int job, Ticks limit,
   int best_choice = -1;
   size_t best = 0, equal = 0;
   for (size_t c = 0; c < choices.size(); ++c) {
-    const auto [out, ticks] = choices[c];
+    const int out = choices[c].out;
+    const Ticks ticks = choices[c].ticks;
     const auto offer = [&](Ticks before, Ticks behind, size_t to) {
       const Ticks chain = before + ticks + behind;
       if (chain > least) return;
