@@ -4,9 +4,10 @@
 // enters a trip (the carry), what that trip leaves for the next one, and what
 // leaves the loop. Where a trip only writes its part into a stack, or adds it
 // to a sum, the values between carry and next have the dimensions of both: a
-// split of one is a split of all, if nobody else reads them in the loop. In ->
-// Out: a segment's graph -> its gathering elements, by any of their values.
-// Shapes: value indices of the graph.
+// split of one is a split of all, if nobody else reads them in the loop.
+//
+// In -> Out: a segment's graph -> its gathering elements, by any of their
+// values. Shapes: value indices of the graph.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CARRIED_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CARRIED_H_
 

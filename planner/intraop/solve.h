@@ -9,8 +9,9 @@
 // and a certified bound; or what the most frugal plan needs.
 // Interrupted while costs are made: one strategy per operator, the
 // data-parallel one, where that is a plan; the bound is then that of computing
-// alone. Errors: those of Validate, the layout planner and the search. Threads:
-// pure functions.
+// alone.
+// Errors: those of Validate, the layout planner and the search.
+// Threads: pure functions.
 #ifndef MESHWRIGHT_PLANNER_INTRAOP_SOLVE_H_
 #define MESHWRIGHT_PLANNER_INTRAOP_SOLVE_H_
 

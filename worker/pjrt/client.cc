@@ -60,8 +60,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(
         absl::StrCat("the plugin ", plugin->path(),
                      " finds no device it can use: ", status.message()));
   }
-  auto client = std::unique_ptr<Client>(
-      new Client(std::move(plugin), args->client, options.cpu_clock));
+  auto client =
+      std::unique_ptr<Client>(new Client(std::move(plugin), args->client));
   RETURN_IF_ERROR(client->Describe());
   if (client->device_count() < options.device_count) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -154,8 +154,7 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(
   args->compile_options = serialized.data();
   args->compile_options_size = serialized.size();
   RETURN_IF_ERROR(MESHWRIGHT_PJRT(plugin_->api(), PJRT_Client_Compile, args));
-  return Executable::Wrap(plugin_->api(), args->executable, devices,
-                          cpu_clock_);
+  return Executable::Wrap(plugin_->api(), args->executable, devices);
 }
 
 absl::StatusOr<Buffer> Client::Upload(const HostArray& array,

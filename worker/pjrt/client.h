@@ -31,8 +31,6 @@ struct ClientOptions {
   // Compile and run the program of one device of an N-GPU mesh on one GPU,
   // communication switched off: "hosts x hosts' slots x GPUs", as "1x1x8".
   std::string mock_gpu_topology;
-  // Reads the CPU time that counts as work; none: all of this process.
-  CpuClock cpu_clock;
 };
 
 // XLA's debug options by name, as text.
@@ -62,16 +60,12 @@ class Client {
   absl::StatusOr<Buffer> Upload(const HostArray& array, int device) const;
 
  private:
-  Client(std::shared_ptr<const Plugin> plugin, PJRT_Client* client,
-         CpuClock cpu_clock)
-      : plugin_(std::move(plugin)),
-        client_(client),
-        cpu_clock_(std::move(cpu_clock)) {}
+  Client(std::shared_ptr<const Plugin> plugin, PJRT_Client* client)
+      : plugin_(std::move(plugin)), client_(client) {}
   absl::Status Describe();
 
   std::shared_ptr<const Plugin> plugin_;
   PJRT_Client* client_;
-  CpuClock cpu_clock_;
   std::vector<PJRT_Device*> devices_;
   std::vector<int> device_ids_;
   std::string platform_name_;

@@ -19,13 +19,9 @@ absl::Duration ReadClock(clockid_t clock) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Executable>> Executable::Wrap(
-    const PJRT_Api* api, PJRT_LoadedExecutable* loaded, int device_count,
-    CpuClock cpu_clock) {
-  if (cpu_clock == nullptr) {
-    cpu_clock = [] { return ReadClock(CLOCK_PROCESS_CPUTIME_ID); };
-  }
-  auto wrapped = std::unique_ptr<Executable>(
-      new Executable(api, loaded, device_count, std::move(cpu_clock)));
+    const PJRT_Api* api, PJRT_LoadedExecutable* loaded, int device_count) {
+  auto wrapped =
+      std::unique_ptr<Executable>(new Executable(api, loaded, device_count));
   Padded<PJRT_LoadedExecutable_GetExecutable_Args> get;
   get->loaded_executable = loaded;
   RETURN_IF_ERROR(
@@ -140,7 +136,7 @@ absl::StatusOr<Execution> Executable::Execute(
   args->device_complete_events = done.data();
 
   Execution execution;
-  const absl::Duration cpu_start = cpu_clock_();
+  const absl::Duration cpu_start = ReadClock(CLOCK_PROCESS_CPUTIME_ID);
   const absl::Duration wall_start = ReadClock(CLOCK_MONOTONIC);
   absl::Status status =
       MESHWRIGHT_PJRT(api_, PJRT_LoadedExecutable_Execute, args);
@@ -149,7 +145,7 @@ absl::StatusOr<Execution> Executable::Execute(
     if (status.ok()) status = device_status;
   }
   execution.wall_time = ReadClock(CLOCK_MONOTONIC) - wall_start;
-  execution.cpu_time = cpu_clock_() - cpu_start;
+  execution.cpu_time = ReadClock(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
 
   for (const std::vector<PJRT_Buffer*>& list : outputs) {
     std::vector<Buffer>& buffers = execution.outputs.emplace_back();

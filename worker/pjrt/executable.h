@@ -8,7 +8,6 @@
 #ifndef MESHWRIGHT_WORKER_PJRT_EXECUTABLE_H_
 #define MESHWRIGHT_WORKER_PJRT_EXECUTABLE_H_
 
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -24,12 +23,10 @@ struct PJRT_Executable;
 
 namespace meshwright::worker::pjrt {
 
-using CpuClock = std::function<absl::Duration()>;
-
 struct Execution {
   std::vector<std::vector<Buffer>> outputs;  // [device][output]
-  // From the call until the last device is done, and the CPU time of this
-  // process meanwhile, by the client's clock.
+  // From the call until the last device is done, and the CPU time that all
+  // threads of this process used meanwhile.
   absl::Duration wall_time;
   absl::Duration cpu_time;
 };
@@ -45,8 +42,7 @@ struct CompilerCosts {
 class Executable {
  public:
   static absl::StatusOr<std::unique_ptr<Executable>> Wrap(
-      const PJRT_Api* api, PJRT_LoadedExecutable* loaded, int device_count,
-      CpuClock cpu_clock);
+      const PJRT_Api* api, PJRT_LoadedExecutable* loaded, int device_count);
   ~Executable();
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
@@ -69,17 +65,13 @@ class Executable {
 
  private:
   Executable(const PJRT_Api* api, PJRT_LoadedExecutable* loaded,
-             int device_count, CpuClock cpu_clock)
-      : api_(api),
-        loaded_(loaded),
-        device_count_(device_count),
-        cpu_clock_(std::move(cpu_clock)) {}
+             int device_count)
+      : api_(api), loaded_(loaded), device_count_(device_count) {}
 
   const PJRT_Api* api_;
   PJRT_LoadedExecutable* loaded_;
   PJRT_Executable* executable_ = nullptr;
   int device_count_;
-  CpuClock cpu_clock_;
   int output_count_ = 0;
 };
 

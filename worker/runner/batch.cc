@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <optional>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -131,8 +130,7 @@ void Batch::MeasureInGroups(Subjects subjects) {
 }
 
 void Batch::MeasureGroup(Subjects subjects) {
-  std::optional<timing::StayAwake> awake;
-  if (options_.cores != nullptr) awake.emplace(*options_.cores);
+  const StayAwake awake(options_.cores);
   int64_t footprint = 0;
   int64_t inputs = 0;
   for (const auto& subject : subjects) {

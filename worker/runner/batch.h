@@ -22,10 +22,10 @@
 #include "absl/status/status.h"
 #include "proto/v1/job.pb.h"
 #include "worker/pjrt/client.h"
+#include "worker/runner/awake_cores.h"
 #include "worker/runner/collective_timer.h"
 #include "worker/runner/event_stream.h"
 #include "worker/runner/subject.h"
-#include "worker/timing/awake_cores.h"
 #include "worker/timing/protocol.h"
 
 namespace meshwright::worker::runner {
@@ -35,7 +35,7 @@ struct BatchOptions {
   // Memory that the groups may fill with inputs and temporaries.
   int64_t memory_bytes = int64_t{4} << 30;
   // Kept awake while programs are timed, if any. Outlives the batch.
-  timing::AwakeCores* cores = nullptr;
+  AwakeCores* cores = nullptr;
 };
 
 class Batch {

@@ -11,15 +11,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <thread>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/status_macros.h"
+#include "worker/runner/awake_cores.h"
 #include "worker/runner/batch.h"
 #include "worker/runner/machine.h"
-#include "worker/timing/awake_cores.h"
 
 namespace meshwright::worker::runner {
 namespace {
@@ -67,10 +68,9 @@ absl::StatusOr<Arguments> ParseArguments(int count, char** values) {
 }
 
 BatchOptions ChooseOptions(const Arguments& arguments,
-                           const pjrt::Client& client,
-                           timing::AwakeCores& awake) {
+                           const pjrt::Client& client, AwakeCores* awake) {
   BatchOptions options;
-  if (awake.count() > 0) options.cores = &awake;
+  options.cores = awake;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   options.compile_threads = arguments.compile_threads > 0
                                 ? arguments.compile_threads
@@ -117,13 +117,12 @@ absl::Status Measure(const Arguments& arguments, EventWriter& events) {
                                               : arguments.plugin));
   const bool on_cpu = device.platform() == "cpu";
   if (on_cpu) AvoidThreadPoolDeadlock();
-  timing::AwakeCores awake(on_cpu ? timing::CoresToKeepAwake()
-                                  : std::vector<int>());
+  const std::unique_ptr<AwakeCores> awake =
+      on_cpu ? AwakeCores::Start() : nullptr;
   ASSIGN_OR_RETURN(auto plugin, pjrt::Plugin::Load(path));
   pjrt::ClientOptions client_options;
   client_options.platform = device.platform();
   client_options.device_count = device.device_count();
-  client_options.cpu_clock = [&awake] { return awake.WorkTime(); };
   ASSIGN_OR_RETURN(const auto client,
                    pjrt::Client::Create(plugin, client_options));
   if (client->platform_name() != "cpu") protocol.slow_share = 0;
@@ -135,11 +134,17 @@ absl::Status Measure(const Arguments& arguments, EventWriter& events) {
   ready.set_device_kind(client->device_kind());
   events.Write(event);
   Batch batch(request, protocol, *client,
-              ChooseOptions(arguments, *client, awake), events);
+              ChooseOptions(arguments, *client, awake.get()), events);
   return batch.Run();
 }
 
 int Main(int count, char** values) {
+  // Of awake_cores.h: --keep-awake CORES --parent PID.
+  int parent = 0;
+  if (count == 5 && std::string(values[1]) == kKeepAwakeFlag &&
+      absl::SimpleAtoi(values[4], &parent)) {
+    return TurnOnCores(values[2], parent);
+  }
   const auto arguments = ParseArguments(count, values);
   if (!arguments.ok()) {
     std::cerr << arguments.status().message() << "\n";

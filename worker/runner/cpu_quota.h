@@ -4,18 +4,18 @@
 // Units: processors. Errors: none; what cannot be read limits nothing.
 // Source: Linux, Documentation/admin-guide/cgroup-v2.rst (cpu.max) and
 // scheduler/sched-bwc.rst (cpu.cfs_quota_us).
-#ifndef MESHWRIGHT_WORKER_TIMING_CPU_QUOTA_H_
-#define MESHWRIGHT_WORKER_TIMING_CPU_QUOTA_H_
+#ifndef MESHWRIGHT_WORKER_RUNNER_CPU_QUOTA_H_
+#define MESHWRIGHT_WORKER_RUNNER_CPU_QUOTA_H_
 
 #include <filesystem>
 #include <optional>
 
-namespace meshwright::worker::timing {
+namespace meshwright::worker::runner {
 
 // The least over the groups that this process is in, from its own up to the
 // root; none without a limit. `root`: where /proc and /sys are.
 std::optional<double> CpuQuota(const std::filesystem::path& root = "/");
 
-}  // namespace meshwright::worker::timing
+}  // namespace meshwright::worker::runner
 
-#endif  // MESHWRIGHT_WORKER_TIMING_CPU_QUOTA_H_
+#endif  // MESHWRIGHT_WORKER_RUNNER_CPU_QUOTA_H_

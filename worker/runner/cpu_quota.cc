@@ -1,10 +1,10 @@
-#include "worker/timing/cpu_quota.h"
+#include "worker/runner/cpu_quota.h"
 
 #include <algorithm>
 #include <fstream>
 #include <string>
 
-namespace meshwright::worker::timing {
+namespace meshwright::worker::runner {
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,4 +64,4 @@ std::optional<double> CpuQuota(const fs::path& root) {
   return least;
 }
 
-}  // namespace meshwright::worker::timing
+}  // namespace meshwright::worker::runner

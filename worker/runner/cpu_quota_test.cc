@@ -1,11 +1,11 @@
-#include "worker/timing/cpu_quota.h"
+#include "worker/runner/cpu_quota.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <string>
 
-namespace meshwright::worker::timing {
+namespace meshwright::worker::runner {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,4 +59,4 @@ TEST_F(CpuQuotaTest, NoLimitWithoutOne) {
 }
 
 }  // namespace
-}  // namespace meshwright::worker::timing
+}  // namespace meshwright::worker::runner
