@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "worker/runner/cpu_quota.h"
+#include "worker/runner/machine.h"
 
 namespace meshwright::worker::runner {
 namespace {
@@ -105,8 +105,7 @@ void AwakeCores::KeepAwake() { kill(pid_, SIGCONT); }
 void AwakeCores::LetSleep() { kill(pid_, SIGSTOP); }
 
 int TurnOnCores(const std::string& cores, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return 1;
+  if (!DieWith(parent)) return 1;
   std::atomic<int> ready = 0;
   std::atomic<bool> failed = false;
   std::vector<std::thread> threads;

@@ -1,5 +1,7 @@
 #include "worker/runner/machine.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -56,6 +58,11 @@ void AvoidThreadPoolDeadlock() {
   const std::string flags = set == nullptr ? "" : set;
   if (flags.find(kFlag) != std::string::npos) return;
   setenv("XLA_FLAGS", absl::StrCat(flags, " --", kFlag, "=false").c_str(), 1);
+}
+
+bool DieWith(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return getppid() == parent;
 }
 
 std::optional<int64_t> AvailableMemoryBytes() {

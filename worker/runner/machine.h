@@ -3,6 +3,8 @@
 #ifndef MESHWRIGHT_WORKER_RUNNER_MACHINE_H_
 #define MESHWRIGHT_WORKER_RUNNER_MACHINE_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +21,10 @@ void TameAllocator(char** arguments);
 // before the plugin loads. A thunk of XNNPACK waits for threads of the pool
 // that an all-reduce of another device may hold: two devices deadlock.
 void AvoidThreadPoolDeadlock();
+
+// Has the kernel kill this process when its parent ends; false where `parent`
+// is gone already.
+bool DieWith(pid_t parent);
 
 // MemAvailable; none where the system does not say.
 std::optional<int64_t> AvailableMemoryBytes();

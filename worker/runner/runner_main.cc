@@ -5,7 +5,6 @@
 // for bad input. The failure's one sentence is on stderr and, where the result
 // file could be opened, in its Finished event.
 #include <signal.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -150,10 +149,7 @@ int Main(int count, char** values) {
     std::cerr << arguments.status().message() << "\n";
     return 2;
   }
-  if (arguments->parent > 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != arguments->parent) return 1;
-  }
+  if (arguments->parent > 0 && !DieWith(arguments->parent)) return 1;
   signal(SIGPIPE, SIG_IGN);
   TameAllocator(values);
   auto events = EventWriter::Open(arguments->result_file);
