@@ -118,11 +118,8 @@ absl::StatusOr<IntraOpProblem> BuildProblem(
   RETURN_IF_ERROR(Validate(request.machine));
   RETURN_IF_ERROR(Validate(model));
   IntraOpProblem built;
-  const auto is_over = [&] {
-    return interrupt.Possible() && interrupt.Requested();
-  };
   for (const Operator& it : model.operators) {
-    if (is_over()) return absl::CancelledError("interrupted");
+    if (interrupt.Requested()) return absl::CancelledError("interrupted");
     built.strategies.push_back(Choose(it, request));
     problem::NodeType type;
     type.name = it.name;
@@ -137,7 +134,7 @@ absl::StatusOr<IntraOpProblem> BuildProblem(
   layout::LayoutPlanner planner;
   std::map<std::pair<int, int>, int> table_of;
   for (const Edge& edge : model.edges) {
-    if (is_over()) return absl::CancelledError("interrupted");
+    if (interrupt.Requested()) return absl::CancelledError("interrupted");
     ASSIGN_OR_RETURN(
         problem::Table table,
         ReshardingTable(edge, built.strategies[edge.from],
