@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace meshwright::cli {
 namespace {
 
@@ -19,6 +21,38 @@ Anchor Of(const std::string& key, double runs, double nanoseconds) {
   anchor.runs_of = {runs};
   anchor.profiled_ns = nanoseconds;
   return anchor;
+}
+
+// One segment per program, which takes so long.
+std::vector<Anchor> Chosen(const std::vector<int64_t>& nanoseconds) {
+  service::MeasuredStep step;
+  exporting::SegmentChoice plan;
+  for (const int64_t each : nanoseconds) {
+    const int number = static_cast<int>(plan.size());
+    v1::Program program;
+    program.set_key(std::to_string(number));
+    step.results[program.key()] = Took(each);
+    step.space.programs.push_back(program);
+    space::Configuration configuration;
+    configuration.program = number;
+    step.space.types.emplace_back().configurations.push_back(configuration);
+    step.analysis.type_of_segment.push_back(number);
+    plan.push_back(0);
+  }
+  return ChooseAnchors(step, {plan});
+}
+
+TEST(ChooseAnchorsTest, MostOfTheTimeIsEnough) {
+  const std::vector<Anchor> anchors = Chosen({1, 30, 1, 68});
+  ASSERT_EQ(anchors.size(), 2u);
+  EXPECT_EQ(anchors[0].program.key(), "3");
+  EXPECT_EQ(anchors[1].program.key(), "1");
+  EXPECT_EQ(Chosen({1, 30, 2, 67}).size(), 3u);
+}
+
+TEST(ChooseAnchorsTest, ThereIsAnEndToIt) {
+  EXPECT_EQ(Chosen(std::vector<int64_t>(100, 7)).size(),
+            static_cast<size_t>(kMostAnchors));
 }
 
 TEST(DriftTest, IsTheSumNowOverTheSumThen) {
