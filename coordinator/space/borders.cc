@@ -67,7 +67,10 @@ Borders FindBorders(const Analysis& analysis,
                     const std::vector<SegmentType>& types,
                     const KeyContext& context, ProgramSet& programs) {
   Borders out;
-  std::map<std::pair<int, int>, int> known;  // by types
+  // By types and tensors: the ends reach several segments of one type, each
+  // with tensors of its own.
+  std::map<std::pair<std::pair<int, int>, std::vector<BorderTensor>>, int>
+      known;
   const int count = static_cast<int>(analysis.graphs.size());
   for (int to = 0; to < count; ++to) {
     for (int from = 0; from < count; ++from) {
@@ -77,8 +80,8 @@ Borders FindBorders(const Analysis& analysis,
       if (tensors.empty()) continue;
       const std::pair<int, int> pair = {analysis.type_of_segment[from],
                                         analysis.type_of_segment[to]};
-      const auto [found, added] =
-          known.emplace(pair, static_cast<int>(out.borders.size()));
+      const auto [found, added] = known.emplace(
+          std::pair(pair, tensors), static_cast<int>(out.borders.size()));
       if (added) {
         Border border{from, to, std::move(tensors), {}};
         out.resharding_programs += MakePrograms(

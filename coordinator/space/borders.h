@@ -2,6 +2,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_BORDERS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_BORDERS_H_
 
+#include <compare>
 #include <utility>
 #include <vector>
 
@@ -11,16 +12,18 @@
 
 namespace meshwright::space {
 
-// The border between two segment types: what crosses, in value indices of
-// either graph.
+// What crosses from a segment of one type to one of another, in value indices
+// of either graph.
 struct BorderTensor {
   int from_value = -1;
   int to_value = -1;
   bool gradient = false;
+
+  friend auto operator<=>(const BorderTensor&, const BorderTensor&) = default;
 };
 
 struct Border {
-  int from_segment = 0;  // the first pair of segments of these types
+  int from_segment = 0;  // the first pair of segments that it joins
   int to_segment = 0;
   std::vector<BorderTensor> tensors;
   // [configuration of from][configuration of to] -> programs that run there.

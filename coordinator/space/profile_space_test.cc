@@ -179,10 +179,37 @@ TEST_P(ProfileSpaceTest, KeysNameProgramsOnceAndForAll) {
 }
 
 TEST_P(ProfileSpaceTest, NoMoreProgramsThanCfpCounts) {
-  // 81 (108) per layer type, nine per border, three per block of the ends times
-  // the shardings of a shared embedding.
+  // 81 (108) per layer type, nine per tensor that crosses, three per block of
+  // the ends times the shardings of a shared embedding.
   EXPECT_LE(space_.segment_programs, 108 + 9 + 9);
-  EXPECT_LE(space_.resharding_programs, 3 * 9);
+  size_t tensors = 0;
+  for (const Border& it : space_.borders) tensors += it.tensors.size();
+  EXPECT_LE(space_.resharding_programs, static_cast<int>(tensors) * 9);
+}
+
+// The prologue of an encoder-decoder reaches segments of one type with other
+// tensors each.
+TEST_P(ProfileSpaceTest, ABorderHoldsWhatCrossesAtEachOfItsEdges) {
+  using Origins = std::set<std::pair<ir::ValueId, ir::ValueId>>;
+  for (const auto& [edge, index] : space_.edges) {
+    const SegmentGraph& from = analysis_.graphs[edge.first];
+    const SegmentGraph& to = analysis_.graphs[edge.second];
+    Origins priced;
+    for (const BorderTensor& it : space_.borders[index].tensors) {
+      priced.emplace(from.values[it.from_value].origin,
+                     to.values[it.to_value].origin);
+    }
+    Origins crossing;
+    for (const segmenter::BorderPair& exit : from.exits) {
+      for (const segmenter::BorderPair& entry : to.entries) {
+        const ir::ValueId value = from.values[exit.activation].origin;
+        if (to.values[entry.activation].origin == value) {
+          crossing.emplace(value, value);
+        }
+      }
+    }
+    EXPECT_EQ(priced, crossing) << edge.first << " to " << edge.second;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -190,7 +217,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Sample{"llama_tiny", {1, 2}}, Sample{"gpt2_tiny", {1, 2}},
                     Sample{"bert_tiny", {1, 2}}, Sample{"moe_tiny", {1, 2}},
                     Sample{"llama_tiny", {2, 2}}, Sample{"moe_tiny", {1, 4}},
-                    Sample{"convnet_tiny", {1, 2}},
+                    Sample{"t5_tiny", {1, 2}}, Sample{"convnet_tiny", {1, 2}},
                     Sample{"convnet_tiny", {2, 4}}),
     [](const auto& info) {
       return std::string(info.param.name) + "_" +
