@@ -205,6 +205,22 @@ class Selection::Round {
     }
   }
 
+  // Configurations of a type that are measured, however few programs are left.
+  int LeastOf(int type) const {
+    if (recipes_[type].twin >= 0) {
+      // Twins that cost far from the same hold work beside their blocks.
+      const double scale = estimated_.calibrations[type].scale;
+      const bool alike = scale * kMostOfTwin >= 1 && scale <= kMostOfTwin;
+      return alike ? kLeastOfTwin
+                   : static_cast<int>(space_.types[type].configurations.size());
+    }
+    const bool told_from_blocks =
+        !recipes_[type].sums.empty() &&
+        space::HasBlocks(selection_.analysis_,
+                         selection_.analysis_.types[type]);
+    return halves_.IsCut(type) || told_from_blocks ? kLeastWhole : 0;
+  }
+
   // How many more programs may be measured.
   int Left() const {
     std::unordered_set<std::string> first;
@@ -216,8 +232,7 @@ class Selection::Round {
     std::unordered_set<std::string> whole = wanted_;
     for (size_t t = 0; t < space_.types.size(); ++t) {
       const auto& configurations = space_.types[t].configurations;
-      least += halves_.IsCut(static_cast<int>(t)) ? kLeastWhole : 0;
-      least += recipes_[t].twin >= 0 ? kLeastOfTwin : 0;
+      least += LeastOf(static_cast<int>(t));
       for (const Configuration& it : configurations) {
         switches |= it.recompute ||
                     it.segment_switch != segmenter::SegmentSwitch::kNone;

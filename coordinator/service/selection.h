@@ -31,12 +31,15 @@
 namespace meshwright::service {
 
 // A plan measures at most this many programs, more where switches are open; and
-// kLeastWhole configurations of every type that was cut and kLeastOfTwin of one
-// that is told from another, if what comes first leaves less.
+// kLeastWhole configurations of every type that is told from its halves or
+// blocks and kLeastOfTwin of one that is told from another, if what comes first
+// leaves less. A twin that costs kMostOfTwin times the other, or so much less,
+// tells little of it: all of its configurations may be measured.
 inline constexpr int kMostPrograms = 60;
 inline constexpr int kMostWithSwitches = 120;
 inline constexpr int kLeastWhole = 6;
 inline constexpr int kLeastOfTwin = 3;
+inline constexpr double kMostOfTwin = 1.25;
 
 struct Decision {
   std::vector<const v1::Program*> measure;
