@@ -196,6 +196,7 @@ void Batch::Time(std::vector<Entry>& entries) {
     sets.push_back(entry.subject->buffer_sets());
   }
   timing::RoundRobin rounds(protocol_, sets);
+  if (request_.has_reference()) rounds.EndTogether();
   for (size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].failed) rounds.Abandon(static_cast<int>(i));
     if (entries[i].subject->program().timed_only()) {

@@ -78,17 +78,14 @@ void RoundRobin::EndPass() {
   }
   for (const int program : order_) {
     State& state = states_[program];
-    state.content =
-        state.companion ? OutOfBudget(state) : IsContent(state, best);
+    state.content = IsContent(state, best);
+    state.waits = state.companion || (together_ && state.content);
+    if (state.waits) state.content = OutOfBudget(state);
   }
-  if (!CompanionsAreAlone()) return;
-  for (State& state : states_) state.content |= state.companion;
-}
-
-bool RoundRobin::CompanionsAreAlone() const {
-  return std::all_of(states_.begin(), states_.end(), [](const State& it) {
-    return it.companion || it.content || it.abandoned;
-  });
+  const bool all = std::all_of(
+      states_.begin(), states_.end(),
+      [](const State& it) { return it.waits || it.content || it.abandoned; });
+  for (State& state : states_) state.content |= all;
 }
 
 bool RoundRobin::OutOfBudget(const State& state) const {
@@ -120,6 +117,7 @@ bool RoundRobin::IsContent(const State& state, absl::Duration best) const {
 }
 
 bool RoundRobin::ReopenTies() {
+  if (together_) return false;
   bool reopened = false;
   std::vector<std::pair<absl::Duration, int>> minima;
   for (size_t i = 0; i < states_.size(); ++i) {

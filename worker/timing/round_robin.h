@@ -14,10 +14,10 @@
 //
 // A companion is content when all others are: it tells how fast the machine was
 // while they ran, so it must not go on without what they leave in the caches.
-// When all are content, those whose minima nearly tie get further passes,
-// once. Nothing here runs or reads a clock: the caller asks Next(), runs, and
-// says how long it took.
-// Threads: one.
+// Together, none ends before all are content: of more samples a smaller minimum
+// is to be expected. Else, when all are content, those whose minima nearly tie
+// get further passes, once. Nothing here runs or reads a clock: the caller asks
+// Next(), runs, and says how long it took. Threads: one.
 #ifndef MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
 #define MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
 
@@ -42,6 +42,8 @@ class RoundRobin {
 
   // Makes a program a companion.
   void Accompany(int program) { states_[program].companion = true; }
+  // No program ends before the others.
+  void EndTogether() { together_ = true; }
 
   // The next run; none when every program is content or abandoned.
   std::optional<Turn> Next();
@@ -64,17 +66,18 @@ class RoundRobin {
     bool abandoned = false;
     bool tied_once = false;
     bool companion = false;
+    bool waits = false;  // takes its turns until the others are content
   };
 
   bool StartPass();
   void EndTurn();
   void EndPass();
   bool OutOfBudget(const State& state) const;
-  bool CompanionsAreAlone() const;
   bool IsContent(const State& state, absl::Duration best_first_pass) const;
   bool ReopenTies();
 
   Protocol protocol_;
+  bool together_ = false;
   std::vector<State> states_;
   std::vector<int> order_;  // programs of this pass
   size_t position_ = 0;     // in order_

@@ -164,6 +164,31 @@ TEST(RoundRobinTest, ACompanionThatTiesStartsNoFurtherPasses) {
             (std::vector<int>{12, 12}));
 }
 
+TEST(RoundRobinTest, TogetherAllTakeAsManySamples) {
+  Protocol protocol;
+  protocol.minimum_time = absl::Milliseconds(300);
+  RoundRobin rounds(protocol, {1, 1, 1});
+  rounds.EndTogether();
+  rounds.Accompany(0);
+  const Trace trace = Drive(rounds, 3, Constant({1, 10, 15}));
+  EXPECT_EQ(trace.samples, (std::vector<int>{28, 28, 28}));
+}
+
+TEST(RoundRobinTest, TogetherNeedsNoFurtherPassesForTies) {
+  RoundRobin rounds(Brief(), {1, 1});
+  rounds.EndTogether();
+  EXPECT_EQ(Drive(rounds, 2, Constant({10, 10})).samples,
+            (std::vector<int>{12, 12}));
+}
+
+TEST(RoundRobinTest, TogetherAProgramThatFailsHoldsNobodyUp) {
+  RoundRobin rounds(Brief(), {1, 1});
+  rounds.EndTogether();
+  rounds.Abandon(0);
+  EXPECT_EQ(Drive(rounds, 2, Constant({10, 20})).samples,
+            (std::vector<int>{0, 12}));
+}
+
 TEST(RoundRobinTest, NoProgramsNoTurns) {
   RoundRobin rounds(Brief(), {});
   EXPECT_FALSE(rounds.Next().has_value());
