@@ -250,8 +250,9 @@ class Extractor {
     }
   }
 
-  // A border activation and the gradient that crosses the same way back, by
-  // shape and canonical order.
+  // A border activation and the gradients that cross the same way back, by
+  // shape and canonical order: one for each first, then what is left. Several
+  // contractions of a reader, and several readers, send one each.
   void PairBorders(const std::vector<ValueId>& outputs) {
     Crossings leaving;   // gradients, by the segments that read them
     Crossings entering;  // gradients, by the segment they come from
@@ -275,6 +276,22 @@ class Extractor {
       const int g = entering.Take(DimsOf(x), Readers(x));
       if (g >= 0) graph_.exits.push_back({IndexOf(x), g});
     }
+    const auto pair_rest = [&](std::vector<BorderPair>& pairs,
+                               Crossings& crossings, const auto& beyond) {
+      const size_t firsts = pairs.size();
+      for (size_t i = 0; i < firsts; ++i) {
+        const int activation = pairs[i].activation;
+        const ValueId x = graph_.values[activation].origin;
+        while (true) {
+          const int g = crossings.Take(DimsOf(x), beyond(x));
+          if (g < 0) break;
+          pairs.push_back({activation, g});
+        }
+      }
+    };
+    pair_rest(graph_.entries, leaving,
+              [&](ValueId x) { return std::vector<int>{plan_.owner[x]}; });
+    pair_rest(graph_.exits, entering, [&](ValueId x) { return Readers(x); });
   }
 
   const std::vector<int64_t>& DimsOf(ValueId id) const {

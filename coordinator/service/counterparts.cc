@@ -82,7 +82,7 @@ class Matcher {
     for (const space::Border& other : known_.space.borders) {
       if (type(known_, other.from_segment) != types_[from] ||
           type(known_, other.to_segment) != types_[to] ||
-          other.tensors.size() != own.tensors.size()) {
+          other.tensors != own.tensors) {
         continue;
       }
       for (size_t a = 0; a < own.programs.size(); ++a) {

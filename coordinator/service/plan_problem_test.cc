@@ -51,7 +51,7 @@ class PlanProblemTest : public MeasuredTest {
     turned.to_segment = it.from_segment;
     for (const space::BorderTensor& tensor : it.tensors) {
       turned.tensors.push_back(
-          {tensor.to_value, tensor.from_value, tensor.gradient});
+          {tensor.to_value, tensor.from_value, tensor.gradients});
     }
     turned.programs.resize(it.programs[0].size());
     for (size_t b = 0; b < turned.programs.size(); ++b) {

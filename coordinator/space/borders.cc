@@ -1,5 +1,6 @@
 #include "coordinator/space/borders.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -13,13 +14,22 @@ using segmenter::SegmentGraph;
 
 std::vector<BorderTensor> Crossing(const SegmentGraph& from,
                                    const SegmentGraph& to) {
+  std::map<ir::ValueId, int> exits;
+  for (const segmenter::BorderPair& exit : from.exits) {
+    exits.emplace(from.values[exit.activation].origin, exit.activation);
+  }
   std::vector<BorderTensor> tensors;
   for (const segmenter::BorderPair& entry : to.entries) {
-    for (const segmenter::BorderPair& exit : from.exits) {
-      if (to.values[entry.activation].origin ==
-          from.values[exit.activation].origin) {
-        tensors.push_back({exit.activation, entry.activation, true});
-      }
+    const auto exit = exits.find(to.values[entry.activation].origin);
+    if (exit == exits.end()) continue;
+    const auto known = std::find_if(tensors.begin(), tensors.end(),
+                                    [&](const BorderTensor& it) {
+                                      return it.to_value == entry.activation;
+                                    });
+    if (known == tensors.end()) {
+      tensors.push_back({exit->second, entry.activation, 1});
+    } else {
+      ++known->gradients;
     }
   }
   return tensors;
@@ -49,10 +59,11 @@ int MakePrograms(const Analysis& analysis,
         const auto [found, added] =
             made.try_emplace({static_cast<int>(i), before, after}, -1);
         if (added) {
-          found->second = programs.Keep(
-              ReshardingProgram(shape, before, after, tensor.gradient, context),
-              absl::StrCat("resharding ", Describe(before), " to ",
-                           Describe(after)));
+          found->second =
+              programs.Keep(ReshardingProgram(shape, before, after,
+                                              tensor.gradients, context),
+                            absl::StrCat("resharding ", Describe(before),
+                                         " to ", Describe(after)));
         }
         border.programs[a][b].push_back(found->second);
       }

@@ -17,7 +17,7 @@ namespace meshwright::space {
 struct BorderTensor {
   int from_value = -1;
   int to_value = -1;
-  bool gradient = false;
+  int gradients = 0;  // that come back, of several contractions
 
   friend auto operator<=>(const BorderTensor&, const BorderTensor&) = default;
 };

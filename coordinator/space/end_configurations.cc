@@ -1,5 +1,6 @@
 #include "coordinator/space/end_configurations.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -73,9 +74,11 @@ class EndVariants {
     const auto match = [&](const auto& here, const auto& there) {
       for (const segmenter::BorderPair& a : here) {
         for (const segmenter::BorderPair& b : there) {
-          if (Graph(segment_).values[a.activation].origin ==
-              Graph(other).values[b.activation].origin) {
-            common.emplace_back(a.activation, b.activation);
+          const std::pair<int, int> pair = {a.activation, b.activation};
+          if (Graph(segment_).values[pair.first].origin ==
+                  Graph(other).values[pair.second].origin &&
+              std::find(common.begin(), common.end(), pair) == common.end()) {
+            common.push_back(pair);
           }
         }
       }

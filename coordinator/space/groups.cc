@@ -1,6 +1,7 @@
 #include "coordinator/space/groups.h"
 
 #include <algorithm>
+#include <set>
 
 namespace meshwright::space {
 namespace {
@@ -16,11 +17,13 @@ std::vector<GroupLink> Crossing(const Analysis& analysis, int type) {
     if (types[s] != type || types[s + 1] != type) continue;
     const SegmentGraph& from = analysis.graphs[s];
     const SegmentGraph& to = analysis.graphs[s + 1];
+    std::set<GroupLink> found;  // once, however many gradients come back
     for (const segmenter::BorderPair& entry : to.entries) {
       for (const segmenter::BorderPair& exit : from.exits) {
-        if (from.values[exit.activation].origin ==
-            to.values[entry.activation].origin) {
-          links.push_back({exit.activation, entry.activation});
+        const GroupLink link = {exit.activation, entry.activation};
+        if (from.values[link.exit].origin == to.values[link.entry].origin &&
+            found.insert(link).second) {
+          links.push_back(link);
         }
       }
     }

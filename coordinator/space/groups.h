@@ -19,6 +19,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_GROUPS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_GROUPS_H_
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ std::string RoleName(const GroupRole& role);
 struct GroupLink {
   int exit = -1;
   int entry = -1;
+
+  friend auto operator<=>(const GroupLink&, const GroupLink&) = default;
 };
 
 // What segments like this one hand on; nothing where there is no group: no run

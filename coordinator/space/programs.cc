@@ -44,7 +44,7 @@ Sharding SegmentAnnotation::Leaving(int value, const ir::Shape& shape,
 }
 
 v1::Program ReshardingProgram(const ir::Shape& shape, const Sharding& from,
-                              const Sharding& to, bool gradient,
+                              const Sharding& to, int gradients,
                               const KeyContext& context) {
   static const auto* const no_computations =
       new std::map<int64_t, const hlo::HloComputationProto*>();
@@ -54,14 +54,15 @@ v1::Program ReshardingProgram(const ir::Shape& shape, const Sharding& from,
   v1::Program program;
   const int64_t activation = writer.AddParameter(shape, before);
   *program.add_inputs() = BorderInput(shape, 1);
-  std::vector<int64_t> outputs;
-  if (gradient) {
-    const int64_t cotangent = writer.AddParameter(shape, after);
-    *program.add_inputs() = BorderInput(shape, 2);
-    outputs.push_back(writer.AddOp("copy", shape, {activation}, after));
+  std::vector<int64_t> cotangents;
+  for (int i = 0; i < gradients; ++i) {
+    cotangents.push_back(writer.AddParameter(shape, after));
+    *program.add_inputs() = BorderInput(shape, 2 + i);
+  }
+  std::vector<int64_t> outputs = {
+      writer.AddOp("copy", shape, {activation}, after)};
+  for (int64_t cotangent : cotangents) {
     outputs.push_back(writer.AddOp("copy", shape, {cotangent}, before));
-  } else {
-    outputs.push_back(writer.AddOp("copy", shape, {activation}, after));
   }
   program.set_hlo_module(writer.Finish(outputs, {}).SerializeAsString());
   program.set_num_partitions(static_cast<int>(DeviceCount(context.mesh)));

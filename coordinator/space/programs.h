@@ -71,10 +71,10 @@ v1::Program SegmentProgram(const segmenter::Analysis& analysis,
                            const KeyContext& context,
                            const ProgramExtent& extent = {});
 
-// Converts `shape` from one sharding to another and, with `gradient`, an equal
-// tensor back.
+// Converts `shape` from one sharding to another and `gradients` equal tensors
+// back.
 v1::Program ReshardingProgram(const ir::Shape& shape, const Sharding& from,
-                              const Sharding& to, bool gradient,
+                              const Sharding& to, int gradients,
                               const KeyContext& context);
 
 std::string ProgramKey(const v1::Program& program, const KeyContext& context);

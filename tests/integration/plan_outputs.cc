@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "coordinator/export/baselines.h"
 #include "coordinator/export/whole_model.h"
 #include "worker/runner/runner_process.h"
 
@@ -68,24 +67,34 @@ segmenter::StrategyRequest EverythingOpen() {
   return request;
 }
 
-absl::StatusOr<StepOutputs> RunPlans(const std::string& module,
-                                     const space::Mesh& mesh,
-                                     const segmenter::StrategyRequest& request,
-                                     int random_plans, uint64_t seed) {
-  StepOutputs out;
+absl::StatusOr<OpenedStep> OpenForPlans(
+    const std::string& module, const space::Mesh& mesh,
+    const segmenter::StrategyRequest& request, int random_plans,
+    uint64_t seed) {
+  OpenedStep step;
   ASSIGN_OR_RETURN(ir::Module loaded, ir::LoadModule(module));
-  ASSIGN_OR_RETURN(out.analysis,
+  ASSIGN_OR_RETURN(step.analysis,
                    segmenter::Analyze(std::move(loaded), mesh, request));
   space::KeyContext context;
   context.mesh = mesh;
   context.keeps_barriers = false;
-  const space::ProfileSpace space = BuildProfileSpace(out.analysis, context);
+  step.space = BuildProfileSpace(step.analysis, context);
+  step.plans = Plans(step.analysis, step.space, random_plans, seed);
+  return step;
+}
+
+absl::StatusOr<StepOutputs> RunPlans(const std::string& module,
+                                     const space::Mesh& mesh,
+                                     const segmenter::StrategyRequest& request,
+                                     int random_plans, uint64_t seed) {
+  ASSIGN_OR_RETURN(OpenedStep step,
+                   OpenForPlans(module, mesh, request, random_plans, seed));
+  StepOutputs out;
   v1::RunnerRequest job = OneRun(mesh);
   std::map<std::string, std::string> names;
-  for (const exporting::NamedChoice& plan :
-       Plans(out.analysis, space, random_plans, seed)) {
+  for (const exporting::NamedChoice& plan : step.plans) {
     v1::Program program =
-        exporting::WholeProgram(out.analysis, space, plan.choice);
+        exporting::WholeProgram(step.analysis, step.space, plan.choice);
     if (!names.emplace(program.key(), plan.name).second) continue;
     *job.add_programs() = std::move(program);
   }
@@ -97,6 +106,7 @@ absl::StatusOr<StepOutputs> RunPlans(const std::string& module,
         out.plans.push_back({names[event.result().key()], event.result()});
       },
       {}));
+  out.analysis = std::move(step.analysis);
   return out;
 }
 

@@ -7,12 +7,25 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "coordinator/export/baselines.h"
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/segmenter/strategy_request.h"
 #include "coordinator/space/sharding.h"
 #include "proto/v1/job.pb.h"
 
 namespace meshwright {
+
+// A step and the plans of it that a comparison takes.
+struct OpenedStep {
+  segmenter::Analysis analysis;
+  space::ProfileSpace space;
+  std::vector<exporting::NamedChoice> plans;
+};
+
+// The baselines and `random_plans` more. Errors: those of the analysis.
+absl::StatusOr<OpenedStep> OpenForPlans(
+    const std::string& module, const space::Mesh& mesh,
+    const segmenter::StrategyRequest& request, int random_plans, uint64_t seed);
 
 struct PlanOutputs {
   std::string plan;  // names of baselines, or "random"

@@ -12,6 +12,7 @@
 
 #include "coordinator/export/baselines.h"
 #include "coordinator/segmenter/test_steps.h"
+#include "tests/integration/plan_collectives.h"
 #include "tests/integration/plan_outputs.h"
 #include "worker/runner/runner_process.h"
 
@@ -75,6 +76,31 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(info.param.mesh[1]) +
              (info.param.open ? "_open" : "");
     });
+
+class CountedBytesTest : public testing::TestWithParam<const char*> {};
+
+// What no program of a plan sends has no price.
+TEST_P(CountedBytesTest, AreThoseThatTheStepSends) {
+  const auto plans =
+      CompareCollectives(segmenter::ReadSample(GetParam()), {1, 2},
+                         segmenter::StrategyRequest(), RandomPlans(),
+                         /*seed=*/20261122);
+  ASSERT_TRUE(plans.ok()) << plans.status();
+  EXPECT_GE(plans->size(), 3u);
+  for (const PlanCollectives& it : *plans) {
+    EXPECT_EQ(it.failure, "") << it.plan;
+    const SentBytes total = it.Total();
+    EXPECT_GT(total.step, 0) << it.plan;
+    EXPECT_NEAR(total.parts, total.step, 0.01 * total.step) << it.plan;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, CountedBytesTest,
+                         testing::Values("t5_tiny", "gpt2_tiny", "albert_tiny",
+                                         "convnet_tiny"),
+                         [](const auto& info) {
+                           return std::string(info.param);
+                         });
 
 // The gradient of a depthwise kernel in the prologue: a sum over the batch
 // beside an axis that holds copies of it.

@@ -1,0 +1,90 @@
+// Whether plans count what their steps send, for any number of steps.
+//
+//   build/release/bin/collectives_bench [--mesh 1x2] [--open] [--random 4]
+//       [--seed 1] [--most 0.1] FILE...
+//
+// Compiles every step with each baseline and each random plan, and all programs
+// that the plan's time is the sum of; prints per plan the bytes of collectives
+// of either, and the kinds that differ. The exit status is 1 if a plan counts
+// less than its step sends by more than --most of it.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+
+#include "base/file.h"
+#include "tests/integration/plan_collectives.h"
+#include "tests/integration/plan_outputs.h"
+
+namespace meshwright {
+namespace {
+
+struct Wanted {
+  space::Mesh mesh = {1, 2};
+  bool open = false;
+  int random_plans = 4;
+  uint64_t seed = 1;
+  double most = 0.1;
+};
+
+bool ReportPlan(const std::string& name, const PlanCollectives& plan,
+                double most) {
+  const SentBytes total = plan.Total();
+  const double missing =
+      total.step > 0 ? (total.step - total.parts) / total.step : 0;
+  std::printf("%-24s %-10s step %9.3f MB  parts %9.3f MB  missing %6.1f %%",
+              name.c_str(), plan.plan.c_str(), total.step * 1e-6,
+              total.parts * 1e-6, missing * 100);
+  for (const auto& [kind, bytes] : plan.by_kind) {
+    if (std::abs(bytes.step - bytes.parts) > 0.01 * total.step) {
+      std::printf("  %s %.3f %.3f", kind.c_str(), bytes.step * 1e-6,
+                  bytes.parts * 1e-6);
+    }
+  }
+  std::printf("  %s\n", plan.failure.c_str());
+  return missing <= most && plan.failure.empty();
+}
+
+bool Report(const std::string& path, const Wanted& wanted) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const auto bytes = base::ReadFile(path);
+  const auto plans =
+      !bytes.ok()
+          ? bytes.status()
+          : CompareCollectives(
+                *bytes, wanted.mesh,
+                wanted.open ? EverythingOpen() : segmenter::StrategyRequest(),
+                wanted.random_plans, wanted.seed);
+  if (!plans.ok()) {
+    std::printf("%-24s %s\n", name.c_str(), plans.status().ToString().c_str());
+    return false;
+  }
+  bool good = true;
+  for (const PlanCollectives& it : *plans) {
+    good &= ReportPlan(name, it, wanted.most);
+  }
+  std::fflush(stdout);
+  return good;
+}
+
+}  // namespace
+}  // namespace meshwright
+
+int main(int argc, char** argv) {
+  meshwright::Wanted wanted;
+  std::vector<std::string> files;
+  CLI::App app("compares what plans count with what their steps send");
+  app.add_option("--mesh", wanted.mesh, "devices per axis")
+      ->delimiter('x')
+      ->allow_extra_args(false);  // what follows it are files
+  app.add_flag("--open", wanted.open, "open every switch and outer axes");
+  app.add_option("--random", wanted.random_plans, "random plans");
+  app.add_option("--seed", wanted.seed, "which ones");
+  app.add_option("--most", wanted.most, "share that may be missing");
+  app.add_option("files", files, "training steps")->required();
+  CLI11_PARSE(app, argc, argv);
+  bool good = true;
+  for (const std::string& file : files) {
+    good &= meshwright::Report(file, wanted);
+  }
+  return good ? 0 : 1;
+}
