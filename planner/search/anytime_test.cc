@@ -133,5 +133,28 @@ TEST(AnytimeTest, HoldsAtAnyDeadline) {
   }
 }
 
+// The plan of fewest bytes has a transient too large; one of more bytes fits.
+// Stopped in between, the search must not say that nothing does.
+TEST(AnytimeTest, StoppedBeforeTheLeastMemoryItDoesNotSayThatNothingFits) {
+  PlanProblem problem;
+  problem.types = {{"node",
+                    {{Picoseconds(1), 10, 0, 100},
+                     {Picoseconds(2), 50, 0, 0},
+                     {Picoseconds(0), 200, 0, 0}}}};
+  problem.nodes = {{.type = 0}};
+  problem.memory_limit_bytes = 60;
+  const auto whole = Solve(problem);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  ASSERT_EQ(whole->plan->peak_bytes, 50);
+  std::stop_source source;
+  source.request_stop();
+  const auto stopped = Solve(problem, {.stop = source.get_token()});
+  if (stopped.ok()) {
+    EXPECT_FALSE(stopped->least_memory_bytes.has_value());
+  } else {
+    EXPECT_EQ(stopped.status().code(), absl::StatusCode::kResourceExhausted);
+  }
+}
+
 }  // namespace
 }  // namespace meshwright::search

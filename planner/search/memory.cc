@@ -163,7 +163,10 @@ LeastMemory FindLeastMemory(const Graph& graph,
   bool is_first = true;
   // From the largest transient down; a plan's own transient is the next bound.
   for (auto bound = transients.rbegin(); bound != transients.rend();) {
-    if (!best.slots.empty() && until()) break;
+    if (!best.slots.empty() && until()) {
+      best.is_exact = false;
+      break;
+    }
     // A plan whose largest transient is this one needs that much.
     if (SaturatingAdd(frugal.Bytes(*bound), *bound) >= best.peak_bytes) {
       ++bound;
