@@ -1,7 +1,7 @@
 // The search on problems shaped like models, free and under memory limits.
 //
 //   build/release/bin/search_bench [chains|deep|graphs|ops|shapes] [SECONDS
-//                                  [DATA]]
+//                                  [ONLY]]
 //
 // One line for every family, depth and kind of data: the worst over seeds and
 // limits at 5, 25, 50, 75 and 95 % of the way from the least memory to that of
@@ -9,8 +9,8 @@
 // no JSON, in CPU time of the thread, so that what else the machine does counts
 // for little. `gap` is what the answer leaves unproved. SECONDS, of CPU time
 // too, are given to every limited search; without them each is given what is
-// asked of it. DATA is the one kind of data that chains and graphs take
-// ("knapsack"); without it they take all.
+// asked of it. ONLY is the one kind of data that chains and graphs take
+// ("knapsack"), or a part of a shape's name ("tied"); without it all are run.
 #include <pthread.h>
 
 #include <algorithm>
@@ -202,9 +202,11 @@ void Operations(double seconds) {
   }
 }
 
-void Shapes(std::optional<double> seconds) {
+void Shapes(std::optional<double> seconds, std::string_view only) {
   PrintHead("other shapes");
-  const auto measure = [&](const char* what, const PlanProblem& problem) {
+  const auto measure = [&](const std::string& what,
+                           const PlanProblem& problem) {
+    if (what.find(only) == std::string::npos) return;
     Measure(
         what, 1, [&](uint64_t) { return problem; }, seconds);
   };
@@ -215,15 +217,16 @@ void Shapes(std::optional<double> seconds) {
   measure("U-Net, 40 x 81", UNet(40, 81, false));
   measure("U-Net with embedding, 40 x 27", UNet(40, 27, true));
   measure("dense, 12 x 27", Dense(12, 27));
-  Worst free;
   for (const int64_t depth : {24, 1000, 100'000}) {
     for (const bool unsettled : {false, true}) {
+      const std::string what = std::to_string(depth) + " layers, free" +
+                               (unsettled ? ", unsettled" : "");
+      if (what.find(only) == std::string::npos) continue;
       Worst one;
       one.Add(Solved(
           unsettled ? Unsettled(depth) : Transformer(depth, 81, Data::kNoisy),
           std::nullopt));
-      one.Print(std::to_string(depth) + " layers, free" +
-                (unsettled ? ", unsettled" : ""));
+      one.Print(what);
     }
   }
 }
@@ -248,6 +251,6 @@ int main(int argc, char** argv) {
   }
   if (all || family == "graphs") Graphs(seconds.value_or(5), only);
   if (all || family == "ops") Operations(seconds.value_or(5));
-  if (all || family == "shapes") Shapes(seconds.value_or(5));
+  if (all || family == "shapes") Shapes(seconds.value_or(5), only);
   return 0;
 }
