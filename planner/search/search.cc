@@ -151,10 +151,9 @@ class Solver {
   void Prove(const MinSumResult& fastest, int64_t limit, Incumbent& incumbent,
              Answer& answer) {
     if (until_()) return;
-    if (const auto line = ToLine(graph_, components_); line.has_value()) {
+    if (SolveLimitedLine(graph_, components_, limit, fastest, effort_, until_,
+                         incumbent)) {
       answer.solver += " + detours";
-      SolveLimitedLine(graph_, components_, *line, limit, fastest, effort_,
-                       until_, incumbent);
       if (incumbent.lower_bound == incumbent.time || until_()) return;
     }
     answer.solver += " + labels";
