@@ -149,11 +149,19 @@ TEST(AnytimeTest, StoppedBeforeTheLeastMemoryItDoesNotSayThatNothingFits) {
   std::stop_source source;
   source.request_stop();
   const auto stopped = Solve(problem, {.stop = source.get_token()});
-  if (stopped.ok()) {
-    EXPECT_FALSE(stopped->least_memory_bytes.has_value());
-  } else {
-    EXPECT_EQ(stopped.status().code(), absl::StatusCode::kResourceExhausted);
-  }
+  ASSERT_TRUE(stopped.ok()) << stopped.status();
+  ASSERT_TRUE(stopped->plan.has_value());
+  EXPECT_EQ(stopped->plan->peak_bytes, 50);
+
+  // Where pairs are forbidden, it may not know.
+  problem.nodes.push_back({.type = 0});
+  problem.tables = {{3, 3, {}}};
+  problem.tables[0].entries.assign(9, Picoseconds(0));
+  problem.tables[0].entries[2].reset();
+  problem.edges = {{0, 1, 0}};
+  problem.memory_limit_bytes = 110;
+  const auto unknown = Solve(problem, {.stop = source.get_token()});
+  EXPECT_EQ(unknown.status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ class Parts {
       return;
     }
     LeastMemory least =
-        FindLeastMemory(part.graph, part.components, effort_, until_);
+        FindLeastMemory(part.graph, part.components, limit_, effort_, until_);
     if (least.bound_bytes > limit_) part.bound = kNever;
     if (least.slots.empty() || least.peak_bytes > limit_) return;
     Search(part, fastest, least.slots);

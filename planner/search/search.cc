@@ -113,7 +113,8 @@ class Solver {
  private:
   absl::Status Limit(const MinSumResult& fastest, int64_t limit,
                      Answer& answer) {
-    LeastMemory least = FindLeastMemory(graph_, components_, effort_, until_);
+    LeastMemory least =
+        FindLeastMemory(graph_, components_, limit, effort_, until_);
     if (least.slots.empty()) {
       return absl::OutOfRangeError(
           "every plan needs more bytes than can be added up");
