@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMostAmount = int64_t{1} << 60;
 constexpr int32_t kMostUnits = 1 << 28;
-constexpr int64_t kMostWork = 20'000'000;  // cells looked at
+constexpr int64_t kMostWork = 40'000'000;  // cells looked at
 
 Cost LeastOf(const std::vector<Cost>& costs) {
   return *std::min_element(costs.begin(), costs.end());

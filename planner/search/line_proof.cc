@@ -11,6 +11,9 @@ namespace {
 
 constexpr int64_t kCells[] = {512, 4096};  // of sharper bounds, in turn
 
+// Bounds are made for searches that go this part farther above the least.
+constexpr Cost kFartherPart = 8;
+
 // Empty where the plan takes what the block no longer has.
 Walk WalkOf(const Block& block, const std::vector<int>& slots) {
   Walk walk;
@@ -74,11 +77,16 @@ bool LineProof::Look(Cost most, int64_t most_candidates, const Effort& effort,
   return detours_->Search(most, most_candidates, until);
 }
 
-// Makes the bounds of the level; where they cannot be made, those below.
+// Makes the bounds of the level, for some searches to come too; where they
+// cannot be made, those below.
 void LineProof::Sharpen(Cost most, const Until& until) {
-  while (level_ > 0 && !detours_->Sharpen(most, kCells[level_ - 1], until)) {
+  if (level_ == sharp_level_ && most <= sharp_most_) return;
+  sharp_most_ = most + (most - detours_->bound()) / kFartherPart;
+  while (level_ > 0 &&
+         !detours_->Sharpen(sharp_most_, kCells[level_ - 1], until)) {
     most_level_ = --level_;
   }
+  sharp_level_ = level_;
 }
 
 }  // namespace meshwright::search

@@ -45,8 +45,10 @@ class LineProof {
   const Line line_;
   std::vector<std::vector<Loop>> loops_;  // by block
   std::unique_ptr<Detours> detours_;
-  int level_ = 0;       // of sharper bounds, from 1 on; 0: none
-  int most_level_ = 0;  // that can be made
+  int level_ = 0;        // of sharper bounds, from 1 on; 0: none
+  int most_level_ = 0;   // that can be made
+  int sharp_level_ = 0;  // of the bounds made, and how far they go
+  Cost sharp_most_ = 0;
 };
 
 }  // namespace meshwright::search
