@@ -47,7 +47,8 @@ class Costs {
   int64_t SaveNeed(int s, int t) const {
     return std::max(save_forward_[s] + Gradient(t), save_backward_[s]);
   }
-  // The second of the two alone.
+  // The first of the two without the gradient, and the second.
+  int64_t ForwardNeed(int s) const { return save_forward_[s]; }
   int64_t BackwardNeed(int s) const { return save_backward_[s]; }
   // What the forwards of stages s .. k-1 need that keep at k, without the
   // gradient: the step of Keep at k = s + 1, then the largest so far.

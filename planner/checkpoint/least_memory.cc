@@ -4,30 +4,51 @@
 
 namespace meshwright::checkpoint {
 
+namespace {
+
+std::vector<int64_t> SavedBefore(const Costs& costs) {
+  std::vector<int64_t> before = {0};
+  for (int s = 0; s + 1 < costs.stages(); ++s) {
+    before.push_back(before.back() + costs.saved(s));
+  }
+  return before;
+}
+
+}  // namespace
+
 LeastMemory::LeastMemory(const Costs& costs)
     : costs_(costs),
-      least_(std::make_unique_for_overwrite<int64_t[]>(costs.intervals())),
-      full_(std::make_unique_for_overwrite<int64_t[]>(costs.intervals())),
+      saved_before_(SavedBefore(costs)),
+      savings_(Savings()),
+      keepings_(Keepings()),
       steps_(costs.stages() + 1),
-      unsettled_(costs.stages()) {
-  const int n = costs.stages();
-  for (int s = n - 1; s >= 0; --s) {
-    int64_t* const least = &least_[costs.Index(s, s)] - s;
-    int64_t* const full = &full_[costs.Index(s, s)] - s;
-    const int64_t* const later =
-        s + 1 < n ? &full_[costs.Index(s + 1, s + 1)] - (s + 1) : nullptr;
-    least[s] = full[s] = costs.SaveNeed(s, s);
-    int64_t step = 0;
-    for (int t = s + 1; t < n; ++t) {
-      full[t] = std::max(costs.SaveNeed(s, t), costs.saved(s) + later[t]);
-      step = std::max(step, costs.KeepStep(s, t));
-      least[t] = std::max({least[t - 1], step + costs.Gradient(t),
-                           costs.act(t) + costs.SaveNeed(t, t)});
-    }
+      unsettled_(costs.stages()) {}
+
+std::vector<LeastMemory::Saving> LeastMemory::Savings() const {
+  std::vector<Saving> savings;
+  for (int s = 0; s < costs_.stages(); ++s) {
+    savings.push_back({saved_before_[s] + costs_.ForwardNeed(s),
+                       saved_before_[s] + costs_.BackwardNeed(s)});
   }
+  return savings;
+}
+
+// No forward goes before that of the first stage, which nobody asks for; and
+// no forward has a gradient of its own stage.
+std::vector<LeastMemory::Keeping> LeastMemory::Keepings() const {
+  std::vector<Keeping> keepings;
+  for (int s = 0; s < costs_.stages(); ++s) {
+    keepings.push_back({.forward = s == 0 ? 0 : costs_.KeepStep(s - 1, s + 1),
+                        .gradient = costs_.Gradient(s),
+                        .turn = costs_.act(s) + costs_.SaveNeed(s, s)});
+  }
+  return keepings;
 }
 
 bool LeastMemory::Settle(const problem::Interrupt& interrupt) {
+  if (least_ == nullptr) {
+    least_ = std::make_unique_for_overwrite<int64_t[]>(costs_.intervals());
+  }
   for (; unsettled_ > 0; --unsettled_) {
     if (interrupt.Requested()) return false;
     SettleRow(unsettled_ - 1);
@@ -38,6 +59,7 @@ bool LeastMemory::Settle(const problem::Interrupt& interrupt) {
 void LeastMemory::SettleRow(int s) {
   const int n = costs_.stages();
   int64_t* const least = &least_[costs_.Index(s, s)] - s;
+  least[s] = costs_.SaveNeed(s, s);
   int64_t step = 0;
   int64_t alone = costs_.BackwardNeed(s);  // the largest of one in its turn
   for (int t = s + 1; t < n; ++t) {
@@ -57,10 +79,10 @@ int64_t LeastMemory::Searched(int s, int t, int64_t needs, int64_t most) const {
   int64_t best = std::min(
       most, std::max(costs_.SaveNeed(s, t), costs_.saved(s) + least(s + 1, t)));
   const int64_t gradient = costs_.Gradient(t);
+  const int64_t* const row = &least_[costs_.Index(s, s)] - s;
   for (int k = s + 1; k < t && best > needs; ++k) {
     if (steps_[k] + gradient >= best) break;
-    const int64_t parts =
-        std::max(costs_.act(k) + least(k, t), least(s, k - 1));
+    const int64_t parts = std::max(costs_.act(k) + least(k, t), row[k - 1]);
     best = std::min(best, std::max(parts, steps_[k] + gradient));
   }
   return best;

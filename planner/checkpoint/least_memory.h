@@ -12,16 +12,20 @@
 //
 // No schedule takes less, so where keeping nothing takes as much, and it mostly
 // does, nothing is searched.
-// Cost: the square of the stages; Settle's, where little is settled by needs(),
-// the cube, some 0.5 s for 1,200.
+// Both full() and what keeping nothing takes are largest figures of ranges of
+// stages, so until Settle there is nothing to fill.
+// Cost: stages times their logarithm; Settle's the square, where little is
+// settled by needs() the cube, some 0.5 s for 1,200.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_LEAST_MEMORY_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_LEAST_MEMORY_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "planner/checkpoint/costs.h"
+#include "planner/checkpoint/ranges.h"
 #include "planner/problem/interrupt.h"
 
 namespace meshwright::checkpoint {
@@ -34,16 +38,59 @@ class LeastMemory {
   // Makes every least(s, t) exact; false if interrupted before.
   bool Settle(const problem::Interrupt& interrupt = {});
 
-  int64_t least(int s, int t) const { return least_[costs_.Index(s, t)]; }
-  int64_t full(int s, int t) const { return full_[costs_.Index(s, t)]; }
+  int64_t least(int s, int t) const {
+    return s < unsettled_ ? KeepingNothing(s, t) : least_[costs_.Index(s, t)];
+  }
+  int64_t full(int s, int t) const {
+    const Saving saving = savings_.Of(s, t);
+    return std::max(saving.forward + costs_.Gradient(t), saving.backward) -
+           saved_before_[s];
+  }
 
  private:
+  // Saving all stages of a range: the most that any takes beside all saved
+  // since the first stage of all.
+  struct Saving {
+    int64_t forward = 0;  // without the gradient
+    int64_t backward = 0;
+
+    Saving With(const Saving& later) const {
+      return {std::max(forward, later.forward),
+              std::max(backward, later.backward)};
+    }
+  };
+  // Keeping nothing: what some stages of a range take.
+  struct Keeping {
+    int64_t forward = 0;   // a forward, from one kept earlier
+    int64_t gradient = 0;  // live while [.., t] runs forward
+    int64_t both = 0;      // a forward and the gradient of a later stage
+    int64_t turn = 0;      // a stage by itself, kept at
+
+    Keeping With(const Keeping& later) const {
+      return {std::max(forward, later.forward),
+              std::max(gradient, later.gradient),
+              std::max({both, later.both, forward + later.gradient}),
+              std::max(turn, later.turn)};
+    }
+  };
+
+  std::vector<Saving> Savings() const;
+  std::vector<Keeping> Keepings() const;
+  int64_t KeepingNothing(int s, int t) const {
+    if (s == t) return costs_.SaveNeed(s, s);
+    const Keeping keeping = keepings_.Of(s + 1, t);
+    return std::max({costs_.SaveNeed(s, s),
+                     costs_.KeepStep(s, s + 1) + keeping.gradient, keeping.both,
+                     keeping.turn});
+  }
   void SettleRow(int s);
   int64_t Searched(int s, int t, int64_t needs, int64_t most) const;
 
   const Costs& costs_;
-  const std::unique_ptr<int64_t[]> least_;  // by interval
-  const std::unique_ptr<int64_t[]> full_;
+  std::vector<int64_t> saved_before_;  // by stage
+  const Ranges<Saving> savings_;
+  const Ranges<Keeping> keepings_;
+  std::unique_ptr<int64_t[]> least_;  // by interval, of settled rows
   std::vector<int64_t> steps_;  // of one s: the largest KeepStep up to each k
   int unsettled_;               // rows before it are
 };

@@ -133,5 +133,36 @@ TEST(AnytimeTest, HoldsAtAnyDeadline) {
   }
 }
 
+// The plan of fewest bytes has a transient too large; one of more bytes fits.
+// Stopped in between, the search must not say that nothing does.
+TEST(AnytimeTest, StoppedBeforeTheLeastMemoryItDoesNotSayThatNothingFits) {
+  PlanProblem problem;
+  problem.types = {{"node",
+                    {{Picoseconds(1), 10, 0, 100},
+                     {Picoseconds(2), 50, 0, 0},
+                     {Picoseconds(0), 200, 0, 0}}}};
+  problem.nodes = {{.type = 0}};
+  problem.memory_limit_bytes = 60;
+  const auto whole = Solve(problem);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  ASSERT_EQ(whole->plan->peak_bytes, 50);
+  std::stop_source source;
+  source.request_stop();
+  const auto stopped = Solve(problem, {.stop = source.get_token()});
+  ASSERT_TRUE(stopped.ok()) << stopped.status();
+  ASSERT_TRUE(stopped->plan.has_value());
+  EXPECT_EQ(stopped->plan->peak_bytes, 50);
+
+  // Where pairs are forbidden, it may not know.
+  problem.nodes.push_back({.type = 0});
+  problem.tables = {{3, 3, {}}};
+  problem.tables[0].entries.assign(9, Picoseconds(0));
+  problem.tables[0].entries[2].reset();
+  problem.edges = {{0, 1, 0}};
+  problem.memory_limit_bytes = 110;
+  const auto unknown = Solve(problem, {.stop = source.get_token()});
+  EXPECT_EQ(unknown.status().code(), absl::StatusCode::kResourceExhausted);
+}
+
 }  // namespace
 }  // namespace meshwright::search

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMostAmount = int64_t{1} << 60;
 constexpr int32_t kMostUnits = 1 << 28;
-constexpr int64_t kMostWork = 20'000'000;  // cells looked at
+constexpr int64_t kMostWork = 40'000'000;  // cells looked at
 
 Cost LeastOf(const std::vector<Cost>& costs) {
   return *std::min_element(costs.begin(), costs.end());
@@ -20,6 +20,40 @@ std::pair<int64_t, int64_t> Bezout(int64_t a, int64_t b) {
   if (b == 0) return {1, 0};
   const auto [x, y] = Bezout(b, a % b);
   return {y, x - a / b * y};
+}
+
+// To the least of what they are and of what is `more` than `from`, but not
+// below `floor`. Whether that lowered any.
+__attribute__((always_inline)) inline bool LowerEach(const int32_t* from,
+                                                     int64_t count,
+                                                     int32_t more,
+                                                     int32_t floor,
+                                                     int32_t* cells) {
+  int32_t fallen = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int32_t less = std::min(cells[i], std::max(floor, from[i] + more));
+    fallen |= cells[i] - less;
+    cells[i] = less;
+  }
+  return fallen != 0;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) bool LowerEachWide(const int32_t* from,
+                                                   int64_t count, int32_t more,
+                                                   int32_t floor,
+                                                   int32_t* cells) {
+  return LowerEach(from, count, more, floor, cells);
+}
+#endif
+
+bool LowerCells(const int32_t* from, int64_t count, int32_t more, int32_t floor,
+                int32_t* cells) {
+#if defined(__x86_64__)
+  static const bool is_wide = __builtin_cpu_supports("avx2");
+  if (is_wide) return LowerEachWide(from, count, more, floor, cells);
+#endif
+  return LowerEach(from, count, more, floor, cells);
 }
 
 // The least priced time with which each vertex of the block is reached, in any
@@ -149,22 +183,14 @@ void Leftover::PlaceVertices(const Block& block, const std::vector<Loop>& loops,
 bool Leftover::Lower(Cost cost, const Shift& shift, const Cells& after,
                      int32_t floor, Cells& cells) const {
   const int32_t more = Units(cost - shift.back);
-  int32_t fallen = 0;
-  const auto lower = [&](int64_t begin, int64_t end, int64_t from) {
-    const int32_t* const source = after.data() + from;
-    int32_t* const target = cells.data() + begin;
-    int32_t sum = 0;
-    for (int64_t i = 0; i < end - begin; ++i) {
-      const int32_t less =
-          std::min(target[i], std::max(floor, source[i] + more));
-      sum |= target[i] - less;
-      target[i] = less;
-    }
-    fallen |= sum;
-  };
-  lower(0, shift.cells, count_ - shift.cells);
-  lower(shift.cells, count_, 0);
-  return fallen != 0;
+  const int32_t* const from = after.data();
+  int32_t* const to = cells.data();
+  const int64_t rest = count_ - shift.cells;
+  const bool falls_below =
+      LowerCells(from + rest, shift.cells, more, floor, to);
+  const bool falls_above =
+      LowerCells(from, rest, more, floor, to + shift.cells);
+  return falls_below || falls_above;
 }
 
 int32_t Leftover::Units(Cost cost) const {

@@ -3,434 +3,153 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <utility>
 
-#include "planner/search/bracket.h"
-#include "planner/search/detours.h"
-#include "planner/search/fill_room.h"
-#include "planner/search/improve.h"
-#include "planner/search/line_prices.h"
-#include "planner/search/loops.h"
-#include "planner/search/narrow.h"
+#include "planner/search/blocks.h"
+#include "planner/search/line_search.h"
+#include "planner/search/settle.h"
 
 namespace meshwright::search {
 namespace {
 
-using problem::SaturatingAdd;
+constexpr int64_t kMostSettings = 100;
 
-constexpr int kMostRounds = 40;
-constexpr int kFewRounds = 4;  // of a range that will be halved
-// Detours first look for plans a small part of the bound above it, then
-// farther.
-constexpr Cost kFirstPart = 1 << 20;
-constexpr Cost kFarther = 3;
-constexpr Cost kNotSoFar = 2;  // where that meant many labels
-constexpr int64_t kFewCandidates = 1000;
-constexpr int64_t kCells[] = {512, 4096};  // of sharper bounds, in turn
-constexpr int kFirstTries = 10;
-
-// A plan, as a line over prices.
-struct Side {
-  Point point;
-  std::vector<int> slots;
-};
-
-// What proves a range: borrows its own parts.
-struct Proof {
+// A line and its search.
+struct Part {
+  Graph graph;
+  std::vector<Component> components;
   Line line;
-  std::vector<std::vector<Loop>> loops;
-  std::unique_ptr<Detours> detours;
-  int level = 0;  // of kCells, from 1 on; 0: bounds are not sharpened
-  int most_level = std::ssize(kCells);
-};
+  std::unique_ptr<LineSearch> search;
+  Cost bound = 0;  // before there is a search
 
-// Plans whose largest transient is between two values.
-struct Range {
-  int low = 0;  // indices of transients
-  int high = 0;
-  Cost bound = 0;
-  int64_t price = 0;
-  Cost reach = 0;  // above the bound, to be looked at
-  Side fast;       // of too many bytes
-  Side small;      // of few enough
-  std::shared_ptr<Proof> proof;
-
-  bool operator<(const Range& other) const {  // the least bound on top
-    return std::pair(bound, low) > std::pair(other.bound, other.low);
+  Cost Bound() const {
+    return search != nullptr ? std::max(bound, search->bound()) : bound;
   }
 };
 
-class LineSearch {
+class Parts {
  public:
-  LineSearch(const Graph& graph, const std::vector<Component>& components,
-             const Line& line, int64_t limit_bytes, const Effort& effort,
-             const Until& until, Incumbent& incumbent)
-      : graph_(graph),
-        components_(components),
-        line_(line),
-        model_(LaidOutModel(graph)),
-        alone_(Narrow(model_, {})),
-        limit_(limit_bytes),
+  Parts(int64_t limit_bytes, const Effort& effort, const Until& until,
+        Incumbent& incumbent)
+      : limit_(limit_bytes),
         effort_(effort),
         until_(until),
-        incumbent_(incumbent),
-        costs_(TimeCosts(graph)) {
-    const int64_t least = LeastTransient(graph);
-    int64_t bytes = 1;
-    for (const Block& block : line) {
-      const int64_t most =
-          *std::max_element(block.bytes.begin(), block.bytes.end());
-      bytes =
-          SaturatingAdd(bytes, problem::SaturatingMultiply(block.copies, most));
-      for (const int64_t transient : block.transient) {
-        transients_.push_back(std::max(transient, least));
-      }
-    }
-    dearest_ = PriceBetween(kNever / 8, bytes);
-    std::sort(transients_.begin(), transients_.end());
-    transients_.erase(std::unique(transients_.begin(), transients_.end()),
-                      transients_.end());
+        incumbent_(incumbent) {}
+
+  // The graph itself, whose fastest plan is known; the incumbent is one of its.
+  void AddWhole(const Graph& graph, const std::vector<Component>& components,
+                Line line, const MinSumResult& fastest) {
+    Part& part = Add(graph, components, std::move(line));
+    part.bound = fastest.bound;
+    Search(part, fastest, incumbent_.slots);
   }
 
-  void Run(const MinSumResult& fastest) {
-    Range root{.high = static_cast<int>(transients_.size()) - 1,
-               .bound = incumbent_.lower_bound,
-               .fast = SideOf(fastest.slots),
-               .small = SideOf(incumbent_.slots)};
-    root.price = NextPrice(root);
-    Price(root);
-    if (root.bound < incumbent_.time) Dive(std::move(root));
-    while (!open_.empty() && open_.top().bound < incumbent_.time &&
-           candidates_ <= effort_.candidates && !until_()) {
-      Range range = open_.top();
-      open_.pop();
-      if (range.low == range.high) {
-        Prove(range);
-        Keep(std::move(range));
-      } else {
-        auto [lower, upper] = Halves(range);
-        Keep(std::move(lower));
-        Keep(std::move(upper));
-      }
+  // A graph of which one variable or another is settled.
+  Part& Add(Graph graph, std::vector<Component> components, Line line) {
+    return *parts_.emplace_back(std::make_unique<Part>(
+        Part{std::move(graph), std::move(components), std::move(line)}));
+  }
+
+  // Prices the parts of which nothing is known yet.
+  void Begin() {
+    for (const auto& part : parts_) Begin(*part);
+  }
+
+  void Run() {
+    std::sort(parts_.begin(), parts_.end(), [](const auto& a, const auto& b) {
+      return a->Bound() < b->Bound();
+    });
+    for (const auto& part : parts_) {
+      if (part->search == nullptr) continue;
+      if (part->Bound() < incumbent_.time) part->search->Dive();
+      break;
     }
-    Cost bound = std::min(incumbent_.time, given_up_);
-    if (!open_.empty()) bound = std::min(bound, open_.top().bound);
+    while (candidates_ <= effort_.candidates && !until_()) {
+      Part* const next = Next();
+      if (next == nullptr) break;
+      next->search->Step();
+    }
+    Cost bound = incumbent_.time;
+    for (const auto& part : parts_) bound = std::min(bound, part->Bound());
     incumbent_.lower_bound = std::max(incumbent_.lower_bound, bound);
   }
 
  private:
-  // Both priced.
-  std::pair<Range, Range> Halves(const Range& range) {
-    std::pair<Range, Range> halves(range, range);
-    halves.first.high = (range.low + range.high) / 2;
-    halves.second.low = halves.first.high + 1;
-    Price(halves.first);
-    Price(halves.second);
-    return halves;
-  }
-
-  void Keep(Range range) {
-    if (range.bound < incumbent_.time) open_.push(std::move(range));
-  }
-
-  // For a good plan early: the better half of the better half, and the first
-  // that detours find in it.
-  void Dive(Range range) {
-    while (range.low < range.high && !until_()) {
-      auto [better, worse] = Halves(range);
-      if (worse.bound < better.bound) std::swap(better, worse);
-      Keep(std::move(worse));
-      range = std::move(better);
-    }
-    for (int i = 0; i < kFirstTries && range.bound < incumbent_.time; ++i) {
-      if (range.low < range.high || until_()) break;
-      const Cost time = incumbent_.time;
-      Prove(range);
-      if (range.proof != nullptr && incumbent_.time < time) break;
-    }
-    Keep(std::move(range));
-  }
-
-  int64_t RoomOf(const Range& range) const {
-    return limit_ - transients_[range.low];
-  }
-
-  int64_t NextPrice(const Range& range) const {
-    const Point& small = range.small.point;
-    const Point& fast = range.fast.point;
-    return std::min(dearest_, PriceBetween(small.time - fast.time,
-                                           fast.bytes - small.bytes));
-  }
-
-  // Raises the bound by better prices, and mixes the plans they lead to.
-  void Price(Range& range) {
-    if (RoomOf(range) < 0) {
-      range.bound = kNever;
+  void Begin(Part& part) {
+    const MinSumResult fastest = MinSum(part.graph, part.components,
+                                        TimeCosts(part.graph), effort_, until_);
+    part.bound = fastest.bound;
+    if (part.bound >= incumbent_.time || until_()) return;
+    if (FootprintOf(part.graph, fastest.slots).peak() <= limit_) {
+      Take(part, fastest);
       return;
     }
-    const bool is_root = range.low == 0 &&
-                         range.high + 1 == static_cast<int>(transients_.size());
-    const int most = is_root ? kMostRounds : kFewRounds;
-    Bracket bracket(range.fast.point, range.small.point, range.price, dearest_);
-    int64_t price = range.price;
-    for (int round = 0; round < most; ++round) {
-      SetCosts(transients_[range.high], price);
-      const MinSumResult result =
-          MinSum(graph_, components_, costs_, effort_, until_);
-      if (result.cost >= kNever) {
-        range.bound = kNever;
-        return;
-      }
-      Raise(range, price, result.bound, round == 0);
-      if (range.bound >= incumbent_.time) return;
-      const auto next = Settle(range, bracket, price, result.slots);
-      if (!next.has_value() || until_()) break;
-      price = *next;
+    LeastMemory least =
+        FindLeastMemory(part.graph, part.components, limit_, effort_, until_);
+    if (least.bound_bytes > limit_) part.bound = kNever;
+    if (least.slots.empty() || least.peak_bytes > limit_) return;
+    Search(part, fastest, least.slots);
+  }
+
+  // Of the least bound; none if nothing faster than the incumbent is open.
+  Part* Next() const {
+    Part* next = nullptr;
+    for (const auto& part : parts_) {
+      if (part->search == nullptr || part->search->IsOver()) continue;
+      if (next == nullptr || part->Bound() < next->Bound()) next = part.get();
     }
-    MixSides(range);
-  }
-
-  // Takes note of what all plans of the range cost at the price.
-  void Raise(Range& range, int64_t price, Cost cost, bool is_first) const {
-    const Cost bound = cost - PriceOf(price, RoomOf(range));
-    if (bound <= range.bound && !is_first) return;
-    range.bound = std::max(range.bound, bound);
-    range.price = price;
-  }
-
-  // Takes note of the plan the price led to; the next price, if any.
-  std::optional<int64_t> Settle(Range& range, Bracket& bracket, int64_t price,
-                                const std::vector<int>& slots) {
-    Side side = SideOf(slots);
-    const bool fits = side.point.bytes <= RoomOf(range);
-    const auto next = bracket.Next(price, side.point, fits);
-    (fits ? range.small : range.fast) = std::move(side);
     return next;
   }
 
-  void MixSides(const Range& range) {
-    const std::vector<int> small = PlacesOf(model_, range.small.slots);
-    if (Draft(model_, small).peak() > limit_) return;
-    const Cost time = incumbent_.time;
-    Offer(
-        Mix(model_, small, PlacesOf(model_, range.fast.slots), limit_, until_));
-    if (incumbent_.time == time) return;
-    Offer(Polish(model_, PlacesOf(model_, incumbent_.slots), limit_, until_));
-    if (!fills_.Take(alone_, range.high - range.low + 1, incumbent_.time,
-                     range.bound)) {
-      return;
-    }
-    Offer(FillRoom(alone_, PlacesOf(model_, incumbent_.slots), limit_,
-                   range.bound, until_));
+  void Take(const Part& part, const MinSumResult& fastest) {
+    if (fastest.cost >= incumbent_.time) return;
+    incumbent_.time = fastest.cost;
+    incumbent_.bytes = FootprintOf(part.graph, fastest.slots).bytes;
+    incumbent_.slots = fastest.slots;
   }
 
-  // Time plus priced bytes, without the configurations of too large a
-  // transient.
-  void SetCosts(int64_t most_transient, int64_t price) {
-    for (size_t u = 0; u < costs_.unaries.size(); ++u) {
-      const UnaryKind& kind = graph_.unaries[u];
-      for (size_t c = 0; c < kind.time.size(); ++c) {
-        costs_.unaries[u][c] =
-            kind.transient[c] > most_transient
-                ? kNever
-                : Clamp(kind.time[c] + PriceOf(price, kind.bytes[c]));
-      }
-    }
+  void Search(Part& part, const MinSumResult& fastest,
+              const std::vector<int>& small) {
+    part.search = std::make_unique<LineSearch>(part.graph, part.components,
+                                               part.line, limit_, effort_,
+                                               until_, incumbent_, candidates_);
+    part.search->Begin(fastest.slots, small, part.bound);
   }
 
-  // The figures of a plan; it becomes the incumbent if it fits and is better.
-  Side SideOf(const std::vector<int>& slots) {
-    const Draft draft(model_, PlacesOf(model_, slots));
-    if (draft.peak() <= limit_ && draft.time() < incumbent_.time) {
-      incumbent_.time = draft.time();
-      incumbent_.bytes = draft.bytes();
-      incumbent_.slots = slots;
-    }
-    return {{draft.time(), draft.bytes()}, slots};
-  }
-
-  void Offer(const std::vector<int>& places) {
-    std::vector<int> slots(places.size());
-    for (size_t v = 0; v < places.size(); ++v) {
-      slots[v] = model_.domain(v).configs[places[v]];
-    }
-    SideOf(slots);
-  }
-
-  // Looks for a plan up to the reach, farther each time. The range has nothing
-  // more to give when its bound is the incumbent's time.
-  void Prove(Range& range) {
-    if (range.proof == nullptr) {
-      range.proof = MakeProof(range);
-      if (range.proof == nullptr) return;
-      range.bound = std::max(range.bound, range.proof->detours->bound());
-      range.reach = 1 + range.bound / kFirstPart;
-      return;
-    }
-    Detours& detours = *range.proof->detours;
-    // A last step that is small beside the one before is made with it.
-    Cost most = Clamp(range.bound + range.reach);
-    if (most >= incumbent_.time - 1 - range.reach / 2) {
-      most = incumbent_.time - 1;
-    }
-    const int64_t before = detours.candidates();
-    const bool is_whole = Look(*range.proof, most);
-    candidates_ += detours.candidates() - before;
-    if (detours.time() < incumbent_.time) {
-      std::vector<int> slots = incumbent_.slots;
-      detours.Choose(slots);
-      SideOf(slots);
-    }
-    if (!is_whole) {
-      given_up_ = std::min(given_up_, range.bound);
-      range.bound = kNever;
-      return;
-    }
-    range.bound = std::max(range.bound, most + 1);
-    // Looking farther multiplies the labels.
-    const Cost farther =
-        detours.candidates() - before < kFewCandidates ? kFarther : kNotSoFar;
-    range.reach = std::min(range.reach, kNever / farther) * farther;
-  }
-
-  // Looks at plans of at most `most`, with sharper bounds where there is much
-  // to look at; false if that took too much.
-  bool Look(Proof& proof, Cost most) {
-    Sharpen(proof, most);
-    while (proof.level < proof.most_level) {
-      const int64_t few = effort_.plain_candidates * (1 + proof.level);
-      if (proof.detours->Search(most, few, until_)) return true;
-      if (until_()) return false;
-      ++proof.level;
-      Sharpen(proof, most);
-    }
-    return proof.detours->Search(most, effort_.candidates - candidates_,
-                                 until_);
-  }
-
-  // Makes the bounds of the level; where they cannot be made, those below.
-  void Sharpen(Proof& proof, Cost most) const {
-    while (proof.level > 0 &&
-           !proof.detours->Sharpen(most, kCells[proof.level - 1], until_)) {
-      proof.most_level = --proof.level;
-    }
-  }
-
-  // Prices to the end, on what may still be best at each price.
-  Line Settled(Range& range) {
-    Line line = Capped(line_, transients_[range.high]);
-    Bracket bracket(range.fast.point, range.small.point, range.price, dearest_);
-    int64_t price = range.price;
-    for (int round = 0; round < kMostRounds; ++round) {
-      const LinePrices prices(line, price, until_);
-      if (!prices.is_complete()) return line;
-      if (prices.cost() >= kNever) {
-        range.bound = incumbent_.time;
-        return line;
-      }
-      Raise(range, price, prices.cost(), round == 0);
-      if (range.bound >= incumbent_.time) return line;
-      const auto next =
-          Settle(range, bracket, price, SlotsOf(line, prices.Walks()));
-      if (round == 1) MixSides(range);
-      line = prices.Without(
-          Clamp(incumbent_.time - 1 + PriceOf(price, RoomOf(range))), until_);
-      if (!next.has_value() || until_()) break;
-      price = *next;
-    }
-    MixSides(range);
-    return line;
-  }
-
-  std::vector<int> SlotsOf(const Line& line,
-                           const std::vector<Walk>& walks) const {
-    std::vector<int> slots = incumbent_.slots;
-    for (size_t b = 0; b < line.size(); ++b) {
-      for (size_t copy = 0; copy < walks[b].size(); ++copy) {
-        slots[line[b].slot(static_cast<int64_t>(copy))] =
-            line[b].configs[walks[b][copy]];
-      }
-    }
-    return slots;
-  }
-
-  std::shared_ptr<Proof> MakeProof(Range& range) {
-    auto proof = std::make_shared<Proof>();
-    proof->line = Settled(range);
-    if (range.bound >= incumbent_.time || until_()) return nullptr;
-    for (const Block& block : proof->line) {
-      if (block.size() > 0) continue;
-      range.bound = incumbent_.time;
-      return nullptr;
-    }
-    int two = -1;  // the block that keeps two loops
-    for (size_t b = 0; b < proof->line.size(); ++b) {
-      const Block& block = proof->line[b];
-      proof->loops.push_back(
-          block.copies == 1 ? std::vector<Loop>()
-                            : LoopsOf(block, WalkOf(block, range.fast.slots),
-                                      WalkOf(block, range.small.slots)));
-      if (proof->loops[b].size() < 2) continue;
-      if (two < 0 || block.copies > proof->line[two].copies) {
-        two = static_cast<int>(b);
-      }
-    }
-    for (size_t b = 0; b < proof->loops.size(); ++b) {
-      if (static_cast<int>(b) != two && proof->loops[b].size() > 1) {
-        proof->loops[b].pop_back();
-      }
-    }
-    std::vector<Guide> guides =
-        MakeGuides(proof->line, proof->loops, range.price, until_);
-    if (until_()) return nullptr;
-    proof->detours =
-        std::make_unique<Detours>(proof->line, proof->loops, std::move(guides),
-                                  range.price, RoomOf(range));
-    return proof;
-  }
-
-  // Empty where the plan takes what the block no longer has.
-  static Walk WalkOf(const Block& block, const std::vector<int>& slots) {
-    Walk walk;
-    for (int64_t copy = 0; copy < block.copies; ++copy) {
-      const auto at = std::lower_bound(
-          block.configs.begin(), block.configs.end(), slots[block.slot(copy)]);
-      if (at == block.configs.end() || *at != slots[block.slot(copy)]) {
-        return {};
-      }
-      walk.push_back(static_cast<int>(at - block.configs.begin()));
-    }
-    return walk;
-  }
-
-  const Graph& graph_;
-  const std::vector<Component>& components_;
-  const Line& line_;
-  const Model model_;
-  const Model alone_;  // the same, without joins that cost the same always
   const int64_t limit_;
   const Effort& effort_;
   const Until& until_;
   Incumbent& incumbent_;
-  Costs costs_;
-  int64_t dearest_ = 0;  // beyond it, priced bytes might not add up
-  std::vector<int64_t> transients_;
-  std::priority_queue<Range> open_;
-  Cost given_up_ = kNever;  // the least bound of ranges no longer open
-  int64_t candidates_ = 0;
-  Fills fills_;
+  int64_t candidates_ = 0;  // labels looked at, in all parts
+  std::vector<std::unique_ptr<Part>> parts_;
 };
 
 }  // namespace
 
-void SolveLimitedLine(const Graph& graph,
+bool SolveLimitedLine(const Graph& graph,
                       const std::vector<Component>& components,
-                      const Line& line, int64_t limit_bytes,
-                      const MinSumResult& fastest, const Effort& effort,
-                      const Until& until, Incumbent& incumbent) {
-  LineSearch(graph, components, line, limit_bytes, effort, until, incumbent)
-      .Run(fastest);
+                      int64_t limit_bytes, const MinSumResult& fastest,
+                      const Effort& effort, const Until& until,
+                      Incumbent& incumbent) {
+  Parts parts(limit_bytes, effort, until, incumbent);
+  if (auto line = ToLine(graph, components); line.has_value()) {
+    parts.AddWhole(graph, components, *std::move(line), fastest);
+    parts.Run();
+    return true;
+  }
+  const std::vector<int> variables =
+      VariablesToSettle(graph, components, kMostSettings);
+  if (variables.empty()) return false;
+  for (Graph& settled : SettleAll(graph, variables)) {
+    std::vector<Component> paths = Decompose(settled);
+    auto line = ToLine(settled, paths);
+    // All are of the same shape.
+    if (!line.has_value()) return false;
+    parts.Add(std::move(settled), std::move(paths), *std::move(line));
+  }
+  parts.Begin();
+  parts.Run();
+  return true;
 }
 
 }  // namespace meshwright::search

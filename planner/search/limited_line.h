@@ -1,11 +1,12 @@
 // SolveLimitedLine: the fastest plan of long runs of copies within a limit.
 //
-// Concept: as limited.h, ranges of the largest transient are priced and halved;
-// but a price is tried on runs folded (min_sum.h), and where the transient is
-// settled detours (detours.h) prove the best plan, near the bound first. Both
-// cost little more for a thousand copies than for a dozen.
-// In → Out: a graph of paths, the limit, a plan that fits → a better one, and
-// the bound of all.
+// Concept: a graph of paths is one line, searched by line_search.h, which costs
+// little more for a thousand copies than for a dozen. A graph that is several
+// lines once a few variables are settled (settle.h) is searched for all of them
+// together: the one of the least bound takes the next step, and most are never
+// fast enough to take any.
+// In → Out: a graph, the limit, a plan that fits → a better one, and the bound
+// of all.
 // Errors: none. Stopped or out of effort, the bound stays below the time.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_LIMITED_LINE_H_
 #define MESHWRIGHT_PLANNER_SEARCH_LIMITED_LINE_H_
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "planner/search/blocks.h"
 #include "planner/search/effort.h"
 #include "planner/search/memory.h"
 #include "planner/search/min_sum.h"
@@ -21,14 +21,14 @@
 
 namespace meshwright::search {
 
-// `line` is that of the graph; `fastest` is a plan that does not fit.
-// `incumbent` holds one that does, and a bound; both are improved, and equal at
-// the end if the plan is optimal.
-void SolveLimitedLine(const Graph& graph,
+// `fastest` is a plan that does not fit. `incumbent` holds one that does, and a
+// bound; both are improved, and equal at the end if the plan is optimal. False
+// if the graph is of another kind; nothing has happened then.
+bool SolveLimitedLine(const Graph& graph,
                       const std::vector<Component>& components,
-                      const Line& line, int64_t limit_bytes,
-                      const MinSumResult& fastest, const Effort& effort,
-                      const Until& until, Incumbent& incumbent);
+                      int64_t limit_bytes, const MinSumResult& fastest,
+                      const Effort& effort, const Until& until,
+                      Incumbent& incumbent);
 
 }  // namespace meshwright::search
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "planner/problem/problem_json.h"
+#include "planner/search/blocks.h"
 #include "planner/search/search.h"
 
 namespace meshwright::search {
@@ -201,6 +202,131 @@ TEST(LimitedLineTest, AgreesWithEverySumOfBytes) {
     by_detours += is_plain ? 1 : 0;
   }
   EXPECT_GT(limited * 4, chains);
+  EXPECT_GT(by_detours * 10, limited * 9);
+}
+
+constexpr int64_t kTooMany = 1 << 29;  // bytes
+
+// A chain as LongChain, and a node of it, of one copy, that is joined to
+// others.
+struct Joined {
+  PlanProblem problem;
+  int hub = 0;
+  std::vector<problem::Edge> edges;  // beside those of the chain
+};
+
+Joined LongRing(uint64_t seed) {
+  Joined made{.problem = LongChain(seed)};
+  PlanProblem& problem = made.problem;
+  std::mt19937_64 random(seed);
+  const int nodes = static_cast<int>(problem.nodes.size());
+  if (nodes < 3) return made;
+  made.hub = static_cast<int>(random() % nodes);
+  problem.nodes[made.hub].repeat = 1;
+  problem.nodes[(made.hub + 1) % nodes].repeat = kLong + random() % 16;
+  for (int n = 0; n < nodes; ++n) {
+    if (n == made.hub || (nodes > 3 && random() % 3 == 0)) continue;
+    const int from = std::min(n, made.hub);
+    const int to = std::max(n, made.hub);
+    const auto size = [&](int node) {
+      return problem.types[problem.nodes[node].type].configs.size();
+    };
+    problem::Table table{
+        static_cast<int>(size(from)), static_cast<int>(size(to)), {}};
+    for (size_t i = 0; i < size(from) * size(to); ++i) {
+      table.entries.push_back(Picoseconds(random() % 30));
+      if (random() % 8 == 0) table.entries.back().reset();
+    }
+    problem.tables.push_back(table);
+    made.edges.push_back(
+        {from, to, static_cast<int>(problem.tables.size()) - 1});
+  }
+  return made;
+}
+
+// The chain alone, every copy a node, with the hub at one configuration; what
+// its other edges cost is added to the copies they touch.
+PlanProblem Unrolled(const Joined& ring, int config) {
+  const PlanProblem& whole = ring.problem;
+  PlanProblem chain;
+  for (int n = 0; n < static_cast<int>(whole.nodes.size()); ++n) {
+    const problem::Node& node = whole.nodes[n];
+    const problem::NodeType& type = whole.types[node.type];
+    const int size = static_cast<int>(type.configs.size());
+    for (int64_t copy = 0; copy < node.repeat; ++copy) {
+      const int made = static_cast<int>(chain.nodes.size());
+      chain.types.push_back(type);
+      chain.nodes.push_back({.type = made});
+      for (int c = 0; c < size; ++c) {
+        problem::Config& own = chain.types.back().configs[c];
+        if (n == ring.hub && c != config) own.persistent_bytes = kTooMany;
+        for (const problem::Edge& edge : ring.edges) {
+          const bool is_to = edge.to == n && edge.from == ring.hub;
+          const bool is_from = edge.from == n && edge.to == ring.hub;
+          const problem::Table& table = whole.tables[edge.table];
+          if (is_to && copy == 0) {
+            const auto& entry = table.at(config, c);
+            if (!entry.has_value()) own.persistent_bytes = kTooMany;
+            own.time += entry.value_or(Picoseconds(0));
+          }
+          if (is_from && copy + 1 == node.repeat) {
+            const auto& entry = table.at(c, config);
+            if (!entry.has_value()) own.persistent_bytes = kTooMany;
+            own.time += entry.value_or(Picoseconds(0));
+          }
+        }
+      }
+      if (made == 0) continue;
+      problem::Table step{size, size, {}};
+      step.entries.assign(static_cast<size_t>(size) * size, Picoseconds(0));
+      if (copy == 0) step = whole.tables[whole.edges[n - 1].table];
+      for (const problem::SelfEdge& edge : whole.self_edges) {
+        if (copy > 0 && edge.type == node.type) step = whole.tables[edge.table];
+      }
+      chain.tables.push_back(step);
+      chain.edges.push_back({made - 1, made, made - 1});
+    }
+  }
+  return chain;
+}
+
+TEST(LimitedLineTest, RingsAgreeWithEverySumOfBytes) {
+  const int rings = Chains() / 4;
+  int limited = 0;
+  int by_detours = 0;
+  for (int seed = 0; seed < rings; ++seed) {
+    const Joined ring = LongRing(seed);
+    if (ring.edges.empty()) continue;
+    PlanProblem problem = ring.problem;
+    problem.edges.insert(problem.edges.end(), ring.edges.begin(),
+                         ring.edges.end());
+    const auto fastest = Solve(problem);
+    ASSERT_TRUE(fastest.ok()) << fastest.status();
+    if (!fastest->plan.has_value() || fastest->plan->peak_bytes == 0) continue;
+    std::mt19937_64 random(seed);
+    const int64_t peak = fastest->plan->peak_bytes;
+    problem.memory_limit_bytes = peak / 2 + random() % (peak - peak / 2);
+    SCOPED_TRACE(problem::ProblemToJson(problem));
+    const auto answer = Solve(problem);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    std::optional<int64_t> least;
+    const int hub_type = problem.nodes[ring.hub].type;
+    const int configs =
+        static_cast<int>(problem.types[hub_type].configs.size());
+    for (int c = 0; c < configs; ++c) {
+      const auto time =
+          Sums(Unrolled(ring, c), *problem.memory_limit_bytes).Least();
+      if (time.has_value()) least = std::min(least.value_or(*time), *time);
+    }
+    ASSERT_EQ(answer->plan.has_value(), least.has_value()) << seed;
+    if (!least.has_value()) continue;
+    ++limited;
+    ASSERT_EQ(answer->plan->time.count(), *least) << seed;
+    ASSERT_EQ(answer->lower_bound.count(), *least) << seed;
+    const bool is_plain = answer->solver.find("labels") == std::string::npos;
+    by_detours += is_plain ? 1 : 0;
+  }
+  EXPECT_GT(limited * 5, rings);
   EXPECT_GT(by_detours * 10, limited * 9);
 }
 

@@ -152,7 +152,8 @@ Costs ByteCosts(const Graph& graph, int64_t most_transient) {
 
 LeastMemory FindLeastMemory(const Graph& graph,
                             const std::vector<Component>& components,
-                            const Effort& effort, const Until& until) {
+                            int64_t limit_bytes, const Effort& effort,
+                            const Until& until) {
   std::set<int64_t> transients;
   for (const UnaryKind& kind : graph.unaries) {
     transients.insert(kind.transient.begin(), kind.transient.end());
@@ -163,7 +164,13 @@ LeastMemory FindLeastMemory(const Graph& graph,
   bool is_first = true;
   // From the largest transient down; a plan's own transient is the next bound.
   for (auto bound = transients.rbegin(); bound != transients.rend();) {
-    if (!best.slots.empty() && until()) break;
+    // Whether any plan fits is soon known where the copies may be alone.
+    const bool may_stop = best.peak_bytes <= limit_bytes ||
+                          (!best.slots.empty() && !frugal.is_alone());
+    if (may_stop && until()) {
+      best.is_exact = false;
+      break;
+    }
     // A plan whose largest transient is this one needs that much.
     if (SaturatingAdd(frugal.Bytes(*bound), *bound) >= best.peak_bytes) {
       ++bound;

@@ -43,9 +43,12 @@ struct LeastMemory {
   bool is_exact = true;
 };
 
+// Stopped, it may not be exact; it still says whether a plan fits `limit_bytes`
+// if no pair is forbidden.
 LeastMemory FindLeastMemory(const Graph& graph,
                             const std::vector<Component>& components,
-                            const Effort& effort, const Until& until);
+                            int64_t limit_bytes, const Effort& effort,
+                            const Until& until);
 
 // A plan as a line over prices: time + price * bytes.
 struct Point {

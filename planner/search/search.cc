@@ -113,7 +113,8 @@ class Solver {
  private:
   absl::Status Limit(const MinSumResult& fastest, int64_t limit,
                      Answer& answer) {
-    LeastMemory least = FindLeastMemory(graph_, components_, effort_, until_);
+    LeastMemory least =
+        FindLeastMemory(graph_, components_, limit, effort_, until_);
     if (least.slots.empty()) {
       return absl::OutOfRangeError(
           "every plan needs more bytes than can be added up");
@@ -151,10 +152,9 @@ class Solver {
   void Prove(const MinSumResult& fastest, int64_t limit, Incumbent& incumbent,
              Answer& answer) {
     if (until_()) return;
-    if (const auto line = ToLine(graph_, components_); line.has_value()) {
+    if (SolveLimitedLine(graph_, components_, limit, fastest, effort_, until_,
+                         incumbent)) {
       answer.solver += " + detours";
-      SolveLimitedLine(graph_, components_, *line, limit, fastest, effort_,
-                       until_, incumbent);
       if (incumbent.lower_bound == incumbent.time || until_()) return;
     }
     answer.solver += " + labels";

@@ -1,6 +1,7 @@
 // The search on problems shaped like models, free and under memory limits.
 //
-//   build/release/bin/search_bench [chains|deep|graphs|ops|shapes] [SECONDS]
+//   build/release/bin/search_bench [chains|deep|graphs|ops|shapes] [SECONDS
+//                                  [ONLY]]
 //
 // One line for every family, depth and kind of data: the worst over seeds and
 // limits at 5, 25, 50, 75 and 95 % of the way from the least memory to that of
@@ -8,7 +9,8 @@
 // no JSON, in CPU time of the thread, so that what else the machine does counts
 // for little. `gap` is what the answer leaves unproved. SECONDS, of CPU time
 // too, are given to every limited search; without them each is given what is
-// asked of it.
+// asked of it. ONLY is the one kind of data that chains and graphs take
+// ("knapsack"), or a part of a shape's name ("tied"); without it all are run.
 #include <pthread.h>
 
 #include <algorithm>
@@ -152,9 +154,10 @@ void Measure(const std::string& what, int seeds,
 }
 
 void Chains(std::initializer_list<int> depths, int seeds,
-            std::optional<double> seconds) {
+            std::optional<double> seconds, std::string_view only) {
   for (const int depth : depths) {
     for (const Data data : kData) {
+      if (!only.empty() && only != NameOf(data)) continue;
       Measure(
           std::to_string(depth) + " layers, " + NameOf(data), seeds,
           [&](uint64_t seed) { return Transformer(depth, seed, data); },
@@ -163,9 +166,10 @@ void Chains(std::initializer_list<int> depths, int seeds,
   }
 }
 
-void Graphs(std::optional<double> seconds) {
+void Graphs(std::optional<double> seconds, std::string_view only) {
   PrintHead("60 nodes x 30, 10 skips; asked: 5000 ms, gap 0");
   for (const Data data : kData) {
+    if (!only.empty() && only != NameOf(data)) continue;
     Measure(
         std::string("graph, ") + NameOf(data), 5,
         [&](uint64_t seed) { return Skips(60, 30, 10, seed, data); }, seconds);
@@ -198,9 +202,11 @@ void Operations(double seconds) {
   }
 }
 
-void Shapes(std::optional<double> seconds) {
+void Shapes(std::optional<double> seconds, std::string_view only) {
   PrintHead("other shapes");
-  const auto measure = [&](const char* what, const PlanProblem& problem) {
+  const auto measure = [&](const std::string& what,
+                           const PlanProblem& problem) {
+    if (what.find(only) == std::string::npos) return;
     Measure(
         what, 1, [&](uint64_t) { return problem; }, seconds);
   };
@@ -211,15 +217,16 @@ void Shapes(std::optional<double> seconds) {
   measure("U-Net, 40 x 81", UNet(40, 81, false));
   measure("U-Net with embedding, 40 x 27", UNet(40, 27, true));
   measure("dense, 12 x 27", Dense(12, 27));
-  Worst free;
   for (const int64_t depth : {24, 1000, 100'000}) {
     for (const bool unsettled : {false, true}) {
+      const std::string what = std::to_string(depth) + " layers, free" +
+                               (unsettled ? ", unsettled" : "");
+      if (what.find(only) == std::string::npos) continue;
       Worst one;
       one.Add(Solved(
           unsettled ? Unsettled(depth) : Transformer(depth, 81, Data::kNoisy),
           std::nullopt));
-      one.Print(std::to_string(depth) + " layers, free" +
-                (unsettled ? ", unsettled" : ""));
+      one.Print(what);
     }
   }
 }
@@ -232,17 +239,18 @@ int main(int argc, char** argv) {
   const std::string_view family = argc > 1 ? argv[1] : "all";
   std::optional<double> seconds;
   if (argc > 2) seconds = std::atof(argv[2]);
+  const std::string_view only = argc > 3 ? argv[3] : "";
   const bool all = family == "all";
   if (all || family == "chains") {
     PrintHead("chains; asked: 5 ms free, 100 ms, gap 0");
-    Chains({12, 24, 48, 100}, 3, seconds.value_or(0.1));
+    Chains({12, 24, 48, 100}, 3, seconds.value_or(0.1), only);
   }
   if (all || family == "deep") {
     PrintHead("1000 layers; asked: 5 ms free, 1000 ms, gap 1e-3");
-    Chains({1000}, 3, seconds.value_or(1));
+    Chains({1000}, 3, seconds.value_or(1), only);
   }
-  if (all || family == "graphs") Graphs(seconds.value_or(5));
+  if (all || family == "graphs") Graphs(seconds.value_or(5), only);
   if (all || family == "ops") Operations(seconds.value_or(5));
-  if (all || family == "shapes") Shapes(seconds.value_or(5));
+  if (all || family == "shapes") Shapes(seconds.value_or(5), only);
   return 0;
 }
