@@ -109,11 +109,11 @@ class CallFinder {
   // Where a value that a module reads lies, and of which micro-batch.
   std::pair<ValueId, int> Key(const Place& place, ValueId id,
                               int micro_batch) const {
-    if (argument_[id] >= 0) {
-      return {id, launch_.IsOfMicroBatch(argument_[id]) ? micro_batch : 0};
-    }
-    if (once_.contains(id)) return {id, 0};
-    // Of a forward pass an update reads the last.
+    const int argument = argument_[id];
+    const bool once =
+        argument >= 0 ? !launch_.IsOfMicroBatch(argument) : once_.contains(id);
+    if (once) return {id, 0};
+    // An update reads the last.
     const bool update = place.pass == Pass::kUpdate;
     return {id, update ? launch_.micro_batches - 1 : micro_batch};
   }

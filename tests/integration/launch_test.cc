@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/launch/sequence.h"
@@ -115,6 +116,26 @@ v1::Plan MakePlan(const Pipeline& pipeline, const Analysis& analysis,
   return plan;
 }
 
+// How the results of its sequences differ, one by one.
+absl::StatusOr<std::vector<double>> Compared(const v1::RunnerRequest& request) {
+  std::vector<double> differences;
+  std::string failures;
+  const absl::Status status = worker::runner::RunBatch(
+      request,
+      [&](const v1::RunnerEvent& event) {
+        if (event.has_result() && event.result().outcome() != v1::MEASURED) {
+          failures += event.result().reason() + "; ";
+        }
+        const auto& all = event.compared().relative_differences();
+        if (event.has_compared()) differences.assign(all.begin(), all.end());
+      },
+      {});
+  if (!status.ok()) {
+    return absl::InternalError(std::string(status.message()) + ": " + failures);
+  }
+  return differences;
+}
+
 // How the results differ from one device's, one by one.
 absl::StatusOr<std::vector<double>> DifferencesOf(const Pipeline& pipeline,
                                                   uint64_t seed) {
@@ -137,22 +158,7 @@ absl::StatusOr<std::vector<double>> DifferencesOf(const Pipeline& pipeline,
     *request.mutable_reference_sequence() =
         launch::AddSequence(single, 0, request);
   }
-  std::vector<double> differences;
-  std::string failures;
-  const absl::Status status = worker::runner::RunBatch(
-      request,
-      [&](const v1::RunnerEvent& event) {
-        if (event.has_result() && event.result().outcome() != v1::MEASURED) {
-          failures += event.result().reason() + "; ";
-        }
-        const auto& all = event.compared().relative_differences();
-        if (event.has_compared()) differences.assign(all.begin(), all.end());
-      },
-      {});
-  if (!status.ok()) {
-    return absl::InternalError(std::string(status.message()) + ": " + failures);
-  }
-  return differences;
+  return Compared(request);
 }
 
 void ExpectEqual(const Pipeline& pipeline, uint64_t seed) {
@@ -174,6 +180,107 @@ TEST(LaunchTest, GradientsOfMicroBatchesAddUp) {
   ExpectEqual({"gpt2_tiny", {{1, 2}, {1, 1}}, 3}, 2);
   ExpectEqual({"unet_tiny", {{1, 1}, {1, 2}}, 2, pipeline::Schedule::kGpipe},
               3);
+}
+
+// Two layers, the loss the sum of squares, plain gradient descent: the loss and
+// gradients of micro-batch `m`.
+std::string MicroBatchText(const std::string& m) {
+  const std::string text = R"(
+  hM = f32[4,8] dot(xM, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  yM = f32[4,8] dot(hM, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  squareM = f32[4,8] multiply(yM, yM)
+  lossM = f32[] reduce(squareM, zero), dimensions={0,1}, to_apply=sum
+  dyM = f32[4,8] multiply(yM, twos)
+  dqM = f32[8,8] dot(hM, dyM), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  dhM = f32[4,8] dot(dyM, q), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  dpM = f32[8,8] dot(xM, dhM), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+)";
+  return absl::StrReplaceAll(text, {{"M", m}});
+}
+
+// `micro_batches` is 1 or 2.
+std::string DescentText(int micro_batches) {
+  const bool two = micro_batches == 2;
+  std::string text = R"(
+HloModule descent, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
+sum {
+  left = f32[] parameter(0)
+  right = f32[] parameter(1)
+  ROOT add = f32[] add(left, right)
+}
+ENTRY main {
+  p = f32[8,8] parameter(0)
+  q = f32[8,8] parameter(1)
+  x0 = f32[4,8] parameter(2)
+  zero = f32[] constant(0)
+  two = f32[] constant(2)
+  twos = f32[4,8] broadcast(two), dimensions={}
+  rate = f32[] constant(0.01)
+  rates = f32[8,8] broadcast(rate), dimensions={}
+)";
+  if (two) text += "  x1 = f32[4,8] parameter(3)\n";
+  for (int m = 0; m < micro_batches; ++m) {
+    text += MicroBatchText(absl::StrCat(m));
+  }
+  if (two) {
+    text += "  dp = f32[8,8] add(dp0, dp1)\n  dq = f32[8,8] add(dq0, dq1)\n";
+  }
+  text += absl::StrReplaceAll(
+      R"(
+  step_p = f32[8,8] multiply(DP, rates)
+  step_q = f32[8,8] multiply(DQ, rates)
+  new_p = f32[8,8] subtract(p, step_p)
+  new_q = f32[8,8] subtract(q, step_q)
+)",
+      {{"DP", two ? "dp" : "dp0"}, {"DQ", two ? "dq" : "dq0"}});
+  return text + (two ? "  ROOT out = (f32[8,8], f32[8,8], f32[], f32[]) "
+                       "tuple(new_p, new_q, loss0, loss1)\n}\n"
+                     : "  ROOT out = (f32[8,8], f32[8,8], f32[]) "
+                       "tuple(new_p, new_q, loss0)\n}\n");
+}
+
+// Against a step that was written for both micro-batches by hand.
+TEST(LaunchTest, TwoMicroBatchesAreTheStepOfBoth) {
+  const std::string model = DescentText(1);
+  auto module = ir::LoadModule(model);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto analysis = segmenter::Analyze(*std::move(module), {2, 2});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  const v1::Plan plan =
+      MakePlan({"", {{1, 2}, {1, 2}}, 2}, *analysis, /*seed=*/8);
+  const auto launch = launch::MakeLaunch(model, plan);
+  ASSERT_TRUE(launch.ok()) << launch.status();
+  v1::RunnerRequest request = OneRun({2, 2});
+  *request.mutable_sequence() = launch::AddSequence(*launch, 0, request);
+  v1::Program& both = *request.add_programs();
+  both.set_key("both");
+  both.set_num_partitions(1);
+  const auto written = ir::ParseModule(DescentText(2));
+  ASSERT_TRUE(written.ok()) << written.status();
+  both.set_hlo_module(written->SerializeAsString());
+  v1::Sequence& reference = *request.mutable_reference_sequence();
+  v1::Sequence::Call& call = *reference.add_calls();
+  call.set_program(request.programs_size() - 1);
+  for (const launch::LaunchInput& it : launch->inputs) {
+    if (it.argument < 0) continue;  // zeros
+    const int parameter = it.argument + it.micro_batch;
+    for (const auto& value : request.sequence().values()) {
+      if (value.slot() != it.slot) continue;
+      *reference.add_values() = value;
+      reference.mutable_values(reference.values_size() - 1)
+          ->set_slot(parameter);
+    }
+  }
+  for (int slot = 0; slot < 4; ++slot) {
+    both.add_inputs();
+    call.add_inputs(slot);
+    call.add_outputs(4 + slot);
+    reference.add_results(4 + slot);
+  }
+  const auto differences = Compared(request);
+  ASSERT_TRUE(differences.ok()) << differences.status();
+  EXPECT_EQ(differences->size(), 4u);
+  EXPECT_THAT(*differences, Each(Lt(1e-5)));
 }
 
 TEST(LaunchTest, DelayedGradientsOfWeightsAreModulesOfTheirOwn) {
