@@ -150,6 +150,8 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
   return plans;
 }
 
+}  // namespace
+
 double ToleranceOf(const ir::Module& module) {
   for (ir::ValueId id = 0; id < module.size(); ++id) {
     const ir::Shape& shape = module.at(id).shape;
@@ -169,8 +171,6 @@ double ToleranceOf(const ir::Module& module) {
   }
   return 1e-3;
 }
-
-}  // namespace
 
 service::PlanFunction PlanWith(store::ProfileStore* store) {
   return [store](const v1::PlanRequest& request, jobs::Measurer* measurer,

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "cli/drift.h"
+#include "coordinator/ir/module.h"
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/service/coordinator.h"
 #include "profiledb/store/profile_store.h"
@@ -32,6 +33,10 @@ absl::StatusOr<std::string> AnalyzeJson(const std::string& hlo_module,
 absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
                                            const v1::Plan& plan);
 
+// How far outputs may differ: 1e-3 of the largest; where the step computes with
+// 16 bits or fewer, 3e-2.
+double ToleranceOf(const ir::Module& module);
+
 // One plan of a validation: a program of its comparison.
 struct ValidationPlan {
   std::string name;        // "chosen", "dp", "alpa-like", "random 3"
@@ -45,7 +50,6 @@ struct Validation {
   v1::CompareRequest request;
   std::vector<ValidationPlan> plans;  // the chosen one first
   std::vector<Anchor> anchors;        // timed again by the request
-  // Of outputs: 1e-3; where the step computes with 16 bits or fewer, 3e-2.
   double tolerance = 0;
 };
 

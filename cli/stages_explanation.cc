@@ -40,6 +40,12 @@ void ATenthLess(pipeline::Stage& stage) {
 
 }  // namespace
 
+absl::StatusOr<double> SimulatedStep(const v1::Plan& plan) {
+  ASSIGN_OR_RETURN(const PipelineProblem problem, PipelineOf(plan));
+  ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));
+  return step + plan.pipeline().shared_seconds();
+}
+
 absl::StatusOr<StagesExplanation> ExplainStages(const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const PipelineProblem problem, PipelineOf(plan));
   ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));

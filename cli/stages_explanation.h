@@ -28,6 +28,9 @@ struct StagesExplanation {
   double shared_seconds = 0;
 };
 
+// The step simulated from the times in the plan, shared parameters included.
+absl::StatusOr<double> SimulatedStep(const v1::Plan& plan);
+
 absl::StatusOr<StagesExplanation> ExplainStages(const v1::Plan& plan);
 
 nlohmann::ordered_json ToJson(const StagesExplanation& explanation);

@@ -80,13 +80,19 @@ TEST(StagesTextTest, TheTraceHoldsEveryOperation) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(StagesTextTest, OtherVerbsTakeOneMesh) {
+TEST(StagesTextTest, OtherVerbsSayWhatTheyCannotTake) {
   const std::string path = testing::TempDir() + "/two_stages.json";
   ASSERT_TRUE(base::WriteFile(path, PlanJson(TwoStages())).ok());
   const std::string model = "tests/testdata/llama_tiny.hlo.pb";
-  ExpectRefused({"export", model, path, "-o", "x"}, "is a plan of 2 stages");
+  ExpectRefused({"export", model, path, "-o", "x"}, "made for another model");
   ExpectRefused({"what-if", path}, "`what-if` takes one of a single mesh");
-  ExpectRefused({"validate", model, path}, "is a plan of 2 stages");
+  ExpectRefused({"validate", model, path}, "made for another model");
+  ExpectRefused({"validate", model, path, "--random", "2"},
+                "random plans have no stages");
+  v1::Plan plan = TwoStages();
+  plan.mutable_stages(1)->clear_mesh();
+  ASSERT_TRUE(base::WriteFile(path, PlanJson(plan)).ok());
+  ExpectRefused({"export", model, path, "-o", "x"}, "mesh");
 }
 
 // F takes 1 ms and B 2, of 4 micro-batches. The second stage waits 1.5 ms for

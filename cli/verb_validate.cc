@@ -16,6 +16,8 @@
 #include "cli/plan_file.h"
 #include "cli/planning.h"
 #include "cli/progress.h"
+#include "cli/staged_report.h"
+#include "cli/staged_validation.h"
 #include "cli/store.h"
 #include "cli/validation_report.h"
 #include "coordinator/service/planning_client.h"
@@ -52,9 +54,30 @@ absl::StatusOr<Results> Run(const Context& context,
   return results;
 }
 
+absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
+                            const v1::Plan& plan) {
+  if (flags.random > 0) {
+    return absl::InvalidArgumentError(
+        "random plans have no stages; leave --random out");
+  }
+  RETURN_IF_ERROR(CheckMeshes(plan));
+  ASSIGN_OR_RETURN(const std::string model, LoadModel(flags.model));
+  ASSIGN_OR_RETURN(const v1::DeviceSpec device,
+                   ToDeviceSpec(flags.devices, LargestStage(plan), true));
+  const base::Interrupt interrupt;
+  const auto report = ValidateStages(model, plan, device, interrupt.token());
+  if (!report.ok()) return NameModel(report.status(), flags.model);
+  *context.out << (context.json ? report->dump(2) + "\n"
+                                : StagedValidationText(*report));
+  return absl::OkStatus();
+}
+
 absl::Status Validate(const Context& context, const ValidateFlags& flags) {
   ValidationRequest request;
-  ASSIGN_OR_RETURN(request.plan, LoadPlanOnOneMesh(flags.plan, "validate"));
+  ASSIGN_OR_RETURN(request.plan, LoadPlan(flags.plan));
+  if (request.plan.has_pipeline()) {
+    return ValidateStaged(context, flags, request.plan);
+  }
   ASSIGN_OR_RETURN(request.hlo_module, LoadModel(flags.model));
   // The plan may come from anyone: its mesh is checked like one that is typed.
   ASSIGN_OR_RETURN(const v1::MeshSpec mesh,

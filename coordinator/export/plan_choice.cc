@@ -3,8 +3,31 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace meshwright::exporting {
+namespace {
+
+// Its index among the configurations of segment `s`.
+absl::StatusOr<int> ConfigurationOf(const v1::PlanSegment& segment, int s,
+                                    const segmenter::Analysis& analysis,
+                                    const space::ProfileSpace& space) {
+  const int type = analysis.type_of_segment[s];
+  const auto& configurations = space.types[type].configurations;
+  const auto found = std::find_if(configurations.begin(), configurations.end(),
+                                  [&](const space::Configuration& it) {
+                                    return it.describe == segment.describe();
+                                  });
+  if (segment.type() != type || found == configurations.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("segment ", s,
+                     " of the plan is not one of this model; "
+                     "it was made for another model or mesh"));
+  }
+  return static_cast<int>(found - configurations.begin());
+}
+
+}  // namespace
 
 absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
                                        const segmenter::Analysis& analysis,
@@ -21,20 +44,28 @@ absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
   }
   SegmentChoice choice;
   for (int s = 0; s < plan.segments_size(); ++s) {
-    const v1::PlanSegment& segment = plan.segments(s);
-    const auto& configurations = space.types[types[s]].configurations;
-    const auto found =
-        std::find_if(configurations.begin(), configurations.end(),
-                     [&](const space::Configuration& it) {
-                       return it.describe == segment.describe();
-                     });
-    if (segment.type() != types[s] || found == configurations.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("segment ", s,
-                       " of the plan is not one of this model; "
-                       "it was made for another model or mesh"));
-    }
-    choice.push_back(static_cast<int>(found - configurations.begin()));
+    ASSIGN_OR_RETURN(const int configuration,
+                     ConfigurationOf(plan.segments(s), s, analysis, space));
+    choice.push_back(configuration);
+  }
+  return choice;
+}
+
+absl::StatusOr<SegmentChoice> ChoiceOf(const v1::PlanStage& stage,
+                                       const segmenter::Analysis& analysis,
+                                       const space::ProfileSpace& space) {
+  const auto count = static_cast<int>(analysis.graphs.size());
+  if (stage.first_segment() < 0 ||
+      stage.segments_size() > count - stage.first_segment()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the plan has segments that the model, which has ", count,
+                     ", has not; it was made for another model"));
+  }
+  SegmentChoice choice(count, 0);
+  for (int i = 0; i < stage.segments_size(); ++i) {
+    const int s = stage.first_segment() + i;
+    ASSIGN_OR_RETURN(choice[s],
+                     ConfigurationOf(stage.segments(i), s, analysis, space));
   }
   return choice;
 }

@@ -14,6 +14,11 @@ absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
                                        const segmenter::Analysis& analysis,
                                        const space::ProfileSpace& space);
 
+// The same of one stage, on its mesh; segments of other stages have any.
+absl::StatusOr<SegmentChoice> ChoiceOf(const v1::PlanStage& stage,
+                                       const segmenter::Analysis& analysis,
+                                       const space::ProfileSpace& space);
+
 // One segment each, without figures.
 void DescribeSegments(const segmenter::Analysis& analysis,
                       const space::ProfileSpace& space,

@@ -165,6 +165,7 @@ void JobQueue::Update(WorkerId id, const std::string& lease,
       Dispatch();
       break;
     case v1::RunnerEvent::kReady:
+    case v1::RunnerEvent::kCompared:  // no job has a sequence
     case v1::RunnerEvent::EVENT_NOT_SET:
       break;
   }

@@ -31,6 +31,9 @@ LAYERS = {
     "coordinator/export": (
         "base", "proto", "coordinator/ir", "coordinator/segmenter",
         "coordinator/operators", "coordinator/space", "planner"),
+    "coordinator/launch": (
+        "base", "proto", "coordinator/ir", "coordinator/segmenter",
+        "coordinator/space", "coordinator/export", "coordinator/stages"),
     "coordinator/jobs": ("base", "proto/v1"),
     "coordinator/service": (
         "base", "proto", "coordinator", "planner", "profiledb/store"),

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "worker/runner/machine.h"
+#include "worker/runner/sequence.h"
 #include "worker/timing/round_robin.h"
 
 namespace meshwright::worker::runner {
@@ -52,6 +54,7 @@ absl::Status NeedsTooMuch(int64_t needed, int64_t available) {
 }  // namespace
 
 absl::Status Batch::Run() {
+  if (request_.has_sequence()) return RunSequences();
   if (request_.has_reference()) RETURN_IF_ERROR(RunReference());
   for (int begin = 0; begin < request_.programs_size(); begin += kPiece) {
     const int end = std::min(begin + kPiece, request_.programs_size());
@@ -77,6 +80,72 @@ absl::Status Batch::RunReference() {
   auto outputs = (*subject)->RunAndRead(took);
   if (!outputs.ok()) return explain(outputs.status());
   reference_ = *std::move(outputs);
+  return absl::OkStatus();
+}
+
+absl::Status Batch::RunSequences() {
+  Subjects subjects = Compile(0, request_.programs_size());
+  if (static_cast<int>(subjects.size()) != request_.programs_size()) {
+    return absl::FailedPreconditionError(
+        "a program of the sequence does not compile");
+  }
+  const StayAwake awake(options_.cores);
+  std::vector<Subject*> programs;
+  int64_t footprint = 0;
+  int64_t inputs = 0;
+  for (const auto& subject : subjects) {
+    programs.push_back(subject.get());
+    footprint += subject->FootprintBytes();
+    inputs += subject->InputBytes();
+  }
+  if (footprint > options_.memory_bytes) {
+    return NeedsTooMuch(footprint, options_.memory_bytes);
+  }
+  int sets = 1;
+  while (sets < kBufferSets &&
+         footprint + sets * inputs <= options_.memory_bytes) {
+    ++sets;
+  }
+  std::set<int> timed;
+  for (const auto& call : request_.sequence().calls()) {
+    timed.insert(call.program());
+  }
+  ASSIGN_OR_RETURN(const auto reference,
+                   RunSequence(request_.reference_sequence(), client_, 1,
+                               programs, events_));
+  ASSIGN_OR_RETURN(const auto results, RunSequence(request_.sequence(), client_,
+                                                   sets, programs, events_));
+  RETURN_IF_ERROR(Compare(results, reference));
+  std::vector<Entry> entries;
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    Entry entry;
+    entry.subject = std::move(subjects[i]);
+    entry.result = Row(*entry.subject);
+    if (!timed.contains(static_cast<int>(i))) {
+      events_.Result(entry.result);
+      continue;
+    }
+    events_.Started(entry.result.key(), Started::MEASURE);
+    RETURN_IF_ERROR(
+        collective_timer_.Learn(entry.subject->collectives(),
+                                entry.subject->program().num_partitions()));
+    entries.push_back(std::move(entry));
+  }
+  Time(entries);
+  for (Entry& entry : entries) {
+    if (!entry.failed) events_.Result(entry.result);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Batch::Compare(const std::vector<pjrt::HostArray>& results,
+                            const std::vector<pjrt::HostArray>& reference) {
+  ASSIGN_OR_RETURN(const Difference difference,
+                   runner::Compare(results, reference));
+  v1::RunnerEvent event;
+  event.mutable_compared()->mutable_relative_differences()->Assign(
+      difference.relative.begin(), difference.relative.end());
+  events_.Write(event);
   return absl::OkStatus();
 }
 
@@ -177,7 +246,7 @@ void Batch::Prepare(Entry& entry, int buffer_sets) {
                     absl::StrCat("one run took ", absl::FormatDuration(took))));
   }
   if (request_.has_reference() && !subject.program().timed_only()) {
-    const auto difference = Compare(*outputs, reference_);
+    const auto difference = runner::Compare(*outputs, reference_);
     if (!difference.ok()) return fail(v1::CRASHED, difference.status());
     entry.result.set_max_relative_difference(difference->largest);
     entry.result.set_worst_output(difference->worst_output);

@@ -9,6 +9,8 @@
 //                                       ▼                        ▼
 //                             compile_failed, ...           result rows
 //
+// A sequence (sequence.h) runs as a whole in place of its programs one by one;
+// then these are timed.
 // What happens is written as events before and after it, so that a parent
 // knows what a dead child was at. Failures of one program are its result;
 // Run fails only when no program could be measured at all.
@@ -63,6 +65,9 @@ class Batch {
   };
 
   absl::Status RunReference();
+  absl::Status RunSequences();
+  absl::Status Compare(const std::vector<pjrt::HostArray>& results,
+                       const std::vector<pjrt::HostArray>& reference);
   Subjects Compile(int begin, int end);
   void MeasureInGroups(Subjects subjects);
   void MeasureGroup(Subjects subjects);

@@ -144,6 +144,7 @@ v1::RunnerRequest BatchRun::Rest() const {
   if (request_.has_reference()) {
     *rest.mutable_reference() = request_.reference();
   }
+  if (request_.has_sequence()) return request_;  // as a whole
   for (const v1::Program& program : request_.programs()) {
     if (open_.contains(program.key())) *rest.add_programs() = program;
   }
@@ -214,6 +215,9 @@ void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
         on_event_(event);
       }
       break;
+    case v1::RunnerEvent::kCompared:
+      on_event_(event);
+      break;
     case v1::RunnerEvent::kFinished:
       ending.finished = true;
       ending.error = event.finished().error();
@@ -234,6 +238,10 @@ absl::Status BatchRun::Blame(const Ending& ending) {
   }
   const bool compiles = started_->phase() == Started::COMPILE;
   std::string guilty = started_->key();
+  if (request_.has_sequence()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the runner, in the sequence, ", reason));
+  }
   if (!open_.contains(guilty) && compiling_.size() == 1) {
     guilty = *compiling_.begin();
   }

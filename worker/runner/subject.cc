@@ -98,23 +98,58 @@ int64_t Subject::FootprintBytes() const {
   return memory_.peak_bytes() * program_.num_partitions();
 }
 
-absl::Status Subject::Feed(const pjrt::Client& client, int buffer_sets) {
-  const int devices = program_.num_partitions();
+void Subject::OpenSets(int buffer_sets) {
   sets_.clear();
-  for (int set = 0; set < buffer_sets; ++set) sets_.emplace_back(devices);
+  for (int set = 0; set < buffer_sets; ++set) {
+    sets_.emplace_back(program_.num_partitions());
+  }
+}
+
+absl::Status Subject::Upload(const pjrt::Client& client,
+                             const pjrt::HostArray& whole) {
+  const Tiling& tiling = inputs_[sets_.front().front().size()];
+  for (int device = 0; device < program_.num_partitions(); ++device) {
+    const pjrt::HostArray shard = Cut(whole, tiling, device);
+    for (auto& set : sets_) {
+      auto buffer = client.Upload(shard, device);
+      if (!buffer.ok()) return buffer.status();
+      set[device].push_back(*std::move(buffer));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Subject::Feed(const pjrt::Client& client, int buffer_sets) {
+  OpenSets(buffer_sets);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const TensorSlot& slot = signature_.parameters[i];
     auto whole = MakeInput(program_.inputs(static_cast<int>(i)), slot.type,
                            slot.dimensions);
     if (!whole.ok()) return whole.status();
-    for (int device = 0; device < devices; ++device) {
-      const pjrt::HostArray shard = Cut(*whole, inputs_[i], device);
-      for (auto& set : sets_) {
-        auto buffer = client.Upload(shard, device);
-        if (!buffer.ok()) return buffer.status();
-        set[device].push_back(*std::move(buffer));
-      }
+    RETURN_IF_ERROR(Upload(client, *whole));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Subject::FeedWith(
+    const pjrt::Client& client,
+    const std::vector<const pjrt::HostArray*>& tensors, int buffer_sets) {
+  if (tensors.size() != inputs_.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(tensors.size(), " tensors are given for ", inputs_.size(),
+                     " parameters"));
+  }
+  OpenSets(buffer_sets);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const TensorSlot& slot = signature_.parameters[i];
+    if (tensors[i]->type != slot.type ||
+        tensors[i]->dimensions != slot.dimensions) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("parameter ", i,
+                       " has another type or shape than the "
+                       "tensor given for it"));
     }
+    RETURN_IF_ERROR(Upload(client, *tensors[i]));
   }
   return absl::OkStatus();
 }

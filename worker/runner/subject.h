@@ -53,6 +53,11 @@ class Subject {
   int64_t InputBytes() const;
 
   absl::Status Feed(const pjrt::Client& client, int buffer_sets);
+  // The same with these tensors, one per parameter, in place of made ones.
+  absl::Status FeedWith(const pjrt::Client& client,
+                        const std::vector<const pjrt::HostArray*>& tensors,
+                        int buffer_sets);
+  const Signature& signature() const { return signature_; }
   int buffer_sets() const { return static_cast<int>(sets_.size()); }
 
   // Runs once on `buffer_set`; its time.
@@ -67,6 +72,9 @@ class Subject {
  private:
   explicit Subject(const v1::Program& program) : program_(program) {}
   absl::Status ReadFacts();
+  // Cuts the tensor and uploads it as the next argument of every set.
+  absl::Status Upload(const pjrt::Client& client, const pjrt::HostArray& whole);
+  void OpenSets(int buffer_sets);
   absl::StatusOr<pjrt::HostArray> Assemble(
       int output, const std::vector<std::vector<pjrt::Buffer>>& outputs) const;
 

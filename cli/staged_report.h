@@ -1,0 +1,35 @@
+// What a validation of a plan with stages found (docs/formats/validate.md).
+#ifndef MESHWRIGHT_CLI_STAGED_REPORT_H_
+#define MESHWRIGHT_CLI_STAGED_REPORT_H_
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/launch/launch.h"
+#include "proto/v1/job.pb.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::cli {
+
+struct StagedResults {
+  std::map<std::string, v1::ProfileResult> modules;  // by key
+  std::vector<double> differences;                   // by result of the launch
+  std::vector<double> other_differences;  // on other inputs, where they ran
+};
+
+// The largest; NaN counts as infinite.
+double Largest(const std::vector<double>& differences);
+
+// Errors: kInvalidArgument where the plan's stages are no pipeline.
+absl::StatusOr<nlohmann::ordered_json> StagedReport(
+    const v1::Plan& plan, const launch::Launch& launch,
+    const StagedResults& results, double tolerance);
+
+std::string StagedValidationText(const nlohmann::ordered_json& report);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_STAGED_REPORT_H_

@@ -1,0 +1,41 @@
+// StagedValidation: a plan with stages run for real, stage after stage.
+//
+// Concept: the modules that `export` writes run in the order of the schedule,
+// every micro-batch, tensors going from stage to stage through the host; what
+// comes out is compared with one device that runs the whole step on the same
+// inputs. With one micro-batch that is the model as it came; with several, the
+// step as one stage without sharding, its gradients added up alike. All
+// stages run on the same devices, one after the other: each module is timed by
+// itself, and the step simulated from these times, since a pipeline whose
+// stages work at once cannot be timed so.
+// In -> Out: a model, a plan with stages -> its report
+// (docs/formats/validate.md).
+// Errors: those of launch::MakeLaunch; kInternal with the reason where the
+// modules do not run.
+#ifndef MESHWRIGHT_CLI_STAGED_VALIDATION_H_
+#define MESHWRIGHT_CLI_STAGED_VALIDATION_H_
+
+#include <nlohmann/json.hpp>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/v1/job.pb.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::cli {
+
+// The meshes of a plan that may come from anyone.
+absl::Status CheckMeshes(const v1::Plan& plan);
+
+// Devices of the largest stage.
+int LargestStage(const v1::Plan& plan);
+
+absl::StatusOr<nlohmann::ordered_json> ValidateStages(
+    const std::string& hlo_module, const v1::Plan& plan,
+    const v1::DeviceSpec& device, const std::stop_token& stop);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_STAGED_VALIDATION_H_

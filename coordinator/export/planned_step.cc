@@ -1,0 +1,137 @@
+#include "coordinator/export/planned_step.h"
+
+#include <algorithm>
+
+namespace meshwright::exporting {
+
+using ir::ValueId;
+using segmenter::SegmentGraph;
+using space::Sharding;
+
+PlannedStep::PlannedStep(const segmenter::Analysis& analysis,
+                         const space::ProfileSpace& space,
+                         const SegmentChoice& choice)
+    : PlannedStep(analysis, space, choice, 0,
+                  static_cast<int>(analysis.graphs.size())) {
+  FindReplays();
+}
+
+PlannedStep::PlannedStep(const segmenter::Analysis& analysis,
+                         const space::ProfileSpace& space,
+                         const SegmentChoice& choice, int first, int end)
+    : analysis_(analysis),
+      space_(space),
+      choice_(choice),
+      first_(first),
+      end_(end) {
+  index_.resize(analysis.graphs.size());
+  for (int s = first; s < end; ++s) {
+    const auto& values = analysis.graphs[s].values;
+    for (size_t i = 0; i < values.size(); ++i) {
+      index_[s][values[i].origin] = static_cast<int>(i);
+    }
+  }
+  handed_.assign(analysis.graphs.size() + 1, 0);
+  replays_.resize(analysis.graphs.size());
+  FindHomes();
+}
+
+void PlannedStep::FindReplays() {
+  const int count = static_cast<int>(analysis_.graphs.size());
+  for (int s = 1; s < count; ++s) handed_[s] = Agree(s - 1, s);
+  for (int s = 0; s < count; ++s) {
+    if (!Configuration(s).recompute) continue;
+    replays_[s] = space::ReplayIn(analysis_, analysis_.graphs[s],
+                                  {handed_[s] != 0, handed_[s + 1] != 0});
+  }
+}
+
+Sharding PlannedStep::Of(int segment, ValueId id) const {
+  const auto found = index_[segment].find(id);
+  if (found == index_[segment].end()) return Whole();
+  return Configuration(segment).annotation.Of(
+      found->second, analysis_.module.at(id).shape, mesh());
+}
+
+Sharding PlannedStep::Leaving(int segment, ValueId id) const {
+  const auto found = index_[segment].find(id);
+  if (found == index_[segment].end()) return Whole();
+  return Configuration(segment).annotation.Leaving(
+      found->second, analysis_.module.at(id).shape, mesh());
+}
+
+Sharding PlannedStep::Demanded(int segment, ValueId id, size_t operand) const {
+  const ValueId source = analysis_.module.at(id).operands[operand];
+  const auto user = index_[segment].find(id);
+  const auto value = index_[segment].find(source);
+  if (user == index_[segment].end() || value == index_[segment].end()) {
+    return Whole();
+  }
+  return Configuration(segment).annotation.Demanded(
+      user->second, static_cast<int>(operand), value->second,
+      analysis_.module.at(source).shape, mesh());
+}
+
+std::pair<int, int> PlannedStep::GroupOf(int segment) const {
+  std::pair<int, int> group = {segment, segment + 1};
+  while (handed_[group.first]) --group.first;
+  while (handed_[group.second]) ++group.second;
+  return group;
+}
+
+bool PlannedStep::Redirects(int segment, ValueId id, ValueId source) const {
+  if (segment < 0 || replays_[segment].empty()) return false;
+  const auto user = index_[segment].find(id);
+  const auto value = index_[segment].find(source);
+  return user != index_[segment].end() && value != index_[segment].end() &&
+         replays_[segment].Redirects(user->second, value->second);
+}
+
+Sharding PlannedStep::OfArgument(ValueId id) const {
+  const auto home = home_.find(id);
+  return home == home_.end() ? Whole() : Of(home->second, id);
+}
+
+Sharding PlannedStep::AtBorder(ValueId id) const {
+  if (analysis_.module.at(id).opcode == ir::Opcode::kParameter) {
+    return OfArgument(id);
+  }
+  const int owner = analysis_.plan.owner[id];
+  if (owner >= first_ && owner < end_ && Has(owner, id)) {
+    return Leaving(owner, id);
+  }
+  for (int s = first_; s < end_; ++s) {
+    if (Has(s, id)) return Of(s, id);
+  }
+  return Whole();
+}
+
+bool PlannedStep::Agree(int from, int to) const {
+  if (analysis_.type_of_segment[from] != analysis_.type_of_segment[to] ||
+      !Configuration(from).role.hands_on || !Configuration(to).role.handed) {
+    return false;
+  }
+  const auto links = space::FindLinks(analysis_, to);
+  return !links.empty() &&
+         std::all_of(links.begin(), links.end(), [&](const auto& link) {
+           return GraphOf(from).values[link.exit].origin ==
+                  GraphOf(to).values[link.entry].origin;
+         });
+}
+
+void PlannedStep::FindHomes() {
+  for (int s = first_; s < end_; ++s) {
+    const SegmentGraph& graph = analysis_.graphs[s];
+    for (const auto& [argument, updated] : graph.state) {
+      home_[graph.values[argument].origin] = s;
+    }
+  }
+  for (int s = first_; s < end_; ++s) {
+    const SegmentGraph& graph = analysis_.graphs[s];
+    for (int i = 0; i < graph.input_count; ++i) {
+      home_.emplace(graph.values[i].origin, s);
+    }
+  }
+}
+
+}  // namespace meshwright::exporting

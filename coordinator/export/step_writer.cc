@@ -1,0 +1,390 @@
+#include "coordinator/export/step_writer.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "coordinator/ir/write.h"
+
+namespace meshwright::exporting {
+namespace {
+
+using ir::ValueId;
+using segmenter::Analysis;
+using space::Sharding;
+
+// Every loop is written as the step has it, its body with the shardings of the
+// segments its operations belong to.
+class StepWriter {
+ public:
+  // `needed`: by ValueId, what is written.
+  StepWriter(const Analysis& analysis, const PlannedStep& step,
+             const std::string& name, const std::vector<char>& needed)
+      : analysis_(analysis),
+        module_(analysis.module),
+        step_(step),
+        writer_(name, analysis.module.computations),
+        members_(analysis.module.loops.size() + 1) {
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (Owner(id) >= 0 && needed[id]) {
+        members_[module_.at(id).loop + 1].push_back(id);
+      }
+    }
+  }
+
+  const hlo::HloModuleProto& Write() {
+    for (ValueId id : module_.parameters) {
+      written_[{id, kShared}] =
+          writer_.AddParameter(module_.at(id).shape, Proto(id, OfArgument(id)));
+    }
+    WriteScope(ir::kNoLoop);
+    std::vector<int64_t> outputs;
+    for (size_t i = 0; i < module_.outputs.size(); ++i) {
+      outputs.push_back(Output(module_.outputs[i]));
+    }
+    return writer_.Finish(outputs, module_.aliases);
+  }
+
+  const hlo::HloModuleProto& WritePart(const StepPart& part) {
+    std::vector<ir::Alias> aliases = part.aliases;
+    for (const ValueId id : part.entering) Enter(id);
+    std::vector<int64_t> sums;
+    for (const ValueId id : part.summed) {
+      const auto output = static_cast<int>(part.leaving.size() + sums.size());
+      const auto parameter =
+          static_cast<int>(part.entering.size() + sums.size());
+      aliases.push_back({output, parameter});
+      sums.push_back(writer_.AddParameter(module_.at(id).shape,
+                                          Proto(id, step_.AtBorder(id))));
+    }
+    WriteScope(ir::kNoLoop);
+    std::vector<int64_t> outputs;
+    for (const ValueId id : part.leaving) outputs.push_back(Leave(id));
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const ValueId id = part.summed[i];
+      outputs.push_back(writer_.AddOp("add", module_.at(id).shape,
+                                      {sums[i], Leave(id)},
+                                      Proto(id, step_.AtBorder(id))));
+    }
+    return writer_.Finish(outputs, aliases);
+  }
+
+ private:
+  static constexpr int kShared = -1;
+
+  int Owner(ValueId id) const { return analysis_.plan.owner[id]; }
+  Sharding OfArgument(ValueId id) const { return step_.OfArgument(id); }
+  bool IsArgument(ValueId id) const {
+    return module_.at(id).opcode == ir::Opcode::kParameter;
+  }
+  // One value for all segments: arguments and the borders of loops.
+  bool IsShared(ValueId id) const {
+    return IsArgument(id) || ir::IsLoopBorder(module_.at(id).opcode);
+  }
+
+  hlo::OpSharding Proto(ValueId id, const Sharding& sharding) const {
+    return space::ToProto(sharding, module_.at(id).shape, step_.mesh());
+  }
+
+  // A value that the part begins with.
+  void Enter(ValueId id) {
+    const Sharding sharding = step_.AtBorder(id);
+    written_[{id, IsShared(id) ? kShared : Owner(id)}] =
+        writer_.AddParameter(module_.at(id).shape, Proto(id, sharding));
+    entered_[id] = sharding;
+  }
+
+  // What `id` is split like where `segment` computes it, or whoever owns it.
+  Sharding Has(ValueId id, int segment) const {
+    const auto entered = entered_.find(id);
+    if (entered != entered_.end()) return entered->second;
+    if (IsArgument(id)) return OfArgument(id);
+    if (module_.at(id).opcode == ir::Opcode::kLoopResult) {
+      const ir::Instruction& it = module_.at(id);
+      return Has(module_.loops[it.border].carries[it.element], segment);
+    }
+    if (Owner(id) >= 0) return step_.Of(Owner(id), id);
+    return IsShared(id) ? OfCarry(id) : step_.Of(segment, id);
+  }
+
+  // A carry that begins with zeros is nobody's (a stack, a sum of gradients):
+  // it is split as whoever computes its next value wants it.
+  Sharding OfCarry(ValueId carry) const {
+    const ir::Instruction& it = module_.at(carry);
+    const ValueId result = module_.loops[it.border].results[it.element];
+    const ValueId next = module_.at(result).operands[0];
+    const int owner = Owner(next);
+    if (owner < 0) return step_.Whole();
+    return step_.Of(owner, step_.Has(owner, carry) ? carry : next);
+  }
+
+  void WriteScope(ir::LoopId scope) {
+    for (ValueId id : members_[scope + 1]) Emit(id, Owner(id));
+  }
+
+  // Writes `id` as `segment` computes it; returns its id in the new module.
+  int64_t Emit(ValueId id, int segment) {
+    const int version = IsShared(id) ? kShared : segment;
+    const auto found = written_.find({id, version});
+    if (found != written_.end()) return found->second;
+    const ir::Instruction& it = module_.at(id);
+    if (it.opcode == ir::Opcode::kCarry ||
+        it.opcode == ir::Opcode::kLoopResult) {
+      // A carry is only met before its loop by what stands first in the body.
+      WriteLoop(it.border, segment);
+      return written_.at({id, kShared});
+    }
+    std::vector<int64_t> operands;
+    for (size_t k = 0; k < it.operands.size(); ++k) {
+      operands.push_back(Operand(id, k, segment));
+    }
+    return written_[{id, segment}] =
+               writer_.Add(it, operands, Proto(id, step_.Of(segment, id)));
+  }
+
+  // The value as `segment` holds it.
+  int64_t Held(ValueId source, int segment, Sharding& has) {
+    const int from = Owner(source) >= 0 ? Owner(source) : segment;
+    const int64_t value = Emit(source, from);
+    has = Has(source, from);
+    return value;
+  }
+
+  int64_t Operand(ValueId id, size_t k, int segment) {
+    const ValueId source = module_.at(id).operands[k];
+    if (step_.Redirects(segment, id, source)) {
+      if (!again_.contains({source, segment})) EmitReplay(segment);
+      return Copy(again_.at({source, segment}), source,
+                  step_.Of(segment, source), step_.Demanded(segment, id, k));
+    }
+    Sharding has;
+    const int64_t value = Held(source, segment, has);
+    // First as the segment wants it, then as this operand needs it.
+    const Sharding wanted =
+        step_.Has(segment, source) ? step_.Of(segment, source) : has;
+    return Copy(Copy(value, source, has, wanted), source, wanted,
+                step_.Demanded(segment, id, k));
+  }
+
+  // All that the segment computes anew, and those of its group: front to back,
+  // once the gradients of the last one are there.
+  void EmitReplay(int segment) {
+    const auto [first, end] = step_.GroupOf(segment);
+    const std::vector<int64_t> gradients = GradientsOf(end - 1);
+    for (int member = first; member < end; ++member) {
+      EmitEntrances(member, gradients);
+      EmitAgain(member);
+    }
+  }
+
+  // Those that come in and are there: a reader depends on one of them.
+  std::vector<int64_t> GradientsOf(int segment) {
+    std::vector<ValueId> there;
+    for (int gradient : step_.ReplayOf(segment).gradients) {
+      const ValueId id = step_.GraphOf(segment).values[gradient].origin;
+      if (written_.contains({id, Owner(id)})) there.push_back(id);
+    }
+    std::vector<int64_t> gradients;
+    for (ValueId id : there) {
+      Sharding has;
+      const int64_t value = Held(id, segment, has);
+      gradients.push_back(Copy(value, id, has, step_.Of(segment, id)));
+    }
+    return gradients;
+  }
+
+  // What the replay begins with, behind a barrier that waits for the gradients.
+  void EmitEntrances(int segment, const std::vector<int64_t>& gradients) {
+    const space::Replay& replay = step_.ReplayOf(segment);
+    const auto& values = step_.GraphOf(segment).values;
+    std::vector<int> entrances;
+    std::vector<int64_t> held;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!replay.entrance[i]) continue;
+      const ValueId id = values[i].origin;
+      entrances.push_back(static_cast<int>(i));
+      Sharding has;
+      int64_t value = -1;
+      if (replay.handed[i]) {
+        value = again_.at({id, segment - 1});
+        has = step_.Of(segment - 1, id);
+      } else {
+        value = Held(id, segment, has);
+      }
+      held.push_back(Copy(value, id, has, step_.Of(segment, id)));
+    }
+    held.insert(held.end(), gradients.begin(), gradients.end());
+    const std::vector<int64_t> behind = writer_.AddBarrier(held);
+    for (size_t k = 0; k < entrances.size(); ++k) {
+      const ValueId id = values[entrances[k]].origin;
+      const bool waits = step_.keeps_barriers() || IsArgument(id) ||
+                         replay.handed[entrances[k]];
+      again_[{id, segment}] =
+          waits ? behind[k] : writer_.AddDependence(behind[k], gradients);
+    }
+  }
+
+  void EmitAgain(int segment) {
+    const space::Replay& replay = step_.ReplayOf(segment);
+    const auto& values = step_.GraphOf(segment).values;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!replay.again[i]) continue;
+      const ValueId id = values[i].origin;
+      const ir::Instruction& it = module_.at(id);
+      std::vector<int64_t> operands;
+      for (size_t k = 0; k < it.operands.size(); ++k) {
+        const auto again = again_.find({it.operands[k], segment});
+        operands.push_back(again == again_.end()
+                               ? Operand(id, k, segment)
+                               : Copy(again->second, it.operands[k],
+                                      step_.Of(segment, it.operands[k]),
+                                      step_.Demanded(segment, id, k)));
+      }
+      again_[{id, segment}] =
+          writer_.Add(it, operands, Proto(id, step_.Of(segment, id)));
+    }
+  }
+
+  int64_t Copy(int64_t value, ValueId id, const Sharding& from,
+               const Sharding& to) {
+    if (from == to) return value;
+    const auto [found, added] = copies_.try_emplace({value, to}, 0);
+    if (added) {
+      found->second =
+          writer_.AddOp("copy", module_.at(id).shape, {value}, Proto(id, to));
+    }
+    return found->second;
+  }
+
+  void WriteLoop(ir::LoopId id, int segment) {
+    const ir::Loop& loop = module_.loops[id];
+    std::vector<ValueId> carries;
+    ir::LoopEnd end;
+    end.elements.assign(loop.carries.size(), -1);
+    for (size_t k = 0; k < loop.carries.size(); ++k) {
+      if (loop.carries[k] < 0) continue;
+      end.elements[k] = static_cast<int>(carries.size());
+      if (static_cast<int>(k) == loop.counter) end.counter = end.elements[k];
+      carries.push_back(loop.carries[k]);
+    }
+    if (loop.counter >= 0) {
+      end.limit = loop.start + loop.step * loop.trips;
+      end.upwards = loop.step > 0;
+    } else {
+      end.condition = loop.condition;
+    }
+    std::vector<ir::LoopElement> elements;
+    std::vector<int64_t> initial;
+    for (ValueId carry : carries) {
+      const Sharding own = Has(carry, segment);
+      elements.push_back({module_.at(carry).shape, Proto(carry, own)});
+      initial.push_back(Carried(module_.at(carry).operands[0], carry, segment));
+    }
+    const std::vector<int64_t> entered = writer_.BeginLoop(elements);
+    for (size_t k = 0; k < carries.size(); ++k) {
+      written_[{carries[k], kShared}] = entered[k];
+    }
+    WriteScope(id);
+    std::vector<int64_t> next;
+    std::vector<ValueId> results;
+    for (ValueId carry : carries) {
+      results.push_back(loop.results[module_.at(carry).element]);
+      next.push_back(
+          Carried(module_.at(results.back()).operands[0], carry, segment));
+    }
+    const std::vector<int64_t> left = writer_.EndLoop(initial, next, end);
+    for (size_t k = 0; k < results.size(); ++k) {
+      written_[{results[k], kShared}] = left[k];
+    }
+  }
+
+  // What a loop takes over, in the sharding it carries it in.
+  int64_t Carried(ValueId source, ValueId carry, int segment) {
+    const int reader = Owner(carry) >= 0 ? Owner(carry) : segment;
+    Sharding has;
+    const int64_t value = Held(source, reader, has);
+    return Copy(value, source, has, Has(carry, segment));
+  }
+
+  // One that the part ends with, as AtBorder has it.
+  int64_t Leave(ValueId id) {
+    if (Owner(id) < 0 || IsArgument(id)) return Output(id);
+    const int64_t value = Emit(id, Owner(id));
+    return Copy(value, id, Has(id, Owner(id)), step_.AtBorder(id));
+  }
+
+  int64_t Output(ValueId id) {
+    if (IsArgument(id)) return written_.at({id, kShared});
+    int segment = Owner(id);
+    for (size_t s = 0; segment < 0 && s < analysis_.graphs.size(); ++s) {
+      if (step_.Has(static_cast<int>(s), id)) segment = static_cast<int>(s);
+    }
+    segment = std::max(segment, 0);
+    const int64_t value = Emit(id, segment);
+    return Copy(value, id, Has(id, segment), step_.Leaving(segment, id));
+  }
+
+  const Analysis& analysis_;
+  const ir::Module& module_;
+  const PlannedStep& step_;
+  ir::ModuleWriter writer_;
+  std::vector<std::vector<ValueId>> members_;  // owned values by loop, shifted
+  std::map<std::pair<ValueId, int>, int64_t> written_;  // by value and segment
+  std::map<ValueId, Sharding> entered_;
+  // What replays compute, and what they begin with, by value and segment.
+  std::map<std::pair<ValueId, int>, int64_t> again_;
+  std::map<std::pair<int64_t, Sharding>, int64_t> copies_;
+};
+
+// What the part computes: all that its ends need, up to where it begins. A loop
+// is there as a whole or not at all.
+class Needed {
+ public:
+  Needed(const ir::Module& module, const StepPart& part)
+      : module_(module), needed_(module.size(), 0), begins_(module.size(), 0) {
+    for (const ValueId id : part.entering) begins_[id] = 1;
+    for (const ValueId id : part.leaving) Add(id);
+    for (const ValueId id : part.summed) Add(id);
+    while (!open_.empty()) {
+      const ValueId id = open_.back();
+      open_.pop_back();
+      for (const ValueId operand : module_.at(id).operands) Add(operand);
+      if (module_.at(id).border != ir::kNoLoop) AddLoop(module_.at(id).border);
+    }
+  }
+
+  std::vector<char> Take() && { return std::move(needed_); }
+
+ private:
+  void Add(ValueId id) {
+    if (id < 0 || begins_[id] || needed_[id]) return;
+    needed_[id] = 1;
+    open_.push_back(id);
+  }
+  void AddLoop(ir::LoopId loop) {
+    for (const ValueId id : module_.loops[loop].carries) Add(id);
+    for (const ValueId id : module_.loops[loop].results) Add(id);
+  }
+
+  const ir::Module& module_;
+  std::vector<char> needed_;
+  std::vector<char> begins_;
+  std::vector<ValueId> open_;
+};
+
+}  // namespace
+
+std::string WriteStep(const Analysis& analysis, const PlannedStep& step) {
+  const std::vector<char> all(analysis.module.size(), 1);
+  return StepWriter(analysis, step, "step", all).Write().SerializeAsString();
+}
+
+std::string WritePart(const Analysis& analysis, const PlannedStep& step,
+                      const std::string& name, const StepPart& part) {
+  const std::vector<char> needed = Needed(analysis.module, part).Take();
+  return StepWriter(analysis, step, name, needed)
+      .WritePart(part)
+      .SerializeAsString();
+}
+
+}  // namespace meshwright::exporting

@@ -1,0 +1,191 @@
+#include "coordinator/launch/launch.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/export/plan_choice.h"
+#include "coordinator/ir/constants.h"
+#include "coordinator/launch/calls.h"
+#include "coordinator/space/inputs.h"
+#include "coordinator/space/read_request.h"
+
+namespace meshwright::launch {
+namespace {
+
+using exporting::PlannedStep;
+using segmenter::Analysis;
+
+// One stage as its mesh has it.
+struct StageStep {
+  Analysis analysis;
+  space::ProfileSpace space;
+  exporting::SegmentChoice choice;
+  int first = 0;
+  int end = 0;
+};
+
+absl::StatusOr<StageStep> OpenStage(const Analysis& analysis,
+                                    const v1::PlanStage& stage, bool barriers) {
+  StageStep step;
+  space::KeyContext context;
+  context.mesh = space::Mesh(stage.mesh().begin(), stage.mesh().end());
+  context.keeps_barriers = barriers;
+  ASSIGN_OR_RETURN(step.analysis, segmenter::OnMesh(analysis, context.mesh));
+  step.space = space::BuildProfileSpace(step.analysis, context);
+  ASSIGN_OR_RETURN(step.choice,
+                   exporting::ChoiceOf(stage, step.analysis, step.space));
+  step.first = stage.first_segment();
+  step.end = step.first + stage.segments_size();
+  return step;
+}
+
+absl::Status CheckStages(const Analysis& analysis, const v1::Plan& plan) {
+  int segments = 0;
+  for (const v1::PlanStage& stage : plan.stages()) {
+    if (stage.first_segment() != segments || stage.segments_size() == 0) break;
+    segments += stage.segments_size();
+  }
+  if (segments == static_cast<int>(analysis.graphs.size())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the plan's stages are not the model's ", analysis.graphs.size(),
+      " segments one after the other; it was made for another model"));
+}
+
+std::vector<space::Replay> ReplaysOf(const std::vector<StageStep>& stages) {
+  std::vector<space::Replay> replays;
+  for (const StageStep& stage : stages) {
+    for (int s = stage.first; s < stage.end; ++s) {
+      const auto& type = stage.space.types[stage.analysis.type_of_segment[s]];
+      replays.push_back(
+          type.configurations[stage.choice[s]].recompute
+              ? space::FindReplay(stage.analysis, stage.analysis.graphs[s])
+              : space::Replay());
+    }
+  }
+  return replays;
+}
+
+v1::Program ProgramOf(const StageStep& stage, const StageModule& module,
+                      const std::vector<v1::InputSpec>& inputs) {
+  const PlannedStep step(stage.analysis, stage.space, stage.choice, stage.first,
+                         stage.end);
+  v1::Program program;
+  program.set_label(
+      absl::StrCat("stage ", module.place.stage, " ", PlaceName(module.place)));
+  program.set_hlo_module(exporting::WritePart(
+      stage.analysis, step, PlaceName(module.place), module.part));
+  program.set_num_partitions(
+      static_cast<int>(space::DeviceCount(stage.space.context.mesh)));
+  const ir::Module& whole = stage.analysis.module;
+  for (const ir::ValueId id : module.part.entering) {
+    const ir::Instruction& it = whole.at(id);
+    *program.add_inputs() =
+        it.opcode == ir::Opcode::kParameter
+            ? inputs[it.attributes().parameter_number()]
+            : space::BorderInput(it.shape, static_cast<uint64_t>(id));
+  }
+  for (size_t i = 0; i < module.part.summed.size(); ++i) {
+    program.add_inputs()->set_kind(v1::InputSpec::CONSTANT);
+  }
+  program.set_key(space::ProgramKey(program, stage.space.context));
+  return program;
+}
+
+bool Delays(const v1::Plan& plan) {
+  for (const v1::PlanStageOrder& order : plan.pipeline().order()) {
+    for (const std::string& operation : order.operations()) {
+      if (absl::StartsWith(operation, "BW_")) return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<Launch> Make(Analysis analysis, const v1::Plan& plan,
+                            bool barriers) {
+  Launch launch;
+  launch.micro_batches = plan.pipeline().micro_batches();
+  RETURN_IF_ERROR(CheckStages(analysis, plan));
+  std::vector<StageStep> stages;
+  for (const v1::PlanStage& stage : plan.stages()) {
+    launch.first_segments.push_back(stage.first_segment());
+    ASSIGN_OR_RETURN(StageStep step, OpenStage(analysis, stage, barriers));
+    stages.push_back(std::move(step));
+  }
+  ASSIGN_OR_RETURN(const std::vector<Place> places,
+                   PlaceValues(analysis, stages::FindPasses(analysis),
+                               launch.first_segments, Delays(plan)));
+  ASSIGN_OR_RETURN(
+      const std::vector<StageModule> modules,
+      FindModules(analysis, places, ReplaysOf(stages), launch.micro_batches));
+  const std::vector<v1::InputSpec> inputs = space::ArgumentInputs(analysis);
+  for (const StageModule& module : modules) {
+    launch.modules.push_back(
+        {module.place, module.part,
+         ProgramOf(stages[module.place.stage], module, inputs)});
+  }
+  launch.analysis = std::move(analysis);
+  RETURN_IF_ERROR(FindCalls(plan, launch));
+  return launch;
+}
+
+absl::StatusOr<Analysis> AnalyzeFor(const std::string& hlo_module,
+                                    const v1::Plan& plan) {
+  if (!plan.feasible()) {
+    return absl::InvalidArgumentError(
+        "the plan is an infeasible one: there is nothing to run");
+  }
+  if (plan.pipeline().micro_batches() < 1) {
+    return absl::InvalidArgumentError(
+        "the plan says of no micro-batches how many make a step");
+  }
+  ASSIGN_OR_RETURN(const auto strategies,
+                   space::ReadRequest(plan.strategies()));
+  ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(hlo_module));
+  RETURN_IF_ERROR(ir::RequireLiterals(module));
+  return segmenter::Analyze(std::move(module),
+                            space::Mesh(plan.mesh().begin(), plan.mesh().end()),
+                            strategies);
+}
+
+bool KeepsBarriers(const v1::Plan& plan) {
+  return !absl::StartsWith(plan.device(), "cpu");
+}
+
+}  // namespace
+
+absl::StatusOr<Launch> MakeLaunch(const std::string& hlo_module,
+                                  const v1::Plan& plan) {
+  ASSIGN_OR_RETURN(Analysis analysis, AnalyzeFor(hlo_module, plan));
+  return Make(std::move(analysis), plan, KeepsBarriers(plan));
+}
+
+absl::StatusOr<Launch> MakeUnsharded(const std::string& hlo_module,
+                                     const v1::Plan& plan) {
+  ASSIGN_OR_RETURN(Analysis analysis, AnalyzeFor(hlo_module, plan));
+  ASSIGN_OR_RETURN(const Analysis single, segmenter::OnMesh(analysis, {1, 1}));
+  const auto space = space::BuildProfileSpace(single, {.mesh = {1, 1}});
+  v1::Plan whole;
+  whole.set_feasible(true);
+  v1::PlanStage& stage = *whole.add_stages();
+  stage.add_mesh(1);
+  stage.add_mesh(1);
+  for (const int type : single.type_of_segment) {
+    v1::PlanSegment& segment = *stage.add_segments();
+    segment.set_type(type);
+    segment.set_describe(space.types[type].configurations[0].describe);
+  }
+  const int micro_batches = plan.pipeline().micro_batches();
+  whole.mutable_pipeline()->set_micro_batches(micro_batches);
+  v1::PlanStageOrder& order = *whole.mutable_pipeline()->add_order();
+  for (int m = 0; m < micro_batches; ++m) {
+    order.add_operations(absl::StrCat("F_", m));
+    order.add_operations(absl::StrCat("B_", m));
+  }
+  return Make(std::move(analysis), whole, KeepsBarriers(plan));
+}
+
+}  // namespace meshwright::launch

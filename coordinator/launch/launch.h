@@ -1,0 +1,81 @@
+// Launch: a plan with stages as the programs that run it.
+//
+//   plan, model ─▶ values placed ─▶ modules ─▶ programs with the plan's splits
+//                                       └────▶ calls, micro-batch by
+//                                              micro-batch, as scheduled
+//
+// Concept: every tensor that a module takes or gives has a slot of its own. An
+// argument that the losses need and that is no state is one of every
+// micro-batch; all others are there once. Sums of gradients begin with zeros.
+// What the update reads of a forward pass is that of the last micro-batch. An
+// output that the update makes, or that is an argument, is there once, any
+// other once per micro-batch. The calls are one order that every stage's
+// schedule allows.
+// In -> Out: model, plan -> modules, calls, results.
+// Errors: kInvalidArgument for a plan that is not of this model; kUnimplemented
+// for steps that cannot be cut into modules (stage_values.h, stage_modules.h).
+#ifndef MESHWRIGHT_COORDINATOR_LAUNCH_LAUNCH_H_
+#define MESHWRIGHT_COORDINATOR_LAUNCH_LAUNCH_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/launch/stage_modules.h"
+#include "proto/v1/job.pb.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::launch {
+
+struct LaunchModule {
+  Place place;
+  exporting::StepPart part;
+  v1::Program program;
+};
+
+struct LaunchCall {
+  int module = 0;
+  int micro_batch = 0;       // 0 for updates
+  std::vector<int> inputs;   // slots, one per parameter
+  std::vector<int> outputs;  // likewise
+};
+
+// A tensor that is there before the first call.
+struct LaunchInput {
+  int slot = 0;
+  int argument = -1;  // -1: zeros
+  int micro_batch = 0;
+};
+
+struct LaunchResult {
+  int output = 0;  // of the step
+  int micro_batch = 0;
+  int slot = 0;
+};
+
+struct Launch {
+  segmenter::Analysis analysis;
+  std::vector<int> first_segments;
+  int micro_batches = 1;
+  std::vector<LaunchModule> modules;
+  std::vector<LaunchInput> inputs;
+  std::vector<LaunchCall> calls;
+  std::vector<LaunchResult> results;  // outputs that are arguments are none
+
+  // One of every micro-batch.
+  bool IsOfMicroBatch(int argument) const {
+    return analysis.direction.roles[argument] ==
+           segmenter::ArgumentRole::kBatch;
+  }
+};
+
+absl::StatusOr<Launch> MakeLaunch(const std::string& hlo_module,
+                                  const v1::Plan& plan);
+
+// The same step as one stage on one device.
+absl::StatusOr<Launch> MakeUnsharded(const std::string& hlo_module,
+                                     const v1::Plan& plan);
+
+}  // namespace meshwright::launch
+
+#endif  // MESHWRIGHT_COORDINATOR_LAUNCH_LAUNCH_H_

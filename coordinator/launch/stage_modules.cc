@@ -1,0 +1,196 @@
+#include "coordinator/launch/stage_modules.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::launch {
+namespace {
+
+using ir::Opcode;
+using ir::ValueId;
+using segmenter::Analysis;
+
+bool IsBackward(Pass pass) {
+  return pass == Pass::kBackward || pass == Pass::kBackwardWeight;
+}
+
+// Another form of its operand, which costs nothing to make again.
+bool IsForm(const ir::Instruction& it) {
+  return it.opcode == Opcode::kBroadcast || it.opcode == Opcode::kReshape ||
+         it.opcode == Opcode::kBitcast;
+}
+
+// Forward passes, then backward passes from the last stage on, then updates.
+std::pair<int, int> OrderOf(const Place& place) {
+  switch (place.pass) {
+    case Pass::kForward:
+      return {0, place.stage};
+    case Pass::kBackward:
+      return {1, -place.stage};
+    case Pass::kBackwardWeight:
+      return {2, -place.stage};
+    case Pass::kUpdate:
+      break;
+  }
+  return {3 + place.round, place.stage};
+}
+
+class ModuleFinder {
+ public:
+  ModuleFinder(const Analysis& analysis, const std::vector<Place>& places,
+               const std::vector<space::Replay>& replays, int micro_batches)
+      : analysis_(analysis),
+        module_(analysis.module),
+        places_(places),
+        replays_(replays),
+        micro_batches_(micro_batches),
+        argument_(module_.size(), -1) {
+    for (size_t i = 0; i < module_.parameters.size(); ++i) {
+      argument_[module_.parameters[i]] = static_cast<int>(i);
+    }
+  }
+
+  absl::StatusOr<std::vector<StageModule>> Run() {
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (places_[id] == kNobody) continue;
+      borders_.try_emplace(places_[id]);
+      for (const ValueId operand : module_.at(id).operands) {
+        Read(places_[id], analysis_.plan.owner[id], operand);
+      }
+    }
+    const absl::Status ends = AddOutputs();
+    if (!ends.ok()) return ends;
+    std::vector<StageModule> modules;
+    for (auto& [place, border] : borders_) {
+      if (border.leaving.empty() && border.summed.empty()) continue;
+      modules.push_back({place, PartOf(place, border)});
+    }
+    std::sort(modules.begin(), modules.end(), [](const auto& a, const auto& b) {
+      return OrderOf(a.place) < OrderOf(b.place);
+    });
+    return modules;
+  }
+
+ private:
+  struct Border {
+    std::set<ValueId> entering;
+    std::set<ValueId> leaving;
+    std::set<ValueId> summed;
+    std::set<ValueId> seen;                      // computed again, or nobody's
+    std::vector<std::pair<ValueId, int>> state;  // and its argument
+  };
+
+  // `reader` is the segment in which the module reads it.
+  void Read(const Place& place, int reader, ValueId id) {
+    Border& border = borders_[place];
+    if (argument_[id] >= 0) {
+      border.entering.insert(id);
+      return;
+    }
+    const Place& made = places_[id];
+    if (made == place) return;
+    if (made == kNobody || IsMadeAgain(place, reader, id)) {
+      if (!border.seen.insert(id).second) return;
+      const int owner = analysis_.plan.owner[id];
+      for (const ValueId operand : module_.at(id).operands) {
+        Read(place, owner >= 0 ? owner : reader, operand);
+      }
+      return;
+    }
+    border.entering.insert(id);
+    const bool sums = micro_batches_ > 1 && place.pass == Pass::kUpdate &&
+                      IsBackward(made.pass) &&
+                      ir::IsFloating(module_.at(id).shape.element_type);
+    auto& ends = sums ? borders_[made].summed : borders_[made].leaving;
+    ends.insert(id);
+  }
+
+  bool IsMadeAgain(const Place& place, int reader, ValueId id) const {
+    const Place& made = places_[id];
+    if (made.pass != Pass::kForward || made.stage != place.stage ||
+        !IsBackward(place.pass)) {
+      return false;
+    }
+    const ir::Instruction& it = module_.at(id);
+    if (it.loop == ir::kNoLoop && IsForm(it)) return true;
+    const int owner = analysis_.plan.owner[id];
+    if (owner != reader || replays_[owner].empty()) return false;
+    const auto& values = analysis_.graphs[owner].values;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i].origin == id) return replays_[owner].again[i] != 0;
+    }
+    return false;
+  }
+
+  absl::Status AddOutputs() {
+    std::map<int, int> argument_of;  // by output that is state
+    for (size_t p = 0; p < module_.parameters.size(); ++p) {
+      const int output = analysis_.direction.state_output[p];
+      if (output >= 0) argument_of[output] = static_cast<int>(p);
+    }
+    for (size_t k = 0; k < module_.outputs.size(); ++k) {
+      const ValueId id = module_.outputs[k];
+      if (argument_[id] >= 0) continue;
+      const bool nobodys = places_[id] == kNobody;
+      const Place place = nobodys ? Place{0, Pass::kUpdate, 0} : places_[id];
+      Border& border = borders_[place];
+      if (nobodys) Read(place, 0, id);
+      border.leaving.insert(id);
+      const auto state = argument_of.find(static_cast<int>(k));
+      if (state == argument_of.end()) continue;
+      border.state.emplace_back(id, state->second);
+      if (micro_batches_ > 1 && place.pass != Pass::kUpdate) {
+        return absl::UnimplementedError(absl::StrCat(
+            "output ", k, " is state that the ", PlaceName(place),
+            " pass writes, and with ", micro_batches_,
+            " micro-batches it is not said what becomes of it; plan with "
+            "--micro-batches 1"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  exporting::StepPart PartOf(const Place&, const Border& border) const {
+    exporting::StepPart part;
+    part.entering.assign(border.entering.begin(), border.entering.end());
+    part.leaving.assign(border.leaving.begin(), border.leaving.end());
+    part.summed.assign(border.summed.begin(), border.summed.end());
+    std::set<int> taken;  // by outputs and by parameters
+    for (const auto& [id, argument] : border.state) {
+      const auto output =
+          std::find(part.leaving.begin(), part.leaving.end(), id);
+      const auto parameter =
+          std::find(part.entering.begin(), part.entering.end(),
+                    module_.parameters[argument]);
+      const auto number = static_cast<int>(output - part.leaving.begin());
+      if (parameter == part.entering.end() || !taken.insert(number).second) {
+        continue;
+      }
+      part.aliases.push_back(
+          {number, static_cast<int>(parameter - part.entering.begin())});
+    }
+    return part;
+  }
+
+  const Analysis& analysis_;
+  const ir::Module& module_;
+  const std::vector<Place>& places_;
+  const std::vector<space::Replay>& replays_;
+  const int micro_batches_;
+  std::vector<int> argument_;  // number, by ValueId; -1: none
+  std::map<Place, Border> borders_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<StageModule>> FindModules(
+    const Analysis& analysis, const std::vector<Place>& places,
+    const std::vector<space::Replay>& replays, int micro_batches) {
+  return ModuleFinder(analysis, places, replays, micro_batches).Run();
+}
+
+}  // namespace meshwright::launch

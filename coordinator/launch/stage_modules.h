@@ -1,0 +1,44 @@
+// StageModules: the programs that the stages of a plan run, and what passes
+// between them.
+//
+//   arguments ─▶ forward ─▶ values kept ─▶ backward ─▶ gradients ─▶ update
+//                   │ ▲                      ▲ │                      │
+//                   ▼ │ other stages         │ ▼               new state
+//
+// Concept: a module's parameters are the arguments its values read and the
+// values of other modules. What a backward pass needs of its own forward pass
+// is kept, but for what is only another form of a value (a broadcast, a
+// reshape), and for what the plan recomputes: that is computed again from what
+// is kept of it (space/replay.h). With several micro-batches the gradients that
+// the update reads are added to sums that a module takes and gives back.
+// In -> Out: placed values -> modules, forward passes first, then backward
+// passes from the last stage on, then updates by rounds. Empty ones are none.
+// Shapes: parameters are `part.entering`, then the sums; outputs
+// `part.leaving`, then the sums (export/step_writer.h).
+// Errors: kUnimplemented for state that forward or backward passes write, where
+// there are several micro-batches.
+#ifndef MESHWRIGHT_COORDINATOR_LAUNCH_STAGE_MODULES_H_
+#define MESHWRIGHT_COORDINATOR_LAUNCH_STAGE_MODULES_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/export/step_writer.h"
+#include "coordinator/launch/stage_values.h"
+#include "coordinator/space/replay.h"
+
+namespace meshwright::launch {
+
+struct StageModule {
+  Place place;
+  exporting::StepPart part;
+};
+
+// `replays`: by segment, empty where it recomputes nothing.
+absl::StatusOr<std::vector<StageModule>> FindModules(
+    const segmenter::Analysis& analysis, const std::vector<Place>& places,
+    const std::vector<space::Replay>& replays, int micro_batches);
+
+}  // namespace meshwright::launch
+
+#endif  // MESHWRIGHT_COORDINATOR_LAUNCH_STAGE_MODULES_H_

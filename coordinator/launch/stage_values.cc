@@ -1,0 +1,188 @@
+#include "coordinator/launch/stage_values.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::launch {
+namespace {
+
+using ir::ValueId;
+using segmenter::Analysis;
+
+ir::LoopId Outermost(const ir::Module& module, ir::LoopId loop) {
+  while (loop != ir::kNoLoop && module.loops[loop].parent != ir::kNoLoop) {
+    loop = module.loops[loop].parent;
+  }
+  return loop;
+}
+
+// The loop that a value is of, inside or at its border.
+ir::LoopId LoopOf(const ir::Module& module, ValueId id) {
+  const ir::Instruction& it = module.at(id);
+  return Outermost(module, it.border != ir::kNoLoop ? it.border : it.loop);
+}
+
+class ValuePlacer {
+ public:
+  ValuePlacer(const Analysis& analysis, const stages::StepPasses& passes,
+              const std::vector<int>& first_segments)
+      : analysis_(analysis), module_(analysis.module), passes_(passes) {
+    for (size_t s = 0; s < analysis.graphs.size(); ++s) {
+      const auto behind = std::upper_bound(
+          first_segments.begin(), first_segments.end(), static_cast<int>(s));
+      stage_of_segment_.push_back(
+          static_cast<int>(behind - first_segments.begin()) - 1);
+    }
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      loop_.push_back(LoopOf(module_, id));
+    }
+  }
+
+  absl::StatusOr<std::vector<Place>> Run(bool delays_weights) {
+    for (size_t loop = 0; loop < module_.loops.size(); ++loop) {
+      if (!analysis_.plan.kept_loops[loop]) {
+        return absl::UnimplementedError(
+            "the model accumulates over micro-batches in a loop of its own, "
+            "and a stage's modules are those of one micro-batch; plan the step "
+            "of one micro-batch with --micro-batches");
+      }
+    }
+    FindForward();
+    places_.assign(module_.size(), kNobody);
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      const int owner = analysis_.plan.owner[id];
+      if (owner < 0) continue;
+      places_[id] = {stage_of_segment_[owner], PassOf(id), 0};
+    }
+    const absl::Status one = CheckLoops();
+    if (!one.ok()) return one;
+    if (delays_weights) SplitBackward();
+    CountRounds();
+    return std::move(places_);
+  }
+
+ private:
+  // Ancestors of the losses, whole loops at a time.
+  void FindForward() {
+    forward_ = analysis_.direction.forward;
+    std::vector<char> loop_forward(module_.loops.size(), 0);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (ValueId id = module_.size() - 1; id >= 0; --id) {
+        const ir::LoopId loop = loop_[id];
+        const bool with_loop = loop != ir::kNoLoop && loop_forward[loop];
+        if (with_loop && !forward_[id]) forward_[id] = changed = true;
+        if (!forward_[id]) continue;
+        if (loop != ir::kNoLoop && !loop_forward[loop] &&
+            analysis_.plan.owner[id] >= 0) {
+          loop_forward[loop] = changed = true;
+        }
+        for (const ValueId operand : module_.at(id).operands) {
+          if (!forward_[operand]) forward_[operand] = changed = true;
+        }
+      }
+    }
+  }
+
+  Pass PassOf(ValueId id) const {
+    if (forward_[id]) return Pass::kForward;
+    const bool update = loop_[id] == ir::kNoLoop && passes_.update[id];
+    return update ? Pass::kUpdate : Pass::kBackward;
+  }
+
+  absl::Status CheckLoops() const {
+    std::vector<Place> of_loop(module_.loops.size(), kNobody);
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (loop_[id] == ir::kNoLoop || places_[id] == kNobody) continue;
+      Place& place = of_loop[loop_[id]];
+      if (place == kNobody) place = places_[id];
+      if (place != places_[id]) {
+        return absl::UnimplementedError(
+            absl::StrCat("the loop around ", module_.at(id).name(),
+                         " is of several stages; plan with fewer stages"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // What other segments' backward passes need is the gradient of the input.
+  void SplitBackward() {
+    std::vector<char> input(module_.size(), 0);
+    std::vector<char> loop_input(module_.loops.size(), 0);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (ValueId id = module_.size() - 1; id >= 0; --id) {
+        if (places_[id] == kNobody || places_[id].pass != Pass::kBackward ||
+            input[id]) {
+          continue;
+        }
+        const ir::LoopId loop = loop_[id];
+        const bool with_loop = loop != ir::kNoLoop && loop_input[loop];
+        if (!with_loop && !IsInputGradient(id, input)) continue;
+        input[id] = changed = true;
+        if (loop != ir::kNoLoop) loop_input[loop] = 1;
+      }
+    }
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (places_[id].pass == Pass::kBackward && !input[id]) {
+        places_[id].pass = Pass::kBackwardWeight;
+      }
+    }
+  }
+
+  bool IsInputGradient(ValueId id, const std::vector<char>& input) const {
+    const auto& users = module_.at(id).users;
+    return std::any_of(users.begin(), users.end(), [&](ValueId user) {
+      if (places_[user] == kNobody) return false;
+      if (places_[user].pass != Pass::kBackward) return false;
+      const bool other = analysis_.plan.owner[user] != analysis_.plan.owner[id];
+      return other || input[user];
+    });
+  }
+
+  void CountRounds() {
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      Place& place = places_[id];
+      if (place == kNobody || place.pass != Pass::kUpdate) continue;
+      for (const ValueId operand : module_.at(id).operands) {
+        const Place& before = places_[operand];
+        if (before == kNobody || before.pass != Pass::kUpdate) continue;
+        place.round = std::max(
+            place.round, before.round + (before.stage != place.stage ? 1 : 0));
+      }
+    }
+  }
+
+  const Analysis& analysis_;
+  const ir::Module& module_;
+  const stages::StepPasses& passes_;
+  std::vector<int> stage_of_segment_;
+  std::vector<ir::LoopId> loop_;  // outermost, by ValueId
+  std::vector<char> forward_;
+  std::vector<Place> places_;
+};
+
+}  // namespace
+
+std::string PlaceName(const Place& place) {
+  switch (place.pass) {
+    case Pass::kForward:
+      return "forward";
+    case Pass::kBackward:
+      return "backward";
+    case Pass::kBackwardWeight:
+      return "backward-weight";
+    case Pass::kUpdate:
+      break;
+  }
+  return place.round == 0 ? "update" : absl::StrCat("update-", place.round);
+}
+
+absl::StatusOr<std::vector<Place>> PlaceValues(
+    const Analysis& analysis, const stages::StepPasses& passes,
+    const std::vector<int>& first_segments, bool delays_weights) {
+  return ValuePlacer(analysis, passes, first_segments).Run(delays_weights);
+}
+
+}  // namespace meshwright::launch

@@ -1,0 +1,126 @@
+#include "worker/runner/sequence.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "worker/runner/tensor_values.h"
+
+namespace meshwright::worker::runner {
+namespace {
+
+using Call = v1::Sequence::Call;
+
+class Runs {
+ public:
+  Runs(const v1::Sequence& sequence, const pjrt::Client& client,
+       int buffer_sets, const std::vector<Subject*>& programs,
+       EventWriter& events)
+      : sequence_(sequence),
+        client_(client),
+        buffer_sets_(buffer_sets),
+        programs_(programs),
+        events_(events) {
+    for (const v1::Sequence::Value& value : sequence.values()) {
+      made_[value.slot()] = &value.input();
+    }
+    for (int c = 0; c < sequence.calls_size(); ++c) {
+      last_call_[sequence.calls(c).program()] = c;
+      for (const int slot : sequence.calls(c).inputs()) last_read_[slot] = c;
+    }
+    for (const int slot : sequence.results()) {
+      last_read_[slot] = sequence.calls_size();
+    }
+  }
+
+  absl::StatusOr<std::vector<pjrt::HostArray>> Run() {
+    for (int c = 0; c < sequence_.calls_size(); ++c) {
+      const int program = sequence_.calls(c).program();
+      if (program < 0 || program >= static_cast<int>(programs_.size())) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "call ", c, " of the sequence is of no program of the request"));
+      }
+      const absl::Status status = Make(c, *programs_[program]);
+      if (!status.ok()) {
+        return absl::Status(status.code(),
+                            absl::StrCat(programs_[program]->program().label(),
+                                         ": ", status.message()));
+      }
+    }
+    std::vector<pjrt::HostArray> results;
+    for (const int slot : sequence_.results()) {
+      const auto found = tensors_.find(slot);
+      if (found == tensors_.end()) return NoTensor(slot);
+      results.push_back(found->second);
+    }
+    return results;
+  }
+
+ private:
+  static absl::Status NoTensor(int slot) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the sequence reads slot ", slot, " before anything is in it"));
+  }
+
+  absl::Status Make(int number, Subject& subject) {
+    const Call& call = sequence_.calls(number);
+    events_.Started(subject.program().key(), v1::RunnerEvent::Started::MEASURE);
+    const auto& parameters = subject.signature().parameters;
+    if (call.inputs_size() != static_cast<int>(parameters.size()) ||
+        call.outputs_size() !=
+            static_cast<int>(subject.signature().outputs.size())) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "call ", number, " has other inputs or outputs than its program"));
+    }
+    std::vector<const pjrt::HostArray*> inputs;
+    for (int i = 0; i < call.inputs_size(); ++i) {
+      ASSIGN_OR_RETURN(const pjrt::HostArray* tensor,
+                       At(call.inputs(i), parameters[i]));
+      inputs.push_back(tensor);
+    }
+    const bool last = last_call_[call.program()] == number;
+    RETURN_IF_ERROR(subject.FeedWith(client_, inputs, last ? buffer_sets_ : 1));
+    absl::Duration took;
+    ASSIGN_OR_RETURN(std::vector<pjrt::HostArray> outputs,
+                     subject.RunAndRead(took));
+    for (int i = 0; i < call.outputs_size(); ++i) {
+      tensors_[call.outputs(i)] = std::move(outputs[i]);
+    }
+    std::erase_if(tensors_, [&](const auto& it) {
+      const auto read = last_read_.find(it.first);
+      return read == last_read_.end() || read->second <= number;
+    });
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<const pjrt::HostArray*> At(int slot, const TensorSlot& as) {
+    const auto found = tensors_.find(slot);
+    if (found != tensors_.end()) return &found->second;
+    const auto made = made_.find(slot);
+    if (made == made_.end()) return NoTensor(slot);
+    ASSIGN_OR_RETURN(pjrt::HostArray tensor,
+                     MakeInput(*made->second, as.type, as.dimensions));
+    return &(tensors_[slot] = std::move(tensor));
+  }
+
+  const v1::Sequence& sequence_;
+  const pjrt::Client& client_;
+  const int buffer_sets_;
+  const std::vector<Subject*>& programs_;
+  EventWriter& events_;
+  std::map<int, const v1::InputSpec*> made_;
+  std::map<int, int> last_read_;  // call, by slot
+  std::map<int, int> last_call_;  // by program
+  std::map<int, pjrt::HostArray> tensors_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<pjrt::HostArray>> RunSequence(
+    const v1::Sequence& sequence, const pjrt::Client& client, int buffer_sets,
+    const std::vector<Subject*>& programs, EventWriter& events) {
+  return Runs(sequence, client, buffer_sets, programs, events).Run();
+}
+
+}  // namespace meshwright::worker::runner

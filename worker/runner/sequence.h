@@ -1,0 +1,32 @@
+// Runs a sequence of programs that hand whole tensors to each other.
+//
+// Concept: every tensor lies on the host in a slot of its own, from the call
+// that makes it to the last that reads it. A call cuts its tensors as its
+// program splits them, runs once and puts its outputs together again. What is
+// there before the first call is made when it is first read.
+// In -> Out: loaded programs, a sequence -> its results. The programs keep the
+// tensors of their last call on the devices, in `buffer_sets` sets.
+// Threads: one.
+// Errors: kInvalidArgument for a sequence that names programs or slots that are
+// not there; those of Subject, with the program's label.
+#ifndef MESHWRIGHT_WORKER_RUNNER_SEQUENCE_H_
+#define MESHWRIGHT_WORKER_RUNNER_SEQUENCE_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/v1/job.pb.h"
+#include "worker/pjrt/client.h"
+#include "worker/runner/event_stream.h"
+#include "worker/runner/subject.h"
+
+namespace meshwright::worker::runner {
+
+absl::StatusOr<std::vector<pjrt::HostArray>> RunSequence(
+    const v1::Sequence& sequence, const pjrt::Client& client, int buffer_sets,
+    const std::vector<Subject*>& programs, EventWriter& events);
+
+}  // namespace meshwright::worker::runner
+
+#endif  // MESHWRIGHT_WORKER_RUNNER_SEQUENCE_H_
