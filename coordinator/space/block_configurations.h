@@ -1,5 +1,5 @@
 // Configurations of a segment of blocks: one per combination of its blocks'
-// strategies, then the same combinations under each switch that is open; each
+// strategies (combinations.h), then the same combinations under each switch that is open; each
 // of them again with shared parameters split as the pins have it
 // (parameter_links.h).
 //
