@@ -137,45 +137,4 @@ ENTRY main {
                           taps, taps - 1);
 }
 
-std::string FourierText() {
-  return R"(
-HloModule fourier, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
-add {
-  left = f32[] parameter(0)
-  right = f32[] parameter(1)
-  ROOT sum = f32[] add(left, right)
-}
-ENTRY main {
-  a = f32[32,64] parameter(0)
-  b = f32[64,32] parameter(1)
-  x = f32[8,16,32] parameter(2)
-  complex_x = c64[8,16,32] convert(x)
-  transformed = c64[8,16,32] fft(complex_x), fft_type=FFT, fft_length={16,32}
-  zero = f32[] constant(0)
-  scale = f32[] constant(0.05)
-  complex_scale = c64[] complex(scale, zero)
-  scales = c64[8,16,32] broadcast(complex_scale), dimensions={}
-  scaled = c64[8,16,32] multiply(transformed, scales)
-  mixed = f32[8,16,32] real(scaled)
-  y = f32[8,16,64] dot(mixed, a), lhs_contracting_dims={2}, rhs_contracting_dims={0}
-  t = f32[8,16,64] tanh(y)
-  z = f32[8,16,32] dot(t, b), lhs_contracting_dims={2}, rhs_contracting_dims={0}
-  squares = f32[8,16,32] multiply(z, z)
-  loss = f32[] reduce(squares, zero), dimensions={0,1,2}, to_apply=add
-  d_z = f32[8,16,32] add(z, z)
-  d_b = f32[64,32] dot(t, d_z), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}
-  d_t = f32[8,16,64] dot(d_z, b), lhs_contracting_dims={2}, rhs_contracting_dims={1}
-  one = f32[] constant(1)
-  ones = f32[8,16,64] broadcast(one), dimensions={}
-  square = f32[8,16,64] multiply(t, t)
-  slope = f32[8,16,64] subtract(ones, square)
-  d_y = f32[8,16,64] multiply(d_t, slope)
-  d_a = f32[32,64] dot(mixed, d_y), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}
-  new_a = f32[32,64] subtract(a, d_a)
-  new_b = f32[64,32] subtract(b, d_b)
-  ROOT out = (f32[32,64], f32[64,32], f32[]) tuple(new_a, new_b, loss)
-}
-)";
-}
-
 }  // namespace meshwright::segmenter

@@ -38,10 +38,6 @@ std::string ScaledFeaturesText(int layers, bool flattened = false);
 // 96, a depthwise convolution of so many taps along the 16, projected back.
 std::string DepthwiseText(int taps);
 
-// Features [8,16,32], transformed (Fourier) along places and features, scaled,
-// and two projections behind it.
-std::string FourierText();
-
 }  // namespace meshwright::segmenter
 
 #endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_TEST_STEPS_H_

@@ -112,13 +112,6 @@ TEST(OneTapTest, EveryPlanCompiles) {
   ExpectPlansHarmless(segmenter::DepthwiseText(1), {2, 2}, true, 8, 1e-4);
 }
 
-// Tokens and features transformed in front of a block that may split its
-// features: XLA's partitioner splits such a transform wrongly.
-TEST(TransformTest, IsWholeWhereItTransforms) {
-  ExpectPlansHarmless(segmenter::FourierText(), {1, 2}, false, 8, 1e-4);
-  ExpectPlansHarmless(segmenter::FourierText(), {2, 2}, true, 4, 1e-4);
-}
-
 // Plans of which every segment is split along the sequence, where that changes
 // it.
 void ExpectSplitSequencesHarmless(const std::string& module,
