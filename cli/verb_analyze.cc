@@ -62,6 +62,10 @@ std::string Describe(const json& analysis) {
                                     barrier.value("opcode", std::string("?")),
                                     Count(barrier, "count")));
   }
+  for (const json& note : list("notes")) {
+    if (!note.is_string()) continue;
+    absl::StrAppend(&text, "note: ", note.get_ref<const std::string&>(), "\n");
+  }
   return text;
 }
 

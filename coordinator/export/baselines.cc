@@ -7,50 +7,13 @@
 #include <utility>
 
 #include "coordinator/export/op_level.h"
+#include "coordinator/segmenter/usual_choices.h"
 
 namespace meshwright::exporting {
 namespace {
 
 using segmenter::Analysis;
 using segmenter::SegmentSwitch;
-using segmenter::StrategyKind;
-
-// Whether all axes but the searched one, the last that splits, take the batch.
-bool TakesBatchOutside(const segmenter::Strategy& strategy) {
-  bool searched = true;
-  for (auto it = strategy.axes.rbegin(); it != strategy.axes.rend(); ++it) {
-    if (it->kind == StrategyKind::kReplicated) continue;
-    if (!searched && it->kind != StrategyKind::kRows) return false;
-    searched = false;
-  }
-  return true;
-}
-
-// The place of the first kind a block has; its first strategy if none.
-int Pick(const Analysis& analysis, int block,
-         std::initializer_list<StrategyKind> kinds) {
-  const auto& strategies = analysis.strategies[block].strategies;
-  for (StrategyKind kind : kinds) {
-    for (size_t i = 0; i < strategies.size(); ++i) {
-      if (strategies[i].kind == kind && TakesBatchOutside(strategies[i])) {
-        return static_cast<int>(i);
-      }
-    }
-  }
-  return 0;
-}
-
-// A root reads its activation straight from inside the block before.
-bool FollowsInside(const Analysis& analysis, int block) {
-  const auto& it = analysis.blocks.blocks[block];
-  for (ir::ValueId operand : analysis.module.at(it.roots[0]).operands) {
-    if (analysis.blocks.inside[operand] &&
-        analysis.blocks.home[operand] == block - 1) {
-      return true;
-    }
-  }
-  return false;
-}
 
 bool HasSwitch(const space::ProfileSpace& space, SegmentSwitch which) {
   for (const space::SegmentType& type : space.types) {
@@ -220,24 +183,12 @@ void Settle(const Analysis& analysis, const space::ProfileSpace& space,
 
 std::vector<NamedChoice> Baselines(const Analysis& analysis,
                                    const space::ProfileSpace& space) {
-  const int blocks = static_cast<int>(analysis.blocks.blocks.size());
-  std::vector<int> dp(blocks), tp(blocks);
-  for (int b = 0; b < blocks; ++b) {
-    dp[b] = Pick(analysis, b, {StrategyKind::kRows});
-    const bool after_columns =
-        b > 0 && FollowsInside(analysis, b) &&
-        analysis.strategies[b - 1].strategies[tp[b - 1]].kind ==
-            StrategyKind::kColumns;
-    tp[b] = after_columns
-                ? Pick(analysis, b,
-                       {StrategyKind::kContraction, StrategyKind::kColumns})
-                : Pick(analysis, b,
-                       {StrategyKind::kExperts, StrategyKind::kColumns});
-  }
+  const std::vector<int> dp = segmenter::DataParallel(analysis);
   const auto plain = SegmentSwitch::kNone;
   std::vector<NamedChoice> baselines = {
       {"dp", FromBlocks(analysis, space, dp, plain)},
-      {"tp", FromBlocks(analysis, space, tp, plain)}};
+      {"tp", FromBlocks(analysis, space, segmenter::TensorParallel(analysis),
+                        plain)}};
   const auto sharded = SegmentSwitch::kFullySharded;
   if (HasSwitch(space, sharded)) {
     baselines.push_back({"fsdp", FromBlocks(analysis, space, dp, sharded)});

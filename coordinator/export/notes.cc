@@ -1,5 +1,6 @@
 #include "coordinator/export/notes.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -7,6 +8,72 @@
 #include "absl/strings/str_join.h"
 
 namespace meshwright::exporting {
+
+namespace {
+
+using segmenter::Analysis;
+using segmenter::SegmentGraph;
+using space::WholeBorder;
+using space::WholeReason;
+
+std::string Named(const Analysis& analysis, const SegmentGraph& graph,
+                  int value) {
+  const ir::Instruction& it = analysis.module.at(graph.values[value].origin);
+  return absl::StrCat(it.name(), " [", absl::StrJoin(it.shape.dims, ","), "]");
+}
+
+std::string Reason(const Analysis& analysis, const SegmentGraph& graph,
+                   const space::Mesh& mesh, const WholeBorder& border) {
+  const auto at = [&] { return Named(analysis, graph, border.at); };
+  switch (border.why) {
+    case WholeReason::kUnsplit:
+      return "no block beside it is split by columns, contraction or experts";
+    case WholeReason::kNoRows:
+      return absl::StrCat("no row dimension of ", at(), " divides by ",
+                          mesh[border.axis], " more");
+    case WholeReason::kInside:
+      return absl::StrCat(
+          at(), " is of the inside of a block, split as its contractions are");
+    case WholeReason::kStopped:
+      return absl::StrCat("a split does not pass ", at());
+    case WholeReason::kGradientOnly:
+      return absl::StrCat("its gradient ", at(), " cannot be split alike");
+  }
+  return "";
+}
+
+std::string BorderNote(const Analysis& analysis, const space::Mesh& mesh,
+                       const space::SegmentType& type, int number,
+                       const WholeBorder& border) {
+  const int segment = analysis.types[number];
+  const SegmentGraph& graph = analysis.graphs[segment];
+  const bool enters = std::any_of(graph.entries.begin(), graph.entries.end(),
+                                  [&](const segmenter::BorderPair& it) {
+                                    return it.activation == border.value;
+                                  });
+  const auto equal = std::count(analysis.type_of_segment.begin(),
+                                analysis.type_of_segment.end(), number);
+  return absl::StrCat(
+      segmenter::SwitchName(segmenter::SegmentSwitch::kSequence), ": ",
+      Named(analysis, graph, border.value),
+      enters ? ", which enters segment " : ", which leaves segment ", segment,
+      equal > 1 ? absl::StrCat(" and ", equal - 1, " equal ones") : "",
+      ", stays whole on mesh axis ", border.axis, " in ", border.configurations,
+      " of ", type.sequence_configurations, " configurations, for ",
+      Reason(analysis, graph, mesh, border));
+}
+
+std::string LoopNote(const Analysis& analysis, const space::SegmentType& type,
+                     int number) {
+  const segmenter::Segment& it = analysis.plan.segments[analysis.types[number]];
+  return absl::StrCat(
+      "strategies: the loop of blocks ", it.first_block, " to ",
+      it.last_block - 1, " has ", type.all_combinations,
+      " combinations of them, of which the ", type.combinations,
+      " likeliest are searched; pins of its blocks choose others");
+}
+
+}  // namespace
 
 std::vector<std::string> SwitchNotes(const segmenter::Analysis& analysis,
                                      const space::ProfileSpace& space) {
@@ -38,6 +105,15 @@ std::vector<std::string> SwitchNotes(const segmenter::Analysis& analysis,
                                  " parameters stay whole, for no dimension of "
                                  "theirs divides: arguments ",
                                  absl::StrJoin(shown, ", ")));
+  }
+  for (size_t t = 0; t < space.types.size(); ++t) {
+    if (space.types[t].combinations < space.types[t].all_combinations) {
+      notes.push_back(LoopNote(analysis, space.types[t], static_cast<int>(t)));
+    }
+    for (const WholeBorder& border : space.types[t].whole_borders) {
+      notes.push_back(BorderNote(analysis, space.context.mesh, space.types[t],
+                                 static_cast<int>(t), border));
+    }
   }
   return notes;
 }

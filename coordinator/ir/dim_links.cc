@@ -199,6 +199,13 @@ std::vector<ContractedPair> ContractedDims(const Module& module, ValueId id) {
   return pairs;
 }
 
+bool IsTransformed(const Module& module, ValueId id, int dim) {
+  const Instruction& it = module.at(id);
+  if (it.opcode != Opcode::kFft) return false;
+  const int rank = static_cast<int>(it.shape.dims.size());
+  return dim >= rank - it.attributes().fft_length_size();
+}
+
 std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
   const Instruction& it = module.at(user);
   const Instruction& source = module.at(it.operands[operand]);

@@ -42,6 +42,11 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand);
 // are all alike; null where there are none to speak of.
 const std::vector<int64_t>* UniformDims(const Shape& shape);
 
+// Whether `id` transforms that dimension of its operand (an fft). XLA's
+// partitioner has a way of its own to split one, which knows the last alone:
+// such a dimension is whole before and behind.
+bool IsTransformed(const Module& module, ValueId id, int dim);
+
 // Pairs of the outermost dimensions of every group of a reshape.
 std::vector<DimLink> ReshapeLinks(const std::vector<int64_t>& in,
                                   const std::vector<int64_t>& out);

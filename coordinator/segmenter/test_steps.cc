@@ -103,4 +103,38 @@ $6  ROOT out = ($7, f32[]) tuple($8, loss)
       absl::StrJoin(results, ", "), rows);
 }
 
+std::string DepthwiseText(int taps) {
+  return absl::Substitute(R"(
+HloModule depthwise, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias), {2}: (2, {}, may-alias) }
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+ENTRY main {
+  project = f32[32,96] parameter(0)
+  back = f32[96,32] parameter(1)
+  taps = f32[$0,1,96] parameter(2)
+  x = f32[8,16,32] parameter(3)
+  wide = f32[8,16,96] dot(x, project), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  conv = f32[8,16,96] convolution(wide, taps), window={size=$0 pad=$1_0}, dim_labels=b0f_0io->b0f, feature_group_count=96
+  y = f32[8,16,32] dot(conv, back), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  zero = f32[] constant(0)
+  square = f32[8,16,32] multiply(y, y)
+  loss = f32[] reduce(square, zero), dimensions={0,1,2}, to_apply=add
+  dconv = f32[8,16,96] dot(y, back), lhs_contracting_dims={2}, rhs_contracting_dims={1}
+  dback = f32[96,32] dot(conv, y), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}
+  dtaps = f32[$0,1,96] convolution(wide, dconv), window={size=16 pad=$1_0}, dim_labels=f0b_i0o->0bf, batch_group_count=96
+  turned = f32[$0,1,96] reverse(taps), dimensions={0}
+  dwide = f32[8,16,96] convolution(dconv, turned), window={size=$0 pad=0_$1}, dim_labels=b0f_0io->b0f, feature_group_count=96
+  dproject = f32[32,96] dot(x, dwide), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}
+  new0 = f32[32,96] subtract(project, dproject)
+  new1 = f32[96,32] subtract(back, dback)
+  new2 = f32[$0,1,96] subtract(taps, dtaps)
+  ROOT out = (f32[32,96], f32[96,32], f32[$0,1,96], f32[]) tuple(new0, new1, new2, loss)
+}
+)",
+                          taps, taps - 1);
+}
+
 }  // namespace meshwright::segmenter

@@ -34,6 +34,10 @@ absl::StatusOr<Analysis> AnalyzeSample(std::string_view name,
 // do.
 std::string ScaledFeaturesText(int layers, bool flattened = false);
 
+// HLO text of a step in plain gradient descent: features [8,16,32] projected to
+// 96, a depthwise convolution of so many taps along the 16, projected back.
+std::string DepthwiseText(int taps);
+
 }  // namespace meshwright::segmenter
 
 #endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_TEST_STEPS_H_

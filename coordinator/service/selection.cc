@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/service/choice_programs.h"
+#include "coordinator/service/likely_plan.h"
 #include "coordinator/service/memory_price.h"
 
 namespace meshwright::service {
@@ -55,6 +56,13 @@ class Selection::Round {
     if (selection_.memory_limit_bytes_.has_value()) {
       ASSIGN_OR_RETURN(price_, MemoryPrice(problem_.problem,
                                            *selection_.memory_limit_bytes_));
+    }
+    FindStandings();
+    if (price_ > 0) {
+      // With what joins the readers of a weight.
+      ASSIGN_OR_RETURN(likely_,
+                       LikelyPlan(problem_.problem, standings_, Margins(),
+                                  *selection_.memory_limit_bytes_));
     }
     if (!space_.links.empty()) {
       ASSIGN_OR_RETURN(problem_,
@@ -158,31 +166,44 @@ class Selection::Round {
                : Standing::kMeasured;
   }
 
-  void SiftAll() {
-    Standings standings;
+  void FindStandings() {
     for (size_t t = 0; t < problem_.usable.size(); ++t) {
-      std::vector<Standing>& row = standings.emplace_back();
+      std::vector<Standing>& row = standings_.emplace_back();
       for (int c : problem_.usable[t]) {
         row.push_back(StandingOf(static_cast<int>(t), c));
       }
     }
+  }
+  std::vector<double> Margins() const {
     std::vector<double> margins;
     for (const Calibration& it : estimated_.calibrations) {
       margins.push_back(it.margin);
     }
+    return margins;
+  }
+
+  void SiftAll() {
+    const std::vector<double> margins = Margins();
     AddEstimates();
     const Bonds bonds =
         FindBonds(selection_.analysis_, space_, problem_.usable);
-    const Sifted sifted =
-        Sift(problem_.problem, standings, margins, price_, bonds);
+    Sifted sifted = Sift(problem_.problem, standings_, margins, price_, bonds);
     for (const Exclusion& it : sifted.excluded) Exclude(it);
+    // The likely plan first; with it, most of what is left for the others, so
+    // that the plan of the next round can be measured too.
+    const auto is_likely = [&](const Open& it) {
+      return likely_.contains({it.type, it.configuration});
+    };
+    std::stable_partition(sifted.open.begin(), sifted.open.end(), is_likely);
     int left = Left();
+    const int kept = likely_.empty() ? 0 : left / 4;
     for (const Open& it : sifted.open) {
       const int configuration = problem_.usable[it.type][it.configuration];
-      if (left < Missing(it.type, configuration)) {
+      const int missing = Missing(it.type, configuration);
+      if (left < missing) {
         GiveUp(it.type, configuration, margins[it.type]);
-      } else if (it.next) {
-        left -= Missing(it.type, configuration);
+      } else if (is_likely(it) || (it.next && left - missing >= kept)) {
+        left -= missing;
         Want(it.type, configuration);
       }
     }
@@ -306,7 +327,10 @@ class Selection::Round {
   std::set<std::pair<int, int>> unknown_;
   std::unordered_set<std::string> wanted_;
   MeasuredProblem problem_;
+  Standings standings_;  // of the problem
   double price_ = 0;
+  // Of the problem, where a limit binds: the likely plan, as far as estimated.
+  std::set<std::pair<int, int>> likely_;
   Decision decision_;
 };
 

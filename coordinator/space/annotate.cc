@@ -53,6 +53,7 @@ class AxisAnnotator {
     for (int& split : result_.split) {
       if (split == kUndecided) split = kWhole;
     }
+    DemandTransformed();
     return std::move(result_);
   }
 
@@ -100,6 +101,9 @@ class AxisAnnotator {
   int Fit(int i, int dim) const {
     const std::vector<int64_t>* dims = ir::UniformDims(At(i).shape);
     if (dim < 0 || dims == nullptr || dim >= static_cast<int>(dims->size())) {
+      return kWhole;
+    }
+    if (!graph_.is_input(i) && ir::IsTransformed(module_, Origin(i), dim)) {
       return kWhole;
     }
     const int64_t size = (*dims)[dim];
@@ -393,6 +397,14 @@ class AxisAnnotator {
                                           : result_.split[updated]);
         if (!Decided(argument)) Decide(argument, result_.split[updated]);
       }
+    }
+  }
+
+  // What is transformed is whole there, however else it is read.
+  void DemandTransformed() {
+    for (int i = graph_.input_count; i < count_; ++i) {
+      if (At(i).opcode != Opcode::kFft) continue;
+      Demand(i, 0, PullThrough(i, 0, result_.split[i]));
     }
   }
 

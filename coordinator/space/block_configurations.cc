@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "coordinator/space/combinations.h"
 #include "coordinator/space/switches.h"
 
 namespace meshwright::space {
@@ -54,9 +55,10 @@ SegmentType BlockConfigurations(const Analysis& analysis, int segment,
                                 const std::vector<ParameterPins>& pins) {
   const segmenter::Segment& it = analysis.plan.segments[segment];
   SegmentType type;
-  std::vector<int> choice(it.last_block - it.first_block, 0);
-  size_t at = choice.size();
-  do {
+  const Combinations combinations = FindCombinations(analysis, segment);
+  type.all_combinations = combinations.all;
+  type.combinations = static_cast<int64_t>(combinations.choices.size());
+  for (const std::vector<int>& choice : combinations.choices) {
     Configuration plain;
     plain.strategies = choice;
     std::vector<const Strategy*> strategies;
@@ -82,12 +84,7 @@ SegmentType BlockConfigurations(const Analysis& analysis, int segment,
       absl::StrAppend(&pinned.describe, "; ", absl::StrJoin(shared, ", "));
       AppendVariants(analysis, graph, strategies, pinned, mesh, type);
     }
-    for (at = choice.size(); at > 0; --at) {
-      const auto& set = analysis.strategies[it.first_block + at - 1].strategies;
-      if (++choice[at - 1] < static_cast<int>(set.size())) break;
-      choice[at - 1] = 0;
-    }
-  } while (at > 0);
+  }
   std::stable_sort(type.configurations.begin(), type.configurations.end(),
                    [](const Configuration& a, const Configuration& b) {
                      return OrderOf(a) < OrderOf(b);

@@ -1,7 +1,7 @@
 // Configurations of a segment of blocks: one per combination of its blocks'
-// strategies, then the same combinations under each switch that is open; each
-// of them again with shared parameters split as the pins have it
-// (parameter_links.h).
+// strategies (combinations.h), then the same combinations under each switch
+// that is open; each of them again with shared parameters split as the pins
+// have it (parameter_links.h).
 //
 // Source: papers/cfp.txt 4.2, Eq. 7.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_BLOCK_CONFIGURATIONS_H_

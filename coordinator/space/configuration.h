@@ -51,9 +51,32 @@ struct KeptWhole {
   int value = 0;  // of the segment's graph
 };
 
+// Why the sequence switch leaves a border whole.
+enum class WholeReason {
+  kUnsplit,      // no block beside it is split but by rows, if at all
+  kNoRows,       // `at`: a root of which no row dimension divides
+  kInside,       // `at`: of a block's inside (attention), itself or beside it
+  kStopped,      // `at`: an operation that passes the split to or from it not
+  kGradientOnly  // `at`: its gradient, which cannot be split alike
+};
+
+// An activation between segments that the sequence switch leaves whole.
+struct WholeBorder {
+  int value = 0;  // of the segment's graph
+  int axis = 0;
+  WholeReason why = WholeReason::kUnsplit;
+  int at = -1;             // of the graph
+  int configurations = 0;  // for which that holds
+};
+
 struct SegmentType {
   std::vector<Configuration> configurations;
+  // Of its blocks' strategies: those tried, and all there are (combinations.h).
+  int64_t combinations = 0;
+  int64_t all_combinations = 0;
   std::vector<KeptWhole> kept_whole;
+  std::vector<WholeBorder> whole_borders;
+  int sequence_configurations = 0;  // with which the switch was tried
 };
 
 }  // namespace meshwright::space

@@ -1,5 +1,7 @@
 #include "coordinator/space/grouped_sums.h"
 
+#include <algorithm>
+
 #include "coordinator/ir/conv_dims.h"
 
 namespace meshwright::space {
@@ -28,10 +30,41 @@ class Operands {
   AxisAnnotation& axis_;
 };
 
+// No axis splits one operand otherwise than the other, and none the places that
+// are summed over where another holds copies.
+void AskAlike(const ir::DotDims& dims, const segmenter::SegmentGraph& graph,
+              int value, const Mesh& mesh, SegmentAnnotation& annotation) {
+  bool copies = false;
+  std::vector<Operands> placed;
+  for (size_t axis = 0; axis < mesh.size(); ++axis) {
+    if (mesh[axis] <= 1) continue;
+    Operands operands(graph, value, annotation.axes[axis]);
+    const auto places = [&](int side) {
+      const int dim = operands.Split(side);
+      return dim >= 0 && dims.side[side][dim].role == ir::DotRole::kSpatial;
+    };
+    const int lhs = operands.Split(0);
+    if (places(0) && places(1)) {
+      placed.push_back(operands);
+      continue;
+    }
+    if (lhs >= 0 && dims.side[0][lhs].partner == operands.Split(1)) continue;
+    operands.Ask(0, kWhole);
+    operands.Ask(1, kWhole);
+    copies = true;
+  }
+  if (!copies) return;
+  for (Operands& operands : placed) {
+    operands.Ask(0, kWhole);
+    operands.Ask(1, kWhole);
+  }
+}
+
 void Spread(const ir::Module& module, const segmenter::SegmentGraph& graph,
             int value, const Mesh& mesh, SegmentAnnotation& annotation) {
   const ir::ValueId convolution = graph.values[value].origin;
   const ir::DotDims dims = ir::ContractionDimsOf(module, convolution);
+  AskAlike(dims, graph, value, mesh, annotation);
   int summed = kWhole;
   int64_t parts = 1;
   std::vector<Operands> spread;  // of axes that split the sum, or nothing
@@ -63,6 +96,82 @@ void Spread(const ir::Module& module, const segmenter::SegmentGraph& graph,
   }
 }
 
+bool HasOneTap(const ir::Instruction& convolution) {
+  const auto& window = convolution.attributes().window();
+  return convolution.attributes().feature_group_count() > 1 &&
+         std::all_of(window.dimensions().begin(), window.dimensions().end(),
+                     [](const auto& it) { return it.size() == 1; });
+}
+
+// Readers of `value` that ask for nothing get it as it was.
+void KeepReaders(const segmenter::SegmentGraph& graph, int value,
+                 AxisAnnotation& axis) {
+  for (const int user : graph.values[value].users) {
+    const std::vector<int>& operands = graph.values[user].operands;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (operands[k] != value) continue;
+      axis.demands.try_emplace({user, static_cast<int>(k)}, axis.split[value]);
+    }
+  }
+}
+
+// A border crosses as its first maker has it, its gradient alike.
+void SplitResult(const segmenter::SegmentGraph& graph, int value, int dim,
+                 AxisAnnotation& axis) {
+  if (axis.split[value] == dim) return;
+  KeepReaders(graph, value, axis);
+  axis.split[value] = dim;
+  for (const auto* pairs : {&graph.entries, &graph.exits}) {
+    for (const segmenter::BorderPair& pair : *pairs) {
+      const int other = pair.activation == value ? pair.gradient
+                        : pair.gradient == value ? pair.activation
+                                                 : -1;
+      if (other < 0 || axis.split[other] == dim) continue;
+      KeepReaders(graph, other, axis);
+      axis.split[other] = dim;
+    }
+  }
+}
+
+void SpreadGroups(const ir::Module& module,
+                  const segmenter::SegmentGraph& graph, int value,
+                  const Mesh& mesh, SegmentAnnotation& annotation) {
+  const ir::DotDims dims =
+      ir::ContractionDimsOf(module, graph.values[value].origin);
+  const auto grouped = std::find_if(
+      dims.side[0].begin(), dims.side[0].end(), [](const auto& it) {
+        return it.role == ir::DotRole::kBatch && it.partner >= 0;
+      });
+  if (grouped == dims.side[0].end()) return;
+  const int lhs = static_cast<int>(grouped - dims.side[0].begin());
+  bool splits = false;
+  bool copies = false;
+  int64_t parts = 1;
+  std::vector<size_t> axes;  // that split the groups, or nothing
+  for (size_t axis = 0; axis < mesh.size(); ++axis) {
+    if (mesh[axis] <= 1) continue;
+    AxisAnnotation& it = annotation.axes[axis];
+    Operands operands(graph, value, it);
+    const bool asked =
+        operands.Split(0) == lhs || operands.Split(1) == grouped->partner;
+    const bool split = it.split[value] == grouped->output;
+    if (!split && it.split[value] >= 0) continue;
+    splits |= split || asked;
+    copies |= !split;
+    parts *= mesh[axis];
+    axes.push_back(axis);
+  }
+  if (!splits || !copies) return;
+  const bool divides = grouped->groups % parts == 0;
+  for (const size_t axis : axes) {
+    AxisAnnotation& it = annotation.axes[axis];
+    Operands operands(graph, value, it);
+    operands.Ask(0, divides ? lhs : kWhole);
+    operands.Ask(1, divides ? grouped->partner : kWhole);
+    SplitResult(graph, value, divides ? grouped->output : kWhole, it);
+  }
+}
+
 }  // namespace
 
 void SpreadGroupedSums(const segmenter::Analysis& analysis,
@@ -75,6 +184,9 @@ void SpreadGroupedSums(const segmenter::Analysis& analysis,
     if (it.opcode == ir::Opcode::kConvolution &&
         it.attributes().batch_group_count() > 1) {
       Spread(analysis.module, graph, value, mesh, annotation);
+    }
+    if (it.opcode == ir::Opcode::kConvolution && HasOneTap(it)) {
+      SpreadGroups(analysis.module, graph, value, mesh, annotation);
     }
   }
 }

@@ -42,6 +42,10 @@ bool Resplit::Fits(int value, int dim) const {
   if (dims == nullptr || dim < 0 || dim >= static_cast<int>(dims->size())) {
     return false;
   }
+  if (!graph_.is_input(value) &&
+      ir::IsTransformed(analysis_.module, graph_.values[value].origin, dim)) {
+    return false;
+  }
   int64_t parts = mesh_[axis_];
   for (size_t axis = 0; axis < mesh_.size(); ++axis) {
     if (static_cast<int>(axis) != axis_ &&

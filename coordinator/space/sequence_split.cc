@@ -1,12 +1,14 @@
 #include "coordinator/space/sequence_split.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
 #include "coordinator/ir/conv_dims.h"
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/space/resplit.h"
+#include "coordinator/space/whole_borders.h"
 
 namespace meshwright::space {
 namespace {
@@ -36,7 +38,7 @@ class SequenceSplitter {
     for (int i = 0; i < count_; ++i) index_[Origin(i)] = i;
   }
 
-  AxisAnnotation Run() {
+  AxisAnnotation Run(std::vector<WholeBorder>* whole_borders) {
     CloseAttention();
     CloseArguments();
     SeedBlocks();
@@ -47,6 +49,7 @@ class SequenceSplitter {
     for (int i = 0; i < count_; ++i) {
       if (label_[i] >= 0) resplit_.Change(i, label_[i]);
     }
+    if (whole_borders != nullptr) NoteWhole(*whole_borders);
     return resplit_.Finish();
   }
 
@@ -281,6 +284,7 @@ class SequenceSplitter {
         if (resplit_.Before(root) < 0) SeedUsers(root, row.out);
         return;
       }
+      unfit_.push_back(root);
     });
   }
 
@@ -349,7 +353,24 @@ class SequenceSplitter {
           label_[pair.gradient] = wanted;
         } else {
           label_[pair.activation] = kWhole;
+          without_gradient_[pair.activation] = pair.gradient;
         }
+      }
+    }
+  }
+
+  void NoteWhole(std::vector<WholeBorder>& out) const {
+    const WholeBorders whole(analysis_, graph_,
+                             {label_, closed_, unfit_, without_gradient_});
+    for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
+      for (const BorderPair& pair : *pairs) {
+        const bool known =
+            std::any_of(out.begin(), out.end(), [&](const WholeBorder& it) {
+              return it.value == pair.activation && it.axis == axis_;
+            });
+        if (known || resplit_.Now(pair.activation) >= 0) continue;
+        WholeBorder& it = out.emplace_back(whole.Of(pair.activation));
+        it.axis = axis_;
       }
     }
   }
@@ -364,6 +385,8 @@ class SequenceSplitter {
   std::vector<int> label_;  // by value: the dimension to split, or kWhole
   std::vector<char> closed_;
   std::vector<int> open_;
+  std::vector<int> unfit_;  // roots of which no row dimension divides
+  std::map<int, int> without_gradient_;
 };
 
 }  // namespace
@@ -372,13 +395,14 @@ SegmentAnnotation SplitSequence(const Analysis& analysis,
                                 const SegmentGraph& graph,
                                 const std::vector<const Strategy*>& strategies,
                                 const SegmentAnnotation& plain,
-                                const Mesh& mesh) {
+                                const Mesh& mesh,
+                                std::vector<WholeBorder>* whole_borders) {
   SegmentAnnotation split = plain;
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (mesh[axis] < 2) continue;
     split.axes[axis] = SequenceSplitter(analysis, graph, strategies, split,
                                         static_cast<int>(axis), mesh)
-                           .Run();
+                           .Run(whole_borders);
   }
   return split;
 }

@@ -8,7 +8,8 @@
 // follow. What joins contractions inside a block (attention) stays as it was; a
 // joined contraction that adds up what the devices computed (the way back from
 // experts) ends a block's split as a root does.
-// In -> Out: the annotation without the switch -> with it.
+// In -> Out: the annotation without the switch -> with it, and the borders that
+// are whole in both, each with its reason (`configurations` left at 0).
 // Source: Korthikanti et al., Reducing Activation Recomputation in Large
 // Transformer Models (2022), 4.2.2; design, section 4 ("Strategies").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_SEQUENCE_SPLIT_H_
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/configuration.h"
 #include "coordinator/space/programs.h"
 
 namespace meshwright::space {
@@ -24,7 +26,8 @@ namespace meshwright::space {
 SegmentAnnotation SplitSequence(
     const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph,
     const std::vector<const segmenter::Strategy*>& strategies,
-    const SegmentAnnotation& plain, const Mesh& mesh);
+    const SegmentAnnotation& plain, const Mesh& mesh,
+    std::vector<WholeBorder>* whole_borders = nullptr);
 
 }  // namespace meshwright::space
 

@@ -74,6 +74,22 @@ void NoteKeptWhole(SegmentSwitch which, const std::vector<int>& values,
   }
 }
 
+void NoteWhole(const std::vector<WholeBorder>& borders, SegmentType& type) {
+  ++type.sequence_configurations;
+  for (const WholeBorder& border : borders) {
+    const auto same = std::find_if(
+        type.whole_borders.begin(), type.whole_borders.end(),
+        [&](const WholeBorder& it) {
+          return it.value == border.value && it.axis == border.axis &&
+                 it.why == border.why && it.at == border.at;
+        });
+    const auto it = same == type.whole_borders.end()
+                        ? type.whole_borders.insert(same, border)
+                        : same;
+    ++it->configurations;
+  }
+}
+
 void Describe(const std::string& name, Configuration& configuration) {
   absl::StrAppend(&configuration.describe,
                   configuration.describe.empty() ? "" : "; ", name);
@@ -112,6 +128,7 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
     Configuration variant = plain;
     variant.segment_switch = which;
     variant.splits = splits;
+    std::vector<WholeBorder> whole_borders;
     if (which == SegmentSwitch::kFullySharded ||
         which == SegmentSwitch::kOptimizerSharded) {
       std::vector<int> kept_whole;
@@ -120,8 +137,8 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
                      which == SegmentSwitch::kFullySharded, mesh, &kept_whole);
       NoteKeptWhole(which, kept_whole, type);
     } else if (which == SegmentSwitch::kSequence) {
-      variant.annotation =
-          SplitSequence(analysis, graph, strategies, plain.annotation, mesh);
+      variant.annotation = SplitSequence(
+          analysis, graph, strategies, plain.annotation, mesh, &whole_borders);
     }
     if (variant.annotation.axes == plain.annotation.axes) {
       variant.segment_switch = SegmentSwitch::kNone;
@@ -129,6 +146,8 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
     PinArguments(analysis, graph, mesh, variant.annotation);
     SpreadGroupedSums(analysis, graph, mesh, variant.annotation);
     if (IsForbidden(analysis, graph, mesh, variant.annotation)) continue;
+    if (which == SegmentSwitch::kSequence && !strategies.empty())
+      NoteWhole(whole_borders, type);
     const bool known =
         std::any_of(type.configurations.begin() + first,
                     type.configurations.end(), [&](const Configuration& it) {

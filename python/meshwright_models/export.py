@@ -1,7 +1,7 @@
 """From sizes to an HLO file.
 
-Concept: the step is lowered for CPU, which no part of the module depends on,
-and taken as ``HloModuleProto`` before any XLA pass has seen it. Operation
+Concept: the step is lowered for CPU, which no part of most modules depends on
+(``Model.platform``), and taken as ``HloModuleProto`` before any XLA pass has seen it. Operation
 names stay as metadata; source paths are cut to the part below the package
 folder and stack frames are dropped, so that files are small and the same on
 every machine.

@@ -54,6 +54,9 @@ class Model:
     statistics: PyTree = None
     """Running statistics of a batch norm: replaced by each step."""
     metrics: bool = False
+    platform: str = "cpu"
+    """Lowered for: on "cpu" factors and triangles become calls of a library
+    that jaxlib brings along, on "tpu" they are XLA's own operations."""
 
 
 def token_batch(
@@ -276,4 +279,5 @@ def lower_training_step(
         }
     state = (model.params, opt_state, model.statistics, scale)
     donated = tuple(range(len(state))) if options.donate else ()
-    return jax.jit(train_step, donate_argnums=donated).lower(*state, batch)
+    step = jax.jit(train_step, donate_argnums=donated)
+    return step.trace(*state, batch).lower(lowering_platforms=(model.platform,))

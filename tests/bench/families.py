@@ -85,15 +85,16 @@ KINDS = ("--hidden 64 --heads 4 --vocab 256 --batch 8 --seq 32 --image 16 "
 UNUSUAL = {
     name: f"{name} {KINDS}"
     for name in (
-        "bfloat16_average conformer dino dit dlrm dots_saveable dpo "
-        "graph_network hyena kfac latent_attention linear_attention lora lstm "
-        "mamba maml masked_autoencoder mixtral mlp_mixer multi_token muon "
-        "nerf parallel_blocks perceiver ppo quantized rwkv s4 sliding_window "
-        "swin switch").split()
+        "bfloat16_average conformer detr dino dit dlrm dots_saveable dpo fnet "
+        "graph_attention graph_network hyena kfac latent_attention "
+        "linear_attention lora lstm mamba maml masked_autoencoder mixtral "
+        "mixture_of_depths mlp_mixer multi_token muon nerf parallel_blocks "
+        "perceiver ppo quantized ring_cache rwkv s4 sliding_window "
+        "sorted_experts swin switch whitening").split()
 }
 UNUSUAL |= {
     name: f"{name} {KINDS} --hidden 32"
-    for name in "convnext gan latent_diffusion".split()
+    for name in "convnext gan latent_diffusion vq_vae wgan_gp".split()
 }
 UNUSUAL["video"] = f"video {KINDS} --hidden 16 --seq 8"
 FAMILIES = HUGGING_FACE | BY_HAND | UNUSUAL

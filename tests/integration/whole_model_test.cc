@@ -117,6 +117,27 @@ TEST(GroupedSumsInAPrologueTest, AreAddedUpOnce) {
   }
 }
 
+// `most`: of any output of any of the random plans, everything opened.
+void ExpectPlansHarmless(const std::string& module, const space::Mesh& mesh,
+                         bool open, int random_plans, double most) {
+  const auto outputs = RunPlans(
+      module, mesh, open ? EverythingOpen() : segmenter::StrategyRequest(),
+      random_plans, /*seed=*/1);
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_GE(outputs->plans.size(), 4u);
+  for (const auto& [plan, result] : outputs->plans) {
+    EXPECT_EQ(result.outcome(), v1::MEASURED) << result.reason();
+    EXPECT_LE(result.max_relative_difference(), most)
+        << plan << ", output " << result.worst_output();
+  }
+}
+
+// A depthwise convolution of one tap, its groups split beside an axis of
+// copies: XLA's compiler for CPUs crashes on it (space/grouped_sums.h).
+TEST(OneTapTest, EveryPlanCompiles) {
+  ExpectPlansHarmless(segmenter::DepthwiseText(1), {2, 2}, true, 8, 1e-4);
+}
+
 // Plans of which every segment is split along the sequence, where that changes
 // it.
 void ExpectSplitSequencesHarmless(const std::string& module,
