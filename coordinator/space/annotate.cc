@@ -50,6 +50,7 @@ class AxisAnnotator {
     PinGradients();
     PullBackward();
     FillBackward();
+    PullKept();
     for (int& split : result_.split) {
       if (split == kUndecided) split = kWhole;
     }
@@ -297,9 +298,18 @@ class AxisAnnotator {
     if (split != kUndecided) Decide(i, split);
   }
 
+  // Made by another segment for this one's backward pass, such as what a norm
+  // before the border has normalized.
+  bool IsKept(int i) const {
+    const auto& users = graph_.values[i].users;
+    return graph_.is_input(i) && Forward(i) &&
+           std::none_of(users.begin(), users.end(),
+                        [&](int user) { return Forward(user); });
+  }
+
   void FinishForward() {
     for (int i = 0; i < count_; ++i) {
-      if (!Forward(i) || Decided(i)) continue;
+      if (!Forward(i) || Decided(i) || IsKept(i)) continue;
       if (!graph_.is_input(i)) Fill(i);
       if (!Decided(i)) Decide(i, kWhole);
     }
@@ -374,7 +384,7 @@ class AxisAnnotator {
       if (Decided(i)) continue;
       if (!graph_.is_input(i) && ir::IsElementwise(At(i).opcode)) {
         for (int operand : Operands(i)) {
-          if (Forward(operand) && !Recomputable(operand) &&
+          if (Forward(operand) && Decided(operand) && !Recomputable(operand) &&
               At(operand).shape.dims == At(i).shape.dims &&
               !At(i).shape.is_scalar()) {
             Decide(i, result_.split[operand]);
@@ -397,6 +407,13 @@ class AxisAnnotator {
                                           : result_.split[updated]);
         if (!Decided(argument)) Decide(argument, result_.split[updated]);
       }
+    }
+  }
+
+  // As the gradients want it that are multiplied with it.
+  void PullKept() {
+    for (int i = 0; i < graph_.input_count; ++i) {
+      if (!Decided(i) && IsKept(i)) PullFromUsers(i, /*forward_only=*/false);
     }
   }
 
