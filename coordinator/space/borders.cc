@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/space/end_configurations.h"
 
 namespace meshwright::space {
 namespace {
@@ -12,8 +14,18 @@ namespace {
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
 
-std::vector<BorderTensor> Crossing(const SegmentGraph& from,
-                                   const SegmentGraph& to) {
+// The segments that make what enters.
+std::set<int> Makers(const Analysis& analysis, const SegmentGraph& to) {
+  std::set<int> makers;
+  for (int input = 0; input < to.input_count; ++input) {
+    const int owner = analysis.plan.owner[to.values[input].origin];
+    if (owner >= 0 && owner != to.segment) makers.insert(owner);
+  }
+  return makers;
+}
+
+std::vector<BorderTensor> WithGradients(const SegmentGraph& from,
+                                        const SegmentGraph& to) {
   std::map<ir::ValueId, int> exits;
   for (const segmenter::BorderPair& exit : from.exits) {
     exits.emplace(from.values[exit.activation].origin, exit.activation);
@@ -33,6 +45,50 @@ std::vector<BorderTensor> Crossing(const SegmentGraph& from,
     }
   }
   return tensors;
+}
+
+// Forward values that enter beside `tensors`.
+std::vector<BorderTensor> Others(const Analysis& analysis,
+                                 const SegmentGraph& from,
+                                 const SegmentGraph& to,
+                                 const std::vector<BorderTensor>& tensors) {
+  std::vector<BorderTensor> others;
+  std::map<ir::ValueId, int> outputs;
+  for (int output : from.outputs) {
+    outputs.emplace(from.values[output].origin, output);
+  }
+  for (int input = 0; input < to.input_count; ++input) {
+    const ir::ValueId origin = to.values[input].origin;
+    const auto output = outputs.find(origin);
+    if (output == outputs.end() || !analysis.direction.forward[origin] ||
+        std::any_of(
+            tensors.begin(), tensors.end(),
+            [&](const BorderTensor& it) { return it.to_value == input; })) {
+      continue;
+    }
+    others.push_back({output->second, input, 0});
+  }
+  return others;
+}
+
+// Whether every device has what it needs.
+bool IsSliced(const Sharding& before, const Sharding& after) {
+  for (size_t axis = 0; axis < before.size(); ++axis) {
+    if (before[axis] != kWhole && before[axis] != after[axis]) return false;
+  }
+  return true;
+}
+
+// The shardings that a value has in any configuration.
+std::set<Sharding> ShardingsOf(const Analysis& analysis,
+                               const SegmentGraph& graph, int value,
+                               const SegmentType& type, const Mesh& mesh) {
+  std::set<Sharding> shardings;
+  const ir::Shape& shape = analysis.module.at(graph.values[value].origin).shape;
+  for (const Configuration& it : type.configurations) {
+    shardings.insert(it.annotation.Of(value, shape, mesh));
+  }
+  return shardings;
 }
 
 // Fills border.programs; returns the number of different pairs of shardings.
@@ -56,6 +112,7 @@ int MakePrograms(const Analysis& analysis,
         const Sharding after =
             targets[b].annotation.Of(tensor.to_value, shape, context.mesh);
         if (before == after) continue;
+        if (tensor.gradients == 0 && IsSliced(before, after)) continue;
         const auto [found, added] =
             made.try_emplace({static_cast<int>(i), before, after}, -1);
         if (added) {
@@ -72,6 +129,34 @@ int MakePrograms(const Analysis& analysis,
   return static_cast<int>(made.size());
 }
 
+// What has gradients, then what some configurations must send.
+std::vector<BorderTensor> Crossing(const Analysis& analysis, int from, int to,
+                                   const std::vector<SegmentType>& types,
+                                   const Mesh& mesh) {
+  const SegmentGraph& maker = analysis.graphs[from];
+  const SegmentGraph& reader = analysis.graphs[to];
+  std::vector<BorderTensor> tensors = WithGradients(maker, reader);
+  // What the prologue makes for all layers (masks) would keep every one of them
+  // apart in the search, and is small.
+  if (from > to || !HasBlocks(analysis, from)) return tensors;
+  const auto shardings = [&](int segment, int value) {
+    return ShardingsOf(analysis, analysis.graphs[segment], value,
+                       types[analysis.type_of_segment[segment]], mesh);
+  };
+  for (const BorderTensor& it : Others(analysis, maker, reader, tensors)) {
+    const std::set<Sharding> wanted = shardings(to, it.to_value);
+    for (const Sharding& before : shardings(from, it.from_value)) {
+      if (std::all_of(wanted.begin(), wanted.end(),
+                      [&](const auto& it) { return IsSliced(before, it); })) {
+        continue;
+      }
+      tensors.push_back(it);
+      break;
+    }
+  }
+  return tensors;
+}
+
 }  // namespace
 
 Borders FindBorders(const Analysis& analysis,
@@ -84,17 +169,16 @@ Borders FindBorders(const Analysis& analysis,
       known;
   const int count = static_cast<int>(analysis.graphs.size());
   for (int to = 0; to < count; ++to) {
-    for (int from = 0; from < count; ++from) {
-      if (from == to) continue;
-      std::vector<BorderTensor> tensors =
-          Crossing(analysis.graphs[from], analysis.graphs[to]);
-      if (tensors.empty()) continue;
+    for (const int from : Makers(analysis, analysis.graphs[to])) {
       const std::pair<int, int> pair = {analysis.type_of_segment[from],
                                         analysis.type_of_segment[to]};
+      const std::vector<BorderTensor> tensors =
+          Crossing(analysis, from, to, types, context.mesh);
+      if (tensors.empty()) continue;
       const auto [found, added] = known.emplace(
           std::pair(pair, tensors), static_cast<int>(out.borders.size()));
       if (added) {
-        Border border{from, to, std::move(tensors), {}};
+        Border border{from, to, tensors, {}};
         out.resharding_programs += MakePrograms(
             analysis, types[pair.first].configurations,
             types[pair.second].configurations, context, programs, border);

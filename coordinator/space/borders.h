@@ -17,7 +17,9 @@ namespace meshwright::space {
 struct BorderTensor {
   int from_value = -1;
   int to_value = -1;
-  int gradients = 0;  // that come back, of several contractions
+  // That come back: of several contractions several; none where the reader
+  // only keeps the value for its backward pass, or does not differentiate it.
+  int gradients = 0;
 
   friend auto operator<=>(const BorderTensor&, const BorderTensor&) = default;
 };

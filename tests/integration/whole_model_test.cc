@@ -77,12 +77,18 @@ INSTANTIATE_TEST_SUITE_P(
              (info.param.open ? "_open" : "");
     });
 
-class CountedBytesTest : public testing::TestWithParam<const char*> {};
+struct Counted {
+  const char* name;
+  // Of what values that the prologue makes for many segments take.
+  double tolerance = 0.01;
+};
+
+class CountedBytesTest : public testing::TestWithParam<Counted> {};
 
 // What no program of a plan sends has no price.
 TEST_P(CountedBytesTest, AreThoseThatTheStepSends) {
   const auto plans =
-      CompareCollectives(segmenter::ReadSample(GetParam()), {1, 2},
+      CompareCollectives(segmenter::ReadSample(GetParam().name), {1, 2},
                          segmenter::StrategyRequest(), RandomPlans(),
                          /*seed=*/20261122);
   ASSERT_TRUE(plans.ok()) << plans.status();
@@ -91,16 +97,17 @@ TEST_P(CountedBytesTest, AreThoseThatTheStepSends) {
     EXPECT_EQ(it.failure, "") << it.plan;
     const SentBytes total = it.Total();
     EXPECT_GT(total.step, 0) << it.plan;
-    EXPECT_NEAR(total.parts, total.step, 0.01 * total.step) << it.plan;
+    EXPECT_NEAR(total.parts, total.step, GetParam().tolerance * total.step)
+        << it.plan;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Samples, CountedBytesTest,
-                         testing::Values("t5_tiny", "gpt2_tiny", "albert_tiny",
-                                         "convnet_tiny"),
-                         [](const auto& info) {
-                           return std::string(info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Samples, CountedBytesTest,
+    testing::Values(Counted{"t5_tiny"}, Counted{"gpt2_tiny"},
+                    Counted{"albert_tiny"}, Counted{"convnet_tiny"},
+                    Counted{"unet_tiny", 0.12}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 // The gradient of a depthwise kernel in the prologue: a sum over the batch
 // beside an axis that holds copies of it.
