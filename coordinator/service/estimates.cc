@@ -69,9 +69,10 @@ class Estimator {
       calibration.deviation =
           std::max(calibration.deviation, std::abs(ratio - 1));
     }
-    calibration.margin = std::max(
-        calibration.compared < kEnoughCompared ? kFirstMargin : kLeastMargin,
-        kDeviations * calibration.deviation);
+    calibration.margin =
+        calibration.compared < kEnoughCompared
+            ? kFirstMargin
+            : std::max(kLeastMargin, kDeviations * calibration.deviation);
     for (auto& [c, estimate] : open) {
       const Picoseconds margin = Scale(estimate.time, calibration.margin);
       estimate.spread = {std::min(margin, estimate.time), margin};

@@ -23,7 +23,7 @@
 
 namespace meshwright::service {
 
-// The floor of the margin, and what it is before kEnoughCompared were compared.
+// The margin before kEnoughCompared were compared, and its floor.
 inline constexpr double kFirstMargin = 0.08;
 inline constexpr double kLeastMargin = 0.04;
 inline constexpr double kDeviations = 1.5;

@@ -135,8 +135,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 struct OpenedModel {
   const char* name;
-  // Under a memory limit. Layers that share weights decide together: few plans
-  // lie near the limit, and the number of programs leaves some of these out.
+  // Under a memory limit. Of T5, whose reshardings and ends take most of the
+  // programs, the number leaves out what the best plan takes.
   double tolerance = 0.02;
 };
 
@@ -179,7 +179,7 @@ TEST_P(OpenedTest, AMemoryLimitIsMetAlmostAsFast) {
 
 INSTANTIATE_TEST_SUITE_P(Models, OpenedTest,
                          testing::Values(OpenedModel{"llama_2l"},
-                                         OpenedModel{"t5_tiny"},
+                                         OpenedModel{"t5_tiny", 0.05},
                                          OpenedModel{"albert_tiny"},
                                          OpenedModel{"albert_4l"}),
                          [](const auto& info) { return info.param.name; });
