@@ -1,6 +1,7 @@
 #include "coordinator/space/grouped_sums.h"
 
 #include <algorithm>
+#include <set>
 
 #include "coordinator/ir/conv_dims.h"
 
@@ -115,21 +116,25 @@ void KeepReaders(const segmenter::SegmentGraph& graph, int value,
   }
 }
 
-// A border crosses as its first maker has it, its gradient alike.
+// A border crosses as its first maker has it, its gradients alike.
 void SplitResult(const segmenter::SegmentGraph& graph, int value, int dim,
                  AxisAnnotation& axis) {
   if (axis.split[value] == dim) return;
-  KeepReaders(graph, value, axis);
-  axis.split[value] = dim;
+  std::set<int> alike = {value};
   for (const auto* pairs : {&graph.entries, &graph.exits}) {
+    int activation = value;
     for (const segmenter::BorderPair& pair : *pairs) {
-      const int other = pair.activation == value ? pair.gradient
-                        : pair.gradient == value ? pair.activation
-                                                 : -1;
-      if (other < 0 || axis.split[other] == dim) continue;
-      KeepReaders(graph, other, axis);
-      axis.split[other] = dim;
+      if (pair.gradient == value) activation = pair.activation;
     }
+    for (const segmenter::BorderPair& pair : *pairs) {
+      if (pair.activation != activation) continue;
+      alike.insert({pair.activation, pair.gradient});
+    }
+  }
+  for (const int it : alike) {
+    if (it < 0 || axis.split[it] == dim) continue;
+    KeepReaders(graph, it, axis);
+    axis.split[it] = dim;
   }
 }
 
