@@ -105,8 +105,7 @@ absl::StatusOr<v1::Plan> LoadPlanOnOneMesh(const std::string& path,
   return absl::InvalidArgumentError(absl::StrCat(
       path, " is a plan of ", plan.stages_size(), " stages, and `", verb,
       "` takes one of a single mesh; `meshwright plan --stages --no-wait` "
-      "plans "
-      "from the store, with whatever shall be otherwise"));
+      "plans from the store, with whatever shall be otherwise"));
 }
 
 std::string DescribePlan(const v1::Plan& plan) {

@@ -101,9 +101,8 @@ absl::Status CheckMeshes(const v1::Plan& plan) {
 int LargestStage(const v1::Plan& plan) {
   int64_t largest = 1;
   for (const v1::PlanStage& stage : plan.stages()) {
-    int64_t devices = 1;
-    for (const int64_t size : stage.mesh()) devices *= size;
-    largest = std::max(largest, devices);
+    const space::Mesh mesh(stage.mesh().begin(), stage.mesh().end());
+    largest = std::max(largest, space::DeviceCount(mesh));
   }
   return static_cast<int>(largest);
 }

@@ -67,7 +67,7 @@ class ModuleFinder {
     std::vector<StageModule> modules;
     for (auto& [place, border] : borders_) {
       if (border.leaving.empty() && border.summed.empty()) continue;
-      modules.push_back({place, PartOf(place, border)});
+      modules.push_back({place, PartOf(border)});
     }
     std::sort(modules.begin(), modules.end(), [](const auto& a, const auto& b) {
       return OrderOf(a.place) < OrderOf(b.place);
@@ -154,7 +154,7 @@ class ModuleFinder {
     return absl::OkStatus();
   }
 
-  exporting::StepPart PartOf(const Place&, const Border& border) const {
+  exporting::StepPart PartOf(const Border& border) const {
     exporting::StepPart part;
     part.entering.assign(border.entering.begin(), border.entering.end());
     part.leaving.assign(border.leaving.begin(), border.leaving.end());

@@ -146,8 +146,9 @@ std::vector<BorderTensor> Crossing(const Analysis& analysis, int from, int to,
   for (const BorderTensor& it : Others(analysis, maker, reader, tensors)) {
     const std::set<Sharding> wanted = shardings(to, it.to_value);
     for (const Sharding& before : shardings(from, it.from_value)) {
-      if (std::all_of(wanted.begin(), wanted.end(),
-                      [&](const auto& it) { return IsSliced(before, it); })) {
+      if (std::all_of(wanted.begin(), wanted.end(), [&](const auto& after) {
+            return IsSliced(before, after);
+          })) {
         continue;
       }
       tensors.push_back(it);

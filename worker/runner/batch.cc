@@ -92,20 +92,14 @@ absl::Status Batch::RunSequences() {
   const StayAwake awake(options_.cores);
   std::vector<Subject*> programs;
   int64_t footprint = 0;
-  int64_t inputs = 0;
   for (const auto& subject : subjects) {
     programs.push_back(subject.get());
     footprint += subject->FootprintBytes();
-    inputs += subject->InputBytes();
   }
   if (footprint > options_.memory_bytes) {
     return NeedsTooMuch(footprint, options_.memory_bytes);
   }
-  int sets = 1;
-  while (sets < kBufferSets &&
-         footprint + sets * inputs <= options_.memory_bytes) {
-    ++sets;
-  }
+  const int sets = BufferSetsOf(subjects);
   std::set<int> timed;
   for (const auto& call : request_.sequence().calls()) {
     timed.insert(call.program());
@@ -198,19 +192,24 @@ void Batch::MeasureInGroups(Subjects subjects) {
   if (!group.empty()) MeasureGroup(std::move(group));
 }
 
-void Batch::MeasureGroup(Subjects subjects) {
-  const StayAwake awake(options_.cores);
+int Batch::BufferSetsOf(const Subjects& subjects) const {
   int64_t footprint = 0;
   int64_t inputs = 0;
   for (const auto& subject : subjects) {
     footprint += subject->FootprintBytes();
     inputs += subject->InputBytes();
   }
-  int buffer_sets = 1;
-  while (buffer_sets < kBufferSets &&
-         footprint + buffer_sets * inputs <= options_.memory_bytes) {
-    ++buffer_sets;
+  int sets = 1;
+  while (sets < kBufferSets &&
+         footprint + sets * inputs <= options_.memory_bytes) {
+    ++sets;
   }
+  return sets;
+}
+
+void Batch::MeasureGroup(Subjects subjects) {
+  const StayAwake awake(options_.cores);
+  const int buffer_sets = BufferSetsOf(subjects);
   std::vector<Entry> entries;
   for (std::unique_ptr<Subject>& subject : subjects) {
     Entry& entry = entries.emplace_back();

@@ -71,6 +71,8 @@ class Batch {
   Subjects Compile(int begin, int end);
   void MeasureInGroups(Subjects subjects);
   void MeasureGroup(Subjects subjects);
+  // Sets of inputs that fit the memory beside all that they run with.
+  int BufferSetsOf(const Subjects& subjects) const;
   void Prepare(Entry& entry, int buffer_sets);
   void Time(std::vector<Entry>& entries);
   void TimeCollectives(Entry& entry);

@@ -17,7 +17,8 @@
 // Together, none ends before all are content: of more samples a smaller minimum
 // is to be expected. Else, when all are content, those whose minima nearly tie
 // get further passes, once. Nothing here runs or reads a clock: the caller asks
-// Next(), runs, and says how long it took. Threads: one.
+// Next(), runs, and says how long it took.
+// Threads: one.
 #ifndef MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
 #define MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
 
