@@ -32,15 +32,19 @@ std::vector<std::string> Differing(
   return keys;
 }
 
+void RunOnce(v1::MeasureOptions& options) {
+  options.set_warm_up_runs(1);
+  options.set_minimum_samples(1);
+  options.set_maximum_samples(1);
+  options.set_minimum_time_ns(1);
+}
+
 v1::CompareRequest OnOtherInputs(const v1::CompareRequest& request,
                                  const std::vector<std::string>& keys) {
   v1::CompareRequest other;
   *other.mutable_device() = request.device();
   *other.mutable_options() = request.options();
-  other.mutable_options()->set_warm_up_runs(1);
-  other.mutable_options()->set_minimum_samples(1);
-  other.mutable_options()->set_maximum_samples(1);
-  other.mutable_options()->set_minimum_time_ns(1);
+  RunOnce(*other.mutable_options());
   *other.mutable_reference() = request.reference();
   MoveSeeds(*other.mutable_reference());
   for (const v1::Program& program : request.programs()) {

@@ -23,6 +23,9 @@ std::vector<std::string> Differing(
     const v1::CompareRequest& request,
     const std::map<std::string, v1::ProfileResult>& results, double tolerance);
 
+// For outputs, not times.
+void RunOnce(v1::MeasureOptions& options);
+
 // The comparison of `keys` alone, run once, on other inputs.
 v1::CompareRequest OnOtherInputs(const v1::CompareRequest& request,
                                  const std::vector<std::string>& keys);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "cli/arguments.h"
+#include "cli/other_inputs.h"
 #include "cli/planning.h"
 #include "cli/staged_report.h"
 #include "coordinator/launch/launch.h"
@@ -74,13 +75,6 @@ absl::StatusOr<StagedResults> Run(const v1::RunnerRequest& request,
   }
   RETURN_IF_ERROR(status);
   return results;
-}
-
-void RunOnce(v1::MeasureOptions& options) {
-  options.set_warm_up_runs(1);
-  options.set_minimum_samples(1);
-  options.set_maximum_samples(1);
-  options.set_minimum_time_ns(1);
 }
 
 }  // namespace

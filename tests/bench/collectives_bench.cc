@@ -12,19 +12,11 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "tests/bench/step_flags.h"
 #include "tests/integration/plan_collectives.h"
-#include "tests/integration/plan_outputs.h"
 
 namespace meshwright {
 namespace {
-
-struct Wanted {
-  space::Mesh mesh = {1, 2};
-  bool open = false;
-  int random_plans = 4;
-  uint64_t seed = 1;
-  double most = 0.1;
-};
 
 bool ReportPlan(const std::string& name, const PlanCollectives& plan,
                 double most) {
@@ -44,16 +36,13 @@ bool ReportPlan(const std::string& name, const PlanCollectives& plan,
   return missing <= most && plan.failure.empty();
 }
 
-bool Report(const std::string& path, const Wanted& wanted) {
+bool Report(const std::string& path, const StepFlags& wanted) {
   const std::string name = path.substr(path.rfind('/') + 1);
   const auto bytes = base::ReadFile(path);
   const auto plans =
-      !bytes.ok()
-          ? bytes.status()
-          : CompareCollectives(
-                *bytes, wanted.mesh,
-                wanted.open ? EverythingOpen() : segmenter::StrategyRequest(),
-                wanted.random_plans, wanted.seed);
+      !bytes.ok() ? bytes.status()
+                  : CompareCollectives(*bytes, wanted.mesh, wanted.Strategies(),
+                                       wanted.random_plans, wanted.seed);
   if (!plans.ok()) {
     std::printf("%-24s %s\n", name.c_str(), plans.status().ToString().c_str());
     return false;
@@ -70,20 +59,13 @@ bool Report(const std::string& path, const Wanted& wanted) {
 }  // namespace meshwright
 
 int main(int argc, char** argv) {
-  meshwright::Wanted wanted;
-  std::vector<std::string> files;
+  meshwright::StepFlags wanted;
+  wanted.most = 0.1;
   CLI::App app("compares what plans count with what their steps send");
-  app.add_option("--mesh", wanted.mesh, "devices per axis")
-      ->delimiter('x')
-      ->allow_extra_args(false);  // what follows it are files
-  app.add_flag("--open", wanted.open, "open every switch and outer axes");
-  app.add_option("--random", wanted.random_plans, "random plans");
-  app.add_option("--seed", wanted.seed, "which ones");
-  app.add_option("--most", wanted.most, "share that may be missing");
-  app.add_option("files", files, "training steps")->required();
+  AddStepFlags(app, wanted);
   CLI11_PARSE(app, argc, argv);
   bool good = true;
-  for (const std::string& file : files) {
+  for (const std::string& file : wanted.files) {
     good &= meshwright::Report(file, wanted);
   }
   return good ? 0 : 1;

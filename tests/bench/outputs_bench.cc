@@ -12,29 +12,19 @@
 #include <cstdio>
 
 #include "base/file.h"
-#include "tests/integration/plan_outputs.h"
+#include "tests/bench/step_flags.h"
 
 namespace meshwright {
 namespace {
 
-struct Wanted {
-  space::Mesh mesh = {1, 2};
-  bool open = false;
-  int random_plans = 4;
-  uint64_t seed = 1;
-  double most = 1e-3;
-};
-
-bool Report(const std::string& path, const Wanted& wanted) {
+bool Report(const std::string& path, const StepFlags& wanted) {
   const auto start = std::chrono::steady_clock::now();
   const std::string name = path.substr(path.rfind('/') + 1);
   const auto bytes = base::ReadFile(path);
-  const auto outputs =
-      !bytes.ok() ? bytes.status()
-                  : RunPlans(*bytes, wanted.mesh,
-                             wanted.open ? EverythingOpen()
-                                         : segmenter::StrategyRequest(),
-                             wanted.random_plans, wanted.seed);
+  const auto outputs = !bytes.ok()
+                           ? bytes.status()
+                           : RunPlans(*bytes, wanted.mesh, wanted.Strategies(),
+                                      wanted.random_plans, wanted.seed);
   if (!outputs.ok()) {
     std::printf("%-28s %s\n", name.c_str(),
                 outputs.status().ToString().c_str());
@@ -63,19 +53,12 @@ bool Report(const std::string& path, const Wanted& wanted) {
 
 int Main(int argc, char** argv) {
   CLI::App app("plans beside the step on one device");
-  Wanted wanted;
-  std::vector<std::string> files;
-  app.add_option("--mesh", wanted.mesh)
-      ->delimiter('x')
-      ->allow_extra_args(false);  // what follows it are files
-  app.add_flag("--open", wanted.open);
-  app.add_option("--random", wanted.random_plans);
-  app.add_option("--seed", wanted.seed);
-  app.add_option("--most", wanted.most);
-  app.add_option("files", files)->required();
+  StepFlags wanted;
+  wanted.most = 1e-3;
+  AddStepFlags(app, wanted);
   CLI11_PARSE(app, argc, argv);
   bool good = true;
-  for (const std::string& file : files) good &= Report(file, wanted);
+  for (const std::string& file : wanted.files) good &= Report(file, wanted);
   return good ? 0 : 1;
 }
 
