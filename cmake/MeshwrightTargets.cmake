@@ -29,14 +29,20 @@ endfunction()
 
 # TIMEOUT is in seconds; COST, about what the test takes, lets ctest begin with
 # the longest. A test's working directory is the source tree, so that
-# tests/testdata/... is found by its name in the tree.
+# tests/testdata/... is found by its name in the tree. QUICK_COMPILES is for what
+# looks at results and not at times: XLA's passes are all there, LLVM's are not.
 function(meshwright_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "QUICK_COMPILES" "TIMEOUT;COST" "SRCS;DEPS" ${ARGN})
   if(NOT ARG_COST)
     set(ARG_COST 1)
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
+  endif()
+  set(environment "MESHWRIGHT_BUILD_DIR=${CMAKE_BINARY_DIR}"
+                  "MESHWRIGHT_CPU_PLUGIN=${MESHWRIGHT_CPU_PLUGIN}")
+  if(ARG_QUICK_COMPILES)
+    list(APPEND environment XLA_FLAGS=--xla_backend_optimization_level=0)
   endif()
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(
@@ -47,8 +53,7 @@ function(meshwright_test name)
   set_tests_properties(
     ${name}
     PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST} ENVIRONMENT
-               "MESHWRIGHT_BUILD_DIR=${CMAKE_BINARY_DIR};MESHWRIGHT_CPU_PLUGIN=${MESHWRIGHT_CPU_PLUGIN}"
-  )
+                                                       "${environment}")
 endfunction()
 
 # Generated sources live in the build tree only.
