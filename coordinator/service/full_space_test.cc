@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Machine{"gpt2_2l", 3}, Machine{"gpt2_2l", 4},
                     Machine{"bert_2l", 5}, Machine{"bert_2l", 6},
                     Machine{"moe_2l", 7}, Machine{"moe_2l", 8},
-                    Machine{"t5_tiny", 9, 0.005}, Machine{"albert_tiny", 10},
+                    Machine{"t5_tiny", 9}, Machine{"albert_tiny", 10},
                     Machine{"albert_4l", 13}, Machine{"accumulate_tiny", 11},
                     Machine{"scan_tiny", 12}),
     [](const auto& info) {
@@ -135,9 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 struct OpenedModel {
   const char* name;
-  // Under a memory limit. Of T5, whose reshardings and ends take most of the
-  // programs, the number leaves out what the best plan takes.
-  double tolerance = 0.02;
+  double tolerance = 0.02;  // under a memory limit
 };
 
 class OpenedTest : public FullSpaceTest,
@@ -179,7 +177,7 @@ TEST_P(OpenedTest, AMemoryLimitIsMetAlmostAsFast) {
 
 INSTANTIATE_TEST_SUITE_P(Models, OpenedTest,
                          testing::Values(OpenedModel{"llama_2l"},
-                                         OpenedModel{"t5_tiny", 0.07},
+                                         OpenedModel{"t5_tiny"},
                                          OpenedModel{"albert_tiny"},
                                          OpenedModel{"albert_4l"}),
                          [](const auto& info) { return info.param.name; });

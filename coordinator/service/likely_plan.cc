@@ -1,5 +1,6 @@
 #include "coordinator/service/likely_plan.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/status_macros.h"
@@ -17,6 +18,8 @@ absl::StatusOr<std::set<std::pair<int, int>>> LikelyPlan(
     problem::PlanProblem problem, const Standings& standings,
     const std::vector<double>& margins, int64_t limit_bytes) {
   for (size_t t = 0; t < problem.types.size(); ++t) {
+    // Estimates may be off by more than themselves.
+    const double low = std::max(0.0, 1 - margins[t]);
     for (size_t c = 0; c < problem.types[t].configs.size(); ++c) {
       if (standings[t][c] == Standing::kMeasured) continue;
       problem::Picoseconds& time = problem.types[t].configs[c].time;
@@ -26,7 +29,7 @@ absl::StatusOr<std::set<std::pair<int, int>>> LikelyPlan(
         continue;
       }
       time = problem::Picoseconds(
-          std::llround(static_cast<double>(time.count()) * (1 - margins[t])));
+          std::llround(static_cast<double>(time.count()) * low));
     }
   }
   problem.memory_limit_bytes = limit_bytes;

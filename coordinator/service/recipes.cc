@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "coordinator/service/factors.h"
 #include "coordinator/space/replay.h"
 #include "coordinator/space/switches.h"
 
@@ -18,71 +19,10 @@ using segmenter::SegmentSwitch;
 using space::Configuration;
 using space::ProfileSpace;
 
-// A configuration as values of its factors.
-using Factors = std::vector<int>;
-
 int CountPlain(const std::vector<Configuration>& configurations) {
   std::set<int> splits;
   for (const Configuration& it : configurations) splits.insert(it.splits);
   return static_cast<int>(splits.size());
-}
-
-std::vector<Factors> BlockFactors(
-    const std::vector<Configuration>& configurations) {
-  std::vector<Factors> factors;
-  for (const Configuration& it : configurations) {
-    factors.push_back(it.strategies);
-  }
-  return factors;
-}
-
-// Of factors that always change together, one stays.
-void DropRepeated(std::vector<Factors>& factors) {
-  if (factors.empty()) return;
-  std::set<Factors> columns;
-  std::vector<size_t> kept;
-  for (size_t i = 0; i < factors[0].size(); ++i) {
-    Factors column;
-    for (const Factors& it : factors) column.push_back(it[i]);
-    if (columns.insert(std::move(column)).second) kept.push_back(i);
-  }
-  for (Factors& it : factors) {
-    Factors few;
-    for (size_t i : kept) few.push_back(it[i]);
-    it = std::move(few);
-  }
-}
-
-// The splits that an end is varied by, numbered in order of appearance.
-std::vector<Factors> EndFactors(const Analysis& analysis,
-                                const ProfileSpace& space, int type) {
-  const int segment = analysis.types[type];
-  const segmenter::SegmentGraph& graph = analysis.graphs[segment];
-  std::set<int> values;
-  for (const auto* pairs : {&graph.entries, &graph.exits}) {
-    for (const segmenter::BorderPair& pair : *pairs) {
-      values.insert(pair.activation);
-    }
-  }
-  for (const space::SharedParameter& shared : space.shared) {
-    if (shared.end_segment == segment) values.insert(shared.end_value);
-  }
-  std::vector<Factors> factors(space.types[type].configurations.size());
-  for (int value : values) {
-    const ir::Shape& shape =
-        analysis.module.at(graph.values[value].origin).shape;
-    std::map<space::Sharding, int> numbers;
-    for (size_t c = 0; c < factors.size(); ++c) {
-      const space::Sharding sharding =
-          space.types[type].configurations[c].annotation.Of(value, shape,
-                                                            space.context.mesh);
-      factors[c].push_back(
-          numbers.try_emplace(sharding, static_cast<int>(numbers.size()))
-              .first->second);
-    }
-  }
-  DropRepeated(factors);
-  return factors;
 }
 
 // Of the plain configurations of a type.
@@ -373,9 +313,9 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
     const int few =
         has_blocks ? kFewBlockConfigurations : kFewEndConfigurations;
     if (!halves.IsCut(t) && CountPlain(configurations) > few) {
-      const std::vector<Factors> factors = has_blocks
-                                               ? BlockFactors(configurations)
-                                               : EndFactors(analysis, space, t);
+      const std::vector<Factors> factors =
+          has_blocks ? BlockFactors(configurations)
+                     : EndFactors(analysis, space, t, plain);
       const bool has_loops =
           !configurations[plain[base[t]]].corrections.empty();
       const std::vector<int> grouped = std::move(recipes[t].required);

@@ -4,8 +4,9 @@
 //   few configurations   none is estimated, all are measured
 //   many, of blocks      from the halves (halves.h); where the type cannot be
 //                        cut, from neighbouring pairs of blocks, see below
-//   many, of an end      from the single factors: the splits of its borders and
-//                        of the parameters it shares
+//   many, of an end      from the single factors: the splits of its borders, of
+//                        all to one neighbour together, and of the parameters
+//                        it shares
 //   a twin               from the type whose blocks are equal to its own, by
 //                        configuration: a decoder's first layer, a layer with
 //                        another mask
@@ -13,8 +14,8 @@
 //                        adds to one of its type, in proportion to the bytes
 //                        by which values become smaller, or to those computed
 //                        anew
-// A factor is one block's strategy or one split. With T(..) the time of the
-// configuration that has the named factors of c and all others of the base:
+// Factors are those of factors.h. With T(..) the time of the configuration that
+// has the named factors of c and all others of the base:
 //   single factors       t(c) = sum_i T(i) - (n - 1) T(base)
 //   neighbouring pairs   t(c) = sum_i T(i, i+1) - sum_{0 < i < n-1} T(i)
 // In -> Out: analysis and profile space -> a recipe per type of the space.

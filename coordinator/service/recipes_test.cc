@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 #include <set>
 
 #include "coordinator/segmenter/test_steps.h"
+#include "coordinator/service/factors.h"
 #include "coordinator/space/switches.h"
 
 namespace meshwright::service {
@@ -79,6 +81,46 @@ TEST_P(SwitchRecipeTest, EveryConfigurationHasOneSource) {
         EXPECT_EQ(by_halves + by_sum + by_switch, 1) << t << " " << c;
       }
     }
+  }
+}
+
+// Times that add up over the factors are told exactly, from few programs.
+TEST_P(SwitchRecipeTest, SumsOfFactorsAreExact) {
+  std::mt19937 random(5);
+  for (int t = 0; t < static_cast<int>(recipes_.size()); ++t) {
+    const TypeRecipe& it = recipes_[t];
+    if (it.sums.empty() || space::HasBlocks(analysis_, analysis_.types[t])) {
+      continue;
+    }
+    const auto factors =
+        EndFactors(analysis_, space_, t, space::PlainOnes(space_.types[t]));
+    std::map<std::pair<size_t, int>, int> times;
+    size_t values = 1;
+    const auto time_of = [&](int c) {
+      int sum = 0;
+      for (size_t i = 0; i < factors[c].size(); ++i) {
+        const auto [time, added] = times.try_emplace({i, factors[c][i]}, 0);
+        if (added) time->second = static_cast<int>(random() % 1000);
+        sum += time->second;
+      }
+      return sum;
+    };
+    std::set<int> sources;
+    for (size_t c = 0; c < it.sums.size(); ++c) {
+      if (it.sums[c].empty()) continue;
+      int told = 0;
+      for (const auto& [other, weight] : it.sums[c]) {
+        told += weight * time_of(other);
+        sources.insert(other);
+      }
+      EXPECT_EQ(told, time_of(static_cast<int>(c))) << t << " " << c;
+    }
+    std::map<size_t, std::set<int>> by_factor;
+    for (const auto& [factor, time] : times) {
+      by_factor[factor.first].insert(factor.second);
+    }
+    for (const auto& [factor, its] : by_factor) values += its.size() - 1;
+    EXPECT_LE(sources.size(), values) << t;
   }
 }
 
