@@ -9,7 +9,6 @@
 #include <system_error>
 #include <thread>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/file.h"
@@ -142,21 +141,6 @@ Check CheckProcessors() {
   return {"processors", State::kWarn, absl::StrCat(count),
           "two virtual devices on one processor take turns; measure where "
           "there are at least as many as devices"};
-}
-
-Check CheckHugePages(const std::string& root) {
-  const std::string path =
-      absl::StrCat(root, "sys/kernel/mm/transparent_hugepage/enabled");
-  const auto setting = base::ReadFile(path);
-  if (!setting.ok()) {
-    return {"huge pages", State::kWarn, "this kernel does not say",
-            "measurements may vary more; nothing to do"};
-  }
-  if (absl::StrContains(*setting, "[never]")) {
-    return {"huge pages", State::kWarn, "transparent huge pages are off",
-            absl::StrCat("echo madvise > ", path)};
-  }
-  return {"huge pages", State::kOk, "transparent huge pages are on", ""};
 }
 
 }  // namespace meshwright::cli

@@ -29,9 +29,6 @@ Check CheckStore(const std::string& path);
 Check CheckDisk(const std::string& path);
 Check CheckCoordinator(const std::string& address);
 Check CheckProcessors();
-// Huge pages: the CPU plugin's temporaries are steadier with them.
-// `root` stands for "/", so that a test can make up a machine.
-Check CheckHugePages(const std::string& root);
 
 }  // namespace meshwright::cli
 

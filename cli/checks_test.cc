@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <filesystem>
-
 #include "base/file.h"
 
 namespace meshwright::cli {
@@ -43,17 +41,6 @@ TEST(ChecksTest, ThePluginSpeaksForItself) {
                   });
   EXPECT_EQ(bad.state, Check::State::kFail);
   EXPECT_THAT(bad.detail, HasSubstr("it is no plugin"));
-}
-
-TEST(ChecksTest, HugePagesOfAMadeUpMachine) {
-  const std::string root = testing::TempDir() + "/machine/";
-  std::filesystem::create_directories(root +
-                                      "sys/kernel/mm/transparent_hugepage");
-  const std::string path = root + "sys/kernel/mm/transparent_hugepage/enabled";
-  ASSERT_TRUE(base::WriteFile(path, "always madvise [never]\n").ok());
-  EXPECT_EQ(CheckHugePages(root).state, Check::State::kWarn);
-  ASSERT_TRUE(base::WriteFile(path, "[always] madvise never\n").ok());
-  EXPECT_EQ(CheckHugePages(root).state, Check::State::kOk);
 }
 
 TEST(ChecksTest, NoCoordinatorIsAWarning) {

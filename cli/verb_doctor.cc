@@ -32,7 +32,6 @@ absl::Status Doctor(const Context& context, const DoctorFlags& flags) {
   checks.push_back(CheckDisk(StorePath(flags.store).value_or(".")));
   checks.push_back(CheckCoordinator(flags.coordinator));
   checks.push_back(CheckProcessors());
-  checks.push_back(CheckHugePages("/"));
 
   nlohmann::ordered_json report;
   report["checks"] = nlohmann::ordered_json::array();

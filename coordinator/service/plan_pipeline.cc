@@ -187,7 +187,7 @@ v1::MeasureOptions DefaultMeasureOptions() {
   v1::MeasureOptions options;
   // 2: CPUs without XNNPACK. 3: a quarter second of samples, one per turn.
   // 4: on processors that are kept awake.
-  options.set_version(4);
+  options.set_version(5);
   options.set_warm_up_runs(2);
   options.set_minimum_samples(12);
   options.set_maximum_samples(60);

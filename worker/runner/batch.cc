@@ -322,6 +322,7 @@ void Batch::TimeCollectives(Entry& entry) {
   if (options_.cores != nullptr) {
     absl::StrAppend(&state, ", ", options_.cores->count(), " cores kept awake");
   }
+  absl::StrAppend(&state, ", allocator ", options_.allocator);
   if (!communication.left_out.empty()) {
     absl::StrAppend(&state, "; communication leaves out ",
                     absl::StrJoin(communication.left_out, ", "));

@@ -19,6 +19,7 @@
 #define MESHWRIGHT_WORKER_RUNNER_BATCH_H_
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -38,6 +39,7 @@ struct BatchOptions {
   int64_t memory_bytes = int64_t{4} << 30;
   // Kept awake while programs are timed, if any. Outlives the batch.
   AwakeCores* cores = nullptr;
+  std::string allocator;  // its name, for the rows
 };
 
 class Batch {

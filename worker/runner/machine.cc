@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -14,16 +13,6 @@
 
 namespace meshwright::worker::runner {
 namespace {
-
-constexpr char kMark[] = "MESHWRIGHT_ALLOCATOR_TAMED";
-constexpr std::pair<const char*, const char*> kEnvironment[] = {
-    {"MALLOC_ARENA_MAX", "1"},
-    {"MALLOC_MMAP_MAX_", "0"},
-    {"MALLOC_TRIM_THRESHOLD_", "17179869184"},
-    {"MALLOC_TOP_PAD_", "268435456"},
-    {"GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"},
-    {kMark, "1"},
-};
 
 // The number after `label` in a file of "label: number" lines.
 std::optional<double> NumberAfter(const char* path, absl::string_view label) {
@@ -45,12 +34,6 @@ std::optional<double> NumberAfter(const char* path, absl::string_view label) {
 }
 
 }  // namespace
-
-void TameAllocator(char** arguments) {
-  if (std::getenv(kMark) != nullptr) return;
-  for (const auto& [name, value] : kEnvironment) setenv(name, value, 1);
-  execv("/proc/self/exe", arguments);
-}
 
 void AvoidThreadPoolDeadlock() {
   constexpr char kFlag[] = "xla_cpu_use_xnnpack";

@@ -1,5 +1,5 @@
 // The machine under the runner: its memory, its state, and the environment the
-// allocator needs.
+// plugin needs.
 #ifndef MESHWRIGHT_WORKER_RUNNER_MACHINE_H_
 #define MESHWRIGHT_WORKER_RUNNER_MACHINE_H_
 
@@ -10,12 +10,6 @@
 #include <string>
 
 namespace meshwright::worker::runner {
-
-// Sets the malloc environment and replaces this process by itself, once: glibc
-// reads it at start only. Without it, temporaries that are mapped and unmapped
-// on every run make times 25-30 % low against a whole step (design, 5).
-// Returns when the environment is already in place, or cannot be set up.
-void TameAllocator(char** arguments);
 
 // Turns XNNPACK off in the CPU plugin, unless XLA_FLAGS says otherwise; call it
 // before the plugin loads. A thunk of XNNPACK waits for threads of the pool

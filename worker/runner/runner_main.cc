@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/status_macros.h"
+#include "worker/runner/allocator.h"
 #include "worker/runner/awake_cores.h"
 #include "worker/runner/batch.h"
 #include "worker/runner/machine.h"
@@ -70,6 +71,7 @@ BatchOptions ChooseOptions(const Arguments& arguments,
                            const pjrt::Client& client, AwakeCores* awake) {
   BatchOptions options;
   options.cores = awake;
+  options.allocator = AllocatorName();
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   options.compile_threads = arguments.compile_threads > 0
                                 ? arguments.compile_threads
@@ -151,7 +153,7 @@ int Main(int count, char** values) {
   }
   if (arguments->parent > 0 && !DieWith(arguments->parent)) return 1;
   signal(SIGPIPE, SIG_IGN);
-  TameAllocator(values);
+  KeepFreedMemory();
   auto events = EventWriter::Open(arguments->result_file);
   if (!events.ok()) {
     std::cerr << "meshwright-runner: " << events.status().message() << "\n";

@@ -135,6 +135,10 @@ TEST(RunnerProcessTest, EveryProgramGetsItsOutcome) {
   EXPECT_EQ(state.passes(), 12);
   EXPECT_EQ(state.compute_ns(), state.minimum_ns());
   EXPECT_EQ(state.memory().alias_bytes(), 4000);
+  // The plugin allocates with it too.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_THAT(state.device_state(), HasSubstr("allocator tcmalloc"));
+#endif
 
   for (const char* key : {"split", "compiled"}) {
     const v1::Measurement& measurement = results[key].measurement();

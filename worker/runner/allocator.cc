@@ -1,0 +1,27 @@
+#include "worker/runner/allocator.h"
+
+#if MESHWRIGHT_TCMALLOC
+#include <dlfcn.h>
+#include <gperftools/malloc_extension.h>
+
+#include <cstdlib>
+#endif
+
+namespace meshwright::worker::runner {
+
+void KeepFreedMemory() {
+#if MESHWRIGHT_TCMALLOC
+  MallocExtension::instance()->SetMemoryReleaseRate(0);
+#endif
+}
+
+const char* AllocatorName() {
+#if MESHWRIGHT_TCMALLOC
+  if (dlsym(RTLD_DEFAULT, "malloc") == reinterpret_cast<void*>(&std::malloc)) {
+    return "tcmalloc";
+  }
+#endif
+  return "the system's";
+}
+
+}  // namespace meshwright::worker::runner

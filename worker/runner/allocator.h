@@ -1,0 +1,24 @@
+// Allocator: where temporaries, outputs and the plugin's own objects lie.
+//
+// Concept: a CPU plugin allocates the temporaries and outputs of every run, and
+// objects of every operation, so the allocator is part of what is timed. The
+// runner brings its own, tcmalloc, for itself and for the plugin it loads:
+// small blocks need no lock, and a large block costs the same however many free
+// ones lie around, which compiling leaves by the thousand.
+// Source: docs/decisions/allocator-of-the-runner.md.
+#ifndef MESHWRIGHT_WORKER_RUNNER_ALLOCATOR_H_
+#define MESHWRIGHT_WORKER_RUNNER_ALLOCATOR_H_
+
+namespace meshwright::worker::runner {
+
+// Memory that was freed is kept for the next run, whose pages are then there.
+// Call it before anything is timed.
+void KeepFreedMemory();
+
+// As rows of a store name it: "tcmalloc" where libraries loaded later allocate
+// with it, else "the system's" (sanitizers bring their own).
+const char* AllocatorName();
+
+}  // namespace meshwright::worker::runner
+
+#endif  // MESHWRIGHT_WORKER_RUNNER_ALLOCATOR_H_
