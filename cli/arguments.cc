@@ -33,7 +33,8 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
   const double bytes = number * factor->second;
   if (bytes < 1 || bytes >= 0x1p62) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the size \"", text, "\" is out of range"));
+        absl::StrCat("the size \"", text,
+                     "\" is out of range; write 1 to 2^62 bytes"));
   }
   return static_cast<int64_t>(std::llround(bytes));
 }
