@@ -13,11 +13,22 @@
 namespace meshwright::cli {
 
 absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
-  static const auto* const kUnits = new std::map<std::string, double>{
-      {"", 1},         {"b", 1},       {"k", 0x1p10},   {"kb", 1e3},
-      {"kib", 0x1p10}, {"m", 0x1p20},  {"mb", 1e6},     {"mib", 0x1p20},
-      {"g", 0x1p30},   {"gb", 1e9},    {"gib", 0x1p30}, {"t", 0x1p40},
-      {"tb", 1e12},    {"tib", 0x1p40}};
+  constexpr int64_t kMost = int64_t{1} << 62;
+  static const auto* const kUnits =
+      new std::map<std::string, int64_t>{{"", 1},
+                                         {"b", 1},
+                                         {"k", int64_t{1} << 10},
+                                         {"kb", 1'000},
+                                         {"kib", int64_t{1} << 10},
+                                         {"m", int64_t{1} << 20},
+                                         {"mb", 1'000'000},
+                                         {"mib", int64_t{1} << 20},
+                                         {"g", int64_t{1} << 30},
+                                         {"gb", 1'000'000'000},
+                                         {"gib", int64_t{1} << 30},
+                                         {"t", int64_t{1} << 40},
+                                         {"tb", 1'000'000'000'000},
+                                         {"tib", int64_t{1} << 40}};
   const size_t end = text.find_first_not_of("0123456789.");
   double number = 0;
   const std::string digits = text.substr(0, end);
@@ -30,11 +41,15 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
     return absl::InvalidArgumentError(absl::StrCat(
         "\"", text, "\" is no size; write one like 16GiB or 800MB"));
   }
-  const double bytes = number * factor->second;
-  if (bytes < 1 || bytes >= 0x1p62) {
+  const double bytes = number * static_cast<double>(factor->second);
+  if (bytes < 1 || bytes >= static_cast<double>(kMost)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the size \"", text, "\" is out of range"));
+        absl::StrCat("the size \"", text,
+                     "\" is out of range; write 1 byte or more, below 2^62"));
   }
+  // A double would round sizes of 2^53 bytes and more, some of them up.
+  int64_t whole = 0;
+  if (absl::SimpleAtoi(digits, &whole)) return whole * factor->second;
   return static_cast<int64_t>(std::llround(bytes));
 }
 

@@ -21,6 +21,10 @@ TEST(ArgumentsTest, Sizes) {
   EXPECT_EQ(*ParseBytes("16 GB"), 16'000'000'000);
   EXPECT_EQ(*ParseBytes("1.5k"), 1536);
   EXPECT_EQ(*ParseBytes("2tib"), int64_t{2} << 40);
+  // To the byte, also where a double is not.
+  EXPECT_EQ(*ParseBytes("9007199254740995"), 9007199254740995);
+  EXPECT_EQ(*ParseBytes("4611686018427386879"), 4611686018427386879);
+  EXPECT_EQ(*ParseBytes("8796093022209KiB"), int64_t{8796093022209} << 10);
 }
 
 TEST(ArgumentsTest, ChangesHaveASign) {

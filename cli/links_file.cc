@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/status_macros.h"
 #include "planner/problem/json_fields.h"
+#include "planner/problem/parse_json.h"
 
 namespace meshwright::cli {
 namespace {

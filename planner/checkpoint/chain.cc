@@ -31,7 +31,8 @@ absl::Status CheckTimes(const char* field,
   for (size_t i = 0; i < times.size(); ++i) {
     if (times[i].count() < 0) {
       return absl::InvalidArgumentError(absl::StrCat(
-          field, "[", i, "] is negative: ", problem::ToSeconds(times[i])));
+          field, "[", i, "] is negative: ", problem::ToSeconds(times[i]),
+          "; give 0 or more"));
     }
     sum = problem::SaturatingAdd(sum, times[i].count());
   }
@@ -43,8 +44,8 @@ absl::Status CheckSizes(const char* field, const std::vector<int64_t>& sizes,
   RETURN_IF_ERROR(CheckLength(field, sizes.size(), length, optional));
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(field, "[", i, "] is negative: ", sizes[i]));
+      return absl::InvalidArgumentError(absl::StrCat(
+          field, "[", i, "] is negative: ", sizes[i], "; give 0 or more"));
     }
     sum = problem::SaturatingAdd(sum, sizes[i]);
   }

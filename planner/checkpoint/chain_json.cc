@@ -7,6 +7,8 @@
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "planner/problem/json_fields.h"
+#include "planner/problem/known_names.h"
+#include "planner/problem/parse_json.h"
 
 namespace meshwright::checkpoint {
 namespace {
@@ -48,6 +50,11 @@ absl::Status ReadList(const json& document, const char* field,
 
 absl::StatusOr<Chain> ChainFromJson(std::string_view text) {
   ASSIGN_OR_RETURN(const json document, problem::ParseJson(text));
+  RETURN_IF_ERROR(problem::CheckNames(
+      document, "",
+      {"fwd_time", "bwd_time", "act_size", "saved_size", "fwd_tmp", "bwd_tmp",
+       "fwd_comm_time", "bwd_comm_time", "fwd_comm_tmp", "bwd_comm_tmp",
+       "loss_time"}));
   Chain chain;
   const struct {
     const char* field;

@@ -101,9 +101,11 @@ TEST(ChainJsonTest, NamesTheFieldThatIsWrong) {
     EXPECT_THAT(std::string(chain.status().message()), HasSubstr(sentence));
   }
   for (const auto& [text, sentence] :
-       {std::pair("{\"fwd_time\": [NaN]}", "in the field fwd_time"),
-        std::pair("{\"act_size\": [1, Infinity]}", "in the field act_size"),
-        std::pair("{\"fwd_time\": [1e999]}", "out of range"),
+       {std::pair("{\"fwd_time\": [NaN]}", "in the field fwd_time[0]"),
+        std::pair("{\"act_size\": [1, Infinity]}", "in the field act_size[1]"),
+        std::pair("{\"fwd_time\": [1e999]}", "fwd_time[0] is 1e999"),
+        std::pair(R"({"fwd_temp": [1]})", "fwd_temp is no field"),
+        std::pair(R"({"fwd_time": [1], "fwd_time": [2]})", "stands twice"),
         std::pair("[1]", "the document is array"), std::pair("", "not JSON")}) {
     EXPECT_THAT(std::string(ChainFromJson(text).status().message()),
                 HasSubstr(sentence));

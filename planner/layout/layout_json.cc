@@ -11,6 +11,8 @@
 #include "planner/layout/planner.h"
 #include "planner/layout/validate.h"
 #include "planner/problem/json_fields.h"
+#include "planner/problem/known_names.h"
+#include "planner/problem/parse_json.h"
 
 namespace meshwright::layout {
 namespace {
@@ -80,6 +82,8 @@ absl::StatusOr<Op> ReadOp(const json& value, const std::string& field) {
 
 absl::StatusOr<LinkTiming> ReadTiming(const json& object,
                                       const std::string& field) {
+  RETURN_IF_ERROR(
+      problem::CheckNames(object, field, {"op", "axis", "bytes", "seconds"}));
   LinkTiming row;
   ASSIGN_OR_RETURN(const json* op, Member(object, field, "op"));
   ASSIGN_OR_RETURN(row.op, ReadOp(*op, field + ".op"));
@@ -116,6 +120,10 @@ absl::Status ReadLinks(const json& object, LayoutProblem& problem) {
 }
 
 absl::StatusOr<LayoutProblem> ReadProblem(const json& object) {
+  RETURN_IF_ERROR(
+      problem::CheckNames(object, "",
+                          {"name", "shape", "elem_bytes", "mesh", "alpha",
+                           "beta", "links", "source", "target"}));
   LayoutProblem problem;
   ASSIGN_OR_RETURN(problem.shape,
                    ReadField<int64_t>(object, "shape", ReadInteger));
@@ -191,7 +199,11 @@ absl::StatusOr<std::vector<LayoutCase>> CasesFromJson(std::string_view text) {
   for (size_t i = 0; i < list->size(); ++i) {
     const json& object = (*list)[i];
     LayoutCase made;
-    if (object.is_object() && object.contains("name")) {
+    if (!object.is_object()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "cases[", i, "] is ", object.type_name(), ", not an object"));
+    }
+    if (object.contains("name")) {
       if (!object["name"].is_string()) {
         return absl::InvalidArgumentError(
             absl::StrCat("cases[", i, "].name is not a string"));
@@ -206,13 +218,14 @@ absl::StatusOr<std::vector<LayoutCase>> CasesFromJson(std::string_view text) {
   return cases;
 }
 
-absl::StatusOr<std::string> LayoutJson(std::string_view json) {
+absl::StatusOr<std::string> LayoutJson(std::string_view json,
+                                       const SearchOptions& options) {
   ASSIGN_OR_RETURN(const std::vector<LayoutCase> cases, CasesFromJson(json));
   LayoutPlanner planner;
   ordered_json answer;
   answer["cases"] = ordered_json::array();
   for (size_t i = 0; i < cases.size(); ++i) {
-    const auto conversion = planner.Convert(cases[i].problem);
+    const auto conversion = planner.Convert(cases[i].problem, options);
     if (!conversion.ok()) return InCase(i, cases[i].name, conversion.status());
     answer["cases"].push_back(ToJson(cases[i].name, **conversion));
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "planner/layout/cheapest_path.h"
 #include "planner/layout/layout_problem.h"
 
 namespace meshwright::layout {
@@ -25,7 +26,9 @@ struct LayoutCase {
 // Every problem is valid.
 absl::StatusOr<std::vector<LayoutCase>> CasesFromJson(std::string_view json);
 
-absl::StatusOr<std::string> LayoutJson(std::string_view json);
+// `options` are for all cases together.
+absl::StatusOr<std::string> LayoutJson(std::string_view json,
+                                       const SearchOptions& options = {});
 
 }  // namespace meshwright::layout
 

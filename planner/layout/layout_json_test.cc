@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <random>
 #include <string>
 
@@ -170,6 +171,21 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(info.param.field) + std::to_string(info.index);
     });
 
+TEST(LayoutJsonTest, APastDeadlineStillGivesAPath) {
+  json one = Case();
+  one["shape"] = {64, 64};
+  one["mesh"] = {2, 4, 2};
+  one["alpha"] = one["beta"] = {1e-6, 1e-6, 1e-6};
+  one["source"] = {{0, 1}, {2}};
+  one["target"] = {{2}, {1, 0}};
+  const auto answer = LayoutJson(
+      Text(one), {.deadline = std::chrono::steady_clock::time_point{}});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const json made = json::parse(*answer)["cases"].back();
+  EXPECT_EQ(made["path"].back(), one["target"]);
+  EXPECT_LE(made["lower_bound_seconds"], made["seconds"]);
+}
+
 // Whatever a file holds, it is answered or refused.
 TEST(LayoutJsonTest, BrokenTextIsRefused) {
   const std::string text = Text(Case());
@@ -199,9 +215,12 @@ TEST(LayoutJsonTest, TheDocumentIsChecked) {
   EXPECT_THAT(message("[]"), HasSubstr("the document is array"));
   EXPECT_THAT(message("{}"), HasSubstr("cases is missing"));
   EXPECT_THAT(message(R"({"cases": {}})"), HasSubstr("cases is object"));
-  EXPECT_THAT(message(R"({"cases": [3]})"), HasSubstr("cases[0]"));
+  EXPECT_THAT(message(R"({"cases": [3]})"),
+              HasSubstr("cases[0] is number, not an object"));
+  EXPECT_THAT(message(R"({"cases": [{"shapes": [1]}]})"),
+              HasSubstr("shapes is no field that is read; write shape"));
   EXPECT_THAT(message(R"({"cases": [{"alpha": [1e999]}]})"),
-              HasSubstr("number out of range"));
+              HasSubstr("cases[0].alpha[0] is 1e999"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "planner/pipeline/timeline.h"
 #include "planner/pipeline/validate.h"
 #include "planner/problem/json_fields.h"
+#include "planner/problem/parse_json.h"
 
 namespace meshwright::pipeline {
 namespace {

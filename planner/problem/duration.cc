@@ -12,20 +12,22 @@ absl::StatusOr<Picoseconds> FromSeconds(double seconds,
                                         std::string_view field) {
   const std::string name(field);
   if (std::isnan(seconds)) {
-    return absl::InvalidArgumentError(absl::StrCat(name, " is not a number"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " is not a number; give a finite time"));
   }
   if (seconds < 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(name, " is negative: ", seconds));
+        absl::StrCat(name, " is negative: ", seconds, "; give 0 or more"));
   }
   if (std::isinf(seconds)) {
-    return absl::InvalidArgumentError(absl::StrCat(name, " is infinite"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " is infinite; give a finite time"));
   }
   if (seconds > ToSeconds(kLongestTime)) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, " is ", seconds, " seconds, more than the ",
                      static_cast<int64_t>(ToSeconds(kLongestTime)),
-                     " the planner can add up"));
+                     " the planner can add up; give seconds"));
   }
   return Picoseconds(std::llrint(seconds * 1e12));
 }

@@ -57,10 +57,13 @@ absl::StatusOr<Evaluation> Evaluate(const PlanProblem& problem,
   }
   if (compute + resharding > kLargest) {
     return absl::OutOfRangeError(
-        "the plan takes more picoseconds than 63 bits hold");
+        "the plan takes more picoseconds than 63 bits hold; give smaller "
+        "seconds in types and tables");
   }
   if (bytes + transient > kLargest) {
-    return absl::OutOfRangeError("the plan needs more bytes than 63 bits hold");
+    return absl::OutOfRangeError(
+        "the plan needs more bytes than 63 bits hold; give a "
+        "memory_limit_bytes, or fewer bytes in types");
   }
   return Evaluation{
       .time = Picoseconds(static_cast<int64_t>(compute + resharding)),

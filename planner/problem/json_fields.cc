@@ -1,6 +1,5 @@
 #include "planner/problem/json_fields.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -12,34 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-// The last `"name":` before byte `end`.
-std::string FieldBefore(std::string_view text, size_t end) {
-  const std::string_view before = text.substr(0, std::min(end, text.size()));
-  const size_t colon = before.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return "";
-  const size_t close = before.rfind('"', colon);
-  if (close == std::string_view::npos || close == 0) return "";
-  const size_t open = before.rfind('"', close - 1);
-  if (open == std::string_view::npos) return "";
-  const std::string_view name = before.substr(open + 1, close - open - 1);
-  const bool plain = !name.empty() && name.size() < 40 &&
-                     std::all_of(name.begin(), name.end(), [](char c) {
-                       return c == '_' || std::isalnum(c);
-                     });
-  return plain ? absl::StrCat(" in the field ", std::string(name)) : "";
-}
-
-// A few characters of what stands at the fault, printable.
-std::string Excerpt(std::string_view text, size_t position) {
-  std::string excerpt(
-      text.substr(std::min(position == 0 ? 0 : position - 1, text.size()), 12));
-  for (char& c : excerpt) {
-    if (c < ' ' || c > '~' || c == '\'') c = ' ';
-  }
-  while (!excerpt.empty() && excerpt.back() == ' ') excerpt.pop_back();
-  return excerpt;
-}
-
 absl::Status Wrong(const std::string& field, const char* expected,
                    const json& value) {
   return absl::InvalidArgumentError(
@@ -47,19 +18,6 @@ absl::Status Wrong(const std::string& field, const char* expected,
 }
 
 }  // namespace
-
-absl::StatusOr<json> ParseJson(std::string_view text) {
-  try {
-    return json::parse(text.begin(), text.end());
-  } catch (const json::parse_error& error) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "not JSON at byte ", error.byte, FieldBefore(text, error.byte),
-        ": unexpected '", Excerpt(text, error.byte), "'"));
-  } catch (const json::exception& error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the JSON holds a number out of range: ", error.what()));
-  }
-}
 
 absl::StatusOr<int64_t> ReadInteger(const json& value,
                                     const std::string& field) {

@@ -7,16 +7,12 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 #include "planner/problem/duration.h"
 
 namespace meshwright::problem {
-
-// A syntax error names the last field before it and the byte.
-absl::StatusOr<nlohmann::json> ParseJson(std::string_view text);
 
 // An integer, also when written as 3.0 or 3e9.
 absl::StatusOr<int64_t> ReadInteger(const nlohmann::json& value,

@@ -7,6 +7,8 @@
 #include "base/status_macros.h"
 #include "planner/problem/interval_json.h"
 #include "planner/problem/json_fields.h"
+#include "planner/problem/known_names.h"
+#include "planner/problem/parse_json.h"
 #include "planner/problem/validate.h"
 
 namespace meshwright::problem {
@@ -49,6 +51,9 @@ absl::Status ForEach(const json& document, const char* field, bool optional,
 absl::StatusOr<Config> ReadConfig(const json& object,
                                   const std::string& field) {
   Config config;
+  RETURN_IF_ERROR(CheckNames(object, field,
+                             {"seconds", "persistent_bytes", "saved_bytes",
+                              "transient_bytes", "seconds_interval"}));
   ASSIGN_OR_RETURN(const json* seconds, Member(object, field, "seconds"));
   ASSIGN_OR_RETURN(config.time, ReadSeconds(*seconds, field + ".seconds"));
   ASSIGN_OR_RETURN(config.persistent_bytes,
@@ -67,6 +72,7 @@ absl::StatusOr<Config> ReadConfig(const json& object,
 absl::StatusOr<NodeType> ReadType(const json& object,
                                   const std::string& field) {
   NodeType type;
+  RETURN_IF_ERROR(CheckNames(object, field, {"configs", "name"}));
   ASSIGN_OR_RETURN(const json* configs, Member(object, field, "configs"));
   if (const auto name = object.find("name"); name != object.end()) {
     if (!name->is_string()) {
@@ -86,6 +92,7 @@ absl::StatusOr<NodeType> ReadType(const json& object,
 
 absl::StatusOr<Node> ReadNode(const json& object, const std::string& field) {
   Node node;
+  RETURN_IF_ERROR(CheckNames(object, field, {"type", "repeat", "tied"}));
   ASSIGN_OR_RETURN(node.type, ReadIndex(object, field, "type"));
   if (const auto repeat = object.find("repeat"); repeat != object.end()) {
     ASSIGN_OR_RETURN(node.repeat, ReadInteger(*repeat, field + ".repeat"));
@@ -115,11 +122,12 @@ absl::StatusOr<Table> ReadTable(const json& rows, const std::string& field) {
         table.entries.push_back(std::nullopt);
         continue;
       }
-      const std::string name = value.is_number_float() && value >= 0
-                                   ? field
-                                   : absl::StrCat(row_field, "[", c, "]");
-      ASSIGN_OR_RETURN(const Picoseconds time, ReadSeconds(value, name));
-      table.entries.push_back(time);
+      auto time = ReadSeconds(value, row_field);
+      if (!time.ok()) {  // a name per entry would take longer than reading it
+        time = ReadSeconds(value, absl::StrCat(row_field, "[", c, "]"));
+      }
+      RETURN_IF_ERROR(time.status());
+      table.entries.push_back(*time);
     }
   }
   return table;
@@ -157,6 +165,10 @@ absl::Status ReadWishes(const json& document, const char* name,
 
 absl::StatusOr<PlanProblem> Read(const json& document) {
   PlanProblem problem;
+  RETURN_IF_ERROR(CheckNames(
+      document, "",
+      {"types", "nodes", "edges", "self_edges", "tables", "table_intervals",
+       "memory_limit_bytes", "headroom_percent", "fixed", "forbidden"}));
   RETURN_IF_ERROR(ForEach(document, "types", false,
                           [&](const json& value, const std::string& field) {
                             auto type = ReadType(value, field);

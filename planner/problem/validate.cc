@@ -28,7 +28,7 @@ absl::Status CheckAmount(int64_t amount, int type, int config,
                          const char* field) {
   if (amount >= 0) return {};
   return Bad("types[", type, "].configs[", config, "].", field,
-             " is negative: ", amount);
+             " is negative: ", amount, "; give 0 or more");
 }
 
 absl::Status CheckSpread(const Spread& spread, Picoseconds time,
@@ -43,7 +43,8 @@ absl::Status CheckSpread(const Spread& spread, Picoseconds time,
 absl::Status CheckTypes(const PlanProblem& problem) {
   for (size_t t = 0; t < problem.types.size(); ++t) {
     const std::vector<Config>& configs = problem.types[t].configs;
-    if (configs.empty()) return Bad("types[", t, "].configs is empty");
+    if (configs.empty())
+      return Bad("types[", t, "].configs is empty; give one at least");
     for (size_t c = 0; c < configs.size(); ++c) {
       const Config& config = configs[c];
       RETURN_IF_ERROR(CheckAmount(config.time.count(), t, c, "seconds"));
@@ -96,7 +97,7 @@ absl::Status CheckTables(const PlanProblem& problem) {
 }
 
 absl::Status CheckNodes(const PlanProblem& problem) {
-  if (problem.nodes.empty()) return Bad("nodes is empty");
+  if (problem.nodes.empty()) return Bad("nodes is empty; give one at least");
   int64_t copies = 0;
   for (size_t n = 0; n < problem.nodes.size(); ++n) {
     const Node& node = problem.nodes[n];
@@ -176,7 +177,8 @@ absl::Status CheckWishes(const PlanProblem& problem,
           CheckIndex(config, configs, "an entry of " + field, "configs"));
     }
     if (AllowedConfigs(problem, node).empty()) {
-      return Bad(field, " allows no configuration of node ", node);
+      return Bad(field, " allows no configuration of node ", node,
+                 "; leave it one");
     }
   }
   return {};
@@ -211,7 +213,8 @@ absl::Status CheckAcyclic(const PlanProblem& problem) {
   if (removed == size) return {};
   const auto stuck = std::find_if(incoming.begin(), incoming.end(),
                                   [](int count) { return count > 0; });
-  return Bad("edges has a cycle that reaches node ", stuck - incoming.begin());
+  return Bad("edges has a cycle that reaches node ", stuck - incoming.begin(),
+             "; leave out one of its edges");
 }
 
 }  // namespace
@@ -225,7 +228,8 @@ absl::Status Validate(const PlanProblem& problem) {
   RETURN_IF_ERROR(CheckWishes(problem, problem.forbidden, "forbidden"));
   RETURN_IF_ERROR(CheckAcyclic(problem));
   if (problem.memory_limit_bytes.value_or(0) < 0) {
-    return Bad("memory_limit_bytes is negative: ", *problem.memory_limit_bytes);
+    return Bad("memory_limit_bytes is negative: ", *problem.memory_limit_bytes,
+               "; leave it out for no limit");
   }
   if (!(problem.headroom_percent >= 0 && problem.headroom_percent < 100)) {
     return Bad("headroom_percent is ", problem.headroom_percent,

@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "planner/problem/json_fields.h"
+#include "planner/problem/parse_json.h"
 
 namespace meshwright::reshard {
 namespace {

@@ -9,8 +9,6 @@
 namespace meshwright::search {
 namespace {
 
-constexpr int kUnknown = -1;
-constexpr int kForbidden = -2;    // a full round
 constexpr int64_t kTurns = 1000;  // labels between two looks at `until`
 
 }  // namespace
@@ -180,21 +178,13 @@ Detours::Labels Detours::Entries(size_t b, Labels exits) {
   return entries;
 }
 
-Detours::State Detours::Entered(size_t b, int v) const {
-  State state{.vertex = v};
-  for (size_t k = 0; k < loops_[b].size(); ++k) {
-    state.met[k] = loops_[b][k].vertices.front() == v;
-  }
-  return state;
-}
-
 bool Detours::Walk(size_t b, const Labels& entries, Labels& exits,
                    const Until& until) {
-  States states;
+  WalkStates states(loops_[b]);
   for (Labels& labels : now_) labels.clear();
   for (Labels& labels : next_) labels.clear();
   for (const Label& label : entries) {
-    const size_t number = NumberOf(Entered(b, label.vertex), states);
+    const auto number = static_cast<size_t>(states.Begin(label.vertex));
     if (number >= now_.size()) now_.resize(number + 1);
     now_[number].push_back(label);
   }
@@ -207,7 +197,7 @@ bool Detours::Walk(size_t b, const Labels& entries, Labels& exits,
       for (Label& label : now_[s]) {
         label.node = AddNode(label, b);
         is_empty = false;
-        Leave(b, states.all[s], label, left, exits);
+        Leave(b, states.at(static_cast<int>(s)), label, left, exits);
         if (left > 0) {
           Expand(b, static_cast<int>(s), label, left, states, next_);
         }
@@ -224,7 +214,7 @@ bool Detours::Walk(size_t b, const Labels& entries, Labels& exits,
 }
 
 void Detours::Expand(size_t b, int state, const Label& label, int64_t left,
-                     States& states, std::vector<Labels>& next) {
+                     WalkStates& states, std::vector<Labels>& next) {
   const Block& block = line_[b];
   const Guide& guide = guides_[b];
   const std::vector<Arc>& arcs = arcs_[b][label.vertex];
@@ -232,16 +222,14 @@ void Detours::Expand(size_t b, int state, const Label& label, int64_t left,
     const Arc& arc = arcs[a];
     if (label.priced + arc.least > most_) return;
     ++candidates_;
-    const int to = After(b, state, a, states);
-    if (to == kForbidden) continue;
-    const State& there = states.all[to];
+    const int to = states.After(state, a, arcs.size(), arc.to);
+    if (to == WalkStates::kForbidden) continue;
     Label longer = label;
     longer.vertex = arc.to;
     longer.priced += arc.priced;
     longer.time += arc.time;
     longer.bytes += block.bytes[arc.to];
-    const Cost least =
-        guide.Left(arc.to, there.met[0] || there.met[1], left - 1);
+    const Cost least = guide.Left(arc.to, states.at(to).MetAny(), left - 1);
     if (longer.priced + least > most_ || longer.bytes > room_ ||
         IsSpare(b, longer, left - 1)) {
       continue;
@@ -251,48 +239,15 @@ void Detours::Expand(size_t b, int state, const Label& label, int64_t left,
   }
 }
 
-int Detours::NumberOf(const State& state, States& states) const {
-  const auto [entry, is_new] =
-      states.numbers.try_emplace(state, static_cast<int>(states.all.size()));
-  if (is_new) {
-    states.all.push_back(state);
-    states.after.emplace_back();
-  }
-  return entry->second;
-}
-
-int Detours::After(size_t b, int state, size_t arc, States& states) const {
-  const State from = states.all[state];
-  const std::vector<Arc>& arcs = arcs_[b][from.vertex];
-  if (states.after[state].empty()) {
-    states.after[state].assign(arcs.size(), kUnknown);
-  }
-  if (states.after[state][arc] != kUnknown) return states.after[state][arc];
-  State to{.vertex = arcs[arc].to};
-  bool is_round = false;
-  for (size_t k = 0; k < loops_[b].size(); ++k) {
-    const Closed& loop = loops_[b][k].vertices;
-    const bool is_at_root = from.vertex == loop.front();
-    to.met[k] = from.met[k] || to.vertex == loop.front();
-    if (!is_at_root && from.begun[k] == 0) continue;
-    const size_t begun = is_at_root ? 1 : from.begun[k] + 1;
-    if (to.vertex != loop[begun % loop.size()]) continue;
-    to.begun[k] = static_cast<int>(begun);
-    is_round = is_round || begun == loop.size();
-  }
-  const int number = is_round ? kForbidden : NumberOf(to, states);
-  return states.after[state][arc] = number;
-}
-
 // The label makes no more detours; what is left of the block, rounds fill.
-void Detours::Leave(size_t b, const State& state, Label label, int64_t left,
+void Detours::Leave(size_t b, const WalkState& state, Label label, int64_t left,
                     Labels& exits) {
   const Guide& guide = guides_[b];
   if (guide.exit[label.vertex] >= kNever) return;
   if (state.met[0] && state.met[1]) {
     label.open = left;
   } else if (left > 0) {
-    if (!state.met[0] && !state.met[1]) return;
+    if (!state.MetAny()) return;
     const int k = state.met[0] ? 0 : 1;
     const Loop& loop = loops_[b][k];
     if (left % loop.length() != 0) return;

@@ -21,9 +21,7 @@
 #define MESHWRIGHT_PLANNER_SEARCH_DETOURS_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "planner/search/blocks.h"
@@ -31,6 +29,7 @@
 #include "planner/search/leftover.h"
 #include "planner/search/loops.h"
 #include "planner/search/until.h"
+#include "planner/search/walk_states.h"
 
 namespace meshwright::search {
 
@@ -70,26 +69,6 @@ class Detours {
   };
   using Labels = std::vector<Label>;
 
-  // Where a walk is in its block, what it met, and how many of its last steps
-  // were the first of a round.
-  struct State {
-    int vertex = 0;
-    int begun[2] = {0, 0};
-    bool met[2] = {false, false};
-
-    bool operator<(const State& other) const { return Key() < other.Key(); }
-    std::tuple<int, int, int, bool, bool> Key() const {
-      return {vertex, begun[0], begun[1], met[0], met[1]};
-    }
-  };
-
-  // The states of one long block, as they are met.
-  struct States {
-    std::map<State, int> numbers;
-    std::vector<State> all;
-    std::vector<std::vector<int>> after;  // by state and arc
-  };
-
   // Of the walk that a label stands for: a vertex, or rounds of a loop.
   struct Node {
     int before = kNoNode;
@@ -119,12 +98,9 @@ class Detours {
   Labels Entries(size_t b, Labels exits);
   bool Walk(size_t b, const Labels& entries, Labels& exits, const Until& until);
   void Expand(size_t b, int state, const Label& label, int64_t left,
-              States& states, std::vector<Labels>& next);
-  int NumberOf(const State& state, States& states) const;
-  int After(size_t b, int state, size_t arc, States& states) const;
+              WalkStates& states, std::vector<Labels>& next);
   bool IsSpare(size_t b, const Label& label, int64_t left) const;
-  State Entered(size_t b, int v) const;
-  void Leave(size_t b, const State& state, Label label, int64_t left,
+  void Leave(size_t b, const WalkState& state, Label label, int64_t left,
              Labels& exits);
   void Finish(size_t b, Label label);
   Cost TimeOf(const Label& label, Rounds& rounds) const;

@@ -42,7 +42,9 @@ class Tracer {
       if (!widest.has_value()) break;
       RETURN_IF_ERROR(Search(LimitAfter(*widest)).status());
     }
-    front_.is_complete = !Widest().has_value() && IsExact();
+    RETURN_IF_ERROR(Settle());
+    front_.is_complete = front_.points.front().plan.peak_bytes == least_ &&
+                         !Widest().has_value() && IsExact();
     return std::move(front_);
   }
 
@@ -63,11 +65,12 @@ class Tracer {
 
   absl::Status FindLeast() {
     least_ = 0;
+    front_.least_memory_bytes = 0;
     if (front_.points.front().plan.peak_bytes == 0) return {};
     problem_.memory_limit_bytes = 0;
     auto answer = Solve(problem_, options_);
     if (answer.ok() && answer->plan.has_value()) {
-      Add(*std::move(answer), 0);
+      if (Size() < points_) Add(*std::move(answer), 0);
     } else if (answer.ok()) {
       least_ = answer->least_memory_bytes.value_or(0);
     } else if (answer.status().code() == absl::StatusCode::kResourceExhausted) {
@@ -120,6 +123,30 @@ class Tracer {
           std::max(kept[i - 1].lower_bound, kept[i].lower_bound);
     }
     points = std::move(kept);
+  }
+
+  // Takes plans of fewer bytes that are as fast, where limits below a point are
+  // not known.
+  absl::Status Settle() {
+    int64_t searches = kSearchesPerPoint * Size();
+    for (size_t i = Size(); i > 0; --i) {
+      FrontPoint& point = front_.points[i - 1];
+      // Within so many bytes every plan is slower, as far as is known.
+      int64_t slower = i > 1 ? front_.points[i - 2].limit_bytes : least_ - 1;
+      for (int64_t limit = point.plan.peak_bytes - 1;
+           limit > slower && searches > 0 && !IsStopped(); --searches) {
+        problem_.memory_limit_bytes = limit;
+        ASSIGN_OR_RETURN(Answer answer, Solve(problem_, options_));
+        if (answer.plan.has_value() && answer.plan->time == point.plan.time) {
+          point.plan = *std::move(answer.plan);
+          limit = slower + (point.plan.peak_bytes - slower) / 2;
+        } else {
+          slower = limit;
+          limit = point.plan.peak_bytes - 1;
+        }
+      }
+    }
+    return {};
   }
 
   // Whether limits between this point and the next are not known.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -105,6 +106,38 @@ TEST(MemoryFrontTest, BoundsHoldBetweenFewPoints) {
       before = &point;
     }
   }
+}
+
+// Few points are points of the whole front too, and are called complete only
+// where they are all.
+TEST(MemoryFrontTest, FewPointsAreOfTheFront) {
+  int few = 0;
+  for (int round = 0; round < 400; ++round) {
+    const PlanProblem problem = RandomProblem(920000 + round, Of(round));
+    SCOPED_TRACE(problem::ProblemToJson(problem));
+    const int64_t asked = 1 + round % 3;
+    const auto front = FindFront(problem, asked);
+    ASSERT_TRUE(front.ok()) << front.status();
+    ASSERT_LE(std::ssize(front->points), asked);
+    const std::map<int64_t, int64_t> all = Oracle(problem);
+    for (const FrontPoint& point : front->points) {
+      const auto found = all.find(point.plan.time.count());
+      ASSERT_NE(found, all.end());
+      ASSERT_EQ(found->second, point.plan.peak_bytes);
+      const auto evaluation = problem::Evaluate(problem, point.plan.choice);
+      ASSERT_TRUE(evaluation.ok()) << evaluation.status();
+      ASSERT_EQ(evaluation->time, point.plan.time);
+      ASSERT_EQ(evaluation->peak_bytes, point.plan.peak_bytes);
+    }
+    const bool is_all = front->points.size() == all.size();
+    ASSERT_TRUE(is_all || !front->is_complete);
+    ASSERT_TRUE(front->is_complete || std::ssize(front->points) == asked);
+    if (!all.empty()) {
+      ASSERT_EQ(front->least_memory_bytes, all.rbegin()->second);
+    }
+    few += is_all ? 0 : 1;
+  }
+  EXPECT_GT(few, 50);
 }
 
 TEST(MemoryFrontTest, ADeadlineThatIsPastStillGivesAPoint) {

@@ -1,6 +1,7 @@
 #include "planner/search/search.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -59,6 +60,8 @@ bool IsTiedTooLong(const PlanProblem& problem) {
       });
 }
 
+constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max();
+
 class Solver {
  public:
   Solver(const PlanProblem& problem, const Options& options)
@@ -85,7 +88,8 @@ class Solver {
     if (fastest.bound >= kNever) {
       if (dearest_ >= kNever || IsTiedTooLong(problem_)) {
         return absl::OutOfRangeError(
-            "every plan takes longer than the 23 days that can be added up");
+            "every plan takes longer than the 23 days that can be added up; "
+            "give smaller seconds in types and tables");
       }
       return answer;
     }
@@ -101,23 +105,31 @@ class Solver {
     }
     answer.lower_bound = Picoseconds(fastest.bound);
     const std::optional<int64_t> limit = problem::UsableBytes(problem_);
-    if (!limit.has_value() ||
-        FootprintOf(graph_, fastest.slots).peak() <= *limit) {
+    if (!limit.has_value() || Fits(fastest.slots, *limit)) {
       RETURN_IF_ERROR(SetPlan(fastest.slots, answer));
       return answer;
     }
-    RETURN_IF_ERROR(Limit(fastest, *limit, answer));
+    RETURN_IF_ERROR(Limit(fastest, std::min(*limit, kMostBytes - 1), answer));
     return answer;
   }
 
  private:
+  // Sums are held at kMostBytes, so what meets it may be more.
+  bool Fits(const std::vector<int>& slots, int64_t limit) const {
+    const int64_t peak = FootprintOf(graph_, slots).peak();
+    if (peak < kMostBytes) return peak <= limit;
+    return limit == kMostBytes &&
+           problem::Evaluate(problem_, ToChoice(problem_, graph_, slots)).ok();
+  }
+
   absl::Status Limit(const MinSumResult& fastest, int64_t limit,
                      Answer& answer) {
     LeastMemory least =
         FindLeastMemory(graph_, components_, limit, effort_, until_);
     if (least.slots.empty()) {
       return absl::OutOfRangeError(
-          "every plan needs more bytes than can be added up");
+          "every plan needs more bytes than can be added up; give smaller "
+          "persistent_bytes, saved_bytes and transient_bytes in types");
     }
     if (least.peak_bytes > limit) {
       if (least.bound_bytes <= limit) {

@@ -397,6 +397,30 @@ TEST(SearchTest, BytesNearTheEndOfTheirRangeAreLimited) {
   }
 }
 
+// What needs more bytes than can be counted fits no limit.
+TEST(SearchTest, BytesBeyondTheirRangeDoNotFit) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  PlanProblem problem;
+  problem.types = {{"t",
+                    {{Picoseconds(1), kMost, kMost, kMost},
+                     {Picoseconds(2), kMost / 40, 0, 0},
+                     {Picoseconds(3), 1, 1, 1}}}};
+  for (const int64_t repeat : {1, 7, 30}) {
+    problem.nodes = {{.type = 0, .repeat = repeat}};
+    problem.memory_limit_bytes = kMost;
+    const auto answer = Solve(problem);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->plan->time, Picoseconds(2 * repeat));
+    EXPECT_EQ(answer->lower_bound, answer->plan->time);
+  }
+  problem.types[0].configs.resize(1);
+  problem.types[0].configs[0] = {Picoseconds(1), kMost, 0, 0};
+  problem.nodes = {{.type = 0}};
+  const auto all = Solve(problem);
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->plan->peak_bytes, kMost);
+}
+
 // Longer than the labels reach: priced and mixed, with a certified gap.
 TEST(SearchTest, VeryDeepChainsWithALimitHaveASmallCertifiedGap) {
   PlanProblem problem = Deep(81, 40'000, 6);

@@ -1,0 +1,24 @@
+// ParseJson: a foreign document, or one sentence that says where it is none.
+//
+// Concept: beside syntax, what nlohmann's reader takes and no file may mean is
+// refused: a name that stands twice in one object, of which it would keep the
+// last, numbers beyond what a double holds, and nesting that nothing needs.
+// Errors: kInvalidArgument that names the place by its path
+// ("types[0].configs[2].seconds").
+#ifndef MESHWRIGHT_PLANNER_PROBLEM_PARSE_JSON_H_
+#define MESHWRIGHT_PLANNER_PROBLEM_PARSE_JSON_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+
+namespace meshwright::problem {
+
+inline constexpr int kDeepestNesting = 64;
+
+absl::StatusOr<nlohmann::json> ParseJson(std::string_view text);
+
+}  // namespace meshwright::problem
+
+#endif  // MESHWRIGHT_PLANNER_PROBLEM_PARSE_JSON_H_
