@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "coordinator/service/measured_cost.h"
 #include "coordinator/service/program_work.h"
@@ -18,6 +19,22 @@ using problem::Picoseconds;
 // The part of `whole` up to a share of it.
 Picoseconds UpTo(double share, Picoseconds whole) {
   return Picoseconds(std::llround(share * static_cast<double>(whole.count())));
+}
+
+// The programs of a configuration as they are measured beside that whole.
+void KeepBeside(const std::string& whole,
+                const std::vector<v1::Program>& programs,
+                space::ProgramSet& set, space::Configuration& configuration) {
+  const auto keep = [&](int& index) {
+    if (index < 0) return;
+    v1::Program program = programs[index];
+    program.set_key(
+        base::Sha256Hex(absl::StrCat(program.key(), " beside ", whole)));
+    const std::string label = program.label();
+    index = set.Keep(std::move(program), label);
+  };
+  keep(configuration.program);
+  for (space::Correction& it : configuration.corrections) keep(it.program);
 }
 
 }  // namespace
@@ -43,16 +60,19 @@ Picoseconds Splits::Whole(const Choice& choice) const {
   return found->second;
 }
 
-// What stands outside of the loop over micro-batches.
-Picoseconds Splits::Outside(const Choice& choice) const {
-  const space::Configuration& configuration = At(choice);
-  if (Trips(choice.first) <= 1 || configuration.corrections.empty()) {
+Picoseconds Splits::Outside(const Choice& choice,
+                            const space::Configuration& configuration,
+                            const space::ProfileSpace& space,
+                            const store::Results& results,
+                            Picoseconds whole) const {
+  if (micro_batches_ == 1 || Trips(choice.first) <= 1 ||
+      configuration.corrections.empty()) {
     return Picoseconds(0);
   }
-  const auto row = step_.results.find(
-      step_.space.programs[configuration.corrections.back().program].key());
-  if (row == step_.results.end()) return Picoseconds(0);
-  return std::min(Whole(choice),
+  const auto row = results.find(
+      space.programs[configuration.corrections.back().program].key());
+  if (row == results.end()) return Picoseconds(0);
+  return std::min(whole,
                   Picoseconds(row->second.measurement().minimum_ns() * 1000));
 }
 
@@ -72,8 +92,9 @@ Split Splits::Of(const Choice& choice) const {
   const bool known =
       shares != measured_.end() && shares->first.first == choice.first;
   const Shares parts = known ? shares->second : Guess(choice.first);
-  const Picoseconds inside =
-      micro_batches_ > 1 ? (whole - Outside(choice)) / micro_batches_ : whole;
+  const Picoseconds outside =
+      Outside(choice, At(choice), step_.space, step_.results, whole);
+  const Picoseconds inside = (whole - outside) / micro_batches_;
   split.forward = UpTo(parts[0], inside);
   split.backward_input = UpTo(parts[1], inside) - split.forward;
   split.backward_weight = UpTo(parts[2], inside) - UpTo(parts[1], inside);
@@ -117,6 +138,7 @@ Splits::Variants Splits::Make(const Choice& choice,
   Variants variants;
   const int segment = step_.analysis.types[choice.first];
   const auto leaving = Leaving(choice.first);
+  space::ProgramSet parts;
   // All gradients of a trip are what is measured already.
   variants.known = micro_batches_ > 1 ? 2 : 3;
   for (int i = 0; i < variants.known; ++i) {
@@ -130,7 +152,14 @@ Splits::Variants Splits::Make(const Choice& choice,
                                inputs_, step_.space.context,
                                absl::StrCat("type ", choice.first, " ",
                                             At(choice).describe, ", pass ", i),
-                               set, part, leaving[i]);
+                               parts, part, leaving[i]);
+  }
+  variants.whole = At(choice);
+  const std::string& beside = step_.space.programs[At(choice).program].key();
+  KeepBeside(beside, step_.space.programs, set, variants.whole);
+  const std::vector<v1::Program> programs = std::move(parts).Take();
+  for (space::Configuration& part : variants.parts) {
+    KeepBeside(beside, programs, set, part);
   }
   return variants;
 }
@@ -153,8 +182,10 @@ Splits::AllVariants Splits::VariantsOf(const std::set<Choice>& choices) const {
 std::optional<Splits::Shares> Splits::SharesOf(
     const Choice& choice, const Variants& variants,
     const space::ProfileSpace& space, const store::Results& results) const {
-  const Picoseconds inside =
-      Whole(choice) - (micro_batches_ > 1 ? Outside(choice) : Picoseconds(0));
+  const auto whole = service::MeasuredCost(space, variants.whole, results);
+  if (!whole.has_value()) return std::nullopt;
+  const Picoseconds inside = whole->time - Outside(choice, variants.whole,
+                                                   space, results, whole->time);
   if (inside <= Picoseconds(0)) return std::nullopt;
   Shares shares = {0, 0, 1};
   double before = 0;

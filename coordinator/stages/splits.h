@@ -7,7 +7,10 @@
 // proportions of one that was measured, and before there is any, by the work
 // counted in the programs of one configuration (service::WorkOf), in a step
 // with loops by thirds. Only the proportions are taken from these programs: the
-// four always add up to the time measured of the whole.
+// four always add up to the time measured of the whole. A machine is not at one
+// speed all day, so the whole is measured again beside its parts, in the same
+// rounds, and their proportions are those to it; a part has a row for every
+// whole that it is measured beside.
 // In a loop over micro-batches the update, outside of it, is measured apart
 // already (space/loop_programs.h).
 // Units: picoseconds; the passes of one micro-batch, the update of a step.
@@ -62,8 +65,9 @@ class Splits {
   // whole.
   using Shares = std::array<double, 3>;
 
-  // The programs of a configuration that tell its parts apart.
+  // The programs of a configuration that tell its parts apart, and its own.
   struct Variants {
+    space::Configuration whole;
     std::array<space::Configuration, 3> parts;
     int known = 0;  // how many of them are programs of their own
   };
@@ -77,7 +81,12 @@ class Splits {
   }
   int64_t Trips(int type) const { return trips_[type]; }
   problem::Picoseconds Whole(const Choice& choice) const;
-  problem::Picoseconds Outside(const Choice& choice) const;
+  // What stands outside of the loop over micro-batches.
+  problem::Picoseconds Outside(const Choice& choice,
+                               const space::Configuration& configuration,
+                               const space::ProfileSpace& space,
+                               const store::Results& results,
+                               problem::Picoseconds whole) const;
   Shares Guess(int type) const;
   // The outputs of every variant; an equal one is made once.
   std::array<std::vector<int>, 3> Leaving(int type) const;
