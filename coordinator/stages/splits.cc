@@ -10,6 +10,7 @@
 #include "coordinator/service/program_work.h"
 #include "coordinator/space/inputs.h"
 #include "coordinator/space/loop_programs.h"
+#include "coordinator/stages/gradient_sums.h"
 
 namespace meshwright::stages {
 namespace {
@@ -40,11 +41,12 @@ void KeepBeside(const std::string& whole,
 }  // namespace
 
 Splits::Splits(const service::MeasuredStep& step, const StepPasses& passes,
-               int64_t micro_batches)
-    : step_(step), micro_batches_(micro_batches) {
+               int64_t micro_batches, bool sums)
+    : step_(step), micro_batches_(micro_batches), sums_(sums) {
   const segmenter::Analysis& analysis = step.analysis;
   for (const int segment : analysis.types) {
     passes_.push_back(PassesOf(analysis, passes, segment));
+    weight_gradients_.push_back(WeightGradientsOf(analysis, passes, segment));
     trips_.push_back(space::OuterTrips(analysis, analysis.graphs[segment]));
   }
   inputs_ = space::ArgumentInputs(analysis);
@@ -95,10 +97,12 @@ Split Splits::Of(const Choice& choice) const {
   const Picoseconds outside =
       Outside(choice, At(choice), step_.space, step_.results, whole);
   const Picoseconds inside = (whole - outside) / micro_batches_;
-  split.forward = UpTo(parts[0], inside);
-  split.backward_input = UpTo(parts[1], inside) - split.forward;
-  split.backward_weight = UpTo(parts[2], inside) - UpTo(parts[1], inside);
-  split.update = whole - micro_batches_ * UpTo(parts[2], inside);
+  split.forward = UpTo(parts.parts[0], inside);
+  split.backward_input = UpTo(parts.parts[1], inside) - split.forward;
+  split.backward_weight =
+      UpTo(parts.parts[2], inside) - UpTo(parts.parts[1], inside);
+  split.backward_weight += UpTo(parts.sums, inside);
+  split.update = whole - micro_batches_ * UpTo(parts.parts[2], inside);
   if (whole == Picoseconds(0)) split.estimated = false;
   return split;
 }
@@ -111,7 +115,7 @@ std::array<std::vector<int>, 3> Splits::Leaving(int type) const {
 
 Splits::Shares Splits::Guess(int type) const {
   const auto [found, added] =
-      guessed_.try_emplace(type, Shares{1.0 / 3, 2.0 / 3, 1});
+      guessed_.try_emplace(type, Shares{{1.0 / 3, 2.0 / 3, 1}});
   const int segment = step_.analysis.types[type];
   if (!added || !step_.analysis.module.loops.empty()) return found->second;
   const space::Configuration& first = step_.space.types[type].configurations[0];
@@ -128,7 +132,7 @@ Splits::Shares Splits::Guess(int type) const {
   const auto leaving = Leaving(type);
   for (size_t i = 0; i < leaving.size(); ++i) {
     before = std::clamp(work(leaving[i]) / all, before, 1.0);
-    found->second[i] = before;
+    found->second.parts[i] = before;
   }
   return found->second;
 }
@@ -157,10 +161,23 @@ Splits::Variants Splits::Make(const Choice& choice,
   variants.whole = At(choice);
   const std::string& beside = step_.space.programs[At(choice).program].key();
   KeepBeside(beside, step_.space.programs, set, variants.whole);
+  variants.sums.program = -1;
+  if (sums_) {
+    auto sums = GradientSums(
+        step_.analysis, step_.analysis.graphs[segment], At(choice).annotation,
+        weight_gradients_[choice.first], step_.space.context);
+    if (sums.has_value()) {
+      variants.sums.program =
+          parts.Keep(*std::move(sums),
+                     absl::StrCat("type ", choice.first, " ",
+                                  At(choice).describe, ", sums of gradients"));
+    }
+  }
   const std::vector<v1::Program> programs = std::move(parts).Take();
   for (space::Configuration& part : variants.parts) {
     KeepBeside(beside, programs, set, part);
   }
+  KeepBeside(beside, programs, set, variants.sums);
   return variants;
 }
 
@@ -187,7 +204,7 @@ std::optional<Splits::Shares> Splits::SharesOf(
   const Picoseconds inside = whole->time - Outside(choice, variants.whole,
                                                    space, results, whole->time);
   if (inside <= Picoseconds(0)) return std::nullopt;
-  Shares shares = {0, 0, 1};
+  Shares shares = {{0, 0, 1}};
   double before = 0;
   for (int i = 0; i < variants.known; ++i) {
     const space::Configuration& part = variants.parts[i];
@@ -198,8 +215,12 @@ std::optional<Splits::Shares> Splits::SharesOf(
                               static_cast<double>(inside.count()),
                           before, 1.0);
     }
-    shares[i] = before;
+    shares.parts[i] = before;
   }
+  const auto sums = service::MeasuredCost(space, variants.sums, results);
+  if (!sums.has_value()) return std::nullopt;
+  shares.sums = static_cast<double>(sums->time.count()) /
+                static_cast<double>(inside.count());
   return shares;
 }
 

@@ -12,8 +12,10 @@
 // rounds, and their proportions are those to it; a part has a row for every
 // whole that it is measured beside.
 // In a loop over micro-batches the update, outside of it, is measured apart
-// already (space/loop_programs.h).
-// Units: picoseconds; the passes of one micro-batch, the update of a step.
+// already (space/loop_programs.h). Where the step is that of one of several
+// micro-batches, adding their gradients up is measured, too, and comes on top
+// of the whole, to the gradient of the weights (gradient_sums.h). Units:
+// picoseconds; the passes of one micro-batch, the update of a step.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
 
@@ -46,9 +48,10 @@ class Splits {
   // (type, configuration) of the step's space.
   using Choice = std::pair<int, int>;
 
-  // `micro_batches`: trips of the step's own loop. The references outlive it.
+  // `micro_batches`: trips of the step's own loop; `sums`: there is none, and
+  // gradients add up. The references outlive it.
   Splits(const service::MeasuredStep& step, const StepPasses& passes,
-         int64_t micro_batches);
+         int64_t micro_batches, bool sums);
 
   Split Of(const Choice& choice) const;
 
@@ -62,13 +65,17 @@ class Splits {
 
  private:
   // Up to the forward pass, the input's gradient and all gradients, of the
-  // whole.
-  using Shares = std::array<double, 3>;
+  // whole; and what the sums take beside it.
+  struct Shares {
+    std::array<double, 3> parts;
+    double sums = 0;
+  };
 
   // The programs of a configuration that tell its parts apart, and its own.
   struct Variants {
     space::Configuration whole;
     std::array<space::Configuration, 3> parts;
+    space::Configuration sums;
     int known = 0;  // how many of them are programs of their own
   };
   struct AllVariants {
@@ -103,8 +110,10 @@ class Splits {
 
   const service::MeasuredStep& step_;
   const int64_t micro_batches_;
-  std::vector<SegmentPasses> passes_;  // by type
-  std::vector<int64_t> trips_;         // likewise, of loops looked through
+  const bool sums_;
+  std::vector<SegmentPasses> passes_;               // by type
+  std::vector<std::vector<int>> weight_gradients_;  // likewise
+  std::vector<int64_t> trips_;  // likewise, of loops looked through
   std::vector<v1::InputSpec> inputs_;
   mutable std::map<int, Shares> guessed_;  // by type
   mutable std::map<Choice, problem::Picoseconds> whole_;
