@@ -22,15 +22,15 @@ Picoseconds UpTo(double share, Picoseconds whole) {
   return Picoseconds(std::llround(share * static_cast<double>(whole.count())));
 }
 
-// The programs of a configuration as they are measured beside that whole.
-void KeepBeside(const std::string& whole,
+// The programs of a configuration as they are measured beside those.
+void KeepBeside(const std::string& those,
                 const std::vector<v1::Program>& programs,
                 space::ProgramSet& set, space::Configuration& configuration) {
   const auto keep = [&](int& index) {
     if (index < 0) return;
     v1::Program program = programs[index];
     program.set_key(
-        base::Sha256Hex(absl::StrCat(program.key(), " beside ", whole)));
+        base::Sha256Hex(absl::StrCat(program.key(), " beside ", those)));
     const std::string label = program.label();
     index = set.Keep(std::move(program), label);
   };
@@ -163,9 +163,6 @@ Splits::Variants Splits::Make(const Choice& choice,
                                             At(choice).describe, ", pass ", i),
                                parts, part, leaving[i]);
   }
-  variants.whole = At(choice);
-  const std::string& beside = step_.space.programs[At(choice).program].key();
-  KeepBeside(beside, step_.space.programs, set, variants.whole);
   variants.sums.program = -1;
   if (sums_) {
     auto sums = GradientSums(
@@ -179,6 +176,13 @@ Splits::Variants Splits::Make(const Choice& choice,
     }
   }
   const std::vector<v1::Program> programs = std::move(parts).Take();
+  variants.whole = At(choice);
+  // All of them or none: a new one has all measured again.
+  std::string beside = step_.space.programs[At(choice).program].key();
+  for (const v1::Program& program : programs) {
+    absl::StrAppend(&beside, " ", program.key());
+  }
+  KeepBeside(beside, step_.space.programs, set, variants.whole);
   for (space::Configuration& part : variants.parts) {
     KeepBeside(beside, programs, set, part);
   }
