@@ -44,25 +44,6 @@ bool IsRead(const Analysis& analysis, const StepPasses& passes, ValueId id) {
   });
 }
 
-bool IsForm(Opcode opcode) {
-  return opcode == Opcode::kBroadcast || opcode == Opcode::kReshape ||
-         opcode == Opcode::kBitcast;
-}
-
-// Whether the segment keeps the forward value for its backward pass.
-bool IsKept(const Analysis& analysis, const StepPasses& passes, int segment,
-            ValueId id) {
-  const ir::Instruction& it = analysis.module.at(id);
-  if (!analysis.direction.forward[id] || analysis.plan.owner[id] != segment ||
-      it.shape.is_tuple() || IsForm(it.opcode)) {
-    return false;
-  }
-  return std::any_of(it.users.begin(), it.users.end(), [&](ValueId user) {
-    return analysis.plan.owner[user] == segment &&
-           !analysis.direction.forward[user] && !passes.update[user];
-  });
-}
-
 }  // namespace
 
 StepPasses FindPasses(const Analysis& analysis) {
@@ -111,15 +92,6 @@ SegmentPasses PassesOf(const Analysis& analysis, const StepPasses& passes,
   for (const int output : graph.outputs) {
     const ValueId id = graph.values[output].origin;
     if (analysis.direction.forward[id]) out.forward.push_back(output);
-  }
-  for (int i = graph.input_count; analysis.module.loops.empty() &&
-                                  i < static_cast<int>(graph.values.size());
-       ++i) {
-    const auto& has = out.forward;
-    if (IsKept(analysis, passes, segment, graph.values[i].origin) &&
-        std::find(has.begin(), has.end(), i) == has.end()) {
-      out.kept.push_back(i);
-    }
   }
   out.with_input_gradients = out.forward;
   for (const int output : graph.outputs) {

@@ -38,10 +38,6 @@ StepPasses FindPasses(const segmenter::Analysis& analysis);
 // Outputs of the programs of one segment, each with those before it.
 struct SegmentPasses {
   std::vector<int> forward;
-  // Beside these: forward values that its backward pass reads, but for other
-  // forms of values (a broadcast), which cost nothing to make again. A pass
-  // that is a program of its own writes them; none where there are loops.
-  std::vector<int> kept;
   std::vector<int> with_input_gradients;
   std::vector<int> with_all_gradients;
 };

@@ -55,7 +55,6 @@ TEST_P(PassesTest, ProgramsHoldMoreAndMore) {
   const segmenter::Analysis analysis = Analysed(GetParam());
   const StepPasses passes = FindPasses(analysis);
   int both_ways = 0;
-  size_t kept = 0;
   for (size_t s = 0; s < analysis.graphs.size(); ++s) {
     const segmenter::SegmentGraph& graph = analysis.graphs[s];
     const SegmentPasses parts = PassesOf(analysis, passes, static_cast<int>(s));
@@ -69,16 +68,6 @@ TEST_P(PassesTest, ProgramsHoldMoreAndMore) {
     for (const int value : parts.forward) {
       EXPECT_TRUE(analysis.direction.forward[graph.values[value].origin]);
     }
-    for (const int value : parts.kept) {
-      EXPECT_TRUE(analysis.direction.forward[graph.values[value].origin]);
-      EXPECT_EQ(std::count(parts.forward.begin(), parts.forward.end(), value),
-                0);
-      const auto& users = graph.values[value].users;
-      EXPECT_TRUE(std::any_of(users.begin(), users.end(), [&](int user) {
-        return !analysis.direction.forward[graph.values[user].origin];
-      }));
-    }
-    kept += parts.kept.size();
     // A gradient leaves by the border its activation came in by.
     for (const segmenter::BorderPair& entry : graph.entries) {
       if (entry.gradient < 0) continue;
@@ -93,7 +82,6 @@ TEST_P(PassesTest, ProgramsHoldMoreAndMore) {
         parts.with_all_gradients.size() > parts.with_input_gradients.size();
   }
   EXPECT_GT(both_ways, 0);
-  EXPECT_GT(kept, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, PassesTest,

@@ -107,14 +107,9 @@ Split Splits::Of(const Choice& choice) const {
   return split;
 }
 
-std::array<std::vector<int>, 3> Splits::Leaving(int type,
-                                                bool recomputes) const {
+std::array<std::vector<int>, 3> Splits::Leaving(int type) const {
   const SegmentPasses& passes = passes_[type];
-  std::vector<int> forward = passes.forward;
-  if (!recomputes) {
-    forward.insert(forward.end(), passes.kept.begin(), passes.kept.end());
-  }
-  return {std::move(forward), passes.with_input_gradients,
+  return {passes.forward, passes.with_input_gradients,
           passes.with_all_gradients};
 }
 
@@ -134,7 +129,7 @@ Splits::Shares Splits::Guess(int type) const {
   const double all = work(step_.analysis.graphs[segment].outputs);
   if (all <= 0) return found->second;
   double before = 0;
-  const auto leaving = Leaving(type, first.recompute);
+  const auto leaving = Leaving(type);
   for (size_t i = 0; i < leaving.size(); ++i) {
     before = std::clamp(work(leaving[i]) / all, before, 1.0);
     found->second.parts[i] = before;
@@ -146,7 +141,7 @@ Splits::Variants Splits::Make(const Choice& choice,
                               space::ProgramSet& set) const {
   Variants variants;
   const int segment = step_.analysis.types[choice.first];
-  const auto leaving = Leaving(choice.first, At(choice).recompute);
+  const auto leaving = Leaving(choice.first);
   space::ProgramSet parts;
   // All gradients of a trip are what is measured already.
   variants.known = micro_batches_ > 1 ? 2 : 3;

@@ -9,14 +9,13 @@
 // with loops by thirds. Only the proportions are taken from these programs: the
 // four always add up to the time measured of the whole. A machine is not at one
 // speed all day, so the whole is measured again beside its parts, in the same
-// rounds, and their proportions are those to it. The forward pass writes what
-// the backward pass keeps of it, if that does not recompute. A part has a row
-// for every whole that it is measured beside. In a loop over micro-batches the
-// update, outside of it, is measured apart already (space/loop_programs.h).
-// Where the step is that of one of several micro-batches, adding their
-// gradients up is measured, too, and comes on top of the whole, to the gradient
-// of the weights (gradient_sums.h). Units: picoseconds; the passes of one
-// micro-batch, the update of a step.
+// rounds, and their proportions are those to it; a part has a row for every
+// whole that it is measured beside.
+// In a loop over micro-batches the update, outside of it, is measured apart
+// already (space/loop_programs.h). Where the step is that of one of several
+// micro-batches, adding their gradients up is measured, too, and comes on top
+// of the whole, to the gradient of the weights (gradient_sums.h). Units:
+// picoseconds; the passes of one micro-batch, the update of a step.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
 
@@ -97,7 +96,7 @@ class Splits {
                                problem::Picoseconds whole) const;
   Shares Guess(int type) const;
   // The outputs of every variant; an equal one is made once.
-  std::array<std::vector<int>, 3> Leaving(int type, bool recomputes) const;
+  std::array<std::vector<int>, 3> Leaving(int type) const;
   // Is all of it an update, outside of the step's loop?
   bool OnceAStep(int type) const {
     return micro_batches_ > 1 && Trips(type) <= 1;
