@@ -10,6 +10,7 @@
 #include "cli/arguments.h"
 #include "cli/recall.h"
 #include "coordinator/jobs/recorded_device.h"
+#include "coordinator/stages/staged_plan.h"
 
 namespace meshwright::cli {
 namespace {
@@ -50,6 +51,29 @@ void TakeBandwidths(const v1::Plan& plan, v1::StageRequest& stages) {
   }
 }
 
+const auto kQuiet = [](const v1::PlanProgress&) {};
+
+std::string MeshText(const v1::PlanRequest& request) {
+  return absl::StrJoin(request.mesh().shape(), "x");
+}
+
+// The plan may come from anyone: its mesh is checked like one that is typed.
+absl::Status Recalled(v1::PlanRequest& request) {
+  request.set_no_wait(true);
+  return ParseMesh(MeshText(request)).status();
+}
+
+template <typename T>
+absl::StatusOr<T> Known(const v1::PlanRequest& request,
+                        absl::StatusOr<T> answer) {
+  if (!absl::IsUnavailable(answer.status())) return answer;
+  return absl::NotFoundError(
+      absl::StrCat("the store does not hold what ", request.model_name(),
+                   " needs on cluster ", MeshText(request),
+                   "; measure it with `meshwright plan --mesh ",
+                   MeshText(request), " --stages`"));
+}
+
 }  // namespace
 
 v1::PlanRequest StagedRequestOf(const v1::Plan& plan, std::string hlo_module) {
@@ -67,19 +91,20 @@ v1::PlanRequest StagedRequestOf(const v1::Plan& plan, std::string hlo_module) {
 absl::StatusOr<std::unique_ptr<stages::MeasuredMeshes>> RecallStages(
     v1::PlanRequest request, const jobs::DeviceDescription& device,
     store::ProfileStore* store) {
-  // The plan may come from anyone: its mesh is checked like one that is typed.
-  const std::string mesh = absl::StrJoin(request.mesh().shape(), "x");
-  RETURN_IF_ERROR(ParseMesh(mesh).status());
-  request.set_no_wait(true);
+  RETURN_IF_ERROR(Recalled(request));
   ASSIGN_OR_RETURN(request, stages::OnCluster(request));
   jobs::RecordedDevice measurer(device);
-  auto step = stages::MeasureMeshes(request, {store, &measurer},
-                                    [](const v1::PlanProgress&) {});
-  if (!absl::IsUnavailable(step.status())) return step;
-  return absl::NotFoundError(absl::StrCat(
-      "the store does not hold what ", request.model_name(),
-      " needs on cluster ", mesh, "; measure it with `meshwright plan --mesh ",
-      mesh, " --stages`"));
+  return Known(request,
+               stages::MeasureMeshes(request, {store, &measurer}, kQuiet));
+}
+
+absl::StatusOr<v1::Plan> SupposeStages(v1::PlanRequest request,
+                                       const jobs::DeviceDescription& device,
+                                       store::ProfileStore* store) {
+  RETURN_IF_ERROR(Recalled(request));
+  jobs::RecordedDevice measurer(device);
+  return Known(request,
+               stages::MakeStagedPlan(request, {store, &measurer}, kQuiet));
 }
 
 }  // namespace meshwright::cli

@@ -28,6 +28,12 @@ absl::StatusOr<std::unique_ptr<stages::MeasuredMeshes>> RecallStages(
     v1::PlanRequest request, const jobs::DeviceDescription& device,
     store::ProfileStore* store);
 
+// The plan that `plan --stages --no-wait` gives; `request` is that of a plan,
+// with what shall be otherwise.
+absl::StatusOr<v1::Plan> SupposeStages(v1::PlanRequest request,
+                                       const jobs::DeviceDescription& device,
+                                       store::ProfileStore* store);
+
 }  // namespace meshwright::cli
 
 #endif  // MESHWRIGHT_CLI_RECALL_STAGES_H_
