@@ -68,16 +68,17 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenStore(flags.store));
-  auto anchors = StageAnchors(model, plan, store.get());
-  if (!anchors.ok()) {
+  const auto known = StageAnchors(model, plan, store.get());
+  const std::vector<Anchor> anchors =
+      known.ok() ? *known : std::vector<Anchor>();
+  const auto report =
+      ValidateStages(model, plan, anchors, device, interrupt.token());
+  if (!report.ok()) return NameModel(report.status(), flags.model);
+  if (!known.ok()) {
     *context.err << "the machine's drift is in the errors, no segment is timed "
                     "again: "
-                 << anchors.status().message() << "\n";
-    anchors = std::vector<Anchor>();
+                 << known.status().message() << "\n";
   }
-  const auto report =
-      ValidateStages(model, plan, *anchors, device, interrupt.token());
-  if (!report.ok()) return NameModel(report.status(), flags.model);
   *context.out << (context.json ? report->dump(2) + "\n"
                                 : StagedValidationText(*report));
   if (!report->contains("failure")) return absl::OkStatus();
