@@ -52,6 +52,7 @@ std::vector<Anchor> ChooseAnchors(
   };
   for (size_t plan = 0; plan < plans.size(); ++plan) {
     for (size_t segment = 0; segment < plans[plan].size(); ++segment) {
+      if (plans[plan][segment] == kNotRun) continue;
       const int type = step.analysis.type_of_segment[segment];
       const space::Configuration& it =
           step.space.types[type].configurations[plans[plan][segment]];

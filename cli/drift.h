@@ -39,6 +39,9 @@ struct Anchor {
   double Runs() const;  // in all plans together
 };
 
+// In the place of a configuration: the plan does not run the segment.
+inline constexpr int kNotRun = -1;
+
 // Programs of the plans' segments, the largest shares of their time first. Rows
 // that were not measured are left out, and so is a plan that is empty.
 std::vector<Anchor> ChooseAnchors(

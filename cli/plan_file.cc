@@ -98,16 +98,6 @@ absl::StatusOr<v1::Plan> LoadPlan(const std::string& path) {
   return plan;
 }
 
-absl::StatusOr<v1::Plan> LoadPlanOnOneMesh(const std::string& path,
-                                           const std::string& verb) {
-  ASSIGN_OR_RETURN(v1::Plan plan, LoadPlan(path));
-  if (!plan.has_pipeline()) return plan;
-  return absl::InvalidArgumentError(absl::StrCat(
-      path, " is a plan of ", plan.stages_size(), " stages, and `", verb,
-      "` takes one of a single mesh; `meshwright plan --stages --no-wait` "
-      "plans from the store, with whatever shall be otherwise"));
-}
-
 std::string DescribePlan(const v1::Plan& plan) {
   std::string text =
       absl::StrFormat("%s on %s %s (%s)\n", plan.model().name(),

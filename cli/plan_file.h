@@ -19,10 +19,6 @@ inline constexpr int kPlanSchemaVersion = 1;
 std::string PlanJson(const v1::Plan& plan);
 absl::StatusOr<v1::Plan> LoadPlan(const std::string& path);
 
-// The same of a plan that `verb` can work on: one without stages.
-absl::StatusOr<v1::Plan> LoadPlanOnOneMesh(const std::string& path,
-                                           const std::string& verb);
-
 // A page that says what the plan does, and what it is expected to cost.
 std::string DescribePlan(const v1::Plan& plan);
 

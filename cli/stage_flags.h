@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "proto/v1/plan.pb.h"
@@ -29,9 +30,15 @@ struct StageFlags {
 
 // The flag --stages, which all others need.
 CLI::Option* AddStageFlags(CLI::App& verb, StageFlags* flags);
+// What is asked of stages alone: micro-batches, schedule, bandwidths.
+std::vector<CLI::Option*> AddStageTerms(CLI::App& verb, StageFlags* flags);
 
 // Sets `stages` of the request, if they are asked for.
 absl::Status ToStageRequest(const StageFlags& flags, v1::PlanRequest* request);
+// Sets of them what a flag says.
+absl::Status TakeStageTerms(const StageFlags& flags, v1::StageRequest* stages);
+// Whether any does.
+bool HasStageTerms(const StageFlags& flags);
 
 }  // namespace meshwright::cli
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -21,13 +22,28 @@ using nlohmann::ordered_json;
 struct StageTimes {
   std::map<Pass, double> seconds;
   std::map<Pass, double> median_seconds;
+  std::map<Pass, std::string> failures;
   int64_t peak_bytes = 0;  // of a module
-  bool Has(Pass pass) const { return seconds.contains(pass); }
+  bool Has(Pass pass) const {
+    return seconds.contains(pass) || failures.contains(pass);
+  }
   double Of(Pass pass) const {
     const auto found = seconds.find(pass);
     return found == seconds.end() ? 0 : found->second;
   }
 };
+
+void Add(const v1::ProfileResult& row, Pass pass, StageTimes& times) {
+  if (row.outcome() != v1::MEASURED) {
+    times.failures[pass] =
+        absl::StrCat(v1::Outcome_Name(row.outcome()), ": ", row.reason());
+    return;
+  }
+  const v1::Measurement& it = row.measurement();
+  times.seconds[pass] += static_cast<double>(it.minimum_ns()) * 1e-9;
+  times.median_seconds[pass] += static_cast<double>(it.median_ns()) * 1e-9;
+  times.peak_bytes = std::max(times.peak_bytes, it.memory().peak_bytes());
+}
 
 std::vector<StageTimes> TimesOf(const v1::Plan& plan,
                                 const launch::Launch& launch,
@@ -36,43 +52,63 @@ std::vector<StageTimes> TimesOf(const v1::Plan& plan,
   for (const launch::LaunchModule& module : launch.modules) {
     const auto found = results.modules.find(module.program.key());
     if (found == results.modules.end()) continue;
-    const v1::Measurement& it = found->second.measurement();
-    StageTimes& times = stages[module.place.stage];
-    const auto add = [&](std::map<Pass, double>& to, int64_t nanoseconds) {
-      to[module.place.pass] += static_cast<double>(nanoseconds) * 1e-9;
-    };
-    add(times.seconds, it.minimum_ns());
-    add(times.median_seconds, it.median_ns());
-    times.peak_bytes = std::max(times.peak_bytes, it.memory().peak_bytes());
+    Add(found->second, module.place.pass, stages[module.place.stage]);
   }
   return stages;
 }
 
-ordered_json Figures(double predicted, double measured) {
-  ordered_json json = {{"predicted_seconds", predicted},
-                       {"measured_seconds", measured}};
-  json["error"] = nullptr;
-  if (measured > 0) json["error"] = predicted / measured - 1;
-  return json;
+std::optional<std::string> Failure(const std::vector<StageTimes>& stages) {
+  for (size_t i = 0; i < stages.size(); ++i) {
+    for (const auto& [pass, reason] : stages[i].failures) {
+      return absl::StrCat("stage ", i + 1, " ",
+                          launch::PlaceName({static_cast<int>(i), pass, 0}),
+                          " did not run: ", reason);
+    }
+  }
+  return std::nullopt;
 }
 
-ordered_json PassesOf(const v1::PlanStage& stage, const StageTimes& times) {
+ordered_json OrNull(std::optional<double> figure) {
+  return figure.has_value() ? ordered_json(*figure) : ordered_json(nullptr);
+}
+
+// How far a prediction is off.
+ordered_json Error(double predicted, double measured) {
+  return OrNull(measured > 0 ? std::optional(predicted / measured - 1)
+                             : std::nullopt);
+}
+
+ordered_json PassesOf(const v1::PlanStage& stage, const StageTimes& times,
+                      double drift) {
   const bool delays = times.Has(Pass::kBackwardWeight);
   const double input = stage.backward_input_seconds();
   const double weight = stage.backward_weight_seconds();
-  const std::vector<std::tuple<const char*, Pass, double>> passes = {
-      {"forward", Pass::kForward, stage.forward_seconds()},
-      {"backward", Pass::kBackward, delays ? input : input + weight},
-      {"backward-weight", Pass::kBackwardWeight, weight},
-      {"update", Pass::kUpdate, stage.update_seconds()}};
+  const std::vector<std::pair<Pass, double>> passes = {
+      {Pass::kForward, stage.forward_seconds()},
+      {Pass::kBackward, delays ? input : input + weight},
+      {Pass::kBackwardWeight, weight},
+      {Pass::kUpdate, stage.update_seconds()}};
   auto rows = ordered_json::array();
-  for (const auto& [name, pass, predicted] : passes) {
+  for (const auto& [pass, predicted] : passes) {
     if (pass == Pass::kBackwardWeight && !delays) continue;
-    ordered_json row = {{"pass", name}};
-    row.update(Figures(predicted, times.Of(pass)));
+    const double measured = times.Of(pass);
+    ordered_json row = {{"pass", launch::PlaceName({0, pass, 0})},
+                        {"predicted_seconds", predicted},
+                        {"measured_seconds", measured},
+                        {"error", Error(predicted * drift, measured)},
+                        {"error_as_profiled", Error(predicted, measured)}};
     const auto median = times.median_seconds.find(pass);
     row["measured_median_seconds"] =
         median == times.median_seconds.end() ? 0 : median->second;
+    const auto failure = times.failures.find(pass);
+    if (failure != times.failures.end()) {
+      for (const char* figure :
+           {"measured_seconds", "error", "error_as_profiled",
+            "measured_median_seconds"}) {
+        row[figure] = nullptr;
+      }
+      row["failure"] = failure->second;
+    }
     rows.push_back(std::move(row));
   }
   return rows;
@@ -90,11 +126,50 @@ v1::Plan AsMeasured(v1::Plan plan, const std::vector<StageTimes>& stages) {
   return plan;
 }
 
+// As the machine is now.
+v1::Plan Drifted(v1::Plan plan, const std::vector<double>& drifts) {
+  for (int i = 0; i < plan.stages_size(); ++i) {
+    v1::PlanStage& stage = *plan.mutable_stages(i);
+    const double drift = drifts[i];
+    stage.set_forward_seconds(drift * stage.forward_seconds());
+    stage.set_backward_input_seconds(drift * stage.backward_input_seconds());
+    stage.set_backward_weight_seconds(drift * stage.backward_weight_seconds());
+    stage.set_update_seconds(drift * stage.update_seconds());
+  }
+  return plan;
+}
+
+absl::StatusOr<ordered_json> StepOf(const v1::Plan& plan,
+                                    const std::vector<StageTimes>& times,
+                                    const std::vector<double>& drifts) {
+  const double predicted = plan.pipeline().step_seconds();
+  ASSIGN_OR_RETURN(const double now, SimulatedStep(Drifted(plan, drifts)));
+  ordered_json step = {{"predicted_seconds", predicted},
+                       {"predicted_now_seconds", now}};
+  double simulated = 0;
+  if (!Failure(times).has_value()) {
+    ASSIGN_OR_RETURN(simulated, SimulatedStep(AsMeasured(plan, times)));
+  }
+  step["simulated_seconds"] =
+      OrNull(simulated > 0 ? std::optional(simulated) : std::nullopt);
+  step["error"] = Error(now, simulated);
+  step["error_as_profiled"] = Error(predicted, simulated);
+  return step;
+}
+
 void AddDifference(const launch::Launch& launch, const StagedResults& results,
-                   double tolerance, ordered_json& report) {
-  const std::vector<double>& all = results.differences;
+                   double tolerance, bool failed, ordered_json& report) {
+  std::vector<double> all = results.differences;
   report["tolerance"] = tolerance;
-  report["outputs"] = launch.results.size();
+  if (failed) {  // not all were made
+    all.resize(launch.results.size(), std::nan(""));
+    report["outputs"] = std::count_if(
+        all.begin(), all.end(), [](double it) { return !std::isnan(it); });
+    std::replace_if(
+        all.begin(), all.end(), [](double it) { return std::isnan(it); }, 0.0);
+  } else {
+    report["outputs"] = launch.results.size();
+  }
   report["max_relative_difference"] = Largest(all);
   const auto worst = std::max_element(all.begin(), all.end());
   if (worst != all.end()) {
@@ -105,6 +180,57 @@ void AddDifference(const launch::Launch& launch, const StagedResults& results,
     report["difference_on_first_inputs"] = report["max_relative_difference"];
     report["max_relative_difference"] = other;
   }
+}
+
+std::string ErrorText(const ordered_json& error) {
+  return error.is_null() ? "-"
+                         : absl::StrFormat("%.1f%%", error.get<double>() * 100);
+}
+
+std::string PassesText(const ordered_json& report) {
+  std::string text =
+      absl::StrFormat("%-8s %-16s %11s %11s %8s %12s\n", "stage", "pass",
+                      "predicted", "measured", "error", "as profiled");
+  int number = 0;
+  for (const ordered_json& stage : report["stages"]) {
+    ++number;
+    for (const ordered_json& row : stage["passes"]) {
+      absl::StrAppendFormat(&text, "%-8d %-16s %11s ", number,
+                            row["pass"].get<std::string>(),
+                            FormatSeconds(row["predicted_seconds"]));
+      if (row.contains("failure")) {
+        absl::StrAppend(&text, row["failure"].get<std::string>(), "\n");
+        continue;
+      }
+      absl::StrAppendFormat(
+          &text, "%11s %8s %12s\n", FormatSeconds(row["measured_seconds"]),
+          ErrorText(row["error"]), ErrorText(row["error_as_profiled"]));
+    }
+  }
+  return text;
+}
+
+std::string StepText(const ordered_json& report) {
+  const ordered_json& step = report["step"];
+  std::string text = absl::StrCat(
+      "step of ", report["micro_batches"].get<int>(), " micro-batches, ",
+      report["schedule"].get<std::string>(), ": ",
+      FormatSeconds(step["predicted_seconds"]), " predicted");
+  if (!step["simulated_seconds"].is_null()) {
+    absl::StrAppend(&text, ", ", FormatSeconds(step["simulated_seconds"]),
+                    " simulated from what the modules take");
+  }
+  absl::StrAppend(&text,
+                  "; they ran one after the other on the same devices, so the "
+                  "pipeline itself was not timed\n");
+  if (!report["machine_drift"].is_null()) {
+    absl::StrAppendFormat(
+        &text,
+        "segments timed again take %.3f times what they took when profiled; "
+        "errors are less that: %s of the step\n",
+        report["machine_drift"].get<double>(), ErrorText(step["error"]));
+  }
+  return text;
 }
 
 }  // namespace
@@ -123,54 +249,32 @@ absl::StatusOr<ordered_json> StagedReport(const v1::Plan& plan,
                                           const StagedResults& results,
                                           double tolerance) {
   const std::vector<StageTimes> times = TimesOf(plan, launch, results);
+  const StagedDrift drift =
+      DriftOfStages(plan, results.anchors, results.modules);
   ordered_json report;
   report["micro_batches"] = launch.micro_batches;
   report["schedule"] = plan.pipeline().schedule();
   report["stages"] = ordered_json::array();
   for (int i = 0; i < plan.stages_size(); ++i) {
     const v1::PlanStage& stage = plan.stages(i);
-    report["stages"].push_back({{"mesh", stage.mesh()},
-                                {"passes", PassesOf(stage, times[i])},
-                                {"measured_peak_bytes", times[i].peak_bytes}});
+    report["stages"].push_back(
+        {{"mesh", stage.mesh()},
+         {"drift", drift.machine.has_value() ? ordered_json(drift.stages[i])
+                                             : ordered_json(nullptr)},
+         {"passes", PassesOf(stage, times[i], drift.stages[i])},
+         {"measured_peak_bytes", times[i].peak_bytes}});
   }
-  ASSIGN_OR_RETURN(const double simulated,
-                   SimulatedStep(AsMeasured(plan, times)));
-  const double predicted = plan.pipeline().step_seconds();
-  report["step"] = {
-      {"predicted_seconds", predicted},
-      {"simulated_seconds", simulated},
-      {"error", simulated > 0 ? ordered_json(predicted / simulated - 1)
-                              : ordered_json(nullptr)}};
+  report["machine_drift"] = OrNull(drift.machine);
+  ASSIGN_OR_RETURN(report["step"], StepOf(plan, times, drift.stages));
   report["reference"] = launch.micro_batches == 1 ? "model" : "one stage";
-  AddDifference(launch, results, tolerance, report);
+  const std::optional<std::string> failure = Failure(times);
+  AddDifference(launch, results, tolerance, failure.has_value(), report);
+  if (failure.has_value()) report["failure"] = *failure;
   return report;
 }
 
 std::string StagedValidationText(const ordered_json& report) {
-  std::string text = absl::StrFormat("%-8s %-16s %11s %11s %8s\n", "stage",
-                                     "pass", "predicted", "measured", "error");
-  int number = 0;
-  for (const ordered_json& stage : report["stages"]) {
-    ++number;
-    for (const ordered_json& row : stage["passes"]) {
-      absl::StrAppendFormat(
-          &text, "%-8d %-16s %11s %11s %8s\n", number,
-          row["pass"].get<std::string>(),
-          FormatSeconds(row["predicted_seconds"]),
-          FormatSeconds(row["measured_seconds"]),
-          row["error"].is_null()
-              ? "-"
-              : absl::StrFormat("%.1f%%", row["error"].get<double>() * 100));
-    }
-  }
-  const ordered_json& step = report["step"];
-  absl::StrAppend(
-      &text, "step of ", report["micro_batches"].get<int>(), " micro-batches, ",
-      report["schedule"].get<std::string>(), ": ",
-      FormatSeconds(step["predicted_seconds"]), " predicted, ",
-      FormatSeconds(step["simulated_seconds"]),
-      " simulated from what the modules take; they ran one after the other on "
-      "the same devices, so the pipeline itself was not timed\n");
+  std::string text = absl::StrCat(PassesText(report), StepText(report));
   const double difference = report["max_relative_difference"];
   absl::StrAppendFormat(
       &text, "%d outputs differ by %.1e at most from %s on one device\n",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/staged_drift.h"
 #include "coordinator/launch/launch.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/plan.pb.h"
@@ -15,15 +16,17 @@
 namespace meshwright::cli {
 
 struct StagedResults {
-  std::map<std::string, v1::ProfileResult> modules;  // by key
-  std::vector<double> differences;                   // by result of the launch
+  std::map<std::string, v1::ProfileResult> modules;  // and anchors, by key
+  std::vector<Anchor> anchors;
+  std::vector<double> differences;        // by result of the launch; NaN: none
   std::vector<double> other_differences;  // on other inputs, where they ran
 };
 
 // The largest; NaN counts as infinite.
 double Largest(const std::vector<double>& differences);
 
-// Errors: kInvalidArgument where the plan's stages are no pipeline.
+// `failure` is in it where a module did not run. Errors: kInvalidArgument where
+// the plan's stages are no pipeline.
 absl::StatusOr<nlohmann::ordered_json> StagedReport(
     const v1::Plan& plan, const launch::Launch& launch,
     const StagedResults& results, double tolerance);

@@ -7,20 +7,23 @@
 // step as one stage without sharding, its gradients added up alike. All
 // stages run on the same devices, one after the other: each module is timed by
 // itself, and the step simulated from these times, since a pipeline whose
-// stages work at once cannot be timed so.
+// stages work at once cannot be timed so. Anchors (staged_drift.h) are timed
+// beside them. A module that does not run, and what reads what it makes, is a
+// row with its reason.
 // In -> Out: a model, a plan with stages -> its report
 // (docs/formats/validate.md).
-// Errors: those of launch::MakeLaunch; kInternal with the reason where the
-// modules do not run.
+// Errors: those of launch::MakeLaunch and of worker::runner::RunBatch.
 #ifndef MESHWRIGHT_CLI_STAGED_VALIDATION_H_
 #define MESHWRIGHT_CLI_STAGED_VALIDATION_H_
 
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cli/drift.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/plan.pb.h"
 
@@ -34,7 +37,8 @@ int LargestStage(const v1::Plan& plan);
 
 absl::StatusOr<nlohmann::ordered_json> ValidateStages(
     const std::string& hlo_module, const v1::Plan& plan,
-    const v1::DeviceSpec& device, const std::stop_token& stop);
+    const std::vector<Anchor>& anchors, const v1::DeviceSpec& device,
+    const std::stop_token& stop);
 
 }  // namespace meshwright::cli
 

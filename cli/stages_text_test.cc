@@ -85,7 +85,9 @@ TEST(StagesTextTest, OtherVerbsSayWhatTheyCannotTake) {
   ASSERT_TRUE(base::WriteFile(path, PlanJson(TwoStages())).ok());
   const std::string model = "tests/testdata/llama_tiny.hlo.pb";
   ExpectRefused({"export", model, path, "-o", "x"}, "made for another model");
-  ExpectRefused({"what-if", path}, "`what-if` takes one of a single mesh");
+  const std::string store = testing::TempDir() + "/stages_text_store";
+  ExpectRefused({"what-if", path, "--links", "x", "--store", store},
+                "a link table is of the axes of one mesh");
   ExpectRefused({"validate", model, path}, "made for another model");
   ExpectRefused({"validate", model, path, "--random", "2"},
                 "random plans have no stages");

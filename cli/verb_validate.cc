@@ -16,6 +16,7 @@
 #include "cli/plan_file.h"
 #include "cli/planning.h"
 #include "cli/progress.h"
+#include "cli/staged_drift.h"
 #include "cli/staged_report.h"
 #include "cli/staged_validation.h"
 #include "cli/store.h"
@@ -65,11 +66,23 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
   ASSIGN_OR_RETURN(const v1::DeviceSpec device,
                    ToDeviceSpec(flags.devices, LargestStage(plan), true));
   const base::Interrupt interrupt;
-  const auto report = ValidateStages(model, plan, device, interrupt.token());
+  ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
+                   OpenStore(flags.store));
+  const auto known = StageAnchors(model, plan, store.get());
+  const std::vector<Anchor> anchors =
+      known.ok() ? *known : std::vector<Anchor>();
+  const auto report =
+      ValidateStages(model, plan, anchors, device, interrupt.token());
   if (!report.ok()) return NameModel(report.status(), flags.model);
+  if (!known.ok()) {
+    *context.err << "the machine's drift is in the errors, no segment is timed "
+                    "again: "
+                 << known.status().message() << "\n";
+  }
   *context.out << (context.json ? report->dump(2) + "\n"
                                 : StagedValidationText(*report));
-  return absl::OkStatus();
+  if (!report->contains("failure")) return absl::OkStatus();
+  return absl::InternalError((*report)["failure"].get<std::string>());
 }
 
 absl::Status Validate(const Context& context, const ValidateFlags& flags) {

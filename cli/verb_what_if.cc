@@ -3,8 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "base/file.h"
@@ -16,6 +18,8 @@
 #include "cli/plan_difference.h"
 #include "cli/plan_file.h"
 #include "cli/recall.h"
+#include "cli/recall_stages.h"
+#include "cli/stage_flags.h"
 #include "cli/store.h"
 #include "cli/what_if.h"
 #include "worker/service/runner_batches.h"
@@ -32,6 +36,7 @@ struct WhatIfFlags {
   std::string store;
   std::string model;
   std::string output;
+  StageFlags stages;
   DeviceFlags device;
 };
 
@@ -40,7 +45,7 @@ absl::StatusOr<std::optional<v1::Plan>> PlanIfItIsOne(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   const auto stripped = absl::StripLeadingAsciiWhitespace(text);
   if (stripped.empty() || stripped[0] != '{') return std::nullopt;
-  ASSIGN_OR_RETURN(v1::Plan plan, LoadPlanOnOneMesh(path, "what-if"));
+  ASSIGN_OR_RETURN(v1::Plan plan, LoadPlan(path));
   return plan;
 }
 
@@ -79,8 +84,8 @@ absl::StatusOr<Supposition> FromModel(const WhatIfFlags& flags) {
   return supposition;
 }
 
-absl::Status Change(const WhatIfFlags& flags, Supposition* supposition) {
-  v1::PlanRequest& request = supposition->request;
+// What the flags say of limit and mesh.
+absl::Status ChangeRequest(const WhatIfFlags& flags, v1::PlanRequest& request) {
   if (!flags.device_memory.empty()) {
     ASSIGN_OR_RETURN(const int64_t bytes, ParseBytes(flags.device_memory));
     request.set_device_memory_bytes(bytes);
@@ -92,6 +97,12 @@ absl::Status Change(const WhatIfFlags& flags, Supposition* supposition) {
     ASSIGN_OR_RETURN(*request.mutable_mesh(),
                      MeshOfDevices(request.mesh(), flags.devices));
   }
+  return absl::OkStatus();
+}
+
+absl::Status Change(const WhatIfFlags& flags, Supposition* supposition) {
+  v1::PlanRequest& request = supposition->request;
+  RETURN_IF_ERROR(ChangeRequest(flags, request));
   if (supposition->measured.empty()) {
     supposition->measured = MeshesNear(request.mesh());
     supposition->measured.insert(supposition->measured.begin(), request.mesh());
@@ -121,21 +132,52 @@ void Print(const Context& context, const std::optional<v1::Plan>& before,
                << DescribeDifference(*before, plan, Difference(*before, plan));
 }
 
+// Of a plan with stages: from what was measured on its cluster's meshes.
+absl::StatusOr<v1::Plan> OfStages(const WhatIfFlags& flags,
+                                  const v1::Plan& plan,
+                                  store::ProfileStore* store) {
+  if (!flags.links.empty()) {
+    return absl::InvalidArgumentError(
+        "a link table is of the axes of one mesh, and the plan is of stages; "
+        "--bandwidth and --device-bandwidth say how fast these send");
+  }
+  ASSIGN_OR_RETURN(std::string model, RecallModel(plan, flags.model, store));
+  v1::PlanRequest request = StagedRequestOf(plan, std::move(model));
+  RETURN_IF_ERROR(ChangeRequest(flags, request));
+  RETURN_IF_ERROR(TakeStageTerms(flags.stages, request.mutable_stages()));
+  ASSIGN_OR_RETURN(const jobs::DeviceDescription device, DeviceOf(plan));
+  return SupposeStages(std::move(request), device, store);
+}
+
+absl::StatusOr<v1::Plan> OfOneMesh(const WhatIfFlags& flags,
+                                   const std::optional<v1::Plan>& before,
+                                   store::ProfileStore* store) {
+  if (HasStageTerms(flags.stages)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        flags.subject,
+        " is no plan with stages, and micro-batches, schedule and bandwidths "
+        "are asked of those; make one with `meshwright plan --stages`"));
+  }
+  Supposition supposition;
+  if (before.has_value()) {
+    ASSIGN_OR_RETURN(supposition, FromPlan(flags, *before, store));
+  } else {
+    ASSIGN_OR_RETURN(supposition, FromModel(flags));
+  }
+  RETURN_IF_ERROR(Change(flags, &supposition));
+  return Suppose(supposition, store);
+}
+
 absl::Status WhatIf(const Context& context, const WhatIfFlags& flags) {
   ASSIGN_OR_RETURN(const std::optional<v1::Plan> before,
                    PlanIfItIsOne(flags.subject));
   if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenStore(flags.store));
-  Supposition supposition;
-  if (before.has_value()) {
-    ASSIGN_OR_RETURN(supposition, FromPlan(flags, *before, store.get()));
-  } else {
-    ASSIGN_OR_RETURN(supposition, FromModel(flags));
-  }
-  RETURN_IF_ERROR(Change(flags, &supposition));
   const absl::Time start = context.clock->Now();
-  auto plan = Suppose(supposition, store.get());
+  auto plan = before.has_value() && before->has_pipeline()
+                  ? OfStages(flags, *before, store.get())
+                  : OfOneMesh(flags, before, store.get());
   if (!plan.ok()) return NameModel(plan.status(), flags.subject);
   plan->mutable_seconds()->set_total(
       absl::ToDoubleSeconds(context.clock->Now() - start));
@@ -173,6 +215,9 @@ void AddWhatIfVerb(CLI::App& app, Context& context) {
   verb->add_option("--model", flags->model,
                    "the plan's model, where the store does not hold it");
   verb->add_option("-o,--output", flags->output, "write the plan there");
+  for (CLI::Option* const it : AddStageTerms(*verb, &flags->stages)) {
+    it->group("Of a plan with stages");
+  }
   AddDeviceFlags(*verb, &flags->device);
 }
 

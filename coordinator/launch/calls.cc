@@ -42,11 +42,6 @@ std::optional<Operation> Read(const std::string& text) {
 class CallFinder {
  public:
   explicit CallFinder(Launch& launch) : launch_(launch) {
-    const ir::Module& module = launch.analysis.module;
-    argument_.assign(module.size(), -1);
-    for (size_t i = 0; i < module.parameters.size(); ++i) {
-      argument_[module.parameters[i]] = static_cast<int>(i);
-    }
     for (size_t m = 0; m < launch.modules.size(); ++m) {
       const LaunchModule& it = launch.modules[m];
       by_place_[it.place] = static_cast<int>(m);
@@ -106,10 +101,14 @@ class CallFinder {
     return true;
   }
 
+  int Argument(ValueId id) const {
+    return ArgumentOf(launch_.analysis.module, id);
+  }
+
   // Where a value that a module reads lies, and of which micro-batch.
   std::pair<ValueId, int> Key(const Place& place, ValueId id,
                               int micro_batch) const {
-    const int argument = argument_[id];
+    const int argument = Argument(id);
     const bool once =
         argument >= 0 ? !launch_.IsOfMicroBatch(argument) : once_.contains(id);
     if (once) return {id, 0};
@@ -126,7 +125,7 @@ class CallFinder {
     return std::all_of(
         module.part.entering.begin(), module.part.entering.end(),
         [&](ValueId id) {
-          return argument_[id] >= 0 ||
+          return Argument(id) >= 0 ||
                  (ReadsSum(module.place, id)
                       ? sums_.contains(id)
                       : slots_.contains(Key(module.place, id, micro_batch)));
@@ -139,7 +138,7 @@ class CallFinder {
     const auto [slot, added] = slots_.try_emplace(key, next_slot_);
     if (added) {
       ++next_slot_;  // an argument: all else is there
-      launch_.inputs.push_back({slot->second, argument_[id], key.second});
+      launch_.inputs.push_back({slot->second, Argument(id), key.second});
     }
     return slot->second;
   }
@@ -174,7 +173,7 @@ class CallFinder {
     const ir::Module& module = launch_.analysis.module;
     for (size_t k = 0; k < module.outputs.size(); ++k) {
       const ValueId id = module.outputs[k];
-      if (argument_[id] >= 0) continue;
+      if (Argument(id) >= 0) continue;
       const int times = once_.contains(id) ? 1 : launch_.micro_batches;
       for (int m = 0; m < times; ++m) {
         const auto slot = slots_.find({id, m});
@@ -186,7 +185,6 @@ class CallFinder {
   }
 
   Launch& launch_;
-  std::vector<int> argument_;  // number, by ValueId; -1: none
   std::map<Place, int> by_place_;
   std::set<ValueId> summed_;
   std::set<ValueId> once_;  // made by an update

@@ -82,11 +82,11 @@ v1::Program ProgramOf(const StageStep& stage, const StageModule& module,
       static_cast<int>(space::DeviceCount(stage.space.context.mesh)));
   const ir::Module& whole = stage.analysis.module;
   for (const ir::ValueId id : module.part.entering) {
-    const ir::Instruction& it = whole.at(id);
+    const int argument = ArgumentOf(whole, id);
     *program.add_inputs() =
-        it.opcode == ir::Opcode::kParameter
-            ? inputs[it.attributes().parameter_number()]
-            : space::BorderInput(it.shape, static_cast<uint64_t>(id));
+        argument >= 0
+            ? inputs[argument]
+            : space::BorderInput(whole.at(id).shape, static_cast<uint64_t>(id));
   }
   for (size_t i = 0; i < module.part.summed.size(); ++i) {
     program.add_inputs()->set_kind(v1::InputSpec::CONSTANT);

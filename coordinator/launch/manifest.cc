@@ -23,9 +23,6 @@ class ManifestWriter {
       for (const ValueId id : part.leaving) made_by_[id] = m;
       for (const ValueId id : part.summed) summed_by_[id] = m;
     }
-    for (size_t i = 0; i < module_.parameters.size(); ++i) {
-      argument_[module_.parameters[i]] = static_cast<int>(i);
-    }
     for (size_t k = 0; k < module_.outputs.size(); ++k) {
       outputs_[module_.outputs[k]].push_back(static_cast<int>(k));
     }
@@ -92,14 +89,14 @@ class ManifestWriter {
   }
 
   ordered_json Parameter(const Place& reader, ValueId id) const {
-    const auto argument = argument_.find(id);
-    if (argument != argument_.end()) {
+    const int argument = ArgumentOf(module_, id);
+    if (argument >= 0) {
       ordered_json json = Tensor("argument", id);
-      json["index"] = argument->second;
+      json["index"] = argument;
       json["name"] = exporting::ArgumentName(module_.at(id));
-      json["role"] = segmenter::RoleName(
-          launch_.analysis.direction.roles[argument->second]);
-      json["per_micro_batch"] = launch_.IsOfMicroBatch(argument->second);
+      json["role"] =
+          segmenter::RoleName(launch_.analysis.direction.roles[argument]);
+      json["per_micro_batch"] = launch_.IsOfMicroBatch(argument);
       return json;
     }
     const auto sum = summed_by_.find(id);
@@ -127,7 +124,6 @@ class ManifestWriter {
   const ir::Module& module_;
   std::map<ValueId, size_t> made_by_;
   std::map<ValueId, size_t> summed_by_;
-  std::map<ValueId, int> argument_;
   std::map<ValueId, std::vector<int>> outputs_;
 };
 

@@ -47,12 +47,7 @@ class ModuleFinder {
         module_(analysis.module),
         places_(places),
         replays_(replays),
-        micro_batches_(micro_batches),
-        argument_(module_.size(), -1) {
-    for (size_t i = 0; i < module_.parameters.size(); ++i) {
-      argument_[module_.parameters[i]] = static_cast<int>(i);
-    }
-  }
+        micro_batches_(micro_batches) {}
 
   absl::StatusOr<std::vector<StageModule>> Run() {
     for (ValueId id = 0; id < module_.size(); ++id) {
@@ -87,7 +82,7 @@ class ModuleFinder {
   // `reader` is the segment in which the module reads it.
   void Read(const Place& place, int reader, ValueId id) {
     Border& border = borders_[place];
-    if (argument_[id] >= 0) {
+    if (ArgumentOf(module_, id) >= 0) {
       border.entering.insert(id);
       return;
     }
@@ -134,7 +129,7 @@ class ModuleFinder {
     }
     for (size_t k = 0; k < module_.outputs.size(); ++k) {
       const ValueId id = module_.outputs[k];
-      if (argument_[id] >= 0) continue;
+      if (ArgumentOf(module_, id) >= 0) continue;
       const bool nobodys = places_[id] == kNobody;
       const Place place = nobodys ? Place{0, Pass::kUpdate, 0} : places_[id];
       Border& border = borders_[place];
@@ -181,7 +176,6 @@ class ModuleFinder {
   const std::vector<Place>& places_;
   const std::vector<space::Replay>& replays_;
   const int micro_batches_;
-  std::vector<int> argument_;  // number, by ValueId; -1: none
   std::map<Place, Border> borders_;
 };
 

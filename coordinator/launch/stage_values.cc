@@ -179,6 +179,12 @@ std::string PlaceName(const Place& place) {
   return place.round == 0 ? "update" : absl::StrCat("update-", place.round);
 }
 
+int ArgumentOf(const ir::Module& module, ValueId id) {
+  const ir::Instruction& it = module.at(id);
+  if (it.opcode != ir::Opcode::kParameter) return -1;
+  return static_cast<int>(it.attributes().parameter_number());
+}
+
 absl::StatusOr<std::vector<Place>> PlaceValues(
     const Analysis& analysis, const stages::StepPasses& passes,
     const std::vector<int>& first_segments, bool delays_weights) {

@@ -45,6 +45,9 @@ inline constexpr Place kNobody = {-1, Pass::kForward, 0};
 // "forward", "backward", "backward-weight", "update", "update-1".
 std::string PlaceName(const Place& place);
 
+// The number of the argument that a value is; -1: none.
+int ArgumentOf(const ir::Module& module, ir::ValueId id);
+
 absl::StatusOr<std::vector<Place>> PlaceValues(
     const segmenter::Analysis& analysis, const stages::StepPasses& passes,
     const std::vector<int>& first_segments, bool delays_weights);

@@ -199,7 +199,7 @@ void FakeMeasurer::Price(const v1::Program& program,
   module.ParseFromString(program.hlo_module());
   const uint64_t luck = noise_seed == 0 ? hash : base::Mix(noise_seed, hash);
   const double shake =
-      1 + noise * (static_cast<double>(luck % 2001) / 1000 - 1);
+      slowness * (1 + noise * (static_cast<double>(luck % 2001) / 1000 - 1));
   const Pricer pricer(*machine, module);
   row->set_minimum_ns(std::llround(pricer.seconds() * 1e9 * shake));
   row->set_communication_ns(

@@ -37,6 +37,7 @@ class FakeMeasurer : public jobs::Measurer {
   double noise = 0;  // of a time, relative, either way
   // Another one measures the same machine anew.
   uint64_t noise_seed = 0;
+  double slowness = 1;  // of all times, from now on
 
   int programs = 0;          // asked for so far
   std::vector<int> batches;  // the same by call

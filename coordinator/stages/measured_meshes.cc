@@ -147,8 +147,9 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     made->meshes.push_back(std::move(measured));
   }
   for (const auto& mesh : made->meshes) {
+    const bool sums = terms.own_micro_batches == 1 && terms.micro_batches > 1;
     mesh->splits = std::make_unique<Splits>(mesh->step, made->passes,
-                                            terms.own_micro_batches);
+                                            terms.own_micro_batches, sums);
   }
   RETURN_IF_ERROR(SetLimit(*made, terms.memory_limit_bytes));
   return made;

@@ -102,16 +102,27 @@ SegmentPasses PassesOf(const Analysis& analysis, const StepPasses& passes,
     }
   }
   out.with_all_gradients = out.with_input_gradients;
-  for (int i = graph.input_count; i < static_cast<int>(graph.values.size());
-       ++i) {
-    const ValueId id = graph.values[i].origin;
+  for (const int i : WeightGradientsOf(analysis, passes, segment)) {
     const auto& has = out.with_all_gradients;
-    if (passes.weight_gradient[id] && analysis.plan.owner[id] == segment &&
-        std::find(has.begin(), has.end(), i) == has.end()) {
+    if (std::find(has.begin(), has.end(), i) == has.end()) {
       out.with_all_gradients.push_back(i);
     }
   }
   return out;
+}
+
+std::vector<int> WeightGradientsOf(const Analysis& analysis,
+                                   const StepPasses& passes, int segment) {
+  const segmenter::SegmentGraph& graph = analysis.graphs[segment];
+  std::vector<int> gradients;
+  for (int i = graph.input_count; i < static_cast<int>(graph.values.size());
+       ++i) {
+    const ValueId id = graph.values[i].origin;
+    if (passes.weight_gradient[id] && analysis.plan.owner[id] == segment) {
+      gradients.push_back(i);
+    }
+  }
+  return gradients;
 }
 
 }  // namespace meshwright::stages

@@ -45,6 +45,11 @@ struct SegmentPasses {
 SegmentPasses PassesOf(const segmenter::Analysis& analysis,
                        const StepPasses& passes, int segment);
 
+// Values of its graph that are gradients of weights, which add up over
+// micro-batches.
+std::vector<int> WeightGradientsOf(const segmenter::Analysis& analysis,
+                                   const StepPasses& passes, int segment);
+
 }  // namespace meshwright::stages
 
 #endif  // MESHWRIGHT_COORDINATOR_STAGES_PASSES_H_

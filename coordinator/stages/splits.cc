@@ -4,11 +4,13 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "coordinator/service/measured_cost.h"
 #include "coordinator/service/program_work.h"
 #include "coordinator/space/inputs.h"
 #include "coordinator/space/loop_programs.h"
+#include "coordinator/stages/gradient_sums.h"
 
 namespace meshwright::stages {
 namespace {
@@ -20,14 +22,31 @@ Picoseconds UpTo(double share, Picoseconds whole) {
   return Picoseconds(std::llround(share * static_cast<double>(whole.count())));
 }
 
+// The programs of a configuration as they are measured beside those.
+void KeepBeside(const std::string& those,
+                const std::vector<v1::Program>& programs,
+                space::ProgramSet& set, space::Configuration& configuration) {
+  const auto keep = [&](int& index) {
+    if (index < 0) return;
+    v1::Program program = programs[index];
+    program.set_key(
+        base::Sha256Hex(absl::StrCat(program.key(), " beside ", those)));
+    const std::string label = program.label();
+    index = set.Keep(std::move(program), label);
+  };
+  keep(configuration.program);
+  for (space::Correction& it : configuration.corrections) keep(it.program);
+}
+
 }  // namespace
 
 Splits::Splits(const service::MeasuredStep& step, const StepPasses& passes,
-               int64_t micro_batches)
-    : step_(step), micro_batches_(micro_batches) {
+               int64_t micro_batches, bool sums)
+    : step_(step), micro_batches_(micro_batches), sums_(sums) {
   const segmenter::Analysis& analysis = step.analysis;
   for (const int segment : analysis.types) {
     passes_.push_back(PassesOf(analysis, passes, segment));
+    weight_gradients_.push_back(WeightGradientsOf(analysis, passes, segment));
     trips_.push_back(space::OuterTrips(analysis, analysis.graphs[segment]));
   }
   inputs_ = space::ArgumentInputs(analysis);
@@ -43,16 +62,19 @@ Picoseconds Splits::Whole(const Choice& choice) const {
   return found->second;
 }
 
-// What stands outside of the loop over micro-batches.
-Picoseconds Splits::Outside(const Choice& choice) const {
-  const space::Configuration& configuration = At(choice);
-  if (Trips(choice.first) <= 1 || configuration.corrections.empty()) {
+Picoseconds Splits::Outside(const Choice& choice,
+                            const space::Configuration& configuration,
+                            const space::ProfileSpace& space,
+                            const store::Results& results,
+                            Picoseconds whole) const {
+  if (micro_batches_ == 1 || Trips(choice.first) <= 1 ||
+      configuration.corrections.empty()) {
     return Picoseconds(0);
   }
-  const auto row = step_.results.find(
-      step_.space.programs[configuration.corrections.back().program].key());
-  if (row == step_.results.end()) return Picoseconds(0);
-  return std::min(Whole(choice),
+  const auto row = results.find(
+      space.programs[configuration.corrections.back().program].key());
+  if (row == results.end()) return Picoseconds(0);
+  return std::min(whole,
                   Picoseconds(row->second.measurement().minimum_ns() * 1000));
 }
 
@@ -72,12 +94,15 @@ Split Splits::Of(const Choice& choice) const {
   const bool known =
       shares != measured_.end() && shares->first.first == choice.first;
   const Shares parts = known ? shares->second : Guess(choice.first);
-  const Picoseconds inside =
-      micro_batches_ > 1 ? (whole - Outside(choice)) / micro_batches_ : whole;
-  split.forward = UpTo(parts[0], inside);
-  split.backward_input = UpTo(parts[1], inside) - split.forward;
-  split.backward_weight = UpTo(parts[2], inside) - UpTo(parts[1], inside);
-  split.update = whole - micro_batches_ * UpTo(parts[2], inside);
+  const Picoseconds outside =
+      Outside(choice, At(choice), step_.space, step_.results, whole);
+  const Picoseconds inside = (whole - outside) / micro_batches_;
+  split.forward = UpTo(parts.parts[0], inside);
+  split.backward_input = UpTo(parts.parts[1], inside) - split.forward;
+  split.backward_weight =
+      UpTo(parts.parts[2], inside) - UpTo(parts.parts[1], inside);
+  split.backward_weight += UpTo(parts.sums, inside);
+  split.update = whole - micro_batches_ * UpTo(parts.parts[2], inside);
   if (whole == Picoseconds(0)) split.estimated = false;
   return split;
 }
@@ -90,7 +115,7 @@ std::array<std::vector<int>, 3> Splits::Leaving(int type) const {
 
 Splits::Shares Splits::Guess(int type) const {
   const auto [found, added] =
-      guessed_.try_emplace(type, Shares{1.0 / 3, 2.0 / 3, 1});
+      guessed_.try_emplace(type, Shares{{1.0 / 3, 2.0 / 3, 1}});
   const int segment = step_.analysis.types[type];
   if (!added || !step_.analysis.module.loops.empty()) return found->second;
   const space::Configuration& first = step_.space.types[type].configurations[0];
@@ -107,7 +132,7 @@ Splits::Shares Splits::Guess(int type) const {
   const auto leaving = Leaving(type);
   for (size_t i = 0; i < leaving.size(); ++i) {
     before = std::clamp(work(leaving[i]) / all, before, 1.0);
-    found->second[i] = before;
+    found->second.parts[i] = before;
   }
   return found->second;
 }
@@ -117,6 +142,7 @@ Splits::Variants Splits::Make(const Choice& choice,
   Variants variants;
   const int segment = step_.analysis.types[choice.first];
   const auto leaving = Leaving(choice.first);
+  space::ProgramSet parts;
   // All gradients of a trip are what is measured already.
   variants.known = micro_batches_ > 1 ? 2 : 3;
   for (int i = 0; i < variants.known; ++i) {
@@ -130,8 +156,32 @@ Splits::Variants Splits::Make(const Choice& choice,
                                inputs_, step_.space.context,
                                absl::StrCat("type ", choice.first, " ",
                                             At(choice).describe, ", pass ", i),
-                               set, part, leaving[i]);
+                               parts, part, leaving[i]);
   }
+  variants.sums.program = -1;
+  if (sums_) {
+    auto sums = GradientSums(
+        step_.analysis, step_.analysis.graphs[segment], At(choice).annotation,
+        weight_gradients_[choice.first], step_.space.context);
+    if (sums.has_value()) {
+      variants.sums.program =
+          parts.Keep(*std::move(sums),
+                     absl::StrCat("type ", choice.first, " ",
+                                  At(choice).describe, ", sums of gradients"));
+    }
+  }
+  const std::vector<v1::Program> programs = std::move(parts).Take();
+  variants.whole = At(choice);
+  // All of them or none: a new one has all measured again.
+  std::string beside = step_.space.programs[At(choice).program].key();
+  for (const v1::Program& program : programs) {
+    absl::StrAppend(&beside, " ", program.key());
+  }
+  KeepBeside(beside, step_.space.programs, set, variants.whole);
+  for (space::Configuration& part : variants.parts) {
+    KeepBeside(beside, programs, set, part);
+  }
+  KeepBeside(beside, programs, set, variants.sums);
   return variants;
 }
 
@@ -153,10 +203,12 @@ Splits::AllVariants Splits::VariantsOf(const std::set<Choice>& choices) const {
 std::optional<Splits::Shares> Splits::SharesOf(
     const Choice& choice, const Variants& variants,
     const space::ProfileSpace& space, const store::Results& results) const {
-  const Picoseconds inside =
-      Whole(choice) - (micro_batches_ > 1 ? Outside(choice) : Picoseconds(0));
+  const auto whole = service::MeasuredCost(space, variants.whole, results);
+  if (!whole.has_value()) return std::nullopt;
+  const Picoseconds inside = whole->time - Outside(choice, variants.whole,
+                                                   space, results, whole->time);
   if (inside <= Picoseconds(0)) return std::nullopt;
-  Shares shares = {0, 0, 1};
+  Shares shares = {{0, 0, 1}};
   double before = 0;
   for (int i = 0; i < variants.known; ++i) {
     const space::Configuration& part = variants.parts[i];
@@ -167,8 +219,12 @@ std::optional<Splits::Shares> Splits::SharesOf(
                               static_cast<double>(inside.count()),
                           before, 1.0);
     }
-    shares[i] = before;
+    shares.parts[i] = before;
   }
+  const auto sums = service::MeasuredCost(space, variants.sums, results);
+  if (!sums.has_value()) return std::nullopt;
+  shares.sums = static_cast<double>(sums->time.count()) /
+                static_cast<double>(inside.count());
   return shares;
 }
 

@@ -7,10 +7,15 @@
 // proportions of one that was measured, and before there is any, by the work
 // counted in the programs of one configuration (service::WorkOf), in a step
 // with loops by thirds. Only the proportions are taken from these programs: the
-// four always add up to the time measured of the whole.
+// four always add up to the time measured of the whole. A machine is not at one
+// speed all day, so the whole is measured again beside its parts, in the same
+// rounds, and their proportions are those to it; a part has a row for every
+// whole that it is measured beside.
 // In a loop over micro-batches the update, outside of it, is measured apart
-// already (space/loop_programs.h).
-// Units: picoseconds; the passes of one micro-batch, the update of a step.
+// already (space/loop_programs.h). Where the step is that of one of several
+// micro-batches, adding their gradients up is measured, too, and comes on top
+// of the whole, to the gradient of the weights (gradient_sums.h). Units:
+// picoseconds; the passes of one micro-batch, the update of a step.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
 
@@ -43,9 +48,10 @@ class Splits {
   // (type, configuration) of the step's space.
   using Choice = std::pair<int, int>;
 
-  // `micro_batches`: trips of the step's own loop. The references outlive it.
+  // `micro_batches`: trips of the step's own loop; `sums`: there is none, and
+  // gradients add up. The references outlive it.
   Splits(const service::MeasuredStep& step, const StepPasses& passes,
-         int64_t micro_batches);
+         int64_t micro_batches, bool sums);
 
   Split Of(const Choice& choice) const;
 
@@ -59,12 +65,17 @@ class Splits {
 
  private:
   // Up to the forward pass, the input's gradient and all gradients, of the
-  // whole.
-  using Shares = std::array<double, 3>;
+  // whole; and what the sums take beside it.
+  struct Shares {
+    std::array<double, 3> parts;
+    double sums = 0;
+  };
 
-  // The programs of a configuration that tell its parts apart.
+  // The programs of a configuration that tell its parts apart, and its own.
   struct Variants {
+    space::Configuration whole;
     std::array<space::Configuration, 3> parts;
+    space::Configuration sums;
     int known = 0;  // how many of them are programs of their own
   };
   struct AllVariants {
@@ -77,7 +88,12 @@ class Splits {
   }
   int64_t Trips(int type) const { return trips_[type]; }
   problem::Picoseconds Whole(const Choice& choice) const;
-  problem::Picoseconds Outside(const Choice& choice) const;
+  // What stands outside of the loop over micro-batches.
+  problem::Picoseconds Outside(const Choice& choice,
+                               const space::Configuration& configuration,
+                               const space::ProfileSpace& space,
+                               const store::Results& results,
+                               problem::Picoseconds whole) const;
   Shares Guess(int type) const;
   // The outputs of every variant; an equal one is made once.
   std::array<std::vector<int>, 3> Leaving(int type) const;
@@ -94,8 +110,10 @@ class Splits {
 
   const service::MeasuredStep& step_;
   const int64_t micro_batches_;
-  std::vector<SegmentPasses> passes_;  // by type
-  std::vector<int64_t> trips_;         // likewise, of loops looked through
+  const bool sums_;
+  std::vector<SegmentPasses> passes_;               // by type
+  std::vector<std::vector<int>> weight_gradients_;  // likewise
+  std::vector<int64_t> trips_;  // likewise, of loops looked through
   std::vector<v1::InputSpec> inputs_;
   mutable std::map<int, Shares> guessed_;  // by type
   mutable std::map<Choice, problem::Picoseconds> whole_;

@@ -239,15 +239,20 @@ ENTRY main {
                        "tuple(new_p, new_q, loss0)\n}\n");
 }
 
+Analysis AnalyzeText(const std::string& model) {
+  auto module = ir::LoadModule(model);
+  EXPECT_TRUE(module.ok()) << module.status();
+  auto analysis = segmenter::Analyze(*std::move(module), {2, 2});
+  EXPECT_TRUE(analysis.ok()) << analysis.status();
+  return *std::move(analysis);
+}
+
 // Against a step that was written for both micro-batches by hand.
 TEST(LaunchTest, TwoMicroBatchesAreTheStepOfBoth) {
   const std::string model = DescentText(1);
-  auto module = ir::LoadModule(model);
-  ASSERT_TRUE(module.ok()) << module.status();
-  const auto analysis = segmenter::Analyze(*std::move(module), {2, 2});
-  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  const Analysis analysis = AnalyzeText(model);
   const v1::Plan plan =
-      MakePlan({"", {{1, 2}, {1, 2}}, 2}, *analysis, /*seed=*/8);
+      MakePlan({"", {{1, 2}, {1, 2}}, 2}, analysis, /*seed=*/8);
   const auto launch = launch::MakeLaunch(model, plan);
   ASSERT_TRUE(launch.ok()) << launch.status();
   v1::RunnerRequest request = OneRun({2, 2});
@@ -297,6 +302,26 @@ TEST(LaunchTest, RecomputesFromWhatIsKept) {
 
 TEST(LaunchTest, KeepsALoopOverLayersInOneStage) {
   ExpectEqual({"scan_tiny", {{1, 2}, {1, 1}}, 2}, 6);
+}
+
+// Clipping by the norm over all gradients: the update waits for what other
+// stages' updates make, in rounds.
+TEST(LaunchTest, UpdatesInRoundsWhereAllGradientsHaveOneNorm) {
+  const auto analysis = segmenter::AnalyzeSample("clip_tiny", {2, 2});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  for (const int micro_batches : {1, 3}) {
+    const Pipeline pipeline{"clip_tiny", {{1, 2}, {1, 1}}, micro_batches};
+    const auto launch =
+        launch::MakeLaunch(segmenter::ReadSample(pipeline.sample),
+                           MakePlan(pipeline, *analysis, /*seed=*/9));
+    ASSERT_TRUE(launch.ok()) << launch.status();
+    int rounds = 0;
+    for (const launch::LaunchModule& module : launch->modules) {
+      rounds = std::max(rounds, module.place.round + 1);
+    }
+    EXPECT_GT(rounds, 1);
+    ExpectEqual(pipeline, 9);
+  }
 }
 
 TEST(LaunchTest, RefusesALoopOverMicroBatches) {

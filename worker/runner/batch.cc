@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <set>
 #include <thread>
 
@@ -10,6 +11,7 @@
 #include "base/status_macros.h"
 #include "worker/runner/machine.h"
 #include "worker/runner/sequence.h"
+#include "worker/runner/tensor_values.h"
 #include "worker/timing/round_robin.h"
 
 namespace meshwright::worker::runner {
@@ -85,45 +87,53 @@ absl::Status Batch::RunReference() {
 
 absl::Status Batch::RunSequences() {
   Subjects subjects = Compile(0, request_.programs_size());
-  if (static_cast<int>(subjects.size()) != request_.programs_size()) {
-    return absl::FailedPreconditionError(
-        "a program of the sequence does not compile");
-  }
   const StayAwake awake(options_.cores);
-  std::vector<Subject*> programs;
-  int64_t footprint = 0;
+  RETURN_IF_ERROR(FitCompanions(subjects));
+  std::map<std::string, Subject*> by_key;
   for (const auto& subject : subjects) {
-    programs.push_back(subject.get());
-    footprint += subject->FootprintBytes();
+    by_key[subject->program().key()] = subject.get();
   }
-  if (footprint > options_.memory_bytes) {
-    return NeedsTooMuch(footprint, options_.memory_bytes);
+  std::vector<Subject*> programs;
+  std::map<std::string, int> numbers;
+  for (const v1::Program& program : request_.programs()) {
+    const auto found = by_key.find(program.key());
+    numbers[program.key()] = static_cast<int>(programs.size());
+    programs.push_back(found == by_key.end() ? nullptr : found->second);
   }
   const int sets = BufferSetsOf(subjects);
+  ASSIGN_OR_RETURN(const SequenceRun reference,
+                   RunSequence(request_.reference_sequence(), client_, 1,
+                               programs, events_));
+  ASSIGN_OR_RETURN(
+      const SequenceRun run,
+      RunSequence(request_.sequence(), client_, sets, programs, events_));
+  RETURN_IF_ERROR(Compare(run.results, reference.results));
+  std::map<int, absl::Status> failures = run.failures;
+  failures.insert(reference.failures.begin(), reference.failures.end());
   std::set<int> timed;
   for (const auto& call : request_.sequence().calls()) {
     timed.insert(call.program());
   }
-  ASSIGN_OR_RETURN(const auto reference,
-                   RunSequence(request_.reference_sequence(), client_, 1,
-                               programs, events_));
-  ASSIGN_OR_RETURN(const auto results, RunSequence(request_.sequence(), client_,
-                                                   sets, programs, events_));
-  RETURN_IF_ERROR(Compare(results, reference));
   std::vector<Entry> entries;
-  for (size_t i = 0; i < subjects.size(); ++i) {
+  for (std::unique_ptr<Subject>& subject : subjects) {
     Entry entry;
-    entry.subject = std::move(subjects[i]);
+    entry.subject = std::move(subject);
     entry.result = Row(*entry.subject);
-    if (!timed.contains(static_cast<int>(i))) {
+    const int number = numbers.at(entry.result.key());
+    const auto failure = failures.find(number);
+    if (failure != failures.end()) {
+      events_.Result(Failure(entry.result.key(), v1::CRASHED, failure->second));
+      continue;
+    }
+    if (entry.subject->program().timed_only()) {
+      Prepare(entry, sets);
+    } else if (timed.contains(number)) {
+      Learn(entry);
+    } else {
       events_.Result(entry.result);
       continue;
     }
-    events_.Started(entry.result.key(), Started::MEASURE);
-    RETURN_IF_ERROR(
-        collective_timer_.Learn(entry.subject->collectives(),
-                                entry.subject->program().num_partitions()));
-    entries.push_back(std::move(entry));
+    if (!entry.failed) entries.push_back(std::move(entry));
   }
   Time(entries);
   for (Entry& entry : entries) {
@@ -132,13 +142,48 @@ absl::Status Batch::RunSequences() {
   return absl::OkStatus();
 }
 
-absl::Status Batch::Compare(const std::vector<pjrt::HostArray>& results,
-                            const std::vector<pjrt::HostArray>& reference) {
-  ASSIGN_OR_RETURN(const Difference difference,
-                   runner::Compare(results, reference));
+absl::Status Batch::FitCompanions(Subjects& subjects) {
+  int64_t footprint = 0;
+  for (const auto& subject : subjects) {
+    if (!subject->program().timed_only()) {
+      footprint += subject->FootprintBytes();
+    }
+  }
+  if (footprint > options_.memory_bytes) {
+    return NeedsTooMuch(footprint, options_.memory_bytes);
+  }
+  std::erase_if(subjects, [&](const std::unique_ptr<Subject>& subject) {
+    if (!subject->program().timed_only()) return false;
+    const int64_t needed = subject->FootprintBytes();
+    if (footprint + needed <= options_.memory_bytes) {
+      footprint += needed;
+      return false;
+    }
+    events_.Result(
+        Failure(subject->program().key(), v1::OUT_OF_MEMORY,
+                NeedsTooMuch(needed, options_.memory_bytes - footprint)));
+    return true;
+  });
+  return absl::OkStatus();
+}
+
+absl::Status Batch::Compare(
+    const std::vector<std::optional<pjrt::HostArray>>& results,
+    const std::vector<std::optional<pjrt::HostArray>>& reference) {
+  if (results.size() != reference.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the sequence has ", results.size(),
+                     " results, the reference ", reference.size()));
+  }
   v1::RunnerEvent event;
-  event.mutable_compared()->mutable_relative_differences()->Assign(
-      difference.relative.begin(), difference.relative.end());
+  for (size_t i = 0; i < results.size(); ++i) {
+    double difference = std::numeric_limits<double>::quiet_NaN();
+    if (results[i].has_value() && reference[i].has_value()) {
+      ASSIGN_OR_RETURN(difference,
+                       RelativeDifference(*results[i], *reference[i]));
+    }
+    event.mutable_compared()->add_relative_differences(difference);
+  }
   events_.Write(event);
   return absl::OkStatus();
 }
@@ -149,6 +194,7 @@ Batch::Subjects Batch::Compile(int begin, int end) {
   const auto work = [&] {
     for (int i = next++; i < end; i = next++) {
       const v1::Program& program = request_.programs(i);
+      if (request_.has_sequence() && program.compile_only()) continue;
       events_.Started(program.key(), Started::COMPILE);
       auto subject = Subject::Load(client_, program);
       if (subject.ok()) {
@@ -226,36 +272,43 @@ void Batch::MeasureGroup(Subjects subjects) {
 void Batch::Prepare(Entry& entry, int buffer_sets) {
   Subject& subject = *entry.subject;
   const std::string& key = subject.program().key();
-  const auto fail = [&](v1::Outcome outcome, const absl::Status& status) {
-    events_.Result(Failure(key, outcome, status));
-    entry.failed = true;
-    subject.Release();
-  };
   events_.Started(key, Started::MEASURE);
   absl::Status status = subject.Feed(client_, buffer_sets);
-  if (!status.ok()) return fail(v1::COMPILE_FAILED, status);
+  if (!status.ok()) return Fail(entry, v1::COMPILE_FAILED, status);
   // Once more: making the inputs is not on the program's budget.
   events_.Started(key, Started::MEASURE);
   absl::Duration took;
   const auto outputs = subject.RunAndRead(took);
-  if (!outputs.ok()) return fail(v1::CRASHED, outputs.status());
+  if (!outputs.ok()) return Fail(entry, v1::CRASHED, outputs.status());
   if (took > protocol_.time_limit) {
-    return fail(v1::TIMED_OUT,
+    return Fail(entry, v1::TIMED_OUT,
                 absl::DeadlineExceededError(
                     absl::StrCat("one run took ", absl::FormatDuration(took))));
   }
   if (request_.has_reference() && !subject.program().timed_only()) {
     const auto difference = runner::Compare(*outputs, reference_);
-    if (!difference.ok()) return fail(v1::CRASHED, difference.status());
+    if (!difference.ok()) return Fail(entry, v1::CRASHED, difference.status());
     entry.result.set_max_relative_difference(difference->largest);
     entry.result.set_worst_output(difference->worst_output);
     entry.result.mutable_output_relative_differences()->Assign(
         difference->relative.begin(), difference->relative.end());
   }
-  events_.Started(key, Started::MEASURE);
-  status = collective_timer_.Learn(subject.collectives(),
-                                   subject.program().num_partitions());
-  if (!status.ok()) return fail(v1::CRASHED, status);
+  Learn(entry);
+}
+
+void Batch::Learn(Entry& entry) {
+  Subject& subject = *entry.subject;
+  events_.Started(subject.program().key(), Started::MEASURE);
+  const absl::Status status = collective_timer_.Learn(
+      subject.collectives(), subject.program().num_partitions());
+  if (!status.ok()) Fail(entry, v1::CRASHED, status);
+}
+
+void Batch::Fail(Entry& entry, v1::Outcome outcome,
+                 const absl::Status& status) {
+  events_.Result(Failure(entry.subject->program().key(), outcome, status));
+  entry.failed = true;
+  entry.subject->Release();
 }
 
 void Batch::Time(std::vector<Entry>& entries) {
@@ -280,9 +333,7 @@ void Batch::Time(std::vector<Entry>& entries) {
       rounds.Record({run->wall_time, run->cpu_time});
       continue;
     }
-    events_.Result(Failure(key, v1::CRASHED, run.status()));
-    entry.failed = true;
-    entry.subject->Release();
+    Fail(entry, v1::CRASHED, run.status());
     rounds.Abandon(turn->program);
   }
   for (size_t i = 0; i < entries.size(); ++i) {

@@ -10,7 +10,8 @@
 //                             compile_failed, ...           result rows
 //
 // A sequence (sequence.h) runs as a whole in place of its programs one by one;
-// then these are timed.
+// then these are timed, beside those that are timed only. Programs of it that
+// are compile_only are left out: an earlier child died in them.
 // What happens is written as events before and after it, so that a parent
 // knows what a dead child was at. Failures of one program are its result;
 // Run fails only when no program could be measured at all.
@@ -19,6 +20,7 @@
 #define MESHWRIGHT_WORKER_RUNNER_BATCH_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,14 +70,21 @@ class Batch {
 
   absl::Status RunReference();
   absl::Status RunSequences();
-  absl::Status Compare(const std::vector<pjrt::HostArray>& results,
-                       const std::vector<pjrt::HostArray>& reference);
+  // Leaves those timed only out that do not fit beside the sequence's.
+  absl::Status FitCompanions(Subjects& subjects);
+  absl::Status Compare(
+      const std::vector<std::optional<pjrt::HostArray>>& results,
+      const std::vector<std::optional<pjrt::HostArray>>& reference);
   Subjects Compile(int begin, int end);
   void MeasureInGroups(Subjects subjects);
   void MeasureGroup(Subjects subjects);
   // Sets of inputs that fit the memory beside all that they run with.
   int BufferSetsOf(const Subjects& subjects) const;
   void Prepare(Entry& entry, int buffer_sets);
+  // The times of its collectives.
+  void Learn(Entry& entry);
+  // The entry's row is this; it is not timed.
+  void Fail(Entry& entry, v1::Outcome outcome, const absl::Status& status);
   void Time(std::vector<Entry>& entries);
   void TimeCollectives(Entry& entry);
 

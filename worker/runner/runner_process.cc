@@ -100,7 +100,9 @@ class BatchRun {
   StopSignal stop_;
 
   std::set<std::string> open_;  // keys without a result
+  std::set<std::string> dead_;  // keys that a child died in
   bool ready_told_ = false;
+  bool compared_told_ = false;
   bool one_by_one_ = false;  // compile serially in the next child
   // Of the present child:
   std::optional<Started> started_;
@@ -144,7 +146,13 @@ v1::RunnerRequest BatchRun::Rest() const {
   if (request_.has_reference()) {
     *rest.mutable_reference() = request_.reference();
   }
-  if (request_.has_sequence()) return request_;  // as a whole
+  if (request_.has_sequence()) {  // as a whole, but for what died
+    rest = request_;
+    for (v1::Program& program : *rest.mutable_programs()) {
+      program.set_compile_only(dead_.contains(program.key()));
+    }
+    return rest;
+  }
   for (const v1::Program& program : request_.programs()) {
     if (open_.contains(program.key())) *rest.add_programs() = program;
   }
@@ -216,7 +224,8 @@ void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
       }
       break;
     case v1::RunnerEvent::kCompared:
-      on_event_(event);
+      // Where a child dies later, the next one has less to compare.
+      if (!std::exchange(compared_told_, true)) on_event_(event);
       break;
     case v1::RunnerEvent::kFinished:
       ending.finished = true;
@@ -238,10 +247,6 @@ absl::Status BatchRun::Blame(const Ending& ending) {
   }
   const bool compiles = started_->phase() == Started::COMPILE;
   std::string guilty = started_->key();
-  if (request_.has_sequence()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the runner, in the sequence, ", reason));
-  }
   if (!open_.contains(guilty) && compiling_.size() == 1) {
     guilty = *compiling_.begin();
   }
@@ -275,6 +280,7 @@ absl::Status BatchRun::Blame(const Ending& ending) {
     result.set_reason(absl::StrCat("the runner was at it when it ", reason));
   }
   open_.erase(guilty);
+  dead_.insert(guilty);
   on_event_(event);
   return absl::OkStatus();
 }

@@ -5,7 +5,8 @@
 // gets its row, crashed or timed_out with the reason, and a new child takes
 // those that have no result yet. Programs compile in parallel; when a child
 // dies with several in the compiler, the next one compiles one by one, so that
-// the guilty one is known.
+// the guilty one is known. A sequence is run again without the program that a
+// child died in and without what reads what that one makes.
 //
 //   spawn ─▶ Ready ─▶ Started/Result ... ─▶ Finished ─▶ done
 //     ▲                    │ death, deadline

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <map>
 
 #include "base/file.h"
@@ -90,6 +91,82 @@ Heard Measure(
 bool Measures(const v1::RunnerEvent& event, const std::string& key) {
   return event.has_started() && event.started().key() == key &&
          event.started().phase() == Started::MEASURE;
+}
+
+void Call(v1::Sequence& sequence, int program, int input, int output) {
+  v1::Sequence::Call& call = *sequence.add_calls();
+  call.set_program(program);
+  call.add_inputs(input);
+  call.add_outputs(output);
+}
+
+void Give(v1::Sequence& sequence, int slot, double value) {
+  v1::Sequence::Value& it = *sequence.add_values();
+  it.set_slot(slot);
+  it.mutable_input()->set_kind(v1::InputSpec::CONSTANT);
+  it.mutable_input()->set_value(value);
+}
+
+// "first" ends, as it is given 0, and "beside" reads what it makes; "victim" is
+// given 1 and never ends, and "after" waits for it.
+v1::RunnerRequest WithAVictim() {
+  v1::RunnerRequest request =
+      Request({Endless("first"), Endless("victim"), Endless("after"),
+               Endless("beside"), Endless("reference")});
+  v1::Sequence& sequence = *request.mutable_sequence();
+  Give(sequence, 0, 0);
+  Give(sequence, 1, 1);
+  Call(sequence, 0, 0, 2);
+  Call(sequence, 1, 1, 3);
+  Call(sequence, 2, 3, 4);
+  Call(sequence, 3, 2, 5);
+  v1::Sequence& reference = *request.mutable_reference_sequence();
+  Give(reference, 0, 0);
+  Call(reference, 4, 0, 1);
+  for (const int slot : {2, 4, 5}) {
+    sequence.add_results(slot);
+    reference.add_results(1);
+  }
+  return request;
+}
+
+TEST(RunnerProcessTest, ADeathInASequenceCostsWhatReadsOfIt) {
+  std::vector<double> differences;
+  const Heard heard =
+      Measure(WithAVictim(), [&](const v1::RunnerEvent& event, int pid) {
+        if (Measures(event, "victim")) kill(pid, SIGKILL);
+        if (!event.has_compared()) return;
+        const auto& all = event.compared().relative_differences();
+        differences.assign(all.begin(), all.end());
+      });
+  ASSERT_TRUE(heard.status.ok()) << heard.status;
+  EXPECT_EQ(heard.children, 2);
+  EXPECT_EQ(heard.result_count, 5);
+  EXPECT_EQ(heard.results.at("victim").outcome(), v1::CRASHED);
+  EXPECT_EQ(heard.results.at("after").outcome(), v1::CRASHED);
+  EXPECT_THAT(heard.results.at("after").reason(),
+              HasSubstr("reads what another program makes"));
+  for (const char* key : {"first", "beside", "reference"}) {
+    EXPECT_EQ(heard.results.at(key).outcome(), v1::MEASURED)
+        << key << ": " << heard.results.at(key).reason();
+  }
+  ASSERT_EQ(differences.size(), 3u);
+  EXPECT_EQ(differences[0], 0);
+  EXPECT_TRUE(std::isnan(differences[1]));
+  EXPECT_EQ(differences[2], 0);
+}
+
+TEST(RunnerProcessTest, WhatIsTimedOnlyStandsBesideASequence) {
+  v1::RunnerRequest request = WithAVictim();
+  request.mutable_sequence()->mutable_values(1)->mutable_input()->set_value(0);
+  v1::Program& companion = *request.add_programs();
+  companion = Program("companion", pjrt::IncrementModule(8), 2);
+  companion.set_timed_only(true);
+  const Heard heard = Measure(request);
+  ASSERT_TRUE(heard.status.ok()) << heard.status;
+  EXPECT_EQ(heard.results.at("companion").outcome(), v1::MEASURED);
+  EXPECT_GT(heard.results.at("companion").measurement().minimum_ns(), 0);
+  EXPECT_EQ(heard.results.at("after").outcome(), v1::MEASURED);
 }
 
 TEST(RunnerProcessTest, NoProgramsDescribeTheDevices) {

@@ -1,6 +1,7 @@
 #include "worker/runner/sequence.h"
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -34,33 +35,49 @@ class Runs {
     }
   }
 
-  absl::StatusOr<std::vector<pjrt::HostArray>> Run() {
+  absl::StatusOr<SequenceRun> Run() {
+    SequenceRun run;
     for (int c = 0; c < sequence_.calls_size(); ++c) {
-      const int program = sequence_.calls(c).program();
+      const Call& call = sequence_.calls(c);
+      const int program = call.program();
       if (program < 0 || program >= static_cast<int>(programs_.size())) {
         return absl::InvalidArgumentError(absl::StrCat(
             "call ", c, " of the sequence is of no program of the request"));
       }
-      const absl::Status status = Make(c, *programs_[program]);
-      if (!status.ok()) {
-        return absl::Status(status.code(),
-                            absl::StrCat(programs_[program]->program().label(),
-                                         ": ", status.message()));
-      }
+      absl::Status status = MayRun(call);
+      if (status.ok()) status = Make(c, *programs_[program]);
+      if (absl::IsInvalidArgument(status)) return status;
+      if (status.ok()) continue;
+      run.failures.try_emplace(program, std::move(status));
+      lost_.insert(call.outputs().begin(), call.outputs().end());
     }
-    std::vector<pjrt::HostArray> results;
     for (const int slot : sequence_.results()) {
       const auto found = tensors_.find(slot);
-      if (found == tensors_.end()) return NoTensor(slot);
-      results.push_back(found->second);
+      if (found == tensors_.end() && !lost_.contains(slot)) {
+        return NoTensor(slot);
+      }
+      run.results.push_back(found == tensors_.end()
+                                ? std::nullopt
+                                : std::optional(found->second));
     }
-    return results;
+    return run;
   }
 
  private:
   static absl::Status NoTensor(int slot) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the sequence reads slot ", slot, " before anything is in it"));
+  }
+
+  absl::Status MayRun(const Call& call) const {
+    for (const int slot : call.inputs()) {
+      if (lost_.contains(slot)) {
+        return absl::AbortedError(
+            "it reads what another program makes, and that one did not run");
+      }
+    }
+    if (programs_[call.program()] != nullptr) return absl::OkStatus();
+    return absl::AbortedError("it is not there");
   }
 
   absl::Status Make(int number, Subject& subject) {
@@ -113,13 +130,16 @@ class Runs {
   std::map<int, int> last_read_;  // call, by slot
   std::map<int, int> last_call_;  // by program
   std::map<int, pjrt::HostArray> tensors_;
+  std::set<int> lost_;  // slots
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<pjrt::HostArray>> RunSequence(
-    const v1::Sequence& sequence, const pjrt::Client& client, int buffer_sets,
-    const std::vector<Subject*>& programs, EventWriter& events) {
+absl::StatusOr<SequenceRun> RunSequence(const v1::Sequence& sequence,
+                                        const pjrt::Client& client,
+                                        int buffer_sets,
+                                        const std::vector<Subject*>& programs,
+                                        EventWriter& events) {
   return Runs(sequence, client, buffer_sets, programs, events).Run();
 }
 
