@@ -1,10 +1,8 @@
 #include "cli/recall_stages.h"
 
-#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "cli/arguments.h"
@@ -14,42 +12,6 @@
 
 namespace meshwright::cli {
 namespace {
-
-constexpr int kMostDigits = 15;
-constexpr double kResolution = 2e-12;  // of the seconds in a plan, both ends
-
-// The roundest bandwidth at which the send takes what it took.
-double BandwidthOf(const v1::PlanSend& send) {
-  const double seconds = send.end_seconds() - send.start_seconds();
-  if (seconds <= 0) return 0;
-  const auto bytes = static_cast<double>(send.size_bytes());
-  for (int digits = 1; digits < kMostDigits; ++digits) {
-    const double round =
-        std::stod(absl::StrFormat("%.*e", digits - 1, bytes / seconds));
-    if (std::abs(bytes / round - seconds) <= kResolution) return round;
-  }
-  return bytes / seconds;
-}
-
-// The largest send tells most.
-void TakeBandwidths(const v1::Plan& plan, v1::StageRequest& stages) {
-  int64_t largest[2] = {0, 0};
-  for (const v1::PlanBoundary& boundary : plan.boundaries()) {
-    for (const auto* transfer : {&boundary.forward(), &boundary.backward()}) {
-      for (const v1::PlanSend& send : transfer->order()) {
-        int64_t& most = largest[boundary.within_host() ? 1 : 0];
-        if (send.size_bytes() <= most) continue;
-        most = send.size_bytes();
-        const double bandwidth = BandwidthOf(send);
-        if (boundary.within_host()) {
-          stages.set_device_bytes_per_second(bandwidth);
-        } else {
-          stages.set_host_bytes_per_second(bandwidth);
-        }
-      }
-    }
-  }
-}
 
 const auto kQuiet = [](const v1::PlanProgress&) {};
 
@@ -84,7 +46,8 @@ v1::PlanRequest StagedRequestOf(const v1::Plan& plan, std::string hlo_module) {
   stages.set_no_overlap(!pipeline.overlap());
   // One that was asked for was tried alone.
   if (pipeline.tried_size() == 1) stages.set_schedule(pipeline.schedule());
-  TakeBandwidths(plan, stages);
+  stages.set_host_bytes_per_second(pipeline.host_bytes_per_second());
+  stages.set_device_bytes_per_second(pipeline.device_bytes_per_second());
   return request;
 }
 

@@ -1,10 +1,7 @@
 // RecallStages: the step of a plan with stages from what a store knows of it;
 // nothing is measured and no device is opened (recall.h).
 //
-// Concept: a plan says what was asked but for the bandwidths; those follow from
-// the sends of its boundaries, size over time, the roundest figure that takes
-// as long. Units: bytes per second. Errors: those of recall.h and of
-// stages::MeasureMeshes.
+// Errors: those of recall.h and of stages::MeasureMeshes.
 #ifndef MESHWRIGHT_CLI_RECALL_STAGES_H_
 #define MESHWRIGHT_CLI_RECALL_STAGES_H_
 
@@ -19,8 +16,7 @@
 
 namespace meshwright::cli {
 
-// The request that the plan is an answer to; a bandwidth is 0 where nothing is
-// sent over such a port.
+// The request that the plan is an answer to.
 v1::PlanRequest StagedRequestOf(const v1::Plan& plan, std::string hlo_module);
 
 // The step on every mesh of the cluster.

@@ -38,12 +38,9 @@ absl::StatusOr<std::vector<Anchor>> StageAnchors(const std::string& hlo_module,
                                                  const v1::Plan& plan,
                                                  store::ProfileStore* store) {
   ASSIGN_OR_RETURN(const jobs::DeviceDescription device, DeviceOf(plan));
-  v1::PlanRequest request = StagedRequestOf(plan, hlo_module);
-  // They are asked for and of no interest here.
-  request.mutable_stages()->set_host_bytes_per_second(1);
-  request.mutable_stages()->set_device_bytes_per_second(1);
-  ASSIGN_OR_RETURN(const auto measured,
-                   RecallStages(std::move(request), device, store));
+  ASSIGN_OR_RETURN(
+      const auto measured,
+      RecallStages(StagedRequestOf(plan, hlo_module), device, store));
   std::vector<Anchor> anchors;
   for (const auto& mesh : measured->meshes) {
     ASSIGN_OR_RETURN(const auto choices, ChoicesOn(mesh->step, plan));

@@ -246,6 +246,8 @@ void WritePipeline(const MeasuredMeshes& step, const ChosenCuts& chosen,
   out.set_schedule(std::string(Name(figures.schedule)));
   out.set_micro_batches(step.terms.micro_batches);
   out.set_overlap(step.terms.overlap);
+  out.set_host_bytes_per_second(step.terms.bandwidths.host);
+  out.set_device_bytes_per_second(step.terms.bandwidths.device);
   out.set_step_seconds(ToSeconds(chosen.chosen.step));
   out.set_bubble(figures.bubble);
   out.set_weight_delay(figures.delay.most);

@@ -9,8 +9,8 @@
 // with loops by thirds. Only the proportions are taken from these programs: the
 // four always add up to the time measured of the whole. A machine is not at one
 // speed all day, so the whole is measured again beside its parts, in the same
-// rounds, and their proportions are those to it; a part has a row for every
-// whole that it is measured beside.
+// rounds, all of them or none, and their proportions are those to it; a program
+// that several such groups share has a row for each.
 // In a loop over micro-batches the update, outside of it, is measured apart
 // already (space/loop_programs.h). Where the step is that of one of several
 // micro-batches, adding their gradients up is measured, too, and comes on top
