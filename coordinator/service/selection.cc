@@ -228,18 +228,22 @@ class Selection::Round {
 
   // Configurations of a type that are measured, however few programs are left.
   int LeastOf(int type) const {
-    if (recipes_[type].twin >= 0) {
-      // Twins that cost far from the same hold work beside their blocks.
-      const double scale = estimated_.calibrations[type].scale;
-      const bool alike = scale * kMostOfTwin >= 1 && scale <= kMostOfTwin;
-      return alike ? kLeastOfTwin
-                   : static_cast<int>(space_.types[type].configurations.size());
-    }
+    if (recipes_[type].twin >= 0) return kLeastOfTwin;
     const bool told_from_blocks =
         !recipes_[type].sums.empty() &&
         space::HasBlocks(selection_.analysis_,
                          selection_.analysis_.types[type]);
     return halves_.IsCut(type) || told_from_blocks ? kLeastWhole : 0;
+  }
+
+  // The same where a step has too many types for the number of programs anyway.
+  int LeastOfMany(int type) const {
+    if (recipes_[type].twin < 0) return LeastOf(type);
+    // Twins that cost far from the same hold work beside their blocks.
+    const double scale = estimated_.calibrations[type].scale;
+    const bool alike = scale * kMostOfTwin >= 1 && scale <= kMostOfTwin;
+    return alike ? kLeastOfTwin
+                 : static_cast<int>(space_.types[type].configurations.size());
   }
 
   // How many more programs may be measured.
@@ -249,11 +253,13 @@ class Selection::Round {
       first.insert(program->key());
     }
     int least = 0;
+    int least_of_many = 0;
     bool switches = false;
     std::unordered_set<std::string> whole = wanted_;
     for (size_t t = 0; t < space_.types.size(); ++t) {
       const auto& configurations = space_.types[t].configurations;
       least += LeastOf(static_cast<int>(t));
+      least_of_many += LeastOfMany(static_cast<int>(t));
       for (const Configuration& it : configurations) {
         switches |= it.recompute ||
                     it.segment_switch != segmenter::SegmentSwitch::kNone;
@@ -264,7 +270,8 @@ class Selection::Round {
       }
     }
     const int most = switches ? kMostWithSwitches : kMostPrograms;
-    const int allowed = std::max(most - static_cast<int>(first.size()), least);
+    const int room = most - static_cast<int>(first.size());
+    const int allowed = room >= least ? room : least_of_many;
     return allowed - static_cast<int>(whole.size());
   }
 

@@ -33,8 +33,8 @@ namespace meshwright::service {
 // A plan measures at most this many programs, more where switches are open; and
 // kLeastWhole configurations of every type that is told from its halves or
 // blocks and kLeastOfTwin of one that is told from another, if what comes first
-// leaves less. A twin that costs kMostOfTwin times the other, or so much less,
-// tells little of it: all of its configurations may be measured.
+// leaves less. There a twin that costs kMostOfTwin times the other, or so much
+// less, tells little of it, and all of its configurations may be measured.
 inline constexpr int kMostPrograms = 60;
 inline constexpr int kMostWithSwitches = 120;
 inline constexpr int kLeastWhole = 6;
