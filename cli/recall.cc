@@ -62,20 +62,28 @@ v1::PlanRequest RequestOf(const v1::Plan& plan, std::string hlo_module) {
   return request;
 }
 
+absl::Status AskStoreAlone(v1::PlanRequest& request) {
+  request.set_no_wait(true);
+  return ParseMesh(absl::StrJoin(request.mesh().shape(), "x")).status();
+}
+
+absl::Status NotHeld(const v1::PlanRequest& request) {
+  const std::string mesh = absl::StrJoin(request.mesh().shape(), "x");
+  const bool staged = request.has_stages();
+  return absl::NotFoundError(
+      absl::StrCat("the store does not hold what ", request.model_name(),
+                   " needs on ", staged ? "cluster " : "mesh ", mesh,
+                   "; measure it with `meshwright plan --mesh ", mesh,
+                   staged ? " --stages`" : "`"));
+}
+
 absl::StatusOr<service::MeasuredStep> RecallStep(
     v1::PlanRequest request, const jobs::DeviceDescription& device,
     store::ProfileStore* store) {
-  // The plan may come from anyone: its mesh is checked like one that is typed.
-  const std::string mesh = absl::StrJoin(request.mesh().shape(), "x");
-  RETURN_IF_ERROR(ParseMesh(mesh).status());
-  request.set_no_wait(true);
+  RETURN_IF_ERROR(AskStoreAlone(request));
   jobs::RecordedDevice measurer(device);
-  auto step = service::MeasureStep(request, {store, &measurer},
-                                   [](const v1::PlanProgress&) {});
-  if (!absl::IsUnavailable(step.status())) return step;
-  return absl::NotFoundError(absl::StrCat(
-      "the store does not hold what ", request.model_name(), " needs on mesh ",
-      mesh, "; measure it with `meshwright plan --mesh ", mesh, "`"));
+  return IfHeld(request, service::MeasureStep(request, {store, &measurer},
+                                              [](const v1::PlanProgress&) {}));
 }
 
 }  // namespace meshwright::cli

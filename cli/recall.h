@@ -31,6 +31,21 @@ absl::StatusOr<jobs::DeviceDescription> DeviceOf(const v1::Plan& plan);
 // The request that the plan is an answer to.
 v1::PlanRequest RequestOf(const v1::Plan& plan, std::string hlo_module);
 
+// Makes a request of one that nothing is measured for. A plan may come from
+// anyone: its mesh is checked like one that is typed.
+absl::Status AskStoreAlone(v1::PlanRequest& request);
+
+// kNotFound: what to measure first.
+absl::Status NotHeld(const v1::PlanRequest& request);
+
+// The answer to such a request, where the store held what it takes.
+template <typename T>
+absl::StatusOr<T> IfHeld(const v1::PlanRequest& request,
+                         absl::StatusOr<T> answer) {
+  if (!absl::IsUnavailable(answer.status())) return answer;
+  return NotHeld(request);
+}
+
 absl::StatusOr<service::MeasuredStep> RecallStep(
     v1::PlanRequest request, const jobs::DeviceDescription& device,
     store::ProfileStore* store);

@@ -2,10 +2,7 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "cli/arguments.h"
 #include "cli/recall.h"
 #include "coordinator/jobs/recorded_device.h"
 #include "coordinator/stages/staged_plan.h"
@@ -14,27 +11,6 @@ namespace meshwright::cli {
 namespace {
 
 const auto kQuiet = [](const v1::PlanProgress&) {};
-
-std::string MeshText(const v1::PlanRequest& request) {
-  return absl::StrJoin(request.mesh().shape(), "x");
-}
-
-// The plan may come from anyone: its mesh is checked like one that is typed.
-absl::Status Recalled(v1::PlanRequest& request) {
-  request.set_no_wait(true);
-  return ParseMesh(MeshText(request)).status();
-}
-
-template <typename T>
-absl::StatusOr<T> Known(const v1::PlanRequest& request,
-                        absl::StatusOr<T> answer) {
-  if (!absl::IsUnavailable(answer.status())) return answer;
-  return absl::NotFoundError(
-      absl::StrCat("the store does not hold what ", request.model_name(),
-                   " needs on cluster ", MeshText(request),
-                   "; measure it with `meshwright plan --mesh ",
-                   MeshText(request), " --stages`"));
-}
 
 }  // namespace
 
@@ -54,20 +30,20 @@ v1::PlanRequest StagedRequestOf(const v1::Plan& plan, std::string hlo_module) {
 absl::StatusOr<std::unique_ptr<stages::MeasuredMeshes>> RecallStages(
     v1::PlanRequest request, const jobs::DeviceDescription& device,
     store::ProfileStore* store) {
-  RETURN_IF_ERROR(Recalled(request));
+  RETURN_IF_ERROR(AskStoreAlone(request));
   ASSIGN_OR_RETURN(request, stages::OnCluster(request));
   jobs::RecordedDevice measurer(device);
-  return Known(request,
-               stages::MeasureMeshes(request, {store, &measurer}, kQuiet));
+  return IfHeld(request,
+                stages::MeasureMeshes(request, {store, &measurer}, kQuiet));
 }
 
 absl::StatusOr<v1::Plan> SupposeStages(v1::PlanRequest request,
                                        const jobs::DeviceDescription& device,
                                        store::ProfileStore* store) {
-  RETURN_IF_ERROR(Recalled(request));
+  RETURN_IF_ERROR(AskStoreAlone(request));
   jobs::RecordedDevice measurer(device);
-  return Known(request,
-               stages::MakeStagedPlan(request, {store, &measurer}, kQuiet));
+  return IfHeld(request,
+                stages::MakeStagedPlan(request, {store, &measurer}, kQuiet));
 }
 
 }  // namespace meshwright::cli
