@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -89,16 +90,13 @@ absl::Status Batch::RunSequences() {
   Subjects subjects = Compile(0, request_.programs_size());
   const StayAwake awake(options_.cores);
   RETURN_IF_ERROR(FitCompanions(subjects));
-  std::map<std::string, Subject*> by_key;
-  for (const auto& subject : subjects) {
-    by_key[subject->program().key()] = subject.get();
+  std::map<std::string, int> numbers;  // of all programs, by key
+  for (int i = 0; i < request_.programs_size(); ++i) {
+    numbers[request_.programs(i).key()] = i;
   }
-  std::vector<Subject*> programs;
-  std::map<std::string, int> numbers;
-  for (const v1::Program& program : request_.programs()) {
-    const auto found = by_key.find(program.key());
-    numbers[program.key()] = static_cast<int>(programs.size());
-    programs.push_back(found == by_key.end() ? nullptr : found->second);
+  std::vector<Subject*> programs(request_.programs_size());  // null: not there
+  for (const auto& subject : subjects) {
+    programs[numbers.at(subject->program().key())] = subject.get();
   }
   const int sets = BufferSetsOf(subjects);
   ASSIGN_OR_RETURN(const SequenceRun reference,
