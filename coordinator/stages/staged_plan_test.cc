@@ -278,6 +278,7 @@ TEST_F(StagedPlanTest, BandwidthPays) {
     const auto plan = Plan(Request("llama_4l", {2, 1}, 8, bandwidth));
     ASSERT_TRUE(plan.ok()) << plan.status();
     ExpectWhole(*plan);
+    EXPECT_EQ(plan->pipeline().host_bytes_per_second(), bandwidth);
     EXPECT_LE(plan->predicted().step_seconds(), before * 1.02) << bandwidth;
     before = plan->predicted().step_seconds();
   }
