@@ -186,7 +186,7 @@ void KeepModel(const v1::PlanRequest& request,
 v1::MeasureOptions DefaultMeasureOptions() {
   v1::MeasureOptions options;
   // 2: CPUs without XNNPACK. 3: a quarter second of samples, one per turn.
-  // 4: on processors that are kept awake.
+  // 4: on processors that are kept awake. 5: with the runner's allocator.
   options.set_version(5);
   options.set_warm_up_runs(2);
   options.set_minimum_samples(12);
