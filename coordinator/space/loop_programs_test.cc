@@ -104,6 +104,23 @@ TEST_F(AccumulationTest, AStepIsItsTripsAndOneUpdate) {
   });
 }
 
+// XLA computes them once, in front of the loop.
+TEST_F(AccumulationTest, ATripReadsTheTablesThatAllTripsShare) {
+  int rotary = 0;  // of the step, inside of the loop
+  for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
+    const ir::Instruction& it = analysis_.module.at(id);
+    rotary += it.loop != ir::kNoLoop && it.attributes().opcode() == "cosine";
+  }
+  ASSERT_GT(rotary, 0);
+  ForAll([&](const SegmentGraph&, const Configuration& it) {
+    const Entry trip(At(it.program));
+    for (const char* opcode : {"sine", "cosine", "power"}) {
+      EXPECT_EQ(trip.Count(opcode), 0) << opcode;
+    }
+    EXPECT_GT(trip.Count("exponential"), 0);
+  });
+}
+
 // What XLA would do with sums that begin with zeros in the program is nothing.
 TEST_F(AccumulationTest, ATripAddsToTheSumsOfTheTripBefore) {
   ForAll([&](const SegmentGraph& graph, const Configuration& it) {

@@ -14,7 +14,15 @@ namespace meshwright::space {
 namespace {
 
 using segmenter::SegmentGraph;
+using segmenter::SegmentPlan;
 using segmenter::SegmentValue;
+
+// Moves elements or repeats them: no compiler takes it out of a loop by itself.
+bool MovesOnly(ir::Opcode opcode) {
+  return ir::IsLayout(opcode) || opcode == ir::Opcode::kBroadcast ||
+         opcode == ir::Opcode::kConstant || opcode == ir::Opcode::kIota ||
+         opcode == ir::Opcode::kSlice;
+}
 
 // Writes the graph of one segment, kept loops as loops.
 class SegmentWriter {
@@ -40,6 +48,7 @@ class SegmentWriter {
     }
     FindNeeded();
     if (module_.loops.empty()) return;
+    FindConstantInLoop();
     for (size_t i = 0; i < graph.values.size(); ++i) {
       index_[Origin(static_cast<int>(i))] = static_cast<int>(i);
     }
@@ -116,12 +125,39 @@ class SegmentWriter {
   }
   bool IsNeeded(int i) const { return needed_.empty() || needed_[i]; }
 
+  bool BelongsToNobody(int i) const {
+    return analysis_.plan.owner[Origin(i)] == SegmentPlan::kEverywhere;
+  }
+  // Inside of loops: what is equal on every trip.
+  void FindConstantInLoop() {
+    if (extent_.side != LoopSide::kInside) return;
+    constant_in_loop_.assign(graph_.values.size(), false);
+    for (size_t i = 0; i < graph_.values.size(); ++i) {
+      const auto& operands = graph_.values[i].operands;
+      constant_in_loop_[i] =
+          graph_.is_input(static_cast<int>(i)) ||
+          (BelongsToNobody(static_cast<int>(i)) &&
+           At(static_cast<int>(i)).opcode != ir::Opcode::kCarry &&
+           std::all_of(operands.begin(), operands.end(), [&](int operand) {
+             return constant_in_loop_[operand];
+           }));
+    }
+  }
+  // Tables and masks that a compiler computes once for all trips.
+  bool IsHoisted(int i) const {
+    if (constant_in_loop_.empty() || !constant_in_loop_[i]) return false;
+    const ir::Shape& shape = At(i).shape;
+    return !graph_.is_input(i) && !shape.is_scalar() &&
+           !MovesOnly(At(i).opcode) &&
+           (ir::IsFloating(shape.element_type) ||
+            shape.element_type == hlo::PRED);
+  }
+
   bool IsLeftOut(int i) const {
     if (!IsNeeded(i)) return true;
     if (extent_.side == LoopSide::kBoth || graph_.is_input(i)) return false;
     if (extent_.side == LoopSide::kOutside) return IsInside(i);
-    return !IsInside(i) && analysis_.plan.owner[Origin(i)] !=
-                               segmenter::SegmentPlan::kEverywhere;
+    return IsHoisted(i) || (!IsInside(i) && !BelongsToNobody(i));
   }
   // A value of the program that what is left out computes.
   bool Enters(int i) const {
@@ -170,7 +206,7 @@ class SegmentWriter {
       const bool is_output =
           std::count(graph_.outputs.begin(), graph_.outputs.end(), i) > 0;
       const bool is_read =
-          At(i).opcode != ir::Opcode::kConstant &&
+          !BelongsToNobody(i) &&
           std::any_of(users.begin(), users.end(), [&](int user) {
             return IsLeftOut(user) || Enters(user);
           });
@@ -359,6 +395,7 @@ class SegmentWriter {
   std::vector<int64_t> ids_;
   std::vector<int> parameter_number_;
   std::vector<char> needed_;                    // empty: everything is
+  std::vector<char> constant_in_loop_;          // empty: no trip is written
   std::unordered_map<ir::ValueId, int> index_;  // where there are loops
   std::map<std::tuple<ir::LoopId, int64_t, Sharding>, int64_t> copies_;
   Replay replay_;
