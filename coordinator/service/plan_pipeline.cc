@@ -186,9 +186,10 @@ void KeepModel(const v1::PlanRequest& request,
 v1::MeasureOptions DefaultMeasureOptions() {
   v1::MeasureOptions options;
   // 2: CPUs without XNNPACK. 3: a quarter second of samples, one per turn.
-  // 4: on processors that are kept awake. 5: with the runner's allocator.
-  options.set_version(5);
-  options.set_warm_up_runs(2);
+  // 4: on processors that are kept awake. 5: with the runner's allocator. 6:
+  // a run to warm up before every sample.
+  options.set_version(6);
+  options.set_warm_up_runs(1);
   options.set_minimum_samples(12);
   options.set_maximum_samples(60);
   options.set_minimum_time_ns(250'000'000);

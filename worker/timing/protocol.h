@@ -11,7 +11,7 @@
 namespace meshwright::worker::timing {
 
 struct Protocol {
-  int warm_up_runs = 2;
+  int warm_up_runs = 1;  // before every sample
   int minimum_samples = 12;
   // A program is sampled at least this long: the shorter it is, the more its
   // runs differ by how fast threads wake, and the more are needed until one

@@ -15,15 +15,16 @@ std::optional<Turn> RoundRobin::Next() {
   while (true) {
     if (position_ >= order_.size() && !StartPass()) return std::nullopt;
     State& state = states_[order_[position_]];
-    if (turn_over_ || state.abandoned || OutOfBudget(state)) {
+    if (runs_ > protocol_.warm_up_runs || state.abandoned ||
+        OutOfBudget(state)) {
       EndTurn();
       continue;
     }
     current_.program = order_[position_];
-    current_.warm_up = state.runs < protocol_.warm_up_runs;
-    current_.buffer_set = state.runs % state.buffer_sets;
-    ++state.runs;
-    turn_over_ = !current_.warm_up;
+    current_.warm_up = runs_ < protocol_.warm_up_runs;
+    // A turn ends with its sample, so that this counts turns.
+    current_.buffer_set = state.samples.size() % state.buffer_sets;
+    ++runs_;
     return current_;
   }
 }
@@ -57,7 +58,7 @@ bool RoundRobin::StartPass() {
   if (order_.empty()) return false;
   ++pass_;
   position_ = 0;
-  turn_over_ = false;
+  runs_ = 0;
   return true;
 }
 
@@ -65,7 +66,7 @@ void RoundRobin::EndTurn() {
   State& state = states_[order_[position_]];
   if (state.extra_passes > 0) --state.extra_passes;
   ++position_;
-  turn_over_ = false;
+  runs_ = 0;
 }
 
 void RoundRobin::EndPass() {

@@ -2,11 +2,12 @@
 //
 // Concept: the programs of a group take turns, so that a slow period of the
 // machine hits all of them and near-equal ones are compared fairly. A turn is
-// one run, over rotating sets of input buffers: a second one in a row would
-// find in the caches what no step leaves there. A pass is one turn of every
-// program that is not yet content. The order of a pass rotates and turns
-// round, so that no program always follows the same one. Warm-up runs come at
-// the start of a program's first turn.
+// some runs to warm up and one that is recorded, all on one set of input
+// buffers; sets rotate by turn. What forty other programs left behind is no
+// state that a step finds itself in: it runs again and again, and so does each
+// of its segments. A pass is one turn of every program that is not yet content.
+// The order of a pass rotates and turns round, so that no program always
+// follows the same one.
 //
 //   content = (enough samples over enough time, and the minimum met twice)
 //             or the most samples taken or the time budget spent
@@ -61,7 +62,6 @@ class RoundRobin {
     SampleSet samples;
     absl::Duration spent;
     int buffer_sets = 1;
-    int runs = 0;
     int extra_passes = 0;
     bool content = false;
     bool abandoned = false;
@@ -82,7 +82,7 @@ class RoundRobin {
   std::vector<State> states_;
   std::vector<int> order_;  // programs of this pass
   size_t position_ = 0;     // in order_
-  bool turn_over_ = false;
+  int runs_ = 0;            // of this turn
   int pass_ = 0;
   Turn current_;
 };

@@ -62,13 +62,29 @@ TEST(RoundRobinTest, BufferSetsRotate) {
   EXPECT_EQ(trace.sets[1], std::set<int>({0, 1, 2}));
 }
 
+TEST(RoundRobinTest, ATurnWarmsUpOnTheSetThatItIsSampledOn) {
+  Protocol protocol = Brief();
+  protocol.warm_up_runs = 2;
+  RoundRobin rounds(protocol, {3, 1});
+  for (int turn = 0; turn < 6; ++turn) {
+    for (int run = 0; run < 3; ++run) {
+      const auto it = rounds.Next();
+      ASSERT_TRUE(it.has_value());
+      EXPECT_EQ(it->warm_up, run < 2);
+      EXPECT_EQ(it->program, turn % 2);
+      EXPECT_EQ(it->buffer_set, it->program == 0 ? turn / 2 : 0) << turn;
+      rounds.Record({absl::Milliseconds(10), absl::Milliseconds(10)});
+    }
+  }
+}
+
 TEST(RoundRobinTest, AnUnconfirmedMinimumIsMeasuredOn) {
-  // One lucky sample; the next within a percent of it comes with run 20.
+  // One lucky sample; the next within a percent of it is the nineteenth.
   RoundRobin rounds(Brief(), {1});
   const Trace trace = Drive(rounds, 1, [](int, int run) {
-    return absl::Milliseconds(run == 4 || run == 20 ? 90 : 100);
+    return absl::Milliseconds(run == 5 || run == 37 ? 90 : 100);
   });
-  EXPECT_EQ(trace.samples[0], 19);  // two warm-ups before
+  EXPECT_EQ(trace.samples[0], 19);  // a warm-up before each
 }
 
 TEST(RoundRobinTest, TheMostSamplesIsAnEnd) {
@@ -86,9 +102,9 @@ TEST(RoundRobinTest, ShortProgramsAreSampledForTheMinimumTime) {
   protocol.minimum_time = absl::Milliseconds(160);
   RoundRobin rounds(protocol, {1, 1});
   const Trace trace = Drive(rounds, 2, Constant({1, 40}));
-  // The two warm-ups count as time. No end at 60 samples.
-  EXPECT_EQ(trace.samples, (std::vector<int>{158, 12}));
-  EXPECT_EQ(rounds.passes(0), 158);
+  // Warm-ups count as time. No end at 60 samples.
+  EXPECT_EQ(trace.samples, (std::vector<int>{80, 12}));
+  EXPECT_EQ(rounds.passes(0), 80);
 }
 
 TEST(RoundRobinTest, TheShortestProgramsAreSampledAThousandTimes) {
@@ -103,7 +119,7 @@ TEST(RoundRobinTest, TheTimeBudgetIsAnEnd) {
   protocol.time_limit = absl::Seconds(1);
   RoundRobin rounds(protocol, {1, 1});
   const Trace trace = Drive(rounds, 2, Constant({300, 10}));
-  EXPECT_EQ(trace.samples[0], 2);  // two warm-ups, two samples
+  EXPECT_EQ(trace.samples[0], 2);
   EXPECT_EQ(trace.samples[1], 12);
 }
 
@@ -146,7 +162,7 @@ TEST(RoundRobinTest, CompanionsRunAsLongAsTheOthers) {
   RoundRobin rounds(protocol, {1, 1, 1});
   rounds.Accompany(0);
   const Trace trace = Drive(rounds, 3, Constant({1, 10, 15}));
-  EXPECT_EQ(trace.samples, (std::vector<int>{28, 28, 18}));
+  EXPECT_EQ(trace.samples, (std::vector<int>{15, 15, 12}));
 }
 
 TEST(RoundRobinTest, CompanionsAloneEnd) {
@@ -171,7 +187,7 @@ TEST(RoundRobinTest, TogetherAllTakeAsManySamples) {
   rounds.EndTogether();
   rounds.Accompany(0);
   const Trace trace = Drive(rounds, 3, Constant({1, 10, 15}));
-  EXPECT_EQ(trace.samples, (std::vector<int>{28, 28, 28}));
+  EXPECT_EQ(trace.samples, (std::vector<int>{15, 15, 15}));
 }
 
 TEST(RoundRobinTest, TogetherNeedsNoFurtherPassesForTies) {
