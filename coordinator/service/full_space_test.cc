@@ -127,7 +127,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Machine{"moe_2l", 7}, Machine{"moe_2l", 8},
                     Machine{"t5_tiny", 9}, Machine{"albert_tiny", 10},
                     Machine{"albert_4l", 13}, Machine{"accumulate_tiny", 11},
-                    Machine{"scan_tiny", 12}),
+                    Machine{"scan_tiny", 12}, Machine{"whisper_tiny", 14},
+                    Machine{"whisper_tiny", 15}),
     [](const auto& info) {
       return info.param.model + std::string("_") +
              std::to_string(info.param.seed);

@@ -300,7 +300,8 @@ std::vector<bool> WorthCutting(const Analysis& analysis,
 std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
                                     const ProfileSpace& space,
                                     const Halves& halves,
-                                    const std::vector<int>& base) {
+                                    const std::vector<int>& base,
+                                    const std::set<int>& from_factors) {
   std::vector<TypeRecipe> recipes(space.types.size());
   const std::vector<int> twins = Twins(analysis, space);
   for (int t = 0; t < static_cast<int>(recipes.size()); ++t) {
@@ -310,9 +311,10 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
     if (twins[t] >= 0) continue;
     const bool has_blocks = space::HasBlocks(analysis, analysis.types[t]);
     const std::vector<int> plain = space::PlainOnes(space.types[t]);
-    const int few =
-        has_blocks ? kFewBlockConfigurations : kFewEndConfigurations;
-    if (!halves.IsCut(t) && CountPlain(configurations) > few) {
+    const bool few =
+        CountPlain(configurations) <=
+        (has_blocks ? kFewBlockConfigurations : kFewEndConfigurations);
+    if (!halves.IsCut(t) && (!few || from_factors.contains(t))) {
       const std::vector<Factors> factors =
           has_blocks ? BlockFactors(configurations)
                      : EndFactors(analysis, space, t, plain);
@@ -320,7 +322,8 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
           !configurations[plain[base[t]]].corrections.empty();
       const std::vector<int> grouped = std::move(recipes[t].required);
       recipes[t] =
-          SumMaker(factors, plain, base[t], has_blocks, has_loops).Make();
+          SumMaker(factors, plain, base[t], has_blocks && !few, has_loops)
+              .Make();
       recipes[t].required.insert(recipes[t].required.end(), grouped.begin(),
                                  grouped.end());
     } else if (!halves.IsCut(t)) {
@@ -332,6 +335,22 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
     AddSwitched(analysis, space, t, plain, recipes[t]);
   }
   return recipes;
+}
+
+std::vector<int> MayBeTold(const Analysis& analysis, const ProfileSpace& space,
+                           const Halves& halves) {
+  const std::vector<int> twins = Twins(analysis, space);
+  std::vector<int> types;
+  for (int t = 0; t < static_cast<int>(twins.size()); ++t) {
+    const auto& configurations = space.types[t].configurations;
+    if (twins[t] < 0 && !halves.IsCut(t) &&
+        space::HasBlocks(analysis, analysis.types[t]) &&
+        CountPlain(configurations) > kFewEndConfigurations &&
+        CountPlain(configurations) <= kFewBlockConfigurations) {
+      types.push_back(t);
+    }
+  }
+  return types;
 }
 
 }  // namespace meshwright::service

@@ -1,7 +1,8 @@
 // Recipes: from which programs the configurations of a segment type are told.
 //
 // Concept: five ways.
-//   few configurations   none is estimated, all are measured
+//   few configurations   none is estimated, all are measured; of blocks, where
+//                        a request says so, from the single factors
 //   many, of blocks      from the halves (halves.h); where the type cannot be
 //                        cut, from neighbouring pairs of blocks, see below
 //   many, of an end      from the single factors: the splits of its borders, of
@@ -24,6 +25,7 @@
 #define MESHWRIGHT_COORDINATOR_SERVICE_RECIPES_H_
 
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -71,11 +73,18 @@ struct TypeRecipe {
   }
 };
 
-// `base[t]` is the configuration that the factors of type t vary from.
+// `base[t]` is the configuration that the factors of type t vary from. Types of
+// few configurations in `from_factors` are told from single factors.
 std::vector<TypeRecipe> MakeRecipes(const segmenter::Analysis& analysis,
                                     const space::ProfileSpace& space,
                                     const Halves& halves,
-                                    const std::vector<int>& base);
+                                    const std::vector<int>& base,
+                                    const std::set<int>& from_factors = {});
+
+// The types that `from_factors` makes cheaper: blocks of few configurations.
+std::vector<int> MayBeTold(const segmenter::Analysis& analysis,
+                           const space::ProfileSpace& space,
+                           const Halves& halves);
 
 // The types that are worth cutting.
 std::vector<bool> WorthCutting(const segmenter::Analysis& analysis,

@@ -254,24 +254,21 @@ class Selection::Round {
     }
     int least = 0;
     int least_of_many = 0;
-    bool switches = false;
     std::unordered_set<std::string> whole = wanted_;
     for (size_t t = 0; t < space_.types.size(); ++t) {
       const auto& configurations = space_.types[t].configurations;
       least += LeastOf(static_cast<int>(t));
       least_of_many += LeastOfMany(static_cast<int>(t));
       for (const Configuration& it : configurations) {
-        switches |= it.recompute ||
-                    it.segment_switch != segmenter::SegmentSwitch::kNone;
         for (int program : ProgramsOf(it)) {
           const std::string& key = space_.programs[program].key();
           if (results_.contains(key) && !first.contains(key)) whole.insert(key);
         }
       }
     }
-    const int most = switches ? kMostWithSwitches : kMostPrograms;
-    const int room = most - static_cast<int>(first.size());
-    const int allowed = room >= least ? room : least_of_many;
+    const int room = selection_.MostPrograms() - static_cast<int>(first.size());
+    const int allowed =
+        room >= least || !selection_.told_.empty() ? room : least_of_many;
     return allowed - static_cast<int>(whole.size());
   }
 
@@ -359,6 +356,50 @@ Selection::Selection(const segmenter::Analysis& analysis,
   }
   halves_.emplace(analysis, space, WorthCutting(analysis, space));
   recipes_ = MakeRecipes(analysis, space, *halves_, base);
+  TellMore(base);
+}
+
+void Selection::TellMore(const std::vector<int>& base) {
+  if (CountNeeded() <= MostPrograms()) return;
+  std::vector<int> segments(space_.types.size(), 0);
+  for (const int type : analysis_.type_of_segment) ++segments[type];
+  std::vector<int> types = MayBeTold(analysis_, space_, *halves_);
+  std::stable_sort(types.begin(), types.end(),
+                   [&](int a, int b) { return segments[a] < segments[b]; });
+  for (const int type : types) {
+    told_.insert(type);
+    recipes_ = MakeRecipes(analysis_, space_, *halves_, base, told_);
+    if (CountNeeded() <= MostPrograms()) return;
+  }
+  told_.clear();
+  recipes_ = MakeRecipes(analysis_, space_, *halves_, base);
+}
+
+int Selection::CountNeeded() const {
+  std::unordered_set<std::string> needed;
+  for (const v1::Program* program : First()) needed.insert(program->key());
+  for (const auto& [type, configuration] : baselines_) {
+    const auto& it = space_.types[type].configurations[configuration];
+    for (const int program : ProgramsOf(it)) {
+      needed.insert(space_.programs[program].key());
+    }
+  }
+  const auto twins =
+      std::count_if(recipes_.begin(), recipes_.end(),
+                    [](const TypeRecipe& recipe) { return recipe.twin >= 0; });
+  return static_cast<int>(needed.size()) + static_cast<int>(twins);
+}
+
+int Selection::MostPrograms() const {
+  for (const space::SegmentType& type : space_.types) {
+    for (const Configuration& it : type.configurations) {
+      if (it.recompute ||
+          it.segment_switch != segmenter::SegmentSwitch::kNone) {
+        return kMostWithSwitches;
+      }
+    }
+  }
+  return kMostPrograms;
 }
 
 std::vector<const v1::Program*> Selection::First() const {

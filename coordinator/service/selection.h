@@ -35,6 +35,9 @@ namespace meshwright::service {
 // blocks and kLeastOfTwin of one that is told from another, if what comes first
 // leaves less. There a twin that costs kMostOfTwin times the other, or so much
 // less, tells little of it, and all of its configurations may be measured.
+// Where what comes first is more than that itself, types of few configurations
+// are told from single blocks, those that fewest segments are of first, if that
+// keeps the number.
 inline constexpr int kMostPrograms = 60;
 inline constexpr int kMostWithSwitches = 120;
 inline constexpr int kLeastWhole = 6;
@@ -64,6 +67,12 @@ class Selection {
   class Round;
 
   std::vector<const v1::Program*> First() const;
+  // Has types told from single blocks, as far as the number of programs asks.
+  void TellMore(const std::vector<int>& base);
+  // What is measured whatever comes out: the first, the baselines, and enough
+  // of every twin to compare it.
+  int CountNeeded() const;
+  int MostPrograms() const;
 
   const segmenter::Analysis& analysis_;
   const space::ProfileSpace& space_;
@@ -71,6 +80,7 @@ class Selection {
   std::set<std::pair<int, int>> baselines_;  // (type, configuration)
   std::optional<Halves> halves_;
   std::vector<TypeRecipe> recipes_;
+  std::set<int> told_;  // types, from single blocks to keep the number
 };
 
 }  // namespace meshwright::service
