@@ -238,6 +238,7 @@ void WritePipeline(const MeasuredMeshes& step, const ChosenCuts& chosen,
   out.set_overlap(step.terms.overlap);
   out.set_host_bytes_per_second(step.terms.bandwidths.host);
   out.set_device_bytes_per_second(step.terms.bandwidths.device);
+  out.set_device_as_host(step.terms.device_as_host);
   out.set_step_seconds(ToSeconds(chosen.chosen.step));
   out.set_bubble(figures.bubble);
   out.set_weight_delay(figures.delay.most);
