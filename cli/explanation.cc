@@ -36,6 +36,18 @@ std::string Saves(const v1::PlanAlternative& next) {
   return text;
 }
 
+// What the pipeline makes of a stage's work.
+std::string OfTheStep(const v1::PlanAlternative& next) {
+  const double more = next.pipeline_more_seconds();
+  std::string text =
+      more < 0 ? absl::StrCat("and the step costs ", FormatSeconds(-more))
+               : absl::StrCat("and the step saves ", FormatSeconds(more));
+  if (next.split_estimated()) {
+    absl::StrAppend(&text, "; how that plan's time splits is estimated");
+  }
+  return text;
+}
+
 std::string Sources(const v1::PlanAlternative& next) {
   return absl::StrCat("compute ", FormatChange(next.compute_seconds()),
                       ", communication ",
@@ -58,6 +70,9 @@ void AppendChoice(const v1::PlanChoice& choice, Shown* shown,
   }
   const v1::PlanAlternative& next = choice.next_best();
   absl::StrAppend(text, "          ", Saves(next), "\n");
+  if (choice.stage() > 0) {
+    absl::StrAppend(text, "          ", OfTheStep(next), "\n");
+  }
   const auto [first, added] = shown->try_emplace(
       next.SerializeAsString(), FormatRanges(choice.segments()));
   if (!added) {
@@ -82,9 +97,17 @@ void AppendChoice(const v1::PlanChoice& choice, Shown* shown,
 std::string DescribeExplanation(const v1::PlanExplanation& explanation) {
   std::string text;
   if (explanation.choices().empty()) return text;
-  absl::StrAppend(&text, "what each choice saves (segments, type, choice)\n");
+  absl::StrAppend(
+      &text, "what each choice saves",
+      explanation.choices(0).stage() > 0 ? " of its stage's work" : "",
+      " (segments, type, choice)\n");
   Shown shown;
+  int stage = 0;
   for (const v1::PlanChoice& choice : explanation.choices()) {
+    if (choice.stage() != stage) {
+      stage = choice.stage();
+      absl::StrAppend(&text, " stage ", stage, "\n");
+    }
     AppendChoice(choice, &shown, &text);
   }
   return text;

@@ -23,7 +23,9 @@ v1::PlanRequest StagedRequestOf(const v1::Plan& plan, std::string hlo_module) {
   // One that was asked for was tried alone.
   if (pipeline.tried_size() == 1) stages.set_schedule(pipeline.schedule());
   stages.set_host_bytes_per_second(pipeline.host_bytes_per_second());
-  stages.set_device_bytes_per_second(pipeline.device_bytes_per_second());
+  if (!pipeline.device_as_host()) {
+    stages.set_device_bytes_per_second(pipeline.device_bytes_per_second());
+  }
   return request;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/json.h"
 #include "cli/plan_file.h"
 #include "cli/recall.h"
+#include "cli/stage_choices.h"
 #include "cli/stages_explanation.h"
 #include "cli/store.h"
 #include "coordinator/export/plan_choice.h"
@@ -37,15 +38,19 @@ absl::StatusOr<v1::PlanExplanation> ExplainFrom(const ExplainFlags& flags,
   ASSIGN_OR_RETURN(std::string model,
                    RecallModel(plan, flags.model, store.get()));
   ASSIGN_OR_RETURN(const jobs::DeviceDescription device, DeviceOf(plan));
+  const base::Interrupt interrupt;
+  search::Options options;
+  options.stop = interrupt.token();
+  options.deadline = std::chrono::steady_clock::now() + kLongest;
+  if (plan.has_pipeline()) {
+    return ExplainStageChoices(plan, std::move(model), device, store.get(),
+                               options);
+  }
   ASSIGN_OR_RETURN(
       const service::MeasuredStep step,
       RecallStep(RequestOf(plan, std::move(model)), device, store.get()));
   ASSIGN_OR_RETURN(const exporting::SegmentChoice choice,
                    exporting::ChoiceOf(plan, step.analysis, step.space));
-  const base::Interrupt interrupt;
-  search::Options options;
-  options.stop = interrupt.token();
-  options.deadline = std::chrono::steady_clock::now() + kLongest;
   return service::ExplainChoices(step, choice, options);
 }
 
@@ -69,32 +74,27 @@ absl::StatusOr<std::optional<v1::PlanExplanation>> Explanation(
   return std::nullopt;
 }
 
-// A plan with stages; no store is asked.
-absl::Status ExplainWaits(const Context& context, const v1::Plan& plan) {
-  ASSIGN_OR_RETURN(const StagesExplanation explanation, ExplainStages(plan));
-  if (context.json) {
-    auto json = nlohmann::ordered_json::parse(PlanJson(plan));
-    json["waits"] = ToJson(explanation);
-    *context.out << json.dump(2) << "\n";
-  } else {
-    *context.out << DescribePlan(plan) << DescribeWaits(explanation);
-  }
-  return absl::OkStatus();
+// What the pipeline waits for, which takes no store.
+absl::StatusOr<std::optional<StagesExplanation>> Waits(const v1::Plan& plan) {
+  if (!plan.has_pipeline() || !plan.feasible()) return std::nullopt;
+  return ExplainStages(plan);
 }
 
 absl::Status Explain(const Context& context, const ExplainFlags& flags) {
   ASSIGN_OR_RETURN(const v1::Plan plan, LoadPlan(flags.plan));
-  if (plan.has_pipeline()) return ExplainWaits(context, plan);
+  ASSIGN_OR_RETURN(const std::optional<StagesExplanation> waits, Waits(plan));
   ASSIGN_OR_RETURN(const std::optional<v1::PlanExplanation> explanation,
                    Explanation(context, flags, plan));
   if (!context.json) {
     *context.out << DescribePlan(plan);
+    if (waits.has_value()) *context.out << DescribeWaits(*waits);
     if (explanation.has_value()) {
       *context.out << DescribeExplanation(*explanation);
     }
     return absl::OkStatus();
   }
   auto json = nlohmann::ordered_json::parse(PlanJson(plan));
+  if (waits.has_value()) json["waits"] = ToJson(*waits);
   json["choices"] = nullptr;
   if (explanation.has_value()) {
     json["choices"] = ToJson(*explanation)["choices"];

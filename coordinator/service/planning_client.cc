@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -115,6 +116,27 @@ class GrpcPlanningClient : public PlanningClient {
   const std::unique_ptr<v1::Planning::Stub> stub_;
 };
 
+enum class Reached { kReady, kRefused, kSilent };
+
+// A refusal is known at once; only silence takes the whole time. That is
+// counted in looks, not by a clock: a client that was itself stopped for an
+// hour has not waited for an hour.
+Reached AwaitReady(grpc::Channel& channel, absl::Duration timeout) {
+  constexpr absl::Duration kLook = absl::Milliseconds(100);
+  absl::Duration waited;
+  while (true) {
+    const grpc_connectivity_state state = channel.GetState(true);
+    if (state == GRPC_CHANNEL_READY) return Reached::kReady;
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE) return Reached::kRefused;
+    if (waited >= timeout) return Reached::kSilent;
+    const absl::Duration look = std::min(kLook, timeout - waited);
+    if (!channel.WaitForStateChange(state,
+                                    absl::ToChronoTime(absl::Now() + look))) {
+      waited += look;
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PlanningClient>> PlanningClient::Connect(
@@ -126,18 +148,19 @@ absl::StatusOr<std::unique_ptr<PlanningClient>> PlanningClient::Connect(
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   const std::shared_ptr<grpc::Channel> channel = grpc::CreateCustomChannel(
       address, grpc::InsecureChannelCredentials(), arguments);
-  const auto deadline =
-      std::chrono::system_clock::now() + absl::ToChronoMilliseconds(timeout);
-  grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
-  while (state != GRPC_CHANNEL_READY) {
-    // A refusal is known at once; only silence takes the whole time.
-    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE ||
-        !channel->WaitForStateChange(state, deadline)) {
+  switch (AwaitReady(*channel, timeout)) {
+    case Reached::kReady:
+      break;
+    case Reached::kRefused:
       return absl::UnavailableError(absl::StrCat(
           "no coordinator answers at ", address,
           "; start one with \"meshwright up\" or check the address"));
-    }
-    state = channel->GetState(true);
+    case Reached::kSilent:
+      return absl::UnavailableError(absl::StrCat(
+          "nothing was heard from ", address, " in ",
+          absl::FormatDuration(timeout),
+          "; the coordinator there is stopped or overloaded, or the address is "
+          "another's"));
   }
   return std::make_unique<GrpcPlanningClient>(address, channel);
 }

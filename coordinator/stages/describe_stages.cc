@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/export/plan_choice.h"
-#include "coordinator/export/whole_model.h"
 #include "coordinator/service/measured_cost.h"
 #include "coordinator/service/score.h"
 #include "planner/pipeline/pipeline_problem.h"
@@ -22,15 +21,6 @@ using problem::ToSeconds;
 const service::MeasuredStep& StepOf(const MeasuredMeshes& step,
                                     const ChosenStage& stage) {
   return step.meshes[stage.place.mesh]->step;
-}
-
-// One configuration per segment of the step; those of other stages are any.
-exporting::SegmentChoice WholeChoice(const MeasuredMeshes& step,
-                                     const ChosenStage& stage) {
-  exporting::SegmentChoice choice(step.Segments(), 0);
-  std::copy(stage.run.choice.begin(), stage.run.choice.end(),
-            choice.begin() + stage.place.first);
-  return choice;
 }
 
 class StageWriter {
@@ -248,6 +238,7 @@ void WritePipeline(const MeasuredMeshes& step, const ChosenCuts& chosen,
   out.set_overlap(step.terms.overlap);
   out.set_host_bytes_per_second(step.terms.bandwidths.host);
   out.set_device_bytes_per_second(step.terms.bandwidths.device);
+  out.set_device_as_host(step.terms.device_as_host);
   out.set_step_seconds(ToSeconds(chosen.chosen.step));
   out.set_bubble(figures.bubble);
   out.set_weight_delay(figures.delay.most);
@@ -340,11 +331,24 @@ void WriteNotes(const MeasuredMeshes& step, const ChosenCuts& chosen,
 
 }  // namespace
 
+exporting::SegmentChoice WholeChoice(const MeasuredMeshes& step,
+                                     const ChosenStage& stage) {
+  exporting::SegmentChoice choice(step.Segments(), 0);
+  std::copy(stage.run.choice.begin(), stage.run.choice.end(),
+            choice.begin() + stage.place.first);
+  return choice;
+}
+
+void DescribeStage(const MeasuredMeshes& step, const ChosenStage& stage,
+                   v1::PlanStage& out) {
+  StageWriter(step, stage, out).Write();
+}
+
 void DescribeStages(const MeasuredMeshes& step, const ChosenCuts& chosen,
                     v1::Plan& plan) {
   for (size_t i = 0; i < chosen.stages.size(); ++i) {
     v1::PlanStage& stage = *plan.add_stages();
-    StageWriter(step, chosen.stages[i], stage).Write();
+    DescribeStage(step, chosen.stages[i], stage);
     stage.mutable_predicted()->set_peak_bytes(
         chosen.chosen.figures.peak_bytes[i]);
   }

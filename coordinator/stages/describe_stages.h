@@ -7,11 +7,20 @@
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_DESCRIBE_STAGES_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_DESCRIBE_STAGES_H_
 
+#include "coordinator/export/whole_model.h"
 #include "coordinator/stages/choose_cuts.h"
 #include "coordinator/stages/measured_meshes.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::stages {
+
+// One configuration per segment of the step; those of other stages are any.
+exporting::SegmentChoice WholeChoice(const MeasuredMeshes& step,
+                                     const ChosenStage& stage);
+
+// One of the stages: everything but the peak.
+void DescribeStage(const MeasuredMeshes& step, const ChosenStage& stage,
+                   v1::PlanStage& out);
 
 // Fills everything but the heading.
 void DescribeStages(const MeasuredMeshes& step, const ChosenCuts& chosen,

@@ -87,6 +87,7 @@ absl::StatusOr<StageTerms> ReadTerms(const v1::PlanRequest& request,
                    MicroBatches(asked, terms.own_micro_batches));
   ASSIGN_OR_RETURN(terms.bandwidths,
                    ReadBandwidths(asked, terms.cluster, &terms.notes));
+  terms.device_as_host = asked.device_bytes_per_second() == 0;
   if (!asked.schedule().empty()) {
     ASSIGN_OR_RETURN(terms.schedule, pipeline::ScheduleNamed(asked.schedule()));
   }

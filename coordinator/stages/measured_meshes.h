@@ -33,6 +33,7 @@ namespace meshwright::stages {
 struct StageTerms {
   Cluster cluster;
   Bandwidths bandwidths;
+  bool device_as_host = false;  // the device's was not said
   int micro_batches = 1;
   int own_micro_batches = 1;  // trips of the step's own loop over them
   std::optional<pipeline::Schedule> schedule;

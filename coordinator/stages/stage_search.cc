@@ -10,6 +10,7 @@
 #include "coordinator/service/score.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/uncertainty.h"
+#include "planner/search/alternatives.h"
 #include "planner/search/ties.h"
 
 namespace meshwright::stages {
@@ -173,6 +174,9 @@ const problem::PlanProblem& StageSearch::Problem(const Part& part, int held,
   }
   problem.nodes = part.nodes;
   problem.edges = part.edges;
+  if (limit.has_value()) {
+    limit = std::max<int64_t>(1, *limit - part.foreign_bytes);
+  }
   problem.memory_limit_bytes = limit;
   return problem;
 }
@@ -215,9 +219,6 @@ RunPlan StageSearch::Evaluated(const Part& part,
 
 absl::StatusOr<RunPlan> StageSearch::Solve(const Part& part, int held,
                                            std::optional<int64_t> limit) {
-  if (limit.has_value()) {
-    limit = std::max<int64_t>(1, *limit - part.foreign_bytes);
-  }
   const problem::PlanProblem& problem = Problem(part, held, limit);
   ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(problem));
   ++solved_;
@@ -267,6 +268,61 @@ absl::StatusOr<const RunPlan*> StageSearch::Settle(int first, int end,
     part.limited.clear();
   }
   return Search(part, held);
+}
+
+absl::StatusOr<problem::Choice> StageSearch::NodesOf(
+    const Part& part, const std::vector<int>& configurations) const {
+  problem::Choice choice;
+  auto configuration = configurations.begin();
+  for (const problem::Node& node : part.nodes) {
+    const std::vector<int>& usable = measured_.usable[node.type];
+    std::vector<int>& copies = choice.emplace_back();
+    for (int64_t copy = 0; copy < node.repeat; ++copy, ++configuration) {
+      const auto state =
+          std::find(usable.begin(), usable.end(), *configuration);
+      if (state == usable.end()) {
+        return absl::NotFoundError(
+            absl::StrCat("configuration ", *configuration, " of type ",
+                         node.type, " was not measured"));
+      }
+      copies.push_back(static_cast<int>(state - usable.begin()));
+    }
+  }
+  return choice;
+}
+
+absl::StatusOr<RunPlan> StageSearch::Of(
+    int first, int end, const std::vector<int>& configurations) {
+  const Part& part = PartOf(first, end);
+  ASSIGN_OR_RETURN(const problem::Choice choice, NodesOf(part, configurations));
+  return Evaluated(part, choice);
+}
+
+absl::StatusOr<std::vector<RunAlternative>> StageSearch::Alternatives(
+    int first, int end, int held, const std::vector<int>& configurations,
+    const search::Options& options) {
+  const Part& part = PartOf(first, end);
+  ASSIGN_OR_RETURN(const problem::Choice choice, NodesOf(part, configurations));
+  const problem::PlanProblem& problem = Problem(part, held, limit_);
+  ASSIGN_OR_RETURN(const std::vector<search::Alternative> found,
+                   search::FindAlternatives(problem, choice, options));
+  std::vector<RunAlternative> alternatives;
+  for (const search::Alternative& it : found) {
+    RunAlternative& out = alternatives.emplace_back();
+    out.type = it.type;
+    out.configuration = measured_.usable[it.type][it.config];
+    for (int s = first; s < end; ++s) {
+      if (step_->analysis.type_of_segment[s] == it.type &&
+          configurations[s - first] == out.configuration) {
+        out.segments.push_back(s);
+      }
+    }
+    if (!it.next.has_value()) continue;
+    out.next = Evaluated(part, it.next->choice);
+    out.open = repeats_ * (it.next->time - it.lower_bound);
+    out.spread = {repeats_ * it.spread.below, repeats_ * it.spread.above};
+  }
+  return alternatives;
 }
 
 }  // namespace meshwright::stages

@@ -12,7 +12,8 @@
 // segment, or the least memory that any plan needs.
 // Units: bytes per device; time as measured of the module, updates and, where
 // it is a loop over micro-batches, all of these included.
-// Errors: those of search::Solve.
+// Errors: those of search::Solve; kNotFound for a run of configurations that
+// were not measured.
 // Threads: one.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_STAGE_SEARCH_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_STAGE_SEARCH_H_
@@ -47,6 +48,17 @@ struct RunPlan {
   int64_t persistent_bytes = 0;  // with the largest transient
 };
 
+// What a configuration that a run has saves it (search/alternatives.h).
+struct RunAlternative {
+  int type = 0;
+  int configuration = 0;
+  std::vector<int> segments;    // of the step, which have it
+  std::optional<RunPlan> next;  // empty: without it nothing is allowed and fits
+  // Of a step: how much less than that is proved, and how far off it may be.
+  problem::Picoseconds open{0};
+  problem::Spread spread;
+};
+
 class StageSearch {
  public:
   // `own`: trips of the step's own loop over micro-batches; `micro_batches`: of
@@ -70,6 +82,15 @@ class StageSearch {
   // The same, but of plans that cannot be told apart the one that `plan`
   // takes; what Plan says of such a run from now on, too.
   absl::StatusOr<const RunPlan*> Settle(int first, int end, int held);
+
+  // The run with these configurations.
+  absl::StatusOr<RunPlan> Of(int first, int end,
+                             const std::vector<int>& configurations);
+
+  // What each of them saves; one each, in order of appearance.
+  absl::StatusOr<std::vector<RunAlternative>> Alternatives(
+      int first, int end, int held, const std::vector<int>& configurations,
+      const search::Options& options);
 
   int solved() const { return solved_; }
 
@@ -97,6 +118,9 @@ class StageSearch {
   absl::StatusOr<RunPlan> Solve(const Part& part, int held,
                                 std::optional<int64_t> limit);
   RunPlan Evaluated(const Part& part, const problem::Choice& choice);
+  // kNotFound for one that was not measured.
+  absl::StatusOr<problem::Choice> NodesOf(
+      const Part& part, const std::vector<int>& configurations) const;
 
   const service::MeasuredStep* step_;
   const std::vector<SharedArgument>* shared_;

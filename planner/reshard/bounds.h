@@ -6,15 +6,20 @@
 //   clique     tasks no two of which may overlap, whoever sends: they share a
 //              receiver, or have only one and the same sender (ports of one
 //              link). The heaviest set found; each is a bound.
-//   balance    Eq. 4 solved exactly, which longest-first does not
+//   balance    Eq. 4 solved exactly, which longest-first does not: a link of a
+//              sender for every job, whose speed counts at its receivers too
+//              as do jobs that nothing else of the sender can go beside
+//   packing    the jobs of a port of several links, a link for each
 //   grid       all starts are sums of durations, so makespans are multiples of
 //              their greatest common divisor
 //
-// All hold for unequal speeds with the least duration over a task's senders.
+// All but balance hold for unequal speeds with the least duration over a task's
+// senders.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_BOUNDS_H_
 #define MESHWRIGHT_PLANNER_RESHARD_BOUNDS_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "planner/problem/interrupt.h"
@@ -38,9 +43,23 @@ struct Clique {
 Clique HeaviestClique(const Instance& instance, int64_t nodes,
                       const problem::Interrupt& interrupt);
 
-// No schedule balances the senders better. At least `floor`: it is returned as
-// soon as senders can stay within it, and where `nodes` nodes do not decide.
-Ticks BalanceBound(const Instance& instance, Ticks floor, int64_t nodes,
+// Where the least of something lies that is searched for within `nodes` nodes:
+// `floor` is known, and is the answer where they do not decide; nothing at
+// `ceiling` or above is looked for, and is the answer where nothing is below.
+struct Within {
+  Ticks floor = 0;
+  Ticks ceiling = std::numeric_limits<Ticks>::max();
+  int64_t nodes = 0;
+};
+
+// No choice of senders, and of one link of theirs for every job, keeps links,
+// receivers and cliques occupied for less.
+Ticks BalanceBound(const Instance& instance, const Within& within,
+                   const std::vector<std::vector<int>>& cliques,
+                   const problem::Interrupt& interrupt);
+
+// What goes into a port of several links cannot be shared out better.
+Ticks PackingBound(const Instance& instance, Within within,
                    const problem::Interrupt& interrupt);
 
 // The greatest common divisor of all durations; 1 without jobs.

@@ -141,11 +141,18 @@ class OrderSearch {
   }
 
   void Prove() {
-    Raise(BalanceBound(instance_, found_.lower_bound, 50'000, interrupt_));
+    const auto within = [&] {
+      return Within{found_.lower_bound, found_.makespan, 20'000};
+    };
+    Raise(BalanceBound(instance_, within(), {clique_.jobs}, interrupt_));
     if (Done()) return;
-    const int64_t nodes = interrupt_.deadline.has_value()  ? 1'000'000'000
-                          : instance_.size() <= kMostSmall ? 60'000
-                                                           : 30'000;
+    Raise(PackingBound(instance_, within(), interrupt_));
+    if (Done()) return;
+    // One of several links takes longer.
+    const int64_t nodes = interrupt_.deadline.has_value() ? 1'000'000'000
+                          : instance_.size() > kMostSmall ? 30'000
+                          : one_link_each_                ? 60'000
+                                                          : 45'000;
     Bounded bounded =
         BranchAndBound(instance_, found_.order, found_.lower_bound,
                        {clique_.jobs}, nodes, interrupt_);

@@ -83,7 +83,17 @@ TEST(BoundsTest, NoneIsAboveTheLeast) {
     EXPECT_LE(ReceiverBound(instance), least);
     EXPECT_LE(SenderBound(instance), least);
     EXPECT_LE(HeaviestClique(instance, 1000, {}).ticks, least);
-    EXPECT_LE(BalanceBound(instance, 0, 100000, {}), least);
+    const std::vector<std::vector<int>> cliques = {
+        HeaviestClique(instance, 1000, {}).jobs};
+    EXPECT_LE(BalanceBound(instance, {.nodes = 100000}, cliques, {}), least);
+    EXPECT_LE(PackingBound(instance, {.nodes = 100000}, {}), least);
+    // Whatever is known, none is above it or below the floor.
+    const Within within = {least / 2, least, 1 + static_cast<int64_t>(seed)};
+    for (const Ticks bound : {BalanceBound(instance, within, cliques, {}),
+                              PackingBound(instance, within, {})}) {
+      EXPECT_LE(bound, least);
+      EXPECT_GE(bound, within.floor);
+    }
     EXPECT_EQ(least % Grid(instance), 0);
   }
 }
@@ -113,14 +123,48 @@ TEST(BoundsTest, BalanceIsWhole) {
   }
   Instance instance = MakeInstance(problem);
   EXPECT_EQ(SenderBound(instance), 6);
-  EXPECT_EQ(BalanceBound(instance, 0, 1000, {}), 6);
+  EXPECT_EQ(BalanceBound(instance, {.nodes = 1000}, {}, {}), 6);
   // Longest first puts 3 2 2 on one of them.
   EXPECT_EQ(Makespan(instance, LoadBalance(instance)), 7);
   EXPECT_EQ(SearchOrder(instance, 1, {}).makespan, 6);
   for (UnitTask& task : problem.tasks) task.size_bytes = 4;
   instance = MakeInstance(problem);
   EXPECT_EQ(SenderBound(instance), 10);
-  EXPECT_EQ(BalanceBound(instance, 0, 1000, {}), 12);
+  EXPECT_EQ(BalanceBound(instance, {.nodes = 1000}, {}, {}), 12);
+  // Nor do three of them fit the two links of one receiver in less than two.
+  for (UnitTask& task : problem.tasks) task.receivers = {3};
+  problem.tasks.resize(3);
+  problem.hosts[0].out_links = 3;
+  problem.hosts[3].in_links = 2;
+  instance = MakeInstance(problem);
+  EXPECT_EQ(ReceiverBound(instance), 6);
+  EXPECT_EQ(PackingBound(instance, {.nodes = 1000}, {}), 8);
+  EXPECT_EQ(PackingBound(instance, {.ceiling = 7, .nodes = 1000}, {}), 7);
+  EXPECT_EQ(PackingBound(instance, {.floor = 5, .nodes = 1}, {}), 5);
+}
+
+// A job from a slow sender keeps its receiver longer: 3 is what senders and
+// receivers would take apart from each other.
+TEST(BoundsTest, ASlowSenderCountsAtItsReceiver) {
+  ReshardProblem problem = RandomTasks(1, {.tasks = 4});
+  problem.bandwidth_bytes_per_s = 4;
+  problem.hosts[1].out_bytes_per_s = 2;
+  const struct {
+    int64_t bytes;
+    std::vector<int> senders;
+    int receiver;
+  } tasks[] = {{8, {0}, 4}, {4, {0, 1}, 3}, {4, {0, 1}, 3}, {4, {2}, 3}};
+  for (int i = 0; i < 4; ++i) {
+    problem.tasks[i].size_bytes = tasks[i].bytes;
+    problem.tasks[i].senders = tasks[i].senders;
+    problem.tasks[i].receivers = {tasks[i].receiver};
+  }
+  const Instance instance = MakeInstance(problem);
+  const Ticks apart = ReceiverBound(instance);
+  EXPECT_LE(SenderBound(instance), apart);
+  const Ticks bound = BalanceBound(instance, {.nodes = 1000}, {}, {});
+  EXPECT_EQ(bound, LeastMakespan(problem));
+  EXPECT_EQ(bound * 3, apart * 4);
 }
 
 TEST(PaperSolversTest, AreSchedulesAndNeverBetter) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/reshard/bounds.h"
 #include "planner/reshard/exhaustive.h"
 #include "planner/reshard/random_reshard.h"
 
@@ -98,6 +99,21 @@ TEST(SolveTest, ADeadlineThatIsPastStillGivesASchedule) {
   const auto answer = Solve(problem, options);
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_LE(answer->lower_bound, answer->timing.makespan);
+}
+
+// What only one sender holds is not cut, so that nothing of it is rounded off.
+TEST(SolveTest, ABoundOfPartsIsRoundedWhereThereArePartsAlone) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE(seed);
+    ReshardProblem problem =
+        RandomTasks(seed, {.most_senders = 1, .speeds = true});
+    const Instance instance = MakeInstance(problem);
+    problem.split = true;
+    const auto answer = Solve(problem);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_GE(answer->lower_bound,
+              std::max(ReceiverBound(instance), SenderBound(instance)));
+  }
 }
 
 }  // namespace

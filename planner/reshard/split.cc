@@ -116,22 +116,34 @@ std::vector<Part> ByLevelling(const Instance& whole) {
   return parts;
 }
 
+// By how much the parts of a job, each rounded to the nearest tick, may take
+// less than the whole, which is rounded too.
+Ticks Rounding(const Job& job) {
+  const auto parts =
+      std::min<int64_t>(static_cast<int64_t>(job.choices.size()), job.bytes);
+  return parts < 2 ? 0 : std::min<Ticks>(job.least, (parts + 1) / 2);
+}
+
 }  // namespace
 
 Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
                  const problem::Interrupt& interrupt) {
+  Instance least = whole;
+  if (!Durations(problem).uniform()) {
+    for (Job& job : least.jobs) job.least -= Rounding(job);
+  }
   // A task whose parts may overlap is bounded by ports alone.
-  Instance loads = whole;
+  Instance loads = least;
   std::erase_if(loads.jobs, [&](const Job& job) {
     return job.choices.size() > 1 &&
            std::all_of(
                job.receivers.begin(), job.receivers.end(),
                [&](int receiver) { return whole.in_links[receiver] > 1; });
   });
-  Ticks bound = SenderBound(whole);
+  Ticks bound = SenderBound(least);
   bound = std::max(bound, HeaviestClique(loads, kCliqueNodes, interrupt).ticks);
   std::vector<Ticks> load(whole.ins(), 0);
-  for (const Job& job : whole.jobs) {
+  for (const Job& job : least.jobs) {
     for (const int receiver : job.receivers) load[receiver] += job.least;
     if (job.choices.size() == 1) bound = std::max(bound, job.least);
   }
@@ -139,13 +151,7 @@ Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
     const int links = whole.in_links[in];
     bound = std::max(bound, (load[in] + links - 1) / links);
   }
-  if (Durations(problem).uniform()) return bound;
-  // Every part is rounded to a tick.
-  Ticks parts = 0;
-  for (const Job& job : whole.jobs) {
-    parts += static_cast<Ticks>(job.choices.size());
-  }
-  return std::max<Ticks>(0, bound - parts);
+  return bound;
 }
 
 std::vector<Part> SplitParts(const ReshardProblem& problem,

@@ -1,6 +1,6 @@
 // The resharding scheduler on the paper's cases and on random problems.
 //
-//   build/release/bin/reshard_bench
+//   build/release/bin/reshard_bench [FIRST_SEED]
 //
 // Per family: how many answers are proven optimal, the worst gap to the lower
 // bound, the median and the worst time of a whole Solve, and the same of the
@@ -8,6 +8,7 @@
 // Times are of the process, not of the wall, so other programs disturb little.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@
 
 namespace meshwright::reshard {
 namespace {
+
+int first_seed = 0;
 
 struct Family {
   int count = 0;
@@ -65,7 +68,7 @@ void Random(const std::string& name, int count, const Kind& kind,
             bool compare = true) {
   Family family;
   for (int seed = 0; seed < count; ++seed) {
-    Add(RandomTasks(seed, kind), compare, family);
+    Add(RandomTasks(first_seed + seed, kind), compare, family);
   }
   Print(name, std::move(family));
 }
@@ -95,26 +98,33 @@ void Table2() {
   }
 }
 
+// 2 to 8 hosts a side, 1 to 4 receivers.
+void Small(const std::string& name, Kind kind, bool split = false) {
+  Family family;
+  for (const int hosts : {2, 3, 4, 6, 8}) {
+    for (const int receivers : {1, 2, 4}) {
+      for (int seed = 0; seed < 20; ++seed) {
+        kind.sender_hosts = kind.receiver_hosts = hosts;
+        kind.most_receivers = receivers;
+        kind.most_bytes = 1 << 20;
+        ReshardProblem problem = RandomTasks(first_seed + seed, kind);
+        problem.split = split;
+        Add(problem, !split, family);
+      }
+    }
+  }
+  Print(std::to_string(kind.tasks) + " " + name, std::move(family));
+}
+
 void Run() {
   std::printf("%-28s %11s %10s %9s %12s %10s %4s\n", "problems", "proven",
               "worst gap", "median", "worst", "ensemble", "beat");
   Table2();
-  for (const int tasks : {8, 12, 16, 20}) {
-    Family family;
-    for (const int hosts : {2, 3, 4, 6, 8}) {
-      for (const int receivers : {1, 2, 4}) {
-        for (int seed = 0; seed < 20; ++seed) {
-          Add(RandomTasks(seed, {.tasks = tasks,
-                                 .sender_hosts = hosts,
-                                 .receiver_hosts = hosts,
-                                 .most_senders = 3,
-                                 .most_receivers = receivers,
-                                 .most_bytes = 1 << 20}),
-              true, family);
-        }
-      }
-    }
-    Print(std::to_string(tasks) + " tasks", std::move(family));
+  for (const int tasks : {8, 12, 16, 20}) Small("tasks", {.tasks = tasks});
+  for (const int tasks : {12, 16, 20}) {
+    Small("tasks, speeds", {.tasks = tasks, .speeds = true});
+    Small("tasks, links", {.tasks = tasks, .links = true});
+    Small("tasks, split", {.tasks = tasks}, true);
   }
   for (const int hosts : {16, 32}) {
     for (const int receivers : {1, 2, 3}) {
@@ -153,4 +163,7 @@ void Run() {
 }  // namespace
 }  // namespace meshwright::reshard
 
-int main() { meshwright::reshard::Run(); }
+int main(int argc, char** argv) {
+  if (argc > 1) meshwright::reshard::first_seed = std::atoi(argv[1]);
+  meshwright::reshard::Run();
+}

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <map>
 #include <memory>
@@ -273,6 +276,30 @@ TEST_F(DaemonsTest, ADrainingCoordinatorTakesNoPlans) {
   ASSERT_TRUE(client.ok());
   EXPECT_EQ((*client)->MakePlan({}, nullptr, {}).status().code(),
             absl::StatusCode::kUnavailable);
+}
+
+// A refusal is known at once; a port that is open may be a coordinator's that
+// is stopped or has much to do.
+TEST_F(DaemonsTest, SilenceIsNotARefusal) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(listener, any, length), 0);
+  ASSERT_EQ(getsockname(listener, any, &length), 0);
+  const std::string name = absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
+  const auto refused = PlanningClient::Connect(name, absl::Minutes(10));
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(refused.status().message()),
+              HasSubstr("no coordinator answers at 127.0.0.1:"));
+  ASSERT_EQ(listen(listener, 1), 0);
+  const auto silent = PlanningClient::Connect(name, absl::Milliseconds(250));
+  close(listener);
+  EXPECT_EQ(silent.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(silent.status().message()),
+              HasSubstr("in 250ms; the coordinator there is stopped"));
 }
 
 TEST_F(DaemonsTest, AComparisonRunsOnOneWorkerAndIsListed) {
