@@ -27,10 +27,11 @@ function(meshwright_binary name)
                                         ${ARG_DEPS})
 endfunction()
 
-# TIMEOUT is in seconds; COST, about what the test takes, lets ctest begin with
-# the longest. A test's working directory is the source tree, so that
-# tests/testdata/... is found by its name in the tree. QUICK_COMPILES is for what
-# looks at results and not at times: XLA's passes are all there, LLVM's are not.
+# TIMEOUT is in seconds, ten times as many with a sanitizer; COST, about what the
+# test takes, lets ctest begin with the longest. A test's working directory is
+# the source tree, so that tests/testdata/... is found by its name in the tree.
+# QUICK_COMPILES is for what looks at results and not at times: XLA's passes are
+# all there, LLVM's are not.
 function(meshwright_test name)
   cmake_parse_arguments(ARG "QUICK_COMPILES" "TIMEOUT;COST" "SRCS;DEPS" ${ARGN})
   if(NOT ARG_COST)
@@ -38,6 +39,9 @@ function(meshwright_test name)
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
+  endif()
+  if(MESHWRIGHT_SANITIZE)
+    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 10")
   endif()
   set(environment "MESHWRIGHT_BUILD_DIR=${CMAKE_BINARY_DIR}"
                   "MESHWRIGHT_CPU_PLUGIN=${MESHWRIGHT_CPU_PLUGIN}")
@@ -48,6 +52,9 @@ function(meshwright_test name)
   target_link_libraries(
     ${name} PRIVATE meshwright_options meshwright_warnings ${ARG_DEPS}
                     GTest::gmock GTest::gtest GTest::gtest_main)
+  if(MESHWRIGHT_SANITIZE STREQUAL "thread")
+    target_link_libraries(${name} PRIVATE base_tsan_mutex)
+  endif()
   add_test(NAME ${name} COMMAND ${name}
            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(

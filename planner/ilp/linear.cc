@@ -13,6 +13,8 @@ namespace {
 
 constexpr int kCostBits = 17;
 constexpr int kDigitBits = 12;
+constexpr int64_t kBase = int64_t{1} << kDigitBits;
+constexpr int kCoarseBits = 20;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // By how many bits figures up to `largest` are too large.
@@ -121,7 +123,29 @@ class Builder {
     if (!budget.transients.empty()) {
       most += AddTransients(budget.transients, weights, limit);
     }
-    if (most > limit) AddDigits(weights, limit);
+    if (most <= limit) return;
+    AddDigits(weights, limit);
+    AddCoarse(weights, limit);
+  }
+
+  // What the digits say together but for what is less than a unit: one row with
+  // no column but those that are chosen, of which a solver makes cuts.
+  void AddCoarse(const std::vector<Weight>& weights, int64_t limit) {
+    int64_t largest = 0;
+    for (const Weight& weight : weights) {
+      largest = std::max(largest, weight.weight);
+    }
+    const int shift =
+        std::bit_width(static_cast<uint64_t>(largest)) - kCoarseBits;
+    if (largest <= kBase || shift <= 0) return;
+    Linear::Row row{.lower = -kInfinity,
+                    .upper = static_cast<double>(limit >> shift) + 0.5};
+    for (const Weight& weight : weights) {
+      const int64_t units = weight.weight >> shift;
+      if (units == 0) continue;
+      row.entries.push_back({weight.column, static_cast<double>(units)});
+    }
+    made_.rows.push_back(std::move(row));
   }
 
   // Returns how much more than the least transient the largest may be.
@@ -174,7 +198,6 @@ class Builder {
   }
 
   void AddDigits(std::vector<Weight> weights, int64_t limit) {
-    constexpr int64_t kBase = int64_t{1} << kDigitBits;
     int carry = -1;
     while (true) {
       int64_t largest = 0;

@@ -12,10 +12,12 @@
 // with an integer column that carries what a row has too much to the next:
 //   sum of lowest digits - 2^12 carry <= lowest digit of the limit
 //   sum of next digits + carry - ...  <= next digit of the limit
-// which holds in integers if and only if the budget does.
-// The objective is divided by a power of two, so that no coefficient passes
-// 2^17: a tolerance then means less than a unit of cost below some 2^45.
-// In → Out: a reduced problem whose groups all have options → a program.
+// which holds in integers if and only if the budget does. One more row says the
+// same in a unit so large that 20 bits suffice, rounded in favour of the
+// choice: without carries, it is what a solver's cuts are made of. The
+// objective is divided by a power of two, so that no coefficient passes 2^17: a
+// tolerance then means less than a unit of cost below some 2^45. In → Out: a
+// reduced problem whose groups all have options → a program.
 #ifndef MESHWRIGHT_PLANNER_ILP_LINEAR_H_
 #define MESHWRIGHT_PLANNER_ILP_LINEAR_H_
 

@@ -111,25 +111,36 @@ class Solving {
       const Pair& pair = problem_.pairs[p];
       pairs_of[std::max(pair.a, pair.b)].push_back(static_cast<int>(p));
     }
-    for (const bool by_weight : {false, true}) {
-      if (by_weight && problem_.budgets.empty()) return;
-      if (solution_.choice.has_value() && is_late_()) return;
-      std::vector<int> choice;
-      for (int g = 0; g < problem_.groups(); ++g) {
-        // With the groups before it alone; by weight and late, not even that.
-        std::vector<int64_t> costs = problem_.costs[g];
-        if (!by_weight || !is_late_()) AddPairs(g, pairs_of[g], choice, costs);
-        const auto rank = [&](int option) {
-          return std::pair(by_weight ? WeightOf(g, option) : 0, costs[option]);
-        };
-        int best = 0;
-        for (int option = 1; option < problem_.options(g); ++option) {
-          if (rank(option) < rank(best)) best = option;
+    // Late, groups are taken for themselves; with pairs again only where that
+    // gives nothing.
+    for (const bool to_the_end : {false, true}) {
+      for (const bool by_weight : {false, true}) {
+        if (by_weight && problem_.budgets.empty()) break;
+        if (solution_.choice.has_value() && is_late_()) return;
+        if (to_the_end && (solution_.choice.has_value() || !is_late_())) return;
+        std::vector<int> choice;
+        for (int g = 0; g < problem_.groups(); ++g) {
+          std::vector<int64_t> costs = problem_.costs[g];
+          if (to_the_end || !is_late_()) {
+            AddPairs(g, pairs_of[g], choice, costs);
+          }
+          choice.push_back(BestOption(g, costs, by_weight));
         }
-        choice.push_back(best);
+        Offer(std::move(choice));
       }
-      Offer(std::move(choice));
     }
+  }
+
+  int BestOption(int g, const std::vector<int64_t>& costs,
+                 bool by_weight) const {
+    const auto rank = [&](int option) {
+      return std::pair(by_weight ? WeightOf(g, option) : 0, costs[option]);
+    };
+    int best = 0;
+    for (int option = 1; option < problem_.options(g); ++option) {
+      if (rank(option) < rank(best)) best = option;
+    }
+    return best;
   }
 
   // The shares of the budgets that it takes.

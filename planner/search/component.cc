@@ -7,6 +7,7 @@
 
 #include "planner/search/buckets.h"
 #include "planner/search/by_ilp.h"
+#include "planner/search/greedy.h"
 #include "planner/search/improve.h"
 #include "planner/search/inner_copies.h"
 #include "planner/search/labels.h"
@@ -23,41 +24,26 @@ constexpr int64_t kFirstWidth = 32;
 constexpr int64_t kWider = 8;
 constexpr int64_t kLabelEntries = 1 << 18;  // of tables that guide labels
 
-// Every variable and every join at its least.
-Cost LeastSum(const Model& model) {
-  Cost sum = model.base;
-  for (size_t v = 0; v < model.variables.size(); ++v) {
-    const std::vector<Cost>& time = model.domain(v).time;
-    sum = Clamp(sum + *std::min_element(time.begin(), time.end()));
-  }
-  std::vector<Cost> least;
-  for (const Matrix& matrix : model.matrices) {
-    least.push_back(
-        *std::min_element(matrix.entries.begin(), matrix.entries.end()));
-  }
-  for (const Model::Join& join : model.joins) {
-    sum = Clamp(sum + least[join.matrix]);
-  }
-  return sum;
-}
-
 class ComponentSearch {
  public:
-  ComponentSearch(const Graph& graph, Model model, RunCopies& copies,
-                  const Effort& effort, const Until& until)
+  ComponentSearch(const Graph& graph, RunCopies& copies, const Effort& effort,
+                  const Until& until)
       : graph_(graph),
         until_([this, &until] { return result_.cost < kNever && until(); },
                until.deadline),
-        model_(std::move(model)),
         copies_(copies),
         effort_(effort) {}
 
-  ComponentResult Run() {
-    if (!model_.IsPossible()) return {kNever, kNever};
-    OfferGreedy();
-    Raise(LeastSum(model_));
+  ComponentResult Run(const Component& component, const Costs& costs,
+                      RunMatrices& matrices) {
+    GreedyPlan greedy = Greedy(graph_, component, costs, matrices);
+    result_.cost = greedy.cost;
+    configs_ = std::move(greedy.configs);
+    Raise(LeastSum(graph_, component, costs));
     if (IsOver()) return result_;
-    model_ = Reduce(std::move(model_), false, until_);
+    model_ = Reduce(ComponentModel(graph_, component.variables, component.joins,
+                                   costs, matrices),
+                    false, until_);
     if (!model_.IsPossible()) return {kNever, kNever};
     order_ = ChooseOrder(model_, until_);
     if (order_.steps <= effort_.easy_steps && Eliminated()) return result_;
@@ -79,28 +65,6 @@ class ComponentSearch {
   // Nothing more to find, or to be spent.
   bool IsOver() const {
     return result_.bound >= kNever || is_spent_ || until_();
-  }
-
-  // A plan at once, unless forbidden pairs stand in its way: variable by
-  // variable what costs least beside those before.
-  void OfferGreedy() {
-    std::vector<int> places(model_.variables.size(), 0);
-    const auto joins_of = JoinsOf(model_);
-    for (int v = 0; v < static_cast<int>(places.size()); ++v) {
-      std::vector<Cost> costs = model_.domain(v).time;
-      for (const int j : joins_of[v]) {
-        const Model::Join& join = model_.joins[j];
-        const bool is_row = join.a == v;
-        const int other = is_row ? join.b : join.a;
-        if (other > v) continue;
-        const Link link{&model_.matrices[join.matrix], !is_row};
-        for (size_t c = 0; c < costs.size(); ++c) {
-          costs[c] = Clamp(costs[c] + link.at(c, places[other]));
-        }
-      }
-      places[v] = std::min_element(costs.begin(), costs.end()) - costs.begin();
-    }
-    Offer(places);
   }
 
   // The answer, where tables are small enough; of a plan that is proved
@@ -215,11 +179,9 @@ ComponentResult SolveComponent(const Graph& graph, const Component& component,
                                const Effort& effort, const Until& until,
                                std::vector<int>& slots) {
   RunCopies copies(graph, costs, powers);
-  ComponentSearch search(graph,
-                         ComponentModel(graph, component.variables,
-                                        component.joins, costs, powers),
-                         copies, effort, until);
-  const ComponentResult result = search.Run();
+  RunMatrices matrices(graph, costs, powers);
+  ComponentSearch search(graph, copies, effort, until);
+  const ComponentResult result = search.Run(component, costs, matrices);
   if (result.cost >= kNever) return result;
   for (size_t i = 0; i < component.variables.size(); ++i) {
     slots[graph.variables[component.variables[i]].slot] = search.configs()[i];

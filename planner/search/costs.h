@@ -72,15 +72,35 @@ inline Cost PriceOf(int64_t price, int64_t bytes) {
 // where either is not positive.
 int64_t PriceBetween(Cost time, int64_t bytes);
 
-// Many and large, and mostly left as they are: shared, not copied.
-using Matrices = std::shared_ptr<const std::vector<Matrix>>;
+// What the entries of a matrix lie between.
+struct Extent {
+  Cost least = kNever;
+  Cost most = 0;  // of those below kNever
+  bool has_never = false;
+};
+
+Extent ExtentOf(const Matrix& matrix);
+
+// Each with its extent, as reading them all again takes long where they are
+// many.
+struct MatrixSet {
+  std::vector<Matrix> all;
+  std::vector<Extent> extents;
+
+  // Its number.
+  int Add(Matrix matrix);
+};
+
+// Large, and mostly left as they are: shared, not copied.
+using Matrices = std::shared_ptr<const MatrixSet>;
 
 // What a search minimises: a vector per unary kind and the matrices.
 struct Costs {
   std::vector<std::vector<Cost>> unaries;
   Matrices matrices;
 
-  const Matrix& matrix(int number) const { return (*matrices)[number]; }
+  const Matrix& matrix(int number) const { return matrices->all[number]; }
+  const Extent& extent(int number) const { return matrices->extents[number]; }
 };
 
 }  // namespace meshwright::search

@@ -25,7 +25,7 @@ class Builder {
       for (const auto& entry : table.entries) {
         matrix.entries.push_back(entry ? entry->count() : kNever);
       }
-      matrices_.push_back(std::move(matrix));
+      matrices_.Add(std::move(matrix));
     }
     for (const problem::SelfEdge& edge : problem.self_edges) {
       self_[edge.type] = edge.table;
@@ -40,8 +40,7 @@ class Builder {
     }
     graph_.first_slot.push_back(slot);
     AddEdges();
-    graph_.matrices =
-        std::make_shared<const std::vector<Matrix>>(std::move(matrices_));
+    graph_.matrices = std::make_shared<const MatrixSet>(std::move(matrices_));
     return std::move(graph_);
   }
 
@@ -92,8 +91,8 @@ class Builder {
       Cost time = SaturatingMultiply(copies, config.time.count());
       if (copies > 1 && self_[type] != kNone) {
         time = SaturatingAdd(
-            time,
-            SaturatingMultiply(copies - 1, matrices_[self_[type]].at(c, c)));
+            time, SaturatingMultiply(copies - 1,
+                                     matrices_.all[self_[type]].at(c, c)));
       }
       if (!allowed.empty() &&
           !std::binary_search(allowed.begin(), allowed.end(), c)) {
@@ -113,8 +112,7 @@ class Builder {
     const int size = problem_.types[type].configs.size();
     const auto [entry, is_new] = zero_.try_emplace(size, 0);
     if (is_new) {
-      entry->second = matrices_.size();
-      matrices_.push_back(
+      entry->second = matrices_.Add(
           {size, size, std::vector<Cost>(static_cast<size_t>(size) * size)});
     }
     return entry->second;
@@ -133,15 +131,14 @@ class Builder {
 
   int SumOf(const std::vector<int>& tables) {
     if (tables.size() == 1) return tables.front();
-    Matrix sum = matrices_[tables.front()];
+    Matrix sum = matrices_.all[tables.front()];
     for (size_t i = 1; i < tables.size(); ++i) {
-      const Matrix& other = matrices_[tables[i]];
+      const Matrix& other = matrices_.all[tables[i]];
       for (size_t e = 0; e < sum.entries.size(); ++e) {
         sum.entries[e] = Clamp(sum.entries[e] + other.entries[e]);
       }
     }
-    matrices_.push_back(std::move(sum));
-    return static_cast<int>(matrices_.size()) - 1;
+    return matrices_.Add(std::move(sum));
   }
 
   const PlanProblem& problem_;
@@ -150,7 +147,7 @@ class Builder {
   std::vector<int> last_;
   std::map<std::tuple<int, int64_t, std::vector<int>>, int> known_;
   std::map<int, int> zero_;
-  std::vector<Matrix> matrices_;
+  MatrixSet matrices_;
   Graph graph_;
 };
 

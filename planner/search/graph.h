@@ -49,7 +49,7 @@ struct Graph {
   std::vector<int> node_unary;
   std::vector<int64_t> first_slot;  // per node, and the number of slots
 
-  const Matrix& matrix(int number) const { return (*matrices)[number]; }
+  const Matrix& matrix(int number) const { return matrices->all[number]; }
 };
 
 // `problem` is valid. Parallel edges are added up into one join.

@@ -35,9 +35,7 @@ class Frugal {
           graph.first_slot[n + 1] - graph.first_slot[n];
     }
     for (const Join& join : graph.joins) {
-      for (const Cost entry : graph.matrix(join.matrix).entries) {
-        is_alone_ = is_alone_ && entry < kNever;
-      }
+      is_alone_ = is_alone_ && !graph.matrices->extents[join.matrix].has_never;
     }
   }
 
@@ -141,12 +139,15 @@ Costs ByteCosts(const Graph& graph, int64_t most_transient) {
       costs.unaries[u][c] = allowed ? Clamp(kind.bytes[c]) : kNever;
     }
   }
-  std::vector<Matrix> matrices = *costs.matrices;
-  for (Matrix& matrix : matrices) {
+  MatrixSet matrices = *costs.matrices;
+  for (Matrix& matrix : matrices.all) {
     for (Cost& entry : matrix.entries) entry = entry < kNever ? 0 : kNever;
   }
-  costs.matrices =
-      std::make_shared<const std::vector<Matrix>>(std::move(matrices));
+  for (Extent& extent : matrices.extents) {
+    extent.least = extent.least < kNever ? 0 : kNever;
+    extent.most = 0;
+  }
+  costs.matrices = std::make_shared<const MatrixSet>(std::move(matrices));
   return costs;
 }
 

@@ -64,24 +64,6 @@ class Builder {
   std::map<std::tuple<std::pair<int, int64_t>, int, int>, int> matrices_;
 };
 
-// The least cost from the first to the last copy of a run, without the costs
-// of those two.
-Matrix RunMatrix(const Join& join, int unary, const Costs& costs,
-                 PowersCache& powers) {
-  const std::vector<Cost>& copy = costs.unaries[unary];
-  const Matrix& inner = costs.matrix(join.matrix);
-  Matrix walks =
-      powers.Of(unary, copy, join.matrix, Link{&inner}).Walks(join.between + 1);
-  for (int row = 0; row < walks.rows; ++row) {
-    for (int column = 0; column < walks.columns; ++column) {
-      Cost& cost =
-          walks.entries[static_cast<size_t>(row) * walks.columns + column];
-      cost = cost >= kNever || copy[row] >= kNever ? kNever : cost - copy[row];
-    }
-  }
-  return walks;
-}
-
 }  // namespace
 
 bool Model::IsPossible() const {
@@ -129,27 +111,19 @@ std::vector<int> PlacesOf(const Model& model, const std::vector<int>& configs) {
 
 Model ComponentModel(const Graph& graph, const std::vector<int>& variables,
                      const std::vector<int>& joins, const Costs& costs,
-                     PowersCache& powers) {
+                     RunMatrices& matrices) {
   Builder builder(graph, costs, false);
   std::map<int, int> made;  // variable of the graph → of the model
   for (const int v : variables) {
     made[v] =
         builder.AddVariable(graph.variables[v].unary, graph.variables[v].slot);
   }
-  std::map<std::tuple<int, int, int64_t>, Matrix> runs;
   for (const int j : joins) {
     const Join& join = graph.joins[j];
     const int a = made[join.from];
     const int b = made[join.to];
-    if (join.between == 0) {
-      builder.AddJoin(a, b, {join.matrix, 0}, costs.matrix(join.matrix));
-      continue;
-    }
-    const int unary = graph.variables[join.from].unary;
-    const auto [entry, is_new] =
-        runs.try_emplace({join.matrix, unary, join.between});
-    if (is_new) entry->second = RunMatrix(join, unary, costs, powers);
-    builder.AddJoin(a, b, {join.matrix, join.between}, entry->second);
+    builder.AddJoin(a, b, {join.matrix, join.between}, matrices.Of(join));
+    if (join.between == 0) continue;
     builder.model().joins.back().is_run = true;
     builder.model().hidden.push_back({a, b, j});
   }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "planner/search/graph.h"
-#include "planner/search/run.h"
+#include "planner/search/run_matrices.h"
 
 namespace meshwright::search {
 
@@ -69,7 +69,7 @@ std::vector<int> PlacesOf(const Model& model, const std::vector<int>& configs);
 // `costs` is what is to be minimised; memory is left out.
 Model ComponentModel(const Graph& graph, const std::vector<int>& variables,
                      const std::vector<int>& joins, const Costs& costs,
-                     PowersCache& powers);
+                     RunMatrices& matrices);
 
 // Every slot of the graph; variable s is slot s.
 Model LaidOutModel(const Graph& graph);

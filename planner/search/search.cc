@@ -29,17 +29,14 @@ __int128 DearestTime(const Graph& graph) {
     }
     return most;
   };
-  std::vector<Cost> matrices;
-  for (const Matrix& matrix : *graph.matrices) {
-    matrices.push_back(largest(matrix.entries));
-  }
   __int128 sum = 0;
   for (size_t n = 0; n < graph.node_unary.size(); ++n) {
     const __int128 copies = graph.first_slot[n + 1] - graph.first_slot[n];
     sum += copies * largest(graph.unaries[graph.node_unary[n]].time);
   }
   for (const Join& join : graph.joins) {
-    sum += static_cast<__int128>(join.between + 1) * matrices[join.matrix];
+    sum += static_cast<__int128>(join.between + 1) *
+           graph.matrices->extents[join.matrix].most;
   }
   return sum;
 }

@@ -16,35 +16,44 @@ constexpr int kMostSettled = 2;
 class Cut {
  public:
   explicit Cut(const Graph& graph)
-      : graph_(graph), is_settled_(graph.variables.size(), false) {}
+      : graph_(graph),
+        is_settled_(graph.variables.size(), false),
+        joins_(graph.variables.size()),
+        root_(graph.variables.size()) {}
 
   void Settle(int v, bool settled) { is_settled_[v] = settled; }
 
-  int64_t Excess(const Component& component) const {
-    std::map<int, int> joins;
-    std::map<int, int> root;
-    const auto find = [&](int v) {
-      while (root.try_emplace(v, v).first->second != v) v = root[v];
-      return v;
-    };
+  int64_t Excess(const Component& component) {
+    for (const int v : component.variables) {
+      joins_[v] = 0;
+      root_[v] = v;
+    }
     int64_t excess = 0;
     for (const int j : component.joins) {
       const Join& join = graph_.joins[j];
       if (is_settled_[join.from] || is_settled_[join.to]) continue;
       for (const int v : {join.from, join.to}) {
-        if (++joins[v] > 2) ++excess;
+        if (++joins_[v] > 2) ++excess;
       }
-      const int from = find(join.from);
-      const int to = find(join.to);
+      const int from = RootOf(join.from);
+      const int to = RootOf(join.to);
       if (from == to) ++excess;
-      root[from] = to;
+      root_[from] = to;
     }
     return excess;
   }
 
  private:
+  int RootOf(int v) {
+    while (root_[v] != v) v = root_[v] = root_[root_[v]];
+    return v;
+  }
+
   const Graph& graph_;
   std::vector<bool> is_settled_;
+  // Of the component looked at, by variable.
+  std::vector<int> joins_;
+  std::vector<int> root_;
 };
 
 // Those of most joins, then of fewest configurations; of no run.

@@ -4,12 +4,7 @@
 //
 // Every program of a step is priced on made-up machines (fake_measurer.h). For
 // memory limits on the way from the least any plan needs to what the fastest
-// needs, three plans, scored by one evaluator:
-//   sharding    no segment recomputes
-//   two-stage   papers/map_colossal_auto.txt 5.3: the fastest sharding within
-//               limit * 1.5^n, n = 0..9, then which of its segments recompute,
-//               chosen exactly; the best of all n
-//   joint       both at once
+// needs, the three plans of two_stages.h.
 // Prints the seconds of two-stage and sharding over joint's; "-": none fits.
 //
 //   build/release/bin/joint_bench --groups [--head MIB] [--machines N] FILE...
@@ -25,25 +20,19 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "base/file.h"
-#include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "coordinator/service/worth_grouping.h"
-#include "planner/problem/evaluate.h"
 #include "planner/search/search.h"
-#include "profiledb/store/fake_profile_store.h"
+#include "tests/integration/two_stages.h"
 
 namespace meshwright {
 namespace {
-
-constexpr double kExpansion = 1.5;
-constexpr int kBudgets = 10;
 
 template <typename T>
 T Must(absl::StatusOr<T> value) {
@@ -54,96 +43,14 @@ T Must(absl::StatusOr<T> value) {
 
 service::MeasuredStep Measure(const std::string& file, uint64_t machine,
                               const std::vector<std::string>& grouped = {}) {
-  v1::PlanRequest request;
-  request.set_hlo_module(Must(base::ReadFile(file)));
-  for (int64_t size : {1, 2}) request.mutable_mesh()->add_shape(size);
-  request.set_full_space(true);
-  request.mutable_strategies()->add_open("recompute");
-  request.mutable_strategies()->mutable_grouped()->Assign(grouped.begin(),
-                                                          grouped.end());
-  store::FakeProfileStore store;
-  service::FakeMeasurer measurer;
-  measurer.machine = machine;
-  return Must(service::MeasureStep(request, {&store, &measurer},
-                                   [](const v1::PlanProgress&) {}));
+  return Must(MeasureMadeUp(Must(base::ReadFile(file)), machine, grouped));
 }
 
-// A step with the configurations of its problem that recompute.
-class Comparison {
- public:
-  explicit Comparison(const service::MeasuredStep& step)
-      : problem_(step.measured.problem) {
-    for (size_t t = 0; t < step.space.types.size(); ++t) {
-      std::map<std::pair<int, segmenter::SegmentSwitch>, std::vector<int>> like;
-      const auto& usable = step.measured.usable[t];
-      for (size_t c = 0; c < usable.size(); ++c) {
-        const space::Configuration& it =
-            step.space.types[t].configurations[usable[c]];
-        if (!it.recompute) plain_[t].push_back(static_cast<int>(c));
-        like[{it.splits, it.segment_switch}].push_back(static_cast<int>(c));
-      }
-      for (const auto& [splits, configs] : like) {
-        for (int c : configs) alike_[{static_cast<int>(t), c}] = configs;
-      }
-    }
-    sharding_ = problem_;
-    for (size_t n = 0; n < problem_.nodes.size(); ++n) {
-      sharding_.fixed[static_cast<int>(n)] = plain_[problem_.nodes[n].type];
-    }
-  }
-
-  std::optional<double> Joint(int64_t limit) const {
-    return Seconds(Solve(problem_, limit));
-  }
-  std::optional<double> Sharding(int64_t limit) const {
-    return Seconds(Solve(sharding_, limit));
-  }
-  std::optional<double> TwoStage(int64_t limit) const {
-    std::optional<double> best;
-    double budget = static_cast<double>(limit);
-    for (int n = 0; n < kBudgets; ++n, budget *= kExpansion) {
-      const auto first = Solve(sharding_, static_cast<int64_t>(budget));
-      if (!first.plan.has_value()) continue;
-      problem::PlanProblem second = problem_;
-      for (size_t node = 0; node < problem_.nodes.size(); ++node) {
-        std::set<int> allowed;
-        for (int config : first.plan->choice[node]) {
-          const auto& both = alike_.at({problem_.nodes[node].type, config});
-          allowed.insert(both.begin(), both.end());
-        }
-        second.fixed[static_cast<int>(node)] = {allowed.begin(), allowed.end()};
-      }
-      const auto seconds = Seconds(Solve(second, limit));
-      if (seconds.has_value() && (!best.has_value() || *seconds < *best)) {
-        best = seconds;
-      }
-    }
-    return best;
-  }
-  int64_t Least() const {
-    return Solve(problem_, 1).least_memory_bytes.value_or(1);
-  }
-  int64_t Most() const {
-    const search::Answer free = Must(search::Solve(problem_));
-    return Must(problem::Evaluate(problem_, free.plan->choice)).peak_bytes;
-  }
-
- private:
-  static search::Answer Solve(problem::PlanProblem problem, int64_t limit) {
-    problem.memory_limit_bytes = limit;
-    return Must(search::Solve(problem));
-  }
-  std::optional<double> Seconds(const search::Answer& answer) const {
-    if (!answer.plan.has_value()) return std::nullopt;
-    return problem::ToSeconds(
-        Must(problem::Evaluate(problem_, answer.plan->choice)).time);
-  }
-
-  problem::PlanProblem problem_;
-  problem::PlanProblem sharding_;
-  std::map<size_t, std::vector<int>> plain_;  // by type
-  std::map<std::pair<int, int>, std::vector<int>> alike_;
-};
+std::optional<double> Seconds(const TwoStages::Score& score) {
+  const auto it = Must(score);
+  if (!it.has_value()) return std::nullopt;
+  return problem::ToSeconds(it->time);
+}
 
 void PrintRatio(std::optional<double> seconds, std::optional<double> joint) {
   if (!seconds.has_value() || !joint.has_value()) {
@@ -155,15 +62,15 @@ void PrintRatio(std::optional<double> seconds, std::optional<double> joint) {
 
 void Run(const std::string& file, int machines) {
   for (int machine = 1; machine <= machines; ++machine) {
-    const Comparison it(Measure(file, machine));
-    const int64_t least = it.Least();
-    const int64_t most = it.Most();
+    const TwoStages it(Measure(file, machine));
+    const int64_t least = Must(it.LeastBytes());
+    const int64_t most = Must(it.FastestBytes());
     for (int percent : {5, 25, 50, 75}) {
       const int64_t limit = least + (most - least) / 100 * percent;
-      const auto joint = it.Joint(limit);
+      const auto joint = Seconds(it.Joint(limit));
       std::printf("%-40s %7d %5d %%", file.c_str(), machine, percent);
-      PrintRatio(it.TwoStage(limit), joint);
-      PrintRatio(it.Sharding(limit), joint);
+      PrintRatio(Seconds(it.TwoStage(limit)), joint);
+      PrintRatio(Seconds(it.Sharding(limit)), joint);
       std::printf(" %9.3f\n", joint.value_or(0) * 1e3);
     }
   }
