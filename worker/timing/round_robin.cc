@@ -22,8 +22,7 @@ std::optional<Turn> RoundRobin::Next() {
     }
     current_.program = order_[position_];
     current_.warm_up = runs_ < protocol_.warm_up_runs;
-    // A turn ends with its sample, so that this counts turns.
-    current_.buffer_set = state.samples.size() % state.buffer_sets;
+    current_.buffer_set = state.runs++ % state.buffer_sets;
     ++runs_;
     return current_;
   }

@@ -2,12 +2,12 @@
 //
 // Concept: the programs of a group take turns, so that a slow period of the
 // machine hits all of them and near-equal ones are compared fairly. A turn is
-// some runs to warm up and one that is recorded, all on one set of input
-// buffers; sets rotate by turn. What forty other programs left behind is no
-// state that a step finds itself in: it runs again and again, and so does each
-// of its segments. A pass is one turn of every program that is not yet content.
-// The order of a pass rotates and turns round, so that no program always
-// follows the same one.
+// some runs to warm up and one that is recorded. Sets of input buffers rotate
+// by run: the program's own instructions and temporaries are warm then, as they
+// are in a step of equal layers, its data is not, as no step leaves it in the
+// caches. A pass is one turn of every program that is not yet content. The
+// order of a pass rotates and turns round, so that no program always follows
+// the same one.
 //
 //   content = (enough samples over enough time, and the minimum met twice)
 //             or the most samples taken or the time budget spent
@@ -62,6 +62,7 @@ class RoundRobin {
     SampleSet samples;
     absl::Duration spent;
     int buffer_sets = 1;
+    int runs = 0;
     int extra_passes = 0;
     bool content = false;
     bool abandoned = false;

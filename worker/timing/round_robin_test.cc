@@ -62,20 +62,23 @@ TEST(RoundRobinTest, BufferSetsRotate) {
   EXPECT_EQ(trace.sets[1], std::set<int>({0, 1, 2}));
 }
 
-TEST(RoundRobinTest, ATurnWarmsUpOnTheSetThatItIsSampledOn) {
-  Protocol protocol = Brief();
-  protocol.warm_up_runs = 2;
-  RoundRobin rounds(protocol, {3, 1});
-  for (int turn = 0; turn < 6; ++turn) {
-    for (int run = 0; run < 3; ++run) {
-      const auto it = rounds.Next();
-      ASSERT_TRUE(it.has_value());
-      EXPECT_EQ(it->warm_up, run < 2);
-      EXPECT_EQ(it->program, turn % 2);
-      EXPECT_EQ(it->buffer_set, it->program == 0 ? turn / 2 : 0) << turn;
-      rounds.Record({absl::Milliseconds(10), absl::Milliseconds(10)});
+TEST(RoundRobinTest, ATurnWarmsUpOnOtherBuffersThanItIsSampledOn) {
+  RoundRobin rounds(Brief(), {3, 1});
+  std::set<int> sampled;
+  int last = -1;
+  for (int run = 0; run < 12; ++run) {
+    const auto it = rounds.Next();
+    ASSERT_TRUE(it.has_value());
+    EXPECT_EQ(it->warm_up, run % 2 == 0);
+    EXPECT_EQ(it->program, run / 2 % 2);
+    if (it->program == 0) {
+      EXPECT_NE(it->buffer_set, last);
+      last = it->buffer_set;
+      if (!it->warm_up) sampled.insert(it->buffer_set);
     }
+    rounds.Record({absl::Milliseconds(10), absl::Milliseconds(10)});
   }
+  EXPECT_EQ(sampled, std::set<int>({0, 1, 2}));
 }
 
 TEST(RoundRobinTest, AnUnconfirmedMinimumIsMeasuredOn) {
