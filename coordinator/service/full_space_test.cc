@@ -179,6 +179,7 @@ TEST_P(OpenedTest, AMemoryLimitIsMetAlmostAsFast) {
 INSTANTIATE_TEST_SUITE_P(Models, OpenedTest,
                          testing::Values(OpenedModel{"llama_2l"},
                                          OpenedModel{"t5_tiny"},
+                                         OpenedModel{"whisper_tiny"},
                                          OpenedModel{"albert_tiny"},
                                          OpenedModel{"albert_4l"}),
                          [](const auto& info) { return info.param.name; });
