@@ -118,7 +118,37 @@ TEST_F(AccumulationTest, ATripReadsTheTablesThatAllTripsShare) {
       EXPECT_EQ(trip.Count(opcode), 0) << opcode;
     }
     EXPECT_GT(trip.Count("exponential"), 0);
+    bool reads_table = false;
+    for (const v1::InputSpec& input : At(it.program).inputs()) {
+      reads_table |= input.kind() == v1::InputSpec::POSITIVE;
+    }
+    EXPECT_EQ(reads_table, it.describe.find(',') != std::string::npos);
   });
+}
+
+// Also of layers that are a loop inside of it, which has one parameter.
+TEST(LoopProgramsTest, EveryProgramIsAModule) {
+  for (const char* sample : {"accumulate_tiny", "accumulate_scan_tiny"}) {
+    const Analysis analysis = *segmenter::AnalyzeSample(sample, {1, 2});
+    KeyContext context;
+    context.mesh = {1, 2};
+    const ProfileSpace space = BuildProfileSpace(analysis, context);
+    for (const v1::Program& program : space.programs) {
+      SCOPED_TRACE(program.label());
+      const auto module = ir::LoadModule(program.hlo_module());
+      EXPECT_TRUE(module.ok()) << module.status();
+      const Entry entry(program);
+      for (const auto& computation : entry.module.computations()) {
+        if (computation.id() == entry.module.entry_computation_id()) continue;
+        std::set<int64_t> numbers;
+        for (const auto& it : computation.instructions()) {
+          if (it.opcode() != "parameter") continue;
+          EXPECT_TRUE(numbers.insert(it.parameter_number()).second)
+              << computation.name();
+        }
+      }
+    }
+  }
 }
 
 // What XLA would do with sums that begin with zeros in the program is nothing.

@@ -17,6 +17,9 @@ using segmenter::SegmentGraph;
 using segmenter::SegmentPlan;
 using segmenter::SegmentValue;
 
+// Of the numbers that stand for a table: none is near zero or below.
+constexpr double kTableScale = 0.5;
+
 // Moves elements or repeats them: no compiler takes it out of a loop by itself.
 bool MovesOnly(ir::Opcode opcode) {
   return ir::IsLayout(opcode) || opcode == ir::Opcode::kBroadcast ||
@@ -143,14 +146,16 @@ class SegmentWriter {
            }));
     }
   }
-  // Tables and masks that a compiler computes once for all trips.
+  // Tables that a compiler computes once for all trips. Out of a loop that is
+  // written as one it takes them itself.
   bool IsHoisted(int i) const {
-    if (constant_in_loop_.empty() || !constant_in_loop_[i]) return false;
+    if (constant_in_loop_.empty() || !constant_in_loop_[i] ||
+        ScopeOf(i) != ir::kNoLoop) {
+      return false;
+    }
     const ir::Shape& shape = At(i).shape;
     return !graph_.is_input(i) && !shape.is_scalar() &&
-           !MovesOnly(At(i).opcode) &&
-           (ir::IsFloating(shape.element_type) ||
-            shape.element_type == hlo::PRED);
+           !MovesOnly(At(i).opcode) && ir::IsFloating(shape.element_type);
   }
 
   bool IsLeftOut(int i) const {
@@ -241,6 +246,10 @@ class SegmentWriter {
     v1::InputSpec spec = first.opcode == ir::Opcode::kParameter
                              ? inputs_[first.attributes().parameter_number()]
                              : BorderInput(it.shape, 0);
+    if (IsHoisted(i)) {  // whatever is done with it, no NaN
+      spec.set_kind(v1::InputSpec::POSITIVE);
+      spec.set_scale(kTableScale);
+    }
     // The place in the program, not in the step: equal segments are equal
     // programs.
     spec.set_seed(static_cast<uint64_t>(i) + 1);
