@@ -134,13 +134,13 @@ class SegmentWriter {
   // Inside of loops: what is equal on every trip.
   void FindConstantInLoop() {
     if (extent_.side != LoopSide::kInside) return;
-    constant_in_loop_.assign(graph_.values.size(), false);
-    for (size_t i = 0; i < graph_.values.size(); ++i) {
+    const int count = static_cast<int>(graph_.values.size());
+    constant_in_loop_.assign(count, false);
+    for (int i = 0; i < count; ++i) {
       const auto& operands = graph_.values[i].operands;
       constant_in_loop_[i] =
-          graph_.is_input(static_cast<int>(i)) ||
-          (BelongsToNobody(static_cast<int>(i)) &&
-           At(static_cast<int>(i)).opcode != ir::Opcode::kCarry &&
+          graph_.is_input(i) ||
+          (BelongsToNobody(i) && At(i).opcode != ir::Opcode::kCarry &&
            std::all_of(operands.begin(), operands.end(), [&](int operand) {
              return constant_in_loop_[operand];
            }));
