@@ -77,8 +77,11 @@ class ModuleWriter {
   // Gives an instruction of the scope its id, shape and sharding.
   int64_t Register(hlo::HloInstructionProto& it, const Shape& shape,
                    const hlo::OpSharding& sharding);
-  // A tuple of values; the elements of one.
+  // Zeros in the bits of floats; zeros of a shape, told from few floats.
   int64_t AddZerosLike(int64_t floats);
+  int64_t AddZerosOf(int64_t floats, const Shape& shape,
+                     const hlo::OpSharding& sharding);
+  // A tuple of values; the elements of one.
   int64_t AddTuple(const std::vector<int64_t>& values);
   std::vector<int64_t> ElementsOf(int64_t tuple);
   hlo::HloInstructionProto& Append(const std::string& opcode,

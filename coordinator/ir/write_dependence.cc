@@ -58,13 +58,62 @@ int64_t ModuleWriter::AddZerosLike(int64_t floats) {
   return AddOp("shift-right-logical", bits, {ones, shift}, sharding);
 }
 
+// Of every dimension that is not split, the first element: little to read, and
+// nothing to send where the two lie alike.
+int64_t ModuleWriter::AddZerosOf(int64_t floats, const Shape& shape,
+                                 const hlo::OpSharding& sharding) {
+  Shape edge = shapes_[floats];
+  const bool alike =
+      edge.dims == shape.dims &&
+      shardings_[floats]->SerializeAsString() == sharding.SerializeAsString();
+  Shape flat;  // the edge without dimensions of one element
+  flat.element_type = edge.element_type;
+  hlo::OpSharding flat_sharding = sharding;
+  flat_sharding.clear_tile_assignment_dimensions();
+  std::vector<int64_t> kept;
+  const auto& tiles = sharding.tile_assignment_dimensions();
+  for (int dim = 0; dim < edge.rank(); ++dim) {
+    if (alike && dim < tiles.size() && tiles[dim] > 1) {
+      kept.push_back(dim);
+      flat.dims.push_back(edge.dims[dim]);
+      flat_sharding.add_tile_assignment_dimensions(tiles[dim]);
+    } else {
+      edge.dims[dim] = 1;
+    }
+  }
+  for (int dim = shape.rank(); dim < tiles.size(); ++dim) {  // of copies
+    flat_sharding.add_tile_assignment_dimensions(tiles[dim]);
+  }
+  if (kept.empty()) flat_sharding = Whole();
+
+  const int64_t slice =
+      AddOp("slice", edge, {floats}, alike ? sharding : Whole());
+  hlo::HloInstructionProto& it = *scope().mutable_instructions()->rbegin();
+  for (const int64_t size : edge.dims) {
+    hlo::HloInstructionProto::SliceDimensions& part =
+        *it.add_slice_dimensions();
+    part.set_limit(size);
+    part.set_stride(1);
+  }
+  const int64_t zeros =
+      AddZerosLike(AddOp("reshape", flat, {slice}, flat_sharding));
+  Shape bits = shape;
+  bits.element_type = shapes_[zeros].element_type;
+  const int64_t all = AddOp("broadcast", bits, {zeros}, sharding);
+  scope().mutable_instructions()->rbegin()->mutable_dimensions()->Assign(
+      kept.begin(), kept.end());
+  return AddOp("convert", shape, {all}, sharding);
+}
+
 int64_t ModuleWriter::AddDependence(int64_t value,
                                     const std::vector<int64_t>& after) {
   const Shape shape = shapes_[value];
   const hlo::OpSharding sharding = *shardings_[value];
   if (shape.element_type == hlo::PRED) return value;
   const auto is_float = [&](int64_t id) {
-    return BitsOf(shapes_[id].element_type).has_value();
+    const Shape& it = shapes_[id];
+    return BitsOf(it.element_type).has_value() &&
+           std::find(it.dims.begin(), it.dims.end(), 0) == it.dims.end();
   };
   // One that lies as the value does costs no communication.
   const auto lies_alike = [&](int64_t id) {
@@ -72,32 +121,12 @@ int64_t ModuleWriter::AddDependence(int64_t value,
            shardings_[id]->SerializeAsString() == sharding.SerializeAsString();
   };
   auto found = std::find_if(after.begin(), after.end(), lies_alike);
-  int64_t zeros = -1;
-  if (found != after.end()) {
-    zeros = AddZerosLike(*found);
-  } else {
+  if (found == after.end()) {
     found = std::find_if(after.begin(), after.end(), is_float);
-    if (found == after.end()) return value;
-    Shape one = shapes_[*found];
-    std::fill(one.dims.begin(), one.dims.end(), 1);
-    const int64_t corner = AddOp("slice", one, {*found}, Whole());
-    hlo::HloInstructionProto& it = *scope().mutable_instructions()->rbegin();
-    for (int dim = 0; dim < one.rank(); ++dim) {
-      hlo::HloInstructionProto::SliceDimensions& slice =
-          *it.add_slice_dimensions();
-      slice.set_limit(1);
-      slice.set_stride(1);
-    }
-    Shape scalar;
-    scalar.element_type = one.element_type;
-    const int64_t zero =
-        AddZerosLike(AddOp("reshape", scalar, {corner}, Whole()));
-    Shape bits = shape;
-    bits.element_type = shapes_[zero].element_type;
-    zeros = AddOp("broadcast", bits, {zero}, sharding);
   }
-  const int64_t converted = AddOp("convert", shape, {zeros}, sharding);
-  return AddOp("add", shape, {value, converted}, sharding);
+  if (found == after.end()) return value;
+  return AddOp("add", shape, {value, AddZerosOf(*found, shape, sharding)},
+               sharding);
 }
 
 }  // namespace meshwright::ir

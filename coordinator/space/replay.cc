@@ -1,6 +1,9 @@
 #include "coordinator/space/replay.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "coordinator/space/turn.h"
 
 namespace meshwright::space {
 namespace {
@@ -35,12 +38,7 @@ class ReplayFinder {
         able_(count_, false) {}
 
   Replay Find() {
-    if (!FindGradients()) return {};
-    out_.reader.assign(count_, false);
-    for (int gradient : out_.gradients) out_.reader[gradient] = true;
-    for (int i = graph_.input_count; i < count_; ++i) {
-      out_.reader[i] = AnyOperand(i, [&](int o) { return out_.reader[o]; });
-    }
+    if (!FindReaders()) return {};
     FindAble();
     for (int i = 0; i < count_; ++i) {
       if (At(i).loop != scope_) out_.reader[i] = false;
@@ -73,18 +71,15 @@ class ReplayFinder {
     return std::any_of(operands.begin(), operands.end(), test);
   }
 
-  // Those of the exits, all in one scope; false where there are none or the
-  // segment holds a loop.
-  bool FindGradients() {
-    for (const segmenter::SegmentValue& value : graph_.values) {
-      const ir::LoopId loop = analysis_.module.at(value.origin).loop;
-      if (loop != ir::kNoLoop && analysis_.plan.kept_loops[loop]) return false;
-    }
-    for (const segmenter::BorderPair& exit : graph_.exits) {
-      if (exit.gradient < 0 || !graph_.is_input(exit.gradient)) continue;
+  // What stands behind the turn; false where there is none, or gradients come
+  // into more than one scope.
+  bool FindReaders() {
+    Turn turn = FindTurn(analysis_, graph_);
+    if (turn.empty()) return false;
+    for (const segmenter::BorderPair& exit : turn.exits) {
       out_.gradients.push_back(exit.gradient);
     }
-    if (out_.gradients.empty()) return false;
+    out_.reader = std::move(turn.behind);
     scope_ = At(out_.gradients[0]).loop;
     return std::all_of(out_.gradients.begin(), out_.gradients.end(),
                        [&](int it) { return At(it).loop == scope_; });

@@ -9,6 +9,7 @@
 #include "coordinator/space/groups.h"
 #include "coordinator/space/inputs.h"
 #include "coordinator/space/programs.h"
+#include "coordinator/space/turn.h"
 
 namespace meshwright::space {
 namespace {
@@ -44,7 +45,8 @@ class SegmentWriter {
         extent_(extent),
         writer_("segment", analysis.module.computations),
         ids_(graph.values.size(), -1),
-        parameter_number_(graph.values.size(), -1) {
+        parameter_number_(graph.values.size(), -1),
+        turn_(FindTurn(analysis, graph)) {
     if (extent.recompute && extent.side != LoopSide::kOutside) {
       replay_ = ReplayIn(analysis, graph, {.hands_on = extent.hands_on});
       again_.resize(replay_.again.size(), -1);
@@ -61,10 +63,10 @@ class SegmentWriter {
     for (int i = 0; i < graph_.input_count; ++i) {
       if (IsRead(i)) WriteInput(i);
     }
-    if (replay_.empty()) {
+    if (turn_.empty()) {
       WriteScope(ir::kNoLoop);
     } else {
-      WriteWithReplay();
+      WriteBothPasses();
     }
     std::vector<int64_t> outputs;
     std::map<int, int> output_number;
@@ -275,19 +277,37 @@ class SegmentWriter {
   }
 
   // What needs no gradient stands first, then the replay. There is no loop.
-  void WriteWithReplay() {
+  void WriteBothPasses() {
     const int count = static_cast<int>(ids_.size());
     for (int i = graph_.input_count; i < count; ++i) {
-      if (!replay_.reader[i]) WriteOne(i, ir::kNoLoop);
+      if (!turn_.behind[i]) WriteOne(i, ir::kNoLoop);
     }
-    WriteEntrances();
+    for (const segmenter::BorderPair& exit : turn_.exits) LetWait(exit);
+    if (!replay_.empty()) {
+      WriteEntrances();
+      for (int i = graph_.input_count; i < count; ++i) {
+        if (!replay_.again[i] || !IsNeeded(i)) continue;
+        again_[i] = WriteValue(i, ir::kNoLoop, true);
+      }
+    }
     for (int i = graph_.input_count; i < count; ++i) {
-      if (!replay_.again[i] || !IsNeeded(i)) continue;
-      again_[i] = WriteValue(i, ir::kNoLoop, true);
+      if (turn_.behind[i]) WriteOne(i, ir::kNoLoop);
     }
-    for (int i = graph_.input_count; i < count; ++i) {
-      if (replay_.reader[i]) WriteOne(i, ir::kNoLoop);
+  }
+
+  // The gradient, if any, is there after its activation, if that is computed.
+  void LetWait(const segmenter::BorderPair& exit) {
+    const int activation = exit.activation;
+    int64_t& gradient = ids_[exit.gradient];
+    if (gradient < 0 || ids_[activation] < 0 || graph_.is_input(activation) ||
+        turn_.behind[activation]) {
+      return;
     }
+    const int64_t left =
+        As(activation, ir::kNoLoop,
+           annotation_.Leaving(activation, At(activation).shape, mesh_));
+    gradient = keeps_barriers_ ? writer_.AddBarrier({gradient, left})[0]
+                               : writer_.AddDependence(gradient, {left});
   }
 
   void WriteEntrances() {
@@ -407,6 +427,7 @@ class SegmentWriter {
   std::vector<char> constant_in_loop_;          // empty: no trip is written
   std::unordered_map<ir::ValueId, int> index_;  // where there are loops
   std::map<std::tuple<ir::LoopId, int64_t, Sharding>, int64_t> copies_;
+  Turn turn_;
   Replay replay_;
   std::vector<int64_t> again_;  // the replay's ids by value; -1: none
   v1::Program program_;
