@@ -12,8 +12,8 @@
 
 #include "coordinator/export/baselines.h"
 #include "coordinator/segmenter/test_steps.h"
-#include "tests/integration/plan_collectives.h"
 #include "tests/integration/plan_outputs.h"
+#include "tests/integration/plan_work.h"
 #include "worker/runner/runner_process.h"
 
 namespace meshwright {
@@ -83,30 +83,33 @@ struct Counted {
   double tolerance = 0.01;
 };
 
-class CountedBytesTest : public testing::TestWithParam<Counted> {};
+class CountedWorkTest : public testing::TestWithParam<Counted> {};
 
-// What no program of a plan sends has no price.
-TEST_P(CountedBytesTest, AreThoseThatTheStepSends) {
-  const auto plans =
-      CompareCollectives(segmenter::ReadSample(GetParam().name), {1, 2},
-                         segmenter::StrategyRequest(), RandomPlans(),
-                         /*seed=*/20261122);
+// What no program of a plan sends has no price, and what the step computes
+// once has one price: its parts compute nothing twice.
+TEST_P(CountedWorkTest, IsThatOfTheStep) {
+  const auto plans = ComparePlanWork(segmenter::ReadSample(GetParam().name),
+                                     {1, 2}, segmenter::StrategyRequest(),
+                                     RandomPlans(), /*seed=*/20261122);
   ASSERT_TRUE(plans.ok()) << plans.status();
   EXPECT_GE(plans->size(), 3u);
-  for (const PlanCollectives& it : *plans) {
-    EXPECT_EQ(it.failure, "") << it.plan;
-    const SentBytes total = it.Total();
-    EXPECT_GT(total.step, 0) << it.plan;
-    EXPECT_NEAR(total.parts, total.step, GetParam().tolerance * total.step)
-        << it.plan;
+  for (const PlanWork& it : *plans) {
+    SCOPED_TRACE(it.plan);
+    EXPECT_EQ(it.failure, "");
+    const Amount sent = it.Sent();
+    EXPECT_GT(sent.step, 0);
+    EXPECT_NEAR(sent.parts, sent.step, GetParam().tolerance * sent.step);
+    EXPECT_NEAR(it.operations.parts / it.operations.step, 1, 0.03);
+    EXPECT_NEAR(it.functions.parts / it.functions.step, 1, 0.01);
+    EXPECT_NEAR(it.accessed.parts / it.accessed.step, 1, 0.1);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Samples, CountedBytesTest,
+    Samples, CountedWorkTest,
     testing::Values(Counted{"t5_tiny"}, Counted{"gpt2_tiny"},
                     Counted{"albert_tiny"}, Counted{"convnet_tiny"},
-                    Counted{"unet_tiny", 0.12}),
+                    Counted{"vit_tiny"}, Counted{"unet_tiny", 0.12}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // The gradient of a depthwise kernel in the prologue: a sum over the batch

@@ -1,32 +1,38 @@
-// Whether plans count what their steps send, for any number of steps.
+// Whether plans count what their steps do, for any number of steps.
 //
-//   build/release/bin/collectives_bench [--mesh 1x2] [--open] [--random 4]
+//   build/release/bin/plan_work_bench [--mesh 1x2] [--open] [--random 4]
 //       [--seed 1] [--most 0.1] FILE...
 //
 // Compiles every step with each baseline and each random plan, and all programs
 // that the plan's time is the sum of; prints per plan the bytes of collectives
-// of either, and the kinds that differ. The exit status is 1 if a plan counts
-// less than its step sends by more than --most of it.
+// of either, the kinds that differ, and how many times as much as the step the
+// programs compute, call functions, read and write. The exit status is 1 if a
+// plan counts less than its step sends by more than --most of it.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 
 #include "base/file.h"
 #include "tests/bench/step_flags.h"
-#include "tests/integration/plan_collectives.h"
+#include "tests/integration/plan_work.h"
 
 namespace meshwright {
 namespace {
 
-bool ReportPlan(const std::string& name, const PlanCollectives& plan,
-                double most) {
-  const SentBytes total = plan.Total();
-  const double missing =
-      total.step > 0 ? (total.step - total.parts) / total.step : 0;
-  std::printf("%-24s %-10s step %9.3f MB  parts %9.3f MB  missing %6.1f %%",
-              name.c_str(), plan.plan.c_str(), total.step * 1e-6,
-              total.parts * 1e-6, missing * 100);
-  for (const auto& [kind, bytes] : plan.by_kind) {
+double Ratio(const Amount& amount) {
+  return amount.step > 0 ? amount.parts / amount.step : 1;
+}
+
+bool ReportPlan(const std::string& name, const PlanWork& plan, double most) {
+  const Amount total = plan.Sent();
+  const double missing = total.step > 0 ? 1 - Ratio(total) : 0;
+  std::printf(
+      "%-24s %-10s step %9.3f MB  parts %9.3f MB  missing %6.1f %%"
+      "  operations %.3f  functions %.3f  bytes %.3f",
+      name.c_str(), plan.plan.c_str(), total.step * 1e-6, total.parts * 1e-6,
+      missing * 100, Ratio(plan.operations), Ratio(plan.functions),
+      Ratio(plan.accessed));
+  for (const auto& [kind, bytes] : plan.sent) {
     if (std::abs(bytes.step - bytes.parts) > 0.01 * total.step) {
       std::printf("  %s %.3f %.3f", kind.c_str(), bytes.step * 1e-6,
                   bytes.parts * 1e-6);
@@ -41,14 +47,14 @@ bool Report(const std::string& path, const StepFlags& wanted) {
   const auto bytes = base::ReadFile(path);
   const auto plans =
       !bytes.ok() ? bytes.status()
-                  : CompareCollectives(*bytes, wanted.mesh, wanted.Strategies(),
-                                       wanted.random_plans, wanted.seed);
+                  : ComparePlanWork(*bytes, wanted.mesh, wanted.Strategies(),
+                                    wanted.random_plans, wanted.seed);
   if (!plans.ok()) {
     std::printf("%-24s %s\n", name.c_str(), plans.status().ToString().c_str());
     return false;
   }
   bool good = true;
-  for (const PlanCollectives& it : *plans) {
+  for (const PlanWork& it : *plans) {
     good &= ReportPlan(name, it, wanted.most);
   }
   std::fflush(stdout);
@@ -61,7 +67,7 @@ bool Report(const std::string& path, const StepFlags& wanted) {
 int main(int argc, char** argv) {
   meshwright::StepFlags wanted;
   wanted.most = 0.1;
-  CLI::App app("compares what plans count with what their steps send");
+  CLI::App app("compares what plans count with what their steps do");
   AddStepFlags(app, wanted);
   CLI11_PARSE(app, argc, argv);
   bool good = true;

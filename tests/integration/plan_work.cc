@@ -1,0 +1,146 @@
+#include "tests/integration/plan_work.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "coordinator/export/whole_model.h"
+#include "tests/integration/plan_outputs.h"
+#include "worker/pjrt/client.h"
+#include "worker/pjrt/collectives.h"
+
+namespace meshwright {
+namespace {
+
+// Devices are made once per process; meshes of tests have no more.
+constexpr int kDevices = 8;
+
+// What one run of a program does on one device.
+struct Work {
+  std::map<std::string, double> sent;  // bytes by kind
+  worker::pjrt::CompilerCosts costs;
+};
+
+absl::StatusOr<const worker::pjrt::Client*> SharedClient() {
+  static const auto& client =
+      *new auto([]() -> absl::StatusOr<std::unique_ptr<worker::pjrt::Client>> {
+        ASSIGN_OR_RETURN(const std::string path,
+                         worker::pjrt::FindPlugin("cpu", ""));
+        ASSIGN_OR_RETURN(auto plugin, worker::pjrt::Plugin::Load(path));
+        return worker::pjrt::Client::Create(std::move(plugin),
+                                            {"cpu", kDevices, ""});
+      }());
+  if (!client.ok()) return client.status();
+  return client->get();
+}
+
+absl::StatusOr<Work> WorkOf(const v1::Program& program) {
+  ASSIGN_OR_RETURN(const worker::pjrt::Client* const client, SharedClient());
+  ASSIGN_OR_RETURN(
+      const auto executable,
+      client->Compile(program.hlo_module(), program.num_partitions()));
+  Work work;
+  ASSIGN_OR_RETURN(work.costs, executable->Costs());
+  ASSIGN_OR_RETURN(const hlo::HloModuleProto optimized,
+                   executable->OptimizedModule());
+  for (const v1::Collective& it :
+       worker::pjrt::FindCollectives(optimized, program.num_partitions())) {
+    work.sent[it.kind()] += static_cast<double>(it.bytes() * it.count());
+  }
+  return work;
+}
+
+// By program of the space, how often a step with this choice counts it.
+std::map<int, double> Counted(const segmenter::Analysis& analysis,
+                              const space::ProfileSpace& space,
+                              const exporting::SegmentChoice& choice) {
+  std::map<int, double> counted;
+  for (size_t s = 0; s < choice.size(); ++s) {
+    const auto& type = space.types[analysis.type_of_segment[s]];
+    const int program = type.configurations[choice[s]].program;
+    if (program >= 0) ++counted[program];
+  }
+  for (const auto& [edge, border] : space.edges) {
+    for (int program : space.borders[border]
+                           .programs[choice[edge.first]][choice[edge.second]]) {
+      ++counted[program];
+    }
+  }
+  return counted;
+}
+
+class Comparison {
+ public:
+  Comparison(const segmenter::Analysis& analysis,
+             const space::ProfileSpace& space)
+      : analysis_(analysis), space_(space) {}
+
+  PlanWork Compare(const exporting::NamedChoice& plan) {
+    PlanWork out;
+    out.plan = plan.name;
+    Add(exporting::WholeProgram(analysis_, space_, plan.choice), &Amount::step,
+        1, out);
+    for (const auto& [program, count] :
+         Counted(analysis_, space_, plan.choice)) {
+      Add(space_.programs[program], &Amount::parts, count, out);
+    }
+    return out;
+  }
+
+ private:
+  void Add(const v1::Program& program, double Amount::*side, double count,
+           PlanWork& out) {
+    auto [found, added] = work_.try_emplace(program.key(), Work());
+    if (added) found->second = WorkOf(program);
+    const absl::StatusOr<Work>& work = found->second;
+    if (!work.ok()) {
+      out.failure = work.status().ToString();
+      return;
+    }
+    for (const auto& [kind, bytes] : work->sent) {
+      out.sent[kind].*side += count * bytes;
+    }
+    out.operations.*side += count * work->costs.flops;
+    out.functions.*side += count * work->costs.transcendentals;
+    out.accessed.*side += count * work->costs.bytes_accessed;
+  }
+
+  const segmenter::Analysis& analysis_;
+  const space::ProfileSpace& space_;
+  std::map<std::string, absl::StatusOr<Work>> work_;  // by key
+};
+
+}  // namespace
+
+Amount PlanWork::Sent() const {
+  Amount total;
+  for (const auto& [kind, bytes] : sent) {
+    total.step += bytes.step;
+    total.parts += bytes.parts;
+  }
+  return total;
+}
+
+absl::StatusOr<std::vector<PlanWork>> ComparePlanWork(
+    const std::string& module, const space::Mesh& mesh,
+    const segmenter::StrategyRequest& request, int random_plans,
+    uint64_t seed) {
+  ASSIGN_OR_RETURN(const OpenedStep step,
+                   OpenForPlans(module, mesh, request, random_plans, seed));
+  if (!step.analysis.module.loops.empty()) {
+    return absl::UnimplementedError(
+        "the step has loops, of whose trips a compiled program tells nothing");
+  }
+  Comparison comparison(step.analysis, step.space);
+  std::vector<PlanWork> compared;
+  for (exporting::NamedChoice plan : step.plans) {
+    // Of two splits of one parameter nothing counts the way between.
+    if (plan.name == "random") {
+      exporting::Settle(step.analysis, step.space, plan.choice);
+    }
+    compared.push_back(comparison.Compare(plan));
+  }
+  return compared;
+}
+
+}  // namespace meshwright
