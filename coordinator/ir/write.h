@@ -77,10 +77,11 @@ class ModuleWriter {
   // Gives an instruction of the scope its id, shape and sharding.
   int64_t Register(hlo::HloInstructionProto& it, const Shape& shape,
                    const hlo::OpSharding& sharding);
-  // Zeros in the bits of floats; zeros of a shape, told from few floats.
+  // Equal dimensions, equally split.
+  bool LieAlike(int64_t a, int64_t b) const;
+  // Zeros in the bits of floats; zeros to add to a value, told from few floats.
   int64_t AddZerosLike(int64_t floats);
-  int64_t AddZerosOf(int64_t floats, const Shape& shape,
-                     const hlo::OpSharding& sharding);
+  int64_t AddZerosFor(int64_t value, int64_t floats);
   // A tuple of values; the elements of one.
   int64_t AddTuple(const std::vector<int64_t>& values);
   std::vector<int64_t> ElementsOf(int64_t tuple);

@@ -58,14 +58,19 @@ int64_t ModuleWriter::AddZerosLike(int64_t floats) {
   return AddOp("shift-right-logical", bits, {ones, shift}, sharding);
 }
 
+bool ModuleWriter::LieAlike(int64_t a, int64_t b) const {
+  return shapes_[a].dims == shapes_[b].dims &&
+         shardings_[a]->SerializeAsString() ==
+             shardings_[b]->SerializeAsString();
+}
+
 // Of every dimension that is not split, the first element: little to read, and
 // nothing to send where the two lie alike.
-int64_t ModuleWriter::AddZerosOf(int64_t floats, const Shape& shape,
-                                 const hlo::OpSharding& sharding) {
+int64_t ModuleWriter::AddZerosFor(int64_t value, int64_t floats) {
+  const bool alike = LieAlike(value, floats);
+  const Shape shape = shapes_[value];
+  const hlo::OpSharding sharding = *shardings_[value];
   Shape edge = shapes_[floats];
-  const bool alike =
-      edge.dims == shape.dims &&
-      shardings_[floats]->SerializeAsString() == sharding.SerializeAsString();
   Shape flat;  // the edge without dimensions of one element
   flat.element_type = edge.element_type;
   hlo::OpSharding flat_sharding = sharding;
@@ -116,17 +121,15 @@ int64_t ModuleWriter::AddDependence(int64_t value,
            std::find(it.dims.begin(), it.dims.end(), 0) == it.dims.end();
   };
   // One that lies as the value does costs no communication.
-  const auto lies_alike = [&](int64_t id) {
-    return is_float(id) && shapes_[id].dims == shape.dims &&
-           shardings_[id]->SerializeAsString() == sharding.SerializeAsString();
-  };
-  auto found = std::find_if(after.begin(), after.end(), lies_alike);
+  auto found = std::find_if(after.begin(), after.end(), [&](int64_t id) {
+    return is_float(id) && LieAlike(value, id);
+  });
   if (found == after.end()) {
     found = std::find_if(after.begin(), after.end(), is_float);
   }
   if (found == after.end()) return value;
-  return AddOp("add", shape, {value, AddZerosOf(*found, shape, sharding)},
-               sharding);
+  const int64_t zeros = AddZerosFor(value, *found);
+  return AddOp("add", shape, {value, zeros}, sharding);
 }
 
 }  // namespace meshwright::ir
