@@ -8,44 +8,13 @@
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
+#include "coordinator/space/program_entry.h"
 
 namespace meshwright::space {
 namespace {
 
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
-
-// The entry of a program, by instruction id.
-struct Entry {
-  explicit Entry(const v1::Program& program) {
-    module.ParseFromString(program.hlo_module());
-    for (const auto& computation : module.computations()) {
-      if (computation.id() != module.entry_computation_id()) continue;
-      root = computation.root_id();
-      for (const auto& it : computation.instructions()) {
-        by_id[it.id()] = &it;
-        if (it.opcode() == "parameter") {
-          parameters[it.parameter_number()] = it.id();
-        }
-        for (int64_t operand : it.operand_ids()) {
-          users[operand].insert(it.opcode());
-        }
-      }
-    }
-  }
-
-  int Count(const std::string& opcode) const {
-    int count = 0;
-    for (const auto& [id, it] : by_id) count += it->opcode() == opcode;
-    return count;
-  }
-
-  hlo::HloModuleProto module;
-  int64_t root = 0;
-  std::map<int64_t, const hlo::HloInstructionProto*> by_id;
-  std::map<int64_t, int64_t> parameters;  // ids by number
-  std::map<int64_t, std::multiset<std::string>> users;
-};
 
 class AccumulationTest : public testing::Test {
  protected:
@@ -113,7 +82,7 @@ TEST_F(AccumulationTest, ATripReadsTheTablesThatAllTripsShare) {
   }
   ASSERT_GT(rotary, 0);
   ForAll([&](const SegmentGraph&, const Configuration& it) {
-    const Entry trip(At(it.program));
+    const ProgramEntry trip(At(it.program));
     for (const char* opcode : {"sine", "cosine", "power"}) {
       EXPECT_EQ(trip.Count(opcode), 0) << opcode;
     }
@@ -137,7 +106,7 @@ TEST(LoopProgramsTest, EveryProgramIsAModule) {
       SCOPED_TRACE(program.label());
       const auto module = ir::LoadModule(program.hlo_module());
       EXPECT_TRUE(module.ok()) << module.status();
-      const Entry entry(program);
+      const ProgramEntry entry(program);
       for (const auto& computation : entry.module.computations()) {
         if (computation.id() == entry.module.entry_computation_id()) continue;
         std::set<int64_t> numbers;
@@ -154,18 +123,18 @@ TEST(LoopProgramsTest, EveryProgramIsAModule) {
 // What XLA would do with sums that begin with zeros in the program is nothing.
 TEST_F(AccumulationTest, ATripAddsToTheSumsOfTheTripBefore) {
   ForAll([&](const SegmentGraph& graph, const Configuration& it) {
-    const Entry trip(At(it.program));
+    const ProgramEntry trip(At(it.program));
     int64_t bytes = 0;
     for (const auto& alias : trip.module.input_output_alias().entries()) {
       const int64_t sum = trip.parameters.at(alias.parameter_number());
-      const auto& left = *trip.by_id.at(trip.by_id.at(trip.root)->operand_ids(
-          static_cast<int>(alias.output_shape_index(0))));
+      const auto& left = *trip.by_id.at(
+          trip.Output(static_cast<int>(alias.output_shape_index(0))));
       const auto& entered = *trip.by_id.at(sum);
       EXPECT_EQ(left.shape().SerializeAsString(),
                 entered.shape().SerializeAsString());
       EXPECT_EQ(left.sharding().SerializeAsString(),
                 entered.sharding().SerializeAsString());
-      EXPECT_EQ(trip.users.at(sum), std::multiset<std::string>{"add"});
+      EXPECT_EQ(trip.UserOpcodes(sum), std::multiset<std::string>{"add"});
       if (entered.shape().dimensions_size() == 0) continue;  // of the loss
       bytes += BytesPerDevice(*ir::ShapeFromProto(entered.shape()), {-1, -1},
                               {1, 2});
@@ -196,14 +165,15 @@ TEST_F(AccumulationTest, EveryContractionIsDoneOnItsSideOfTheLoop) {
       ++(IsInside(graph, i) ? inside : outside);
     }
     EXPECT_GT(inside, 0);
-    EXPECT_EQ(Entry(At(it.program)).Count("dot"), inside);
-    EXPECT_EQ(Entry(At(it.corrections[0].program)).Count("dot"), outside);
+    EXPECT_EQ(ProgramEntry(At(it.program)).Count("dot"), inside);
+    EXPECT_EQ(ProgramEntry(At(it.corrections[0].program)).Count("dot"),
+              outside);
   });
 }
 
 TEST_F(AccumulationTest, TheUpdateWritesTheState) {
   ForAll([&](const SegmentGraph& graph, const Configuration& it) {
-    const Entry update(At(it.corrections[0].program));
+    const ProgramEntry update(At(it.corrections[0].program));
     EXPECT_EQ(update.module.input_output_alias().entries_size(),
               static_cast<int>(graph.state.size()));
   });
