@@ -9,8 +9,8 @@
 #include "planner/layout/cheapest_path.h"
 #include "planner/layout/random_layout.h"
 #include "planner/layout/transfers.h"
+#include "tests/integration/cpu_client.h"
 #include "tests/integration/layout_program.h"
-#include "worker/pjrt/client.h"
 #include "worker/pjrt/plugin.h"
 
 namespace meshwright {
@@ -23,20 +23,7 @@ using layout::Spec;
 using worker::pjrt::Buffer;
 using worker::pjrt::HostArray;
 
-constexpr int kDevices = 8;
 constexpr int32_t kPadding = -1;
-
-const worker::pjrt::Client& CpuClient() {
-  static const auto* const client = [] {
-    auto plugin =
-        worker::pjrt::Plugin::Load(*worker::pjrt::FindPlugin("cpu", ""));
-    worker::pjrt::ClientOptions options;
-    options.platform = "cpu";
-    options.device_count = kDevices;
-    return worker::pjrt::Client::Create(*plugin, options)->release();
-  }();
-  return *client;
-}
 
 // Every element is its own number in the whole tensor.
 std::vector<int32_t> Tile(const LayoutProblem& problem, const Spec& spec,
@@ -89,14 +76,15 @@ void RunAndCheck(const std::vector<PathToRun>& paths) {
   ASSERT_TRUE(module.ok()) << module.status() << "\n" << *text;
   const auto devices =
       static_cast<int>(layout::DeviceCount(paths[0].problem.mesh));
-  const auto executable = CpuClient().Compile(module->SerializeAsString(),
-                                              /*num_partitions=*/1, devices);
+  const auto executable = (*CpuClient())
+                              ->Compile(module->SerializeAsString(),
+                                        /*num_partitions=*/1, devices);
   ASSERT_TRUE(executable.ok()) << executable.status() << "\n" << *text;
   std::vector<std::vector<Buffer>> buffers(devices);
   std::vector<std::vector<const Buffer*>> arguments(devices);
   for (int device = 0; device < devices; ++device) {
     for (const PathToRun& run : paths) {
-      auto buffer = CpuClient().Upload(SourceTile(run, device), device);
+      auto buffer = (*CpuClient())->Upload(SourceTile(run, device), device);
       ASSERT_TRUE(buffer.ok()) << buffer.status();
       buffers[device].push_back(*std::move(buffer));
     }
@@ -123,7 +111,8 @@ TEST(LayoutPathsTest, GiveTheRightTensorOnTheCpuPlugin) {
   for (int seed = 0; seed < 1200; ++seed) {
     const LayoutProblem problem =
         layout::MakeRandomLayout(
-            seed, {.axes = 1 + seed % 4, .dims = 3, .most_devices = kDevices})
+            seed,
+            {.axes = 1 + seed % 4, .dims = 3, .most_devices = kCpuDevices})
             .problem;
     const auto conversion = layout::CheapestPath(problem);
     ASSERT_TRUE(conversion.ok()) << conversion.status();

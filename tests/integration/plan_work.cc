@@ -1,19 +1,15 @@
 #include "tests/integration/plan_work.h"
 
-#include <memory>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "coordinator/export/whole_model.h"
+#include "tests/integration/cpu_client.h"
 #include "tests/integration/plan_outputs.h"
-#include "worker/pjrt/client.h"
 #include "worker/pjrt/collectives.h"
 
 namespace meshwright {
 namespace {
-
-// Devices are made once per process; meshes of tests have no more.
-constexpr int kDevices = 8;
 
 // What one run of a program does on one device.
 struct Work {
@@ -21,21 +17,8 @@ struct Work {
   worker::pjrt::CompilerCosts costs;
 };
 
-absl::StatusOr<const worker::pjrt::Client*> SharedClient() {
-  static const auto& client =
-      *new auto([]() -> absl::StatusOr<std::unique_ptr<worker::pjrt::Client>> {
-        ASSIGN_OR_RETURN(const std::string path,
-                         worker::pjrt::FindPlugin("cpu", ""));
-        ASSIGN_OR_RETURN(auto plugin, worker::pjrt::Plugin::Load(path));
-        return worker::pjrt::Client::Create(std::move(plugin),
-                                            {"cpu", kDevices, ""});
-      }());
-  if (!client.ok()) return client.status();
-  return client->get();
-}
-
 absl::StatusOr<Work> WorkOf(const v1::Program& program) {
-  ASSIGN_OR_RETURN(const worker::pjrt::Client* const client, SharedClient());
+  ASSIGN_OR_RETURN(const worker::pjrt::Client* const client, CpuClient());
   ASSIGN_OR_RETURN(
       const auto executable,
       client->Compile(program.hlo_module(), program.num_partitions()));

@@ -13,25 +13,13 @@
 #include "coordinator/operators/step_graph.h"
 #include "coordinator/segmenter/test_steps.h"
 #include "planner/symbolic/profile.h"
-#include "worker/pjrt/client.h"
+#include "tests/integration/cpu_client.h"
 
 namespace meshwright {
 namespace {
 
-using worker::pjrt::Client;
-
 constexpr symbolic::Device kDevice{.flops_per_second = 5e10,
                                    .bytes_per_second = 1e10};
-
-// One for all: devices are made once per process.
-const Client& SharedClient() {
-  static const Client* const client = [] {
-    const auto plugin =
-        worker::pjrt::Plugin::Load(*worker::pjrt::FindPlugin("cpu", ""));
-    return worker::pjrt::Client::Create(*plugin, {"cpu", 1, ""})->release();
-  }();
-  return *client;
-}
 
 struct Compared {
   symbolic::Profile ours;
@@ -50,8 +38,9 @@ Compared Compare(const std::string& bytes, bool fused) {
   both.ours = *symbolic::ProfileStep(graph, kDevice);
   worker::pjrt::CompilerOptions options;
   if (!fused) options["xla_disable_hlo_passes"] = "fusion";
-  const auto executable = SharedClient().Compile(
-      ir::ParseModule(bytes)->SerializeAsString(), 1, 1, options);
+  const auto executable =
+      (*CpuClient())
+          ->Compile(ir::ParseModule(bytes)->SerializeAsString(), 1, 1, options);
   EXPECT_TRUE(executable.ok()) << executable.status();
   if (!executable.ok()) return both;
   both.costs = *(*executable)->Costs();
