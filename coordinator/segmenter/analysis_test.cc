@@ -133,7 +133,8 @@ TEST(AnalysisTest, EncoderAndDecoderShareTheirPieces) {
 }
 
 // One set of weights: only their gradients leave a layer, for the sum where the
-// weights are updated; the layers between are one type at any depth.
+// weights are updated, and as they are made: who adds them up transposes them.
+// The layers between are one type at any depth.
 TEST(AnalysisTest, LayersThatShareWeightsAreOneType) {
   const Analysis analysis = Analyzed("albert_4l", {1, 2});
   EXPECT_THAT(analysis.type_of_segment,
@@ -150,6 +151,8 @@ TEST(AnalysisTest, LayersThatShareWeightsAreOneType) {
   for (int output : layer.outputs) {
     const ir::ValueId id = layer.values[output].origin;
     if (analysis.direction.forward[id]) continue;
+    EXPECT_FALSE(ir::IsLayout(analysis.module.at(id).opcode))
+        << analysis.module.at(id).name();
     const auto& dims = analysis.module.at(id).shape.dims;
     EXPECT_TRUE(weights.contains(dims) || (layer.entries.size() == 1 &&
                                            output == layer.entries[0].gradient))

@@ -475,11 +475,25 @@ class SegmentPlanner {
       }
       if (IsScalarLike(id)) continue;
       if (to_[id] == kNone && reaches_[id] != kFar) {
-        plan_.owner[id] = joins_sum_[id] ? made_[id] : reaches_[id];
+        const bool stays = joins_sum_[id] && !IsRearrangedForSum(id);
+        plan_.owner[id] = stays ? made_[id] : reaches_[id];
         continue;
       }
       GoToReader(id);
     }
+  }
+
+  // A share that is only moved on its way to the sum is moved there: compilers
+  // fuse that into what adds it up.
+  bool IsRearrangedForSum(ValueId id) const {
+    const ir::Instruction& it = module_.at(id);
+    const bool moves = it.opcode == Opcode::kTranspose ||
+                       it.opcode == Opcode::kReshape ||
+                       it.opcode == Opcode::kCopy;
+    return moves && !it.users.empty() &&
+           std::all_of(it.users.begin(), it.users.end(), [&](ValueId user) {
+             return plan_.owner[user] == reaches_[id];
+           });
   }
 
   // made_[v], of what leads to updates only: the segment of the gradients it is
