@@ -10,18 +10,11 @@
 namespace meshwright::launch {
 namespace {
 
-using ir::Opcode;
 using ir::ValueId;
 using segmenter::Analysis;
 
 bool IsBackward(Pass pass) {
   return pass == Pass::kBackward || pass == Pass::kBackwardWeight;
-}
-
-// Another form of its operand, which costs nothing to make again.
-bool IsForm(const ir::Instruction& it) {
-  return it.opcode == Opcode::kBroadcast || it.opcode == Opcode::kReshape ||
-         it.opcode == Opcode::kBitcast;
 }
 
 // Forward passes, then backward passes from the last stage on, then updates.
@@ -111,7 +104,7 @@ class ModuleFinder {
       return false;
     }
     const ir::Instruction& it = module_.at(id);
-    if (it.loop == ir::kNoLoop && IsForm(it)) return true;
+    if (it.loop == ir::kNoLoop && stages::IsForm(it)) return true;
     const int owner = analysis_.plan.owner[id];
     if (owner != reader || replays_[owner].empty()) return false;
     const auto& values = analysis_.graphs[owner].values;

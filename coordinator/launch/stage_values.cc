@@ -48,7 +48,6 @@ class ValuePlacer {
             "of one micro-batch with --micro-batches");
       }
     }
-    FindForward();
     places_.assign(module_.size(), kNobody);
     for (ValueId id = 0; id < module_.size(); ++id) {
       const int owner = analysis_.plan.owner[id];
@@ -63,30 +62,8 @@ class ValuePlacer {
   }
 
  private:
-  // Ancestors of the losses, whole loops at a time.
-  void FindForward() {
-    forward_ = analysis_.direction.forward;
-    std::vector<char> loop_forward(module_.loops.size(), 0);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (ValueId id = module_.size() - 1; id >= 0; --id) {
-        const ir::LoopId loop = loop_[id];
-        const bool with_loop = loop != ir::kNoLoop && loop_forward[loop];
-        if (with_loop && !forward_[id]) forward_[id] = changed = true;
-        if (!forward_[id]) continue;
-        if (loop != ir::kNoLoop && !loop_forward[loop] &&
-            analysis_.plan.owner[id] >= 0) {
-          loop_forward[loop] = changed = true;
-        }
-        for (const ValueId operand : module_.at(id).operands) {
-          if (!forward_[operand]) forward_[operand] = changed = true;
-        }
-      }
-    }
-  }
-
   Pass PassOf(ValueId id) const {
-    if (forward_[id]) return Pass::kForward;
+    if (passes_.forward[id]) return Pass::kForward;
     const bool update = loop_[id] == ir::kNoLoop && passes_.update[id];
     return update ? Pass::kUpdate : Pass::kBackward;
   }
@@ -159,7 +136,6 @@ class ValuePlacer {
   const stages::StepPasses& passes_;
   std::vector<int> stage_of_segment_;
   std::vector<ir::LoopId> loop_;  // outermost, by ValueId
-  std::vector<char> forward_;
   std::vector<Place> places_;
 };
 

@@ -45,11 +45,11 @@ void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
                          const std::vector<v1::InputSpec>& inputs,
                          const KeyContext& context, const std::string& label,
                          ProgramSet& programs, Configuration& configuration,
-                         const std::vector<int>& leaving) {
+                         const ProgramPart& part) {
   const auto make = [&](ProgramExtent extent, const char* note) {
     extent.recompute = configuration.recompute;
-    extent.hands_on = configuration.role.hands_on && leaving.empty();
-    extent.leaving = leaving;
+    extent.hands_on = configuration.role.hands_on && part.empty();
+    extent.part = part;
     return programs.Keep(
         SegmentProgram(analysis, graph, configuration.annotation, inputs,
                        context, extent),
@@ -78,7 +78,7 @@ void MakeSegmentPrograms(const Analysis& analysis, const SegmentGraph& graph,
   for (Correction& correction : configuration.corrections) {
     correction.weight *= times;
   }
-  if (!leaving.empty()) return;
+  if (!part.empty()) return;
   configuration.corrections.push_back(
       {make({INT64_MAX, LoopSide::kOutside}, ", outside the loop"), 1});
 }

@@ -7,7 +7,7 @@
 // before, and what of it stands outside of the loop is timed alone: a step of n
 // trips is n times the first and once the second.
 // In -> Out: a segment with one configuration -> program, weight and
-// corrections of the configuration. With `leaving` the same of a part of the
+// corrections of the configuration. With `part` the same of a part of the
 // segment, without what stands outside of loops that are looked through.
 // Source: design, section 4 ("Rolled loops":
 // trip counts 2 and 4, "Accumulation: loop x n + update x 1").
@@ -31,7 +31,7 @@ void MakeSegmentPrograms(const segmenter::Analysis& analysis,
                          const std::vector<v1::InputSpec>& inputs,
                          const KeyContext& context, const std::string& label,
                          ProgramSet& programs, Configuration& configuration,
-                         const std::vector<int>& leaving = {});
+                         const ProgramPart& part = {});
 
 // Trips of the loops around a segment that are looked through.
 int64_t OuterTrips(const segmenter::Analysis& analysis,

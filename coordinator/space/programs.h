@@ -50,6 +50,18 @@ struct SegmentAnnotation {
 // gradients the trips do forward and backward, the update stands outside.
 enum class LoopSide { kBoth, kInside, kOutside };
 
+// A part of a segment as a program of its own; value indices of its graph.
+struct ProgramPart {
+  // In place of the segment's outputs. What none of them needs is not written,
+  // but in segments with loops, where the compiler drops it.
+  std::vector<int> leaving;
+  // By value: whether the part computes it. What it reads of the others comes
+  // in, where nobody else computes it. Empty: it computes all it needs.
+  std::vector<char> computed;
+
+  bool empty() const { return leaving.empty(); }
+};
+
 // How much of a segment a program runs.
 struct ProgramExtent {
   int64_t most_trips = INT64_MAX;  // of every counted loop
@@ -58,9 +70,7 @@ struct ProgramExtent {
   bool recompute = false;  // forward values anew in the backward pass
   // What leaves, too; it is an output, so that no compiler drops it.
   bool hands_on = false;
-  // In place of the segment's outputs: value indices. What none of them needs
-  // is not written, but in segments with loops, where the compiler drops it.
-  std::vector<int> leaving;
+  ProgramPart part;
 };
 
 // `inputs` are those of the step's arguments (inputs.h).

@@ -18,7 +18,8 @@ using segmenter::SegmentGraph;
 using segmenter::SegmentPlan;
 using segmenter::SegmentValue;
 
-// Of the numbers that stand for a table: none is near zero or below.
+// Of the numbers that stand for a table or for what another pass computed: none
+// is near zero or below.
 constexpr double kTableScale = 0.5;
 
 // Moves elements or repeats them: no compiler takes it out of a loop by itself.
@@ -118,17 +119,25 @@ class SegmentWriter {
   }
   // All, or what the outputs wanted are made of.
   void FindNeeded() {
-    if (extent_.leaving.empty() || !module_.loops.empty()) return;
+    if (extent_.part.empty() || !module_.loops.empty()) return;
     needed_.assign(graph_.values.size(), false);
-    for (const int i : extent_.leaving) needed_[i] = true;
+    for (const int i : extent_.part.leaving) needed_[i] = true;
     for (int i = static_cast<int>(needed_.size()) - 1; i >= 0; --i) {
-      if (!needed_[i]) continue;
+      const bool made =
+          IsOfThePart(i) || (!replay_.empty() && replay_.again[i]);
+      if (!needed_[i] || !made) continue;
       for (const int operand : graph_.values[i].operands) {
         needed_[operand] = true;
       }
     }
   }
   bool IsNeeded(int i) const { return needed_.empty() || needed_[i]; }
+
+  bool IsOfThePart(int i) const {
+    const std::vector<char>& computed = extent_.part.computed;
+    return computed.empty() || computed[i] || graph_.is_input(i) ||
+           BelongsToNobody(i);
+  }
 
   bool BelongsToNobody(int i) const {
     return analysis_.plan.owner[Origin(i)] == SegmentPlan::kEverywhere;
@@ -161,7 +170,7 @@ class SegmentWriter {
   }
 
   bool IsLeftOut(int i) const {
-    if (!IsNeeded(i)) return true;
+    if (!IsNeeded(i) || !IsOfThePart(i)) return true;
     if (extent_.side == LoopSide::kBoth || graph_.is_input(i)) return false;
     if (extent_.side == LoopSide::kOutside) return IsInside(i);
     return IsHoisted(i) || (!IsInside(i) && !BelongsToNobody(i));
@@ -178,10 +187,19 @@ class SegmentWriter {
   bool IsRead(int value) const {
     const auto& users = graph_.values[value].users;
     if (!IsNeeded(value)) return false;
-    return extent_.side == LoopSide::kBoth ||
+    return (extent_.side == LoopSide::kBoth && extent_.part.computed.empty()) ||
            std::any_of(users.begin(), users.end(), [&](int user) {
-             return !IsLeftOut(user) && !Enters(user);
+             const bool reads =
+                 !IsLeftOut(user) && !Enters(user) && !ReadsReplay(user, value);
+             return reads || ReplayReads(user, value);
            });
+  }
+  // Whether `user` reads `value` as the replay computes it, and not as it was.
+  bool ReadsReplay(int user, int value) const {
+    return replay_.Redirects(user, value) && replay_.again[value];
+  }
+  bool ReplayReads(int user, int value) const {
+    return !replay_.empty() && replay_.again[user] && !replay_.again[value];
   }
   // Of the outermost loop that is looked through.
   bool IsOuterCarry(int i) const {
@@ -197,9 +215,9 @@ class SegmentWriter {
 
   // Those wanted, or those of the segment and what is left out would read.
   std::vector<int> Outputs() const {
-    if (!extent_.leaving.empty()) {
+    if (!extent_.part.empty()) {
       std::vector<int> outputs;
-      for (const int i : extent_.leaving) {
+      for (const int i : extent_.part.leaving) {
         if (!IsLeftOut(i) && !Enters(i) && ids_[i] >= 0) outputs.push_back(i);
       }
       return outputs;
@@ -248,7 +266,10 @@ class SegmentWriter {
     v1::InputSpec spec = first.opcode == ir::Opcode::kParameter
                              ? inputs_[first.attributes().parameter_number()]
                              : BorderInput(it.shape, 0);
-    if (IsHoisted(i)) {  // whatever is done with it, no NaN
+    const bool made_up =
+        IsHoisted(i) ||
+        (!IsOfThePart(i) && ir::IsFloating(it.shape.element_type));
+    if (made_up) {  // whatever is done with it, no NaN
       spec.set_kind(v1::InputSpec::POSITIVE);
       spec.set_scale(kTableScale);
     }
@@ -266,7 +287,9 @@ class SegmentWriter {
 
   void WriteOne(int i, ir::LoopId scope) {
     if (IsLeftOut(i)) {
-      if (extent_.side == LoopSide::kInside && IsRead(i)) WriteInput(i);
+      const bool enters =
+          extent_.side == LoopSide::kInside || !extent_.part.computed.empty();
+      if (enters && IsRead(i)) WriteInput(i);
     } else if (Enters(i)) {
       WriteInput(i);
     } else if (!IsKeptBorder(i)) {
@@ -300,7 +323,7 @@ class SegmentWriter {
     const int activation = exit.activation;
     int64_t& gradient = ids_[exit.gradient];
     if (gradient < 0 || ids_[activation] < 0 || graph_.is_input(activation) ||
-        turn_.behind[activation]) {
+        IsLeftOut(activation) || turn_.behind[activation]) {
       return;
     }
     const int64_t left =

@@ -41,7 +41,7 @@ class Chooser {
 
   absl::StatusOr<CutsAnswer> Run() {
     MakeProblem();
-    WeighUpdates();
+    Weigh();
     CutsAnswer answer;
     for (bool is_new = true; is_new && answer.rounds < kMostRounds;) {
       ++answer.rounds;
@@ -156,7 +156,7 @@ class Chooser {
       ASSIGN_OR_RETURN(stages, SettledPlans(partition, kind));
       ASSIGN_OR_RETURN(const bool any, MeasureSplits(stages));
       if (!any) break;
-      WeighUpdates();
+      Weigh();
     }
     // Plans were settled and splits measured.
     costs_.clear();
@@ -187,10 +187,10 @@ class Chooser {
     return stages;
   }
 
-  void WeighUpdates() {
+  void Weigh() {
     for (const auto& mesh : step_.meshes) {
       mesh->search->Weigh([&](int type, int configuration) {
-        return mesh->splits->Of({type, configuration}).update;
+        return mesh->splits->Of({type, configuration});
       });
     }
     costs_.clear();  // of plans that may be gone

@@ -37,7 +37,7 @@ class Explainer {
     }
     for (const auto& mesh : step_.meshes) {
       mesh->search->Weigh([&](int type, int configuration) {
-        return mesh->splits->Of({type, configuration}).update;
+        return mesh->splits->Of({type, configuration});
       });
     }
     for (size_t i = 0; i < stages.size(); ++i) {

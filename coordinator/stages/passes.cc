@@ -44,11 +44,57 @@ bool IsRead(const Analysis& analysis, const StepPasses& passes, ValueId id) {
   });
 }
 
+// The outermost loop that a value is of, inside or at its border, and that is
+// written as one.
+ir::LoopId KeptLoopOf(const Analysis& analysis, ValueId id) {
+  const ir::Instruction& it = analysis.module.at(id);
+  ir::LoopId found = ir::kNoLoop;
+  for (ir::LoopId loop = it.border != ir::kNoLoop ? it.border : it.loop;
+       loop != ir::kNoLoop; loop = analysis.module.loops[loop].parent) {
+    if (analysis.plan.kept_loops[loop]) found = loop;
+  }
+  return found;
+}
+
+// Ancestors of the losses, whole loops at a time.
+std::vector<char> FindForward(const Analysis& analysis) {
+  const ir::Module& module = analysis.module;
+  std::vector<char> forward = analysis.direction.forward;
+  if (module.loops.empty()) return forward;
+  std::vector<ir::LoopId> loop_of;
+  for (ValueId id = 0; id < module.size(); ++id) {
+    loop_of.push_back(KeptLoopOf(analysis, id));
+  }
+  std::vector<char> loop_forward(module.loops.size(), 0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (ValueId id = module.size() - 1; id >= 0; --id) {
+      const ir::LoopId loop = loop_of[id];
+      const bool with_loop = loop != ir::kNoLoop && loop_forward[loop];
+      if (with_loop && !forward[id]) forward[id] = changed = true;
+      if (!forward[id]) continue;
+      if (loop != ir::kNoLoop && !loop_forward[loop] && Owned(analysis, id)) {
+        loop_forward[loop] = changed = true;
+      }
+      for (const ValueId operand : module.at(id).operands) {
+        if (!forward[operand]) forward[operand] = changed = true;
+      }
+    }
+  }
+  return forward;
+}
+
 }  // namespace
+
+bool IsForm(const ir::Instruction& it) {
+  return it.opcode == Opcode::kBroadcast || it.opcode == Opcode::kReshape ||
+         it.opcode == Opcode::kBitcast;
+}
 
 StepPasses FindPasses(const Analysis& analysis) {
   const ir::Module& module = analysis.module;
   StepPasses passes;
+  passes.forward = FindForward(analysis);
   passes.update.assign(module.size(), 0);
   passes.weight_gradient.assign(module.size(), 0);
   const std::vector<char> is_state = StateOutputs(analysis);
@@ -91,12 +137,12 @@ SegmentPasses PassesOf(const Analysis& analysis, const StepPasses& passes,
   SegmentPasses out;
   for (const int output : graph.outputs) {
     const ValueId id = graph.values[output].origin;
-    if (analysis.direction.forward[id]) out.forward.push_back(output);
+    if (passes.forward[id]) out.forward.push_back(output);
   }
   out.with_input_gradients = out.forward;
   for (const int output : graph.outputs) {
     const ValueId id = graph.values[output].origin;
-    if (analysis.direction.forward[id] || passes.update[id]) continue;
+    if (passes.forward[id] || passes.update[id]) continue;
     if (IsRead(analysis, passes, id)) {
       out.with_input_gradients.push_back(output);
     }

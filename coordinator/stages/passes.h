@@ -11,8 +11,9 @@
 // are neither forward nor update are the gradients of weights. What no rule
 // takes for update counts once per micro-batch.
 //
-// Programs of a part of a segment have fewer outputs; what those do not need is
-// not there (space::ProgramExtent::leaving). Forward alone, with the border
+// A loop that does something for the losses is forward as a whole.
+// Programs of a part of a segment may have fewer outputs; what those do not
+// need is not there (space::ProgramPart). Forward alone, with the border
 // gradients, with the weights' gradients, and everything: the differences are
 // the forward pass, the gradient of the input, that of the weights and the
 // update.
@@ -29,9 +30,13 @@ namespace meshwright::stages {
 
 // By ValueId.
 struct StepPasses {
+  std::vector<char> forward;  // what the losses need, loops over layers whole
   std::vector<char> update;
   std::vector<char> weight_gradient;  // read by the update, not of it
 };
+
+// Another form of its operand, which costs nothing to make again.
+bool IsForm(const ir::Instruction& it);
 
 StepPasses FindPasses(const segmenter::Analysis& analysis);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
@@ -11,6 +12,7 @@
 #include "coordinator/space/inputs.h"
 #include "coordinator/space/loop_programs.h"
 #include "coordinator/stages/gradient_sums.h"
+#include "coordinator/stages/pass_parts.h"
 
 namespace meshwright::stages {
 namespace {
@@ -42,7 +44,10 @@ void KeepBeside(const std::string& those,
 
 Splits::Splits(const service::MeasuredStep& step, const StepPasses& passes,
                int64_t micro_batches, bool sums)
-    : step_(step), micro_batches_(micro_batches), sums_(sums) {
+    : step_(step),
+      step_passes_(passes),
+      micro_batches_(micro_batches),
+      sums_(sums) {
   const segmenter::Analysis& analysis = step.analysis;
   for (const int segment : analysis.types) {
     passes_.push_back(PassesOf(analysis, passes, segment));
@@ -93,29 +98,24 @@ Split Splits::Of(const Choice& choice) const {
   }
   const bool known =
       shares != measured_.end() && shares->first.first == choice.first;
-  const Shares parts = known ? shares->second : Guess(choice.first);
+  const Shares shared = known ? shares->second : Guess(choice.first);
   const Picoseconds outside =
       Outside(choice, At(choice), step_.space, step_.results, whole);
   const Picoseconds inside = (whole - outside) / micro_batches_;
-  split.forward = UpTo(parts.parts[0], inside);
-  split.backward_input = UpTo(parts.parts[1], inside) - split.forward;
-  split.backward_weight =
-      UpTo(parts.parts[2], inside) - UpTo(parts.parts[1], inside);
-  split.backward_weight += UpTo(parts.sums, inside);
-  split.update = whole - micro_batches_ * UpTo(parts.parts[2], inside);
+  std::array<Picoseconds, 4> upto;
+  for (size_t i = 0; i < upto.size(); ++i) {
+    upto[i] = UpTo(shared.upto[i], inside);
+  }
+  split.forward = upto[0];
+  split.backward_input = upto[1] - upto[0];
+  split.backward_weight = upto[2] - upto[1] + UpTo(shared.sums, inside);
+  split.update = whole + micro_batches_ * (upto[3] - inside - upto[2]);
   if (whole == Picoseconds(0)) split.estimated = false;
   return split;
 }
 
-std::array<std::vector<int>, 3> Splits::Leaving(int type) const {
-  const SegmentPasses& passes = passes_[type];
-  return {passes.forward, passes.with_input_gradients,
-          passes.with_all_gradients};
-}
-
 Splits::Shares Splits::Guess(int type) const {
-  const auto [found, added] =
-      guessed_.try_emplace(type, Shares{{1.0 / 3, 2.0 / 3, 1}});
+  const auto [found, added] = guessed_.try_emplace(type);
   const int segment = step_.analysis.types[type];
   if (!added || !step_.analysis.module.loops.empty()) return found->second;
   const space::Configuration& first = step_.space.types[type].configurations[0];
@@ -123,40 +123,56 @@ Splits::Shares Splits::Guess(int type) const {
     if (leaving.empty()) return 0.0;
     const auto counted = service::WorkOf(space::SegmentProgram(
         step_.analysis, step_.analysis.graphs[segment], first.annotation,
-        inputs_, step_.space.context, {.leaving = leaving}));
+        inputs_, step_.space.context, {.part = {.leaving = leaving}}));
     return counted.ok() ? counted->total() : 0.0;
   };
   const double all = work(step_.analysis.graphs[segment].outputs);
   if (all <= 0) return found->second;
+  const SegmentPasses& passes = passes_[type];
   double before = 0;
-  const auto leaving = Leaving(type);
-  for (size_t i = 0; i < leaving.size(); ++i) {
-    before = std::clamp(work(leaving[i]) / all, before, 1.0);
-    found->second.parts[i] = before;
+  int part = 0;
+  for (const auto* leaving : {&passes.forward, &passes.with_input_gradients,
+                              &passes.with_all_gradients}) {
+    before = std::clamp(work(*leaving) / all, before, 1.0);
+    found->second.upto[part++] = before;
   }
   return found->second;
+}
+
+std::vector<space::ProgramPart> Splits::PartsFor(const Choice& choice) const {
+  const SegmentPasses& passes = passes_[choice.first];
+  if (micro_batches_ > 1) {  // all gradients of a trip are measured already
+    return {{.leaving = passes.forward},
+            {.leaving = passes.with_input_gradients}};
+  }
+  const int segment = step_.analysis.types[choice.first];
+  space::Replay replay;
+  if (At(choice).recompute) {
+    replay =
+        space::ReplayIn(step_.analysis, step_.analysis.graphs[segment], {});
+  }
+  PassParts parts = PartsOf(step_.analysis, step_passes_, segment, replay);
+  return {std::move(parts.forward), std::move(parts.backward_input),
+          std::move(parts.backward), std::move(parts.update)};
 }
 
 Splits::Variants Splits::Make(const Choice& choice,
                               space::ProgramSet& set) const {
   Variants variants;
   const int segment = step_.analysis.types[choice.first];
-  const auto leaving = Leaving(choice.first);
   space::ProgramSet parts;
-  // All gradients of a trip are what is measured already.
-  variants.known = micro_batches_ > 1 ? 2 : 3;
-  for (int i = 0; i < variants.known; ++i) {
-    space::Configuration& part = variants.parts[i];
-    part = At(choice);
+  for (const space::ProgramPart& wanted : PartsFor(choice)) {
+    space::Configuration& part = variants.parts.emplace_back(At(choice));
     part.program = -1;
     part.weight = 1;
     part.corrections.clear();
-    if (leaving[i].empty()) continue;  // no time
-    space::MakeSegmentPrograms(step_.analysis, step_.analysis.graphs[segment],
-                               inputs_, step_.space.context,
-                               absl::StrCat("type ", choice.first, " ",
-                                            At(choice).describe, ", pass ", i),
-                               parts, part, leaving[i]);
+    if (wanted.leaving.empty()) continue;  // no time
+    space::MakeSegmentPrograms(
+        step_.analysis, step_.analysis.graphs[segment], inputs_,
+        step_.space.context,
+        absl::StrCat("type ", choice.first, " ", At(choice).describe, ", pass ",
+                     variants.parts.size() - 1),
+        parts, part, wanted);
   }
   variants.sums.program = -1;
   if (sums_) {
@@ -208,18 +224,23 @@ std::optional<Splits::Shares> Splits::SharesOf(
   const Picoseconds inside = whole->time - Outside(choice, variants.whole,
                                                    space, results, whole->time);
   if (inside <= Picoseconds(0)) return std::nullopt;
-  Shares shares = {{0, 0, 1}};
-  double before = 0;
-  for (int i = 0; i < variants.known; ++i) {
-    const space::Configuration& part = variants.parts[i];
-    if (part.program >= 0) {
-      const auto cost = service::MeasuredCost(space, part, results);
-      if (!cost.has_value()) return std::nullopt;
-      before = std::clamp(static_cast<double>(cost->time.count()) /
-                              static_cast<double>(inside.count()),
-                          before, 1.0);
-    }
-    shares.parts[i] = before;
+  std::vector<double> share;
+  for (const space::Configuration& part : variants.parts) {
+    const auto cost = service::MeasuredCost(space, part, results);
+    if (!cost.has_value()) return std::nullopt;
+    share.push_back(static_cast<double>(cost->time.count()) /
+                    static_cast<double>(inside.count()));
+  }
+  Shares shares;
+  if (share.size() == 2) {  // up to there, of a trip
+    shares.upto[0] = std::min(share[0], 1.0);
+    shares.upto[1] = std::clamp(share[1], shares.upto[0], 1.0);
+  } else {
+    const double backward = share[2];
+    shares.upto[0] = share[0];
+    shares.upto[1] = share[0] + std::min(share[1], backward);
+    shares.upto[2] = share[0] + backward;
+    shares.upto[3] = shares.upto[2] + share[3];
   }
   const auto sums = service::MeasuredCost(space, variants.sums, results);
   if (!sums.has_value()) return std::nullopt;

@@ -2,20 +2,23 @@
 // gradient of the input, gradient of the weights and update.
 //
 // Concept: what is measured of every configuration is all four in one program.
-// The programs that tell them apart (passes.h) are measured for configurations
-// that a stage takes; the others of a type share their time out in the
-// proportions of one that was measured, and before there is any, by the work
-// counted in the programs of one configuration (service::WorkOf), in a step
-// with loops by thirds. Only the proportions are taken from these programs: the
-// four always add up to the time measured of the whole. A machine is not at one
-// speed all day, so the whole is measured again beside its parts, in the same
-// rounds, all of them or none, and their proportions are those to it; a program
-// that several such groups share has a row for each.
-// In a loop over micro-batches the update, outside of it, is measured apart
-// already (space/loop_programs.h). Where the step is that of one of several
-// micro-batches, adding their gradients up is measured, too, and comes on top
-// of the whole, to the gradient of the weights (gradient_sums.h). Units:
-// picoseconds; the passes of one micro-batch, the update of a step.
+// The programs that tell them apart are measured for configurations that a
+// stage takes; the others of a type take their time in the proportions of one
+// that was measured, and before there is any, by the work counted in the
+// programs of one configuration (service::WorkOf), in a step with loops by
+// thirds. Where stages run their passes as modules of their own, these programs
+// are such passes (pass_parts.h), which hand values over through memory: all
+// four may take longer than the whole. In a step with a loop over micro-batches
+// they are parts of one trip with fewer outputs (passes.h), which add up to it;
+// its update, outside of it, is measured apart already (space/loop_programs.h).
+// Only proportions are taken from these programs. A machine is not at one speed
+// all day, so the whole is measured again beside its parts, in the same rounds,
+// all of them or none, and their proportions are those to it; a program that
+// several such groups share has a row for each.
+// Where the step is that of one of several micro-batches, adding their
+// gradients up is measured, too, and comes on top, to the gradient of the
+// weights (gradient_sums.h). Units: picoseconds; the passes of one micro-batch,
+// the update of a step.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
 
@@ -64,19 +67,18 @@ class Splits {
                                bool wait, v1::PlanPrograms& counts);
 
  private:
-  // Up to the forward pass, the input's gradient and all gradients, of the
-  // whole; and what the sums take beside it.
+  // Of the whole: up to the forward pass, the input's gradient, all gradients
+  // and the update; and what the sums take beside it.
   struct Shares {
-    std::array<double, 3> parts;
+    std::array<double, 4> upto = {1.0 / 3, 2.0 / 3, 1, 1};
     double sums = 0;
   };
 
   // The programs of a configuration that tell its parts apart, and its own.
   struct Variants {
     space::Configuration whole;
-    std::array<space::Configuration, 3> parts;
+    std::vector<space::Configuration> parts;
     space::Configuration sums;
-    int known = 0;  // how many of them are programs of their own
   };
   struct AllVariants {
     space::ProfileSpace space;
@@ -95,8 +97,9 @@ class Splits {
                                const store::Results& results,
                                problem::Picoseconds whole) const;
   Shares Guess(int type) const;
-  // The outputs of every variant; an equal one is made once.
-  std::array<std::vector<int>, 3> Leaving(int type) const;
+  // Those of a trip up to the forward pass and the input's gradient, or the
+  // four of PassParts.
+  std::vector<space::ProgramPart> PartsFor(const Choice& choice) const;
   // Is all of it an update, outside of the step's loop?
   bool OnceAStep(int type) const {
     return micro_batches_ > 1 && Trips(type) <= 1;
@@ -109,6 +112,7 @@ class Splits {
                                  const store::Results& results) const;
 
   const service::MeasuredStep& step_;
+  const StepPasses& step_passes_;
   const int64_t micro_batches_;
   const bool sums_;
   std::vector<SegmentPasses> passes_;               // by type

@@ -39,13 +39,14 @@ int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
   return bytes;
 }
 
-// With the update's part of one of so many passes.
-problem::Config PerPass(problem::Config config, Picoseconds update,
+// What a micro-batch takes: its passes, and the update's part of one of so
+// many.
+problem::Config PerPass(problem::Config config, const Split& split,
                         int64_t repeats) {
   if (config.time <= Picoseconds(0)) return config;
-  update = std::min(update, config.time);
-  const Picoseconds time =
-      config.time - update + (update + Picoseconds(repeats - 1)) / repeats;
+  const Picoseconds time = split.forward + split.backward_input +
+                           split.backward_weight +
+                           (split.update + Picoseconds(repeats - 1)) / repeats;
   const double share = static_cast<double>(time.count()) /
                        static_cast<double>(config.time.count());
   const auto scale = [&](Picoseconds& part) {
@@ -91,16 +92,15 @@ absl::StatusOr<StageSearch> StageSearch::Create(
   return search;
 }
 
-void StageSearch::Weigh(const UpdateTime& update) {
+void StageSearch::Weigh(const SplitOf& split) {
   if (repeats_ == 1) return;
   std::vector<problem::NodeType> types = measured_.problem.types;
   bool same = true;
   for (size_t t = 0; t < types.size(); ++t) {
     for (size_t i = 0; i < types[t].configs.size(); ++i) {
       problem::Config& config = types[t].configs[i];
-      config =
-          PerPass(config, update(static_cast<int>(t), measured_.usable[t][i]),
-                  repeats_);
+      config = PerPass(
+          config, split(static_cast<int>(t), measured_.usable[t][i]), repeats_);
       same = same && config.time == weighed_[t].configs[i].time;
     }
   }

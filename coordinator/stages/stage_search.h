@@ -30,6 +30,7 @@
 #include "absl/status/statusor.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "coordinator/stages/crossings.h"
+#include "coordinator/stages/splits.h"
 #include "planner/problem/plan_problem.h"
 #include "planner/search/search.h"
 
@@ -68,12 +69,12 @@ class StageSearch {
       const std::vector<SharedArgument>& shared, int64_t own,
       int64_t micro_batches, std::optional<int64_t> limit);
 
-  // Of (type, configuration), in a step.
-  using UpdateTime = std::function<problem::Picoseconds(int, int)>;
+  // Of (type, configuration).
+  using SplitOf = std::function<Split(int, int)>;
 
-  // How much of a configuration's time is its update, as far as is known now.
-  // Plans made before are dropped, but where that changes nothing.
-  void Weigh(const UpdateTime& update);
+  // What a configuration takes of a step, as far as is known now. Plans made
+  // before are dropped, but where that changes nothing.
+  void Weigh(const SplitOf& split);
 
   // Segments [first, end). One that does not fit says in `persistent_bytes`
   // what the most frugal plan needs; 0: there is none. Stays where it is.

@@ -1,0 +1,39 @@
+// PassParts: the passes of a segment as programs of their own, as the modules
+// of a stage run them.
+//
+//   arguments ─▶ forward ─▶ activation, values kept
+//   values kept, gradient ─▶ backward ─▶ gradients of input and weights
+//   gradients of weights, state ─▶ update ─▶ new state
+//
+// Concept: what a later pass reads of the forward pass is kept, but for other
+// forms of a value and for what a recomputing segment computes anew; it leaves
+// the one program and enters the other. Writing it is part of the forward pass,
+// which a program that does everything, and keeps nothing between, may skip.
+// In -> Out: a segment, what it computes anew -> parts; one without anything
+// leaving is no program.
+// Shapes: value indices of the segment's graph.
+// Threads: pure functions.
+// Source: launch/stage_modules.h, which makes the modules of whole stages.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_PASS_PARTS_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_PASS_PARTS_H_
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/programs.h"
+#include "coordinator/space/replay.h"
+#include "coordinator/stages/passes.h"
+
+namespace meshwright::stages {
+
+struct PassParts {
+  space::ProgramPart forward;
+  space::ProgramPart backward_input;  // the gradients that others read, alone
+  space::ProgramPart backward;        // these, and those of the weights
+  space::ProgramPart update;
+};
+
+PassParts PartsOf(const segmenter::Analysis& analysis, const StepPasses& passes,
+                  int segment, const space::Replay& replay);
+
+}  // namespace meshwright::stages
+
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_PASS_PARTS_H_

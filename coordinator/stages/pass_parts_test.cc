@@ -1,0 +1,144 @@
+#include "coordinator/stages/pass_parts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "coordinator/ir/dim_links.h"
+#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/space/groups.h"
+#include "coordinator/space/inputs.h"
+#include "coordinator/space/profile_space.h"
+
+namespace meshwright::stages {
+namespace {
+
+using segmenter::Analysis;
+using segmenter::SegmentGraph;
+
+bool Has(const std::vector<int>& values, int value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+class PassPartsTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    auto analysis = segmenter::AnalyzeSample(GetParam(), {1, 2});
+    ASSERT_TRUE(analysis.ok()) << analysis.status();
+    analysis_ = *std::move(analysis);
+    context_.mesh = analysis_.mesh;
+    passes_ = FindPasses(analysis_);
+    inputs_ = space::ArgumentInputs(analysis_);
+    space_ = BuildProfileSpace(analysis_, context_);
+  }
+
+  // Of every type, as it is and recomputing.
+  template <typename Check>
+  void ForEachType(const Check& check) const {
+    for (size_t type = 0; type < analysis_.types.size(); ++type) {
+      const int segment = analysis_.types[type];
+      SCOPED_TRACE(testing::Message() << "segment " << segment);
+      check(static_cast<int>(type), segment, space::Replay());
+      SCOPED_TRACE("recomputing");
+      const space::Replay replay =
+          space::ReplayIn(analysis_, analysis_.graphs[segment], {});
+      if (!replay.empty()) check(static_cast<int>(type), segment, replay);
+    }
+  }
+
+  // Of a part, or of everything.
+  int Contractions(int type, const space::ProgramPart& part,
+                   bool recompute) const {
+    if (!part.computed.empty() && part.empty()) return 0;
+    space::ProgramExtent extent;
+    extent.recompute = recompute;
+    extent.part = part;
+    const v1::Program program =
+        SegmentProgram(analysis_, analysis_.graphs[analysis_.types[type]],
+                       space_.types[type].configurations[0].annotation, inputs_,
+                       context_, extent);
+    const auto module = ir::LoadModule(program.hlo_module());
+    EXPECT_TRUE(module.ok()) << module.status();
+    if (!module.ok()) return 0;
+    EXPECT_EQ(static_cast<int>(module->parameters.size()),
+              program.inputs_size());
+    int count = 0;
+    for (ir::ValueId id = 0; id < module->size(); ++id) {
+      count += ir::IsContraction(*module, id);
+    }
+    return count;
+  }
+
+  Analysis analysis_;
+  StepPasses passes_;
+  space::KeyContext context_;
+  std::vector<v1::InputSpec> inputs_;
+  space::ProfileSpace space_;
+};
+
+// Whatever a part reads is an argument of the segment, computed by itself or by
+// everybody, or handed over by a part before it; and every output leaves one.
+TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
+  int kept = 0;
+  ForEachType([&](int, int segment, const space::Replay& replay) {
+    const SegmentGraph& graph = analysis_.graphs[segment];
+    const PassParts parts = PartsOf(analysis_, passes_, segment, replay);
+    for (const space::ProgramPart* part :
+         {&parts.forward, &parts.backward_input, &parts.backward,
+          &parts.update}) {
+      for (int i = graph.input_count; i < static_cast<int>(graph.values.size());
+           ++i) {
+        if (!part->computed[i]) continue;
+        for (const int operand : graph.values[i].operands) {
+          const bool nobodys =
+              analysis_.plan.owner[graph.values[operand].origin] < 0;
+          const bool anew =
+              replay.Redirects(i, operand) && replay.again[operand];
+          const bool handed =
+              Has(parts.forward.leaving, operand) ||
+              (part == &parts.update && Has(parts.backward.leaving, operand));
+          EXPECT_TRUE(graph.is_input(operand) || nobodys || anew || handed ||
+                      part->computed[operand])
+              << analysis_.module.at(graph.values[i].origin).name() << " reads "
+              << analysis_.module.at(graph.values[operand].origin).name();
+        }
+      }
+    }
+    for (const int output : graph.outputs) {
+      const ir::ValueId id = graph.values[output].origin;
+      if (analysis_.plan.owner[id] < 0) continue;
+      EXPECT_TRUE(Has(parts.forward.leaving, output) ||
+                  Has(parts.backward.leaving, output) ||
+                  Has(parts.update.leaving, output))
+          << analysis_.module.at(id).name();
+    }
+    for (const int value : parts.backward_input.leaving) {
+      EXPECT_TRUE(Has(parts.backward.leaving, value));
+    }
+    kept += parts.forward.leaving.size() >
+            PassesOf(analysis_, passes_, segment).forward.size();
+  });
+  EXPECT_GT(kept, 0);
+}
+
+TEST_P(PassPartsTest, PartsComputeWhatTheWholeDoes) {
+  ForEachType([&](int type, int segment, const space::Replay& replay) {
+    const PassParts parts = PartsOf(analysis_, passes_, segment, replay);
+    const bool recompute = !replay.empty();
+    const int whole = Contractions(type, {}, recompute);
+    const int backward = Contractions(type, parts.backward, recompute);
+    EXPECT_EQ(whole, Contractions(type, parts.forward, false) + backward +
+                         Contractions(type, parts.update, false));
+    EXPECT_LE(Contractions(type, parts.backward_input, recompute), backward);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, PassPartsTest,
+                         testing::Values("llama_tiny", "gpt2_tiny", "bert_tiny",
+                                         "moe_tiny", "t5_tiny", "vit_tiny",
+                                         "albert_tiny", "unet_tiny",
+                                         "convnet_tiny", "scan_tiny"));
+
+}  // namespace
+}  // namespace meshwright::stages
