@@ -5,7 +5,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
+#include "base/parallel_for.h"
 #include "base/status_macros.h"
 #include "coordinator/export/assumed_device.h"
 #include "coordinator/export/notes.h"
@@ -73,7 +75,17 @@ absl::StatusOr<std::string> AnalyzeToJson(
 
   space::KeyContext context;
   context.mesh = mesh;
-  const space::ProfileSpace space = BuildProfileSpace(analysis, context);
+  space::ProfileSpace space;
+  absl::StatusOr<ordered_json> symbolic;
+  base::ParallelFor(2, [&](int part) {
+    if (part == 0) {
+      symbolic =
+          SymbolicJson(analysis, AssumeDevice(context.device_kind).device);
+    } else {
+      space = BuildProfileSpace(analysis, context);
+    }
+  });
+  RETURN_IF_ERROR(symbolic.status());
   RETURN_IF_ERROR(CheckConfigurations(analysis, space));
   std::vector<int> instances(analysis.types.size(), 0);
   for (int type : analysis.type_of_segment) ++instances[type];
@@ -105,9 +117,7 @@ absl::StatusOr<std::string> AnalyzeToJson(
     out["barriers"].push_back(
         {{"opcode", opcode}, {"count", count}, {"why", ir::RuleOf(opcode)}});
   }
-  ASSIGN_OR_RETURN(
-      out["symbolic"],
-      SymbolicJson(analysis, AssumeDevice(context.device_kind).device));
+  out["symbolic"] = *std::move(symbolic);
   out["notes"] = SwitchNotes(analysis, space);
   out["split_contractions"] = analysis.split_contractions;
   out["seconds"] = {{"load", load_seconds}, {"analyze", analyze_seconds}};
