@@ -93,3 +93,17 @@ function(meshwright_proto name)
     target_link_libraries(${name} PUBLIC PkgConfig::GRPC)
   endif()
 endfunction()
+
+# meshwright_link_tcmalloc(TARGET): an executable whose allocator is tcmalloc,
+# for all libraries that it loads, too. A sanitizer brings its own.
+find_library(MESHWRIGHT_TCMALLOC_ARCHIVE libtcmalloc_minimal.a)
+function(meshwright_link_tcmalloc target)
+  if(MESHWRIGHT_SANITIZE)
+    return()
+  endif()
+  if(NOT MESHWRIGHT_TCMALLOC_ARCHIVE)
+    message(FATAL_ERROR "libtcmalloc_minimal.a is missing: "
+                        "run cmake/install_packages.sh build")
+  endif()
+  target_link_libraries(${target} PRIVATE ${MESHWRIGHT_TCMALLOC_ARCHIVE})
+endfunction()
