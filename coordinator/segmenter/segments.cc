@@ -483,13 +483,13 @@ class SegmentPlanner {
     }
   }
 
-  // A share that is only moved on its way to the sum is moved there: compilers
-  // fuse that into what adds it up.
+  // A share that is only moved or converted on its way to the sum is so there:
+  // compilers fuse that into what adds it up.
   bool IsRearrangedForSum(ValueId id) const {
     const ir::Instruction& it = module_.at(id);
-    const bool moves = it.opcode == Opcode::kTranspose ||
-                       it.opcode == Opcode::kReshape ||
-                       it.opcode == Opcode::kCopy;
+    const bool moves = ir::IsLayout(it.opcode) &&
+                       !ir::IsLoopBorder(it.opcode) &&
+                       it.opcode != Opcode::kOptimizationBarrier;
     return moves && !it.users.empty() &&
            std::all_of(it.users.begin(), it.users.end(), [&](ValueId user) {
              return plan_.owner[user] == reaches_[id];
