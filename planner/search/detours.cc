@@ -1,15 +1,16 @@
 #include "planner/search/detours.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
+#include "planner/search/keep_best.h"
 #include "planner/search/reorder.h"
 
 namespace meshwright::search {
 namespace {
 
-constexpr int64_t kTurns = 1000;  // labels between two looks at `until`
+constexpr int64_t kTurns = 1000;          // labels between two looks at `until`
+constexpr int64_t kKeysOfCandidate = 16;  // of tails, looked at as fast
 
 }  // namespace
 
@@ -84,17 +85,28 @@ std::vector<Detours::Ending> Detours::EndingsOf(size_t b) const {
   return endings;
 }
 
+// Where a block before the last long one is open, its bytes are not known.
+bool Detours::KnowsLeftover() const {
+  const size_t loops = loops_[last_long_].size();
+  return loops == 2 || (loops == 1 && loops_[open_block_].size() < 2);
+}
+
 bool Detours::Sharpen(Cost most_time, int64_t cells, const Until& until) {
   leftover_.reset();
-  // Where a block before the last long one is open, its bytes are not known.
-  const std::vector<Loop>& loops = loops_[last_long_];
-  if (loops.empty() || (loops_[open_block_].size() == 2 && loops.size() < 2)) {
-    return false;
-  }
-  leftover_ =
-      Leftover::Make(line_, last_long_, loops, guides_, price_, room_,
-                     Clamp(most_time + PriceOf(price_, room_)), cells, until);
+  if (!KnowsLeftover()) return false;
+  leftover_ = Leftover::Make(
+      line_, last_long_, loops_[last_long_], guides_, price_, room_,
+      Clamp(most_time + PriceOf(price_, room_)), cells, until);
   return leftover_.has_value();
+}
+
+bool Detours::MeetTails(Cost most_time, int64_t wanted, const Until& until) {
+  tails_.reset();
+  if (!KnowsLeftover()) return false;
+  tails_ =
+      Tails::Make(line_, last_long_, loops_[last_long_], guides_, price_, room_,
+                  Clamp(most_time + PriceOf(price_, room_)), wanted, until);
+  return tails_.has_value();
 }
 
 // Whether what is left over makes it too slow.
@@ -125,28 +137,6 @@ bool Detours::Search(Cost most_time, int64_t most_candidates,
   }
   return true;
 }
-
-namespace {
-
-// Of labels in one group, leaves those that none beats in time and bytes.
-template <typename Labels, typename GroupOf>
-void KeepBest(Labels& labels, const GroupOf& group_of) {
-  std::sort(labels.begin(), labels.end(), [&](const auto& a, const auto& b) {
-    return std::tuple(group_of(a), a.time, a.bytes) <
-           std::tuple(group_of(b), b.time, b.bytes);
-  });
-  size_t kept = 0;
-  for (const auto& label : labels) {
-    if (kept > 0 && group_of(labels[kept - 1]) == group_of(label) &&
-        labels[kept - 1].bytes <= label.bytes) {
-      continue;
-    }
-    labels[kept++] = label;
-  }
-  labels.resize(kept);
-}
-
-}  // namespace
 
 // The labels at the first copy of block `b`, from those that left the one
 // before.
@@ -185,6 +175,10 @@ bool Detours::Walk(size_t b, const Labels& entries, Labels& exits,
   for (Labels& labels : next_) labels.clear();
   for (const Label& label : entries) {
     const auto number = static_cast<size_t>(states.Begin(label.vertex));
+    if (IsCut(b, label)) {
+      Join(b, states.at(static_cast<int>(number)), label, line_[b].copies - 1);
+      continue;
+    }
     if (number >= now_.size()) now_.resize(number + 1);
     now_[number].push_back(label);
   }
@@ -230,10 +224,12 @@ void Detours::Expand(size_t b, int state, const Label& label, int64_t left,
     longer.time += arc.time;
     longer.bytes += block.bytes[arc.to];
     const Cost least = guide.Left(arc.to, states.at(to).MetAny(), left - 1);
-    if (longer.priced + least > most_ || longer.bytes > room_ ||
-        IsSpare(b, longer, left - 1)) {
+    if (longer.priced + least > most_ || longer.bytes > room_) continue;
+    if (IsCut(b, longer)) {
+      Join(b, states.at(to), longer, left - 1);
       continue;
     }
+    if (IsSpare(b, longer, left - 1)) continue;
     if (to >= static_cast<int>(next.size())) next.resize(to + 1);
     next[to].push_back(longer);
   }
@@ -282,18 +278,74 @@ void Detours::Finish(size_t b, Label label) {
   Rounds rounds;
   const Cost time = TimeOf(label, rounds);
   if (time >= best_time_) return;
-  best_time_ = time;
-  best_rounds_ = rounds;
-  best_.clear();
-  for (int n = label.node; n != kNoNode; n = nodes_[n].before) {
-    best_.push_back(nodes_[n]);
-  }
-  std::reverse(best_.begin(), best_.end());
+  Record(label.node, time, rounds);
   for (int v = label.vertex; b + 1 < line_.size(); ++b) {
     v = endings_[b][v].next;
     best_.push_back({.block = static_cast<int>(b) + 1, .vertex = v});
   }
+}
+
+// Of the plan, the walk up to `node`.
+void Detours::Record(int node, Cost time, const Rounds& open) {
+  best_time_ = time;
+  best_rounds_ = open;
+  best_.clear();
+  for (int n = node; n != kNoNode; n = nodes_[n].before) {
+    best_.push_back(nodes_[n]);
+  }
+  std::reverse(best_.begin(), best_.end());
   most_ = std::min(most_, Clamp(time - 1 + PriceOf(price_, room_)));
+}
+
+// Whether tails take over from the label.
+bool Detours::IsCut(size_t b, const Label& label) const {
+  return tails_.has_value() && b == last_long_ &&
+         label.priced + guides_[b].visited[label.vertex] >
+             most_ - tails_->reach();
+}
+
+void Detours::Join(size_t b, const WalkState& state, const Label& label,
+                   int64_t left) {
+  const Cost slack = most_ - label.priced - guides_[b].visited[label.vertex];
+  const int64_t looked = tails_->ForEach(
+      label.vertex, label.bytes, left, slack, [&](const Tail& tail) {
+        FinishBy(tail, b, state, label, left - tail.steps);
+      });
+  candidates_ += looked / kKeysOfCandidate;
+}
+
+// Takes the label to the end by the tail, if that makes the fastest plan so
+// far.
+void Detours::FinishBy(const Tail& tail, size_t b, const WalkState& state,
+                       Label label, int64_t open) {
+  label.time += tail.time;
+  label.bytes += tail.bytes;
+  const bool has_met[] = {state.met[0] || tail.met[0],
+                          state.met[1] || tail.met[1]};
+  Node round{.block = static_cast<int>(b)};
+  Rounds rounds;
+  if (has_met[0] && has_met[1]) {
+    label.open = open;
+  } else if (open > 0) {
+    if (!has_met[0] && !has_met[1]) return;
+    round.loop = has_met[0] ? 0 : 1;
+    const Loop& loop = loops_[b][round.loop];
+    if (open % loop.length() != 0) return;
+    round.rounds = open / loop.length();
+    if (loop.bytes > 0 && round.rounds > (room_ - label.bytes) / loop.bytes) {
+      return;
+    }
+    label.time += round.rounds * loop.time;
+    label.bytes += round.rounds * loop.bytes;
+  }
+  const Cost time = TimeOf(label, rounds);
+  if (time >= best_time_) return;
+  Record(AddNode(label, b), time, rounds);
+  if (round.rounds > 0) best_.push_back(round);
+  for (int n = tail.node; n >= 0; n = tails_->node(n).next) {
+    best_.push_back(
+        {.block = tails_->node(n).block, .vertex = tails_->node(n).vertex});
+  }
 }
 
 // Of a whole plan, the open steps filled; kNever if it does not fit.

@@ -11,7 +11,9 @@
 //   ── a ── c ── a ── b ──    and rounds of the loops at a and at b
 //
 // A label holds time, bytes and priced time; guides (guides.h) say what is left
-// at the least. In a group (vertex, steps, loops met) the dominated go.
+// at the least. In a group (vertex, steps, loops met) the dominated go. Where
+// labels are many, they go on only up to a cut, and tails of walks, made from
+// the end, take over (tails.h).
 // Of several long blocks, one may have two loops, whose rounds are settled
 // last; those of the others follow from the steps left.
 // In → Out: a line whose every configuration may be taken, room, the most time
@@ -28,6 +30,7 @@
 #include "planner/search/guides.h"
 #include "planner/search/leftover.h"
 #include "planner/search/loops.h"
+#include "planner/search/tails.h"
 #include "planner/search/until.h"
 #include "planner/search/walk_states.h"
 
@@ -46,6 +49,11 @@ class Detours {
   // of at most `most_time`; pays where many labels are looked at. False where
   // they cannot be made.
   bool Sharpen(Cost most_time, int64_t cells, const Until& until);
+
+  // Cuts walks and has about as many tails as wanted (tails.h), for searches of
+  // at most `most_time`; pays where labels are as many. False where that cannot
+  // be.
+  bool MeetTails(Cost most_time, int64_t wanted, const Until& until);
 
   // Looks at every plan of at most `most_time`; false if that took more than
   // `most_candidates`, or was stopped. Only what is faster than all met counts.
@@ -103,6 +111,12 @@ class Detours {
   void Leave(size_t b, const WalkState& state, Label label, int64_t left,
              Labels& exits);
   void Finish(size_t b, Label label);
+  bool KnowsLeftover() const;
+  bool IsCut(size_t b, const Label& label) const;
+  void Join(size_t b, const WalkState& state, const Label& label, int64_t left);
+  void FinishBy(const Tail& tail, size_t b, const WalkState& state, Label label,
+                int64_t open);
+  void Record(int node, Cost time, const Rounds& open);
   Cost TimeOf(const Label& label, Rounds& rounds) const;
   int AddNode(const Label& label, size_t b);
 
@@ -116,6 +130,7 @@ class Detours {
   size_t open_block_ = 0;                            // that has two loops
   size_t last_long_ = 0;
   std::optional<Leftover> leftover_;  // of the last long block
+  std::optional<Tails> tails_;        // of the same
   std::vector<Node> nodes_;
   std::vector<Labels> now_;  // by state; kept for their memory
   std::vector<Labels> next_;

@@ -111,4 +111,43 @@ std::vector<Guide> MakeGuides(const Line& line,
   return guides;
 }
 
+std::vector<Cost> ReachedOf(const Line& line, const std::vector<Guide>& guides,
+                            size_t block, int64_t price) {
+  std::vector<Cost> reached;
+  for (size_t b = 0; b <= block; ++b) {
+    std::vector<Cost> entered(line[b].size(), b == 0 ? 0 : kNever);
+    for (size_t c = 0; b > 0 && c < reached.size(); ++c) {
+      for (int v = 0; v < line[b].size(); ++v) {
+        if (reached[c] >= kNever || line[b - 1].next.at(c, v) >= kNever) {
+          continue;
+        }
+        entered[v] =
+            std::min(entered[v], reached[c] + line[b - 1].next.at(c, v));
+      }
+    }
+    for (int v = 0; v < line[b].size(); ++v) {
+      if (entered[v] >= kNever) continue;
+      entered[v] += PricedTime(line[b], v, price);
+      if (line[b].copies > 1)
+        entered[v] += guides[b].mean * (line[b].copies - 1);
+    }
+    reached = std::move(entered);
+    if (line[b].copies == 1) continue;
+    bool is_changed = true;
+    while (is_changed) {
+      is_changed = false;
+      for (int c = 0; c < line[b].size(); ++c) {
+        if (reached[c] >= kNever) continue;
+        for (int d = 0; d < line[b].size(); ++d) {
+          const Cost step = guides[b].step.at(c, d);
+          if (step >= kNever || reached[c] + step >= reached[d]) continue;
+          reached[d] = reached[c] + step;
+          is_changed = true;
+        }
+      }
+    }
+  }
+  return reached;
+}
+
 }  // namespace meshwright::search

@@ -42,6 +42,11 @@ std::vector<Guide> MakeGuides(const Line& line,
                               const std::vector<std::vector<Loop>>& loops,
                               int64_t price, const Until& until);
 
+// The least priced time with which each vertex of the block is reached, in any
+// number of steps; as labels count it, the mean taken off.
+std::vector<Cost> ReachedOf(const Line& line, const std::vector<Guide>& guides,
+                            size_t block, int64_t price);
+
 // Time plus priced bytes of a vertex.
 inline Cost PricedTime(const Block& block, int v, int64_t price) {
   return Clamp(block.time[v] + PriceOf(price, block.bytes[v]));

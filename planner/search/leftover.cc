@@ -15,13 +15,6 @@ Cost LeastOf(const std::vector<Cost>& costs) {
   return *std::min_element(costs.begin(), costs.end());
 }
 
-// x and y with x * a + y * b = gcd(a, b).
-std::pair<int64_t, int64_t> Bezout(int64_t a, int64_t b) {
-  if (b == 0) return {1, 0};
-  const auto [x, y] = Bezout(b, a % b);
-  return {y, x - a / b * y};
-}
-
 // To the least of what they are and of what is `more` than `from`, but not
 // below `floor`. Whether that lowered any.
 __attribute__((always_inline)) inline bool LowerEach(const int32_t* from,
@@ -56,91 +49,37 @@ bool LowerCells(const int32_t* from, int64_t count, int32_t more, int32_t floor,
   return LowerEach(from, count, more, floor, cells);
 }
 
-// The least priced time with which each vertex of the block is reached, in any
-// number of steps; as labels count it, the mean taken off.
-std::vector<Cost> Reached(const Line& line, const std::vector<Guide>& guides,
-                          size_t block, int64_t price) {
-  std::vector<Cost> reached;
-  for (size_t b = 0; b <= block; ++b) {
-    std::vector<Cost> entered(line[b].size(), b == 0 ? 0 : kNever);
-    for (size_t c = 0; b > 0 && c < reached.size(); ++c) {
-      for (int v = 0; v < line[b].size(); ++v) {
-        if (reached[c] >= kNever || line[b - 1].next.at(c, v) >= kNever) {
-          continue;
-        }
-        entered[v] =
-            std::min(entered[v], reached[c] + line[b - 1].next.at(c, v));
-      }
-    }
-    for (int v = 0; v < line[b].size(); ++v) {
-      if (entered[v] >= kNever) continue;
-      entered[v] += PricedTime(line[b], v, price);
-      if (line[b].copies > 1)
-        entered[v] += guides[b].mean * (line[b].copies - 1);
-    }
-    reached = std::move(entered);
-    if (line[b].copies == 1) continue;
-    bool is_changed = true;
-    while (is_changed) {
-      is_changed = false;
-      for (int c = 0; c < line[b].size(); ++c) {
-        if (reached[c] >= kNever) continue;
-        for (int d = 0; d < line[b].size(); ++d) {
-          const Cost step = guides[b].step.at(c, d);
-          if (step >= kNever || reached[c] + step >= reached[d]) continue;
-          reached[d] = reached[c] + step;
-          is_changed = true;
-        }
-      }
-    }
-  }
-  return reached;
-}
-
 }  // namespace
 
-// Of one loop the steps left say all: any modulus will do that is large beside
-// what detours differ by.
-bool Leftover::SetModulus(const Block& block, const std::vector<Loop>& loops,
-                          int64_t cells) {
-  const Loop& first = loops.front();
-  const Loop& second = loops.back();
-  unit_ = std::gcd(first.length(), second.length());
-  const auto [x, y] = Bezout(first.length(), second.length());
-  const __int128 a_step = static_cast<__int128>(x) * first.bytes +
-                          static_cast<__int128>(y) * second.bytes;
-  __int128 modulus = static_cast<__int128>(second.length()) * first.bytes -
-                     static_cast<__int128>(first.length()) * second.bytes;
-  if (loops.size() == 1) {
-    const auto [least, most] =
-        std::minmax_element(block.bytes.begin(), block.bytes.end());
-    modulus = static_cast<__int128>(unit_) * (*most - *least);
-  }
-  if (modulus < 0) modulus = -modulus;
+bool Leftover::SetCells(const Block& block, const std::vector<Loop>& loops,
+                        int64_t cells) {
+  const auto residues = Residues::Make(block, loops, room_);
+  if (!residues.has_value()) return false;
+  residues_ = *residues;
+  const int64_t modulus = residues_.modulus;
   // All below is to fit 64 bits.
-  if (modulus == 0 || modulus * block.copies > kMostAmount ||
-      static_cast<__int128>(unit_) * room_ > kMostAmount ||
-      static_cast<__int128>(price_) * (4 * modulus / cells + 2) > kMostAmount) {
+  if (static_cast<__int128>(price_) *
+          (4 * static_cast<__int128>(modulus) / cells + 2) >
+      kMostAmount) {
     return false;
   }
-  modulus_ = static_cast<int64_t>(modulus);
-  a_step_ = Reduced(a_step);
-  width_ = (modulus_ + cells - 1) / cells;
-  count_ = (modulus_ + width_ - 1) / width_;
-  over_ = count_ * width_ - modulus_;
+  width_ = (modulus + cells - 1) / cells;
+  count_ = (modulus + width_ - 1) / width_;
+  over_ = count_ * width_ - modulus;
   per_width_ = 1 / static_cast<double>(width_);
   rate_ = static_cast<int64_t>((static_cast<__int128>(price_) << kRateShift) /
-                                   unit_ >>
+                                   residues_.unit >>
                                kPriceShift) +
           1;
   for (const int64_t bytes : block.bytes) {
-    step_.push_back(Reduced(static_cast<__int128>(unit_) * bytes - a_step_));
+    step_.push_back(residues_.Reduced(
+        static_cast<__int128>(residues_.unit) * bytes - residues_.a_step));
   }
   return true;
 }
 
 Leftover::Shift Leftover::ShiftOf(__int128 amount) const {
-  const int64_t reduced = Reduced(amount);
+  const int64_t reduced = residues_.Reduced(amount);
   if (reduced == 0) return {};
   return {reduced / width_, BackOf(reduced % width_ + over_)};
 }
@@ -156,12 +95,12 @@ void Leftover::PlaceVertices(const Block& block, const std::vector<Loop>& loops,
   offset_.assign(block.size(), 0);
   const auto join = [&](int c, int d) {
     if (group[c] == group[d]) return;
-    const int64_t moved = Reduced(offset_[c] - step_[d] - offset_[d]);
+    const int64_t moved = residues_.Reduced(offset_[c] - step_[d] - offset_[d]);
     const int gone = group[d];
     for (int v = 0; v < block.size(); ++v) {
       if (group[v] != gone) continue;
       group[v] = group[c];
-      offset_[v] = Reduced(offset_[v] + moved);
+      offset_[v] = residues_.Reduced(offset_[v] + moved);
     }
   };
   for (const Loop& loop : loops) {
@@ -205,7 +144,7 @@ std::vector<Leftover::Cells> Leftover::AfterBlock(
     const Line& line, const std::vector<Guide>& guides, size_t block) const {
   Cells over(count_);
   for (int64_t i = 0; i < count_; ++i) {
-    over[i] = Units(PriceOf(price_, i * width_ / unit_));
+    over[i] = Units(PriceOf(price_, i * width_ / residues_.unit));
   }
   std::vector<Cells> after(line.back().size(), over);
   for (size_t b = line.size() - 1; b > block; --b) {
@@ -218,7 +157,7 @@ std::vector<Leftover::Cells> Leftover::AfterBlock(
         const Cost join = line[b - 1].next.at(c, d);
         if (join >= kNever || exit[c] >= kNever) continue;
         Lower(join + PricedTime(line[b], d, price_) - taken,
-              ShiftOf(static_cast<__int128>(unit_) * line[b].bytes[d]),
+              ShiftOf(static_cast<__int128>(residues_.unit) * line[b].bytes[d]),
               after[d], Units(exit[c] - least), before[c]);
       }
     }
@@ -280,7 +219,7 @@ std::optional<Leftover> Leftover::Make(const Line& line, size_t block,
     if (line[b].copies > 1 || work > kMostWork) return std::nullopt;
   }
   const Guide& guide = guides[block];
-  const std::vector<Cost> reached = Reached(line, guides, block, price);
+  const std::vector<Cost> reached = ReachedOf(line, guides, block, price);
   const Cost base = LeastOf(guide.visited);
   const Cost first = LeastOf(reached);
   if (base >= kNever || first >= kNever || first + base > most ||
@@ -292,7 +231,7 @@ std::optional<Leftover> Leftover::Make(const Line& line, size_t block,
   made.room_ = room;
   made.base_ = base;
   made.unit_cost_ = 1 + (most - first - base) / (kMostUnits / 4);
-  if (!made.SetModulus(line[block], loops, cells)) return std::nullopt;
+  if (!made.SetCells(line[block], loops, cells)) return std::nullopt;
   std::vector<Arc> arcs = made.UsefulArcs(line[block], guide, reached, most);
   made.PlaceVertices(line[block], loops, arcs);
   for (const Cost visited : guide.visited) {

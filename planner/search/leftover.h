@@ -27,6 +27,7 @@
 #include "planner/search/blocks.h"
 #include "planner/search/guides.h"
 #include "planner/search/loops.h"
+#include "planner/search/residues.h"
 #include "planner/search/until.h"
 
 namespace meshwright::search {
@@ -47,9 +48,10 @@ class Leftover {
   // left over included; `bytes` are those so far, with `left` steps to go in
   // the block.
   Cost Least(int v, int64_t bytes, int64_t left) const {
-    int64_t at =
-        (unit_ * (room_ - bytes) - left * a_step_ - offset_[v]) % modulus_;
-    if (at < 0) at += modulus_;
+    int64_t at = (residues_.unit * (room_ - bytes) - left * residues_.a_step -
+                  offset_[v]) %
+                 residues_.modulus;
+    if (at < 0) at += residues_.modulus;
     // The cell that begins there or next; a product for a division.
     auto cell = static_cast<int64_t>(static_cast<double>(at) * per_width_);
     int64_t back = cell * width_ - at;
@@ -78,15 +80,11 @@ class Leftover {
 
   Leftover() = default;
 
-  bool SetModulus(const Block& block, const std::vector<Loop>& loops,
-                  int64_t cells);
+  bool SetCells(const Block& block, const std::vector<Loop>& loops,
+                int64_t cells);
   std::vector<Arc> UsefulArcs(const Block& block, const Guide& guide,
                               const std::vector<Cost>& reached,
                               Cost most) const;
-  int64_t Reduced(__int128 amount) const {
-    const auto rest = static_cast<int64_t>(amount % modulus_);
-    return rest < 0 ? rest + modulus_ : rest;
-  }
   // The price of leftover, rounded up.
   Cost BackOf(int64_t amount) const {
     return (amount * rate_ >> kRateShift) + 1;
@@ -105,9 +103,7 @@ class Leftover {
 
   int64_t price_ = 0;
   int64_t room_ = 0;
-  int64_t unit_ = 1;    // of a byte; whole numbers of it everywhere below
-  int64_t a_step_ = 0;  // bytes that rounds take for a step, but for a multiple
-  int64_t modulus_ = 0;
+  Residues residues_;  // in whose unit all below is
   int64_t width_ = 1;  // of a cell
   double per_width_ = 1;
   int64_t count_ = 0;  // of cells; the last may be too wide by over_

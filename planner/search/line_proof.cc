@@ -1,7 +1,6 @@
 #include "planner/search/line_proof.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "planner/search/guides.h"
@@ -9,7 +8,14 @@
 namespace meshwright::search {
 namespace {
 
-constexpr int64_t kCells[] = {512, 4096};  // of sharper bounds, in turn
+// Of sharper bounds, and where there are no tails.
+constexpr int64_t kCells = 512;
+constexpr int64_t kFineCells = 4096;
+
+// Levels of help; at each the tails, and the labels looked at before the next,
+// are so many times more.
+constexpr int kLevels = 4;
+constexpr int kLevelShift = 2;
 
 // Bounds are made for searches that go this part farther above the least.
 constexpr Cost kFartherPart = 8;
@@ -29,6 +35,9 @@ Walk WalkOf(const Block& block, const std::vector<int>& slots) {
 
 }  // namespace
 
+LineProof::LineProof(Line line)
+    : line_(std::move(line)), most_level_(kLevels) {}
+
 std::unique_ptr<LineProof> LineProof::Make(Line line,
                                            const std::vector<int>& fast,
                                            const std::vector<int>& small,
@@ -41,7 +50,6 @@ std::unique_ptr<LineProof> LineProof::Make(Line line,
   if (until()) return nullptr;
   made->detours_ = std::make_unique<Detours>(made->line_, made->loops_,
                                              std::move(guides), price, room);
-  made->most_level_ = std::ssize(kCells);
   return made;
 }
 
@@ -66,27 +74,40 @@ void LineProof::SetLoops(const std::vector<int>& fast,
 
 bool LineProof::Look(Cost most, int64_t most_candidates, const Effort& effort,
                      const Until& until) {
-  Sharpen(most, until);
+  if (effort.plain_candidates == 0) level_ = std::max(level_, 1);
+  Help(most, effort, until);
   while (level_ < most_level_) {
-    const int64_t few = effort.plain_candidates * (1 + level_);
-    if (detours_->Search(most, few, until)) return true;
+    const int shift = kLevelShift * std::max(0, level_ - 1);
+    if (detours_->Search(most, effort.plain_candidates << shift, until)) {
+      return true;
+    }
     if (until()) return false;
     ++level_;
-    Sharpen(most, until);
+    Help(most, effort, until);
   }
   return detours_->Search(most, most_candidates, until);
 }
 
-// Makes the bounds of the level, for some searches to come too; where they
-// cannot be made, those below.
-void LineProof::Sharpen(Cost most, const Until& until) {
-  if (level_ == sharp_level_ && most <= sharp_most_) return;
-  sharp_most_ = most + (most - detours_->bound()) / kFartherPart;
-  while (level_ > 0 &&
-         !detours_->Sharpen(sharp_most_, kCells[level_ - 1], until)) {
-    most_level_ = --level_;
+// Makes tails and bounds of the level, for some searches to come too. What once
+// could not be made is given up.
+void LineProof::Help(Cost most, const Effort& effort, const Until& until) {
+  const bool is_farther = most > helped_most_;
+  if (level_ == 0 || (level_ == helped_level_ && !is_farther)) return;
+  if (is_farther) {
+    helped_most_ = most + (most - detours_->bound()) / kFartherPart;
   }
-  sharp_level_ = level_;
+  while (has_tails_) {
+    const int64_t wanted = effort.tails << (kLevelShift * (level_ - 1));
+    if (detours_->MeetTails(helped_most_, wanted, until)) break;
+    has_tails_ = level_ < most_level_;
+    if (has_tails_) ++level_;
+  }
+  if (!has_tails_) most_level_ = level_;
+  helped_level_ = level_;
+  const int64_t cells = has_tails_ ? kCells : kFineCells;
+  if (!has_cells_ || (cells == cells_ && !is_farther)) return;
+  cells_ = cells;
+  has_cells_ = detours_->Sharpen(helped_most_, cells, until);
 }
 
 }  // namespace meshwright::search

@@ -1,8 +1,8 @@
 // LineProof: what proves the best plan of a line whose transient is settled.
 //
 // Concept: the loops that two plans go round, one too large and one that fits,
-// and the detours from them (detours.h). Bounds are sharpened where there is
-// much to look at.
+// and the detours from them (detours.h). Where there is much to look at, walks
+// are cut and met by tails (tails.h), and bounds sharpened (leftover.h).
 // In → Out: a line without what cannot be best, two plans, a price → plans, up
 // to growing times.
 // Threads and ownership: stays where it was made, as parts borrow from others.
@@ -39,17 +39,20 @@ class LineProof {
   const Detours& detours() const { return *detours_; }
 
  private:
-  explicit LineProof(Line line) : line_(std::move(line)) {}
+  explicit LineProof(Line line);
   void SetLoops(const std::vector<int>& fast, const std::vector<int>& small);
-  void Sharpen(Cost most, const Until& until);
+  void Help(Cost most, const Effort& effort, const Until& until);
 
   const Line line_;
   std::vector<std::vector<Loop>> loops_;  // by block
   std::unique_ptr<Detours> detours_;
-  int level_ = 0;        // of sharper bounds, from 1 on; 0: none
-  int most_level_ = 0;   // that can be made
-  int sharp_level_ = 0;  // of the bounds made, and how far they go
-  Cost sharp_most_ = 0;
+  int level_ = 0;         // of help, from 1 on; 0: none
+  int most_level_ = 0;    // that can be had
+  int helped_level_ = 0;  // of what was made, and how far it goes
+  Cost helped_most_ = 0;
+  bool has_tails_ = true;  // or may have
+  bool has_cells_ = true;  // the same of sharper bounds
+  int64_t cells_ = 0;
 };
 
 }  // namespace meshwright::search
