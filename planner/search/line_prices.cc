@@ -77,15 +77,15 @@ std::vector<Walk> LinePrices::Walks() const {
   return walks;
 }
 
-Line LinePrices::Without(Cost most, const Until& until) const {
-  std::vector<std::vector<int>> kept(line_.size());
+std::vector<std::vector<Cost>> LinePrices::Through(const Until& until) const {
+  std::vector<std::vector<Cost>> through;
   std::vector<Cost> before;  // up to the copy, its own not included
   for (size_t b = 0; b < line_.size(); ++b) {
     const Block& block = line_[b];
     const std::vector<Cost> own = PricedTimes(block, price_);
-    std::vector<Cost> least(own.size(), kNever);
+    std::vector<Cost>& least = through.emplace_back(own.size(), kNever);
     for (int64_t copy = 0; copy < block.copies; ++copy) {
-      if (until()) return line_;
+      if (until()) return {};
       if (b == 0 && copy == 0) {
         before.assign(own.size(), 0);
       } else {
@@ -97,11 +97,19 @@ Line LinePrices::Without(Cost most, const Until& until) const {
       }
       Add(own, before);
     }
-    for (size_t v = 0; v < own.size(); ++v) {
-      if (least[v] <= most) kept[b].push_back(static_cast<int>(v));
+  }
+  return through;
+}
+
+Line Without(const Line& line, const std::vector<std::vector<Cost>>& through,
+             Cost most) {
+  std::vector<std::vector<int>> kept(line.size());
+  for (size_t b = 0; b < line.size(); ++b) {
+    for (int v = 0; v < line[b].size(); ++v) {
+      if (through[b][v] <= most) kept[b].push_back(v);
     }
   }
-  return Kept(line_, kept);
+  return Kept(line, kept);
 }
 
 }  // namespace meshwright::search

@@ -30,9 +30,9 @@ class LinePrices {
   // By block; the cost is finite.
   std::vector<Walk> Walks() const;
 
-  // The line without the vertices through which every plan costs over `most`;
-  // with all of them if stopped.
-  Line Without(Cost most, const Until& until) const;
+  // What the cheapest plan through each vertex costs, by block; empty if
+  // stopped.
+  std::vector<std::vector<Cost>> Through(const Until& until) const;
 
  private:
   using Values = std::vector<std::vector<Cost>>;  // by copy and vertex
@@ -43,6 +43,10 @@ class LinePrices {
   Cost cost_ = kNever;
   bool is_complete_ = false;
 };
+
+// The line without the vertices that cost over `most`.
+Line Without(const Line& line, const std::vector<std::vector<Cost>>& through,
+             Cost most);
 
 }  // namespace meshwright::search
 

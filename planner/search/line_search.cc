@@ -270,6 +270,23 @@ void LineSearch::Prove(Range& range) {
   range.reach = std::min(range.reach, kNever / farther) * farther;
 }
 
+// The least that a plan costs which takes the range's least transient; without
+// it a plan is one of another range, that has more room.
+Cost LineSearch::OwnedCost(const Line& line,
+                           const std::vector<std::vector<Cost>>& through,
+                           const Range& range) const {
+  Cost least = kNever;
+  for (size_t b = 0; b < line.size(); ++b) {
+    for (int v = 0; v < line[b].size(); ++v) {
+      if (range.low > 0 && line[b].transient[v] < transients_[range.low]) {
+        continue;
+      }
+      least = std::min(least, through[b][v]);
+    }
+  }
+  return least;
+}
+
 // Prices to the end, on what may still be best at each price.
 Line LineSearch::Settled(Range& range) {
   Line line = Capped(line_, transients_[range.high]);
@@ -287,8 +304,18 @@ Line LineSearch::Settled(Range& range) {
     const auto next =
         Settle(range, bracket, price, SlotsOf(line, prices.Walks()));
     if (round == 1) MixSides(range);
-    line = prices.Without(
-        Clamp(incumbent_.time - 1 + PriceOf(price, RoomOf(range))), until_);
+    const auto through = prices.Through(until_);
+    if (through.empty()) return line;
+    const Cost owned = OwnedCost(line, through, range);
+    if (owned < kNever) {
+      range.bound =
+          std::max(range.bound, owned - PriceOf(price, RoomOf(range)));
+    } else {
+      range.bound = incumbent_.time;
+    }
+    if (range.bound >= incumbent_.time) return line;
+    line = Without(line, through,
+                   Clamp(incumbent_.time - 1 + PriceOf(price, RoomOf(range))));
     if (!next.has_value() || until_()) break;
     price = *next;
   }

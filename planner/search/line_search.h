@@ -93,6 +93,9 @@ class LineSearch {
   Side SideOf(const std::vector<int>& slots);
   void Offer(const std::vector<int>& places);
   void Prove(Range& range);
+  Cost OwnedCost(const Line& line,
+                 const std::vector<std::vector<Cost>>& through,
+                 const Range& range) const;
   Line Settled(Range& range);
   std::vector<int> SlotsOf(const Line& line,
                            const std::vector<Walk>& walks) const;
