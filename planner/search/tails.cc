@@ -240,7 +240,7 @@ class Tails::Maker {
       if (slack > allowed_[arc.from] || bytes > made_.room_) continue;
       if (node < 0) node = AddNode(label.node, at_, vertex);
       if (to >= static_cast<int>(next.size())) next.resize(to + 1);
-      next[to].emplace_back(label.time + arc.time, bytes, slack, node);
+      next[to].push_back({label.time + arc.time, bytes, slack, node});
     }
   }
 
