@@ -10,19 +10,6 @@ namespace {
 using ir::ValueId;
 using segmenter::Analysis;
 
-ir::LoopId Outermost(const ir::Module& module, ir::LoopId loop) {
-  while (loop != ir::kNoLoop && module.loops[loop].parent != ir::kNoLoop) {
-    loop = module.loops[loop].parent;
-  }
-  return loop;
-}
-
-// The loop that a value is of, inside or at its border.
-ir::LoopId LoopOf(const ir::Module& module, ValueId id) {
-  const ir::Instruction& it = module.at(id);
-  return Outermost(module, it.border != ir::kNoLoop ? it.border : it.loop);
-}
-
 class ValuePlacer {
  public:
   ValuePlacer(const Analysis& analysis, const stages::StepPasses& passes,
@@ -35,7 +22,7 @@ class ValuePlacer {
           static_cast<int>(behind - first_segments.begin()) - 1);
     }
     for (ValueId id = 0; id < module_.size(); ++id) {
-      loop_.push_back(LoopOf(module_, id));
+      loop_.push_back(stages::KeptLoopOf(analysis, id));
     }
   }
 

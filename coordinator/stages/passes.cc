@@ -44,18 +44,6 @@ bool IsRead(const Analysis& analysis, const StepPasses& passes, ValueId id) {
   });
 }
 
-// The outermost loop that a value is of, inside or at its border, and that is
-// written as one.
-ir::LoopId KeptLoopOf(const Analysis& analysis, ValueId id) {
-  const ir::Instruction& it = analysis.module.at(id);
-  ir::LoopId found = ir::kNoLoop;
-  for (ir::LoopId loop = it.border != ir::kNoLoop ? it.border : it.loop;
-       loop != ir::kNoLoop; loop = analysis.module.loops[loop].parent) {
-    if (analysis.plan.kept_loops[loop]) found = loop;
-  }
-  return found;
-}
-
 // Ancestors of the losses, whole loops at a time.
 std::vector<char> FindForward(const Analysis& analysis) {
   const ir::Module& module = analysis.module;
@@ -85,6 +73,16 @@ std::vector<char> FindForward(const Analysis& analysis) {
 }
 
 }  // namespace
+
+ir::LoopId KeptLoopOf(const Analysis& analysis, ValueId id) {
+  const ir::Instruction& it = analysis.module.at(id);
+  ir::LoopId found = ir::kNoLoop;
+  for (ir::LoopId loop = it.border != ir::kNoLoop ? it.border : it.loop;
+       loop != ir::kNoLoop; loop = analysis.module.loops[loop].parent) {
+    if (analysis.plan.kept_loops[loop]) found = loop;
+  }
+  return found;
+}
 
 bool IsForm(const ir::Instruction& it) {
   return it.opcode == Opcode::kBroadcast || it.opcode == Opcode::kReshape ||

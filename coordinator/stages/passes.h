@@ -35,6 +35,10 @@ struct StepPasses {
   std::vector<char> weight_gradient;  // read by the update, not of it
 };
 
+// The outermost loop that a value is of, inside or at its border, and that is
+// written as one; kNoLoop if there is none.
+ir::LoopId KeptLoopOf(const segmenter::Analysis& analysis, ir::ValueId id);
+
 // Another form of its operand, which costs nothing to make again.
 bool IsForm(const ir::Instruction& it);
 
