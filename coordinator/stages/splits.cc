@@ -232,7 +232,7 @@ std::optional<Splits::Shares> Splits::SharesOf(
                     static_cast<double>(inside.count()));
   }
   Shares shares;
-  if (share.size() == 2) {  // up to there, of a trip
+  if (micro_batches_ > 1) {  // up to there, of a trip
     shares.upto[0] = std::min(share[0], 1.0);
     shares.upto[1] = std::clamp(share[1], shares.upto[0], 1.0);
   } else {

@@ -128,8 +128,9 @@ std::vector<Cost> ReachedOf(const Line& line, const std::vector<Guide>& guides,
     for (int v = 0; v < line[b].size(); ++v) {
       if (entered[v] >= kNever) continue;
       entered[v] += PricedTime(line[b], v, price);
-      if (line[b].copies > 1)
+      if (line[b].copies > 1) {
         entered[v] += guides[b].mean * (line[b].copies - 1);
+      }
     }
     reached = std::move(entered);
     if (line[b].copies == 1) continue;
