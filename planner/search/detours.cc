@@ -95,17 +95,15 @@ bool Detours::Sharpen(Cost most_time, int64_t cells, const Until& until) {
   leftover_.reset();
   if (!KnowsLeftover()) return false;
   leftover_ = Leftover::Make(
-      line_, last_long_, loops_[last_long_], guides_, price_, room_,
-      Clamp(most_time + PriceOf(price_, room_)), cells, until);
+      LastLong(), Clamp(most_time + PriceOf(price_, room_)), cells, until);
   return leftover_.has_value();
 }
 
 bool Detours::MeetTails(Cost most_time, int64_t wanted, const Until& until) {
   tails_.reset();
   if (!KnowsLeftover()) return false;
-  tails_ =
-      Tails::Make(line_, last_long_, loops_[last_long_], guides_, price_, room_,
-                  Clamp(most_time + PriceOf(price_, room_)), wanted, until);
+  tails_ = Tails::Make(LastLong(), Clamp(most_time + PriceOf(price_, room_)),
+                       wanted, until);
   return tails_.has_value();
 }
 

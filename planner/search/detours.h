@@ -112,6 +112,9 @@ class Detours {
              Labels& exits);
   void Finish(size_t b, Label label);
   bool KnowsLeftover() const;
+  LongBlock LastLong() const {
+    return {line_, last_long_, loops_[last_long_], guides_, price_, room_};
+  }
   bool IsCut(size_t b, const Label& label) const;
   void Join(size_t b, const WalkState& state, const Label& label, int64_t left);
   void FinishBy(const Tail& tail, size_t b, const WalkState& state, Label label,

@@ -111,10 +111,11 @@ std::vector<Guide> MakeGuides(const Line& line,
   return guides;
 }
 
-std::vector<Cost> ReachedOf(const Line& line, const std::vector<Guide>& guides,
-                            size_t block, int64_t price) {
+std::vector<Cost> ReachedOf(const LongBlock& where) {
+  const Line& line = where.line;
+  const std::vector<Guide>& guides = where.guides;
   std::vector<Cost> reached;
-  for (size_t b = 0; b <= block; ++b) {
+  for (size_t b = 0; b <= where.at; ++b) {
     std::vector<Cost> entered(line[b].size(), b == 0 ? 0 : kNever);
     for (size_t c = 0; b > 0 && c < reached.size(); ++c) {
       for (int v = 0; v < line[b].size(); ++v) {
@@ -127,7 +128,7 @@ std::vector<Cost> ReachedOf(const Line& line, const std::vector<Guide>& guides,
     }
     for (int v = 0; v < line[b].size(); ++v) {
       if (entered[v] >= kNever) continue;
-      entered[v] += PricedTime(line[b], v, price);
+      entered[v] += PricedTime(line[b], v, where.price);
       if (line[b].copies > 1) {
         entered[v] += guides[b].mean * (line[b].copies - 1);
       }

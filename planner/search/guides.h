@@ -37,6 +37,19 @@ struct Guide {
   }
 };
 
+// A long block of a line, at a price of the room.
+struct LongBlock {
+  const Line& line;
+  const size_t at;
+  const std::vector<Loop>& loops;    // the block's
+  const std::vector<Guide>& guides;  // of all blocks
+  const int64_t price;
+  const int64_t room;
+
+  const Block& block() const { return line[at]; }
+  const Guide& guide() const { return guides[at]; }
+};
+
 // Stopped, they are of no use.
 std::vector<Guide> MakeGuides(const Line& line,
                               const std::vector<std::vector<Loop>>& loops,
@@ -44,8 +57,7 @@ std::vector<Guide> MakeGuides(const Line& line,
 
 // The least priced time with which each vertex of the block is reached, in any
 // number of steps; as labels count it, the mean taken off.
-std::vector<Cost> ReachedOf(const Line& line, const std::vector<Guide>& guides,
-                            size_t block, int64_t price);
+std::vector<Cost> ReachedOf(const LongBlock& where);
 
 // Time plus priced bytes of a vertex.
 inline Cost PricedTime(const Block& block, int v, int64_t price) {

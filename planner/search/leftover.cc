@@ -141,16 +141,17 @@ int32_t Leftover::Units(Cost cost) const {
 // What the blocks after this one cost, by the vertex it is left from; more than
 // the least of that.
 std::vector<Leftover::Cells> Leftover::AfterBlock(
-    const Line& line, const std::vector<Guide>& guides, size_t block) const {
+    const LongBlock& where) const {
+  const Line& line = where.line;
   Cells over(count_);
   for (int64_t i = 0; i < count_; ++i) {
     over[i] = Units(PriceOf(price_, i * width_ / residues_.unit));
   }
   std::vector<Cells> after(line.back().size(), over);
-  for (size_t b = line.size() - 1; b > block; --b) {
-    const std::vector<Cost>& exit = guides[b - 1].exit;
+  for (size_t b = line.size() - 1; b > where.at; --b) {
+    const std::vector<Cost>& exit = where.guides[b - 1].exit;
     const Cost least = LeastOf(exit);
-    const Cost taken = least - LeastOf(guides[b].exit);
+    const Cost taken = least - LeastOf(where.guides[b].exit);
     std::vector<Cells> before(line[b - 1].size(), Cells(count_, kMostUnits));
     for (int c = 0; c < line[b - 1].size(); ++c) {
       for (int d = 0; d < line[b].size(); ++d) {
@@ -208,18 +209,17 @@ std::vector<Leftover::Arc> Leftover::UsefulArcs(
   return arcs;
 }
 
-std::optional<Leftover> Leftover::Make(const Line& line, size_t block,
-                                       const std::vector<Loop>& loops,
-                                       const std::vector<Guide>& guides,
-                                       int64_t price, int64_t room, Cost most,
+std::optional<Leftover> Leftover::Make(const LongBlock& where, Cost most,
                                        int64_t cells, const Until& until) {
+  const Line& line = where.line;
   int64_t work = 0;
-  for (size_t b = block + 1; b < line.size(); ++b) {
+  for (size_t b = where.at + 1; b < line.size(); ++b) {
     work += static_cast<int64_t>(line[b - 1].size()) * line[b].size() * cells;
     if (line[b].copies > 1 || work > kMostWork) return std::nullopt;
   }
-  const Guide& guide = guides[block];
-  const std::vector<Cost> reached = ReachedOf(line, guides, block, price);
+  const Block& block = where.block();
+  const Guide& guide = where.guide();
+  const std::vector<Cost> reached = ReachedOf(where);
   const Cost base = LeastOf(guide.visited);
   const Cost first = LeastOf(reached);
   if (base >= kNever || first >= kNever || first + base > most ||
@@ -227,24 +227,24 @@ std::optional<Leftover> Leftover::Make(const Line& line, size_t block,
     return std::nullopt;
   }
   Leftover made;
-  made.price_ = price;
-  made.room_ = room;
+  made.price_ = where.price;
+  made.room_ = where.room;
   made.base_ = base;
   made.unit_cost_ = 1 + (most - first - base) / (kMostUnits / 4);
-  if (!made.SetCells(line[block], loops, cells)) return std::nullopt;
-  std::vector<Arc> arcs = made.UsefulArcs(line[block], guide, reached, most);
-  made.PlaceVertices(line[block], loops, arcs);
+  if (!made.SetCells(block, where.loops, cells)) return std::nullopt;
+  std::vector<Arc> arcs = made.UsefulArcs(block, guide, reached, most);
+  made.PlaceVertices(block, where.loops, arcs);
   for (const Cost visited : guide.visited) {
     made.floor_.push_back(made.Units(visited - base));
   }
-  const std::vector<Cells> after = made.AfterBlock(line, guides, block);
-  made.least_.assign(line[block].size(), Cells(made.count_, kMostUnits));
-  for (int v = 0; v < line[block].size(); ++v) {
+  const std::vector<Cells> after = made.AfterBlock(where);
+  made.least_.assign(block.size(), Cells(made.count_, kMostUnits));
+  for (int v = 0; v < block.size(); ++v) {
     if (guide.exit[v] >= kNever) continue;
     made.Lower(LeastOf(guide.exit) - base, made.ShiftOf(-made.offset_[v]),
                after[v], made.floor_[v], made.least_[v]);
   }
-  if (!made.Settle(arcs, line[block].copies - 1, until)) return std::nullopt;
+  if (!made.Settle(arcs, block.copies - 1, until)) return std::nullopt;
   return made;
 }
 

@@ -38,10 +38,7 @@ class Leftover {
   // `most` may be left out. Empty where nothing is gained: another long block
   // follows, two loops take the same bytes a step, or costs settle slowly; or
   // stopped.
-  static std::optional<Leftover> Make(const Line& line, size_t block,
-                                      const std::vector<Loop>& loops,
-                                      const std::vector<Guide>& guides,
-                                      int64_t price, int64_t room, Cost most,
+  static std::optional<Leftover> Make(const LongBlock& where, Cost most,
                                       int64_t cells, const Until& until);
 
   // Priced time from a copy at `v` to the end of the line, that of the room
@@ -95,9 +92,7 @@ class Leftover {
                      std::vector<Arc>& arcs);
   bool Lower(Cost cost, const Shift& shift, const Cells& after, int32_t floor,
              Cells& cells) const;
-  std::vector<Cells> AfterBlock(const Line& line,
-                                const std::vector<Guide>& guides,
-                                size_t block) const;
+  std::vector<Cells> AfterBlock(const LongBlock& where) const;
   bool Settle(const std::vector<Arc>& arcs, int64_t most_passes,
               const Until& until);
 

@@ -29,21 +29,19 @@ std::vector<Loop> Reversed(std::vector<Loop> loops) {
 // Extends tails backward, step by step.
 class Tails::Maker {
  public:
-  Maker(const Line& line, size_t block, const std::vector<Loop>& loops,
-        const std::vector<Guide>& guides, Cost most, int64_t wanted,
-        const Until& until, Tails& made)
-      : line_(line),
-        at_(block),
-        block_(line[block]),
-        loops_(Reversed(loops)),
-        guides_(guides),
-        guide_(guides[block]),
+  Maker(const LongBlock& where, Cost most, int64_t wanted, const Until& until,
+        Tails& made)
+      : line_(where.line),
+        at_(where.at),
+        block_(where.block()),
+        loops_(Reversed(where.loops)),
+        guides_(where.guides),
+        guide_(where.guide()),
         most_(most),
         wanted_(wanted),
         until_(until),
         made_(made) {
-    const std::vector<Cost> reached =
-        ReachedOf(line, guides, block, made.price_);
+    const std::vector<Cost> reached = ReachedOf(where);
     for (size_t v = 0; v < reached.size(); ++v) {
       const bool is_open = reached[v] < kNever && guide_.visited[v] < kNever;
       const Cost through = is_open ? reached[v] + guide_.visited[v] : kNever;
@@ -284,21 +282,18 @@ void Tails::Sort(Shelf& shelf) const {
   shelf.keys.swap(sorted);
 }
 
-std::optional<Tails> Tails::Make(const Line& line, size_t block,
-                                 const std::vector<Loop>& loops,
-                                 const std::vector<Guide>& guides,
-                                 int64_t price, int64_t room, Cost most,
+std::optional<Tails> Tails::Make(const LongBlock& where, Cost most,
                                  int64_t wanted, const Until& until) {
-  for (size_t b = block + 1; b < line.size(); ++b) {
-    if (line[b].copies > 1) return std::nullopt;
+  for (size_t b = where.at + 1; b < where.line.size(); ++b) {
+    if (where.line[b].copies > 1) return std::nullopt;
   }
-  const auto residues = Residues::Make(line[block], loops, room);
+  const auto residues = Residues::Make(where.block(), where.loops, where.room);
   if (!residues.has_value()) return std::nullopt;
   Tails made;
   made.residues_ = *residues;
-  made.price_ = price;
-  made.room_ = room;
-  if (!Maker(line, block, loops, guides, most, wanted, until, made).Run()) {
+  made.price_ = where.price;
+  made.room_ = where.room;
+  if (!Maker(where, most, wanted, until, made).Run()) {
     return std::nullopt;
   }
   for (Shelf& shelf : made.shelves_) {

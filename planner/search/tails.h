@@ -47,10 +47,7 @@ class Tails {
   // tails as wanted, the cheapest, of those with which priced time does not
   // exceed `most`. Empty where residues cannot be told, where even few steps of
   // the reach lead to many more, or stopped.
-  static std::optional<Tails> Make(const Line& line, size_t block,
-                                   const std::vector<Loop>& loops,
-                                   const std::vector<Guide>& guides,
-                                   int64_t price, int64_t room, Cost most,
+  static std::optional<Tails> Make(const LongBlock& where, Cost most,
                                    int64_t wanted, const Until& until);
 
   // Tails cost up to so much more than the cheapest of their vertex.
