@@ -25,6 +25,10 @@ ordered_json Value(const Message& message, const FieldDescriptor* field,
                    int index) {
   const auto& in = *message.GetReflection();
   const bool one = index < 0;
+  // 0 would say something else.
+  if (one && field->has_presence() && !in.HasField(message, field)) {
+    return nullptr;
+  }
   switch (field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
       return one ? in.GetInt32(message, field)
@@ -55,7 +59,6 @@ ordered_json Value(const Message& message, const FieldDescriptor* field,
       return one ? in.GetString(message, field)
                  : in.GetRepeatedString(message, field, index);
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      if (one && !in.HasField(message, field)) return nullptr;
       return ToJson(one ? in.GetMessage(message, field)
                         : in.GetRepeatedMessage(message, field, index));
   }

@@ -143,9 +143,11 @@ void AppendStages(const PipelineAnswer& answer, std::string& out) {
                                         cut ? "  segments on devices" : ""));
   for (size_t i = 0; i < std::min(kMostRows, peaks.size()); ++i) {
     const pipeline::Stage& stage = answer.problem.stages[i];
+    const auto backward =
+        BackwardUnder(answer.choice.chosen->figures.schedule, stage);
     absl::StrAppend(
         &out, absl::StrFormat("%-6d %12s %12s %12s", i + 1, Time(stage.forward),
-                              Time(stage.Backward()), FormatBytes(peaks[i])));
+                              Time(backward), FormatBytes(peaks[i])));
     if (cut) {
       const auto& part = (*answer.partition->partition)[i];
       absl::StrAppend(&out, "  ", part.first, "-", part.end - 1, " on ",

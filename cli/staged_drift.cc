@@ -7,6 +7,7 @@
 #include "cli/recall.h"
 #include "cli/recall_stages.h"
 #include "coordinator/export/plan_choice.h"
+#include "coordinator/stages/planned_pipeline.h"
 
 namespace meshwright::cli {
 namespace {
@@ -58,9 +59,9 @@ StagedDrift DriftOfStages(
   drift.machine = Drift(anchors, results);
   for (int i = 0; i < plan.stages_size(); ++i) {
     const v1::PlanStage& stage = plan.stages(i);
-    const double once =
-        stage.forward_seconds() + stage.backward_input_seconds() +
-        stage.backward_weight_seconds() + stage.update_seconds();
+    const double once = stage.forward_seconds() +
+                        stages::BackwardSeconds(plan, stage) +
+                        stage.update_seconds();
     drift.stages.push_back(drift.machine.has_value()
                                ? DriftOf(static_cast<size_t>(i), once, anchors,
                                          results, *drift.machine)

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "cli/arguments.h"
 #include "cli/stages_explanation.h"
+#include "coordinator/stages/planned_pipeline.h"
 
 namespace meshwright::cli {
 namespace {
@@ -78,14 +79,14 @@ ordered_json Error(double predicted, double measured) {
                              : std::nullopt);
 }
 
-ordered_json PassesOf(const v1::PlanStage& stage, const StageTimes& times,
-                      double drift) {
+ordered_json PassesOf(const v1::Plan& plan, const v1::PlanStage& stage,
+                      const StageTimes& times, double drift) {
   const bool delays = times.Has(Pass::kBackwardWeight);
   const double input = stage.backward_input_seconds();
   const double weight = stage.backward_weight_seconds();
   const std::vector<std::pair<Pass, double>> passes = {
       {Pass::kForward, stage.forward_seconds()},
-      {Pass::kBackward, delays ? input : input + weight},
+      {Pass::kBackward, delays ? input : stages::BackwardSeconds(plan, stage)},
       {Pass::kBackwardWeight, weight},
       {Pass::kUpdate, stage.update_seconds()}};
   auto rows = ordered_json::array();
@@ -121,6 +122,7 @@ v1::Plan AsMeasured(v1::Plan plan, const std::vector<StageTimes>& stages) {
     stage.set_forward_seconds(times.Of(Pass::kForward));
     stage.set_backward_input_seconds(times.Of(Pass::kBackward));
     stage.set_backward_weight_seconds(times.Of(Pass::kBackwardWeight));
+    stage.clear_backward_seconds();
     stage.set_update_seconds(times.Of(Pass::kUpdate));
   }
   return plan;
@@ -134,6 +136,9 @@ v1::Plan Drifted(v1::Plan plan, const std::vector<double>& drifts) {
     stage.set_forward_seconds(drift * stage.forward_seconds());
     stage.set_backward_input_seconds(drift * stage.backward_input_seconds());
     stage.set_backward_weight_seconds(drift * stage.backward_weight_seconds());
+    if (stage.has_backward_seconds()) {
+      stage.set_backward_seconds(drift * stage.backward_seconds());
+    }
     stage.set_update_seconds(drift * stage.update_seconds());
   }
   return plan;
@@ -261,7 +266,7 @@ absl::StatusOr<ordered_json> StagedReport(const v1::Plan& plan,
         {{"mesh", stage.mesh()},
          {"drift", drift.machine.has_value() ? ordered_json(drift.stages[i])
                                              : ordered_json(nullptr)},
-         {"passes", PassesOf(stage, times[i], drift.stages[i])},
+         {"passes", PassesOf(plan, stage, times[i], drift.stages[i])},
          {"measured_peak_bytes", times[i].peak_bytes}});
   }
   report["machine_drift"] = OrNull(drift.machine);

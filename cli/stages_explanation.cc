@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "cli/arguments.h"
 #include "cli/stages_text.h"
+#include "coordinator/stages/planned_pipeline.h"
 
 namespace meshwright::cli {
 namespace {
@@ -18,7 +19,7 @@ using problem::ToSeconds;
 absl::StatusOr<double> StepOf(const v1::Plan& plan,
                               const PipelineProblem& problem) {
   ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
-                   TimelineOf(plan, problem));
+                   stages::TimelineOf(plan, problem));
   double step = 0;
   for (size_t i = 0; i < timeline.stages.size(); ++i) {
     pipeline::Picoseconds end{0};
@@ -36,18 +37,19 @@ void ATenthLess(pipeline::Stage& stage) {
   stage.forward -= stage.forward / 10;
   stage.backward_input -= stage.backward_input / 10;
   stage.backward_weight -= stage.backward_weight / 10;
+  if (stage.backward.has_value()) *stage.backward -= *stage.backward / 10;
 }
 
 }  // namespace
 
 absl::StatusOr<double> SimulatedStep(const v1::Plan& plan) {
-  ASSIGN_OR_RETURN(const PipelineProblem problem, PipelineOf(plan));
+  ASSIGN_OR_RETURN(const PipelineProblem problem, stages::PipelineOf(plan));
   ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));
   return step + plan.pipeline().shared_seconds();
 }
 
 absl::StatusOr<StagesExplanation> ExplainStages(const v1::Plan& plan) {
-  ASSIGN_OR_RETURN(const PipelineProblem problem, PipelineOf(plan));
+  ASSIGN_OR_RETURN(const PipelineProblem problem, stages::PipelineOf(plan));
   ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));
   const auto saved = [&](const PipelineProblem& faster) {
     auto shorter = StepOf(plan, faster);
@@ -57,11 +59,12 @@ absl::StatusOr<StagesExplanation> ExplainStages(const v1::Plan& plan) {
   StagesExplanation explanation;
   explanation.shared_seconds = plan.pipeline().shared_seconds();
   for (size_t i = 0; i < problem.stages.size(); ++i) {
-    const pipeline::Stage& work = problem.stages[i];
+    const v1::PlanStage& described = plan.stages(static_cast<int>(i));
     StagesExplanation::Stage stage;
     stage.busy_seconds =
-        ToSeconds(problem.micro_batches * (work.forward + work.Backward())) +
-        plan.stages(static_cast<int>(i)).update_seconds();
+        problem.micro_batches * (described.forward_seconds() +
+                                 stages::BackwardSeconds(plan, described)) +
+        described.update_seconds();
     stage.idle_seconds =
         std::max(0.0, step + explanation.shared_seconds - stage.busy_seconds);
     PipelineProblem faster = problem;

@@ -8,10 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "cli/arguments.h"
-#include "planner/pipeline/orders.h"
-#include "planner/pipeline/simulate.h"
+#include "coordinator/stages/planned_pipeline.h"
 #include "planner/pipeline/trace.h"
-#include "planner/pipeline/validate.h"
 
 namespace meshwright::cli {
 namespace {
@@ -49,8 +47,7 @@ void DescribeStageTable(const v1::Plan& plan, std::string* text) {
               stage.first_segment() + stage.segments_size() - 1),
         FormatSeconds(stage.forward_seconds()) +
             (stage.split_estimated() ? "*" : ""),
-        FormatSeconds(stage.backward_input_seconds() +
-                      stage.backward_weight_seconds()),
+        FormatSeconds(stages::BackwardSeconds(plan, stage)),
         FormatSeconds(stage.update_seconds()),
         FormatSeconds(stage.predicted().step_seconds()),
         FormatBytes(stage.predicted().peak_bytes()));
@@ -122,55 +119,11 @@ void DescribeStages(const v1::Plan& plan, std::string* text) {
   }
 }
 
-absl::StatusOr<pipeline::PipelineProblem> PipelineOf(const v1::Plan& plan) {
-  pipeline::PipelineProblem problem;
-  problem.micro_batches = plan.pipeline().micro_batches();
-  problem.overlap = plan.pipeline().overlap();
-  for (const v1::PlanStage& it : plan.stages()) {
-    pipeline::Stage stage;
-    ASSIGN_OR_RETURN(stage.forward, problem::FromSeconds(it.forward_seconds(),
-                                                         "forward_seconds"));
-    ASSIGN_OR_RETURN(stage.backward_input,
-                     problem::FromSeconds(it.backward_input_seconds(),
-                                          "backward_input_seconds"));
-    ASSIGN_OR_RETURN(stage.backward_weight,
-                     problem::FromSeconds(it.backward_weight_seconds(),
-                                          "backward_weight_seconds"));
-    stage.activation_bytes = it.activation_bytes();
-    stage.persistent_bytes = it.persistent_bytes();
-    problem.stages.push_back(stage);
-    if (plan.limit_bytes() > 0) {
-      problem.memory_limit_bytes.push_back(plan.limit_bytes());
-    }
-  }
-  for (const v1::PlanBoundary& it : plan.boundaries()) {
-    pipeline::Transfer transfer;
-    ASSIGN_OR_RETURN(transfer.forward,
-                     problem::FromSeconds(it.forward().makespan_seconds(),
-                                          "makespan_seconds"));
-    ASSIGN_OR_RETURN(transfer.backward,
-                     problem::FromSeconds(it.backward().makespan_seconds(),
-                                          "makespan_seconds"));
-    problem.transfers.push_back(transfer);
-  }
-  RETURN_IF_ERROR(pipeline::Validate(problem));
-  return problem;
-}
-
-absl::StatusOr<pipeline::Timeline> TimelineOf(
-    const v1::Plan& plan, const pipeline::PipelineProblem& problem) {
-  ASSIGN_OR_RETURN(const pipeline::Schedule schedule,
-                   pipeline::ScheduleNamed(plan.pipeline().schedule()));
-  return pipeline::Simulate(
-      problem,
-      pipeline::OrdersOf(schedule, problem.Stages(), problem.micro_batches),
-      {plan.pipeline().weight_delay(), plan.pipeline().weight_delay_yields()});
-}
-
 absl::StatusOr<std::string> StagesTrace(const v1::Plan& plan) {
-  ASSIGN_OR_RETURN(const pipeline::PipelineProblem problem, PipelineOf(plan));
+  ASSIGN_OR_RETURN(const pipeline::PipelineProblem problem,
+                   stages::PipelineOf(plan));
   ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
-                   TimelineOf(plan, problem));
+                   stages::TimelineOf(plan, problem));
   return pipeline::TraceJson(problem, timeline);
 }
 

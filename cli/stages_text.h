@@ -7,8 +7,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "planner/pipeline/pipeline_problem.h"
-#include "planner/pipeline/timeline.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::cli {
@@ -24,13 +22,6 @@ void DescribeSegments(
 
 // Nothing for a plan without stages.
 void DescribeStages(const v1::Plan& plan, std::string* text);
-
-// What the schedules see of a plan with stages.
-absl::StatusOr<pipeline::PipelineProblem> PipelineOf(const v1::Plan& plan);
-
-// How it runs the schedule that it has on these stages, its own or like them.
-absl::StatusOr<pipeline::Timeline> TimelineOf(
-    const v1::Plan& plan, const pipeline::PipelineProblem& problem);
 
 // The timeline of its pipeline (planner/pipeline/trace.h).
 absl::StatusOr<std::string> StagesTrace(const v1::Plan& plan);

@@ -36,6 +36,14 @@ struct Replay {
   bool Redirects(int user, int value) const {
     return !empty() && reader[user] && (again[value] || entrance[value]);
   }
+  // Whether `user` reads `value` as it is computed anew.
+  bool ReadsAnew(int user, int value) const {
+    return Redirects(user, value) && again[value];
+  }
+  // Whether computing `user` anew reads `value` as it was computed first.
+  bool AnewReads(int user, int value) const {
+    return !empty() && again[user] && !again[value];
+  }
 };
 
 // `exits`: computed anew too, where they can be.

@@ -189,17 +189,10 @@ class SegmentWriter {
     if (!IsNeeded(value)) return false;
     return (extent_.side == LoopSide::kBoth && extent_.part.computed.empty()) ||
            std::any_of(users.begin(), users.end(), [&](int user) {
-             const bool reads =
-                 !IsLeftOut(user) && !Enters(user) && !ReadsReplay(user, value);
-             return reads || ReplayReads(user, value);
+             const bool reads = !IsLeftOut(user) && !Enters(user) &&
+                                !replay_.ReadsAnew(user, value);
+             return reads || replay_.AnewReads(user, value);
            });
-  }
-  // Whether `user` reads `value` as the replay computes it, and not as it was.
-  bool ReadsReplay(int user, int value) const {
-    return replay_.Redirects(user, value) && replay_.again[value];
-  }
-  bool ReplayReads(int user, int value) const {
-    return !replay_.empty() && replay_.again[user] && !replay_.again[value];
   }
   // Of the outermost loop that is looked through.
   bool IsOuterCarry(int i) const {
@@ -307,6 +300,7 @@ class SegmentWriter {
     }
     for (const segmenter::BorderPair& exit : turn_.exits) LetWait(exit);
     if (!replay_.empty()) {
+      WriteHandedGradients();
       WriteEntrances();
       for (int i = graph_.input_count; i < count; ++i) {
         if (!replay_.again[i] || !IsNeeded(i)) continue;
@@ -314,7 +308,17 @@ class SegmentWriter {
       }
     }
     for (int i = graph_.input_count; i < count; ++i) {
-      if (turn_.behind[i]) WriteOne(i, ir::kNoLoop);
+      if (turn_.behind[i] && ids_[i] < 0) WriteOne(i, ir::kNoLoop);
+    }
+  }
+
+  // From the part of the backward pass before.
+  bool IsHandedGradient(int i) const {
+    return turn_.behind[i] && IsLeftOut(i) && IsRead(i);
+  }
+  void WriteHandedGradients() {
+    for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
+      if (IsHandedGradient(i)) WriteOne(i, ir::kNoLoop);
     }
   }
 
@@ -344,6 +348,9 @@ class SegmentWriter {
     std::vector<int64_t> gradients;
     for (int gradient : replay_.gradients) {
       if (ids_[gradient] >= 0) gradients.push_back(ids_[gradient]);
+    }
+    for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
+      if (IsHandedGradient(i)) gradients.push_back(ids_[i]);
     }
     if (gradients.empty()) return;  // the forward pass alone
     values.insert(values.end(), gradients.begin(), gradients.end());

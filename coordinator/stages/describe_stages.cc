@@ -26,11 +26,12 @@ const service::MeasuredStep& StepOf(const MeasuredMeshes& step,
 class StageWriter {
  public:
   StageWriter(const MeasuredMeshes& step, const ChosenStage& stage,
-              v1::PlanStage& out)
+              pipeline::Schedule schedule, v1::PlanStage& out)
       : whole_(step),
         step_(StepOf(step, stage)),
         analysis_(step_.analysis),
         stage_(stage),
+        schedule_(schedule),
         costs_(Costs()),
         out_(out) {}
 
@@ -142,9 +143,11 @@ class StageWriter {
     out_.set_forward_seconds(ToSeconds(work.stage.forward));
     out_.set_backward_input_seconds(ToSeconds(work.stage.backward_input));
     out_.set_backward_weight_seconds(ToSeconds(work.stage.backward_weight));
+    out_.set_backward_seconds(ToSeconds(work.stage.Backward()));
     out_.set_update_seconds(ToSeconds(work.update));
     out_.set_split_estimated(work.estimated);
     out_.set_activation_bytes(work.stage.activation_bytes);
+    out_.set_delayed_bytes(work.stage.DelayedBytes());
     out_.set_persistent_bytes(work.stage.persistent_bytes);
     // Of what was measured, which is one micro-batch's, or all of its own.
     const double times = static_cast<double>(whole_.terms.micro_batches) /
@@ -158,7 +161,8 @@ class StageWriter {
     const double whole = ToSeconds(stage_.run.time);
     const double busy =
         ToSeconds(whole_.terms.micro_batches *
-                      (work.stage.forward + work.stage.Backward()) +
+                      (work.stage.forward +
+                       pipeline::BackwardUnder(schedule_, work.stage)) +
                   work.update);
     v1::PlanPrediction& predicted = *out_.mutable_predicted();
     predicted.set_step_seconds(busy);
@@ -177,6 +181,7 @@ class StageWriter {
   const service::MeasuredStep& step_;
   const segmenter::Analysis& analysis_;
   const ChosenStage& stage_;
+  const pipeline::Schedule schedule_;
   const std::vector<service::SegmentCost> costs_;
   v1::PlanStage& out_;
 };
@@ -291,10 +296,11 @@ void WritePrediction(const ChosenCuts& chosen, v1::Plan& plan) {
   whole.set_peak_bytes(*std::max_element(peaks.begin(), peaks.end()));
   Picoseconds bound = chosen.lower_bound;
   for (const ChosenStage& stage : chosen.stages) {
-    bound = std::max(
-        bound, chosen.problem.micro_batches * (stage.work.stage.forward +
-                                               stage.work.stage.Backward()) +
-                   stage.work.update);
+    bound =
+        std::max(bound, chosen.problem.micro_batches *
+                                (stage.work.stage.forward +
+                                 pipeline::LeastBackward(stage.work.stage)) +
+                            stage.work.update);
   }
   bound = std::min(bound + chosen.shared, chosen.chosen.step);
   plan.set_lower_bound_seconds(ToSeconds(bound));
@@ -340,15 +346,16 @@ exporting::SegmentChoice WholeChoice(const MeasuredMeshes& step,
 }
 
 void DescribeStage(const MeasuredMeshes& step, const ChosenStage& stage,
-                   v1::PlanStage& out) {
-  StageWriter(step, stage, out).Write();
+                   pipeline::Schedule schedule, v1::PlanStage& out) {
+  StageWriter(step, stage, schedule, out).Write();
 }
 
 void DescribeStages(const MeasuredMeshes& step, const ChosenCuts& chosen,
                     v1::Plan& plan) {
   for (size_t i = 0; i < chosen.stages.size(); ++i) {
     v1::PlanStage& stage = *plan.add_stages();
-    DescribeStage(step, chosen.stages[i], stage);
+    DescribeStage(step, chosen.stages[i], chosen.chosen.figures.schedule,
+                  stage);
     stage.mutable_predicted()->set_peak_bytes(
         chosen.chosen.figures.peak_bytes[i]);
   }

@@ -20,7 +20,7 @@ exporting::SegmentChoice WholeChoice(const MeasuredMeshes& step,
 
 // One of the stages: everything but the peak.
 void DescribeStage(const MeasuredMeshes& step, const ChosenStage& stage,
-                   v1::PlanStage& out);
+                   pipeline::Schedule schedule, v1::PlanStage& out);
 
 // Fills everything but the heading.
 void DescribeStages(const MeasuredMeshes& step, const ChosenCuts& chosen,

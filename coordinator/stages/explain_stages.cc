@@ -11,6 +11,8 @@
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/service/explain_choices.h"
 #include "coordinator/stages/describe_stages.h"
+#include "coordinator/stages/planned_pipeline.h"
+#include "planner/pipeline/memory.h"
 
 namespace meshwright::stages {
 namespace {
@@ -27,8 +29,13 @@ class Explainer {
         dependencies_(dependencies),
         options_(options) {}
 
-  absl::StatusOr<StageChoices> Explain(const v1::Plan& plan,
-                                       const std::vector<int>& held) {
+  absl::StatusOr<StageChoices> Explain(const v1::Plan& plan) {
+    ASSIGN_OR_RETURN(schedule_,
+                     pipeline::ScheduleNamed(plan.pipeline().schedule()));
+    ASSIGN_OR_RETURN(const pipeline::PipelineProblem problem, PipelineOf(plan));
+    ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
+                     TimelineOf(plan, problem));
+    const auto held = pipeline::MostHeld(timeline);
     std::vector<ChosenStage> stages;
     for (const v1::PlanStage& it : plan.stages()) {
       ASSIGN_OR_RETURN(ChosenStage stage, Recall(it));
@@ -92,11 +99,16 @@ class Explainer {
     return absl::OkStatus();
   }
 
-  absl::Status ExplainStage(int number, const ChosenStage& stage, int held) {
+  absl::Status ExplainStage(int number, const ChosenStage& stage,
+                            const std::vector<pipeline::Held>& held) {
+    int most = 0;
+    for (const pipeline::Held& it : held) {
+      most = std::max(most, it.whole + it.delayed);
+    }
     const v1::PlanPrediction own = Predicted(stage);
     ASSIGN_OR_RETURN(std::vector<RunAlternative> alternatives,
                      step_.meshes[stage.place.mesh]->search->Alternatives(
-                         stage.place.first, stage.place.end, held,
+                         stage.place.first, stage.place.end, most,
                          stage.run.choice, options_));
     for (RunAlternative& it : alternatives) {
       const auto& configurations = step_.meshes[stage.place.mesh]
@@ -122,13 +134,14 @@ class Explainer {
 
   v1::PlanPrediction Predicted(const ChosenStage& stage) const {
     v1::PlanStage described;
-    DescribeStage(step_, stage, described);
+    DescribeStage(step_, stage, schedule_, described);
     return described.predicted();
   }
 
   v1::PlanAlternative Compare(const RunAlternative& alternative,
                               const ChosenStage& stage,
-                              const v1::PlanPrediction& own, int held,
+                              const v1::PlanPrediction& own,
+                              const std::vector<pipeline::Held>& held,
                               const ChosenStage& other) const {
     const v1::PlanPrediction next = Predicted(other);
     v1::PlanAlternative it;
@@ -146,10 +159,8 @@ class Explainer {
                               own.resharding_seconds());
     it.set_communication_seconds(more - it.compute_seconds() -
                                  it.resharding_seconds());
-    const auto bytes = [&](const pipeline::Stage& work) {
-      return work.persistent_bytes + held * work.activation_bytes;
-    };
-    it.set_peak_bytes(bytes(other.work.stage) - bytes(stage.work.stage));
+    it.set_peak_bytes(pipeline::PeakOf(other.work.stage, held) -
+                      pipeline::PeakOf(stage.work.stage, held));
     it.set_split_estimated(other.work.estimated);
     for (v1::PlanChange& change : service::ChangesBetween(
              step_.meshes[stage.place.mesh]->step, WholeChoice(step_, stage),
@@ -163,17 +174,17 @@ class Explainer {
   MeasuredMeshes& step_;
   const service::PlanDependencies& dependencies_;
   const search::Options& options_;
+  pipeline::Schedule schedule_ = pipeline::Schedule::kGpipe;  // the plan's
   StageChoices out_;
 };
 
 }  // namespace
 
 absl::StatusOr<StageChoices> ExplainStageChoices(
-    const v1::PlanRequest& request, const v1::Plan& plan,
-    const std::vector<int>& held, MeasuredMeshes& step,
+    const v1::PlanRequest& request, const v1::Plan& plan, MeasuredMeshes& step,
     const service::PlanDependencies& dependencies,
     const search::Options& options) {
-  return Explainer(request, step, dependencies, options).Explain(plan, held);
+  return Explainer(request, step, dependencies, options).Explain(plan);
 }
 
 }  // namespace meshwright::stages

@@ -5,13 +5,12 @@
 // forbidden, within what the memory limit leaves a stage that holds so many
 // micro-batches. Cuts, meshes and other stages stay as they are. What that does
 // to the whole step is the pipeline's, and is told from the work.
-// In → Out: a plan with stages, how many micro-batches each holds at most, the
-// step of it → one PlanChoice per stage and choice, in order of appearance.
-// Nothing is measured; how a stage's time splits is estimated where the store
-// does not know it.
-// Units: seconds of a step; bytes per device.
-// Errors: kInvalidArgument for a plan that is not one of this step; kNotFound
-// where it has what was not measured; those of the search.
+// In → Out: a plan with stages, the step of it → one PlanChoice per stage and
+// choice, in order of appearance. Nothing is measured; how a stage's time
+// splits is estimated where the store does not know it. Units: seconds of a
+// step; bytes per device. Errors: kInvalidArgument for a plan that is not one
+// of this step; kNotFound where it has what was not measured; those of the
+// search.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_EXPLAIN_STAGES_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_EXPLAIN_STAGES_H_
 
@@ -34,8 +33,7 @@ struct StageChoices {
 
 // `request` is that of `step`, with a device to look up programs for.
 absl::StatusOr<StageChoices> ExplainStageChoices(
-    const v1::PlanRequest& request, const v1::Plan& plan,
-    const std::vector<int>& held, MeasuredMeshes& step,
+    const v1::PlanRequest& request, const v1::Plan& plan, MeasuredMeshes& step,
     const service::PlanDependencies& dependencies,
     const search::Options& options);
 

@@ -8,7 +8,9 @@
 
 #include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
+#include "coordinator/stages/planned_pipeline.h"
 #include "coordinator/stages/staged_plan.h"
+#include "planner/pipeline/memory.h"
 #include "profiledb/store/fake_profile_store.h"
 
 namespace meshwright::stages {
@@ -45,20 +47,12 @@ class ExplainStagesTest : public testing::Test {
     EXPECT_EQ(measurer_.programs, measured);
   }
 
-  // As many as the stage's own memory says.
-  std::vector<int> Held() const {
-    std::vector<int> held;
-    for (const v1::PlanStage& it : plan_.stages()) {
-      held.push_back(static_cast<int>(
-          (it.predicted().peak_bytes() - it.persistent_bytes()) /
-          std::max<int64_t>(1, it.activation_bytes())));
-    }
-    return held;
+  pipeline::Schedule PlannedSchedule() const {
+    return *pipeline::ScheduleNamed(plan_.pipeline().schedule());
   }
 
   absl::StatusOr<StageChoices> Explain() {
-    return ExplainStageChoices(request_, plan_, Held(), *step_, Dependencies(),
-                               {});
+    return ExplainStageChoices(request_, plan_, *step_, Dependencies(), {});
   }
 
   service::PlanDependencies Dependencies() { return {&store_, &measurer_}; }
@@ -88,13 +82,14 @@ class ExplainStagesTest : public testing::Test {
     EXPECT_EQ(static_cast<int>(segments.size()), step_->Segments());
   }
 
-  static void ExpectSound(const v1::PlanChoice& choice, const StageWork& work,
-                          const v1::PlanStage& stage) {
+  void ExpectSound(const v1::PlanChoice& choice, const StageWork& work,
+                   const v1::PlanStage& stage) {
     const v1::PlanAlternative& next = choice.next_best();
     EXPECT_NEAR(next.step_seconds(),
                 stage.predicted().step_seconds() + next.more_seconds(), 1e-11);
     const pipeline::Picoseconds passes =
-        work.stage.forward + work.stage.Backward();
+        work.stage.forward +
+        pipeline::BackwardUnder(PlannedSchedule(), work.stage);
     EXPECT_NEAR(next.step_seconds(),
                 problem::ToSeconds(kMicroBatches * passes + work.update),
                 1e-11);
@@ -162,7 +157,7 @@ TEST_F(ExplainStagesTest, TheNextBestOfOneSegmentIsTheBestOfTheOthers) {
     plan_.clear_stages();
     *plan_.add_stages() = stage;
     auto choices =
-        ExplainStageChoices(request_, plan_, {1}, *step_, Dependencies(), {});
+        ExplainStageChoices(request_, plan_, *step_, Dependencies(), {});
     ASSERT_TRUE(choices.ok()) << choices.status();
     ASSERT_EQ(choices->next.size(), 1u);
     ASSERT_TRUE(choices->next[0].has_value());
@@ -195,15 +190,16 @@ TEST_F(ExplainStagesTest, AMemoryLimitHoldsForTheNextBestToo) {
   const auto choices = Explain();
   ASSERT_TRUE(choices.ok()) << choices.status();
   ExpectSound(*choices);
-  const std::vector<int> held = Held();
+  const auto problem = PipelineOf(plan_);
+  ASSERT_TRUE(problem.ok()) << problem.status();
+  const auto held = pipeline::MostHeld(*TimelineOf(plan_, *problem));
   int compared = 0;
   for (size_t i = 0; i < choices->next.size(); ++i) {
     if (!choices->next[i].has_value()) continue;
     const v1::PlanChoice& it = choices->explanation.choices(i);
     const pipeline::Stage& next = choices->next[i]->stage;
     const v1::PlanStage& stage = plan_.stages(it.stage() - 1);
-    const int64_t bytes =
-        next.persistent_bytes + held[it.stage() - 1] * next.activation_bytes;
+    const int64_t bytes = pipeline::PeakOf(next, held[it.stage() - 1]);
     EXPECT_LE(bytes, limit);
     EXPECT_EQ(bytes - it.next_best().peak_bytes(),
               stage.predicted().peak_bytes());

@@ -6,6 +6,10 @@
 namespace meshwright::stages {
 namespace {
 
+bool Has(const std::vector<int>& values, int value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
 class PartFinder {
  public:
   PartFinder(const segmenter::Analysis& analysis, const StepPasses& passes,
@@ -32,22 +36,21 @@ class PartFinder {
     }
     DropReplayed();
     parts_.forward.leaving = outputs_.forward;
-    Keep(parts_.backward);
-    Keep(parts_.update);
-    const auto behind = outputs_.with_input_gradients.begin() +
-                        static_cast<int>(outputs_.forward.size());
+    const auto forward = static_cast<int>(outputs_.forward.size());
     parts_.backward.leaving.assign(
-        outputs_.with_all_gradients.begin() +
-            static_cast<int>(outputs_.forward.size()),
+        outputs_.with_all_gradients.begin() + forward,
         outputs_.with_all_gradients.end());
-    parts_.backward_input.computed = parts_.backward.computed;
-    parts_.backward_input.leaving.assign(behind,
-                                         outputs_.with_input_gradients.end());
+    Delay();
+    for (space::ProgramPart* part : {&parts_.backward, &parts_.backward_input,
+                                     &parts_.backward_weight, &parts_.update}) {
+      Keep(*part);
+    }
     for (const int output : graph_.outputs) {
       if (parts_.update.computed[output]) {
         parts_.update.leaving.push_back(output);
       }
     }
+    FindDelayed();
     return std::move(parts_);
   }
 
@@ -65,14 +68,61 @@ class PartFinder {
     std::vector<char>& computed = parts_.backward.computed;
     for (int i = static_cast<int>(graph_.values.size()) - 1;
          i >= graph_.input_count; --i) {
-      const auto& users = graph_.values[i].users;
-      computed[i] &=
-          !replay_.again[i] ||
-          std::count(graph_.outputs.begin(), graph_.outputs.end(), i) > 0 ||
-          std::any_of(users.begin(), users.end(), [&](int user) {
-            return computed[user] && !replay_.Redirects(user, i);
-          });
+      computed[i] &= !replay_.again[i] || Has(graph_.outputs, i) ||
+                     IsReadBy(parts_.backward, i);
     }
+  }
+
+  // What the gradients that others read are made of is apart from the rest,
+  // and hands over what the rest reads.
+  void Delay() {
+    space::ProgramPart& input = parts_.backward_input;
+    space::ProgramPart& weight = parts_.backward_weight;
+    FindInput(outputs_.with_input_gradients);
+    input.leaving.assign(outputs_.with_input_gradients.begin() +
+                             static_cast<int>(outputs_.forward.size()),
+                         outputs_.with_input_gradients.end());
+    weight.computed = parts_.backward.computed;
+    for (size_t i = 0; i < weight.computed.size(); ++i) {
+      weight.computed[i] &= !input.computed[i];
+    }
+    for (int i = 0; i < static_cast<int>(graph_.values.size()); ++i) {
+      const bool handed = input.computed[i] && IsReadBy(weight, i);
+      if (handed && !Has(input.leaving, i)) input.leaving.push_back(i);
+    }
+    for (const int gradient : parts_.backward.leaving) {
+      space::ProgramPart& part = input.computed[gradient] ? input : weight;
+      if (!Has(input.leaving, gradient)) part.leaving.push_back(gradient);
+    }
+  }
+
+  // A loop is of one part as a whole.
+  void FindInput(const std::vector<int>& gradients) {
+    std::vector<char>& input = parts_.backward_input.computed;
+    input.assign(graph_.values.size(), false);
+    std::vector<char> loop_input(analysis_.module.loops.size(), false);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (int i = static_cast<int>(input.size()) - 1; i >= graph_.input_count;
+           --i) {
+        if (input[i] || !parts_.backward.computed[i]) continue;
+        const ir::LoopId loop = KeptLoopOf(analysis_, Origin(i));
+        const bool looped = loop != ir::kNoLoop && loop_input[loop];
+        if (!looped && !Has(gradients, i) &&
+            !IsReadBy(parts_.backward_input, i)) {
+          continue;
+        }
+        input[i] = changed = true;
+        if (loop != ir::kNoLoop) loop_input[loop] = true;
+      }
+    }
+  }
+
+  bool IsReadBy(const space::ProgramPart& part, int value) const {
+    const auto& users = graph_.values[value].users;
+    return std::any_of(users.begin(), users.end(), [&](int user) {
+      return part.computed[user] && !replay_.ReadsAnew(user, value);
+    });
   }
 
   // What the readers of `part` find in the forward pass leaves it; forms are
@@ -90,17 +140,30 @@ class PartFinder {
       const ir::Instruction& it = analysis_.module.at(Origin(i));
       if (it.loop == ir::kNoLoop && IsForm(it)) {
         part.computed[i] = true;
-      } else if (std::find(leaving.begin(), leaving.end(), i) ==
-                 leaving.end()) {
+      } else if (!Has(leaving, i)) {
         leaving.push_back(i);
       }
     }
   }
 
+  void FindDelayed() {
+    const space::ProgramPart& weight = parts_.backward_weight;
+    for (int i = 0; i < static_cast<int>(graph_.values.size()); ++i) {
+      const ir::Instruction& it = analysis_.module.at(Origin(i));
+      const bool kept = graph_.is_input(i) || Has(parts_.forward.leaving, i) ||
+                        Has(parts_.backward_input.leaving, i);
+      if (!kept || it.opcode == ir::Opcode::kParameter) continue;
+      const auto& users = graph_.values[i].users;
+      if (std::any_of(users.begin(), users.end(),
+                      [&](int user) { return Reads(weight, user, i); })) {
+        parts_.delayed.push_back(i);
+      }
+    }
+  }
+
   bool Reads(const space::ProgramPart& part, int user, int value) const {
-    const bool again = !replay_.empty() && replay_.again[value];
-    if (!replay_.empty() && replay_.again[user] && !again) return true;
-    return part.computed[user] && !(again && replay_.Redirects(user, value));
+    return replay_.AnewReads(user, value) ||
+           (part.computed[user] && !replay_.ReadsAnew(user, value));
   }
 
   const segmenter::Analysis& analysis_;

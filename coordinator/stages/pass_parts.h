@@ -5,6 +5,10 @@
 //   values kept, gradient ─▶ backward ─▶ gradients of input and weights
 //   gradients of weights, state ─▶ update ─▶ new state
 //
+//   or, where a schedule delays the gradients of weights,
+//   values kept, gradient ─▶ backward input ─▶ gradient of the input, others
+//   values kept, others ─▶ backward weight ─▶ gradients of weights
+//
 // Concept: what a later pass reads of the forward pass is kept, but for other
 // forms of a value and for what a recomputing segment computes anew; it leaves
 // the one program and enters the other. Writing it is part of the forward pass,
@@ -17,6 +21,8 @@
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_PASS_PARTS_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_PASS_PARTS_H_
 
+#include <vector>
+
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/space/programs.h"
 #include "coordinator/space/replay.h"
@@ -26,9 +32,12 @@ namespace meshwright::stages {
 
 struct PassParts {
   space::ProgramPart forward;
-  space::ProgramPart backward_input;  // the gradients that others read, alone
-  space::ProgramPart backward;        // these, and those of the weights
+  space::ProgramPart backward;
+  space::ProgramPart backward_input;
+  space::ProgramPart backward_weight;
   space::ProgramPart update;
+  // What backward_weight finds in memory, but for parameters.
+  std::vector<int> delayed;
 };
 
 PassParts PartsOf(const segmenter::Analysis& analysis, const StepPasses& passes,

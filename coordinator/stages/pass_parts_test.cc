@@ -85,23 +85,31 @@ TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
     const SegmentGraph& graph = analysis_.graphs[segment];
     const PassParts parts = PartsOf(analysis_, passes_, segment, replay);
     for (const space::ProgramPart* part :
-         {&parts.forward, &parts.backward_input, &parts.backward,
-          &parts.update}) {
+         {&parts.forward, &parts.backward, &parts.backward_input,
+          &parts.backward_weight, &parts.update}) {
       for (int i = graph.input_count; i < static_cast<int>(graph.values.size());
            ++i) {
         if (!part->computed[i]) continue;
         for (const int operand : graph.values[i].operands) {
           const bool nobodys =
               analysis_.plan.owner[graph.values[operand].origin] < 0;
-          const bool anew =
-              replay.Redirects(i, operand) && replay.again[operand];
+          const bool anew = replay.ReadsAnew(i, operand);
           const bool handed =
               Has(parts.forward.leaving, operand) ||
-              (part == &parts.update && Has(parts.backward.leaving, operand));
+              (part == &parts.update && Has(parts.backward.leaving, operand)) ||
+              (part == &parts.backward_weight &&
+               Has(parts.backward_input.leaving, operand));
           EXPECT_TRUE(graph.is_input(operand) || nobodys || anew || handed ||
                       part->computed[operand])
               << analysis_.module.at(graph.values[i].origin).name() << " reads "
               << analysis_.module.at(graph.values[operand].origin).name();
+          const ir::Opcode opcode =
+              analysis_.module.at(graph.values[operand].origin).opcode;
+          if (part == &parts.backward_weight && !anew &&
+              !part->computed[operand] && (handed || graph.is_input(operand)) &&
+              opcode != ir::Opcode::kParameter) {
+            EXPECT_TRUE(Has(parts.delayed, operand));
+          }
         }
       }
     }
@@ -113,8 +121,15 @@ TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
                   Has(parts.update.leaving, output))
           << analysis_.module.at(id).name();
     }
-    for (const int value : parts.backward_input.leaving) {
-      EXPECT_TRUE(Has(parts.backward.leaving, value));
+    for (const int value : parts.backward.leaving) {
+      EXPECT_TRUE(Has(parts.backward_input.leaving, value) ||
+                  Has(parts.backward_weight.leaving, value));
+    }
+    for (size_t i = 0; i < graph.values.size(); ++i) {
+      if (parts.forward.computed[i]) continue;  // forms may be made twice
+      EXPECT_EQ(
+          parts.backward.computed[i],
+          parts.backward_input.computed[i] + parts.backward_weight.computed[i]);
     }
     kept += parts.forward.leaving.size() >
             PassesOf(analysis_, passes_, segment).forward.size();
@@ -130,7 +145,12 @@ TEST_P(PassPartsTest, PartsComputeWhatTheWholeDoes) {
     const int backward = Contractions(type, parts.backward, recompute);
     EXPECT_EQ(whole, Contractions(type, parts.forward, false) + backward +
                          Contractions(type, parts.update, false));
-    EXPECT_LE(Contractions(type, parts.backward_input, recompute), backward);
+    const int apart = Contractions(type, parts.backward_input, recompute) +
+                      Contractions(type, parts.backward_weight, recompute);
+    EXPECT_GE(apart, backward);  // both may compute the same anew
+    if (!recompute) {
+      EXPECT_EQ(apart, backward);
+    }
   });
 }
 

@@ -12,7 +12,6 @@
 #include "coordinator/space/inputs.h"
 #include "coordinator/space/loop_programs.h"
 #include "coordinator/stages/gradient_sums.h"
-#include "coordinator/stages/pass_parts.h"
 
 namespace meshwright::stages {
 namespace {
@@ -109,6 +108,9 @@ Split Splits::Of(const Choice& choice) const {
   split.forward = upto[0];
   split.backward_input = upto[1] - upto[0];
   split.backward_weight = upto[2] - upto[1] + UpTo(shared.sums, inside);
+  split.backward = (shared.backward.has_value() ? UpTo(*shared.backward, inside)
+                                                : upto[2] - upto[0]) +
+                   UpTo(shared.sums, inside);
   split.update = whole + micro_batches_ * (upto[3] - inside - upto[2]);
   if (whole == Picoseconds(0)) split.estimated = false;
   return split;
@@ -145,15 +147,35 @@ std::vector<space::ProgramPart> Splits::PartsFor(const Choice& choice) const {
     return {{.leaving = passes.forward},
             {.leaving = passes.with_input_gradients}};
   }
+  PassParts parts = PartsOf(choice);
+  return {std::move(parts.forward), std::move(parts.backward),
+          std::move(parts.backward_input), std::move(parts.backward_weight),
+          std::move(parts.update)};
+}
+
+PassParts Splits::PartsOf(const Choice& choice) const {
   const int segment = step_.analysis.types[choice.first];
   space::Replay replay;
   if (At(choice).recompute) {
     replay =
         space::ReplayIn(step_.analysis, step_.analysis.graphs[segment], {});
   }
-  PassParts parts = PartsOf(step_.analysis, step_passes_, segment, replay);
-  return {std::move(parts.forward), std::move(parts.backward_input),
-          std::move(parts.backward), std::move(parts.update)};
+  return stages::PartsOf(step_.analysis, step_passes_, segment, replay);
+}
+
+int64_t Splits::DelayedBytes(const Choice& choice) const {
+  const auto [found, added] = delayed_.try_emplace(choice, 0);
+  if (!added) return found->second;
+  const segmenter::SegmentGraph& graph =
+      step_.analysis.graphs[step_.analysis.types[choice.first]];
+  const space::Mesh& mesh = step_.space.context.mesh;
+  for (const int i : PartsOf(choice).delayed) {
+    const ir::Shape& shape =
+        step_.analysis.module.at(graph.values[i].origin).shape;
+    found->second += space::BytesPerDevice(
+        shape, At(choice).annotation.Of(i, shape, mesh), mesh);
+  }
+  return found->second;
 }
 
 Splits::Variants Splits::Make(const Choice& choice,
@@ -236,11 +258,11 @@ std::optional<Splits::Shares> Splits::SharesOf(
     shares.upto[0] = std::min(share[0], 1.0);
     shares.upto[1] = std::clamp(share[1], shares.upto[0], 1.0);
   } else {
-    const double backward = share[2];
-    shares.upto[0] = share[0];
-    shares.upto[1] = share[0] + std::min(share[1], backward);
-    shares.upto[2] = share[0] + backward;
-    shares.upto[3] = shares.upto[2] + share[3];
+    shares.backward = share[1];
+    shares.upto = {share[0]};
+    shares.upto[1] = shares.upto[0] + share[2];
+    shares.upto[2] = shares.upto[1] + share[3];
+    shares.upto[3] = shares.upto[2] + share[4];
   }
   const auto sums = service::MeasuredCost(space, variants.sums, results);
   if (!sums.has_value()) return std::nullopt;

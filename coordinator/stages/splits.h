@@ -33,6 +33,7 @@
 #include "absl/status/statusor.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "coordinator/space/program_set.h"
+#include "coordinator/stages/pass_parts.h"
 #include "coordinator/stages/passes.h"
 #include "planner/problem/duration.h"
 
@@ -42,6 +43,7 @@ struct Split {
   problem::Picoseconds forward{0};
   problem::Picoseconds backward_input{0};
   problem::Picoseconds backward_weight{0};
+  problem::Picoseconds backward{0};  // both gradients by one module
   problem::Picoseconds update{0};
   bool estimated = false;
 };
@@ -58,6 +60,9 @@ class Splits {
 
   Split Of(const Choice& choice) const;
 
+  // What is there between the two gradients of a micro-batch, on one device.
+  int64_t DelayedBytes(const Choice& choice) const;
+
   // Has those measured that are not yet; whether any of them was. `wait`: false
   // to look them up only.
   absl::StatusOr<bool> Measure(const std::set<Choice>& choices,
@@ -68,9 +73,11 @@ class Splits {
 
  private:
   // Of the whole: up to the forward pass, the input's gradient, all gradients
-  // and the update; and what the sums take beside it.
+  // and the update; both gradients by one module, if that is not their sum;
+  // what the sums take beside it.
   struct Shares {
     std::array<double, 4> upto = {1.0 / 3, 2.0 / 3, 1, 1};
+    std::optional<double> backward;
     double sums = 0;
   };
 
@@ -98,8 +105,9 @@ class Splits {
                                problem::Picoseconds whole) const;
   Shares Guess(int type) const;
   // Those of a trip up to the forward pass and the input's gradient, or the
-  // four of PassParts.
+  // those of PassParts.
   std::vector<space::ProgramPart> PartsFor(const Choice& choice) const;
+  PassParts PartsOf(const Choice& choice) const;
   // Is all of it an update, outside of the step's loop?
   bool OnceAStep(int type) const {
     return micro_batches_ > 1 && Trips(type) <= 1;
@@ -121,6 +129,7 @@ class Splits {
   std::vector<v1::InputSpec> inputs_;
   mutable std::map<int, Shares> guessed_;  // by type
   mutable std::map<Choice, problem::Picoseconds> whole_;
+  mutable std::map<Choice, int64_t> delayed_;
   std::map<Choice, Shares> measured_;
   std::set<Choice> failed_;
 };

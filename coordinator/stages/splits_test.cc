@@ -79,6 +79,7 @@ TEST(SplitsTest, AreThoseOfOneMoment) {
         near(drifted[i].forward, steady[i].forward);
         near(drifted[i].backward_input, steady[i].backward_input);
         near(drifted[i].backward_weight, steady[i].backward_weight);
+        near(drifted[i].backward, steady[i].backward);
         near(drifted[i].update, steady[i].update);
         updates += steady[i].update;
       }

@@ -44,8 +44,7 @@ int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
 problem::Config PerPass(problem::Config config, const Split& split,
                         int64_t repeats) {
   if (config.time <= Picoseconds(0)) return config;
-  const Picoseconds time = split.forward + split.backward_input +
-                           split.backward_weight +
+  const Picoseconds time = split.forward + split.backward +
                            (split.update + Picoseconds(repeats - 1)) / repeats;
   const double share = static_cast<double>(time.count()) /
                        static_cast<double>(config.time.count());

@@ -9,9 +9,19 @@ Picoseconds Both(const Transfer& transfer) {
   return transfer.forward + transfer.backward;
 }
 
+// Until the gradient of the input is there, whatever is one operation.
+Picoseconds InputAtLeast(const Stage& stage) {
+  return std::min(stage.backward_input, stage.Backward());
+}
+
+// What both gradients take beyond that.
+Picoseconds WeightAtLeast(const Stage& stage) {
+  return LeastBackward(stage) - InputAtLeast(stage);
+}
+
 // Forward and back as far as the gradient of the input.
 Picoseconds ThroughIt(const Stage& stage) {
-  return stage.forward + stage.backward_input;
+  return stage.forward + InputAtLeast(stage);
 }
 
 }  // namespace
@@ -23,7 +33,7 @@ Picoseconds StepBound(const PipelineProblem& problem) {
   // Until the first activation is at this stage.
   Picoseconds there{0};
   // From the end of an input gradient of this stage to the end of the step.
-  Picoseconds back = problem.stages[0].backward_weight;
+  Picoseconds back = WeightAtLeast(problem.stages[0]);
   // From the end of a forward transfer behind this stage to the start of the
   // same micro-batch's backward transfer.
   Picoseconds beyond{0};
@@ -40,11 +50,11 @@ Picoseconds StepBound(const PipelineProblem& problem) {
     const Picoseconds home = held ? back - left.backward : back;
     const Picoseconds work =
         ThroughIt(stage) + (held ? Both(left) + Both(right) : Picoseconds(0));
-    bound = std::max(bound, start + all * (work + stage.backward_weight));
+    bound = std::max(bound, start + all * (work + WeightAtLeast(stage)));
     bound = std::max(bound, start + all * work + home);
     if (i + 1 == stages) break;
     const Picoseconds sent = there + stage.forward;
-    const Picoseconds after = stage.backward_input + back;
+    const Picoseconds after = InputAtLeast(stage) + back;
     const Picoseconds longer = std::max(right.forward, right.backward);
     bound = std::max(bound,
                      sent + Both(right) + (all - 1) * longer + beyond + after);

@@ -1,31 +1,34 @@
 #include "planner/pipeline/memory.h"
 
 #include <algorithm>
+#include <map>
 
 namespace meshwright::pipeline {
 namespace {
 
-// Calls level(time, bytes) with every change of one stage.
+// Calls level(time, held) with every change of one stage.
 template <typename Level>
-void Walk(const Stage& stage, const std::vector<Span>& spans,
-          const Level& level) {
-  int64_t bytes = stage.persistent_bytes;
-  level(Picoseconds(0), bytes);
+void Walk(const std::vector<Span>& spans, const Level& level) {
+  Held held;
+  level(Picoseconds(0), held);
   for (const Span& span : spans) {
     switch (span.operation.kind) {
       case OperationKind::kForward:
-        level(span.start, bytes += stage.activation_bytes);
-        break;
+        ++held.whole;
+        level(span.start, held);
+        continue;
       case OperationKind::kBackward:
-        level(span.end, bytes -= stage.activation_bytes);
+        --held.whole;
         break;
       case OperationKind::kBackwardInput:
-        level(span.end, bytes += stage.DelayedBytes() - stage.activation_bytes);
+        --held.whole;
+        ++held.delayed;
         break;
       case OperationKind::kBackwardWeight:
-        level(span.end, bytes -= stage.DelayedBytes());
+        --held.delayed;
         break;
     }
+    level(span.end, held);
   }
 }
 
@@ -35,24 +38,59 @@ std::vector<std::vector<MemoryLevel>> MemoryOverTime(
     const PipelineProblem& problem, const Timeline& timeline) {
   std::vector<std::vector<MemoryLevel>> levels(problem.stages.size());
   for (size_t i = 0; i < levels.size(); ++i) {
-    Walk(problem.stages[i], timeline.stages[i],
-         [&](Picoseconds time, int64_t bytes) {
-           std::vector<MemoryLevel>& stage = levels[i];
-           if (!stage.empty() && stage.back().bytes == bytes) return;
-           stage.push_back({time, bytes});
-         });
+    Walk(timeline.stages[i], [&](Picoseconds time, const Held& held) {
+      const int64_t bytes = BytesOf(problem.stages[i], held);
+      std::vector<MemoryLevel>& stage = levels[i];
+      if (!stage.empty() && stage.back().bytes == bytes) return;
+      stage.push_back({time, bytes});
+    });
   }
   return levels;
 }
 
+std::vector<std::vector<Held>> MostHeld(const Timeline& timeline) {
+  std::vector<std::vector<Held>> most(timeline.stages.size());
+  for (size_t i = 0; i < most.size(); ++i) {
+    std::map<int, int> delayed;  // the most, by how many are whole
+    Picoseconds now{0};
+    Held last;
+    const auto keep = [&] {
+      int& known = delayed[last.whole];
+      known = std::max(known, last.delayed);
+    };
+    Walk(timeline.stages[i], [&](Picoseconds time, const Held& held) {
+      if (time > now) keep();
+      now = time;
+      last = held;
+    });
+    keep();
+    int beaten = -1;  // by those with more that are whole
+    for (auto it = delayed.rbegin(); it != delayed.rend(); ++it) {
+      if (it->second <= beaten) continue;
+      beaten = it->second;
+      most[i].push_back({it->first, it->second});
+    }
+  }
+  return most;
+}
+
+int64_t BytesOf(const Stage& stage, const Held& held) {
+  return stage.persistent_bytes + held.whole * stage.activation_bytes +
+         held.delayed * stage.DelayedBytes();
+}
+
+int64_t PeakOf(const Stage& stage, const std::vector<Held>& most) {
+  int64_t peak = 0;
+  for (const Held& held : most) peak = std::max(peak, BytesOf(stage, held));
+  return peak;
+}
+
 std::vector<int64_t> PeakBytes(const PipelineProblem& problem,
                                const Timeline& timeline) {
-  std::vector<int64_t> peaks(problem.stages.size(), 0);
-  for (size_t i = 0; i < peaks.size(); ++i) {
-    Walk(problem.stages[i], timeline.stages[i],
-         [&](Picoseconds, int64_t bytes) {
-           peaks[i] = std::max(peaks[i], bytes);
-         });
+  std::vector<int64_t> peaks;
+  const std::vector<std::vector<Held>> most = MostHeld(timeline);
+  for (size_t i = 0; i < most.size(); ++i) {
+    peaks.push_back(PeakOf(problem.stages[i], most[i]));
   }
   return peaks;
 }

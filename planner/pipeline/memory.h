@@ -2,9 +2,10 @@
 //
 // Concept: a stage holds its persistent bytes all the time, and
 // activation_bytes of a micro-batch from the start of its forward to the end of
-// its backward. Where the backward is split, delayed_bytes of it stay until the
-// gradient of the weights is done. Buffers of transfers are not counted. Units:
-// bytes per device; what is freed and taken at one moment does not add up.
+// its backward. Where the backward is split, delayed_bytes take their place
+// until the gradient of the weights is done. Buffers of transfers are not
+// counted. Units: bytes per device; what is freed and taken at one moment does
+// not add up.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_MEMORY_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_MEMORY_H_
 
@@ -14,6 +15,20 @@
 #include "planner/pipeline/timeline.h"
 
 namespace meshwright::pipeline {
+
+// Micro-batches of which a stage holds activation_bytes and delayed_bytes.
+struct Held {
+  int whole = 0;
+  int delayed = 0;
+};
+
+// Per stage: what it holds at a time, where at no time it holds more of both.
+std::vector<std::vector<Held>> MostHeld(const Timeline& timeline);
+
+int64_t BytesOf(const Stage& stage, const Held& held);
+
+// The most bytes, of a stage that holds that much at a time.
+int64_t PeakOf(const Stage& stage, const std::vector<Held>& most);
 
 // From this time on, until the next level.
 struct MemoryLevel {

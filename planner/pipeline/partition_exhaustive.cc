@@ -52,8 +52,7 @@ class Enumeration {
       int64_t bytes = 0;
       const auto add = [&](const std::optional<Stage>& cost) {
         if (!cost.has_value()) return false;
-        time += (cost->forward + cost->backward_input + cost->backward_weight)
-                    .count();
+        time += (cost->forward + cost->Backward()).count();
         bytes += cost->persistent_bytes + InFlight(s) * cost->activation_bytes;
         return true;
       };

@@ -78,16 +78,15 @@ absl::Status ValidateSums(const PartitionProblem& problem) {
     int64_t largest = 0;
     for (const auto& cost : costs) {
       if (!cost.has_value()) continue;
-      slowest = std::max(
-          slowest, problem::SaturatingAdd(
-                       cost->forward.count(),
-                       problem::SaturatingAdd(cost->backward_input.count(),
-                                              cost->backward_weight.count())));
+      slowest = std::max(slowest,
+                         problem::SaturatingAdd(cost->forward.count(),
+                                                MostBackward(*cost).count()));
       largest = std::max(
-          largest, problem::SaturatingAdd(
-                       cost->persistent_bytes,
-                       problem::SaturatingMultiply(cost->activation_bytes,
-                                                   problem.micro_batches)));
+          largest, problem::SaturatingAdd(cost->persistent_bytes,
+                                          problem::SaturatingMultiply(
+                                              std::max(cost->activation_bytes,
+                                                       cost->DelayedBytes()),
+                                              problem.micro_batches)));
     }
     time = problem::SaturatingAdd(time, slowest);
     bytes = problem::SaturatingAdd(bytes, largest);
@@ -157,6 +156,7 @@ std::optional<Stage> CostOf(const PartitionProblem& problem,
                             const StageOnMesh& stage, int held) {
   if (problem.stage_costs) return problem.stage_costs(stage, held);
   Stage sum;
+  Picoseconds backward{0};
   int64_t delayed = 0;
   for (int i = stage.first; i < stage.end; ++i) {
     const std::optional<Stage>& segment = problem.segments[i][stage.mesh];
@@ -164,10 +164,12 @@ std::optional<Stage> CostOf(const PartitionProblem& problem,
     sum.forward += segment->forward;
     sum.backward_input += segment->backward_input;
     sum.backward_weight += segment->backward_weight;
+    backward += segment->Backward();
     sum.activation_bytes += segment->activation_bytes;
     sum.persistent_bytes += segment->persistent_bytes;
     delayed += segment->DelayedBytes();
   }
+  sum.backward = backward;
   sum.delayed_bytes = delayed;
   return sum;
 }

@@ -67,6 +67,11 @@ absl::StatusOr<Stage> ReadStage(const json& object, const std::string& field) {
       ReadTime(object, field, "backward_input_seconds", stage.backward_input));
   RETURN_IF_ERROR(ReadTime(object, field, "backward_weight_seconds",
                            stage.backward_weight));
+  if (Optional(object, "backward_seconds") != nullptr) {
+    Picoseconds both{0};
+    RETURN_IF_ERROR(ReadTime(object, field, "backward_seconds", both));
+    stage.backward = both;
+  }
   RETURN_IF_ERROR(
       ReadBytes(object, field, "activation_bytes", stage.activation_bytes));
   RETURN_IF_ERROR(

@@ -1,5 +1,6 @@
 #include "planner/pipeline/pipeline_problem.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -29,6 +30,22 @@ absl::StatusOr<Schedule> ScheduleNamed(std::string_view name) {
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "the schedule is \"", std::string(name), "\"; there are ", names));
+}
+
+Picoseconds LeastBackward(const Stage& stage) {
+  return std::min(stage.backward_input + stage.backward_weight,
+                  stage.Backward());
+}
+
+Picoseconds MostBackward(const Stage& stage) {
+  return std::max(stage.backward_input + stage.backward_weight,
+                  stage.Backward());
+}
+
+Picoseconds BackwardUnder(Schedule schedule, const Stage& stage) {
+  return schedule == Schedule::kEager1F1BDelay
+             ? stage.backward_input + stage.backward_weight
+             : stage.Backward();
 }
 
 }  // namespace meshwright::pipeline

@@ -35,11 +35,15 @@ struct Stage {
   int64_t activation_bytes = 0;
   // What is there all the time: parameters, gradients, optimizer states.
   int64_t persistent_bytes = 0;
-  // What is left of activation_bytes once the gradient of the input is there
-  // and that of the weights is not; none: all of it.
+  // In place of activation_bytes, once the gradient of the input is there and
+  // that of the weights is not; none: the same.
   std::optional<int64_t> delayed_bytes;
+  // Both gradients as one operation; none: the sum.
+  std::optional<Picoseconds> backward;
 
-  Picoseconds Backward() const { return backward_input + backward_weight; }
+  Picoseconds Backward() const {
+    return backward.value_or(backward_input + backward_weight);
+  }
   int64_t DelayedBytes() const {
     return delayed_bytes.value_or(activation_bytes);
   }
@@ -61,6 +65,13 @@ inline constexpr Schedule kSchedules[] = {Schedule::kGpipe, Schedule::k1F1B,
 std::string_view Name(Schedule schedule);
 // kInvalidArgument that lists the names.
 absl::StatusOr<Schedule> ScheduleNamed(std::string_view name);
+
+// Both gradients, as one operation or apart.
+Picoseconds LeastBackward(const Stage& stage);
+Picoseconds MostBackward(const Stage& stage);
+
+// Of one micro-batch's gradients, apart where the schedule splits them.
+Picoseconds BackwardUnder(Schedule schedule, const Stage& stage);
 
 struct PipelineProblem {
   std::vector<Stage> stages;

@@ -20,7 +20,10 @@ PipelineProblem RandomPipeline(uint64_t seed, const PipelineKind& kind) {
     stage.backward_weight = Picoseconds(zero() ? 0 : upto(kind.longest));
     stage.activation_bytes = 10 + upto(100);
     stage.persistent_bytes = upto(1000);
-    if (upto(1) == 0) stage.delayed_bytes = upto(stage.activation_bytes);
+    if (upto(1) == 0) stage.delayed_bytes = upto(2 * stage.activation_bytes);
+    if (upto(1) == 0) {
+      stage.backward = Picoseconds(1 + upto(2 * kind.longest - 1));
+    }
     problem.stages.push_back(stage);
     if (i + 1 == kind.stages) break;
     Transfer transfer;

@@ -291,14 +291,15 @@ class Simulation {
     const Operation& operation = orders_[stage][state.next];
     const bool forward = operation.kind == OperationKind::kForward;
     if (!state.arrived[forward ? 0 : 1][operation.micro_batch]) return;
-    const int64_t activation = problem_.stages[stage].activation_bytes;
-    if (forward) {
-      if (state.Delayed() > 0 && !Fits(stage, activation)) {
-        StartWeight(stage);
-        return;
-      }
-      state.live_bytes += activation;
+    const Stage& costs = problem_.stages[stage];
+    const int64_t more = forward
+                             ? costs.activation_bytes
+                             : costs.DelayedBytes() - costs.activation_bytes;
+    if (more > 0 && state.Delayed() > 0 && !Fits(stage, more)) {
+      StartWeight(stage);
+      return;
     }
+    if (forward) state.live_bytes += costs.activation_bytes;
     ++state.next;
     Start(stage, operation);
   }

@@ -115,9 +115,10 @@ TEST(SimulateTest, NothingWaitsWithoutReason) {
 }
 
 // Waiting weights never slow the way of the others down where communication
-// overlaps and the backward is only split.
+// overlaps, the backward is only split and that costs nothing.
 TEST(SimulateTest, SplittingTheBackwardIsNeverSlower) {
-  for (const PipelineProblem& problem : Problems(true, 500)) {
+  for (PipelineProblem problem : Problems(true, 500)) {
+    for (Stage& stage : problem.stages) stage.backward.reset();
     EXPECT_LE(Simulated(problem, Schedule::kEager1F1BDelay).step,
               Simulated(problem, Schedule::kEager1F1B).step);
   }
@@ -226,6 +227,15 @@ TEST(ReplayTest, NoticesWhatIsBroken) {
   bad.stages[0].push_back(
       {{OperationKind::kBackward, 7}, bad.step, bad.step + Picoseconds(5)});
   EXPECT_THAT(verdict(bad), HasSubstr("once too often"));
+}
+
+TEST(SimulateTest, BothGradientsAsOneTakeTheirOwnTime) {
+  PipelineProblem problem = EqualStages(
+      1, 5, {Picoseconds(4), Picoseconds(3), Picoseconds(7)}, {}, true);
+  problem.stages[0].backward = Picoseconds(8);
+  EXPECT_EQ(Simulated(problem, Schedule::k1F1B).step, Picoseconds(5 * 12));
+  EXPECT_EQ(Simulated(problem, Schedule::kEager1F1BDelay).step,
+            Picoseconds(5 * 14));
 }
 
 TEST(MemoryTest, LevelsFollowTheTimeline) {

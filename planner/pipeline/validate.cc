@@ -1,5 +1,7 @@
 #include "planner/pipeline/validate.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
@@ -49,8 +51,7 @@ absl::Status ValidateSums(const PipelineProblem& problem) {
   int64_t once = 0;
   for (const Stage& stage : problem.stages) {
     once = problem::SaturatingAdd(once, stage.forward.count());
-    once = problem::SaturatingAdd(once, stage.backward_input.count());
-    once = problem::SaturatingAdd(once, stage.backward_weight.count());
+    once = problem::SaturatingAdd(once, MostBackward(stage).count());
   }
   for (const Transfer& transfer : problem.transfers) {
     once = problem::SaturatingAdd(once, transfer.forward.count());
@@ -68,8 +69,9 @@ absl::Status ValidateSums(const PipelineProblem& problem) {
     const Stage& stage = problem.stages[i];
     if (problem::SaturatingAdd(
             stage.persistent_bytes,
-            problem::SaturatingMultiply(stage.activation_bytes,
-                                        problem.micro_batches)) > kMostBytes) {
+            problem::SaturatingMultiply(
+                std::max(stage.activation_bytes, stage.DelayedBytes()),
+                problem.micro_batches)) > kMostBytes) {
       return Bad(absl::StrCat("stages[", i,
                               "] holds more bytes than can be added up with "
                               "the activations of all micro_batches"));
@@ -86,17 +88,13 @@ absl::Status ValidateStage(const Stage& stage, const std::string& field) {
       ValidateTime(stage.backward_input, field + ".backward_input_seconds"));
   RETURN_IF_ERROR(
       ValidateTime(stage.backward_weight, field + ".backward_weight_seconds"));
+  RETURN_IF_ERROR(ValidateTime(stage.Backward(), field + ".backward_seconds"));
   RETURN_IF_ERROR(
       ValidateBytes(stage.activation_bytes, field + ".activation_bytes"));
   RETURN_IF_ERROR(
       ValidateBytes(stage.persistent_bytes, field + ".persistent_bytes"));
   RETURN_IF_ERROR(
       ValidateBytes(stage.DelayedBytes(), field + ".delayed_bytes"));
-  if (stage.DelayedBytes() > stage.activation_bytes) {
-    return Bad(absl::StrCat(field, ".delayed_bytes is ", stage.DelayedBytes(),
-                            ", more than the ", stage.activation_bytes,
-                            " of activation_bytes that it is a part of"));
-  }
   return {};
 }
 
