@@ -188,11 +188,7 @@ class Chooser {
   }
 
   void Weigh() {
-    for (const auto& mesh : step_.meshes) {
-      mesh->search->Weigh([&](int type, int configuration) {
-        return mesh->splits->Of({type, configuration});
-      });
-    }
+    WeighBySplits(step_);
     costs_.clear();  // of plans that may be gone
   }
 

@@ -42,11 +42,7 @@ class Explainer {
       RETURN_IF_ERROR(TellWork(stage));
       stages.push_back(std::move(stage));
     }
-    for (const auto& mesh : step_.meshes) {
-      mesh->search->Weigh([&](int type, int configuration) {
-        return mesh->splits->Of({type, configuration});
-      });
-    }
+    WeighBySplits(step_);
     for (size_t i = 0; i < stages.size(); ++i) {
       RETURN_IF_ERROR(
           ExplainStage(static_cast<int>(i) + 1, stages[i], held[i]));

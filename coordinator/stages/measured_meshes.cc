@@ -168,4 +168,12 @@ absl::Status SetLimit(MeasuredMeshes& step, std::optional<int64_t> limit) {
   return absl::OkStatus();
 }
 
+void WeighBySplits(MeasuredMeshes& step) {
+  for (const auto& mesh : step.meshes) {
+    mesh->search->Weigh([&](int type, int configuration) {
+      return mesh->splits->Of({type, configuration});
+    });
+  }
+}
+
 }  // namespace meshwright::stages

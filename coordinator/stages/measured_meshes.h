@@ -77,6 +77,9 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
 // Searches runs within another limit from now on; none: without one.
 absl::Status SetLimit(MeasuredMeshes& step, std::optional<int64_t> limit);
 
+// Searches runs by what passes take as far as that is known now.
+void WeighBySplits(MeasuredMeshes& step);
+
 }  // namespace meshwright::stages
 
 #endif  // MESHWRIGHT_COORDINATOR_STAGES_MEASURED_MESHES_H_
