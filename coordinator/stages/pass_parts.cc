@@ -131,12 +131,7 @@ class PartFinder {
     std::vector<int>& leaving = parts_.forward.leaving;
     for (int i = static_cast<int>(graph_.values.size()) - 1;
          i >= graph_.input_count; --i) {
-      if (!parts_.forward.computed[i]) continue;
-      const auto& users = graph_.values[i].users;
-      const bool read = std::any_of(users.begin(), users.end(), [&](int user) {
-        return Reads(part, user, i);
-      });
-      if (!read) continue;
+      if (!parts_.forward.computed[i] || !IsKeptFor(part, i)) continue;
       const ir::Instruction& it = analysis_.module.at(Origin(i));
       if (it.loop == ir::kNoLoop && IsForm(it)) {
         part.computed[i] = true;
@@ -152,18 +147,19 @@ class PartFinder {
       const ir::Instruction& it = analysis_.module.at(Origin(i));
       const bool kept = graph_.is_input(i) || Has(parts_.forward.leaving, i) ||
                         Has(parts_.backward_input.leaving, i);
-      if (!kept || it.opcode == ir::Opcode::kParameter) continue;
-      const auto& users = graph_.values[i].users;
-      if (std::any_of(users.begin(), users.end(),
-                      [&](int user) { return Reads(weight, user, i); })) {
+      if (kept && it.opcode != ir::Opcode::kParameter && IsKeptFor(weight, i)) {
         parts_.delayed.push_back(i);
       }
     }
   }
 
-  bool Reads(const space::ProgramPart& part, int user, int value) const {
-    return replay_.AnewReads(user, value) ||
-           (part.computed[user] && !replay_.ReadsAnew(user, value));
+  // To be read as it is, or to compute something anew.
+  bool IsKeptFor(const space::ProgramPart& part, int value) const {
+    const auto& users = graph_.values[value].users;
+    return IsReadBy(part, value) ||
+           std::any_of(users.begin(), users.end(), [&](int user) {
+             return replay_.AnewReads(user, value);
+           });
   }
 
   const segmenter::Analysis& analysis_;
