@@ -71,5 +71,44 @@ TEST(LoadModuleTest, RefusesAnOperandThatComesLater) {
               HasSubstr(it.name()));
 }
 
+// What the body of the step's first loop returns.
+hlo::HloInstructionProto* RootOfALoop(hlo::HloModuleProto& proto) {
+  int64_t body = -1;
+  for (const auto& computation : proto.computations()) {
+    for (const auto& it : computation.instructions()) {
+      if (it.opcode() == "while") body = it.called_computation_ids(0);
+    }
+  }
+  for (auto& computation : *proto.mutable_computations()) {
+    if (computation.id() != body) continue;
+    for (auto& it : *computation.mutable_instructions()) {
+      if (it.id() == computation.root_id()) return &it;
+    }
+  }
+  return nullptr;
+}
+
+TEST(LoadModuleTest, RefusesALoopWhoseTupleIsNotWhatItSays) {
+  const hlo::HloModuleProto scan = *ParseModule(Sample("scan_tiny"));
+  const auto refusal = [&](const auto& change) {
+    hlo::HloModuleProto proto = scan;
+    hlo::HloInstructionProto* const root = RootOfALoop(proto);
+    EXPECT_NE(root, nullptr);
+    change(*root);
+    const absl::Status status = BuildModule(proto).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(status.message(), HasSubstr(root->name()));
+  };
+  refusal([](auto& root) { root.mutable_operand_ids()->RemoveLast(); });
+  refusal([](auto& root) { root.clear_operand_ids(); });
+  refusal([](auto& root) { root.add_operand_ids(root.operand_ids(0)); });
+  refusal([](auto& root) {
+    const int last = root.operand_ids_size() - 1;
+    EXPECT_NE(root.shape().tuple_shapes(0).SerializeAsString(),
+              root.shape().tuple_shapes(last).SerializeAsString());
+    root.mutable_operand_ids()->SwapElements(0, last);
+  });
+}
+
 }  // namespace
 }  // namespace meshwright::ir
