@@ -24,7 +24,11 @@ std::optional<int64_t> Integer(const hlo::HloInstructionProto& constant) {
 
 // Through copies and the carries of outer loops, which may hand on a constant.
 std::optional<int64_t> Integer(const Module& module, ValueId id) {
-  while (module.at(id).opcode == Opcode::kCopy) id = module.at(id).operands[0];
+  // Nothing is verified yet.
+  while (module.at(id).opcode == Opcode::kCopy &&
+         !module.at(id).operands.empty()) {
+    id = module.at(id).operands[0];
+  }
   const Instruction& it = module.at(id);
   return it.opcode == Opcode::kConstant ? Integer(it.attributes())
                                         : std::nullopt;
@@ -103,16 +107,18 @@ void CountTrips(const Module& module, const hlo::HloComputationProto& condition,
     return;
   }
   int64_t distance;
-  if (__builtin_sub_overflow(*sides[1].constant, *start, &distance)) return;
+  if (__builtin_sub_overflow(*sides[1].constant, *start, &distance) ||
+      distance == INT64_MIN) {
+    return;
+  }
   // Trips while start + step * trip is before the limit.
   const int64_t length = upwards ? distance : -distance;
   const int64_t stride_length = upwards ? step : -step;
   const bool with_limit = direction == "LE" || direction == "GE";
   if (length < 0 || length > kMostTrips || stride_length < 0) return;
-  const int64_t trips = with_limit
-                            ? length / stride_length + 1
-                            : (length + stride_length - 1) / stride_length;
-  if (trips <= 0) return;
+  // The last trip is before the limit.
+  if (length == 0 && !with_limit) return;
+  const int64_t trips = (length - (with_limit ? 0 : 1)) / stride_length + 1;
   loop.counter = element;
   loop.start = *start;
   loop.step = step;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <functional>
+
 #include "base/file.h"
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/ir/split_fused.h"
@@ -86,6 +89,51 @@ hlo::HloInstructionProto* RootOfALoop(hlo::HloModuleProto& proto) {
     }
   }
   return nullptr;
+}
+
+// The sample with its integers changed: all, or those of its entry.
+hlo::HloModuleProto ScanWith(
+    const std::function<void(hlo::HloInstructionProto&)>& change, bool all) {
+  hlo::HloModuleProto proto = *ParseModule(Sample("scan_tiny"));
+  for (auto& computation : *proto.mutable_computations()) {
+    if (!all && computation.id() != proto.entry_computation_id()) continue;
+    for (auto& it : *computation.mutable_instructions()) {
+      if (it.opcode() == "constant" && it.literal().s32s_size() == 1) {
+        change(it);
+      }
+    }
+  }
+  return proto;
+}
+
+TEST(LoadModuleTest, RefusesALoopThatCountsFromNothing) {
+  const hlo::HloModuleProto proto =
+      ScanWith([](auto& constant) { constant.set_opcode("copy"); }, false);
+  EXPECT_EQ(BuildModule(proto).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(LoadModuleTest, TripsOfEveryStrideAreCounted) {
+  for (const int64_t stride :
+       {int64_t{1}, int64_t{2}, INT64_MAX - 1, INT64_MAX}) {
+    int64_t counted = 0;
+    const auto module = BuildModule(ScanWith(
+        [&](auto& constant) {
+          const int64_t value = constant.literal().s32s(0);
+          if (value != 1) return;
+          constant.mutable_literal()->clear_s32s();
+          constant.mutable_literal()->add_s64s(stride);
+        },
+        true));
+    ASSERT_TRUE(module.ok()) << module.status();
+    for (const Loop& loop : module->loops) {
+      if (loop.counter >= 0 && loop.step == stride) ++counted;
+      if (stride > 2) {
+        EXPECT_LE(loop.trips, 1);
+      }
+    }
+    EXPECT_GT(counted, 0) << stride;
+  }
 }
 
 TEST(LoadModuleTest, RefusesALoopWhoseTupleIsNotWhatItSays) {
