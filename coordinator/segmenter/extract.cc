@@ -193,8 +193,12 @@ class Extractor {
       if (module_.at(id).border != ir::kNoLoop) {
         stack.back().border = walk_.Predecessors(id);
       }
-      const auto alive = walk_.Companions(id);
-      companions.insert(companions.end(), alive.begin(), alive.end());
+      for (ValueId alive : walk_.Companions(id)) {
+        // Of a loop around it that is looked through nothing is needed.
+        if (plan_.kept_loops[module_.at(alive).border]) {
+          companions.push_back(alive);
+        }
+      }
     };
     const auto visit = [&](ValueId start) {
       push(start);
