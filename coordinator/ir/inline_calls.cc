@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/ir/loops.h"
+#include "coordinator/ir/verify.h"
 
 namespace meshwright::ir {
 namespace {
@@ -174,7 +175,8 @@ class Flattener {
       module_.loops.resize(loops);
       return -1;
     }
-    RETURN_IF_ERROR(CheckTuple(root));
+    // Looked through, it is not there to be verified in the end.
+    RETURN_IF_ERROR(VerifyShape(module_, *inlined));
     std::vector<ValueId> results;
     for (size_t k = 0; k < initial.size(); ++k) {
       results.push_back(AddBorder(Opcode::kLoopResult, outside, loop,
@@ -187,19 +189,6 @@ class Flattener {
     it.condition = condition;
     CountTrips(module_, *resolved_.at(condition).message, it);
     return AddTuple(results);
-  }
-
-  // Tuples that are looked through are not there to be verified in the end.
-  absl::Status CheckTuple(const Instruction& tuple) const {
-    const std::vector<Shape>& elements = tuple.shape.elements;
-    bool is_made_so = elements.size() == tuple.operands.size();
-    for (size_t k = 0; is_made_so && k < elements.size(); ++k) {
-      is_made_so = elements[k] == module_.at(tuple.operands[k]).shape;
-    }
-    if (is_made_so) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("instruction ", tuple.name(),
-                     " is a tuple of other elements than its operands"));
   }
 
   // One barrier per element, so that what one element waits for is not taken
