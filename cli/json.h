@@ -1,7 +1,7 @@
 // Messages as the JSON of the command line: proto field names in the order of
 // the message, every field present, 64-bit integers as numbers (protobuf's own
-// mapping would quote them), what is not set as null. Protobuf's
-// JSON reader takes it back.
+// mapping would quote them), what is not set as null. Protobuf's JSON reader
+// takes it back.
 #ifndef MESHWRIGHT_CLI_JSON_H_
 #define MESHWRIGHT_CLI_JSON_H_
 

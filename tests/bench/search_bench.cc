@@ -16,7 +16,6 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -58,7 +57,7 @@ class Allowance {
         [this, end = begin_ + Seconds(*seconds)](const std::stop_token& done) {
           std::unique_lock lock(mutex_);
           while (!done.stop_requested()) {
-            const Seconds left = end - CpuTime(CLOCK_PROCESS_CPUTIME_ID);
+            const Seconds left = end - Seconds(CpuSeconds());
             if (left <= Seconds(0)) {
               source_.request_stop();
               return;
@@ -71,10 +70,10 @@ class Allowance {
   }
 
   std::stop_token token() const { return source_.get_token(); }
-  Seconds Spent() const { return CpuTime(CLOCK_PROCESS_CPUTIME_ID) - begin_; }
+  Seconds Spent() const { return Seconds(CpuSeconds()) - begin_; }
 
  private:
-  const Seconds begin_ = CpuTime(CLOCK_PROCESS_CPUTIME_ID);
+  const Seconds begin_{CpuSeconds()};
   std::stop_source source_;
   std::mutex mutex_;
   std::condition_variable_any woken_;
