@@ -1,0 +1,56 @@
+// Deadline: when work must end, whether by the clock or because whoever asked
+// for it no longer wants it.
+//
+// Concept: a plain value, copied freely. Long work asks HasPassed() often and
+// returns the best answer it has. Foreign code that cannot be asked gets
+// RemainingSeconds() instead.
+// Units: the steady clock; seconds.
+// Threads: const methods from any thread.
+#ifndef MESHWRIGHT_BASE_DEADLINE_H_
+#define MESHWRIGHT_BASE_DEADLINE_H_
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <stop_token>
+
+namespace meshwright::base {
+
+struct Deadline {
+  using Clock = std::chrono::steady_clock;
+
+  std::optional<Clock::time_point> at;  // none: no time limit
+  std::stop_token stop;
+
+  // So many seconds from now.
+  static Deadline After(double seconds) {
+    return {Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                               std::chrono::duration<double>(seconds)),
+            {}};
+  }
+
+  // False where no limit exists and nobody can ask for a stop.
+  bool IsPossible() const { return at.has_value() || stop.stop_possible(); }
+
+  bool HasPassed() const {
+    return stop.stop_requested() || (at.has_value() && Clock::now() >= *at);
+  }
+
+  // Never negative; infinity where there is no time limit.
+  double RemainingSeconds() const {
+    if (stop.stop_requested()) return 0;
+    if (!at.has_value()) return std::numeric_limits<double>::infinity();
+    return std::max(0.0,
+                    std::chrono::duration<double>(*at - Clock::now()).count());
+  }
+
+  // The same stop, at the earlier of the two times.
+  Deadline NoLaterThan(Clock::time_point other) const {
+    return {at.has_value() ? std::min(*at, other) : other, stop};
+  }
+};
+
+}  // namespace meshwright::base
+
+#endif  // MESHWRIGHT_BASE_DEADLINE_H_
