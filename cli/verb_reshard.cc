@@ -14,8 +14,8 @@
 #include "base/status_macros.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "coordinator/resharding/messages.h"
 #include "coordinator/service/planning_client.h"
-#include "coordinator/service/resharding_messages.h"
 #include "planner/reshard/reshard_json.h"
 
 namespace meshwright::cli {
@@ -96,7 +96,7 @@ absl::StatusOr<Asked> AskCoordinator(const Arguments& arguments,
                                      const reshard::Written& written,
                                      const reshard::Request& request,
                                      const std::stop_token& stop) {
-  v1::ReshardingRequest message = service::ToMessage(written);
+  v1::ReshardingRequest message = resharding::ToMessage(written);
   message.set_solver(arguments.solver);
   message.set_seed(arguments.seed);
   if (arguments.deadline_seconds.has_value()) {
@@ -107,7 +107,7 @@ absl::StatusOr<Asked> AskCoordinator(const Arguments& arguments,
   ASSIGN_OR_RETURN(const v1::ReshardingAnswer said,
                    client->PlanResharding(message, stop));
   Asked asked{.cached = said.cached()};
-  ASSIGN_OR_RETURN(asked.answer, service::FromMessage(request, said));
+  ASSIGN_OR_RETURN(asked.answer, resharding::FromMessage(request, said));
   return asked;
 }
 

@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/resharding/answer_cache.h"
 #include "coordinator/service/call_threads.h"
 #include "coordinator/service/listen_address.h"
-#include "coordinator/service/resharding_cache.h"
 #include "coordinator/service/rpc_status.h"
 #include "coordinator/service/services.h"
 
@@ -65,7 +65,7 @@ struct Coordinator::Server {
   std::string address;
   std::atomic<bool> draining = false;
   jobs::JobQueue queue;
-  ReshardingCache reshardings;
+  resharding::AnswerCache reshardings;
   CallThreads calls;
   std::unique_ptr<grpc::Service> planning;
   std::unique_ptr<grpc::Service> workers;

@@ -3,7 +3,7 @@
 // Concept: a gRPC server with the two services of proto/v1/services.proto on
 // top of one JobQueue. It plans through a function handed in, which closes
 // over the profile store, and so knows neither the store nor the graph.
-// Reshardings it plans itself, and remembers (resharding_cache.h).
+// Reshardings it plans itself, and remembers (coordinator/resharding).
 //
 //   launcher ══MakePlan, Compare══▶ ┌───────────┐ ══Attach══ worker daemon
 //   people   ══ListJobs, …════════▶ │Coordinator│ ══Attach══ worker daemon
@@ -28,7 +28,7 @@
 #include "base/clock.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/jobs/measurer.h"
-#include "coordinator/service/resharding_cache.h"
+#include "coordinator/resharding/answer_cache.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::service {
@@ -48,7 +48,7 @@ class Coordinator {
     // HOST:PORT, HOST:0 for a free port, or unix:PATH.
     std::string listen_address;
     jobs::JobQueue::Options queue;
-    ReshardingCache::Options reshardings;
+    resharding::AnswerCache::Options reshardings;
   };
 
   explicit Coordinator(Dependencies dependencies);

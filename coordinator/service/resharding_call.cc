@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status_macros.h"
-#include "coordinator/service/resharding_messages.h"
+#include "coordinator/resharding/messages.h"
 #include "coordinator/service/rpc_status.h"
 
 namespace meshwright::service {
@@ -50,15 +50,16 @@ std::optional<Seconds> TimeLeft(const grpc::CallbackServerContext& context) {
   return deadline - std::chrono::system_clock::now();
 }
 
-absl::Status Answer(ReshardingCache& cache,
+absl::Status Answer(resharding::AnswerCache& cache,
                     const v1::ReshardingRequest& message,
                     reshard::Options options, v1::ReshardingAnswer& answer) {
-  ASSIGN_OR_RETURN(const reshard::Written written, FromMessage(message));
+  ASSIGN_OR_RETURN(const reshard::Written written,
+                   resharding::FromMessage(message));
   ASSIGN_OR_RETURN(const reshard::Request request,
                    reshard::MakeRequest(written));
-  ASSIGN_OR_RETURN(const ReshardingCache::Served served,
+  ASSIGN_OR_RETURN(const resharding::AnswerCache::Served served,
                    cache.Solve(request.problem, options));
-  answer = ToMessage(request, served.answer);
+  answer = resharding::ToMessage(request, served.answer);
   answer.set_cached(served.cached);
   return {};
 }
@@ -94,7 +95,7 @@ absl::StatusOr<reshard::Options> ReshardingOptions(
 }
 
 grpc::ServerUnaryReactor* StartResharding(CallThreads* calls,
-                                          ReshardingCache* cache,
+                                          resharding::AnswerCache* cache,
                                           grpc::CallbackServerContext* context,
                                           const v1::ReshardingRequest* request,
                                           v1::ReshardingAnswer* answer) {

@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "coordinator/resharding/answer_cache.h"
 #include "coordinator/service/call_threads.h"
-#include "coordinator/service/resharding_cache.h"
 #include "planner/reshard/solve.h"
 #include "proto/v1/resharding.pb.h"
 
@@ -29,7 +29,7 @@ absl::StatusOr<reshard::Options> ReshardingOptions(
     std::optional<std::chrono::duration<double>> left);
 
 grpc::ServerUnaryReactor* StartResharding(CallThreads* calls,
-                                          ReshardingCache* cache,
+                                          resharding::AnswerCache* cache,
                                           grpc::CallbackServerContext* context,
                                           const v1::ReshardingRequest* request,
                                           v1::ReshardingAnswer* answer);

@@ -8,10 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
+#include "coordinator/resharding/messages.h"
 #include "coordinator/service/coordinator.h"
 #include "coordinator/service/planning_client.h"
 #include "coordinator/service/resharding_call.h"
-#include "coordinator/service/resharding_messages.h"
 #include "planner/reshard/random_reshard.h"
 #include "planner/reshard/reshard_json.h"
 #include "proto/v1/services.grpc.pb.h"
@@ -24,7 +24,7 @@ using reshard::ReshardProblem;
 
 class ReshardingServiceTest : public testing::Test {
  protected:
-  void Start(ReshardingCache::Options reshardings = {}) {
+  void Start(resharding::AnswerCache::Options reshardings = {}) {
     Coordinator::Dependencies dependencies;
     dependencies.clock = &clock_;
     dependencies.listen_address = "127.0.0.1:0";
@@ -62,13 +62,13 @@ json Tensor() {
 v1::ReshardingRequest MessageOf(const json& document) {
   const auto written = reshard::WrittenFromJson(document.dump());
   EXPECT_TRUE(written.ok()) << written.status();
-  return ToMessage(*written);
+  return resharding::ToMessage(*written);
 }
 
 // What the command line prints of a message.
 json Printed(const json& document, const v1::ReshardingAnswer& message) {
   const auto request = reshard::RequestFromJson(document.dump());
-  const auto answer = FromMessage(*request, message);
+  const auto answer = resharding::FromMessage(*request, message);
   EXPECT_TRUE(answer.ok()) << answer.status();
   return answer.ok() ? json::parse(reshard::AnswerToJson(*request, *answer))
                      : json();
@@ -352,15 +352,15 @@ TEST_F(ReshardingServiceTest, ADrainingCoordinatorTakesNone) {
 TEST(ReshardingMessagesTest, AForeignAnswerIsRefused) {
   const auto request = reshard::RequestFromJson(TwoTasks().dump());
   const auto answer = reshard::Solve(request->problem);
-  const v1::ReshardingAnswer right = ToMessage(*request, *answer);
-  ASSERT_TRUE(FromMessage(*request, right).ok());
+  const v1::ReshardingAnswer right = resharding::ToMessage(*request, *answer);
+  ASSERT_TRUE(resharding::FromMessage(*request, right).ok());
   std::vector<v1::ReshardingAnswer> wrong(4, right);
   wrong[0].set_order(0, "c");
   wrong[1].set_order(0, wrong[1].order(1));
   wrong[2].set_makespan_s(right.makespan_s() / 2);
   wrong[3].mutable_senders()->clear();
   for (const v1::ReshardingAnswer& message : wrong) {
-    EXPECT_EQ(FromMessage(*request, message).status().code(),
+    EXPECT_EQ(resharding::FromMessage(*request, message).status().code(),
               absl::StatusCode::kInternal)
         << message.DebugString();
   }

@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "coordinator/jobs/job_queue.h"
+#include "coordinator/resharding/answer_cache.h"
 #include "coordinator/service/call_threads.h"
 #include "coordinator/service/coordinator.h"
-#include "coordinator/service/resharding_cache.h"
 
 namespace grpc {
 class Service;
@@ -24,7 +24,7 @@ struct PlanningContext {
   CallThreads* calls = nullptr;
   const PlanFunction* plan = nullptr;
   const std::atomic<bool>* draining = nullptr;
-  ReshardingCache* reshardings = nullptr;
+  resharding::AnswerCache* reshardings = nullptr;
 };
 
 std::unique_ptr<grpc::Service> NewPlanningService(

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "coordinator/resharding/answer_cache.h"
+#include "coordinator/resharding/messages.h"
 #include "coordinator/service/coordinator.h"
 #include "coordinator/service/planning_client.h"
-#include "coordinator/service/resharding_cache.h"
-#include "coordinator/service/resharding_messages.h"
 #include "planner/reshard/canonical.h"
 #include "planner/reshard/random_reshard.h"
 #include "tests/bench/cpu_time.h"
@@ -66,7 +66,7 @@ v1::ReshardingRequest MessageOf(const reshard::ReshardProblem& problem) {
       added.receivers.push_back({problem.hosts[host].name});
     }
   }
-  return ToMessage(written);
+  return resharding::ToMessage(written);
 }
 
 struct Family {
@@ -88,7 +88,7 @@ class Bench {
   void Run(const Family& family) {
     std::vector<double> search, cached, canonical, wire;
     for (const reshard::ReshardProblem& problem : family.problems) {
-      ReshardingCache cache({});
+      resharding::AnswerCache cache({});
       if (!cache.Solve(problem, {}).ok()) std::abort();
       const reshard::ReshardProblem renamed = Renamed(problem);
       const v1::ReshardingRequest message = MessageOf(renamed);

@@ -35,6 +35,7 @@ LAYERS = {
         "base", "proto", "coordinator/ir", "coordinator/segmenter",
         "coordinator/space", "coordinator/export", "coordinator/stages"),
     "coordinator/jobs": ("base", "proto/v1"),
+    "coordinator/resharding": ("base", "proto/v1", "planner/reshard"),
     "coordinator/service": (
         "base", "proto", "coordinator", "planner", "profiledb/store"),
     "coordinator/stages": (

@@ -1,4 +1,4 @@
-#include "coordinator/service/resharding_cache.h"
+#include "coordinator/resharding/answer_cache.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 
-namespace meshwright::service {
+namespace meshwright::resharding {
 namespace {
 
 constexpr double kMoreTime = 1.25;  // what is less is the same
@@ -34,7 +34,7 @@ int64_t BytesOf(const reshard::Schedule& schedule) {
 
 }  // namespace
 
-ReshardingCache::Budget ReshardingCache::Budget::Of(
+AnswerCache::Budget AnswerCache::Budget::Of(
     const problem::Interrupt& interrupt) {
   Budget budget{.deadline = interrupt.deadline};
   if (budget.deadline.has_value()) {
@@ -44,13 +44,13 @@ ReshardingCache::Budget ReshardingCache::Budget::Of(
   return budget;
 }
 
-bool ReshardingCache::Budget::ServedBy(const Kept& kept) const {
+bool AnswerCache::Budget::ServedBy(const Kept& kept) const {
   if (kept.makespan <= kept.lower_bound) return true;
   return deadline.has_value() ? seconds <= kMoreTime * kept.longest
                               : kept.fixed_effort;
 }
 
-bool ReshardingCache::Budget::JoinedTo(const Budget& other) const {
+bool AnswerCache::Budget::JoinedTo(const Budget& other) const {
   if (!deadline.has_value() || !other.deadline.has_value()) {
     return deadline.has_value() == other.deadline.has_value();
   }
@@ -58,10 +58,9 @@ bool ReshardingCache::Budget::JoinedTo(const Budget& other) const {
          *other.deadline <= *deadline + std::min(seconds / 8, kMostOvertime);
 }
 
-ReshardingCache::ReshardingCache(Options options)
-    : options_(std::move(options)) {}
+AnswerCache::AnswerCache(Options options) : options_(std::move(options)) {}
 
-absl::StatusOr<ReshardingCache::Served> ReshardingCache::Solve(
+absl::StatusOr<AnswerCache::Served> AnswerCache::Solve(
     const reshard::ReshardProblem& problem, const reshard::Options& options) {
   const reshard::Canonical canonical = reshard::Canonicalize(problem);
   const std::string key = KeyOf(canonical, options);
@@ -92,21 +91,21 @@ absl::StatusOr<ReshardingCache::Served> ReshardingCache::Solve(
   return Served{std::move(answer), !leads};
 }
 
-ReshardingCache::Statistics ReshardingCache::statistics() const {
+AnswerCache::Statistics AnswerCache::statistics() const {
   const absl::MutexLock lock(&mutex_);
   Statistics statistics = statistics_;
   statistics.entries = static_cast<int64_t>(entries_.size());
   return statistics;
 }
 
-ReshardingCache::KeptPtr ReshardingCache::Find(const std::string& key) {
+AnswerCache::KeptPtr AnswerCache::Find(const std::string& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return nullptr;
   recent_.splice(recent_.begin(), recent_, found->second.place);
   return found->second.kept;
 }
 
-void ReshardingCache::Keep(const std::string& key, KeptPtr kept) {
+void AnswerCache::Keep(const std::string& key, KeptPtr kept) {
   if (const auto known = entries_.find(key); known != entries_.end()) {
     statistics_.bytes -= BytesOf(known->second.kept->schedule);
     recent_.erase(known->second.place);
@@ -126,9 +125,8 @@ void ReshardingCache::Keep(const std::string& key, KeptPtr kept) {
   statistics_.bytes += bytes;
 }
 
-ReshardingCache::SearchPtr ReshardingCache::Join(const std::string& key,
-                                                 const Budget& budget,
-                                                 bool* leads) {
+AnswerCache::SearchPtr AnswerCache::Join(const std::string& key,
+                                         const Budget& budget, bool* leads) {
   std::vector<SearchPtr>& searches = searches_[key];
   for (const SearchPtr& search : searches) {
     // One that everybody left ends without an answer.
@@ -145,10 +143,10 @@ ReshardingCache::SearchPtr ReshardingCache::Join(const std::string& key,
   return search;
 }
 
-bool ReshardingCache::Attend(const std::string& key,
-                             const reshard::ReshardProblem& problem,
-                             const reshard::Options& options,
-                             const SearchPtr& search, bool leads) {
+bool AnswerCache::Attend(const std::string& key,
+                         const reshard::ReshardProblem& problem,
+                         const reshard::Options& options,
+                         const SearchPtr& search, bool leads) {
   bool gone = false;
   {
     const std::stop_callback leave(options.interrupt.stop, [&] {
@@ -169,9 +167,9 @@ bool ReshardingCache::Attend(const std::string& key,
   return !gone;
 }
 
-void ReshardingCache::Run(const std::string& key,
-                          const reshard::ReshardProblem& problem,
-                          reshard::Options options, const SearchPtr& search) {
+void AnswerCache::Run(const std::string& key,
+                      const reshard::ReshardProblem& problem,
+                      reshard::Options options, const SearchPtr& search) {
   options.interrupt.stop = search->stop.get_token();
   absl::StatusOr<reshard::Answer> answer = options_.solve(problem, options);
   const absl::MutexLock lock(&mutex_);
@@ -194,7 +192,7 @@ void ReshardingCache::Run(const std::string& key,
   Keep(key, search->found);
 }
 
-ReshardingCache::KeptPtr ReshardingCache::Better(KeptPtr known, Kept found) {
+AnswerCache::KeptPtr AnswerCache::Better(KeptPtr known, Kept found) {
   if (known == nullptr) return std::make_shared<Kept>(std::move(found));
   Kept better = found.makespan < known->makespan ? found : *known;
   better.lower_bound = std::max(found.lower_bound, known->lower_bound);
@@ -203,4 +201,4 @@ ReshardingCache::KeptPtr ReshardingCache::Better(KeptPtr known, Kept found) {
   return std::make_shared<Kept>(std::move(better));
 }
 
-}  // namespace meshwright::service
+}  // namespace meshwright::resharding

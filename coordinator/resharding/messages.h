@@ -2,15 +2,15 @@
 //
 // Errors: kInvalidArgument in the words of planner/reshard/request.h;
 // kInternal for an answer that does not belong to its request.
-#ifndef MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_MESSAGES_H_
-#define MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_MESSAGES_H_
+#ifndef MESHWRIGHT_COORDINATOR_RESHARDING_MESSAGES_H_
+#define MESHWRIGHT_COORDINATOR_RESHARDING_MESSAGES_H_
 
 #include "absl/status/statusor.h"
 #include "planner/reshard/request.h"
 #include "planner/reshard/solve.h"
 #include "proto/v1/resharding.pb.h"
 
-namespace meshwright::service {
+namespace meshwright::resharding {
 
 // An empty list of tasks is none.
 absl::StatusOr<reshard::Written> FromMessage(
@@ -24,6 +24,6 @@ v1::ReshardingAnswer ToMessage(const reshard::Request& request,
 absl::StatusOr<reshard::Answer> FromMessage(
     const reshard::Request& request, const v1::ReshardingAnswer& message);
 
-}  // namespace meshwright::service
+}  // namespace meshwright::resharding
 
-#endif  // MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_MESSAGES_H_
+#endif  // MESHWRIGHT_COORDINATOR_RESHARDING_MESSAGES_H_

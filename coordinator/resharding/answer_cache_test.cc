@@ -1,4 +1,4 @@
-#include "coordinator/service/resharding_cache.h"
+#include "coordinator/resharding/answer_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "absl/synchronization/notification.h"
 #include "planner/reshard/random_reshard.h"
 
-namespace meshwright::service {
+namespace meshwright::resharding {
 namespace {
 
 using reshard::RandomTasks;
@@ -58,12 +58,12 @@ class Slow {
   std::atomic<int> calls = 0;
 };
 
-ReshardingCache WithSlow(Slow& slow) {
-  return ReshardingCache({.solve = std::ref(slow)});
+AnswerCache WithSlow(Slow& slow) {
+  return AnswerCache({.solve = std::ref(slow)});
 }
 
 TEST(ReshardingCacheTest, EqualContentIsSolvedOnce) {
-  ReshardingCache cache({});
+  AnswerCache cache({});
   for (uint64_t seed = 0; seed < 50; ++seed) {
     const ReshardProblem problem = Problem(seed);
     const auto first = cache.Solve(problem, {});
@@ -88,7 +88,7 @@ TEST(ReshardingCacheTest, EqualContentIsSolvedOnce) {
 TEST(ReshardingCacheTest, TheAnswerDoesNotDependOnWhoAskedFirst) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const ReshardProblem problem = Problem(seed);
-    ReshardingCache one({}), other({});
+    AnswerCache one({}), other({});
     ASSERT_TRUE(other.Solve(Renamed(problem), {}).ok());
     const auto first = one.Solve(problem, {});
     const auto second = other.Solve(problem, {});
@@ -98,7 +98,7 @@ TEST(ReshardingCacheTest, TheAnswerDoesNotDependOnWhoAskedFirst) {
 }
 
 TEST(ReshardingCacheTest, BandwidthScalesTheAnswer) {
-  ReshardingCache cache({});
+  AnswerCache cache({});
   ReshardProblem problem = Problem(1);
   const auto first = cache.Solve(problem, {});
   problem.bandwidth_bytes_per_s /= 4;
@@ -110,7 +110,7 @@ TEST(ReshardingCacheTest, BandwidthScalesTheAnswer) {
 }
 
 TEST(ReshardingCacheTest, SolversHaveAnswersOfTheirOwn) {
-  ReshardingCache cache({});
+  AnswerCache cache({});
   const auto solved = [&](reshard::Solver solver, uint64_t seed) {
     const auto served =
         cache.Solve(Problem(3), {.solver = solver, .seed = seed});
@@ -127,7 +127,7 @@ TEST(ReshardingCacheTest, SolversHaveAnswersOfTheirOwn) {
 
 TEST(ReshardingCacheTest, MoreTimeImprovesLessDoesNot) {
   Slow slow;
-  ReshardingCache cache = WithSlow(slow);
+  AnswerCache cache = WithSlow(slow);
   const ReshardProblem problem = Problem(5);
   const auto ends = [&](std::optional<hours> time) {
     const auto served = cache.Solve(problem, Within(time));
@@ -152,7 +152,7 @@ TEST(ReshardingCacheTest, MoreTimeImprovesLessDoesNot) {
 }
 
 TEST(ReshardingCacheTest, WhatIsProvenServesWhoBringsMoreTime) {
-  ReshardingCache cache({});
+  AnswerCache cache({});
   ReshardProblem problem = Problem(2, 4);
   const auto first = cache.Solve(problem, {});
   ASSERT_TRUE(first.ok());
@@ -164,11 +164,11 @@ TEST(ReshardingCacheTest, WhatIsProvenServesWhoBringsMoreTime) {
 
 TEST(ReshardingCacheTest, TheOldestGoWhenTheBytesAreUsed) {
   const auto entry = [] {
-    ReshardingCache cache({});
+    AnswerCache cache({});
     EXPECT_TRUE(cache.Solve(Problem(0), {}).ok());
     return cache.statistics().bytes;
   }();
-  ReshardingCache cache({.most_bytes = 3 * entry});
+  AnswerCache cache({.most_bytes = 3 * entry});
   const auto cached = [&](uint64_t seed) {
     const auto served = cache.Solve(Problem(seed), {});
     EXPECT_TRUE(served.ok()) << served.status();
@@ -186,7 +186,7 @@ TEST(ReshardingCacheTest, TheOldestGoWhenTheBytesAreUsed) {
 }
 
 TEST(ReshardingCacheTest, WhatIsLargerThanAllIsAnsweredAndNotKept) {
-  ReshardingCache cache({.most_bytes = 10});
+  AnswerCache cache({.most_bytes = 10});
   EXPECT_TRUE(cache.Solve(Problem(0), {}).ok());
   EXPECT_EQ(cache.statistics().entries, 0);
   EXPECT_EQ(cache.statistics().bytes, 0);
@@ -194,7 +194,7 @@ TEST(ReshardingCacheTest, WhatIsLargerThanAllIsAnsweredAndNotKept) {
 
 TEST(ReshardingCacheTest, ErrorsAreTheSolversAndAreNotKept) {
   int calls = 0;
-  ReshardingCache cache({.solve = [&](const auto&, const auto&) {
+  AnswerCache cache({.solve = [&](const auto&, const auto&) {
     ++calls;
     return absl::StatusOr<reshard::Answer>(absl::InternalError("no luck"));
   }});
@@ -230,7 +230,7 @@ class ConcurrentTest : public testing::Test {
  protected:
   struct Caller {
     std::stop_source stop;
-    absl::StatusOr<ReshardingCache::Served> served;
+    absl::StatusOr<AnswerCache::Served> served;
     std::thread thread;
   };
 
@@ -246,7 +246,7 @@ class ConcurrentTest : public testing::Test {
   }
 
   Held held_;
-  ReshardingCache cache_{{.solve = std::ref(held_)}};
+  AnswerCache cache_{{.solve = std::ref(held_)}};
   Caller leader_, waiters_[3];
 };
 
@@ -311,7 +311,7 @@ TEST_F(ConcurrentTest, ASearchThatEverybodyLeftEndsAndIsNotKept) {
 }
 
 TEST(ReshardingCacheThreadsTest, ManyCallersOfAFewProblems) {
-  ReshardingCache cache({});
+  AnswerCache cache({});
   std::vector<std::thread> threads;
   std::atomic<int> answered = 0;
   for (int i = 0; i < 8; ++i) {
@@ -327,4 +327,4 @@ TEST(ReshardingCacheThreadsTest, ManyCallersOfAFewProblems) {
 }
 
 }  // namespace
-}  // namespace meshwright::service
+}  // namespace meshwright::resharding

@@ -1,4 +1,4 @@
-// ReshardingCache: schedules by content, each problem solved once.
+// AnswerCache: schedules by content, each problem solved once.
 //
 // Concept: the key is the SHA-256 of the canonical problem
 // (planner/reshard/canonical.h), the solver and, where the solver draws lots,
@@ -19,8 +19,8 @@
 // Threads: any number at once. A search runs on the thread of a caller, and
 // goes on there for the others if that one leaves.
 // Errors: those of the solver; kCancelled for a caller that left.
-#ifndef MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CACHE_H_
-#define MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CACHE_H_
+#ifndef MESHWRIGHT_COORDINATOR_RESHARDING_ANSWER_CACHE_H_
+#define MESHWRIGHT_COORDINATOR_RESHARDING_ANSWER_CACHE_H_
 
 #include <chrono>
 #include <cstdint>
@@ -39,9 +39,9 @@
 #include "planner/reshard/canonical.h"
 #include "planner/reshard/solve.h"
 
-namespace meshwright::service {
+namespace meshwright::resharding {
 
-class ReshardingCache {
+class AnswerCache {
  public:
   using SolveFunction = std::function<absl::StatusOr<reshard::Answer>(
       const reshard::ReshardProblem&, const reshard::Options&)>;
@@ -65,7 +65,7 @@ class ReshardingCache {
     int64_t waiting = 0;  // now, for the searches of others
   };
 
-  explicit ReshardingCache(Options options);
+  explicit AnswerCache(Options options);
 
   // `problem` is valid. The deadline of `options` is the time brought, its stop
   // token says that the caller has gone.
@@ -138,6 +138,6 @@ class ReshardingCache {
   Statistics statistics_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace meshwright::service
+}  // namespace meshwright::resharding
 
-#endif  // MESHWRIGHT_COORDINATOR_SERVICE_RESHARDING_CACHE_H_
+#endif  // MESHWRIGHT_COORDINATOR_RESHARDING_ANSWER_CACHE_H_

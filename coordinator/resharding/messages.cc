@@ -1,4 +1,4 @@
-#include "coordinator/service/resharding_messages.h"
+#include "coordinator/resharding/messages.h"
 
 #include <cmath>
 #include <map>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
-namespace meshwright::service {
+namespace meshwright::resharding {
 namespace {
 
 using google::protobuf::RepeatedField;
@@ -308,4 +308,4 @@ absl::StatusOr<reshard::Answer> FromMessage(
   return answer;
 }
 
-}  // namespace meshwright::service
+}  // namespace meshwright::resharding
