@@ -1,9 +1,12 @@
 """Holds the tree to the rules of CONTRIBUTING.md; run from its root.
 
-Layers: which folder may include which. Links: a file may include a header only
-if its CMake target depends on the header's. Foreign headers: only in the .cc
-files of their folder. Cycles: none among files or folders. Size: no file over
-800 lines. Built: every test and fuzzer is named in its CMakeLists.txt.
+A unit is x.h and x.cc together; tests are no units.
+
+Layers: which room may include, and link, which. Links: a file may include a
+header only if its CMake target depends on the header's. Foreign headers: only
+in the .cc files of their folder. Cycles: none among units or folders. Size: no
+file over 800 lines, no folder over 24 units. Libraries: one for each folder.
+Built: every test and fuzzer is named in its CMakeLists.txt.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import subprocess
 import sys
 
 MAX_LINES = 800
+MAX_UNITS = 24
 ROOTS = ("base", "cli", "coordinator", "planner", "profiledb", "worker")
 
 # Folder -> what it may include beside itself. A name covers its subfolders.
@@ -107,21 +111,32 @@ class Tree:
         return cls({str(p): p.read_text() for p in paths if p.exists()})
 
 
+def room_of(path: str) -> str | None:
+    """The entry of LAYERS that speaks of a path: the longest."""
+    return next((l for l in sorted(LAYERS, key=len, reverse=True)
+                 if within(path, l)), None)
+
+
+def may_use(path: str, other: str) -> bool:
+    room = room_of(path)
+    return room is None or any(
+        within(other, folder) for folder in (room, *LAYERS[room]))
+
+
 def layer_faults(tree: Tree) -> list[str]:
     faults = []
     for path, included in tree.includes.items():
-        layer = next((l for l in sorted(LAYERS, key=len, reverse=True)
-                      if within(path, l)), None)
-        if layer is None:
+        room = room_of(path)
+        if room is None:
             if not path.startswith("tests/"):
                 faults.append(f"{path} is in no layer of check_tree.py")
             continue
-        allowed = (layer, *LAYERS[layer])
-        if is_test(path):
-            allowed += TEST_LAYERS.get(layer.split("/")[0], ())
         for name in included:
-            if not any(within(name, folder) for folder in allowed):
-                faults.append(f"{path} includes {name}, which {layer} may not")
+            if may_use(path, name) or is_test(path) and any(
+                    within(name, folder)
+                    for folder in TEST_LAYERS.get(room.split("/")[0], ())):
+                continue
+            faults.append(f"{path} includes {name}, which {room} may not")
     return faults
 
 
@@ -162,19 +177,34 @@ def find_cycle(edges: dict[str, set[str]]) -> list[str] | None:
     return None
 
 
+def unit_of(path: str) -> str:
+    return path.rsplit(".", 1)[0]
+
+
 def cycle_faults(tree: Tree) -> list[str]:
-    files = {p: set(i) for p, i in tree.includes.items() if p.endswith(".h")}
+    units: dict[str, set[str]] = collections.defaultdict(set)
     folders: dict[str, set[str]] = collections.defaultdict(set)
     for path, included in tree.includes.items():
         if is_test(path):
             continue
+        units[unit_of(path)] |= {unit_of(n) for n in included} - {unit_of(path)}
         home = path.rsplit("/", 1)[0]
         folders[home] |= {n.rsplit("/", 1)[0] for n in included} - {home}
     faults = []
-    for kind, edges in (("files", files), ("folders", folders)):
+    for kind, edges in (("units", units), ("folders", folders)):
         if cycle := find_cycle(edges):
             faults.append(f"include cycle of {kind}: {' -> '.join(cycle)}")
     return faults
+
+
+def room_faults(tree: Tree) -> list[str]:
+    units: dict[str, set[str]] = collections.defaultdict(set)
+    for path in tree.includes:
+        if not is_test(path):
+            units[path.rsplit("/", 1)[0]].add(unit_of(path))
+    return [f"{folder} has {len(found)} units, more than {MAX_UNITS}"
+            for folder, found in sorted(units.items())
+            if len(found) > MAX_UNITS]
 
 
 def size_faults(tree: Tree) -> list[str]:
@@ -195,7 +225,7 @@ def built_faults(tree: Tree) -> list[str]:
     return faults
 
 
-# ---- links: includes against the dependencies of CMake targets ----
+# ---- links: includes and rooms against the CMake targets ----
 
 CALL = re.compile(r"\b(meshwright_(?:library|test|binary|proto))\s*\(([^)]*)\)")
 KEYWORDS = {"SRCS", "DEPS", "PRIVATE_DEPS", "PROTOS", "TIMEOUT", "GRPC"}
@@ -253,8 +283,38 @@ def link_faults(tree: Tree) -> list[str]:
     return sorted(faults)
 
 
-CHECKS = (layer_faults, foreign_faults, cycle_faults, size_faults,
-          built_faults, link_faults)
+def library_faults(tree: Tree) -> list[str]:
+    """A folder with units has one library, which links what its room may."""
+    owners, depends = read_targets(tree)
+    homes: dict[str, str] = {}       # library -> its folder
+    libraries: dict[str, list[str]] = collections.defaultdict(list)
+    for path, text in tree.files.items():
+        if path.endswith("/CMakeLists.txt"):
+            folder = path.rsplit("/", 1)[0]
+            for kind, body in CALL.findall(re.sub(r"#.*", "", text)):
+                if kind in ("meshwright_library", "meshwright_proto"):
+                    homes[body.split()[0]] = folder
+                if kind == "meshwright_library":
+                    libraries[folder].append(body.split()[0])
+    faults = []
+    for folder in sorted({p.rsplit("/", 1)[0] for p in tree.includes
+                          if not is_test(p)} | set(libraries)):
+        found = libraries.get(folder, [])
+        if folder.startswith("tests/"):
+            continue
+        if len(found) > 1:
+            faults.append(f"{folder} has {len(found)} libraries, not one: "
+                          f"{' '.join(found)}")
+        for library in found:
+            for name in sorted(depends[library]):
+                if name in homes and not may_use(folder, homes[name]):
+                    faults.append(f"{library} links {name}, which "
+                                  f"{room_of(folder)} may not")
+    return faults
+
+
+CHECKS = (layer_faults, foreign_faults, cycle_faults, size_faults, room_faults,
+          built_faults, link_faults, library_faults)
 
 
 def figures(tree: Tree) -> str:

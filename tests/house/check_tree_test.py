@@ -20,9 +20,9 @@ class CheckTreeTest(unittest.TestCase):
         faults = check_tree.foreign_faults(tree)
         self.assertEqual(len(faults), 2)
 
-    def test_cycles_of_files_and_of_folders(self):
+    def test_cycles_of_units_and_of_folders(self):
         tree = Tree({
-            "base/a.h": '#include "base/b.h"\n',
+            "base/a.cc": '#include "base/b.h"\n',
             "base/b.h": '#include "base/a.h"\n',
             "worker/x/a.cc": '#include "worker/y/b.h"\n',
             "worker/y/b.cc": '#include "worker/x/a.h"\n',
@@ -32,6 +32,30 @@ class CheckTreeTest(unittest.TestCase):
     def test_a_file_that_is_too_long(self):
         tree = Tree({"base/a.cc": "\n" * 801, "base/b.cc": "\n" * 800})
         self.assertEqual(len(check_tree.size_faults(tree)), 1)
+
+    def test_a_folder_of_too_many_units(self):
+        files = {f"base/u{i}.{ending}": "" for i in range(24)
+                 for ending in ("h", "cc")}
+        files["base/u0_test.cc"] = ""
+        self.assertEqual(check_tree.room_faults(Tree(files)), [])
+        files["base/another.h"] = ""
+        self.assertEqual(len(check_tree.room_faults(Tree(files))), 1)
+
+    def test_two_libraries_in_a_folder_or_a_link_past_the_layers(self):
+        files = {
+            "base/a.cc": "",
+            "base/CMakeLists.txt": "meshwright_library(base SRCS a.cc)",
+            "planner/search/b.cc": "",
+            "planner/search/CMakeLists.txt":
+                "meshwright_library(planner_search SRCS b.cc DEPS base)",
+        }
+        self.assertEqual(check_tree.library_faults(Tree(files)), [])
+        files["base/CMakeLists.txt"] = (
+            "meshwright_library(base SRCS a.cc DEPS planner_search)")
+        self.assertEqual(len(check_tree.library_faults(Tree(files))), 1)
+        files["base/CMakeLists.txt"] = (
+            "meshwright_library(base SRCS a.cc)\nmeshwright_library(more SRCS b)")
+        self.assertEqual(len(check_tree.library_faults(Tree(files))), 1)
 
     def test_a_test_that_nobody_builds(self):
         tree = Tree({
