@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
-#include "planner/reshard/random_reshard.h"
+#include "planner/reshard/testing/random_reshard.h"
 
 namespace meshwright::resharding {
 namespace {

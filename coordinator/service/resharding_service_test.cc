@@ -12,8 +12,8 @@
 #include "coordinator/service/coordinator.h"
 #include "coordinator/service/planning_client.h"
 #include "coordinator/service/resharding_call.h"
-#include "planner/reshard/random_reshard.h"
 #include "planner/reshard/reshard_json.h"
+#include "planner/reshard/testing/random_reshard.h"
 #include "proto/v1/services.grpc.pb.h"
 
 namespace meshwright::service {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "planner/reshard/decompose.h"
+#include "planner/reshard/decompose/decompose.h"
 
 namespace meshwright::stages {
 namespace {

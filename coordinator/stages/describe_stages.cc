@@ -10,7 +10,7 @@
 #include "coordinator/service/measured_cost.h"
 #include "coordinator/service/score.h"
 #include "planner/pipeline/pipeline_problem.h"
-#include "planner/reshard/durations.h"
+#include "planner/reshard/problem/durations.h"
 
 namespace meshwright::stages {
 namespace {

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "planner/reshard/reshard_problem.h"
-#include "planner/reshard/schedule.h"
+#include "planner/reshard/problem/reshard_problem.h"
+#include "planner/reshard/problem/schedule.h"
 
 namespace meshwright::reshard {
 

@@ -7,8 +7,9 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "planner/reshard/random_reshard.h"
+#include "planner/reshard/problem/validate.h"
 #include "planner/reshard/solve.h"
+#include "planner/reshard/testing/random_reshard.h"
 
 namespace meshwright::reshard {
 namespace {

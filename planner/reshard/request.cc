@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "planner/reshard/problem/validate.h"
 
 namespace meshwright::reshard {
 namespace {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/reshard/decompose.h"
-#include "planner/reshard/reshard_problem.h"
+#include "planner/reshard/decompose/decompose.h"
+#include "planner/reshard/problem/reshard_problem.h"
 
 namespace meshwright::reshard {
 

@@ -19,7 +19,7 @@
 #include <string>
 
 #include "planner/problem/interrupt.h"
-#include "planner/reshard/instance.h"
+#include "planner/reshard/problem/instance.h"
 
 namespace meshwright::reshard {
 

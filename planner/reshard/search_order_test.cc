@@ -2,16 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include "planner/reshard/anneal.h"
-#include "planner/reshard/bounds.h"
-#include "planner/reshard/branch_and_bound.h"
-#include "planner/reshard/exhaustive.h"
-#include "planner/reshard/fullest_first.h"
-#include "planner/reshard/justify.h"
-#include "planner/reshard/list_schedule.h"
-#include "planner/reshard/paper_solvers.h"
-#include "planner/reshard/random_reshard.h"
-#include "planner/reshard/senders.h"
+#include "planner/reshard/bounds/balance_bound.h"
+#include "planner/reshard/bounds/bounds.h"
+#include "planner/reshard/bounds/clique.h"
+#include "planner/reshard/exact/branch_and_bound.h"
+#include "planner/reshard/heuristics/anneal.h"
+#include "planner/reshard/heuristics/balance_senders.h"
+#include "planner/reshard/heuristics/fullest_first.h"
+#include "planner/reshard/heuristics/justify.h"
+#include "planner/reshard/heuristics/list_schedule.h"
+#include "planner/reshard/paper/paper_solvers.h"
+#include "planner/reshard/testing/exhaustive.h"
+#include "planner/reshard/testing/random_reshard.h"
 
 namespace meshwright::reshard {
 namespace {

@@ -7,8 +7,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "planner/reshard/instance.h"
-#include "planner/reshard/paper_solvers.h"
+#include "planner/reshard/paper/paper_solvers.h"
+#include "planner/reshard/problem/instance.h"
+#include "planner/reshard/problem/validate.h"
 #include "planner/reshard/search_order.h"
 #include "planner/reshard/split.h"
 

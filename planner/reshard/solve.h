@@ -16,7 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "planner/problem/interrupt.h"
-#include "planner/reshard/schedule.h"
+#include "planner/reshard/problem/schedule.h"
 
 namespace meshwright::reshard {
 

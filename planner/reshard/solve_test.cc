@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "planner/reshard/bounds.h"
-#include "planner/reshard/exhaustive.h"
-#include "planner/reshard/random_reshard.h"
+#include "planner/reshard/bounds/bounds.h"
+#include "planner/reshard/testing/exhaustive.h"
+#include "planner/reshard/testing/random_reshard.h"
 
 namespace meshwright::reshard {
 namespace {

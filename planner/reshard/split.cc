@@ -5,8 +5,10 @@
 #include <numeric>
 
 #include "planner/problem/duration.h"
-#include "planner/reshard/bounds.h"
-#include "planner/reshard/flow.h"
+#include "planner/reshard/bounds/balance_bound.h"
+#include "planner/reshard/bounds/bounds.h"
+#include "planner/reshard/bounds/clique.h"
+#include "planner/reshard/bounds/flow.h"
 
 namespace meshwright::reshard {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "planner/problem/interrupt.h"
-#include "planner/reshard/instance.h"
+#include "planner/reshard/problem/instance.h"
 
 namespace meshwright::reshard {
 

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "planner/reshard/decompose.h"
-#include "planner/reshard/random_reshard.h"
+#include "planner/reshard/decompose/decompose.h"
 #include "planner/reshard/solve.h"
+#include "planner/reshard/testing/random_reshard.h"
 #include "tests/bench/cpu_time.h"
 
 namespace meshwright::reshard {

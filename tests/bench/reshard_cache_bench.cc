@@ -23,7 +23,7 @@
 #include "coordinator/service/coordinator.h"
 #include "coordinator/service/planning_client.h"
 #include "planner/reshard/canonical.h"
-#include "planner/reshard/random_reshard.h"
+#include "planner/reshard/testing/random_reshard.h"
 #include "tests/bench/cpu_time.h"
 
 namespace meshwright::service {

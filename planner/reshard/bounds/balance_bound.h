@@ -1,0 +1,41 @@
+// BalanceBound: Eq. 4 of the paper solved exactly, as a lower bound.
+//
+// Concept: every job takes one link of one sender whole; the sender's speed
+// also counts at the job's receivers, and jobs that nothing else of the sender
+// can go beside count at the sender. PackingBound is the same for the jobs of a
+// receiving port of several links.
+// Source: papers/cross_mesh_resharding.txt 3.2, Eq. 4.
+#ifndef MESHWRIGHT_PLANNER_RESHARD_BOUNDS_BALANCE_BOUND_H_
+#define MESHWRIGHT_PLANNER_RESHARD_BOUNDS_BALANCE_BOUND_H_
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "planner/problem/interrupt.h"
+#include "planner/reshard/problem/instance.h"
+
+namespace meshwright::reshard {
+
+// Where the least of something lies that is searched for within `nodes` nodes:
+// `floor` is known, and is the answer where they do not decide; nothing at
+// `ceiling` or above is looked for, and is the answer where nothing is below.
+struct Within {
+  Ticks floor = 0;
+  Ticks ceiling = std::numeric_limits<Ticks>::max();
+  int64_t nodes = 0;
+};
+
+// No choice of senders, and of one link of theirs for every job, keeps links,
+// receivers and cliques occupied for less.
+Ticks BalanceBound(const Instance& instance, const Within& within,
+                   const std::vector<std::vector<int>>& cliques,
+                   const problem::Interrupt& interrupt);
+
+// What goes into a port of several links cannot be shared out better.
+Ticks PackingBound(const Instance& instance, Within within,
+                   const problem::Interrupt& interrupt);
+
+}  // namespace meshwright::reshard
+
+#endif  // MESHWRIGHT_PLANNER_RESHARD_BOUNDS_BALANCE_BOUND_H_

@@ -1,0 +1,48 @@
+// BranchAndBound: the best schedule, or the proof that there is none better.
+//
+// Concept: schedules are built in order of start times; a node fixes the next
+// job and its sender, which start as soon as their ports are free. Cut are:
+//   (a) jobs that start when some other job that is left could be over: that
+//       one could go first at no cost (Giffler and Thompson, over all senders);
+//   (b) jobs that could have started before the last one did, and of jobs that
+//       start together any but one order: met under another node;
+//   (c) all but the first of jobs or of senders that are alike;
+//   (d) nodes whose bound reaches the best: per receiver and per clique the
+//       jobs left one after another from their earliest starts, per set of
+//       senders the work that only they can do in the time they have;
+//   (e) nodes where the same jobs were placed before with no link in use
+//   longer.
+// Children are visited by start. Each of (a), (b), (c), (e) leaves out a
+// schedule for one no longer that comes earlier in this order, so the first of
+// the best ones is never left out.
+//
+// Limits: up to 64 jobs. Deterministic for a number of nodes.
+#ifndef MESHWRIGHT_PLANNER_RESHARD_EXACT_BRANCH_AND_BOUND_H_
+#define MESHWRIGHT_PLANNER_RESHARD_EXACT_BRANCH_AND_BOUND_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/problem/interrupt.h"
+#include "planner/reshard/problem/instance.h"
+
+namespace meshwright::reshard {
+
+inline constexpr int kMostJobsExactly = 64;
+
+struct Bounded {
+  Order order;
+  bool complete = false;  // no order is better
+  int64_t nodes = 0;
+};
+
+// Betters `order`; stops at `bound`, which no schedule beats. `cliques` are
+// sets of jobs no two of which can overlap.
+Bounded BranchAndBound(const Instance& instance, const Order& order,
+                       Ticks bound,
+                       const std::vector<std::vector<int>>& cliques,
+                       int64_t nodes, const problem::Interrupt& interrupt);
+
+}  // namespace meshwright::reshard
+
+#endif  // MESHWRIGHT_PLANNER_RESHARD_EXACT_BRANCH_AND_BOUND_H_
