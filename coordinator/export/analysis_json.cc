@@ -13,8 +13,8 @@
 #include "coordinator/export/notes.h"
 #include "coordinator/export/symbolic_json.h"
 #include "coordinator/ir/dim_links.h"
+#include "coordinator/space/configurations/switches.h"
 #include "coordinator/space/profile_space.h"
-#include "coordinator/space/switches.h"
 
 namespace meshwright::exporting {
 namespace {

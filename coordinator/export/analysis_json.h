@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/segmenter/strategy_request.h"
-#include "coordinator/space/sharding.h"
+#include "coordinator/space/annotation/sharding.h"
 
 namespace meshwright::exporting {
 

@@ -16,8 +16,8 @@
 
 #include "coordinator/export/whole_model.h"
 #include "coordinator/segmenter/analysis.h"
-#include "coordinator/space/groups.h"
 #include "coordinator/space/profile_space.h"
+#include "coordinator/space/rematerialization/groups.h"
 
 namespace meshwright::exporting {
 

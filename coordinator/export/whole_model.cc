@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "coordinator/export/planned_step.h"
 #include "coordinator/export/step_writer.h"
-#include "coordinator/space/inputs.h"
+#include "coordinator/space/programs/inputs.h"
 
 namespace meshwright::exporting {
 

@@ -8,7 +8,7 @@
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/ir/constants.h"
 #include "coordinator/launch/calls.h"
-#include "coordinator/space/inputs.h"
+#include "coordinator/space/programs/inputs.h"
 #include "coordinator/space/read_request.h"
 
 namespace meshwright::launch {

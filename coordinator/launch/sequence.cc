@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "coordinator/space/inputs.h"
+#include "coordinator/space/programs/inputs.h"
 
 namespace meshwright::launch {
 namespace {

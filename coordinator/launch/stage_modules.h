@@ -25,7 +25,7 @@
 #include "absl/status/statusor.h"
 #include "coordinator/export/step_writer.h"
 #include "coordinator/launch/stage_values.h"
-#include "coordinator/space/replay.h"
+#include "coordinator/space/rematerialization/rematerialize.h"
 
 namespace meshwright::launch {
 

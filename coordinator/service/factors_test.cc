@@ -6,7 +6,7 @@
 #include <set>
 
 #include "coordinator/segmenter/test_steps.h"
-#include "coordinator/space/switches.h"
+#include "coordinator/space/configurations/switches.h"
 
 namespace meshwright::service {
 namespace {

@@ -20,7 +20,7 @@
 
 #include <vector>
 
-#include "coordinator/space/configuration.h"
+#include "coordinator/space/configurations/configuration.h"
 
 namespace meshwright::service {
 

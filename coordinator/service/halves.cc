@@ -8,7 +8,7 @@
 
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/service/measured_cost.h"
-#include "coordinator/space/switches.h"
+#include "coordinator/space/configurations/switches.h"
 
 namespace meshwright::service {
 namespace {

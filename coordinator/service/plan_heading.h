@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "coordinator/jobs/measurer.h"
-#include "coordinator/space/sharding.h"
+#include "coordinator/space/annotation/sharding.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::service {

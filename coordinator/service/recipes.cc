@@ -8,8 +8,8 @@
 #include <set>
 
 #include "coordinator/service/factors.h"
-#include "coordinator/space/replay.h"
-#include "coordinator/space/switches.h"
+#include "coordinator/space/configurations/switches.h"
+#include "coordinator/space/rematerialization/rematerialize.h"
 
 namespace meshwright::service {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "coordinator/segmenter/test_steps.h"
 #include "coordinator/service/factors.h"
-#include "coordinator/space/switches.h"
+#include "coordinator/space/configurations/switches.h"
 
 namespace meshwright::service {
 namespace {

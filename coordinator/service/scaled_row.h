@@ -22,7 +22,7 @@
 
 #include "coordinator/service/link_table.h"
 #include "coordinator/service/program_work.h"
-#include "coordinator/space/sharding.h"
+#include "coordinator/space/annotation/sharding.h"
 #include "proto/v1/profile.pb.h"
 
 namespace meshwright::service {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "coordinator/segmenter/analysis.h"
-#include "coordinator/space/parameter_links.h"
+#include "coordinator/space/configurations/parameter_links.h"
 #include "coordinator/space/profile_space.h"
 #include "planner/problem/plan_problem.h"
 #include "profiledb/store/profile_store.h"

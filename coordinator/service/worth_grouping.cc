@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "coordinator/space/groups.h"
+#include "coordinator/space/rematerialization/groups.h"
 #include "planner/search/search.h"
 
 namespace meshwright::service {

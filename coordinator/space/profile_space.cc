@@ -2,10 +2,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/parallel_for.h"
-#include "coordinator/space/block_configurations.h"
-#include "coordinator/space/inputs.h"
-#include "coordinator/space/loop_programs.h"
-#include "coordinator/space/segment_memory.h"
+#include "coordinator/space/configurations/block_configurations.h"
+#include "coordinator/space/configurations/segment_memory.h"
+#include "coordinator/space/programs/inputs.h"
+#include "coordinator/space/programs/loop_programs.h"
 
 namespace meshwright::space {
 namespace {

@@ -18,11 +18,11 @@
 
 #include "absl/status/status.h"
 #include "coordinator/segmenter/analysis.h"
-#include "coordinator/space/borders.h"
-#include "coordinator/space/configuration.h"
-#include "coordinator/space/end_configurations.h"
-#include "coordinator/space/parameter_links.h"
-#include "coordinator/space/programs.h"
+#include "coordinator/space/configurations/configuration.h"
+#include "coordinator/space/configurations/end_configurations.h"
+#include "coordinator/space/configurations/parameter_links.h"
+#include "coordinator/space/programs/boundaries.h"
+#include "coordinator/space/programs/program_key.h"
 
 namespace meshwright::space {
 

@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/segmenter/strategy_request.h"
-#include "coordinator/space/sharding.h"
+#include "coordinator/space/annotation/sharding.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::space {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/space/sharding.h"
+#include "coordinator/space/annotation/sharding.h"
 #include "planner/pipeline/partition_problem.h"
 
 namespace meshwright::stages {

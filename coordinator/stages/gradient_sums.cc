@@ -4,7 +4,7 @@
 
 #include "coordinator/ir/opcode.h"
 #include "coordinator/ir/write.h"
-#include "coordinator/space/inputs.h"
+#include "coordinator/space/programs/inputs.h"
 
 namespace meshwright::stages {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "coordinator/segmenter/analysis.h"
-#include "coordinator/space/programs.h"
+#include "coordinator/space/programs/segment_program.h"
 
 namespace meshwright::stages {
 

@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "coordinator/segmenter/analysis.h"
-#include "coordinator/space/programs.h"
-#include "coordinator/space/replay.h"
+#include "coordinator/space/programs/segment_program.h"
+#include "coordinator/space/rematerialization/rematerialize.h"
 #include "coordinator/stages/passes.h"
 
 namespace meshwright::stages {

@@ -7,9 +7,9 @@
 
 #include "coordinator/ir/dim_links.h"
 #include "coordinator/segmenter/test_steps.h"
-#include "coordinator/space/groups.h"
-#include "coordinator/space/inputs.h"
 #include "coordinator/space/profile_space.h"
+#include "coordinator/space/programs/inputs.h"
+#include "coordinator/space/rematerialization/groups.h"
 
 namespace meshwright::stages {
 namespace {

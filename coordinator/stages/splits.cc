@@ -9,8 +9,8 @@
 #include "base/status_macros.h"
 #include "coordinator/service/measured_cost.h"
 #include "coordinator/service/program_work.h"
-#include "coordinator/space/inputs.h"
-#include "coordinator/space/loop_programs.h"
+#include "coordinator/space/programs/inputs.h"
+#include "coordinator/space/programs/loop_programs.h"
 #include "coordinator/stages/gradient_sums.h"
 
 namespace meshwright::stages {

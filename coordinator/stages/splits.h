@@ -32,7 +32,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/service/plan_pipeline.h"
-#include "coordinator/space/program_set.h"
+#include "coordinator/space/programs/program_set.h"
 #include "coordinator/stages/pass_parts.h"
 #include "coordinator/stages/passes.h"
 #include "planner/problem/duration.h"

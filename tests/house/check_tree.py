@@ -32,6 +32,18 @@ LAYERS = {
         "planner"),
     "coordinator/space": (
         "base", "proto", "coordinator/ir", "coordinator/segmenter"),
+    "coordinator/space/annotation": (
+        "base", "proto/hlo", "coordinator/ir", "coordinator/segmenter"),
+    "coordinator/space/rematerialization": (
+        "base", "coordinator/ir", "coordinator/segmenter"),
+    "coordinator/space/configurations": (
+        "base", "coordinator/ir", "coordinator/segmenter",
+        "coordinator/space/annotation", "coordinator/space/rematerialization"),
+    "coordinator/space/programs": (
+        "base", "proto", "coordinator/ir", "coordinator/segmenter",
+        "coordinator/space/annotation", "coordinator/space/configurations",
+        "coordinator/space/rematerialization"),
+    "coordinator/space/testing": ("proto",),
     "coordinator/export": (
         "base", "proto", "coordinator/ir", "coordinator/segmenter",
         "coordinator/operators", "coordinator/space", "planner"),
@@ -84,8 +96,11 @@ FOREIGN = {
 
 # A test may look at a neighbour below it that its library does not use.
 TEST_LAYERS = {
-    "planner/reshard": ("planner/reshard",), "profiledb": ("proto",),
-    "worker": ("proto",)}
+    "coordinator/space": ("coordinator/space", "proto"),
+    "planner/reshard": ("planner/reshard",),
+    "profiledb": ("proto",),
+    "worker": ("proto",),
+}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
 

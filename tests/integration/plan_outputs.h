@@ -10,7 +10,7 @@
 #include "coordinator/export/baselines.h"
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/segmenter/strategy_request.h"
-#include "coordinator/space/sharding.h"
+#include "coordinator/space/annotation/sharding.h"
 #include "proto/v1/job.pb.h"
 
 namespace meshwright {

@@ -1,0 +1,48 @@
+// Annotation: from the strategies of a segment's blocks to a split of every
+// value of the segment, on one mesh axis.
+//
+// Concept: the strategies pin the root contractions; inside a block the split
+// follows the dimension links downwards; what feeds a block (weights, biases,
+// masks, a norm) takes the split its reader asks for; a backward contraction
+// gets the transposed split of the forward one it belongs to; a gradient is
+// split like its activation, an optimizer state like its parameter. What
+// nothing decides is whole on every device. Any annotation is correct; this one
+// leaves the partitioner nothing to guess.
+// In -> Out: segment graph, one strategy per block of it, pins -> one split per
+// value, and what the contractions ask of their operands.
+// Shapes: a split is a dimension of the value, or kWhole.
+// Source: papers/cfp.txt 3.3, Fig. 5; design, section 4 ("every instruction of
+// every program annotated").
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_ANNOTATE_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_ANNOTATE_H_
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+
+namespace meshwright::space {
+
+inline constexpr int kWhole = -1;
+
+struct AxisAnnotation {
+  std::vector<int> split;  // by value index
+  // (value, operand number) -> the split that operand must have there.
+  std::map<std::pair<int, int>, int> demands;
+  // Value -> the split it leaves the segment with, where that is not its own.
+  std::map<int, int> results;
+
+  bool operator==(const AxisAnnotation&) const = default;
+};
+
+// `strategies[i]` is for block first_block + i of the graph's segment. `pins`
+// fixes values by index (a prologue has no strategy, only pins).
+AxisAnnotation AnnotateAxis(
+    const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph,
+    const std::vector<const segmenter::AxisStrategy*>& strategies,
+    int64_t parts, const std::map<int, int>& pins);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_ANNOTATE_H_

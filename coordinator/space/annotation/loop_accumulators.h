@@ -1,0 +1,51 @@
+// What the loops of a segment carry and add to, trip by trip.
+//
+// Concept: one element of a loop is four values: what enters the loop, what
+// enters a trip (the carry), what that trip leaves for the next one, and what
+// leaves the loop. Where a trip only writes its part into a stack, or adds it
+// to a sum, the values between carry and next have the dimensions of both: a
+// split of one is a split of all, if nobody else reads them in the loop.
+//
+// In -> Out: a segment's graph -> its gathering elements, by any of their
+// values. Shapes: value indices of the graph.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_LOOP_ACCUMULATORS_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_LOOP_ACCUMULATORS_H_
+
+#include <unordered_map>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+
+namespace meshwright::space {
+
+struct Carried {
+  int entering = -1;
+  int carry = -1;
+  int result = -1;
+  // From the first reader of the carry to what enters the next trip:
+  // elementwise operations, and slices written to a stack.
+  std::vector<int> between;
+
+  int next() const { return between.back(); }
+};
+
+class CarriedElements {
+ public:
+  CarriedElements(const segmenter::Analysis& analysis,
+                  const segmenter::SegmentGraph& graph);
+
+  // The element that a carry, a loop's result or a value between them belongs
+  // to; null where it is none of these, or the element does more than gather.
+  const Carried* Of(int value) const;
+
+ private:
+  std::vector<Carried> elements_;
+  std::unordered_map<int, int> of_value_;
+};
+
+// Operand number of `user` that is `value`, the first one; -1: none.
+int OperandNumber(const segmenter::SegmentGraph& graph, int user, int value);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_LOOP_ACCUMULATORS_H_

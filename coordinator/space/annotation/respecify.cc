@@ -1,0 +1,118 @@
+#include "coordinator/space/annotation/respecify.h"
+
+#include "coordinator/ir/dim_links.h"
+
+namespace meshwright::space {
+
+Resplit::Resplit(const segmenter::Analysis& analysis,
+                 const segmenter::SegmentGraph& graph,
+                 const SegmentAnnotation& annotation, int axis,
+                 const Mesh& mesh)
+    : analysis_(analysis),
+      graph_(graph),
+      annotation_(annotation),
+      axis_(axis),
+      mesh_(mesh),
+      before_(annotation.axes[axis]),
+      now_(before_.split) {}
+
+const ir::Instruction& Resplit::At(int value) const {
+  return analysis_.module.at(graph_.values[value].origin);
+}
+
+int Resplit::Asked(int user, int operand) const {
+  const auto found = before_.demands.find({user, operand});
+  return found == before_.demands.end()
+             ? Before(graph_.values[user].operands[operand])
+             : found->second;
+}
+
+bool Resplit::IsSplitElsewhere(int value, int dim) const {
+  for (size_t axis = 0; axis < mesh_.size(); ++axis) {
+    if (static_cast<int>(axis) != axis_ &&
+        annotation_.axes[axis].split[value] == dim) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Resplit::Fits(int value, int dim) const {
+  const std::vector<int64_t>* const dims = ir::UniformDims(At(value).shape);
+  if (dims == nullptr || dim < 0 || dim >= static_cast<int>(dims->size())) {
+    return false;
+  }
+  if (!graph_.is_input(value) &&
+      ir::IsTransformed(analysis_.module, graph_.values[value].origin, dim)) {
+    return false;
+  }
+  int64_t parts = mesh_[axis_];
+  for (size_t axis = 0; axis < mesh_.size(); ++axis) {
+    if (static_cast<int>(axis) != axis_ &&
+        annotation_.axes[axis].split[value] == dim) {
+      parts *= mesh_[axis];
+    }
+  }
+  return (*dims)[dim] > 0 && (*dims)[dim] % parts == 0;
+}
+
+int Resplit::PushThrough(int user, int operand, int dim) const {
+  if (dim < 0) return kWhole;
+  for (const ir::DimLink& link :
+       ir::DimLinks(analysis_.module, graph_.values[user].origin, operand)) {
+    if (link.in == dim && Fits(user, link.out)) return link.out;
+  }
+  return kWhole;
+}
+
+int Resplit::PullThrough(int user, int operand, int dim) const {
+  if (dim < 0) return kWhole;
+  for (const ir::DimLink& link :
+       ir::DimLinks(analysis_.module, graph_.values[user].origin, operand)) {
+    if (link.out == dim && Fits(graph_.values[user].operands[operand], link.in))
+      return link.in;
+  }
+  return kWhole;
+}
+
+void Resplit::Repair(int user, AxisAnnotation& out) const {
+  // What a loop carries is taken over in the split it is carried in.
+  if (ir::IsLoopBorder(At(user).opcode)) return;
+  const std::vector<int>& operands = graph_.values[user].operands;
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const int operand = operands[k];
+    if (!Changed(user) && !Changed(operand)) continue;
+    const std::pair<int, int> place = {user, static_cast<int>(k)};
+    if (before_.demands.contains(place)) continue;
+    int wanted = Before(operand);
+    if (Changed(user)) {
+      wanted = PullThrough(user, place.second, Now(user));
+    } else if (At(user).opcode == ir::Opcode::kReduce && Now(user) < 0) {
+      continue;
+    }
+    if (wanted != Now(operand)) out.demands[place] = wanted;
+  }
+}
+
+AxisAnnotation Resplit::Finish() const {
+  AxisAnnotation out = before_;
+  out.split = now_;
+  const int count = static_cast<int>(graph_.values.size());
+  for (int user = graph_.input_count; user < count; ++user) Repair(user, out);
+  for (int output : graph_.outputs) {
+    if (Changed(output)) out.results.emplace(output, Before(output));
+  }
+  for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
+    for (const segmenter::BorderPair& pair : *pairs) {
+      out.results.erase(pair.activation);
+      out.results.erase(pair.gradient);
+    }
+  }
+  for (const auto& [argument, updated] : graph_.state) {
+    out.results.erase(updated);
+    if (Now(updated) != Now(argument)) out.results[updated] = Now(argument);
+  }
+  return out;
+}
+
+}  // namespace meshwright::space

@@ -1,0 +1,57 @@
+// Resplit: other splits for some values of an annotation, on one mesh axis.
+//
+// Concept: whoever changes a split names the values; Finish makes the rest
+// hold: an operation that keeps its split gets its operands as they were, one
+// whose split changed gets them as that split asks, a sum over a dimension that
+// is split now adds its parts up, and state leaves the segment split as it
+// came. In -> Out: an annotation and changes -> the annotation of that axis.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_RESPECIFY_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_RESPECIFY_H_
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/annotation/segment_annotation.h"
+
+namespace meshwright::space {
+
+class Resplit {
+ public:
+  Resplit(const segmenter::Analysis& analysis,
+          const segmenter::SegmentGraph& graph,
+          const SegmentAnnotation& annotation, int axis, const Mesh& mesh);
+
+  int Before(int value) const { return before_.split[value]; }
+  int Now(int value) const { return now_[value]; }
+  // What `user` was given its operand as.
+  int Asked(int user, int operand) const;
+  bool Changed(int value) const { return now_[value] != before_.split[value]; }
+  // Whole on this axis, and nobody has changed it yet.
+  bool IsOpen(int value) const { return now_[value] < 0 && !Changed(value); }
+
+  // Whether the dimension divides, beside what other axes make of it.
+  bool Fits(int value, int dim) const;
+  bool IsSplitElsewhere(int value, int dim) const;
+  void Change(int value, int dim) { now_[value] = dim; }
+
+  // The split of the user that a split of its operand leads to, and the other
+  // way round; kWhole where the operation passes none.
+  int PushThrough(int user, int operand, int dim) const;
+  int PullThrough(int user, int operand, int dim) const;
+
+  AxisAnnotation Finish() const;
+
+ private:
+  const ir::Instruction& At(int value) const;
+  void Repair(int user, AxisAnnotation& out) const;
+
+  const segmenter::Analysis& analysis_;
+  const segmenter::SegmentGraph& graph_;
+  const SegmentAnnotation& annotation_;
+  const int axis_;
+  const Mesh& mesh_;
+  const AxisAnnotation& before_;
+  std::vector<int> now_;  // by value
+};
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_RESPECIFY_H_

@@ -1,0 +1,47 @@
+#include "coordinator/space/annotation/segment_annotation.h"
+
+#include "coordinator/ir/dim_links.h"
+
+namespace meshwright::space {
+namespace {
+
+// `split_of` gives the split on one axis.
+template <typename SplitOf>
+Sharding CollectSplits(const std::vector<AxisAnnotation>& axes,
+                       const ir::Shape& shape, const Mesh& mesh,
+                       SplitOf split_of) {
+  const std::vector<int64_t>* dims = ir::UniformDims(shape);
+  if (dims == nullptr) return Sharding(mesh.size(), kWhole);
+  Sharding sharding;
+  for (const AxisAnnotation& axis : axes) sharding.push_back(split_of(axis));
+  return Legalize(sharding, *dims, mesh);
+}
+
+}  // namespace
+
+Sharding SegmentAnnotation::Of(int value, const ir::Shape& shape,
+                               const Mesh& mesh) const {
+  return CollectSplits(axes, shape, mesh, [&](const AxisAnnotation& axis) {
+    return axis.split[value];
+  });
+}
+
+Sharding SegmentAnnotation::Demanded(int value, int operand, int operand_value,
+                                     const ir::Shape& shape,
+                                     const Mesh& mesh) const {
+  return CollectSplits(axes, shape, mesh, [&](const AxisAnnotation& axis) {
+    const auto found = axis.demands.find({value, operand});
+    return found == axis.demands.end() ? axis.split[operand_value]
+                                       : found->second;
+  });
+}
+
+Sharding SegmentAnnotation::Leaving(int value, const ir::Shape& shape,
+                                    const Mesh& mesh) const {
+  return CollectSplits(axes, shape, mesh, [&](const AxisAnnotation& axis) {
+    const auto found = axis.results.find(value);
+    return found == axis.results.end() ? axis.split[value] : found->second;
+  });
+}
+
+}  // namespace meshwright::space

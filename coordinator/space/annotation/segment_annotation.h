@@ -1,0 +1,31 @@
+// SegmentAnnotation: the shardings of one segment's values on all mesh axes.
+//
+// Concept: one AxisAnnotation (annotate.h) per mesh axis; together they give
+// every value its sharding, and every operand the sharding it is read in.
+// Splits that do not divide evenly are dropped (Legalize).
+// Shapes: value indices of the segment's graph.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_SEGMENT_ANNOTATION_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_SEGMENT_ANNOTATION_H_
+
+#include <vector>
+
+#include "coordinator/space/annotation/annotate.h"
+#include "coordinator/space/annotation/sharding.h"
+
+namespace meshwright::space {
+
+struct SegmentAnnotation {
+  std::vector<AxisAnnotation> axes;  // by mesh axis
+
+  Sharding Of(int value, const ir::Shape& shape, const Mesh& mesh) const;
+  // What operand number `operand` of `value` must be; its own sharding where
+  // nothing is demanded.
+  Sharding Demanded(int value, int operand, int operand_value,
+                    const ir::Shape& shape, const Mesh& mesh) const;
+  // What an output of the segment leaves as.
+  Sharding Leaving(int value, const ir::Shape& shape, const Mesh& mesh) const;
+};
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_SEGMENT_ANNOTATION_H_

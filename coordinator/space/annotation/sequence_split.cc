@@ -1,0 +1,410 @@
+#include "coordinator/space/annotation/sequence_split.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "coordinator/ir/conv_dims.h"
+#include "coordinator/ir/dim_links.h"
+#include "coordinator/space/annotation/respecify.h"
+#include "coordinator/space/annotation/unsplit_boundaries.h"
+
+namespace meshwright::space {
+namespace {
+
+using ir::ValueId;
+using segmenter::Analysis;
+using segmenter::BorderPair;
+using segmenter::GradientMatch;
+using segmenter::RootSplit;
+using segmenter::SegmentGraph;
+using segmenter::Strategy;
+using segmenter::StrategyKind;
+
+class SequenceSplitter {
+ public:
+  SequenceSplitter(const Analysis& analysis, const SegmentGraph& graph,
+                   const std::vector<const Strategy*>& strategies,
+                   const SegmentAnnotation& plain, int axis, const Mesh& mesh)
+      : analysis_(analysis),
+        graph_(graph),
+        strategies_(strategies),
+        axis_(axis),
+        resplit_(analysis, graph, plain, axis, mesh),
+        count_(static_cast<int>(graph.values.size())),
+        label_(count_, kWhole),
+        closed_(count_, 0) {
+    for (int i = 0; i < count_; ++i) index_[Origin(i)] = i;
+  }
+
+  AxisAnnotation Run(std::vector<WholeBorder>* whole_borders) {
+    CloseAttention();
+    CloseArguments();
+    SeedBlocks();
+    Spread();
+    SeedGradients();
+    Spread();
+    SettleBorders();
+    for (int i = 0; i < count_; ++i) {
+      if (label_[i] >= 0) resplit_.Change(i, label_[i]);
+    }
+    if (whole_borders != nullptr) NoteWhole(*whole_borders);
+    return resplit_.Finish();
+  }
+
+ private:
+  ValueId Origin(int i) const { return graph_.values[i].origin; }
+  const ir::Instruction& At(int i) const {
+    return analysis_.module.at(Origin(i));
+  }
+  bool IsForward(int i) const { return analysis_.direction.forward[Origin(i)]; }
+  bool IsContraction(int i) const {
+    return !graph_.is_input(i) &&
+           ir::IsContraction(analysis_.module, Origin(i));
+  }
+  int IndexOf(ValueId id) const {
+    const auto found = index_.find(id);
+    return found == index_.end() ? -1 : found->second;
+  }
+
+  // ---- what stays as it is ----
+
+  bool IsRoot(ValueId forward) const {
+    const int home = analysis_.blocks.home[forward];
+    if (home < 0) return false;
+    const auto& roots = analysis_.blocks.blocks[home].roots;
+    return std::find(roots.begin(), roots.end(), forward) != roots.end();
+  }
+
+  // A contraction that joined a block, or a gradient of one.
+  bool IsJoined(int i) const {
+    if (IsForward(i)) return !IsRoot(Origin(i));
+    const auto match = analysis_.gradients.find(Origin(i));
+    return match == analysis_.gradients.end() || !IsRoot(match->second.forward);
+  }
+
+  // Whether the contraction adds up what the axis' devices have computed, so
+  // that what a block split ends in it: the way back from experts.
+  bool AddsUp(int i) const {
+    if (!IsContraction(i) || resplit_.Before(i) >= 0) return false;
+    const ir::DotDims dims = ir::ContractionDimsOf(analysis_.module, Origin(i));
+    for (int side : {0, 1}) {
+      const int dim = resplit_.Asked(i, side);
+      if (dim >= 0 && dims.side[side][dim].role == ir::DotRole::kContracting) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether operand number k of a gradient is that of such a sum, which its
+  // devices want whole again.
+  bool BringsBack(int i, int value) const {
+    const auto match = analysis_.gradients.find(Origin(i));
+    if (IsForward(i) || match == analysis_.gradients.end()) return false;
+    const int forward = IndexOf(match->second.forward);
+    return forward >= 0 && AddsUp(forward) &&
+           graph_.values[i].operands[match->second.cotangent_operand] == value;
+  }
+
+  // What leads from or to a joined contraction with no other one between.
+  void CloseAttention() {
+    std::vector<char> after(count_, 0), before(count_, 0);
+    for (int i = graph_.input_count; i < count_; ++i) {
+      if (IsContraction(i)) continue;
+      for (int operand : graph_.values[i].operands) {
+        if (IsForward(operand) != IsForward(i)) continue;
+        after[i] |= IsContraction(operand)
+                        ? IsJoined(operand) && !AddsUp(operand)
+                        : after[operand];
+      }
+    }
+    for (int i = count_ - 1; i >= 0; --i) {
+      if (IsContraction(i)) continue;
+      for (int user : graph_.values[i].users) {
+        if (IsForward(user) != IsForward(i)) continue;
+        before[i] |= IsContraction(user)
+                         ? IsJoined(user) && !BringsBack(user, i)
+                         : before[user];
+      }
+    }
+    for (int i = 0; i < count_; ++i) closed_[i] = after[i] | before[i];
+  }
+
+  void CloseArguments() {
+    for (int i = 0; i < graph_.input_count; ++i) {
+      if (At(i).opcode == ir::Opcode::kParameter) closed_[i] = 1;
+    }
+  }
+
+  bool CanLabel(int i, int dim) const {
+    return dim >= 0 && label_[i] < 0 && !closed_[i] && resplit_.IsOpen(i) &&
+           !IsContraction(i) && !ir::IsLoopBorder(At(i).opcode) &&
+           resplit_.Fits(i, dim);
+  }
+
+  // ---- flattened tokens ----
+  //
+  // Where a layer takes [batch, sequence, ...] as [tokens, ...], parts of the
+  // tokens are parts of the batch. Its contractions are split so; what is in
+  // front of the reshape there, and behind the one back, along the sequence.
+
+  // Of the dimensions that a reshape of `value` splits one of `size` into, from
+  // the outermost on, the next that can be split; else the outermost.
+  int Inner(int value, int outermost, int64_t size) const {
+    const std::vector<int64_t>& dims = At(value).shape.dims;
+    if (outermost < 0 || dims[outermost] >= size) return outermost;
+    int64_t product = dims[outermost];
+    for (int dim = outermost + 1; dim < static_cast<int>(dims.size()); ++dim) {
+      product *= dims[dim];
+      if (product > size) break;
+      if (resplit_.Fits(value, dim)) return dim;
+    }
+    return outermost;
+  }
+
+  // The link of a reshape to dimension `dim` of its result, or to one merged
+  // with it; null where it is no reshape.
+  std::optional<ir::DimLink> ReshapeLink(int value, int dim) const {
+    if (graph_.is_input(value) || At(value).opcode != ir::Opcode::kReshape) {
+      return std::nullopt;
+    }
+    std::optional<ir::DimLink> found;
+    for (const ir::DimLink& link :
+         ir::DimLinks(analysis_.module, Origin(value), 0)) {
+      if (link.out <= dim && (!found.has_value() || link.out > found->out)) {
+        found = link;
+      }
+    }
+    return found;
+  }
+  int64_t OperandSize(int reshape, int dim) const {
+    return At(graph_.values[reshape].operands[0]).shape.dims[dim];
+  }
+
+  // What the readers of a value split so are split along.
+  int Behind(int value, int dim) const {
+    const auto link = ReshapeLink(value, dim);
+    if (!link.has_value() || link->out != dim) return dim;
+    return Inner(value, dim, OperandSize(value, link->in));
+  }
+
+  // What a value is split along whose readers are split so.
+  int Before(int value, int dim) const {
+    const auto link = ReshapeLink(value, dim);
+    if (!link.has_value() || link->out == dim) return dim;
+    const int inner = Inner(value, link->out, OperandSize(value, link->in));
+    return inner == dim && CanLabel(value, link->out) ? link->out : dim;
+  }
+
+  // Of operand k of a value with that split.
+  int Above(int value, int k, int dim) const {
+    const int operand = graph_.values[value].operands[k];
+    const int pulled = resplit_.PullThrough(value, k, dim);
+    if (At(value).opcode != ir::Opcode::kReshape) return pulled;
+    return Inner(operand, pulled, At(value).shape.dims[dim]);
+  }
+
+  // Tokens that only contractions read, which want them whole: gathered in
+  // front of the reshape.
+  bool IsFlattened(int value, int dim) const {
+    const auto link = ReshapeLink(value, dim);
+    if (!link.has_value() || link->out != dim ||
+        OperandSize(value, link->in) >= At(value).shape.dims[dim]) {
+      return false;
+    }
+    const auto& users = graph_.values[value].users;
+    return std::all_of(users.begin(), users.end(),
+                       [&](int user) { return IsContraction(user); });
+  }
+
+  // ---- where it begins ----
+
+  void Seed(int i, int dim) {
+    if (dim >= 0) dim = Before(i, dim);
+    if (!CanLabel(i, dim)) return;
+    if (IsFlattened(i, dim)) {
+      Seed(graph_.values[i].operands[0], Above(i, 0, dim));
+      return;
+    }
+    label_[i] = dim;
+    open_.push_back(i);
+  }
+  void SeedUsers(int i, int dim) {
+    dim = Behind(i, dim);
+    for (int user : graph_.values[i].users) {
+      if (IsContraction(user)) continue;
+      const auto& operands = graph_.values[user].operands;
+      for (size_t k = 0; k < operands.size(); ++k) {
+        if (operands[k] != i) continue;
+        Seed(user, resplit_.PushThrough(user, static_cast<int>(k), dim));
+      }
+    }
+  }
+
+  // The row dimensions of a root, the ones behind the outermost first.
+  std::vector<RootSplit> Rows(int block, size_t root) const {
+    std::vector<RootSplit> rows;
+    const auto& candidates = analysis_.blocks.blocks[block].candidates;
+    const auto found = candidates.find(StrategyKind::kRows);
+    if (found == candidates.end()) return rows;
+    for (const auto& candidate : found->second) {
+      rows.push_back(candidate.splits[root]);
+    }
+    if (rows.size() > 1)
+      std::rotate(rows.begin(), rows.begin() + 1, rows.end());
+    return rows;
+  }
+
+  template <typename Visit>
+  void ForEachRoot(Visit visit) const {
+    const int first = analysis_.plan.segments[graph_.segment].first_block;
+    for (size_t b = 0; b < strategies_.size(); ++b) {
+      const int block = first + static_cast<int>(b);
+      const StrategyKind kind = strategies_[b]->axes[axis_].kind;
+      if (kind == StrategyKind::kRows || kind == StrategyKind::kReplicated) {
+        continue;
+      }
+      const auto& roots = analysis_.blocks.blocks[block].roots;
+      for (size_t r = 0; r < roots.size(); ++r) {
+        const int root = IndexOf(roots[r]);
+        if (root >= 0) visit(root, Rows(block, r));
+      }
+    }
+  }
+
+  void SeedBlocks() {
+    ForEachRoot([&](int root, const std::vector<RootSplit>& rows) {
+      for (const RootSplit& row : rows) {
+        if (!resplit_.Fits(root, row.out)) continue;
+        const auto& operands = graph_.values[root].operands;
+        Seed(operands[0], row.lhs);
+        Seed(operands[1], row.rhs);
+        if (resplit_.Before(root) < 0) SeedUsers(root, row.out);
+        return;
+      }
+      unfit_.push_back(root);
+    });
+  }
+
+  // The gradient of a root's activation, and what its gradients are made of.
+  void SeedGradients() {
+    for (int i = graph_.input_count; i < count_; ++i) {
+      const auto found = analysis_.gradients.find(Origin(i));
+      if (found == analysis_.gradients.end()) continue;
+      const GradientMatch& match = found->second;
+      if (match.recomputation || !IsRoot(match.forward)) continue;
+      const int root = IndexOf(match.forward);
+      if (root < 0) continue;
+      const int g = graph_.values[i].operands[match.cotangent_operand];
+      for (int user : graph_.values[root].users) {
+        SeedAlike(g, match.cotangent_dims, root, user);
+      }
+      const int source = graph_.values[root].operands[match.differentiated];
+      if (resplit_.Before(i) >= 0 || label_[source] < 0) continue;
+      SeedUsers(i, PlaceOf(match.output_dims, label_[source]));
+    }
+  }
+
+  static int PlaceOf(const std::vector<int>& dims, int wanted) {
+    const auto at = std::find(dims.begin(), dims.end(), wanted);
+    return at == dims.end() ? kWhole : static_cast<int>(at - dims.begin());
+  }
+
+  // The cotangent of a root is split as what reads the root is.
+  void SeedAlike(int cotangent, const std::vector<int>& dims, int root,
+                 int user) {
+    if (label_[user] < 0) return;
+    const auto& operands = graph_.values[user].operands;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (operands[k] != root) continue;
+      const int out =
+          resplit_.PullThrough(user, static_cast<int>(k), label_[user]);
+      Seed(cotangent, PlaceOf(dims, out));
+    }
+  }
+
+  // ---- where it goes ----
+
+  void Spread() {
+    while (!open_.empty()) {
+      const int value = open_.back();
+      open_.pop_back();
+      SeedUsers(value, label_[value]);
+      if (graph_.is_input(value)) continue;
+      const auto& operands = graph_.values[value].operands;
+      for (size_t k = 0; k < operands.size(); ++k) {
+        Seed(operands[k], Above(value, static_cast<int>(k), label_[value]));
+      }
+    }
+  }
+
+  // A gradient crosses split like its activation.
+  void SettleBorders() {
+    for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
+      for (const BorderPair& pair : *pairs) {
+        if (pair.gradient < 0) continue;
+        const int wanted = label_[pair.activation];
+        if (label_[pair.gradient] == wanted) continue;
+        label_[pair.gradient] = kWhole;
+        if (wanted >= 0 && resplit_.IsOpen(pair.gradient) &&
+            resplit_.Fits(pair.gradient, wanted)) {
+          label_[pair.gradient] = wanted;
+        } else {
+          label_[pair.activation] = kWhole;
+          without_gradient_[pair.activation] = pair.gradient;
+        }
+      }
+    }
+  }
+
+  void NoteWhole(std::vector<WholeBorder>& out) const {
+    const WholeBorders whole(analysis_, graph_,
+                             {label_, closed_, unfit_, without_gradient_});
+    for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
+      for (const BorderPair& pair : *pairs) {
+        const bool known =
+            std::any_of(out.begin(), out.end(), [&](const WholeBorder& it) {
+              return it.value == pair.activation && it.axis == axis_;
+            });
+        if (known || resplit_.Now(pair.activation) >= 0) continue;
+        WholeBorder& it = out.emplace_back(whole.Of(pair.activation));
+        it.axis = axis_;
+      }
+    }
+  }
+
+  const Analysis& analysis_;
+  const SegmentGraph& graph_;
+  const std::vector<const Strategy*>& strategies_;
+  const int axis_;
+  Resplit resplit_;
+  const int count_;
+  std::unordered_map<ValueId, int> index_;
+  std::vector<int> label_;  // by value: the dimension to split, or kWhole
+  std::vector<char> closed_;
+  std::vector<int> open_;
+  std::vector<int> unfit_;  // roots of which no row dimension divides
+  std::map<int, int> without_gradient_;
+};
+
+}  // namespace
+
+SegmentAnnotation SplitSequence(const Analysis& analysis,
+                                const SegmentGraph& graph,
+                                const std::vector<const Strategy*>& strategies,
+                                const SegmentAnnotation& plain,
+                                const Mesh& mesh,
+                                std::vector<WholeBorder>* whole_borders) {
+  SegmentAnnotation split = plain;
+  for (size_t axis = 0; axis < mesh.size(); ++axis) {
+    if (mesh[axis] < 2) continue;
+    split.axes[axis] = SequenceSplitter(analysis, graph, strategies, split,
+                                        static_cast<int>(axis), mesh)
+                           .Run(whole_borders);
+  }
+  return split;
+}
+
+}  // namespace meshwright::space

@@ -1,0 +1,377 @@
+#include "coordinator/space/annotation/state_sharding.h"
+
+#include <algorithm>
+#include <set>
+
+#include "coordinator/ir/dim_links.h"
+#include "coordinator/space/annotation/loop_accumulators.h"
+#include "coordinator/space/annotation/respecify.h"
+
+namespace meshwright::space {
+namespace {
+
+using ir::Opcode;
+using segmenter::Analysis;
+using segmenter::ArgumentRole;
+using segmenter::SegmentGraph;
+using segmenter::Strategy;
+using segmenter::StrategyKind;
+
+class AxisStateSharder {
+ public:
+  AxisStateSharder(const Analysis& analysis, const SegmentGraph& graph,
+                   const std::vector<const Strategy*>& strategies,
+                   const SegmentAnnotation& annotation, bool shard_parameters,
+                   int axis, const Mesh& mesh)
+      : analysis_(analysis),
+        graph_(graph),
+        strategies_(strategies),
+        shard_parameters_(shard_parameters),
+        axis_(axis),
+        resplit_(analysis, graph, annotation, axis, mesh),
+        carried_(analysis, graph),
+        count_(static_cast<int>(graph.values.size())) {
+    for (const auto* pairs : {&graph.entries, &graph.exits}) {
+      for (const segmenter::BorderPair& pair : *pairs) {
+        border_.insert({pair.activation, pair.gradient});
+      }
+    }
+  }
+
+  AxisAnnotation Run(std::vector<int>* kept_whole) {
+    for (int i = 0; i < graph_.input_count; ++i) {
+      if (!IsParameter(i) || !resplit_.IsOpen(i) || !OnDataAxis(i)) continue;
+      const int updated = UpdatedOf(i);
+      if (updated < 0 && !shard_parameters_) continue;
+      const int dim = DimOf(i);
+      if (dim < 0) {
+        if (kept_whole != nullptr) kept_whole->push_back(i);
+        continue;
+      }
+      if (shard_parameters_) ShardParameter(i, dim);
+      if (updated >= 0) Absorb(updated, dim);
+    }
+    FollowForwards();
+    ShardRemainingState();
+    FollowForwards();
+    return resplit_.Finish();
+  }
+
+ private:
+  ir::ValueId Origin(int i) const { return graph_.values[i].origin; }
+  const ir::Instruction& At(int i) const {
+    return analysis_.module.at(Origin(i));
+  }
+  bool IsForward(int i) const {
+    return analysis_.direction.forward[Origin(i)] &&
+           !analysis_.direction.recomputable[Origin(i)];
+  }
+  bool HasRole(int i, ArgumentRole role) const {
+    return graph_.is_input(i) && At(i).opcode == Opcode::kParameter &&
+           analysis_.direction.roles[At(i).attributes().parameter_number()] ==
+               role;
+  }
+  bool IsParameter(int i) const {
+    return HasRole(i, ArgumentRole::kParameter) && !At(i).shape.is_scalar();
+  }
+  bool IsContraction(int i) const {
+    return !graph_.is_input(i) &&
+           ir::IsContraction(analysis_.module, Origin(i));
+  }
+
+  // Whether the block that reads the parameter first computes on its part of
+  // the batch.
+  bool OnDataAxis(int parameter) const {
+    if (strategies_.empty()) {
+      return std::any_of(border_.begin(), border_.end(), [&](int value) {
+        return value >= 0 && resplit_.Before(value) >= 0;
+      });
+    }
+    const int block = FirstReader(analysis_, graph_, parameter);
+    return block >= 0 &&
+           strategies_[block]->axes[axis_].kind == StrategyKind::kRows;
+  }
+
+  // The outermost dimension that divides and is split by no other axis; one
+  // that every reader in a loop keeps comes before the one it slices.
+  int DimOf(int value) const {
+    int sliced = kWhole;
+    for (int dim = 0; dim < At(value).shape.rank(); ++dim) {
+      if (!resplit_.Fits(value, dim) || resplit_.IsSplitElsewhere(value, dim)) {
+        continue;
+      }
+      if (!IsSliced(value, dim)) return dim;
+      if (sliced < 0) sliced = dim;
+    }
+    return sliced;
+  }
+
+  bool IsSliced(int value, int dim) const {
+    for (int user : graph_.values[value].users) {
+      const Opcode opcode = At(user).opcode;
+      if (ir::IsLoopBorder(opcode) && IsSliced(user, dim)) return true;
+      if (opcode != Opcode::kDynamicSlice) continue;
+      if (graph_.values[user].operands[0] == value &&
+          resplit_.PushThrough(user, 0, dim) < 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // The parameter, and what is only a cheaper form of it to gather: its layer
+  // in a loop, and the stack that a loop makes of such forms.
+  void ShardParameter(int value, int dim) {
+    resplit_.Change(value, dim);
+    for (int user : graph_.values[value].users) {
+      if (!Passes(user, value, dim)) continue;
+      if (At(user).opcode == Opcode::kDynamicUpdateSlice) {
+        ShardStack(*carried_.Of(user), dim);
+      } else {
+        ShardParameter(user, resplit_.PushThrough(user, 0, dim));
+      }
+    }
+  }
+
+  bool Passes(int user, int value, int dim) const {
+    if (!resplit_.IsOpen(user) || IsUpdated(user)) return false;
+    const int operand = OperandNumber(graph_, user, value);
+    if (resplit_.PushThrough(user, operand, dim) < 0) return false;
+    switch (At(user).opcode) {
+      case Opcode::kConvert:
+        return At(user).shape.byte_size() <= At(value).shape.byte_size();
+      case Opcode::kDynamicSlice:
+        return operand == 0;
+      case Opcode::kCarry:
+        // What every trip wants whole is gathered in front of the loop.
+        return PassesThrough(user) && !IsSliced(user, dim);
+      case Opcode::kLoopResult:
+        return At(value).opcode == Opcode::kCarry && PassesThrough(value);
+      case Opcode::kReshape:
+        return PassesReshape(user, value, dim);
+      case Opcode::kDynamicUpdateSlice:
+        return operand == 1 && PassesStack(user, dim);
+      default:
+        return false;
+    }
+  }
+
+  // A layer without the stack's dimension gathers in the order it lies in
+  // memory: with it the compiler turns the stack around. A layer that goes to a
+  // stack gets it back.
+  bool PassesReshape(int reshape, int value, int dim) const {
+    const auto& users = graph_.values[reshape].users;
+    const int pushed = resplit_.PushThrough(reshape, 0, dim);
+    if (!graph_.is_input(value) && At(value).opcode == Opcode::kDynamicSlice) {
+      return graph_.values[value].users.size() == 1;
+    }
+    return std::all_of(users.begin(), users.end(), [&](int user) {
+      return At(user).opcode == Opcode::kDynamicUpdateSlice &&
+             Passes(user, reshape, pushed);
+    });
+  }
+
+  // Only what is written to a stack becomes one.
+  bool PassesStack(int update, int dim) const {
+    const Carried* const stack = carried_.Of(update);
+    if (stack == nullptr || !IsOpenAt(*stack, dim)) return false;
+    return std::all_of(
+        stack->between.begin(), stack->between.end(), [&](int value) {
+          return At(value).opcode == Opcode::kDynamicUpdateSlice &&
+                 resplit_.PullThrough(value, 1, dim) >= 0;
+        });
+  }
+
+  bool IsOpenAt(const Carried& it, int dim) const {
+    std::vector<int> values = it.between;
+    values.insert(values.end(), {it.carry, it.result});
+    return std::all_of(values.begin(), values.end(), [&](int value) {
+      return resplit_.IsOpen(value) && resplit_.Fits(value, dim);
+    });
+  }
+
+  void ShardStack(const Carried& it, int dim) {
+    resplit_.Change(it.carry, dim);
+    for (int value : it.between) resplit_.Change(value, dim);
+    Absorb(it.entering, dim);
+    ShardParameter(it.result, dim);
+  }
+
+  // A carry that enters every trip as it entered the first one.
+  bool PassesThrough(int carry) const {
+    const ir::Instruction& it = At(carry);
+    const ir::Loop& loop = analysis_.module.loops[it.border];
+    const ir::ValueId result = loop.results[it.element];
+    return result >= 0 &&
+           analysis_.module.at(result).operands[0] == Origin(carry);
+  }
+
+  bool IsUpdated(int value) const {
+    return std::any_of(
+        graph_.state.begin(), graph_.state.end(),
+        [&](const auto& state) { return state.second == value; });
+  }
+  int UpdatedOf(int argument) const {
+    for (const auto& [before, after] : graph_.state) {
+      if (before == argument) return after;
+    }
+    return -1;
+  }
+
+  // Whether the update may compute this value on shards.
+  bool CanAbsorb(int value, int dim) const {
+    if (!resplit_.IsOpen(value) || !resplit_.Fits(value, dim)) return false;
+    if (border_.contains(value) || IsForward(value)) return false;
+    if (graph_.is_input(value)) return HasRole(value, ArgumentRole::kOptimizer);
+    if (IsContraction(value)) return false;
+    if (ir::IsLoopBorder(At(value).opcode)) return CanAbsorbCarried(value, dim);
+    // Where the parts of the batch meet, the sum is whole.
+    const auto& operands = graph_.values[value].operands;
+    return std::all_of(operands.begin(), operands.end(), [&](int operand) {
+      return resplit_.Before(operand) < 0;
+    });
+  }
+
+  // A sum over trips, or a stack that every trip writes its gradient to.
+  bool CanAbsorbCarried(int border, int dim) const {
+    const Carried* const it = carried_.Of(border);
+    if (it == nullptr || !IsOpenAt(*it, dim)) return false;
+    int before = it->carry;
+    return std::all_of(it->between.begin(), it->between.end(), [&](int value) {
+      const int operand = OperandNumber(graph_, value, before);
+      before = value;
+      return CanAbsorb(value, dim) && operand >= 0 &&
+             resplit_.PullThrough(value, operand, dim) == dim;
+    });
+  }
+
+  // Upwards from what overwrites a state, to the gradient and to other state.
+  void Absorb(int value, int dim) {
+    if (!CanAbsorb(value, dim)) return;
+    if (ir::IsLoopBorder(At(value).opcode)) {
+      const Carried& it = *carried_.Of(value);
+      resplit_.Change(it.carry, dim);
+      resplit_.Change(it.result, dim);
+      Absorb(it.next(), dim);
+      Absorb(it.entering, dim);
+      return;
+    }
+    resplit_.Change(value, dim);
+    if (graph_.is_input(value)) return;
+    const auto& operands = graph_.values[value].operands;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const int pulled = resplit_.PullThrough(value, static_cast<int>(k), dim);
+      if (pulled >= 0) Absorb(operands[k], pulled);
+    }
+  }
+
+  // What reads the shards without being on the way to a state: checks and norms
+  // of gradients.
+  void FollowForwards() {
+    for (int i = graph_.input_count; i < count_; ++i) {
+      if (!ir::IsElementwise(At(i).opcode)) continue;
+      const auto& operands = graph_.values[i].operands;
+      for (size_t k = 0; k < operands.size(); ++k) {
+        if (!resplit_.Changed(operands[k]) || IsParameter(operands[k]))
+          continue;
+        const int pushed = resplit_.PushThrough(i, static_cast<int>(k),
+                                                resplit_.Now(operands[k]));
+        if (pushed < 0 || !CanAbsorb(i, pushed)) continue;
+        resplit_.Change(i, pushed);
+        break;
+      }
+    }
+  }
+
+  // Optimizer state of another shape than its parameter, or that follows it.
+  void ShardRemainingState() {
+    for (const auto& [argument, updated] : graph_.state) {
+      if (resplit_.Changed(argument)) {
+        Absorb(updated, resplit_.Now(argument));
+        continue;
+      }
+      if (!HasRole(argument, ArgumentRole::kOptimizer) ||
+          At(argument).shape.is_scalar() || !resplit_.IsOpen(argument) ||
+          !ReadsShards(updated)) {
+        continue;
+      }
+      const int dim = DimOf(argument);
+      if (dim < 0) continue;
+      resplit_.Change(argument, dim);
+      Absorb(updated, dim);
+    }
+  }
+
+  // Whether the update of this state computes with something that is sharded.
+  bool ReadsShards(int updated) const {
+    std::vector<int> stack = {updated};
+    std::set<int> seen;
+    while (!stack.empty()) {
+      const int value = stack.back();
+      stack.pop_back();
+      if (resplit_.Changed(value)) return true;
+      if (graph_.is_input(value) || IsForward(value) || IsContraction(value)) {
+        continue;
+      }
+      for (int operand : graph_.values[value].operands) {
+        if (seen.insert(operand).second) stack.push_back(operand);
+      }
+    }
+    return false;
+  }
+
+  const Analysis& analysis_;
+  const SegmentGraph& graph_;
+  const std::vector<const Strategy*>& strategies_;
+  const bool shard_parameters_;
+  const int axis_;
+  Resplit resplit_;
+  const CarriedElements carried_;
+  const int count_;
+  std::set<int> border_;  // values that cross
+};
+
+}  // namespace
+
+int FirstReader(const Analysis& analysis, const SegmentGraph& graph,
+                int value) {
+  const segmenter::Segment& segment = analysis.plan.segments[graph.segment];
+  const int count = segment.last_block - segment.first_block;
+  int block = -1;
+  std::vector<int> stack = {value};
+  std::set<int> seen;
+  while (!stack.empty()) {
+    const int at = stack.back();
+    stack.pop_back();
+    for (int user : graph.values[at].users) {
+      const ir::ValueId origin = graph.values[user].origin;
+      if (!analysis.direction.forward[origin]) continue;
+      const int home = analysis.blocks.home[origin] - segment.first_block;
+      if (home >= 0 && home < count) {
+        block = block < 0 ? home : std::min(block, home);
+      } else if (seen.insert(user).second) {
+        stack.push_back(user);
+      }
+    }
+  }
+  return block;
+}
+
+SegmentAnnotation ShardState(const Analysis& analysis,
+                             const SegmentGraph& graph,
+                             const std::vector<const Strategy*>& strategies,
+                             const SegmentAnnotation& plain,
+                             bool shard_parameters, const Mesh& mesh,
+                             std::vector<int>* kept_whole) {
+  SegmentAnnotation sharded = plain;
+  for (size_t axis = 0; axis < mesh.size(); ++axis) {
+    if (mesh[axis] < 2) continue;
+    sharded.axes[axis] =
+        AxisStateSharder(analysis, graph, strategies, sharded, shard_parameters,
+                         static_cast<int>(axis), mesh)
+            .Run(kept_whole);
+  }
+  return sharded;
+}
+
+}  // namespace meshwright::space

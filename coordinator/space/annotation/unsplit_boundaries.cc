@@ -1,0 +1,84 @@
+#include "coordinator/space/annotation/unsplit_boundaries.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "coordinator/ir/dim_links.h"
+
+namespace meshwright::space {
+
+bool WholeBorders::IsForward(int value) const {
+  return analysis_.direction.forward[graph_.values[value].origin];
+}
+
+bool WholeBorders::IsContraction(int value) const {
+  return !graph_.is_input(value) &&
+         ir::IsContraction(analysis_.module, graph_.values[value].origin);
+}
+
+bool WholeBorders::IsUnfit(int value) const {
+  return std::find(labels_.unfit.begin(), labels_.unfit.end(), value) !=
+         labels_.unfit.end();
+}
+
+WholeBorder WholeBorders::Of(int activation) const {
+  const auto found = labels_.without_gradient.find(activation);
+  if (found != labels_.without_gradient.end()) {
+    return {.value = activation,
+            .why = WholeReason::kGradientOnly,
+            .at = found->second};
+  }
+  const bool nothing = std::none_of(labels_.label.begin(), labels_.label.end(),
+                                    [](int dim) { return dim >= 0; });
+  if (nothing && labels_.unfit.empty()) {
+    return {.value = activation, .why = WholeReason::kUnsplit};
+  }
+  if (nothing) {
+    return {.value = activation,
+            .why = WholeReason::kNoRows,
+            .at = labels_.unfit.front()};
+  }
+  // The nearest forward values that no contraction parts from it.
+  std::vector<char> seen(graph_.values.size(), 0);
+  std::vector<int> near = {activation};
+  seen[activation] = 1;
+  int root = -1;
+  for (size_t next = 0; next < near.size(); ++next) {
+    const int value = near[next];
+    if (labels_.closed[value]) {
+      return {.value = activation, .why = WholeReason::kInside, .at = value};
+    }
+    // Every neighbour with the operation between the two.
+    std::vector<std::pair<int, int>> neighbours;
+    for (int user : graph_.values[value].users) {
+      neighbours.emplace_back(user, user);
+    }
+    for (int operand : graph_.values[value].operands) {
+      neighbours.emplace_back(operand, value);
+    }
+    for (const auto& [other, between] : neighbours) {
+      const ir::ValueId origin = graph_.values[other].origin;
+      if (!IsForward(other) || analysis_.direction.recomputable[origin]) {
+        continue;
+      }
+      if (IsContraction(other)) {
+        if (IsUnfit(other)) root = other;
+        continue;
+      }
+      if (labels_.label[other] >= 0) {
+        return {
+            .value = activation, .why = WholeReason::kStopped, .at = between};
+      }
+      if (seen[other]) continue;
+      seen[other] = 1;
+      const bool argument =
+          graph_.is_input(other) &&
+          analysis_.module.at(origin).opcode == ir::Opcode::kParameter;
+      if (!argument) near.push_back(other);
+    }
+  }
+  if (root < 0) return {.value = activation, .why = WholeReason::kUnsplit};
+  return {.value = activation, .why = WholeReason::kNoRows, .at = root};
+}
+
+}  // namespace meshwright::space

@@ -1,0 +1,67 @@
+// WholeBorders: why the sequence switch leaves an activation whole.
+//
+// Concept: the split begins at the roots of blocks and goes from operation to
+// operation. For a border that it has not reached, the operation next to it is
+// looked for at which the split has ended; where there is none, the blocks
+// beside it had nothing to begin with. In -> Out: what the splitter knows once
+// it is done, and a border's value -> the reason. Source: design, section 4
+// ("Strategies": refused per strategy with the reason).
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_
+
+#include <map>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+
+namespace meshwright::space {
+
+// Why the sequence switch leaves a border whole.
+enum class WholeReason {
+  kUnsplit,      // no block beside it is split but by rows, if at all
+  kNoRows,       // `at`: a root of which no row dimension divides
+  kInside,       // `at`: of a block's inside (attention), itself or beside it
+  kStopped,      // `at`: an operation that passes the split to or from it not
+  kGradientOnly  // `at`: its gradient, which cannot be split alike
+};
+
+// An activation between segments that the sequence switch leaves whole.
+struct WholeBorder {
+  int value = 0;  // of the segment's graph
+  int axis = 0;
+  WholeReason why = WholeReason::kUnsplit;
+  int at = -1;             // of the graph
+  int configurations = 0;  // for which that holds
+};
+
+struct SequenceLabels {
+  const std::vector<int>& label;    // by value: the split dimension, or kWhole
+  const std::vector<char>& closed;  // by value: inside of a block
+  const std::vector<int>& unfit;    // roots of which no row dimension divides
+  // Activations that a split had reached, and gradients that it had not.
+  const std::map<int, int>& without_gradient;
+};
+
+class WholeBorders {
+ public:
+  // The references outlive it.
+  WholeBorders(const segmenter::Analysis& analysis,
+               const segmenter::SegmentGraph& graph, SequenceLabels labels)
+      : analysis_(analysis), graph_(graph), labels_(labels) {}
+
+  // Without axis and number of configurations.
+  WholeBorder Of(int activation) const;
+
+ private:
+  bool IsForward(int value) const;
+  bool IsContraction(int value) const;
+  bool IsUnfit(int value) const;
+
+  const segmenter::Analysis& analysis_;
+  const segmenter::SegmentGraph& graph_;
+  const SequenceLabels labels_;
+};
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_

@@ -1,0 +1,30 @@
+// Configurations of a segment of blocks: one per combination of its blocks'
+// strategies (combinations.h), then the same combinations under each switch
+// that is open; each of them again with shared parameters split as the pins
+// have it (parameter_links.h).
+//
+// Source: papers/cfp.txt 4.2, Eq. 7.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_BLOCK_CONFIGURATIONS_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_BLOCK_CONFIGURATIONS_H_
+
+#include <map>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/configurations/configuration.h"
+
+namespace meshwright::space {
+
+// Splits that a segment's values are given, by value index.
+using ParameterPins = std::map<int, Sharding>;
+
+SegmentType BlockConfigurations(const segmenter::Analysis& analysis,
+                                int segment, const Mesh& mesh,
+                                const std::vector<ParameterPins>& pins = {});
+
+// Every value whole.
+AxisAnnotation WholeAxis(const segmenter::SegmentGraph& graph);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_BLOCK_CONFIGURATIONS_H_

@@ -1,0 +1,33 @@
+// Combinations of the strategies of a segment's blocks.
+//
+// Concept: all there are, where they are at most kMostCombinations; a cover
+// never leaves more, but a loop is one segment whatever its body holds. Of a
+// larger one, equal blocks of the body decide alike. Where that is too many
+// still, the blocks take data parallelism, tensor parallelism or change from
+// one to the other and back along the body, or one block differs from either
+// in any way; and on a mesh of several axes all combinations with the batch on
+// the outer ones, where they are few enough.
+// In -> Out: analysis, segment -> by combination the place of every block's
+// strategy, in lexical order, distinct.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_COMBINATIONS_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_COMBINATIONS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+
+namespace meshwright::space {
+
+inline constexpr int64_t kMostCombinations = 1024;
+
+struct Combinations {
+  std::vector<std::vector<int>> choices;
+  int64_t all = 0;  // of all there are; as many as fit where they are more
+};
+
+Combinations FindCombinations(const segmenter::Analysis& analysis, int segment);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_COMBINATIONS_H_

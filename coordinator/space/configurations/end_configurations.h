@@ -1,0 +1,42 @@
+// Configurations of a prologue or epilogue.
+//
+// Concept: an end has no blocks and so no strategies. It can be sharded in the
+// ways its neighbours can want its borders, times the ways the parameters it
+// shares with other segments can be split.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_END_CONFIGURATIONS_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_END_CONFIGURATIONS_H_
+
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/configurations/configuration.h"
+
+namespace meshwright::space {
+
+// A parameter that a prologue or epilogue shares with a segment of blocks (tied
+// embeddings): one decision for both.
+struct SharedParameter {
+  int end_segment = 0;  // the one without blocks
+  int block_segment = 0;
+  int end_value = 0;  // value indices of the two graphs
+  int block_value = 0;
+};
+
+std::vector<SharedParameter> FindSharedParameters(
+    const segmenter::Analysis& analysis);
+
+// `types` has the configurations of all segments of blocks.
+SegmentType EndConfigurations(const segmenter::Analysis& analysis, int segment,
+                              const std::vector<SegmentType>& types,
+                              const std::vector<SharedParameter>& shared,
+                              const Mesh& mesh);
+
+bool HasBlocks(const segmenter::Analysis& analysis, int segment);
+
+// A segment of scalars only costs nothing and has no program.
+bool IsFree(const segmenter::Analysis& analysis,
+            const segmenter::SegmentGraph& graph);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_END_CONFIGURATIONS_H_

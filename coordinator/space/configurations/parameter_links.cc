@@ -1,0 +1,264 @@
+#include "coordinator/space/configurations/parameter_links.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "coordinator/space/configurations/block_configurations.h"
+#include "coordinator/space/configurations/end_configurations.h"
+
+namespace meshwright::space {
+namespace {
+
+using segmenter::Analysis;
+
+using Splits = std::vector<Sharding>;  // of what a link shares
+
+std::vector<int> ValuesOf(const ParameterLink& link, bool from) {
+  std::vector<int> values;
+  for (const auto& [a, b] : link.values) values.push_back(from ? a : b);
+  return values;
+}
+
+// A vector is small beside what it is added to or multiplied with, and follows
+// its reader.
+bool IsVector(const ir::Shape& shape) {
+  return std::count_if(shape.dims.begin(), shape.dims.end(),
+                       [](int64_t dim) { return dim > 1; }) < 2;
+}
+
+bool IsSharable(const Analysis& analysis, ir::ValueId origin) {
+  const ir::Instruction& it = analysis.module.at(origin);
+  return it.opcode == ir::Opcode::kParameter && !IsVector(it.shape) &&
+         analysis.direction.roles[it.attributes().parameter_number()] ==
+             segmenter::ArgumentRole::kParameter;
+}
+
+// One side of a link, as far as its type tells.
+struct Side {
+  int type = 0;
+  std::vector<int> values;
+  std::set<Splits> splits;  // without a switch
+};
+
+class Widener {
+ public:
+  Widener(const Analysis& analysis, const Mesh& mesh,
+          std::vector<SegmentType>& types)
+      : analysis_(analysis), mesh_(mesh), types_(types) {}
+
+  void Run(const std::vector<ParameterLink>& links) {
+    std::set<std::tuple<int, int, std::vector<std::pair<int, int>>>> seen;
+    for (const ParameterLink& link : links) {
+      const int from = analysis_.type_of_segment[link.from_segment];
+      const int to = analysis_.type_of_segment[link.to_segment];
+      if (from == to || !seen.insert({from, to, link.values}).second) continue;
+      const Side a = SideOf(from, ValuesOf(link, true));
+      const Side b = SideOf(to, ValuesOf(link, false));
+      const bool second =
+          types_[to].configurations.size() < types_[from].configurations.size();
+      second ? Pin(b, a) : Pin(a, b);
+    }
+    for (const auto& [type, pins] : pins_) {
+      types_[type] =
+          BlockConfigurations(analysis_, analysis_.types[type], mesh_, pins);
+    }
+  }
+
+ private:
+  Side SideOf(int type, std::vector<int> values) const {
+    Side side{type, std::move(values), {}};
+    for (const Configuration& it : types_[type].configurations) {
+      if (it.segment_switch != segmenter::SegmentSwitch::kNone) continue;
+      side.splits.insert(
+          SplitsOf(analysis_, analysis_.types[type], it, side.values, mesh_));
+    }
+    return side;
+  }
+
+  int CountPlain(int type) const {
+    std::set<int> splits;
+    for (const Configuration& it : types_[type].configurations) {
+      splits.insert(it.splits);
+    }
+    return static_cast<int>(splits.size());
+  }
+
+  // The small one gets the splits of the other.
+  void Pin(const Side& small, const Side& other) {
+    const auto found = pins_.find(small.type);
+    const std::vector<ParameterPins> before =
+        found == pins_.end() ? std::vector<ParameterPins>{{}} : found->second;
+    std::vector<ParameterPins> product;
+    for (const ParameterPins& base : before) {
+      for (const Splits& splits : other.splits) {
+        ParameterPins& pins = product.emplace_back(base);
+        for (size_t i = 0; i < splits.size(); ++i) {
+          pins.emplace(small.values[i], splits[i]);
+        }
+      }
+    }
+    const size_t count = product.size() * CountPlain(small.type);
+    if (count <= kMostWidened) pins_[small.type] = std::move(product);
+  }
+
+  const Analysis& analysis_;
+  const Mesh& mesh_;
+  std::vector<SegmentType>& types_;
+  std::map<int, std::vector<ParameterPins>> pins_;  // by type
+};
+
+// Whether linked segments can agree: configurations that no neighbour agrees
+// with are taken away until nothing changes.
+class Agreement {
+ public:
+  Agreement(const Analysis& analysis, const std::vector<SegmentType>& types,
+            const Mesh& mesh)
+      : analysis_(analysis), types_(types), mesh_(mesh) {
+    for (int type : analysis.type_of_segment) {
+      left_.emplace_back(types[type].configurations.size(), true);
+    }
+  }
+
+  void Narrow(const std::vector<ParameterLink>& links) {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (const ParameterLink& link : links) changed |= NarrowBoth(link);
+      for (size_t i = links.size(); i-- > 0;) changed |= NarrowBoth(links[i]);
+    }
+  }
+
+  bool IsTorn(int segment) const {
+    return std::none_of(left_[segment].begin(), left_[segment].end(),
+                        [](char x) { return x; });
+  }
+
+ private:
+  using Numbers = std::vector<int>;  // of splits, by configuration
+
+  const Numbers& NumbersOf(int segment, std::vector<int> values) {
+    const int type = analysis_.type_of_segment[segment];
+    const auto [found, added] =
+        known_.try_emplace({type, std::move(values)}, Numbers());
+    if (!added) return found->second;
+    for (const Configuration& it : types_[type].configurations) {
+      const Splits splits = SplitsOf(analysis_, analysis_.types[type], it,
+                                     found->first.second, mesh_);
+      found->second.push_back(
+          numbers_.try_emplace(splits, static_cast<int>(numbers_.size()))
+              .first->second);
+    }
+    return found->second;
+  }
+
+  bool NarrowBoth(const ParameterLink& link) {
+    const Numbers& from = NumbersOf(link.from_segment, ValuesOf(link, true));
+    const Numbers& to = NumbersOf(link.to_segment, ValuesOf(link, false));
+    const bool first = NarrowOne(link.from_segment, from, link.to_segment, to);
+    return NarrowOne(link.to_segment, to, link.from_segment, from) || first;
+  }
+
+  bool NarrowOne(int segment, const Numbers& own, int other,
+                 const Numbers& others) {
+    std::set<int> there;
+    for (size_t c = 0; c < others.size(); ++c) {
+      if (left_[other][c]) there.insert(others[c]);
+    }
+    bool changed = false;
+    for (size_t c = 0; c < own.size(); ++c) {
+      if (!left_[segment][c] || there.contains(own[c])) continue;
+      left_[segment][c] = false;
+      changed = true;
+    }
+    return changed;
+  }
+
+  const Analysis& analysis_;
+  const std::vector<SegmentType>& types_;
+  const Mesh& mesh_;
+  std::vector<std::vector<char>> left_;  // by segment, then configuration
+  std::map<Splits, int> numbers_;
+  std::map<std::pair<int, std::vector<int>>, Numbers> known_;
+};
+
+// The segments that links join, by their first.
+std::vector<int> Joined(size_t segments,
+                        const std::vector<ParameterLink>& links) {
+  std::vector<int> first(segments);
+  std::iota(first.begin(), first.end(), 0);
+  const auto root = [&](int segment) {
+    while (first[segment] != segment) segment = first[segment];
+    return segment;
+  };
+  for (const ParameterLink& link : links) {
+    const int from = root(link.from_segment);
+    const int to = root(link.to_segment);
+    first[std::max(from, to)] = std::min(from, to);
+  }
+  for (int& it : first) it = root(it);
+  return first;
+}
+
+}  // namespace
+
+std::vector<ParameterLink> FindParameterLinks(const Analysis& analysis) {
+  std::map<ir::ValueId, std::pair<int, int>> last;  // reader, and its value
+  std::map<std::pair<int, int>, std::vector<std::pair<int, int>>> values;
+  for (int s = 0; s < static_cast<int>(analysis.graphs.size()); ++s) {
+    if (!HasBlocks(analysis, s)) continue;
+    const segmenter::SegmentGraph& graph = analysis.graphs[s];
+    for (int i = 0; i < graph.input_count; ++i) {
+      const ir::ValueId origin = graph.values[i].origin;
+      if (!IsSharable(analysis, origin)) continue;
+      const auto [reader, added] = last.try_emplace(origin, s, i);
+      if (added) continue;
+      const auto [segment, value] = reader->second;
+      values[{segment, s}].emplace_back(value, i);
+      reader->second = {s, i};
+    }
+  }
+  std::vector<ParameterLink> links;
+  for (auto& [pair, shared] : values) {
+    std::sort(shared.begin(), shared.end());
+    links.push_back({pair.first, pair.second, std::move(shared)});
+  }
+  return links;
+}
+
+void Widen(const Analysis& analysis, const std::vector<ParameterLink>& links,
+           const Mesh& mesh, std::vector<SegmentType>& types) {
+  Widener(analysis, mesh, types).Run(links);
+}
+
+void DropTorn(const Analysis& analysis, const std::vector<SegmentType>& types,
+              const Mesh& mesh, std::vector<ParameterLink>& links) {
+  if (links.empty()) return;
+  Agreement agreement(analysis, types, mesh);
+  agreement.Narrow(links);
+  const size_t count = analysis.graphs.size();
+  const std::vector<int> joined = Joined(count, links);
+  std::set<int> torn;
+  for (size_t s = 0; s < count; ++s) {
+    if (agreement.IsTorn(static_cast<int>(s))) torn.insert(joined[s]);
+  }
+  std::erase_if(links, [&](const ParameterLink& link) {
+    return torn.contains(joined[link.from_segment]);
+  });
+}
+
+std::vector<Sharding> SplitsOf(const Analysis& analysis, int segment,
+                               const Configuration& configuration,
+                               const std::vector<int>& values,
+                               const Mesh& mesh) {
+  std::vector<Sharding> splits;
+  for (int value : values) {
+    const ir::ValueId origin = analysis.graphs[segment].values[value].origin;
+    splits.push_back(configuration.annotation.Of(
+        value, analysis.module.at(origin).shape, mesh));
+  }
+  return splits;
+}
+
+}  // namespace meshwright::space

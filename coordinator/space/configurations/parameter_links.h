@@ -1,0 +1,64 @@
+// ParameterLinks: segments of blocks that read one parameter.
+//
+// Concept: a parameter is split one way for the whole step. Segments that read
+// the same one (all layers of ALBERT, two towers, an embedding that is the head
+// as well) are linked in a chain from reader to reader; two linked segments
+// take configurations that split all they share alike, so that all readers do.
+// A small segment whose own strategies leave it no split that the other wants
+// gets its configurations once more with that split (Widen): it uses the
+// parameter as its strategy asks, and takes and leaves it as the other has it.
+//
+//     embedding ── E ────────────── head        layer ─ W ─ layer ─ W ─ layer
+//
+// Not linked, and resharded inside of the segments: vectors (a norm's scale
+// that a cut separates from its gradient), and what the rules of a request pin
+// apart. A parameter that an end reads: end_configurations.h.
+//
+// Shapes: `values` pairs value indices of the two segments' graphs.
+//
+// Source: design, section 4 ("Shared parameters").
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_PARAMETER_LINKS_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_PARAMETER_LINKS_H_
+
+#include <utility>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/configurations/configuration.h"
+
+namespace meshwright::space {
+
+struct ParameterLink {
+  int from_segment = 0;  // the earlier one
+  int to_segment = 0;
+  std::vector<std::pair<int, int>> values;  // by `from_segment`'s
+};
+
+// A type is widened to this many configurations at most, switches aside: few
+// enough to be measured, all of them (coordinator/service/recipes.h).
+inline constexpr int kMostWidened = 20;
+
+// One link per pair of segments that are next to each other among the readers
+// of some parameter.
+std::vector<ParameterLink> FindParameterLinks(
+    const segmenter::Analysis& analysis);
+
+// Gives `types` the configurations that links ask of small ones.
+void Widen(const segmenter::Analysis& analysis,
+           const std::vector<ParameterLink>& links, const Mesh& mesh,
+           std::vector<SegmentType>& types);
+
+// Takes out the links of segments that cannot all agree.
+void DropTorn(const segmenter::Analysis& analysis,
+              const std::vector<SegmentType>& types, const Mesh& mesh,
+              std::vector<ParameterLink>& links);
+
+// How a configuration of a type splits some values of its graph.
+std::vector<Sharding> SplitsOf(const segmenter::Analysis& analysis, int segment,
+                               const Configuration& configuration,
+                               const std::vector<int>& values,
+                               const Mesh& mesh);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_PARAMETER_LINKS_H_

@@ -1,0 +1,195 @@
+#include "coordinator/space/programs/boundaries.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/space/configurations/end_configurations.h"
+#include "coordinator/space/programs/resharding_program.h"
+
+namespace meshwright::space {
+namespace {
+
+using segmenter::Analysis;
+using segmenter::SegmentGraph;
+
+// The segments that make what enters.
+std::set<int> Makers(const Analysis& analysis, const SegmentGraph& to) {
+  std::set<int> makers;
+  for (int input = 0; input < to.input_count; ++input) {
+    const int owner = analysis.plan.owner[to.values[input].origin];
+    if (owner >= 0 && owner != to.segment) makers.insert(owner);
+  }
+  return makers;
+}
+
+std::vector<BorderTensor> WithGradients(const SegmentGraph& from,
+                                        const SegmentGraph& to) {
+  std::map<ir::ValueId, int> exits;
+  for (const segmenter::BorderPair& exit : from.exits) {
+    exits.emplace(from.values[exit.activation].origin, exit.activation);
+  }
+  std::vector<BorderTensor> tensors;
+  for (const segmenter::BorderPair& entry : to.entries) {
+    const auto exit = exits.find(to.values[entry.activation].origin);
+    if (exit == exits.end()) continue;
+    const auto known = std::find_if(tensors.begin(), tensors.end(),
+                                    [&](const BorderTensor& it) {
+                                      return it.to_value == entry.activation;
+                                    });
+    if (known == tensors.end()) {
+      tensors.push_back({exit->second, entry.activation, 1});
+    } else {
+      ++known->gradients;
+    }
+  }
+  return tensors;
+}
+
+// Forward values that enter beside `tensors`.
+std::vector<BorderTensor> Others(const Analysis& analysis,
+                                 const SegmentGraph& from,
+                                 const SegmentGraph& to,
+                                 const std::vector<BorderTensor>& tensors) {
+  std::vector<BorderTensor> others;
+  std::map<ir::ValueId, int> outputs;
+  for (int output : from.outputs) {
+    outputs.emplace(from.values[output].origin, output);
+  }
+  for (int input = 0; input < to.input_count; ++input) {
+    const ir::ValueId origin = to.values[input].origin;
+    const auto output = outputs.find(origin);
+    if (output == outputs.end() || !analysis.direction.forward[origin] ||
+        std::any_of(
+            tensors.begin(), tensors.end(),
+            [&](const BorderTensor& it) { return it.to_value == input; })) {
+      continue;
+    }
+    others.push_back({output->second, input, 0});
+  }
+  return others;
+}
+
+// Whether every device has what it needs.
+bool IsSliced(const Sharding& before, const Sharding& after) {
+  for (size_t axis = 0; axis < before.size(); ++axis) {
+    if (before[axis] != kWhole && before[axis] != after[axis]) return false;
+  }
+  return true;
+}
+
+// The shardings that a value has in any configuration.
+std::set<Sharding> ShardingsOf(const Analysis& analysis,
+                               const SegmentGraph& graph, int value,
+                               const SegmentType& type, const Mesh& mesh) {
+  std::set<Sharding> shardings;
+  const ir::Shape& shape = analysis.module.at(graph.values[value].origin).shape;
+  for (const Configuration& it : type.configurations) {
+    shardings.insert(it.annotation.Of(value, shape, mesh));
+  }
+  return shardings;
+}
+
+// Fills border.programs; returns the number of different pairs of shardings.
+int MakePrograms(const Analysis& analysis,
+                 const std::vector<Configuration>& sources,
+                 const std::vector<Configuration>& targets,
+                 const KeyContext& context, ProgramSet& programs,
+                 Border& border) {
+  const SegmentGraph& from = analysis.graphs[border.from_segment];
+  border.programs.assign(sources.size(),
+                         std::vector<std::vector<int>>(targets.size()));
+  std::map<std::tuple<int, Sharding, Sharding>, int> made;
+  for (size_t a = 0; a < sources.size(); ++a) {
+    for (size_t b = 0; b < targets.size(); ++b) {
+      for (size_t i = 0; i < border.tensors.size(); ++i) {
+        const BorderTensor& tensor = border.tensors[i];
+        const ir::Shape& shape =
+            analysis.module.at(from.values[tensor.from_value].origin).shape;
+        const Sharding before =
+            sources[a].annotation.Of(tensor.from_value, shape, context.mesh);
+        const Sharding after =
+            targets[b].annotation.Of(tensor.to_value, shape, context.mesh);
+        if (before == after) continue;
+        if (tensor.gradients == 0 && IsSliced(before, after)) continue;
+        const auto [found, added] =
+            made.try_emplace({static_cast<int>(i), before, after}, -1);
+        if (added) {
+          found->second =
+              programs.Keep(ReshardingProgram(shape, before, after,
+                                              tensor.gradients, context),
+                            absl::StrCat("resharding ", Describe(before),
+                                         " to ", Describe(after)));
+        }
+        border.programs[a][b].push_back(found->second);
+      }
+    }
+  }
+  return static_cast<int>(made.size());
+}
+
+// What has gradients, then what some configurations must send.
+std::vector<BorderTensor> Crossing(const Analysis& analysis, int from, int to,
+                                   const std::vector<SegmentType>& types,
+                                   const Mesh& mesh) {
+  const SegmentGraph& maker = analysis.graphs[from];
+  const SegmentGraph& reader = analysis.graphs[to];
+  std::vector<BorderTensor> tensors = WithGradients(maker, reader);
+  // What the prologue makes for all layers (masks) would keep every one of them
+  // apart in the search, and is small.
+  if (from > to || !HasBlocks(analysis, from)) return tensors;
+  const auto shardings = [&](int segment, int value) {
+    return ShardingsOf(analysis, analysis.graphs[segment], value,
+                       types[analysis.type_of_segment[segment]], mesh);
+  };
+  for (const BorderTensor& it : Others(analysis, maker, reader, tensors)) {
+    const std::set<Sharding> wanted = shardings(to, it.to_value);
+    for (const Sharding& before : shardings(from, it.from_value)) {
+      if (std::all_of(wanted.begin(), wanted.end(), [&](const auto& after) {
+            return IsSliced(before, after);
+          })) {
+        continue;
+      }
+      tensors.push_back(it);
+      break;
+    }
+  }
+  return tensors;
+}
+
+}  // namespace
+
+Borders FindBorders(const Analysis& analysis,
+                    const std::vector<SegmentType>& types,
+                    const KeyContext& context, ProgramSet& programs) {
+  Borders out;
+  // By types and tensors: the ends reach several segments of one type, each
+  // with tensors of its own.
+  std::map<std::pair<std::pair<int, int>, std::vector<BorderTensor>>, int>
+      known;
+  const int count = static_cast<int>(analysis.graphs.size());
+  for (int to = 0; to < count; ++to) {
+    for (const int from : Makers(analysis, analysis.graphs[to])) {
+      const std::pair<int, int> pair = {analysis.type_of_segment[from],
+                                        analysis.type_of_segment[to]};
+      const std::vector<BorderTensor> tensors =
+          Crossing(analysis, from, to, types, context.mesh);
+      if (tensors.empty()) continue;
+      const auto [found, added] = known.emplace(
+          std::pair(pair, tensors), static_cast<int>(out.borders.size()));
+      if (added) {
+        Border border{from, to, tensors, {}};
+        out.resharding_programs += MakePrograms(
+            analysis, types[pair.first].configurations,
+            types[pair.second].configurations, context, programs, border);
+        out.borders.push_back(std::move(border));
+      }
+      out.edges.push_back({{from, to}, found->second});
+    }
+  }
+  return out;
+}
+
+}  // namespace meshwright::space

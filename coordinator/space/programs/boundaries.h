@@ -1,0 +1,49 @@
+// Borders between segments: what crosses, and the programs that reshard it.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_BOUNDARIES_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_BOUNDARIES_H_
+
+#include <compare>
+#include <utility>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/configurations/configuration.h"
+#include "coordinator/space/programs/program_key.h"
+#include "coordinator/space/programs/program_set.h"
+
+namespace meshwright::space {
+
+// What crosses from a segment of one type to one of another, in value indices
+// of either graph.
+struct BorderTensor {
+  int from_value = -1;
+  int to_value = -1;
+  // That come back: of several contractions several; none where the reader
+  // only keeps the value for its backward pass, or does not differentiate it.
+  int gradients = 0;
+
+  friend auto operator<=>(const BorderTensor&, const BorderTensor&) = default;
+};
+
+struct Border {
+  int from_segment = 0;  // the first pair of segments that it joins
+  int to_segment = 0;
+  std::vector<BorderTensor> tensors;
+  // [configuration of from][configuration of to] -> programs that run there.
+  std::vector<std::vector<std::vector<int>>> programs;
+};
+
+struct Borders {
+  std::vector<Border> borders;
+  // By pair of segments (from, to): index of `borders`.
+  std::vector<std::pair<std::pair<int, int>, int>> edges;
+  int resharding_programs = 0;  // pairs of different shardings
+};
+
+Borders FindBorders(const segmenter::Analysis& analysis,
+                    const std::vector<SegmentType>& types,
+                    const KeyContext& context, ProgramSet& programs);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_BOUNDARIES_H_

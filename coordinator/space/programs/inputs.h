@@ -1,0 +1,29 @@
+// Inputs of profile and validation runs.
+//
+// Concept: what an argument is filled with follows from how the step uses it:
+// indices stay in the range of what they index, second moments are positive
+// (they meet a square root), step counts are at least one, everything else is
+// normal. Weights are scaled by what they are summed over, so that signals and
+// gradients stay of order one through any depth, and first moments are small:
+// an error in a gradient shows in the outputs of the step. Equal arguments get
+// equal seeds, so that every sharding of a program sees the same numbers.
+// Source: design, section 4 ("Inputs of a profile run").
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_INPUTS_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_INPUTS_H_
+
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "proto/v1/job.pb.h"
+
+namespace meshwright::space {
+
+// By parameter number of the step.
+std::vector<v1::InputSpec> ArgumentInputs(const segmenter::Analysis& analysis);
+
+// For a border tensor; `seed` tells tensors of one program apart.
+v1::InputSpec BorderInput(const ir::Shape& shape, uint64_t seed);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_INPUTS_H_

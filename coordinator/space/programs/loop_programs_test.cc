@@ -1,0 +1,183 @@
+#include "coordinator/space/programs/loop_programs.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "coordinator/ir/dim_links.h"
+#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/space/profile_space.h"
+#include "coordinator/space/testing/program_entry.h"
+
+namespace meshwright::space {
+namespace {
+
+using segmenter::Analysis;
+using segmenter::SegmentGraph;
+
+class AccumulationTest : public testing::Test {
+ protected:
+  AccumulationTest()
+      : analysis_(*segmenter::AnalyzeSample("accumulate_tiny", {1, 2}, {})) {
+    KeyContext context;
+    context.mesh = {1, 2};
+    space_ = BuildProfileSpace(analysis_, context);
+  }
+
+  bool IsInside(const SegmentGraph& graph, int value) const {
+    return segmenter::TripsAround(analysis_, graph.values[value].origin) > 1;
+  }
+
+  // Of all configurations whose segment has blocks.
+  template <typename Check>
+  void ForAll(const Check& check) const {
+    for (size_t t = 0; t < space_.types.size(); ++t) {
+      if (!HasBlocks(analysis_, analysis_.types[t])) continue;
+      for (const Configuration& it : space_.types[t].configurations) {
+        SCOPED_TRACE(it.describe);
+        check(analysis_.graphs[analysis_.types[t]], it);
+      }
+    }
+  }
+
+  const v1::Program& At(int program) const { return space_.programs[program]; }
+
+  const Analysis analysis_;
+  ProfileSpace space_;
+};
+
+TEST_F(AccumulationTest, CountsAllProgramsOfAConfiguration) {
+  int count = 0;
+  for (const SegmentType& type : space_.types) {
+    for (const Configuration& it : type.configurations) {
+      if (it.program < 0) continue;
+      count += 1 + static_cast<int>(it.corrections.size());
+    }
+  }
+  EXPECT_EQ(space_.segment_programs, count);
+  EXPECT_GE(space_.segment_programs + space_.resharding_programs,
+            static_cast<int>(space_.programs.size()));
+}
+
+TEST_F(AccumulationTest, AStepIsItsTripsAndOneUpdate) {
+  int64_t trips = 0;
+  for (const ir::Loop& loop : analysis_.module.loops) {
+    trips = std::max(trips, loop.trips);
+  }
+  ASSERT_GT(trips, 1);
+  ForAll([&](const SegmentGraph&, const Configuration& it) {
+    EXPECT_EQ(it.weight, trips);
+    ASSERT_EQ(it.corrections.size(), 1u);
+    EXPECT_EQ(it.corrections[0].weight, 1);
+  });
+}
+
+// XLA computes them once, in front of the loop.
+TEST_F(AccumulationTest, ATripReadsTheTablesThatAllTripsShare) {
+  int rotary = 0;  // of the step, inside of the loop
+  for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
+    const ir::Instruction& it = analysis_.module.at(id);
+    rotary += it.loop != ir::kNoLoop && it.attributes().opcode() == "cosine";
+  }
+  ASSERT_GT(rotary, 0);
+  ForAll([&](const SegmentGraph&, const Configuration& it) {
+    const ProgramEntry trip(At(it.program));
+    for (const char* opcode : {"sine", "cosine", "power"}) {
+      EXPECT_EQ(trip.Count(opcode), 0) << opcode;
+    }
+    EXPECT_GT(trip.Count("exponential"), 0);
+    bool reads_table = false;
+    for (const v1::InputSpec& input : At(it.program).inputs()) {
+      reads_table |= input.kind() == v1::InputSpec::POSITIVE;
+    }
+    EXPECT_EQ(reads_table, it.describe.find(',') != std::string::npos);
+  });
+}
+
+// Also of layers that are a loop inside of it, which has one parameter.
+TEST(LoopProgramsTest, EveryProgramIsAModule) {
+  for (const char* sample : {"accumulate_tiny", "accumulate_scan_tiny"}) {
+    const Analysis analysis = *segmenter::AnalyzeSample(sample, {1, 2});
+    KeyContext context;
+    context.mesh = {1, 2};
+    const ProfileSpace space = BuildProfileSpace(analysis, context);
+    for (const v1::Program& program : space.programs) {
+      SCOPED_TRACE(program.label());
+      const auto module = ir::LoadModule(program.hlo_module());
+      EXPECT_TRUE(module.ok()) << module.status();
+      const ProgramEntry entry(program);
+      for (const auto& computation : entry.module.computations()) {
+        if (computation.id() == entry.module.entry_computation_id()) continue;
+        std::set<int64_t> numbers;
+        for (const auto& it : computation.instructions()) {
+          if (it.opcode() != "parameter") continue;
+          EXPECT_TRUE(numbers.insert(it.parameter_number()).second)
+              << computation.name();
+        }
+      }
+    }
+  }
+}
+
+// What XLA would do with sums that begin with zeros in the program is nothing.
+TEST_F(AccumulationTest, ATripAddsToTheSumsOfTheTripBefore) {
+  ForAll([&](const SegmentGraph& graph, const Configuration& it) {
+    const ProgramEntry trip(At(it.program));
+    int64_t bytes = 0;
+    for (const auto& alias : trip.module.input_output_alias().entries()) {
+      const int64_t sum = trip.parameters.at(alias.parameter_number());
+      const auto& left = *trip.by_id.at(
+          trip.Output(static_cast<int>(alias.output_shape_index(0))));
+      const auto& entered = *trip.by_id.at(sum);
+      EXPECT_EQ(left.shape().SerializeAsString(),
+                entered.shape().SerializeAsString());
+      EXPECT_EQ(left.sharding().SerializeAsString(),
+                entered.sharding().SerializeAsString());
+      EXPECT_EQ(trip.UserOpcodes(sum), std::multiset<std::string>{"add"});
+      if (entered.shape().dimensions_size() == 0) continue;  // of the loss
+      bytes += BytesPerDevice(*ir::ShapeFromProto(entered.shape()), {-1, -1},
+                              {1, 2});
+    }
+    int64_t parameters = 0;
+    for (const auto& [argument, updated] : graph.state) {
+      const ir::Instruction& at =
+          analysis_.module.at(graph.values[argument].origin);
+      parameters +=
+          analysis_.direction.roles[at.attributes().parameter_number()] ==
+                  segmenter::ArgumentRole::kParameter
+              ? BytesPerDevice(at.shape, {-1, -1}, {1, 2})
+              : 0;
+    }
+    EXPECT_EQ(bytes, parameters);
+  });
+}
+
+TEST_F(AccumulationTest, EveryContractionIsDoneOnItsSideOfTheLoop) {
+  ForAll([&](const SegmentGraph& graph, const Configuration& it) {
+    int inside = 0;
+    int outside = 0;
+    for (int i = graph.input_count; i < static_cast<int>(graph.values.size());
+         ++i) {
+      if (!ir::IsContraction(analysis_.module, graph.values[i].origin)) {
+        continue;
+      }
+      ++(IsInside(graph, i) ? inside : outside);
+    }
+    EXPECT_GT(inside, 0);
+    EXPECT_EQ(ProgramEntry(At(it.program)).Count("dot"), inside);
+    EXPECT_EQ(ProgramEntry(At(it.corrections[0].program)).Count("dot"),
+              outside);
+  });
+}
+
+TEST_F(AccumulationTest, TheUpdateWritesTheState) {
+  ForAll([&](const SegmentGraph& graph, const Configuration& it) {
+    const ProgramEntry update(At(it.corrections[0].program));
+    EXPECT_EQ(update.module.input_output_alias().entries_size(),
+              static_cast<int>(graph.state.size()));
+  });
+}
+
+}  // namespace
+}  // namespace meshwright::space

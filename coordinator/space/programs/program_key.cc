@@ -1,0 +1,22 @@
+#include "coordinator/space/programs/program_key.h"
+
+#include "base/fingerprint.h"
+
+namespace meshwright::space {
+
+std::string ProgramKey(const v1::Program& program, const KeyContext& context) {
+  base::Fingerprinter print;
+  print.Add(program.hlo_module());
+  print.Add(program.num_partitions());
+  for (const v1::InputSpec& input : program.inputs()) {
+    print.Add(input.kind()).Add(input.bound());
+  }
+  print.Add(static_cast<int64_t>(context.mesh.size()));
+  for (int64_t size : context.mesh) print.Add(size);
+  print.Add(context.device_kind);
+  print.Add(context.platform_version);
+  print.Add(context.options.version());
+  return print.Hex();
+}
+
+}  // namespace meshwright::space

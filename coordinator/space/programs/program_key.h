@@ -1,0 +1,35 @@
+// ProgramKey: the content address of a program.
+//
+// Concept: SHA-256 over the program's bytes, which are canonical (the writer's
+// ids depend on structure only, none of its messages has a map), and everything
+// else its time depends on: partitions, inputs, mesh, device kind, plugin
+// version and version of the measuring protocol. Names, labels and seeds are
+// not part of it.
+// Threads: pure functions.
+// Source: design, section 4 ("Programs") and section 5 ("Keys").
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_KEY_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_KEY_H_
+
+#include <string>
+
+#include "coordinator/space/annotation/sharding.h"
+#include "proto/v1/job.pb.h"
+
+namespace meshwright::space {
+
+// Everything beside the module that a program's time depends on.
+struct KeyContext {
+  // Whether the compiler minds barriers to the end; XLA's for CPUs drops them
+  // before it merges equal operations and orders what is left.
+  bool keeps_barriers = true;
+  Mesh mesh;
+  std::string device_kind;
+  std::string platform_version;
+  v1::MeasureOptions options;
+};
+
+std::string ProgramKey(const v1::Program& program, const KeyContext& context);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_KEY_H_

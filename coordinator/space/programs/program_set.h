@@ -1,0 +1,46 @@
+// The programs of a profile space, equal ones kept once.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_SET_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_SET_H_
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "proto/v1/job.pb.h"
+
+namespace meshwright::space {
+
+class ProgramSet {
+ public:
+  // The index of the program; its label is that of the first equal one.
+  int Keep(v1::Program program, const std::string& label) {
+    const auto [found, added] =
+        by_key_.emplace(program.key(), static_cast<int>(programs_.size()));
+    if (added) {
+      program.set_label(label);
+      programs_.push_back(std::move(program));
+    }
+    return found->second;
+  }
+
+  // Keeps those of another set; returns by index in that one the index here.
+  std::vector<int> Keep(ProgramSet&& other) {
+    std::vector<int> kept;
+    for (v1::Program& program : other.programs_) {
+      const std::string label = program.label();
+      kept.push_back(Keep(std::move(program), label));
+    }
+    return kept;
+  }
+
+  std::vector<v1::Program> Take() && { return std::move(programs_); }
+
+ private:
+  std::unordered_map<std::string, int> by_key_;
+  std::vector<v1::Program> programs_;
+};
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_SET_H_

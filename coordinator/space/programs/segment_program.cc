@@ -1,0 +1,481 @@
+#include "coordinator/space/programs/segment_program.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/write.h"
+#include "coordinator/space/programs/inputs.h"
+#include "coordinator/space/rematerialization/forward_backward_barrier.h"
+#include "coordinator/space/rematerialization/groups.h"
+
+namespace meshwright::space {
+namespace {
+
+using segmenter::SegmentGraph;
+using segmenter::SegmentPlan;
+using segmenter::SegmentValue;
+
+// Of the numbers that stand for a table or for what another pass computed: none
+// is near zero or below.
+constexpr double kTableScale = 0.5;
+
+// Moves elements or repeats them: no compiler takes it out of a loop by itself.
+bool MovesOnly(ir::Opcode opcode) {
+  return ir::IsLayout(opcode) || opcode == ir::Opcode::kBroadcast ||
+         opcode == ir::Opcode::kConstant || opcode == ir::Opcode::kIota ||
+         opcode == ir::Opcode::kSlice;
+}
+
+// Writes the graph of one segment, kept loops as loops.
+class SegmentWriter {
+ public:
+  SegmentWriter(const segmenter::Analysis& analysis, const SegmentGraph& graph,
+                const SegmentAnnotation& annotation,
+                const std::vector<v1::InputSpec>& inputs,
+                const KeyContext& context, const ProgramExtent& extent)
+      : analysis_(analysis),
+        module_(analysis.module),
+        graph_(graph),
+        annotation_(annotation),
+        inputs_(inputs),
+        mesh_(context.mesh),
+        keeps_barriers_(context.keeps_barriers),
+        extent_(extent),
+        writer_("segment", analysis.module.computations),
+        ids_(graph.values.size(), -1),
+        parameter_number_(graph.values.size(), -1),
+        turn_(FindTurn(analysis, graph)) {
+    if (extent.recompute && extent.side != LoopSide::kOutside) {
+      replay_ = ReplayIn(analysis, graph, {.hands_on = extent.hands_on});
+      again_.resize(replay_.again.size(), -1);
+    }
+    FindNeeded();
+    if (module_.loops.empty()) return;
+    FindConstantInLoop();
+    for (size_t i = 0; i < graph.values.size(); ++i) {
+      index_[Origin(static_cast<int>(i))] = static_cast<int>(i);
+    }
+  }
+
+  v1::Program Write() {
+    for (int i = 0; i < graph_.input_count; ++i) {
+      if (IsRead(i)) WriteInput(i);
+    }
+    if (turn_.empty()) {
+      WriteScope(ir::kNoLoop);
+    } else {
+      WriteBothPasses();
+    }
+    std::vector<int64_t> outputs;
+    std::map<int, int> output_number;
+    for (int value : Outputs()) {
+      output_number[value] = static_cast<int>(outputs.size());
+      outputs.push_back(As(value, ir::kNoLoop,
+                           annotation_.Leaving(value, At(value).shape, mesh_)));
+    }
+    for (const GroupLink& link : HandedOn()) {
+      outputs.push_back(again_[link.exit]);
+    }
+    std::vector<ir::Alias> aliases;
+    for (const auto& [entered, left] : Updates()) {
+      const auto found = output_number.find(left);
+      if (found == output_number.end() || parameter_number_[entered] < 0) {
+        continue;
+      }
+      aliases.push_back({found->second, parameter_number_[entered]});
+    }
+    program_.set_hlo_module(
+        writer_.Finish(outputs, aliases).SerializeAsString());
+    program_.set_num_partitions(static_cast<int>(DeviceCount(mesh_)));
+    return std::move(program_);
+  }
+
+ private:
+  ir::ValueId Origin(int i) const { return graph_.values[i].origin; }
+  const ir::Instruction& At(int i) const { return module_.at(Origin(i)); }
+  Sharding Own(int i) const { return annotation_.Of(i, At(i).shape, mesh_); }
+
+  // The innermost loop around a value that is written as a loop.
+  ir::LoopId ScopeOf(int i) const { return Kept(At(i).loop); }
+  ir::LoopId Kept(ir::LoopId loop) const {
+    while (loop != ir::kNoLoop && !analysis_.plan.kept_loops[loop]) {
+      loop = module_.loops[loop].parent;
+    }
+    return loop;
+  }
+  bool IsKeptBorder(int i) const {
+    const ir::LoopId loop = At(i).border;
+    return !graph_.is_input(i) && loop != ir::kNoLoop &&
+           analysis_.plan.kept_loops[loop];
+  }
+
+  // ---- what the program is made of ----
+
+  bool IsInside(int i) const {
+    return segmenter::TripsAround(analysis_, Origin(i)) > 1;
+  }
+  // All, or what the outputs wanted are made of.
+  void FindNeeded() {
+    if (extent_.part.empty() || !module_.loops.empty()) return;
+    needed_.assign(graph_.values.size(), false);
+    for (const int i : extent_.part.leaving) needed_[i] = true;
+    for (int i = static_cast<int>(needed_.size()) - 1; i >= 0; --i) {
+      const bool made =
+          IsOfThePart(i) || (!replay_.empty() && replay_.again[i]);
+      if (!needed_[i] || !made) continue;
+      for (const int operand : graph_.values[i].operands) {
+        needed_[operand] = true;
+      }
+    }
+  }
+  bool IsNeeded(int i) const { return needed_.empty() || needed_[i]; }
+
+  bool IsOfThePart(int i) const {
+    const std::vector<char>& computed = extent_.part.computed;
+    return computed.empty() || computed[i] || graph_.is_input(i) ||
+           BelongsToNobody(i);
+  }
+
+  bool BelongsToNobody(int i) const {
+    return analysis_.plan.owner[Origin(i)] == SegmentPlan::kEverywhere;
+  }
+  // Inside of loops: what is equal on every trip.
+  void FindConstantInLoop() {
+    if (extent_.side != LoopSide::kInside) return;
+    const int count = static_cast<int>(graph_.values.size());
+    constant_in_loop_.assign(count, false);
+    for (int i = 0; i < count; ++i) {
+      const auto& operands = graph_.values[i].operands;
+      constant_in_loop_[i] =
+          graph_.is_input(i) ||
+          (BelongsToNobody(i) && At(i).opcode != ir::Opcode::kCarry &&
+           std::all_of(operands.begin(), operands.end(), [&](int operand) {
+             return constant_in_loop_[operand];
+           }));
+    }
+  }
+  // Tables that a compiler computes once for all trips. Out of a loop that is
+  // written as one it takes them itself.
+  bool IsHoisted(int i) const {
+    if (constant_in_loop_.empty() || !constant_in_loop_[i] ||
+        ScopeOf(i) != ir::kNoLoop) {
+      return false;
+    }
+    const ir::Shape& shape = At(i).shape;
+    return !graph_.is_input(i) && !shape.is_scalar() &&
+           !MovesOnly(At(i).opcode) && ir::IsFloating(shape.element_type);
+  }
+
+  bool IsLeftOut(int i) const {
+    if (!IsNeeded(i) || !IsOfThePart(i)) return true;
+    if (extent_.side == LoopSide::kBoth || graph_.is_input(i)) return false;
+    if (extent_.side == LoopSide::kOutside) return IsInside(i);
+    return IsHoisted(i) || (!IsInside(i) && !BelongsToNobody(i));
+  }
+  // A value of the program that what is left out computes.
+  bool Enters(int i) const {
+    const SegmentValue& it = graph_.values[i];
+    if (graph_.is_input(i) || IsLeftOut(i)) return false;
+    if (extent_.side == LoopSide::kOutside) {
+      return !it.operands.empty() && IsLeftOut(it.operands[0]);
+    }
+    return extent_.side == LoopSide::kInside && IsOuterCarry(i);
+  }
+  bool IsRead(int value) const {
+    const auto& users = graph_.values[value].users;
+    if (!IsNeeded(value)) return false;
+    return (extent_.side == LoopSide::kBoth && extent_.part.computed.empty()) ||
+           std::any_of(users.begin(), users.end(), [&](int user) {
+             const bool reads = !IsLeftOut(user) && !Enters(user) &&
+                                !replay_.ReadsAnew(user, value);
+             return reads || replay_.AnewReads(user, value);
+           });
+  }
+  // Of the outermost loop that is looked through.
+  bool IsOuterCarry(int i) const {
+    const ir::Instruction& it = At(i);
+    return it.opcode == ir::Opcode::kCarry && !IsKeptBorder(i) &&
+           segmenter::TripsAround(analysis_, it.operands[0]) == 1;
+  }
+
+  std::vector<GroupLink> HandedOn() const {
+    if (!extent_.hands_on || replay_.empty()) return {};
+    return FindLinks(analysis_, graph_.segment);
+  }
+
+  // Those wanted, or those of the segment and what is left out would read.
+  std::vector<int> Outputs() const {
+    if (!extent_.part.empty()) {
+      std::vector<int> outputs;
+      for (const int i : extent_.part.leaving) {
+        if (!IsLeftOut(i) && !Enters(i) && ids_[i] >= 0) outputs.push_back(i);
+      }
+      return outputs;
+    }
+    if (extent_.side == LoopSide::kBoth) return graph_.outputs;
+    std::vector<int> outputs;
+    for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
+      if (IsLeftOut(i) || ids_[i] < 0 || Enters(i)) continue;
+      if (extent_.side == LoopSide::kInside && !IsInside(i)) continue;
+      const auto& users = graph_.values[i].users;
+      const bool is_output =
+          std::count(graph_.outputs.begin(), graph_.outputs.end(), i) > 0;
+      const bool is_read =
+          !BelongsToNobody(i) &&
+          std::any_of(users.begin(), users.end(), [&](int user) {
+            return IsLeftOut(user) || Enters(user);
+          });
+      if (is_output || is_read) outputs.push_back(i);
+    }
+    return outputs;
+  }
+
+  // What enters, and what takes its place: state, and what a trip hands to the
+  // next one.
+  std::vector<std::pair<int, int>> Updates() const {
+    std::vector<std::pair<int, int>> updates = graph_.state;
+    for (size_t i = 0; i < graph_.values.size(); ++i) {
+      const int carry = static_cast<int>(i);
+      if (!Enters(carry) || !IsOuterCarry(carry)) continue;
+      const ir::Instruction& it = At(carry);
+      const auto result =
+          index_.find(module_.loops[it.border].results[it.element]);
+      if (result == index_.end()) continue;
+      updates.emplace_back(carry, graph_.values[result->second].operands[0]);
+    }
+    return updates;
+  }
+
+  void WriteInput(int i) {
+    const ir::Instruction& it = At(i);
+    parameter_number_[i] = program_.inputs_size();
+    ids_[i] = writer_.AddParameter(it.shape, ToProto(Own(i), it.shape, mesh_));
+    // A loop may carry an argument.
+    const ir::Instruction& first =
+        it.opcode == ir::Opcode::kCarry ? module_.at(it.operands[0]) : it;
+    v1::InputSpec spec = first.opcode == ir::Opcode::kParameter
+                             ? inputs_[first.attributes().parameter_number()]
+                             : BorderInput(it.shape, 0);
+    const bool made_up =
+        IsHoisted(i) ||
+        (!IsOfThePart(i) && ir::IsFloating(it.shape.element_type));
+    if (made_up) {  // whatever is done with it, no NaN
+      spec.set_kind(v1::InputSpec::POSITIVE);
+      spec.set_scale(kTableScale);
+    }
+    // The place in the program, not in the step: equal segments are equal
+    // programs.
+    spec.set_seed(static_cast<uint64_t>(i) + 1);
+    *program_.add_inputs() = std::move(spec);
+  }
+
+  void WriteScope(ir::LoopId scope) {
+    for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
+      if (ScopeOf(i) == scope) WriteOne(i, scope);
+    }
+  }
+
+  void WriteOne(int i, ir::LoopId scope) {
+    if (IsLeftOut(i)) {
+      const bool enters =
+          extent_.side == LoopSide::kInside || !extent_.part.computed.empty();
+      if (enters && IsRead(i)) WriteInput(i);
+    } else if (Enters(i)) {
+      WriteInput(i);
+    } else if (!IsKeptBorder(i)) {
+      ids_[i] = WriteValue(i, scope, /*again=*/false);
+    } else if (At(i).opcode == ir::Opcode::kLoopResult && ids_[i] < 0) {
+      WriteLoop(At(i).border, scope);
+    }
+  }
+
+  // What needs no gradient stands first, then the replay. There is no loop.
+  void WriteBothPasses() {
+    const int count = static_cast<int>(ids_.size());
+    for (int i = graph_.input_count; i < count; ++i) {
+      if (!turn_.behind[i]) WriteOne(i, ir::kNoLoop);
+    }
+    for (const segmenter::BorderPair& exit : turn_.exits) LetWait(exit);
+    if (!replay_.empty()) {
+      WriteHandedGradients();
+      WriteEntrances();
+      for (int i = graph_.input_count; i < count; ++i) {
+        if (!replay_.again[i] || !IsNeeded(i)) continue;
+        again_[i] = WriteValue(i, ir::kNoLoop, true);
+      }
+    }
+    for (int i = graph_.input_count; i < count; ++i) {
+      if (turn_.behind[i] && ids_[i] < 0) WriteOne(i, ir::kNoLoop);
+    }
+  }
+
+  // From the part of the backward pass before.
+  bool IsHandedGradient(int i) const {
+    return turn_.behind[i] && IsLeftOut(i) && IsRead(i);
+  }
+  void WriteHandedGradients() {
+    for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
+      if (IsHandedGradient(i)) WriteOne(i, ir::kNoLoop);
+    }
+  }
+
+  // The gradient, if any, is there after its activation, if that is computed.
+  void LetWait(const segmenter::BorderPair& exit) {
+    const int activation = exit.activation;
+    int64_t& gradient = ids_[exit.gradient];
+    if (gradient < 0 || ids_[activation] < 0 || graph_.is_input(activation) ||
+        IsLeftOut(activation) || turn_.behind[activation]) {
+      return;
+    }
+    const int64_t left =
+        As(activation, ir::kNoLoop,
+           annotation_.Leaving(activation, At(activation).shape, mesh_));
+    gradient = keeps_barriers_ ? writer_.AddBarrier({gradient, left})[0]
+                               : writer_.AddDependence(gradient, {left});
+  }
+
+  void WriteEntrances() {
+    std::vector<int> entrances;
+    std::vector<int64_t> values;
+    for (size_t i = 0; i < ids_.size(); ++i) {
+      if (!replay_.entrance[i] || ids_[i] < 0) continue;
+      entrances.push_back(static_cast<int>(i));
+      values.push_back(ids_[i]);
+    }
+    std::vector<int64_t> gradients;
+    for (int gradient : replay_.gradients) {
+      if (ids_[gradient] >= 0) gradients.push_back(ids_[gradient]);
+    }
+    for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
+      if (IsHandedGradient(i)) gradients.push_back(ids_[i]);
+    }
+    if (gradients.empty()) return;  // the forward pass alone
+    values.insert(values.end(), gradients.begin(), gradients.end());
+    const std::vector<int64_t> behind = writer_.AddBarrier(values);
+    for (size_t k = 0; k < entrances.size(); ++k) {
+      again_[entrances[k]] = behind[k];
+      if (keeps_barriers_ ||
+          At(entrances[k]).opcode == ir::Opcode::kParameter) {
+        continue;
+      }
+      again_[entrances[k]] = writer_.AddDependence(behind[k], gradients);
+    }
+  }
+
+  // `again`: as the replay computes it.
+  int64_t WriteValue(int i, ir::LoopId scope, bool again) {
+    std::vector<int64_t> operands;
+    for (size_t k = 0; k < graph_.values[i].operands.size(); ++k) {
+      const int operand = graph_.values[i].operands[k];
+      const bool redirected =
+          again ? again_[operand] >= 0 : replay_.Redirects(i, operand);
+      operands.push_back(
+          As(operand, redirected ? again_[operand] : ids_[operand], scope,
+             annotation_.Demanded(i, static_cast<int>(k), operand,
+                                  At(operand).shape, mesh_)));
+    }
+    return writer_.Add(At(i), operands, ToProto(Own(i), At(i).shape, mesh_));
+  }
+
+  // The value in the wanted sharding; copies stay in the loop they are made in.
+  // `id`: of the value itself, or of the replay's.
+  int64_t As(int i, int64_t id, ir::LoopId scope, const Sharding& wanted) {
+    if (wanted == Own(i)) return id;
+    const auto [copy, added] = copies_.try_emplace({scope, id, wanted}, 0);
+    if (added) {
+      copy->second = writer_.AddOp("copy", At(i).shape, {id},
+                                   ToProto(wanted, At(i).shape, mesh_));
+    }
+    return copy->second;
+  }
+  int64_t As(int i, ir::LoopId scope, const Sharding& wanted) {
+    return As(i, ids_[i], scope, wanted);
+  }
+
+  void WriteLoop(ir::LoopId id, ir::LoopId outside) {
+    const ir::Loop& loop = module_.loops[id];
+    ir::LoopEnd end;
+    end.elements.assign(loop.carries.size(), -1);
+    std::vector<int> carries;
+    std::vector<ir::LoopElement> elements;
+    std::vector<int64_t> initial;
+    for (size_t k = 0; k < loop.carries.size(); ++k) {
+      const auto found = index_.find(loop.carries[k]);
+      if (found == index_.end()) continue;
+      const int carry = found->second;
+      end.elements[k] = static_cast<int>(carries.size());
+      if (static_cast<int>(k) == loop.counter) end.counter = end.elements[k];
+      carries.push_back(carry);
+      elements.push_back(
+          {At(carry).shape, ToProto(Own(carry), At(carry).shape, mesh_)});
+      initial.push_back(
+          As(graph_.values[carry].operands[0], outside, Own(carry)));
+    }
+    if (loop.counter >= 0) {
+      const int64_t trips = std::min(loop.trips, extent_.most_trips);
+      end.limit = loop.start + loop.step * trips;
+      end.upwards = loop.step > 0;
+    } else {
+      end.condition = loop.condition;
+    }
+    const std::vector<int64_t> entered = writer_.BeginLoop(elements);
+    for (size_t k = 0; k < carries.size(); ++k) ids_[carries[k]] = entered[k];
+    WriteScope(id);
+    std::vector<int64_t> next;
+    std::vector<int> results;
+    for (int carry : carries) {
+      results.push_back(index_.at(loop.results[At(carry).element]));
+      next.push_back(
+          As(graph_.values[results.back()].operands[0], id, Own(carry)));
+    }
+    const std::vector<int64_t> left = writer_.EndLoop(initial, next, end);
+    for (size_t k = 0; k < carries.size(); ++k) {
+      const int result = results[k];
+      ids_[result] =
+          Own(result) == Own(carries[k])
+              ? left[k]
+              : writer_.AddOp("copy", At(result).shape, {left[k]},
+                              ToProto(Own(result), At(result).shape, mesh_));
+    }
+  }
+
+  const segmenter::Analysis& analysis_;
+  const ir::Module& module_;
+  const SegmentGraph& graph_;
+  const SegmentAnnotation& annotation_;
+  const std::vector<v1::InputSpec>& inputs_;
+  const Mesh& mesh_;
+  const bool keeps_barriers_;
+  const ProgramExtent& extent_;
+  ir::ModuleWriter writer_;
+  std::vector<int64_t> ids_;
+  std::vector<int> parameter_number_;
+  std::vector<char> needed_;                    // empty: everything is
+  std::vector<char> constant_in_loop_;          // empty: no trip is written
+  std::unordered_map<ir::ValueId, int> index_;  // where there are loops
+  std::map<std::tuple<ir::LoopId, int64_t, Sharding>, int64_t> copies_;
+  Turn turn_;
+  Replay replay_;
+  std::vector<int64_t> again_;  // the replay's ids by value; -1: none
+  v1::Program program_;
+};
+
+}  // namespace
+
+v1::Program SegmentProgram(const segmenter::Analysis& analysis,
+                           const SegmentGraph& graph,
+                           const SegmentAnnotation& annotation,
+                           const std::vector<v1::InputSpec>& inputs,
+                           const KeyContext& context,
+                           const ProgramExtent& extent) {
+  v1::Program program =
+      SegmentWriter(analysis, graph, annotation, inputs, context, extent)
+          .Write();
+  program.set_key(ProgramKey(program, context));
+  return program;
+}
+
+}  // namespace meshwright::space

@@ -1,0 +1,57 @@
+// SegmentProgram: one segment with one configuration, as an annotated module
+// that workers compile and time.
+//
+// Concept: every instruction carries its sharding; where a contraction needs an
+// operand in another split than it has, a copy with that split stands between
+// them, so that the partitioner chooses nothing.
+// Threads: pure functions.
+// Source: papers/cfp.txt 4.2; design, section 4 ("Programs").
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_SEGMENT_PROGRAM_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_SEGMENT_PROGRAM_H_
+
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/annotation/segment_annotation.h"
+#include "coordinator/space/programs/program_key.h"
+
+namespace meshwright::space {
+
+// Which side of the loops that are looked through: in a step that accumulates
+// gradients the trips do forward and backward, the update stands outside.
+enum class LoopSide { kBoth, kInside, kOutside };
+
+// A part of a segment as a program of its own; value indices of its graph.
+struct ProgramPart {
+  // In place of the segment's outputs. What none of them needs is not written,
+  // but in segments with loops, where the compiler drops it.
+  std::vector<int> leaving;
+  // By value: whether the part computes it. What it reads of the others comes
+  // in, where nobody else computes it. Empty: it computes all it needs.
+  std::vector<char> computed;
+
+  bool empty() const { return leaving.empty(); }
+};
+
+// How much of a segment a program runs.
+struct ProgramExtent {
+  int64_t most_trips = INT64_MAX;  // of every counted loop
+  // Inside: one trip, from what it enters with to what the next one does.
+  LoopSide side = LoopSide::kBoth;
+  bool recompute = false;  // forward values anew in the backward pass
+  // What leaves, too; it is an output, so that no compiler drops it.
+  bool hands_on = false;
+  ProgramPart part;
+};
+
+// `inputs` are those of the step's arguments (inputs.h).
+v1::Program SegmentProgram(const segmenter::Analysis& analysis,
+                           const segmenter::SegmentGraph& graph,
+                           const SegmentAnnotation& annotation,
+                           const std::vector<v1::InputSpec>& inputs,
+                           const KeyContext& context,
+                           const ProgramExtent& extent = {});
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_SEGMENT_PROGRAM_H_

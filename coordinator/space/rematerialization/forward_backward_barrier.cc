@@ -1,0 +1,32 @@
+#include "coordinator/space/rematerialization/forward_backward_barrier.h"
+
+#include <algorithm>
+
+namespace meshwright::space {
+
+Turn FindTurn(const segmenter::Analysis& analysis,
+              const segmenter::SegmentGraph& graph) {
+  for (const segmenter::SegmentValue& value : graph.values) {
+    const ir::LoopId loop = analysis.module.at(value.origin).loop;
+    if (loop != ir::kNoLoop && analysis.plan.kept_loops[loop]) return {};
+  }
+  Turn turn;
+  for (const segmenter::BorderPair& exit : graph.exits) {
+    if (exit.gradient < 0 || !graph.is_input(exit.gradient)) continue;
+    turn.exits.push_back(exit);
+  }
+  if (turn.empty()) return {};
+  turn.behind.assign(graph.values.size(), false);
+  for (const segmenter::BorderPair& exit : turn.exits) {
+    turn.behind[exit.gradient] = true;
+  }
+  for (size_t i = graph.input_count; i < graph.values.size(); ++i) {
+    const auto& operands = graph.values[i].operands;
+    turn.behind[i] =
+        std::any_of(operands.begin(), operands.end(),
+                    [&](int operand) { return turn.behind[operand]; });
+  }
+  return turn;
+}
+
+}  // namespace meshwright::space

@@ -1,0 +1,38 @@
+// Turn: where the forward pass of a segment ends and its backward pass begins.
+//
+// Concept: in a step the gradient of what leaves a segment is there after what
+// leaves; in a program of that segment alone it would be an argument like any
+// other. A compiler minds: it fuses a forward value into the backward pass,
+// computing it a second time, where no way leads from the one to the other but
+// through what it fuses. So in a program every gradient that comes in waits for
+// its activation, as it does in the step.
+//
+//   inputs ─▶ forward ─▶ activation ··▶ gradient ─▶ backward
+//
+// In -> Out: a segment graph -> Turn; empty where no gradient comes in, or a
+// loop over layers is kept as a loop.
+// Threads: pure functions.
+// Source: docs/decisions/gradients-wait.md.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_FORWARD_BACKWARD_BARRIER_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_FORWARD_BACKWARD_BARRIER_H_
+
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+
+namespace meshwright::space {
+
+struct Turn {
+  // Exits whose gradient is an input of the segment.
+  std::vector<segmenter::BorderPair> exits;
+  std::vector<char> behind;  // by value: depends on one of those gradients
+
+  bool empty() const { return exits.empty(); }
+};
+
+Turn FindTurn(const segmenter::Analysis& analysis,
+              const segmenter::SegmentGraph& graph);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_FORWARD_BACKWARD_BARRIER_H_

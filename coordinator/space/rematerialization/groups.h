@@ -1,0 +1,67 @@
+// Groups: equal segments in a row that recompute together.
+//
+// Concept: the rotor sequences of a run of equal segments. Of a group only what
+// enters its first segment is kept. When the gradient of the last one comes in,
+// all are computed anew, front to back, each from what the one before it hands
+// on; then their backward passes run, back to front.
+//
+//   kept ─▶ first ─▶ inner ─▶ inner ─▶ last     again, then backward
+//           role: hands on   both     is handed
+//
+// One that hands on computes what leaves it anew, which one that recomputes
+// alone does not need to. Segments differ in nothing else, so that a group may
+// have any size; a memory limit knows how many come before each (replayed_bytes
+// of configuration.h).
+// In -> Out: a type of segments -> what one of its run hands to the next.
+// Threads: pure functions.
+// Source: papers/map_colossal_auto.txt 5.2 (CF, Fn .. Fn, Fe .. Fe over a
+// group), restricted to groups that do not nest.
+#ifndef MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_GROUPS_H_
+#define MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_GROUPS_H_
+
+#include <compare>
+#include <string>
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/rematerialization/rematerialize.h"
+
+namespace meshwright::space {
+
+// The shortest run of equal segments that has groups.
+inline constexpr int kLeastGroupedRun = 3;
+
+struct GroupRole {
+  bool handed = false;    // what enters comes from the replay before it
+  bool hands_on = false;  // what leaves is computed anew
+  bool InGroup() const { return handed || hands_on; }
+  bool operator==(const GroupRole&) const = default;
+};
+
+// "recompute, first of a group", ...
+std::string RoleName(const GroupRole& role);
+
+// Value indices of equal graphs: the exit of one segment is the entry of the
+// next.
+struct GroupLink {
+  int exit = -1;
+  int entry = -1;
+
+  friend auto operator<=>(const GroupLink&, const GroupLink&) = default;
+};
+
+// What segments like this one hand on; nothing where there is no group: no run
+// of three, or what enters cannot be computed anew by the one before.
+std::vector<GroupLink> FindLinks(const segmenter::Analysis& analysis,
+                                 int segment);
+
+// The replay of a segment in its role.
+Replay ReplayIn(const segmenter::Analysis& analysis,
+                const segmenter::SegmentGraph& graph, const GroupRole& role);
+
+// The most copies of a type that follow one another.
+int LongestRun(const segmenter::Analysis& analysis, int type);
+
+}  // namespace meshwright::space
+
+#endif  // MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_GROUPS_H_

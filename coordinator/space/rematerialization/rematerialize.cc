@@ -1,0 +1,147 @@
+#include "coordinator/space/rematerialization/rematerialize.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "coordinator/space/rematerialization/forward_backward_barrier.h"
+
+namespace meshwright::space {
+namespace {
+
+using segmenter::Analysis;
+using segmenter::SegmentGraph;
+
+// Running it twice gives the same value and does nothing else.
+bool IsPure(ir::Opcode opcode) {
+  switch (opcode) {
+    case ir::Opcode::kUnknown:
+    case ir::Opcode::kCarry:
+    case ir::Opcode::kCollective:
+    case ir::Opcode::kConditional:
+    case ir::Opcode::kCustomCall:
+    case ir::Opcode::kLoopResult:
+    case ir::Opcode::kWhile:
+      return false;
+    default:
+      return true;
+  }
+}
+
+class ReplayFinder {
+ public:
+  ReplayFinder(const Analysis& analysis, const SegmentGraph& graph,
+               const std::vector<int>& exits)
+      : analysis_(analysis),
+        graph_(graph),
+        exits_(exits),
+        count_(static_cast<int>(graph.values.size())),
+        able_(count_, false) {}
+
+  Replay Find() {
+    if (!FindReaders()) return {};
+    FindAble();
+    for (int i = 0; i < count_; ++i) {
+      if (At(i).loop != scope_) out_.reader[i] = false;
+    }
+    MarkAgain();
+    if (!FreesAny()) return {};
+    out_.handed.assign(count_, false);
+    out_.entrance.assign(count_, false);
+    for (int i = 0; i < count_; ++i) {
+      if (!out_.again[i]) continue;
+      for (int operand : graph_.values[i].operands) {
+        out_.entrance[operand] |= !out_.again[operand] && !IsCheap(operand);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  ir::ValueId Origin(int i) const { return graph_.values[i].origin; }
+  const ir::Instruction& At(int i) const {
+    return analysis_.module.at(Origin(i));
+  }
+  bool IsForward(int i) const { return analysis_.direction.forward[Origin(i)]; }
+  bool IsCheap(int i) const {
+    return analysis_.direction.recomputable[Origin(i)];
+  }
+  template <typename Test>
+  bool AnyOperand(int i, Test test) const {
+    const auto& operands = graph_.values[i].operands;
+    return std::any_of(operands.begin(), operands.end(), test);
+  }
+
+  // What stands behind the turn; false where there is none, or gradients come
+  // into more than one scope.
+  bool FindReaders() {
+    Turn turn = FindTurn(analysis_, graph_);
+    if (turn.empty()) return false;
+    for (const segmenter::BorderPair& exit : turn.exits) {
+      out_.gradients.push_back(exit.gradient);
+    }
+    out_.reader = std::move(turn.behind);
+    scope_ = At(out_.gradients[0]).loop;
+    return std::all_of(out_.gradients.begin(), out_.gradients.end(),
+                       [&](int it) { return At(it).loop == scope_; });
+  }
+
+  // Forward values, and what only the backward pass reads but no gradient is
+  // needed for (the mask of a ReLU).
+  void FindAble() {
+    std::vector<char> active(count_, false);  // a border activation is above it
+    for (int i = 0; i < count_; ++i) {
+      if (out_.reader[i] || IsCheap(i)) continue;
+      if (graph_.is_input(i)) {
+        active[i] = IsForward(i) && At(i).opcode != ir::Opcode::kParameter;
+        continue;
+      }
+      active[i] = AnyOperand(i, [&](int o) { return active[o]; });
+      const bool known = !AnyOperand(
+          i, [&](int o) { return !able_[o] && !IsForward(o) && !IsCheap(o); });
+      able_[i] = known && (IsForward(i) || active[i]) && IsPure(At(i).opcode) &&
+                 At(i).loop == scope_;
+    }
+  }
+
+  // What readers read, and all that it takes.
+  void MarkAgain() {
+    out_.again.assign(count_, false);
+    for (int exit : exits_) out_.again[exit] = able_[exit];
+    for (int i = count_; i-- > graph_.input_count;) {
+      const auto& users = graph_.values[i].users;
+      out_.again[i] |=
+          able_[i] && std::any_of(users.begin(), users.end(), [&](int user) {
+            return out_.reader[user] || out_.again[user];
+          });
+    }
+  }
+
+  // Something is computed anew that is more than an entrance rearranged.
+  bool FreesAny() const {
+    for (int i = graph_.input_count; i < count_; ++i) {
+      if (!out_.again[i]) continue;
+      const ir::Opcode opcode = At(i).opcode;
+      if (!ir::IsLayout(opcode) && opcode != ir::Opcode::kBroadcast) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const Analysis& analysis_;
+  const SegmentGraph& graph_;
+  const std::vector<int>& exits_;
+  const int count_;
+  ir::LoopId scope_ = ir::kNoLoop;
+  std::vector<char> able_;
+  Replay out_;
+};
+
+}  // namespace
+
+Replay FindReplay(const Analysis& analysis, const SegmentGraph& graph,
+                  const std::vector<int>& exits) {
+  return ReplayFinder(analysis, graph, exits).Find();
+}
+
+}  // namespace meshwright::space
