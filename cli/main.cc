@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/app.h"
+#include "cli/verbs/app.h"
 
 int main(int argc, char** argv) {
   // A reader that leaves is an error of a write, not the end of the process.

@@ -2,7 +2,7 @@
 #
 #   meshwright_library(coordinator_ir SRCS a.cc b.cc DEPS base proto_hlo)
 #   meshwright_test(coordinator_ir_test SRCS a_test.cc DEPS coordinator_ir)
-#   meshwright_binary(meshwright SRCS main.cc DEPS cli)
+#   meshwright_binary(meshwright SRCS main.cc DEPS cli_verbs)
 
 # A unity build compiles the files of a library in batches: a third of the CPU
 # time of file by file, for whoever builds once. Changing one file compiles its

@@ -56,6 +56,10 @@ LAYERS = {
         "base", "proto", "coordinator", "planner", "profiledb/store"),
     "coordinator/stages": (
         "base", "proto", "coordinator", "planner", "profiledb/store"),
+    "coordinator/explain": (
+        "base", "proto", "coordinator", "planner", "profiledb/store"),
+    "coordinator/validation": (
+        "base", "proto", "coordinator", "planner", "profiledb/store"),
     "planner": ("base",),
     "planner/reshard/problem": ("base",),
     "planner/reshard/decompose": ("base", "planner/reshard/problem"),
@@ -74,8 +78,21 @@ LAYERS = {
     "planner/reshard": ("base", "planner/problem"),
     "profiledb": ("base", "proto/v1"),
     "worker": ("base", "proto"),
-    "cli": (
-        "base", "proto", "coordinator", "planner", "profiledb/store", "worker"),
+    "cli": ("cli/verbs",),
+    "cli/text": (
+        "base", "proto/v1", "coordinator/explain", "coordinator/stages",
+        "planner/pipeline"),
+    "cli/flags": (
+        "base", "proto/v1", "cli/text", "coordinator/service",
+        "planner/problem"),
+    "cli/local": (
+        "base", "proto/v1", "cli/flags", "cli/text", "coordinator/explain",
+        "coordinator/service", "coordinator/stages", "profiledb/store",
+        "worker"),
+    "cli/verbs": (
+        "base", "proto/v1", "cli/flags", "cli/local", "cli/text",
+        "coordinator", "planner", "profiledb/store", "worker"),
+    "cli/testing": ("cli/verbs",),
 }
 
 # Pattern of a foreign header -> the folders whose .cc files may include it.
@@ -96,6 +113,7 @@ FOREIGN = {
 
 # A test may look at a neighbour below it that its library does not use.
 TEST_LAYERS = {
+    "cli": ("cli", "coordinator"),
     "coordinator/space": ("coordinator/space", "proto"),
     "planner/reshard": ("planner/reshard",),
     "profiledb": ("proto",),

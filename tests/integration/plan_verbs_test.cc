@@ -8,8 +8,9 @@
 #include <sstream>
 
 #include "base/file.h"
-#include "cli/outcome.h"
-#include "cli/plan_file.h"
+#include "cli/flags/plan_file.h"
+#include "cli/testing/outcome.h"
+#include "cli/text/plan_text.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "profiledb/store/open.h"

@@ -1,0 +1,35 @@
+// What people write on the command line.
+//
+// Errors: kInvalidArgument, one sentence that quotes what was written.
+#ifndef MESHWRIGHT_CLI_FLAGS_ARGUMENTS_H_
+#define MESHWRIGHT_CLI_FLAGS_ARGUMENTS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::cli {
+
+inline constexpr int64_t kMaximumDevices = 4096;
+
+// "16GiB", "1.5 GB", "4096": bytes; i means powers of 1024. Positive.
+absl::StatusOr<int64_t> ParseBytes(const std::string& text);
+
+// "1x2", "8": axes, outermost first; 1 to 4096 devices in all.
+absl::StatusOr<v1::MeshSpec> ParseMesh(const std::string& text);
+int64_t DeviceCount(const v1::MeshSpec& mesh);
+
+// What --deadline asks for: a finite number of seconds from now, not negative.
+// None for nothing asked, and for more than a year: nobody waits that long, and
+// a clock could not hold it.
+absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineIn(
+    std::optional<double> seconds);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_FLAGS_ARGUMENTS_H_

@@ -1,0 +1,70 @@
+#include "cli/text/json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "cli/flags/plan_file.h"
+#include "cli/text/plan_text.h"
+
+namespace meshwright::cli {
+namespace {
+
+using testing::HasSubstr;
+
+v1::Plan SomePlan() {
+  v1::Plan plan;
+  plan.set_schema_version(1);
+  plan.set_feasible(true);
+  plan.mutable_model()->set_name("llama");
+  plan.add_mesh(1);
+  plan.add_mesh(2);
+  plan.mutable_predicted()->set_peak_bytes(int64_t{5} << 33);
+  plan.mutable_predicted()->set_step_seconds(0.25);
+  for (int i = 0; i < 3; ++i) plan.add_segments()->set_describe("rows");
+  return plan;
+}
+
+TEST(JsonTest, IntegersAreNumbersAndEveryFieldIsThere) {
+  const auto json = ToJson(SomePlan());
+  EXPECT_EQ(json["predicted"]["peak_bytes"].get<int64_t>(), int64_t{5} << 33);
+  EXPECT_EQ(json["mesh"].dump(), "[1,2]");
+  EXPECT_EQ(json["gap"], 0.0);
+  EXPECT_TRUE(json["programs"].is_null());
+  EXPECT_EQ(json.begin().key(), "schema_version");
+}
+
+TEST(JsonTest, APlanComesBackFromItsFile) {
+  const std::string path = testing::TempDir() + "/json_test_plan";
+  ASSERT_TRUE(base::WriteFile(path, PlanJson(SomePlan())).ok());
+  const auto plan = LoadPlan(path);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->predicted().peak_bytes(), int64_t{5} << 33);
+  EXPECT_EQ(plan->segments_size(), 3);
+  EXPECT_THAT(DescribePlan(*plan), HasSubstr("0-2 "));
+}
+
+TEST(JsonTest, AnInfeasiblePlanHasNullFigures) {
+  v1::Plan plan = SomePlan();
+  plan.set_feasible(false);
+  const auto json = nlohmann::json::parse(PlanJson(plan));
+  EXPECT_TRUE(json["predicted"].is_null());
+  EXPECT_TRUE(json["lower_bound_seconds"].is_null());
+  EXPECT_TRUE(json["gap"].is_null());
+}
+
+TEST(JsonTest, WhatIsNoPlanIsNamed) {
+  const std::string path = testing::TempDir() + "/json_test_no_plan";
+  for (const char* text : {"", "{", "[]", "{}", "\xff\xfe", "{\"mesh\": 7}"}) {
+    ASSERT_TRUE(base::WriteFile(path, text).ok());
+    const auto plan = LoadPlan(path);
+    EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(std::string(plan.status().message()), HasSubstr(path));
+  }
+  ASSERT_TRUE(base::WriteFile(path, "{\"schema_version\": 2}").ok());
+  EXPECT_EQ(LoadPlan(path).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace meshwright::cli

@@ -1,0 +1,21 @@
+// A link table as a file: {"alpha": [..], "beta": [..]}, seconds and seconds
+// per byte of every mesh axis (docs/formats/links.md).
+//
+// Errors: kInvalidArgument, one sentence that names the file and the field.
+#ifndef MESHWRIGHT_CLI_FLAGS_LINKS_FILE_H_
+#define MESHWRIGHT_CLI_FLAGS_LINKS_FILE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "coordinator/service/link_table.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::cli {
+
+absl::StatusOr<service::LinkTable> LoadLinks(const std::string& path,
+                                             const v1::MeshSpec& mesh);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_FLAGS_LINKS_FILE_H_

@@ -1,0 +1,68 @@
+#include "cli/flags/plan_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "cli/text/json.h"
+
+namespace meshwright::cli {
+
+absl::StatusOr<v1::Plan> LoadPlan(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
+  v1::Plan plan;
+  RETURN_IF_ERROR(FromJson(text, absl::StrCat(path, " is no plan"), &plan));
+  if (plan.schema_version() > kPlanSchemaVersion) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path, " is a plan of version ", plan.schema_version(),
+        "; this program reads up to version ", kPlanSchemaVersion));
+  }
+  if (plan.schema_version() < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is no plan: it has no schema_version"));
+  }
+  return plan;
+}
+
+absl::Status CheckWritable(const std::string& path) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(path, ignored);
+  const std::string asked = exists ? path : folder.string();
+  if (access(asked.c_str(), W_OK) == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("cannot write ", path, ": ", std::strerror(errno)));
+}
+
+absl::StatusOr<std::string> LoadModel(const std::string& path) {
+  ASSIGN_OR_RETURN(std::string model, base::ReadFile(path));
+  if (model.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is no HLO module: it is empty"));
+  }
+  return model;
+}
+
+absl::Status NameModel(const absl::Status& status, const std::string& path) {
+  constexpr absl::string_view kTheFile = "the file ";
+  if (status.ok() || !absl::StartsWith(status.message(), kTheFile)) {
+    return status;
+  }
+  return absl::Status(
+      status.code(),
+      absl::StrCat(path, " ", status.message().substr(kTheFile.size())));
+}
+
+std::string ModelName(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  return name.substr(0, name.find('.'));
+}
+
+}  // namespace meshwright::cli

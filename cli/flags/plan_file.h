@@ -1,0 +1,33 @@
+// Plans and models as files.
+//
+// Errors: kInvalidArgument for a file that is no plan, kFailedPrecondition for
+// one of a newer version; both name the file.
+#ifndef MESHWRIGHT_CLI_FLAGS_PLAN_FILE_H_
+#define MESHWRIGHT_CLI_FLAGS_PLAN_FILE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::cli {
+
+inline constexpr int kPlanSchemaVersion = 1;
+
+absl::StatusOr<v1::Plan> LoadPlan(const std::string& path);
+
+// Whether a result could be written there later; asked before long work.
+absl::Status CheckWritable(const std::string& path);
+
+// A model file, with the sentence for one that is missing or empty.
+absl::StatusOr<std::string> LoadModel(const std::string& path);
+// Puts the path where an error of the pipeline, which knows no paths, speaks of
+// "the file".
+absl::Status NameModel(const absl::Status& status, const std::string& path);
+// "llama_2l" of "tests/testdata/llama_2l.hlo.pb".
+std::string ModelName(const std::string& path);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_FLAGS_PLAN_FILE_H_

@@ -1,0 +1,146 @@
+#include "cli/local/checks.h"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "base/file.h"
+#include "cli/local/store.h"
+#include "cli/text/format.h"
+#include "coordinator/service/planning_client.h"
+#include "worker/runner/runner_process.h"
+
+namespace meshwright::cli {
+namespace {
+
+using State = Check::State;
+
+// The folder itself, or the nearest one above it that exists.
+std::filesystem::path NearestFolder(std::filesystem::path folder) {
+  std::error_code ignored;
+  while (!folder.empty() && !std::filesystem::is_directory(folder, ignored) &&
+         folder != folder.parent_path()) {
+    folder = folder.parent_path();
+  }
+  return folder.empty() ? "." : folder;
+}
+
+}  // namespace
+
+const char* ToString(Check::State state) {
+  switch (state) {
+    case State::kOk:
+      return "ok";
+    case State::kWarn:
+      return "warn";
+    case State::kFail:
+      break;
+  }
+  return "fail";
+}
+
+Check CheckRunner() {
+  const auto path = worker::runner::FindRunner();
+  if (path.ok() && access(path->c_str(), X_OK) == 0) {
+    return {"runner", State::kOk, *path, ""};
+  }
+  return {"runner", State::kFail,
+          path.ok() ? absl::StrCat(*path, ": ", std::strerror(errno))
+                    : std::string(path.status().message()),
+          "put meshwright-runner beside meshwright or name it in "
+          "MESHWRIGHT_RUNNER"};
+}
+
+Check CheckPlugin(const v1::DeviceSpec& device,
+                  const worker::BatchFunction& run_batch) {
+  const auto ready = worker::DescribeDevices(device, run_batch);
+  if (!ready.ok()) {
+    return {"plugin", State::kFail, std::string(ready.status().message()),
+            device.platform() == "cuda"
+                ? "install the NVIDIA driver and give the CUDA plugin with "
+                  "--plugin"
+                : "build again, or give a PJRT plugin with --plugin"};
+  }
+  return {"plugin", State::kOk,
+          absl::StrCat(ready->platform_name(), " ", ready->platform_version(),
+                       ", ", ready->device_count(), " devices of kind ",
+                       ready->device_kind()),
+          ""};
+}
+
+Check CheckStore(const std::string& path) {
+  const auto resolved = StorePath(path);
+  if (!resolved.ok()) {
+    return {"store", State::kFail, std::string(resolved.status().message()),
+            "name a store with --store"};
+  }
+  const auto store = OpenStore(*resolved);
+  if (!store.ok()) {
+    return {"store", State::kFail, std::string(store.status().message()),
+            "name another store with --store, or restore a backup"};
+  }
+  if (access(resolved->c_str(), W_OK) != 0) {
+    return {"store", State::kFail,
+            absl::StrCat(*resolved, ": ", std::strerror(errno)),
+            "make the file writable for this user"};
+  }
+  return {"store", State::kOk, *resolved, ""};
+}
+
+Check CheckDisk(const std::string& path) {
+  constexpr int64_t kWanted = int64_t{1} << 30;
+  const std::filesystem::path folder =
+      NearestFolder(std::filesystem::path(path).parent_path());
+  struct statvfs disk = {};
+  if (statvfs(folder.c_str(), &disk) != 0) {
+    return {"disk", State::kWarn,
+            absl::StrCat(folder.string(), ": ", std::strerror(errno)),
+            "check that the store's folder is mounted"};
+  }
+  const int64_t free =
+      static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
+  const std::string detail =
+      absl::StrCat(FormatBytes(free), " free in ", folder.string());
+  if (free >= kWanted) return {"disk", State::kOk, detail, ""};
+  return {"disk", free < (kWanted >> 6) ? State::kFail : State::kWarn, detail,
+          "free some space, or put the store elsewhere with --store"};
+}
+
+Check CheckCoordinator(const std::string& address) {
+  const auto client =
+      service::PlanningClient::Connect(address, absl::Seconds(2));
+  if (!client.ok()) {
+    return {"coordinator", State::kWarn,
+            absl::StrCat("none answers at ", address),
+            "plan runs one of its own; start a lasting one with "
+            "\"meshwright up\""};
+  }
+  const auto workers = (*client)->ListWorkers();
+  if (!workers.ok()) {
+    return {"coordinator", State::kFail,
+            std::string(workers.status().message()), "restart the coordinator"};
+  }
+  return {"coordinator",
+          workers->workers_size() == 0 ? State::kWarn : State::kOk,
+          absl::StrCat(address, " with ", workers->workers_size(), " workers"),
+          workers->workers_size() == 0 ? "start a worker" : ""};
+}
+
+Check CheckProcessors() {
+  const unsigned count = std::thread::hardware_concurrency();
+  if (count >= 2) {
+    return {"processors", State::kOk, absl::StrCat(count), ""};
+  }
+  return {"processors", State::kWarn, absl::StrCat(count),
+          "two virtual devices on one processor take turns; measure where "
+          "there are at least as many as devices"};
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,35 @@
+// What `doctor` looks at: one function per part of an installation.
+//
+// Out: every check answers, and one that is not ok says the way out.
+#ifndef MESHWRIGHT_CLI_LOCAL_CHECKS_H_
+#define MESHWRIGHT_CLI_LOCAL_CHECKS_H_
+
+#include <string>
+
+#include "proto/v1/job.pb.h"
+#include "worker/service/worker.h"
+
+namespace meshwright::cli {
+
+struct Check {
+  enum class State { kOk, kWarn, kFail };
+  std::string name;
+  State state = State::kOk;
+  std::string detail;
+  std::string advice;  // empty when ok
+};
+
+const char* ToString(Check::State state);
+
+Check CheckRunner();
+// Starts the runner with no programs, so that it opens the plugin.
+Check CheckPlugin(const v1::DeviceSpec& device,
+                  const worker::BatchFunction& run_batch);
+Check CheckStore(const std::string& path);
+Check CheckDisk(const std::string& path);
+Check CheckCoordinator(const std::string& address);
+Check CheckProcessors();
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_LOCAL_CHECKS_H_

@@ -1,0 +1,58 @@
+#include "cli/local/cluster.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "worker/service/runner_batches.h"
+
+namespace meshwright::cli {
+
+absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
+    Options options) {
+  std::unique_ptr<LocalCluster> cluster(new LocalCluster);
+  std::string listen = options.listen_address;
+  if (listen.empty()) {
+    // Not in TMPDIR: the path of a socket has room for 107 characters.
+    char folder[] = "/tmp/meshwright.XXXXXX";
+    if (mkdtemp(folder) == nullptr) {
+      return absl::ErrnoToStatus(errno, "cannot create a folder in /tmp");
+    }
+    cluster->folder_ = folder;
+    listen = absl::StrCat("unix:", folder, "/coordinator");
+  }
+  service::Coordinator::Dependencies coordinator;
+  coordinator.clock = options.clock;
+  coordinator.plan = std::move(options.plan);
+  coordinator.listen_address = listen;
+  cluster->coordinator_ =
+      std::make_unique<service::Coordinator>(std::move(coordinator));
+  RETURN_IF_ERROR(cluster->coordinator_->Start());
+
+  worker::Worker::Dependencies worker;
+  worker.coordinator_address = cluster->coordinator_->address();
+  worker.name = worker::DefaultWorkerName();
+  worker.host = worker::HostName();
+  worker.devices = options.devices;
+  worker.run_batch = options.run_batch ? std::move(options.run_batch)
+                                       : worker::RunnerBatches();
+  cluster->worker_ = std::make_unique<worker::Worker>(std::move(worker));
+  RETURN_IF_ERROR(cluster->worker_->Start());
+  return cluster;
+}
+
+LocalCluster::~LocalCluster() {
+  if (worker_ != nullptr) worker_->Stop();
+  if (coordinator_ != nullptr) coordinator_->Stop();
+  if (folder_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,51 @@
+// LocalCluster: a coordinator and one worker inside this process.
+//
+// Concept: what `plan`, `validate` and `up` run when no coordinator is named.
+// The two speak real gRPC, over a unix socket of this user's own or over the
+// address given.
+// Threads and ownership: one thread; `plan` and what it closes over outlive
+// the cluster.
+// Errors: Start gives what the coordinator's or the worker's Start gives: a
+// busy port, a plugin that does not load, a missing runner.
+#ifndef MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
+#define MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "coordinator/service/coordinator.h"
+#include "proto/v1/job.pb.h"
+#include "worker/service/worker.h"
+
+namespace meshwright::cli {
+
+class LocalCluster {
+ public:
+  struct Options {
+    const base::Clock* clock = nullptr;
+    service::PlanFunction plan;
+    std::string listen_address;  // empty: a unix socket of its own
+    v1::DeviceSpec devices;
+    worker::BatchFunction run_batch;  // empty: worker/runner's
+  };
+
+  static absl::StatusOr<std::unique_ptr<LocalCluster>> Start(Options options);
+  ~LocalCluster();
+
+  const std::string& address() const { return coordinator_->address(); }
+  service::Coordinator& coordinator() { return *coordinator_; }
+  worker::Worker& worker() { return *worker_; }
+
+ private:
+  LocalCluster() = default;
+
+  std::string folder_;  // of the socket; removed at the end
+  std::unique_ptr<service::Coordinator> coordinator_;
+  std::unique_ptr<worker::Worker> worker_;
+};
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_LOCAL_CLUSTER_H_

@@ -1,0 +1,17 @@
+#include "cli/local/plan_function.h"
+
+#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/stages/staged_plan.h"
+
+namespace meshwright::cli {
+
+service::PlanFunction PlanWith(store::ProfileStore* store) {
+  return [store](const v1::PlanRequest& request, jobs::Measurer* measurer,
+                 const service::ProgressFunction& progress) {
+    return request.has_stages()
+               ? stages::MakeStagedPlan(request, {store, measurer}, progress)
+               : service::MakePlan(request, {store, measurer}, progress);
+  };
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,15 @@
+// The coordinator's plan function over a profile store.
+#ifndef MESHWRIGHT_CLI_LOCAL_PLAN_FUNCTION_H_
+#define MESHWRIGHT_CLI_LOCAL_PLAN_FUNCTION_H_
+
+#include "coordinator/service/coordinator.h"
+#include "profiledb/store/profile_store.h"
+
+namespace meshwright::cli {
+
+// `store` outlives it.
+service::PlanFunction PlanWith(store::ProfileStore* store);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_LOCAL_PLAN_FUNCTION_H_

@@ -1,0 +1,30 @@
+#include "cli/local/store.h"
+
+#include "base/status_macros.h"
+#include "cli/flags/plan_file.h"
+#include "coordinator/explain/recall.h"
+#include "profiledb/store/open.h"
+
+namespace meshwright::cli {
+
+absl::StatusOr<std::string> StorePath(const std::string& path) {
+  if (!path.empty()) return path;
+  return store::DefaultStorePath();
+}
+
+absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
+    const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string resolved, StorePath(path));
+  return store::OpenProfileStore(resolved);
+}
+
+absl::StatusOr<std::string> PlansModel(const v1::Plan& plan,
+                                       const std::string& path,
+                                       store::ProfileStore* store) {
+  if (path.empty()) return explain::RecallModel(plan, store);
+  ASSIGN_OR_RETURN(std::string model, LoadModel(path));
+  RETURN_IF_ERROR(explain::CheckModel(plan, model, path));
+  return model;
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,28 @@
+// The profile store of the command line: --store, or the user's own.
+//
+// Errors: those of store::OpenProfileStore, one sentence that names the file.
+#ifndef MESHWRIGHT_CLI_LOCAL_STORE_H_
+#define MESHWRIGHT_CLI_LOCAL_STORE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "profiledb/store/profile_store.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::cli {
+
+// `path` empty: the store in the user's data folder.
+absl::StatusOr<std::string> StorePath(const std::string& path);
+absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
+    const std::string& path);
+
+// The bytes of the plan's model: from `path`, or from the store if it is empty.
+absl::StatusOr<std::string> PlansModel(const v1::Plan& plan,
+                                       const std::string& path,
+                                       store::ProfileStore* store);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_LOCAL_STORE_H_

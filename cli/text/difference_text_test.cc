@@ -1,0 +1,134 @@
+#include "cli/text/difference_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshwright::cli {
+namespace {
+
+using explain::Difference;
+using explain::PlanDifference;
+using explain::SegmentChange;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+v1::Plan SomePlan(double second_layer_seconds, const std::string& describe) {
+  v1::Plan plan;
+  plan.set_feasible(true);
+  plan.mutable_model()->set_name("llama");
+  plan.mutable_model()->set_fingerprint("f");
+  plan.add_mesh(1);
+  plan.add_mesh(2);
+  double step = 0;
+  for (int s = 0; s < 4; ++s) {
+    v1::PlanSegment& segment = *plan.add_segments();
+    segment.set_type(s == 0 ? 0 : 1);
+    segment.set_describe(s < 2 ? "rows" : describe);
+    segment.set_seconds(s < 2 ? 0.01 : second_layer_seconds);
+    segment.set_communication_seconds(segment.seconds() / 4);
+    segment.set_resharding_seconds(s == 2 && describe != "rows" ? 0.001 : 0);
+    segment.set_memory_bytes(describe == "rows" ? 1024 : 512);
+    step += segment.seconds() + segment.resharding_seconds();
+  }
+  plan.mutable_predicted()->set_step_seconds(step);
+  plan.mutable_predicted()->add_interval_seconds(step - 0.0003);
+  plan.mutable_predicted()->add_interval_seconds(step + 0.0009);
+  for (const char* name : {"wq", "wk", "wv", "wo"}) {
+    v1::PlanArgument& argument = *plan.add_arguments();
+    argument.set_name(name);
+    argument.set_role("parameter");
+    argument.set_sharding(describe == "rows" ? "[-,-]" : "[-,1]");
+  }
+  return plan;
+}
+
+TEST(PlanDifferenceTest, ChangesAreGroupedAndAddUp) {
+  const v1::Plan a = SomePlan(0.01, "rows");
+  const v1::Plan b = SomePlan(0.02, "columns");
+  const PlanDifference difference = Difference(a, b);
+  EXPECT_EQ(difference.reason, "");
+  ASSERT_EQ(difference.segments.size(), 1u);
+  const SegmentChange& change = difference.segments[0];
+  EXPECT_THAT(change.segments, ElementsAre(2, 3));
+  EXPECT_NEAR(change.seconds, 0.02, 1e-12);
+  EXPECT_NEAR(change.communication_seconds, 0.005, 1e-12);
+  EXPECT_NEAR(change.resharding_seconds, 0.001, 1e-12);
+  EXPECT_EQ(change.memory_bytes, -1024);
+  EXPECT_NEAR(change.seconds + change.resharding_seconds,
+              b.predicted().step_seconds() - a.predicted().step_seconds(),
+              1e-12);
+  EXPECT_FALSE(difference.within_noise);
+  EXPECT_NEAR(difference.noise_seconds, 0.0003 * std::sqrt(2), 1e-9);
+  const std::string text = DescribeDifference(a, b, difference);
+  EXPECT_THAT(text, HasSubstr("rows  ->  columns"));
+  EXPECT_THAT(text, HasSubstr("+21.0 ms (compute +15.0 ms"));
+  EXPECT_THAT(text,
+              HasSubstr("4 parameter [-,-]  ->  [-,1]  (wq, wk, wv, ..."));
+}
+
+TEST(PlanDifferenceTest, BordersThatChangeAreListedToo) {
+  const v1::Plan a = SomePlan(0.01, "rows");
+  v1::Plan b = a;
+  b.mutable_segments(3)->set_resharding_seconds(0.002);
+  const PlanDifference difference = Difference(a, b);
+  ASSERT_EQ(difference.segments.size(), 1u);
+  EXPECT_THAT(difference.segments[0].segments, ElementsAre(3));
+  EXPECT_THAT(DescribeDifference(a, b, difference),
+              HasSubstr("as before, at other borders"));
+}
+
+TEST(PlanDifferenceTest, EqualPlansSayNothing) {
+  const v1::Plan plan = SomePlan(0.01, "rows");
+  const PlanDifference difference = Difference(plan, plan);
+  EXPECT_TRUE(difference.within_noise);
+  EXPECT_THAT(DescribeDifference(plan, plan, difference),
+              HasSubstr("shard everything alike"));
+}
+
+TEST(PlanDifferenceTest, WhatCannotBeComparedIsSaidInOneSentence) {
+  const v1::Plan a = SomePlan(0.01, "rows");
+  v1::Plan b = SomePlan(0.02, "columns");
+  b.set_mesh(1, 4);
+  EXPECT_EQ(Difference(a, b).reason,
+            "they are plans for different meshes, 1x2 and 1x4");
+  b.mutable_model()->set_fingerprint("g");
+  b.mutable_model()->set_name("bert");
+  const PlanDifference difference = Difference(a, b);
+  EXPECT_EQ(difference.reason,
+            "they are plans of different models, llama and bert");
+  const std::string text = DescribeDifference(a, b, difference);
+  EXPECT_THAT(text, HasSubstr("only the figures are compared: they are"));
+  EXPECT_THAT(text, HasSubstr("+21.0 ms"));
+  EXPECT_THAT(text, Not(HasSubstr("segments")));
+  const auto json = DifferenceJson(a, b, difference);
+  EXPECT_EQ(json["comparable"], false);
+  EXPECT_EQ(json["segments"].size(), 0u);
+  EXPECT_NEAR(json["step_seconds"], 0.021, 1e-12);
+}
+
+TEST(PlanDifferenceTest, AnInfeasiblePlanHasNoFigures) {
+  const v1::Plan a = SomePlan(0.01, "rows");
+  v1::Plan b = a;
+  b.set_feasible(false);
+  const PlanDifference difference = Difference(a, b);
+  EXPECT_EQ(difference.reason, "the second is infeasible");
+  EXPECT_TRUE(DifferenceJson(a, b, difference)["step_seconds"].is_null());
+  EXPECT_TRUE(DifferenceJson(a, b, difference)["b"]["predicted"].is_null());
+}
+
+TEST(PlanDifferenceTest, APlanOfAnOlderVersionHasNoCosts) {
+  v1::Plan a = SomePlan(0.01, "rows");
+  v1::Plan b = SomePlan(0.02, "columns");
+  for (v1::PlanSegment& it : *a.mutable_segments()) {
+    it.set_seconds(0);
+  }
+  const PlanDifference difference = Difference(a, b);
+  EXPECT_FALSE(difference.has_costs);
+  EXPECT_THAT(DescribeDifference(a, b, difference), HasSubstr("plan again"));
+  EXPECT_FALSE(
+      DifferenceJson(a, b, difference)["segments"][0].contains("seconds"));
+}
+
+}  // namespace
+}  // namespace meshwright::cli

@@ -1,0 +1,126 @@
+#include "cli/text/stages_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "cli/text/format.h"
+#include "coordinator/stages/planned_pipeline.h"
+#include "planner/pipeline/trace.h"
+
+namespace meshwright::cli {
+namespace {
+
+void DescribePipeline(const v1::Plan& plan, std::string* text) {
+  const v1::PlanPipeline& pipeline = plan.pipeline();
+  absl::StrAppendFormat(
+      text, "pipeline %s, %d micro-batches, bubble %.1f %%%s\n",
+      pipeline.schedule(), pipeline.micro_batches(), 100 * pipeline.bubble(),
+      pipeline.overlap() ? "" : ", transfers hold their stages up");
+  for (const v1::PlanScheduleFigures& it : pipeline.tried()) {
+    absl::StrAppendFormat(
+        text, "  %-17s %10s%s\n", it.schedule(),
+        FormatSeconds(it.step_seconds()),
+        it.feasible() ? absl::StrFormat(", bubble %.1f %%", 100 * it.bubble())
+                      : " does not fit");
+  }
+}
+
+void DescribeStageTable(const v1::Plan& plan, std::string* text) {
+  absl::StrAppendFormat(text, "%-6s %-6s %-9s %-9s %10s %10s %10s %10s %10s\n",
+                        "stage", "mesh", "devices", "segments", "forward",
+                        "backward", "update", "busy", "peak");
+  bool estimated = false;
+  for (int i = 0; i < plan.stages_size(); ++i) {
+    const v1::PlanStage& stage = plan.stages(i);
+    estimated = estimated || stage.split_estimated();
+    absl::StrAppendFormat(
+        text, "%-6d %-6s %-9s %-9s %10s %10s %10s %10s %10s\n", i + 1,
+        absl::StrJoin(stage.mesh(), "x"),
+        stage.devices().empty()
+            ? ""
+            : Range(stage.devices(0), *stage.devices().rbegin()),
+        Range(stage.first_segment(),
+              stage.first_segment() + stage.segments_size() - 1),
+        FormatSeconds(stage.forward_seconds()) +
+            (stage.split_estimated() ? "*" : ""),
+        FormatSeconds(stages::BackwardSeconds(plan, stage)),
+        FormatSeconds(stage.update_seconds()),
+        FormatSeconds(stage.predicted().step_seconds()),
+        FormatBytes(stage.predicted().peak_bytes()));
+  }
+  if (estimated) {
+    absl::StrAppend(text, "  * how the time splits is estimated\n");
+  }
+}
+
+std::string Way(const v1::PlanTransfer& transfer) {
+  if (transfer.bytes() == 0) return "nothing";
+  return absl::StrCat(
+      FormatBytes(transfer.bytes()), " in ",
+      FormatSeconds(transfer.makespan_seconds()),
+      transfer.optimal()
+          ? ""
+          : absl::StrCat(" (at least ",
+                         FormatSeconds(transfer.lower_bound_seconds()), ")"));
+}
+
+void DescribeBoundaries(const v1::Plan& plan, std::string* text) {
+  for (int i = 0; i < plan.boundaries_size(); ++i) {
+    const v1::PlanBoundary& boundary = plan.boundaries(i);
+    absl::StrAppend(text, "boundary ", i + 1, "-", i + 2,
+                    boundary.within_host() ? " within a host" : "",
+                    ": forward ", Way(boundary.forward()), ", backward ",
+                    Way(boundary.backward()), "\n");
+    for (const v1::PlanCrossing& it : boundary.tensors()) {
+      absl::StrAppend(text, "  ", it.backward() ? "<- " : "-> ", "[",
+                      absl::StrJoin(it.shape(), ","), "] ",
+                      FormatBytes(it.bytes()), ", ", it.source_sharding(),
+                      " to ", it.target_sharding(), "\n");
+    }
+  }
+}
+
+}  // namespace
+
+void DescribeSegments(
+    const google::protobuf::RepeatedPtrField<v1::PlanSegment>& segments,
+    int first, std::string* text) {
+  for (int i = 0; i < segments.size();) {
+    int end = i + 1;
+    while (end < segments.size() &&
+           segments[end].type() == segments[i].type() &&
+           segments[end].config() == segments[i].config()) {
+      ++end;
+    }
+    absl::StrAppendFormat(text, "  %-7s type %d  %s\n",
+                          Range(first + i, first + end - 1), segments[i].type(),
+                          segments[i].describe());
+    i = end;
+  }
+}
+
+void DescribeStages(const v1::Plan& plan, std::string* text) {
+  if (!plan.has_pipeline()) return;
+  DescribePipeline(plan, text);
+  DescribeStageTable(plan, text);
+  DescribeBoundaries(plan, text);
+  for (int i = 0; i < plan.stages_size(); ++i) {
+    absl::StrAppend(text, "segments of stage ", i + 1, "\n");
+    DescribeSegments(plan.stages(i).segments(), plan.stages(i).first_segment(),
+                     text);
+  }
+}
+
+absl::StatusOr<std::string> StagesTrace(const v1::Plan& plan) {
+  ASSIGN_OR_RETURN(const pipeline::PipelineProblem problem,
+                   stages::PipelineOf(plan));
+  ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
+                   stages::TimelineOf(plan, problem));
+  return pipeline::TraceJson(problem, timeline);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,69 @@
+#include "cli/text/validation_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/validation/report.h"
+
+namespace meshwright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using validation::Results;
+using validation::Validation;
+using validation::ValidationReport;
+
+v1::ProfileResult Measured(double difference) {
+  v1::ProfileResult result;
+  result.set_outcome(v1::MEASURED);
+  result.set_max_relative_difference(difference);
+  result.mutable_measurement()->set_minimum_ns(2'000'000);
+  result.mutable_measurement()->set_median_ns(2'500'000);
+  return result;
+}
+
+Validation TwoPlans() {
+  Validation validation;
+  validation.tolerance = 1e-3;
+  validation.plans = {{"chosen", "a", true, 1.9e-3, 100}, {"dp", "b"}};
+  return validation;
+}
+
+TEST(ValidationTextTest, AKinkIsToldFromAWrongPlan) {
+  const Validation validation = TwoPlans();
+  const Results first = {{"a", Measured(2e-3)}, {"b", Measured(1)}};
+  const Results others = {{"a", Measured(4e-7)}, {"b", Measured(0.9)}};
+  const auto report = ValidationReport(validation, first, others);
+  EXPECT_EQ(report["plans"][0]["max_relative_difference"], 4e-7);
+  EXPECT_EQ(report["plans"][0]["difference_on_first_inputs"], 2e-3);
+  EXPECT_EQ(report["plans"][1]["max_relative_difference"], 1.0);
+  EXPECT_FALSE(report["plans"][1].contains("difference_on_first_inputs"));
+  const std::string text = ValidationText(report);
+  EXPECT_THAT(text,
+              HasSubstr("chosen differed by 2.0e-03 on the first inputs"));
+  EXPECT_THAT(text, HasSubstr("dp differs from the step on one device"));
+}
+
+TEST(ValidationTextTest, SaysNothingOfPlansThatAreEqual) {
+  const Results results = {{"a", Measured(1e-7)}, {"b", Measured(0)}};
+  const auto report = ValidationReport(TwoPlans(), results, {});
+  EXPECT_NEAR(report["plans"][0]["error"].get<double>(), -0.05, 1e-12);
+  EXPECT_DOUBLE_EQ(report["plans"][0]["measured_median_seconds"], 2.5e-3);
+  EXPECT_TRUE(report["plans"][1]["error"].is_null());
+  EXPECT_THAT(ValidationText(report), Not(HasSubstr("differs")));
+}
+
+TEST(ValidationTextTest, APlanThatDidNotRunSaysWhy) {
+  v1::ProfileResult crashed;
+  crashed.set_outcome(v1::CRASHED);
+  crashed.set_reason("out of memory");
+  const Results results = {{"a", crashed}, {"b", Measured(0)}};
+  const auto report = ValidationReport(TwoPlans(), results, {});
+  EXPECT_EQ(report["plans"][0]["failure"], "CRASHED: out of memory");
+  EXPECT_EQ(report["best_measured"], "dp");
+  EXPECT_THAT(ValidationText(report), HasSubstr("CRASHED: out of memory"));
+}
+
+}  // namespace
+}  // namespace meshwright::cli

@@ -1,0 +1,109 @@
+#include "cli/verbs/app.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/exit_status.h"
+#include "base/log.h"
+#include "cli/verbs/context.h"
+
+namespace meshwright::cli {
+namespace {
+
+// One line, whatever a message held.
+std::string OneLine(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) {
+    text.pop_back();
+  }
+  return text;
+}
+
+int Fail(const Streams& streams, const std::string& message, int status) {
+  *streams.err << "meshwright: " << OneLine(message) << "\n" << std::flush;
+  return status;
+}
+
+}  // namespace
+
+CLI::App* AddVerb(CLI::App& parent, Context& context, const std::string& name,
+                  const std::string& description,
+                  std::function<absl::Status()> run) {
+  CLI::App* const verb = parent.add_subcommand(name, description);
+  verb->add_flag("--json", context.json,
+                 "results as JSON on stdout, messages on stderr");
+  verb->callback([&context, run = std::move(run)] { context.run = run; });
+  return verb;
+}
+
+int RunCommand(const std::vector<std::string>& arguments,
+               const Streams& streams) {
+  const base::SystemClock clock;
+  Context context;
+  context.out = streams.out;
+  context.err = streams.err;
+  context.terminal = streams.terminal;
+  context.clock = &clock;
+
+  CLI::App app(
+      "Meshwright finds the fastest way to spread one training step over a "
+      "group of accelerators, by measuring.",
+      "meshwright");
+  app.require_subcommand(0, 1);
+  bool verbose = false;
+  app.add_flag("-v,--verbose", verbose, "log what the daemons do on stderr");
+  AddPlanVerb(app, context);
+  AddAnalyzeVerb(app, context);
+  AddValidateVerb(app, context);
+  AddExplainVerb(app, context);
+  AddDiffVerb(app, context);
+  AddWhatIfVerb(app, context);
+  AddExportVerb(app, context);
+  AddSearchVerb(app, context);
+  AddLayoutVerb(app, context);
+  AddReshardVerb(app, context);
+  AddCheckpointVerb(app, context);
+  AddPipelineVerb(app, context);
+  AddUpVerb(app, context);
+  AddJobsVerb(app, context);
+  AddWorkersVerb(app, context);
+  AddDoctorVerb(app, context);
+
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {  // --help
+      return app.exit(error, *streams.out, *streams.err);
+    }
+    return Fail(streams, error.what(), base::kExitBadInput);
+  }
+  if (verbose) base::SetLogLevel(base::LogLevel::kDebug);
+  if (!context.run) {
+    return Fail(streams,
+                arguments.empty() || arguments[0][0] == '-'
+                    ? "name a verb, such as plan; see meshwright --help"
+                    : arguments[0] + " needs another word; see meshwright " +
+                          arguments[0] + " --help",
+                base::kExitBadInput);
+  }
+  try {
+    const absl::Status status = context.run();
+    streams.out->flush();
+    if (!status.ok()) {
+      return Fail(streams, std::string(status.message()),
+                  base::ExitStatus(status));
+    }
+  } catch (const std::exception& error) {  // of a foreign library
+    return Fail(streams, error.what(), base::kExitFailure);
+  }
+  if (!*streams.out) {
+    return Fail(streams, "cannot write the result to stdout",
+                base::kExitBadInput);
+  }
+  return base::kExitSuccess;
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,58 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/status_macros.h"
+#include "cli/flags/arguments.h"
+#include "cli/verbs/context.h"
+#include "planner/checkpoint/chain_json.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct Arguments {
+  std::string chain;
+  std::string budget;
+  std::optional<double> deadline_seconds;
+};
+
+absl::Status Run(const Context& context, const Arguments& arguments) {
+  const auto budget = ParseBytes(arguments.budget);
+  if (!budget.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--budget: ", budget.status().message()));
+  }
+  ASSIGN_OR_RETURN(const auto deadline, DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(const std::string chain, base::ReadFile(arguments.chain));
+  const base::Interrupt interrupt;
+  checkpoint::Options options;
+  options.interrupt.stop = interrupt.token();
+  options.interrupt.deadline = deadline;
+  ASSIGN_OR_RETURN(const std::string answer,
+                   checkpoint::CheckpointJson(chain, *budget, options));
+  *context.out << answer << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddCheckpointVerb(CLI::App& app, Context& context) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* const verb =
+      AddVerb(app, context, "checkpoint",
+              "decide which activations to keep and which to compute again",
+              [&context, arguments] { return Run(context, *arguments); });
+  verb->add_option("--chain", arguments->chain, "the chain as JSON")
+      ->required();
+  verb->add_option("--budget", arguments->budget,
+                   "memory of the device, such as 16GiB")
+      ->required();
+  verb->add_option("--deadline", arguments->deadline_seconds,
+                   "print the best schedule after so many seconds");
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,57 @@
+// Context: what every verb is given, and how the verbs reach the command line.
+//
+// Concept: a verb is one file, verb_NAME.cc. It adds its CLI11 subcommand and
+// says what to run when the subcommand is chosen. Parsing is over before
+// anything runs, and no exception of CLI11 leaves cli/app.cc.
+// In → Out: results on `out`, everything else on `err`.
+#ifndef MESHWRIGHT_CLI_VERBS_CONTEXT_H_
+#define MESHWRIGHT_CLI_VERBS_CONTEXT_H_
+
+#include <functional>
+#include <ostream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "base/clock.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace meshwright::cli {
+
+struct Context {
+  std::ostream* out = nullptr;
+  std::ostream* err = nullptr;
+  bool terminal = false;  // err is one: progress is shown
+  const base::Clock* clock = nullptr;
+  bool json = false;  // --json of the chosen verb
+  // What the chosen verb does; set while parsing.
+  std::function<absl::Status()> run;
+};
+
+// A subcommand of `parent` with --json, which runs `run` when chosen.
+CLI::App* AddVerb(CLI::App& parent, Context& context, const std::string& name,
+                  const std::string& description,
+                  std::function<absl::Status()> run);
+
+void AddAnalyzeVerb(CLI::App& app, Context& context);
+void AddCheckpointVerb(CLI::App& app, Context& context);
+void AddDiffVerb(CLI::App& app, Context& context);
+void AddDoctorVerb(CLI::App& app, Context& context);
+void AddExplainVerb(CLI::App& app, Context& context);
+void AddExportVerb(CLI::App& app, Context& context);
+void AddJobsVerb(CLI::App& app, Context& context);
+void AddLayoutVerb(CLI::App& app, Context& context);
+void AddPipelineVerb(CLI::App& app, Context& context);
+void AddPlanVerb(CLI::App& app, Context& context);
+void AddReshardVerb(CLI::App& app, Context& context);
+void AddSearchVerb(CLI::App& app, Context& context);
+void AddUpVerb(CLI::App& app, Context& context);
+void AddValidateVerb(CLI::App& app, Context& context);
+void AddWhatIfVerb(CLI::App& app, Context& context);
+void AddWorkersVerb(CLI::App& app, Context& context);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_VERBS_CONTEXT_H_

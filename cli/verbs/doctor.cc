@@ -1,0 +1,74 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+#include "cli/flags/defaults.h"
+#include "cli/flags/device_flags.h"
+#include "cli/local/checks.h"
+#include "cli/local/store.h"
+#include "cli/verbs/context.h"
+#include "worker/service/runner_batches.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct DoctorFlags {
+  std::string store;
+  std::string coordinator = kDefaultAddress;
+  DeviceFlags devices;
+};
+
+absl::Status Doctor(const Context& context, const DoctorFlags& flags) {
+  ASSIGN_OR_RETURN(const v1::DeviceSpec device,
+                   ToDeviceSpec(flags.devices, 2, true));
+  std::vector<Check> checks = {CheckRunner()};
+  checks.push_back(CheckPlugin(device, worker::RunnerBatches()));
+  checks.push_back(CheckStore(flags.store));
+  checks.push_back(CheckDisk(StorePath(flags.store).value_or(".")));
+  checks.push_back(CheckCoordinator(flags.coordinator));
+  checks.push_back(CheckProcessors());
+
+  nlohmann::ordered_json report;
+  report["checks"] = nlohmann::ordered_json::array();
+  for (const Check& check : checks) {
+    if (context.json) {
+      report["checks"].push_back({{"name", check.name},
+                                  {"state", ToString(check.state)},
+                                  {"detail", check.detail},
+                                  {"advice", check.advice}});
+      continue;
+    }
+    *context.out << absl::StreamFormat("%-5s %-12s %s\n", ToString(check.state),
+                                       check.name, check.detail);
+    if (!check.advice.empty()) {
+      *context.out << absl::StreamFormat("%-18s -> %s\n", "", check.advice);
+    }
+  }
+  if (context.json) *context.out << report.dump(2) << "\n";
+  const auto failed = std::count_if(
+      checks.begin(), checks.end(),
+      [](const Check& check) { return check.state == Check::State::kFail; });
+  if (failed == 0) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrFormat("%d of %d checks failed", failed, checks.size()));
+}
+
+}  // namespace
+
+void AddDoctorVerb(CLI::App& app, Context& context) {
+  const auto flags = std::make_shared<DoctorFlags>();
+  CLI::App* const verb =
+      AddVerb(app, context, "doctor", "check this installation",
+              [&context, flags] { return Doctor(context, *flags); });
+  verb->add_option("--store", flags->store, "profile store to open");
+  verb->add_option("--coordinator", flags->coordinator, "HOST:PORT")
+      ->capture_default_str();
+  AddDeviceFlags(*verb, &flags->devices);
+}
+
+}  // namespace meshwright::cli

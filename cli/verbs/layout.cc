@@ -1,0 +1,47 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/status_macros.h"
+#include "cli/flags/arguments.h"
+#include "cli/verbs/context.h"
+#include "planner/layout/layout_json.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct Arguments {
+  std::string cases;
+  std::optional<double> deadline_seconds;
+};
+
+absl::Status Run(const Context& context, const Arguments& arguments) {
+  layout::SearchOptions options;
+  ASSIGN_OR_RETURN(options.deadline, DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(const std::string cases, base::ReadFile(arguments.cases));
+  const base::Interrupt interrupt;
+  options.stop = interrupt.token();
+  ASSIGN_OR_RETURN(const std::string answer,
+                   layout::LayoutJson(cases, options));
+  *context.out << answer << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddLayoutVerb(CLI::App& app, Context& context) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* const verb =
+      AddVerb(app, context, "layout",
+              "find the cheapest conversions between shardings of a tensor",
+              [&context, arguments] { return Run(context, *arguments); });
+  verb->add_option("--cases", arguments->cases, "the cases as JSON")
+      ->required();
+  verb->add_option("--deadline", arguments->deadline_seconds,
+                   "print the best paths after so many seconds");
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,75 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/status_macros.h"
+#include "cli/flags/arguments.h"
+#include "cli/text/pipeline_text.h"
+#include "cli/verbs/context.h"
+#include "planner/pipeline/pipeline_json.h"
+#include "planner/pipeline/trace.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::string schedule;
+  std::string trace;
+  std::optional<double> deadline_seconds;
+};
+
+absl::Status Run(const Context& context, const Arguments& arguments) {
+  const base::Interrupt interrupt;
+  problem::Interrupt limits;
+  limits.stop = interrupt.token();
+  ASSIGN_OR_RETURN(limits.deadline, DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.file));
+  ASSIGN_OR_RETURN(pipeline::PipelineFile file, pipeline::FileFromJson(text));
+  if (!arguments.schedule.empty()) {
+    ASSIGN_OR_RETURN(file.schedule,
+                     pipeline::ScheduleNamed(arguments.schedule));
+  }
+  ASSIGN_OR_RETURN(const pipeline::PipelineAnswer answer,
+                   pipeline::Answer(file, limits));
+  if (!arguments.trace.empty()) {
+    const auto& chosen = answer.choice.chosen;
+    if (chosen.has_value()) {
+      RETURN_IF_ERROR(base::WriteFile(
+          arguments.trace,
+          pipeline::TraceJson(answer.problem, chosen->timeline)));
+    } else {
+      *context.err << "no trace is written: nothing fits\n";
+    }
+  }
+  if (context.json) {
+    *context.out << pipeline::AnswerToJson(answer) << "\n";
+  } else {
+    *context.out << PipelineText(answer);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddPipelineVerb(CLI::App& app, Context& context) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* const verb =
+      AddVerb(app, context, "pipeline",
+              "find the fastest pipeline schedule that fits the memory",
+              [&context, arguments] { return Run(context, *arguments); });
+  verb->add_option("file", arguments->file,
+                   "stages, or segments to cut into stages, as JSON")
+      ->required();
+  verb->add_option("--schedule", arguments->schedule,
+                   "gpipe, 1f1b, eager-1f1b or eager-1f1b-delay; else all");
+  verb->add_option("--trace", arguments->trace,
+                   "write the timeline for Perfetto");
+  verb->add_option("--deadline", arguments->deadline_seconds,
+                   "print the best found after so many seconds");
+}
+
+}  // namespace meshwright::cli

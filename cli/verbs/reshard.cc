@@ -1,0 +1,163 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iomanip>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/status_macros.h"
+#include "cli/flags/arguments.h"
+#include "cli/text/format.h"
+#include "cli/verbs/context.h"
+#include "coordinator/resharding/messages.h"
+#include "coordinator/service/planning_client.h"
+#include "planner/reshard/reshard_json.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct Arguments {
+  std::string tasks;
+  std::string coordinator;
+  std::string solver = "auto";
+  std::optional<double> deadline_seconds;
+  uint64_t seed = 1;
+};
+
+absl::StatusOr<reshard::Options> ReadOptions(const Arguments& arguments) {
+  reshard::Options options;
+  const auto solver = reshard::SolverFromName(arguments.solver);
+  if (!solver.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--solver: ", solver.status().message()));
+  }
+  options.solver = *solver;
+  options.seed = arguments.seed;
+  ASSIGN_OR_RETURN(options.interrupt.deadline,
+                   DeadlineIn(arguments.deadline_seconds));
+  return options;
+}
+
+// A line per send, in order.
+void Print(const reshard::Request& request, const reshard::Answer& answer,
+           std::ostream& out) {
+  const reshard::ReshardProblem& problem = request.problem;
+  const reshard::Durations durations(problem);
+  out << answer.schedule.size() << " sends in "
+      << FormatSeconds(answer.makespan_seconds);
+  if (answer.optimal) {
+    out << ", which is the least";
+  } else {
+    out << ", at least " << FormatSeconds(answer.lower_bound_seconds);
+  }
+  out << " (" << answer.solver << ", " << FormatSeconds(answer.elapsed.count())
+      << ")\n";
+  size_t width = 4;
+  for (const reshard::UnitTask& task : problem.tasks) {
+    width = std::max(width, task.id.size());
+  }
+  const auto row = [&](const std::string& id, const std::string& size,
+                       const std::string& start, const std::string& end,
+                       const std::string& hosts) {
+    out << "  " << std::left << std::setw(static_cast<int>(width)) << id
+        << std::right << std::setw(12) << size << std::setw(12) << start
+        << std::setw(12) << end << "  " << hosts << "\n";
+  };
+  row("task", "size", "start", "end", "hosts");
+  for (size_t i = 0; i < answer.schedule.size(); ++i) {
+    const reshard::Send& send = answer.schedule[i];
+    const reshard::UnitTask& task = problem.tasks[send.task];
+    std::vector<std::string> receivers;
+    for (const int host : task.receivers) {
+      receivers.push_back(problem.hosts[host].name);
+    }
+    row(task.id, FormatBytes(send.bytes),
+        FormatSeconds(durations.Seconds(answer.timing.start[i])),
+        FormatSeconds(durations.Seconds(answer.timing.end[i])),
+        receivers.empty()
+            ? absl::StrCat(problem.hosts[send.sender].name, ", no network")
+            : absl::StrCat(problem.hosts[send.sender].name, " -> ",
+                           absl::StrJoin(receivers, ", ")));
+  }
+}
+
+// An answer, and whether it was searched for.
+struct Asked {
+  reshard::Answer answer;
+  bool cached = false;
+};
+
+absl::StatusOr<Asked> AskCoordinator(const Arguments& arguments,
+                                     const reshard::Written& written,
+                                     const reshard::Request& request,
+                                     const std::stop_token& stop) {
+  v1::ReshardingRequest message = resharding::ToMessage(written);
+  message.set_solver(arguments.solver);
+  message.set_seed(arguments.seed);
+  if (arguments.deadline_seconds.has_value()) {
+    message.set_deadline_seconds(*arguments.deadline_seconds);
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<service::PlanningClient> client,
+                   service::PlanningClient::Connect(arguments.coordinator));
+  ASSIGN_OR_RETURN(const v1::ReshardingAnswer said,
+                   client->PlanResharding(message, stop));
+  Asked asked{.cached = said.cached()};
+  ASSIGN_OR_RETURN(asked.answer, resharding::FromMessage(request, said));
+  return asked;
+}
+
+absl::Status Run(const Context& context, const Arguments& arguments) {
+  ASSIGN_OR_RETURN(reshard::Options options, ReadOptions(arguments));
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.tasks));
+  ASSIGN_OR_RETURN(const reshard::Written written,
+                   reshard::WrittenFromJson(text));
+  ASSIGN_OR_RETURN(const reshard::Request request,
+                   reshard::MakeRequest(written));
+  const base::Interrupt interrupt;
+  Asked asked;
+  if (arguments.coordinator.empty()) {
+    options.interrupt.stop = interrupt.token();
+    ASSIGN_OR_RETURN(asked.answer, reshard::Solve(request.problem, options));
+  } else {
+    ASSIGN_OR_RETURN(
+        asked, AskCoordinator(arguments, written, request, interrupt.token()));
+    *context.err << (asked.cached ? "the coordinator knew the answer\n"
+                                  : "the coordinator searched\n");
+  }
+  if (context.json) {
+    *context.out << reshard::AnswerToJson(request, asked.answer) << "\n";
+  } else {
+    Print(request, asked.answer, *context.out);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddReshardVerb(CLI::App& app, Context& context) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* const verb =
+      AddVerb(app, context, "reshard",
+              "schedule the transfers of a tensor between two meshes",
+              [&context, arguments] { return Run(context, *arguments); });
+  verb->add_option("--tasks", arguments->tasks,
+                   "unit tasks, or a tensor and its meshes, as JSON")
+      ->required();
+  verb->add_option("--coordinator", arguments->coordinator,
+                   "HOST:PORT of one that answers by content: equal problems "
+                   "are solved once");
+  verb->add_option("--solver", arguments->solver,
+                   "auto, or of the paper: naive, load-balance, depth-first, "
+                   "randomized, ensemble");
+  verb->add_option("--deadline", arguments->deadline_seconds,
+                   "search so many seconds, unless the best is proven before");
+  verb->add_option("--seed", arguments->seed, "of what is random");
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,52 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/status_macros.h"
+#include "cli/flags/arguments.h"
+#include "cli/verbs/context.h"
+#include "planner/search/search_json.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::optional<double> deadline_seconds;
+  search::SearchWishes wishes;
+};
+
+absl::Status Run(const Context& context, const Arguments& arguments) {
+  search::SearchWishes wishes = arguments.wishes;
+  ASSIGN_OR_RETURN(wishes.interrupt.deadline,
+                   DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(const std::string problem, base::ReadFile(arguments.file));
+  const base::Interrupt interrupt;
+  wishes.interrupt.stop = interrupt.token();
+  ASSIGN_OR_RETURN(const std::string answer,
+                   search::SearchJson(problem, wishes));
+  *context.out << answer;
+  if (answer.empty() || answer.back() != '\n') *context.out << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddSearchVerb(CLI::App& app, Context& context) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* const verb =
+      AddVerb(app, context, "search", "solve a PlanProblem from a file",
+              [&context, arguments] { return Run(context, *arguments); });
+  verb->add_option("file", arguments->file, "the problem as JSON")->required();
+  verb->add_option("--front", arguments->wishes.front_points,
+                   "print up to N plans of time against memory");
+  verb->add_option("--deadline", arguments->deadline_seconds,
+                   "print the best plan after so many seconds");
+  verb->add_option("--headroom", arguments->wishes.headroom_percent,
+                   "percent of the memory limit left to the allocator");
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,194 @@
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/interrupt.h"
+#include "base/status_macros.h"
+#include "cli/flags/arguments.h"
+#include "cli/flags/device_flags.h"
+#include "cli/flags/plan_file.h"
+#include "cli/local/cluster.h"
+#include "cli/local/plan_function.h"
+#include "cli/local/store.h"
+#include "cli/text/format.h"
+#include "cli/text/progress.h"
+#include "cli/text/validation_text.h"
+#include "cli/verbs/context.h"
+#include "coordinator/service/planning_client.h"
+#include "coordinator/validation/other_inputs.h"
+#include "coordinator/validation/prepare.h"
+#include "coordinator/validation/report.h"
+#include "coordinator/validation/staged_drift.h"
+#include "coordinator/validation/staged_report.h"
+#include "coordinator/validation/staged_validation.h"
+#include "worker/runner/runner_process.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct ValidateFlags {
+  std::string model;
+  std::string plan;
+  std::string store;
+  int random = 0;
+  uint64_t seed = 0;
+  DeviceFlags devices;
+};
+
+absl::StatusOr<validation::Results> Run(const Context& context,
+                                        const v1::CompareRequest& request,
+                                        const std::string& address,
+                                        const std::stop_token& stop) {
+  ASSIGN_OR_RETURN(const auto client,
+                   service::PlanningClient::Connect(address));
+  ProgressDisplay display(context.err, context.terminal, context.clock);
+  validation::Results results;
+  RETURN_IF_ERROR(client->Compare(
+      request,
+      [&](const v1::CompareEvent& event) {
+        if (event.has_progress()) display.Show(event.progress());
+        if (event.has_result()) results[event.result().key()] = event.result();
+      },
+      stop));
+  return results;
+}
+
+absl::StatusOr<validation::StagedResults> RunSequence(
+    const v1::RunnerRequest& request, const std::stop_token& stop) {
+  validation::StagedResults results;
+  worker::runner::RunOptions options;
+  options.stop = stop;
+  const absl::Status status = worker::runner::RunBatch(
+      request,
+      [&](const v1::RunnerEvent& event) {
+        if (event.has_result()) {
+          results.modules[event.result().key()] = event.result();
+        }
+        if (!event.has_compared()) return;
+        const auto& all = event.compared().relative_differences();
+        results.differences.assign(all.begin(), all.end());
+      },
+      options);
+  RETURN_IF_ERROR(status);
+  return results;
+}
+
+absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
+                            const v1::Plan& plan) {
+  if (flags.random > 0) {
+    return absl::InvalidArgumentError(
+        "random plans have no stages; leave --random out");
+  }
+  RETURN_IF_ERROR(validation::CheckMeshes(plan));
+  ASSIGN_OR_RETURN(const std::string model, LoadModel(flags.model));
+  ASSIGN_OR_RETURN(
+      const v1::DeviceSpec device,
+      ToDeviceSpec(flags.devices, validation::LargestStage(plan), true));
+  const base::Interrupt interrupt;
+  ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
+                   OpenStore(flags.store));
+  const auto known = validation::StageAnchors(model, plan, store.get());
+  const std::vector<validation::Anchor> anchors =
+      known.ok() ? *known : std::vector<validation::Anchor>();
+  const auto report = validation::ValidateStages(
+      model, plan, anchors, device, [&](const v1::RunnerRequest& it) {
+        return RunSequence(it, interrupt.token());
+      });
+  if (!report.ok()) return NameModel(report.status(), flags.model);
+  if (!known.ok()) {
+    *context.err << "the machine's drift is in the errors, no segment is timed "
+                    "again: "
+                 << known.status().message() << "\n";
+  }
+  *context.out << (context.json ? report->dump(2) + "\n"
+                                : StagedValidationText(*report));
+  if (!report->contains("failure")) return absl::OkStatus();
+  return absl::InternalError((*report)["failure"].get<std::string>());
+}
+
+absl::Status Validate(const Context& context, const ValidateFlags& flags) {
+  validation::ValidationRequest request;
+  ASSIGN_OR_RETURN(request.plan, LoadPlan(flags.plan));
+  if (request.plan.has_pipeline()) {
+    return ValidateStaged(context, flags, request.plan);
+  }
+  ASSIGN_OR_RETURN(request.hlo_module, LoadModel(flags.model));
+  // The plan may come from anyone: its mesh is checked like one that is typed.
+  ASSIGN_OR_RETURN(const v1::MeshSpec mesh,
+                   ParseMesh(absl::StrJoin(request.plan.mesh(), "x")));
+  ASSIGN_OR_RETURN(request.device,
+                   ToDeviceSpec(flags.devices, DeviceCount(mesh), true));
+  request.model_name = ModelName(flags.model);
+  request.random_plans = flags.random;
+  request.seed = flags.seed;
+
+  const base::Interrupt interrupt;
+  ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
+                   OpenStore(flags.store));
+  LocalCluster::Options options;
+  options.clock = context.clock;
+  options.plan = PlanWith(store.get());
+  options.devices = request.device;
+  ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
+                   LocalCluster::Start(std::move(options)));
+  const auto measurer = cluster->coordinator().NewMeasurer(interrupt.token());
+  ProgressDisplay display(context.err, context.terminal, context.clock);
+  ASSIGN_OR_RETURN(
+      const validation::Validation validation,
+      validation::PrepareValidation(
+          request, store.get(), measurer.get(),
+          [&](const v1::PlanProgress& progress) { display.Show(progress); }));
+  display.Close();
+  if (validation.plans.empty()) {
+    return absl::InternalError("the validation holds no plan");
+  }
+  ASSIGN_OR_RETURN(
+      const validation::Results results,
+      Run(context, validation.request, cluster->address(), interrupt.token()));
+  const std::vector<std::string> differing =
+      validation::Differing(validation.request, results, validation.tolerance);
+  validation::Results on_others;
+  if (!differing.empty()) {
+    ASSIGN_OR_RETURN(
+        on_others,
+        Run(context, validation::OnOtherInputs(validation.request, differing),
+            cluster->address(), interrupt.token()));
+  }
+  const ordered_json report =
+      validation::ValidationReport(validation, results, on_others);
+  *context.out << (context.json ? report.dump(2) + "\n"
+                                : ValidationText(report));
+  if (report["plans"][0].contains("failure")) {
+    return absl::InternalError(
+        absl::StrCat("the chosen plan did not run: ",
+                     report["plans"][0]["failure"].get<std::string>()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddValidateVerb(CLI::App& app, Context& context) {
+  const auto flags = std::make_shared<ValidateFlags>();
+  CLI::App* const verb = AddVerb(
+      app, context, "validate", "run a whole model with a plan and baselines",
+      [&context, flags] { return Validate(context, *flags); });
+  verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
+      ->required();
+  verb->add_option("plan", flags->plan, "a plan written by plan -o")
+      ->required();
+  verb->add_option("--store", flags->store,
+                   "profile store (default: in the user's data folder)");
+  verb->add_option("--random", flags->random, "random plans to add")
+      ->check(CLI::Range(0, 1000));
+  verb->add_option("--seed", flags->seed, "which random plans");
+  AddDeviceFlags(*verb, &flags->devices);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,230 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "cli/flags/arguments.h"
+#include "cli/flags/device_flags.h"
+#include "cli/flags/links_file.h"
+#include "cli/flags/plan_file.h"
+#include "cli/flags/stage_flags.h"
+#include "cli/local/store.h"
+#include "cli/text/difference_text.h"
+#include "cli/text/format.h"
+#include "cli/text/plan_text.h"
+#include "cli/verbs/context.h"
+#include "coordinator/explain/difference.h"
+#include "coordinator/explain/recall.h"
+#include "coordinator/explain/recall_stages.h"
+#include "coordinator/explain/suppose.h"
+#include "worker/service/runner_batches.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct WhatIfFlags {
+  std::string subject;  // a plan or a model
+  std::string device_memory;
+  std::string links;
+  std::string mesh;
+  int64_t devices = 0;  // 0: as it is
+  std::string store;
+  std::string model;
+  std::string output;
+  StageFlags stages;
+  DeviceFlags device;
+};
+
+// A plan is JSON; a module is not.
+absl::StatusOr<std::optional<v1::Plan>> PlanIfItIsOne(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
+  const auto stripped = absl::StripLeadingAsciiWhitespace(text);
+  if (stripped.empty() || stripped[0] != '{') return std::nullopt;
+  ASSIGN_OR_RETURN(v1::Plan plan, LoadPlan(path));
+  return plan;
+}
+
+// What the plan was asked for, and is told from its own mesh.
+absl::StatusOr<explain::Supposition> FromPlan(const WhatIfFlags& flags,
+                                              const v1::Plan& plan,
+                                              store::ProfileStore* store) {
+  // The plan may come from anyone: its mesh is checked like one that is typed.
+  RETURN_IF_ERROR(ParseMesh(absl::StrJoin(plan.mesh(), "x")).status());
+  explain::Supposition supposition;
+  ASSIGN_OR_RETURN(std::string model, PlansModel(plan, flags.model, store));
+  supposition.request = explain::RequestOf(plan, std::move(model));
+  ASSIGN_OR_RETURN(supposition.device, explain::DeviceOf(plan));
+  supposition.measured = {supposition.request.mesh()};
+  return supposition;
+}
+
+// Told from the nearest mesh that the store knows.
+absl::StatusOr<explain::Supposition> FromModel(const WhatIfFlags& flags) {
+  if (flags.mesh.empty() && flags.devices == 0) {
+    return absl::InvalidArgumentError(
+        "a model alone names no mesh; add --mesh or --devices, or give a plan");
+  }
+  explain::Supposition supposition;
+  v1::PlanRequest& request = supposition.request;
+  ASSIGN_OR_RETURN(*request.mutable_hlo_module(), LoadModel(flags.subject));
+  request.set_model_name(ModelName(flags.subject));
+  request.mutable_mesh()->add_shape(1);
+  request.mutable_mesh()->add_shape(1);
+  ASSIGN_OR_RETURN(const v1::DeviceSpec device,
+                   ToDeviceSpec(flags.device, 1, true));
+  ASSIGN_OR_RETURN(const v1::RunnerEvent::Ready ready,
+                   worker::DescribeDevices(device, worker::RunnerBatches()));
+  supposition.device = {device.platform(), ready.platform_version(),
+                        ready.device_kind(), ready.device_count()};
+  return supposition;
+}
+
+// What the flags say of limit and mesh.
+absl::Status ChangeRequest(const WhatIfFlags& flags, v1::PlanRequest& request) {
+  if (!flags.device_memory.empty()) {
+    ASSIGN_OR_RETURN(const int64_t bytes, ParseBytes(flags.device_memory));
+    request.set_device_memory_bytes(bytes);
+  }
+  if (!flags.mesh.empty()) {
+    ASSIGN_OR_RETURN(*request.mutable_mesh(), ParseMesh(flags.mesh));
+  }
+  if (flags.devices > 0) {
+    ASSIGN_OR_RETURN(*request.mutable_mesh(),
+                     explain::MeshOfDevices(request.mesh(), flags.devices));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Change(const WhatIfFlags& flags,
+                    explain::Supposition* supposition) {
+  v1::PlanRequest& request = supposition->request;
+  RETURN_IF_ERROR(ChangeRequest(flags, request));
+  if (supposition->measured.empty()) {
+    supposition->measured = explain::MeshesNear(request.mesh());
+    supposition->measured.insert(supposition->measured.begin(), request.mesh());
+  }
+  if (!flags.links.empty()) {
+    ASSIGN_OR_RETURN(supposition->links,
+                     LoadLinks(flags.links, request.mesh()));
+  }
+  return absl::OkStatus();
+}
+
+void Print(const Context& context, const std::optional<v1::Plan>& before,
+           const v1::Plan& plan) {
+  if (context.json) {
+    auto json = nlohmann::ordered_json::parse(PlanJson(plan));
+    json["difference"] = nullptr;
+    if (before.has_value()) {
+      json["difference"] =
+          DifferenceJson(*before, plan, explain::Difference(*before, plan));
+    }
+    *context.out << json.dump(2) << "\n";
+    return;
+  }
+  *context.out << DescribePlan(plan);
+  if (!before.has_value()) return;
+  *context.out << "against the plan given\n"
+               << DescribeDifference(*before, plan,
+                                     explain::Difference(*before, plan));
+}
+
+// Of a plan with stages: from what was measured on its cluster's meshes.
+absl::StatusOr<v1::Plan> OfStages(const WhatIfFlags& flags,
+                                  const v1::Plan& plan,
+                                  store::ProfileStore* store) {
+  if (!flags.links.empty()) {
+    return absl::InvalidArgumentError(
+        "a link table is of the axes of one mesh, and the plan is of stages; "
+        "--bandwidth and --device-bandwidth say how fast these send");
+  }
+  ASSIGN_OR_RETURN(std::string model, PlansModel(plan, flags.model, store));
+  v1::PlanRequest request = explain::StagedRequestOf(plan, std::move(model));
+  RETURN_IF_ERROR(ChangeRequest(flags, request));
+  RETURN_IF_ERROR(TakeStageTerms(flags.stages, request.mutable_stages()));
+  ASSIGN_OR_RETURN(const jobs::DeviceDescription device,
+                   explain::DeviceOf(plan));
+  return explain::SupposeStages(std::move(request), device, store);
+}
+
+absl::StatusOr<v1::Plan> OfOneMesh(const WhatIfFlags& flags,
+                                   const std::optional<v1::Plan>& before,
+                                   store::ProfileStore* store) {
+  if (HasStageTerms(flags.stages)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        flags.subject,
+        " is no plan with stages, and micro-batches, schedule and bandwidths "
+        "are asked of those; make one with `meshwright plan --stages`"));
+  }
+  explain::Supposition supposition;
+  if (before.has_value()) {
+    ASSIGN_OR_RETURN(supposition, FromPlan(flags, *before, store));
+  } else {
+    ASSIGN_OR_RETURN(supposition, FromModel(flags));
+  }
+  RETURN_IF_ERROR(Change(flags, &supposition));
+  return explain::Suppose(supposition, store);
+}
+
+absl::Status WhatIf(const Context& context, const WhatIfFlags& flags) {
+  ASSIGN_OR_RETURN(const std::optional<v1::Plan> before,
+                   PlanIfItIsOne(flags.subject));
+  if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
+  ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
+                   OpenStore(flags.store));
+  const absl::Time start = context.clock->Now();
+  auto plan = before.has_value() && before->has_pipeline()
+                  ? OfStages(flags, *before, store.get())
+                  : OfOneMesh(flags, before, store.get());
+  if (!plan.ok()) return NameModel(plan.status(), flags.subject);
+  plan->mutable_seconds()->set_total(
+      absl::ToDoubleSeconds(context.clock->Now() - start));
+  if (!flags.output.empty()) {
+    RETURN_IF_ERROR(base::WriteFile(flags.output, PlanJson(*plan)));
+    *context.err << "wrote " << flags.output << "\n";
+  }
+  Print(context, before, *plan);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddWhatIfVerb(CLI::App& app, Context& context) {
+  const auto flags = std::make_shared<WhatIfFlags>();
+  CLI::App* const verb =
+      AddVerb(app, context, "what-if",
+              "plan for another limit, mesh or links without measuring",
+              [&context, flags] { return WhatIf(context, *flags); });
+  verb->add_option("subject", flags->subject,
+                   "a plan written by plan -o, or a model")
+      ->required();
+  verb->add_option("--device-memory", flags->device_memory,
+                   "another limit per device, like 16GiB");
+  verb->add_option("--links", flags->links,
+                   "alpha and beta of every mesh axis as JSON");
+  CLI::Option* const mesh = verb->add_option(
+      "--mesh", flags->mesh, "another mesh, devices per axis, like 1x4");
+  verb->add_option("--devices", flags->devices,
+                   "the same mesh with so many devices")
+      ->check(CLI::Range(int64_t{1}, kMaximumDevices))
+      ->excludes(mesh);
+  verb->add_option("--store", flags->store,
+                   "profile store (default: in the user's data folder)");
+  verb->add_option("--model", flags->model,
+                   "the plan's model, where the store does not hold it");
+  verb->add_option("-o,--output", flags->output, "write the plan there");
+  for (CLI::Option* const it : AddStageTerms(*verb, &flags->stages)) {
+    it->group("Of a plan with stages");
+  }
+  AddDeviceFlags(*verb, &flags->device);
+}
+
+}  // namespace meshwright::cli

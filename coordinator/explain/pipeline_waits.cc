@@ -1,0 +1,80 @@
+#include "coordinator/explain/pipeline_waits.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "coordinator/stages/planned_pipeline.h"
+
+namespace meshwright::explain {
+namespace {
+
+using pipeline::PipelineProblem;
+using problem::ToSeconds;
+
+// Until the last stage has updated; shared parameters come behind.
+absl::StatusOr<double> StepOf(const v1::Plan& plan,
+                              const PipelineProblem& problem) {
+  ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
+                   stages::TimelineOf(plan, problem));
+  double step = 0;
+  for (size_t i = 0; i < timeline.stages.size(); ++i) {
+    pipeline::Picoseconds end{0};
+    for (const pipeline::Span& span : timeline.stages[i]) {
+      end = std::max(end, span.end);
+    }
+    step =
+        std::max(step, ToSeconds(end) +
+                           plan.stages(static_cast<int>(i)).update_seconds());
+  }
+  return step;
+}
+
+void ATenthLess(pipeline::Stage& stage) {
+  stage.forward -= stage.forward / 10;
+  stage.backward_input -= stage.backward_input / 10;
+  stage.backward_weight -= stage.backward_weight / 10;
+  if (stage.backward.has_value()) *stage.backward -= *stage.backward / 10;
+}
+
+}  // namespace
+
+absl::StatusOr<double> SimulatedStep(const v1::Plan& plan) {
+  ASSIGN_OR_RETURN(const PipelineProblem problem, stages::PipelineOf(plan));
+  ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));
+  return step + plan.pipeline().shared_seconds();
+}
+
+absl::StatusOr<StagesExplanation> ExplainStages(const v1::Plan& plan) {
+  ASSIGN_OR_RETURN(const PipelineProblem problem, stages::PipelineOf(plan));
+  ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));
+  const auto saved = [&](const PipelineProblem& faster) {
+    auto shorter = StepOf(plan, faster);
+    if (shorter.ok()) *shorter = step - *shorter;
+    return shorter;
+  };
+  StagesExplanation explanation;
+  explanation.shared_seconds = plan.pipeline().shared_seconds();
+  for (size_t i = 0; i < problem.stages.size(); ++i) {
+    const v1::PlanStage& described = plan.stages(static_cast<int>(i));
+    StagesExplanation::Stage stage;
+    stage.busy_seconds =
+        problem.micro_batches * (described.forward_seconds() +
+                                 stages::BackwardSeconds(plan, described)) +
+        described.update_seconds();
+    stage.idle_seconds =
+        std::max(0.0, step + explanation.shared_seconds - stage.busy_seconds);
+    PipelineProblem faster = problem;
+    ATenthLess(faster.stages[i]);
+    ASSIGN_OR_RETURN(stage.tenth_saves_seconds, saved(faster));
+    explanation.stages.push_back(stage);
+  }
+  for (size_t i = 0; i < problem.transfers.size(); ++i) {
+    PipelineProblem faster = problem;
+    faster.transfers[i] = {};
+    ASSIGN_OR_RETURN(const double seconds, saved(faster));
+    explanation.boundary_seconds.push_back(seconds);
+  }
+  return explanation;
+}
+
+}  // namespace meshwright::explain

@@ -1,0 +1,95 @@
+#include "coordinator/validation/drift.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace meshwright::validation {
+namespace {
+
+v1::ProfileResult Took(int64_t nanoseconds) {
+  v1::ProfileResult result;
+  result.set_outcome(v1::MEASURED);
+  result.mutable_measurement()->set_minimum_ns(nanoseconds);
+  result.mutable_measurement()->set_median_ns(2 * nanoseconds);
+  return result;
+}
+
+Anchor Of(const std::string& key, double runs, double nanoseconds) {
+  Anchor anchor;
+  anchor.program.set_key(key);
+  anchor.runs_of = {runs};
+  anchor.profiled_ns = nanoseconds;
+  return anchor;
+}
+
+// One segment per program, which takes so long.
+std::vector<Anchor> Chosen(const std::vector<int64_t>& nanoseconds) {
+  service::MeasuredStep step;
+  exporting::SegmentChoice plan;
+  for (const int64_t each : nanoseconds) {
+    const int number = static_cast<int>(plan.size());
+    v1::Program program;
+    program.set_key(std::to_string(number));
+    step.results[program.key()] = Took(each);
+    step.space.programs.push_back(program);
+    space::Configuration configuration;
+    configuration.program = number;
+    step.space.types.emplace_back().configurations.push_back(configuration);
+    step.analysis.type_of_segment.push_back(number);
+    plan.push_back(0);
+  }
+  return ChooseAnchors(step, {plan});
+}
+
+TEST(ChooseAnchorsTest, MostOfTheTimeIsEnough) {
+  const std::vector<Anchor> anchors = Chosen({1, 30, 1, 68});
+  ASSERT_EQ(anchors.size(), 2u);
+  EXPECT_EQ(anchors[0].program.key(), "3");
+  EXPECT_EQ(anchors[1].program.key(), "1");
+  EXPECT_EQ(Chosen({1, 30, 2, 67}).size(), 3u);
+}
+
+TEST(ChooseAnchorsTest, ThereIsAnEndToIt) {
+  EXPECT_EQ(Chosen(std::vector<int64_t>(100, 7)).size(),
+            static_cast<size_t>(kMostAnchors));
+}
+
+TEST(DriftTest, IsTheSumNowOverTheSumThen) {
+  EXPECT_DOUBLE_EQ(*Drift({Of("layer", 9, 100), Of("head", 1, 100)},
+                          {{"layer", Took(110)}, {"head", Took(200)}}),
+                   1.19);
+}
+
+TEST(DriftTest, ProgramsThatDidNotRunSayNothing) {
+  v1::ProfileResult crashed;
+  crashed.set_outcome(v1::CRASHED);
+  EXPECT_DOUBLE_EQ(*Drift({Of("a", 1, 100), Of("b", 5, 100), Of("c", 1, 100)},
+                          {{"a", Took(90)}, {"b", crashed}}),
+                   0.9);
+  EXPECT_FALSE(Drift({Of("a", 1, 100)}, {}).has_value());
+}
+
+// Two plans of three runs each and one they share; the first one's program was
+// profiled in a fast moment, the second one's in a slow one.
+TEST(DriftTest, APlanCountsItsOwnPrograms) {
+  Anchor fast = Of("fast", 3, 100);
+  Anchor slow = Of("slow", 0, 100);
+  fast.runs_of = {3, 0};
+  slow.runs_of = {0, 3};
+  const std::vector<Anchor> anchors = {fast, slow};
+  const std::map<std::string, v1::ProfileResult> results = {
+      {"fast", Took(140)}, {"slow", Took(100)}};
+  const double drift = *Drift(anchors, results);
+  EXPECT_DOUBLE_EQ(drift, 1.2);
+  // 300 ns are timed again, 100 are not.
+  EXPECT_DOUBLE_EQ(DriftOf(0, 400e-9, anchors, results, drift),
+                   (420 + 100 * 1.2) / 400);
+  EXPECT_DOUBLE_EQ(DriftOf(1, 400e-9, anchors, results, drift),
+                   (300 + 100 * 1.2) / 400);
+  // None of its own: the machine's.
+  EXPECT_DOUBLE_EQ(DriftOf(2, 400e-9, anchors, results, drift), drift);
+}
+
+}  // namespace
+}  // namespace meshwright::validation

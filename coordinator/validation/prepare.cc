@@ -1,0 +1,218 @@
+#include "coordinator/validation/prepare.h"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <set>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/export/baselines.h"
+#include "coordinator/export/plan_choice.h"
+#include "coordinator/ir/constants.h"
+#include "coordinator/service/measure_choices.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/service/score.h"
+#include "coordinator/space/read_request.h"
+#include "coordinator/validation/drift.h"
+
+namespace meshwright::validation {
+namespace {
+
+using exporting::NamedChoice;
+using exporting::SegmentChoice;
+using service::MeasuredStep;
+
+// Every node takes any configuration that was measured, in no group.
+// One that can be predicted, if a hundred draws hold one: segments that share a
+// parameter may forbid each other's configurations.
+SegmentChoice RandomChoice(const MeasuredStep& step, std::mt19937_64& random) {
+  SegmentChoice choice;
+  for (int draw = 0; draw < 100; ++draw) {
+    choice.clear();
+    for (int type : step.analysis.type_of_segment) {
+      std::vector<int> usable = step.measured.usable[type];
+      std::erase_if(usable, [&](int c) {
+        return step.space.types[type].configurations[c].role.InGroup();
+      });
+      choice.push_back(usable[random() % usable.size()]);
+    }
+    exporting::Settle(step.analysis, step.space, choice);
+    if (ScoreChoice(step, choice).ok()) break;
+  }
+  return choice;
+}
+
+v1::PlanRequest ToPlanRequest(const ValidationRequest& request) {
+  v1::PlanRequest plan;
+  plan.set_hlo_module(request.hlo_module);
+  plan.set_model_name(request.model_name);
+  for (int64_t size : request.plan.mesh()) plan.mutable_mesh()->add_shape(size);
+  *plan.mutable_strategies() = request.plan.strategies();
+  plan.set_platform(request.device.platform());
+  plan.set_plugin_path(request.device.plugin_path());
+  return plan;
+}
+
+// The step as if the request had no rules, with what the store knows of it.
+absl::StatusOr<MeasuredStep> WithoutRules(const ValidationRequest& request,
+                                          const MeasuredStep& ruled,
+                                          store::ProfileStore* store) {
+  v1::StrategyRequest open;
+  *open.mutable_open() = request.plan.strategies().open();
+  ASSIGN_OR_RETURN(const auto strategies, space::ReadRequest(open));
+  ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(request.hlo_module));
+  MeasuredStep step;
+  ASSIGN_OR_RETURN(step.analysis,
+                   segmenter::Analyze(std::move(module),
+                                      ruled.space.context.mesh, strategies));
+  step.space = BuildProfileSpace(step.analysis, ruled.space.context);
+  std::vector<std::string> keys;
+  for (const v1::Program& program : step.space.programs) {
+    keys.push_back(program.key());
+  }
+  ASSIGN_OR_RETURN(step.results, store->Lookup(keys));
+  auto problem = service::BuildProblem(step.analysis, step.space, step.results,
+                                       std::nullopt);
+  if (problem.ok()) step.measured = *std::move(problem);
+  return step;
+}
+
+struct NamedProgram {
+  ValidationPlan row;
+  SegmentChoice choice;  // empty: not of this step's configurations
+  v1::Program program;
+};
+
+NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
+  NamedProgram named;
+  named.program =
+      exporting::WholeProgram(step.analysis, step.space, plan.choice);
+  named.program.set_label(plan.name);
+  named.choice = plan.choice;
+  named.row.name = plan.name;
+  named.row.key = named.program.key();
+  if (step.measured.runs.empty()) return named;
+  const auto score = ScoreChoice(step, plan.choice);
+  if (score.ok()) {
+    named.row.predicted = true;
+    named.row.predicted_seconds = score->seconds;
+    named.row.predicted_peak_bytes = score->peak_bytes;
+  }
+  return named;
+}
+
+// The plan, then baselines and random plans.
+absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
+    const ValidationRequest& request,
+    const service::PlanDependencies& dependencies,
+    const service::ProgressFunction& progress, MeasuredStep& step) {
+  ASSIGN_OR_RETURN(
+      SegmentChoice chosen,
+      exporting::ChoiceOf(request.plan, step.analysis, step.space));
+  std::vector<NamedProgram> plans = {
+      MakeProgram(step, {"chosen", std::move(chosen)})};
+  std::optional<MeasuredStep> open;
+  if (request.plan.strategies().blocks_size() > 0 ||
+      request.plan.strategies().arguments_size() > 0) {
+    ASSIGN_OR_RETURN(open, WithoutRules(request, step, dependencies.store));
+  }
+  const MeasuredStep& named = open.has_value() ? *open : step;
+  std::vector<NamedChoice> baselines =
+      exporting::Baselines(named.analysis, named.space);
+  std::vector<SegmentChoice> op_level;
+  for (NamedChoice& baseline :
+       exporting::OpLevelBaselines(named.analysis, named.space)) {
+    op_level.push_back(baseline.choice);
+    baselines.push_back(std::move(baseline));
+  }
+  // The plan itself never needed them.
+  if (!open.has_value()) {
+    v1::DeviceSpec device = request.device;
+    device.set_device_count(
+        static_cast<int>(space::DeviceCount(step.space.context.mesh)));
+    RETURN_IF_ERROR(service::MeasureChoices(device, dependencies, progress,
+                                            op_level, step));
+  }
+  for (const NamedChoice& baseline : baselines) {
+    plans.push_back(MakeProgram(named, baseline));
+    if (open.has_value()) plans.back().choice.clear();
+  }
+  std::mt19937_64 random(request.seed);
+  for (int i = 0; i < request.random_plans; ++i) {
+    plans.push_back(MakeProgram(
+        step, {absl::StrCat("random ", i + 1), RandomChoice(step, random)}));
+  }
+  return plans;
+}
+
+}  // namespace
+
+double ToleranceOf(const ir::Module& module) {
+  for (ir::ValueId id = 0; id < module.size(); ++id) {
+    const ir::Shape& shape = module.at(id).shape;
+    switch (shape.element_type) {
+      case hlo::F16:
+      case hlo::BF16:
+      case hlo::F8E5M2:
+      case hlo::F8E4M3:
+      case hlo::F8E4M3FN:
+      case hlo::F8E4M3FNUZ:
+      case hlo::F8E4M3B11FNUZ:
+      case hlo::F8E5M2FNUZ:
+        return 3e-2;
+      default:
+        break;
+    }
+  }
+  return 1e-3;
+}
+
+absl::StatusOr<Validation> PrepareValidation(
+    const ValidationRequest& request, store::ProfileStore* store,
+    jobs::Measurer* measurer, const service::ProgressFunction& progress) {
+  ASSIGN_OR_RETURN(MeasuredStep step,
+                   service::MeasureStep(ToPlanRequest(request),
+                                        {store, measurer}, progress));
+  ASSIGN_OR_RETURN(std::vector<NamedProgram> plans,
+                   MakePrograms(request, {store, measurer}, progress, step));
+
+  Validation validation;
+  validation.tolerance = ToleranceOf(step.analysis.module);
+  v1::CompareRequest& compare = validation.request;
+  *compare.mutable_device() = request.device;
+  compare.mutable_device()->set_device_count(
+      static_cast<int>(space::DeviceCount(step.space.context.mesh)));
+  *compare.mutable_options() = service::DefaultMeasureOptions();
+  // Whole plans are few and close to one another: none is cut short.
+  compare.mutable_options()->set_dynamic_limit_ratio(0);
+  // A whole step meets a moment without delays less often than its segments.
+  compare.mutable_options()->set_minimum_time_ns(1'000'000'000);
+  compare.mutable_options()->set_minimum_samples(24);
+  std::set<std::string> keys;
+  std::vector<SegmentChoice> choices;
+  for (NamedProgram& plan : plans) {
+    choices.push_back(std::move(plan.choice));
+    validation.plans.push_back(std::move(plan.row));
+    if (keys.insert(plan.program.key()).second) {
+      *compare.add_programs() = std::move(plan.program);
+    }
+  }
+  validation.anchors = ChooseAnchors(step, choices);
+  for (const Anchor& anchor : validation.anchors) {
+    *compare.add_programs() = anchor.program;
+  }
+  // The reference is the module as it came, on one device.
+  ASSIGN_OR_RETURN(const hlo::HloModuleProto module,
+                   ir::ParseModule(request.hlo_module));
+  v1::Program& reference = *compare.mutable_reference();
+  module.SerializeToString(reference.mutable_hlo_module());
+  reference.set_num_partitions(1);
+  reference.set_label("reference");
+  *reference.mutable_inputs() = compare.programs(0).inputs();
+  reference.set_key(space::ProgramKey(reference, step.space.context));
+  return validation;
+}
+
+}  // namespace meshwright::validation

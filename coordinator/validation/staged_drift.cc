@@ -1,0 +1,75 @@
+#include "coordinator/validation/staged_drift.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "coordinator/explain/recall.h"
+#include "coordinator/explain/recall_stages.h"
+#include "coordinator/export/plan_choice.h"
+#include "coordinator/stages/planned_pipeline.h"
+
+namespace meshwright::validation {
+namespace {
+
+// By stage what of its segments runs on `step`'s mesh: all or nothing.
+absl::StatusOr<std::vector<exporting::SegmentChoice>> ChoicesOn(
+    const service::MeasuredStep& step, const v1::Plan& plan) {
+  const space::Mesh& mesh = step.space.context.mesh;
+  std::vector<exporting::SegmentChoice> choices;
+  for (const v1::PlanStage& stage : plan.stages()) {
+    exporting::SegmentChoice& own =
+        choices.emplace_back(step.analysis.type_of_segment.size(), kNotRun);
+    if (!std::equal(mesh.begin(), mesh.end(), stage.mesh().begin(),
+                    stage.mesh().end())) {
+      continue;
+    }
+    ASSIGN_OR_RETURN(const exporting::SegmentChoice all,
+                     exporting::ChoiceOf(stage, step.analysis, step.space));
+    const int first = stage.first_segment();
+    std::copy_n(all.begin() + first, stage.segments_size(),
+                own.begin() + first);
+  }
+  return choices;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Anchor>> StageAnchors(const std::string& hlo_module,
+                                                 const v1::Plan& plan,
+                                                 store::ProfileStore* store) {
+  ASSIGN_OR_RETURN(const jobs::DeviceDescription device,
+                   explain::DeviceOf(plan));
+  ASSIGN_OR_RETURN(
+      const auto measured,
+      explain::RecallStages(explain::StagedRequestOf(plan, hlo_module), device,
+                            store));
+  std::vector<Anchor> anchors;
+  for (const auto& mesh : measured->meshes) {
+    ASSIGN_OR_RETURN(const auto choices, ChoicesOn(mesh->step, plan));
+    for (Anchor& anchor : ChooseAnchors(mesh->step, choices)) {
+      anchors.push_back(std::move(anchor));
+    }
+  }
+  return anchors;
+}
+
+StagedDrift DriftOfStages(
+    const v1::Plan& plan, const std::vector<Anchor>& anchors,
+    const std::map<std::string, v1::ProfileResult>& results) {
+  StagedDrift drift;
+  drift.machine = Drift(anchors, results);
+  for (int i = 0; i < plan.stages_size(); ++i) {
+    const v1::PlanStage& stage = plan.stages(i);
+    const double once = stage.forward_seconds() +
+                        stages::BackwardSeconds(plan, stage) +
+                        stage.update_seconds();
+    drift.stages.push_back(drift.machine.has_value()
+                               ? DriftOf(static_cast<size_t>(i), once, anchors,
+                                         results, *drift.machine)
+                               : 1);
+  }
+  return drift;
+}
+
+}  // namespace meshwright::validation

@@ -1,0 +1,36 @@
+// What a validation of a plan with stages found (docs/formats/validate.md).
+#ifndef MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_REPORT_H_
+#define MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_REPORT_H_
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/launch/launch.h"
+#include "coordinator/validation/staged_drift.h"
+#include "proto/v1/job.pb.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::validation {
+
+struct StagedResults {
+  std::map<std::string, v1::ProfileResult> modules;  // and anchors, by key
+  std::vector<Anchor> anchors;
+  std::vector<double> differences;        // by result of the launch; NaN: none
+  std::vector<double> other_differences;  // on other inputs, where they ran
+};
+
+// The largest; NaN counts as infinite.
+double Largest(const std::vector<double>& differences);
+
+// `failure` is in it where a module did not run. Errors: kInvalidArgument where
+// the plan's stages are no pipeline.
+absl::StatusOr<nlohmann::ordered_json> StagedReport(
+    const v1::Plan& plan, const launch::Launch& launch,
+    const StagedResults& results, double tolerance);
+
+}  // namespace meshwright::validation
+
+#endif  // MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_REPORT_H_

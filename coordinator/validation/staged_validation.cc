@@ -1,0 +1,109 @@
+#include "coordinator/validation/staged_validation.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "coordinator/launch/launch.h"
+#include "coordinator/launch/sequence.h"
+#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/space/read_request.h"
+#include "coordinator/validation/other_inputs.h"
+#include "coordinator/validation/prepare.h"
+
+namespace meshwright::validation {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Far from the seeds of arguments and of micro-batches.
+constexpr uint64_t kOtherSeeds = uint64_t{1} << 40;
+
+absl::StatusOr<v1::RunnerRequest> MakeRequest(const std::string& hlo_module,
+                                              const v1::Plan& plan,
+                                              const launch::Launch& launch,
+                                              uint64_t seeds) {
+  v1::RunnerRequest request;
+  *request.mutable_options() = service::DefaultMeasureOptions();
+  request.mutable_options()->set_dynamic_limit_ratio(0);
+  request.mutable_options()->set_minimum_samples(24);
+  request.mutable_options()->set_minimum_time_ns(500'000'000);
+  *request.mutable_sequence() = AddSequence(launch, seeds, request);
+  if (launch.micro_batches == 1) {
+    ASSIGN_OR_RETURN(*request.mutable_reference_sequence(),
+                     AddWholeStep(hlo_module, launch, seeds, request));
+    return request;
+  }
+  ASSIGN_OR_RETURN(const launch::Launch single,
+                   launch::MakeUnsharded(hlo_module, plan));
+  *request.mutable_reference_sequence() = AddSequence(single, seeds, request);
+  return request;
+}
+
+absl::Status CheckMesh(const google::protobuf::RepeatedField<int64_t>& shape) {
+  v1::MeshSpec mesh;
+  *mesh.mutable_shape() = shape;
+  return space::ReadMesh(mesh).status();
+}
+
+}  // namespace
+
+absl::Status CheckMeshes(const v1::Plan& plan) {
+  RETURN_IF_ERROR(CheckMesh(plan.mesh()));
+  for (const v1::PlanStage& stage : plan.stages()) {
+    RETURN_IF_ERROR(CheckMesh(stage.mesh()));
+    if (stage.mesh_size() != plan.mesh_size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a stage's mesh ", absl::StrJoin(stage.mesh(), "x"),
+          " is no part of the cluster ", absl::StrJoin(plan.mesh(), "x")));
+    }
+  }
+  return absl::OkStatus();
+}
+
+int LargestStage(const v1::Plan& plan) {
+  int64_t largest = 1;
+  for (const v1::PlanStage& stage : plan.stages()) {
+    const space::Mesh mesh(stage.mesh().begin(), stage.mesh().end());
+    largest = std::max(largest, space::DeviceCount(mesh));
+  }
+  return static_cast<int>(largest);
+}
+
+absl::StatusOr<ordered_json> ValidateStages(const std::string& hlo_module,
+                                            const v1::Plan& plan,
+                                            const std::vector<Anchor>& anchors,
+                                            const v1::DeviceSpec& device,
+                                            const SequenceRunner& run) {
+  ASSIGN_OR_RETURN(const launch::Launch launch,
+                   launch::MakeLaunch(hlo_module, plan));
+  ASSIGN_OR_RETURN(v1::RunnerRequest request,
+                   MakeRequest(hlo_module, plan, launch, 0));
+  *request.mutable_device() = device;
+  for (const Anchor& anchor : anchors) {
+    *request.add_programs() = anchor.program;
+  }
+  ASSIGN_OR_RETURN(StagedResults results, run(request));
+  results.anchors = anchors;
+  const double tolerance = ToleranceOf(launch.analysis.module);
+  ASSIGN_OR_RETURN(ordered_json report,
+                   StagedReport(plan, launch, results, tolerance));
+  // A plan that differs on these inputs alone met a kink (other_inputs.h).
+  if (!report.contains("failure") &&
+      !(Largest(results.differences) <= tolerance)) {
+    ASSIGN_OR_RETURN(v1::RunnerRequest other,
+                     MakeRequest(hlo_module, plan, launch, kOtherSeeds));
+    *other.mutable_device() = device;
+    RunOnce(*other.mutable_options());
+    ASSIGN_OR_RETURN(const StagedResults again, run(other));
+    results.other_differences = again.differences;
+    return StagedReport(plan, launch, results, tolerance);
+  }
+  return report;
+}
+
+}  // namespace meshwright::validation
