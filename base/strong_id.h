@@ -12,7 +12,8 @@ template <typename Tag>
 struct StrongId {
   int64_t value = 0;
 
-  friend auto operator<=>(const StrongId&, const StrongId&) = default;
+  friend auto operator<=>(const StrongId&,
+                          const StrongId&) = default;  // NOLINT
 };
 
 }  // namespace meshwright::base

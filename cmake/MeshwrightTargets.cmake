@@ -76,6 +76,7 @@ function(meshwright_test name)
 endfunction()
 
 # Generated sources live in the build tree only.
+add_custom_target(generated_sources)
 function(meshwright_proto name)
   cmake_parse_arguments(ARG "GRPC" "" "PROTOS;DEPS" ${ARGN})
   set(outputs)
@@ -98,6 +99,9 @@ function(meshwright_proto name)
       COMMENT "Generating messages of ${folder}/${proto}")
     list(APPEND outputs ${generated})
   endforeach()
+  # The headers without the library, for who reads code and builds none.
+  add_custom_target(${name}_sources DEPENDS ${outputs})
+  add_dependencies(generated_sources ${name}_sources)
   add_library(${name} STATIC ${outputs})
   target_link_libraries(${name} PUBLIC meshwright_options protobuf::libprotobuf
                                        ${ARG_DEPS})

@@ -23,10 +23,12 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "base/file.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/segmenter/analysis.h"
 #include "tests/bench/cpu_time.h"
+#include "tests/bench/figure.h"
 
 namespace meshwright {
 namespace {
@@ -131,6 +133,10 @@ int main(int argc, char** argv) {
   std::printf("%10s %12s %8s %5s %8s %8s %8s %6s %12s %10s\n", "bytes",
               "instructions", "segments", "types", "parse", "load", "analyze",
               "ratio", "us/operation", "peak/file");
+  double worst_ratio = 0;
+  double worst_peak = 0;
+  double least_each = 1e9;
+  double most_each = 0;
   for (size_t i = 0; i < files.size(); ++i) {
     const meshwright::Row row = meshwright::Measure(files[i], parts);
     const double bytes =
@@ -140,6 +146,18 @@ int main(int argc, char** argv) {
                 row.load, row.analyze, (row.load + row.analyze) / row.parse,
                 1000 * (row.load + row.analyze) / row.instructions,
                 peaks[i] / bytes);
+    const double sum = row.load + row.analyze;
+    worst_ratio = std::max(worst_ratio, sum / row.parse);
+    worst_peak = std::max(worst_peak, peaks[i] / bytes);
+    least_each = std::min(least_each, 1000 * sum / row.instructions);
+    most_each = std::max(most_each, 1000 * sum / row.instructions);
   }
+  meshwright::PrintFigure("load and analysis over parsing the file, worst",
+                          "≤ 8", absl::StrFormat("%.1f", worst_ratio));
+  meshwright::PrintFigure("peak memory over the file's size, worst", "≤ 20",
+                          absl::StrFormat("%.1f", worst_peak));
+  meshwright::PrintFigure(
+      "time per instruction over all depths, most over least", "linear (≤ 2)",
+      absl::StrFormat("%.1f us / %.1f us", most_each, least_each));
   return 0;
 }

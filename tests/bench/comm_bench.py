@@ -13,6 +13,7 @@ does is not measured. Exit status 77: this machine does not let us make links.
 """
 
 import argparse
+import math
 import pathlib
 import statistics
 import subprocess
@@ -79,6 +80,8 @@ class Bench:
             best, median = spread(self._times(plan))
             print(f"| {count} | {chunk / 1024:.0f} | {best:.3f} | {median:.3f} "
                   f"| {bound / best:.1%} | {bound / median:.1%} |", flush=True)
+            print(f"figure\tbroadcast of 32 MiB to {count}, of the bound"
+                  f"\t≥ 97 %\t{bound / best:.1%}")
 
     def _chunk_bytes(self, plan) -> int:
         """As the members choose it."""
@@ -97,6 +100,7 @@ class Bench:
               "| case | tasks | scheduled s | least | best s | median s | best "
               "| median |\n"
               "| --- | --- | --- | --- | --- | --- | --- | --- |")
+        least = math.inf
         for case in table2.CASES:
             schedule = self.schedule(case, total)
             plan = self._plan(HOSTS, [
@@ -105,10 +109,13 @@ class Bench:
                 for step in schedule.steps])
             bound = schedule.seconds
             best, median = spread(self._times(plan))
+            least = min(least, bound / best)
             print(f"| {case[0]} | {len(schedule.steps)} | {bound:.3f} | "
                   f"{'yes' if schedule.optimal else 'open'} | {best:.3f} | "
                   f"{median:.3f} | {bound / best:.1%} | {bound / median:.1%} |",
                   flush=True)
+        print("figure\tthe nine cases of Table 2, of the schedule, worst"
+              f"\t≥ 95 %\t{least:.1%}")
 
     def figure5(self) -> None:
         size = self.options.figure_mib * MIB

@@ -271,6 +271,14 @@ def main():
             row["failed"] = str(failure)
         rows.append(row)
         print(line(row), flush=True)
+    for row in rows:
+        if "difference" in row:
+            print(f"figure\t{row['family']} on {row['mesh']}: error now median,"
+                  f" chosen over best, outputs differ, programs measured"
+                  f"\t≤ 5 %, ≤ 1.05, ≤ 1e-3"
+                  f"\t{row['median_error'] * 100:.1f} %, "
+                  f"{row['chosen_over_best']:.3f}, {row['difference']:.1e}, "
+                  f"{row['measured']['profiled']}")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rows, indent=1))
     return 1 if any("failed" in row for row in rows) else 0

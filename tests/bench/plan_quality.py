@@ -125,6 +125,30 @@ def judge(model, options):
     }
 
 
+def print_figures(results, random):
+    """The lines that tests/bench/report collects."""
+    for it in results:
+        name = f"{it['model']}_2l on 1x2, {random} random plans: "
+        tau = "-" if it["kendall_tau"] is None else f"{it['kendall_tau']:.2f}"
+        low, high = it["memory_error"]
+        for what, wanted, got in (
+                ("error now, median", "≤ 5 %",
+                 f"{it['median_error'] * 100:.1f} %"),
+                ("chosen over best measured", "≤ 1.05",
+                 f"{it['chosen_over_best']:.3f}"),
+                ("Kendall's tau above the noise", "≥ 0.8",
+                 f"{tau} ({it['pairs']} pairs)"),
+                ("largest relative difference of an output", "≤ 1e-3",
+                 f"{it['max_relative_difference']:.1e}"),
+                ("predicted over measured memory", "",
+                 f"{low * 100:+.0f}..{high * 100:+.0f} %"),
+                ("programs of a first plan, again, of 4 layers", "≤ 60, 0, 0",
+                 f"{it['programs']['profiled']}, {it['again_profiled']}, "
+                 f"{it['deeper_profiled']}"),
+                ("plan again", "≤ 5 s", f"{it['again_seconds']:.2f} s")):
+            print(f"figure\t{name}{what}\t{wanted}\t{got}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
@@ -161,6 +185,7 @@ def main():
                       f"{e['deviation'] * 100:.1f} %, margin "
                       f"{e['margin'] * 100:.1f} %"
                       for e in full["estimates"]), flush=True)
+    print_figures(results, options.random)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
 
