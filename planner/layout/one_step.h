@@ -9,7 +9,7 @@
 //     size, and as many devices share a tile. It crosses the axes whose role
 //     changes; it is free when there are none.
 //   - a step along an axis of one device is free.
-// docs/decisions/layout-permutes.md has the reasons.
+// docs/decisions/layouts.md has the reasons.
 // Threads: one at a time per object; it keeps the steps it found.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_ONE_STEP_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_ONE_STEP_H_
