@@ -1,52 +1,46 @@
 #include "cli/flags/links_file.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/file.h"
+#include "base/json/read_json.h"
 #include "base/status_macros.h"
-#include "planner/problem/json_fields.h"
-#include "planner/problem/parse_json.h"
 
 namespace meshwright::cli {
 namespace {
 
-using nlohmann::json;
-
-absl::StatusOr<std::vector<double>> ReadFigures(const json& document,
-                                                const char* field,
-                                                const v1::MeshSpec& mesh) {
-  ASSIGN_OR_RETURN(const json* list, problem::Member(document, "", field));
-  RETURN_IF_ERROR(problem::CheckArray(*list, field));
-  if (list->size() != static_cast<size_t>(mesh.shape_size())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(field, " has ", list->size(), " figures, but mesh ",
-                     absl::StrJoin(mesh.shape(), "x"), " has ",
-                     mesh.shape_size(), " axes; give one of each"));
-  }
-  std::vector<double> figures;
-  for (size_t i = 0; i < list->size(); ++i) {
-    const json& value = (*list)[i];
-    if (!value.is_number() || !std::isfinite(value.get<double>()) ||
-        value.get<double>() < 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          field, "[", i, "] is no number of at least 0, but ", value.dump()));
+// One figure of at least 0 for every axis.
+auto IntoFigures(const v1::MeshSpec& mesh, std::vector<double>& figures) {
+  return [&](const base::JsonValue& list) {
+    if (list.CountElements() != static_cast<size_t>(mesh.shape_size())) {
+      return list.Fail(
+          absl::StrCat("has ", list.CountElements(), " figures, but mesh ",
+                       absl::StrJoin(mesh.shape(), "x"), " has ",
+                       mesh.shape_size(), " axes; give one of each"));
     }
-    figures.push_back(value.get<double>());
-  }
-  return figures;
+    list.ForEach([&](const base::JsonValue& value) {
+      double& figure = figures.emplace_back();
+      if (value.IsNumber()) base::ReadJsonValue(value, figure);
+      if (value.IsNumber() && std::isfinite(figure) && figure >= 0) return;
+      value.Fail(
+          absl::StrCat("is no number of at least 0, but ", value.Dump()));
+    });
+  };
 }
 
 absl::StatusOr<service::LinkTable> Read(const std::string& text,
                                         const v1::MeshSpec& mesh) {
-  ASSIGN_OR_RETURN(const json document, problem::ParseJson(text));
-  ASSIGN_OR_RETURN(const std::vector<double> alpha,
-                   ReadFigures(document, "alpha", mesh));
-  ASSIGN_OR_RETURN(const std::vector<double> beta,
-                   ReadFigures(document, "beta", mesh));
+  std::vector<double> alpha;
+  std::vector<double> beta;
+  RETURN_IF_ERROR(base::ReadJson(text, [&](const base::JsonValue& document) {
+    base::ReadJsonObject(document, [&](base::JsonFields& it) {
+      it.Required("alpha", IntoFigures(mesh, alpha));
+      it.Required("beta", IntoFigures(mesh, beta));
+    });
+  }));
   service::LinkTable links;
   for (size_t axis = 0; axis < alpha.size(); ++axis) {
     links.push_back({alpha[axis], beta[axis]});

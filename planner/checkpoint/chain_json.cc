@@ -1,95 +1,43 @@
 #include "planner/checkpoint/chain_json.h"
 
-#include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "planner/problem/json_fields.h"
-#include "planner/problem/known_names.h"
-#include "planner/problem/parse_json.h"
+#include "planner/problem/duration_json.h"
 
 namespace meshwright::checkpoint {
 namespace {
 
-using nlohmann::json;
-
-enum class Presence { kNeeded, kOptional };
-
-template <typename Value, typename Read>
-absl::Status ReadList(const json& document, const char* field,
-                      Presence presence, const Read& read,
-                      std::vector<Value>& list) {
-  if (presence == Presence::kOptional &&
-      (!document.contains(field) || document[field].is_null())) {
-    return {};
-  }
-  ASSIGN_OR_RETURN(const json* values, problem::Member(document, "", field));
-  RETURN_IF_ERROR(problem::CheckArray(*values, field));
-  // Before a list of any length is read.
-  if (values->size() > kMostStages + 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        field, " has ", values->size(), " entries, but at most ", kMostStages,
-        " stages are planned; join neighbours into one stage"));
-  }
-  for (size_t i = 0; i < values->size(); ++i) {
-    ASSIGN_OR_RETURN(const Value value,
-                     read((*values)[i], absl::StrCat(field, "[", i, "]")));
-    list.push_back(value);
-  }
-  // An empty list stands for zeros only where it is absent.
-  if (presence == Presence::kOptional && list.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(field, " is empty; leave it out or give every stage"));
-  }
-  return {};
+// An empty list would stand for zeros, as an absent one does.
+template <typename Value>
+auto IntoStages(std::vector<Value>& list) {
+  return [&list](const base::JsonValue& value) {
+    base::ReadJsonValue(value, list);
+    if (value.HasFailed() || !list.empty()) return;
+    value.Fail("is empty; leave it out or give every stage");
+  };
 }
 
 }  // namespace
 
+void Describe(base::JsonFields& it, Chain& chain) {
+  it.Required("fwd_time", chain.forward);
+  it.Required("bwd_time", chain.backward);
+  it.Optional("fwd_comm_time", IntoStages(chain.forward_communication));
+  it.Optional("bwd_comm_time", IntoStages(chain.backward_communication));
+  it.Required("act_size", chain.act_bytes);
+  it.Required("saved_size", chain.saved_bytes);
+  it.Optional("fwd_tmp", IntoStages(chain.forward_transient_bytes));
+  it.Optional("bwd_tmp", IntoStages(chain.backward_transient_bytes));
+  it.Optional("fwd_comm_tmp", IntoStages(chain.forward_communication_bytes));
+  it.Optional("bwd_comm_tmp", IntoStages(chain.backward_communication_bytes));
+  it.Optional("loss_time", chain.loss);
+}
+
 absl::StatusOr<Chain> ChainFromJson(std::string_view text) {
-  ASSIGN_OR_RETURN(const json document, problem::ParseJson(text));
-  RETURN_IF_ERROR(problem::CheckNames(
-      document, "",
-      {"fwd_time", "bwd_time", "act_size", "saved_size", "fwd_tmp", "bwd_tmp",
-       "fwd_comm_time", "bwd_comm_time", "fwd_comm_tmp", "bwd_comm_tmp",
-       "loss_time"}));
   Chain chain;
-  const struct {
-    const char* field;
-    Presence presence;
-    std::vector<Picoseconds>& list;
-  } times[] = {
-      {"fwd_time", Presence::kNeeded, chain.forward},
-      {"bwd_time", Presence::kNeeded, chain.backward},
-      {"fwd_comm_time", Presence::kOptional, chain.forward_communication},
-      {"bwd_comm_time", Presence::kOptional, chain.backward_communication},
-  };
-  for (const auto& [field, presence, list] : times) {
-    RETURN_IF_ERROR(
-        ReadList(document, field, presence, problem::ReadSeconds, list));
-  }
-  const struct {
-    const char* field;
-    Presence presence;
-    std::vector<int64_t>& list;
-  } sizes[] = {
-      {"act_size", Presence::kNeeded, chain.act_bytes},
-      {"saved_size", Presence::kNeeded, chain.saved_bytes},
-      {"fwd_tmp", Presence::kOptional, chain.forward_transient_bytes},
-      {"bwd_tmp", Presence::kOptional, chain.backward_transient_bytes},
-      {"fwd_comm_tmp", Presence::kOptional, chain.forward_communication_bytes},
-      {"bwd_comm_tmp", Presence::kOptional, chain.backward_communication_bytes},
-  };
-  for (const auto& [field, presence, list] : sizes) {
-    RETURN_IF_ERROR(
-        ReadList(document, field, presence, problem::ReadInteger, list));
-  }
-  if (const auto loss = document.find("loss_time");
-      loss != document.end() && !loss->is_null()) {
-    ASSIGN_OR_RETURN(chain.loss, problem::ReadSeconds(*loss, "loss_time"));
-  }
+  RETURN_IF_ERROR(base::ReadJson(text, chain));
   RETURN_IF_ERROR(Validate(chain));
   return chain;
 }

@@ -116,7 +116,7 @@ TEST(ChainJsonTest, RefusesAMillionStages) {
   json document = json::parse(kChain);
   document["fwd_time"] = std::vector<int>(1'000'000, 1);
   EXPECT_THAT(std::string(ChainFromJson(document.dump()).status().message()),
-              HasSubstr("fwd_time has 1000000 entries"));
+              HasSubstr("fwd_time has 1000000 stages"));
 }
 
 TEST(ChainJsonTest, RefusesABudgetOfNothing) {

@@ -129,7 +129,7 @@ TEST_P(BadCaseTest, NamesTheFieldAndTheCase) {
 INSTANTIATE_TEST_SUITE_P(
     Fields, BadCaseTest,
     testing::Values(
-        BadField{"name", "7", "cases[1].name is not a string"},
+        BadField{"name", "7", "cases[1]: name is number, not a string"},
         BadField{"shape", "missing", "(odd): shape is missing"},
         BadField{"shape", "8", "shape is number, not a list"},
         BadField{"shape", "[8, 0]", "shape[1] is 0"},

@@ -1,218 +1,94 @@
 #include "planner/pipeline/pipeline_json.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/json/read_json.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "planner/pipeline/timeline.h"
 #include "planner/pipeline/validate.h"
-#include "planner/problem/json_fields.h"
-#include "planner/problem/parse_json.h"
+#include "planner/problem/duration_json.h"
 
 namespace meshwright::pipeline {
 namespace {
 
-using nlohmann::json;
 using nlohmann::ordered_json;
-using problem::Member;
 
-// The member, or null where it is absent or null.
-const json* Optional(const json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
-template <typename Element, typename Read>
-absl::StatusOr<std::vector<Element>> ReadList(const json& list,
-                                              const std::string& field,
-                                              const Read& read) {
-  RETURN_IF_ERROR(problem::CheckArray(list, field));
-  if (list.size() > kMostStages) {
-    return absl::InvalidArgumentError(absl::StrCat(field, " has ", list.size(),
-                                                   " entries; at most ",
-                                                   kMostStages, " are read"));
+// Transfers between `things`; a single one has none.
+template <typename Thing>
+void DescribeBetween(base::JsonFields& it, const char* name,
+                     const std::vector<Thing>& things,
+                     std::vector<Transfer>& transfers) {
+  if (things.size() <= 1) {
+    it.Optional(name, transfers);
+  } else {
+    it.Required(name, transfers);
   }
-  std::vector<Element> elements;
-  for (size_t i = 0; i < list.size(); ++i) {
-    ASSIGN_OR_RETURN(Element element,
-                     read(list[i], absl::StrCat(field, "[", i, "]")));
-    elements.push_back(std::move(element));
-  }
-  return elements;
 }
 
-absl::Status ReadTime(const json& object, const std::string& field,
-                      const char* name, Picoseconds& time) {
-  ASSIGN_OR_RETURN(const json* value, Member(object, field, name));
-  ASSIGN_OR_RETURN(
-      time, problem::ReadSeconds(*value, absl::StrCat(field, ".", name)));
-  return {};
+void DescribeMicroBatches(base::JsonFields& it, int& micro_batches) {
+  it.Required("micro_batches", [&](const base::JsonValue& value) {
+    int64_t count = 0;
+    base::ReadJsonValue(value, count);
+    if (value.HasFailed()) return;
+    value.FailUnlessOk(ValidateMicroBatches(count));
+    micro_batches = static_cast<int>(count);
+  });
 }
 
-absl::Status ReadBytes(const json& object, const std::string& field,
-                       const char* name, int64_t& bytes) {
-  ASSIGN_OR_RETURN(const json* value, Member(object, field, name));
-  ASSIGN_OR_RETURN(
-      bytes, problem::ReadInteger(*value, absl::StrCat(field, ".", name)));
-  return {};
-}
-
-absl::StatusOr<Stage> ReadStage(const json& object, const std::string& field) {
-  Stage stage;
-  RETURN_IF_ERROR(ReadTime(object, field, "forward_seconds", stage.forward));
-  RETURN_IF_ERROR(
-      ReadTime(object, field, "backward_input_seconds", stage.backward_input));
-  RETURN_IF_ERROR(ReadTime(object, field, "backward_weight_seconds",
-                           stage.backward_weight));
-  if (Optional(object, "backward_seconds") != nullptr) {
-    Picoseconds both{0};
-    RETURN_IF_ERROR(ReadTime(object, field, "backward_seconds", both));
-    stage.backward = both;
-  }
-  RETURN_IF_ERROR(
-      ReadBytes(object, field, "activation_bytes", stage.activation_bytes));
-  RETURN_IF_ERROR(
-      ReadBytes(object, field, "persistent_bytes", stage.persistent_bytes));
-  if (Optional(object, "delayed_bytes") != nullptr) {
+void ReadLimits(const base::JsonValue& value, size_t stages,
+                std::vector<int64_t>& limits) {
+  if (!value.IsList()) {
     int64_t bytes = 0;
-    RETURN_IF_ERROR(ReadBytes(object, field, "delayed_bytes", bytes));
-    stage.delayed_bytes = bytes;
+    base::ReadJsonValue(value, bytes);
+    limits.assign(stages, bytes);
+    return;
   }
-  return stage;
-}
-
-absl::StatusOr<Transfer> ReadTransfer(const json& object,
-                                      const std::string& field) {
-  Transfer transfer;
-  RETURN_IF_ERROR(ReadTime(object, field, "forward_seconds", transfer.forward));
-  RETURN_IF_ERROR(
-      ReadTime(object, field, "backward_seconds", transfer.backward));
-  return transfer;
-}
-
-// Between `things`, of which a single one has none.
-absl::StatusOr<std::vector<Transfer>> ReadTransfers(const json& document,
-                                                    const char* name,
-                                                    size_t things) {
-  if (things <= 1 && Optional(document, name) == nullptr) {
-    return std::vector<Transfer>();
+  base::ReadJsonValue(value, limits);
+  if (!value.HasFailed() && limits.empty()) {
+    value.Fail("is empty; leave it out, or give one number or one per stage");
   }
-  ASSIGN_OR_RETURN(const json* list, Member(document, "", name));
-  return ReadList<Transfer>(*list, name, ReadTransfer);
 }
 
-absl::StatusOr<MeshShape> ReadMesh(const json& object,
-                                   const std::string& field) {
-  MeshShape mesh;
-  RETURN_IF_ERROR(ReadBytes(object, field, "devices", mesh.devices));
-  if (const json* name = Optional(object, "name"); name != nullptr) {
-    if (!name->is_string()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(field, ".name is not a string"));
-    }
-    mesh.name = name->get<std::string>();
-  }
-  return mesh;
+void DescribeStages(base::JsonFields& it, PipelineProblem& problem,
+                    bool& one_limit) {
+  it.Required("stages", problem.stages);
+  DescribeBetween(it, "transfers", problem.stages, problem.transfers);
+  DescribeMicroBatches(it, problem.micro_batches);
+  it.Required("overlap", problem.overlap);
+  it.Optional("memory_limit_bytes", [&](const base::JsonValue& value) {
+    one_limit = !value.IsList();
+    ReadLimits(value, problem.stages.size(), problem.memory_limit_bytes);
+  });
+  if (!it.object().HasFailed()) it.object().FailUnlessOk(Validate(problem));
 }
 
-using OnMeshes = std::vector<std::optional<Stage>>;
-
-absl::StatusOr<OnMeshes> ReadSegment(const json& object,
-                                     const std::string& field) {
-  ASSIGN_OR_RETURN(const json* list, Member(object, field, "on"));
-  return ReadList<std::optional<Stage>>(
-      *list, field + ".on",
-      [](const json& cost,
-         const std::string& at) -> absl::StatusOr<std::optional<Stage>> {
-        if (cost.is_null()) return std::nullopt;
-        ASSIGN_OR_RETURN(const Stage stage, ReadStage(cost, at));
-        return stage;
-      });
+void DescribePartition(base::JsonFields& it, PartitionProblem& problem) {
+  it.Required("meshes", problem.meshes);
+  it.Required("segments", [&](const base::JsonValue& list) {
+    list.ForEach([&](const base::JsonValue& segment) {
+      auto& costs = problem.segments.emplace_back();
+      base::ReadJsonObject(
+          segment, [&](base::JsonFields& of) { of.Required("on", costs); });
+    });
+  });
+  DescribeBetween(it, "borders", problem.segments, problem.borders);
+  it.Required("devices", problem.devices);
+  DescribeMicroBatches(it, problem.micro_batches);
+  it.Required("overlap", problem.overlap);
+  it.Optional("memory_limit_bytes", problem.memory_limit_bytes);
+  if (!it.object().HasFailed()) it.object().FailUnlessOk(Validate(problem));
 }
 
-absl::StatusOr<int> ReadMicroBatches(const json& document) {
-  ASSIGN_OR_RETURN(const json* value, Member(document, "", "micro_batches"));
-  ASSIGN_OR_RETURN(const int64_t count,
-                   problem::ReadInteger(*value, "micro_batches"));
-  RETURN_IF_ERROR(ValidateMicroBatches(count));
-  return static_cast<int>(count);
-}
-
-absl::StatusOr<bool> ReadOverlap(const json& document) {
-  ASSIGN_OR_RETURN(const json* value, Member(document, "", "overlap"));
-  return problem::ReadBool(*value, "overlap");
-}
-
-absl::StatusOr<std::optional<Schedule>> ReadSchedule(const json& document) {
-  const json* value = Optional(document, "schedule");
-  if (value == nullptr) return std::nullopt;
-  ASSIGN_OR_RETURN(
-      const Schedule schedule,
-      ScheduleNamed(
-          value->is_string()
-              ? value->get<std::string>()
-              : value->dump(-1, ' ', true, json::error_handler_t::replace)));
-  return schedule;
-}
-
-absl::StatusOr<PipelineProblem> ReadStages(const json& document,
-                                           bool& one_limit) {
-  PipelineProblem made;
-  ASSIGN_OR_RETURN(const json* stages, Member(document, "", "stages"));
-  ASSIGN_OR_RETURN(made.stages, ReadList<Stage>(*stages, "stages", ReadStage));
-  ASSIGN_OR_RETURN(made.transfers,
-                   ReadTransfers(document, "transfers", made.stages.size()));
-  ASSIGN_OR_RETURN(made.micro_batches, ReadMicroBatches(document));
-  ASSIGN_OR_RETURN(made.overlap, ReadOverlap(document));
-  const json* limit = Optional(document, "memory_limit_bytes");
-  one_limit = limit == nullptr || !limit->is_array();
-  if (limit != nullptr && one_limit) {
-    ASSIGN_OR_RETURN(const int64_t bytes,
-                     problem::ReadInteger(*limit, "memory_limit_bytes"));
-    made.memory_limit_bytes.assign(made.stages.size(), bytes);
-  } else if (limit != nullptr) {
-    ASSIGN_OR_RETURN(
-        made.memory_limit_bytes,
-        ReadList<int64_t>(*limit, "memory_limit_bytes", problem::ReadInteger));
-    if (made.memory_limit_bytes.empty()) {
-      return absl::InvalidArgumentError(
-          "memory_limit_bytes is empty; leave it out, or give one number or "
-          "one per stage");
-    }
-  }
-  RETURN_IF_ERROR(Validate(made));
-  return made;
-}
-
-absl::StatusOr<PartitionProblem> ReadPartition(const json& document) {
-  if (document.contains("stages")) {
-    return absl::InvalidArgumentError(
-        "the document has stages and segments; give stages to be simulated, "
-        "or segments to be cut into stages");
-  }
-  PartitionProblem made;
-  ASSIGN_OR_RETURN(const json* meshes, Member(document, "", "meshes"));
-  ASSIGN_OR_RETURN(made.meshes,
-                   ReadList<MeshShape>(*meshes, "meshes", ReadMesh));
-  ASSIGN_OR_RETURN(const json* segments, Member(document, "", "segments"));
-  ASSIGN_OR_RETURN(made.segments,
-                   ReadList<OnMeshes>(*segments, "segments", ReadSegment));
-  ASSIGN_OR_RETURN(made.borders,
-                   ReadTransfers(document, "borders", made.segments.size()));
-  ASSIGN_OR_RETURN(const json* devices, Member(document, "", "devices"));
-  ASSIGN_OR_RETURN(made.devices, problem::ReadInteger(*devices, "devices"));
-  ASSIGN_OR_RETURN(made.micro_batches, ReadMicroBatches(document));
-  ASSIGN_OR_RETURN(made.overlap, ReadOverlap(document));
-  if (const json* limit = Optional(document, "memory_limit_bytes");
-      limit != nullptr) {
-    ASSIGN_OR_RETURN(made.memory_limit_bytes,
-                     problem::ReadInteger(*limit, "memory_limit_bytes"));
-  }
-  RETURN_IF_ERROR(Validate(made));
-  return made;
+void ReadSchedule(const base::JsonValue& value,
+                  std::optional<Schedule>& schedule) {
+  std::string name = value.Dump();
+  if (value.IsText()) base::ReadJsonValue(value, name);
+  const auto named = ScheduleNamed(name);
+  value.FailUnlessOk(named.status());
+  if (named.ok()) schedule = *named;
 }
 
 void KeepLargest(std::vector<int64_t>& bytes) {
@@ -256,15 +132,45 @@ ordered_json ToJson(const PartitionAnswer& partition,
 
 }  // namespace
 
-absl::StatusOr<PipelineFile> FileFromJson(std::string_view text) {
-  ASSIGN_OR_RETURN(const json document, problem::ParseJson(text));
-  PipelineFile file;
-  if (document.is_object() && document.contains("segments")) {
-    ASSIGN_OR_RETURN(file.problem, ReadPartition(document));
+void Describe(base::JsonFields& it, Stage& stage) {
+  it.Required("forward_seconds", stage.forward);
+  it.Required("backward_input_seconds", stage.backward_input);
+  it.Required("backward_weight_seconds", stage.backward_weight);
+  it.Optional("backward_seconds", stage.backward);
+  it.Required("activation_bytes", stage.activation_bytes);
+  it.Required("persistent_bytes", stage.persistent_bytes);
+  it.Optional("delayed_bytes", stage.delayed_bytes);
+}
+
+void Describe(base::JsonFields& it, Transfer& transfer) {
+  it.Required("forward_seconds", transfer.forward);
+  it.Required("backward_seconds", transfer.backward);
+}
+
+void Describe(base::JsonFields& it, MeshShape& mesh) {
+  it.Required("devices", mesh.devices);
+  it.Optional("name", mesh.name);
+}
+
+void Describe(base::JsonFields& it, PipelineFile& file) {
+  const bool has_stages = it.Has("stages");
+  if (!it.Has("segments")) {
+    DescribeStages(it, file.problem.emplace<PipelineProblem>(), file.one_limit);
+  } else if (has_stages) {
+    it.object().FailUnlessOk(absl::InvalidArgumentError(
+        "the document has stages and segments; give stages to be simulated, "
+        "or segments to be cut into stages"));
   } else {
-    ASSIGN_OR_RETURN(file.problem, ReadStages(document, file.one_limit));
+    DescribePartition(it, file.problem.emplace<PartitionProblem>());
   }
-  ASSIGN_OR_RETURN(file.schedule, ReadSchedule(document));
+  it.Optional("schedule", [&](const base::JsonValue& value) {
+    ReadSchedule(value, file.schedule);
+  });
+}
+
+absl::StatusOr<PipelineFile> FileFromJson(std::string_view text) {
+  PipelineFile file;
+  RETURN_IF_ERROR(base::ReadJson(text, file));
   return file;
 }
 

@@ -4,10 +4,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/json/parse_json.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "planner/problem/json_fields.h"
-#include "planner/problem/parse_json.h"
 
 namespace meshwright::reshard {
 namespace {
@@ -227,7 +227,7 @@ ordered_json UnitsToJson(const Request& request) {
 }  // namespace
 
 absl::StatusOr<Written> WrittenFromJson(std::string_view text) {
-  ASSIGN_OR_RETURN(const json document, problem::ParseJson(text));
+  ASSIGN_OR_RETURN(const json document, base::ParseJson(text));
   Written written;
   ASSIGN_OR_RETURN(const json* speed,
                    Member(document, "", "bandwidth_bytes_per_s"));

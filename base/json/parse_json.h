@@ -5,20 +5,20 @@
 // last, numbers beyond what a double holds, and nesting that nothing needs.
 // Errors: kInvalidArgument that names the place by its path
 // ("types[0].configs[2].seconds").
-#ifndef MESHWRIGHT_PLANNER_PROBLEM_PARSE_JSON_H_
-#define MESHWRIGHT_PLANNER_PROBLEM_PARSE_JSON_H_
+#ifndef MESHWRIGHT_BASE_JSON_PARSE_JSON_H_
+#define MESHWRIGHT_BASE_JSON_PARSE_JSON_H_
 
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
-namespace meshwright::problem {
+namespace meshwright::base {
 
-inline constexpr int kDeepestNesting = 64;
+inline constexpr int kMaxNesting = 64;
 
 absl::StatusOr<nlohmann::json> ParseJson(std::string_view text);
 
-}  // namespace meshwright::problem
+}  // namespace meshwright::base
 
-#endif  // MESHWRIGHT_PLANNER_PROBLEM_PARSE_JSON_H_
+#endif  // MESHWRIGHT_BASE_JSON_PARSE_JSON_H_

@@ -1,4 +1,4 @@
-#include "planner/problem/parse_json.h"
+#include "base/json/parse_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
-namespace meshwright::problem {
+#include "nlohmann/json.hpp"
+
+namespace meshwright::base {
 namespace {
 
 std::string Nested(int levels) {
@@ -51,7 +53,7 @@ TEST(ParseJsonTest, NamesThePlaceOfAFault) {
 }
 
 TEST(ParseJsonTest, RefusesWhatIsNestedDeeperThanAnythingNeeds) {
-  EXPECT_TRUE(ParseJson(Nested(kDeepestNesting)).ok());
+  EXPECT_TRUE(ParseJson(Nested(kMaxNesting)).ok());
   const auto deep = ParseJson(R"({"a": [0, )" + Nested(1'000'000) + "]}");
   EXPECT_EQ(deep.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(deep.status().message()),
@@ -60,4 +62,4 @@ TEST(ParseJsonTest, RefusesWhatIsNestedDeeperThanAnythingNeeds) {
 }
 
 }  // namespace
-}  // namespace meshwright::problem
+}  // namespace meshwright::base

@@ -1,4 +1,4 @@
-#include "planner/problem/parse_json.h"
+#include "base/json/parse_json.h"
 
 #include <algorithm>
 #include <string>
@@ -8,17 +8,18 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
 
-namespace meshwright::problem {
+namespace meshwright::base {
 namespace {
 
 using nlohmann::json;
 
-constexpr size_t kLongestName = 40;
+constexpr size_t kMaxName = 40;
 constexpr int kOutOfRange = 406;  // of nlohmann's errors
 
-std::string Printable(std::string_view text, size_t most) {
-  std::string printable(text.substr(0, most));
+std::string Printable(std::string_view text, size_t max) {
+  std::string printable(text.substr(0, max));
   for (char& c : printable) {
     if (c < ' ' || c > '~' || c == '\'') c = ' ';
   }
@@ -70,7 +71,7 @@ class Builder final : public nlohmann::json_sax<json> {
     const std::string place = Place();
     const std::string excerpt = Excerpt(text_, position);
     if (error.id == kOutOfRange) {
-      fault_ = absl::StrCat(place, " is ", Printable(token, kLongestName),
+      fault_ = absl::StrCat(place, " is ", Printable(token, kMaxName),
                             ", a number out of range; give a finite one");
     } else {
       fault_ = absl::StrCat(
@@ -107,10 +108,10 @@ class Builder final : public nlohmann::json_sax<json> {
   }
 
   bool Open(json value) {
-    if (levels_.size() >= kDeepestNesting) {
+    if (levels_.size() >= kMaxNesting) {
       const std::string place = Place();
-      fault_ = absl::StrCat(Printable(place, kLongestName),
-                            " holds lists in lists, over ", kDeepestNesting,
+      fault_ = absl::StrCat(Printable(place, kMaxName),
+                            " holds lists in lists, over ", kMaxNesting,
                             " deep; nothing that is read is so deep");
       return false;
     }
@@ -134,7 +135,7 @@ class Builder final : public nlohmann::json_sax<json> {
         absl::StrAppend(&place, "[", level.value->size() - held, "]");
       } else if (!level.name.empty()) {
         absl::StrAppend(&place, place.empty() ? "" : ".",
-                        Printable(level.name, kLongestName));
+                        Printable(level.name, kMaxName));
       }
     }
     return place;
@@ -156,4 +157,4 @@ absl::StatusOr<json> ParseJson(std::string_view text) {
   return std::move(builder).document();
 }
 
-}  // namespace meshwright::problem
+}  // namespace meshwright::base
