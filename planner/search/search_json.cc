@@ -3,7 +3,6 @@
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "planner/problem/allowed.h"
-#include "planner/problem/interval_json.h"
 #include "planner/problem/problem_json.h"
 #include "planner/problem/uncertainty.h"
 
@@ -28,8 +27,9 @@ std::string AnswerToJson(const problem::PlanProblem& problem,
     if (problem::IsUncertain(problem)) {
       const auto spread = problem::SpreadOf(problem, answer.plan->choice);
       if (spread.ok()) {
-        document["interval_seconds"] =
-            problem::WriteInterval(answer.plan->time, *spread);
+        document["interval_seconds"] = {
+            problem::ToSeconds(answer.plan->time - spread->below),
+            problem::ToSeconds(answer.plan->time + spread->above)};
       }
     }
     document["lower_bound_seconds"] = problem::ToSeconds(answer.lower_bound);
