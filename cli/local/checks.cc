@@ -15,7 +15,7 @@
 #include "cli/local/store.h"
 #include "cli/text/format.h"
 #include "coordinator/service/planning_client.h"
-#include "worker/runner/runner_process.h"
+#include "worker/sandbox/runner_process.h"
 
 namespace meshwright::cli {
 namespace {
@@ -47,7 +47,7 @@ const char* ToString(Check::State state) {
 }
 
 Check CheckRunner() {
-  const auto path = worker::runner::FindRunner();
+  const auto path = worker::sandbox::FindRunner();
   if (path.ok() && access(path->c_str(), X_OK) == 0) {
     return {"runner", State::kOk, *path, ""};
   }

@@ -28,7 +28,7 @@ class LocalCluster {
     service::PlanFunction plan;
     std::string listen_address;  // empty: a unix socket of its own
     v1::DeviceSpec devices;
-    worker::BatchFunction run_batch;  // empty: worker/runner's
+    worker::BatchFunction run_batch;  // empty: worker/sandbox's
   };
 
   static absl::StatusOr<std::unique_ptr<LocalCluster>> Start(Options options);

@@ -3,7 +3,7 @@
 #include "base/status_macros.h"
 #include "cli/flags/plan_file.h"
 #include "coordinator/explain/recall.h"
-#include "profiledb/store/open.h"
+#include "profiledb/open.h"
 
 namespace meshwright::cli {
 

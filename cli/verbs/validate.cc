@@ -25,7 +25,7 @@
 #include "coordinator/validation/staged_drift.h"
 #include "coordinator/validation/staged_report.h"
 #include "coordinator/validation/staged_validation.h"
-#include "worker/runner/runner_process.h"
+#include "worker/sandbox/runner_process.h"
 
 namespace meshwright::cli {
 namespace {
@@ -62,9 +62,9 @@ absl::StatusOr<validation::Results> Run(const Context& context,
 absl::StatusOr<validation::StagedResults> RunSequence(
     const v1::RunnerRequest& request, const std::stop_token& stop) {
   validation::StagedResults results;
-  worker::runner::RunOptions options;
+  worker::sandbox::RunOptions options;
   options.stop = stop;
-  const absl::Status status = worker::runner::RunBatch(
+  const absl::Status status = worker::sandbox::RunBatch(
       request,
       [&](const v1::RunnerEvent& event) {
         if (event.has_result()) {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "profiledb/sqlite/sqlite_profile_store.h"
 #include "profiledb/store/fake_profile_store.h"
-#include "profiledb/store/sqlite_profile_store.h"
 #include "tests/conformance/profile_store_conformance.h"
 
 namespace meshwright::conformance {
@@ -20,7 +20,7 @@ std::unique_ptr<store::ProfileStore> MakeSqlite() {
       absl::StrCat(testing::TempDir(), "/conformance_", getpid());
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
-  auto store = store::SqliteProfileStore::Open(folder + "/profiles.db");
+  auto store = sqlite::SqliteProfileStore::Open(folder + "/profiles.db");
   EXPECT_TRUE(store.ok()) << store.status();
   return store.ok() ? *std::move(store) : nullptr;
 }

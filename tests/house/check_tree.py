@@ -77,7 +77,25 @@ LAYERS = {
         "base", "planner/reshard/decompose", "planner/reshard/problem"),
     "planner/reshard": ("base", "planner/problem"),
     "profiledb": ("base", "proto/v1"),
-    "worker": ("base", "proto"),
+    "profiledb/schema": ("base",),
+    "profiledb/store": ("base", "proto/v1"),
+    "profiledb/sqlite": (
+        "base", "proto/v1", "profiledb/schema", "profiledb/store"),
+    "worker/pjrt": ("base", "proto"),
+    "worker/devices": ("base",),
+    "worker/timing": ("base", "proto/v1"),
+    "worker/sandbox": ("base", "proto/v1", "worker/timing"),
+    "worker/runner": (
+        "base", "proto", "worker/devices", "worker/pjrt", "worker/sandbox",
+        "worker/timing"),
+    "worker/service": ("base", "proto/v1", "worker/sandbox"),
+    "worker/comm/protocol": ("base",),
+    "worker/comm/transport": ("base", "worker/comm/protocol"),
+    "worker/comm/executor": (
+        "base", "worker/comm/protocol", "worker/comm/transport"),
+    "worker/comm/testing": (
+        "base", "worker/comm/executor", "worker/comm/protocol",
+        "worker/comm/transport"),
     "cli": ("cli/verbs",),
     "cli/text": (
         "base", "proto/v1", "coordinator/explain", "coordinator/stages",
@@ -87,7 +105,7 @@ LAYERS = {
         "planner/problem"),
     "cli/local": (
         "base", "proto/v1", "cli/flags", "cli/text", "coordinator/explain",
-        "coordinator/service", "coordinator/stages", "profiledb/store",
+        "coordinator/service", "coordinator/stages", "profiledb",
         "worker"),
     "cli/verbs": (
         "base", "proto/v1", "cli/flags", "cli/local", "cli/text",
@@ -97,18 +115,20 @@ LAYERS = {
 
 # Pattern of a foreign header -> the folders whose .cc files may include it.
 FOREIGN = {
-    r"sqlite3\.h|zstd\.h": ("profiledb/store",),
-    r"libpq": ("profiledb/store",),
+    r"sqlite3\.h|zstd\.h": ("profiledb/sqlite",),
+    r"libpq": ("profiledb/postgres",),
     r"grpc|.*\.grpc\.pb\.h": (
         "coordinator/service", "worker/service", "tests/integration"),
     r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
-    r"cupti|cuda|nvml": ("worker/cupti", "worker/comm"),
-    r"nccl": ("worker/comm",),
-    r"boost/|xxhash\.h": ("worker/comm",),
+    r"cupti|cuda|nvml": ("worker/collect", "worker/comm/transport"),
+    r"nccl": ("worker/comm/transport",),
+    r"boost/": ("worker/comm/transport", "worker/comm/testing"),
+    r"xxhash\.h": ("worker/comm/protocol",),
     r"(Highs|highs|interfaces/highs)": ("planner/ilp",),
     r"openssl/": ("base",),
     r"spdlog/": ("base",),
-    r"CLI/": ("cli", "tests/bench", "worker/comm", "worker/service"),
+    r"CLI/": ("cli", "tests/bench", "worker/comm/executor",
+             "worker/service"),
 }
 
 # A test may look at a neighbour below it that its library does not use.
@@ -117,7 +137,7 @@ TEST_LAYERS = {
     "coordinator/space": ("coordinator/space", "proto"),
     "planner/reshard": ("planner/reshard",),
     "profiledb": ("proto",),
-    "worker": ("proto",),
+    "worker": ("proto", "worker/pjrt/testing", "worker/comm/testing"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)

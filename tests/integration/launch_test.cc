@@ -19,7 +19,7 @@
 #include "coordinator/stages/crossings.h"
 #include "planner/pipeline/orders.h"
 #include "tests/integration/plan_outputs.h"
-#include "worker/runner/runner_process.h"
+#include "worker/sandbox/runner_process.h"
 
 namespace meshwright::integration {
 namespace {
@@ -120,7 +120,7 @@ v1::Plan MakePlan(const Pipeline& pipeline, const Analysis& analysis,
 absl::StatusOr<std::vector<double>> Compared(const v1::RunnerRequest& request) {
   std::vector<double> differences;
   std::string failures;
-  const absl::Status status = worker::runner::RunBatch(
+  const absl::Status status = worker::sandbox::RunBatch(
       request,
       [&](const v1::RunnerEvent& event) {
         if (event.has_result() && event.result().outcome() != v1::MEASURED) {

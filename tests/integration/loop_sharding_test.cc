@@ -7,7 +7,7 @@
 #include "coordinator/segmenter/test_steps.h"
 #include "coordinator/space/profile_space.h"
 #include "tests/integration/plan_outputs.h"
-#include "worker/runner/runner_process.h"
+#include "worker/sandbox/runner_process.h"
 
 namespace meshwright {
 namespace {
@@ -241,7 +241,7 @@ TEST_F(LoopShardingTest, ProgramsOfSegmentsRun) {
   }
   ASSERT_GE(request.programs_size(), 3);
   int measured = 0;
-  const absl::Status status = worker::runner::RunBatch(
+  const absl::Status status = worker::sandbox::RunBatch(
       request,
       [&](const v1::RunnerEvent& event) {
         if (!event.has_result()) return;

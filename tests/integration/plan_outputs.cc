@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 #include "coordinator/export/whole_model.h"
-#include "worker/runner/runner_process.h"
+#include "worker/sandbox/runner_process.h"
 
 namespace meshwright {
 namespace {
@@ -99,7 +99,7 @@ absl::StatusOr<StepOutputs> RunPlans(const std::string& module,
     *job.add_programs() = std::move(program);
   }
   RETURN_IF_ERROR(SetReference(module, job));
-  RETURN_IF_ERROR(worker::runner::RunBatch(
+  RETURN_IF_ERROR(worker::sandbox::RunBatch(
       job,
       [&](const v1::RunnerEvent& event) {
         if (!event.has_result()) return;

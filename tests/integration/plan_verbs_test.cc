@@ -13,7 +13,7 @@
 #include "cli/text/plan_text.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_pipeline.h"
-#include "profiledb/store/open.h"
+#include "profiledb/open.h"
 
 namespace meshwright {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "absl/synchronization/notification.h"
 #include "coordinator/service/coordinator.h"
-#include "worker/runner/runner_process.h"
 #include "worker/runner/small_modules.h"
+#include "worker/sandbox/runner_process.h"
 #include "worker/service/worker.h"
 
 namespace meshwright::integration {
@@ -51,11 +51,11 @@ class RunnerTest : public testing::Test {
                                  const v1::RunnerRequest& request,
                                  const worker::OnRunnerEvent& on_event,
                                  std::stop_token stop) {
-      worker::runner::RunOptions options;
+      worker::sandbox::RunOptions options;
       options.stop = std::move(stop);
       int child = 0;
       options.on_child = [&](int pid) { last_child_ = child = pid; };
-      return worker::runner::RunBatch(
+      return worker::sandbox::RunBatch(
           request,
           [&](const v1::RunnerEvent& event) {
             on_event(event);
@@ -157,7 +157,7 @@ TEST_F(RunnerTest, AnUnknownPluginIsOneSentence) {
   const auto ready = worker::DescribeDevices(
       device, [](const v1::RunnerRequest& request,
                  const worker::OnRunnerEvent& on_event, std::stop_token) {
-        return worker::runner::RunBatch(request, on_event, {});
+        return worker::sandbox::RunBatch(request, on_event, {});
       });
   EXPECT_EQ(ready.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(ready.status().message()),

@@ -14,7 +14,7 @@
 #include "coordinator/segmenter/test_steps.h"
 #include "tests/integration/plan_outputs.h"
 #include "tests/integration/plan_work.h"
-#include "worker/runner/runner_process.h"
+#include "worker/sandbox/runner_process.h"
 
 namespace meshwright {
 namespace {
@@ -267,12 +267,12 @@ class RecomputeTest : public testing::Test {
     EXPECT_TRUE(SetReference(segmenter::ReadSample("gpt2_4l"), request).ok());
     std::vector<v1::ProfileResult> results;
     const absl::Status status =
-        worker::runner::RunBatch(request,
-                                 [&](const v1::RunnerEvent& event) {
-                                   if (event.has_result())
-                                     results.push_back(event.result());
-                                 },
-                                 {});
+        worker::sandbox::RunBatch(request,
+                                  [&](const v1::RunnerEvent& event) {
+                                    if (event.has_result())
+                                      results.push_back(event.result());
+                                  },
+                                  {});
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_EQ(results.size(), choices.size());
     results.resize(choices.size());

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "worker/pjrt/collectives.h"
-#include "worker/pjrt/test_modules.h"
+#include "worker/pjrt/testing/modules.h"
 
 namespace meshwright::worker::pjrt {
 namespace {

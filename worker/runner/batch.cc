@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "worker/runner/machine.h"
+#include "worker/devices/machine.h"
 #include "worker/runner/sequence.h"
 #include "worker/runner/tensor_values.h"
 #include "worker/timing/round_robin.h"
@@ -88,7 +88,7 @@ absl::Status Batch::RunReference() {
 
 absl::Status Batch::RunSequences() {
   Subjects subjects = Compile(0, request_.programs_size());
-  const StayAwake awake(options_.cores);
+  const devices::ScopedSpin awake(options_.cores);
   RETURN_IF_ERROR(FitCompanions(subjects));
   std::map<std::string, int> numbers;  // of all programs, by key
   for (int i = 0; i < request_.programs_size(); ++i) {
@@ -252,7 +252,7 @@ int Batch::BufferSetsOf(const Subjects& subjects) const {
 }
 
 void Batch::MeasureGroup(Subjects subjects) {
-  const StayAwake awake(options_.cores);
+  const devices::ScopedSpin awake(options_.cores);
   const int buffer_sets = BufferSetsOf(subjects);
   std::vector<Entry> entries;
   for (std::unique_ptr<Subject>& subject : subjects) {
@@ -367,7 +367,7 @@ void Batch::TimeCollectives(Entry& entry) {
       absl::ToInt64Nanoseconds(communication.total), measurement.minimum_ns());
   measurement.set_communication_ns(communication_ns);
   measurement.set_compute_ns(measurement.minimum_ns() - communication_ns);
-  std::string state = DescribeState();
+  std::string state = devices::DescribeState();
   if (options_.cores != nullptr) {
     absl::StrAppend(&state, ", ", options_.cores->count(), " cores kept awake");
   }

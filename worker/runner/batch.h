@@ -26,11 +26,11 @@
 
 #include "absl/status/status.h"
 #include "proto/v1/job.pb.h"
+#include "worker/devices/idle_spinner.h"
 #include "worker/pjrt/client.h"
-#include "worker/runner/awake_cores.h"
+#include "worker/runner/benchmarked_program.h"
 #include "worker/runner/collective_timer.h"
-#include "worker/runner/event_stream.h"
-#include "worker/runner/subject.h"
+#include "worker/sandbox/event_stream.h"
 #include "worker/timing/protocol.h"
 
 namespace meshwright::worker::runner {
@@ -40,7 +40,7 @@ struct BatchOptions {
   // Memory that the groups may fill with inputs and temporaries.
   int64_t memory_bytes = int64_t{4} << 30;
   // Kept awake while programs are timed, if any. Outlives the batch.
-  AwakeCores* cores = nullptr;
+  devices::IdleSpinner* cores = nullptr;
   std::string allocator;  // its name, for the rows
 };
 
@@ -49,7 +49,7 @@ class Batch {
   // All outlive the batch.
   Batch(const v1::RunnerRequest& request, const timing::Protocol& protocol,
         const pjrt::Client& client, const BatchOptions& options,
-        EventWriter& events)
+        sandbox::EventWriter& events)
       : request_(request),
         protocol_(protocol),
         client_(client),
@@ -92,7 +92,7 @@ class Batch {
   const timing::Protocol& protocol_;
   const pjrt::Client& client_;
   const BatchOptions options_;
-  EventWriter& events_;
+  sandbox::EventWriter& events_;
   CollectiveTimer collective_timer_;
   std::vector<pjrt::HostArray> reference_;
 };

@@ -17,10 +17,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/status_macros.h"
+#include "worker/devices/idle_spinner.h"
+#include "worker/devices/machine.h"
 #include "worker/runner/allocator.h"
-#include "worker/runner/awake_cores.h"
 #include "worker/runner/batch.h"
-#include "worker/runner/machine.h"
 
 namespace meshwright::worker::runner {
 namespace {
@@ -68,7 +68,8 @@ absl::StatusOr<Arguments> ParseArguments(int count, char** values) {
 }
 
 BatchOptions ChooseOptions(const Arguments& arguments,
-                           const pjrt::Client& client, AwakeCores* awake) {
+                           const pjrt::Client& client,
+                           devices::IdleSpinner* awake) {
   BatchOptions options;
   options.cores = awake;
   options.allocator = AllocatorName();
@@ -76,7 +77,7 @@ BatchOptions ChooseOptions(const Arguments& arguments,
   options.compile_threads = arguments.compile_threads > 0
                                 ? arguments.compile_threads
                                 : std::clamp(cores / 2, 1, 4);
-  const auto available = AvailableMemoryBytes();
+  const auto available = devices::AvailableMemoryBytes();
   if (client.platform_name() == "cpu" && available.has_value()) {
     options.memory_bytes = *available / 2;
   } else if (client.platform_name() != "cpu") {
@@ -97,7 +98,7 @@ std::string PluginVersion(const pjrt::Plugin& plugin,
                       error ? 0 : static_cast<int64_t>(size), " bytes");
 }
 
-absl::Status Measure(const Arguments& arguments, EventWriter& events) {
+absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   ASSIGN_OR_RETURN(const std::string content,
                    base::ReadFile(arguments.job_file));
   // A parent's job file is for this child alone; it must not outlive a parent
@@ -117,9 +118,9 @@ absl::Status Measure(const Arguments& arguments, EventWriter& events) {
                                               ? device.plugin_path()
                                               : arguments.plugin));
   const bool on_cpu = device.platform() == "cpu";
-  if (on_cpu) AvoidThreadPoolDeadlock();
-  const std::unique_ptr<AwakeCores> awake =
-      on_cpu ? AwakeCores::Start() : nullptr;
+  if (on_cpu) devices::AvoidThreadPoolDeadlock();
+  const std::unique_ptr<devices::IdleSpinner> awake =
+      on_cpu ? devices::IdleSpinner::Start() : nullptr;
   ASSIGN_OR_RETURN(auto plugin, pjrt::Plugin::Load(path));
   pjrt::ClientOptions client_options;
   client_options.platform = device.platform();
@@ -140,21 +141,21 @@ absl::Status Measure(const Arguments& arguments, EventWriter& events) {
 }
 
 int Main(int count, char** values) {
-  // Of awake_cores.h: --keep-awake CORES --parent PID.
+  // Of idle_spinner.h: --idle-spinner CORES --parent PID.
   int parent = 0;
-  if (count == 5 && std::string(values[1]) == kKeepAwakeFlag &&
+  if (count == 5 && std::string(values[1]) == devices::kIdleSpinnerFlag &&
       absl::SimpleAtoi(values[4], &parent)) {
-    return TurnOnCores(values[2], parent);
+    return devices::SpinOnCores(values[2], parent);
   }
   const auto arguments = ParseArguments(count, values);
   if (!arguments.ok()) {
     std::cerr << arguments.status().message() << "\n";
     return 2;
   }
-  if (arguments->parent > 0 && !DieWith(arguments->parent)) return 1;
+  if (arguments->parent > 0 && !devices::DieWith(arguments->parent)) return 1;
   signal(SIGPIPE, SIG_IGN);
   KeepFreedMemory();
-  auto events = EventWriter::Open(arguments->result_file);
+  auto events = sandbox::EventWriter::Open(arguments->result_file);
   if (!events.ok()) {
     std::cerr << "meshwright-runner: " << events.status().message() << "\n";
     return 2;

@@ -17,7 +17,7 @@ class Runs {
  public:
   Runs(const v1::Sequence& sequence, const pjrt::Client& client,
        int buffer_sets, const std::vector<Subject*>& programs,
-       EventWriter& events)
+       sandbox::EventWriter& events)
       : sequence_(sequence),
         client_(client),
         buffer_sets_(buffer_sets),
@@ -125,7 +125,7 @@ class Runs {
   const pjrt::Client& client_;
   const int buffer_sets_;
   const std::vector<Subject*>& programs_;
-  EventWriter& events_;
+  sandbox::EventWriter& events_;
   std::map<int, const v1::InputSpec*> made_;
   std::map<int, int> last_read_;  // call, by slot
   std::map<int, int> last_call_;  // by program
@@ -139,7 +139,7 @@ absl::StatusOr<SequenceRun> RunSequence(const v1::Sequence& sequence,
                                         const pjrt::Client& client,
                                         int buffer_sets,
                                         const std::vector<Subject*>& programs,
-                                        EventWriter& events) {
+                                        sandbox::EventWriter& events) {
   return Runs(sequence, client, buffer_sets, programs, events).Run();
 }
 

@@ -23,8 +23,8 @@
 #include "absl/status/statusor.h"
 #include "proto/v1/job.pb.h"
 #include "worker/pjrt/client.h"
-#include "worker/runner/event_stream.h"
-#include "worker/runner/subject.h"
+#include "worker/runner/benchmarked_program.h"
+#include "worker/sandbox/event_stream.h"
 
 namespace meshwright::worker::runner {
 
@@ -37,7 +37,7 @@ absl::StatusOr<SequenceRun> RunSequence(const v1::Sequence& sequence,
                                         const pjrt::Client& client,
                                         int buffer_sets,
                                         const std::vector<Subject*>& programs,
-                                        EventWriter& events);
+                                        sandbox::EventWriter& events);
 
 }  // namespace meshwright::worker::runner
 

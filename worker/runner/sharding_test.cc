@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "worker/pjrt/test_modules.h"
+#include "worker/pjrt/testing/modules.h"
 
 namespace meshwright::worker::runner {
 namespace {

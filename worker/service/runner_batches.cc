@@ -2,16 +2,16 @@
 
 #include <utility>
 
-#include "worker/runner/runner_process.h"
+#include "worker/sandbox/runner_process.h"
 
 namespace meshwright::worker {
 
 BatchFunction RunnerBatches() {
   return [](const v1::RunnerRequest& request, const OnRunnerEvent& on_event,
             std::stop_token stop) {
-    runner::RunOptions options;
+    sandbox::RunOptions options;
     options.stop = std::move(stop);
-    return runner::RunBatch(request, on_event, options);
+    return sandbox::RunBatch(request, on_event, options);
   };
 }
 

@@ -2,11 +2,11 @@
 #ifndef MESHWRIGHT_WORKER_SERVICE_RUNNER_BATCHES_H_
 #define MESHWRIGHT_WORKER_SERVICE_RUNNER_BATCHES_H_
 
-#include "worker/service/worker.h"
+#include "worker/service/dependencies.h"
 
 namespace meshwright::worker {
 
-// With the runner that worker/runner's FindRunner finds.
+// With the runner that worker/sandbox's FindRunner finds.
 BatchFunction RunnerBatches();
 
 }  // namespace meshwright::worker

@@ -24,14 +24,14 @@ bool IsFinal(const absl::Status& status) {
 }  // namespace
 
 struct Session::State {
-  State(std::shared_ptr<grpc::Channel> channel,
-        const Worker::Dependencies& given, const v1::WorkerHello& said)
+  State(std::shared_ptr<grpc::Channel> channel, const WorkerDependencies& given,
+        const v1::WorkerHello& said)
       : dependencies(given),
         hello(said),
         stub(v1::Workers::NewStub(channel)),
         stream(stub->Attach(&context)) {}
 
-  const Worker::Dependencies& dependencies;
+  const WorkerDependencies& dependencies;
   const v1::WorkerHello hello;
   grpc::ClientContext context;
   const std::unique_ptr<v1::Workers::Stub> stub;
@@ -159,7 +159,7 @@ void Session::State::End() {
 }
 
 Session::Session(std::shared_ptr<grpc::Channel> channel,
-                 const Worker::Dependencies& dependencies,
+                 const WorkerDependencies& dependencies,
                  const v1::WorkerHello& hello)
     : state_(std::make_unique<State>(std::move(channel), dependencies, hello)) {
 }

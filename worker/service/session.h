@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "proto/v1/services.pb.h"
-#include "worker/service/worker.h"
+#include "worker/service/dependencies.h"
 
 namespace grpc {
 class Channel;
@@ -21,8 +21,7 @@ namespace meshwright::worker {
 class Session {
  public:
   Session(std::shared_ptr<grpc::Channel> channel,
-          const Worker::Dependencies& dependencies,
-          const v1::WorkerHello& hello);
+          const WorkerDependencies& dependencies, const v1::WorkerHello& hello);
   ~Session();
 
   // Returns when the stream is over: OK when the coordinator closed it because

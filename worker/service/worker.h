@@ -18,24 +18,15 @@
 #ifndef MESHWRIGHT_WORKER_SERVICE_WORKER_H_
 #define MESHWRIGHT_WORKER_SERVICE_WORKER_H_
 
-#include <functional>
 #include <memory>
-#include <stop_token>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "proto/v1/job.pb.h"
+#include "worker/service/dependencies.h"
 
 namespace meshwright::worker {
-
-using OnRunnerEvent = std::function<void(const v1::RunnerEvent&)>;
-// Runs the programs of one request, one result each, unless it fails as a
-// whole. Returns soon after a stop.
-using BatchFunction = std::function<absl::Status(
-    const v1::RunnerRequest& request, const OnRunnerEvent& on_event,
-    std::stop_token stop)>;
 
 // What the devices say of themselves, by a run with no programs.
 absl::StatusOr<v1::RunnerEvent::Ready> DescribeDevices(
@@ -43,19 +34,7 @@ absl::StatusOr<v1::RunnerEvent::Ready> DescribeDevices(
 
 class Worker {
  public:
-  struct Dependencies {
-    std::string coordinator_address;
-    std::string name;  // unique among the coordinator's workers
-    std::string host;
-    // device_count: the most devices a program may use here.
-    v1::DeviceSpec devices;
-    BatchFunction run_batch;
-    absl::Duration heartbeat = absl::Seconds(5);
-    // A connection is tried again after the first, then twice as long, up to
-    // the second.
-    absl::Duration first_backoff = absl::Milliseconds(100);
-    absl::Duration longest_backoff = absl::Seconds(5);
-  };
+  using Dependencies = WorkerDependencies;
 
   explicit Worker(Dependencies dependencies);
   ~Worker();  // stops

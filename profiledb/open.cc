@@ -1,0 +1,51 @@
+#include "profiledb/open.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "profiledb/sqlite/sqlite_profile_store.h"
+
+namespace meshwright::store {
+
+absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
+    const std::string& path) {
+  if (path.empty()) {
+    return absl::InvalidArgumentError("the path of the store is empty");
+  }
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is a folder, not a store"));
+  }
+  const auto folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) {
+    std::filesystem::create_directories(folder, error);
+    if (error) {
+      return absl::ErrnoToStatus(
+          error.value(),
+          absl::StrCat("cannot make the folder ", folder.string()));
+    }
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<ProfileStore> store,
+                   sqlite::SqliteProfileStore::Open(path));
+  return store;
+}
+
+absl::StatusOr<std::string> DefaultStorePath() {
+  const char* const data = std::getenv("XDG_DATA_HOME");
+  if (data != nullptr && data[0] == '/') {
+    return absl::StrCat(data, "/meshwright/profiles.db");
+  }
+  const char* const home = std::getenv("HOME");
+  if (home != nullptr && home[0] != '\0') {
+    return absl::StrCat(home, "/.local/share/meshwright/profiles.db");
+  }
+  return absl::NotFoundError(
+      "neither XDG_DATA_HOME nor HOME says where the store is");
+}
+
+}  // namespace meshwright::store

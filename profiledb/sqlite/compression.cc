@@ -1,0 +1,43 @@
+#include "profiledb/sqlite/compression.h"
+
+#include <zstd.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::sqlite {
+namespace {
+
+constexpr int kLevel = 6;
+
+}  // namespace
+
+absl::StatusOr<std::string> Compress(std::string_view bytes) {
+  std::string compressed(ZSTD_compressBound(bytes.size()), '\0');
+  const size_t size = ZSTD_compress(compressed.data(), compressed.size(),
+                                    bytes.data(), bytes.size(), kLevel);
+  if (ZSTD_isError(size)) {
+    return absl::InternalError(
+        absl::StrCat("cannot compress: ", ZSTD_getErrorName(size)));
+  }
+  compressed.resize(size);
+  return compressed;
+}
+
+absl::StatusOr<std::string> Decompress(std::string_view compressed,
+                                       size_t size) {
+  // The frame's own size is checked first, so that a damaged figure in the
+  // table cannot ask for memory without end.
+  if (ZSTD_getFrameContentSize(compressed.data(), compressed.size()) != size) {
+    return absl::DataLossError("a compressed program has a wrong size");
+  }
+  std::string bytes(size, '\0');
+  const size_t unpacked = ZSTD_decompress(bytes.data(), bytes.size(),
+                                          compressed.data(), compressed.size());
+  if (ZSTD_isError(unpacked) || unpacked != size) {
+    return absl::DataLossError("a compressed program is damaged");
+  }
+  return bytes;
+}
+
+}  // namespace meshwright::sqlite

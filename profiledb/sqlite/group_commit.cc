@@ -1,0 +1,35 @@
+#include "profiledb/sqlite/group_commit.h"
+
+#include <vector>
+
+#include "base/status_macros.h"
+
+namespace meshwright::sqlite {
+
+absl::Status GroupCommit::Write(const Work& work) {
+  Waiter self{.work = &work};
+  std::vector<Waiter*> group;
+  {
+    const auto may_go = [this, &self]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return self.is_done || queue_.front() == &self;
+    };
+    const absl::MutexLock lock(&mutex_);
+    queue_.push_back(&self);
+    mutex_.Await(absl::Condition(&may_go));
+    if (self.is_done) return self.status;
+    group.assign(queue_.begin(), queue_.end());
+  }
+  const absl::Status status = transact_([&group]() -> absl::Status {
+    for (const Waiter* waiter : group) RETURN_IF_ERROR((*waiter->work)());
+    return {};
+  });
+  const absl::MutexLock lock(&mutex_);
+  for (Waiter* waiter : group) {
+    waiter->status = status;
+    waiter->is_done = true;
+    queue_.pop_front();
+  }
+  return status;
+}
+
+}  // namespace meshwright::sqlite

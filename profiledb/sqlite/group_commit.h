@@ -1,0 +1,53 @@
+// GroupCommit: many writers, one transaction, one wait for the disk.
+//
+// Concept: a writer queues its work; the writer at the head becomes the leader,
+// runs everything queued in one transaction and gives each its status, while
+// later ones queue up behind for the next.
+//
+//   A ─┐                       ┌─ A: OK
+//   B ─┼─▶ A leads: begin, A B C, commit ─┼─ B: OK      D leads the next
+//   C ─┘                       └─ C: OK
+//
+// Threads: Write from any; `transact` runs on one of them, never two at once.
+// Errors: a failure of one work fails the transaction and so all in it; the
+// store is then as before.
+// Source: leveldb's DBImpl::Write.
+#ifndef MESHWRIGHT_PROFILEDB_SQLITE_GROUP_COMMIT_H_
+#define MESHWRIGHT_PROFILEDB_SQLITE_GROUP_COMMIT_H_
+
+#include <deque>
+#include <functional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+
+namespace meshwright::sqlite {
+
+class GroupCommit {
+ public:
+  using Work = std::function<absl::Status()>;
+  // Runs the work given to it within one transaction.
+  using Transact = std::function<absl::Status(const Work&)>;
+
+  explicit GroupCommit(Transact transact) : transact_(std::move(transact)) {}
+
+  // Returns when `work` is durable, or has failed.
+  absl::Status Write(const Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Waiter {
+    const Work* work;
+    absl::Status status;
+    bool is_done = false;
+  };
+
+  const Transact transact_;
+  absl::Mutex mutex_;
+  std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace meshwright::sqlite
+
+#endif  // MESHWRIGHT_PROFILEDB_SQLITE_GROUP_COMMIT_H_

@@ -1,0 +1,309 @@
+// Members whose chunks go over wires of GPUs, with wires made up in memory; and
+// the real NCCL, as far as it goes without a GPU.
+#include "worker/comm/transport/device_transport.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "worker/comm/protocol/transfer_steps.h"
+#include "worker/comm/testing/fault_injection_proxy.h"
+#include "worker/comm/testing/group.h"
+#include "worker/comm/transport/nccl_channels.h"
+
+namespace meshwright::worker::comm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// What joins the two ends of wires: a transfer happens when both have begun it.
+// An end whose other end was aborted hears nothing, as between real GPUs.
+class Fabric {
+ public:
+  struct Wire {
+    int ends = 0;
+    std::span<const std::byte> sending;
+    std::span<std::byte> receiving;
+    bool send_over = true, receive_over = true;
+  };
+
+  // After so many transfers, a wire says that it broke or changes a byte.
+  int break_after = -1;
+  int corrupt_after = -1;
+  bool deaf = false;  // no two ends ever meet
+
+  std::string NewId() {
+    const absl::MutexLock lock(&mutex_);
+    std::string id(DeviceWires::kIdBytes, '\0');
+    const std::string name = absl::StrCat("wire ", ++ids_);
+    name.copy(id.data(), name.size());
+    return id;
+  }
+  void Join(const std::string& id) {
+    const absl::MutexLock lock(&mutex_);
+    ++wires_[id].ends;
+  }
+  template <typename Change>
+  void With(const std::string& id, const Change& change) {
+    const absl::MutexLock lock(&mutex_);
+    Wire& wire = wires_[id];
+    change(wire);
+    if (wire.send_over || wire.receive_over) return;
+    EXPECT_EQ(wire.sending.size(), wire.receiving.size());
+    std::copy(wire.sending.begin(), wire.sending.end(), wire.receiving.begin());
+    if (transfers_++ == corrupt_after) wire.receiving[0] ^= std::byte{1};
+    bytes_ += static_cast<int64_t>(wire.sending.size());
+    wire.send_over = wire.receive_over = true;
+  }
+  absl::StatusOr<bool> Idle(const std::string& id, bool sends) {
+    const absl::MutexLock lock(&mutex_);
+    if (break_after >= 0 && transfers_ > break_after) {
+      return absl::UnavailableError("NCCL failed: a cable was pulled");
+    }
+    const Wire& wire = wires_[id];
+    return !deaf && wire.ends == 2 &&
+           (sends ? wire.send_over : wire.receive_over);
+  }
+  int64_t bytes() const {
+    const absl::MutexLock lock(&mutex_);
+    return bytes_;
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  std::map<std::string, Wire> wires_;
+  int ids_ = 0;
+  int transfers_ = 0;
+  int64_t bytes_ = 0;
+};
+
+class FakeWire : public DeviceWire {
+ public:
+  FakeWire(Fabric& fabric, std::string id, bool sends)
+      : fabric_(fabric), id_(std::move(id)), sends_(sends) {
+    fabric_.Join(id_);
+  }
+  absl::Status Send(std::span<const std::byte> bytes) override {
+    EXPECT_TRUE(sends_ && fabric_.Idle(id_, true).value_or(true));
+    fabric_.With(id_, [&](Fabric::Wire& wire) {
+      wire.sending = bytes;
+      wire.send_over = false;
+    });
+    return {};
+  }
+  absl::Status Receive(std::span<std::byte> bytes) override {
+    EXPECT_TRUE(!sends_ && fabric_.Idle(id_, false).value_or(true));
+    fabric_.With(id_, [&](Fabric::Wire& wire) {
+      wire.receiving = bytes;
+      wire.receive_over = false;
+    });
+    return {};
+  }
+  absl::StatusOr<bool> Idle() override { return fabric_.Idle(id_, sends_); }
+  // What it had begun must not happen later.
+  void Abort() override {
+    fabric_.With(id_, [&](Fabric::Wire& wire) {
+      (sends_ ? wire.send_over : wire.receive_over) = true;
+    });
+  }
+
+ private:
+  Fabric& fabric_;
+  const std::string id_;
+  const bool sends_;
+};
+
+class FakeWires : public DeviceWires {
+ public:
+  explicit FakeWires(Fabric& fabric) : fabric_(fabric) {}
+  absl::StatusOr<std::string> NewId() override { return fabric_.NewId(); }
+  absl::StatusOr<std::unique_ptr<DeviceWire>> Open(const std::string& id,
+                                                   bool sends) override {
+    return std::make_unique<FakeWire>(fabric_, id, sends);
+  }
+
+ private:
+  Fabric& fabric_;
+};
+
+class DeviceTransportTest : public testing::Test {
+ protected:
+  void Wire(Group& group) {
+    group.WrapWith([this, &group](int member,
+                                  std::unique_ptr<Transport> transport) {
+      auto* const tcp = static_cast<TcpTransport*>(transport.get());
+      return std::unique_ptr<Transport>(std::make_unique<DeviceTransport>(
+          group.plan(), member, std::move(transport),
+          [tcp](Transport::Clock::duration time, std::function<void()> call) {
+            tcp->After(time, std::move(call));
+          },
+          wires_));
+    });
+  }
+  static int64_t LegBytes(const Plan& plan) {
+    int64_t bytes = 0;
+    for (const Task& task : plan.tasks) {
+      for (const Leg& leg : LegsOf(plan, task)) bytes += leg.size_bytes;
+    }
+    return bytes;
+  }
+  void ExpectDone(Group& group) {
+    Wire(group);
+    for (const Outcome& outcome : group.Run()) {
+      EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+    }
+    for (size_t i = 0; i < group.plan().tasks.size(); ++i) {
+      const int task = static_cast<int>(i);
+      for (const int receiver : group.plan().tasks[i].receivers) {
+        EXPECT_EQ(group.destination(receiver, task), group.source(task));
+      }
+    }
+  }
+  void ExpectAllFail(Group& group, absl::StatusCode code,
+                     const std::string& text) {
+    Wire(group);
+    for (const Outcome& outcome : group.Run()) {
+      EXPECT_EQ(outcome.status.code(), code) << outcome.status;
+      EXPECT_THAT(std::string(outcome.status.message()), HasSubstr(text));
+    }
+    EXPECT_TRUE(group.Untouched());
+  }
+
+  Fabric fabric_;
+  FakeWires wires_{fabric_};
+};
+
+TEST_F(DeviceTransportTest, EveryStrategyGivesEveryReceiverTheSlice) {
+  for (const Strategy strategy : kStrategies) {
+    SCOPED_TRACE(StrategyName(strategy));
+    Group group(6);
+    group.AddAllSizes(strategy);
+    const int64_t before = fabric_.bytes();
+    ExpectDone(group);
+    // All of it over the wires, nothing over TCP.
+    EXPECT_EQ(fabric_.bytes() - before, LegBytes(group.plan()));
+  }
+}
+
+TEST_F(DeviceTransportTest, RandomPlansOfAllStrategiesEnd) {
+  std::mt19937 random(20);
+  for (int round = 0; round < 12; ++round) {
+    Group group(2 + static_cast<int>(random() % 4));
+    group.AddRandom(8, random);
+    ExpectDone(group);
+  }
+}
+
+TEST_F(DeviceTransportTest, AWireThatBreaksIsAnErrorOnEveryMember) {
+  Group group(4);
+  group.Add("slice", 400'000, 0, {1, 2, 3}, Strategy::kBroadcast, 64);
+  fabric_.break_after = 20;
+  ExpectAllFail(group, absl::StatusCode::kUnavailable, "a cable was pulled");
+}
+
+TEST_F(DeviceTransportTest, APeerThatIsGoneCutsTheWires) {
+  Group group(4);
+  group.plan().deadline_seconds = 4;
+  group.Add("slice", 4'000'000, 0, {1, 2, 3}, Strategy::kBroadcast, 2'000);
+  // The greeting, START, and some of the announcements of chunks.
+  const WireProxy proxy(group.port(0), Trouble::kClose, 20'000);
+  group.Redirect(0, proxy.port());
+  ExpectAllFail(group, absl::StatusCode::kUnavailable, "was lost: ");
+}
+
+TEST_F(DeviceTransportTest, AByteChangedOnTheWireIsFound) {
+  Group group(3);
+  group.Add("slice", 200'000, 0, {1, 2}, Strategy::kBroadcast, 8);
+  fabric_.corrupt_after = 5;
+  ExpectAllFail(group, absl::StatusCode::kDataLoss,
+                "differs from the slice of host h0");
+}
+
+TEST_F(DeviceTransportTest, GpusThatDoNotConnectAreNamed) {
+  Group group(3);
+  group.plan().deadline_seconds = 1;
+  group.Add("slice", 100, 0, {1, 2}, Strategy::kBroadcast);
+  fabric_.deaf = true;
+  ExpectAllFail(group, absl::StatusCode::kDeadlineExceeded,
+                "did not connect in 0.5 s");
+}
+
+// ---- the real library ----
+
+TEST(NcclLibraryTest, AMissingLibraryIsOneSentence) {
+  const auto nccl = NcclLibrary::Load("/nonexistent/libnccl.so.2");
+  EXPECT_EQ(nccl.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(nccl.status().message()),
+              AllOf(HasSubstr("cannot open /nonexistent/libnccl.so.2"),
+                    HasSubstr("install NCCL"), HasSubstr("transport tcp")));
+}
+
+TEST(NcclLibraryTest, AnotherLibraryIsRefused) {
+  const auto nccl = NcclLibrary::Load("libm.so.6");
+  EXPECT_EQ(nccl.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(nccl.status().message()),
+              HasSubstr("libm.so.6 has no ncclGetVersion"));
+}
+
+TEST(NcclLibraryTest, TheInstalledOneTellsItsVersionAndNamesWires) {
+  const auto nccl = NcclLibrary::Load();
+  if (!nccl.ok()) GTEST_SKIP() << "no NCCL here: " << nccl.status().message();
+  EXPECT_GE((*nccl)->version, NcclLibrary::kLeastVersion);
+  EXPECT_THAT((*nccl)->VersionText(),
+              testing::MatchesRegex("2\\.[0-9]+\\.[0-9]+"));
+  NcclId one, other;
+  ASSERT_EQ((*nccl)->get_unique_id(&one), 0);
+  ASSERT_EQ((*nccl)->get_unique_id(&other), 0);
+  EXPECT_NE(std::memcmp(&one, &other, sizeof(one)), 0);
+  EXPECT_THAT(std::string((*nccl)->ToStatus(5, "a test").message()),
+              HasSubstr("NCCL failed at a test: "));
+}
+
+TEST(NcclWiresTest, WithoutADriverOneSentenceSaysSo) {
+  if (CudaDriver::Load().ok()) GTEST_SKIP() << "there is a CUDA driver here";
+  if (!NcclLibrary::Load().ok()) GTEST_SKIP() << "no NCCL here";
+  const auto wires = NcclWires::Create(0);
+  EXPECT_EQ(wires.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(wires.status().message()),
+              AllOf(HasSubstr("cannot open libcuda.so.1"),
+                    HasSubstr("install the NVIDIA driver")));
+}
+
+TEST(NcclWiresTest, MovesAChunkBetweenTwoGpus) {
+  const auto first = NcclWires::Create(0), second = NcclWires::Create(1);
+  if (!first.ok() || !second.ok()) {
+    GTEST_SKIP() << "needs two GPUs: "
+                 << (first.ok() ? second : first).status().message();
+  }
+  const auto id = (*first)->NewId();
+  ASSERT_TRUE(id.ok()) << id.status();
+  const auto from = (*first)->Open(*id, true);
+  const auto to = (*second)->Open(*id, false);
+  ASSERT_TRUE(from.ok() && to.ok()) << from.status() << to.status();
+  const auto await = [](DeviceWire& a, DeviceWire& b) {
+    while (true) {
+      const auto one = a.Idle(), other = b.Idle();
+      if (!one.ok() || !other.ok())
+        return one.ok() ? other.status() : one.status();
+      if (*one && *other) return absl::OkStatus();
+    }
+  };
+  ASSERT_TRUE(await(**from, **to).ok());
+  const Bytes sent(3'000'001, std::byte{7});
+  Bytes came(sent.size());
+  ASSERT_TRUE((*from)->Send(sent).ok());
+  ASSERT_TRUE((*to)->Receive(came).ok());
+  ASSERT_TRUE(await(**from, **to).ok());
+  EXPECT_EQ(came, sent);
+}
+
+}  // namespace
+}  // namespace meshwright::worker::comm

@@ -1,0 +1,83 @@
+#include "worker/comm/protocol/chunks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+namespace meshwright::worker::comm {
+namespace {
+
+int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+double Alpha(const Link& link) {
+  return std::max(link.alpha_seconds, static_cast<double>(kFrameBytes) *
+                                          link.beta_seconds_per_byte);
+}
+
+int LargestNode(const Plan& plan, const Task& task) {
+  std::map<std::string_view, int> members;
+  int largest = 1;
+  for (const int receiver : task.receivers) {
+    largest = std::max(largest, ++members[plan.hosts[receiver].node]);
+  }
+  return largest;
+}
+
+}  // namespace
+
+double PipelineSeconds(int64_t bytes, int64_t chunks, int hops,
+                       const Link& link) {
+  const double each = Alpha(link) + static_cast<double>(bytes) *
+                                        link.beta_seconds_per_byte /
+                                        static_cast<double>(chunks);
+  return static_cast<double>(chunks + hops - 1) * each;
+}
+
+int64_t ChooseChunks(int64_t bytes, int hops, const Link& link) {
+  const int64_t least = CeilDivide(bytes, kMostChunkBytes);
+  const int64_t most = std::max(least, bytes / kLeastChunkBytes);
+  const double streamed = static_cast<double>(hops - 1) *
+                          static_cast<double>(bytes) *
+                          link.beta_seconds_per_byte;
+  if (streamed <= 0) return least;
+  const double ideal = std::sqrt(streamed / Alpha(link));
+  if (!(ideal < static_cast<double>(most))) return most;
+  // The model is convex in K, so that one of the neighbours is the least.
+  const int64_t below = std::clamp(static_cast<int64_t>(ideal), least, most);
+  const int64_t above = std::min(below + 1, most);
+  return PipelineSeconds(bytes, above, hops, link) <
+                 PipelineSeconds(bytes, below, hops, link)
+             ? above
+             : below;
+}
+
+int HopsOf(const Plan& plan, const Task& task) {
+  const int receivers = static_cast<int>(task.receivers.size());
+  switch (task.strategy) {
+    case Strategy::kSendReceive:
+      return 1;
+    case Strategy::kLocalAllGather:
+      return LargestNode(plan, task);
+    case Strategy::kGlobalAllGather:
+    case Strategy::kBroadcast:
+      return receivers;
+  }
+  return 1;
+}
+
+int64_t ChunkBytes(const Plan& plan, const Task& task) {
+  const int64_t chunks =
+      task.chunks != 0
+          ? task.chunks
+          : ChooseChunks(task.size_bytes, HopsOf(plan, task), plan.link);
+  const double prompt =
+      plan.deadline_seconds / 8 / plan.link.beta_seconds_per_byte;
+  const int64_t most =
+      prompt < static_cast<double>(kMostChunkBytes)
+          ? std::max(static_cast<int64_t>(prompt), kLeastChunkBytes)
+          : kMostChunkBytes;
+  return std::min(CeilDivide(task.size_bytes, chunks), most);
+}
+
+}  // namespace meshwright::worker::comm

@@ -1,0 +1,94 @@
+// TCP sockets, timers and the loop that runs them; Asio is behind this header.
+//
+// Concept: an operation is begun with a function that is called once, in Run,
+// when it is over. What the function holds lives until then, and so must the
+// socket and the bytes.
+// Threads: all in that of Run. Run ends once no operation is left.
+// Errors: kCancelled for an operation whose socket was closed here,
+// kUnavailable in the network's words for what the other end or the way did.
+#ifndef MESHWRIGHT_WORKER_COMM_TRANSPORT_TCP_SOCKET_H_
+#define MESHWRIGHT_WORKER_COMM_TRANSPORT_TCP_SOCKET_H_
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace meshwright::worker::comm {
+
+using Done = std::function<void(const absl::Status&)>;
+
+class TcpSocket;
+
+// A port that is ours before anybody is told its number, and its loop.
+class TcpListener {
+ public:
+  // HOST:PORT; port 0 takes a free one.
+  static absl::StatusOr<TcpListener> Listen(const std::string& address);
+  ~TcpListener();
+  TcpListener(TcpListener&&) noexcept;
+  TcpListener& operator=(TcpListener&&) noexcept;
+
+  int port() const;
+  void Run();
+  void Post(std::function<void()> call);
+  // kAborted for a caller that hung up before it was heard.
+  void Accept(TcpSocket& socket, Done done);
+  void Close();
+
+ private:
+  friend class TcpSocket;
+  friend class TcpTimer;
+  struct Port;
+  explicit TcpListener(std::unique_ptr<Port> port);
+  std::unique_ptr<Port> port_;
+};
+
+class TcpSocket {
+ public:
+  explicit TcpSocket(TcpListener& loop);
+  ~TcpSocket();
+
+  // To HOST:PORT.
+  void Connect(const std::string& address, Done done);
+  void Configure(int send_buffer_bytes);
+  // All of the bytes; `heard` is called when some of them came.
+  void Read(std::span<std::byte> bytes, Done done,
+            std::function<void()> heard = nullptr);
+  // At least one.
+  void ReadSome(std::span<std::byte> bytes, Done done);
+  void Write(std::span<const std::byte> header,
+             std::span<const std::byte> payload, Done done);
+  void EndSending();
+  void Close();
+
+ private:
+  friend class TcpListener;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class TcpTimer {
+ public:
+  explicit TcpTimer(TcpListener& loop);
+  ~TcpTimer();
+
+  // In place of what was set before. One that is due already may still be
+  // called after Cancel.
+  void After(std::chrono::steady_clock::duration time,
+             std::function<void()> call);
+  void Cancel();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace meshwright::worker::comm
+
+#endif  // MESHWRIGHT_WORKER_COMM_TRANSPORT_TCP_SOCKET_H_

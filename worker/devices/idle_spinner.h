@@ -1,0 +1,74 @@
+// IdleSpinner: processors that do not fall asleep between the runs that are
+// timed.
+//
+// Concept: a processor without work halts, and a run of a few milliseconds
+// whose threads start on halted processors pays for waking each of them,
+// again whenever they wait for one another; a training step, which keeps them
+// busy, does not. While awake, a thread of the idle scheduling class turns in
+// place on every processor that the runner may use: it yields at once to any
+// other thread. The threads are a process apart, since slow samples are found
+// by the CPU time of the runner's own (worker/timing/sample_set.h); asleep it
+// is stopped, and it dies with the runner.
+//
+// A container that may use less time than its processors have would be
+// throttled: there, and where the idle class is refused, is none.
+// Ownership: the destructor kills and reaps the process.
+// Threads: one, which must live as long.
+// Source: measured, docs/decisions/keeping-cores-awake.md.
+#ifndef MESHWRIGHT_WORKER_DEVICES_IDLE_SPINNER_H_
+#define MESHWRIGHT_WORKER_DEVICES_IDLE_SPINNER_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+namespace meshwright::worker::devices {
+
+// The flag with which the runner becomes that process.
+inline constexpr char kIdleSpinnerFlag[] = "--idle-spinner";
+
+class IdleSpinner {
+ public:
+  // Asleep at first; null where there is none. `program`: the runner.
+  static std::unique_ptr<IdleSpinner> Start(
+      const std::string& program = "/proc/self/exe");
+  ~IdleSpinner();
+  IdleSpinner(const IdleSpinner&) = delete;
+  IdleSpinner& operator=(const IdleSpinner&) = delete;
+
+  int count() const { return count_; }
+  pid_t pid() const { return pid_; }
+  void Spin();
+  void Pause();
+
+ private:
+  IdleSpinner(pid_t pid, int count) : pid_(pid), count_(count) {}
+
+  const pid_t pid_;
+  const int count_;
+};
+
+// Keeps cores awake as long as it lives; of null, nothing.
+class ScopedSpin {
+ public:
+  explicit ScopedSpin(IdleSpinner* cores) : cores_(cores) {
+    if (cores_ != nullptr) cores_->Spin();
+  }
+  ~ScopedSpin() {
+    if (cores_ != nullptr) cores_->Pause();
+  }
+  ScopedSpin(const ScopedSpin&) = delete;
+  ScopedSpin& operator=(const ScopedSpin&) = delete;
+
+ private:
+  IdleSpinner* const cores_;
+};
+
+// What that process does, for `parent`: stops itself, and turns when it is
+// continued. Returns only where a core of the list ("0,1") cannot be had.
+int SpinOnCores(const std::string& cores, pid_t parent);
+
+}  // namespace meshwright::worker::devices
+
+#endif  // MESHWRIGHT_WORKER_DEVICES_IDLE_SPINNER_H_

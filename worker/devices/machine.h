@@ -1,0 +1,31 @@
+// The machine under the runner: its memory, its state, and the environment the
+// plugin needs.
+#ifndef MESHWRIGHT_WORKER_DEVICES_MACHINE_H_
+#define MESHWRIGHT_WORKER_DEVICES_MACHINE_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace meshwright::worker::devices {
+
+// Turns XNNPACK off in the CPU plugin, unless XLA_FLAGS says otherwise; call it
+// before the plugin loads. A thunk of XNNPACK waits for threads of the pool
+// that an all-reduce of another device may hold: two devices deadlock.
+void AvoidThreadPoolDeadlock();
+
+// Has the kernel kill this process when its parent ends; false where `parent`
+// is gone already.
+bool DieWith(pid_t parent);
+
+// MemAvailable; none where the system does not say.
+std::optional<int64_t> AvailableMemoryBytes();
+
+// One line: load and processor clock.
+std::string DescribeState();
+
+}  // namespace meshwright::worker::devices
+
+#endif  // MESHWRIGHT_WORKER_DEVICES_MACHINE_H_

@@ -1,0 +1,256 @@
+#include "worker/runner/benchmarked_program.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/status_macros.h"
+#include "worker/pjrt/collectives.h"
+#include "worker/pjrt/element_type.h"
+#include "worker/runner/tensor_values.h"
+
+namespace meshwright::worker::runner {
+namespace {
+
+absl::StatusOr<std::vector<Tiling>> Tile(const std::vector<TensorSlot>& slots,
+                                         absl::string_view what,
+                                         int partitions) {
+  std::vector<Tiling> tilings;
+  for (const TensorSlot& slot : slots) {
+    auto tiling = Tiling::Create(slot.sharding, slot.dimensions, partitions);
+    if (!tiling.ok()) {
+      return absl::Status(tiling.status().code(),
+                          absl::StrCat(what, " ", tilings.size(), ": ",
+                                       tiling.status().message()));
+    }
+    tilings.push_back(*std::move(tiling));
+  }
+  return tilings;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Subject>> Subject::Load(
+    const pjrt::Client& client, const v1::Program& program) {
+  hlo::HloModuleProto module;
+  if (!module.ParseFromString(program.hlo_module())) {
+    return absl::InvalidArgumentError("the program is no HloModuleProto");
+  }
+  auto subject = std::unique_ptr<Subject>(new Subject(program));
+  ASSIGN_OR_RETURN(subject->signature_, ReadSignature(module));
+  const int partitions = program.num_partitions();
+  if (partitions < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the program asks for ", partitions, " partitions"));
+  }
+  Signature& signature = subject->signature_;
+  if (!program.compile_only() &&
+      program.inputs_size() != static_cast<int>(signature.parameters.size())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the program has ", signature.parameters.size(), " parameters, but ",
+        program.inputs_size(), " inputs are described"));
+  }
+  ASSIGN_OR_RETURN(subject->inputs_,
+                   Tile(signature.parameters, "parameter", partitions));
+  ASSIGN_OR_RETURN(subject->outputs_,
+                   Tile(signature.outputs, "output", partitions));
+  const absl::Time start = absl::Now();
+  ASSIGN_OR_RETURN(subject->executable_,
+                   client.Compile(program.hlo_module(), partitions));
+  subject->compile_time_ = absl::Now() - start;
+  RETURN_IF_ERROR(subject->ReadFacts());
+  return subject;
+}
+
+absl::Status Subject::ReadFacts() {
+  ASSIGN_OR_RETURN(memory_, executable_->Memory());
+  ASSIGN_OR_RETURN(const hlo::HloModuleProto optimized,
+                   executable_->OptimizedModule());
+  collectives_ = pjrt::FindCollectives(optimized, program_.num_partitions());
+  if (executable_->output_count() != static_cast<int>(outputs_.size())) {
+    return absl::InternalError(
+        absl::StrCat("the compiled program has ", executable_->output_count(),
+                     " outputs, the module ", outputs_.size()));
+  }
+  std::vector<bool> taken_over(inputs_.size(), false);
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    std::optional<int>& alias = signature_.aliases[i];
+    if (!alias.has_value()) continue;
+    // An output of another shard shape cannot stand in for the input.
+    if (outputs_[i].shard_dimensions() != inputs_[*alias].shard_dimensions() ||
+        taken_over[*alias]) {
+      alias.reset();
+    } else {
+      taken_over[*alias] = true;
+    }
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (!taken_over[i]) kept_.push_back(static_cast<int64_t>(i));
+  }
+  return absl::OkStatus();
+}
+
+int64_t Subject::InputBytes() const {
+  return memory_.argument_bytes() * program_.num_partitions();
+}
+
+int64_t Subject::FootprintBytes() const {
+  return memory_.peak_bytes() * program_.num_partitions();
+}
+
+void Subject::OpenSets(int buffer_sets) {
+  sets_.clear();
+  for (int set = 0; set < buffer_sets; ++set) {
+    sets_.emplace_back(program_.num_partitions());
+  }
+}
+
+absl::Status Subject::Upload(const pjrt::Client& client,
+                             const pjrt::HostArray& whole) {
+  const Tiling& tiling = inputs_[sets_.front().front().size()];
+  for (int device = 0; device < program_.num_partitions(); ++device) {
+    const pjrt::HostArray shard = Cut(whole, tiling, device);
+    for (auto& set : sets_) {
+      auto buffer = client.Upload(shard, device);
+      if (!buffer.ok()) return buffer.status();
+      set[device].push_back(*std::move(buffer));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Subject::Feed(const pjrt::Client& client, int buffer_sets) {
+  OpenSets(buffer_sets);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const TensorSlot& slot = signature_.parameters[i];
+    auto whole = MakeInput(program_.inputs(static_cast<int>(i)), slot.type,
+                           slot.dimensions);
+    if (!whole.ok()) return whole.status();
+    RETURN_IF_ERROR(Upload(client, *whole));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Subject::FeedWith(
+    const pjrt::Client& client,
+    const std::vector<const pjrt::HostArray*>& tensors, int buffer_sets) {
+  if (tensors.size() != inputs_.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(tensors.size(), " tensors are given for ", inputs_.size(),
+                     " parameters"));
+  }
+  OpenSets(buffer_sets);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const TensorSlot& slot = signature_.parameters[i];
+    if (tensors[i]->type != slot.type ||
+        tensors[i]->dimensions != slot.dimensions) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("parameter ", i,
+                       " has another type or shape than the "
+                       "tensor given for it"));
+    }
+    RETURN_IF_ERROR(Upload(client, *tensors[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<pjrt::Execution> Subject::Run(int buffer_set) {
+  auto& set = sets_[buffer_set];
+  std::vector<std::vector<const pjrt::Buffer*>> arguments(set.size());
+  for (size_t device = 0; device < set.size(); ++device) {
+    for (const pjrt::Buffer& buffer : set[device]) {
+      arguments[device].push_back(&buffer);
+    }
+  }
+  auto execution = executable_->Execute(arguments, kept_);
+  if (!execution.ok()) return execution.status();
+  for (size_t device = 0; device < set.size(); ++device) {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      if (!signature_.aliases[i].has_value()) continue;
+      std::swap(set[device][*signature_.aliases[i]],
+                execution->outputs[device][i]);
+    }
+  }
+  return execution;
+}
+
+absl::StatusOr<std::vector<pjrt::HostArray>> Subject::RunAndRead(
+    absl::Duration& took) {
+  auto execution = Run(0);
+  if (!execution.ok()) return execution.status();
+  took = execution->wall_time;
+  // Run has made the aliased outputs inputs; they are read there and put back.
+  const auto swap_aliased = [&] {
+    for (size_t device = 0; device < execution->outputs.size(); ++device) {
+      for (size_t i = 0; i < outputs_.size(); ++i) {
+        if (!signature_.aliases[i].has_value()) continue;
+        std::swap(sets_[0][device][*signature_.aliases[i]],
+                  execution->outputs[device][i]);
+      }
+    }
+  };
+  swap_aliased();
+  std::vector<pjrt::HostArray> arrays;
+  absl::Status status;
+  for (size_t i = 0; i < outputs_.size() && status.ok(); ++i) {
+    auto array = Assemble(static_cast<int>(i), execution->outputs);
+    if (!array.ok()) {
+      status = array.status();
+    } else if (HasNan(*array)) {
+      status = absl::DataLossError(absl::StrCat("NaN in output ", i));
+    } else {
+      arrays.push_back(*std::move(array));
+    }
+  }
+  swap_aliased();
+  if (!status.ok()) return status;
+  return arrays;
+}
+
+absl::StatusOr<pjrt::HostArray> Subject::Assemble(
+    int output, const std::vector<std::vector<pjrt::Buffer>>& outputs) const {
+  const Tiling& tiling = outputs_[output];
+  pjrt::HostArray whole;
+  whole.type = signature_.outputs[output].type;
+  whole.dimensions = tiling.dimensions();
+  whole.bytes.resize(whole.ElementCount() * pjrt::ElementBytes(whole.type));
+  for (const int device : tiling.FirstHolders()) {
+    auto shard = outputs[device][output].Download();
+    if (!shard.ok()) return shard.status();
+    if (shard->dimensions != tiling.shard_dimensions() ||
+        shard->type != whole.type) {
+      return absl::InternalError(absl::StrCat(
+          "output ", output, " came back in another shape than its sharding"));
+    }
+    Paste(*shard, tiling, device, whole);
+  }
+  return whole;
+}
+
+void Subject::Release() {
+  sets_.clear();
+  executable_.reset();
+}
+
+absl::StatusOr<Difference> Compare(
+    const std::vector<pjrt::HostArray>& outputs,
+    const std::vector<pjrt::HostArray>& reference) {
+  if (outputs.size() != reference.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the program has ", outputs.size(),
+                     " outputs, the reference ", reference.size()));
+  }
+  Difference difference;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    ASSIGN_OR_RETURN(const double relative,
+                     RelativeDifference(outputs[i], reference[i]));
+    difference.relative.push_back(relative);
+    if (relative > difference.largest) {
+      difference.largest = relative;
+      difference.worst_output = static_cast<int>(i);
+    }
+  }
+  return difference;
+}
+
+}  // namespace meshwright::worker::runner

@@ -1,0 +1,100 @@
+// Subject: one program under measurement, from its bytes to its result row.
+//
+// Concept: a subject is loaded (compiled), fed (inputs made, cut, uploaded),
+// checked (one run: no NaN; compared with a reference), then run many times.
+// Outputs that alias inputs are the inputs of the next run, as in a training
+// loop, so that donated memory is reused and no run pays for a copy that a
+// real step would not make.
+//
+//   Load ─▶ Feed ─▶ Check ─▶ Run, Run, ... ─▶ Release
+//
+// Ownership: holds device memory from Feed to Release; must not outlive the
+// client. Threads: Load from any; the rest one thread.
+// Errors: kResourceExhausted where memory ran out; kInvalidArgument and
+// kUnimplemented for programs or inputs that cannot be fed; kDataLoss for NaN.
+#ifndef MESHWRIGHT_WORKER_RUNNER_BENCHMARKED_PROGRAM_H_
+#define MESHWRIGHT_WORKER_RUNNER_BENCHMARKED_PROGRAM_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/v1/job.pb.h"
+#include "worker/pjrt/client.h"
+#include "worker/runner/sharding.h"
+#include "worker/runner/signature.h"
+
+namespace meshwright::worker::runner {
+
+// How the outputs of a run differ from the reference's, output by output.
+struct Difference {
+  std::vector<double> relative;
+  double largest = 0;
+  int worst_output = 0;
+};
+
+class Subject {
+ public:
+  static absl::StatusOr<std::unique_ptr<Subject>> Load(
+      const pjrt::Client& client, const v1::Program& program);
+
+  const v1::Program& program() const { return program_; }
+  const v1::DeviceMemory& memory() const { return memory_; }
+  const std::vector<v1::Collective>& collectives() const {
+    return collectives_;
+  }
+  absl::Duration compile_time() const { return compile_time_; }
+  // What one set of inputs and a run hold on all devices together.
+  int64_t FootprintBytes() const;
+  int64_t InputBytes() const;
+
+  absl::Status Feed(const pjrt::Client& client, int buffer_sets);
+  // The same with these tensors, one per parameter, in place of made ones.
+  absl::Status FeedWith(const pjrt::Client& client,
+                        const std::vector<const pjrt::HostArray*>& tensors,
+                        int buffer_sets);
+  const Signature& signature() const { return signature_; }
+  int buffer_sets() const { return static_cast<int>(sets_.size()); }
+
+  // Runs once on `buffer_set`; its time.
+  absl::StatusOr<pjrt::Execution> Run(int buffer_set);
+  // One run whose outputs are read back and searched for NaN; with a
+  // reference, also compared. `took`: of the run alone.
+  absl::StatusOr<std::vector<pjrt::HostArray>> RunAndRead(absl::Duration& took);
+
+  // Frees the inputs and the executable; the facts stay.
+  void Release();
+
+ private:
+  explicit Subject(const v1::Program& program) : program_(program) {}
+  absl::Status ReadFacts();
+  // Cuts the tensor and uploads it as the next argument of every set.
+  absl::Status Upload(const pjrt::Client& client, const pjrt::HostArray& whole);
+  void OpenSets(int buffer_sets);
+  absl::StatusOr<pjrt::HostArray> Assemble(
+      int output, const std::vector<std::vector<pjrt::Buffer>>& outputs) const;
+
+  const v1::Program& program_;
+  Signature signature_;
+  std::vector<Tiling> inputs_;
+  std::vector<Tiling> outputs_;
+  std::vector<int64_t> kept_;  // parameters no output takes over
+  std::unique_ptr<pjrt::Executable> executable_;
+  v1::DeviceMemory memory_;
+  std::vector<v1::Collective> collectives_;
+  absl::Duration compile_time_;
+  // [set][device][argument]
+  std::vector<std::vector<std::vector<pjrt::Buffer>>> sets_;
+};
+
+absl::StatusOr<Difference> Compare(
+    const std::vector<pjrt::HostArray>& outputs,
+    const std::vector<pjrt::HostArray>& reference);
+
+}  // namespace meshwright::worker::runner
+
+#endif  // MESHWRIGHT_WORKER_RUNNER_BENCHMARKED_PROGRAM_H_

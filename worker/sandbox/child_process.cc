@@ -1,0 +1,184 @@
+#include "worker/sandbox/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+
+namespace meshwright::worker::sandbox {
+namespace {
+
+constexpr size_t kMessagesKept = 4096;
+
+// A pipe whose writing end stays clear of the child's files 0 to 3.
+bool MakePipe(int& reader, int& writer) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  reader = ends[0];
+  writer = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
+  close(ends[1]);
+  fcntl(reader, F_SETFL, O_NONBLOCK);
+  return writer >= 0;
+}
+
+// Reads what is there; false at the end of the stream.
+bool Drain(int file, std::string& content) {
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t size = read(file, buffer, sizeof(buffer));
+    if (size > 0) {
+      content.append(buffer, size);
+    } else if (size == 0) {
+      return false;
+    } else if (errno != EINTR) {
+      return true;
+    }
+  }
+}
+
+// The last line that is no chatter of XLA's own log.
+std::string LastMessage(absl::string_view messages) {
+  std::string last;
+  for (const absl::string_view line : absl::StrSplit(messages, '\n')) {
+    const bool chatter = absl::StartsWith(line, "I0000 ") ||
+                         absl::StartsWith(line, "W0000 ") ||
+                         absl::StartsWith(line, "WARNING: All log messages");
+    if (!line.empty() && !chatter) last = std::string(line);
+  }
+  return last;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(
+    const std::vector<std::string>& arguments) {
+  std::unique_ptr<ChildProcess> child(new ChildProcess());
+  int results = -1;
+  int messages = -1;
+  if (!MakePipe(child->results_, results) ||
+      !MakePipe(child->messages_, messages)) {
+    const absl::Status status =
+        absl::ErrnoToStatus(errno, "cannot make a pipe to the runner");
+    if (results >= 0) close(results);
+    return status;
+  }
+  std::vector<char*> values;
+  for (const std::string& argument : arguments) {
+    values.push_back(const_cast<char*>(argument.c_str()));
+  }
+  values.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, messages, 1);
+  posix_spawn_file_actions_adddup2(&files, messages, 2);
+  posix_spawn_file_actions_adddup2(&files, results, 3);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  const int error = posix_spawn(&child->pid_, values[0], &files, &attributes,
+                                values.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  close(results);
+  close(messages);
+  if (error != 0) {
+    child->pid_ = 0;
+    return absl::ErrnoToStatus(
+        error, absl::StrCat("cannot start the runner ", arguments[0]));
+  }
+  return child;
+}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ > 0 && !reaped_) {
+    Kill();
+    Reap();
+  }
+  if (results_ >= 0) close(results_);
+  if (messages_ >= 0) close(messages_);
+}
+
+absl::StatusOr<ChildProcess::Heard> ChildProcess::Listen(absl::Time deadline,
+                                                         int wake) {
+  pollfd files[3] = {
+      {results_, POLLIN, 0}, {messages_, POLLIN, 0}, {wake, POLLIN, 0}};
+  while (true) {
+    int timeout_ms = -1;
+    if (deadline != absl::InfiniteFuture()) {
+      // Rounded up, so that a poll never ends just before the deadline.
+      timeout_ms = static_cast<int>(std::clamp<int64_t>(
+          absl::ToInt64Milliseconds(deadline - absl::Now()) + 1, 0, 1 << 30));
+    }
+    const int ready = poll(files, 3, timeout_ms);
+    if (ready < 0 && errno != EINTR) {
+      return absl::ErrnoToStatus(errno, "cannot wait for the runner");
+    }
+    Heard heard;
+    if (files[1].revents != 0) {
+      ReadMessages();
+      // Its end alone says nothing; stop looking, or poll would spin.
+      if ((files[1].revents & POLLHUP) != 0) files[1].fd = -1;
+    }
+    heard.woken = ready > 0 && files[2].revents != 0;
+    if (ready > 0 && files[0].revents != 0) {
+      heard.ended = !Drain(results_, heard.results);
+      return heard;
+    }
+    if (heard.woken) return heard;
+    if (absl::Now() >= deadline) {
+      heard.late = true;
+      return heard;
+    }
+  }
+}
+
+void ChildProcess::ReadMessages() {
+  Drain(messages_, last_messages_);
+  if (last_messages_.size() > kMessagesKept) {
+    last_messages_.erase(0, last_messages_.size() - kMessagesKept);
+  }
+}
+
+void ChildProcess::Kill() { kill(pid_, SIGKILL); }
+
+std::string ChildProcess::Reap() {
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  reaped_ = true;
+  ReadMessages();
+  std::string reason;
+  if (WIFSIGNALED(status)) {
+    const char* name = sigabbrev_np(WTERMSIG(status));
+    reason = absl::StrCat("killed by SIG", name == nullptr ? "?" : name);
+    if (WTERMSIG(status) == SIGKILL) {
+      reason += " (probably for want of memory)";
+    }
+  } else if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+    reason = absl::StrCat("ended with status ", WEXITSTATUS(status));
+  } else {
+    return reason;
+  }
+  const std::string message = LastMessage(last_messages_);
+  if (!message.empty()) absl::StrAppend(&reason, ": ", message);
+  return reason;
+}
+
+}  // namespace meshwright::worker::sandbox

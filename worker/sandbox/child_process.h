@@ -1,0 +1,64 @@
+// ChildProcess: a child that writes a result stream, watched by its parent.
+//
+// Concept: the child's file 3 is a pipe to us, its messages (stdout, stderr)
+// are another; its stdin is empty. It has a process group of its own, so that
+// a person's Ctrl-C reaches the parent alone.
+// Ownership: the destructor kills and reaps: nothing is left running.
+// Threads: one, the one that spawned; it must live as long as the child does
+// (the child asks to die with it).
+#ifndef MESHWRIGHT_WORKER_SANDBOX_CHILD_PROCESS_H_
+#define MESHWRIGHT_WORKER_SANDBOX_CHILD_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace meshwright::worker::sandbox {
+
+class ChildProcess {
+ public:
+  // The path under which the child opens its result pipe.
+  static constexpr char kResultPath[] = "/dev/fd/3";
+
+  // `arguments[0]` is the program. kNotFound, kPermissionDenied, ...
+  static absl::StatusOr<std::unique_ptr<ChildProcess>> Spawn(
+      const std::vector<std::string>& arguments);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  struct Heard {
+    std::string results;  // what came on the result pipe
+    bool ended = false;   // the child is gone, or about to be
+    bool woken = false;   // `wake` became readable
+    bool late = false;    // nothing came before the deadline
+  };
+  // Waits for any of these.
+  absl::StatusOr<Heard> Listen(absl::Time deadline, int wake);
+
+  void Kill();
+  // Reaps; "killed by SIGSEGV", "ended with status 1", with the last line of
+  // its messages where there is one. Empty after status 0.
+  std::string Reap();
+
+  pid_t pid() const { return pid_; }
+
+ private:
+  ChildProcess() = default;
+  void ReadMessages();
+
+  pid_t pid_ = 0;
+  bool reaped_ = false;
+  int results_ = -1;
+  int messages_ = -1;
+  std::string last_messages_;
+};
+
+}  // namespace meshwright::worker::sandbox
+
+#endif  // MESHWRIGHT_WORKER_SANDBOX_CHILD_PROCESS_H_

@@ -1,0 +1,58 @@
+// The result stream between meshwright-runner and its parent: RunnerEvents,
+// each behind its length as a varint. docs/formats/job-file.md tells the rest.
+#ifndef MESHWRIGHT_WORKER_SANDBOX_EVENT_STREAM_H_
+#define MESHWRIGHT_WORKER_SANDBOX_EVENT_STREAM_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/v1/job.pb.h"
+
+namespace meshwright::worker::sandbox {
+
+// Threads: any. Every event is in the file when Write returns.
+// Errors: the first failed write (disk full, reader gone) is kept; later
+// events are discarded.
+class EventWriter {
+ public:
+  static absl::StatusOr<std::unique_ptr<EventWriter>> Open(
+      const std::string& path);
+  ~EventWriter();
+  EventWriter(const EventWriter&) = delete;
+  EventWriter& operator=(const EventWriter&) = delete;
+
+  void Write(const v1::RunnerEvent& event);
+  void Started(const std::string& key, v1::RunnerEvent::Started::Phase phase);
+  void Result(const v1::ProfileResult& result);
+  absl::Status status() const;
+
+ private:
+  EventWriter(std::string path, int file)
+      : path_(std::move(path)), file_(file) {}
+
+  const std::string path_;
+  const int file_;
+  mutable std::mutex mutex_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Takes the stream in pieces of any size. A last event that was cut off by a
+// crash is never returned.
+class EventParser {
+ public:
+  // Errors: kDataLoss for bytes that are no events; nothing follows.
+  absl::StatusOr<std::vector<v1::RunnerEvent>> Feed(std::string_view bytes);
+
+ private:
+  std::string pending_;
+};
+
+}  // namespace meshwright::worker::sandbox
+
+#endif  // MESHWRIGHT_WORKER_SANDBOX_EVENT_STREAM_H_

@@ -1,0 +1,321 @@
+#include "worker/sandbox/runner_process.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "worker/sandbox/child_process.h"
+#include "worker/sandbox/event_stream.h"
+#include "worker/timing/protocol.h"
+
+namespace meshwright::worker::sandbox {
+namespace {
+
+using Started = v1::RunnerEvent::Started;
+
+// A file that becomes readable when stop is requested.
+class StopSignal {
+ public:
+  explicit StopSignal(const std::stop_token& stop)
+      : callback_(stop, [this] { eventfd_write(file_.number, 1); }) {}
+  int file() const { return file_.number; }
+
+ private:
+  struct EventFile {
+    const int number = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    ~EventFile() { close(number); }
+  };
+  EventFile file_;
+  // Declared last: destroyed, and any call of it waited for, before the rest.
+  std::stop_callback<std::function<void()>> callback_;
+};
+
+// The job file of one child, gone when the child is.
+class JobFile {
+ public:
+  explicit JobFile(const std::string& folder) {
+    static std::atomic<int> number = 0;
+    path_ = absl::StrCat(folder, "/meshwright-job-", getpid(), "-", number++);
+  }
+  ~JobFile() { unlink(path_.c_str()); }
+  absl::Status Write(const v1::RunnerRequest& request) const {
+    return base::WriteFile(path_, request.SerializeAsString());
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string ScratchFolder(const RunOptions& options) {
+  if (!options.scratch_folder.empty()) return options.scratch_folder;
+  const char* folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
+
+// How one child ended.
+struct Ending {
+  bool finished = false;  // it said so itself; `error` may be set
+  std::string error;
+  bool final = false;  // trying again is no use
+  bool late = false;
+  std::string reason;  // of a death
+};
+
+class BatchRun {
+ public:
+  BatchRun(const v1::RunnerRequest& request, const EventFunction& on_event,
+           const RunOptions& options, const timing::Protocol& protocol,
+           std::string runner)
+      : request_(request),
+        on_event_(on_event),
+        options_(options),
+        protocol_(protocol),
+        runner_(std::move(runner)),
+        stop_(options.stop) {}
+
+  absl::Status Run();
+
+ private:
+  absl::Status CheckKeys();
+  absl::StatusOr<Ending> RunChild(const v1::RunnerRequest& rest);
+  void Take(const v1::RunnerEvent& event, Ending& ending);
+  absl::Status Blame(const Ending& ending);
+  v1::RunnerRequest Rest() const;
+
+  const v1::RunnerRequest& request_;
+  const EventFunction& on_event_;
+  const RunOptions& options_;
+  const timing::Protocol protocol_;
+  const std::string runner_;
+  StopSignal stop_;
+
+  std::set<std::string> open_;  // keys without a result
+  std::set<std::string> dead_;  // keys that a child died in
+  bool ready_told_ = false;
+  bool compared_told_ = false;
+  bool one_by_one_ = false;  // compile serially in the next child
+  // Of the present child:
+  std::optional<Started> started_;
+  std::set<std::string> compiling_;  // in or through the compiler, no result
+  int results_ = 0;
+  absl::Time deadline_;
+};
+
+absl::Status BatchRun::CheckKeys() {
+  for (const v1::Program& program : request_.programs()) {
+    if (!open_.insert(program.key()).second) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "two programs of the batch have the key \"", program.key(), "\""));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchRun::Run() {
+  RETURN_IF_ERROR(CheckKeys());
+  while (true) {
+    ASSIGN_OR_RETURN(const Ending ending, RunChild(Rest()));
+    if (ending.finished && !ending.error.empty()) {
+      return ending.final ? absl::FailedPreconditionError(ending.error)
+                          : absl::UnavailableError(ending.error);
+    }
+    if (ending.finished && open_.empty()) break;
+    RETURN_IF_ERROR(Blame(ending));
+    if (open_.empty()) break;
+  }
+  v1::RunnerEvent done;
+  done.mutable_finished();
+  on_event_(done);
+  return absl::OkStatus();
+}
+
+v1::RunnerRequest BatchRun::Rest() const {
+  v1::RunnerRequest rest;
+  *rest.mutable_device() = request_.device();
+  *rest.mutable_options() = request_.options();
+  if (request_.has_reference()) {
+    *rest.mutable_reference() = request_.reference();
+  }
+  if (request_.has_sequence()) {  // as a whole, but for what died
+    rest = request_;
+    for (v1::Program& program : *rest.mutable_programs()) {
+      program.set_compile_only(dead_.contains(program.key()));
+    }
+    return rest;
+  }
+  for (const v1::Program& program : request_.programs()) {
+    if (open_.contains(program.key())) *rest.add_programs() = program;
+  }
+  return rest;
+}
+
+absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
+  const JobFile job(ScratchFolder(options_));
+  RETURN_IF_ERROR(job.Write(rest));
+  std::vector<std::string> arguments = {runner_, job.path(),
+                                        ChildProcess::kResultPath, "--parent",
+                                        absl::StrCat(getpid())};
+  const int threads = one_by_one_ ? 1 : options_.compile_threads;
+  if (threads > 0) {
+    arguments.insert(arguments.end(),
+                     {"--compile-threads", absl::StrCat(threads)});
+  }
+  ASSIGN_OR_RETURN(const auto child, ChildProcess::Spawn(arguments));
+  if (options_.on_child) options_.on_child(child->pid());
+  started_.reset();
+  compiling_.clear();
+  results_ = 0;
+  // Opening a plugin and its devices is given the compiler's time.
+  deadline_ = absl::Now() + protocol_.compile_limit + options_.grace;
+  EventParser parser;
+  Ending ending;
+  while (true) {
+    ASSIGN_OR_RETURN(const ChildProcess::Heard heard,
+                     child->Listen(deadline_, stop_.file()));
+    if (heard.woken) return absl::CancelledError("the batch was stopped");
+    ASSIGN_OR_RETURN(const auto events, parser.Feed(heard.results));
+    for (const v1::RunnerEvent& event : events) Take(event, ending);
+    if (heard.late) {
+      ending.late = true;
+      child->Kill();
+      child->Reap();
+      return ending;
+    }
+    if (heard.ended) {
+      ending.reason = child->Reap();
+      return ending;
+    }
+  }
+}
+
+void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
+  switch (event.event_case()) {
+    case v1::RunnerEvent::kReady:
+      if (!std::exchange(ready_told_, true)) on_event_(event);
+      break;
+    case v1::RunnerEvent::kStarted: {
+      started_ = event.started();
+      const bool compiles = started_->phase() == Started::COMPILE;
+      if (compiles) {
+        compiling_.insert(started_->key());
+      } else {
+        compiling_.clear();
+      }
+      deadline_ = absl::Now() + options_.grace +
+                  (compiles ? protocol_.compile_limit : protocol_.time_limit);
+      on_event_(event);
+      break;
+    }
+    case v1::RunnerEvent::kResult:
+      compiling_.erase(event.result().key());
+      if (open_.erase(event.result().key()) > 0) {
+        ++results_;
+        on_event_(event);
+      }
+      break;
+    case v1::RunnerEvent::kCompared:
+      // Where a child dies later, the next one has less to compare.
+      if (!std::exchange(compared_told_, true)) on_event_(event);
+      break;
+    case v1::RunnerEvent::kFinished:
+      ending.finished = true;
+      ending.error = event.finished().error();
+      ending.final = event.finished().final();
+      break;
+    case v1::RunnerEvent::EVENT_NOT_SET:
+      break;
+  }
+}
+
+absl::Status BatchRun::Blame(const Ending& ending) {
+  const std::string reason =
+      ending.late ? "gave no sign of life in time"
+                  : (ending.reason.empty() ? "ended early" : ending.reason);
+  if (!started_.has_value()) {
+    return absl::UnavailableError(
+        absl::StrCat("the runner, before its first program, ", reason));
+  }
+  const bool compiles = started_->phase() == Started::COMPILE;
+  std::string guilty = started_->key();
+  if (!open_.contains(guilty) && compiling_.size() == 1) {
+    guilty = *compiling_.begin();
+  }
+  if (!open_.contains(guilty) && request_.has_reference() &&
+      guilty == request_.reference().key()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the runner, in the reference run, ", reason));
+  }
+  if (compiles && compiling_.size() > 1 && !one_by_one_) {
+    one_by_one_ = true;
+    return absl::OkStatus();
+  }
+  one_by_one_ = false;
+  if (!open_.contains(guilty)) {
+    // Nobody's fault; tried again as long as every child brings something.
+    if (results_ > 0) return absl::OkStatus();
+    return absl::UnavailableError(
+        absl::StrCat("the runner, between two programs, ", reason));
+  }
+  v1::RunnerEvent event;
+  v1::ProfileResult& result = *event.mutable_result();
+  result.set_key(guilty);
+  if (ending.late) {
+    result.set_outcome(v1::TIMED_OUT);
+    result.set_reason(absl::StrCat(
+        compiles ? "compiling took longer than " : "a run took longer than ",
+        absl::FormatDuration(compiles ? protocol_.compile_limit
+                                      : protocol_.time_limit)));
+  } else {
+    result.set_outcome(v1::CRASHED);
+    result.set_reason(absl::StrCat("the runner was at it when it ", reason));
+  }
+  open_.erase(guilty);
+  dead_.insert(guilty);
+  on_event_(event);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunBatch(const v1::RunnerRequest& request,
+                      const EventFunction& on_event,
+                      const RunOptions& options) {
+  ASSIGN_OR_RETURN(const timing::Protocol protocol,
+                   timing::ProtocolOf(request.options()));
+  std::string runner = options.runner_path;
+  if (runner.empty()) {
+    ASSIGN_OR_RETURN(runner, FindRunner());
+  }
+  return BatchRun(request, on_event, options, protocol, std::move(runner))
+      .Run();
+}
+
+absl::StatusOr<std::string> FindRunner() {
+  if (const char* named = std::getenv("MESHWRIGHT_RUNNER");
+      named != nullptr && *named != '\0') {
+    return std::string(named);
+  }
+  char path[4096];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof(path));
+  if (size > 0) {
+    std::string runner(path, size);
+    runner.resize(runner.rfind('/') + 1);
+    runner += "meshwright-runner";
+    if (access(runner.c_str(), X_OK) == 0) return runner;
+  }
+  return absl::NotFoundError(
+      "meshwright-runner is not beside this program; set MESHWRIGHT_RUNNER to "
+      "its path");
+}
+
+}  // namespace meshwright::worker::sandbox

@@ -1,0 +1,60 @@
+// RunBatch: measures a batch of programs in meshwright-runner children.
+//
+// Concept: a child takes the whole batch. When it dies, hangs or is killed,
+// that costs the one program it was at (its last Started event): the program
+// gets its row, crashed or timed_out with the reason, and a new child takes
+// those that have no result yet. Programs compile in parallel; when a child
+// dies with several in the compiler, the next one compiles one by one, so that
+// the guilty one is known. A sequence is run again without the program that a
+// child died in and without what reads what that one makes.
+//
+//   spawn ─▶ Ready ─▶ Started/Result ... ─▶ Finished ─▶ done
+//     ▲                    │ death, deadline
+//     └── the rest ◀── row for the guilty program
+//
+// In → Out: `on_event` gets Ready once, every Started, exactly one Result per
+// program, and Finished last if the batch was done.
+// Threads: RunBatch blocks its thread, which must live until it returns;
+// `on_event` and `on_child` are called on it. The stop token may be used from
+// any thread.
+// Errors: kFailedPrecondition when the devices, the plugin or the reference
+// run fail (one sentence; no use to retry), kUnavailable when the plugin
+// fails inside or the runner dies before its first program, kCancelled after a
+// stop, kResourceExhausted when the job file does not fit the disk, kNotFound
+// without a runner.
+#ifndef MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
+#define MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
+
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/v1/job.pb.h"
+
+namespace meshwright::worker::sandbox {
+
+struct RunOptions {
+  std::string runner_path;     // empty: FindRunner()
+  std::string scratch_folder;  // for job files; empty: $TMPDIR or /tmp
+  std::stop_token stop;
+  int compile_threads = 0;  // 0: the runner chooses
+  // A child may be silent for the limit of its phase and this much more.
+  absl::Duration grace = absl::Seconds(10);
+  // Told the process id of every child, for logs and tests.
+  std::function<void(int pid)> on_child;
+};
+
+using EventFunction = std::function<void(const v1::RunnerEvent&)>;
+
+absl::Status RunBatch(const v1::RunnerRequest& request,
+                      const EventFunction& on_event, const RunOptions& options);
+
+// $MESHWRIGHT_RUNNER, or meshwright-runner beside this program's file.
+absl::StatusOr<std::string> FindRunner();
+
+}  // namespace meshwright::worker::sandbox
+
+#endif  // MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
