@@ -6,7 +6,7 @@ parameters and an abstract batch. ``training_step`` makes one step of it, as
 step with JAX and writes the ``HloModuleProto``. Nothing is ever run and
 nothing is downloaded: weights exist only as shapes.
 
-    model_shape --> huggingface | decoder | moe | unet | unusual
+    model_shape --> huggingface | decoder | moe | unet | convnet
                                           |
                      step_options --> training_step | own_step
                                           |

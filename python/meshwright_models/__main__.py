@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import pathlib
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
-from meshwright_models import unusual
 from meshwright_models.model_shape import (
     DEFAULT_FFN,
     WITH_KV_HEADS,
@@ -18,10 +19,25 @@ from meshwright_models.step_options import (
     StepOptions,
 )
 
+if TYPE_CHECKING:
+    from meshwright_models.own_step import OwnStep
+    from meshwright_models.training_step import Model
 
-def _parser() -> argparse.ArgumentParser:
+
+@dataclasses.dataclass(frozen=True)
+class Catalogue:
+    """The models that a command line exports."""
+
+    package: str
+    names: Collection[str]
+    with_kv_heads: Collection[str]
+    build: Callable[[str, ModelShape, bool], Model | OwnStep]
+    """Name, sizes, metrics; ValueError for what the model does not have."""
+
+
+def _parser(catalogue: Catalogue) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m meshwright_models",
+        prog=f"python -m {catalogue.package}",
         description="Export a whole training step as a serialized "
         "HloModuleProto.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -36,10 +52,9 @@ def _parser() -> argparse.ArgumentParser:
 
     parser.add_argument(
         "model",
-        choices=sorted([*DEFAULT_FFN, *unusual.KINDS]),
+        choices=sorted(catalogue.names),
         metavar="MODEL",
-        help=f"one of {', '.join(sorted(DEFAULT_FFN))}; of unusual kinds "
-        f"{', '.join(unusual.KINDS)}",
+        help=f"one of {', '.join(sorted(catalogue.names))}",
     )
     parser.add_argument("--layers", type=int, required=True)
     size("hidden", "width of the residual stream")
@@ -49,8 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         "--ffn",
         type=int,
         help="width of the feed-forward, of one expert for moe and gshard; "
-        "704 for llamas, 512 for mixtures of experts, four times hidden for "
-        "unusual kinds, else 1024",
+        "704 for llamas, 512 for mixtures of experts, else 1024",
     )
     size("vocab", "tokens of the vocabulary; classes")
     size("batch", "sequences per step")
@@ -108,11 +122,22 @@ def _add_step_options(parser: argparse.ArgumentParser) -> None:
     step.add_argument("--inference", action="store_true", help="loss only")
 
 
-def main() -> None:
-    parser = _parser()
+def _build(name: str, shape: ModelShape, metrics: bool) -> Model | OwnStep:
+    from meshwright_models import export
+
+    return export.build_model(name, shape, metrics)
+
+
+FAMILIES = Catalogue("meshwright_models", DEFAULT_FFN, WITH_KV_HEADS, _build)
+
+
+def main(catalogue: Catalogue = FAMILIES) -> None:
+    parser = _parser(catalogue)
     arguments = parser.parse_args()
-    with_kv_heads = (*WITH_KV_HEADS, *unusual.WITH_KV_HEADS)
-    if arguments.kv_heads is not None and arguments.model not in with_kv_heads:
+    if (
+        arguments.kv_heads is not None
+        and arguments.model not in catalogue.with_kv_heads
+    ):
         parser.error(f"{arguments.model} has no --kv-heads")
     given = vars(arguments)
 
@@ -122,15 +147,15 @@ def main() -> None:
 
     sizes = fields(ModelShape)
     if sizes["ffn"] is None:
-        default = DEFAULT_FFN.get(arguments.model, 4 * arguments.hidden)
-        sizes["ffn"] = default
+        default = 4 * arguments.hidden
+        sizes["ffn"] = DEFAULT_FFN.get(arguments.model, default)
     # JAX takes seconds to import; --help and bad sizes should not wait for it.
     try:
         shape = ModelShape(**sizes)
         options = StepOptions(**fields(StepOptions))
         from meshwright_models import export
 
-        model = export.build_model(arguments.model, shape, arguments.metrics)
+        model = catalogue.build(arguments.model, shape, arguments.metrics)
         proto = export.export_hlo(model, options, names=arguments.names)
     except ValueError as error:
         parser.error(str(error))

@@ -18,17 +18,16 @@ from meshwright_models import (
     huggingface,
     moe,
     unet,
-    unusual,
 )
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.own_step import OwnStep, lower_own_step
 from meshwright_models.step_options import StepOptions
 from meshwright_models.training_step import Model, lower_training_step
 
-_PATH_ABOVE_PACKAGE = r".*/(site-packages|python)/"
+_PATH_ABOVE_PACKAGE = r".*/(site-packages|python|tests/models)/"
 
 
-def _configure_jax() -> None:
+def configure_jax() -> None:
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_include_full_tracebacks_in_locations", False)
     jax.config.update(
@@ -39,15 +38,13 @@ def _configure_jax() -> None:
 def build_model(
     name: str, shape: ModelShape, metrics: bool = False
 ) -> Model | OwnStep:
-    """Model ``name``, a key of ``DEFAULT_FFN`` or of ``unusual.KINDS``.
+    """Model ``name``, a key of ``DEFAULT_FFN``.
 
     Raises ValueError where the model does not have what the shape asks for.
     """
-    _configure_jax()
+    configure_jax()
     if metrics and not name.startswith("llama_"):
         raise ValueError("only llama_plain and llama_scan have metrics")
-    if name in unusual.KINDS:
-        return unusual.build(name, shape)
     if name.startswith("llama_"):
         return decoder.build(name, shape, metrics)
     if name in ("convnet", "moe", "gshard", "unet"):

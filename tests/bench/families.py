@@ -17,6 +17,7 @@ import argparse
 import concurrent.futures
 import itertools
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -104,11 +105,11 @@ class Failed(Exception):
     """A program of ours ended with an error; says which and why."""
 
 
-def run(command, timeout, cwd=None):
+def run(command, timeout, env=None):
     """Standard output of a command that must succeed, and its seconds."""
     start = time.monotonic()
     try:
-        done = subprocess.run([str(word) for word in command], cwd=cwd,
+        done = subprocess.run([str(word) for word in command], env=env,
                               capture_output=True, text=True, timeout=timeout)
     except OSError as error:
         raise Failed(f"{command[0]} cannot be run: {error.strerror}; build it "
@@ -130,9 +131,11 @@ def export(name, options):
         return
     if options.python is None:
         raise Failed(f"{model} is missing; --python makes it")
-    run([options.python, "-m", "meshwright_models", *FAMILIES[name].split(),
+    package = "unusual" if name in UNUSUAL else "meshwright_models"
+    run([options.python, "-m", package, *FAMILIES[name].split(),
          "-o", model, "--text", zoo / f"{name}.hlo.txt"],
-        options.timeout, cwd=ROOT / "python")
+        options.timeout, env={**os.environ, "PYTHONPATH": os.pathsep.join(
+            str(ROOT / folder) for folder in ("python", "tests/models"))})
 
 
 def runs(sequence):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of python/, with the interpreter of MESHWRIGHT_EXPORT_PYTHON, which
+# The tests of python/ and tests/models, with the interpreter of MESHWRIGHT_EXPORT_PYTHON, which
 # has the packages of python/requirements-export.txt and pytest.
 set -euo pipefail
 if [ -z "${MESHWRIGHT_EXPORT_PYTHON:-}" ]; then

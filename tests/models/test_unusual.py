@@ -13,10 +13,11 @@ xla_client = pytest.importorskip("jaxlib.xla_client")
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
-from meshwright_models import __main__ as command_line  # noqa: E402
-from meshwright_models import own_step, training_step, unusual  # noqa: E402
+import unusual  # noqa: E402
+from meshwright_models import own_step, training_step  # noqa: E402
 from meshwright_models.model_shape import ModelShape  # noqa: E402
 from meshwright_models.step_options import StepOptions  # noqa: E402
+from unusual import __main__ as command_line  # noqa: E402
 
 SHAPE = ModelShape(
     layers=1,
@@ -143,7 +144,7 @@ def test_what_a_kind_has_not_is_an_error(
     words, message, tmp_path, monkeypatch, capsys
 ):
     arguments = [*words.split(), "--layers", "1", "-o", str(tmp_path / "x")]
-    monkeypatch.setattr("sys.argv", ["meshwright_models", *arguments])
+    monkeypatch.setattr("sys.argv", ["unusual", *arguments])
     with pytest.raises(SystemExit) as ended:
         command_line.main()
     assert ended.value.code == 2

@@ -10,7 +10,7 @@ pytest.importorskip("optax", reason="optax is not installed")
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
-from meshwright_models.unusual import nerf, pictures, swin  # noqa: E402
+from unusual import nerf, pictures, swin  # noqa: E402
 
 
 def normal(seed, *dims):

@@ -11,7 +11,7 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
 from meshwright_models.model_shape import ModelShape  # noqa: E402
-from meshwright_models.unusual import (  # noqa: E402
+from unusual import (  # noqa: E402
     detr,
     graph_attention,
     layers,

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.training_step import Batch, Model, PyTree
-from meshwright_models.unusual import layers, pictures
+from unusual import layers, pictures
 
 _QUERIES = 8
 _OBJECTS = 4

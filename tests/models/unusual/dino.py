@@ -18,7 +18,7 @@ import optax
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.own_step import OwnStep, descend, trained
 from meshwright_models.training_step import PyTree
-from meshwright_models.unusual import layers, pictures
+from unusual import layers, pictures
 
 _KEEP = 0.996
 _KEEP_CENTRE = 0.9

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.training_step import Batch, Model, PyTree
 from meshwright_models.unet import noise_embedding
-from meshwright_models.unusual import layers, pictures
+from unusual import layers, pictures
 
 
 def modulated(x: jax.Array, shift: jax.Array, scale: jax.Array) -> jax.Array:

@@ -14,7 +14,7 @@ import optax
 
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.training_step import Batch, Model, PyTree
-from meshwright_models.unusual import layers
+from unusual import layers
 
 _DENSE_FEATURES = 16
 

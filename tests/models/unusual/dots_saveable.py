@@ -10,7 +10,7 @@ import jax
 
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.training_step import Model
-from meshwright_models.unusual import language
+from unusual import language
 
 
 def build(name: str, shape: ModelShape) -> Model:

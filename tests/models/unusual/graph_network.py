@@ -16,7 +16,7 @@ import jax.numpy as jnp
 
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.training_step import Batch, Model, PyTree
-from meshwright_models.unusual import layers
+from unusual import layers
 
 _FEATURES = 16
 _EDGES_PER_NODE = 4

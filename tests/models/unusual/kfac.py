@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.own_step import OwnStep
 from meshwright_models.training_step import PyTree
-from meshwright_models.unusual import layers
+from unusual import layers
 
 _KEEP = 0.95
 _DAMPING = 0.1

@@ -25,7 +25,7 @@ from meshwright_models.training_step import (
     cross_entropy,
     token_batch,
 )
-from meshwright_models.unusual.layers import weight
+from unusual.layers import weight
 
 Layer = Callable[[PyTree, jax.Array], jax.Array]
 

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from meshwright_models import unet
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.training_step import Batch, Model, PyTree, token_batch
-from meshwright_models.unusual import layers, pictures
+from unusual import layers, pictures
 
 
 def block_params(shape: ModelShape, size_in: int, level: int) -> PyTree:

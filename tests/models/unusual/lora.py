@@ -20,7 +20,7 @@ from meshwright_models.training_step import (
     cross_entropy,
     token_batch,
 )
-from meshwright_models.unusual import language, layers
+from unusual import language, layers
 
 _RANK = 8
 _SCALE = 2.0

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.moe import rms_norm
 from meshwright_models.training_step import Model, PyTree
-from meshwright_models.unusual import language, layers
+from unusual import language, layers
 
 STATES = 8
 _TAPS = 4

@@ -21,7 +21,7 @@ from meshwright_models import decoder
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.moe import rms_norm
 from meshwright_models.training_step import Model, PyTree
-from meshwright_models.unusual import language, layers
+from unusual import language, layers
 
 _CHOICES = 2
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.training_step import Model, PyTree
-from meshwright_models.unusual import language, layers
+from unusual import language, layers
 
 
 def through_the_best(

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.training_step import Batch, Model, PyTree
-from meshwright_models.unusual import layers, pictures
+from unusual import layers, pictures
 
 
 def mixer_block(block: PyTree, x: jax.Array) -> jax.Array:

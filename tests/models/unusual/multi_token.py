@@ -22,7 +22,7 @@ from meshwright_models.training_step import (
     cross_entropy,
     token_batch,
 )
-from meshwright_models.unusual import language, layers
+from unusual import language, layers
 
 _FURTHER = 2
 _WEIGHT = 0.3

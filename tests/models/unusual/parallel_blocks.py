@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from meshwright_models import decoder
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.training_step import Model, PyTree
-from meshwright_models.unusual import language, layers
+from unusual import language, layers
 
 
 def build(name: str, shape: ModelShape) -> Model:

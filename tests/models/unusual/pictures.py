@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from meshwright_models.model_shape import ModelShape
-from meshwright_models.unusual.layers import integers, weight
+from unusual.layers import integers, weight
 
 CHANNELS = 4
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.training_step import Batch, Model, PyTree, token_batch
-from meshwright_models.unusual import language, layers
+from unusual import language, layers
 
 _DISCOUNT = 0.99
 _LAMBDA = 0.95

@@ -16,7 +16,7 @@ import optax
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.own_step import OwnStep, descend, trained
 from meshwright_models.training_step import PyTree, token_batch
-from meshwright_models.unusual import language
+from unusual import language
 
 _BETA = 0.1
 

@@ -22,7 +22,7 @@ from meshwright_models.model_shape import ModelShape
 from meshwright_models.moe import rms_norm
 from meshwright_models.own_step import OwnStep
 from meshwright_models.training_step import PyTree
-from meshwright_models.unusual import language, layers
+from unusual import language, layers
 
 
 def look_back(

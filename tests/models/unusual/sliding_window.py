@@ -26,7 +26,7 @@ from meshwright_models.training_step import (
     cross_entropy,
     token_batch,
 )
-from meshwright_models.unusual import layers
+from unusual import layers
 
 _SCORE_CAP = 50.0
 _LOGIT_CAP = 30.0

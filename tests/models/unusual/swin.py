@@ -18,7 +18,7 @@ import numpy as np
 
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.training_step import Batch, Model, PyTree
-from meshwright_models.unusual import layers, pictures
+from unusual import layers, pictures
 
 _MASKED_SCORE = -100.0
 

@@ -25,7 +25,7 @@ from meshwright_models.training_step import (
     cross_entropy,
     token_batch,
 )
-from meshwright_models.unusual import language, layers
+from unusual import language, layers
 
 _BALANCE_WEIGHT = 0.01
 _SCORE_WEIGHT = 0.001

@@ -19,7 +19,7 @@ from meshwright_models.training_step import (
     cross_entropy,
     token_batch,
 )
-from meshwright_models.unusual import language
+from unusual import language
 
 _KEEP = 0.999
 

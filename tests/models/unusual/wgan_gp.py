@@ -17,7 +17,7 @@ import optax
 from meshwright_models.model_shape import ModelShape
 from meshwright_models.own_step import OwnStep, descend, trained
 from meshwright_models.training_step import PyTree
-from meshwright_models.unusual import gan, layers, pictures
+from unusual import gan, layers, pictures
 
 _NOISE = 64
 _CRITIC_STEPS = 2
