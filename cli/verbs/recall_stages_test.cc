@@ -14,7 +14,7 @@
 #include "cli/local/store.h"
 #include "cli/testing/outcome.h"
 #include "cli/text/plan_text.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 
 namespace meshwright::cli {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/stages/planned_pipeline.h"
 #include "coordinator/stages/staged_plan.h"

@@ -12,7 +12,8 @@
 #include "coordinator/export/assumed_device.h"
 #include "coordinator/export/notes.h"
 #include "coordinator/export/symbolic_json.h"
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/space/configurations/switches.h"
 #include "coordinator/space/profile_space.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "coordinator/export/op_level.h"
-#include "coordinator/segmenter/usual_choices.h"
+#include "coordinator/segmenter/baseline_strategies.h"
 
 namespace meshwright::exporting {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "coordinator/ir/load/load.h"
 #include "coordinator/ir/write.h"
 
 namespace meshwright::ir {

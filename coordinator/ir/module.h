@@ -4,11 +4,9 @@
 // instructions in dependency order, calls inlined and every loop taken in as
 // one trip of its body between its carries. Reducers, loop conditions and other
 // called computations stay as messages that their callers name.
-// In -> Out: bytes of an HloModuleProto or HloProto -> Module.
 // Shapes: instruction i uses only instructions below i.
 // Threads and ownership: a copyable value that shares the messages its
 // instructions point to; const access from any thread.
-// Errors: kInvalidArgument, one sentence that names the instruction.
 #ifndef MESHWRIGHT_COORDINATOR_IR_MODULE_H_
 #define MESHWRIGHT_COORDINATOR_IR_MODULE_H_
 
@@ -18,11 +16,8 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "coordinator/ir/opcode.h"
 #include "coordinator/ir/shape.h"
 #include "proto/hlo/hlo.pb.h"
@@ -98,17 +93,6 @@ struct Module {
   const Instruction& at(ValueId id) const { return instructions[id]; }
   int size() const { return static_cast<int>(instructions.size()); }
 };
-
-// Parses, checks and normalises. Never trusts a size, id or index of the bytes.
-absl::StatusOr<Module> LoadModule(std::string_view bytes);
-
-// The steps of LoadModule, for tests and for modules made in memory.
-absl::StatusOr<hlo::HloModuleProto> ParseModule(std::string_view bytes);
-absl::StatusOr<Module> BuildModule(hlo::HloModuleProto proto);
-
-// Recomputes `users` and `outputs`, drops what no output needs (parameters
-// stay) and restores dependency order after a rewrite appended instructions.
-void Tidy(Module& module);
 
 }  // namespace meshwright::ir
 

@@ -186,4 +186,15 @@ std::string ToString(const Shape& shape) {
       absl::StrJoin(shape.dims, ","), "]");
 }
 
+const std::vector<int64_t>* UniformDims(const Shape& shape) {
+  if (!shape.is_tuple()) return &shape.dims;
+  if (shape.elements.empty()) return nullptr;
+  for (const Shape& element : shape.elements) {
+    if (element.is_tuple() || element.dims != shape.elements[0].dims) {
+      return nullptr;
+    }
+  }
+  return &shape.elements[0].dims;
+}
+
 }  // namespace meshwright::ir

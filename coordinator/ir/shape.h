@@ -48,6 +48,10 @@ absl::StatusOr<Shape> ShapeFromProto(const hlo::ShapeProto& proto);
 // Writes the default (descending) layout.
 hlo::ShapeProto ShapeToProto(const Shape& shape);
 
+// The dimensions that stand for the value: its own, or its elements' where they
+// are all alike; null where the elements differ or are tuples.
+const std::vector<int64_t>* UniformDims(const Shape& shape);
+
 // "f32[8,64]", "(f32[], s32[4])".
 std::string ToString(const Shape& shape);
 

@@ -7,6 +7,7 @@
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/export/whole_model.h"
 #include "coordinator/ir/constants.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/space/profile_space.h"
 #include "coordinator/space/read_request.h"

@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/ir/constants.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/launch/calls.h"
 #include "coordinator/space/programs/inputs.h"
 #include "coordinator/space/read_request.h"

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/space/programs/inputs.h"
 
 namespace meshwright::launch {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/stages/crossings.h"
 
 namespace meshwright::launch {

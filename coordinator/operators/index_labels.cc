@@ -4,7 +4,9 @@
 #include <numeric>
 #include <set>
 
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/ir/links/dim_links.h"
+#include "coordinator/ir/shape.h"
 
 namespace meshwright::operators {
 namespace {

@@ -8,7 +8,7 @@
 // reshape), or where one tensor has it twice.
 // Shapes: a reading is operand number `operand` of member `user`; one entry per
 // dimension: an index, or -1.
-// Source: coordinator/ir/dim_links.h.
+// Source: coordinator/ir/links/dim_links.h.
 #ifndef MESHWRIGHT_COORDINATOR_OPERATORS_INDEX_LABELS_H_
 #define MESHWRIGHT_COORDINATOR_OPERATORS_INDEX_LABELS_H_
 

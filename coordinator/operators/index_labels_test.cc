@@ -6,6 +6,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/operators/operator_groups.h"
 
 namespace meshwright::operators {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/links/contraction_dims.h"
 #include "coordinator/operators/index_labels.h"
 #include "coordinator/operators/operator_edges.h"
 #include "coordinator/operators/operator_groups.h"

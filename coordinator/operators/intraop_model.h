@@ -17,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/segmenter/analysis.h"
-#include "coordinator/segmenter/strategy.h"
+#include "coordinator/segmenter/blocks/strategy.h"
 #include "planner/intraop/op_model.h"
 #include "planner/symbolic/roofline.h"
 

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/shape.h"
 
 namespace meshwright::operators {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/links/contraction_dims.h"
 
 namespace meshwright::operators {
 namespace {

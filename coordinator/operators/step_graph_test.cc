@@ -6,7 +6,8 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/ir/load/load.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "planner/symbolic/profile.h"
 
 namespace meshwright::operators {

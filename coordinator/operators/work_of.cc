@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "coordinator/ir/dot_dims.h"
+#include "coordinator/ir/links/dot_dims.h"
 #include "planner/problem/duration.h"
 
 namespace meshwright::operators {

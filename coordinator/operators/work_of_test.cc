@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/ir/load/load.h"
 
 namespace meshwright::operators {
 namespace {

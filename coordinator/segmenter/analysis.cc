@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "coordinator/ir/split_fused.h"
-#include "coordinator/segmenter/block_strategies.h"
-#include "coordinator/segmenter/congruence.h"
-#include "coordinator/segmenter/hash.h"
+#include "coordinator/ir/rewrite/split_fused.h"
+#include "coordinator/segmenter/blocks/block_strategies.h"
+#include "coordinator/segmenter/direction/hash.h"
+#include "coordinator/segmenter/direction/value_numbering.h"
 
 namespace meshwright::segmenter {
 

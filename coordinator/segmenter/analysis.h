@@ -17,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/ir/module.h"
-#include "coordinator/segmenter/extract.h"
+#include "coordinator/segmenter/segments/extract.h"
 #include "coordinator/segmenter/strategy_request.h"
 
 namespace meshwright::segmenter {

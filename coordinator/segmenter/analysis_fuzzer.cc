@@ -6,9 +6,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "coordinator/ir/load/load.h"
 #include "coordinator/ir/module.h"
-#include "coordinator/ir/mutation/mutation.h"
-#include "coordinator/segmenter/check_analysis.h"
+#include "coordinator/ir/testing/mutation.h"
+#include "coordinator/segmenter/testing/check_analysis.h"
 #include "proto/hlo/hlo.pb.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "coordinator/ir/dim_links.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 
 namespace meshwright::segmenter {
 namespace {

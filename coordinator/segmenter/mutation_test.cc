@@ -1,6 +1,6 @@
 // Valid steps with something wrong in them: each ends in one sentence, or in an
 // analysis that holds together.
-#include "coordinator/ir/mutation/mutation.h"
+#include "coordinator/ir/testing/mutation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/ir/module.h"
-#include "coordinator/segmenter/check_analysis.h"
+#include "coordinator/segmenter/testing/check_analysis.h"
 
 namespace meshwright::segmenter {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
-#include "coordinator/segmenter/block_strategies.h"
+#include "coordinator/segmenter/blocks/block_strategies.h"
 
 namespace meshwright::segmenter {
 namespace {

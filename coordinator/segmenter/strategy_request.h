@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/segmenter/blocks.h"
-#include "coordinator/segmenter/strategy.h"
+#include "coordinator/segmenter/blocks/blocks.h"
+#include "coordinator/segmenter/blocks/strategy.h"
 
 namespace meshwright::segmenter {
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/score.h"
 #include "profiledb/store/fake_profile_store.h"

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/configurations/switches.h"
 
 namespace meshwright::service {

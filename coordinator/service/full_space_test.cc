@@ -5,7 +5,7 @@
 #include <set>
 
 #include "coordinator/export/baselines.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "coordinator/service/score.h"

@@ -14,7 +14,7 @@
 
 #include "base/fingerprint.h"
 #include "coordinator/export/baselines.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/measured_cost.h"
 #include "coordinator/service/plan_problem.h"

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/links/contraction_dims.h"
 #include "coordinator/service/measured_cost.h"
 #include "coordinator/space/configurations/switches.h"
 

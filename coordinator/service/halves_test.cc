@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/estimates.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/measured_cost.h"

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "coordinator/export/notes.h"
 #include "coordinator/ir/constants.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/service/choice_programs.h"
 #include "coordinator/service/prior.h"
 #include "coordinator/service/selection.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "coordinator/export/baselines.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/validate.h"

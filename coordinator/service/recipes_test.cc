@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/factors.h"
 #include "coordinator/space/configurations/switches.h"
 

@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/export/plan_choice.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/explain_choices.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/score.h"

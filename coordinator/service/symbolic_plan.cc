@@ -8,6 +8,7 @@
 #include "coordinator/export/op_level.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/export/whole_model.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/service/plan_heading.h"
 #include "coordinator/space/read_request.h"
 #include "planner/problem/duration.h"

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/fingerprint.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_answer.h"
 #include "coordinator/service/plan_pipeline.h"

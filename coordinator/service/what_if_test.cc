@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/service/plan_answer.h"
 #include "profiledb/store/fake_profile_store.h"

@@ -5,9 +5,9 @@
 
 #include <set>
 
-#include "coordinator/ir/conv_dims.h"
-#include "coordinator/ir/dim_links.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/ir/load/load.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 
 namespace meshwright::space {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/links/contraction_dims.h"
 
 namespace meshwright::stages {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 
 namespace meshwright::stages {
 namespace {

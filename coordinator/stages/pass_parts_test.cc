@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <string>
 
-#include "coordinator/ir/dim_links.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/ir/load/load.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
 #include "coordinator/space/programs/inputs.h"
 #include "coordinator/space/rematerialization/groups.h"

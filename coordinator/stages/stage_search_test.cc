@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "profiledb/store/fake_profile_store.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/service/fake_measurer.h"
 #include "coordinator/stages/measured_meshes.h"
 #include "profiledb/store/fake_profile_store.h"

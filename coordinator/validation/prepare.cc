@@ -11,6 +11,7 @@
 #include "coordinator/export/baselines.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/ir/constants.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/service/measure_choices.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "coordinator/service/score.h"

@@ -25,6 +25,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/file.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/segmenter/analysis.h"
 #include "tests/bench/cpu_time.h"

@@ -10,7 +10,8 @@
 #include <string>
 
 #include "base/file.h"
-#include "coordinator/ir/parse.h"
+#include "coordinator/ir/load/load.h"
+#include "coordinator/ir/load/parse.h"
 #include "coordinator/operators/step_graph.h"
 #include "planner/symbolic/profile.h"
 #include "worker/pjrt/client.h"

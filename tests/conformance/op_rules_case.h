@@ -1,5 +1,5 @@
 // One random instance of an HLO operation, for the tests of the rules in
-// coordinator/ir/dim_links.h.
+// coordinator/ir/links/dim_links.h.
 //
 // Concept: a case is an operation with its attributes, the shapes of its
 // operands and of its result, and how the operands' elements are drawn. Whole
@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/ir/dim_links.h"
 #include "worker/pjrt/buffer.h"
 
 namespace meshwright::conformance {

@@ -1,6 +1,6 @@
-// Every rule of coordinator/ir/dim_links.h against experiments on the XLA CPU
-// plugin: parts of the inputs of random operations change, and what changes in
-// their results says which links there are.
+// Every rule of coordinator/ir/links/dim_links.h against experiments on the XLA
+// CPU plugin: parts of the inputs of random operations change, and what changes
+// in their results says which links there are.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,8 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/ir/links/dim_links.h"
+#include "coordinator/ir/shape.h"
 #include "tests/conformance/op_rules_generators.h"
 #include "tests/conformance/op_rules_placed.h"
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "coordinator/ir/links/dim_links.h"
+#include "coordinator/ir/shape.h"
+
 namespace meshwright::conformance {
 namespace {
 

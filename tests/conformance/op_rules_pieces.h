@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "coordinator/ir/links/dim_links.h"
 #include "tests/conformance/op_rules_case.h"
 
 namespace meshwright::conformance {

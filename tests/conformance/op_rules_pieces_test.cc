@@ -1,4 +1,4 @@
-// Every rule of coordinator/ir/dim_links.h on the XLA CPU plugin: random
+// Every rule of coordinator/ir/links/dim_links.h on the XLA CPU plugin: random
 // operations run whole and in pieces, as the rule says.
 
 #include <gmock/gmock.h>
@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/ir/shape.h"
 #include "tests/conformance/op_rules_generators.h"
 #include "tests/conformance/op_rules_placed.h"
 

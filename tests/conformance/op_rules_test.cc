@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "coordinator/ir/checks/verify.h"
 #include "coordinator/ir/opcode.h"
-#include "coordinator/ir/verify.h"
 #include "tests/conformance/op_rules_generators.h"
 #include "tests/conformance/op_rules_placed.h"
 

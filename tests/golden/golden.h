@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "coordinator/segmenter/strategy.h"
+#include "coordinator/segmenter/blocks/strategy.h"
 
 namespace meshwright {
 

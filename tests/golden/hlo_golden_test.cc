@@ -23,6 +23,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/file.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/segmenter/analysis.h"
 #include "tests/golden/golden.h"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/segmenter/analysis.h"
 
 namespace meshwright {

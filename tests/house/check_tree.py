@@ -26,7 +26,18 @@ ROOTS = ("base", "cli", "coordinator", "planner", "profiledb", "worker")
 LAYERS = {
     "base": (),
     "coordinator/ir": ("base", "proto/hlo"),
+    "coordinator/ir/testing": ("proto/hlo",),
+    "coordinator/ir/text": ("base", "proto/hlo"),
     "coordinator/segmenter": ("base", "proto/hlo", "coordinator/ir"),
+    "coordinator/segmenter/blocks": (
+        "base", "proto/hlo", "coordinator/ir",
+        "coordinator/segmenter/direction"),
+    "coordinator/segmenter/direction": ("base", "proto/hlo", "coordinator/ir"),
+    "coordinator/segmenter/segments": (
+        "base", "proto/hlo", "coordinator/ir", "coordinator/segmenter/blocks",
+        "coordinator/segmenter/direction"),
+    "coordinator/segmenter/testing": (
+        "base", "coordinator/ir", "coordinator/segmenter"),
     "coordinator/operators": (
         "base", "proto/hlo", "coordinator/ir", "coordinator/segmenter",
         "planner"),
@@ -133,6 +144,7 @@ FOREIGN = {
 
 # A test may look at a neighbour below it that its library does not use.
 TEST_LAYERS = {
+    "coordinator/segmenter": ("coordinator/segmenter",),
     "cli": ("cli", "coordinator"),
     "coordinator/space": ("coordinator/space", "proto"),
     "planner/reshard": ("planner/reshard",),

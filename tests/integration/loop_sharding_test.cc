@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
 #include "tests/integration/plan_outputs.h"
 #include "worker/sandbox/runner_process.h"

@@ -6,6 +6,7 @@
 
 #include "base/status_macros.h"
 #include "coordinator/export/whole_model.h"
+#include "coordinator/ir/load/load.h"
 #include "worker/sandbox/runner_process.h"
 
 namespace meshwright {

@@ -9,9 +9,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "coordinator/ir/parse.h"
+#include "coordinator/ir/load/load.h"
+#include "coordinator/ir/load/parse.h"
 #include "coordinator/operators/step_graph.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "planner/symbolic/profile.h"
 #include "tests/integration/cpu_client.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coordinator/export/baselines.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "tests/integration/plan_outputs.h"
 #include "tests/integration/plan_work.h"
 #include "worker/sandbox/runner_process.h"

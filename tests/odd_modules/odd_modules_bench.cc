@@ -16,6 +16,7 @@
 #include <fstream>
 #include <string>
 
+#include "coordinator/ir/load/load.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/segmenter/analysis.h"
 #include "tests/odd_modules/odd_modules.h"

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "coordinator/ir/load/load.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/segmenter/analysis.h"
 

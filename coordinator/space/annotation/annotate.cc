@@ -4,8 +4,9 @@
 #include <optional>
 #include <unordered_map>
 
-#include "coordinator/ir/conv_dims.h"
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/ir/links/dim_links.h"
+#include "coordinator/ir/shape.h"
 
 namespace meshwright::space {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "coordinator/ir/conv_dims.h"
+#include "coordinator/ir/links/contraction_dims.h"
 
 namespace meshwright::space {
 namespace {

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "coordinator/ir/conv_dims.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/ir/load/load.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {

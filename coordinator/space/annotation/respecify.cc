@@ -1,6 +1,7 @@
 #include "coordinator/space/annotation/respecify.h"
 
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/links/dim_links.h"
+#include "coordinator/ir/shape.h"
 
 namespace meshwright::space {
 

@@ -1,6 +1,6 @@
 #include "coordinator/space/annotation/segment_annotation.h"
 
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/shape.h"
 
 namespace meshwright::space {
 namespace {

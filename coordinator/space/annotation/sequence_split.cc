@@ -5,8 +5,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "coordinator/ir/conv_dims.h"
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/ir/links/dim_links.h"
 #include "coordinator/space/annotation/respecify.h"
 #include "coordinator/space/annotation/unsplit_boundaries.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/links/contraction_dims.h"
 #include "coordinator/space/annotation/loop_accumulators.h"
 #include "coordinator/space/annotation/respecify.h"
 

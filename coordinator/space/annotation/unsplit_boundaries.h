@@ -12,6 +12,7 @@
 #include <map>
 #include <vector>
 
+#include "coordinator/ir/links/contraction_dims.h"
 #include "coordinator/segmenter/analysis.h"
 
 namespace meshwright::space {

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "coordinator/segmenter/usual_choices.h"
+#include "coordinator/segmenter/baseline_strategies.h"
 
 namespace meshwright::space {
 namespace {

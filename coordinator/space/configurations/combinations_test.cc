@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "coordinator/segmenter/test_steps.h"
-#include "coordinator/segmenter/usual_choices.h"
+#include "coordinator/segmenter/baseline_strategies.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 
 namespace meshwright::space {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {

@@ -8,8 +8,9 @@
 #include <set>
 #include <tuple>
 
-#include "coordinator/ir/dim_links.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/ir/load/load.h"
+#include "coordinator/ir/shape.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {

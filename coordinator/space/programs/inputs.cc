@@ -7,8 +7,7 @@
 #include <map>
 #include <set>
 
-#include "coordinator/ir/conv_dims.h"
-#include "coordinator/ir/dim_links.h"
+#include "coordinator/ir/links/contraction_dims.h"
 
 namespace meshwright::space {
 namespace {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "coordinator/ir/load/load.h"
+
 namespace meshwright::space {
 namespace {
 

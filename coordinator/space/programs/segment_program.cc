@@ -5,7 +5,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "coordinator/ir/dim_links.h"
 #include "coordinator/ir/write.h"
 #include "coordinator/space/programs/inputs.h"
 #include "coordinator/space/rematerialization/forward_backward_barrier.h"

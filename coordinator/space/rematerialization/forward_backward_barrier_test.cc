@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
 #include "coordinator/space/testing/program_entry.h"
 

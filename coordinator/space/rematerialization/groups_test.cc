@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "coordinator/ir/dim_links.h"
-#include "coordinator/segmenter/test_steps.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
 
 namespace meshwright::space {

@@ -1,0 +1,321 @@
+#include "coordinator/ir/checks/verify.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/ir/checks/op_checks.h"
+#include "coordinator/ir/links/dot_dims.h"
+
+namespace meshwright::ir {
+namespace {
+
+// Checks of one instruction; each names what is wrong, the caller where.
+class ShapeChecker {
+ public:
+  ShapeChecker(const Module& module, ValueId id)
+      : module_(module), it_(module.at(id)) {}
+
+  const char* Check() const {
+    switch (it_.opcode) {
+      case Opcode::kElementwise:
+        return CheckElementwise();
+      case Opcode::kConvert:
+      case Opcode::kCopy:
+        return Operands(1) && Operand(0).dims == it_.shape.dims ? nullptr
+                                                                : kDims;
+      case Opcode::kOptimizationBarrier:
+        return Operands(1) && Operand(0) == it_.shape ? nullptr : kDims;
+      case Opcode::kBitcast:
+      case Opcode::kBitcastConvert:
+        return CheckBitcast(module_, it_);
+      case Opcode::kSelect:
+        return Operands(3) ? CheckElementwise() : kOperands;
+      case Opcode::kBroadcast:
+        return CheckBroadcast();
+      case Opcode::kReshape:
+        if (!Operands(1)) return kOperands;
+        return Operand(0).element_count() == it_.shape.element_count()
+                   ? nullptr
+                   : "does not keep the number of elements";
+      case Opcode::kTranspose:
+        return CheckTranspose();
+      case Opcode::kReverse:
+        return Operands(1) && Operand(0).dims == it_.shape.dims ? nullptr
+                                                                : kDims;
+      case Opcode::kReduce:
+        return CheckReduce();
+      case Opcode::kDot:
+        return CheckDot();
+      case Opcode::kSlice:
+        return CheckSlice();
+      case Opcode::kConcatenate:
+        return CheckConcatenate();
+      case Opcode::kPad:
+        return CheckPad();
+      case Opcode::kGetTupleElement:
+        return CheckTupleElement();
+      case Opcode::kTuple:
+        return CheckTuple();
+      case Opcode::kGather:
+        return CheckGather(module_, it_);
+      case Opcode::kScatter:
+        return CheckScatter(module_, it_);
+      case Opcode::kIota:
+        return Operands(0) && DimensionsInRange(it_.shape.rank()) &&
+                       it_.attributes().dimensions_size() == 1
+                   ? nullptr
+                   : kDims;
+      case Opcode::kSort:
+        return CheckSort();
+      case Opcode::kReduceWindow:
+        return CheckReduceWindow(module_, it_);
+      case Opcode::kDynamicSlice:
+        return CheckDynamicSlice(module_, it_);
+      case Opcode::kDynamicUpdateSlice:
+        return CheckDynamicUpdateSlice(module_, it_);
+      case Opcode::kBatchNormInference:
+        return CheckBatchNormInference(module_, it_);
+      case Opcode::kCholesky:
+        return CheckCholesky(module_, it_);
+      case Opcode::kConvolution:
+        return CheckConvolution(module_, it_);
+      case Opcode::kFft:
+        return CheckFft(module_, it_);
+      case Opcode::kSelectAndScatter:
+        return CheckSelectAndScatter(module_, it_);
+      case Opcode::kTopK:
+        return CheckTopK(module_, it_);
+      case Opcode::kTriangularSolve:
+        return CheckTriangularSolve(module_, it_);
+      case Opcode::kConstant:
+        return CheckConstant();
+      default:
+        return nullptr;
+    }
+  }
+
+ private:
+  static constexpr const char* kDims = kWrongDims;
+  static constexpr const char* kOperands = kWrongOperands;
+
+  const Shape& Operand(int index) const {
+    return module_.at(it_.operands[index]).shape;
+  }
+  bool Operands(size_t count) const { return it_.operands.size() == count; }
+  bool DimensionsInRange(int rank) const {
+    return DistinctInRange(it_.attributes().dimensions(), rank);
+  }
+
+  const char* CheckElementwise() const {
+    if (it_.operands.empty()) return kOperands;
+    for (size_t i = 0; i < it_.operands.size(); ++i) {
+      // clamp and select may take scalars beside arrays.
+      if (Operand(i).dims != it_.shape.dims && !Operand(i).is_scalar()) {
+        return kDims;
+      }
+    }
+    return nullptr;
+  }
+
+  const char* CheckBroadcast() const {
+    if (!Operands(1)) return kOperands;
+    if (it_.attributes().dimensions_size() != Operand(0).rank() ||
+        !DimensionsInRange(it_.shape.rank())) {
+      return kDims;
+    }
+    for (int i = 0; i < Operand(0).rank(); ++i) {
+      if (Operand(0).dims[i] !=
+          it_.shape.dims[it_.attributes().dimensions(i)]) {
+        return kDims;
+      }
+    }
+    return nullptr;
+  }
+
+  const char* CheckTranspose() const {
+    if (!Operands(1)) return kOperands;
+    if (it_.attributes().dimensions_size() != Operand(0).rank() ||
+        it_.shape.rank() != Operand(0).rank() ||
+        !DimensionsInRange(it_.shape.rank())) {
+      return kDims;
+    }
+    for (int i = 0; i < it_.shape.rank(); ++i) {
+      if (it_.shape.dims[i] !=
+          Operand(0).dims[it_.attributes().dimensions(i)]) {
+        return kDims;
+      }
+    }
+    return nullptr;
+  }
+
+  const char* CheckReduce() const {
+    if (it_.operands.size() < 2 || it_.operands.size() % 2 != 0) {
+      return kOperands;
+    }
+    if (!DimensionsInRange(Operand(0).rank())) return kDims;
+    std::vector<int64_t> kept;
+    for (int i = 0; i < Operand(0).rank(); ++i) {
+      bool reduced = false;
+      for (int64_t dim : it_.attributes().dimensions()) reduced |= dim == i;
+      if (!reduced) kept.push_back(Operand(0).dims[i]);
+    }
+    const size_t inputs = it_.operands.size() / 2;
+    for (size_t i = 0; i < inputs; ++i) {
+      if (Operand(i).dims != Operand(0).dims) return kDims;
+    }
+    if (it_.shape.is_tuple()) {
+      if (it_.shape.elements.size() != inputs) return kDims;
+      for (const Shape& element : it_.shape.elements) {
+        if (element.dims != kept) return kDims;
+      }
+      return nullptr;
+    }
+    return inputs == 1 && it_.shape.dims == kept ? nullptr : kDims;
+  }
+
+  const char* CheckDot() const {
+    if (!Operands(2)) return kOperands;
+    const auto dims = MakeDotDims(it_.attributes().dot_dimension_numbers(),
+                                  Operand(0), Operand(1));
+    if (!dims.ok() ||
+        dims->OutputDims(Operand(0), Operand(1)) != it_.shape.dims) {
+      return kDims;
+    }
+    return nullptr;
+  }
+
+  const char* CheckSlice() const {
+    if (!Operands(1)) return kOperands;
+    const auto& slices = it_.attributes().slice_dimensions();
+    if (slices.size() != Operand(0).rank() ||
+        it_.shape.rank() != slices.size()) {
+      return kDims;
+    }
+    for (int i = 0; i < slices.size(); ++i) {
+      const auto& slice = slices[i];
+      if (slice.start() < 0 || slice.limit() < slice.start() ||
+          slice.limit() > Operand(0).dims[i] || slice.stride() < 1 ||
+          (slice.limit() - slice.start() + slice.stride() - 1) /
+                  slice.stride() !=
+              it_.shape.dims[i]) {
+        return kDims;
+      }
+    }
+    return nullptr;
+  }
+
+  const char* CheckConcatenate() const {
+    if (it_.operands.empty()) return kOperands;
+    if (it_.attributes().dimensions_size() != 1 ||
+        !DimensionsInRange(it_.shape.rank())) {
+      return kDims;
+    }
+    const int axis = it_.attributes().dimensions(0);
+    int64_t total = 0;
+    for (size_t i = 0; i < it_.operands.size(); ++i) {
+      if (Operand(i).rank() != it_.shape.rank()) return kDims;
+      for (int dim = 0; dim < it_.shape.rank(); ++dim) {
+        if (dim != axis && Operand(i).dims[dim] != it_.shape.dims[dim]) {
+          return kDims;
+        }
+      }
+      total += Operand(i).dims[axis];
+    }
+    return total == it_.shape.dims[axis] ? nullptr : kDims;
+  }
+
+  const char* CheckPad() const {
+    if (!Operands(2)) return kOperands;
+    const auto& pads = it_.attributes().padding_config().dimensions();
+    if (pads.size() != it_.shape.rank() || Operand(0).rank() != pads.size()) {
+      return kDims;
+    }
+    for (int i = 0; i < pads.size(); ++i) {
+      constexpr int64_t kLimit = int64_t{1} << 48;
+      const int64_t size = Operand(0).dims[i];
+      if (std::abs(pads[i].edge_padding_low()) > kLimit ||
+          std::abs(pads[i].edge_padding_high()) > kLimit ||
+          pads[i].interior_padding() < 0 ||
+          pads[i].interior_padding() > (int64_t{1} << 24)) {
+        return kDims;
+      }
+      const __int128 inner =
+          static_cast<__int128>(std::max<int64_t>(size - 1, 0)) *
+          pads[i].interior_padding();
+      if (inner + size + pads[i].edge_padding_low() +
+              pads[i].edge_padding_high() !=
+          it_.shape.dims[i]) {
+        return kDims;
+      }
+    }
+    return nullptr;
+  }
+
+  const char* CheckTupleElement() const {
+    if (!Operands(1)) return kOperands;
+    const int64_t index = it_.attributes().tuple_index();
+    if (!Operand(0).is_tuple() || index < 0 ||
+        index >= static_cast<int64_t>(Operand(0).elements.size()) ||
+        !(Operand(0).elements[index] == it_.shape)) {
+      return "does not name an element of its operand";
+    }
+    return nullptr;
+  }
+
+  const char* CheckTuple() const {
+    if (!it_.shape.is_tuple() ||
+        it_.shape.elements.size() != it_.operands.size()) {
+      return kOperands;
+    }
+    for (size_t i = 0; i < it_.operands.size(); ++i) {
+      if (!(it_.shape.elements[i] == Operand(i))) return kDims;
+    }
+    return nullptr;
+  }
+
+  const char* CheckSort() const {
+    if (it_.operands.empty()) return kOperands;
+    if (it_.attributes().dimensions_size() != 1 ||
+        !DimensionsInRange(Operand(0).rank())) {
+      return kDims;
+    }
+    const bool one = !it_.shape.is_tuple();
+    if (Operands(one ? 1 : it_.shape.elements.size())) {
+      for (size_t i = 0; i < it_.operands.size(); ++i) {
+        const Shape& sorted = one ? it_.shape : it_.shape.elements[i];
+        if (Operand(i).dims != Operand(0).dims ||
+            sorted.dims != Operand(0).dims) {
+          return kDims;
+        }
+      }
+      return nullptr;
+    }
+    return kOperands;
+  }
+
+  const char* CheckConstant() const {
+    const hlo::LiteralProto& literal = it_.attributes().literal();
+    if (!literal.has_shape()) return nullptr;
+    const auto shape = ShapeFromProto(literal.shape());
+    return shape.ok() && shape->dims == it_.shape.dims
+               ? nullptr
+               : "holds a literal of another shape";
+  }
+
+  const Module& module_;
+  const Instruction& it_;
+};
+
+}  // namespace
+
+absl::Status VerifyShape(const Module& module, ValueId id) {
+  if (const char* problem = ShapeChecker(module, id).Check()) {
+    const Instruction& instruction = module.at(id);
+    return absl::InvalidArgumentError(
+        absl::StrCat("instruction ", instruction.name(), " (",
+                     instruction.attributes().opcode(), " of shape ",
+                     ToString(instruction.shape), ") ", problem));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace meshwright::ir

@@ -1,0 +1,93 @@
+#include "coordinator/ir/load/load.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/ir/checks/verify.h"
+#include "coordinator/ir/load/inline_calls.h"
+#include "coordinator/ir/load/parse.h"
+#include "coordinator/ir/load/resolve.h"
+#include "coordinator/ir/rewrite/tidy.h"
+
+namespace meshwright::ir {
+namespace {
+
+absl::Status ReadAliases(const hlo::HloModuleProto& proto, Module& module) {
+  for (const auto& entry : proto.input_output_alias().entries()) {
+    const int64_t parameter = entry.parameter_number();
+    // A root that is no tuple is named by the empty index.
+    if (entry.output_shape_index_size() > 1 ||
+        entry.parameter_shape_index_size() > 0) {
+      continue;  // nested tuples carry no state we could follow
+    }
+    const int64_t output =
+        entry.output_shape_index_size() == 0 ? 0 : entry.output_shape_index(0);
+    if (parameter < 0 ||
+        parameter >= static_cast<int64_t>(module.parameters.size()) ||
+        output < 0 || output >= static_cast<int64_t>(module.outputs.size())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the alias of output ", output, " and parameter ",
+                       parameter, " names one that does not exist"));
+    }
+    module.aliases.push_back(
+        {static_cast<int>(output), static_cast<int>(parameter)});
+  }
+  return absl::OkStatus();
+}
+
+// Where operations came from is long, is read of arguments only, and would be
+// copied into every program.
+void DropOrigins(hlo::HloModuleProto& proto) {
+  for (hlo::HloComputationProto& computation : *proto.mutable_computations()) {
+    for (hlo::HloInstructionProto& it : *computation.mutable_instructions()) {
+      if (it.opcode() != "parameter") it.clear_metadata();
+    }
+  }
+}
+
+// `proto` lives in `arena`.
+absl::StatusOr<Module> Build(const hlo::HloModuleProto& proto,
+                             std::shared_ptr<google::protobuf::Arena> arena) {
+  ASSIGN_OR_RETURN(const ResolvedModule resolved, Resolve(proto));
+  ASSIGN_OR_RETURN(Module module, Flatten(proto, resolved));
+  module.arena = std::move(arena);
+  for (ValueId id = 0; id < module.size(); ++id) {
+    RETURN_IF_ERROR(VerifyShape(module, id));
+  }
+  Tidy(module);
+  RETURN_IF_ERROR(ReadAliases(proto, module));
+  return module;
+}
+
+}  // namespace
+
+absl::StatusOr<hlo::HloModuleProto> ParseModule(std::string_view bytes) {
+  google::protobuf::Arena arena;
+  ASSIGN_OR_RETURN(hlo::HloModuleProto* const proto, ParseInto(bytes, arena));
+  return std::move(*proto);
+}
+
+absl::StatusOr<Module> BuildModule(hlo::HloModuleProto proto) {
+  auto arena = std::make_shared<google::protobuf::Arena>();
+  auto* const kept = new hlo::HloModuleProto(std::move(proto));
+  arena->Own(kept);
+  DropOrigins(*kept);
+  return Build(*kept, std::move(arena));
+}
+
+absl::StatusOr<Module> LoadModule(std::string_view bytes) {
+  google::protobuf::ArenaOptions options;
+  // protobuf keeps its cleanup list at a block's end: whole words only.
+  options.start_block_size =
+      std::clamp<size_t>(bytes.size(), 4096, 1 << 20) / 8 * 8;
+  options.max_block_size = 1 << 20;
+  auto arena = std::make_shared<google::protobuf::Arena>(options);
+  ASSIGN_OR_RETURN(hlo::HloModuleProto* const proto, ParseInto(bytes, *arena));
+  DropOrigins(*proto);
+  return Build(*proto, std::move(arena));
+}
+
+}  // namespace meshwright::ir

@@ -1,0 +1,162 @@
+#include "coordinator/ir/load/load.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+
+#include "base/file.h"
+#include "coordinator/ir/module.h"
+#include "coordinator/ir/rewrite/split_fused.h"
+
+namespace meshwright::ir {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Sample(const std::string& name) {
+  return *base::ReadFile("tests/testdata/" + name + ".hlo.pb");
+}
+
+class SampleTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SampleTest, LoadsIntoDependencyOrderWithoutCalls) {
+  const auto module = LoadModule(Sample(GetParam()));
+  ASSERT_TRUE(module.ok()) << module.status();
+  for (ValueId id = 0; id < module->size(); ++id) {
+    EXPECT_NE(module->at(id).opcode, Opcode::kCall);
+    for (ValueId operand : module->at(id).operands) EXPECT_LT(operand, id);
+  }
+  EXPECT_FALSE(module->aliases.empty());
+}
+
+TEST_P(SampleTest, EveryPrefixIsRefusedOrWhole) {
+  const std::string bytes = Sample(GetParam());
+  for (size_t size = 0; size < bytes.size(); size += bytes.size() / 37 + 1) {
+    const auto module = LoadModule(std::string_view(bytes).substr(0, size));
+    EXPECT_EQ(module.status().code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_P(SampleTest, ALyingShapeNamesItsInstruction) {
+  hlo::HloModuleProto proto = *ParseModule(Sample(GetParam()));
+  for (auto& computation : *proto.mutable_computations()) {
+    if (computation.id() != proto.entry_computation_id()) continue;
+    for (auto& it : *computation.mutable_instructions()) {
+      if (it.opcode() != "dot") continue;
+      it.mutable_shape()->set_dimensions(0, it.shape().dimensions(0) + 1);
+      const auto module = BuildModule(proto);
+      ASSERT_EQ(module.status().code(), absl::StatusCode::kInvalidArgument);
+      EXPECT_THAT(module.status().message(), HasSubstr(it.name()));
+      return;
+    }
+  }
+  FAIL() << "the sample has no dot";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SampleTest,
+                         testing::Values("llama_tiny", "gpt2_tiny", "bert_tiny",
+                                         "moe_tiny"));
+
+TEST(LoadModuleTest, RefusesWhatIsNoModule) {
+  EXPECT_THAT(LoadModule("no module").status().message(),
+              HasSubstr("no HLO module"));
+  EXPECT_THAT(LoadModule("").status().message(), HasSubstr("empty"));
+}
+
+TEST(LoadModuleTest, RefusesAnOperandThatComesLater) {
+  hlo::HloModuleProto proto = *ParseModule(Sample("llama_tiny"));
+  auto& entry = *proto.mutable_computations(proto.computations_size() - 1);
+  auto& it = *entry.mutable_instructions(entry.instructions_size() / 2);
+  it.add_operand_ids(entry.root_id());
+  EXPECT_THAT(LoadModule(proto.SerializeAsString()).status().message(),
+              HasSubstr(it.name()));
+}
+
+// What the body of the step's first loop returns.
+hlo::HloInstructionProto* RootOfALoop(hlo::HloModuleProto& proto) {
+  int64_t body = -1;
+  for (const auto& computation : proto.computations()) {
+    for (const auto& it : computation.instructions()) {
+      if (it.opcode() == "while") body = it.called_computation_ids(0);
+    }
+  }
+  for (auto& computation : *proto.mutable_computations()) {
+    if (computation.id() != body) continue;
+    for (auto& it : *computation.mutable_instructions()) {
+      if (it.id() == computation.root_id()) return &it;
+    }
+  }
+  return nullptr;
+}
+
+// The sample with its integers changed: all, or those of its entry.
+hlo::HloModuleProto ScanWith(
+    const std::function<void(hlo::HloInstructionProto&)>& change, bool all) {
+  hlo::HloModuleProto proto = *ParseModule(Sample("scan_tiny"));
+  for (auto& computation : *proto.mutable_computations()) {
+    if (!all && computation.id() != proto.entry_computation_id()) continue;
+    for (auto& it : *computation.mutable_instructions()) {
+      if (it.opcode() == "constant" && it.literal().s32s_size() == 1) {
+        change(it);
+      }
+    }
+  }
+  return proto;
+}
+
+TEST(LoadModuleTest, RefusesALoopThatCountsFromNothing) {
+  const hlo::HloModuleProto proto =
+      ScanWith([](auto& constant) { constant.set_opcode("copy"); }, false);
+  EXPECT_EQ(BuildModule(proto).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(LoadModuleTest, TripsOfEveryStrideAreCounted) {
+  for (const int64_t stride :
+       {int64_t{1}, int64_t{2}, INT64_MAX - 1, INT64_MAX}) {
+    int64_t counted = 0;
+    const auto module = BuildModule(ScanWith(
+        [&](auto& constant) {
+          const int64_t value = constant.literal().s32s(0);
+          if (value != 1) return;
+          constant.mutable_literal()->clear_s32s();
+          constant.mutable_literal()->add_s64s(stride);
+        },
+        true));
+    ASSERT_TRUE(module.ok()) << module.status();
+    for (const Loop& loop : module->loops) {
+      if (loop.counter >= 0 && loop.step == stride) ++counted;
+      if (stride > 2) {
+        EXPECT_LE(loop.trips, 1);
+      }
+    }
+    EXPECT_GT(counted, 0) << stride;
+  }
+}
+
+TEST(LoadModuleTest, RefusesALoopWhoseTupleIsNotWhatItSays) {
+  const hlo::HloModuleProto scan = *ParseModule(Sample("scan_tiny"));
+  const auto refusal = [&](const auto& change) {
+    hlo::HloModuleProto proto = scan;
+    hlo::HloInstructionProto* const root = RootOfALoop(proto);
+    EXPECT_NE(root, nullptr);
+    change(*root);
+    const absl::Status status = BuildModule(proto).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(status.message(), HasSubstr(root->name()));
+  };
+  refusal([](auto& root) { root.mutable_operand_ids()->RemoveLast(); });
+  refusal([](auto& root) { root.clear_operand_ids(); });
+  refusal([](auto& root) { root.add_operand_ids(root.operand_ids(0)); });
+  refusal([](auto& root) {
+    const int last = root.operand_ids_size() - 1;
+    EXPECT_NE(root.shape().tuple_shapes(0).SerializeAsString(),
+              root.shape().tuple_shapes(last).SerializeAsString());
+    root.mutable_operand_ids()->SwapElements(0, last);
+  });
+}
+
+}  // namespace
+}  // namespace meshwright::ir

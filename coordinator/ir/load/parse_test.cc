@@ -1,0 +1,50 @@
+#include "coordinator/ir/load/parse.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace meshwright::ir {
+namespace {
+
+using testing::HasSubstr;
+
+hlo::HloModuleProto Module(const std::string& name) {
+  hlo::HloModuleProto module;
+  module.set_name(name);
+  module.add_computations()->set_name("entry");
+  return module;
+}
+
+std::string NameOf(const std::string& bytes) {
+  google::protobuf::Arena arena;
+  const auto parsed = ParseInto(bytes, arena);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ((*parsed)->computations_size(), 1);
+  return (*parsed)->name();
+}
+
+TEST(ParseIntoTest, TakesAModuleWithAndWithoutItsWrapper) {
+  const hlo::HloModuleProto module = Module("step");
+  hlo::HloProto wrapper;
+  *wrapper.mutable_hlo_module() = module;
+  EXPECT_EQ(NameOf(module.SerializeAsString()), "step");
+  EXPECT_EQ(NameOf(wrapper.SerializeAsString()), "step");
+}
+
+TEST(ParseIntoTest, TakesAModuleWhoseNameReadsLikeAMessage) {
+  // A field 3 that ends where the name does, but holds no computation.
+  const std::string name = "\x1a\x02zz";
+  EXPECT_EQ(NameOf(Module(name).SerializeAsString()), name);
+}
+
+TEST(ParseIntoTest, RefusesWhatIsNeither) {
+  google::protobuf::Arena arena;
+  EXPECT_THAT(ParseInto("", arena).status().message(), HasSubstr("empty"));
+  EXPECT_THAT(ParseInto("\x0a\x05no", arena).status().message(),
+              HasSubstr("no HLO module"));
+}
+
+}  // namespace
+}  // namespace meshwright::ir

@@ -1,0 +1,150 @@
+#include "coordinator/segmenter/blocks/boundary_placement.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "coordinator/ir/links/contraction_dims.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::Module;
+using ir::Opcode;
+using ir::ValueId;
+
+class BorderSettler {
+ public:
+  BorderSettler(const Module& module, const Direction& direction,
+                const std::vector<int>& derived, std::vector<int>& home)
+      : module_(module),
+        direction_(direction),
+        derived_(derived),
+        home_(home) {}
+
+  void Run() {
+    FindGroups();
+    std::map<int, std::vector<ValueId>> behind;  // by block
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (group_[id] >= 0 && home_[id] > group_[id]) {
+        behind[group_[id]].push_back(id);
+      }
+    }
+    for (const auto& [block, values] : behind) Settle(block, values);
+  }
+
+ private:
+  // What only a later block's norm or add reads, belongs with that one.
+  void FindGroups() {
+    group_ = derived_;
+    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+      if (derived_[id] < 0) continue;
+      int group = -1;
+      bool one = true;
+      for (ValueId user : module_.at(id).users) {
+        if (!direction_.forward[user]) continue;
+        one &= group_[user] >= 0 && (group < 0 || group == group_[user]);
+        group = group_[user];
+      }
+      if (one && group > derived_[id]) group_[id] = group;
+    }
+  }
+
+  bool Crosses(ValueId id) const {
+    return !direction_.recomputable[id] &&
+           module_.at(id).opcode != Opcode::kParameter;
+  }
+
+  bool Before(ValueId id, int block) const {
+    return home_[id] >= 0 && home_[id] <= block;
+  }
+
+  int ReadersBehind(ValueId id, int block) const {
+    const auto& users = module_.at(id).users;
+    return static_cast<int>(
+        std::count_if(users.begin(), users.end(), [&](ValueId user) {
+          return direction_.forward[user] && !Before(user, block);
+        }));
+  }
+
+  // Contractions of several blocks read the value: it crosses from the first
+  // of them to the others.
+  bool Shared(ValueId id) const {
+    int reader = -1;
+    for (ValueId user : module_.at(id).users) {
+      if (!direction_.forward[user] || !FeedsContraction(user)) continue;
+      if (reader >= 0 && home_[user] != reader) return true;
+      reader = home_[user];
+    }
+    return false;
+  }
+  bool FeedsContraction(ValueId id) const {
+    for (int steps = 0; steps < kMostSteps; ++steps) {
+      if (ir::IsContraction(module_, id)) return true;
+      const ir::Instruction& it = module_.at(id);
+      if (it.users.size() != 1 ||
+          !(ir::IsLayout(it.opcode) || it.opcode == Opcode::kConvert)) {
+        return false;
+      }
+      id = it.users[0];
+    }
+    return false;
+  }
+
+  // Moves the best prefix of `values` to `block`.
+  void Settle(int block, const std::vector<ValueId>& values) {
+    std::unordered_map<ValueId, int> readers;  // behind the border
+    std::vector<int> homes;
+    int crossing = 0;
+    int best = 0;
+    size_t count = 0;
+    for (ValueId id : values) {
+      std::vector<ValueId> operands = module_.at(id).operands;
+      std::sort(operands.begin(), operands.end());
+      operands.erase(std::unique(operands.begin(), operands.end()),
+                     operands.end());
+      const bool reachable =
+          std::all_of(operands.begin(), operands.end(), [&](ValueId operand) {
+            return Before(operand, block) || IsSideFeed(operand);
+          });
+      if (!reachable || ir::IsLoopBorder(module_.at(id).opcode)) break;
+      for (ValueId operand : operands) {
+        if (!Crosses(operand) || !Before(operand, block)) continue;
+        const auto [found, added] = readers.emplace(operand, 0);
+        if (added) found->second = ReadersBehind(operand, block);
+        if (--found->second == 0) --crossing;
+      }
+      if (Shared(id)) --crossing;
+      homes.push_back(home_[id]);
+      home_[id] = block;
+      readers[id] = ReadersBehind(id, block);
+      if (readers[id] > 0) ++crossing;
+      if (crossing < best) {
+        best = crossing;
+        count = homes.size();
+      }
+    }
+    for (size_t i = count; i < homes.size(); ++i) home_[values[i]] = homes[i];
+  }
+
+  // Neither in a block nor behind one: goes where its reader goes.
+  bool IsSideFeed(ValueId id) const { return !direction_.has_contraction[id]; }
+
+  static constexpr int kMostSteps = 8;
+
+  const Module& module_;
+  const Direction& direction_;
+  const std::vector<int>& derived_;
+  std::vector<int>& home_;
+  std::vector<int> group_;
+};
+
+}  // namespace
+
+void SettleBorderHomes(const Module& module, const Direction& direction,
+                       const std::vector<int>& derived,
+                       std::vector<int>& home) {
+  BorderSettler(module, direction, derived, home).Run();
+}
+
+}  // namespace meshwright::segmenter

@@ -1,0 +1,34 @@
+// Border homes: on which side of a border what lies behind a norm stays.
+//
+// Concept: operations behind a reduction (rule d) follow no split, and stand
+// with their first consumer. Where a norm comes before the residual add, as in
+// ResNet, that makes two tensors cross the border, the norm's input and the
+// residual; with norm and add on the producer's side only their sum does. So
+// of the operations between a block and its consumers as many of the first ones
+// stay with the block as make the fewest tensors cross; as few as possible
+// where that is equal. What contractions of several blocks read, such as the
+// encoder's result in a decoder's layers, crosses in any case, and ends where
+// it was made.
+//
+//   block | norm  add  norm | consumer        norm, add behind the block: the
+//     \_____________/                         residual ends there too
+//
+// Source: design, section 4 ("cut where one tensor crosses").
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BOUNDARY_PLACEMENT_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BOUNDARY_PLACEMENT_H_
+
+#include <vector>
+
+#include "coordinator/ir/module.h"
+#include "coordinator/segmenter/direction/forward_backward.h"
+
+namespace meshwright::segmenter {
+
+// `derived`: by ValueId the block a forward value behind a norm comes from, -1
+// for all others. `home` is changed.
+void SettleBorderHomes(const ir::Module& module, const Direction& direction,
+                       const std::vector<int>& derived, std::vector<int>& home);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BOUNDARY_PLACEMENT_H_

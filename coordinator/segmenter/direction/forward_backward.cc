@@ -1,0 +1,188 @@
+#include "coordinator/segmenter/direction/forward_backward.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/segmenter/direction/recomputing.h"
+#include "coordinator/segmenter/direction/step_outputs.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::Module;
+using ir::Opcode;
+using ir::ValueId;
+
+std::vector<char> Ancestors(const Module& module,
+                            const std::vector<ValueId>& of) {
+  std::vector<char> marked(module.size(), 0);
+  for (ValueId id : of) marked[id] = 1;
+  for (ValueId id = module.size() - 1; id >= 0; --id) {
+    if (!marked[id]) continue;
+    for (ValueId operand : module.at(id).operands) marked[operand] = 1;
+  }
+  return marked;
+}
+
+// Without state to tell them apart, integer arguments and those of the largest
+// leading dimension would both be guesses: in inference an argument that a
+// contraction reads with no other argument above it is a weight, and so are the
+// vectors of norms and biases; a matrix that meets a norm first is none.
+bool IsBatch(const Module& module, const Direction& direction, ValueId id) {
+  const ir::Instruction& it = module.at(id);
+  const int number = static_cast<int>(it.attributes().parameter_number());
+  if (!direction.inference) {
+    return direction.roles[number] == ArgumentRole::kBatch;
+  }
+  if (!ir::IsFloating(it.shape.element_type)) return true;
+  std::vector<ValueId> stack = {id};
+  while (!stack.empty()) {
+    const ValueId at = stack.back();
+    stack.pop_back();
+    for (ValueId user : module.at(at).users) {
+      if (ir::IsContraction(module, user)) {
+        return module.at(user).operands[0] == at;
+      }
+      if (ir::IsLayout(module.at(user).opcode)) stack.push_back(user);
+    }
+  }
+  return it.shape.rank() > 1;
+}
+
+// A few words from which more than a few are drawn, outside of any loop.
+std::vector<char> RandomKeys(const Module& module) {
+  constexpr int64_t kMostWords = 16;
+  const auto small = [&](ValueId id) {
+    return !module.at(id).shape.is_tuple() &&
+           module.at(id).shape.element_count() <= kMostWords;
+  };
+  // Loops that draw more than a few.
+  std::vector<char> draws(module.loops.size(), 0);
+  for (ValueId id = 0; id < module.size(); ++id) {
+    for (ir::LoopId loop = small(id) ? ir::kNoLoop : module.at(id).loop;
+         loop != ir::kNoLoop; loop = module.loops[loop].parent) {
+      draws[loop] = 1;
+    }
+  }
+  std::vector<char> keys(module.size(), 0);
+  for (ValueId id = 0; id < module.size(); ++id) {
+    const ir::Instruction& it = module.at(id);
+    if (it.shape.element_type != hlo::U32 || !small(id) ||
+        it.loop != ir::kNoLoop || it.opcode == Opcode::kConstant ||
+        it.opcode == Opcode::kParameter) {
+      continue;
+    }
+    keys[id] = std::any_of(it.users.begin(), it.users.end(), [&](ValueId user) {
+      const ir::Instruction& reader = module.at(user);
+      return reader.opcode == Opcode::kCarry
+                 ? draws[reader.border] != 0
+                 : !small(user) && ir::IsInteger(reader.shape.element_type);
+    });
+  }
+  return keys;
+}
+
+std::vector<char> LoopsWithContractions(const Module& module) {
+  std::vector<char> heavy(module.loops.size(), 0);
+  for (ValueId id = 0; id < module.size(); ++id) {
+    if (module.at(id).loop != ir::kNoLoop && ir::IsContraction(module, id)) {
+      heavy[module.at(id).loop] = 1;
+    }
+  }
+  // Outer loops come before inner ones.
+  for (size_t loop = heavy.size(); loop-- > 0;) {
+    const ir::LoopId parent = module.loops[loop].parent;
+    if (parent != ir::kNoLoop && heavy[loop]) heavy[parent] = 1;
+  }
+  return heavy;
+}
+
+}  // namespace
+
+const char* RoleName(ArgumentRole role) {
+  switch (role) {
+    case ArgumentRole::kParameter:
+      return "parameter";
+    case ArgumentRole::kOptimizer:
+      return "optimizer";
+    case ArgumentRole::kBatch:
+      return "batch";
+    case ArgumentRole::kOther:
+      return "other";
+  }
+  return "other";
+}
+
+absl::StatusOr<Direction> FindDirection(const Module& module) {
+  Direction direction;
+  direction.state_output = MatchState(module);
+  const bool has_state =
+      std::any_of(direction.state_output.begin(), direction.state_output.end(),
+                  [](int output) { return output >= 0; });
+  direction.inference = !has_state;
+  std::vector<ValueId> forward_roots;
+  if (has_state) {
+    direction.loss_outputs = FindLosses(module, direction.state_output);
+    if (direction.loss_outputs.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "no output of ", std::string(module.at(module.root).name()),
+          " is a loss: each one overwrites a donated argument or depends on a "
+          "gradient; return the loss beside the new state"));
+    }
+    for (int output : direction.loss_outputs) {
+      forward_roots.push_back(module.outputs[output]);
+    }
+  } else {
+    forward_roots = module.outputs;
+  }
+  direction.forward = Ancestors(module, forward_roots);
+
+  direction.roles.resize(module.parameters.size(), ArgumentRole::kOther);
+  for (size_t i = 0; i < module.parameters.size(); ++i) {
+    const bool used = direction.forward[module.parameters[i]] != 0;
+    const bool state = direction.state_output[i] >= 0;
+    direction.roles[i] = state && used ? ArgumentRole::kParameter
+                         : state       ? ArgumentRole::kOptimizer
+                         : used        ? ArgumentRole::kBatch
+                                       : ArgumentRole::kOther;
+  }
+
+  direction.has_contraction.resize(module.size(), 0);
+  direction.recomputable.resize(module.size(), 0);
+  direction.batch_derived.resize(module.size(), 0);
+  direction.random_key = RandomKeys(module);
+  const std::vector<char> heavy = LoopsWithContractions(module);
+  for (ValueId id = 0; id < module.size(); ++id) {
+    const ir::Instruction& it = module.at(id);
+    bool contraction = ir::IsContraction(module, id);
+    bool recomputable = true;
+    bool batch = false;
+    for (ValueId operand : it.operands) {
+      contraction |= direction.has_contraction[operand] != 0;
+      recomputable &= direction.recomputable[operand] != 0;
+      batch |= direction.batch_derived[operand] != 0;
+    }
+    if (it.opcode == Opcode::kParameter) {
+      recomputable = it.shape.is_scalar();
+      batch = !it.shape.is_scalar() && IsBatch(module, direction, id);
+    }
+    // Random bits must be drawn once.
+    if (it.opcode == Opcode::kRngBitGenerator ||
+        it.opcode == Opcode::kCustomCall || it.opcode == Opcode::kUnknown) {
+      recomputable = false;
+    }
+    if (direction.random_key[id]) recomputable = false;
+    // What such a loop counted to is known only where the loop has run.
+    if (it.opcode == Opcode::kLoopResult && heavy[it.border]) {
+      recomputable = false;
+    }
+    direction.has_contraction[id] = contraction;
+    direction.batch_derived[id] = batch;
+    direction.recomputable[id] = recomputable && !contraction;
+  }
+  LimitRecomputing(module, direction.recomputable);
+  return direction;
+}
+
+}  // namespace meshwright::segmenter

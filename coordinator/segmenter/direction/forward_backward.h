@@ -1,0 +1,46 @@
+// Direction: which part of a training step is forward, and what its arguments
+// and outputs are.
+//
+// Concept: an output that overwrites a donated argument is state; of the other
+// outputs the losses are those that depend on no gradient. Forward is what the
+// losses need; a state argument the losses need is a parameter, any other one
+// is optimizer state. A module without state is inference: all of it is
+// forward. Names are never read.
+// In -> Out: ir::Module -> Direction, vectors indexed by ValueId.
+// Errors: kInvalidArgument when a step with state has no loss output.
+// Source: design, section 4 ("Forward and backward").
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_FORWARD_BACKWARD_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_FORWARD_BACKWARD_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/ir/module.h"
+
+namespace meshwright::segmenter {
+
+enum class ArgumentRole { kParameter, kOptimizer, kBatch, kOther };
+
+const char* RoleName(ArgumentRole role);
+
+struct Direction {
+  std::vector<char> forward;          // is an ancestor of a loss
+  std::vector<char> has_contraction;  // a root contraction is at or above it
+  std::vector<char> batch_derived;  // an argument that is no state is above it
+  // Reads only constants, iota and scalar arguments: cheap to compute anew in
+  // every segment that needs it.
+  std::vector<char> recomputable;
+  // Keys that random bits are drawn with: every layer has its own, so they are
+  // made at the front and handed to the layers, which are then equal.
+  std::vector<char> random_key;
+  std::vector<int> loss_outputs;
+  std::vector<ArgumentRole> roles;  // by parameter number
+  std::vector<int> state_output;    // by parameter number; -1: none
+  bool inference = false;
+};
+
+absl::StatusOr<Direction> FindDirection(const ir::Module& module);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_FORWARD_BACKWARD_H_

@@ -1,0 +1,44 @@
+// Gradient dimensions: what the dimensions of a backward contraction are in the
+// forward one it differentiates.
+//
+// Concept: y = f(a, b); c multiplies the cotangent g of y with b and gives the
+// gradient of a. A dimension of b that f contracts is one of the result of c; a
+// free one of b is contracted with g in c; what f has in common (batch, groups,
+// spatial) c has in common. What of g is still free are the free dimensions of
+// a, in order. b is seen through layout operations; in a convolution, whose
+// dimensions each have their own role, the roles alone tell them apart, also
+// behind the reshapes that regroup a grouped kernel. The output features inside
+// a group have no dimension of their own and stay unknown.
+// In -> Out: a pair of contractions -> the maps of a GradientMatch, or that the
+// shapes and roles rule the pair out.
+// Shapes: `cotangent_dims[i]` is the dimension of y behind dimension i of the
+// cotangent operand, `output_dims[i]` the dimension of the differentiated
+// operand behind dimension i of the result; -1 where unknown.
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENT_DIMS_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENT_DIMS_H_
+
+#include <optional>
+#include <vector>
+
+#include "coordinator/ir/module.h"
+
+namespace meshwright::segmenter {
+
+struct GradientMatch {
+  ir::ValueId forward = -1;
+  bool recomputation = false;
+  int differentiated = 0;     // 0: lhs of the forward contraction, 1: rhs
+  int cotangent_operand = 0;  // operand number of g in the backward one
+  std::vector<int> cotangent_dims;
+  std::vector<int> output_dims;
+};
+
+// `read`: the operand of `forward` that `backward` reads, as its operand number
+// 1 - cotangent_operand.
+std::optional<GradientMatch> DescribeGradient(
+    const ir::Module& module, const std::vector<ir::ValueId>& classes,
+    ir::ValueId backward, int cotangent_operand, ir::ValueId forward, int read);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENT_DIMS_H_

@@ -1,0 +1,33 @@
+// Gradients: which backward contraction differentiates which forward one.
+//
+// Concept: a forward contraction y = f(a, b) has up to two in the backward
+// pass, da = g . b and db = a . g, that share the cotangent g of y. The one
+// that reads b and the one that reads a are found through layout operations;
+// where an operand is shared by several contractions (q, k and v read one
+// activation) the partner that shares the cotangent decides, then the parameter
+// the gradient flows to. A backward contraction that shares both operands with
+// f is a recomputation of it.
+// In -> Out: module, direction -> one GradientMatch per matched contraction.
+// Source: design, section 4 ("Forward and backward").
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENTS_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENTS_H_
+
+#include <unordered_map>
+#include <vector>
+
+#include "coordinator/ir/module.h"
+#include "coordinator/segmenter/direction/forward_backward.h"
+#include "coordinator/segmenter/direction/gradient_dims.h"
+
+namespace meshwright::segmenter {
+
+using GradientMatches = std::unordered_map<ir::ValueId, GradientMatch>;
+
+// `classes`: congruence.h.
+GradientMatches MatchGradients(const ir::Module& module,
+                               const Direction& direction,
+                               const std::vector<ir::ValueId>& classes);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENTS_H_

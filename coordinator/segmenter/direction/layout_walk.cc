@@ -1,0 +1,149 @@
+#include "coordinator/segmenter/direction/layout_walk.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "coordinator/ir/links/dim_links.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::Module;
+using ir::Opcode;
+using ir::ValueId;
+
+struct Step {
+  ValueId value = -1;
+  bool same = false;  // the very value, so every dimension is the same
+};
+
+// The stack a slice reads, behind the carries of loops.
+ValueId StackOf(const Module& module, ValueId slice) {
+  ValueId stack = module.at(slice).operands[0];
+  while (ir::IsLoopBorder(module.at(stack).opcode)) {
+    stack = module.at(stack).operands[0];
+  }
+  return stack;
+}
+
+// What a value rearranges; -1 at the end of the walk.
+Step Next(const Module& module, const std::vector<ValueId>* classes,
+          ValueId id) {
+  const ir::Instruction& it = module.at(id);
+  const ValueId same = SameValue(module, id);
+  if (same >= 0) return {same, true};
+  if (classes != nullptr && (*classes)[id] != id) return {(*classes)[id], true};
+  // Layer by layer a loop reads its stack of parameters.
+  const bool stack =
+      it.opcode == Opcode::kDynamicSlice && it.loop != ir::kNoLoop;
+  const bool spread = it.opcode == Opcode::kBroadcast &&
+                      it.shape.element_count() ==
+                          module.at(it.operands[0]).shape.element_count();
+  if (stack || spread || ir::IsLayout(it.opcode)) {
+    return {it.operands[0], false};
+  }
+  return {};
+}
+
+struct Place {
+  ValueId value;
+  std::vector<int> dims;
+};
+
+std::vector<Place> Walk(const Module& module,
+                        const std::vector<ValueId>* classes, ValueId id) {
+  Place place{id, std::vector<int>(module.at(id).shape.rank())};
+  for (size_t i = 0; i < place.dims.size(); ++i) {
+    place.dims[i] = static_cast<int>(i);
+  }
+  std::vector<Place> walk = {place};
+  while (true) {
+    const Step step = Next(module, classes, place.value);
+    if (step.value < 0) return walk;
+    if (!step.same) {
+      const auto links = ir::DimLinks(module, place.value, 0);
+      const auto& in = module.at(step.value).shape.dims;
+      const auto& out = module.at(place.value).shape.dims;
+      for (int& dim : place.dims) {
+        if (dim < 0) continue;
+        const auto link = std::find_if(
+            links.begin(), links.end(), [&](const ir::DimLink& candidate) {
+              return candidate.out == dim &&
+                     in[candidate.in] == out[candidate.out];
+            });
+        dim = link == links.end() ? -1 : link->in;
+      }
+    }
+    place.value = step.value;
+    walk.push_back(place);
+  }
+}
+
+}  // namespace
+
+ValueId SameValue(const Module& module, ValueId id) {
+  const ir::Instruction& it = module.at(id);
+  if (it.opcode == Opcode::kCopy || it.opcode == Opcode::kOptimizationBarrier ||
+      ir::IsLoopBorder(it.opcode)) {
+    return it.operands[0];
+  }
+  if (it.opcode == Opcode::kGetTupleElement) {
+    const ir::Instruction& barrier = module.at(it.operands[0]);
+    if (barrier.opcode != Opcode::kOptimizationBarrier) return -1;
+    const ir::Instruction& tuple = module.at(barrier.operands[0]);
+    if (tuple.opcode != Opcode::kTuple) return -1;
+    return tuple.operands[it.attributes().tuple_index()];
+  }
+  if (it.opcode == Opcode::kDynamicSlice) {
+    const ir::Instruction& stack = module.at(StackOf(module, id));
+    if (stack.opcode == Opcode::kDynamicUpdateSlice &&
+        module.at(stack.operands[1]).shape == it.shape) {
+      return stack.operands[1];
+    }
+  }
+  return -1;
+}
+
+ValueId LayoutBase(const Module& module, const std::vector<ValueId>* classes,
+                   ValueId id) {
+  while (true) {
+    const Step step = Next(module, classes, id);
+    if (step.value < 0) return id;
+    id = step.value;
+  }
+}
+
+std::vector<ValueId> LayoutBases(const Module& module,
+                                 const std::vector<ValueId>* classes) {
+  std::vector<ValueId> bases(module.size());
+  for (ValueId id = 0; id < module.size(); ++id) {
+    const Step step = Next(module, classes, id);
+    bases[id] = step.value < 0 ? id : bases[step.value];
+  }
+  return bases;
+}
+
+std::vector<int> DimsBetween(const Module& module,
+                             const std::vector<ValueId>* classes, ValueId first,
+                             ValueId second) {
+  const std::vector<Place> from = Walk(module, classes, first);
+  const std::vector<Place> to = Walk(module, classes, second);
+  std::vector<int> between(module.at(first).shape.rank(), -1);
+  for (const Place& a : from) {
+    const auto b = std::find_if(to.begin(), to.end(), [&](const Place& place) {
+      return place.value == a.value;
+    });
+    if (b == to.end()) continue;
+    for (size_t i = 0; i < between.size(); ++i) {
+      if (a.dims[i] < 0) continue;
+      const auto at = std::find(b->dims.begin(), b->dims.end(), a.dims[i]);
+      if (at != b->dims.end()) {
+        between[i] = static_cast<int>(at - b->dims.begin());
+      }
+    }
+    break;
+  }
+  return between;
+}
+
+}  // namespace meshwright::segmenter

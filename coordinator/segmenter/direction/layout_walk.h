@@ -1,0 +1,41 @@
+// Layout walks: from an operand up to the value it rearranges.
+//
+// Concept: what a contraction really reads hides behind operations that move
+// elements without computing: transposes, converts, barriers, the carries of a
+// loop, the slice of a stack that a loop wrote or reads layer by layer, and
+// values computed anew that equal an earlier one (congruence.h). A walk follows
+// them up to the base and keeps, for every dimension of the start, the
+// dimension of the current value behind it. Shapes: `dims[i]` belongs to
+// dimension i of the start; -1 where a reshape mixes dimensions. Source:
+// design, section 4 ("looked at through layout operations, convert, reverse,
+// optimization-barrier, tuples, loop carries and dynamic-slices of a stack").
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_LAYOUT_WALK_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_LAYOUT_WALK_H_
+
+#include <vector>
+
+#include "coordinator/ir/module.h"
+
+namespace meshwright::segmenter {
+
+// The value `id` holds as it is: the operand of a copy, a barrier or a loop
+// carry, what was written to the stack it slices. -1: it is its own.
+ir::ValueId SameValue(const ir::Module& module, ir::ValueId id);
+
+// The end of the walk. `classes` (congruence.h) may be null.
+ir::ValueId LayoutBase(const ir::Module& module,
+                       const std::vector<ir::ValueId>* classes, ir::ValueId id);
+
+// The end of every value's walk, in one pass.
+std::vector<ir::ValueId> LayoutBases(const ir::Module& module,
+                                     const std::vector<ir::ValueId>* classes);
+
+// For every dimension of `first` the same one of `second`, where both
+// rearrange one value; -1 where unknown.
+std::vector<int> DimsBetween(const ir::Module& module,
+                             const std::vector<ir::ValueId>* classes,
+                             ir::ValueId first, ir::ValueId second);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_LAYOUT_WALK_H_

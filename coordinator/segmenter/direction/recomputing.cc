@@ -1,0 +1,85 @@
+#include "coordinator/segmenter/direction/recomputing.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::Module;
+using ir::ValueId;
+
+constexpr int kMostOperations = 1024;
+// Together, per value of the module and for nothing.
+constexpr int64_t kMostTogether = 16;
+constexpr int64_t kFreeTogether = 1'000'000;
+
+class Limiter {
+ public:
+  explicit Limiter(const Module& module)
+      : module_(module), tree_(module.size()), seen_by_(module.size(), -1) {}
+
+  // What `marked` becomes under a limit, and how much that recomputes.
+  std::pair<std::vector<char>, int64_t> Limit(std::vector<char> marked,
+                                              int most) {
+    std::fill(seen_by_.begin(), seen_by_.end(), -1);
+    int64_t together = 0;
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (!marked[id]) continue;
+      tree_[id] = 1;
+      for (ValueId operand : module_.at(id).operands) {
+        marked[id] &= marked[operand];
+        tree_[id] = std::min(tree_[id] + tree_[operand], kMostOperations + 1);
+      }
+      // A tree counts what is read twice twice: only then look closer.
+      if (tree_[id] > most) tree_[id] = CountAbove(id, most);
+      if (tree_[id] > most) marked[id] = 0;
+    }
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (!marked[id]) continue;
+      for (ValueId user : module_.at(id).users) {
+        if (!marked[user]) together += tree_[id];
+      }
+    }
+    return {std::move(marked), together};
+  }
+
+ private:
+  // Values at or above `id`; more than `most` of them are not counted.
+  int CountAbove(ValueId id, int most) {
+    int count = 0;
+    std::vector<ValueId> stack = {id};
+    seen_by_[id] = id;
+    while (!stack.empty() && count <= most) {
+      const ValueId at = stack.back();
+      stack.pop_back();
+      ++count;
+      for (ValueId operand : module_.at(at).operands) {
+        if (std::exchange(seen_by_[operand], id) != id) {
+          stack.push_back(operand);
+        }
+      }
+    }
+    return count;
+  }
+
+  const Module& module_;
+  std::vector<int> tree_;  // by ValueId: operations of the tree above it
+  std::vector<ValueId> seen_by_;
+};
+
+}  // namespace
+
+void LimitRecomputing(const Module& module, std::vector<char>& recomputable) {
+  Limiter limiter(module);
+  const int64_t most_together = kFreeTogether + kMostTogether * module.size();
+  for (int most = kMostOperations; most > 0; most /= 2) {
+    auto [marked, together] = limiter.Limit(recomputable, most);
+    if (together > most_together && most > 1) continue;
+    recomputable = std::move(marked);
+    return;
+  }
+}
+
+}  // namespace meshwright::segmenter

@@ -1,0 +1,60 @@
+#include "coordinator/segmenter/direction/recomputing.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace meshwright::segmenter {
+namespace {
+
+ir::Module Graph(const std::vector<std::vector<ir::ValueId>>& operands) {
+  ir::Module module;
+  for (size_t id = 0; id < operands.size(); ++id) {
+    ir::Instruction it;
+    it.operands = operands[id];
+    module.instructions.push_back(it);
+    for (ir::ValueId operand : operands[id]) {
+      auto& users = module.instructions[operand].users;
+      if (users.empty() || users.back() != static_cast<ir::ValueId>(id)) {
+        users.push_back(static_cast<ir::ValueId>(id));
+      }
+    }
+  }
+  return module;
+}
+
+TEST(LimitRecomputingTest, KeepsWhatIsSmallHoweverOftenItIsReadTwice) {
+  // 2^200 paths, 201 operations.
+  std::vector<std::vector<ir::ValueId>> operands = {{}};
+  for (ir::ValueId id = 0; id < 200; ++id) operands.push_back({id, id});
+  const ir::Module module = Graph(operands);
+  std::vector<char> marks(module.size(), 1);
+  LimitRecomputing(module, marks);
+  EXPECT_EQ(std::count(marks.begin(), marks.end(), 1), 201);
+}
+
+TEST(LimitRecomputingTest, DropsWhatIsLarge) {
+  std::vector<std::vector<ir::ValueId>> operands = {{}};
+  for (ir::ValueId id = 0; id < 3000; ++id) operands.push_back({id});
+  const ir::Module module = Graph(operands);
+  std::vector<char> marks(module.size(), 1);
+  LimitRecomputing(module, marks);
+  EXPECT_EQ(std::count(marks.begin(), marks.end(), 1), 1024);
+  EXPECT_EQ(marks[1023], 1);
+}
+
+TEST(LimitRecomputingTest, DropsWhatIsReadTooOften) {
+  // 500 operations for each of 5000 readers are more than they are worth.
+  std::vector<std::vector<ir::ValueId>> operands = {{}};
+  for (ir::ValueId id = 0; id < 499; ++id) operands.push_back({id});
+  operands.resize(5500, {499});
+  const ir::Module module = Graph(operands);
+  std::vector<char> marks(module.size(), 0);
+  std::fill(marks.begin(), marks.begin() + 500, 1);
+  LimitRecomputing(module, marks);
+  EXPECT_EQ(marks[499], 0);
+  EXPECT_EQ(marks[0], 1);
+}
+
+}  // namespace
+}  // namespace meshwright::segmenter

@@ -1,0 +1,79 @@
+// RootOrder: is there a path from one root contraction to another?
+//
+// Concept: roots are dealt to chains as they open, each behind a root that it
+// follows from, so that the roots above a value are all told by how far it
+// reaches down each chain. Values that reach equally far share one list; a
+// decoder needs as many chains as it has contractions side by side.
+//
+//     q1 -- o1 -- up1 -- q2 -- ...     chain 0
+//     k1 --------------- k2 -- ...     chain 1      reach(k2) = {0: up1, 1: k2}
+//
+// Lists are bounded: where a graph is so wide that they would outgrow the
+// module, a root counts as above every root of a greater depth.
+// Shapes: values and roots must come in dependency order.
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_ROOT_ORDER_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_ROOT_ORDER_H_
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "coordinator/ir/module.h"
+
+namespace meshwright::segmenter {
+
+class RootOrder {
+ public:
+  explicit RootOrder(int values);
+
+  // `id` follows from its operands.
+  void Follow(ir::ValueId id, const std::vector<ir::ValueId>& operands);
+
+  // A value that was followed is a root; returns its number, from 0 on.
+  int Open(ir::ValueId id);
+
+  int depth(int root) const { return roots_[root].depth; }
+
+  // The roots of a block, as far as paths are concerned.
+  struct Group {
+    int least_depth = 0;
+    int most_depth = 0;
+    int above = 0;                           // list: what is above or in it
+    std::vector<std::pair<int, int>> first;  // chain, its first root in there
+  };
+  Group GroupOf(int root) const;
+  Group Join(const Group& a, const Group& b);
+
+  // No root of one is above a root of the other.
+  bool Unrelated(const Group& a, const Group& b) const;
+
+ private:
+  // How far a value reaches: chain, position; ascending by chain.
+  using List = std::vector<std::pair<int, int>>;
+  static constexpr int kUnknown = 0;  // list numbers
+  static constexpr int kEmpty = 1;
+
+  struct Root {
+    int depth = 1;
+    int chain = 0;
+    int position = 0;
+    int above = kEmpty;
+  };
+
+  int Merge(int a, int b);
+  int Keep(List list);
+  bool IsAbove(const Group& a, const Group& b) const;
+
+  std::vector<int> list_of_;   // by ValueId
+  std::vector<int> depth_of_;  // by ValueId: the deepest root above
+  std::vector<List> lists_;
+  std::map<std::pair<int, int>, int> merged_;
+  std::vector<int> chains_;  // lengths
+  std::vector<Root> roots_;
+  int64_t room_;
+};
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_ROOT_ORDER_H_

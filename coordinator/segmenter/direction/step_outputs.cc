@@ -1,0 +1,268 @@
+#include "coordinator/segmenter/direction/step_outputs.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/segmenter/direction/layout_walk.h"
+#include "coordinator/segmenter/direction/root_order.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::Module;
+using ir::ValueId;
+
+// So many looks at a value, per value of the module, find state and gradients.
+constexpr int64_t kMostLooks = 64;
+// Beyond so many outputs their depths stand for their counts.
+constexpr size_t kMostCounted = 4096;
+
+constexpr int kNone = -1;
+
+// Finds the output that an argument's search meets first.
+class StateSearch {
+ public:
+  explicit StateSearch(const Module& module)
+      : module_(module),
+        output_at_(module.size(), kNone),
+        next_output_(module.outputs.size(), kNone),
+        claimed_(module.outputs.size(), 0),
+        seen_by_(module.size(), kNone),
+        looks_left_(kMostLooks * module.size()) {
+    for (size_t i = module.outputs.size(); i-- > 0;) {
+      next_output_[i] =
+          std::exchange(output_at_[module.outputs[i]], static_cast<int>(i));
+    }
+  }
+
+  int Claim(int number) {
+    const ValueId argument = module_.parameters[number];
+    const ir::Shape& shape = module_.at(argument).shape;
+    std::vector<ValueId> frontier = {argument};
+    while (!frontier.empty() && looks_left_ > 0) {
+      const ValueId id = frontier.back();
+      frontier.pop_back();
+      if (id != argument) {
+        for (int output = output_at_[id]; output != kNone;
+             output = next_output_[output]) {
+          if (std::exchange(claimed_[output], 1) == 0) return output;
+        }
+      }
+      for (ValueId user : module_.at(id).users) {
+        --looks_left_;
+        if (ir::IsElementwise(module_.at(user).opcode) &&
+            module_.at(user).shape == shape &&
+            std::exchange(seen_by_[user], number) != number) {
+          frontier.push_back(user);
+        }
+      }
+    }
+    return kNone;
+  }
+
+ private:
+  const Module& module_;
+  std::vector<int> output_at_;    // by ValueId: its first output number
+  std::vector<int> next_output_;  // by output number: the value's next one
+  std::vector<char> claimed_;     // by output number
+  std::vector<int> seen_by_;      // by ValueId: the last argument's number
+  int64_t looks_left_;
+};
+
+class LossFinder {
+ public:
+  explicit LossFinder(const Module& module)
+      : module_(module),
+        is_contraction_(module.size(), 0),
+        order_(module.size()),
+        looks_left_(kMostLooks * module.size()) {
+    for (ValueId id = 0; id < module.size(); ++id) {
+      is_contraction_[id] = ir::IsContraction(module, id);
+    }
+  }
+
+  std::vector<int> Find(const std::vector<int>& state) {
+    std::vector<char> is_state(module_.outputs.size(), 0);
+    for (int output : state) {
+      if (output >= 0) is_state[output] = 1;
+    }
+    std::vector<int> candidates;
+    for (size_t i = 0; i < is_state.size(); ++i) {
+      if (!is_state[i]) candidates.push_back(static_cast<int>(i));
+    }
+    const std::vector<int> weights = Weigh(candidates);
+    std::vector<std::tuple<int, int64_t, int>> order;  // weight, size, output
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      if (weights[i] == 0) continue;
+      const ir::Shape& shape = module_.at(module_.outputs[candidates[i]]).shape;
+      order.emplace_back(weights[i], shape.element_count(), candidates[i]);
+    }
+    std::sort(order.begin(), order.end());
+    if (order.size() == 1) return {std::get<2>(order[0])};
+    FindReads();
+    std::vector<int> losses;
+    for (const auto& [weight, size, output] : order) {
+      if (tainted_[module_.outputs[output]]) continue;
+      losses.push_back(output);
+      Cover(module_.outputs[output]);
+    }
+    return losses;
+  }
+
+ private:
+  void FindReads() {
+    covered_.assign(module_.size(), 0);
+    tainted_.assign(module_.size(), 0);
+    readers_.resize(module_.size());
+    number_.assign(module_.size(), kNone);
+    has_argument_.assign(module_.size(), 0);
+    const std::vector<ValueId> bases = LayoutBases(module_, nullptr);
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      const ir::Instruction& it = module_.at(id);
+      order_.Follow(id, it.operands);
+      has_argument_[id] = it.opcode == ir::Opcode::kParameter ||
+                          std::any_of(it.operands.begin(), it.operands.end(),
+                                      [&](ValueId operand) {
+                                        return has_argument_[operand] != 0;
+                                      });
+      if (!is_contraction_[id]) continue;
+      number_[id] = order_.Open(id);
+      for (ValueId operand : it.operands) {
+        readers_[bases[operand]].push_back(id);
+        reads_.emplace_back(id, bases[operand]);
+      }
+    }
+  }
+
+  // Contractions at or above each output, 64 outputs at a time.
+  std::vector<int> Weigh(const std::vector<int>& outputs) const {
+    std::vector<int> weights(outputs.size(), 0);
+    if (outputs.size() > kMostCounted) return Depths(outputs);
+    std::vector<uint64_t> below(module_.size());
+    for (size_t first = 0; first < outputs.size(); first += 64) {
+      std::fill(below.begin(), below.end(), 0);
+      const size_t count = std::min<size_t>(64, outputs.size() - first);
+      for (size_t i = 0; i < count; ++i) {
+        below[module_.outputs[outputs[first + i]]] |= uint64_t{1} << i;
+      }
+      for (ValueId id = module_.size() - 1; id >= 0; --id) {
+        if (below[id] == 0) continue;
+        for (ValueId operand : module_.at(id).operands) {
+          below[operand] |= below[id];
+        }
+        if (!is_contraction_[id]) continue;
+        for (uint64_t rest = below[id]; rest != 0; rest &= rest - 1) {
+          ++weights[first + std::countr_zero(rest)];
+        }
+      }
+    }
+    return weights;
+  }
+
+  std::vector<int> Depths(const std::vector<int>& outputs) const {
+    std::vector<int> depth(module_.size(), 0);
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      for (ValueId operand : module_.at(id).operands) {
+        depth[id] = std::max(depth[id], depth[operand]);
+      }
+      depth[id] += is_contraction_[id];
+    }
+    std::vector<int> depths;
+    for (int output : outputs) {
+      depths.push_back(depth[module_.outputs[output]]);
+    }
+    return depths;
+  }
+
+  // Takes all that a loss needs for forward; what depends on a gradient of it
+  // is tainted. Neither ever changes, so every value is marked once.
+  void Cover(ValueId loss) {
+    std::vector<ValueId> stack = {loss};
+    std::vector<std::pair<ValueId, ValueId>> reads;  // contraction, base
+    covered_[loss] = 1;
+    while (!stack.empty()) {
+      const ValueId id = stack.back();
+      stack.pop_back();
+      if (is_contraction_[id]) {
+        auto read = std::lower_bound(reads_.begin(), reads_.end(),
+                                     std::pair<ValueId, ValueId>(id, 0));
+        for (; read != reads_.end() && read->first == id; ++read) {
+          reads.push_back(*read);
+        }
+      }
+      for (ValueId operand : module_.at(id).operands) {
+        if (std::exchange(covered_[operand], 1) == 0) stack.push_back(operand);
+      }
+    }
+    for (const auto& [forward, base] : reads) {
+      for (ValueId reader : readers_[base]) {
+        if (--looks_left_ < 0) return;
+        if (!covered_[reader] && !tainted_[reader] &&
+            Differentiates(reader, forward)) {
+          Taint(reader);
+        }
+      }
+    }
+  }
+
+  // Of two contractions that read the same: the other operand of one is the
+  // cotangent of the other, and so behind it, or made of constants where the
+  // loss is linear.
+  bool Differentiates(ValueId backward, ValueId forward) const {
+    for (ValueId operand : module_.at(backward).operands) {
+      if (!has_argument_[operand]) return true;
+    }
+    return backward > forward &&
+           !order_.Unrelated(order_.GroupOf(number_[forward]),
+                             order_.GroupOf(number_[backward]));
+  }
+
+  void Taint(ValueId contraction) {
+    std::vector<ValueId> stack = {contraction};
+    while (!stack.empty()) {
+      const ValueId id = stack.back();
+      stack.pop_back();
+      if (std::exchange(tainted_[id], 1) != 0) continue;
+      for (ValueId user : module_.at(id).users) stack.push_back(user);
+    }
+  }
+
+  const Module& module_;
+  std::vector<char> is_contraction_;
+  std::vector<char> covered_;                  // a loss needs it
+  std::vector<char> tainted_;                  // depends on a gradient
+  std::vector<char> has_argument_;             // is one, or follows from one
+  RootOrder order_;                            // of all contractions
+  std::vector<int> number_;                    // by ValueId: its number there
+  std::vector<std::vector<ValueId>> readers_;  // contractions, by base
+  std::vector<std::pair<ValueId, ValueId>> reads_;  // contraction, base
+  int64_t looks_left_;
+};
+
+}  // namespace
+
+std::vector<int> MatchState(const Module& module) {
+  std::vector<int> state(module.parameters.size(), kNone);
+  if (!module.aliases.empty()) {
+    for (const ir::Alias& alias : module.aliases) {
+      state[alias.parameter] = alias.output;
+    }
+    return state;
+  }
+  StateSearch search(module);
+  for (size_t number = 0; number < state.size(); ++number) {
+    state[number] = search.Claim(static_cast<int>(number));
+  }
+  return state;
+}
+
+std::vector<int> FindLosses(const Module& module,
+                            const std::vector<int>& state) {
+  return LossFinder(module).Find(state);
+}
+
+}  // namespace meshwright::segmenter

@@ -1,0 +1,29 @@
+// What the outputs of a step are: new state, and losses.
+//
+// Concept: an output that overwrites a donated argument is state; where nothing
+// is donated, the output of an argument's shape that is reached from it
+// elementwise is. Of the other outputs the losses are those that depend on no
+// gradient. Taken from the fewest contractions up, the smallest first, an
+// output is a loss unless a contraction above it, and above no loss so far,
+// reads what a contraction f of a loss reads and follows from f, as a cotangent
+// of f does. Another head on the same trunk does not.
+// Source: design, section 4 ("Forward and backward").
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STEP_OUTPUTS_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STEP_OUTPUTS_H_
+
+#include <vector>
+
+#include "coordinator/ir/module.h"
+
+namespace meshwright::segmenter {
+
+// By parameter number: its output number, or -1.
+std::vector<int> MatchState(const ir::Module& module);
+
+// Output numbers; `state` as MatchState gives it.
+std::vector<int> FindLosses(const ir::Module& module,
+                            const std::vector<int>& state);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STEP_OUTPUTS_H_

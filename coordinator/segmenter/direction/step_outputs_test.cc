@@ -1,0 +1,100 @@
+#include "coordinator/segmenter/direction/step_outputs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/ir/load/load.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using testing::ElementsAre;
+
+// A step over w, head and batch x; `rest` ends with the root.
+ir::Module Step(const std::string& aliases, const std::string& rest) {
+  const auto module = ir::LoadModule(absl::StrCat("HloModule step", aliases, R"(
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+
+ENTRY step {
+  w = f32[16,32] parameter(0)
+  head = f32[32,8] parameter(1)
+  x = f32[8,16] parameter(2)
+  zero = f32[] constant(0)
+  h = f32[8,32] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  y = f32[8,8] dot(h, head), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+)",
+                                                  rest, "}\n"));
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *module;
+}
+
+constexpr const char* kDonated =
+    ", input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }";
+
+std::string Backward(const std::string& cotangent) {
+  return absl::StrCat("  dy = f32[8,8] ", cotangent, R"(
+  dhead = f32[32,8] dot(h, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  dh = f32[8,32] dot(dy, head), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  dw = f32[16,32] dot(x, dh), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  w.new = f32[16,32] subtract(w, dw)
+  head.new = f32[32,8] subtract(head, dhead)
+)");
+}
+
+constexpr const char* kSquareLoss = R"(
+  square = f32[8,8] multiply(y, y)
+  loss = f32[] reduce(square, zero), dimensions={0,1}, to_apply=sum
+)";
+
+std::vector<int> Losses(const ir::Module& module) {
+  return FindLosses(module, MatchState(module));
+}
+
+TEST(FindLossesTest, AReturnedGradientIsNoLoss) {
+  const ir::Module module =
+      Step(kDonated, absl::StrCat(kSquareLoss, Backward("add(y, y)"), R"(
+  ROOT out = (f32[16,32], f32[32,8], f32[32,8], f32[], f32[16,32]) tuple(w.new, head.new, dhead, loss, dw)
+)"));
+  EXPECT_THAT(Losses(module), ElementsAre(3));
+}
+
+TEST(FindLossesTest, NorIsOneOfALinearLoss) {
+  const ir::Module module =
+      Step(kDonated,
+           absl::StrCat("  loss = f32[] reduce(y, zero), dimensions={0,1}, "
+                        "to_apply=sum\n  one = f32[] constant(1)\n",
+                        Backward("broadcast(one), dimensions={}"), R"(
+  ROOT out = (f32[16,32], f32[32,8], f32[32,8], f32[]) tuple(w.new, head.new, dhead, loss)
+)"));
+  EXPECT_THAT(Losses(module), ElementsAre(3));
+}
+
+TEST(FindLossesTest, AnotherHeadOnTheSameTrunkIsALoss) {
+  const ir::Module module =
+      Step(kDonated, absl::StrCat(kSquareLoss, Backward("add(y, y)"), R"(
+  other = f32[32,8] negate(head)
+  y.2 = f32[8,8] dot(h, other), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  metric = f32[] reduce(y.2, zero), dimensions={0,1}, to_apply=sum
+  ROOT out = (f32[16,32], f32[32,8], f32[], f32[]) tuple(w.new, head.new, loss, metric)
+)"));
+  EXPECT_THAT(Losses(module), ElementsAre(2, 3));
+}
+
+TEST(MatchStateTest, FindsTheUpdateWhereNothingIsDonated) {
+  const ir::Module module =
+      Step("", absl::StrCat(kSquareLoss, Backward("add(y, y)"), R"(
+  ROOT out = (f32[], f32[32,8], f32[16,32]) tuple(loss, head.new, w.new)
+)"));
+  EXPECT_THAT(MatchState(module), ElementsAre(2, 1, -1));
+  EXPECT_THAT(Losses(module), ElementsAre(0));
+}
+
+}  // namespace
+}  // namespace meshwright::segmenter

@@ -1,0 +1,28 @@
+#include "coordinator/segmenter/segments/crossings.h"
+
+namespace meshwright::segmenter {
+
+void Crossings::Add(const std::vector<int64_t>& dims, int segment, int value) {
+  queues_[{dims, segment}].values.push_back(value);
+}
+
+int Crossings::Take(const std::vector<int64_t>& dims,
+                    const std::vector<int>& segments) {
+  int first = -1;
+  for (int segment : segments) {
+    const auto found = queues_.find({dims, segment});
+    if (found == queues_.end()) continue;
+    Queue& queue = found->second;
+    while (queue.next < queue.values.size() &&
+           taken_.contains(queue.values[queue.next])) {
+      ++queue.next;
+    }
+    if (queue.next == queue.values.size()) continue;
+    const int value = queue.values[queue.next];
+    if (first < 0 || value < first) first = value;
+  }
+  if (first >= 0) taken_.insert(first);
+  return first;
+}
+
+}  // namespace meshwright::segmenter

@@ -1,0 +1,390 @@
+#include "coordinator/segmenter/segments/extract.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/fingerprint.h"
+#include "coordinator/ir/loops.h"
+#include "coordinator/segmenter/direction/hash.h"
+#include "coordinator/segmenter/segments/crossings.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::Module;
+using ir::Opcode;
+using ir::ValueId;
+
+// What kind of thing an input or output is: part of the canonical form.
+enum class Border { kNone, kState, kResult, kActivation, kGradient };
+
+constexpr int kNone = -1;
+
+class Extractor {
+ public:
+  Extractor(const Module& module, const Direction& direction,
+            const SegmentPlan& plan, const std::vector<uint64_t>& hashes)
+      : module_(module),
+        direction_(direction),
+        plan_(plan),
+        hashes_(hashes),
+        walk_(module) {
+    const size_t count = module.outputs.size();
+    first_number_.assign(module.size(), kNone);
+    next_number_.assign(count, kNone);
+    for (size_t i = count; i-- > 0;) {
+      int& first = first_number_[module.outputs[i]];
+      next_number_[i] = std::exchange(first, static_cast<int>(i));
+    }
+    state_of_output_.assign(count, kNone);
+    for (size_t p = 0; p < direction.state_output.size(); ++p) {
+      if (direction.state_output[p] >= 0) {
+        state_of_output_[direction.state_output[p]] = static_cast<int>(p);
+      }
+    }
+    owned_.resize(plan.segments.size());
+    const size_t loose = LooseOutputsSegment();
+    for (ValueId id = 0; id < module.size(); ++id) {
+      if (plan.owner[id] >= 0) {
+        owned_[plan.owner[id]].push_back(id);
+      } else if (first_number_[id] != kNone) {
+        owned_[loose].push_back(id);
+      }
+    }
+    places_.resize(module.size());
+  }
+
+  SegmentGraph Extract(int segment) {
+    segment_ = segment;
+    graph_ = SegmentGraph();
+    graph_.segment = segment;
+    walk_.Restart();
+    const std::vector<ValueId> outputs = SortedOutputs();
+    std::vector<ValueId> inputs;
+    std::vector<ValueId> nodes;
+    Visit(outputs, inputs, nodes);
+    for (ValueId id : inputs) AddValue(id);
+    graph_.input_count = static_cast<int>(inputs.size());
+    for (ValueId id : nodes) AddValue(id);
+    for (ValueId id : outputs) graph_.outputs.push_back(IndexOf(id));
+    for (size_t i = 0; i < graph_.values.size(); ++i) {
+      for (int operand : graph_.values[i].operands) {
+        auto& users = graph_.values[operand].users;
+        if (users.empty() || users.back() != static_cast<int>(i)) {
+          users.push_back(static_cast<int>(i));
+        }
+      }
+    }
+    PairState(outputs);
+    PairBorders(outputs);
+    graph_.fingerprint = Fingerprint();
+    return std::move(graph_);
+  }
+
+ private:
+  // What is known of a value, and for which segment.
+  struct Place {
+    int hashed_by = kNone;
+    int seen_by = kNone;
+    int index = 0;
+    uint64_t hash = 0;
+  };
+
+  bool Inner(ValueId id) const {
+    return plan_.owner[id] == segment_ ||
+           plan_.owner[id] == SegmentPlan::kEverywhere;
+  }
+
+  // What recomputable results and arguments that are returned belong to.
+  int LooseOutputsSegment() const {
+    const Segment& first = plan_.segments.front();
+    return first.first_block == first.last_block
+               ? 0
+               : static_cast<int>(plan_.segments.size()) - 1;
+  }
+
+  Border OutputKind(ValueId id) const {
+    if (first_number_[id] != kNone) {
+      return state_of_output_[first_number_[id]] != kNone ? Border::kState
+                                                          : Border::kResult;
+    }
+    return direction_.forward[id] ? Border::kActivation : Border::kGradient;
+  }
+
+  bool IsRead(ValueId id) const {
+    const auto& users = module_.at(id).users;
+    return std::any_of(users.begin(), users.end(), [&](ValueId user) {
+      return plan_.owner[user] >= 0 && plan_.owner[user] != segment_;
+    });
+  }
+
+  std::vector<ValueId> SortedOutputs() {
+    std::vector<std::tuple<Border, uint64_t, int, ValueId>> keyed;
+    for (ValueId id : owned_[segment_]) {
+      const int number = first_number_[id];
+      if (number == kNone && !IsRead(id)) continue;
+      keyed.emplace_back(OutputKind(id), StructuralHash(id),
+                         std::max(number, 0), id);
+    }
+    std::sort(keyed.begin(), keyed.end());
+    std::vector<ValueId> sorted;
+    sorted.reserve(keyed.size());
+    for (const auto& [kind, hash, number, id] : keyed) sorted.push_back(id);
+    return sorted;
+  }
+
+  uint64_t StructuralHash(ValueId root) {
+    std::vector<ValueId> stack = {root};
+    while (!stack.empty()) {
+      const ValueId id = stack.back();
+      if (Hashed(id)) {
+        stack.pop_back();
+        continue;
+      }
+      const ir::Instruction& it = module_.at(id);
+      if (Inner(id)) {
+        const size_t size = stack.size();
+        for (ValueId operand : it.operands) {
+          if (!Hashed(operand)) stack.push_back(operand);
+        }
+        if (stack.size() > size) continue;
+      }
+      uint64_t hash = 0;
+      if (Inner(id)) {
+        hash = hashes_[id];
+        for (ValueId operand : it.operands) {
+          hash = base::Mix(hash, places_[operand].hash);
+        }
+      } else {
+        hash = base::Mix(InputKind(id), HashShape(it.shape));
+      }
+      places_[id].hash = hash;
+      places_[id].hashed_by = segment_;
+      stack.pop_back();
+    }
+    return places_[root].hash;
+  }
+
+  bool Hashed(ValueId id) const { return places_[id].hashed_by == segment_; }
+
+  uint64_t InputKind(ValueId id) const {
+    const ir::Instruction& it = module_.at(id);
+    if (it.opcode == Opcode::kParameter) {
+      return static_cast<uint64_t>(
+          direction_.roles[it.attributes().parameter_number()]);
+    }
+    return direction_.forward[id] ? 100 : 101;
+  }
+
+  void Visit(const std::vector<ValueId>& outputs, std::vector<ValueId>& inputs,
+             std::vector<ValueId>& nodes) {
+    struct Step {
+      ValueId id;
+      size_t next;
+      std::vector<ValueId> border;  // the predecessors of a loop's border
+    };
+    std::vector<Step> stack;
+    std::vector<ValueId> companions;
+    const auto push = [&](ValueId id) {
+      if (std::exchange(places_[id].seen_by, segment_) == segment_) return;
+      stack.push_back({id, 0, {}});
+      if (!Inner(id) || !InKeptLoop(id)) return;
+      if (module_.at(id).border != ir::kNoLoop) {
+        stack.back().border = walk_.Predecessors(id);
+      }
+      for (ValueId alive : walk_.Companions(id)) {
+        // Of a loop around it that is looked through nothing is needed.
+        if (plan_.kept_loops[module_.at(alive).border]) {
+          companions.push_back(alive);
+        }
+      }
+    };
+    const auto visit = [&](ValueId start) {
+      push(start);
+      while (!stack.empty()) {
+        Step& top = stack.back();
+        const auto& before =
+            top.border.empty() ? module_.at(top.id).operands : top.border;
+        if (Inner(top.id) && top.next < before.size()) {
+          push(before[top.next++]);
+        } else {
+          (Inner(top.id) ? nodes : inputs).push_back(top.id);
+          stack.pop_back();
+        }
+      }
+    };
+    for (ValueId output : outputs) visit(output);
+    // A kept loop needs what its next trip begins with.
+    for (size_t i = 0; i < companions.size(); ++i) visit(companions[i]);
+  }
+
+  bool InKeptLoop(ValueId id) const {
+    const ir::Instruction& it = module_.at(id);
+    return (it.loop != ir::kNoLoop && plan_.kept_loops[it.loop]) ||
+           (it.border != ir::kNoLoop && plan_.kept_loops[it.border]);
+  }
+
+  void AddValue(ValueId id) {
+    SegmentValue value;
+    value.origin = id;
+    if (Inner(id)) {
+      const auto& operands = module_.at(id).operands;
+      value.operands.reserve(operands.size());
+      for (ValueId operand : operands) {
+        value.operands.push_back(IndexOf(operand));
+      }
+    }
+    places_[id].index = static_cast<int>(graph_.values.size());
+    graph_.values.push_back(std::move(value));
+  }
+
+  // Of a value the graph has.
+  int IndexOf(ValueId id) const { return places_[id].index; }
+
+  void PairState(const std::vector<ValueId>& outputs) {
+    for (ValueId output : outputs) {
+      for (int number = first_number_[output]; number != kNone;
+           number = next_number_[number]) {
+        if (state_of_output_[number] == kNone) continue;
+        const ValueId argument = module_.parameters[state_of_output_[number]];
+        if (places_[argument].seen_by != segment_) continue;
+        graph_.state.emplace_back(IndexOf(argument), IndexOf(output));
+      }
+    }
+  }
+
+  // A border activation and the gradients that cross the same way back, by
+  // shape and canonical order: one for each first, then what is left. Several
+  // contractions of a reader, and several readers, send one each.
+  void PairBorders(const std::vector<ValueId>& outputs) {
+    Crossings leaving;   // gradients, by the segments that read them
+    Crossings entering;  // gradients, by the segment they come from
+    for (ValueId g : outputs) {
+      if (OutputKind(g) != Border::kGradient) continue;
+      for (int reader : Readers(g)) leaving.Add(DimsOf(g), reader, IndexOf(g));
+    }
+    for (int i = 0; i < graph_.input_count; ++i) {
+      const ValueId g = graph_.values[i].origin;
+      if (plan_.owner[g] < 0 || direction_.forward[g]) continue;
+      entering.Add(DimsOf(g), plan_.owner[g], i);
+    }
+    for (int i = 0; i < graph_.input_count; ++i) {
+      const ValueId x = graph_.values[i].origin;
+      if (plan_.owner[x] < 0 || !direction_.forward[x]) continue;
+      const int g = leaving.Take(DimsOf(x), {plan_.owner[x]});
+      if (g >= 0) graph_.entries.push_back({i, g});
+    }
+    for (ValueId x : outputs) {
+      if (OutputKind(x) != Border::kActivation) continue;
+      const int g = entering.Take(DimsOf(x), Readers(x));
+      if (g >= 0) graph_.exits.push_back({IndexOf(x), g});
+    }
+    const auto pair_rest = [&](std::vector<BorderPair>& pairs,
+                               Crossings& crossings, const auto& beyond) {
+      const size_t firsts = pairs.size();
+      for (size_t i = 0; i < firsts; ++i) {
+        const int activation = pairs[i].activation;
+        const ValueId x = graph_.values[activation].origin;
+        while (true) {
+          const int g = crossings.Take(DimsOf(x), beyond(x));
+          if (g < 0) break;
+          pairs.push_back({activation, g});
+        }
+      }
+    };
+    pair_rest(graph_.entries, leaving,
+              [&](ValueId x) { return std::vector<int>{plan_.owner[x]}; });
+    pair_rest(graph_.exits, entering, [&](ValueId x) { return Readers(x); });
+  }
+
+  const std::vector<int64_t>& DimsOf(ValueId id) const {
+    return module_.at(id).shape.dims;
+  }
+
+  // The segments that read a value, each once.
+  std::vector<int> Readers(ValueId id) const {
+    std::vector<int> readers;
+    for (ValueId user : module_.at(id).users) {
+      if (plan_.owner[user] >= 0) readers.push_back(plan_.owner[user]);
+    }
+    std::sort(readers.begin(), readers.end());
+    readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+    return readers;
+  }
+
+  std::string Fingerprint() const {
+    base::Fingerprinter print;
+    print.Add(graph_.input_count);
+    for (const SegmentValue& value : graph_.values) {
+      if (!Inner(value.origin)) {
+        print.Add(static_cast<int64_t>(InputKind(value.origin)));
+        print.Add(
+            static_cast<int64_t>(HashShape(module_.at(value.origin).shape)));
+        continue;
+      }
+      print.Add(static_cast<int64_t>(hashes_[value.origin]));
+      print.Add(static_cast<int64_t>(value.operands.size()));
+      for (int operand : value.operands) print.Add(operand);
+      AddLoop(value.origin, print);
+    }
+    for (int output : graph_.outputs) {
+      print.Add(output);
+      print.Add(static_cast<int64_t>(OutputKind(graph_.values[output].origin)));
+    }
+    for (const auto& [in, out] : graph_.state) print.Add(in).Add(out);
+    for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
+      print.Add(static_cast<int64_t>(pairs->size()));
+      for (const BorderPair& pair : *pairs) {
+        print.Add(pair.activation).Add(pair.gradient);
+      }
+    }
+    return print.Hex();
+  }
+
+  // How often a kept loop runs, and between which values.
+  void AddLoop(ValueId id, base::Fingerprinter& print) const {
+    if (!InKeptLoop(id)) return;
+    const ir::Instruction& it = module_.at(id);
+    if (it.opcode == Opcode::kCarry) {
+      const ir::Loop& loop = module_.loops[it.border];
+      print.Add(loop.trips).Add(loop.start).Add(loop.step);
+      print.Add(static_cast<int64_t>(loop.counter == it.element));
+    }
+    if (it.opcode == Opcode::kLoopResult) {
+      const ValueId carry = module_.loops[it.border].carries[it.element];
+      print.Add(IndexOf(carry));
+    }
+  }
+
+  const Module& module_;
+  const Direction& direction_;
+  const SegmentPlan& plan_;
+  const std::vector<uint64_t>& hashes_;
+  // Output numbers of a value: the first, and after each the next.
+  std::vector<int> first_number_;
+  std::vector<int> next_number_;
+  std::vector<int> state_of_output_;  // parameter number
+  // By segment, ascending; with what nobody owns and the step returns.
+  std::vector<std::vector<ValueId>> owned_;
+  std::vector<Place> places_;  // by ValueId
+  ir::LoopWalk walk_;
+  int segment_ = 0;
+  SegmentGraph graph_;
+};
+
+}  // namespace
+
+std::vector<SegmentGraph> ExtractSegments(const Module& module,
+                                          const Direction& direction,
+                                          const SegmentPlan& plan,
+                                          const std::vector<uint64_t>& hashes) {
+  Extractor extractor(module, direction, plan, hashes);
+  std::vector<SegmentGraph> graphs;
+  for (size_t s = 0; s < plan.segments.size(); ++s) {
+    graphs.push_back(extractor.Extract(static_cast<int>(s)));
+  }
+  return graphs;
+}
+
+}  // namespace meshwright::segmenter

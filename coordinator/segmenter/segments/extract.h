@@ -1,0 +1,58 @@
+// SegmentGraph: one segment as a graph of its own, in canonical form.
+//
+// Concept: the operations a segment owns, plus the recomputable ones it needs,
+// become a small graph whose inputs are arguments of the step and border
+// tensors. Its order depends on structure only: outputs sorted by structural
+// hash, everything else by first visit from them. Two segments with equal
+// fingerprints are the same program, value by value, so that what is decided
+// for one holds for the other index by index.
+// In -> Out: module, segment plan -> one graph per segment.
+// Source: papers/cfp.txt 4.1; design, section 4 ("Equal means equal canonical
+// programs").
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_EXTRACT_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_EXTRACT_H_
+
+#include <string>
+#include <vector>
+
+#include "coordinator/ir/module.h"
+#include "coordinator/segmenter/blocks/blocks.h"
+#include "coordinator/segmenter/direction/forward_backward.h"
+#include "coordinator/segmenter/direction/gradients.h"
+#include "coordinator/segmenter/segments/segments.h"
+
+namespace meshwright::segmenter {
+
+struct SegmentValue {
+  ir::ValueId origin = -1;    // of this instance, in the module
+  std::vector<int> operands;  // indices of values; empty for inputs
+  std::vector<int> users;     // distinct, ascending
+};
+
+struct BorderPair {
+  int activation = -1;  // value index: a border input or output
+  int gradient = -1;    // value index of its gradient, an output or input
+};
+
+struct SegmentGraph {
+  int segment = 0;
+  int input_count = 0;               // values [0, input_count) are inputs
+  std::vector<SegmentValue> values;  // dependency order
+  std::vector<int> outputs;          // value indices, distinct
+  // State: value index of the argument and of what overwrites it.
+  std::vector<std::pair<int, int>> state;
+  std::vector<BorderPair> entries;  // activation in, gradient out
+  std::vector<BorderPair> exits;    // activation out, gradient in
+  std::string fingerprint;          // SHA-256 of the canonical form
+
+  bool is_input(int index) const { return index < input_count; }
+};
+
+std::vector<SegmentGraph> ExtractSegments(const ir::Module& module,
+                                          const Direction& direction,
+                                          const SegmentPlan& plan,
+                                          const std::vector<uint64_t>& hashes);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_EXTRACT_H_

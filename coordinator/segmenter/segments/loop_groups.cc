@@ -1,0 +1,84 @@
+#include "coordinator/segmenter/segments/loop_groups.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "coordinator/ir/links/contraction_dims.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::kNoLoop;
+using ir::LoopId;
+using ir::Module;
+using ir::ValueId;
+
+// The loops around a value, innermost first.
+template <typename Visit>
+void ForEachAround(const Module& module, ValueId id, Visit visit) {
+  for (LoopId loop = module.at(id).loop; loop != kNoLoop;
+       loop = module.loops[loop].parent) {
+    visit(loop);
+  }
+}
+
+}  // namespace
+
+LoopGroups FindLoopGroups(const Module& module, const Direction& direction,
+                          const GradientMatches& gradients) {
+  const size_t count = module.loops.size();
+  LoopGroups groups;
+  groups.of_loop.assign(count, -1);
+  groups.has_contraction.assign(count, 0);
+  if (count == 0) return groups;
+  for (ValueId id = 0; id < module.size(); ++id) {
+    if (!ir::IsContraction(module, id)) continue;
+    ForEachAround(module, id,
+                  [&](LoopId loop) { groups.has_contraction[loop] = 1; });
+  }
+  // A loop around a contraction and the one that differentiates it.
+  std::vector<char> both(count, 0);
+  for (const auto& [backward, match] : gradients) {
+    if (match.recomputation) continue;
+    std::vector<LoopId> around;  // few: calls and loops nest 64 deep at most
+    ForEachAround(module, match.forward,
+                  [&](LoopId loop) { around.push_back(loop); });
+    ForEachAround(module, backward, [&](LoopId loop) {
+      both[loop] |= std::count(around.begin(), around.end(), loop) > 0;
+    });
+  }
+  // The outermost loop with one direction, for every loop inside.
+  std::vector<int> top(count, -1);
+  for (size_t loop = 0; loop < count; ++loop) {
+    const LoopId parent = module.loops[loop].parent;
+    if (parent != kNoLoop && top[parent] >= 0) {
+      top[loop] = top[parent];
+    } else if (!both[loop] && groups.has_contraction[loop]) {
+      top[loop] = static_cast<int>(loop);
+    }
+  }
+  std::vector<int> joined(count);
+  std::iota(joined.begin(), joined.end(), 0);
+  const auto find = [&](int loop) {
+    while (joined[loop] != loop) loop = joined[loop] = joined[joined[loop]];
+    return loop;
+  };
+  for (const auto& [backward, match] : gradients) {
+    const LoopId a = module.at(match.forward).loop;
+    const LoopId b = module.at(backward).loop;
+    if (a == kNoLoop || b == kNoLoop || top[a] < 0 || top[b] < 0) continue;
+    const int first = find(top[a]);
+    const int second = find(top[b]);
+    joined[std::max(first, second)] = std::min(first, second);
+  }
+  std::vector<int> number(count, -1);
+  for (size_t loop = 0; loop < count; ++loop) {
+    if (top[loop] < 0) continue;
+    const int group = find(top[loop]);
+    if (number[group] < 0) number[group] = groups.count++;
+    groups.of_loop[loop] = number[group];
+  }
+  return groups;
+}
+
+}  // namespace meshwright::segmenter

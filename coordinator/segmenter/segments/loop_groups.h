@@ -1,0 +1,40 @@
+// Loop groups: the loops of a step that run over layers.
+//
+// Concept: a loop that holds contractions of one direction only is a run of
+// layers; the loop of the forward pass and that of the backward pass, whose
+// contractions differentiate each other, form a group: one decision for all
+// trips. A loop that holds both (gradient accumulation, several steps at once)
+// is looked through: what is inside is cut into segments like any step. Loops
+// without contractions (random bits) form no group.
+// In -> Out: module, direction, gradient matches -> LoopGroups.
+// Shapes: `of_loop` by LoopId, -1 where the loop is in no group; the loops
+// inside one of a group belong to it. Source: design, section 4 ("Rolled
+// loops").
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_LOOP_GROUPS_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_LOOP_GROUPS_H_
+
+#include <vector>
+
+#include "coordinator/ir/module.h"
+#include "coordinator/segmenter/direction/forward_backward.h"
+#include "coordinator/segmenter/direction/gradients.h"
+
+namespace meshwright::segmenter {
+
+struct LoopGroups {
+  std::vector<int> of_loop;
+  std::vector<char> has_contraction;  // by LoopId, inner loops included
+  int count = 0;
+
+  int Of(const ir::Module& module, ir::ValueId id) const {
+    const ir::LoopId loop = module.at(id).loop;
+    return loop == ir::kNoLoop ? -1 : of_loop[loop];
+  }
+};
+
+LoopGroups FindLoopGroups(const ir::Module& module, const Direction& direction,
+                          const GradientMatches& gradients);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_LOOP_GROUPS_H_

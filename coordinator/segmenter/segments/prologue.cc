@@ -1,0 +1,210 @@
+#include "coordinator/segmenter/segments/prologue.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "coordinator/segmenter/direction/hash.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::Module;
+using ir::Opcode;
+using ir::ValueId;
+
+class PrologueFinder {
+ public:
+  PrologueFinder(const Module& module, const Direction& direction,
+                 const BlockGraph& blocks)
+      : module_(module),
+        direction_(direction),
+        blocks_(blocks),
+        inside_(blocks.blocks.size()) {
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (blocks_.inside[id]) inside_[blocks_.home[id]].push_back(id);
+    }
+  }
+
+  std::vector<char> Find(const std::vector<Segment>& cover) {
+    looks_left_ = kMostLooks * static_cast<int64_t>(module_.size());
+    std::vector<ValueId> borders;
+    const std::vector<uint64_t> first = BlockHashes(blocks_, cover.front());
+    for (size_t i = 1; i < cover.size() && borders.empty(); ++i) {
+      if (first.empty() || BlockHashes(blocks_, cover[i]) != first) continue;
+      borders = WalkTogether(cover.front(), cover[i]);
+    }
+    if (borders.empty()) borders = SharedByBlocks();
+    // A decoder's first layer has nothing before it either.
+    for (const auto& [start, twins] : OtherStarts(cover)) {
+      for (const size_t twin : twins) {
+        const auto more = WalkTogether(cover[start], cover[twin]);
+        if (!alike_) continue;  // equal blocks of another kind of layer
+        borders.insert(borders.end(), more.begin(), more.end());
+        break;
+      }
+    }
+    return Above(borders);
+  }
+
+ private:
+  // Segments behind the first that hold values which no contraction made, each
+  // with the next ones of equal blocks.
+  std::map<size_t, std::vector<size_t>> OtherStarts(
+      const std::vector<Segment>& cover) const {
+    std::vector<char> starts(blocks_.blocks.size(), 0);
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      const int home = blocks_.home[id];
+      if (home >= 0 && direction_.forward[id] && direction_.batch_derived[id] &&
+          !direction_.has_contraction[id] && !direction_.recomputable[id] &&
+          module_.at(id).opcode != Opcode::kParameter) {
+        starts[home] = 1;
+      }
+    }
+    std::map<std::vector<uint64_t>, std::vector<size_t>> alike;
+    for (size_t i = 0; i < cover.size(); ++i) {
+      alike[BlockHashes(blocks_, cover[i])].push_back(i);
+    }
+    std::map<size_t, std::vector<size_t>> twins;
+    for (const auto& [hashes, members] : alike) {
+      for (size_t m = 0; m + 1 < members.size(); ++m) {
+        const Segment& segment = cover[members[m]];
+        if (members[m] == 0 ||
+            std::none_of(starts.begin() + segment.first_block,
+                         starts.begin() + segment.last_block,
+                         [](char start) { return start != 0; })) {
+          continue;
+        }
+        const size_t last = std::min(members.size(), m + 1 + kMostTwins);
+        twins[members[m]].assign(members.begin() + m + 1,
+                                 members.begin() + last);
+      }
+    }
+    return twins;
+  }
+
+  bool In(ValueId id, const Segment& segment) const {
+    return blocks_.home[id] >= segment.first_block &&
+           blocks_.home[id] < segment.last_block;
+  }
+
+  // The values of a segment that later blocks read, in structural order; where
+  // a norm behind it stays with it, what that norm reads.
+  std::vector<ValueId> Ends(const Segment& segment) const {
+    std::vector<ValueId> ends = ValuesReadOutside(segment, false);
+    return ends.empty() ? ValuesReadOutside(segment, true) : ends;
+  }
+
+  std::vector<ValueId> ValuesReadOutside(const Segment& segment,
+                                         bool behind) const {
+    std::vector<std::pair<uint64_t, ValueId>> ends;
+    for (int b = segment.first_block; b < segment.last_block; ++b) {
+      for (ValueId id : inside_[b]) {
+        for (ValueId user : module_.at(id).users) {
+          if (direction_.forward[user] &&
+              (!In(user, segment) || (behind && !blocks_.inside[user]))) {
+            ends.emplace_back(HashShape(module_.at(id).shape), id);
+            break;
+          }
+        }
+      }
+    }
+    std::sort(ends.begin(), ends.end());
+    std::vector<ValueId> ids;
+    for (const auto& [hash, id] : ends) ids.push_back(id);
+    return ids;
+  }
+
+  std::vector<ValueId> WalkTogether(const Segment& first,
+                                    const Segment& second) {
+    const std::vector<ValueId> a = Ends(first);
+    const std::vector<ValueId> b = Ends(second);
+    alike_ = true;
+    std::set<ValueId> borders;
+    std::unordered_set<uint64_t> seen;  // pairs
+    std::vector<std::pair<ValueId, ValueId>> stack;
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      stack.emplace_back(a[i], b[i]);
+    }
+    while (!stack.empty() && looks_left_-- > 0) {
+      const auto [x, y] = stack.back();
+      stack.pop_back();
+      const uint64_t pair =
+          static_cast<uint64_t>(x) << 32 | static_cast<uint32_t>(y);
+      if (!seen.insert(pair).second) continue;
+      const ir::Instruction& left = module_.at(x);
+      const ir::Instruction& right = module_.at(y);
+      if (direction_.recomputable[x] && direction_.recomputable[y]) continue;
+      const bool before = blocks_.home[y] < second.first_block &&
+                          right.opcode != Opcode::kParameter &&
+                          (x == y || direction_.has_contraction[y]);
+      if (before || left.opcode != right.opcode ||
+          left.operands.size() != right.operands.size()) {
+        if (!direction_.has_contraction[x]) borders.insert(x);
+        alike_ &= before;
+        continue;
+      }
+      for (size_t i = 0; i < left.operands.size(); ++i) {
+        stack.emplace_back(left.operands[i], right.operands[i]);
+      }
+    }
+    return {borders.begin(), borders.end()};
+  }
+
+  std::vector<ValueId> SharedByBlocks() const {
+    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+      if (!direction_.forward[id] || direction_.has_contraction[id] ||
+          !direction_.batch_derived[id] || direction_.recomputable[id] ||
+          !ir::IsFloating(module_.at(id).shape.element_type) ||
+          module_.at(id).opcode == Opcode::kParameter) {
+        continue;
+      }
+      int reader = -1;
+      for (ValueId user : module_.at(id).users) {
+        const int home = direction_.forward[user] ? blocks_.home[user] : -1;
+        if (home < 0) continue;
+        if (reader >= 0 && home != reader) return {id};
+        reader = home;
+      }
+    }
+    return {};
+  }
+
+  std::vector<char> Above(const std::vector<ValueId>& borders) const {
+    std::vector<char> marks(module_.size(), 0);
+    for (ValueId id : borders) marks[id] = 1;
+    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+      if (!marks[id]) continue;
+      for (ValueId operand : module_.at(id).operands) marks[operand] = 1;
+    }
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (direction_.recomputable[id] ||
+          module_.at(id).opcode == Opcode::kParameter) {
+        marks[id] = 0;
+      }
+    }
+    return marks;
+  }
+
+  // Equal segments have as many pairs as the shorter one has values.
+  static constexpr int64_t kMostLooks = 8;
+  static constexpr size_t kMostTwins = 3;
+
+  const Module& module_;
+  const Direction& direction_;
+  const BlockGraph& blocks_;
+  std::vector<std::vector<ValueId>> inside_;  // by block
+  int64_t looks_left_ = 0;
+  bool alike_ = true;  // the last walk met nothing that differs
+};
+
+}  // namespace
+
+std::vector<char> FindPrologue(const Module& module, const Direction& direction,
+                               const BlockGraph& blocks,
+                               const std::vector<Segment>& cover) {
+  return PrologueFinder(module, direction, blocks).Find(cover);
+}
+
+}  // namespace meshwright::segmenter

@@ -1,0 +1,31 @@
+// The prologue: what comes before the first segment.
+//
+// Concept: inside the model a segment begins where the blocks before it end.
+// The first segment has no block before it, so its beginning is found by its
+// likeness: the first segment and the next equal one are walked together from
+// their ends; where the later one reads a tensor of an earlier block, the first
+// one reads the border of the prologue. Without an equal segment the border is
+// the last value without contractions that several blocks read (the residual
+// stream). Later segments that begin anew, a decoder's first layer, are walked
+// the same way.
+// In -> Out: the cover of the block sequence -> marks by ValueId.
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_PROLOGUE_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_PROLOGUE_H_
+
+#include <vector>
+
+#include "coordinator/ir/module.h"
+#include "coordinator/segmenter/blocks/blocks.h"
+#include "coordinator/segmenter/direction/forward_backward.h"
+#include "coordinator/segmenter/segments/cover.h"
+
+namespace meshwright::segmenter {
+
+std::vector<char> FindPrologue(const ir::Module& module,
+                               const Direction& direction,
+                               const BlockGraph& blocks,
+                               const std::vector<Segment>& cover);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_PROLOGUE_H_

@@ -1,0 +1,141 @@
+#include "coordinator/segmenter/testing/test_steps.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
+#include "base/file.h"
+#include "coordinator/ir/load/load.h"
+
+namespace meshwright::segmenter {
+
+std::string ReadSample(std::string_view name) {
+  return *base::ReadFile(
+      absl::StrCat("tests/testdata/", std::string(name), ".hlo.pb"));
+}
+
+ir::Module LoadSample(std::string_view name) {
+  return *ir::LoadModule(ReadSample(name));
+}
+
+absl::StatusOr<Analysis> AnalyzeSample(std::string_view name,
+                                       std::vector<int64_t> mesh,
+                                       StrategyRequest request) {
+  return Analyze(LoadSample(name), std::move(mesh), std::move(request));
+}
+
+std::string ScaledFeaturesText(int layers, bool flattened) {
+  const std::string rows = flattened ? "128" : "8,16";
+  const std::string all_rows = flattened ? "0" : "0,1";
+  const int columns = flattened ? 1 : 2;
+  // What a layer computes with, of a value of the step, and back.
+  const std::string flat = flattened ? "flat_" : "";
+  const std::string full = flattened ? "full_" : "";
+  const auto reshaped = [&](const std::string& to, const std::string& name) {
+    if (!flattened) return std::string();
+    return absl::Substitute("\n  $0$1 = f32[$2,32] reshape($1)", to, name,
+                            to == flat ? "128" : "8,16");
+  };
+  std::string parameters, forward, backward, update;
+  std::vector<std::string> aliases, types, results;
+  const auto keep = [&](int number, const std::string& type,
+                        const std::string& name) {
+    aliases.push_back(absl::Substitute("{$0}: ($0, {}, may-alias)", number));
+    types.push_back(type);
+    results.push_back(absl::StrCat("new_", name));
+    absl::SubstituteAndAppend(&parameters, "  $0 = $1 parameter($2)\n", name,
+                              type, number);
+    absl::SubstituteAndAppend(&update, "  new_$0 = $1 subtract($0, d_$0)\n",
+                              name, type);
+  };
+  keep(0, "f32[1,1,32]", "taps");
+  for (int i = 0; i < layers; ++i) {
+    keep(2 * i + 1, "f32[32,64]", absl::StrCat("a", i));
+    keep(2 * i + 2, "f32[64,32]", absl::StrCat("b", i));
+    const auto h = [](int layer) { return absl::StrCat("h", layer); };
+    const auto z = absl::StrCat("z", i);
+    absl::StrAppend(&forward, reshaped(flat, h(i)));
+    absl::SubstituteAndAppend(&forward, R"(
+  y$0 = f32[$2,64] dot($3h$0, a$0), lhs_contracting_dims={$4}, rhs_contracting_dims={0}
+  t$0 = f32[$2,64] tanh(y$0)
+  z$0 = f32[$2,32] dot(t$0, b$0), lhs_contracting_dims={$4}, rhs_contracting_dims={0}$5
+  h$1 = f32[8,16,32] add(h$0, $6z$0))",
+                              i, i + 1, rows, flat, columns, reshaped(full, z),
+                              full);
+    const int last = layers - 1 - i;
+    const std::string back = absl::StrCat("back", last);
+    absl::StrAppend(&backward, reshaped(flat, absl::StrCat("d_", h(last + 1))));
+    absl::SubstituteAndAppend(&backward, R"(
+  d_b$0 = f32[64,32] dot(t$0, $3d_h$1), lhs_contracting_dims={$5}, rhs_contracting_dims={$5}
+  d_t$0 = f32[$2,64] dot($3d_h$1, b$0), lhs_contracting_dims={$4}, rhs_contracting_dims={1}
+  square$0 = f32[$2,64] multiply(t$0, t$0)
+  slope$0 = f32[$2,64] subtract(ones, square$0)
+  d_y$0 = f32[$2,64] multiply(d_t$0, slope$0)
+  d_a$0 = f32[32,64] dot($3h$0, d_y$0), lhs_contracting_dims={$5}, rhs_contracting_dims={$5}
+  back$0 = f32[$2,32] dot(d_y$0, a$0), lhs_contracting_dims={$4}, rhs_contracting_dims={1}$6
+  d_h$0 = f32[8,16,32] add(d_h$1, $7back$0))",
+                              last, last + 1, rows, flat, columns, all_rows,
+                              reshaped(full, back), full);
+  }
+  return absl::Substitute(
+      R"(
+HloModule scaled, input_output_alias={ $0 }
+add {
+  left = f32[] parameter(0)
+  right = f32[] parameter(1)
+  ROOT sum = f32[] add(left, right)
+}
+ENTRY main {
+$1  x = f32[8,16,32] parameter($2)
+  h0 = f32[8,16,32] convolution(x, taps), window={size=1}, dim_labels=b0f_0io->b0f, feature_group_count=32$3
+  zero = f32[] constant(0)
+  squares = f32[8,16,32] multiply(h$4, h$4)
+  loss = f32[] reduce(squares, zero), dimensions={0,1,2}, to_apply=add
+  one = f32[] constant(1)
+  ones = f32[$9,64] broadcast(one), dimensions={}
+  d_h$4 = f32[8,16,32] add(h$4, h$4)$5
+  d_taps = f32[1,1,32] convolution(x, d_h0), window={size=16}, dim_labels=f0b_i0o->0bf, batch_group_count=32
+$6  ROOT out = ($7, f32[]) tuple($8, loss)
+}
+)",
+      absl::StrJoin(aliases, ", "), parameters, 2 * layers + 1, forward, layers,
+      backward, update, absl::StrJoin(types, ", "),
+      absl::StrJoin(results, ", "), rows);
+}
+
+std::string DepthwiseText(int taps) {
+  return absl::Substitute(R"(
+HloModule depthwise, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias), {2}: (2, {}, may-alias) }
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+ENTRY main {
+  project = f32[32,96] parameter(0)
+  back = f32[96,32] parameter(1)
+  taps = f32[$0,1,96] parameter(2)
+  x = f32[8,16,32] parameter(3)
+  wide = f32[8,16,96] dot(x, project), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  conv = f32[8,16,96] convolution(wide, taps), window={size=$0 pad=$1_0}, dim_labels=b0f_0io->b0f, feature_group_count=96
+  y = f32[8,16,32] dot(conv, back), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  zero = f32[] constant(0)
+  square = f32[8,16,32] multiply(y, y)
+  loss = f32[] reduce(square, zero), dimensions={0,1,2}, to_apply=add
+  dconv = f32[8,16,96] dot(y, back), lhs_contracting_dims={2}, rhs_contracting_dims={1}
+  dback = f32[96,32] dot(conv, y), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}
+  dtaps = f32[$0,1,96] convolution(wide, dconv), window={size=16 pad=$1_0}, dim_labels=f0b_i0o->0bf, batch_group_count=96
+  turned = f32[$0,1,96] reverse(taps), dimensions={0}
+  dwide = f32[8,16,96] convolution(dconv, turned), window={size=$0 pad=0_$1}, dim_labels=b0f_0io->b0f, feature_group_count=96
+  dproject = f32[32,96] dot(x, dwide), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}
+  new0 = f32[32,96] subtract(project, dproject)
+  new1 = f32[96,32] subtract(back, dback)
+  new2 = f32[$0,1,96] subtract(taps, dtaps)
+  ROOT out = (f32[32,96], f32[96,32], f32[$0,1,96], f32[]) tuple(new0, new1, new2, loss)
+}
+)",
+                          taps, taps - 1);
+}
+
+}  // namespace meshwright::segmenter
