@@ -117,9 +117,9 @@ void DescribeStages(const v1::Plan& plan, std::string* text) {
 
 absl::StatusOr<std::string> StagesTrace(const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const pipeline::PipelineProblem problem,
-                   stages::PipelineOf(plan));
+                   stages::ParsePipeline(plan));
   ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
-                   stages::TimelineOf(plan, problem));
+                   stages::SimulatePlan(plan, problem));
   return pipeline::TraceJson(problem, timeline);
 }
 

@@ -21,8 +21,8 @@ using problem::ToSeconds;
 using stages::ChosenStage;
 using stages::MeasuredMesh;
 using stages::MeasuredMeshes;
+using stages::PassTimeSplit;
 using stages::RunAlternative;
-using stages::Splits;
 using stages::StageWork;
 
 class Explainer {
@@ -39,17 +39,17 @@ class Explainer {
     ASSIGN_OR_RETURN(schedule_,
                      pipeline::ScheduleNamed(plan.pipeline().schedule()));
     ASSIGN_OR_RETURN(const pipeline::PipelineProblem problem,
-                     stages::PipelineOf(plan));
+                     stages::ParsePipeline(plan));
     ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
-                     stages::TimelineOf(plan, problem));
+                     stages::SimulatePlan(plan, problem));
     const auto held = pipeline::MostHeld(timeline);
     std::vector<ChosenStage> stages;
     for (const v1::PlanStage& it : plan.stages()) {
       ASSIGN_OR_RETURN(ChosenStage stage, Recall(it));
-      RETURN_IF_ERROR(TellWork(stage));
+      RETURN_IF_ERROR(EstimateWork(stage));
       stages.push_back(std::move(stage));
     }
-    stages::WeighBySplits(step_);
+    stages::ApplyPassTimes(step_);
     for (size_t i = 0; i < stages.size(); ++i) {
       RETURN_IF_ERROR(
           ExplainStage(static_cast<int>(i) + 1, stages[i], held[i]));
@@ -77,7 +77,7 @@ class Explainer {
     const service::MeasuredStep& step = step_.meshes[mesh]->step;
     ASSIGN_OR_RETURN(const exporting::SegmentChoice choice,
                      exporting::ChoiceOf(stage, step.analysis, step.space));
-    ASSIGN_OR_RETURN(recalled.run, step_.meshes[mesh]->search->Of(
+    ASSIGN_OR_RETURN(recalled.run, step_.meshes[mesh]->search->EvaluateRun(
                                        recalled.place.first, recalled.place.end,
                                        {choice.begin() + recalled.place.first,
                                         choice.begin() + recalled.place.end}));
@@ -85,8 +85,8 @@ class Explainer {
   }
 
   // By the splits that the store knows.
-  absl::Status TellWork(ChosenStage& stage) {
-    std::set<Splits::Choice> choices;
+  absl::Status EstimateWork(ChosenStage& stage) {
+    std::set<PassTimeSplit::Choice> choices;
     for (const auto& [use, count] : stage.run.uses) choices.insert(use);
     MeasuredMesh& mesh = *step_.meshes[stage.place.mesh];
     v1::PlanPrograms counts;
@@ -98,7 +98,7 @@ class Explainer {
                 dependencies_, [](const v1::PlanProgress&) {},
                 /*wait=*/false, counts)
             .status());
-    stage.work = stages::WorkOf(step_, stage.place.mesh, stage.run);
+    stage.work = stages::ComputeStageWork(step_, stage.place.mesh, stage.run);
     return absl::OkStatus();
   }
 
@@ -128,7 +128,7 @@ class Explainer {
       ChosenStage other;
       other.place = stage.place;
       other.run = *std::move(it.next);
-      RETURN_IF_ERROR(TellWork(other));
+      RETURN_IF_ERROR(EstimateWork(other));
       *choice.mutable_next_best() = Compare(it, stage, own, held, other);
       next = other.work;
     }

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/stages/choose_cuts.h"
 #include "coordinator/stages/measured_meshes.h"
+#include "coordinator/stages/partition_search.h"
 #include "planner/search/search.h"
 #include "proto/v1/plan.pb.h"
 

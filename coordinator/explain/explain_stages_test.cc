@@ -40,7 +40,7 @@ class ExplainStagesTest : public testing::Test {
     *request_.mutable_strategies() = plan_.strategies();
     const int measured = measurer_.programs;
     request_.set_no_wait(true);
-    auto step = stages::MeasureMeshes(*stages::OnCluster(request_),
+    auto step = stages::MeasureMeshes(*stages::UseClusterMesh(request_),
                                       Dependencies(), kQuiet);
     request_.set_no_wait(false);
     ASSERT_TRUE(step.ok()) << step.status();
@@ -191,9 +191,9 @@ TEST_F(ExplainStagesTest, AMemoryLimitHoldsForTheNextBestToo) {
   const auto choices = Explain();
   ASSERT_TRUE(choices.ok()) << choices.status();
   ExpectSound(*choices);
-  const auto problem = stages::PipelineOf(plan_);
+  const auto problem = stages::ParsePipeline(plan_);
   ASSERT_TRUE(problem.ok()) << problem.status();
-  const auto held = pipeline::MostHeld(*stages::TimelineOf(plan_, *problem));
+  const auto held = pipeline::MostHeld(*stages::SimulatePlan(plan_, *problem));
   int compared = 0;
   for (size_t i = 0; i < choices->next.size(); ++i) {
     if (!choices->next[i].has_value()) continue;

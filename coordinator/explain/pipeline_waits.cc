@@ -15,7 +15,7 @@ using problem::ToSeconds;
 absl::StatusOr<double> StepOf(const v1::Plan& plan,
                               const PipelineProblem& problem) {
   ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
-                   stages::TimelineOf(plan, problem));
+                   stages::SimulatePlan(plan, problem));
   double step = 0;
   for (size_t i = 0; i < timeline.stages.size(); ++i) {
     pipeline::Picoseconds end{0};
@@ -39,13 +39,13 @@ void ATenthLess(pipeline::Stage& stage) {
 }  // namespace
 
 absl::StatusOr<double> SimulatedStep(const v1::Plan& plan) {
-  ASSIGN_OR_RETURN(const PipelineProblem problem, stages::PipelineOf(plan));
+  ASSIGN_OR_RETURN(const PipelineProblem problem, stages::ParsePipeline(plan));
   ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));
   return step + plan.pipeline().shared_seconds();
 }
 
 absl::StatusOr<StagesExplanation> ExplainStages(const v1::Plan& plan) {
-  ASSIGN_OR_RETURN(const PipelineProblem problem, stages::PipelineOf(plan));
+  ASSIGN_OR_RETURN(const PipelineProblem problem, stages::ParsePipeline(plan));
   ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));
   const auto saved = [&](const PipelineProblem& faster) {
     auto shorter = StepOf(plan, faster);

@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<stages::MeasuredMeshes>> RecallStages(
     v1::PlanRequest request, const jobs::DeviceDescription& device,
     store::ProfileStore* store) {
   RETURN_IF_ERROR(AskStoreAlone(request));
-  ASSIGN_OR_RETURN(request, stages::OnCluster(request));
+  ASSIGN_OR_RETURN(request, stages::UseClusterMesh(request));
   jobs::RecordedDevice measurer(device);
   return IfHeld(request,
                 stages::MeasureMeshes(request, {store, &measurer}, kQuiet));

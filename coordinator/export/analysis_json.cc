@@ -99,7 +99,8 @@ absl::StatusOr<std::string> AnalyzeToJson(
   for (size_t t = 0; t < analysis.types.size(); ++t) {
     const segmenter::Segment& segment =
         analysis.plan.segments[analysis.types[t]];
-    const std::vector<int> plain_ones = space::PlainOnes(space.types[t]);
+    const std::vector<int> plain_ones =
+        space::FindPlainConfigurations(space.types[t]);
     const std::set<int> plain(plain_ones.begin(), plain_ones.end());
     out["segment_types"].push_back(
         {{"blocks", segment.last_block - segment.first_block},

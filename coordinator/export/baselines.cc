@@ -33,7 +33,7 @@ int Mismatches(const Analysis& analysis, const space::ProfileSpace& space,
     const auto [from, to] = pair;
     if (from != segment && to != segment) continue;
     mismatches += static_cast<int>(
-        space.borders[border].programs[choice[from]][choice[to]].size());
+        space.boundaries[border].programs[choice[from]][choice[to]].size());
   }
   for (const space::SharedParameter& shared : space.shared) {
     if (shared.end_segment != segment) continue;

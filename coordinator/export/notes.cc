@@ -13,8 +13,8 @@ namespace {
 
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
-using space::WholeBorder;
-using space::WholeReason;
+using space::UnsplitBoundary;
+using space::UnsplitReason;
 
 std::string Named(const Analysis& analysis, const SegmentGraph& graph,
                   int value) {
@@ -23,20 +23,20 @@ std::string Named(const Analysis& analysis, const SegmentGraph& graph,
 }
 
 std::string Reason(const Analysis& analysis, const SegmentGraph& graph,
-                   const space::Mesh& mesh, const WholeBorder& border) {
+                   const space::Mesh& mesh, const UnsplitBoundary& border) {
   const auto at = [&] { return Named(analysis, graph, border.at); };
   switch (border.why) {
-    case WholeReason::kUnsplit:
+    case UnsplitReason::kNothingSplit:
       return "no block beside it is split by columns, contraction or experts";
-    case WholeReason::kNoRows:
+    case UnsplitReason::kNoRows:
       return absl::StrCat("no row dimension of ", at(), " divides by ",
                           mesh[border.axis], " more");
-    case WholeReason::kInside:
+    case UnsplitReason::kInside:
       return absl::StrCat(
           at(), " is of the inside of a block, split as its contractions are");
-    case WholeReason::kStopped:
+    case UnsplitReason::kStopped:
       return absl::StrCat("a split does not pass ", at());
-    case WholeReason::kGradientOnly:
+    case UnsplitReason::kGradientOnly:
       return absl::StrCat("its gradient ", at(), " cannot be split alike");
   }
   return "";
@@ -44,7 +44,7 @@ std::string Reason(const Analysis& analysis, const SegmentGraph& graph,
 
 std::string BorderNote(const Analysis& analysis, const space::Mesh& mesh,
                        const space::SegmentType& type, int number,
-                       const WholeBorder& border) {
+                       const UnsplitBoundary& border) {
   const int segment = analysis.types[number];
   const SegmentGraph& graph = analysis.graphs[segment];
   const bool enters = std::any_of(graph.entries.begin(), graph.entries.end(),
@@ -110,7 +110,7 @@ std::vector<std::string> SwitchNotes(const segmenter::Analysis& analysis,
     if (space.types[t].combinations < space.types[t].all_combinations) {
       notes.push_back(LoopNote(analysis, space.types[t], static_cast<int>(t)));
     }
-    for (const WholeBorder& border : space.types[t].whole_borders) {
+    for (const UnsplitBoundary& border : space.types[t].unsplit_boundaries) {
       notes.push_back(BorderNote(analysis, space.context.mesh, space.types[t],
                                  static_cast<int>(t), border));
     }

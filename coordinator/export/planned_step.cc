@@ -41,22 +41,22 @@ void PlannedStep::FindReplays() {
   for (int s = 1; s < count; ++s) handed_[s] = Agree(s - 1, s);
   for (int s = 0; s < count; ++s) {
     if (!Configuration(s).recompute) continue;
-    replays_[s] = space::ReplayIn(analysis_, analysis_.graphs[s],
-                                  {handed_[s] != 0, handed_[s + 1] != 0});
+    replays_[s] = space::FindRematerializationInRole(
+        analysis_, analysis_.graphs[s], {handed_[s] != 0, handed_[s + 1] != 0});
   }
 }
 
 Sharding PlannedStep::Of(int segment, ValueId id) const {
   const auto found = index_[segment].find(id);
   if (found == index_[segment].end()) return Whole();
-  return Configuration(segment).annotation.Of(
+  return Configuration(segment).annotation.GetSharding(
       found->second, analysis_.module.at(id).shape, mesh());
 }
 
 Sharding PlannedStep::Leaving(int segment, ValueId id) const {
   const auto found = index_[segment].find(id);
   if (found == index_[segment].end()) return Whole();
-  return Configuration(segment).annotation.Leaving(
+  return Configuration(segment).annotation.GetLeaving(
       found->second, analysis_.module.at(id).shape, mesh());
 }
 
@@ -67,7 +67,7 @@ Sharding PlannedStep::Demanded(int segment, ValueId id, size_t operand) const {
   if (user == index_[segment].end() || value == index_[segment].end()) {
     return Whole();
   }
-  return Configuration(segment).annotation.Demanded(
+  return Configuration(segment).annotation.GetDemanded(
       user->second, static_cast<int>(operand), value->second,
       analysis_.module.at(source).shape, mesh());
 }

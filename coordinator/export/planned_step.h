@@ -41,7 +41,9 @@ class PlannedStep {
   space::Sharding Demanded(int segment, ir::ValueId id, size_t operand) const;
 
   // Empty where the segment recomputes nothing.
-  const space::Replay& ReplayOf(int segment) const { return replays_[segment]; }
+  const space::Rematerialization& ReplayOf(int segment) const {
+    return replays_[segment];
+  }
   const segmenter::SegmentGraph& GraphOf(int segment) const {
     return analysis_.graphs[segment];
   }
@@ -75,8 +77,8 @@ class PlannedStep {
   const int first_;
   const int end_;
   std::vector<std::unordered_map<ir::ValueId, int>> index_;
-  std::vector<char> handed_;            // by segment, and one behind them
-  std::vector<space::Replay> replays_;  // by segment
+  std::vector<char> handed_;  // by segment, and one behind them
+  std::vector<space::Rematerialization> replays_;  // by segment
   std::unordered_map<ir::ValueId, int> home_;
 };
 

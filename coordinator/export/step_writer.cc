@@ -195,7 +195,7 @@ class StepWriter {
 
   // What the replay begins with, behind a barrier that waits for the gradients.
   void EmitEntrances(int segment, const std::vector<int64_t>& gradients) {
-    const space::Replay& replay = step_.ReplayOf(segment);
+    const space::Rematerialization& replay = step_.ReplayOf(segment);
     const auto& values = step_.GraphOf(segment).values;
     std::vector<int> entrances;
     std::vector<int64_t> held;
@@ -225,10 +225,10 @@ class StepWriter {
   }
 
   void EmitAgain(int segment) {
-    const space::Replay& replay = step_.ReplayOf(segment);
+    const space::Rematerialization& replay = step_.ReplayOf(segment);
     const auto& values = step_.GraphOf(segment).values;
     for (size_t i = 0; i < values.size(); ++i) {
-      if (!replay.again[i]) continue;
+      if (!replay.recomputed[i]) continue;
       const ValueId id = values[i].origin;
       const ir::Instruction& it = module_.at(id);
       std::vector<int64_t> operands;

@@ -56,15 +56,16 @@ absl::Status CheckStages(const Analysis& analysis, const v1::Plan& plan) {
       " segments one after the other; it was made for another model"));
 }
 
-std::vector<space::Replay> ReplaysOf(const std::vector<StageStep>& stages) {
-  std::vector<space::Replay> replays;
+std::vector<space::Rematerialization> ReplaysOf(
+    const std::vector<StageStep>& stages) {
+  std::vector<space::Rematerialization> replays;
   for (const StageStep& stage : stages) {
     for (int s = stage.first; s < stage.end; ++s) {
       const auto& type = stage.space.types[stage.analysis.type_of_segment[s]];
-      replays.push_back(
-          type.configurations[stage.choice[s]].recompute
-              ? space::FindReplay(stage.analysis, stage.analysis.graphs[s])
-              : space::Replay());
+      replays.push_back(type.configurations[stage.choice[s]].recompute
+                            ? space::FindRematerialization(
+                                  stage.analysis, stage.analysis.graphs[s])
+                            : space::Rematerialization());
     }
   }
   return replays;
@@ -85,9 +86,9 @@ v1::Program ProgramOf(const StageStep& stage, const StageModule& module,
   for (const ir::ValueId id : module.part.entering) {
     const int argument = ArgumentOf(whole, id);
     *program.add_inputs() =
-        argument >= 0
-            ? inputs[argument]
-            : space::BorderInput(whole.at(id).shape, static_cast<uint64_t>(id));
+        argument >= 0 ? inputs[argument]
+                      : space::BoundaryInput(whole.at(id).shape,
+                                             static_cast<uint64_t>(id));
   }
   for (size_t i = 0; i < module.part.summed.size(); ++i) {
     program.add_inputs()->set_kind(v1::InputSpec::CONSTANT);

@@ -35,7 +35,8 @@ std::pair<int, int> OrderOf(const Place& place) {
 class ModuleFinder {
  public:
   ModuleFinder(const Analysis& analysis, const std::vector<Place>& places,
-               const std::vector<space::Replay>& replays, int micro_batches)
+               const std::vector<space::Rematerialization>& replays,
+               int micro_batches)
       : analysis_(analysis),
         module_(analysis.module),
         places_(places),
@@ -109,7 +110,7 @@ class ModuleFinder {
     if (owner != reader || replays_[owner].empty()) return false;
     const auto& values = analysis_.graphs[owner].values;
     for (size_t i = 0; i < values.size(); ++i) {
-      if (values[i].origin == id) return replays_[owner].again[i] != 0;
+      if (values[i].origin == id) return replays_[owner].recomputed[i] != 0;
     }
     return false;
   }
@@ -167,7 +168,7 @@ class ModuleFinder {
   const Analysis& analysis_;
   const ir::Module& module_;
   const std::vector<Place>& places_;
-  const std::vector<space::Replay>& replays_;
+  const std::vector<space::Rematerialization>& replays_;
   const int micro_batches_;
   std::map<Place, Border> borders_;
 };
@@ -176,7 +177,7 @@ class ModuleFinder {
 
 absl::StatusOr<std::vector<StageModule>> FindModules(
     const Analysis& analysis, const std::vector<Place>& places,
-    const std::vector<space::Replay>& replays, int micro_batches) {
+    const std::vector<space::Rematerialization>& replays, int micro_batches) {
   return ModuleFinder(analysis, places, replays, micro_batches).Run();
 }
 

@@ -37,7 +37,7 @@ struct StageModule {
 // `replays`: by segment, empty where it recomputes nothing.
 absl::StatusOr<std::vector<StageModule>> FindModules(
     const segmenter::Analysis& analysis, const std::vector<Place>& places,
-    const std::vector<space::Replay>& replays, int micro_batches);
+    const std::vector<space::Rematerialization>& replays, int micro_batches);
 
 }  // namespace meshwright::launch
 

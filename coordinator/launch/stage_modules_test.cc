@@ -64,7 +64,7 @@ class StageModulesTest : public testing::TestWithParam<const char*> {};
 TEST_P(StageModulesTest, TakeWhatEarlierOnesMake) {
   const auto analysis = segmenter::AnalyzeSample(GetParam(), {1, 2});
   ASSERT_TRUE(analysis.ok()) << analysis.status();
-  const std::vector<space::Replay> replays(analysis->graphs.size());
+  const std::vector<space::Rematerialization> replays(analysis->graphs.size());
   for (const int segments : {1, 2, 100}) {
     for (const bool delays : {false, true}) {
       const std::vector<int> first = CutEvery(*analysis, segments);

@@ -22,7 +22,7 @@ class ValuePlacer {
           static_cast<int>(behind - first_segments.begin()) - 1);
     }
     for (ValueId id = 0; id < module_.size(); ++id) {
-      loop_.push_back(stages::KeptLoopOf(analysis, id));
+      loop_.push_back(stages::FindKeptLoop(analysis, id));
     }
   }
 

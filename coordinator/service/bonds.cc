@@ -80,9 +80,9 @@ Bonds FindBonds(const segmenter::Analysis& analysis,
     }
     for (const int type : bond.types) {
       for (const int c : usable[type]) {
-        auto splits = SplitsOf(analysis, analysis.types[type],
-                               space.types[type].configurations[c],
-                               readers.at(type).values, space.context.mesh);
+        auto splits = GetSplits(analysis, analysis.types[type],
+                                space.types[type].configurations[c],
+                                readers.at(type).values, space.context.mesh);
         const std::pair key(bond.whole ? 0 : type, std::move(splits));
         out.decision[type].push_back(
             numbers.try_emplace(key, static_cast<int>(numbers.size()))

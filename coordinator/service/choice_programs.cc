@@ -22,8 +22,8 @@ std::set<int> ProgramsOfChoice(const segmenter::Analysis& analysis,
     programs.insert(own.begin(), own.end());
   }
   for (const auto& [pair, border] : space.edges) {
-    const auto& own =
-        space.borders[border].programs[choice[pair.first]][choice[pair.second]];
+    const auto& own = space.boundaries[border]
+                          .programs[choice[pair.first]][choice[pair.second]];
     programs.insert(own.begin(), own.end());
   }
   return programs;

@@ -16,7 +16,7 @@ class Matcher {
     for (size_t t = 0; t < wanted.space.types.size(); ++t) {
       MatchType(static_cast<int>(t));
     }
-    for (const space::Border& border : wanted.space.borders) {
+    for (const space::Boundary& border : wanted.space.boundaries) {
       MatchBorder(border);
     }
   }
@@ -73,13 +73,13 @@ class Matcher {
     }
   }
 
-  void MatchBorder(const space::Border& own) {
+  void MatchBorder(const space::Boundary& own) {
     const auto type = [](const MeasuredStep& step, int segment) {
       return step.analysis.type_of_segment[segment];
     };
     const int from = type(wanted_, own.from_segment);
     const int to = type(wanted_, own.to_segment);
-    for (const space::Border& other : known_.space.borders) {
+    for (const space::Boundary& other : known_.space.boundaries) {
       if (type(known_, other.from_segment) != types_[from] ||
           type(known_, other.to_segment) != types_[to] ||
           other.tensors != own.tensors) {

@@ -89,8 +89,8 @@ std::vector<Factors> EndFactors(const segmenter::Analysis& analysis,
     for (size_t c = 0; c < factors.size(); ++c) {
       if (plain[c] != static_cast<int>(c)) continue;
       const space::Sharding sharding =
-          space.types[type].configurations[c].annotation.Of(value, shape,
-                                                            space.context.mesh);
+          space.types[type].configurations[c].annotation.GetSharding(
+              value, shape, space.context.mesh);
       factors[c].push_back(
           numbers.try_emplace(sharding, static_cast<int>(numbers.size()))
               .first->second);

@@ -30,7 +30,8 @@ using Factors = std::vector<int>;
 std::vector<Factors> BlockFactors(
     const std::vector<space::Configuration>& configurations);
 
-// `plain`: see space::PlainOnes; configurations under a switch get no factors.
+// `plain`: see space::FindPlainConfigurations; configurations under a switch
+// get no factors.
 std::vector<Factors> EndFactors(const segmenter::Analysis& analysis,
                                 const space::ProfileSpace& space, int type,
                                 const std::vector<int>& plain);

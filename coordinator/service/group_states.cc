@@ -53,7 +53,7 @@ std::vector<GroupState> StatesOf(
 }
 
 int64_t TransientOfGroup(const Configuration& configuration, int position) {
-  return configuration.replayed_bytes * position;
+  return configuration.rematerialized_bytes * position;
 }
 
 bool MayFollow(const std::vector<Configuration>& configurations,

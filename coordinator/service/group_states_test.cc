@@ -148,8 +148,9 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
       cost.peak_bytes += own->persistent_bytes + own->saved_bytes;
     }
     for (const auto& [pair, border] : space_.edges) {
-      for (int program : space_.borders[border].programs[choice[pair.first]]
-                                                        [choice[pair.second]]) {
+      for (int program :
+           space_.boundaries[border]
+               .programs[choice[pair.first]][choice[pair.second]]) {
         const auto& row = results_.at(space_.programs[program].key());
         cost.time += Picoseconds(row.measurement().minimum_ns() * 1000);
       }
@@ -161,7 +162,7 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
         int first = s;
         while (IsMember(choice, first)) --first;
         for (int m = first; m <= s; ++m) {
-          replayed[m] = At(choice, m).replayed_bytes;
+          replayed[m] = At(choice, m).rematerialized_bytes;
         }
       }
       replayed.erase(s);  // its own is among what its program needs

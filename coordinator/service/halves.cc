@@ -160,10 +160,12 @@ void Halves::Pair(const Analysis& analysis, const ProfileSpace& whole,
     if (edge == std::make_pair(first, second)) pair.border = index;
   }
   if (pair.border < 0) return;
-  const space::BorderTensor& tensor = space_.borders[pair.border].tensors[0];
+  const space::BoundaryTensor& tensor =
+      space_.boundaries[pair.border].tensors[0];
   pair.trips = segmenter::TripsAround(
       halved, halved.graphs[first].values[tensor.from_value].origin);
-  const std::vector<int> plain = space::PlainOnes(whole.types[type]);
+  const std::vector<int> plain =
+      space::FindPlainConfigurations(whole.types[type]);
   for (size_t c = 0; c < plain.size(); ++c) {
     if (plain[c] != static_cast<int>(c)) {
       pair.configurations.emplace_back(-1, -1);
@@ -187,7 +189,7 @@ std::vector<int> Halves::ProgramsOf(int type, int configuration) const {
   const HalvedType& it = types_[type];
   const auto [a, b] = it.configurations[configuration];
   if (a < 0) return {};
-  std::vector<int> programs = space_.borders[it.border].programs[a][b];
+  std::vector<int> programs = space_.boundaries[it.border].programs[a][b];
   for (const Configuration* half :
        {&space_.types[it.first].configurations[a],
         &space_.types[it.second].configurations[b]}) {
@@ -225,7 +227,7 @@ std::optional<Estimate> Halves::Sum(int type, int configuration,
     sum.time += cost->time;
     sum.transient_bytes = std::max(sum.transient_bytes, cost->transient_bytes);
   }
-  for (int program : space_.borders[it.border].programs[a][b]) {
+  for (int program : space_.boundaries[it.border].programs[a][b]) {
     const auto row = results.find(space_.programs[program].key());
     if (row == results.end() || row->second.outcome() != v1::MEASURED) {
       return std::nullopt;

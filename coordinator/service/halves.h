@@ -31,7 +31,7 @@ namespace meshwright::service {
 struct HalvedType {
   int first = -1;  // types of Halves::space; -1: the type was not cut
   int second = -1;
-  int border = -1;    // index of Halves::space.borders
+  int border = -1;    // index of Halves::space.boundaries
   int64_t trips = 1;  // how often a step crosses it
   // By configuration of the whole: those of the halves; -1 where one differs
   // from an earlier one by its switch alone.

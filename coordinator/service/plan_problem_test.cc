@@ -45,11 +45,11 @@ class PlanProblemTest : public MeasuredTest {
 
   // The border as if the later segment had made its tensors.
   int Turned(int border) {
-    space::Border turned;
-    const space::Border it = space_.borders[border];
+    space::Boundary turned;
+    const space::Boundary it = space_.boundaries[border];
     turned.from_segment = it.to_segment;
     turned.to_segment = it.from_segment;
-    for (const space::BorderTensor& tensor : it.tensors) {
+    for (const space::BoundaryTensor& tensor : it.tensors) {
       turned.tensors.push_back(
           {tensor.to_value, tensor.from_value, tensor.gradients});
     }
@@ -57,8 +57,8 @@ class PlanProblemTest : public MeasuredTest {
     for (size_t b = 0; b < turned.programs.size(); ++b) {
       for (const auto& row : it.programs) turned.programs[b].push_back(row[b]);
     }
-    space_.borders.push_back(std::move(turned));
-    return static_cast<int>(space_.borders.size()) - 1;
+    space_.boundaries.push_back(std::move(turned));
+    return static_cast<int>(space_.boundaries.size()) - 1;
   }
 
   using Tables = std::map<std::pair<int, int>, std::vector<int64_t>>;
@@ -139,7 +139,7 @@ class SharedWeightsTest : public MeasuredTest {
         const space::Sharding sharding =
             space_.types[analysis_.type_of_segment[s]]
                 .configurations[choice[s]]
-                .annotation.Of(i, it.shape, {1, 2});
+                .annotation.GetSharding(i, it.shape, {1, 2});
         if (known.try_emplace(origin, sharding).first->second != sharding) {
           return false;
         }

@@ -119,7 +119,7 @@ double BytesOfValues(const Analysis& analysis, const ProfileSpace& space,
     const ir::Shape& shape = analysis.module.at(values[i].origin).shape;
     const space::Mesh& mesh = space.context.mesh;
     bytes += static_cast<double>(space::BytesPerDevice(
-        shape, configuration.annotation.Of(i, shape, mesh), mesh));
+        shape, configuration.annotation.GetSharding(i, shape, mesh), mesh));
   }
   return bytes;
 }
@@ -145,16 +145,17 @@ std::vector<int> ToldFrom(const std::vector<Configuration>& configurations,
 
 // Of all values that are computed anew, on one device.
 double BytesOfReplay(const Analysis& analysis, const ProfileSpace& space,
-                     int type, const space::Replay& replay,
+                     int type, const space::Rematerialization& replay,
                      const Configuration& configuration) {
   const auto& values = analysis.graphs[analysis.types[type]].values;
   double bytes = 0;
-  for (size_t i = 0; i < replay.again.size(); ++i) {
-    if (!replay.again[i]) continue;
+  for (size_t i = 0; i < replay.recomputed.size(); ++i) {
+    if (!replay.recomputed[i]) continue;
     const ir::Shape& shape = analysis.module.at(values[i].origin).shape;
     const space::Mesh& mesh = space.context.mesh;
     bytes += static_cast<double>(space::BytesPerDevice(
-        shape, configuration.annotation.Of(static_cast<int>(i), shape, mesh),
+        shape,
+        configuration.annotation.GetSharding(static_cast<int>(i), shape, mesh),
         mesh));
   }
   return bytes;
@@ -180,7 +181,7 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
                            configurations[from[c]].segment_switch);
   };
   const int count = static_cast<int>(configurations.size());
-  std::optional<space::Replay> replay;
+  std::optional<space::Rematerialization> replay;
   std::map<int, double> bytes;  // of plain ones
   std::vector<double> effect(configurations.size(), 0);
   std::map<decltype(kind(0)), Reference> references;
@@ -188,8 +189,8 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
     if (from[c] == c || configurations[c].role.InGroup()) continue;
     if (recomputes(c)) {
       if (!replay.has_value()) {
-        replay =
-            space::FindReplay(analysis, analysis.graphs[analysis.types[type]]);
+        replay = space::FindRematerialization(
+            analysis, analysis.graphs[analysis.types[type]]);
       }
       effect[c] =
           BytesOfReplay(analysis, space, type, *replay, configurations[c]);
@@ -310,7 +311,8 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
     recipes[t].required = Grouped(configurations);
     if (twins[t] >= 0) continue;
     const bool has_blocks = space::HasBlocks(analysis, analysis.types[t]);
-    const std::vector<int> plain = space::PlainOnes(space.types[t]);
+    const std::vector<int> plain =
+        space::FindPlainConfigurations(space.types[t]);
     const bool few =
         CountPlain(configurations) <=
         (has_blocks ? kFewBlockConfigurations : kFewEndConfigurations);

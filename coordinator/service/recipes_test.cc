@@ -41,7 +41,8 @@ TEST_P(SwitchRecipeTest, ASwitchIsToldFromTheOneOfItsKindThatSavesMost) {
   int told = 0;
   for (size_t t = 0; t < recipes_.size(); ++t) {
     const auto& configurations = space_.types[t].configurations;
-    const std::vector<int> plain = space::PlainOnes(space_.types[t]);
+    const std::vector<int> plain =
+        space::FindPlainConfigurations(space_.types[t]);
     for (size_t c = 0; c < plain.size(); ++c) {
       const SwitchRecipe* const recipe =
           recipes_[t].Switched(static_cast<int>(c));
@@ -68,7 +69,8 @@ TEST_P(SwitchRecipeTest, EveryConfigurationHasOneSource) {
   for (size_t t = 0; t < recipes_.size(); ++t) {
     const TypeRecipe& it = recipes_[t];
     if (it.twin >= 0) continue;
-    const std::vector<int> plain = space::PlainOnes(space_.types[t]);
+    const std::vector<int> plain =
+        space::FindPlainConfigurations(space_.types[t]);
     const std::set<int> required(it.required.begin(), it.required.end());
     for (size_t c = 0; c < plain.size(); ++c) {
       const bool is_plain = plain[c] == static_cast<int>(c);
@@ -92,8 +94,8 @@ TEST_P(SwitchRecipeTest, SumsOfFactorsAreExact) {
     if (it.sums.empty() || space::HasBlocks(analysis_, analysis_.types[t])) {
       continue;
     }
-    const auto factors =
-        EndFactors(analysis_, space_, t, space::PlainOnes(space_.types[t]));
+    const auto factors = EndFactors(
+        analysis_, space_, t, space::FindPlainConfigurations(space_.types[t]));
     std::map<std::pair<size_t, int>, int> times;
     size_t values = 1;
     const auto time_of = [&](int c) {

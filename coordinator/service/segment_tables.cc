@@ -53,7 +53,7 @@ problem::Table SegmentTables::Free(int from, int to) const {
 
 problem::Table SegmentTables::OfBorder(int from, int to, int border) const {
   problem::Table table = Free(from, to);
-  const space::Border& it = space_.borders[border];
+  const space::Boundary& it = space_.boundaries[border];
   const int64_t trips = segmenter::TripsAround(
       analysis_,
       analysis_.graphs[from].values[it.tensors[0].from_value].origin);
@@ -96,8 +96,9 @@ std::vector<std::vector<space::Sharding>> SegmentTables::SplitsAt(
       space_.types[analysis_.type_of_segment[segment]].configurations;
   std::vector<std::vector<space::Sharding>> splits;
   for (const int configuration : Usable(segment)) {
-    splits.push_back(SplitsOf(analysis_, segment, configurations[configuration],
-                              values, space_.context.mesh));
+    splits.push_back(GetSplits(analysis_, segment,
+                               configurations[configuration], values,
+                               space_.context.mesh));
   }
   return splits;
 }

@@ -406,7 +406,7 @@ std::vector<const v1::Program*> Selection::First() const {
   std::vector<const v1::Program*> programs;
   for (const v1::Program& half : halves()) programs.push_back(&half);
   std::set<int> reshardings;
-  for (const space::Border& border : space_.borders) {
+  for (const space::Boundary& border : space_.boundaries) {
     for (const auto& row : border.programs) {
       for (const auto& cell : row) reshardings.insert(cell.begin(), cell.end());
     }

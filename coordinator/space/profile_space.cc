@@ -63,7 +63,7 @@ ProfileSpace BuildProfileSpace(const Analysis& analysis,
     }
     if (with_blocks) Widen(analysis, space.links, context.mesh, space.types);
   }
-  DropTorn(analysis, space.types, context.mesh, space.links);
+  DropConflictingLinks(analysis, space.types, context.mesh, space.links);
   const std::vector<v1::InputSpec> inputs = ArgumentInputs(analysis);
   ProgramSet programs;
   for (size_t t = 0; t < analysis.types.size(); ++t) {
@@ -71,10 +71,11 @@ ProfileSpace BuildProfileSpace(const Analysis& analysis,
         MakePrograms(analysis, static_cast<int>(t), inputs, context, programs,
                      space.types[t].configurations);
   }
-  Borders borders = FindBorders(analysis, space.types, context, programs);
-  space.borders = std::move(borders.borders);
-  space.edges = std::move(borders.edges);
-  space.resharding_programs = borders.resharding_programs;
+  Boundaries boundaries =
+      FindBoundaries(analysis, space.types, context, programs);
+  space.boundaries = std::move(boundaries.boundaries);
+  space.edges = std::move(boundaries.edges);
+  space.resharding_programs = boundaries.resharding_programs;
   space.programs = std::move(programs).Take();
   return space;
 }
@@ -102,8 +103,10 @@ bool SplitAlike(const Analysis& analysis, const ProfileSpace& space,
   const auto sharding = [&](int segment, int configuration, int value) {
     const int type = analysis.type_of_segment[segment];
     const ir::ValueId origin = analysis.graphs[segment].values[value].origin;
-    return space.types[type].configurations[configuration].annotation.Of(
-        value, analysis.module.at(origin).shape, space.context.mesh);
+    return space.types[type]
+        .configurations[configuration]
+        .annotation.GetSharding(value, analysis.module.at(origin).shape,
+                                space.context.mesh);
   };
   return sharding(shared.end_segment, end_configuration, shared.end_value) ==
          sharding(shared.block_segment, block_configuration,
@@ -122,9 +125,9 @@ bool SplitAlike(const Analysis& analysis, const ProfileSpace& space,
   const auto splits = [&](int segment, int configuration,
                           const std::vector<int>& values) {
     const int type = analysis.type_of_segment[segment];
-    return SplitsOf(analysis, segment,
-                    space.types[type].configurations[configuration], values,
-                    space.context.mesh);
+    return GetSplits(analysis, segment,
+                     space.types[type].configurations[configuration], values,
+                     space.context.mesh);
   };
   return splits(link.from_segment, from_configuration, from_values) ==
          splits(link.to_segment, to_configuration, to_values);

@@ -2,8 +2,8 @@
 //
 // Concept: per segment type one configuration for every combination of its
 // blocks' strategies (block_configurations.h); per pair of neighbouring segment
-// types one resharding for every pair of border shardings (borders.h). A
-// prologue or epilogue has no strategies; its configurations are the border
+// types one resharding for every pair of boundary shardings (boundaries.h). A
+// prologue or epilogue has no strategies; its configurations are the boundary
 // shardings its neighbour can have, times the shardings of the parameters it
 // shares with another segment (end_configurations.h). Segments of blocks that
 // share parameters are linked (parameter_links.h). Equal programs are kept
@@ -31,8 +31,8 @@ struct ProfileSpace {
   std::vector<SegmentType> types;
   std::vector<SharedParameter> shared;
   std::vector<ParameterLink> links;
-  std::vector<Border> borders;
-  // By pair of segments (from, to): index of `borders`.
+  std::vector<Boundary> boundaries;
+  // By pair of segments (from, to): index of `boundaries`.
   std::vector<std::pair<std::pair<int, int>, int>> edges;
   std::vector<v1::Program> programs;
   int segment_programs = 0;     // of configurations, equal ones counted each

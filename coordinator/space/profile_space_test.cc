@@ -48,9 +48,9 @@ class ProfileSpaceTest : public testing::TestWithParam<Sample> {
     }
   }
 
-  Sharding Of(const SegmentGraph& graph, const Configuration& it,
-              int value) const {
-    return it.annotation.Of(
+  Sharding GetSharding(const SegmentGraph& graph, const Configuration& it,
+                       int value) const {
+    return it.annotation.GetSharding(
         value, analysis_.module.at(graph.values[value].origin).shape,
         GetParam().mesh);
   }
@@ -118,8 +118,8 @@ TEST_P(ProfileSpaceTest, StateComesBackAsItWent) {
                            const Configuration& configuration) {
     for (const auto& [argument, updated] : graph.state) {
       EXPECT_EQ(
-          Of(graph, configuration, argument),
-          configuration.annotation.Leaving(
+          GetSharding(graph, configuration, argument),
+          configuration.annotation.GetLeaving(
               updated, analysis_.module.at(graph.values[updated].origin).shape,
               GetParam().mesh))
           << analysis_.module.at(graph.values[argument].origin).name();
@@ -132,8 +132,8 @@ TEST_P(ProfileSpaceTest, AGradientCrossesLikeItsActivation) {
       [&](const SegmentGraph& graph, const Configuration& configuration) {
         for (const auto* pairs : {&graph.entries, &graph.exits}) {
           for (const segmenter::BorderPair& pair : *pairs) {
-            EXPECT_EQ(Of(graph, configuration, pair.activation),
-                      Of(graph, configuration, pair.gradient));
+            EXPECT_EQ(GetSharding(graph, configuration, pair.activation),
+                      GetSharding(graph, configuration, pair.gradient));
           }
         }
       });
@@ -151,11 +151,12 @@ TEST_P(ProfileSpaceTest, RowsLeaveEveryParameterWhole) {
             configuration.describe.find("experts") == std::string::npos;
         if (!rows) return;
         for (const auto& [argument, updated] : graph.state) {
-          for (int dim : Of(graph, configuration, argument)) EXPECT_EQ(dim, -1);
+          for (int dim : GetSharding(graph, configuration, argument))
+            EXPECT_EQ(dim, -1);
         }
         for (const segmenter::BorderPair& pair : graph.entries) {
           for (size_t axis = 0; axis < GetParam().mesh.size(); ++axis) {
-            EXPECT_EQ(Of(graph, configuration, pair.activation)[axis],
+            EXPECT_EQ(GetSharding(graph, configuration, pair.activation)[axis],
                       GetParam().mesh[axis] > 1 ? 0 : -1);
           }
         }
@@ -183,7 +184,7 @@ TEST_P(ProfileSpaceTest, NoMoreProgramsThanCfpCounts) {
   // the ends times the shardings of a shared embedding.
   EXPECT_LE(space_.segment_programs, 108 + 9 + 9);
   size_t tensors = 0;
-  for (const Border& it : space_.borders) tensors += it.tensors.size();
+  for (const Boundary& it : space_.boundaries) tensors += it.tensors.size();
   EXPECT_LE(space_.resharding_programs, static_cast<int>(tensors) * 9);
 }
 
@@ -195,7 +196,7 @@ TEST_P(ProfileSpaceTest, ABorderHoldsWhatCrossesAtEachOfItsEdges) {
     const SegmentGraph& from = analysis_.graphs[edge.first];
     const SegmentGraph& to = analysis_.graphs[edge.second];
     Origins priced;
-    for (const BorderTensor& it : space_.borders[index].tensors) {
+    for (const BoundaryTensor& it : space_.boundaries[index].tensors) {
       if (it.gradients == 0) continue;  // a value kept for the backward pass
       priced.emplace(from.values[it.from_value].origin,
                      to.values[it.to_value].origin);

@@ -24,8 +24,8 @@ const space::Mesh& MeshOf(const StageSide& side) {
 
 // How the tensor lies where `segment` makes or reads it; where that is no
 // segment of the stage, along its first dimension.
-Sharding LiesAs(const StageSide& side, int segment, ir::ValueId value,
-                bool leaves) {
+Sharding FindShardingAt(const StageSide& side, int segment, ir::ValueId value,
+                        bool leaves) {
   const segmenter::Analysis& analysis = side.step->analysis;
   const ir::Shape& shape = ShapeOf(analysis, value);
   const space::Mesh& mesh = MeshOf(side);
@@ -34,7 +34,7 @@ Sharding LiesAs(const StageSide& side, int segment, ir::ValueId value,
                            shape.dims, mesh);
   }
   const int configuration = (*side.choice)[segment - side.first];
-  return LiesAt(*side.step, segment, configuration, value, leaves)
+  return FindTensorSharding(*side.step, segment, configuration, value, leaves)
       .value_or(Sharding(mesh.size(), -1));
 }
 
@@ -75,9 +75,9 @@ void Join(int tensor, const reshard::Units& units,
 
 }  // namespace
 
-std::optional<Sharding> LiesAt(const service::MeasuredStep& step, int segment,
-                               int configuration, ir::ValueId value,
-                               bool leaves) {
+std::optional<Sharding> FindTensorSharding(const service::MeasuredStep& step,
+                                           int segment, int configuration,
+                                           ir::ValueId value, bool leaves) {
   const segmenter::Analysis& analysis = step.analysis;
   const auto& values = analysis.graphs[segment].values;
   const auto found =
@@ -90,8 +90,8 @@ std::optional<Sharding> LiesAt(const service::MeasuredStep& step, int segment,
   const auto& annotation = step.space.types[analysis.type_of_segment[segment]]
                                .configurations[configuration]
                                .annotation;
-  return leaves ? annotation.Leaving(index, shape, mesh)
-                : annotation.Of(index, shape, mesh);
+  return leaves ? annotation.GetLeaving(index, shape, mesh)
+                : annotation.GetSharding(index, shape, mesh);
 }
 
 pipeline::Picoseconds TransferPlan::Time() const {
@@ -119,8 +119,8 @@ bool BoundaryPlanner::WithinHost(const StageSide& before,
          behind.devices->front() / cluster_.columns;
 }
 
-std::vector<std::string> BoundaryPlanner::HostsOf(const StageSide& side,
-                                                  bool within_host) const {
+std::vector<std::string> BoundaryPlanner::NameHosts(const StageSide& side,
+                                                    bool within_host) const {
   std::vector<std::string> hosts;
   for (const int64_t device : *side.devices) {
     hosts.push_back(within_host
@@ -139,8 +139,8 @@ absl::StatusOr<BoundaryPlan> BoundaryPlanner::Plan(const StageSide& before,
     const StageSide& receiver = it.backward ? before : behind;
     plan.crossings.push_back(
         {it, ShapeOf(before.step->analysis, it.value).byte_size(),
-         LiesAs(sender, it.from, it.value, /*leaves=*/true),
-         LiesAs(receiver, it.to, it.value, /*leaves=*/false)});
+         FindShardingAt(sender, it.from, it.value, /*leaves=*/true),
+         FindShardingAt(receiver, it.to, it.value, /*leaves=*/false)});
   }
   ASSIGN_OR_RETURN(plan.forward, Solve(plan, before, behind, false));
   ASSIGN_OR_RETURN(plan.backward, Solve(plan, behind, before, true));
@@ -178,9 +178,9 @@ absl::StatusOr<TransferPlan> BoundaryPlanner::Solve(const BoundaryPlan& plan,
     tensor.shape = shape.dims;
     tensor.elem_bytes = ir::ElementBytes(shape.element_type);
     tensor.source = {MeshOf(sender), ToSpec(it.source, shape.rank()),
-                     HostsOf(sender, plan.within_host)};
+                     NameHosts(sender, plan.within_host)};
     tensor.target = {MeshOf(receiver), ToSpec(it.target, shape.rank()),
-                     HostsOf(receiver, plan.within_host)};
+                     NameHosts(receiver, plan.within_host)};
     ASSIGN_OR_RETURN(const reshard::Units units, reshard::Decompose(tensor));
     Join(static_cast<int>(t), units, made.problem);
   }

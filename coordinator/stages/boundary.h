@@ -34,9 +34,9 @@ struct Bandwidths {
 
 // How a segment of this configuration reads a value, or leaves it; nothing
 // where it has none of it.
-std::optional<space::Sharding> LiesAt(const service::MeasuredStep& step,
-                                      int segment, int configuration,
-                                      ir::ValueId value, bool leaves);
+std::optional<space::Sharding> FindTensorSharding(
+    const service::MeasuredStep& step, int segment, int configuration,
+    ir::ValueId value, bool leaves);
 
 // One side of a boundary.
 struct StageSide {
@@ -87,8 +87,8 @@ class BoundaryPlanner {
   absl::StatusOr<TransferPlan> Solve(const BoundaryPlan& plan,
                                      const StageSide& sender,
                                      const StageSide& receiver, bool backward);
-  std::vector<std::string> HostsOf(const StageSide& side,
-                                   bool within_host) const;
+  std::vector<std::string> NameHosts(const StageSide& side,
+                                     bool within_host) const;
   bool WithinHost(const StageSide& before, const StageSide& behind) const;
 
   const Cluster& cluster_;

@@ -8,7 +8,7 @@
 
 namespace meshwright::stages {
 
-absl::StatusOr<Cluster> ToCluster(const std::vector<int64_t>& mesh) {
+absl::StatusOr<Cluster> ParseCluster(const std::vector<int64_t>& mesh) {
   if (mesh.empty() || mesh.size() > 2) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a cluster is hosts times devices, like 2x8, and the mesh has ",

@@ -34,7 +34,7 @@ struct Cluster {
 };
 
 // {8} is one row of eight.
-absl::StatusOr<Cluster> ToCluster(const std::vector<int64_t>& mesh);
+absl::StatusOr<Cluster> ParseCluster(const std::vector<int64_t>& mesh);
 
 // By number of devices; the last one is the cluster.
 std::vector<space::Mesh> StageMeshes(const Cluster& cluster);

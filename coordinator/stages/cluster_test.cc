@@ -23,16 +23,16 @@ TEST(ClusterTest, MeshesArePartsOfARowOrWholeRows) {
 }
 
 TEST(ClusterTest, OneAxisIsOneRow) {
-  const auto row = ToCluster({8});
+  const auto row = ParseCluster({8});
   ASSERT_TRUE(row.ok());
   EXPECT_EQ(row->rows, 1);
   EXPECT_EQ(row->columns, 8);
 }
 
 TEST(ClusterTest, SaysWhatItDoesNotCut) {
-  EXPECT_THAT(std::string(ToCluster({2, 6}).status().message()),
+  EXPECT_THAT(std::string(ParseCluster({2, 6}).status().message()),
               HasSubstr("the hosts of 2x6 have 6 devices"));
-  EXPECT_THAT(std::string(ToCluster({2, 2, 2}).status().message()),
+  EXPECT_THAT(std::string(ParseCluster({2, 2, 2}).status().message()),
               HasSubstr("3 axes"));
 }
 

@@ -18,8 +18,8 @@ struct Reads {
   bool backward = false;
 };
 
-Reads ReadsOf(const Analysis& analysis, const StepPasses& passes,
-              const SegmentGraph& graph, int input) {
+Reads FindReads(const Analysis& analysis, const StepPasses& passes,
+                const SegmentGraph& graph, int input) {
   Reads reads;
   for (const int user : graph.values[input].users) {
     const ValueId id = graph.values[user].origin;
@@ -52,7 +52,7 @@ class CutFinder {
     const ir::Instruction& it = analysis_.module.at(id);
     const int from = analysis_.plan.owner[id];
     if (it.opcode == ir::Opcode::kParameter || from < 0 || from == to) return;
-    const Reads reads = ReadsOf(analysis_, passes_, graph, input);
+    const Reads reads = FindReads(analysis_, passes_, graph, input);
     if (!reads.forward && !reads.backward) return;  // once per step
     if (micro_batches_ > 1 && segmenter::TripsAround(analysis_, id) == 1) {
       return;
@@ -93,7 +93,7 @@ std::vector<Cut> FindCuts(const Analysis& analysis, const StepPasses& passes,
   return CutFinder(analysis, passes, micro_batches).Run();
 }
 
-int64_t OwnMicroBatches(const Analysis& analysis) {
+int64_t CountOwnMicroBatches(const Analysis& analysis) {
   int64_t trips = 1;
   for (ValueId id = 0; id < analysis.module.size(); ++id) {
     if (!analysis.direction.forward[id] ||
@@ -118,7 +118,7 @@ std::vector<SharedArgument> FindShared(const Analysis& analysis,
           segmenter::ArgumentRole::kParameter) {
         continue;
       }
-      const Reads reads = ReadsOf(analysis, passes, graph, i);
+      const Reads reads = FindReads(analysis, passes, graph, i);
       if (!reads.forward && !reads.backward) continue;
       readers[number].push_back(static_cast<int>(s));
     }

@@ -44,7 +44,7 @@ std::vector<Cut> FindCuts(const segmenter::Analysis& analysis,
                           const StepPasses& passes, int64_t micro_batches);
 
 // The trips of the loop over micro-batches that the step is; 1: it has none.
-int64_t OwnMicroBatches(const segmenter::Analysis& analysis);
+int64_t CountOwnMicroBatches(const segmenter::Analysis& analysis);
 
 // An argument that segments of both sides of some cut compute with.
 struct SharedArgument {

@@ -23,7 +23,7 @@ Crossed CrossedIn(const std::string& model) {
   EXPECT_TRUE(analysis.ok()) << analysis.status();
   made.analysis = *std::move(analysis);
   made.passes = FindPasses(made.analysis);
-  made.micro_batches = OwnMicroBatches(made.analysis);
+  made.micro_batches = CountOwnMicroBatches(made.analysis);
   made.cuts = FindCuts(made.analysis, made.passes, made.micro_batches);
   return made;
 }

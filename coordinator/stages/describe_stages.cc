@@ -135,7 +135,8 @@ class StageWriter {
 
   std::optional<space::Sharding> In(int segment, ir::ValueId id,
                                     bool leaving) const {
-    return LiesAt(step_, segment, ConfigurationOf(segment), id, leaving);
+    return FindTensorSharding(step_, segment, ConfigurationOf(segment), id,
+                              leaving);
   }
 
   void WriteFigures() {
@@ -235,7 +236,7 @@ void WriteBoundary(const segmenter::Analysis& analysis,
   WriteTransfer(boundary.backward, *out.mutable_backward());
 }
 
-void WritePipeline(const MeasuredMeshes& step, const ChosenCuts& chosen,
+void WritePipeline(const MeasuredMeshes& step, const ChosenPartition& chosen,
                    v1::PlanPipeline& out) {
   const pipeline::Figures& figures = chosen.chosen.figures;
   out.set_schedule(std::string(Name(figures.schedule)));
@@ -281,7 +282,7 @@ int Busiest(const v1::Plan& plan) {
 }
 
 // The busiest stage's figures, and what the pipeline makes of the step.
-void WritePrediction(const ChosenCuts& chosen, v1::Plan& plan) {
+void WritePrediction(const ChosenPartition& chosen, v1::Plan& plan) {
   v1::PlanPrediction& whole = *plan.mutable_predicted();
   whole = plan.stages(Busiest(plan)).predicted();
   const double busy = whole.step_seconds();
@@ -307,7 +308,7 @@ void WritePrediction(const ChosenCuts& chosen, v1::Plan& plan) {
   plan.set_gap(step > 0 ? (step - plan.lower_bound_seconds()) / step : 0);
 }
 
-void WriteNotes(const MeasuredMeshes& step, const ChosenCuts& chosen,
+void WriteNotes(const MeasuredMeshes& step, const ChosenPartition& chosen,
                 v1::Plan& plan) {
   std::set<std::string> notes(step.notes.begin(), step.notes.end());
   for (const ChosenStage& stage : chosen.stages) {
@@ -350,7 +351,7 @@ void DescribeStage(const MeasuredMeshes& step, const ChosenStage& stage,
   StageWriter(step, stage, schedule, out).Write();
 }
 
-void DescribeStages(const MeasuredMeshes& step, const ChosenCuts& chosen,
+void DescribeStages(const MeasuredMeshes& step, const ChosenPartition& chosen,
                     v1::Plan& plan) {
   for (size_t i = 0; i < chosen.stages.size(); ++i) {
     v1::PlanStage& stage = *plan.add_stages();

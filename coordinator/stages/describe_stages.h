@@ -8,8 +8,8 @@
 #define MESHWRIGHT_COORDINATOR_STAGES_DESCRIBE_STAGES_H_
 
 #include "coordinator/export/whole_model.h"
-#include "coordinator/stages/choose_cuts.h"
 #include "coordinator/stages/measured_meshes.h"
+#include "coordinator/stages/partition_search.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::stages {
@@ -23,7 +23,7 @@ void DescribeStage(const MeasuredMeshes& step, const ChosenStage& stage,
                    pipeline::Schedule schedule, v1::PlanStage& out);
 
 // Fills everything but the heading.
-void DescribeStages(const MeasuredMeshes& step, const ChosenCuts& chosen,
+void DescribeStages(const MeasuredMeshes& step, const ChosenPartition& chosen,
                     v1::Plan& plan);
 
 }  // namespace meshwright::stages

@@ -21,13 +21,14 @@ std::optional<v1::Program> GradientSums(
     const ir::Shape& shape =
         analysis.module.at(graph.values[gradient].origin).shape;
     if (!ir::IsFloating(shape.element_type)) continue;
-    const hlo::OpSharding split = space::ToProto(
-        annotation.Of(gradient, shape, context.mesh), shape, context.mesh);
+    const hlo::OpSharding split =
+        space::ToProto(annotation.GetSharding(gradient, shape, context.mesh),
+                       shape, context.mesh);
     const int64_t sum = writer.AddParameter(shape, split);
     const int64_t one = writer.AddParameter(shape, split);
     for (int i = 0; i < 2; ++i) {
       *program.add_inputs() =
-          space::BorderInput(shape, static_cast<uint64_t>(gradient));
+          space::BoundaryInput(shape, static_cast<uint64_t>(gradient));
     }
     const auto output = static_cast<int>(outputs.size());
     aliases.push_back({output, 2 * output});

@@ -9,7 +9,7 @@
 namespace meshwright::stages {
 namespace {
 
-constexpr int kMostMicroBatches = 1 << 16;
+constexpr int kMaxMicroBatches = 1 << 16;
 
 absl::Status Bad(const std::string& sentence) {
   return absl::InvalidArgumentError(sentence);
@@ -17,9 +17,9 @@ absl::Status Bad(const std::string& sentence) {
 
 absl::StatusOr<int> MicroBatches(const v1::StageRequest& request, int own) {
   const int asked = request.micro_batches();
-  if (asked < 0 || asked > kMostMicroBatches) {
+  if (asked < 0 || asked > kMaxMicroBatches) {
     return Bad(absl::StrCat("micro-batches are ", asked, "; give 1 to ",
-                            kMostMicroBatches));
+                            kMaxMicroBatches));
   }
   if (own > 1 && asked != 0 && asked != own) {
     return Bad(absl::StrCat(
@@ -36,9 +36,9 @@ absl::StatusOr<int> MicroBatches(const v1::StageRequest& request, int own) {
   return own > 1 ? own : asked;
 }
 
-absl::StatusOr<Bandwidths> ReadBandwidths(const v1::StageRequest& request,
-                                          const Cluster& cluster,
-                                          std::vector<std::string>* notes) {
+absl::StatusOr<Bandwidths> ParseBandwidths(const v1::StageRequest& request,
+                                           const Cluster& cluster,
+                                           std::vector<std::string>* notes) {
   Bandwidths read{request.host_bytes_per_second(),
                   request.device_bytes_per_second()};
   for (const double figure : {read.host, read.device}) {
@@ -70,23 +70,23 @@ absl::StatusOr<Bandwidths> ReadBandwidths(const v1::StageRequest& request,
 
 }  // namespace
 
-absl::StatusOr<StageTerms> ReadTerms(const v1::PlanRequest& request,
-                                     const segmenter::Analysis& analysis) {
+absl::StatusOr<StageTerms> ParseStageTerms(
+    const v1::PlanRequest& request, const segmenter::Analysis& analysis) {
   const v1::StageRequest& asked = request.stages();
   StageTerms terms;
-  ASSIGN_OR_RETURN(terms.cluster, ToCluster({request.mesh().shape().begin(),
-                                             request.mesh().shape().end()}));
-  const int64_t own = OwnMicroBatches(analysis);
-  if (own > kMostMicroBatches) {
+  ASSIGN_OR_RETURN(terms.cluster, ParseCluster({request.mesh().shape().begin(),
+                                                request.mesh().shape().end()}));
+  const int64_t own = CountOwnMicroBatches(analysis);
+  if (own > kMaxMicroBatches) {
     return Bad(absl::StrCat("the model loops over ", own,
-                            " micro-batches; at most ", kMostMicroBatches,
+                            " micro-batches; at most ", kMaxMicroBatches,
                             " are planned"));
   }
   terms.own_micro_batches = static_cast<int>(own);
   ASSIGN_OR_RETURN(terms.micro_batches,
                    MicroBatches(asked, terms.own_micro_batches));
   ASSIGN_OR_RETURN(terms.bandwidths,
-                   ReadBandwidths(asked, terms.cluster, &terms.notes));
+                   ParseBandwidths(asked, terms.cluster, &terms.notes));
   terms.device_as_host = asked.device_bytes_per_second() == 0;
   if (!asked.schedule().empty()) {
     ASSIGN_OR_RETURN(terms.schedule, pipeline::ScheduleNamed(asked.schedule()));
@@ -103,10 +103,10 @@ absl::StatusOr<StageTerms> ReadTerms(const v1::PlanRequest& request,
   return terms;
 }
 
-absl::StatusOr<v1::PlanRequest> OnCluster(const v1::PlanRequest& request) {
+absl::StatusOr<v1::PlanRequest> UseClusterMesh(const v1::PlanRequest& request) {
   ASSIGN_OR_RETURN(const Cluster cluster,
-                   ToCluster({request.mesh().shape().begin(),
-                              request.mesh().shape().end()}));
+                   ParseCluster({request.mesh().shape().begin(),
+                                 request.mesh().shape().end()}));
   v1::PlanRequest made = request;
   made.mutable_mesh()->clear_shape();
   made.mutable_mesh()->add_shape(cluster.rows);
@@ -121,7 +121,7 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
   ASSIGN_OR_RETURN(const segmenter::Analysis analysis,
                    service::AnalyzeStep(request));
   auto made = std::make_unique<MeasuredMeshes>();
-  ASSIGN_OR_RETURN(made->terms, ReadTerms(request, analysis));
+  ASSIGN_OR_RETURN(made->terms, ParseStageTerms(request, analysis));
   const StageTerms& terms = made->terms;
   made->notes = terms.notes;
   made->passes = FindPasses(analysis);
@@ -149,8 +149,8 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
   }
   for (const auto& mesh : made->meshes) {
     const bool sums = terms.own_micro_batches == 1 && terms.micro_batches > 1;
-    mesh->splits = std::make_unique<Splits>(mesh->step, made->passes,
-                                            terms.own_micro_batches, sums);
+    mesh->splits = std::make_unique<PassTimeSplit>(
+        mesh->step, made->passes, terms.own_micro_batches, sums);
   }
   RETURN_IF_ERROR(SetLimit(*made, terms.memory_limit_bytes));
   return made;
@@ -168,10 +168,10 @@ absl::Status SetLimit(MeasuredMeshes& step, std::optional<int64_t> limit) {
   return absl::OkStatus();
 }
 
-void WeighBySplits(MeasuredMeshes& step) {
+void ApplyPassTimes(MeasuredMeshes& step) {
   for (const auto& mesh : step.meshes) {
-    mesh->search->Weigh([&](int type, int configuration) {
-      return mesh->splits->Of({type, configuration});
+    mesh->search->ApplyPassTimes([&](int type, int configuration) {
+      return mesh->splits->Estimate({type, configuration});
     });
   }
 }

@@ -22,8 +22,8 @@
 #include "coordinator/stages/boundary.h"
 #include "coordinator/stages/cluster.h"
 #include "coordinator/stages/crossings.h"
+#include "coordinator/stages/pass_time_split.h"
 #include "coordinator/stages/passes.h"
-#include "coordinator/stages/splits.h"
 #include "coordinator/stages/stage_search.h"
 #include "planner/pipeline/pipeline_problem.h"
 
@@ -42,16 +42,16 @@ struct StageTerms {
   std::vector<std::string> notes;
 };
 
-absl::StatusOr<StageTerms> ReadTerms(const v1::PlanRequest& request,
-                                     const segmenter::Analysis& analysis);
+absl::StatusOr<StageTerms> ParseStageTerms(const v1::PlanRequest& request,
+                                           const segmenter::Analysis& analysis);
 
 // The cluster as a mesh of two axes.
-absl::StatusOr<v1::PlanRequest> OnCluster(const v1::PlanRequest& request);
+absl::StatusOr<v1::PlanRequest> UseClusterMesh(const v1::PlanRequest& request);
 
 struct MeasuredMesh {
   service::MeasuredStep step;
   std::unique_ptr<StageSearch> search;
-  std::unique_ptr<Splits> splits;
+  std::unique_ptr<PassTimeSplit> splits;
 };
 
 struct MeasuredMeshes {
@@ -68,7 +68,7 @@ struct MeasuredMeshes {
   int Segments() const { return static_cast<int>(analysis().graphs.size()); }
 };
 
-// `request` is one of OnCluster.
+// `request` is one of UseClusterMesh.
 absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     const v1::PlanRequest& request,
     const service::PlanDependencies& dependencies,
@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
 absl::Status SetLimit(MeasuredMeshes& step, std::optional<int64_t> limit);
 
 // Searches runs by what passes take as far as that is known now.
-void WeighBySplits(MeasuredMeshes& step);
+void ApplyPassTimes(MeasuredMeshes& step);
 
 }  // namespace meshwright::stages
 

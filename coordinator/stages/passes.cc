@@ -51,7 +51,7 @@ std::vector<char> FindForward(const Analysis& analysis) {
   if (module.loops.empty()) return forward;
   std::vector<ir::LoopId> loop_of;
   for (ValueId id = 0; id < module.size(); ++id) {
-    loop_of.push_back(KeptLoopOf(analysis, id));
+    loop_of.push_back(FindKeptLoop(analysis, id));
   }
   std::vector<char> loop_forward(module.loops.size(), 0);
   for (bool changed = true; changed;) {
@@ -74,7 +74,7 @@ std::vector<char> FindForward(const Analysis& analysis) {
 
 }  // namespace
 
-ir::LoopId KeptLoopOf(const Analysis& analysis, ValueId id) {
+ir::LoopId FindKeptLoop(const Analysis& analysis, ValueId id) {
   const ir::Instruction& it = analysis.module.at(id);
   ir::LoopId found = ir::kNoLoop;
   for (ir::LoopId loop = it.border != ir::kNoLoop ? it.border : it.loop;
@@ -129,8 +129,8 @@ StepPasses FindPasses(const Analysis& analysis) {
   return passes;
 }
 
-SegmentPasses PassesOf(const Analysis& analysis, const StepPasses& passes,
-                       int segment) {
+SegmentPasses ListPassOutputs(const Analysis& analysis,
+                              const StepPasses& passes, int segment) {
   const segmenter::SegmentGraph& graph = analysis.graphs[segment];
   SegmentPasses out;
   for (const int output : graph.outputs) {
@@ -146,7 +146,7 @@ SegmentPasses PassesOf(const Analysis& analysis, const StepPasses& passes,
     }
   }
   out.with_all_gradients = out.with_input_gradients;
-  for (const int i : WeightGradientsOf(analysis, passes, segment)) {
+  for (const int i : ListWeightGradients(analysis, passes, segment)) {
     const auto& has = out.with_all_gradients;
     if (std::find(has.begin(), has.end(), i) == has.end()) {
       out.with_all_gradients.push_back(i);
@@ -155,8 +155,8 @@ SegmentPasses PassesOf(const Analysis& analysis, const StepPasses& passes,
   return out;
 }
 
-std::vector<int> WeightGradientsOf(const Analysis& analysis,
-                                   const StepPasses& passes, int segment) {
+std::vector<int> ListWeightGradients(const Analysis& analysis,
+                                     const StepPasses& passes, int segment) {
   const segmenter::SegmentGraph& graph = analysis.graphs[segment];
   std::vector<int> gradients;
   for (int i = graph.input_count; i < static_cast<int>(graph.values.size());

@@ -37,7 +37,7 @@ struct StepPasses {
 
 // The outermost loop that a value is of, inside or at its border, and that is
 // written as one; kNoLoop if there is none.
-ir::LoopId KeptLoopOf(const segmenter::Analysis& analysis, ir::ValueId id);
+ir::LoopId FindKeptLoop(const segmenter::Analysis& analysis, ir::ValueId id);
 
 // Another form of its operand, which costs nothing to make again.
 bool IsForm(const ir::Instruction& it);
@@ -51,13 +51,13 @@ struct SegmentPasses {
   std::vector<int> with_all_gradients;
 };
 
-SegmentPasses PassesOf(const segmenter::Analysis& analysis,
-                       const StepPasses& passes, int segment);
+SegmentPasses ListPassOutputs(const segmenter::Analysis& analysis,
+                              const StepPasses& passes, int segment);
 
 // Values of its graph that are gradients of weights, which add up over
 // micro-batches.
-std::vector<int> WeightGradientsOf(const segmenter::Analysis& analysis,
-                                   const StepPasses& passes, int segment);
+std::vector<int> ListWeightGradients(const segmenter::Analysis& analysis,
+                                     const StepPasses& passes, int segment);
 
 }  // namespace meshwright::stages
 

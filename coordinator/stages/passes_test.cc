@@ -57,7 +57,8 @@ TEST_P(PassesTest, ProgramsHoldMoreAndMore) {
   int both_ways = 0;
   for (size_t s = 0; s < analysis.graphs.size(); ++s) {
     const segmenter::SegmentGraph& graph = analysis.graphs[s];
-    const SegmentPasses parts = PassesOf(analysis, passes, static_cast<int>(s));
+    const SegmentPasses parts =
+        ListPassOutputs(analysis, passes, static_cast<int>(s));
     const auto begins = [](const std::vector<int>& longer,
                            const std::vector<int>& shorter) {
       return longer.size() >= shorter.size() &&

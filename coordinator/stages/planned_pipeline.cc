@@ -15,7 +15,7 @@ double BackwardSeconds(const v1::Plan& plan, const v1::PlanStage& stage) {
              : stage.backward_input_seconds() + stage.backward_weight_seconds();
 }
 
-absl::StatusOr<pipeline::PipelineProblem> PipelineOf(const v1::Plan& plan) {
+absl::StatusOr<pipeline::PipelineProblem> ParsePipeline(const v1::Plan& plan) {
   pipeline::PipelineProblem problem;
   problem.micro_batches = plan.pipeline().micro_batches();
   problem.overlap = plan.pipeline().overlap();
@@ -56,7 +56,7 @@ absl::StatusOr<pipeline::PipelineProblem> PipelineOf(const v1::Plan& plan) {
   return problem;
 }
 
-absl::StatusOr<pipeline::Timeline> TimelineOf(
+absl::StatusOr<pipeline::Timeline> SimulatePlan(
     const v1::Plan& plan, const pipeline::PipelineProblem& problem) {
   ASSIGN_OR_RETURN(const pipeline::Schedule schedule,
                    pipeline::ScheduleNamed(plan.pipeline().schedule()));

@@ -17,10 +17,10 @@ namespace meshwright::stages {
 // Of one micro-batch's gradients, apart where the plan's schedule has them so.
 double BackwardSeconds(const v1::Plan& plan, const v1::PlanStage& stage);
 
-absl::StatusOr<pipeline::PipelineProblem> PipelineOf(const v1::Plan& plan);
+absl::StatusOr<pipeline::PipelineProblem> ParsePipeline(const v1::Plan& plan);
 
 // How it runs the schedule that it has on these stages, its own or like them.
-absl::StatusOr<pipeline::Timeline> TimelineOf(
+absl::StatusOr<pipeline::Timeline> SimulatePlan(
     const v1::Plan& plan, const pipeline::PipelineProblem& problem);
 
 }  // namespace meshwright::stages

@@ -34,14 +34,15 @@ int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
       continue;
     }
     bytes += space::BytesPerDevice(
-        it.shape, configuration.annotation.Of(argument, it.shape, mesh), mesh);
+        it.shape,
+        configuration.annotation.GetSharding(argument, it.shape, mesh), mesh);
   }
   return bytes;
 }
 
 // What a micro-batch takes: its passes, and the update's part of one of so
 // many.
-problem::Config PerPass(problem::Config config, const Split& split,
+problem::Config PerPass(problem::Config config, const PassTimes& split,
                         int64_t repeats) {
   if (config.time <= Picoseconds(0)) return config;
   const Picoseconds time = split.forward + split.backward +
@@ -91,7 +92,7 @@ absl::StatusOr<StageSearch> StageSearch::Create(
   return search;
 }
 
-void StageSearch::Weigh(const SplitOf& split) {
+void StageSearch::ApplyPassTimes(const PassTimesFunction& split) {
   if (repeats_ == 1) return;
   std::vector<problem::NodeType> types = measured_.problem.types;
   bool same = true;
@@ -112,7 +113,7 @@ void StageSearch::Weigh(const SplitOf& split) {
   }
 }
 
-StageSearch::Part& StageSearch::PartOf(int first, int end) {
+StageSearch::Part& StageSearch::FindPart(int first, int end) {
   const auto [place, added] = by_ends_.try_emplace({first, end}, -1);
   if (added) {
     std::string key;
@@ -255,12 +256,12 @@ absl::StatusOr<const RunPlan*> StageSearch::Search(Part& part, int held) {
 }
 
 absl::StatusOr<const RunPlan*> StageSearch::Plan(int first, int end, int held) {
-  return Search(PartOf(first, end), held);
+  return Search(FindPart(first, end), held);
 }
 
-absl::StatusOr<const RunPlan*> StageSearch::Settle(int first, int end,
-                                                   int held) {
-  Part& part = PartOf(first, end);
+absl::StatusOr<const RunPlan*> StageSearch::PlanSettled(int first, int end,
+                                                        int held) {
+  Part& part = FindPart(first, end);
   if (!part.settled) {
     part.settled = true;
     part.fastest.reset();
@@ -269,7 +270,7 @@ absl::StatusOr<const RunPlan*> StageSearch::Settle(int first, int end,
   return Search(part, held);
 }
 
-absl::StatusOr<problem::Choice> StageSearch::NodesOf(
+absl::StatusOr<problem::Choice> StageSearch::FindStates(
     const Part& part, const std::vector<int>& configurations) const {
   problem::Choice choice;
   auto configuration = configurations.begin();
@@ -290,18 +291,20 @@ absl::StatusOr<problem::Choice> StageSearch::NodesOf(
   return choice;
 }
 
-absl::StatusOr<RunPlan> StageSearch::Of(
+absl::StatusOr<RunPlan> StageSearch::EvaluateRun(
     int first, int end, const std::vector<int>& configurations) {
-  const Part& part = PartOf(first, end);
-  ASSIGN_OR_RETURN(const problem::Choice choice, NodesOf(part, configurations));
+  const Part& part = FindPart(first, end);
+  ASSIGN_OR_RETURN(const problem::Choice choice,
+                   FindStates(part, configurations));
   return Evaluated(part, choice);
 }
 
 absl::StatusOr<std::vector<RunAlternative>> StageSearch::Alternatives(
     int first, int end, int held, const std::vector<int>& configurations,
     const search::Options& options) {
-  const Part& part = PartOf(first, end);
-  ASSIGN_OR_RETURN(const problem::Choice choice, NodesOf(part, configurations));
+  const Part& part = FindPart(first, end);
+  ASSIGN_OR_RETURN(const problem::Choice choice,
+                   FindStates(part, configurations));
   const problem::PlanProblem& problem = Problem(part, held, limit_);
   ASSIGN_OR_RETURN(const std::vector<search::Alternative> found,
                    search::FindAlternatives(problem, choice, options));

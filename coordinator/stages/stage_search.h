@@ -7,7 +7,7 @@
 // types, joined alike, are searched once: of 96 equal layers there are some
 // hundreds. Without a limit, and where the fastest plan fits, what is held does
 // not matter. The fastest is that of a step: where the module is one of several
-// micro-batches, an update counts once to so many passes (Weigh).
+// micro-batches, an update counts once to so many passes (ApplyPassTimes).
 // In → Out: first and last segment, micro-batches held → a configuration per
 // segment, or the least memory that any plan needs.
 // Units: bytes per device; time as measured of the module, updates and, where
@@ -30,7 +30,7 @@
 #include "absl/status/statusor.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "coordinator/stages/crossings.h"
-#include "coordinator/stages/splits.h"
+#include "coordinator/stages/pass_time_split.h"
 #include "planner/problem/plan_problem.h"
 #include "planner/search/search.h"
 
@@ -70,11 +70,11 @@ class StageSearch {
       int64_t micro_batches, std::optional<int64_t> limit);
 
   // Of (type, configuration).
-  using SplitOf = std::function<Split(int, int)>;
+  using PassTimesFunction = std::function<PassTimes(int, int)>;
 
   // What a configuration takes of a step, as far as is known now. Plans made
   // before are dropped, but where that changes nothing.
-  void Weigh(const SplitOf& split);
+  void ApplyPassTimes(const PassTimesFunction& split);
 
   // Segments [first, end). One that does not fit says in `persistent_bytes`
   // what the most frugal plan needs; 0: there is none. Stays where it is.
@@ -82,11 +82,11 @@ class StageSearch {
 
   // The same, but of plans that cannot be told apart the one that `plan`
   // takes; what Plan says of such a run from now on, too.
-  absl::StatusOr<const RunPlan*> Settle(int first, int end, int held);
+  absl::StatusOr<const RunPlan*> PlanSettled(int first, int end, int held);
 
   // The run with these configurations.
-  absl::StatusOr<RunPlan> Of(int first, int end,
-                             const std::vector<int>& configurations);
+  absl::StatusOr<RunPlan> EvaluateRun(int first, int end,
+                                      const std::vector<int>& configurations);
 
   // What each of them saves; one each, in order of appearance.
   absl::StatusOr<std::vector<RunAlternative>> Alternatives(
@@ -111,7 +111,7 @@ class StageSearch {
               std::optional<int64_t> limit)
       : step_(&step), shared_(&shared), repeats_(repeats), limit_(limit) {}
 
-  Part& PartOf(int first, int end);
+  Part& FindPart(int first, int end);
   Part Cut(int first, int end, std::string* key) const;
   const problem::PlanProblem& Problem(const Part& part, int held,
                                       std::optional<int64_t> limit);
@@ -120,7 +120,7 @@ class StageSearch {
                                 std::optional<int64_t> limit);
   RunPlan Evaluated(const Part& part, const problem::Choice& choice);
   // kNotFound for one that was not measured.
-  absl::StatusOr<problem::Choice> NodesOf(
+  absl::StatusOr<problem::Choice> FindStates(
       const Part& part, const std::vector<int>& configurations) const;
 
   const service::MeasuredStep* step_;

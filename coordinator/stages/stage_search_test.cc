@@ -128,14 +128,14 @@ TEST_F(StageSearchTest, AnUpdateCountsOnceToSoManyPasses) {
   };
   // Passes run apart take longer than together, some more than others.
   const auto split = [&](int type, int configuration) {
-    Split split;
+    PassTimes split;
     split.update = update(type, configuration);
     split.forward = (time(type, configuration) - split.update) *
                     (configuration % 3 == 0 ? 6 : 5) / 5;
     return split;
   };
   const auto of_step = [&](int type, int configuration) {
-    const Split it = split(type, configuration);
+    const PassTimes it = split(type, configuration);
     return kMicroBatches * it.forward + it.update;
   };
   StageSearch search = Search(std::nullopt, kMicroBatches);
@@ -143,7 +143,7 @@ TEST_F(StageSearchTest, AnUpdateCountsOnceToSoManyPasses) {
   for (int s = 0; s < Segments(); ++s) {
     before.push_back((*search.Plan(s, s + 1, 1))->choice[0]);
   }
-  search.Weigh(split);
+  search.ApplyPassTimes(split);
   int changed = 0;
   for (int s = 0; s < Segments(); ++s) {
     SCOPED_TRACE(s);
@@ -162,7 +162,7 @@ TEST_F(StageSearchTest, AnUpdateCountsOnceToSoManyPasses) {
   EXPECT_GT(changed, 0);
   // What is known already changes nothing.
   const int solved = search.solved();
-  search.Weigh(split);
+  search.ApplyPassTimes(split);
   EXPECT_TRUE(search.Plan(0, 1, 1).ok());
   EXPECT_EQ(search.solved(), solved);
 }

@@ -5,8 +5,8 @@
 
 #include "base/status_macros.h"
 #include "coordinator/service/plan_heading.h"
-#include "coordinator/stages/cut_within.h"
 #include "coordinator/stages/describe_stages.h"
+#include "coordinator/stages/partition_within_memory.h"
 
 namespace meshwright::stages {
 
@@ -15,21 +15,22 @@ absl::StatusOr<v1::Plan> MakeStagedPlan(
     const service::PlanDependencies& dependencies,
     const service::PlanProgressFunction& progress) {
   const auto start = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(const v1::PlanRequest asked, OnCluster(request));
-  ASSIGN_OR_RETURN(const CutStep cut, CutWithin(asked, dependencies, progress));
+  ASSIGN_OR_RETURN(const v1::PlanRequest asked, UseClusterMesh(request));
+  ASSIGN_OR_RETURN(const PartitionedStep cut,
+                   PartitionWithinMemory(asked, dependencies, progress));
   const service::MeasuredStep& cluster = cut.step->meshes.back()->step;
   v1::Plan plan = service::BeginPlan(cut.request, cluster.space.context.mesh);
   service::SetDevice(cluster.device, plan);
   *plan.mutable_programs() = cut.programs;
   AddPrograms(cut.split_programs, *plan.mutable_programs());
   *plan.mutable_seconds() = cut.seconds;
-  const CutsAnswer& answer = cut.cuts;
+  const PartitionSearchAnswer& answer = cut.cuts;
   plan.set_feasible(answer.chosen.has_value());
   if (answer.chosen.has_value()) {
     DescribeStages(*cut.step, *answer.chosen, plan);
     plan.mutable_pipeline()->set_rounds(answer.rounds);
-  } else if (answer.least_bytes.has_value()) {
-    service::NoteLeastMemory(*answer.least_bytes, plan);
+  } else if (answer.min_bytes.has_value()) {
+    service::NoteLeastMemory(*answer.min_bytes, plan);
   }
   service::KeepModel(asked, dependencies, plan);
   v1::PlanSeconds& seconds = *plan.mutable_seconds();

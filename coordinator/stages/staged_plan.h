@@ -2,11 +2,9 @@
 //
 // Concept: `plan`, where the mesh of the request is a cluster that the stages
 // of a pipeline share out. The step is measured on every mesh a stage may have
-// (measured_meshes.h), cut (choose_cuts.h), and every stage's plan written as
-// `plan` writes it.
-// Threads: as service::MakePlan.
-// Errors: kInvalidArgument for a request that asks for what cannot be; those of
-// service::MakePlan.
+// (measured_meshes.h), cut (partition_search.h), and every stage's plan written
+// as `plan` writes it. Threads: as service::MakePlan. Errors: kInvalidArgument
+// for a request that asks for what cannot be; those of service::MakePlan.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_STAGED_PLAN_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_STAGED_PLAN_H_
 

@@ -191,7 +191,7 @@ TEST_F(StagedPlanTest, TheSamePlanAgainMeasuresNothing) {
   // A deeper one only how stages' times split, of what it takes and this did
   // not.
   const auto deeper =
-      MeasureMeshes(*OnCluster(Request("gpt2_4l", {1, 2})),
+      MeasureMeshes(*UseClusterMesh(Request("gpt2_4l", {1, 2})),
                     {&store_, &measurer_}, [](const v1::PlanProgress&) {});
   ASSERT_TRUE(deeper.ok()) << deeper.status();
   EXPECT_EQ(measurer_.programs, measured);

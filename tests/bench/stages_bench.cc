@@ -18,7 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "base/file.h"
 #include "coordinator/service/fake_measurer.h"
-#include "coordinator/stages/choose_cuts.h"
+#include "coordinator/stages/partition_search.h"
 #include "profiledb/store/fake_profile_store.h"
 #include "tests/bench/cpu_time.h"
 
@@ -57,7 +57,7 @@ void Run(const Flags& flags, const std::string& file) {
   const double measured = CpuSeconds();
   v1::PlanPrograms counts;
   const auto answer =
-      stages::ChooseCuts(request, **step, dependencies, quiet, counts);
+      stages::SearchPartition(request, **step, dependencies, quiet, counts);
   if (!answer.ok()) Fail(file, answer.status());
   const double chosen = CpuSeconds();
   int searches = 0;
@@ -69,7 +69,7 @@ void Run(const Flags& flags, const std::string& file) {
       searches, answer->rounds);
   if (!answer->chosen.has_value()) {
     std::printf("  nothing fits; at least %lld bytes\n",
-                static_cast<long long>(answer->least_bytes.value_or(0)));
+                static_cast<long long>(answer->min_bytes.value_or(0)));
     return;
   }
   for (const stages::ChosenStage& stage : answer->chosen->stages) {

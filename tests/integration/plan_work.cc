@@ -44,7 +44,7 @@ std::map<int, double> Counted(const segmenter::Analysis& analysis,
     if (program >= 0) ++counted[program];
   }
   for (const auto& [edge, border] : space.edges) {
-    for (int program : space.borders[border]
+    for (int program : space.boundaries[border]
                            .programs[choice[edge.first]][choice[edge.second]]) {
       ++counted[program];
     }

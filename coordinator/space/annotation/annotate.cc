@@ -47,7 +47,7 @@ class AxisAnnotator {
     FillForward();
     PullForward();
     FinishForward();
-    PinBorders();
+    PinBoundaries();
     PinGradients();
     PullBackward();
     FillBackward();
@@ -81,7 +81,7 @@ class AxisAnnotator {
 
   // The block a forward value belongs to here; for inputs that of their first
   // reader; -1 outside of the segment's blocks.
-  int Home(int i) const {
+  int OwnerBlock(int i) const {
     if (!graph_.is_input(i)) {
       const int home = analysis_.blocks.home[Origin(i)];
       if (!Recomputable(i)) return InSegment(home) ? home : -1;
@@ -89,8 +89,8 @@ class AxisAnnotator {
     int first = -1;
     for (int user : graph_.values[i].users) {
       if (!Forward(user)) continue;
-      const int home =
-          Recomputable(user) ? Home(user) : analysis_.blocks.home[Origin(user)];
+      const int home = Recomputable(user) ? OwnerBlock(user)
+                                          : analysis_.blocks.home[Origin(user)];
       if (InSegment(home) && (first < 0 || home < first)) first = home;
     }
     return first;
@@ -239,11 +239,11 @@ class AxisAnnotator {
   void PullInBlocks() {
     for (int i = count_ - 1; i >= 0; --i) {
       if (!Forward(i) || Decided(i)) continue;
-      const int home = Home(i);
+      const int home = OwnerBlock(i);
       if (home < 0) continue;
       int split = kUndecided;
       for (int user : graph_.values[i].users) {
-        if (!Forward(user) || Home(user) != home) continue;
+        if (!Forward(user) || OwnerBlock(user) != home) continue;
         for (size_t k = 0; k < Operands(user).size(); ++k) {
           if (Operands(user)[k] != i) continue;
           const std::optional<int> asked = Asked(user, k);
@@ -300,7 +300,7 @@ class AxisAnnotator {
   }
 
   // Made by another segment for this one's backward pass, such as what a norm
-  // before the border has normalized.
+  // before the boundary has normalized.
   bool IsKept(int i) const {
     const auto& users = graph_.values[i].users;
     return graph_.is_input(i) && Forward(i) &&
@@ -318,7 +318,7 @@ class AxisAnnotator {
 
   // ---- backward and update ----
 
-  void PinBorders() {
+  void PinBoundaries() {
     for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
       for (const segmenter::BorderPair& pair : *pairs) {
         Decide(pair.gradient, result_.split[pair.activation]);
@@ -341,14 +341,14 @@ class AxisAnnotator {
       const int f = forward->second;
       if (match.recomputation) {
         if (!Decided(i)) Decide(i, result_.split[f]);
-        for (int k = 0; k < 2; ++k) Demand(i, k, DemandOf(f, k));
+        for (int k = 0; k < 2; ++k) Demand(i, k, GetDemand(f, k));
         continue;
       }
       PinGradient(i, match, f);
     }
   }
 
-  int DemandOf(int contraction, int operand) const {
+  int GetDemand(int contraction, int operand) const {
     const auto found = result_.demands.find({contraction, operand});
     return found == result_.demands.end() ? kWhole : found->second;
   }
@@ -363,7 +363,7 @@ class AxisAnnotator {
     const ir::DotDims dims = ir::ContractionDimsOf(module_, Origin(i));
     const int g = match.cotangent_operand;
     const int cotangent = Find(match.cotangent_dims, result_.split[f]);
-    const int out = Find(match.output_dims, DemandOf(f, match.differentiated));
+    const int out = Find(match.output_dims, GetDemand(f, match.differentiated));
     int other = kWhole;
     if (cotangent >= 0 && dims.side[g][cotangent].role != DotRole::kFree) {
       other = dims.side[g][cotangent].partner;

@@ -116,7 +116,7 @@ void KeepReaders(const segmenter::SegmentGraph& graph, int value,
   }
 }
 
-// A border crosses as its first maker has it, its gradients alike.
+// A boundary crosses as its first maker has it, its gradients alike.
 void SplitResult(const segmenter::SegmentGraph& graph, int value, int dim,
                  AxisAnnotation& axis) {
   if (axis.split[value] == dim) return;

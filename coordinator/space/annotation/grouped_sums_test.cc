@@ -73,7 +73,7 @@ TEST(GroupedSumsTest, WhatDoesNotDivideIsNotSplitBesideCopies) {
   ExpectNoCopiesOfSplitSums(segmenter::DepthwiseText(3), "dtaps", {4, 4}, {});
 }
 
-// No strategy demands anything there: what the sum reads is split as borders
+// No strategy demands anything there: what the sum reads is split as boundaries
 // and other values of the prologue are.
 TEST(GroupedSumsTest, SumsOfAPrologueAreSpreadToo) {
   const std::string step = segmenter::ScaledFeaturesText(3);

@@ -51,8 +51,8 @@ std::vector<int> Between(const Analysis& analysis, const SegmentGraph& graph,
 
 }  // namespace
 
-CarriedElements::CarriedElements(const Analysis& analysis,
-                                 const SegmentGraph& graph) {
+LoopAccumulators::LoopAccumulators(const Analysis& analysis,
+                                   const SegmentGraph& graph) {
   if (analysis.module.loops.empty()) return;
   const auto at = [&](int value) -> const ir::Instruction& {
     return analysis.module.at(graph.values[value].origin);
@@ -65,8 +65,8 @@ CarriedElements::CarriedElements(const Analysis& analysis,
     const ir::Loop& loop = analysis.module.loops[at(i).border];
     const auto result = index.find(loop.results[at(i).element]);
     if (result == index.end() || graph.is_input(result->second)) continue;
-    Carried it{graph.values[i].operands[0], i, result->second,
-               Between(analysis, graph, i, result->second)};
+    LoopAccumulator it{graph.values[i].operands[0], i, result->second,
+                       Between(analysis, graph, i, result->second)};
     if (it.between.empty() ||
         it.next() != graph.values[it.result].operands[0]) {
       continue;
@@ -78,7 +78,7 @@ CarriedElements::CarriedElements(const Analysis& analysis,
   }
 }
 
-const Carried* CarriedElements::Of(int value) const {
+const LoopAccumulator* LoopAccumulators::Find(int value) const {
   const auto found = of_value_.find(value);
   return found == of_value_.end() ? nullptr : &elements_[found->second];
 }

@@ -18,7 +18,7 @@
 
 namespace meshwright::space {
 
-struct Carried {
+struct LoopAccumulator {
   int entering = -1;
   int carry = -1;
   int result = -1;
@@ -29,17 +29,17 @@ struct Carried {
   int next() const { return between.back(); }
 };
 
-class CarriedElements {
+class LoopAccumulators {
  public:
-  CarriedElements(const segmenter::Analysis& analysis,
-                  const segmenter::SegmentGraph& graph);
+  LoopAccumulators(const segmenter::Analysis& analysis,
+                   const segmenter::SegmentGraph& graph);
 
   // The element that a carry, a loop's result or a value between them belongs
   // to; null where it is none of these, or the element does more than gather.
-  const Carried* Of(int value) const;
+  const LoopAccumulator* Find(int value) const;
 
  private:
-  std::vector<Carried> elements_;
+  std::vector<LoopAccumulator> elements_;
   std::unordered_map<int, int> of_value_;
 };
 

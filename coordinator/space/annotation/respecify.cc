@@ -5,10 +5,10 @@
 
 namespace meshwright::space {
 
-Resplit::Resplit(const segmenter::Analysis& analysis,
-                 const segmenter::SegmentGraph& graph,
-                 const SegmentAnnotation& annotation, int axis,
-                 const Mesh& mesh)
+Respecifier::Respecifier(const segmenter::Analysis& analysis,
+                         const segmenter::SegmentGraph& graph,
+                         const SegmentAnnotation& annotation, int axis,
+                         const Mesh& mesh)
     : analysis_(analysis),
       graph_(graph),
       annotation_(annotation),
@@ -17,18 +17,18 @@ Resplit::Resplit(const segmenter::Analysis& analysis,
       before_(annotation.axes[axis]),
       now_(before_.split) {}
 
-const ir::Instruction& Resplit::At(int value) const {
+const ir::Instruction& Respecifier::At(int value) const {
   return analysis_.module.at(graph_.values[value].origin);
 }
 
-int Resplit::Asked(int user, int operand) const {
+int Respecifier::Asked(int user, int operand) const {
   const auto found = before_.demands.find({user, operand});
   return found == before_.demands.end()
              ? Before(graph_.values[user].operands[operand])
              : found->second;
 }
 
-bool Resplit::IsSplitElsewhere(int value, int dim) const {
+bool Respecifier::IsSplitElsewhere(int value, int dim) const {
   for (size_t axis = 0; axis < mesh_.size(); ++axis) {
     if (static_cast<int>(axis) != axis_ &&
         annotation_.axes[axis].split[value] == dim) {
@@ -38,7 +38,7 @@ bool Resplit::IsSplitElsewhere(int value, int dim) const {
   return false;
 }
 
-bool Resplit::Fits(int value, int dim) const {
+bool Respecifier::Fits(int value, int dim) const {
   const std::vector<int64_t>* const dims = ir::UniformDims(At(value).shape);
   if (dims == nullptr || dim < 0 || dim >= static_cast<int>(dims->size())) {
     return false;
@@ -57,7 +57,7 @@ bool Resplit::Fits(int value, int dim) const {
   return (*dims)[dim] > 0 && (*dims)[dim] % parts == 0;
 }
 
-int Resplit::PushThrough(int user, int operand, int dim) const {
+int Respecifier::PushThrough(int user, int operand, int dim) const {
   if (dim < 0) return kWhole;
   for (const ir::DimLink& link :
        ir::DimLinks(analysis_.module, graph_.values[user].origin, operand)) {
@@ -66,7 +66,7 @@ int Resplit::PushThrough(int user, int operand, int dim) const {
   return kWhole;
 }
 
-int Resplit::PullThrough(int user, int operand, int dim) const {
+int Respecifier::PullThrough(int user, int operand, int dim) const {
   if (dim < 0) return kWhole;
   for (const ir::DimLink& link :
        ir::DimLinks(analysis_.module, graph_.values[user].origin, operand)) {
@@ -76,7 +76,7 @@ int Resplit::PullThrough(int user, int operand, int dim) const {
   return kWhole;
 }
 
-void Resplit::Repair(int user, AxisAnnotation& out) const {
+void Respecifier::Repair(int user, AxisAnnotation& out) const {
   // What a loop carries is taken over in the split it is carried in.
   if (ir::IsLoopBorder(At(user).opcode)) return;
   const std::vector<int>& operands = graph_.values[user].operands;
@@ -95,7 +95,7 @@ void Resplit::Repair(int user, AxisAnnotation& out) const {
   }
 }
 
-AxisAnnotation Resplit::Finish() const {
+AxisAnnotation Respecifier::Finish() const {
   AxisAnnotation out = before_;
   out.split = now_;
   const int count = static_cast<int>(graph_.values.size());

@@ -1,4 +1,4 @@
-// Resplit: other splits for some values of an annotation, on one mesh axis.
+// Respecifier: other splits for some values of an annotation, on one mesh axis.
 //
 // Concept: whoever changes a split names the values; Finish makes the rest
 // hold: an operation that keeps its split gets its operands as they were, one
@@ -13,11 +13,11 @@
 
 namespace meshwright::space {
 
-class Resplit {
+class Respecifier {
  public:
-  Resplit(const segmenter::Analysis& analysis,
-          const segmenter::SegmentGraph& graph,
-          const SegmentAnnotation& annotation, int axis, const Mesh& mesh);
+  Respecifier(const segmenter::Analysis& analysis,
+              const segmenter::SegmentGraph& graph,
+              const SegmentAnnotation& annotation, int axis, const Mesh& mesh);
 
   int Before(int value) const { return before_.split[value]; }
   int Now(int value) const { return now_[value]; }

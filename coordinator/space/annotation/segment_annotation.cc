@@ -19,16 +19,17 @@ Sharding CollectSplits(const std::vector<AxisAnnotation>& axes,
 
 }  // namespace
 
-Sharding SegmentAnnotation::Of(int value, const ir::Shape& shape,
-                               const Mesh& mesh) const {
+Sharding SegmentAnnotation::GetSharding(int value, const ir::Shape& shape,
+                                        const Mesh& mesh) const {
   return CollectSplits(axes, shape, mesh, [&](const AxisAnnotation& axis) {
     return axis.split[value];
   });
 }
 
-Sharding SegmentAnnotation::Demanded(int value, int operand, int operand_value,
-                                     const ir::Shape& shape,
-                                     const Mesh& mesh) const {
+Sharding SegmentAnnotation::GetDemanded(int value, int operand,
+                                        int operand_value,
+                                        const ir::Shape& shape,
+                                        const Mesh& mesh) const {
   return CollectSplits(axes, shape, mesh, [&](const AxisAnnotation& axis) {
     const auto found = axis.demands.find({value, operand});
     return found == axis.demands.end() ? axis.split[operand_value]
@@ -36,8 +37,8 @@ Sharding SegmentAnnotation::Demanded(int value, int operand, int operand_value,
   });
 }
 
-Sharding SegmentAnnotation::Leaving(int value, const ir::Shape& shape,
-                                    const Mesh& mesh) const {
+Sharding SegmentAnnotation::GetLeaving(int value, const ir::Shape& shape,
+                                       const Mesh& mesh) const {
   return CollectSplits(axes, shape, mesh, [&](const AxisAnnotation& axis) {
     const auto found = axis.results.find(value);
     return found == axis.results.end() ? axis.split[value] : found->second;

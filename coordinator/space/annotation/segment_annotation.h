@@ -17,13 +17,15 @@ namespace meshwright::space {
 struct SegmentAnnotation {
   std::vector<AxisAnnotation> axes;  // by mesh axis
 
-  Sharding Of(int value, const ir::Shape& shape, const Mesh& mesh) const;
+  Sharding GetSharding(int value, const ir::Shape& shape,
+                       const Mesh& mesh) const;
   // What operand number `operand` of `value` must be; its own sharding where
   // nothing is demanded.
-  Sharding Demanded(int value, int operand, int operand_value,
-                    const ir::Shape& shape, const Mesh& mesh) const;
+  Sharding GetDemanded(int value, int operand, int operand_value,
+                       const ir::Shape& shape, const Mesh& mesh) const;
   // What an output of the segment leaves as.
-  Sharding Leaving(int value, const ir::Shape& shape, const Mesh& mesh) const;
+  Sharding GetLeaving(int value, const ir::Shape& shape,
+                      const Mesh& mesh) const;
 };
 
 }  // namespace meshwright::space

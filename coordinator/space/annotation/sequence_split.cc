@@ -31,26 +31,26 @@ class SequenceSplitter {
         graph_(graph),
         strategies_(strategies),
         axis_(axis),
-        resplit_(analysis, graph, plain, axis, mesh),
+        respecifier_(analysis, graph, plain, axis, mesh),
         count_(static_cast<int>(graph.values.size())),
         label_(count_, kWhole),
         closed_(count_, 0) {
     for (int i = 0; i < count_; ++i) index_[Origin(i)] = i;
   }
 
-  AxisAnnotation Run(std::vector<WholeBorder>* whole_borders) {
+  AxisAnnotation Run(std::vector<UnsplitBoundary>* unsplit_boundaries) {
     CloseAttention();
     CloseArguments();
     SeedBlocks();
     Spread();
     SeedGradients();
     Spread();
-    SettleBorders();
+    SettleBoundaries();
     for (int i = 0; i < count_; ++i) {
-      if (label_[i] >= 0) resplit_.Change(i, label_[i]);
+      if (label_[i] >= 0) respecifier_.Change(i, label_[i]);
     }
-    if (whole_borders != nullptr) NoteWhole(*whole_borders);
-    return resplit_.Finish();
+    if (unsplit_boundaries != nullptr) NoteWhole(*unsplit_boundaries);
+    return respecifier_.Finish();
   }
 
  private:
@@ -87,10 +87,10 @@ class SequenceSplitter {
   // Whether the contraction adds up what the axis' devices have computed, so
   // that what a block split ends in it: the way back from experts.
   bool AddsUp(int i) const {
-    if (!IsContraction(i) || resplit_.Before(i) >= 0) return false;
+    if (!IsContraction(i) || respecifier_.Before(i) >= 0) return false;
     const ir::DotDims dims = ir::ContractionDimsOf(analysis_.module, Origin(i));
     for (int side : {0, 1}) {
-      const int dim = resplit_.Asked(i, side);
+      const int dim = respecifier_.Asked(i, side);
       if (dim >= 0 && dims.side[side][dim].role == ir::DotRole::kContracting) {
         return true;
       }
@@ -139,9 +139,9 @@ class SequenceSplitter {
   }
 
   bool CanLabel(int i, int dim) const {
-    return dim >= 0 && label_[i] < 0 && !closed_[i] && resplit_.IsOpen(i) &&
+    return dim >= 0 && label_[i] < 0 && !closed_[i] && respecifier_.IsOpen(i) &&
            !IsContraction(i) && !ir::IsLoopBorder(At(i).opcode) &&
-           resplit_.Fits(i, dim);
+           respecifier_.Fits(i, dim);
   }
 
   // ---- flattened tokens ----
@@ -159,7 +159,7 @@ class SequenceSplitter {
     for (int dim = outermost + 1; dim < static_cast<int>(dims.size()); ++dim) {
       product *= dims[dim];
       if (product > size) break;
-      if (resplit_.Fits(value, dim)) return dim;
+      if (respecifier_.Fits(value, dim)) return dim;
     }
     return outermost;
   }
@@ -201,7 +201,7 @@ class SequenceSplitter {
   // Of operand k of a value with that split.
   int Above(int value, int k, int dim) const {
     const int operand = graph_.values[value].operands[k];
-    const int pulled = resplit_.PullThrough(value, k, dim);
+    const int pulled = respecifier_.PullThrough(value, k, dim);
     if (At(value).opcode != ir::Opcode::kReshape) return pulled;
     return Inner(operand, pulled, At(value).shape.dims[dim]);
   }
@@ -238,7 +238,7 @@ class SequenceSplitter {
       const auto& operands = graph_.values[user].operands;
       for (size_t k = 0; k < operands.size(); ++k) {
         if (operands[k] != i) continue;
-        Seed(user, resplit_.PushThrough(user, static_cast<int>(k), dim));
+        Seed(user, respecifier_.PushThrough(user, static_cast<int>(k), dim));
       }
     }
   }
@@ -277,11 +277,11 @@ class SequenceSplitter {
   void SeedBlocks() {
     ForEachRoot([&](int root, const std::vector<RootSplit>& rows) {
       for (const RootSplit& row : rows) {
-        if (!resplit_.Fits(root, row.out)) continue;
+        if (!respecifier_.Fits(root, row.out)) continue;
         const auto& operands = graph_.values[root].operands;
         Seed(operands[0], row.lhs);
         Seed(operands[1], row.rhs);
-        if (resplit_.Before(root) < 0) SeedUsers(root, row.out);
+        if (respecifier_.Before(root) < 0) SeedUsers(root, row.out);
         return;
       }
       unfit_.push_back(root);
@@ -302,12 +302,12 @@ class SequenceSplitter {
         SeedAlike(g, match.cotangent_dims, root, user);
       }
       const int source = graph_.values[root].operands[match.differentiated];
-      if (resplit_.Before(i) >= 0 || label_[source] < 0) continue;
-      SeedUsers(i, PlaceOf(match.output_dims, label_[source]));
+      if (respecifier_.Before(i) >= 0 || label_[source] < 0) continue;
+      SeedUsers(i, FindPlace(match.output_dims, label_[source]));
     }
   }
 
-  static int PlaceOf(const std::vector<int>& dims, int wanted) {
+  static int FindPlace(const std::vector<int>& dims, int wanted) {
     const auto at = std::find(dims.begin(), dims.end(), wanted);
     return at == dims.end() ? kWhole : static_cast<int>(at - dims.begin());
   }
@@ -320,8 +320,8 @@ class SequenceSplitter {
     for (size_t k = 0; k < operands.size(); ++k) {
       if (operands[k] != root) continue;
       const int out =
-          resplit_.PullThrough(user, static_cast<int>(k), label_[user]);
-      Seed(cotangent, PlaceOf(dims, out));
+          respecifier_.PullThrough(user, static_cast<int>(k), label_[user]);
+      Seed(cotangent, FindPlace(dims, out));
     }
   }
 
@@ -341,15 +341,15 @@ class SequenceSplitter {
   }
 
   // A gradient crosses split like its activation.
-  void SettleBorders() {
+  void SettleBoundaries() {
     for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
       for (const BorderPair& pair : *pairs) {
         if (pair.gradient < 0) continue;
         const int wanted = label_[pair.activation];
         if (label_[pair.gradient] == wanted) continue;
         label_[pair.gradient] = kWhole;
-        if (wanted >= 0 && resplit_.IsOpen(pair.gradient) &&
-            resplit_.Fits(pair.gradient, wanted)) {
+        if (wanted >= 0 && respecifier_.IsOpen(pair.gradient) &&
+            respecifier_.Fits(pair.gradient, wanted)) {
           label_[pair.gradient] = wanted;
         } else {
           label_[pair.activation] = kWhole;
@@ -359,17 +359,17 @@ class SequenceSplitter {
     }
   }
 
-  void NoteWhole(std::vector<WholeBorder>& out) const {
-    const WholeBorders whole(analysis_, graph_,
-                             {label_, closed_, unfit_, without_gradient_});
+  void NoteWhole(std::vector<UnsplitBoundary>& out) const {
+    const UnsplitBoundaries whole(analysis_, graph_,
+                                  {label_, closed_, unfit_, without_gradient_});
     for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
       for (const BorderPair& pair : *pairs) {
         const bool known =
-            std::any_of(out.begin(), out.end(), [&](const WholeBorder& it) {
+            std::any_of(out.begin(), out.end(), [&](const UnsplitBoundary& it) {
               return it.value == pair.activation && it.axis == axis_;
             });
-        if (known || resplit_.Now(pair.activation) >= 0) continue;
-        WholeBorder& it = out.emplace_back(whole.Of(pair.activation));
+        if (known || respecifier_.Now(pair.activation) >= 0) continue;
+        UnsplitBoundary& it = out.emplace_back(whole.Explain(pair.activation));
         it.axis = axis_;
       }
     }
@@ -379,7 +379,7 @@ class SequenceSplitter {
   const SegmentGraph& graph_;
   const std::vector<const Strategy*>& strategies_;
   const int axis_;
-  Resplit resplit_;
+  Respecifier respecifier_;
   const int count_;
   std::unordered_map<ValueId, int> index_;
   std::vector<int> label_;  // by value: the dimension to split, or kWhole
@@ -391,18 +391,17 @@ class SequenceSplitter {
 
 }  // namespace
 
-SegmentAnnotation SplitSequence(const Analysis& analysis,
-                                const SegmentGraph& graph,
-                                const std::vector<const Strategy*>& strategies,
-                                const SegmentAnnotation& plain,
-                                const Mesh& mesh,
-                                std::vector<WholeBorder>* whole_borders) {
+SegmentAnnotation SplitSequence(
+    const Analysis& analysis, const SegmentGraph& graph,
+    const std::vector<const Strategy*>& strategies,
+    const SegmentAnnotation& plain, const Mesh& mesh,
+    std::vector<UnsplitBoundary>* unsplit_boundaries) {
   SegmentAnnotation split = plain;
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (mesh[axis] < 2) continue;
     split.axes[axis] = SequenceSplitter(analysis, graph, strategies, split,
                                         static_cast<int>(axis), mesh)
-                           .Run(whole_borders);
+                           .Run(unsplit_boundaries);
   }
   return split;
 }

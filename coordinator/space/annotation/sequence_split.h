@@ -4,12 +4,12 @@
 // ends in a sum that is whole, so that norms, residual adds and dropout between
 // them are done by every device. They are split along the next row dimension
 // instead (the sequence, behind the batch): the sum is scattered, the
-// activation gathered where columns begin, and the borders of the segment
+// activation gathered where columns begin, and the boundaries of the segment
 // follow. What joins contractions inside a block (attention) stays as it was; a
 // joined contraction that adds up what the devices computed (the way back from
 // experts) ends a block's split as a root does.
-// In -> Out: the annotation without the switch -> with it, and the borders that
-// are whole in both, each with its reason (`configurations` left at 0).
+// In -> Out: the annotation without the switch -> with it, and the boundaries
+// that are whole in both, each with its reason (`configurations` left at 0).
 // Source: Korthikanti et al., Reducing Activation Recomputation in Large
 // Transformer Models (2022), 4.2.2; design, section 4 ("Strategies").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_SEQUENCE_SPLIT_H_
@@ -27,7 +27,7 @@ SegmentAnnotation SplitSequence(
     const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph,
     const std::vector<const segmenter::Strategy*>& strategies,
     const SegmentAnnotation& plain, const Mesh& mesh,
-    std::vector<WholeBorder>* whole_borders = nullptr);
+    std::vector<UnsplitBoundary>* unsplit_boundaries = nullptr);
 
 }  // namespace meshwright::space
 

@@ -28,20 +28,21 @@ class AxisStateSharder {
         strategies_(strategies),
         shard_parameters_(shard_parameters),
         axis_(axis),
-        resplit_(analysis, graph, annotation, axis, mesh),
-        carried_(analysis, graph),
+        respecifier_(analysis, graph, annotation, axis, mesh),
+        accumulators_(analysis, graph),
         count_(static_cast<int>(graph.values.size())) {
     for (const auto* pairs : {&graph.entries, &graph.exits}) {
       for (const segmenter::BorderPair& pair : *pairs) {
-        border_.insert({pair.activation, pair.gradient});
+        boundary_.insert({pair.activation, pair.gradient});
       }
     }
   }
 
   AxisAnnotation Run(std::vector<int>* kept_whole) {
     for (int i = 0; i < graph_.input_count; ++i) {
-      if (!IsParameter(i) || !resplit_.IsOpen(i) || !OnDataAxis(i)) continue;
-      const int updated = UpdatedOf(i);
+      if (!IsParameter(i) || !respecifier_.IsOpen(i) || !OnDataAxis(i))
+        continue;
+      const int updated = FindUpdated(i);
       if (updated < 0 && !shard_parameters_) continue;
       const int dim = DimOf(i);
       if (dim < 0) {
@@ -54,7 +55,7 @@ class AxisStateSharder {
     FollowForwards();
     ShardRemainingState();
     FollowForwards();
-    return resplit_.Finish();
+    return respecifier_.Finish();
   }
 
  private:
@@ -83,8 +84,8 @@ class AxisStateSharder {
   // the batch.
   bool OnDataAxis(int parameter) const {
     if (strategies_.empty()) {
-      return std::any_of(border_.begin(), border_.end(), [&](int value) {
-        return value >= 0 && resplit_.Before(value) >= 0;
+      return std::any_of(boundary_.begin(), boundary_.end(), [&](int value) {
+        return value >= 0 && respecifier_.Before(value) >= 0;
       });
     }
     const int block = FirstReader(analysis_, graph_, parameter);
@@ -97,7 +98,8 @@ class AxisStateSharder {
   int DimOf(int value) const {
     int sliced = kWhole;
     for (int dim = 0; dim < At(value).shape.rank(); ++dim) {
-      if (!resplit_.Fits(value, dim) || resplit_.IsSplitElsewhere(value, dim)) {
+      if (!respecifier_.Fits(value, dim) ||
+          respecifier_.IsSplitElsewhere(value, dim)) {
         continue;
       }
       if (!IsSliced(value, dim)) return dim;
@@ -112,7 +114,7 @@ class AxisStateSharder {
       if (ir::IsLoopBorder(opcode) && IsSliced(user, dim)) return true;
       if (opcode != Opcode::kDynamicSlice) continue;
       if (graph_.values[user].operands[0] == value &&
-          resplit_.PushThrough(user, 0, dim) < 0) {
+          respecifier_.PushThrough(user, 0, dim) < 0) {
         return true;
       }
     }
@@ -122,21 +124,21 @@ class AxisStateSharder {
   // The parameter, and what is only a cheaper form of it to gather: its layer
   // in a loop, and the stack that a loop makes of such forms.
   void ShardParameter(int value, int dim) {
-    resplit_.Change(value, dim);
+    respecifier_.Change(value, dim);
     for (int user : graph_.values[value].users) {
       if (!Passes(user, value, dim)) continue;
       if (At(user).opcode == Opcode::kDynamicUpdateSlice) {
-        ShardStack(*carried_.Of(user), dim);
+        ShardStack(*accumulators_.Find(user), dim);
       } else {
-        ShardParameter(user, resplit_.PushThrough(user, 0, dim));
+        ShardParameter(user, respecifier_.PushThrough(user, 0, dim));
       }
     }
   }
 
   bool Passes(int user, int value, int dim) const {
-    if (!resplit_.IsOpen(user) || IsUpdated(user)) return false;
+    if (!respecifier_.IsOpen(user) || IsUpdated(user)) return false;
     const int operand = OperandNumber(graph_, user, value);
-    if (resplit_.PushThrough(user, operand, dim) < 0) return false;
+    if (respecifier_.PushThrough(user, operand, dim) < 0) return false;
     switch (At(user).opcode) {
       case Opcode::kConvert:
         return At(user).shape.byte_size() <= At(value).shape.byte_size();
@@ -161,7 +163,7 @@ class AxisStateSharder {
   // stack gets it back.
   bool PassesReshape(int reshape, int value, int dim) const {
     const auto& users = graph_.values[reshape].users;
-    const int pushed = resplit_.PushThrough(reshape, 0, dim);
+    const int pushed = respecifier_.PushThrough(reshape, 0, dim);
     if (!graph_.is_input(value) && At(value).opcode == Opcode::kDynamicSlice) {
       return graph_.values[value].users.size() == 1;
     }
@@ -173,26 +175,26 @@ class AxisStateSharder {
 
   // Only what is written to a stack becomes one.
   bool PassesStack(int update, int dim) const {
-    const Carried* const stack = carried_.Of(update);
+    const LoopAccumulator* const stack = accumulators_.Find(update);
     if (stack == nullptr || !IsOpenAt(*stack, dim)) return false;
     return std::all_of(
         stack->between.begin(), stack->between.end(), [&](int value) {
           return At(value).opcode == Opcode::kDynamicUpdateSlice &&
-                 resplit_.PullThrough(value, 1, dim) >= 0;
+                 respecifier_.PullThrough(value, 1, dim) >= 0;
         });
   }
 
-  bool IsOpenAt(const Carried& it, int dim) const {
+  bool IsOpenAt(const LoopAccumulator& it, int dim) const {
     std::vector<int> values = it.between;
     values.insert(values.end(), {it.carry, it.result});
     return std::all_of(values.begin(), values.end(), [&](int value) {
-      return resplit_.IsOpen(value) && resplit_.Fits(value, dim);
+      return respecifier_.IsOpen(value) && respecifier_.Fits(value, dim);
     });
   }
 
-  void ShardStack(const Carried& it, int dim) {
-    resplit_.Change(it.carry, dim);
-    for (int value : it.between) resplit_.Change(value, dim);
+  void ShardStack(const LoopAccumulator& it, int dim) {
+    respecifier_.Change(it.carry, dim);
+    for (int value : it.between) respecifier_.Change(value, dim);
     Absorb(it.entering, dim);
     ShardParameter(it.result, dim);
   }
@@ -211,7 +213,7 @@ class AxisStateSharder {
         graph_.state.begin(), graph_.state.end(),
         [&](const auto& state) { return state.second == value; });
   }
-  int UpdatedOf(int argument) const {
+  int FindUpdated(int argument) const {
     for (const auto& [before, after] : graph_.state) {
       if (before == argument) return after;
     }
@@ -220,28 +222,29 @@ class AxisStateSharder {
 
   // Whether the update may compute this value on shards.
   bool CanAbsorb(int value, int dim) const {
-    if (!resplit_.IsOpen(value) || !resplit_.Fits(value, dim)) return false;
-    if (border_.contains(value) || IsForward(value)) return false;
+    if (!respecifier_.IsOpen(value) || !respecifier_.Fits(value, dim))
+      return false;
+    if (boundary_.contains(value) || IsForward(value)) return false;
     if (graph_.is_input(value)) return HasRole(value, ArgumentRole::kOptimizer);
     if (IsContraction(value)) return false;
     if (ir::IsLoopBorder(At(value).opcode)) return CanAbsorbCarried(value, dim);
     // Where the parts of the batch meet, the sum is whole.
     const auto& operands = graph_.values[value].operands;
     return std::all_of(operands.begin(), operands.end(), [&](int operand) {
-      return resplit_.Before(operand) < 0;
+      return respecifier_.Before(operand) < 0;
     });
   }
 
   // A sum over trips, or a stack that every trip writes its gradient to.
-  bool CanAbsorbCarried(int border, int dim) const {
-    const Carried* const it = carried_.Of(border);
+  bool CanAbsorbCarried(int boundary, int dim) const {
+    const LoopAccumulator* const it = accumulators_.Find(boundary);
     if (it == nullptr || !IsOpenAt(*it, dim)) return false;
     int before = it->carry;
     return std::all_of(it->between.begin(), it->between.end(), [&](int value) {
       const int operand = OperandNumber(graph_, value, before);
       before = value;
       return CanAbsorb(value, dim) && operand >= 0 &&
-             resplit_.PullThrough(value, operand, dim) == dim;
+             respecifier_.PullThrough(value, operand, dim) == dim;
     });
   }
 
@@ -249,18 +252,19 @@ class AxisStateSharder {
   void Absorb(int value, int dim) {
     if (!CanAbsorb(value, dim)) return;
     if (ir::IsLoopBorder(At(value).opcode)) {
-      const Carried& it = *carried_.Of(value);
-      resplit_.Change(it.carry, dim);
-      resplit_.Change(it.result, dim);
+      const LoopAccumulator& it = *accumulators_.Find(value);
+      respecifier_.Change(it.carry, dim);
+      respecifier_.Change(it.result, dim);
       Absorb(it.next(), dim);
       Absorb(it.entering, dim);
       return;
     }
-    resplit_.Change(value, dim);
+    respecifier_.Change(value, dim);
     if (graph_.is_input(value)) return;
     const auto& operands = graph_.values[value].operands;
     for (size_t k = 0; k < operands.size(); ++k) {
-      const int pulled = resplit_.PullThrough(value, static_cast<int>(k), dim);
+      const int pulled =
+          respecifier_.PullThrough(value, static_cast<int>(k), dim);
       if (pulled >= 0) Absorb(operands[k], pulled);
     }
   }
@@ -272,12 +276,12 @@ class AxisStateSharder {
       if (!ir::IsElementwise(At(i).opcode)) continue;
       const auto& operands = graph_.values[i].operands;
       for (size_t k = 0; k < operands.size(); ++k) {
-        if (!resplit_.Changed(operands[k]) || IsParameter(operands[k]))
+        if (!respecifier_.Changed(operands[k]) || IsParameter(operands[k]))
           continue;
-        const int pushed = resplit_.PushThrough(i, static_cast<int>(k),
-                                                resplit_.Now(operands[k]));
+        const int pushed = respecifier_.PushThrough(
+            i, static_cast<int>(k), respecifier_.Now(operands[k]));
         if (pushed < 0 || !CanAbsorb(i, pushed)) continue;
-        resplit_.Change(i, pushed);
+        respecifier_.Change(i, pushed);
         break;
       }
     }
@@ -286,18 +290,18 @@ class AxisStateSharder {
   // Optimizer state of another shape than its parameter, or that follows it.
   void ShardRemainingState() {
     for (const auto& [argument, updated] : graph_.state) {
-      if (resplit_.Changed(argument)) {
-        Absorb(updated, resplit_.Now(argument));
+      if (respecifier_.Changed(argument)) {
+        Absorb(updated, respecifier_.Now(argument));
         continue;
       }
       if (!HasRole(argument, ArgumentRole::kOptimizer) ||
-          At(argument).shape.is_scalar() || !resplit_.IsOpen(argument) ||
+          At(argument).shape.is_scalar() || !respecifier_.IsOpen(argument) ||
           !ReadsShards(updated)) {
         continue;
       }
       const int dim = DimOf(argument);
       if (dim < 0) continue;
-      resplit_.Change(argument, dim);
+      respecifier_.Change(argument, dim);
       Absorb(updated, dim);
     }
   }
@@ -309,7 +313,7 @@ class AxisStateSharder {
     while (!stack.empty()) {
       const int value = stack.back();
       stack.pop_back();
-      if (resplit_.Changed(value)) return true;
+      if (respecifier_.Changed(value)) return true;
       if (graph_.is_input(value) || IsForward(value) || IsContraction(value)) {
         continue;
       }
@@ -325,10 +329,10 @@ class AxisStateSharder {
   const std::vector<const Strategy*>& strategies_;
   const bool shard_parameters_;
   const int axis_;
-  Resplit resplit_;
-  const CarriedElements carried_;
+  Respecifier respecifier_;
+  const LoopAccumulators accumulators_;
   const int count_;
-  std::set<int> border_;  // values that cross
+  std::set<int> boundary_;  // values that cross
 };
 
 }  // namespace

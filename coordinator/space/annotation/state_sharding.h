@@ -29,7 +29,7 @@ struct KeptWhole {
 };
 
 // `strategies` are those of the segment's blocks; an end has none, and its data
-// axes are those that split its borders. `kept_whole`, where given, gets the
+// axes are those that split its boundaries. `kept_whole`, where given, gets the
 // value indices of the parameters that nothing divides.
 SegmentAnnotation ShardState(
     const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph,

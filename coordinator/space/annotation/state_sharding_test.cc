@@ -76,13 +76,13 @@ TEST_P(LoopStateTest, ATripWritesItsPartOfTheStackedGradients) {
     ASSERT_FALSE(writes.empty());
     for (int write : writes) {
       const Sharding own =
-          it.annotation.Of(write, At(graph, write).shape, mesh_);
+          it.annotation.GetSharding(write, At(graph, write).shape, mesh_);
       // Every stack has a dimension of a layer that two divides.
       EXPECT_GT(own[1], 0) << At(graph, write).name();
       for (int k : {0, 1}) {
         const int operand = graph.values[write].operands[k];
-        EXPECT_EQ(it.annotation.Demanded(write, k, operand,
-                                         At(graph, operand).shape, mesh_),
+        EXPECT_EQ(it.annotation.GetDemanded(write, k, operand,
+                                            At(graph, operand).shape, mesh_),
                   own);
       }
     }
@@ -102,8 +102,8 @@ TEST_P(LoopStateTest, LoopsCarryWhatTheyAreGiven) {
         if (graph.values[c].origin != loop.carries[At(graph, i).element]) {
           continue;
         }
-        EXPECT_EQ(it.annotation.Of(c, At(graph, c).shape, mesh_),
-                  it.annotation.Of(i, At(graph, i).shape, mesh_))
+        EXPECT_EQ(it.annotation.GetSharding(c, At(graph, c).shape, mesh_),
+                  it.annotation.GetSharding(i, At(graph, i).shape, mesh_))
             << At(graph, i).name();
       }
     }
@@ -118,9 +118,9 @@ TEST_P(LoopStateTest, NoStateIsSplitByLayers) {
     EXPECT_LT(it.persistent_bytes, plain.persistent_bytes);
     for (const auto& [argument, updated] : graph.state) {
       const ir::Shape& shape = At(graph, argument).shape;
-      EXPECT_NE(it.annotation.Of(argument, shape, mesh_)[1], 0)
+      EXPECT_NE(it.annotation.GetSharding(argument, shape, mesh_)[1], 0)
           << At(graph, argument).name();
-      EXPECT_NE(it.annotation.Of(updated, shape, mesh_)[1], 0)
+      EXPECT_NE(it.annotation.GetSharding(updated, shape, mesh_)[1], 0)
           << At(graph, updated).name();
     }
   });

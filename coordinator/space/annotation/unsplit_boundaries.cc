@@ -7,35 +7,35 @@
 
 namespace meshwright::space {
 
-bool WholeBorders::IsForward(int value) const {
+bool UnsplitBoundaries::IsForward(int value) const {
   return analysis_.direction.forward[graph_.values[value].origin];
 }
 
-bool WholeBorders::IsContraction(int value) const {
+bool UnsplitBoundaries::IsContraction(int value) const {
   return !graph_.is_input(value) &&
          ir::IsContraction(analysis_.module, graph_.values[value].origin);
 }
 
-bool WholeBorders::IsUnfit(int value) const {
+bool UnsplitBoundaries::IsUnfit(int value) const {
   return std::find(labels_.unfit.begin(), labels_.unfit.end(), value) !=
          labels_.unfit.end();
 }
 
-WholeBorder WholeBorders::Of(int activation) const {
+UnsplitBoundary UnsplitBoundaries::Explain(int activation) const {
   const auto found = labels_.without_gradient.find(activation);
   if (found != labels_.without_gradient.end()) {
     return {.value = activation,
-            .why = WholeReason::kGradientOnly,
+            .why = UnsplitReason::kGradientOnly,
             .at = found->second};
   }
   const bool nothing = std::none_of(labels_.label.begin(), labels_.label.end(),
                                     [](int dim) { return dim >= 0; });
   if (nothing && labels_.unfit.empty()) {
-    return {.value = activation, .why = WholeReason::kUnsplit};
+    return {.value = activation, .why = UnsplitReason::kNothingSplit};
   }
   if (nothing) {
     return {.value = activation,
-            .why = WholeReason::kNoRows,
+            .why = UnsplitReason::kNoRows,
             .at = labels_.unfit.front()};
   }
   // The nearest forward values that no contraction parts from it.
@@ -46,7 +46,7 @@ WholeBorder WholeBorders::Of(int activation) const {
   for (size_t next = 0; next < near.size(); ++next) {
     const int value = near[next];
     if (labels_.closed[value]) {
-      return {.value = activation, .why = WholeReason::kInside, .at = value};
+      return {.value = activation, .why = UnsplitReason::kInside, .at = value};
     }
     // Every neighbour with the operation between the two.
     std::vector<std::pair<int, int>> neighbours;
@@ -67,7 +67,7 @@ WholeBorder WholeBorders::Of(int activation) const {
       }
       if (labels_.label[other] >= 0) {
         return {
-            .value = activation, .why = WholeReason::kStopped, .at = between};
+            .value = activation, .why = UnsplitReason::kStopped, .at = between};
       }
       if (seen[other]) continue;
       seen[other] = 1;
@@ -77,8 +77,9 @@ WholeBorder WholeBorders::Of(int activation) const {
       if (!argument) near.push_back(other);
     }
   }
-  if (root < 0) return {.value = activation, .why = WholeReason::kUnsplit};
-  return {.value = activation, .why = WholeReason::kNoRows, .at = root};
+  if (root < 0)
+    return {.value = activation, .why = UnsplitReason::kNothingSplit};
+  return {.value = activation, .why = UnsplitReason::kNoRows, .at = root};
 }
 
 }  // namespace meshwright::space

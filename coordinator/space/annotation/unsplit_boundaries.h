@@ -1,10 +1,10 @@
-// WholeBorders: why the sequence switch leaves an activation whole.
+// UnsplitBoundaries: why the sequence switch leaves an activation whole.
 //
 // Concept: the split begins at the roots of blocks and goes from operation to
-// operation. For a border that it has not reached, the operation next to it is
-// looked for at which the split has ended; where there is none, the blocks
+// operation. For a boundary that it has not reached, the operation next to it
+// is looked for at which the split has ended; where there is none, the blocks
 // beside it had nothing to begin with. In -> Out: what the splitter knows once
-// it is done, and a border's value -> the reason. Source: design, section 4
+// it is done, and a boundary's value -> the reason. Source: design, section 4
 // ("Strategies": refused per strategy with the reason).
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_
@@ -17,20 +17,20 @@
 
 namespace meshwright::space {
 
-// Why the sequence switch leaves a border whole.
-enum class WholeReason {
-  kUnsplit,      // no block beside it is split but by rows, if at all
-  kNoRows,       // `at`: a root of which no row dimension divides
-  kInside,       // `at`: of a block's inside (attention), itself or beside it
-  kStopped,      // `at`: an operation that passes the split to or from it not
-  kGradientOnly  // `at`: its gradient, which cannot be split alike
+// Why the sequence switch leaves a boundary whole.
+enum class UnsplitReason {
+  kNothingSplit,  // no block beside it is split but by rows, if at all
+  kNoRows,        // `at`: a root of which no row dimension divides
+  kInside,        // `at`: of a block's inside (attention), itself or beside it
+  kStopped,       // `at`: an operation that passes the split to or from it not
+  kGradientOnly   // `at`: its gradient, which cannot be split alike
 };
 
 // An activation between segments that the sequence switch leaves whole.
-struct WholeBorder {
+struct UnsplitBoundary {
   int value = 0;  // of the segment's graph
   int axis = 0;
-  WholeReason why = WholeReason::kUnsplit;
+  UnsplitReason why = UnsplitReason::kNothingSplit;
   int at = -1;             // of the graph
   int configurations = 0;  // for which that holds
 };
@@ -43,15 +43,15 @@ struct SequenceLabels {
   const std::map<int, int>& without_gradient;
 };
 
-class WholeBorders {
+class UnsplitBoundaries {
  public:
   // The references outlive it.
-  WholeBorders(const segmenter::Analysis& analysis,
-               const segmenter::SegmentGraph& graph, SequenceLabels labels)
+  UnsplitBoundaries(const segmenter::Analysis& analysis,
+                    const segmenter::SegmentGraph& graph, SequenceLabels labels)
       : analysis_(analysis), graph_(graph), labels_(labels) {}
 
   // Without axis and number of configurations.
-  WholeBorder Of(int activation) const;
+  UnsplitBoundary Explain(int activation) const;
 
  private:
   bool IsForward(int value) const;

@@ -27,8 +27,8 @@ class Finder {
 
   Combinations Run() {
     const int64_t all = Product(allowed_);
-    if (all > kMostCombinations) TieEqualBlocks();
-    if (Product(allowed_) <= kMostCombinations) {
+    if (all > kMaxCombinations) TieEqualBlocks();
+    if (Product(allowed_) <= kMaxCombinations) {
       AddProduct(allowed_);
     } else {
       AddUsual();
@@ -131,7 +131,7 @@ class Finder {
     const Choice usual[] = {OfUnits(segmenter::DataParallel(analysis_)),
                             OfUnits(segmenter::TensorParallel(analysis_))};
     const auto count = static_cast<int64_t>(units_.size());
-    const bool twice = count * count <= kMostCombinations;
+    const bool twice = count * count <= kMaxCombinations;
     for (int base : {0, 1}) {
       AddRuns(usual[base], usual[1 - base], twice);
       for (int64_t u = 0; u < count; ++u) {
@@ -149,7 +149,7 @@ class Finder {
       });
       if (batch_outside[u].empty()) return;
     }
-    if (Product(batch_outside) <= kMostCombinations) AddProduct(batch_outside);
+    if (Product(batch_outside) <= kMaxCombinations) AddProduct(batch_outside);
   }
 
   // `other` in [begin, end), `base` around it; where not `twice`, to the end.

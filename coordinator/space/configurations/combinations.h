@@ -1,6 +1,6 @@
 // Combinations of the strategies of a segment's blocks.
 //
-// Concept: all there are, where they are at most kMostCombinations; a cover
+// Concept: all there are, where they are at most kMaxCombinations; a cover
 // never leaves more, but a loop is one segment whatever its body holds. Of a
 // larger one, equal blocks of the body decide alike. Where that is too many
 // still, the blocks take data parallelism, tensor parallelism or change from
@@ -19,7 +19,7 @@
 
 namespace meshwright::space {
 
-inline constexpr int64_t kMostCombinations = 1024;
+inline constexpr int64_t kMaxCombinations = 1024;
 
 struct Combinations {
   std::vector<std::vector<int>> choices;

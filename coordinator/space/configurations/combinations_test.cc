@@ -53,8 +53,8 @@ TEST(CombinationsTest, TheUsualOnesAndTheirNeighboursAreAlwaysThere) {
     const segmenter::Segment& it = analysis.plan.segments[s];
     if (it.first_block == it.last_block) continue;
     const Combinations found = FindCombinations(analysis, static_cast<int>(s));
-    EXPECT_LE(found.choices.size(), 2 * kMostCombinations);
-    large |= found.all > kMostCombinations;
+    EXPECT_LE(found.choices.size(), 2 * kMaxCombinations);
+    large |= found.all > kMaxCombinations;
     for (const std::vector<int>& by_block : usual) {
       for (int b = it.first_block; b < it.last_block; ++b) {
         const size_t count = analysis.strategies[b].strategies.size();

@@ -25,7 +25,7 @@ struct Correction {
 struct Configuration {
   std::vector<int> strategies;  // by block of the segment; empty: a variant
   segmenter::SegmentSwitch segment_switch = segmenter::SegmentSwitch::kNone;
-  bool recompute = false;  // beside the switch (replay.h)
+  bool recompute = false;  // beside the switch (rematerialize.h)
   GroupRole role;          // that it recomputes in
   // Of its type: equal where only the switch or the recomputation differs.
   int splits = 0;
@@ -44,7 +44,7 @@ struct Configuration {
   int64_t summed_bytes = 0;  // the sums over trips alone
   // In a group: what each segment in front of one adds to what is there while
   // its backward pass runs.
-  int64_t replayed_bytes = 0;
+  int64_t rematerialized_bytes = 0;
 };
 
 struct SegmentType {
@@ -53,7 +53,7 @@ struct SegmentType {
   int64_t combinations = 0;
   int64_t all_combinations = 0;
   std::vector<KeptWhole> kept_whole;
-  std::vector<WholeBorder> whole_borders;
+  std::vector<UnsplitBoundary> unsplit_boundaries;
   int sequence_configurations = 0;  // with which the switch was tried
 };
 

@@ -68,7 +68,7 @@ class EndVariants {
     return types_[analysis_.type_of_segment[segment]].configurations;
   }
 
-  // Border activations this segment has in common with `other`.
+  // Boundary activations this segment has in common with `other`.
   Common CommonBorders(int other) const {
     Common common;
     const auto match = [&](const auto& here, const auto& there) {
@@ -157,7 +157,7 @@ class EndVariants {
     }
     std::vector<std::string> parts;
     for (const auto& [value, sharding] : variant) {
-      parts.push_back(absl::StrCat(IsArgument(value) ? "shared " : "border ",
+      parts.push_back(absl::StrCat(IsArgument(value) ? "shared " : "boundary ",
                                    SplitText(sharding, mesh_)));
     }
     configuration.describe = absl::StrJoin(parts, ", ");

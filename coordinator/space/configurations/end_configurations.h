@@ -1,7 +1,7 @@
 // Configurations of a prologue or epilogue.
 //
 // Concept: an end has no blocks and so no strategies. It can be sharded in the
-// ways its neighbours can want its borders, times the ways the parameters it
+// ways its neighbours can want its boundaries, times the ways the parameters it
 // shares with other segments can be split.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_END_CONFIGURATIONS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_END_CONFIGURATIONS_H_

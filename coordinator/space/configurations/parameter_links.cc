@@ -15,7 +15,7 @@ using segmenter::Analysis;
 
 using Splits = std::vector<Sharding>;  // of what a link shares
 
-std::vector<int> ValuesOf(const ParameterLink& link, bool from) {
+std::vector<int> ListValues(const ParameterLink& link, bool from) {
   std::vector<int> values;
   for (const auto& [a, b] : link.values) values.push_back(from ? a : b);
   return values;
@@ -54,8 +54,8 @@ class Widener {
       const int from = analysis_.type_of_segment[link.from_segment];
       const int to = analysis_.type_of_segment[link.to_segment];
       if (from == to || !seen.insert({from, to, link.values}).second) continue;
-      const Side a = SideOf(from, ValuesOf(link, true));
-      const Side b = SideOf(to, ValuesOf(link, false));
+      const Side a = SideOf(from, ListValues(link, true));
+      const Side b = SideOf(to, ListValues(link, false));
       const bool second =
           types_[to].configurations.size() < types_[from].configurations.size();
       second ? Pin(b, a) : Pin(a, b);
@@ -72,7 +72,7 @@ class Widener {
     for (const Configuration& it : types_[type].configurations) {
       if (it.segment_switch != segmenter::SegmentSwitch::kNone) continue;
       side.splits.insert(
-          SplitsOf(analysis_, analysis_.types[type], it, side.values, mesh_));
+          GetSplits(analysis_, analysis_.types[type], it, side.values, mesh_));
     }
     return side;
   }
@@ -100,7 +100,7 @@ class Widener {
       }
     }
     const size_t count = product.size() * CountPlain(small.type);
-    if (count <= kMostWidened) pins_[small.type] = std::move(product);
+    if (count <= kMaxWidened) pins_[small.type] = std::move(product);
   }
 
   const Analysis& analysis_;
@@ -144,8 +144,8 @@ class Agreement {
         known_.try_emplace({type, std::move(values)}, Numbers());
     if (!added) return found->second;
     for (const Configuration& it : types_[type].configurations) {
-      const Splits splits = SplitsOf(analysis_, analysis_.types[type], it,
-                                     found->first.second, mesh_);
+      const Splits splits = GetSplits(analysis_, analysis_.types[type], it,
+                                      found->first.second, mesh_);
       found->second.push_back(
           numbers_.try_emplace(splits, static_cast<int>(numbers_.size()))
               .first->second);
@@ -154,8 +154,8 @@ class Agreement {
   }
 
   bool NarrowBoth(const ParameterLink& link) {
-    const Numbers& from = NumbersOf(link.from_segment, ValuesOf(link, true));
-    const Numbers& to = NumbersOf(link.to_segment, ValuesOf(link, false));
+    const Numbers& from = NumbersOf(link.from_segment, ListValues(link, true));
+    const Numbers& to = NumbersOf(link.to_segment, ListValues(link, false));
     const bool first = NarrowOne(link.from_segment, from, link.to_segment, to);
     return NarrowOne(link.to_segment, to, link.from_segment, from) || first;
   }
@@ -232,8 +232,9 @@ void Widen(const Analysis& analysis, const std::vector<ParameterLink>& links,
   Widener(analysis, mesh, types).Run(links);
 }
 
-void DropTorn(const Analysis& analysis, const std::vector<SegmentType>& types,
-              const Mesh& mesh, std::vector<ParameterLink>& links) {
+void DropConflictingLinks(const Analysis& analysis,
+                          const std::vector<SegmentType>& types,
+                          const Mesh& mesh, std::vector<ParameterLink>& links) {
   if (links.empty()) return;
   Agreement agreement(analysis, types, mesh);
   agreement.Narrow(links);
@@ -248,14 +249,14 @@ void DropTorn(const Analysis& analysis, const std::vector<SegmentType>& types,
   });
 }
 
-std::vector<Sharding> SplitsOf(const Analysis& analysis, int segment,
-                               const Configuration& configuration,
-                               const std::vector<int>& values,
-                               const Mesh& mesh) {
+std::vector<Sharding> GetSplits(const Analysis& analysis, int segment,
+                                const Configuration& configuration,
+                                const std::vector<int>& values,
+                                const Mesh& mesh) {
   std::vector<Sharding> splits;
   for (int value : values) {
     const ir::ValueId origin = analysis.graphs[segment].values[value].origin;
-    splits.push_back(configuration.annotation.Of(
+    splits.push_back(configuration.annotation.GetSharding(
         value, analysis.module.at(origin).shape, mesh));
   }
   return splits;

@@ -36,7 +36,7 @@ struct ParameterLink {
 
 // A type is widened to this many configurations at most, switches aside: few
 // enough to be measured, all of them (coordinator/service/recipes.h).
-inline constexpr int kMostWidened = 20;
+inline constexpr int kMaxWidened = 20;
 
 // One link per pair of segments that are next to each other among the readers
 // of some parameter.
@@ -49,15 +49,15 @@ void Widen(const segmenter::Analysis& analysis,
            std::vector<SegmentType>& types);
 
 // Takes out the links of segments that cannot all agree.
-void DropTorn(const segmenter::Analysis& analysis,
-              const std::vector<SegmentType>& types, const Mesh& mesh,
-              std::vector<ParameterLink>& links);
+void DropConflictingLinks(const segmenter::Analysis& analysis,
+                          const std::vector<SegmentType>& types,
+                          const Mesh& mesh, std::vector<ParameterLink>& links);
 
 // How a configuration of a type splits some values of its graph.
-std::vector<Sharding> SplitsOf(const segmenter::Analysis& analysis, int segment,
-                               const Configuration& configuration,
-                               const std::vector<int>& values,
-                               const Mesh& mesh);
+std::vector<Sharding> GetSplits(const segmenter::Analysis& analysis,
+                                int segment, const Configuration& configuration,
+                                const std::vector<int>& values,
+                                const Mesh& mesh);
 
 }  // namespace meshwright::space
 

@@ -102,8 +102,8 @@ TEST_F(ParameterLinksTest, ASmallSegmentIsWidened) {
   for (const Configuration& it : TypeOf(kEmbedding).configurations) {
     EXPECT_TRUE(names.insert(it.describe).second) << it.describe;
     pairs.emplace(it.strategies,
-                  SplitsOf(analysis_, kEmbedding, it, {link->values[0].first},
-                           space_.context.mesh)[0]);
+                  GetSplits(analysis_, kEmbedding, it, {link->values[0].first},
+                            space_.context.mesh)[0]);
   }
   EXPECT_EQ(pairs.size(), 9u);
   EXPECT_EQ(TypeOf(kEmbedding).configurations.size(), 9u);

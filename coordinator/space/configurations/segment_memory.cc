@@ -46,7 +46,7 @@ int64_t SavedBytes(const Analysis &analysis, const SegmentGraph &graph,
     bool backward = false;
   };
   const ir::Instruction &it = analysis.module.at(graph.values[value].origin);
-  const Sharding own = annotation.Of(value, it.shape, mesh);
+  const Sharding own = annotation.GetSharding(value, it.shape, mesh);
   std::map<Sharding, Readers> readers;
   for (int user : graph.values[value].users) {
     const ir::ValueId origin = graph.values[user].origin;
@@ -56,8 +56,8 @@ int64_t SavedBytes(const Analysis &analysis, const SegmentGraph &graph,
     const auto &operands = graph.values[user].operands;
     for (size_t k = 0; k < operands.size(); ++k) {
       if (operands[k] != value) continue;
-      Readers &of = readers[annotation.Demanded(user, static_cast<int>(k),
-                                                value, it.shape, mesh)];
+      Readers &of = readers[annotation.GetDemanded(user, static_cast<int>(k),
+                                                   value, it.shape, mesh)];
       of.forward |= forward;
       of.backward |= backward;
     }
@@ -85,14 +85,17 @@ int64_t ValueBytes(const Analysis &analysis, const SegmentGraph &graph,
                    int value) {
   const ir::Instruction &it = analysis.module.at(graph.values[value].origin);
   if (it.opcode == ir::Opcode::kParameter) return 0;
-  return BytesPerDevice(it.shape, annotation.Of(value, it.shape, mesh), mesh);
+  return BytesPerDevice(it.shape, annotation.GetSharding(value, it.shape, mesh),
+                        mesh);
 }
 
-// What lives from a segment's replay until its backward pass, with what links
-// hand to it.
-int64_t ReplayedBytes(const Analysis &analysis, const SegmentGraph &graph,
-                      const SegmentAnnotation &annotation, const Mesh &mesh,
-                      const Replay &replay) {
+// What lives from a segment's rematerialization until its backward pass, with
+// what links hand to it.
+int64_t CountRematerializedBytes(const Analysis &analysis,
+                                 const SegmentGraph &graph,
+                                 const SegmentAnnotation &annotation,
+                                 const Mesh &mesh,
+                                 const Rematerialization &rematerialization) {
   std::vector<char> linked(graph.values.size(), false);
   for (const GroupLink &link : FindLinks(analysis, graph.segment)) {
     linked[link.entry] = true;
@@ -100,7 +103,8 @@ int64_t ReplayedBytes(const Analysis &analysis, const SegmentGraph &graph,
   int64_t bytes = 0;
   for (int i = 0; i < static_cast<int>(graph.values.size()); ++i) {
     const ir::ValueId origin = graph.values[i].origin;
-    if (!replay.again[i] && !replay.entrance[i]) continue;
+    if (!rematerialization.recomputed[i] && !rematerialization.entrance[i])
+      continue;
     if (!analysis.direction.forward[origin]) continue;
     if (!graph.is_input(i) && Rearranges(analysis.module.at(origin))) continue;
     const int64_t saved = SavedBytes(analysis, graph, annotation, mesh, i);
@@ -109,7 +113,8 @@ int64_t ReplayedBytes(const Analysis &analysis, const SegmentGraph &graph,
       bytes += std::max(saved, own);
     } else {
       // What is kept anyway counts there.
-      bytes += replay.entrance[i] ? std::max<int64_t>(0, saved - own) : saved;
+      bytes += rematerialization.entrance[i] ? std::max<int64_t>(0, saved - own)
+                                             : saved;
     }
   }
   return bytes;
@@ -132,34 +137,37 @@ void CountBytes(const Analysis &analysis, const SegmentGraph &graph,
   for (const auto &[argument, updated] : graph.state) {
     const ir::Shape &shape =
         analysis.module.at(graph.values[argument].origin).shape;
-    configuration.persistent_bytes +=
-        BytesPerDevice(shape, annotation.Of(argument, shape, mesh), mesh);
+    configuration.persistent_bytes += BytesPerDevice(
+        shape, annotation.GetSharding(argument, shape, mesh), mesh);
   }
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (!IsSumOverTrips(analysis, graph.values[i].origin)) continue;
     const ir::Shape &shape = analysis.module.at(graph.values[i].origin).shape;
     configuration.summed_bytes += BytesPerDevice(
-        shape, annotation.Of(static_cast<int>(i), shape, mesh), mesh);
+        shape, annotation.GetSharding(static_cast<int>(i), shape, mesh), mesh);
   }
   configuration.given_bytes += configuration.summed_bytes;
-  const Replay replay = configuration.recompute
-                            ? ReplayIn(analysis, graph, configuration.role)
-                            : Replay();
-  for (size_t i = 0; i < replay.entrance.size(); ++i) {
-    if (!replay.entrance[i] || replay.handed[i]) continue;
+  const Rematerialization rematerialization =
+      configuration.recompute
+          ? FindRematerializationInRole(analysis, graph, configuration.role)
+          : Rematerialization();
+  for (size_t i = 0; i < rematerialization.entrance.size(); ++i) {
+    if (!rematerialization.entrance[i] || rematerialization.handed[i]) continue;
     configuration.given_bytes +=
         ValueBytes(analysis, graph, annotation, mesh, static_cast<int>(i));
   }
   if (configuration.role.InGroup()) {
-    configuration.replayed_bytes =
-        ReplayedBytes(analysis, graph, annotation, mesh, replay);
+    configuration.rematerialized_bytes = CountRematerializedBytes(
+        analysis, graph, annotation, mesh, rematerialization);
   }
   configuration.saved_bytes += configuration.given_bytes;
   const auto &direction = analysis.direction;
   for (int i = 0; i < static_cast<int>(graph.values.size()); ++i) {
     const ir::ValueId origin = graph.values[i].origin;
     if (!direction.forward[origin] || direction.recomputable[origin]) continue;
-    if (!replay.empty() && (replay.again[i] || replay.entrance[i])) continue;
+    if (!rematerialization.empty() &&
+        (rematerialization.recomputed[i] || rematerialization.entrance[i]))
+      continue;
     if (!graph.is_input(i) && Rearranges(analysis.module.at(origin))) continue;
     configuration.saved_bytes +=
         SavedBytes(analysis, graph, annotation, mesh, i);

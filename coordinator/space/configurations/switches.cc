@@ -37,12 +37,13 @@ void PinArguments(const Analysis& analysis, const SegmentGraph& graph,
   if (pinned.empty()) return;
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (mesh[axis] < 2) continue;
-    Resplit resplit(analysis, graph, annotation, static_cast<int>(axis), mesh);
+    Respecifier respecifier(analysis, graph, annotation, static_cast<int>(axis),
+                            mesh);
     ForEachArgument(analysis, graph, [&](int number, int value) {
       const auto found = pinned.find(number);
-      if (found != pinned.end()) resplit.Change(value, found->second[axis]);
+      if (found != pinned.end()) respecifier.Change(value, found->second[axis]);
     });
-    annotation.axes[axis] = resplit.Finish();
+    annotation.axes[axis] = respecifier.Finish();
   }
 }
 
@@ -55,8 +56,8 @@ bool IsForbidden(const Analysis& analysis, const SegmentGraph& graph,
     const ir::Shape& shape =
         analysis.module.at(graph.values[value].origin).shape;
     for (const auto& [argument, sharding] : forbidden) {
-      found |=
-          argument == number && annotation.Of(value, shape, mesh) == sharding;
+      found |= argument == number &&
+               annotation.GetSharding(value, shape, mesh) == sharding;
     }
   });
   return found;
@@ -74,17 +75,18 @@ void NoteKeptWhole(SegmentSwitch which, const std::vector<int>& values,
   }
 }
 
-void NoteWhole(const std::vector<WholeBorder>& borders, SegmentType& type) {
+void NoteWhole(const std::vector<UnsplitBoundary>& boundaries,
+               SegmentType& type) {
   ++type.sequence_configurations;
-  for (const WholeBorder& border : borders) {
+  for (const UnsplitBoundary& boundary : boundaries) {
     const auto same = std::find_if(
-        type.whole_borders.begin(), type.whole_borders.end(),
-        [&](const WholeBorder& it) {
-          return it.value == border.value && it.axis == border.axis &&
-                 it.why == border.why && it.at == border.at;
+        type.unsplit_boundaries.begin(), type.unsplit_boundaries.end(),
+        [&](const UnsplitBoundary& it) {
+          return it.value == boundary.value && it.axis == boundary.axis &&
+                 it.why == boundary.why && it.at == boundary.at;
         });
-    const auto it = same == type.whole_borders.end()
-                        ? type.whole_borders.insert(same, border)
+    const auto it = same == type.unsplit_boundaries.end()
+                        ? type.unsplit_boundaries.insert(same, boundary)
                         : same;
     ++it->configurations;
   }
@@ -121,14 +123,14 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
       segmenter::SwitchesOf(analysis, graph.segment);
   const bool recompute = std::erase(switches, SegmentSwitch::kRecompute) > 0 &&
                          !strategies.empty() &&
-                         !FindReplay(analysis, graph).empty();
+                         !FindRematerialization(analysis, graph).empty();
   const bool only_recompute = recompute && switches.empty();
   if (switches.empty()) switches.push_back(SegmentSwitch::kNone);
   for (const SegmentSwitch which : switches) {
     Configuration variant = plain;
     variant.segment_switch = which;
     variant.splits = splits;
-    std::vector<WholeBorder> whole_borders;
+    std::vector<UnsplitBoundary> unsplit_boundaries;
     if (which == SegmentSwitch::kFullySharded ||
         which == SegmentSwitch::kOptimizerSharded) {
       std::vector<int> kept_whole;
@@ -137,8 +139,9 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
                      which == SegmentSwitch::kFullySharded, mesh, &kept_whole);
       NoteKeptWhole(which, kept_whole, type);
     } else if (which == SegmentSwitch::kSequence) {
-      variant.annotation = SplitSequence(
-          analysis, graph, strategies, plain.annotation, mesh, &whole_borders);
+      variant.annotation =
+          SplitSequence(analysis, graph, strategies, plain.annotation, mesh,
+                        &unsplit_boundaries);
     }
     if (variant.annotation.axes == plain.annotation.axes) {
       variant.segment_switch = SegmentSwitch::kNone;
@@ -147,7 +150,7 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
     SpreadGroupedSums(analysis, graph, mesh, variant.annotation);
     if (IsForbidden(analysis, graph, mesh, variant.annotation)) continue;
     if (which == SegmentSwitch::kSequence && !strategies.empty())
-      NoteWhole(whole_borders, type);
+      NoteWhole(unsplit_boundaries, type);
     const bool known =
         std::any_of(type.configurations.begin() + first,
                     type.configurations.end(), [&](const Configuration& it) {
@@ -172,7 +175,7 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
   }
 }
 
-std::vector<int> PlainOnes(const SegmentType& type) {
+std::vector<int> FindPlainConfigurations(const SegmentType& type) {
   std::map<int, int> first;
   std::vector<int> plain;
   for (const Configuration& it : type.configurations) {

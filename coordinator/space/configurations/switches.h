@@ -23,7 +23,7 @@ void AppendVariants(const segmenter::Analysis& analysis,
 
 // By configuration the first of those that differ from it by their switch
 // alone.
-std::vector<int> PlainOnes(const SegmentType& type);
+std::vector<int> FindPlainConfigurations(const SegmentType& type);
 
 }  // namespace meshwright::space
 

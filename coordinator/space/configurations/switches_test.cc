@@ -48,8 +48,8 @@ struct Space {
   const ir::Instruction &at(int type, int value) const {
     return analysis.module.at(graph(type).values[value].origin);
   }
-  Sharding Of(int type, const Configuration &it, int value) const {
-    return it.annotation.Of(value, at(type, value).shape, mesh);
+  Sharding GetSharding(int type, const Configuration &it, int value) const {
+    return it.annotation.GetSharding(value, at(type, value).shape, mesh);
   }
   bool IsParameter(int type, int value) const {
     return graph(type).is_input(value) &&
@@ -140,15 +140,15 @@ TEST_P(SwitchesTest, EverySplitDivides) {
   });
 }
 
-// No border that the sequence switch leaves whole goes without a reason, and no
-// reason is of what it does split.
+// No boundary that the sequence switch leaves whole goes without a reason, and
+// no reason is of what it does split.
 TEST_P(SwitchesTest, WholeBordersHaveReasons) {
   for (size_t t = 0; t < it_.space.types.size(); ++t) {
     const SegmentType &type = it_.space.types[t];
     const SegmentGraph &graph = it_.graph(static_cast<int>(t));
     std::map<std::pair<int, int>, int> whole, noted;
-    for (const WholeBorder &border : type.whole_borders) {
-      noted[{border.value, border.axis}] += border.configurations;
+    for (const UnsplitBoundary &boundary : type.unsplit_boundaries) {
+      noted[{boundary.value, boundary.axis}] += boundary.configurations;
     }
     std::set<int> activations;
     for (const auto *pairs : {&graph.entries, &graph.exits}) {
@@ -178,9 +178,9 @@ TEST_P(SwitchesTest, WholeBordersHaveReasons) {
 TEST_P(SwitchesTest, StateLeavesAsItCame) {
   ForEach([&](int type, const Configuration &configuration) {
     for (const auto &[argument, updated] : it_.graph(type).state) {
-      EXPECT_EQ(configuration.annotation.Leaving(
+      EXPECT_EQ(configuration.annotation.GetLeaving(
                     updated, it_.at(type, updated).shape, it_.mesh),
-                it_.Of(type, configuration, argument))
+                it_.GetSharding(type, configuration, argument))
           << it_.at(type, argument).name() << " in " << configuration.describe;
     }
   });
@@ -192,8 +192,8 @@ TEST_P(SwitchesTest, AGradientCrossesLikeItsActivation) {
          {&it_.graph(type).entries, &it_.graph(type).exits}) {
       for (const segmenter::BorderPair &pair : *pairs) {
         if (pair.gradient < 0) continue;
-        EXPECT_EQ(it_.Of(type, configuration, pair.activation),
-                  it_.Of(type, configuration, pair.gradient))
+        EXPECT_EQ(it_.GetSharding(type, configuration, pair.activation),
+                  it_.GetSharding(type, configuration, pair.gradient))
             << configuration.describe;
       }
     }
@@ -231,7 +231,8 @@ TEST_P(SwitchesTest, StateShrinksAndParametersOfZeroOneStay) {
     }
     for (const auto &[argument, updated] : it_.graph(type).state) {
       if (full || !it_.IsParameter(type, argument)) continue;
-      EXPECT_EQ(it_.Of(type, each, argument), it_.Of(type, *plain, argument));
+      EXPECT_EQ(it_.GetSharding(type, each, argument),
+                it_.GetSharding(type, *plain, argument));
     }
   });
   EXPECT_GT(compared, 0);
@@ -276,7 +277,7 @@ TEST_P(SwitchesTest, TensorParallelBordersFollowTheSequence) {
        {&it_.graph(layer).entries, &it_.graph(layer).exits}) {
     ASSERT_FALSE(pairs->empty());
     for (const segmenter::BorderPair &pair : *pairs) {
-      EXPECT_EQ(it_.Of(layer, *split, pair.activation)[inner], 1);
+      EXPECT_EQ(it_.GetSharding(layer, *split, pair.activation)[inner], 1);
     }
   }
 }
@@ -296,7 +297,8 @@ INSTANTIATE_TEST_SUITE_P(All, SwitchesTest,
                          });
 
 // A layer that takes batch and sequence as one dimension of tokens is split
-// along the tokens; its borders along the sequence, as those of other layers.
+// along the tokens; its boundaries along the sequence, as those of other
+// layers.
 TEST(FlattenedTokensTest, BordersFollowTheSequence) {
   for (const Mesh &mesh : {Mesh{1, 2}, Mesh{2, 2}}) {
     auto module = ir::LoadModule(segmenter::ScaledFeaturesText(3, true));
@@ -317,7 +319,7 @@ TEST(FlattenedTokensTest, BordersFollowTheSequence) {
         }
         for (const auto *pairs : {&graph.entries, &graph.exits}) {
           for (const segmenter::BorderPair &pair : *pairs) {
-            const Sharding split = it.annotation.Of(
+            const Sharding split = it.annotation.GetSharding(
                 pair.activation,
                 analysis->module.at(graph.values[pair.activation].origin).shape,
                 mesh);
@@ -398,7 +400,8 @@ TEST(RulesTest, APinnedArgumentComesAndGoesAsPinned) {
       if (graph.values[i].origin != module.parameters[argument]) continue;
       for (const Configuration &each : it.space.types[type].configurations) {
         ++met;
-        EXPECT_EQ(it.Of(type, each, i), (Sharding{-1, 1})) << each.describe;
+        EXPECT_EQ(it.GetSharding(type, each, i), (Sharding{-1, 1}))
+            << each.describe;
       }
     }
   }
@@ -412,7 +415,7 @@ TEST(RulesTest, AForbiddenShardingIsNoConfiguration) {
   for (int i = 0; i < open.graph(layer).input_count && value < 0; ++i) {
     for (const Configuration &it : open.space.types[layer].configurations) {
       if (open.IsParameter(layer, i) &&
-          open.Of(layer, it, i) == Sharding{-1, 1}) {
+          open.GetSharding(layer, it, i) == Sharding{-1, 1}) {
         value = i;
       }
     }
@@ -426,7 +429,7 @@ TEST(RulesTest, AForbiddenShardingIsNoConfiguration) {
   const int type = it.analysis.type_of_segment[open.analysis.types[layer]];
   EXPECT_LT(it.space.types[type].configurations.size(), 81u);
   for (const Configuration &each : it.space.types[type].configurations) {
-    EXPECT_NE(it.Of(type, each, value), (Sharding{-1, 1}));
+    EXPECT_NE(it.GetSharding(type, each, value), (Sharding{-1, 1}));
   }
   request.arguments = {{number, "[-,1]", true},
                        {number, "[1,-]", true},

@@ -25,18 +25,18 @@ std::set<int> Makers(const Analysis& analysis, const SegmentGraph& to) {
   return makers;
 }
 
-std::vector<BorderTensor> WithGradients(const SegmentGraph& from,
-                                        const SegmentGraph& to) {
+std::vector<BoundaryTensor> WithGradients(const SegmentGraph& from,
+                                          const SegmentGraph& to) {
   std::map<ir::ValueId, int> exits;
   for (const segmenter::BorderPair& exit : from.exits) {
     exits.emplace(from.values[exit.activation].origin, exit.activation);
   }
-  std::vector<BorderTensor> tensors;
+  std::vector<BoundaryTensor> tensors;
   for (const segmenter::BorderPair& entry : to.entries) {
     const auto exit = exits.find(to.values[entry.activation].origin);
     if (exit == exits.end()) continue;
     const auto known = std::find_if(tensors.begin(), tensors.end(),
-                                    [&](const BorderTensor& it) {
+                                    [&](const BoundaryTensor& it) {
                                       return it.to_value == entry.activation;
                                     });
     if (known == tensors.end()) {
@@ -49,11 +49,11 @@ std::vector<BorderTensor> WithGradients(const SegmentGraph& from,
 }
 
 // Forward values that enter beside `tensors`.
-std::vector<BorderTensor> Others(const Analysis& analysis,
-                                 const SegmentGraph& from,
-                                 const SegmentGraph& to,
-                                 const std::vector<BorderTensor>& tensors) {
-  std::vector<BorderTensor> others;
+std::vector<BoundaryTensor> Others(const Analysis& analysis,
+                                   const SegmentGraph& from,
+                                   const SegmentGraph& to,
+                                   const std::vector<BoundaryTensor>& tensors) {
+  std::vector<BoundaryTensor> others;
   std::map<ir::ValueId, int> outputs;
   for (int output : from.outputs) {
     outputs.emplace(from.values[output].origin, output);
@@ -64,7 +64,7 @@ std::vector<BorderTensor> Others(const Analysis& analysis,
     if (output == outputs.end() || !analysis.direction.forward[origin] ||
         std::any_of(
             tensors.begin(), tensors.end(),
-            [&](const BorderTensor& it) { return it.to_value == input; })) {
+            [&](const BoundaryTensor& it) { return it.to_value == input; })) {
       continue;
     }
     others.push_back({output->second, input, 0});
@@ -87,31 +87,31 @@ std::set<Sharding> ShardingsOf(const Analysis& analysis,
   std::set<Sharding> shardings;
   const ir::Shape& shape = analysis.module.at(graph.values[value].origin).shape;
   for (const Configuration& it : type.configurations) {
-    shardings.insert(it.annotation.Of(value, shape, mesh));
+    shardings.insert(it.annotation.GetSharding(value, shape, mesh));
   }
   return shardings;
 }
 
-// Fills border.programs; returns the number of different pairs of shardings.
+// Fills boundary.programs; returns the number of different pairs of shardings.
 int MakePrograms(const Analysis& analysis,
                  const std::vector<Configuration>& sources,
                  const std::vector<Configuration>& targets,
                  const KeyContext& context, ProgramSet& programs,
-                 Border& border) {
-  const SegmentGraph& from = analysis.graphs[border.from_segment];
-  border.programs.assign(sources.size(),
-                         std::vector<std::vector<int>>(targets.size()));
+                 Boundary& boundary) {
+  const SegmentGraph& from = analysis.graphs[boundary.from_segment];
+  boundary.programs.assign(sources.size(),
+                           std::vector<std::vector<int>>(targets.size()));
   std::map<std::tuple<int, Sharding, Sharding>, int> made;
   for (size_t a = 0; a < sources.size(); ++a) {
     for (size_t b = 0; b < targets.size(); ++b) {
-      for (size_t i = 0; i < border.tensors.size(); ++i) {
-        const BorderTensor& tensor = border.tensors[i];
+      for (size_t i = 0; i < boundary.tensors.size(); ++i) {
+        const BoundaryTensor& tensor = boundary.tensors[i];
         const ir::Shape& shape =
             analysis.module.at(from.values[tensor.from_value].origin).shape;
-        const Sharding before =
-            sources[a].annotation.Of(tensor.from_value, shape, context.mesh);
-        const Sharding after =
-            targets[b].annotation.Of(tensor.to_value, shape, context.mesh);
+        const Sharding before = sources[a].annotation.GetSharding(
+            tensor.from_value, shape, context.mesh);
+        const Sharding after = targets[b].annotation.GetSharding(
+            tensor.to_value, shape, context.mesh);
         if (before == after) continue;
         if (tensor.gradients == 0 && IsSliced(before, after)) continue;
         const auto [found, added] =
@@ -123,7 +123,7 @@ int MakePrograms(const Analysis& analysis,
                             absl::StrCat("resharding ", Describe(before),
                                          " to ", Describe(after)));
         }
-        border.programs[a][b].push_back(found->second);
+        boundary.programs[a][b].push_back(found->second);
       }
     }
   }
@@ -131,12 +131,12 @@ int MakePrograms(const Analysis& analysis,
 }
 
 // What has gradients, then what some configurations must send.
-std::vector<BorderTensor> Crossing(const Analysis& analysis, int from, int to,
-                                   const std::vector<SegmentType>& types,
-                                   const Mesh& mesh) {
+std::vector<BoundaryTensor> Crossing(const Analysis& analysis, int from, int to,
+                                     const std::vector<SegmentType>& types,
+                                     const Mesh& mesh) {
   const SegmentGraph& maker = analysis.graphs[from];
   const SegmentGraph& reader = analysis.graphs[to];
-  std::vector<BorderTensor> tensors = WithGradients(maker, reader);
+  std::vector<BoundaryTensor> tensors = WithGradients(maker, reader);
   // What the prologue makes for all layers (masks) would keep every one of them
   // apart in the search, and is small.
   if (from > to || !HasBlocks(analysis, from)) return tensors;
@@ -144,7 +144,7 @@ std::vector<BorderTensor> Crossing(const Analysis& analysis, int from, int to,
     return ShardingsOf(analysis, analysis.graphs[segment], value,
                        types[analysis.type_of_segment[segment]], mesh);
   };
-  for (const BorderTensor& it : Others(analysis, maker, reader, tensors)) {
+  for (const BoundaryTensor& it : Others(analysis, maker, reader, tensors)) {
     const std::set<Sharding> wanted = shardings(to, it.to_value);
     for (const Sharding& before : shardings(from, it.from_value)) {
       if (std::all_of(wanted.begin(), wanted.end(), [&](const auto& after) {
@@ -161,30 +161,30 @@ std::vector<BorderTensor> Crossing(const Analysis& analysis, int from, int to,
 
 }  // namespace
 
-Borders FindBorders(const Analysis& analysis,
-                    const std::vector<SegmentType>& types,
-                    const KeyContext& context, ProgramSet& programs) {
-  Borders out;
+Boundaries FindBoundaries(const Analysis& analysis,
+                          const std::vector<SegmentType>& types,
+                          const KeyContext& context, ProgramSet& programs) {
+  Boundaries out;
   // By types and tensors: the ends reach several segments of one type, each
   // with tensors of its own.
-  std::map<std::pair<std::pair<int, int>, std::vector<BorderTensor>>, int>
+  std::map<std::pair<std::pair<int, int>, std::vector<BoundaryTensor>>, int>
       known;
   const int count = static_cast<int>(analysis.graphs.size());
   for (int to = 0; to < count; ++to) {
     for (const int from : Makers(analysis, analysis.graphs[to])) {
       const std::pair<int, int> pair = {analysis.type_of_segment[from],
                                         analysis.type_of_segment[to]};
-      const std::vector<BorderTensor> tensors =
+      const std::vector<BoundaryTensor> tensors =
           Crossing(analysis, from, to, types, context.mesh);
       if (tensors.empty()) continue;
       const auto [found, added] = known.emplace(
-          std::pair(pair, tensors), static_cast<int>(out.borders.size()));
+          std::pair(pair, tensors), static_cast<int>(out.boundaries.size()));
       if (added) {
-        Border border{from, to, tensors, {}};
+        Boundary boundary{from, to, tensors, {}};
         out.resharding_programs += MakePrograms(
             analysis, types[pair.first].configurations,
-            types[pair.second].configurations, context, programs, border);
-        out.borders.push_back(std::move(border));
+            types[pair.second].configurations, context, programs, boundary);
+        out.boundaries.push_back(std::move(boundary));
       }
       out.edges.push_back({{from, to}, found->second});
     }

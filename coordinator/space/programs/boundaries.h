@@ -1,4 +1,4 @@
-// Borders between segments: what crosses, and the programs that reshard it.
+// Boundaries between segments: what crosses, and the programs that reshard it.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_BOUNDARIES_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_BOUNDARIES_H_
 
@@ -15,34 +15,35 @@ namespace meshwright::space {
 
 // What crosses from a segment of one type to one of another, in value indices
 // of either graph.
-struct BorderTensor {
+struct BoundaryTensor {
   int from_value = -1;
   int to_value = -1;
   // That come back: of several contractions several; none where the reader
   // only keeps the value for its backward pass, or does not differentiate it.
   int gradients = 0;
 
-  friend auto operator<=>(const BorderTensor&, const BorderTensor&) = default;
+  friend auto operator<=>(const BoundaryTensor&,
+                          const BoundaryTensor&) = default;
 };
 
-struct Border {
+struct Boundary {
   int from_segment = 0;  // the first pair of segments that it joins
   int to_segment = 0;
-  std::vector<BorderTensor> tensors;
+  std::vector<BoundaryTensor> tensors;
   // [configuration of from][configuration of to] -> programs that run there.
   std::vector<std::vector<std::vector<int>>> programs;
 };
 
-struct Borders {
-  std::vector<Border> borders;
-  // By pair of segments (from, to): index of `borders`.
+struct Boundaries {
+  std::vector<Boundary> boundaries;
+  // By pair of segments (from, to): index of `boundaries`.
   std::vector<std::pair<std::pair<int, int>, int>> edges;
   int resharding_programs = 0;  // pairs of different shardings
 };
 
-Borders FindBorders(const segmenter::Analysis& analysis,
-                    const std::vector<SegmentType>& types,
-                    const KeyContext& context, ProgramSet& programs);
+Boundaries FindBoundaries(const segmenter::Analysis& analysis,
+                          const std::vector<SegmentType>& types,
+                          const KeyContext& context, ProgramSet& programs);
 
 }  // namespace meshwright::space
 

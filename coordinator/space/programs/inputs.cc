@@ -98,7 +98,7 @@ int64_t ComparedIota(const Module& module, const ir::Instruction& compare) {
 
 // How many indices fit at and above 0 of what `user` does with its operand
 // `value`; INT64_MAX where it says nothing.
-int64_t IndicesOf(const Module& module, ValueId user, ValueId value) {
+int64_t CountIndices(const Module& module, ValueId user, ValueId value) {
   const ir::Instruction& it = module.at(user);
   if (it.attributes().opcode() == "compare") return ComparedIota(module, it);
   if (it.opcode != Opcode::kGather || it.operands[1] != value) {
@@ -125,7 +125,7 @@ int64_t IndexBound(const Module& module, ValueId argument) {
     const ValueId id = queue.front();
     for (ValueId user : module.at(id).users) {
       const ir::Instruction& it = module.at(user);
-      const int64_t indices = IndicesOf(module, user, id);
+      const int64_t indices = CountIndices(module, user, id);
       if (indices != INT64_MAX) bound = std::min(bound, indices - shifts[id]);
       if (!PassesIndices(it) || !ir::IsInteger(it.shape.element_type)) continue;
       const int64_t shift = shifts[id] + Shift(module, user, id);
@@ -267,7 +267,7 @@ std::vector<v1::InputSpec> ArgumentInputs(const segmenter::Analysis& analysis) {
   return specs;
 }
 
-v1::InputSpec BorderInput(const ir::Shape& shape, uint64_t seed) {
+v1::InputSpec BoundaryInput(const ir::Shape& shape, uint64_t seed) {
   v1::InputSpec spec;
   spec.set_seed(seed);
   if (ir::IsFloating(shape.element_type)) {

@@ -21,8 +21,8 @@ namespace meshwright::space {
 // By parameter number of the step.
 std::vector<v1::InputSpec> ArgumentInputs(const segmenter::Analysis& analysis);
 
-// For a border tensor; `seed` tells tensors of one program apart.
-v1::InputSpec BorderInput(const ir::Shape& shape, uint64_t seed);
+// For a boundary tensor; `seed` tells tensors of one program apart.
+v1::InputSpec BoundaryInput(const ir::Shape& shape, uint64_t seed);
 
 }  // namespace meshwright::space
 

@@ -15,11 +15,11 @@ v1::Program ReshardingProgram(const ir::Shape& shape, const Sharding& from,
   const hlo::OpSharding after = ToProto(to, shape, context.mesh);
   v1::Program program;
   const int64_t activation = writer.AddParameter(shape, before);
-  *program.add_inputs() = BorderInput(shape, 1);
+  *program.add_inputs() = BoundaryInput(shape, 1);
   std::vector<int64_t> cotangents;
   for (int i = 0; i < gradients; ++i) {
     cotangents.push_back(writer.AddParameter(shape, after));
-    *program.add_inputs() = BorderInput(shape, 2 + i);
+    *program.add_inputs() = BoundaryInput(shape, 2 + i);
   }
   std::vector<int64_t> outputs = {
       writer.AddOp("copy", shape, {activation}, after)};

@@ -46,10 +46,11 @@ class SegmentWriter {
         writer_("segment", analysis.module.computations),
         ids_(graph.values.size(), -1),
         parameter_number_(graph.values.size(), -1),
-        turn_(FindTurn(analysis, graph)) {
+        barrier_(FindForwardBackwardBarrier(analysis, graph)) {
     if (extent.recompute && extent.side != LoopSide::kOutside) {
-      replay_ = ReplayIn(analysis, graph, {.hands_on = extent.hands_on});
-      again_.resize(replay_.again.size(), -1);
+      rematerialization_ = FindRematerializationInRole(
+          analysis, graph, {.hands_on = extent.hands_on});
+      recomputed_.resize(rematerialization_.recomputed.size(), -1);
     }
     FindNeeded();
     if (module_.loops.empty()) return;
@@ -63,7 +64,7 @@ class SegmentWriter {
     for (int i = 0; i < graph_.input_count; ++i) {
       if (IsRead(i)) WriteInput(i);
     }
-    if (turn_.empty()) {
+    if (barrier_.empty()) {
       WriteScope(ir::kNoLoop);
     } else {
       WriteBothPasses();
@@ -72,11 +73,12 @@ class SegmentWriter {
     std::map<int, int> output_number;
     for (int value : Outputs()) {
       output_number[value] = static_cast<int>(outputs.size());
-      outputs.push_back(As(value, ir::kNoLoop,
-                           annotation_.Leaving(value, At(value).shape, mesh_)));
+      outputs.push_back(
+          As(value, ir::kNoLoop,
+             annotation_.GetLeaving(value, At(value).shape, mesh_)));
     }
     for (const GroupLink& link : HandedOn()) {
-      outputs.push_back(again_[link.exit]);
+      outputs.push_back(recomputed_[link.exit]);
     }
     std::vector<ir::Alias> aliases;
     for (const auto& [entered, left] : Updates()) {
@@ -95,7 +97,9 @@ class SegmentWriter {
  private:
   ir::ValueId Origin(int i) const { return graph_.values[i].origin; }
   const ir::Instruction& At(int i) const { return module_.at(Origin(i)); }
-  Sharding Own(int i) const { return annotation_.Of(i, At(i).shape, mesh_); }
+  Sharding Own(int i) const {
+    return annotation_.GetSharding(i, At(i).shape, mesh_);
+  }
 
   // The innermost loop around a value that is written as a loop.
   ir::LoopId ScopeOf(int i) const { return Kept(At(i).loop); }
@@ -122,8 +126,8 @@ class SegmentWriter {
     needed_.assign(graph_.values.size(), false);
     for (const int i : extent_.part.leaving) needed_[i] = true;
     for (int i = static_cast<int>(needed_.size()) - 1; i >= 0; --i) {
-      const bool made =
-          IsOfThePart(i) || (!replay_.empty() && replay_.again[i]);
+      const bool made = IsOfThePart(i) || (!rematerialization_.empty() &&
+                                           rematerialization_.recomputed[i]);
       if (!needed_[i] || !made) continue;
       for (const int operand : graph_.values[i].operands) {
         needed_[operand] = true;
@@ -188,9 +192,10 @@ class SegmentWriter {
     if (!IsNeeded(value)) return false;
     return (extent_.side == LoopSide::kBoth && extent_.part.computed.empty()) ||
            std::any_of(users.begin(), users.end(), [&](int user) {
-             const bool reads = !IsLeftOut(user) && !Enters(user) &&
-                                !replay_.ReadsAnew(user, value);
-             return reads || replay_.AnewReads(user, value);
+             const bool reads =
+                 !IsLeftOut(user) && !Enters(user) &&
+                 !rematerialization_.ReadsRecomputed(user, value);
+             return reads || rematerialization_.RecomputationReads(user, value);
            });
   }
   // Of the outermost loop that is looked through.
@@ -201,7 +206,7 @@ class SegmentWriter {
   }
 
   std::vector<GroupLink> HandedOn() const {
-    if (!extent_.hands_on || replay_.empty()) return {};
+    if (!extent_.hands_on || rematerialization_.empty()) return {};
     return FindLinks(analysis_, graph_.segment);
   }
 
@@ -257,7 +262,7 @@ class SegmentWriter {
         it.opcode == ir::Opcode::kCarry ? module_.at(it.operands[0]) : it;
     v1::InputSpec spec = first.opcode == ir::Opcode::kParameter
                              ? inputs_[first.attributes().parameter_number()]
-                             : BorderInput(it.shape, 0);
+                             : BoundaryInput(it.shape, 0);
     const bool made_up =
         IsHoisted(i) ||
         (!IsOfThePart(i) && ir::IsFloating(it.shape.element_type));
@@ -291,29 +296,30 @@ class SegmentWriter {
     }
   }
 
-  // What needs no gradient stands first, then the replay. There is no loop.
+  // What needs no gradient stands first, then the rematerialization. There is
+  // no loop.
   void WriteBothPasses() {
     const int count = static_cast<int>(ids_.size());
     for (int i = graph_.input_count; i < count; ++i) {
-      if (!turn_.behind[i]) WriteOne(i, ir::kNoLoop);
+      if (!barrier_.behind[i]) WriteOne(i, ir::kNoLoop);
     }
-    for (const segmenter::BorderPair& exit : turn_.exits) LetWait(exit);
-    if (!replay_.empty()) {
+    for (const segmenter::BorderPair& exit : barrier_.exits) LetWait(exit);
+    if (!rematerialization_.empty()) {
       WriteHandedGradients();
       WriteEntrances();
       for (int i = graph_.input_count; i < count; ++i) {
-        if (!replay_.again[i] || !IsNeeded(i)) continue;
-        again_[i] = WriteValue(i, ir::kNoLoop, true);
+        if (!rematerialization_.recomputed[i] || !IsNeeded(i)) continue;
+        recomputed_[i] = WriteValue(i, ir::kNoLoop, true);
       }
     }
     for (int i = graph_.input_count; i < count; ++i) {
-      if (turn_.behind[i] && ids_[i] < 0) WriteOne(i, ir::kNoLoop);
+      if (barrier_.behind[i] && ids_[i] < 0) WriteOne(i, ir::kNoLoop);
     }
   }
 
   // From the part of the backward pass before.
   bool IsHandedGradient(int i) const {
-    return turn_.behind[i] && IsLeftOut(i) && IsRead(i);
+    return barrier_.behind[i] && IsLeftOut(i) && IsRead(i);
   }
   void WriteHandedGradients() {
     for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
@@ -326,12 +332,12 @@ class SegmentWriter {
     const int activation = exit.activation;
     int64_t& gradient = ids_[exit.gradient];
     if (gradient < 0 || ids_[activation] < 0 || graph_.is_input(activation) ||
-        IsLeftOut(activation) || turn_.behind[activation]) {
+        IsLeftOut(activation) || barrier_.behind[activation]) {
       return;
     }
     const int64_t left =
         As(activation, ir::kNoLoop,
-           annotation_.Leaving(activation, At(activation).shape, mesh_));
+           annotation_.GetLeaving(activation, At(activation).shape, mesh_));
     gradient = keeps_barriers_ ? writer_.AddBarrier({gradient, left})[0]
                                : writer_.AddDependence(gradient, {left});
   }
@@ -340,12 +346,12 @@ class SegmentWriter {
     std::vector<int> entrances;
     std::vector<int64_t> values;
     for (size_t i = 0; i < ids_.size(); ++i) {
-      if (!replay_.entrance[i] || ids_[i] < 0) continue;
+      if (!rematerialization_.entrance[i] || ids_[i] < 0) continue;
       entrances.push_back(static_cast<int>(i));
       values.push_back(ids_[i]);
     }
     std::vector<int64_t> gradients;
-    for (int gradient : replay_.gradients) {
+    for (int gradient : rematerialization_.gradients) {
       if (ids_[gradient] >= 0) gradients.push_back(ids_[gradient]);
     }
     for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
@@ -355,32 +361,32 @@ class SegmentWriter {
     values.insert(values.end(), gradients.begin(), gradients.end());
     const std::vector<int64_t> behind = writer_.AddBarrier(values);
     for (size_t k = 0; k < entrances.size(); ++k) {
-      again_[entrances[k]] = behind[k];
+      recomputed_[entrances[k]] = behind[k];
       if (keeps_barriers_ ||
           At(entrances[k]).opcode == ir::Opcode::kParameter) {
         continue;
       }
-      again_[entrances[k]] = writer_.AddDependence(behind[k], gradients);
+      recomputed_[entrances[k]] = writer_.AddDependence(behind[k], gradients);
     }
   }
 
-  // `again`: as the replay computes it.
+  // `again`: as the rematerialization computes it.
   int64_t WriteValue(int i, ir::LoopId scope, bool again) {
     std::vector<int64_t> operands;
     for (size_t k = 0; k < graph_.values[i].operands.size(); ++k) {
       const int operand = graph_.values[i].operands[k];
-      const bool redirected =
-          again ? again_[operand] >= 0 : replay_.Redirects(i, operand);
+      const bool redirected = again ? recomputed_[operand] >= 0
+                                    : rematerialization_.Redirects(i, operand);
       operands.push_back(
-          As(operand, redirected ? again_[operand] : ids_[operand], scope,
-             annotation_.Demanded(i, static_cast<int>(k), operand,
-                                  At(operand).shape, mesh_)));
+          As(operand, redirected ? recomputed_[operand] : ids_[operand], scope,
+             annotation_.GetDemanded(i, static_cast<int>(k), operand,
+                                     At(operand).shape, mesh_)));
     }
     return writer_.Add(At(i), operands, ToProto(Own(i), At(i).shape, mesh_));
   }
 
   // The value in the wanted sharding; copies stay in the loop they are made in.
-  // `id`: of the value itself, or of the replay's.
+  // `id`: of the value itself, or of the rematerialization's.
   int64_t As(int i, int64_t id, ir::LoopId scope, const Sharding& wanted) {
     if (wanted == Own(i)) return id;
     const auto [copy, added] = copies_.try_emplace({scope, id, wanted}, 0);
@@ -414,7 +420,7 @@ class SegmentWriter {
           As(graph_.values[carry].operands[0], outside, Own(carry)));
     }
     if (loop.counter >= 0) {
-      const int64_t trips = std::min(loop.trips, extent_.most_trips);
+      const int64_t trips = std::min(loop.trips, extent_.max_trips);
       end.limit = loop.start + loop.step * trips;
       end.upwards = loop.step > 0;
     } else {
@@ -456,9 +462,10 @@ class SegmentWriter {
   std::vector<char> constant_in_loop_;          // empty: no trip is written
   std::unordered_map<ir::ValueId, int> index_;  // where there are loops
   std::map<std::tuple<ir::LoopId, int64_t, Sharding>, int64_t> copies_;
-  Turn turn_;
-  Replay replay_;
-  std::vector<int64_t> again_;  // the replay's ids by value; -1: none
+  ForwardBackwardBarrier barrier_;
+  Rematerialization rematerialization_;
+  std::vector<int64_t>
+      recomputed_;  // the rematerialization's ids by value; -1: none
   v1::Program program_;
 };
 

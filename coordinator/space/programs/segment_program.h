@@ -35,7 +35,7 @@ struct ProgramPart {
 
 // How much of a segment a program runs.
 struct ProgramExtent {
-  int64_t most_trips = INT64_MAX;  // of every counted loop
+  int64_t max_trips = INT64_MAX;  // of every counted loop
   // Inside: one trip, from what it enters with to what the next one does.
   LoopSide side = LoopSide::kBoth;
   bool recompute = false;  // forward values anew in the backward pass

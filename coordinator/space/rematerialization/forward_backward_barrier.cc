@@ -4,29 +4,29 @@
 
 namespace meshwright::space {
 
-Turn FindTurn(const segmenter::Analysis& analysis,
-              const segmenter::SegmentGraph& graph) {
+ForwardBackwardBarrier FindForwardBackwardBarrier(
+    const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph) {
   for (const segmenter::SegmentValue& value : graph.values) {
     const ir::LoopId loop = analysis.module.at(value.origin).loop;
     if (loop != ir::kNoLoop && analysis.plan.kept_loops[loop]) return {};
   }
-  Turn turn;
+  ForwardBackwardBarrier barrier;
   for (const segmenter::BorderPair& exit : graph.exits) {
     if (exit.gradient < 0 || !graph.is_input(exit.gradient)) continue;
-    turn.exits.push_back(exit);
+    barrier.exits.push_back(exit);
   }
-  if (turn.empty()) return {};
-  turn.behind.assign(graph.values.size(), false);
-  for (const segmenter::BorderPair& exit : turn.exits) {
-    turn.behind[exit.gradient] = true;
+  if (barrier.empty()) return {};
+  barrier.behind.assign(graph.values.size(), false);
+  for (const segmenter::BorderPair& exit : barrier.exits) {
+    barrier.behind[exit.gradient] = true;
   }
   for (size_t i = graph.input_count; i < graph.values.size(); ++i) {
     const auto& operands = graph.values[i].operands;
-    turn.behind[i] =
+    barrier.behind[i] =
         std::any_of(operands.begin(), operands.end(),
-                    [&](int operand) { return turn.behind[operand]; });
+                    [&](int operand) { return barrier.behind[operand]; });
   }
-  return turn;
+  return barrier;
 }
 
 }  // namespace meshwright::space

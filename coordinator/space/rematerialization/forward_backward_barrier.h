@@ -1,4 +1,5 @@
-// Turn: where the forward pass of a segment ends and its backward pass begins.
+// ForwardBackwardBarrier: where the forward pass of a segment ends and its
+// backward pass begins.
 //
 // Concept: in a step the gradient of what leaves a segment is there after what
 // leaves; in a program of that segment alone it would be an argument like any
@@ -9,9 +10,8 @@
 //
 //   inputs ─▶ forward ─▶ activation ··▶ gradient ─▶ backward
 //
-// In -> Out: a segment graph -> Turn; empty where no gradient comes in, or a
-// loop over layers is kept as a loop.
-// Threads: pure functions.
+// In -> Out: a segment graph -> ForwardBackwardBarrier; empty where no gradient
+// comes in, or a loop over layers is kept as a loop. Threads: pure functions.
 // Source: docs/decisions/gradients-wait.md.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_FORWARD_BACKWARD_BARRIER_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_FORWARD_BACKWARD_BARRIER_H_
@@ -22,7 +22,7 @@
 
 namespace meshwright::space {
 
-struct Turn {
+struct ForwardBackwardBarrier {
   // Exits whose gradient is an input of the segment.
   std::vector<segmenter::BorderPair> exits;
   std::vector<char> behind;  // by value: depends on one of those gradients
@@ -30,8 +30,8 @@ struct Turn {
   bool empty() const { return exits.empty(); }
 };
 
-Turn FindTurn(const segmenter::Analysis& analysis,
-              const segmenter::SegmentGraph& graph);
+ForwardBackwardBarrier FindForwardBackwardBarrier(
+    const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph);
 
 }  // namespace meshwright::space
 

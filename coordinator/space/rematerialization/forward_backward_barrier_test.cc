@@ -35,13 +35,15 @@ TEST_P(TurnTest, AGradientIsReadBehindItsActivationOnly) {
   int pairs = 0;
   for (size_t t = 0; t < space.types.size(); ++t) {
     const SegmentGraph& graph = analysis->graphs[analysis->types[t]];
-    const Turn turn = FindTurn(*analysis, graph);
+    const ForwardBackwardBarrier barrier =
+        FindForwardBackwardBarrier(*analysis, graph);
     for (const Configuration& it : space.types[t].configurations) {
       SCOPED_TRACE(it.describe);
       if (it.program < 0) continue;  // no work
       const ProgramEntry entry(space.programs[it.program]);
-      for (const segmenter::BorderPair& exit : turn.exits) {
-        if (turn.behind[exit.activation] || graph.is_input(exit.activation)) {
+      for (const segmenter::BorderPair& exit : barrier.exits) {
+        if (barrier.behind[exit.activation] ||
+            graph.is_input(exit.activation)) {
           continue;
         }
         const auto& outputs = graph.outputs;
@@ -81,7 +83,7 @@ TEST(NoTurnTest, WhereNoGradientComesIn) {
   ASSERT_TRUE(analysis.ok());
   int empty = 0;
   for (const SegmentGraph& graph : analysis->graphs) {
-    empty += FindTurn(*analysis, graph).empty();
+    empty += FindForwardBackwardBarrier(*analysis, graph).empty();
   }
   EXPECT_EQ(empty, 1);  // the last segment makes the loss
 }

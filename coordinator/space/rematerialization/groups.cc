@@ -31,7 +31,7 @@ std::vector<GroupLink> Crossing(const Analysis& analysis, int type) {
   return links;
 }
 
-std::vector<int> ExitsOf(const std::vector<GroupLink>& links) {
+std::vector<int> ListExits(const std::vector<GroupLink>& links) {
   std::vector<int> exits;
   for (const GroupLink& link : links) exits.push_back(link.exit);
   return exits;
@@ -57,29 +57,32 @@ int LongestRun(const Analysis& analysis, int type) {
 
 std::vector<GroupLink> FindLinks(const Analysis& analysis, int segment) {
   const int type = analysis.type_of_segment[segment];
-  if (LongestRun(analysis, type) < kLeastGroupedRun) return {};
+  if (LongestRun(analysis, type) < kMinGroupedRun) return {};
   std::vector<GroupLink> links = Crossing(analysis, type);
   if (links.empty()) return {};
-  const Replay replay =
-      FindReplay(analysis, analysis.graphs[segment], ExitsOf(links));
-  if (replay.empty()) return {};
+  const Rematerialization rematerialization = FindRematerialization(
+      analysis, analysis.graphs[segment], ListExits(links));
+  if (rematerialization.empty()) return {};
   std::erase_if(links, [&](const GroupLink& link) {
-    return !replay.again[link.exit] || !replay.entrance[link.entry];
+    return !rematerialization.recomputed[link.exit] ||
+           !rematerialization.entrance[link.entry];
   });
   return links;
 }
 
-Replay ReplayIn(const Analysis& analysis, const SegmentGraph& graph,
-                const GroupRole& role) {
-  if (!role.InGroup()) return FindReplay(analysis, graph);
+Rematerialization FindRematerializationInRole(const Analysis& analysis,
+                                              const SegmentGraph& graph,
+                                              const GroupRole& role) {
+  if (!role.InGroup()) return FindRematerialization(analysis, graph);
   const std::vector<GroupLink> links = FindLinks(analysis, graph.segment);
-  Replay replay = FindReplay(
-      analysis, graph, role.hands_on ? ExitsOf(links) : std::vector<int>());
-  if (replay.empty() || !role.handed) return replay;
+  Rematerialization rematerialization = FindRematerialization(
+      analysis, graph, role.hands_on ? ListExits(links) : std::vector<int>());
+  if (rematerialization.empty() || !role.handed) return rematerialization;
   for (const GroupLink& link : links) {
-    replay.handed[link.entry] = replay.entrance[link.entry];
+    rematerialization.handed[link.entry] =
+        rematerialization.entrance[link.entry];
   }
-  return replay;
+  return rematerialization;
 }
 
 }  // namespace meshwright::space

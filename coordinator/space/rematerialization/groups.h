@@ -10,12 +10,11 @@
 //
 // One that hands on computes what leaves it anew, which one that recomputes
 // alone does not need to. Segments differ in nothing else, so that a group may
-// have any size; a memory limit knows how many come before each (replayed_bytes
-// of configuration.h).
-// In -> Out: a type of segments -> what one of its run hands to the next.
-// Threads: pure functions.
-// Source: papers/map_colossal_auto.txt 5.2 (CF, Fn .. Fn, Fe .. Fe over a
-// group), restricted to groups that do not nest.
+// have any size; a memory limit knows how many come before each
+// (rematerialized_bytes of configuration.h). In -> Out: a type of segments ->
+// what one of its run hands to the next. Threads: pure functions. Source:
+// papers/map_colossal_auto.txt 5.2 (CF, Fn .. Fn, Fe .. Fe over a group),
+// restricted to groups that do not nest.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_GROUPS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_GROUPS_H_
 
@@ -29,10 +28,11 @@
 namespace meshwright::space {
 
 // The shortest run of equal segments that has groups.
-inline constexpr int kLeastGroupedRun = 3;
+inline constexpr int kMinGroupedRun = 3;
 
 struct GroupRole {
-  bool handed = false;    // what enters comes from the replay before it
+  bool handed =
+      false;  // what enters comes from the rematerialization before it
   bool hands_on = false;  // what leaves is computed anew
   bool InGroup() const { return handed || hands_on; }
   bool operator==(const GroupRole&) const = default;
@@ -55,9 +55,10 @@ struct GroupLink {
 std::vector<GroupLink> FindLinks(const segmenter::Analysis& analysis,
                                  int segment);
 
-// The replay of a segment in its role.
-Replay ReplayIn(const segmenter::Analysis& analysis,
-                const segmenter::SegmentGraph& graph, const GroupRole& role);
+// The rematerialization of a segment in its role.
+Rematerialization FindRematerializationInRole(
+    const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph,
+    const GroupRole& role);
 
 // The most copies of a type that follow one another.
 int LongestRun(const segmenter::Analysis& analysis, int type);

@@ -69,22 +69,24 @@ TEST_P(GroupsTest, AReplayThatHandsOnNeedsOnlyWhatItsOwnRunGives) {
   const SegmentGraph& graph = analysis.graphs[segment];
   const auto links = FindLinks(analysis, segment);
   ASSERT_THAT(links, Not(IsEmpty()));
-  const Replay alone = ReplayIn(analysis, graph, {});
-  const Replay inner = ReplayIn(analysis, graph, {true, true});
+  const Rematerialization alone =
+      FindRematerializationInRole(analysis, graph, {});
+  const Rematerialization inner =
+      FindRematerializationInRole(analysis, graph, {true, true});
   for (const GroupLink& link : links) {
-    EXPECT_TRUE(inner.again[link.exit]);
+    EXPECT_TRUE(inner.recomputed[link.exit]);
     EXPECT_TRUE(inner.entrance[link.entry]);
     EXPECT_TRUE(inner.handed[link.entry]);
     EXPECT_FALSE(inner.reader[link.exit]);
   }
   for (size_t i = 0; i < graph.values.size(); ++i) {
-    EXPECT_LE(alone.again[i], inner.again[i]);
+    EXPECT_LE(alone.recomputed[i], inner.recomputed[i]);
     EXPECT_FALSE(alone.handed[i]);
-    if (!inner.again[i]) continue;
+    if (!inner.recomputed[i]) continue;
     EXPECT_FALSE(inner.reader[i]);
     for (int operand : graph.values[i].operands) {
       EXPECT_TRUE(
-          inner.again[operand] || inner.entrance[operand] ||
+          inner.recomputed[operand] || inner.entrance[operand] ||
           analysis.direction.recomputable[graph.values[operand].origin]);
     }
   }
@@ -114,7 +116,7 @@ TEST(GroupRolesTest, OnlyTheFirstOfAGroupKeepsWhatEnters) {
     EXPECT_EQ(it.saved_bytes, it.role.handed ? 0 : one.saved_bytes);
     EXPECT_EQ(it.persistent_bytes, one.persistent_bytes);
     // What a plain one keeps, it needs for a while: what enters is among that.
-    EXPECT_EQ(it.replayed_bytes, plain.at(it.splits)->saved_bytes)
+    EXPECT_EQ(it.rematerialized_bytes, plain.at(it.splits)->saved_bytes)
         << it.describe;
     // The last of a group is computed as one alone is, the others alike.
     const std::string& key = space.programs[it.program].key();

@@ -37,7 +37,7 @@ class ReplayFinder {
         count_(static_cast<int>(graph.values.size())),
         able_(count_, false) {}
 
-  Replay Find() {
+  Rematerialization Find() {
     if (!FindReaders()) return {};
     FindAble();
     for (int i = 0; i < count_; ++i) {
@@ -48,9 +48,10 @@ class ReplayFinder {
     out_.handed.assign(count_, false);
     out_.entrance.assign(count_, false);
     for (int i = 0; i < count_; ++i) {
-      if (!out_.again[i]) continue;
+      if (!out_.recomputed[i]) continue;
       for (int operand : graph_.values[i].operands) {
-        out_.entrance[operand] |= !out_.again[operand] && !IsCheap(operand);
+        out_.entrance[operand] |=
+            !out_.recomputed[operand] && !IsCheap(operand);
       }
     }
     return std::move(out_);
@@ -71,15 +72,16 @@ class ReplayFinder {
     return std::any_of(operands.begin(), operands.end(), test);
   }
 
-  // What stands behind the turn; false where there is none, or gradients come
-  // into more than one scope.
+  // What stands behind the barrier; false where there is none, or gradients
+  // come into more than one scope.
   bool FindReaders() {
-    Turn turn = FindTurn(analysis_, graph_);
-    if (turn.empty()) return false;
-    for (const segmenter::BorderPair& exit : turn.exits) {
+    ForwardBackwardBarrier barrier =
+        FindForwardBackwardBarrier(analysis_, graph_);
+    if (barrier.empty()) return false;
+    for (const segmenter::BorderPair& exit : barrier.exits) {
       out_.gradients.push_back(exit.gradient);
     }
-    out_.reader = std::move(turn.behind);
+    out_.reader = std::move(barrier.behind);
     scope_ = At(out_.gradients[0]).loop;
     return std::all_of(out_.gradients.begin(), out_.gradients.end(),
                        [&](int it) { return At(it).loop == scope_; });
@@ -88,7 +90,8 @@ class ReplayFinder {
   // Forward values, and what only the backward pass reads but no gradient is
   // needed for (the mask of a ReLU).
   void FindAble() {
-    std::vector<char> active(count_, false);  // a border activation is above it
+    std::vector<char> active(count_,
+                             false);  // a boundary activation is above it
     for (int i = 0; i < count_; ++i) {
       if (out_.reader[i] || IsCheap(i)) continue;
       if (graph_.is_input(i)) {
@@ -105,13 +108,13 @@ class ReplayFinder {
 
   // What readers read, and all that it takes.
   void MarkAgain() {
-    out_.again.assign(count_, false);
-    for (int exit : exits_) out_.again[exit] = able_[exit];
+    out_.recomputed.assign(count_, false);
+    for (int exit : exits_) out_.recomputed[exit] = able_[exit];
     for (int i = count_; i-- > graph_.input_count;) {
       const auto& users = graph_.values[i].users;
-      out_.again[i] |=
+      out_.recomputed[i] |=
           able_[i] && std::any_of(users.begin(), users.end(), [&](int user) {
-            return out_.reader[user] || out_.again[user];
+            return out_.reader[user] || out_.recomputed[user];
           });
     }
   }
@@ -119,7 +122,7 @@ class ReplayFinder {
   // Something is computed anew that is more than an entrance rearranged.
   bool FreesAny() const {
     for (int i = graph_.input_count; i < count_; ++i) {
-      if (!out_.again[i]) continue;
+      if (!out_.recomputed[i]) continue;
       const ir::Opcode opcode = At(i).opcode;
       if (!ir::IsLayout(opcode) && opcode != ir::Opcode::kBroadcast) {
         return true;
@@ -134,13 +137,14 @@ class ReplayFinder {
   const int count_;
   ir::LoopId scope_ = ir::kNoLoop;
   std::vector<char> able_;
-  Replay out_;
+  Rematerialization out_;
 };
 
 }  // namespace
 
-Replay FindReplay(const Analysis& analysis, const SegmentGraph& graph,
-                  const std::vector<int>& exits) {
+Rematerialization FindRematerialization(const Analysis& analysis,
+                                        const SegmentGraph& graph,
+                                        const std::vector<int>& exits) {
   return ReplayFinder(analysis, graph, exits).Find();
 }
 

@@ -1,4 +1,5 @@
-// Replay: which forward values a segment computes anew in its backward pass.
+// Rematerialization: which forward values a segment computes anew in its
+// backward pass.
 //
 // Concept: activation checkpointing of one segment. What its backward pass
 // reads of its forward pass is computed a second time from what enters the
@@ -8,10 +9,11 @@
 // parameters behind the barrier too, so that a parameter that was gathered for
 // the forward pass is gathered again. Values that are cheap (masks, iota) are
 // as they were. What must not run twice (random state, custom calls,
-// collectives) is kept. In -> Out: a segment graph -> Replay; empty where
-// nothing would be freed: no gradient comes in, a loop over layers is kept as a
-// loop, or all that the backward pass reads enters the segment anyway. Source:
-// papers/map_colossal_auto.txt 5.2, one stage of a chain; design, section 7
+// collectives) is kept. In -> Out: a segment graph -> Rematerialization; empty
+// where nothing would be freed: no gradient comes in, a loop over layers is
+// kept as a loop, or all that the backward pass reads enters the segment
+// anyway. Source: papers/map_colossal_auto.txt 5.2, one stage of a chain;
+// design, section 7
 // ("recompute as one more configuration of each segment").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_REMATERIALIZE_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_REMATERIALIZE_H_
@@ -23,33 +25,34 @@
 namespace meshwright::space {
 
 // By value of the graph, but for the gradients.
-struct Replay {
-  std::vector<char> reader;    // depends on a gradient that comes in
-  std::vector<char> again;     // computed anew for the readers
-  std::vector<char> entrance;  // what that is computed from
-  std::vector<int> gradients;  // those that come in
-  // Entrances that the replay of the segment before computes (groups.h).
+struct Rematerialization {
+  std::vector<char> reader;      // depends on a gradient that comes in
+  std::vector<char> recomputed;  // computed anew for the readers
+  std::vector<char> entrance;    // what that is computed from
+  std::vector<int> gradients;    // those that come in
+  // Entrances that the rematerialization of the segment before computes
+  // (groups.h).
   std::vector<char> handed;
 
-  bool empty() const { return again.empty(); }
-  // Whether `user` reads its operand `value` as the replay has it.
+  bool empty() const { return recomputed.empty(); }
+  // Whether `user` reads its operand `value` as the rematerialization has it.
   bool Redirects(int user, int value) const {
-    return !empty() && reader[user] && (again[value] || entrance[value]);
+    return !empty() && reader[user] && (recomputed[value] || entrance[value]);
   }
   // Whether `user` reads `value` as it is computed anew.
-  bool ReadsAnew(int user, int value) const {
-    return Redirects(user, value) && again[value];
+  bool ReadsRecomputed(int user, int value) const {
+    return Redirects(user, value) && recomputed[value];
   }
   // Whether computing `user` anew reads `value` as it was computed first.
-  bool AnewReads(int user, int value) const {
-    return !empty() && again[user] && !again[value];
+  bool RecomputationReads(int user, int value) const {
+    return !empty() && recomputed[user] && !recomputed[value];
   }
 };
 
 // `exits`: computed anew too, where they can be.
-Replay FindReplay(const segmenter::Analysis& analysis,
-                  const segmenter::SegmentGraph& graph,
-                  const std::vector<int>& exits = {});
+Rematerialization FindRematerialization(const segmenter::Analysis& analysis,
+                                        const segmenter::SegmentGraph& graph,
+                                        const std::vector<int>& exits = {});
 
 }  // namespace meshwright::space
 

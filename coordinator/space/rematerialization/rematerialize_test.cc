@@ -49,19 +49,21 @@ class ReplayTest : public testing::TestWithParam<const char*> {
 TEST_P(ReplayTest, EntrancesAreAllThatTheReplayNeedsFromOutside) {
   int replays = 0;
   for (const SegmentGraph& graph : analysis_.graphs) {
-    const Replay replay = FindReplay(analysis_, graph);
-    if (replay.empty()) continue;
+    const Rematerialization rematerialization =
+        FindRematerialization(analysis_, graph);
+    if (rematerialization.empty()) continue;
     ++replays;
     for (size_t i = 0; i < graph.values.size(); ++i) {
-      if (!replay.again[i]) continue;
-      EXPECT_FALSE(replay.reader[i]);
+      if (!rematerialization.recomputed[i]) continue;
+      EXPECT_FALSE(rematerialization.reader[i]);
       EXPECT_FALSE(graph.is_input(static_cast<int>(i)));
       for (int operand : graph.values[i].operands) {
         EXPECT_TRUE(
-            replay.again[operand] || replay.entrance[operand] ||
+            rematerialization.recomputed[operand] ||
+            rematerialization.entrance[operand] ||
             analysis_.direction.recomputable[graph.values[operand].origin])
             << At(graph, operand).name();
-        EXPECT_FALSE(replay.reader[operand])
+        EXPECT_FALSE(rematerialization.reader[operand])
             << "a gradient, before it is there";
       }
     }
@@ -71,17 +73,18 @@ TEST_P(ReplayTest, EntrancesAreAllThatTheReplayNeedsFromOutside) {
 
 TEST_P(ReplayTest, NoReaderIsLeftWithAForwardContraction) {
   for (const SegmentGraph& graph : analysis_.graphs) {
-    const Replay replay = FindReplay(analysis_, graph);
-    if (replay.empty()) continue;
+    const Rematerialization rematerialization =
+        FindRematerialization(analysis_, graph);
+    if (rematerialization.empty()) continue;
     for (size_t i = 0; i < graph.values.size(); ++i) {
-      if (!replay.reader[i]) continue;
+      if (!rematerialization.reader[i]) continue;
       for (int operand : graph.values[i].operands) {
         const ir::ValueId origin = graph.values[operand].origin;
         if (!ir::IsContraction(analysis_.module, origin) ||
             !analysis_.direction.forward[origin]) {
           continue;
         }
-        EXPECT_TRUE(replay.Redirects(static_cast<int>(i), operand))
+        EXPECT_TRUE(rematerialization.Redirects(static_cast<int>(i), operand))
             << analysis_.module.at(origin).name();
       }
     }
@@ -90,9 +93,10 @@ TEST_P(ReplayTest, NoReaderIsLeftWithAForwardContraction) {
 
 TEST_P(ReplayTest, NothingOfTheUpdateIsComputedTwice) {
   for (const SegmentGraph& graph : analysis_.graphs) {
-    const Replay replay = FindReplay(analysis_, graph);
-    for (size_t i = 0; i < replay.entrance.size(); ++i) {
-      if (!replay.entrance[i]) continue;
+    const Rematerialization rematerialization =
+        FindRematerialization(analysis_, graph);
+    for (size_t i = 0; i < rematerialization.entrance.size(); ++i) {
+      if (!rematerialization.entrance[i]) continue;
       const ir::Instruction& it = At(graph, static_cast<int>(i));
       if (it.opcode != ir::Opcode::kParameter) continue;
       EXPECT_NE(analysis_.direction.roles[it.attributes().parameter_number()],
@@ -152,7 +156,8 @@ TEST(RecomputeTest, ALayerKeepsWhatEntersIt) {
       const ir::Shape& shape =
           analysis.module.at(graph.values[entry.activation].origin).shape;
       entering += BytesPerDevice(
-          shape, it.annotation.Of(entry.activation, shape, analysis.mesh),
+          shape,
+          it.annotation.GetSharding(entry.activation, shape, analysis.mesh),
           analysis.mesh);
     }
     EXPECT_EQ(it.saved_bytes, entering) << it.describe;
@@ -199,7 +204,7 @@ TEST(RecomputeTest, ALoopOverLayersIsLeftAsItIs) {
           const ir::LoopId loop = analysis.module.at(it.origin).loop;
           return loop != ir::kNoLoop && analysis.plan.kept_loops[loop];
         });
-    EXPECT_TRUE(!has_loop || FindReplay(analysis, graph).empty());
+    EXPECT_TRUE(!has_loop || FindRematerialization(analysis, graph).empty());
   }
 }
 
@@ -207,7 +212,7 @@ TEST(RecomputeTest, InferenceHasNothingToRecompute) {
   const Analysis analysis = Analyze("llama_tiny", {1, 2});
   for (const SegmentGraph& graph : analysis.graphs) {
     if (!graph.exits.empty()) continue;
-    EXPECT_TRUE(FindReplay(analysis, graph).empty());
+    EXPECT_TRUE(FindRematerialization(analysis, graph).empty());
   }
 }
 

@@ -1,5 +1,5 @@
-// Splits: how the time measured of a segment falls apart into forward pass,
-// gradient of the input, gradient of the weights and update.
+// PassTimeSplit: how the time measured of a segment falls apart into forward
+// pass, gradient of the input, gradient of the weights and update.
 //
 // Concept: what is measured of every configuration is all four in one program.
 // The programs that tell them apart are measured for configurations that a
@@ -7,7 +7,7 @@
 // that was measured, and before there is any, by the work counted in the
 // programs of one configuration (service::WorkOf), in a step with loops by
 // thirds. Where stages run their passes as modules of their own, these programs
-// are such passes (pass_parts.h), which hand values over through memory: all
+// are such passes (pass_programs.h), which hand values over through memory: all
 // four may take longer than the whole. In a step with a loop over micro-batches
 // they are parts of one trip with fewer outputs (passes.h), which add up to it;
 // its update, outside of it, is measured apart already (space/loop_programs.h).
@@ -19,8 +19,8 @@
 // gradients up is measured, too, and comes on top, to the gradient of the
 // weights (gradient_sums.h). Units: picoseconds; the passes of one micro-batch,
 // the update of a step.
-#ifndef MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
-#define MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_PASS_TIME_SPLIT_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_PASS_TIME_SPLIT_H_
 
 #include <array>
 #include <cstdint>
@@ -33,13 +33,13 @@
 #include "absl/status/statusor.h"
 #include "coordinator/service/plan_pipeline.h"
 #include "coordinator/space/programs/program_set.h"
-#include "coordinator/stages/pass_parts.h"
+#include "coordinator/stages/pass_programs.h"
 #include "coordinator/stages/passes.h"
 #include "planner/problem/duration.h"
 
 namespace meshwright::stages {
 
-struct Split {
+struct PassTimes {
   problem::Picoseconds forward{0};
   problem::Picoseconds backward_input{0};
   problem::Picoseconds backward_weight{0};
@@ -48,17 +48,17 @@ struct Split {
   bool estimated = false;
 };
 
-class Splits {
+class PassTimeSplit {
  public:
   // (type, configuration) of the step's space.
   using Choice = std::pair<int, int>;
 
   // `micro_batches`: trips of the step's own loop; `sums`: there is none, and
   // gradients add up. The references outlive it.
-  Splits(const service::MeasuredStep& step, const StepPasses& passes,
-         int64_t micro_batches, bool sums);
+  PassTimeSplit(const service::MeasuredStep& step, const StepPasses& passes,
+                int64_t micro_batches, bool sums);
 
-  Split Of(const Choice& choice) const;
+  PassTimes Estimate(const Choice& choice) const;
 
   // What is there between the two gradients of a micro-batch, on one device.
   int64_t DelayedBytes(const Choice& choice) const;
@@ -105,19 +105,20 @@ class Splits {
                                problem::Picoseconds whole) const;
   Shares Guess(int type) const;
   // Those of a trip up to the forward pass and the input's gradient, or the
-  // those of PassParts.
-  std::vector<space::ProgramPart> PartsFor(const Choice& choice) const;
-  PassParts PartsOf(const Choice& choice) const;
+  // those of PassPrograms.
+  std::vector<space::ProgramPart> ListParts(const Choice& choice) const;
+  PassPrograms FindPrograms(const Choice& choice) const;
   // Is all of it an update, outside of the step's loop?
   bool OnceAStep(int type) const {
     return micro_batches_ > 1 && Trips(type) <= 1;
   }
-  AllVariants VariantsOf(const std::set<Choice>& choices) const;
+  AllVariants MakeVariants(const std::set<Choice>& choices) const;
   Variants Make(const Choice& choice, space::ProgramSet& set) const;
   // Nothing: one of them could not be measured.
-  std::optional<Shares> SharesOf(const Choice& choice, const Variants& variants,
-                                 const space::ProfileSpace& space,
-                                 const store::Results& results) const;
+  std::optional<Shares> ComputeShares(const Choice& choice,
+                                      const Variants& variants,
+                                      const space::ProfileSpace& space,
+                                      const store::Results& results) const;
 
   const service::MeasuredStep& step_;
   const StepPasses& step_passes_;
@@ -136,4 +137,4 @@ class Splits {
 
 }  // namespace meshwright::stages
 
-#endif  // MESHWRIGHT_COORDINATOR_STAGES_SPLITS_H_
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_PASS_TIME_SPLIT_H_

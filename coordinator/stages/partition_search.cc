@@ -1,4 +1,4 @@
-#include "coordinator/stages/choose_cuts.h"
+#include "coordinator/stages/partition_search.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,17 +20,17 @@ using pipeline::Schedule;
 using pipeline::Stage;
 using pipeline::StageOnMesh;
 
-constexpr int kMostRounds = 8;
+constexpr int kMaxRounds = 8;
 
 // A cut of which the memory of a schedule was asked.
 using Seen = std::tuple<int, int, int, int>;  // first, end, mesh, held
 
-class Chooser {
+class PartitionSearcher {
  public:
-  Chooser(const v1::PlanRequest& request, MeasuredMeshes& step,
-          const service::PlanDependencies& dependencies,
-          const service::PlanProgressFunction& progress,
-          v1::PlanPrograms& counts)
+  PartitionSearcher(const v1::PlanRequest& request, MeasuredMeshes& step,
+                    const service::PlanDependencies& dependencies,
+                    const service::PlanProgressFunction& progress,
+                    v1::PlanPrograms& counts)
       : request_(request),
         step_(step),
         terms_(step.terms),
@@ -39,11 +39,11 @@ class Chooser {
         counts_(counts),
         boundaries_(terms_.cluster, terms_.bandwidths, step.cuts) {}
 
-  absl::StatusOr<CutsAnswer> Run() {
+  absl::StatusOr<PartitionSearchAnswer> Run() {
     MakeProblem();
-    Weigh();
-    CutsAnswer answer;
-    for (bool is_new = true; is_new && answer.rounds < kMostRounds;) {
+    UpdateCosts();
+    PartitionSearchAnswer answer;
+    for (bool is_new = true; is_new && answer.rounds < kMaxRounds;) {
       ++answer.rounds;
       is_new = false;
       for (const Schedule kind :
@@ -53,15 +53,14 @@ class Chooser {
         RETURN_IF_ERROR(failure_);
         if (!cut.partition.has_value()) {
           if (cut.least_bytes.has_value()) {
-            answer.least_bytes =
-                std::min(answer.least_bytes.value_or(*cut.least_bytes),
-                         *cut.least_bytes);
+            answer.min_bytes = std::min(
+                answer.min_bytes.value_or(*cut.least_bytes), *cut.least_bytes);
           }
           continue;
         }
         if (!seen_.insert(HeldBy(*cut.partition, kind)).second) continue;
         is_new = true;
-        ASSIGN_OR_RETURN(std::optional<ChosenCuts> made,
+        ASSIGN_OR_RETURN(std::optional<ChosenPartition> made,
                          Build(*cut.partition, kind));
         if (made.has_value() &&
             (!answer.chosen.has_value() ||
@@ -90,7 +89,7 @@ class Chooser {
                 boundaries_.Bound(step_.analysis(), static_cast<int>(cut)));
     }
     problem_.stage_costs = [this](const StageOnMesh& stage, int held) {
-      return CostOf(stage, held);
+      return GetCost(stage, held);
     };
   }
 
@@ -109,7 +108,7 @@ class Chooser {
     return end == 0 || end == step_.Segments() || !closed_[end - 1];
   }
 
-  std::optional<Stage> CostOf(const StageOnMesh& stage, int held) {
+  std::optional<Stage> GetCost(const StageOnMesh& stage, int held) {
     if (!failure_.ok() || !MayCut(stage.first) || !MayCut(stage.end)) {
       return std::nullopt;
     }
@@ -127,7 +126,7 @@ class Chooser {
     }
     const auto [known, added] = costs_.try_emplace(*run);
     if (added) {
-      const StageWork work = WorkOf(step_, stage.mesh, **run);
+      const StageWork work = ComputeStageWork(step_, stage.mesh, **run);
       known->second = work.stage;
       const int64_t all = terms_.micro_batches;
       known->second.backward_weight +=
@@ -152,11 +151,11 @@ class Chooser {
   absl::StatusOr<std::vector<ChosenStage>> Fill(
       const pipeline::Partition& partition, Schedule kind) {
     std::vector<ChosenStage> stages;
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
       ASSIGN_OR_RETURN(stages, SettledPlans(partition, kind));
       ASSIGN_OR_RETURN(const bool any, MeasureSplits(stages));
       if (!any) break;
-      Weigh();
+      UpdateCosts();
     }
     // Plans were settled and splits measured.
     costs_.clear();
@@ -166,7 +165,8 @@ class Chooser {
     }
     const auto devices = Place(terms_.cluster, meshes);
     for (size_t i = 0; i < stages.size(); ++i) {
-      stages[i].work = WorkOf(step_, stages[i].place.mesh, stages[i].run);
+      stages[i].work =
+          ComputeStageWork(step_, stages[i].place.mesh, stages[i].run);
       stages[i].devices = devices[i];
     }
     return stages;
@@ -179,16 +179,17 @@ class Chooser {
       const auto [first, end, mesh, held] = it;
       ChosenStage stage;
       stage.place = {first, end, mesh};
-      ASSIGN_OR_RETURN(const RunPlan* run,
-                       step_.meshes[mesh]->search->Settle(first, end, held));
+      ASSIGN_OR_RETURN(
+          const RunPlan* run,
+          step_.meshes[mesh]->search->PlanSettled(first, end, held));
       stage.run = *run;
       stages.push_back(std::move(stage));
     }
     return stages;
   }
 
-  void Weigh() {
-    WeighBySplits(step_);
+  void UpdateCosts() {
+    ApplyPassTimes(step_);
     costs_.clear();  // of plans that may be gone
   }
 
@@ -198,7 +199,7 @@ class Chooser {
     if (stages.size() < 2 && terms_.micro_batches == 1) return false;
     bool any = false;
     for (size_t mesh = 0; mesh < step_.meshes.size(); ++mesh) {
-      std::set<Splits::Choice> choices;
+      std::set<PassTimeSplit::Choice> choices;
       for (const ChosenStage& stage : stages) {
         if (stage.place.mesh != static_cast<int>(mesh)) continue;
         for (const auto& [use, count] : stage.run.uses) choices.insert(use);
@@ -216,7 +217,7 @@ class Chooser {
     return any;
   }
 
-  absl::Status PlanBoundaries(ChosenCuts& made) {
+  absl::Status PlanBoundaries(ChosenPartition& made) {
     for (size_t i = 0; i + 1 < made.stages.size(); ++i) {
       const auto side = [&](const ChosenStage& stage) {
         return StageSide{&step_.meshes[stage.place.mesh]->step,
@@ -259,7 +260,7 @@ class Chooser {
   }
 
   // Until the last stage has updated.
-  Picoseconds StepOf(const ChosenCuts& made,
+  Picoseconds StepOf(const ChosenPartition& made,
                      const pipeline::Timeline& timeline) const {
     Picoseconds step{0};
     for (size_t i = 0; i < made.stages.size(); ++i) {
@@ -272,7 +273,7 @@ class Chooser {
     return step + made.shared;
   }
 
-  absl::Status Simulate(ChosenCuts& made, bool& any) {
+  absl::Status Simulate(ChosenPartition& made, bool& any) {
     for (const Schedule schedule : pipeline::kSchedules) {
       if (terms_.schedule.value_or(schedule) != schedule) continue;
       ASSIGN_OR_RETURN(const pipeline::Choice choice,
@@ -301,9 +302,9 @@ class Chooser {
   }
 
   // None: no schedule fits its memory.
-  absl::StatusOr<std::optional<ChosenCuts>> Build(
+  absl::StatusOr<std::optional<ChosenPartition>> Build(
       const pipeline::Partition& partition, Schedule kind) {
-    ChosenCuts made;
+    ChosenPartition made;
     ASSIGN_OR_RETURN(made.stages, Fill(partition, kind));
     made.problem.micro_batches = terms_.micro_batches;
     made.problem.overlap = terms_.overlap;
@@ -317,8 +318,8 @@ class Chooser {
     made.shared = SharedTime(made.stages);
     bool any = false;
     RETURN_IF_ERROR(Simulate(made, any));
-    if (!any) return std::optional<ChosenCuts>();
-    return std::optional<ChosenCuts>(std::move(made));
+    if (!any) return std::optional<ChosenPartition>();
+    return std::optional<ChosenPartition>(std::move(made));
   }
 
   const v1::PlanRequest& request_;
@@ -337,13 +338,14 @@ class Chooser {
 
 }  // namespace
 
-StageWork WorkOf(const MeasuredMeshes& step, int mesh, const RunPlan& run) {
+StageWork ComputeStageWork(const MeasuredMeshes& step, int mesh,
+                           const RunPlan& run) {
   StageWork work;
-  const Splits& splits = *step.meshes[mesh]->splits;
+  const PassTimeSplit& splits = *step.meshes[mesh]->splits;
   Picoseconds backward{0};
   int64_t delayed = 0;
   for (const auto& [use, count] : run.uses) {
-    const Split split = splits.Of(use);
+    const PassTimes split = splits.Estimate(use);
     work.stage.forward += count * split.forward;
     work.stage.backward_input += count * split.backward_input;
     work.stage.backward_weight += count * split.backward_weight;
@@ -364,11 +366,11 @@ StageWork WorkOf(const MeasuredMeshes& step, int mesh, const RunPlan& run) {
   return work;
 }
 
-absl::StatusOr<CutsAnswer> ChooseCuts(
+absl::StatusOr<PartitionSearchAnswer> SearchPartition(
     const v1::PlanRequest& request, MeasuredMeshes& step,
     const service::PlanDependencies& dependencies,
     const service::PlanProgressFunction& progress, v1::PlanPrograms& counts) {
-  return Chooser(request, step, dependencies, progress, counts).Run();
+  return PartitionSearcher(request, step, dependencies, progress, counts).Run();
 }
 
 }  // namespace meshwright::stages

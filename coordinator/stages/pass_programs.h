@@ -1,5 +1,5 @@
-// PassParts: the passes of a segment as programs of their own, as the modules
-// of a stage run them.
+// PassPrograms: the passes of a segment as programs of their own, as the
+// modules of a stage run them.
 //
 //   arguments ─▶ forward ─▶ activation, values kept
 //   values kept, gradient ─▶ backward ─▶ gradients of input and weights
@@ -18,8 +18,8 @@
 // Shapes: value indices of the segment's graph.
 // Threads: pure functions.
 // Source: launch/stage_modules.h, which makes the modules of whole stages.
-#ifndef MESHWRIGHT_COORDINATOR_STAGES_PASS_PARTS_H_
-#define MESHWRIGHT_COORDINATOR_STAGES_PASS_PARTS_H_
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_PASS_PROGRAMS_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_PASS_PROGRAMS_H_
 
 #include <vector>
 
@@ -30,7 +30,7 @@
 
 namespace meshwright::stages {
 
-struct PassParts {
+struct PassPrograms {
   space::ProgramPart forward;
   space::ProgramPart backward;
   space::ProgramPart backward_input;
@@ -40,9 +40,10 @@ struct PassParts {
   std::vector<int> delayed;
 };
 
-PassParts PartsOf(const segmenter::Analysis& analysis, const StepPasses& passes,
-                  int segment, const space::Replay& replay);
+PassPrograms FindPassPrograms(
+    const segmenter::Analysis& analysis, const StepPasses& passes, int segment,
+    const space::Rematerialization& rematerialization);
 
 }  // namespace meshwright::stages
 
-#endif  // MESHWRIGHT_COORDINATOR_STAGES_PASS_PARTS_H_
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_PASS_PROGRAMS_H_

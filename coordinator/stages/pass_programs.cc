@@ -1,4 +1,4 @@
-#include "coordinator/stages/pass_parts.h"
+#include "coordinator/stages/pass_programs.h"
 
 #include <algorithm>
 #include <vector>
@@ -10,21 +10,22 @@ bool Has(const std::vector<int>& values, int value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-class PartFinder {
+class PassProgramFinder {
  public:
-  PartFinder(const segmenter::Analysis& analysis, const StepPasses& passes,
-             int segment, const space::Replay& replay)
+  PassProgramFinder(const segmenter::Analysis& analysis,
+                    const StepPasses& passes, int segment,
+                    const space::Rematerialization& rematerialization)
       : analysis_(analysis),
         passes_(passes),
         graph_(analysis.graphs[segment]),
-        outputs_(PassesOf(analysis, passes, segment)),
-        replay_(replay) {
+        outputs_(ListPassOutputs(analysis, passes, segment)),
+        rematerialization_(rematerialization) {
     parts_.forward.computed.assign(graph_.values.size(), false);
     parts_.backward.computed = parts_.forward.computed;
     parts_.update.computed = parts_.forward.computed;
   }
 
-  PassParts Run() {
+  PassPrograms Run() {
     const int count = static_cast<int>(graph_.values.size());
     for (int i = graph_.input_count; i < count; ++i) {
       if (IsForward(i)) {
@@ -62,14 +63,14 @@ class PartFinder {
   }
 
   // What is neither forward nor of a gradient (the slope of an activation) is
-  // computed by the replay alone where nobody reads it otherwise.
+  // computed by the rematerialization alone where nobody reads it otherwise.
   void DropReplayed() {
-    if (replay_.empty()) return;
+    if (rematerialization_.empty()) return;
     std::vector<char>& computed = parts_.backward.computed;
     for (int i = static_cast<int>(graph_.values.size()) - 1;
          i >= graph_.input_count; --i) {
-      computed[i] &= !replay_.again[i] || Has(graph_.outputs, i) ||
-                     IsReadBy(parts_.backward, i);
+      computed[i] &= !rematerialization_.recomputed[i] ||
+                     Has(graph_.outputs, i) || IsReadBy(parts_.backward, i);
     }
   }
 
@@ -106,7 +107,7 @@ class PartFinder {
       for (int i = static_cast<int>(input.size()) - 1; i >= graph_.input_count;
            --i) {
         if (input[i] || !parts_.backward.computed[i]) continue;
-        const ir::LoopId loop = KeptLoopOf(analysis_, Origin(i));
+        const ir::LoopId loop = FindKeptLoop(analysis_, Origin(i));
         const bool looped = loop != ir::kNoLoop && loop_input[loop];
         if (!looped && !Has(gradients, i) &&
             !IsReadBy(parts_.backward_input, i)) {
@@ -121,7 +122,8 @@ class PartFinder {
   bool IsReadBy(const space::ProgramPart& part, int value) const {
     const auto& users = graph_.values[value].users;
     return std::any_of(users.begin(), users.end(), [&](int user) {
-      return part.computed[user] && !replay_.ReadsAnew(user, value);
+      return part.computed[user] &&
+             !rematerialization_.ReadsRecomputed(user, value);
     });
   }
 
@@ -158,7 +160,7 @@ class PartFinder {
     const auto& users = graph_.values[value].users;
     return IsReadBy(part, value) ||
            std::any_of(users.begin(), users.end(), [&](int user) {
-             return replay_.AnewReads(user, value);
+             return rematerialization_.RecomputationReads(user, value);
            });
   }
 
@@ -166,15 +168,16 @@ class PartFinder {
   const StepPasses& passes_;
   const segmenter::SegmentGraph& graph_;
   const SegmentPasses outputs_;
-  const space::Replay& replay_;
-  PassParts parts_;
+  const space::Rematerialization& rematerialization_;
+  PassPrograms parts_;
 };
 
 }  // namespace
 
-PassParts PartsOf(const segmenter::Analysis& analysis, const StepPasses& passes,
-                  int segment, const space::Replay& replay) {
-  return PartFinder(analysis, passes, segment, replay).Run();
+PassPrograms FindPassPrograms(
+    const segmenter::Analysis& analysis, const StepPasses& passes, int segment,
+    const space::Rematerialization& rematerialization) {
+  return PassProgramFinder(analysis, passes, segment, rematerialization).Run();
 }
 
 }  // namespace meshwright::stages

@@ -1,4 +1,4 @@
-#include "coordinator/stages/splits.h"
+#include "coordinator/stages/pass_time_split.h"
 
 #include <gtest/gtest.h>
 
@@ -36,13 +36,14 @@ v1::PlanRequest Request(const std::string& model, int micro_batches) {
 
 // The first configuration of every type, split while the machine takes
 // `slowness` times what it took when the segments were measured.
-std::vector<Split> SplitsAt(double slowness, const v1::PlanRequest& request) {
+std::vector<PassTimes> SplitsAt(double slowness,
+                                const v1::PlanRequest& request) {
   store::FakeProfileStore store;
   service::FakeMeasurer measurer;
   measurer.machine = 5;
   const auto step = Measured(request, store, measurer);
   const MeasuredMesh& mesh = *step->meshes[0];
-  std::set<Splits::Choice> choices;
+  std::set<PassTimeSplit::Choice> choices;
   for (size_t type = 0; type < mesh.step.space.types.size(); ++type) {
     choices.insert({static_cast<int>(type), 0});
   }
@@ -52,9 +53,9 @@ std::vector<Split> SplitsAt(double slowness, const v1::PlanRequest& request) {
       choices, service::DeviceOf(request, mesh.step.space.context.mesh),
       {&store, &measurer}, kQuiet, true, counts);
   EXPECT_TRUE(any.ok() && *any) << any.status();
-  std::vector<Split> splits;
-  for (const Splits::Choice& choice : choices) {
-    splits.push_back(mesh.splits->Of(choice));
+  std::vector<PassTimes> splits;
+  for (const PassTimeSplit::Choice& choice : choices) {
+    splits.push_back(mesh.splits->Estimate(choice));
     EXPECT_FALSE(splits.back().estimated);
   }
   return splits;
@@ -65,9 +66,9 @@ std::vector<Split> SplitsAt(double slowness, const v1::PlanRequest& request) {
 TEST(SplitsTest, AreThoseOfOneMoment) {
   for (const auto& request :
        {Request("gpt2_tiny", 4), Request("accumulate_tiny", 0)}) {
-    const std::vector<Split> steady = SplitsAt(1, request);
+    const std::vector<PassTimes> steady = SplitsAt(1, request);
     for (const double slowness : {0.6, 1.5}) {
-      const std::vector<Split> drifted = SplitsAt(slowness, request);
+      const std::vector<PassTimes> drifted = SplitsAt(slowness, request);
       ASSERT_EQ(drifted.size(), steady.size());
       Picoseconds updates{0};
       for (size_t i = 0; i < steady.size(); ++i) {

@@ -1,26 +1,26 @@
-// CutWithin: the step cut into stages, with recomputation where memory is
-// short.
+// PartitionWithinMemory: the step cut into stages, with recomputation where
+// memory is short.
 //
 // Concept: as service::PlanWithin has it for one mesh. A limit that leaves no
 // stages, or stages whose step is longer than without it, opens recomputation
 // for a second look, unless the request opens switches of its own; the better
 // of both is the answer.
-// Errors: those of MeasureMeshes and ChooseCuts.
-#ifndef MESHWRIGHT_COORDINATOR_STAGES_CUT_WITHIN_H_
-#define MESHWRIGHT_COORDINATOR_STAGES_CUT_WITHIN_H_
+// Errors: those of MeasureMeshes and SearchPartition.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_PARTITION_WITHIN_MEMORY_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_PARTITION_WITHIN_MEMORY_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "coordinator/stages/choose_cuts.h"
 #include "coordinator/stages/measured_meshes.h"
+#include "coordinator/stages/partition_search.h"
 
 namespace meshwright::stages {
 
-struct CutStep {
+struct PartitionedStep {
   v1::PlanRequest request;  // with what was opened for it
   std::unique_ptr<MeasuredMeshes> step;
-  CutsAnswer cuts;
+  PartitionSearchAnswer cuts;
   v1::PlanPrograms programs;        // of both looks
   v1::PlanPrograms split_programs;  // that tell how times split, likewise
   v1::PlanSeconds seconds;
@@ -28,12 +28,12 @@ struct CutStep {
 
 void AddPrograms(const v1::PlanPrograms& more, v1::PlanPrograms& sum);
 
-// `request` is one of OnCluster.
-absl::StatusOr<CutStep> CutWithin(
+// `request` is one of UseClusterMesh.
+absl::StatusOr<PartitionedStep> PartitionWithinMemory(
     const v1::PlanRequest& request,
     const service::PlanDependencies& dependencies,
     const service::PlanProgressFunction& progress);
 
 }  // namespace meshwright::stages
 
-#endif  // MESHWRIGHT_COORDINATOR_STAGES_CUT_WITHIN_H_
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_PARTITION_WITHIN_MEMORY_H_

@@ -1,4 +1,4 @@
-#include "coordinator/stages/splits.h"
+#include "coordinator/stages/pass_time_split.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,22 +41,23 @@ void KeepBeside(const std::string& those,
 
 }  // namespace
 
-Splits::Splits(const service::MeasuredStep& step, const StepPasses& passes,
-               int64_t micro_batches, bool sums)
+PassTimeSplit::PassTimeSplit(const service::MeasuredStep& step,
+                             const StepPasses& passes, int64_t micro_batches,
+                             bool sums)
     : step_(step),
       step_passes_(passes),
       micro_batches_(micro_batches),
       sums_(sums) {
   const segmenter::Analysis& analysis = step.analysis;
   for (const int segment : analysis.types) {
-    passes_.push_back(PassesOf(analysis, passes, segment));
-    weight_gradients_.push_back(WeightGradientsOf(analysis, passes, segment));
+    passes_.push_back(ListPassOutputs(analysis, passes, segment));
+    weight_gradients_.push_back(ListWeightGradients(analysis, passes, segment));
     trips_.push_back(space::OuterTrips(analysis, analysis.graphs[segment]));
   }
   inputs_ = space::ArgumentInputs(analysis);
 }
 
-Picoseconds Splits::Whole(const Choice& choice) const {
+Picoseconds PassTimeSplit::Whole(const Choice& choice) const {
   const auto [found, added] = whole_.try_emplace(choice, Picoseconds(0));
   if (added) {
     const auto cost =
@@ -66,11 +67,11 @@ Picoseconds Splits::Whole(const Choice& choice) const {
   return found->second;
 }
 
-Picoseconds Splits::Outside(const Choice& choice,
-                            const space::Configuration& configuration,
-                            const space::ProfileSpace& space,
-                            const store::Results& results,
-                            Picoseconds whole) const {
+Picoseconds PassTimeSplit::Outside(const Choice& choice,
+                                   const space::Configuration& configuration,
+                                   const space::ProfileSpace& space,
+                                   const store::Results& results,
+                                   Picoseconds whole) const {
   if (micro_batches_ == 1 || Trips(choice.first) <= 1 ||
       configuration.corrections.empty()) {
     return Picoseconds(0);
@@ -82,8 +83,8 @@ Picoseconds Splits::Outside(const Choice& choice,
                   Picoseconds(row->second.measurement().minimum_ns() * 1000));
 }
 
-Split Splits::Of(const Choice& choice) const {
-  Split split;
+PassTimes PassTimeSplit::Estimate(const Choice& choice) const {
+  PassTimes split;
   const Picoseconds whole = Whole(choice);
   if (OnceAStep(choice.first)) {
     split.update = whole;  // once per step, whatever it does
@@ -116,7 +117,7 @@ Split Splits::Of(const Choice& choice) const {
   return split;
 }
 
-Splits::Shares Splits::Guess(int type) const {
+PassTimeSplit::Shares PassTimeSplit::Guess(int type) const {
   const auto [found, added] = guessed_.try_emplace(type);
   const int segment = step_.analysis.types[type];
   if (!added || !step_.analysis.module.loops.empty()) return found->second;
@@ -141,49 +142,51 @@ Splits::Shares Splits::Guess(int type) const {
   return found->second;
 }
 
-std::vector<space::ProgramPart> Splits::PartsFor(const Choice& choice) const {
+std::vector<space::ProgramPart> PassTimeSplit::ListParts(
+    const Choice& choice) const {
   const SegmentPasses& passes = passes_[choice.first];
   if (micro_batches_ > 1) {  // all gradients of a trip are measured already
     return {{.leaving = passes.forward},
             {.leaving = passes.with_input_gradients}};
   }
-  PassParts parts = PartsOf(choice);
+  PassPrograms parts = FindPrograms(choice);
   return {std::move(parts.forward), std::move(parts.backward),
           std::move(parts.backward_input), std::move(parts.backward_weight),
           std::move(parts.update)};
 }
 
-PassParts Splits::PartsOf(const Choice& choice) const {
+PassPrograms PassTimeSplit::FindPrograms(const Choice& choice) const {
   const int segment = step_.analysis.types[choice.first];
-  space::Replay replay;
+  space::Rematerialization rematerialization;
   if (At(choice).recompute) {
-    replay =
-        space::ReplayIn(step_.analysis, step_.analysis.graphs[segment], {});
+    rematerialization = space::FindRematerializationInRole(
+        step_.analysis, step_.analysis.graphs[segment], {});
   }
-  return stages::PartsOf(step_.analysis, step_passes_, segment, replay);
+  return FindPassPrograms(step_.analysis, step_passes_, segment,
+                          rematerialization);
 }
 
-int64_t Splits::DelayedBytes(const Choice& choice) const {
+int64_t PassTimeSplit::DelayedBytes(const Choice& choice) const {
   const auto [found, added] = delayed_.try_emplace(choice, 0);
   if (!added) return found->second;
   const segmenter::SegmentGraph& graph =
       step_.analysis.graphs[step_.analysis.types[choice.first]];
   const space::Mesh& mesh = step_.space.context.mesh;
-  for (const int i : PartsOf(choice).delayed) {
+  for (const int i : FindPrograms(choice).delayed) {
     const ir::Shape& shape =
         step_.analysis.module.at(graph.values[i].origin).shape;
     found->second += space::BytesPerDevice(
-        shape, At(choice).annotation.Of(i, shape, mesh), mesh);
+        shape, At(choice).annotation.GetSharding(i, shape, mesh), mesh);
   }
   return found->second;
 }
 
-Splits::Variants Splits::Make(const Choice& choice,
-                              space::ProgramSet& set) const {
+PassTimeSplit::Variants PassTimeSplit::Make(const Choice& choice,
+                                            space::ProgramSet& set) const {
   Variants variants;
   const int segment = step_.analysis.types[choice.first];
   space::ProgramSet parts;
-  for (const space::ProgramPart& wanted : PartsFor(choice)) {
+  for (const space::ProgramPart& wanted : ListParts(choice)) {
     space::Configuration& part = variants.parts.emplace_back(At(choice));
     part.program = -1;
     part.weight = 1;
@@ -223,7 +226,8 @@ Splits::Variants Splits::Make(const Choice& choice,
   return variants;
 }
 
-Splits::AllVariants Splits::VariantsOf(const std::set<Choice>& choices) const {
+PassTimeSplit::AllVariants PassTimeSplit::MakeVariants(
+    const std::set<Choice>& choices) const {
   space::ProgramSet set;
   AllVariants all;
   for (const Choice& choice : choices) {
@@ -238,7 +242,7 @@ Splits::AllVariants Splits::VariantsOf(const std::set<Choice>& choices) const {
   return all;
 }
 
-std::optional<Splits::Shares> Splits::SharesOf(
+std::optional<PassTimeSplit::Shares> PassTimeSplit::ComputeShares(
     const Choice& choice, const Variants& variants,
     const space::ProfileSpace& space, const store::Results& results) const {
   const auto whole = service::MeasuredCost(space, variants.whole, results);
@@ -271,12 +275,12 @@ std::optional<Splits::Shares> Splits::SharesOf(
   return shares;
 }
 
-absl::StatusOr<bool> Splits::Measure(
+absl::StatusOr<bool> PassTimeSplit::Measure(
     const std::set<Choice>& choices, const v1::DeviceSpec& device,
     const service::PlanDependencies& dependencies,
     const service::PlanProgressFunction& progress, bool wait,
     v1::PlanPrograms& counts) {
-  const AllVariants all = VariantsOf(choices);
+  const AllVariants all = MakeVariants(choices);
   if (all.of.empty()) return false;
   service::Measuring measuring(dependencies, device,
                                step_.space.context.options, progress);
@@ -295,7 +299,7 @@ absl::StatusOr<bool> Splits::Measure(
   bool any = false;
   for (const auto& [choice, variants] : all.of) {
     const auto shares =
-        SharesOf(choice, variants, all.space, measuring.results());
+        ComputeShares(choice, variants, all.space, measuring.results());
     if (shares.has_value()) {
       measured_[choice] = *shares;
       any = true;

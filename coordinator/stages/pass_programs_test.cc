@@ -1,4 +1,4 @@
-#include "coordinator/stages/pass_parts.h"
+#include "coordinator/stages/pass_programs.h"
 
 #include <gtest/gtest.h>
 
@@ -40,11 +40,13 @@ class PassPartsTest : public testing::TestWithParam<const char*> {
     for (size_t type = 0; type < analysis_.types.size(); ++type) {
       const int segment = analysis_.types[type];
       SCOPED_TRACE(testing::Message() << "segment " << segment);
-      check(static_cast<int>(type), segment, space::Replay());
+      check(static_cast<int>(type), segment, space::Rematerialization());
       SCOPED_TRACE("recomputing");
-      const space::Replay replay =
-          space::ReplayIn(analysis_, analysis_.graphs[segment], {});
-      if (!replay.empty()) check(static_cast<int>(type), segment, replay);
+      const space::Rematerialization rematerialization =
+          space::FindRematerializationInRole(analysis_,
+                                             analysis_.graphs[segment], {});
+      if (!rematerialization.empty())
+        check(static_cast<int>(type), segment, rematerialization);
     }
   }
 
@@ -82,9 +84,11 @@ class PassPartsTest : public testing::TestWithParam<const char*> {
 // everybody, or handed over by a part before it; and every output leaves one.
 TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
   int kept = 0;
-  ForEachType([&](int, int segment, const space::Replay& replay) {
+  ForEachType([&](int, int segment,
+                  const space::Rematerialization& rematerialization) {
     const SegmentGraph& graph = analysis_.graphs[segment];
-    const PassParts parts = PartsOf(analysis_, passes_, segment, replay);
+    const PassPrograms parts =
+        FindPassPrograms(analysis_, passes_, segment, rematerialization);
     for (const space::ProgramPart* part :
          {&parts.forward, &parts.backward, &parts.backward_input,
           &parts.backward_weight, &parts.update}) {
@@ -94,7 +98,7 @@ TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
         for (const int operand : graph.values[i].operands) {
           const bool nobodys =
               analysis_.plan.owner[graph.values[operand].origin] < 0;
-          const bool anew = replay.ReadsAnew(i, operand);
+          const bool anew = rematerialization.ReadsRecomputed(i, operand);
           const bool handed =
               Has(parts.forward.leaving, operand) ||
               (part == &parts.update && Has(parts.backward.leaving, operand)) ||
@@ -133,15 +137,17 @@ TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
           parts.backward_input.computed[i] + parts.backward_weight.computed[i]);
     }
     kept += parts.forward.leaving.size() >
-            PassesOf(analysis_, passes_, segment).forward.size();
+            ListPassOutputs(analysis_, passes_, segment).forward.size();
   });
   EXPECT_GT(kept, 0);
 }
 
 TEST_P(PassPartsTest, PartsComputeWhatTheWholeDoes) {
-  ForEachType([&](int type, int segment, const space::Replay& replay) {
-    const PassParts parts = PartsOf(analysis_, passes_, segment, replay);
-    const bool recompute = !replay.empty();
+  ForEachType([&](int type, int segment,
+                  const space::Rematerialization& rematerialization) {
+    const PassPrograms parts =
+        FindPassPrograms(analysis_, passes_, segment, rematerialization);
+    const bool recompute = !rematerialization.empty();
     const int whole = Contractions(type, {}, recompute);
     const int backward = Contractions(type, parts.backward, recompute);
     EXPECT_EQ(whole, Contractions(type, parts.forward, false) + backward +

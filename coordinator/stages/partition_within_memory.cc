@@ -1,4 +1,4 @@
-#include "coordinator/stages/cut_within.h"
+#include "coordinator/stages/partition_within_memory.h"
 
 #include <optional>
 #include <utility>
@@ -10,7 +10,7 @@ namespace meshwright::stages {
 namespace {
 
 // What `programs` counts of the first look the second looks up again.
-void AddLook(const CutStep& first, CutStep& second) {
+void AddLook(const PartitionedStep& first, PartitionedStep& second) {
   service::AddEffort(first.programs, first.seconds, second.programs,
                      second.seconds);
   AddPrograms(first.split_programs, second.split_programs);
@@ -22,8 +22,8 @@ class Cutter {
          const service::PlanProgressFunction& progress)
       : dependencies_(dependencies), progress_(progress) {}
 
-  absl::StatusOr<CutStep> Look(const v1::PlanRequest& request) const {
-    CutStep made;
+  absl::StatusOr<PartitionedStep> Look(const v1::PlanRequest& request) const {
+    PartitionedStep made;
     made.request = request;
     ASSIGN_OR_RETURN(made.step,
                      MeasureMeshes(request, dependencies_, progress_));
@@ -40,21 +40,21 @@ class Cutter {
   }
 
   // Whether a step within the limit could be shorter without it.
-  absl::StatusOr<bool> IsMemoryShort(CutStep& made) const {
+  absl::StatusOr<bool> IsMemoryShort(PartitionedStep& made) const {
     const std::optional<int64_t> limit = made.step->terms.memory_limit_bytes;
     if (!limit.has_value()) return false;
     if (!made.cuts.chosen.has_value()) return true;
     RETURN_IF_ERROR(SetLimit(*made.step, std::nullopt));
-    ASSIGN_OR_RETURN(const CutsAnswer free, Choose(made));
+    ASSIGN_OR_RETURN(const PartitionSearchAnswer free, Choose(made));
     RETURN_IF_ERROR(SetLimit(*made.step, limit));
     return free.chosen.has_value() &&
            free.chosen->chosen.step < made.cuts.chosen->chosen.step;
   }
 
  private:
-  absl::StatusOr<CutsAnswer> Choose(CutStep& made) const {
-    return ChooseCuts(made.request, *made.step, dependencies_, progress_,
-                      made.split_programs);
+  absl::StatusOr<PartitionSearchAnswer> Choose(PartitionedStep& made) const {
+    return SearchPartition(made.request, *made.step, dependencies_, progress_,
+                           made.split_programs);
   }
 
   const service::PlanDependencies& dependencies_;
@@ -62,16 +62,16 @@ class Cutter {
 };
 
 // Stages where there were none, a shorter step, or a smaller least memory.
-bool IsBetter(const CutsAnswer& second, const CutsAnswer& first) {
+bool IsBetter(const PartitionSearchAnswer& second,
+              const PartitionSearchAnswer& first) {
   if (second.chosen.has_value() != first.chosen.has_value()) {
     return second.chosen.has_value();
   }
   if (second.chosen.has_value()) {
     return second.chosen->chosen.step < first.chosen->chosen.step;
   }
-  return second.least_bytes.has_value() &&
-         (!first.least_bytes.has_value() ||
-          *second.least_bytes < *first.least_bytes);
+  return second.min_bytes.has_value() &&
+         (!first.min_bytes.has_value() || *second.min_bytes < *first.min_bytes);
 }
 
 }  // namespace
@@ -86,16 +86,16 @@ void AddPrograms(const v1::PlanPrograms& more, v1::PlanPrograms& sum) {
   sum.set_halves(sum.halves() + more.halves());
 }
 
-absl::StatusOr<CutStep> CutWithin(
+absl::StatusOr<PartitionedStep> PartitionWithinMemory(
     const v1::PlanRequest& request,
     const service::PlanDependencies& dependencies,
     const service::PlanProgressFunction& progress) {
   const Cutter cutter(dependencies, progress);
-  ASSIGN_OR_RETURN(CutStep first, cutter.Look(request));
+  ASSIGN_OR_RETURN(PartitionedStep first, cutter.Look(request));
   if (service::OpensSwitches(request)) return first;
   ASSIGN_OR_RETURN(const bool is_short, cutter.IsMemoryShort(first));
   if (!is_short) return first;
-  ASSIGN_OR_RETURN(CutStep second,
+  ASSIGN_OR_RETURN(PartitionedStep second,
                    cutter.Look(service::OpeningRecompute(request)));
   AddLook(first, second);
   if (IsBetter(second.cuts, first.cuts)) return second;

@@ -1,4 +1,5 @@
-// ChooseCuts: where to cut the step, on which meshes, under which schedule.
+// SearchPartition: where to cut the step, on which meshes, under which
+// schedule.
 //
 //   costs of runs ─▶ partition ─▶ stages ─▶ splits measured, tensors' transfers
 //        ▲                                  scheduled ─▶ simulated
@@ -7,17 +8,18 @@
 // Concept: the partition (planner/pipeline) is exact over what stages and
 // borders cost; but how a segment's time splits, and how long the tensors of a
 // border take between two meshes, is known only for stages that were chosen
-// once. So it starts from guesses (splits.h) and bounds (boundary.h), measures
-// and schedules what was chosen, and cuts again, until nothing new comes. Of
-// all cuts met the one whose simulated step is the shortest is the answer.
+// once. So it starts from guesses (pass_time_split.h) and bounds (boundary.h),
+// measures and schedules what was chosen, and cuts again, until nothing new
+// comes. Of all cuts met the one whose simulated step is the shortest is the
+// answer.
 //
 // A step is simulated as schedules have it, each stage's update behind its last
 // backward, and then what shared parameters take. In the partition a stage's
 // update counts to every micro-batch by its part, so that all of a stage's
 // work is in its time.
 // Errors: those of the store, the measurer and the planners.
-#ifndef MESHWRIGHT_COORDINATOR_STAGES_CHOOSE_CUTS_H_
-#define MESHWRIGHT_COORDINATOR_STAGES_CHOOSE_CUTS_H_
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_PARTITION_SEARCH_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_PARTITION_SEARCH_H_
 
 #include <cstdint>
 #include <optional>
@@ -37,7 +39,8 @@ struct StageWork {
   bool estimated = false;  // how the time splits
 };
 
-StageWork WorkOf(const MeasuredMeshes& step, int mesh, const RunPlan& run);
+StageWork ComputeStageWork(const MeasuredMeshes& step, int mesh,
+                           const RunPlan& run);
 
 struct ChosenStage {
   pipeline::StageOnMesh place;
@@ -51,7 +54,7 @@ struct ScheduleTried {
   pipeline::Picoseconds step{0};  // with updates and shared parameters
 };
 
-struct ChosenCuts {
+struct ChosenPartition {
   std::vector<ChosenStage> stages;
   std::vector<BoundaryPlan> boundaries;
   pipeline::PipelineProblem problem;
@@ -62,18 +65,18 @@ struct ChosenCuts {
   std::vector<ScheduleTried> tried;
 };
 
-struct CutsAnswer {
-  std::optional<ChosenCuts> chosen;    // empty: nothing fits
-  std::optional<int64_t> least_bytes;  // then
+struct PartitionSearchAnswer {
+  std::optional<ChosenPartition> chosen;  // empty: nothing fits
+  std::optional<int64_t> min_bytes;       // then
   int rounds = 0;
 };
 
 // `counts` are those of the programs measured on the way.
-absl::StatusOr<CutsAnswer> ChooseCuts(
+absl::StatusOr<PartitionSearchAnswer> SearchPartition(
     const v1::PlanRequest& request, MeasuredMeshes& step,
     const service::PlanDependencies& dependencies,
     const service::PlanProgressFunction& progress, v1::PlanPrograms& counts);
 
 }  // namespace meshwright::stages
 
-#endif  // MESHWRIGHT_COORDINATOR_STAGES_CHOOSE_CUTS_H_
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_PARTITION_SEARCH_H_
