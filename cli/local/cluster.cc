@@ -27,12 +27,12 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
     cluster->folder_ = folder;
     listen = absl::StrCat("unix:", folder, "/coordinator");
   }
-  service::Coordinator::Dependencies coordinator;
+  daemon::Coordinator::Dependencies coordinator;
   coordinator.clock = options.clock;
   coordinator.plan = std::move(options.plan);
   coordinator.listen_address = listen;
   cluster->coordinator_ =
-      std::make_unique<service::Coordinator>(std::move(coordinator));
+      std::make_unique<daemon::Coordinator>(std::move(coordinator));
   RETURN_IF_ERROR(cluster->coordinator_->Start());
 
   worker::Worker::Dependencies worker;

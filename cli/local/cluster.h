@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "coordinator/service/coordinator.h"
+#include "coordinator/daemon/coordinator.h"
 #include "proto/v1/job.pb.h"
 #include "worker/service/worker.h"
 
@@ -35,14 +35,14 @@ class LocalCluster {
   ~LocalCluster();
 
   const std::string& address() const { return coordinator_->address(); }
-  service::Coordinator& coordinator() { return *coordinator_; }
+  daemon::Coordinator& coordinator() { return *coordinator_; }
   worker::Worker& worker() { return *worker_; }
 
  private:
   LocalCluster() = default;
 
   std::string folder_;  // of the socket; removed at the end
-  std::unique_ptr<service::Coordinator> coordinator_;
+  std::unique_ptr<daemon::Coordinator> coordinator_;
   std::unique_ptr<worker::Worker> worker_;
 };
 

@@ -1,6 +1,6 @@
 #include "cli/local/plan_function.h"
 
-#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/stages/staged_plan.h"
 
 namespace meshwright::cli {
@@ -10,7 +10,7 @@ service::PlanFunction PlanWith(store::ProfileStore* store) {
                  const service::ProgressFunction& progress) {
     return request.has_stages()
                ? stages::MakeStagedPlan(request, {store, measurer}, progress)
-               : service::MakePlan(request, {store, measurer}, progress);
+               : planning::MakePlan(request, {store, measurer}, progress);
   };
 }
 

@@ -2,7 +2,7 @@
 #ifndef MESHWRIGHT_CLI_LOCAL_PLAN_FUNCTION_H_
 #define MESHWRIGHT_CLI_LOCAL_PLAN_FUNCTION_H_
 
-#include "coordinator/service/coordinator.h"
+#include "coordinator/daemon/coordinator.h"
 #include "profiledb/store/profile_store.h"
 
 namespace meshwright::cli {

@@ -14,11 +14,11 @@
 #include "cli/text/json.h"
 #include "cli/text/plan_text.h"
 #include "cli/verbs/context.h"
+#include "coordinator/explain/explain_choices.h"
 #include "coordinator/explain/pipeline_waits.h"
 #include "coordinator/explain/recall.h"
 #include "coordinator/explain/stage_choices.h"
 #include "coordinator/export/plan_choice.h"
-#include "coordinator/service/explain_choices.h"
 
 namespace meshwright::cli {
 namespace {
@@ -49,12 +49,12 @@ absl::StatusOr<v1::PlanExplanation> ExplainFrom(const ExplainFlags& flags,
                                         store.get(), options);
   }
   ASSIGN_OR_RETURN(
-      const service::MeasuredStep step,
+      const planning::MeasuredStep step,
       explain::RecallStep(explain::RequestOf(plan, std::move(model)), device,
                           store.get()));
   ASSIGN_OR_RETURN(const exporting::SegmentChoice choice,
                    exporting::ChoiceOf(plan, step.analysis, step.space));
-  return service::ExplainChoices(step, choice, options);
+  return explain::ExplainChoices(step, choice, options);
 }
 
 // Nothing, with a line on `err`, where a store that nobody named knows nothing.

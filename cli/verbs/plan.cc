@@ -18,8 +18,8 @@
 #include "cli/text/progress.h"
 #include "cli/text/stages_text.h"
 #include "cli/verbs/context.h"
+#include "coordinator/planning/symbolic_plan.h"
 #include "coordinator/service/planning_client.h"
-#include "coordinator/service/symbolic_plan.h"
 
 namespace meshwright::cli {
 namespace {
@@ -97,7 +97,7 @@ absl::Status Plan(const Context& context, const PlanFlags& flags) {
   }
 
   const absl::StatusOr<v1::Plan> planned =
-      flags.symbolic ? service::MakeSymbolicPlan(request)
+      flags.symbolic ? planning::MakeSymbolicPlan(request)
       : local        ? PlanHere(context, flags, devices, request)
                      : AskCoordinator(context, flags.coordinator, request);
   if (!planned.ok()) return NameModel(planned.status(), flags.model);

@@ -14,8 +14,8 @@
 #include "cli/local/store.h"
 #include "cli/testing/outcome.h"
 #include "cli/text/plan_text.h"
+#include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/segmenter/testing/test_steps.h"
-#include "coordinator/service/fake_measurer.h"
 
 namespace meshwright::cli {
 namespace {
@@ -44,7 +44,7 @@ class RecallStagesTest : public testing::Test {
                    double device_bandwidth) {
     auto store = OpenStore(Path("store"));
     ASSERT_TRUE(store.ok()) << store.status();
-    service::FakeMeasurer measurer;
+    jobs::FakeMeasurer measurer;
     measurer.machine = 11;
     v1::PlanRequest request;
     request.set_hlo_module(segmenter::ReadSample("gpt2_tiny"));

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "coordinator/explain/explain_choices.h"
 #include "coordinator/export/plan_choice.h"
-#include "coordinator/service/explain_choices.h"
 #include "coordinator/stages/describe_stages.h"
 #include "coordinator/stages/planned_pipeline.h"
 #include "planner/pipeline/memory.h"
@@ -28,7 +28,7 @@ using stages::StageWork;
 class Explainer {
  public:
   Explainer(const v1::PlanRequest& request, MeasuredMeshes& step,
-            const service::PlanDependencies& dependencies,
+            const planning::PlanDependencies& dependencies,
             const search::Options& options)
       : request_(request),
         step_(step),
@@ -74,7 +74,7 @@ class Explainer {
           absl::StrCat("the plan has a stage on mesh ", stages::MeshName(shape),
                        ", and nothing is known of the step there"));
     }
-    const service::MeasuredStep& step = step_.meshes[mesh]->step;
+    const planning::MeasuredStep& step = step_.meshes[mesh]->step;
     ASSIGN_OR_RETURN(const exporting::SegmentChoice choice,
                      exporting::ChoiceOf(stage, step.analysis, step.space));
     ASSIGN_OR_RETURN(recalled.run, step_.meshes[mesh]->search->EvaluateRun(
@@ -94,7 +94,7 @@ class Explainer {
         mesh.splits
             ->Measure(
                 choices,
-                service::DeviceOf(request_, mesh.step.space.context.mesh),
+                planning::DeviceOf(request_, mesh.step.space.context.mesh),
                 dependencies_, [](const v1::PlanProgress&) {},
                 /*wait=*/false, counts)
             .status());
@@ -166,7 +166,7 @@ class Explainer {
                       pipeline::PeakOf(stage.work.stage, held));
     it.set_split_estimated(other.work.estimated);
     for (v1::PlanChange& change :
-         service::ChangesBetween(step_.meshes[stage.place.mesh]->step,
+         explain::ChangesBetween(step_.meshes[stage.place.mesh]->step,
                                  stages::WholeChoice(step_, stage),
                                  stages::WholeChoice(step_, other))) {
       *it.add_changes() = std::move(change);
@@ -176,7 +176,7 @@ class Explainer {
 
   const v1::PlanRequest& request_;
   MeasuredMeshes& step_;
-  const service::PlanDependencies& dependencies_;
+  const planning::PlanDependencies& dependencies_;
   const search::Options& options_;
   pipeline::Schedule schedule_ = pipeline::Schedule::kGpipe;  // the plan's
   StageChoices out_;
@@ -186,7 +186,7 @@ class Explainer {
 
 absl::StatusOr<StageChoices> ExplainStageChoices(
     const v1::PlanRequest& request, const v1::Plan& plan, MeasuredMeshes& step,
-    const service::PlanDependencies& dependencies,
+    const planning::PlanDependencies& dependencies,
     const search::Options& options) {
   return Explainer(request, step, dependencies, options).Explain(plan);
 }

@@ -1,6 +1,6 @@
 // ExplainStageChoices: what each choice inside each stage of a plan saves.
 //
-// Concept: as service::ExplainChoices has it for a step on one mesh, of the
+// Concept: as explain::ExplainChoices has it for a step on one mesh, of the
 // stage's own work: the search of its segments is solved anew with the choice
 // forbidden, within what the memory limit leaves a stage that holds so many
 // micro-batches. Cuts, meshes and other stages stay as they are. What that does
@@ -34,7 +34,8 @@ struct StageChoices {
 // `request` is that of `step`, with a device to look up programs for.
 absl::StatusOr<StageChoices> ExplainStageChoices(
     const v1::PlanRequest& request, const v1::Plan& plan,
-    stages::MeasuredMeshes& step, const service::PlanDependencies& dependencies,
+    stages::MeasuredMeshes& step,
+    const planning::PlanDependencies& dependencies,
     const search::Options& options);
 
 }  // namespace meshwright::explain

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/segmenter/testing/test_steps.h"
-#include "coordinator/service/fake_measurer.h"
 #include "coordinator/stages/planned_pipeline.h"
 #include "coordinator/stages/staged_plan.h"
 #include "planner/pipeline/memory.h"
@@ -56,7 +56,7 @@ class ExplainStagesTest : public testing::Test {
     return ExplainStageChoices(request_, plan_, *step_, Dependencies(), {});
   }
 
-  service::PlanDependencies Dependencies() { return {&store_, &measurer_}; }
+  planning::PlanDependencies Dependencies() { return {&store_, &measurer_}; }
 
   // Every segment in one choice of its stage, and figures that add up.
   void ExpectSound(const StageChoices& choices) {
@@ -112,7 +112,7 @@ class ExplainStagesTest : public testing::Test {
 
   static constexpr int kMicroBatches = 16;
   store::FakeProfileStore store_;
-  service::FakeMeasurer measurer_;
+  jobs::FakeMeasurer measurer_;
   v1::PlanRequest request_;
   v1::Plan plan_;
   std::unique_ptr<stages::MeasuredMeshes> step_;

@@ -77,13 +77,13 @@ absl::Status NotHeld(const v1::PlanRequest& request) {
                    staged ? " --stages`" : "`"));
 }
 
-absl::StatusOr<service::MeasuredStep> RecallStep(
+absl::StatusOr<planning::MeasuredStep> RecallStep(
     v1::PlanRequest request, const jobs::DeviceDescription& device,
     store::ProfileStore* store) {
   RETURN_IF_ERROR(AskStoreAlone(request));
   jobs::RecordedDevice measurer(device);
-  return IfHeld(request, service::MeasureStep(request, {store, &measurer},
-                                              [](const v1::PlanProgress&) {}));
+  return IfHeld(request, planning::MeasureStep(request, {store, &measurer},
+                                               [](const v1::PlanProgress&) {}));
 }
 
 }  // namespace meshwright::explain

@@ -14,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/jobs/measurer.h"
-#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan.pb.h"
 
@@ -48,7 +48,7 @@ absl::StatusOr<T> IfHeld(const v1::PlanRequest& request,
   return NotHeld(request);
 }
 
-absl::StatusOr<service::MeasuredStep> RecallStep(
+absl::StatusOr<planning::MeasuredStep> RecallStep(
     v1::PlanRequest request, const jobs::DeviceDescription& device,
     store::ProfileStore* store);
 

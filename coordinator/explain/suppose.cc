@@ -7,9 +7,9 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "coordinator/explain/recall.h"
-#include "coordinator/service/plan_answer.h"
-#include "coordinator/service/short_memory.h"
-#include "coordinator/service/what_if.h"
+#include "coordinator/explain/what_if.h"
+#include "coordinator/planning/memory_pressure.h"
+#include "coordinator/planning/plan_answer.h"
 #include "coordinator/space/read_request.h"
 
 namespace meshwright::explain {
@@ -99,7 +99,7 @@ absl::StatusOr<v1::Plan> Suppose(const Supposition& supposition,
   if (!supposition.links.has_value()) {
     const auto step = RecallStep(request, supposition.device, store);
     if (step.ok()) {
-      return service::PlanWithin(
+      return planning::PlanWithin(
           request, *step, [&](const v1::PlanRequest& wider) {
             return RecallStep(wider, supposition.device, store);
           });
@@ -117,9 +117,9 @@ absl::StatusOr<v1::Plan> Suppose(const Supposition& supposition,
     if (absl::IsNotFound(known.status())) continue;
     if (!known.ok()) return known.status();
     ASSIGN_OR_RETURN(
-        const service::MeasuredStep step,
-        service::EstimateStep(*known, request, supposition.links, store));
-    return service::PlanOf(request, step);
+        const planning::MeasuredStep step,
+        explain::EstimateStep(*known, request, supposition.links, store));
+    return planning::PlanOf(request, step);
   }
   const std::string mesh = absl::StrJoin(request.mesh().shape(), "x");
   return absl::NotFoundError(absl::StrCat(

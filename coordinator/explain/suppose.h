@@ -3,7 +3,7 @@
 // Concept: where the store holds all that the new question needs (another
 // memory limit; another mesh that was measured too), the answer is the plan
 // that `plan --no-wait` gives. Otherwise the step is told from a measured mesh
-// (coordinator/service/what_if.h): the plan's own, or, for a model, the nearest
+// (coordinator/explain/what_if.h): the plan's own, or, for a model, the nearest
 // that the store knows, by halving and doubling axes of the mesh asked for.
 // Errors: those of recall.h and of the estimates; kInvalidArgument for a mesh
 // or device count that does not go with the plan's.
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "coordinator/estimation/link_table.h"
 #include "coordinator/jobs/measurer.h"
-#include "coordinator/service/link_table.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan.pb.h"
 
@@ -34,7 +34,7 @@ std::vector<v1::MeshSpec> MeshesNear(const v1::MeshSpec& mesh);
 
 struct Supposition {
   v1::PlanRequest request;  // what is asked for
-  std::optional<service::LinkTable> links;
+  std::optional<estimation::LinkTable> links;
   std::vector<v1::MeshSpec> measured;  // meshes to tell from, the nearest first
   jobs::DeviceDescription device;
 };

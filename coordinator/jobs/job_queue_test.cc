@@ -6,8 +6,8 @@
 #include <memory>
 #include <thread>
 
-#include "coordinator/jobs/fake_worker.h"
 #include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/jobs/testing/fake_worker.h"
 
 namespace meshwright::jobs {
 namespace {

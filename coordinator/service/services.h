@@ -11,7 +11,7 @@
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/service/call_threads.h"
-#include "coordinator/service/coordinator.h"
+#include "coordinator/service/plan_function.h"
 
 namespace grpc {
 class Service;

@@ -75,7 +75,7 @@ void Join(int tensor, const reshard::Units& units,
 
 }  // namespace
 
-std::optional<Sharding> FindTensorSharding(const service::MeasuredStep& step,
+std::optional<Sharding> FindTensorSharding(const planning::MeasuredStep& step,
                                            int segment, int configuration,
                                            ir::ValueId value, bool leaves) {
   const segmenter::Analysis& analysis = step.analysis;

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/stages/cluster.h"
 #include "coordinator/stages/crossings.h"
 #include "planner/pipeline/pipeline_problem.h"
@@ -35,13 +35,13 @@ struct Bandwidths {
 // How a segment of this configuration reads a value, or leaves it; nothing
 // where it has none of it.
 std::optional<space::Sharding> FindTensorSharding(
-    const service::MeasuredStep& step, int segment, int configuration,
+    const planning::MeasuredStep& step, int segment, int configuration,
     ir::ValueId value, bool leaves);
 
 // One side of a boundary.
 struct StageSide {
-  const service::MeasuredStep* step = nullptr;  // on the stage's mesh
-  int first = 0;                                // segments [first, end)
+  const planning::MeasuredStep* step = nullptr;  // on the stage's mesh
+  int first = 0;                                 // segments [first, end)
   int end = 0;
   const std::vector<int>* choice = nullptr;  // by segment from `first`
   const std::vector<int64_t>* devices = nullptr;

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/segmenter/testing/test_steps.h"
-#include "coordinator/service/fake_measurer.h"
 #include "profiledb/store/fake_profile_store.h"
 
 namespace meshwright::stages {
@@ -20,7 +20,7 @@ class BoundaryTest : public testing::Test {
       v1::PlanRequest request;
       request.set_hlo_module(segmenter::ReadSample("gpt2_tiny"));
       for (const int64_t size : mesh) request.mutable_mesh()->add_shape(size);
-      auto step = service::OpenStep(request, &measurer_);
+      auto step = planning::OpenStep(request, &measurer_);
       EXPECT_TRUE(step.ok()) << step.status();
       steps_.push_back(*std::move(step));
     }
@@ -41,8 +41,8 @@ class BoundaryTest : public testing::Test {
 
   const Cluster cluster_{2, 2};
   const std::vector<int> first_ = std::vector<int>(16, 0);
-  service::FakeMeasurer measurer_;
-  std::vector<service::MeasuredStep> steps_;  // 1x1, 1x2, 2x2
+  jobs::FakeMeasurer measurer_;
+  std::vector<planning::MeasuredStep> steps_;  // 1x1, 1x2, 2x2
   StepPasses passes_;
   std::vector<Cut> cuts_;
 };

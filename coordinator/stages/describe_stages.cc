@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "coordinator/estimation/measured_cost.h"
 #include "coordinator/export/plan_choice.h"
-#include "coordinator/service/measured_cost.h"
-#include "coordinator/service/score.h"
+#include "coordinator/planning/score.h"
 #include "planner/pipeline/pipeline_problem.h"
 #include "planner/reshard/problem/durations.h"
 
@@ -18,8 +18,8 @@ namespace {
 using pipeline::Picoseconds;
 using problem::ToSeconds;
 
-const service::MeasuredStep& StepOf(const MeasuredMeshes& step,
-                                    const ChosenStage& stage) {
+const planning::MeasuredStep& StepOf(const MeasuredMeshes& step,
+                                     const ChosenStage& stage) {
   return step.meshes[stage.place.mesh]->step;
 }
 
@@ -54,7 +54,7 @@ class StageWriter {
     for (int s = stage_.place.first; s < stage_.place.end; ++s) {
       v1::PlanSegment& segment = *out_.add_segments();
       segment.Swap(described.mutable_segments(s));
-      const service::SegmentCost& cost = costs_[s - stage_.place.first];
+      const planning::SegmentCost& cost = costs_[s - stage_.place.first];
       segment.set_seconds(cost.seconds);
       segment.set_communication_seconds(cost.communication_seconds);
       segment.set_resharding_seconds(
@@ -67,18 +67,18 @@ class StageWriter {
     return stage_.run.choice[segment - stage_.place.first];
   }
 
-  std::vector<service::SegmentCost> Costs() const {
-    std::vector<service::SegmentCost> costs;
+  std::vector<planning::SegmentCost> Costs() const {
+    std::vector<planning::SegmentCost> costs;
     for (int s = stage_.place.first; s < stage_.place.end; ++s) {
       const int type = analysis_.type_of_segment[s];
       const int configuration = ConfigurationOf(s);
-      const auto config = service::MeasuredCost(
+      const auto config = estimation::MeasuredCost(
           step_.space, step_.space.types[type].configurations[configuration],
           step_.results);
       costs.push_back(
           config.has_value()
-              ? service::CostOfSegment(step_, type, configuration, *config)
-              : service::SegmentCost());
+              ? planning::CostOfSegment(step_, type, configuration, *config)
+              : planning::SegmentCost());
     }
     return costs;
   }
@@ -155,7 +155,7 @@ class StageWriter {
                          whole_.terms.own_micro_batches;
     double communication = 0;
     double median = ToSeconds(stage_.run.resharding);
-    for (const service::SegmentCost& cost : costs_) {
+    for (const planning::SegmentCost& cost : costs_) {
       communication += cost.communication_seconds;
       median += cost.median_seconds;
     }
@@ -179,11 +179,11 @@ class StageWriter {
   }
 
   const MeasuredMeshes& whole_;
-  const service::MeasuredStep& step_;
+  const planning::MeasuredStep& step_;
   const segmenter::Analysis& analysis_;
   const ChosenStage& stage_;
   const pipeline::Schedule schedule_;
-  const std::vector<service::SegmentCost> costs_;
+  const std::vector<planning::SegmentCost> costs_;
   v1::PlanStage& out_;
 };
 

@@ -116,10 +116,10 @@ absl::StatusOr<v1::PlanRequest> UseClusterMesh(const v1::PlanRequest& request) {
 
 absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     const v1::PlanRequest& request,
-    const service::PlanDependencies& dependencies,
-    const service::PlanProgressFunction& progress) {
+    const planning::PlanDependencies& dependencies,
+    const planning::PlanProgressFunction& progress) {
   ASSIGN_OR_RETURN(const segmenter::Analysis analysis,
-                   service::AnalyzeStep(request));
+                   planning::AnalyzeStep(request));
   auto made = std::make_unique<MeasuredMeshes>();
   ASSIGN_OR_RETURN(made->terms, ParseStageTerms(request, analysis));
   const StageTerms& terms = made->terms;
@@ -131,8 +131,8 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     const bool is_cluster = mesh == analysis.mesh;
     const auto here = is_cluster ? absl::StatusOr<segmenter::Analysis>(analysis)
                                  : segmenter::OnMesh(analysis, mesh);
-    auto step = here.ok() ? service::MeasureAnalyzed(request, *here,
-                                                     dependencies, progress)
+    auto step = here.ok() ? planning::MeasureAnalyzed(request, *here,
+                                                      dependencies, progress)
                           : here.status();
     const bool left_out = absl::IsInvalidArgument(step.status()) ||
                           absl::IsUnavailable(step.status());

@@ -7,7 +7,7 @@
 // A mesh on which the request's rules leave a block nothing, or on which
 // nothing could be measured, is left out with a note; the cluster's must work.
 // Errors: kInvalidArgument for a request that asks for what cannot be; those of
-// service::MeasureStep.
+// planning::MeasureStep.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_MEASURED_MESHES_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_MEASURED_MESHES_H_
 
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/stages/boundary.h"
 #include "coordinator/stages/cluster.h"
 #include "coordinator/stages/crossings.h"
@@ -49,7 +49,7 @@ absl::StatusOr<StageTerms> ParseStageTerms(const v1::PlanRequest& request,
 absl::StatusOr<v1::PlanRequest> UseClusterMesh(const v1::PlanRequest& request);
 
 struct MeasuredMesh {
-  service::MeasuredStep step;
+  planning::MeasuredStep step;
   std::unique_ptr<StageSearch> search;
   std::unique_ptr<PassTimeSplit> splits;
 };
@@ -71,8 +71,8 @@ struct MeasuredMeshes {
 // `request` is one of UseClusterMesh.
 absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     const v1::PlanRequest& request,
-    const service::PlanDependencies& dependencies,
-    const service::PlanProgressFunction& progress);
+    const planning::PlanDependencies& dependencies,
+    const planning::PlanProgressFunction& progress);
 
 // Searches runs within another limit from now on; none: without one.
 absl::Status SetLimit(MeasuredMeshes& step, std::optional<int64_t> limit);

@@ -28,8 +28,8 @@ using Seen = std::tuple<int, int, int, int>;  // first, end, mesh, held
 class PartitionSearcher {
  public:
   PartitionSearcher(const v1::PlanRequest& request, MeasuredMeshes& step,
-                    const service::PlanDependencies& dependencies,
-                    const service::PlanProgressFunction& progress,
+                    const planning::PlanDependencies& dependencies,
+                    const planning::PlanProgressFunction& progress,
                     v1::PlanPrograms& counts)
       : request_(request),
         step_(step),
@@ -210,7 +210,7 @@ class PartitionSearcher {
           const bool more,
           measured.splits->Measure(
               choices,
-              service::DeviceOf(request_, measured.step.space.context.mesh),
+              planning::DeviceOf(request_, measured.step.space.context.mesh),
               dependencies_, progress_, !request_.no_wait(), counts_));
       any = any || more;
     }
@@ -325,8 +325,8 @@ class PartitionSearcher {
   const v1::PlanRequest& request_;
   MeasuredMeshes& step_;
   const StageTerms& terms_;
-  const service::PlanDependencies& dependencies_;
-  const service::PlanProgressFunction& progress_;
+  const planning::PlanDependencies& dependencies_;
+  const planning::PlanProgressFunction& progress_;
   v1::PlanPrograms& counts_;
   BoundaryPlanner boundaries_;
   pipeline::PartitionProblem problem_;
@@ -368,8 +368,8 @@ StageWork ComputeStageWork(const MeasuredMeshes& step, int mesh,
 
 absl::StatusOr<PartitionSearchAnswer> SearchPartition(
     const v1::PlanRequest& request, MeasuredMeshes& step,
-    const service::PlanDependencies& dependencies,
-    const service::PlanProgressFunction& progress, v1::PlanPrograms& counts) {
+    const planning::PlanDependencies& dependencies,
+    const planning::PlanProgressFunction& progress, v1::PlanPrograms& counts) {
   return PartitionSearcher(request, step, dependencies, progress, counts).Run();
 }
 

@@ -74,8 +74,8 @@ struct PartitionSearchAnswer {
 // `counts` are those of the programs measured on the way.
 absl::StatusOr<PartitionSearchAnswer> SearchPartition(
     const v1::PlanRequest& request, MeasuredMeshes& step,
-    const service::PlanDependencies& dependencies,
-    const service::PlanProgressFunction& progress, v1::PlanPrograms& counts);
+    const planning::PlanDependencies& dependencies,
+    const planning::PlanProgressFunction& progress, v1::PlanPrograms& counts);
 
 }  // namespace meshwright::stages
 

@@ -4,22 +4,22 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "coordinator/service/short_memory.h"
+#include "coordinator/planning/memory_pressure.h"
 
 namespace meshwright::stages {
 namespace {
 
 // What `programs` counts of the first look the second looks up again.
 void AddLook(const PartitionedStep& first, PartitionedStep& second) {
-  service::AddEffort(first.programs, first.seconds, second.programs,
-                     second.seconds);
+  planning::AddEffort(first.programs, first.seconds, second.programs,
+                      second.seconds);
   AddPrograms(first.split_programs, second.split_programs);
 }
 
 class Cutter {
  public:
-  Cutter(const service::PlanDependencies& dependencies,
-         const service::PlanProgressFunction& progress)
+  Cutter(const planning::PlanDependencies& dependencies,
+         const planning::PlanProgressFunction& progress)
       : dependencies_(dependencies), progress_(progress) {}
 
   absl::StatusOr<PartitionedStep> Look(const v1::PlanRequest& request) const {
@@ -33,7 +33,7 @@ class Cutter {
     progress_(phase);
     for (const auto& mesh : made.step->meshes) {
       AddPrograms(mesh->step.programs, made.programs);
-      service::AddSeconds(mesh->step.seconds, made.seconds);
+      planning::AddSeconds(mesh->step.seconds, made.seconds);
     }
     ASSIGN_OR_RETURN(made.cuts, Choose(made));
     return made;
@@ -57,8 +57,8 @@ class Cutter {
                            made.split_programs);
   }
 
-  const service::PlanDependencies& dependencies_;
-  const service::PlanProgressFunction& progress_;
+  const planning::PlanDependencies& dependencies_;
+  const planning::PlanProgressFunction& progress_;
 };
 
 // Stages where there were none, a shorter step, or a smaller least memory.
@@ -88,15 +88,15 @@ void AddPrograms(const v1::PlanPrograms& more, v1::PlanPrograms& sum) {
 
 absl::StatusOr<PartitionedStep> PartitionWithinMemory(
     const v1::PlanRequest& request,
-    const service::PlanDependencies& dependencies,
-    const service::PlanProgressFunction& progress) {
+    const planning::PlanDependencies& dependencies,
+    const planning::PlanProgressFunction& progress) {
   const Cutter cutter(dependencies, progress);
   ASSIGN_OR_RETURN(PartitionedStep first, cutter.Look(request));
-  if (service::OpensSwitches(request)) return first;
+  if (planning::OpensSwitches(request)) return first;
   ASSIGN_OR_RETURN(const bool is_short, cutter.IsMemoryShort(first));
   if (!is_short) return first;
   ASSIGN_OR_RETURN(PartitionedStep second,
-                   cutter.Look(service::OpeningRecompute(request)));
+                   cutter.Look(planning::OpeningRecompute(request)));
   AddLook(first, second);
   if (IsBetter(second.cuts, first.cuts)) return second;
   // What the look took was spent all the same.

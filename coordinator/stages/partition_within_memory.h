@@ -1,7 +1,7 @@
 // PartitionWithinMemory: the step cut into stages, with recomputation where
 // memory is short.
 //
-// Concept: as service::PlanWithin has it for one mesh. A limit that leaves no
+// Concept: as planning::PlanWithin has it for one mesh. A limit that leaves no
 // stages, or stages whose step is longer than without it, opens recomputation
 // for a second look, unless the request opens switches of its own; the better
 // of both is the answer.
@@ -31,8 +31,8 @@ void AddPrograms(const v1::PlanPrograms& more, v1::PlanPrograms& sum);
 // `request` is one of UseClusterMesh.
 absl::StatusOr<PartitionedStep> PartitionWithinMemory(
     const v1::PlanRequest& request,
-    const service::PlanDependencies& dependencies,
-    const service::PlanProgressFunction& progress);
+    const planning::PlanDependencies& dependencies,
+    const planning::PlanProgressFunction& progress);
 
 }  // namespace meshwright::stages
 

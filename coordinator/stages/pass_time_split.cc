@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
-#include "coordinator/service/measured_cost.h"
-#include "coordinator/service/program_work.h"
+#include "coordinator/estimation/measured_cost.h"
+#include "coordinator/estimation/program_work.h"
 #include "coordinator/space/programs/inputs.h"
 #include "coordinator/space/programs/loop_programs.h"
 #include "coordinator/stages/gradient_sums.h"
@@ -41,7 +41,7 @@ void KeepBeside(const std::string& those,
 
 }  // namespace
 
-PassTimeSplit::PassTimeSplit(const service::MeasuredStep& step,
+PassTimeSplit::PassTimeSplit(const planning::MeasuredStep& step,
                              const StepPasses& passes, int64_t micro_batches,
                              bool sums)
     : step_(step),
@@ -61,7 +61,7 @@ Picoseconds PassTimeSplit::Whole(const Choice& choice) const {
   const auto [found, added] = whole_.try_emplace(choice, Picoseconds(0));
   if (added) {
     const auto cost =
-        service::MeasuredCost(step_.space, At(choice), step_.results);
+        estimation::MeasuredCost(step_.space, At(choice), step_.results);
     if (cost.has_value()) found->second = cost->time;
   }
   return found->second;
@@ -124,7 +124,7 @@ PassTimeSplit::Shares PassTimeSplit::Guess(int type) const {
   const space::Configuration& first = step_.space.types[type].configurations[0];
   const auto work = [&](const std::vector<int>& leaving) {
     if (leaving.empty()) return 0.0;
-    const auto counted = service::WorkOf(space::SegmentProgram(
+    const auto counted = estimation::WorkOf(space::SegmentProgram(
         step_.analysis, step_.analysis.graphs[segment], first.annotation,
         inputs_, step_.space.context, {.part = {.leaving = leaving}}));
     return counted.ok() ? counted->total() : 0.0;
@@ -245,14 +245,14 @@ PassTimeSplit::AllVariants PassTimeSplit::MakeVariants(
 std::optional<PassTimeSplit::Shares> PassTimeSplit::ComputeShares(
     const Choice& choice, const Variants& variants,
     const space::ProfileSpace& space, const store::Results& results) const {
-  const auto whole = service::MeasuredCost(space, variants.whole, results);
+  const auto whole = estimation::MeasuredCost(space, variants.whole, results);
   if (!whole.has_value()) return std::nullopt;
   const Picoseconds inside = whole->time - Outside(choice, variants.whole,
                                                    space, results, whole->time);
   if (inside <= Picoseconds(0)) return std::nullopt;
   std::vector<double> share;
   for (const space::Configuration& part : variants.parts) {
-    const auto cost = service::MeasuredCost(space, part, results);
+    const auto cost = estimation::MeasuredCost(space, part, results);
     if (!cost.has_value()) return std::nullopt;
     share.push_back(static_cast<double>(cost->time.count()) /
                     static_cast<double>(inside.count()));
@@ -268,7 +268,7 @@ std::optional<PassTimeSplit::Shares> PassTimeSplit::ComputeShares(
     shares.upto[2] = shares.upto[1] + share[3];
     shares.upto[3] = shares.upto[2] + share[4];
   }
-  const auto sums = service::MeasuredCost(space, variants.sums, results);
+  const auto sums = estimation::MeasuredCost(space, variants.sums, results);
   if (!sums.has_value()) return std::nullopt;
   shares.sums = static_cast<double>(sums->time.count()) /
                 static_cast<double>(inside.count());
@@ -277,13 +277,13 @@ std::optional<PassTimeSplit::Shares> PassTimeSplit::ComputeShares(
 
 absl::StatusOr<bool> PassTimeSplit::Measure(
     const std::set<Choice>& choices, const v1::DeviceSpec& device,
-    const service::PlanDependencies& dependencies,
-    const service::PlanProgressFunction& progress, bool wait,
+    const planning::PlanDependencies& dependencies,
+    const planning::PlanProgressFunction& progress, bool wait,
     v1::PlanPrograms& counts) {
   const AllVariants all = MakeVariants(choices);
   if (all.of.empty()) return false;
-  service::Measuring measuring(dependencies, device,
-                               step_.space.context.options, progress);
+  planning::Measuring measuring(dependencies, device,
+                                step_.space.context.options, progress);
   RETURN_IF_ERROR(measuring.Lookup(all.space.programs));
   if (wait) {
     std::vector<const v1::Program*> wanted;

@@ -5,7 +5,7 @@
 // The programs that tell them apart are measured for configurations that a
 // stage takes; the others of a type take their time in the proportions of one
 // that was measured, and before there is any, by the work counted in the
-// programs of one configuration (service::WorkOf), in a step with loops by
+// programs of one configuration (estimation::WorkOf), in a step with loops by
 // thirds. Where stages run their passes as modules of their own, these programs
 // are such passes (pass_programs.h), which hand values over through memory: all
 // four may take longer than the whole. In a step with a loop over micro-batches
@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/space/programs/program_set.h"
 #include "coordinator/stages/pass_programs.h"
 #include "coordinator/stages/passes.h"
@@ -55,7 +55,7 @@ class PassTimeSplit {
 
   // `micro_batches`: trips of the step's own loop; `sums`: there is none, and
   // gradients add up. The references outlive it.
-  PassTimeSplit(const service::MeasuredStep& step, const StepPasses& passes,
+  PassTimeSplit(const planning::MeasuredStep& step, const StepPasses& passes,
                 int64_t micro_batches, bool sums);
 
   PassTimes Estimate(const Choice& choice) const;
@@ -67,8 +67,8 @@ class PassTimeSplit {
   // to look them up only.
   absl::StatusOr<bool> Measure(const std::set<Choice>& choices,
                                const v1::DeviceSpec& device,
-                               const service::PlanDependencies& dependencies,
-                               const service::PlanProgressFunction& progress,
+                               const planning::PlanDependencies& dependencies,
+                               const planning::PlanProgressFunction& progress,
                                bool wait, v1::PlanPrograms& counts);
 
  private:
@@ -120,7 +120,7 @@ class PassTimeSplit {
                                       const space::ProfileSpace& space,
                                       const store::Results& results) const;
 
-  const service::MeasuredStep& step_;
+  const planning::MeasuredStep& step_;
   const StepPasses& step_passes_;
   const int64_t micro_batches_;
   const bool sums_;

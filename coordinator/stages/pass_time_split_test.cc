@@ -4,8 +4,8 @@
 
 #include <set>
 
+#include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/segmenter/testing/test_steps.h"
-#include "coordinator/service/fake_measurer.h"
 #include "coordinator/stages/measured_meshes.h"
 #include "profiledb/store/fake_profile_store.h"
 
@@ -19,7 +19,7 @@ const auto kQuiet = [](const v1::PlanProgress&) {};
 // One mesh, measured by `measurer`.
 std::unique_ptr<MeasuredMeshes> Measured(const v1::PlanRequest& request,
                                          store::FakeProfileStore& store,
-                                         service::FakeMeasurer& measurer) {
+                                         jobs::FakeMeasurer& measurer) {
   auto step = MeasureMeshes(request, {&store, &measurer}, kQuiet);
   EXPECT_TRUE(step.ok()) << step.status();
   return *std::move(step);
@@ -39,7 +39,7 @@ v1::PlanRequest Request(const std::string& model, int micro_batches) {
 std::vector<PassTimes> SplitsAt(double slowness,
                                 const v1::PlanRequest& request) {
   store::FakeProfileStore store;
-  service::FakeMeasurer measurer;
+  jobs::FakeMeasurer measurer;
   measurer.machine = 5;
   const auto step = Measured(request, store, measurer);
   const MeasuredMesh& mesh = *step->meshes[0];
@@ -50,7 +50,7 @@ std::vector<PassTimes> SplitsAt(double slowness,
   measurer.slowness = slowness;
   v1::PlanPrograms counts;
   const auto any = mesh.splits->Measure(
-      choices, service::DeviceOf(request, mesh.step.space.context.mesh),
+      choices, planning::DeviceOf(request, mesh.step.space.context.mesh),
       {&store, &measurer}, kQuiet, true, counts);
   EXPECT_TRUE(any.ok() && *any) << any.status();
   std::vector<PassTimes> splits;

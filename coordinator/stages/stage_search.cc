@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "coordinator/service/plan_answer.h"
-#include "coordinator/service/score.h"
+#include "coordinator/planning/plan_answer.h"
+#include "coordinator/planning/score.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/uncertainty.h"
 #include "planner/search/alternatives.h"
@@ -61,15 +61,15 @@ problem::Config PerPass(problem::Config config, const PassTimes& split,
 }  // namespace
 
 absl::StatusOr<StageSearch> StageSearch::Create(
-    const service::MeasuredStep& step,
+    const planning::MeasuredStep& step,
     const std::vector<SharedArgument>& shared, int64_t own,
     int64_t micro_batches, std::optional<int64_t> limit) {
   StageSearch search(step, shared, own == 1 ? micro_batches : 1, limit);
   // Groups of segments would have to end at cuts.
   ASSIGN_OR_RETURN(
       search.measured_,
-      service::BuildProblem(step.analysis, step.space, step.results,
-                            std::nullopt, {}, {.groups = false}));
+      formulation::BuildProblem(step.analysis, step.space, step.results,
+                                std::nullopt, {}, {.groups = false}));
   auto& types = search.measured_.problem.types;
   for (size_t t = 0; t < types.size(); ++t) {
     for (size_t i = 0; i < types[t].configs.size(); ++i) {
@@ -131,7 +131,7 @@ StageSearch::Part StageSearch::Cut(int first, int end, std::string* key) const {
   Part part;
   std::vector<int> place(whole.nodes.size(), -1);
   for (size_t n = 0; n < whole.nodes.size(); ++n) {
-    const service::SegmentRun& run = measured_.runs[n];
+    const formulation::SegmentRun& run = measured_.runs[n];
     const int from = std::max(first, run.first_segment);
     const int to = std::min(end, run.first_segment + run.count);
     if (from >= to) continue;
@@ -193,7 +193,7 @@ RunPlan StageSearch::Evaluated(const Part& part,
     plan.resharding = evaluation->resharding_time;
   }
   if (spread.ok()) plan.spread = *spread;
-  plan.resharding_seconds = service::ReshardingSeconds(evaluated_, choice);
+  plan.resharding_seconds = planning::ReshardingSeconds(evaluated_, choice);
   int64_t transient = 0;
   plan.persistent_bytes = part.foreign_bytes;
   for (size_t n = 0; n < choice.size(); ++n) {
@@ -233,7 +233,7 @@ absl::StatusOr<RunPlan> StageSearch::Solve(const Part& part, int held,
   search::Plan plan = *answer.plan;
   if (part.settled) {
     ASSIGN_OR_RETURN(plan,
-                     search::SettleTies(problem, plan, service::kMostLoss));
+                     search::SettleTies(problem, plan, planning::kMostLoss));
   }
   return Evaluated(part, plan.choice);
 }

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/stages/crossings.h"
 #include "coordinator/stages/pass_time_split.h"
 #include "planner/problem/plan_problem.h"
@@ -65,7 +65,7 @@ class StageSearch {
   // `own`: trips of the step's own loop over micro-batches; `micro_batches`: of
   // a step. The references outlive it.
   static absl::StatusOr<StageSearch> Create(
-      const service::MeasuredStep& step,
+      const planning::MeasuredStep& step,
       const std::vector<SharedArgument>& shared, int64_t own,
       int64_t micro_batches, std::optional<int64_t> limit);
 
@@ -106,7 +106,7 @@ class StageSearch {
     std::map<int, RunPlan> limited;  // by micro-batches held
   };
 
-  StageSearch(const service::MeasuredStep& step,
+  StageSearch(const planning::MeasuredStep& step,
               const std::vector<SharedArgument>& shared, int64_t repeats,
               std::optional<int64_t> limit)
       : step_(&step), shared_(&shared), repeats_(repeats), limit_(limit) {}
@@ -123,11 +123,11 @@ class StageSearch {
   absl::StatusOr<problem::Choice> FindStates(
       const Part& part, const std::vector<int>& configurations) const;
 
-  const service::MeasuredStep* step_;
+  const planning::MeasuredStep* step_;
   const std::vector<SharedArgument>* shared_;
   int64_t repeats_;  // passes of what is measured to an update
   std::optional<int64_t> limit_;
-  service::MeasuredProblem measured_;
+  formulation::MeasuredProblem measured_;
   std::vector<problem::NodeType> weighed_;  // its types, as they are searched
   problem::PlanProblem evaluated_;          // as they were measured
   std::map<int, problem::PlanProblem> by_held_;

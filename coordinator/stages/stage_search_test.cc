@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/segmenter/testing/test_steps.h"
-#include "coordinator/service/fake_measurer.h"
 #include "profiledb/store/fake_profile_store.h"
 
 namespace meshwright::stages {
@@ -20,8 +20,8 @@ class StageSearchTest : public testing::Test {
     request.set_hlo_module(segmenter::ReadSample("gpt2_4l"));
     request.mutable_mesh()->add_shape(1);
     request.mutable_mesh()->add_shape(2);
-    auto step = service::MeasureStep(request, {&store_, &measurer_},
-                                     [](const v1::PlanProgress&) {});
+    auto step = planning::MeasureStep(request, {&store_, &measurer_},
+                                      [](const v1::PlanProgress&) {});
     EXPECT_TRUE(step.ok()) << step.status();
     step_ = *std::move(step);
   }
@@ -38,8 +38,8 @@ class StageSearchTest : public testing::Test {
   }
 
   store::FakeProfileStore store_;
-  service::FakeMeasurer measurer_;
-  service::MeasuredStep step_;
+  jobs::FakeMeasurer measurer_;
+  planning::MeasuredStep step_;
   std::vector<SharedArgument> shared_;
 };
 

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "base/status_macros.h"
-#include "coordinator/service/plan_heading.h"
+#include "coordinator/planning/plan_metadata.h"
 #include "coordinator/stages/describe_stages.h"
 #include "coordinator/stages/partition_within_memory.h"
 
@@ -12,15 +12,15 @@ namespace meshwright::stages {
 
 absl::StatusOr<v1::Plan> MakeStagedPlan(
     const v1::PlanRequest& request,
-    const service::PlanDependencies& dependencies,
-    const service::PlanProgressFunction& progress) {
+    const planning::PlanDependencies& dependencies,
+    const planning::PlanProgressFunction& progress) {
   const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const v1::PlanRequest asked, UseClusterMesh(request));
   ASSIGN_OR_RETURN(const PartitionedStep cut,
                    PartitionWithinMemory(asked, dependencies, progress));
-  const service::MeasuredStep& cluster = cut.step->meshes.back()->step;
-  v1::Plan plan = service::BeginPlan(cut.request, cluster.space.context.mesh);
-  service::SetDevice(cluster.device, plan);
+  const planning::MeasuredStep& cluster = cut.step->meshes.back()->step;
+  v1::Plan plan = planning::BeginPlan(cut.request, cluster.space.context.mesh);
+  planning::SetDevice(cluster.device, plan);
   *plan.mutable_programs() = cut.programs;
   AddPrograms(cut.split_programs, *plan.mutable_programs());
   *plan.mutable_seconds() = cut.seconds;
@@ -30,9 +30,9 @@ absl::StatusOr<v1::Plan> MakeStagedPlan(
     DescribeStages(*cut.step, *answer.chosen, plan);
     plan.mutable_pipeline()->set_rounds(answer.rounds);
   } else if (answer.min_bytes.has_value()) {
-    service::NoteLeastMemory(*answer.min_bytes, plan);
+    planning::NoteLeastMemory(*answer.min_bytes, plan);
   }
-  service::KeepModel(asked, dependencies, plan);
+  planning::KeepModel(asked, dependencies, plan);
   v1::PlanSeconds& seconds = *plan.mutable_seconds();
   seconds.set_total(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)

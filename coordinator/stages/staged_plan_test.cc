@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/segmenter/testing/test_steps.h"
-#include "coordinator/service/fake_measurer.h"
 #include "coordinator/stages/measured_meshes.h"
 #include "profiledb/store/fake_profile_store.h"
 
@@ -44,8 +44,8 @@ class StagedPlanTest : public testing::Test {
                                     const v1::PlanStage& stage) {
     request.clear_stages();
     *request.mutable_mesh()->mutable_shape() = stage.mesh();
-    return service::MakePlan(request, {&store_, &measurer_},
-                             [](const v1::PlanProgress&) {});
+    return planning::MakePlan(request, {&store_, &measurer_},
+                              [](const v1::PlanProgress&) {});
   }
 
   std::string Refusal(const v1::PlanRequest& request) {
@@ -56,7 +56,7 @@ class StagedPlanTest : public testing::Test {
   }
 
   store::FakeProfileStore store_;
-  service::FakeMeasurer measurer_;
+  jobs::FakeMeasurer measurer_;
 };
 
 // Every segment in one stage, every device in one at most, and as many

@@ -43,7 +43,7 @@ double Anchor::Runs() const {
 }
 
 std::vector<Anchor> ChooseAnchors(
-    const service::MeasuredStep& step,
+    const planning::MeasuredStep& step,
     const std::vector<exporting::SegmentChoice>& plans) {
   std::map<int, std::vector<double>> runs;  // by program of the space
   const auto add = [&](int program, size_t plan, double times) {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "coordinator/export/whole_model.h"
-#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "proto/v1/job.pb.h"
 
 namespace meshwright::validation {
@@ -45,7 +45,7 @@ inline constexpr int kNotRun = -1;
 // Programs of the plans' segments, the largest shares of their time first. Rows
 // that were not measured are left out, and so is a plan that is empty.
 std::vector<Anchor> ChooseAnchors(
-    const service::MeasuredStep& step,
+    const planning::MeasuredStep& step,
     const std::vector<exporting::SegmentChoice>& plans);
 
 // None without an anchor that was measured.

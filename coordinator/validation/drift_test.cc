@@ -25,7 +25,7 @@ Anchor Of(const std::string& key, double runs, double nanoseconds) {
 
 // One segment per program, which takes so long.
 std::vector<Anchor> Chosen(const std::vector<int64_t>& nanoseconds) {
-  service::MeasuredStep step;
+  planning::MeasuredStep step;
   exporting::SegmentChoice plan;
   for (const int64_t each : nanoseconds) {
     const int number = static_cast<int>(plan.size());

@@ -12,9 +12,9 @@
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/ir/constants.h"
 #include "coordinator/ir/load/load.h"
-#include "coordinator/service/measure_choices.h"
-#include "coordinator/service/plan_pipeline.h"
-#include "coordinator/service/score.h"
+#include "coordinator/planning/measure_choices.h"
+#include "coordinator/planning/plan_pipeline.h"
+#include "coordinator/planning/score.h"
 #include "coordinator/space/read_request.h"
 #include "coordinator/validation/drift.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 using exporting::NamedChoice;
 using exporting::SegmentChoice;
-using service::MeasuredStep;
+using planning::MeasuredStep;
 
 // Every node takes any configuration that was measured, in no group.
 // One that can be predicted, if a hundred draws hold one: segments that share a
@@ -74,8 +74,8 @@ absl::StatusOr<MeasuredStep> WithoutRules(const ValidationRequest& request,
     keys.push_back(program.key());
   }
   ASSIGN_OR_RETURN(step.results, store->Lookup(keys));
-  auto problem = service::BuildProblem(step.analysis, step.space, step.results,
-                                       std::nullopt);
+  auto problem = formulation::BuildProblem(step.analysis, step.space,
+                                           step.results, std::nullopt);
   if (problem.ok()) step.measured = *std::move(problem);
   return step;
 }
@@ -107,7 +107,7 @@ NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
 // The plan, then baselines and random plans.
 absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
     const ValidationRequest& request,
-    const service::PlanDependencies& dependencies,
+    const planning::PlanDependencies& dependencies,
     const service::ProgressFunction& progress, MeasuredStep& step) {
   ASSIGN_OR_RETURN(
       SegmentChoice chosen,
@@ -133,8 +133,8 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
     v1::DeviceSpec device = request.device;
     device.set_device_count(
         static_cast<int>(space::DeviceCount(step.space.context.mesh)));
-    RETURN_IF_ERROR(service::MeasureChoices(device, dependencies, progress,
-                                            op_level, step));
+    RETURN_IF_ERROR(planning::MeasureChoices(device, dependencies, progress,
+                                             op_level, step));
   }
   for (const NamedChoice& baseline : baselines) {
     plans.push_back(MakeProgram(named, baseline));
@@ -174,8 +174,8 @@ absl::StatusOr<Validation> PrepareValidation(
     const ValidationRequest& request, store::ProfileStore* store,
     jobs::Measurer* measurer, const service::ProgressFunction& progress) {
   ASSIGN_OR_RETURN(MeasuredStep step,
-                   service::MeasureStep(ToPlanRequest(request),
-                                        {store, measurer}, progress));
+                   planning::MeasureStep(ToPlanRequest(request),
+                                         {store, measurer}, progress));
   ASSIGN_OR_RETURN(std::vector<NamedProgram> plans,
                    MakePrograms(request, {store, measurer}, progress, step));
 
@@ -185,7 +185,7 @@ absl::StatusOr<Validation> PrepareValidation(
   *compare.mutable_device() = request.device;
   compare.mutable_device()->set_device_count(
       static_cast<int>(space::DeviceCount(step.space.context.mesh)));
-  *compare.mutable_options() = service::DefaultMeasureOptions();
+  *compare.mutable_options() = planning::DefaultMeasureOptions();
   // Whole plans are few and close to one another: none is cut short.
   compare.mutable_options()->set_dynamic_limit_ratio(0);
   // A whole step meets a moment without delays less often than its segments.

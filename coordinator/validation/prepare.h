@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "coordinator/daemon/coordinator.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/jobs/measurer.h"
-#include "coordinator/service/coordinator.h"
 #include "coordinator/validation/drift.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan.pb.h"

@@ -14,7 +14,7 @@ namespace {
 
 // By stage what of its segments runs on `step`'s mesh: all or nothing.
 absl::StatusOr<std::vector<exporting::SegmentChoice>> ChoicesOn(
-    const service::MeasuredStep& step, const v1::Plan& plan) {
+    const planning::MeasuredStep& step, const v1::Plan& plan) {
   const space::Mesh& mesh = step.space.context.mesh;
   std::vector<exporting::SegmentChoice> choices;
   for (const v1::PlanStage& stage : plan.stages()) {

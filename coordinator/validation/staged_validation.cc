@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "coordinator/launch/launch.h"
 #include "coordinator/launch/sequence.h"
-#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/space/read_request.h"
 #include "coordinator/validation/other_inputs.h"
 #include "coordinator/validation/prepare.h"
@@ -28,7 +28,7 @@ absl::StatusOr<v1::RunnerRequest> MakeRequest(const std::string& hlo_module,
                                               const launch::Launch& launch,
                                               uint64_t seeds) {
   v1::RunnerRequest request;
-  *request.mutable_options() = service::DefaultMeasureOptions();
+  *request.mutable_options() = planning::DefaultMeasureOptions();
   request.mutable_options()->set_dynamic_limit_ratio(0);
   request.mutable_options()->set_minimum_samples(24);
   request.mutable_options()->set_minimum_time_ns(500'000'000);

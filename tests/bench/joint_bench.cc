@@ -26,8 +26,8 @@
 
 #include "absl/strings/numbers.h"
 #include "base/file.h"
-#include "coordinator/service/plan_pipeline.h"
-#include "coordinator/service/worth_grouping.h"
+#include "coordinator/planning/plan_pipeline.h"
+#include "coordinator/planning/recompute_candidates.h"
 #include "planner/search/search.h"
 #include "tests/integration/two_stages.h"
 
@@ -41,8 +41,8 @@ T Must(absl::StatusOr<T> value) {
   std::exit(1);
 }
 
-service::MeasuredStep Measure(const std::string& file, uint64_t machine,
-                              const std::vector<std::string>& grouped = {}) {
+planning::MeasuredStep Measure(const std::string& file, uint64_t machine,
+                               const std::vector<std::string>& grouped = {}) {
   return Must(MeasureMadeUp(Must(base::ReadFile(file)), machine, grouped));
 }
 
@@ -77,7 +77,7 @@ void Run(const std::string& file, int machines) {
 }
 
 // Its problem, where those that recompute need what they would have kept.
-problem::PlanProblem WithReplays(const service::MeasuredStep& step,
+problem::PlanProblem WithReplays(const planning::MeasuredStep& step,
                                  int64_t head_bytes) {
   problem::PlanProblem problem = step.measured.problem;
   for (size_t t = 0; t < step.space.types.size(); ++t) {
@@ -103,7 +103,7 @@ problem::PlanProblem WithReplays(const service::MeasuredStep& step,
 
 void RunGroups(const std::string& file, int machines, int64_t head_bytes) {
   for (int machine = 1; machine <= machines; ++machine) {
-    const service::MeasuredStep step = Measure(file, machine);
+    const planning::MeasuredStep step = Measure(file, machine);
     const problem::PlanProblem alone = WithReplays(step, head_bytes);
     problem::PlanProblem nothing = alone;
     for (size_t n = 0; n < nothing.nodes.size(); ++n) {
@@ -114,8 +114,9 @@ void RunGroups(const std::string& file, int machines, int64_t head_bytes) {
         nothing.fixed[static_cast<int>(n)].push_back(static_cast<int>(i));
       }
     }
-    const problem::PlanProblem grouped = WithReplays(
-        Measure(file, machine, Must(service::WorthGrouping(step))), head_bytes);
+    const problem::PlanProblem grouped =
+        WithReplays(Measure(file, machine, Must(planning::WorthGrouping(step))),
+                    head_bytes);
     double slowest = 0;
     double gap = 0;
     const auto solve = [&](problem::PlanProblem problem, int64_t limit) {

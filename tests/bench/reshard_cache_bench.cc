@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "coordinator/daemon/coordinator.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/resharding/messages.h"
-#include "coordinator/service/coordinator.h"
 #include "coordinator/service/planning_client.h"
 #include "planner/reshard/canonical.h"
 #include "planner/reshard/testing/random_reshard.h"

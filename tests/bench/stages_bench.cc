@@ -17,7 +17,7 @@
 
 #include "absl/strings/str_split.h"
 #include "base/file.h"
-#include "coordinator/service/fake_measurer.h"
+#include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/stages/partition_search.h"
 #include "profiledb/store/fake_profile_store.h"
 #include "tests/bench/cpu_time.h"
@@ -47,9 +47,9 @@ void Run(const Flags& flags, const std::string& file) {
   request.mutable_stages()->set_micro_batches(flags.micro_batches);
   request.mutable_stages()->set_host_bytes_per_second(1e10);
   store::FakeProfileStore store;
-  service::FakeMeasurer measurer;
+  jobs::FakeMeasurer measurer;
   measurer.machine = 3;
-  const service::PlanDependencies dependencies = {&store, &measurer};
+  const planning::PlanDependencies dependencies = {&store, &measurer};
   const auto quiet = [](const v1::PlanProgress&) {};
   const double start = CpuSeconds();
   const auto step = stages::MeasureMeshes(request, dependencies, quiet);

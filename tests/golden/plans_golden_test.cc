@@ -13,9 +13,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/fingerprint.h"
+#include "coordinator/jobs/testing/fake_measurer.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/segmenter/testing/test_steps.h"
-#include "coordinator/service/fake_measurer.h"
-#include "coordinator/service/plan_pipeline.h"
 #include "profiledb/store/fake_profile_store.h"
 #include "tests/golden/golden.h"
 
@@ -76,12 +76,12 @@ TEST(PlansGoldenTest, KeysAndPlansAreTheExpectedOnes) {
   for (const Case& it : Cases()) {
     const v1::PlanRequest request = it.Request();
     store::FakeProfileStore store;
-    service::FakeMeasurer measurer;
+    jobs::FakeMeasurer measurer;
     measurer.machine = 7;
-    const auto step = service::OpenStep(request, &measurer);
+    const auto step = planning::OpenStep(request, &measurer);
     ASSERT_TRUE(step.ok()) << it.Name() << ": " << step.status();
-    const auto plan = service::MakePlan(request, {&store, &measurer},
-                                        [](const v1::PlanProgress&) {});
+    const auto plan = planning::MakePlan(request, {&store, &measurer},
+                                         [](const v1::PlanProgress&) {});
     ASSERT_TRUE(plan.ok()) << it.Name() << ": " << plan.status();
     absl::StrAppendFormat(&table, "%s: %d %s; %.6e %d", it.Name(),
                           step->space.programs.size(), DigestKeys(step->space),

@@ -63,8 +63,30 @@ LAYERS = {
         "coordinator/space", "coordinator/export", "coordinator/stages"),
     "coordinator/jobs": ("base", "proto/v1"),
     "coordinator/resharding": ("base", "proto/v1", "planner/reshard"),
+    "coordinator/jobs/testing": (
+        "base", "proto", "coordinator/jobs", "profiledb/store"),
+    "coordinator/estimation": (
+        "base", "proto", "coordinator/ir", "coordinator/segmenter",
+        "coordinator/space", "planner/problem", "profiledb/store"),
+    "coordinator/problem": (
+        "base", "proto", "coordinator/segmenter", "coordinator/space",
+        "coordinator/export", "coordinator/estimation", "planner/problem",
+        "profiledb/store"),
+    "coordinator/selection": (
+        "base", "proto", "coordinator/segmenter", "coordinator/space",
+        "coordinator/export", "coordinator/estimation", "coordinator/problem",
+        "planner/problem", "planner/search", "profiledb/store"),
+    "coordinator/planning": (
+        "base", "proto", "coordinator/ir", "coordinator/segmenter",
+        "coordinator/space", "coordinator/export", "coordinator/operators",
+        "coordinator/problem", "coordinator/selection", "coordinator/jobs",
+        "planner", "profiledb/store"),
     "coordinator/service": (
-        "base", "proto", "coordinator", "planner", "profiledb/store"),
+        "base", "proto", "coordinator/jobs", "coordinator/resharding",
+        "planner/reshard"),
+    "coordinator/daemon": (
+        "base", "proto", "coordinator/jobs", "coordinator/resharding",
+        "coordinator/service"),
     "coordinator/stages": (
         "base", "proto", "coordinator", "planner", "profiledb/store"),
     "coordinator/explain": (
@@ -112,12 +134,12 @@ LAYERS = {
         "base", "proto/v1", "coordinator/explain", "coordinator/stages",
         "planner/pipeline"),
     "cli/flags": (
-        "base", "proto/v1", "cli/text", "coordinator/service",
+        "base", "proto/v1", "cli/text", "coordinator/estimation",
         "planner/problem"),
     "cli/local": (
-        "base", "proto/v1", "cli/flags", "cli/text", "coordinator/explain",
-        "coordinator/service", "coordinator/stages", "profiledb",
-        "worker"),
+        "base", "proto/v1", "cli/flags", "cli/text", "coordinator/daemon",
+        "coordinator/explain", "coordinator/planning", "coordinator/service",
+        "coordinator/stages", "profiledb", "worker"),
     "cli/verbs": (
         "base", "proto/v1", "cli/flags", "cli/local", "cli/text",
         "coordinator", "planner", "profiledb/store", "worker"),
@@ -129,7 +151,8 @@ FOREIGN = {
     r"sqlite3\.h|zstd\.h": ("profiledb/sqlite",),
     r"libpq": ("profiledb/postgres",),
     r"grpc|.*\.grpc\.pb\.h": (
-        "coordinator/service", "worker/service", "tests/integration"),
+        "coordinator/daemon", "coordinator/service", "worker/service",
+        "tests/integration"),
     r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
     r"cupti|cuda|nvml": ("worker/collect", "worker/comm/transport"),
     r"nccl": ("worker/comm/transport",),
@@ -146,6 +169,9 @@ FOREIGN = {
 TEST_LAYERS = {
     "coordinator/segmenter": ("coordinator/segmenter",),
     "cli": ("cli", "coordinator"),
+    "coordinator/daemon": ("planner/reshard",),
+    "coordinator/estimation": ("coordinator/jobs/testing",),
+    "coordinator/problem": ("coordinator/jobs/testing", "planner/search"),
     "coordinator/space": ("coordinator/space", "proto"),
     "planner/reshard": ("planner/reshard",),
     "profiledb": ("proto",),

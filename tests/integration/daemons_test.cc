@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "absl/synchronization/notification.h"
-#include "coordinator/service/coordinator.h"
+#include "coordinator/daemon/coordinator.h"
 #include "coordinator/service/planning_client.h"
 #include "proto/v1/services.grpc.pb.h"
 #include "tests/integration/fake_batches.h"
@@ -22,7 +22,7 @@
 namespace meshwright::integration {
 namespace {
 
-using service::Coordinator;
+using daemon::Coordinator;
 using service::PlanningClient;
 using testing::HasSubstr;
 using testing::SizeIs;

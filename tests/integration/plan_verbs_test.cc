@@ -11,8 +11,8 @@
 #include "cli/flags/plan_file.h"
 #include "cli/testing/outcome.h"
 #include "cli/text/plan_text.h"
-#include "coordinator/service/fake_measurer.h"
-#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/jobs/testing/fake_measurer.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "profiledb/open.h"
 
 namespace meshwright {
@@ -52,8 +52,8 @@ class PlanVerbsTest : public testing::Test {
     request.set_no_wait(no_wait);
     const auto store = store::OpenProfileStore(Path("store"));
     EXPECT_TRUE(store.ok()) << store.status();
-    const auto plan = service::MakePlan(request, {store->get(), &measurer_},
-                                        [](const v1::PlanProgress&) {});
+    const auto plan = planning::MakePlan(request, {store->get(), &measurer_},
+                                         [](const v1::PlanProgress&) {});
     EXPECT_TRUE(plan.ok()) << plan.status();
     EXPECT_TRUE(
         base::WriteFile(Path(name + ".json"), cli::PlanJson(*plan)).ok());
@@ -70,7 +70,7 @@ class PlanVerbsTest : public testing::Test {
   }
 
   const std::string folder_ = testing::TempDir() + "/plan_verbs";
-  service::FakeMeasurer measurer_;
+  jobs::FakeMeasurer measurer_;
 };
 
 TEST_F(PlanVerbsTest, ExplainSaysWhatEachChoiceSaves) {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "absl/synchronization/notification.h"
-#include "coordinator/service/coordinator.h"
+#include "coordinator/daemon/coordinator.h"
 #include "worker/runner/small_modules.h"
 #include "worker/sandbox/runner_process.h"
 #include "worker/service/worker.h"
@@ -30,11 +30,11 @@ class RunnerTest : public testing::Test {
         (std::string(getenv("MESHWRIGHT_BUILD_DIR")) + "/bin/meshwright-runner")
             .c_str(),
         1);
-    service::Coordinator::Dependencies dependencies;
+    daemon::Coordinator::Dependencies dependencies;
     dependencies.clock = &clock_;
     dependencies.listen_address = "127.0.0.1:0";
     coordinator_ =
-        std::make_unique<service::Coordinator>(std::move(dependencies));
+        std::make_unique<daemon::Coordinator>(std::move(dependencies));
     ASSERT_TRUE(coordinator_->Start().ok());
   }
 
@@ -105,7 +105,7 @@ class RunnerTest : public testing::Test {
 
   const base::SystemClock clock_;
   std::atomic<int> last_child_ = 0;
-  std::unique_ptr<service::Coordinator> coordinator_;
+  std::unique_ptr<daemon::Coordinator> coordinator_;
 };
 
 TEST_F(RunnerTest, ACrashAndACompileErrorAreRowsAmongTheOthers) {

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "coordinator/service/fake_measurer.h"
+#include "coordinator/jobs/testing/fake_measurer.h"
 #include "planner/search/search.h"
 #include "profiledb/store/fake_profile_store.h"
 
@@ -17,7 +17,7 @@ namespace {
 constexpr double kExpansion = 1.5;
 constexpr int kBudgets = 10;
 
-std::vector<Recomputation> RecomputationOf(const service::MeasuredStep& step) {
+std::vector<Recomputation> RecomputationOf(const planning::MeasuredStep& step) {
   std::vector<Recomputation> types;
   for (size_t t = 0; t < step.space.types.size(); ++t) {
     std::map<std::pair<int, segmenter::SegmentSwitch>, int> shardings;
@@ -36,7 +36,7 @@ std::vector<Recomputation> RecomputationOf(const service::MeasuredStep& step) {
 
 }  // namespace
 
-absl::StatusOr<service::MeasuredStep> MeasureMadeUp(
+absl::StatusOr<planning::MeasuredStep> MeasureMadeUp(
     const std::string& module, uint64_t machine,
     const std::vector<std::string>& grouped) {
   v1::PlanRequest request;
@@ -47,10 +47,10 @@ absl::StatusOr<service::MeasuredStep> MeasureMadeUp(
   request.mutable_strategies()->mutable_grouped()->Assign(grouped.begin(),
                                                           grouped.end());
   store::FakeProfileStore store;
-  service::FakeMeasurer measurer;
+  jobs::FakeMeasurer measurer;
   measurer.machine = machine;
-  return service::MeasureStep(request, {&store, &measurer},
-                              [](const v1::PlanProgress&) {});
+  return planning::MeasureStep(request, {&store, &measurer},
+                               [](const v1::PlanProgress&) {});
 }
 
 TwoStages::TwoStages(problem::PlanProblem problem,
@@ -68,7 +68,7 @@ TwoStages::TwoStages(problem::PlanProblem problem,
   }
 }
 
-TwoStages::TwoStages(const service::MeasuredStep& step)
+TwoStages::TwoStages(const planning::MeasuredStep& step)
     : TwoStages(step.measured.problem, RecomputationOf(step)) {}
 
 absl::StatusOr<std::optional<problem::Choice>> TwoStages::Solve(

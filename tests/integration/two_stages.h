@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/service/plan_pipeline.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/plan_problem.h"
 
@@ -26,7 +26,7 @@ namespace meshwright {
 
 // Every program of the module priced on a made-up machine (fake_measurer.h),
 // mesh 1x2, recomputation open; in groups: of these configurations.
-absl::StatusOr<service::MeasuredStep> MeasureMadeUp(
+absl::StatusOr<planning::MeasuredStep> MeasureMadeUp(
     const std::string& module, uint64_t machine,
     const std::vector<std::string>& grouped = {});
 
@@ -40,7 +40,7 @@ class TwoStages {
  public:
   // `types` is as long as the problem's.
   TwoStages(problem::PlanProblem problem, std::vector<Recomputation> types);
-  explicit TwoStages(const service::MeasuredStep& step);
+  explicit TwoStages(const planning::MeasuredStep& step);
 
   // Empty: none fits. Errors: those of search::Solve, and kInternal for a plan
   // over the limit.

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "coordinator/service/worth_grouping.h"
+#include "coordinator/planning/recompute_candidates.h"
 #include "gtest/gtest.h"
 #include "planner/search/random_problem.h"
 
@@ -119,7 +119,7 @@ TEST(TwoStagesTest, JointIsNeverSlowerWithGroups) {
     const std::string module = Read(sample);
     const auto alone = MeasureMadeUp(module, 3);
     ASSERT_TRUE(alone.ok()) << alone.status();
-    const auto groups = service::WorthGrouping(*alone);
+    const auto groups = planning::WorthGrouping(*alone);
     ASSERT_TRUE(groups.ok()) << groups.status();
     ASSERT_FALSE(groups->empty());
     const auto step = MeasureMadeUp(module, 3, *groups);

@@ -35,7 +35,8 @@ struct ParameterLink {
 };
 
 // A type is widened to this many configurations at most, switches aside: few
-// enough to be measured, all of them (coordinator/service/recipes.h).
+// enough to be measured, all of them
+// (coordinator/estimation/estimation_plan.h).
 inline constexpr int kMaxWidened = 20;
 
 // One link per pair of segments that are next to each other among the readers

@@ -1,0 +1,70 @@
+// Coordinator: the daemon that takes plan requests and holds the workers.
+//
+// Concept: a gRPC server with the two services of proto/v1/services.proto on
+// top of one JobQueue. It plans through a function handed in, which closes
+// over the profile store, and so knows neither the store nor the graph.
+// Reshardings it plans itself, and remembers (coordinator/resharding).
+//
+//   launcher ══MakePlan, Compare══▶ ┌───────────┐ ══Attach══ worker daemon
+//   people   ══ListJobs, …════════▶ │Coordinator│ ══Attach══ worker daemon
+//                                   └───────────┘
+//   Start ──▶ serving ──Drain──▶ draining (no new plans) ──Stop──▶ stopped
+//
+// Threads and ownership: Start, Drain and Stop from one thread; the rest from
+// any, between Start and Stop. The plan function is called on a thread per
+// request. What Dependencies points to outlives the coordinator.
+// Errors: Start gives kAlreadyExists for a busy port, kInvalidArgument for an
+// address that is none, kPermissionDenied.
+#ifndef MESHWRIGHT_COORDINATOR_DAEMON_COORDINATOR_H_
+#define MESHWRIGHT_COORDINATOR_DAEMON_COORDINATOR_H_
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "coordinator/jobs/job_queue.h"
+#include "coordinator/jobs/measurer.h"
+#include "coordinator/resharding/answer_cache.h"
+#include "coordinator/service/plan_function.h"
+
+namespace meshwright::daemon {
+
+class Coordinator {
+ public:
+  struct Dependencies {
+    const base::Clock* clock = nullptr;
+    service::PlanFunction plan;
+    // HOST:PORT, HOST:0 for a free port, or unix:PATH.
+    std::string listen_address;
+    jobs::JobQueue::Options queue;
+    resharding::AnswerCache::Options reshardings;
+  };
+
+  explicit Coordinator(Dependencies dependencies);
+  ~Coordinator();  // stops
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
+
+  absl::Status Start();
+  // Refuses new plans and waits for the running ones. False: some still run
+  // after `timeout`; Stop then cancels them. Their measurements are stored.
+  bool Drain(absl::Duration timeout);
+  void Stop();
+
+  // Where it listens, with the port that was chosen.
+  const std::string& address() const;
+  jobs::JobQueue& queue();
+  // A measurer of its own for work inside this process.
+  std::unique_ptr<jobs::Measurer> NewMeasurer(std::stop_token stop);
+
+ private:
+  struct Server;
+  std::unique_ptr<Server> server_;
+};
+
+}  // namespace meshwright::daemon
+
+#endif  // MESHWRIGHT_COORDINATOR_DAEMON_COORDINATOR_H_

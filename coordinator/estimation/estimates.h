@@ -1,0 +1,53 @@
+// Estimates: what configurations cost, told from programs that were measured.
+//
+// Concept: what recipes (recipes.h) give for the rows that are there.
+// Sums of halves are off by a common factor (what a run costs in itself); it is
+// the median of measured / estimated over the configurations of a type that
+// were measured whole. The margin is how far below their estimates these came,
+// times kDeviations, and at least kLeastMargin. An estimate's spread is its
+// margin: wider than that of any measurement.
+// Shapes: by type of the space, then by configuration.
+// Source: design, section 4 ("Fewer programs than CFP, same plan").
+#ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATES_H_
+#define MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATES_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordinator/estimation/estimate.h"
+#include "coordinator/estimation/estimation_plan.h"
+#include "coordinator/estimation/halves.h"
+
+namespace meshwright::estimation {
+
+// The margin before kEnoughCompared were compared, and its floor.
+inline constexpr double kFirstMargin = 0.08;
+inline constexpr double kLeastMargin = 0.04;
+inline constexpr double kDeviations = 1.5;
+inline constexpr int kEnoughCompared = 3;
+
+// Of one type, at one moment.
+struct Calibration {
+  int compared = 0;      // configurations both estimated and measured
+  double scale = 1;      // median of measured / estimated
+  double deviation = 0;  // the furthest that one came below, relative
+  double margin = 0;
+};
+
+struct EstimatedTimes {
+  Estimates estimates;                    // of what was not measured; scaled
+  std::vector<Calibration> calibrations;  // by type
+};
+
+// What the rows in `results` tell.
+EstimatedTimes EstimateTimes(const space::ProfileSpace& space,
+                             const Halves& halves,
+                             const std::vector<TypeRecipe>& recipes,
+                             const store::Results& results);
+
+}  // namespace meshwright::estimation
+
+#endif  // MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATES_H_

@@ -1,0 +1,45 @@
+// Factors: what the configurations of a segment type are combinations of.
+//
+// Concept: a factor is one block's strategy, or the split of one border or one
+// shared parameter of an end. Borders that lead to the same neighbour are split
+// as its configurations want them together, so their splits do not vary freely;
+// such splits are joined to one factor, whose values are the combinations that
+// there are.
+//
+//   shared   border a   border b              shared   a and b
+//   whole    dim 0      dim 0                 0        0
+//   whole    whole      dim 1         ─▶      0        1
+//   dim 1    dim 0      dim 0                 1        0
+//   dim 1    whole      dim 1                 1        1
+//
+// In -> Out: a segment type -> a row per configuration, a number per factor.
+// Source: design, section 4 ("Fewer programs than CFP, same plan").
+#ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_FACTORS_H_
+#define MESHWRIGHT_COORDINATOR_ESTIMATION_FACTORS_H_
+
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/profile_space.h"
+
+namespace meshwright::estimation {
+
+// A configuration as values of its factors.
+using Factors = std::vector<int>;
+
+std::vector<Factors> BlockFactors(
+    const std::vector<space::Configuration>& configurations);
+
+// `plain`: see space::FindPlainConfigurations; configurations under a switch
+// get no factors.
+std::vector<Factors> EndFactors(const segmenter::Analysis& analysis,
+                                const space::ProfileSpace& space, int type,
+                                const std::vector<int>& plain);
+
+// Joins columns of which some combination of values is missing, until any two
+// have them all. Empty rows stay empty; the others are equally long.
+std::vector<Factors> JoinDependent(const std::vector<Factors>& rows);
+
+}  // namespace meshwright::estimation
+
+#endif  // MESHWRIGHT_COORDINATOR_ESTIMATION_FACTORS_H_

@@ -1,0 +1,252 @@
+#include "coordinator/estimation/halves.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+
+#include "coordinator/estimation/measured_cost.h"
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/space/configurations/switches.h"
+
+namespace meshwright::estimation {
+namespace {
+
+using segmenter::Analysis;
+using segmenter::Segment;
+using space::Configuration;
+using space::ProfileSpace;
+
+// Forward values of the segment that its blocks before `block` make and others
+// read.
+int Crossing(const Analysis& analysis, int segment, int block) {
+  const auto before = [&](ir::ValueId id) {
+    const int home = analysis.blocks.home[id];
+    return home >= 0 && home < block;
+  };
+  const auto inside = [&](ir::ValueId id) {
+    return analysis.direction.forward[id] && analysis.plan.owner[id] == segment;
+  };
+  int crossing = 0;
+  for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
+    if (!inside(id) || !before(id)) continue;
+    for (ir::ValueId user : analysis.module.at(id).users) {
+      if (inside(user) && !before(user)) {
+        ++crossing;
+        break;
+      }
+    }
+  }
+  return crossing;
+}
+
+// The border of one activation that leaves the fewest configurations.
+std::optional<int> FindCut(const Analysis& analysis, int segment) {
+  const Segment& it = analysis.plan.segments[segment];
+  std::optional<int> best;
+  int64_t fewest = INT64_MAX;
+  for (int block = it.first_block + 1; block < it.last_block; ++block) {
+    int64_t halves[2] = {1, 1};
+    for (int b = it.first_block; b < it.last_block; ++b) {
+      halves[b >= block] *=
+          static_cast<int64_t>(analysis.strategies[b].strategies.size());
+    }
+    if (halves[0] + halves[1] >= fewest) continue;
+    if (Crossing(analysis, segment, block) != 1) continue;
+    fewest = halves[0] + halves[1];
+    best = block;
+  }
+  return best;
+}
+
+// Equal segments are cut alike. `cuts`: by type, blocks of the first half.
+std::vector<Segment> Cover(const Analysis& analysis,
+                           const std::map<int, int>& cuts) {
+  std::vector<Segment> cover;
+  for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
+    const Segment& it = analysis.plan.segments[s];
+    if (it.first_block == it.last_block) continue;
+    const auto cut = cuts.find(analysis.type_of_segment[s]);
+    if (cut == cuts.end()) {
+      cover.push_back(it);
+      continue;
+    }
+    const int middle = it.first_block + cut->second;
+    cover.push_back({it.first_block, middle});
+    cover.push_back({middle, it.last_block});
+  }
+  return cover;
+}
+
+int FindSegment(const Analysis& analysis, int first_block, int last_block) {
+  for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
+    const Segment& it = analysis.plan.segments[s];
+    if (it.first_block == first_block && it.last_block == last_block) {
+      return static_cast<int>(s);
+    }
+  }
+  return -1;
+}
+
+// Whether the halves do the contractions of the whole. What is shared may be
+// done elsewhere once the cut is made; it differs little between
+// configurations, so that the scale of the estimates takes it in.
+bool SameContractions(const Analysis& analysis, int whole,
+                      const Analysis& halved, int first, int second) {
+  for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
+    if (!ir::IsContraction(analysis.module, id)) continue;
+    const int owner = halved.plan.owner[id];
+    if ((analysis.plan.owner[id] == whole) !=
+        (owner == first || owner == second)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The configuration with these strategies under the switch; without it where
+// the switch changes nothing.
+int Pick(const std::vector<Configuration>& configurations,
+         const std::vector<int>& strategies, segmenter::SegmentSwitch wanted) {
+  int plain = -1;
+  for (size_t c = 0; c < configurations.size(); ++c) {
+    const Configuration& it = configurations[c];
+    if (it.strategies != strategies) continue;
+    if (it.segment_switch == wanted) return static_cast<int>(c);
+    if (it.segment_switch == segmenter::SegmentSwitch::kNone) {
+      plain = static_cast<int>(c);
+    }
+  }
+  return plain;
+}
+
+}  // namespace
+
+Halves::Halves(const Analysis& analysis, const ProfileSpace& space,
+               const std::vector<bool>& cut)
+    : types_(space.types.size()) {
+  std::map<int, int> cuts;
+  for (size_t t = 0; t < cut.size(); ++t) {
+    if (!cut[t]) continue;
+    const int segment = analysis.types[t];
+    const std::optional<int> block = FindCut(analysis, segment);
+    if (!block.has_value()) continue;
+    cuts[static_cast<int>(t)] =
+        *block - analysis.plan.segments[segment].first_block;
+  }
+  if (cuts.empty()) return;
+  const Analysis halved = segmenter::Recut(analysis, Cover(analysis, cuts));
+  space_ = BuildProfileSpace(halved, space.context);
+  for (const auto& [type, blocks] : cuts) {
+    Pair(analysis, space, halved, type, blocks);
+  }
+  Collect();
+}
+
+void Halves::Pair(const Analysis& analysis, const ProfileSpace& whole,
+                  const Analysis& halved, int type, int blocks) {
+  const int segment = analysis.types[type];
+  const Segment& it = analysis.plan.segments[segment];
+  const int middle = it.first_block + blocks;
+  const int first = FindSegment(halved, it.first_block, middle);
+  const int second = FindSegment(halved, middle, it.last_block);
+  if (first < 0 || second < 0) return;
+  if (!SameContractions(analysis, segment, halved, first, second)) return;
+  HalvedType pair;
+  pair.first = halved.type_of_segment[first];
+  pair.second = halved.type_of_segment[second];
+  for (const auto& [edge, index] : space_.edges) {
+    if (edge == std::make_pair(first, second)) pair.border = index;
+  }
+  if (pair.border < 0) return;
+  const space::BoundaryTensor& tensor =
+      space_.boundaries[pair.border].tensors[0];
+  pair.trips = segmenter::TripsAround(
+      halved, halved.graphs[first].values[tensor.from_value].origin);
+  const std::vector<int> plain =
+      space::FindPlainConfigurations(whole.types[type]);
+  for (size_t c = 0; c < plain.size(); ++c) {
+    if (plain[c] != static_cast<int>(c)) {
+      pair.configurations.emplace_back(-1, -1);
+      continue;
+    }
+    const Configuration& configuration = whole.types[type].configurations[c];
+    const std::vector<int>& all = configuration.strategies;
+    const int a =
+        Pick(space_.types[pair.first].configurations,
+             {all.begin(), all.begin() + blocks}, configuration.segment_switch);
+    const int b =
+        Pick(space_.types[pair.second].configurations,
+             {all.begin() + blocks, all.end()}, configuration.segment_switch);
+    if (a < 0 || b < 0) return;
+    pair.configurations.emplace_back(a, b);
+  }
+  types_[type] = std::move(pair);
+}
+
+std::vector<int> Halves::ProgramsOf(int type, int configuration) const {
+  const HalvedType& it = types_[type];
+  const auto [a, b] = it.configurations[configuration];
+  if (a < 0) return {};
+  std::vector<int> programs = space_.boundaries[it.border].programs[a][b];
+  for (const Configuration* half :
+       {&space_.types[it.first].configurations[a],
+        &space_.types[it.second].configurations[b]}) {
+    programs.push_back(half->program);
+  }
+  return programs;
+}
+
+void Halves::Collect() {
+  std::set<int> used;
+  for (size_t t = 0; t < types_.size(); ++t) {
+    for (size_t c = 0; c < types_[t].configurations.size(); ++c) {
+      for (int program : ProgramsOf(static_cast<int>(t), static_cast<int>(c))) {
+        used.insert(program);
+      }
+    }
+  }
+  for (int program : used) {
+    v1::Program& kept = programs_.emplace_back(space_.programs[program]);
+    kept.set_label("half " + kept.label());
+  }
+}
+
+std::optional<Estimate> Halves::Sum(int type, int configuration,
+                                    const store::Results& results) const {
+  const HalvedType& it = types_[type];
+  const auto [a, b] = it.configurations[configuration];
+  if (a < 0) return std::nullopt;
+  Estimate sum;
+  for (const Configuration* half :
+       {&space_.types[it.first].configurations[a],
+        &space_.types[it.second].configurations[b]}) {
+    const auto cost = MainCost(space_, *half, results);
+    if (!cost.has_value()) return std::nullopt;
+    sum.time += cost->time;
+    sum.transient_bytes = std::max(sum.transient_bytes, cost->transient_bytes);
+  }
+  for (int program : space_.boundaries[it.border].programs[a][b]) {
+    const auto row = results.find(space_.programs[program].key());
+    if (row == results.end() || row->second.outcome() != v1::MEASURED) {
+      return std::nullopt;
+    }
+    sum.time += std::chrono::nanoseconds(
+        row->second.measurement().minimum_ns() * it.trips);
+  }
+  return sum;
+}
+
+const v1::ProfileResult* Halves::Failure(int type, int configuration,
+                                         const store::Results& results) const {
+  for (int program : ProgramsOf(type, configuration)) {
+    const auto row = results.find(space_.programs[program].key());
+    if (row != results.end() && row->second.outcome() != v1::MEASURED) {
+      return &row->second;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace meshwright::estimation

@@ -1,0 +1,77 @@
+// Halves: segments cut in two, so that few programs tell of many.
+//
+// Concept: a segment type of many configurations is cut between two of its
+// blocks, where one activation crosses. Its halves have the square root of its
+// configurations each; what a configuration of the whole takes is about what
+// its two halves take, plus the resharding between them where they disagree.
+//
+// Of a half in a loop only the program of one trip is measured.
+//
+//     rows, columns | columns, contraction
+//     first half      second half          9 + 9 programs instead of 81
+//
+// In -> Out: analysis and profile space -> the profile space of the step cut
+// once more, and for every configuration the two of the halves.
+// Shapes: `types[t]` belongs to type t of the whole space.
+// Source: design, section 4 ("Fewer programs than CFP, same plan").
+#ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_HALVES_H_
+#define MESHWRIGHT_COORDINATOR_ESTIMATION_HALVES_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "coordinator/estimation/estimate.h"
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/profile_space.h"
+#include "profiledb/store/profile_store.h"
+
+namespace meshwright::estimation {
+
+struct HalvedType {
+  int first = -1;  // types of Halves::space; -1: the type was not cut
+  int second = -1;
+  int border = -1;    // index of Halves::space.boundaries
+  int64_t trips = 1;  // how often a step crosses it
+  // By configuration of the whole: those of the halves; -1 where one differs
+  // from an earlier one by its switch alone.
+  std::vector<std::pair<int, int>> configurations;
+};
+
+class Halves {
+ public:
+  // Cuts the types with `cut[type]`; one that has no border of a single
+  // activation stays whole.
+  Halves(const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+         const std::vector<bool>& cut);
+
+  bool IsCut(int type) const { return types_[type].first >= 0; }
+
+  // Distinct programs of the halves and of the resharding between them.
+  const std::vector<v1::Program>& programs() const { return programs_; }
+
+  // What a configuration of a type that was cut adds up to; nothing where one
+  // of its programs was not measured, or halves do not tell it.
+  std::optional<Estimate> Sum(int type, int configuration,
+                              const store::Results& results) const;
+
+  // The row of one of its programs that failed, if any did.
+  const v1::ProfileResult* Failure(int type, int configuration,
+                                   const store::Results& results) const;
+
+ private:
+  std::vector<int> ProgramsOf(int type, int configuration) const;
+  void Pair(const segmenter::Analysis& analysis,
+            const space::ProfileSpace& whole, const segmenter::Analysis& halved,
+            int type, int blocks);
+  void Collect();
+
+  space::ProfileSpace space_;
+  std::vector<HalvedType> types_;  // by type of the whole
+  std::vector<v1::Program> programs_;
+};
+
+}  // namespace meshwright::estimation
+
+#endif  // MESHWRIGHT_COORDINATOR_ESTIMATION_HALVES_H_

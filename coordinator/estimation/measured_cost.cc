@@ -1,0 +1,77 @@
+#include "coordinator/estimation/measured_cost.h"
+
+#include <algorithm>
+
+#include "coordinator/estimation/noise_interval.h"
+
+namespace meshwright::estimation {
+namespace {
+
+constexpr int64_t kPicosecondsPerNanosecond = 1000;
+
+}  // namespace
+
+const v1::ProfileResult* MeasuredRow(const space::ProfileSpace& space,
+                                     const store::Results& results,
+                                     int program) {
+  const auto found = results.find(space.programs[program].key());
+  if (found == results.end() || found->second.outcome() != v1::MEASURED) {
+    return nullptr;
+  }
+  return &found->second;
+}
+
+problem::Picoseconds LeastTime(const v1::Measurement& measurement) {
+  return problem::Picoseconds(measurement.minimum_ns() *
+                              kPicosecondsPerNanosecond);
+}
+
+problem::Config BytesOnly(const space::Configuration& configuration) {
+  problem::Config config;
+  config.persistent_bytes = configuration.persistent_bytes;
+  config.saved_bytes = configuration.saved_bytes;
+  return config;
+}
+
+std::optional<problem::Config> MeasuredCost(
+    const space::ProfileSpace& space, const space::Configuration& configuration,
+    const store::Results& results) {
+  problem::Config config = BytesOnly(configuration);
+  if (configuration.program < 0) return config;
+  const v1::ProfileResult* result =
+      MeasuredRow(space, results, configuration.program);
+  if (result == nullptr) return std::nullopt;
+  const v1::Measurement& measurement = result->measurement();
+  double nanoseconds =
+      configuration.weight * static_cast<double>(measurement.minimum_ns());
+  IndependentSpreads spread;
+  spread.Add(configuration.weight * SpreadNs(measurement));
+  for (const space::Correction& correction : configuration.corrections) {
+    const v1::ProfileResult* other =
+        MeasuredRow(space, results, correction.program);
+    if (other == nullptr) return std::nullopt;
+    nanoseconds += correction.weight *
+                   static_cast<double>(other->measurement().minimum_ns());
+    spread.Add(correction.weight * SpreadNs(other->measurement()));
+  }
+  // The difference of two noisy times must not make a loop free.
+  nanoseconds = std::clamp(nanoseconds,
+                           static_cast<double>(measurement.minimum_ns()), 1e15);
+  config.time = problem::Picoseconds(static_cast<int64_t>(nanoseconds) *
+                                     kPicosecondsPerNanosecond);
+  config.spread = spread.Around(config.time);
+  const int64_t kept = configuration.saved_bytes - configuration.given_bytes;
+  config.transient_bytes =
+      std::max<int64_t>(0, measurement.memory().temporary_bytes() - kept);
+  return config;
+}
+
+std::optional<problem::Config> MainCost(
+    const space::ProfileSpace& space, const space::Configuration& configuration,
+    const store::Results& results) {
+  space::Configuration main = configuration;
+  main.corrections.clear();
+  return MeasuredCost(space, main, results);
+}
+
+}  // namespace meshwright::estimation

@@ -1,0 +1,119 @@
+#include "coordinator/estimation/program_matching.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace meshwright::estimation {
+namespace {
+
+class Matcher {
+ public:
+  Matcher(const StepSpace& known, const StepSpace& wanted)
+      : known_(known), wanted_(wanted) {
+    for (size_t t = 0; t < wanted.space.types.size(); ++t) {
+      MatchType(static_cast<int>(t));
+    }
+    for (const space::Boundary& border : wanted.space.boundaries) {
+      MatchBorder(border);
+    }
+  }
+
+  Counterparts Take() {
+    return {std::move(programs_),
+            std::find(types_.begin(), types_.end(), -1) == types_.end()};
+  }
+
+ private:
+  static const std::string& Print(const StepSpace& step, int type) {
+    return step.analysis.graphs[step.analysis.types[type]].fingerprint;
+  }
+
+  // The first of its graph that is no other's; types of equal graphs come in
+  // the same order.
+  void MatchType(int type) {
+    int found = -1;
+    for (size_t t = 0; t < known_.space.types.size() && found < 0; ++t) {
+      const int other = static_cast<int>(t);
+      if (Print(known_, other) == Print(wanted_, type) &&
+          taken_.insert(other).second) {
+        found = other;
+      }
+    }
+    types_.push_back(found);
+    std::vector<int>& pairs = configurations_.emplace_back();
+    const auto& own = wanted_.space.types[type].configurations;
+    pairs.assign(own.size(), -1);
+    if (found < 0) return;
+    const auto& others = known_.space.types[found].configurations;
+    std::map<std::string, int> by_name;
+    for (size_t c = 0; c < others.size(); ++c) {
+      by_name.emplace(others[c].describe, static_cast<int>(c));
+    }
+    for (size_t c = 0; c < own.size(); ++c) {
+      const auto other = by_name.find(own[c].describe);
+      if (other == by_name.end()) continue;
+      pairs[c] = other->second;
+      MatchConfiguration(own[c], others[other->second]);
+    }
+  }
+
+  void MatchConfiguration(const space::Configuration& own,
+                          const space::Configuration& other) {
+    if (own.program < 0 || other.program < 0 ||
+        own.corrections.size() != other.corrections.size()) {
+      return;
+    }
+    programs_.emplace(own.program, other.program);
+    for (size_t i = 0; i < own.corrections.size(); ++i) {
+      programs_.emplace(own.corrections[i].program,
+                        other.corrections[i].program);
+    }
+  }
+
+  void MatchBorder(const space::Boundary& own) {
+    const auto type = [](const StepSpace& step, int segment) {
+      return step.analysis.type_of_segment[segment];
+    };
+    const int from = type(wanted_, own.from_segment);
+    const int to = type(wanted_, own.to_segment);
+    for (const space::Boundary& other : known_.space.boundaries) {
+      if (type(known_, other.from_segment) != types_[from] ||
+          type(known_, other.to_segment) != types_[to] ||
+          other.tensors != own.tensors) {
+        continue;
+      }
+      for (size_t a = 0; a < own.programs.size(); ++a) {
+        for (size_t b = 0; b < own.programs[a].size(); ++b) {
+          const int known_a = configurations_[from][a];
+          const int known_b = configurations_[to][b];
+          if (known_a < 0 || known_b < 0) continue;
+          MatchCell(own.programs[a][b], other.programs[known_a][known_b]);
+        }
+      }
+    }
+  }
+
+  // What crosses and is split otherwise, in the same order on both sides.
+  void MatchCell(const std::vector<int>& own, const std::vector<int>& other) {
+    if (own.size() != other.size()) return;
+    for (size_t i = 0; i < own.size(); ++i) programs_.emplace(own[i], other[i]);
+  }
+
+  const StepSpace& known_;
+  const StepSpace& wanted_;
+  std::vector<int> types_;                        // by type; -1: none
+  std::vector<std::vector<int>> configurations_;  // likewise
+  std::set<int> taken_;
+  std::map<int, int> programs_;
+};
+
+}  // namespace
+
+Counterparts FindCounterparts(const StepSpace& known, const StepSpace& wanted) {
+  return Matcher(known, wanted).Take();
+}
+
+}  // namespace meshwright::estimation

@@ -1,0 +1,122 @@
+#include "coordinator/estimation/segment_tables.h"
+
+#include <utility>
+
+#include "coordinator/estimation/measured_cost.h"
+#include "coordinator/estimation/noise_interval.h"
+
+namespace meshwright::estimation {
+
+void Forbid(int row, int column, problem::Table& table) {
+  const size_t at = static_cast<size_t>(row) * table.columns + column;
+  table.entries[at].reset();
+  table.spreads[at] = {};
+}
+
+problem::Table Transposed(const problem::Table& table) {
+  problem::Table turned;
+  turned.rows = table.columns;
+  turned.columns = table.rows;
+  for (int b = 0; b < table.columns; ++b) {
+    for (int a = 0; a < table.rows; ++a) {
+      turned.entries.push_back(
+          table.entries[static_cast<size_t>(a) * table.columns + b]);
+      turned.spreads.push_back(table.SpreadAt(a, b));
+    }
+  }
+  return turned;
+}
+
+void AddTo(problem::Table& sum, const problem::Table& table) {
+  for (size_t i = 0; i < sum.entries.size(); ++i) {
+    auto& entry = sum.entries[i];
+    if (!entry.has_value() || !table.entries[i].has_value()) {
+      entry.reset();
+      sum.spreads[i] = {};
+    } else {
+      *entry += *table.entries[i];
+      sum.spreads[i].below += table.spreads[i].below;
+      sum.spreads[i].above += table.spreads[i].above;
+    }
+  }
+}
+
+problem::Table SegmentTables::Free(int from, int to) const {
+  problem::Table table;
+  table.rows = static_cast<int>(Usable(from).size());
+  table.columns = static_cast<int>(Usable(to).size());
+  table.entries.assign(static_cast<size_t>(table.rows) * table.columns,
+                       problem::Picoseconds(0));
+  table.spreads.resize(table.entries.size());
+  return table;
+}
+
+problem::Table SegmentTables::OfBorder(int from, int to, int border) const {
+  problem::Table table = Free(from, to);
+  const space::Boundary& it = space_.boundaries[border];
+  const int64_t trips = segmenter::TripsAround(
+      analysis_,
+      analysis_.graphs[from].values[it.tensors[0].from_value].origin);
+  for (int a = 0; a < table.rows; ++a) {
+    for (int b = 0; b < table.columns; ++b) {
+      const size_t at = static_cast<size_t>(a) * table.columns + b;
+      auto& entry = table.entries[at];
+      IndependentSpreads spread;
+      for (int program : it.programs[Usable(from)[a]][Usable(to)[b]]) {
+        const v1::ProfileResult* row = MeasuredRow(space_, results_, program);
+        if (row == nullptr) {
+          entry.reset();
+          break;
+        }
+        *entry += LeastTime(row->measurement()) * trips;
+        spread.Add(SpreadNs(row->measurement()) * static_cast<double>(trips));
+      }
+      if (entry.has_value()) table.spreads[at] = spread.Around(*entry);
+    }
+  }
+  return table;
+}
+
+void SegmentTables::ForbidSplits(const space::SharedParameter& shared,
+                                 problem::Table& table) const {
+  const std::vector<int>& ends = Usable(shared.end_segment);
+  const std::vector<int>& blocks = Usable(shared.block_segment);
+  const bool end_first = shared.end_segment < shared.block_segment;
+  for (int i = 0; i < static_cast<int>(ends.size()); ++i) {
+    for (int j = 0; j < static_cast<int>(blocks.size()); ++j) {
+      if (SplitAlike(analysis_, space_, shared, ends[i], blocks[j])) continue;
+      Forbid(end_first ? i : j, end_first ? j : i, table);
+    }
+  }
+}
+
+std::vector<std::vector<space::Sharding>> SegmentTables::SplitsAt(
+    int segment, const std::vector<int>& values) const {
+  const auto& configurations =
+      space_.types[analysis_.type_of_segment[segment]].configurations;
+  std::vector<std::vector<space::Sharding>> splits;
+  for (const int configuration : Usable(segment)) {
+    splits.push_back(GetSplits(analysis_, segment,
+                               configurations[configuration], values,
+                               space_.context.mesh));
+  }
+  return splits;
+}
+
+void SegmentTables::ForbidUnlike(const space::ParameterLink& link,
+                                 problem::Table& table) const {
+  std::vector<int> values[2];
+  for (const auto& [from, to] : link.values) {
+    values[0].push_back(from);
+    values[1].push_back(to);
+  }
+  const auto rows = SplitsAt(link.from_segment, values[0]);
+  const auto columns = SplitsAt(link.to_segment, values[1]);
+  for (int a = 0; a < table.rows; ++a) {
+    for (int b = 0; b < table.columns; ++b) {
+      if (rows[a] != columns[b]) Forbid(a, b, table);
+    }
+  }
+}
+
+}  // namespace meshwright::estimation

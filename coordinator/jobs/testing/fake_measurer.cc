@@ -1,0 +1,216 @@
+#include "coordinator/jobs/testing/fake_measurer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "base/fingerprint.h"
+#include "base/status_macros.h"
+#include "proto/hlo/hlo.pb.h"
+
+namespace meshwright::jobs {
+namespace {
+
+constexpr double kLaunchSeconds = 5e-6;
+constexpr int kSamples = 12;
+
+using Instruction = hlo::HloInstructionProto;
+
+// How the tensor is cut: parts along each dimension.
+std::vector<int64_t> Parts(const Instruction& it) {
+  std::vector<int64_t> parts(it.shape().dimensions_size(), 1);
+  const hlo::OpSharding& sharding = it.sharding();
+  if (sharding.type() != hlo::OpSharding::OTHER) return parts;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    parts[i] = sharding.tile_assignment_dimensions(static_cast<int>(i));
+  }
+  return parts;
+}
+
+double ShardElements(const Instruction& it) {
+  double elements = 1;
+  const std::vector<int64_t> parts = Parts(it);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    elements *= static_cast<double>(it.shape().dimensions(static_cast<int>(i)));
+    elements /= static_cast<double>(parts[i]);
+  }
+  return elements;
+}
+
+class Pricer {
+ public:
+  Pricer(uint64_t machine, const hlo::HloModuleProto& module)
+      : machine_(machine) {
+    for (const auto& it : module.computations()) computations_[it.id()] = &it;
+    seconds_ += PriceAll(module.entry_computation_id());
+  }
+
+  double seconds() const { return seconds_; }
+  // The part that moves between devices, and what moves.
+  double moving_seconds() const { return moving_seconds_; }
+  const std::map<std::pair<std::string, int64_t>, int64_t>& moves() const {
+    return moves_;
+  }
+
+ private:
+  double PriceAll(int64_t computation, double times = 1) {
+    double seconds = 0;
+    for (const Instruction& it :
+         computations_.at(computation)->instructions()) {
+      by_id_[it.id()] = &it;
+      if (it.opcode() == "while") {
+        const double trips = Trips(it.called_computation_ids(1));
+        seconds +=
+            trips * PriceAll(it.called_computation_ids(0), times * trips);
+      } else {
+        times_ = times;
+        seconds += Price(it);
+      }
+    }
+    return seconds;
+  }
+
+  // The limit of the counter.
+  double Trips(int64_t condition) const {
+    for (const Instruction& it : computations_.at(condition)->instructions()) {
+      if (it.literal().s32s_size() == 1) return it.literal().s32s(0);
+    }
+    return 1;
+  }
+
+  // Between 0.5 and 1.5, the same for every program of the machine.
+  double Whim(const std::string& what, uint64_t split) const {
+    const uint64_t hash =
+        base::Mix(base::Mix(machine_, base::Mix(0, what)), split);
+    return 0.5 + static_cast<double>(hash % 1000) / 1000;
+  }
+
+  double Price(const Instruction& it) {
+    if (it.opcode() == "parameter" || it.opcode() == "tuple" ||
+        it.opcode() == "opt-barrier") {
+      return 0;
+    }
+    if (it.opcode() == "get-tuple-element" &&
+        by_id_.at(it.operand_ids(0))->opcode() == "opt-barrier") {
+      return 0;
+    }
+    uint64_t split = 0;
+    for (int64_t part : Parts(it)) split = split * 8 + part;
+    double seconds = 1e-9 * ShardElements(it) * Whim(it.opcode(), split);
+    if (it.opcode() == "dot") seconds += Contract(it, split);
+    if (it.opcode() == "copy" && it.operand_ids_size() == 1) {
+      const Instruction& from = *by_id_.at(it.operand_ids(0));
+      if (Parts(from) != Parts(it)) seconds += Move(it, "all-to-all");
+    }
+    return seconds;
+  }
+
+  double Move(const Instruction& it, const char* kind) {
+    const double seconds = 2e-6 + 8e-9 * ShardElements(it) * Whim("move", 0);
+    moving_seconds_ += times_ * seconds;
+    const auto bytes = static_cast<int64_t>(4 * ShardElements(it));
+    moves_[{kind, bytes}] += static_cast<int64_t>(times_);
+    return seconds;
+  }
+
+  double Contract(const Instruction& it, uint64_t split) {
+    const Instruction& lhs = *by_id_.at(it.operand_ids(0));
+    const std::vector<int64_t> parts = Parts(lhs);
+    double depth = 1;
+    bool partial = false;
+    for (int64_t dim :
+         it.dot_dimension_numbers().lhs_contracting_dimensions()) {
+      depth *=
+          static_cast<double>(lhs.shape().dimensions(static_cast<int>(dim)));
+      depth /= static_cast<double>(parts[dim]);
+      partial |= parts[dim] > 1;
+    }
+    const double work = 1e-9 * ShardElements(it) * depth * Whim("dot", split);
+    return partial ? work + Move(it, "all-reduce") : work;
+  }
+
+  const uint64_t machine_;
+  std::map<int64_t, const hlo::HloComputationProto*> computations_;
+  std::map<int64_t, const Instruction*> by_id_;
+  std::map<std::pair<std::string, int64_t>, int64_t> moves_;
+  double times_ = 1;  // of what is priced
+  double moving_seconds_ = 0;
+  double seconds_ = kLaunchSeconds;
+};
+
+}  // namespace
+
+absl::StatusOr<jobs::DeviceDescription> FakeMeasurer::Describe(
+    const v1::DeviceSpec& device) {
+  return jobs::DeviceDescription{"cpu", "1", "cpu", device.device_count()};
+}
+
+absl::Status FakeMeasurer::Measure(const v1::RunnerRequest& request,
+                                   const OnResult& on_result,
+                                   const OnStarted& on_started) {
+  batches.push_back(request.programs_size());
+  for (const v1::Program& program : request.programs()) {
+    if (programs == stops_after) {
+      return absl::UnavailableError("made to stop");
+    }
+    ++programs;
+    v1::ProfileResult result;
+    result.set_key(program.key());
+    if (fails.contains(programs)) {
+      result.set_outcome(fail_as);
+      result.set_reason("made to fail");
+    } else {
+      result.set_outcome(v1::MEASURED);
+      v1::Measurement& it = *result.mutable_measurement();
+      Price(program, &it);
+      it.set_median_ns(it.minimum_ns() + 1000);
+      const double step =
+          1.5 * noise * static_cast<double>(it.minimum_ns()) / 4;
+      for (int i = 0; noise > 0 && i < kSamples; ++i) {
+        it.add_samples_ns(it.minimum_ns() + std::llround(step * i));
+      }
+      it.mutable_memory()->set_temporary_bytes(1 << 20);
+    }
+    on_result(result);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<store::Results> FakeMeasurer::MeasureAll(
+    const std::vector<v1::Program>& programs) {
+  v1::RunnerRequest request;
+  request.mutable_programs()->Assign(programs.begin(), programs.end());
+  store::Results results;
+  RETURN_IF_ERROR(Measure(
+      request, [&](const v1::ProfileResult& row) { results[row.key()] = row; },
+      [](const v1::RunnerEvent::Started&) {}));
+  return results;
+}
+
+void FakeMeasurer::Price(const v1::Program& program,
+                         v1::Measurement* row) const {
+  const uint64_t hash = base::Mix(machine.value_or(0), program.key());
+  if (!machine.has_value()) {
+    row->set_minimum_ns(1'000'000 + static_cast<int64_t>(hash % 1'000'000));
+    return;
+  }
+  hlo::HloModuleProto module;
+  module.ParseFromString(program.hlo_module());
+  const uint64_t luck = noise_seed == 0 ? hash : base::Mix(noise_seed, hash);
+  const double shake =
+      slowness * (1 + noise * (static_cast<double>(luck % 2001) / 1000 - 1));
+  const Pricer pricer(*machine, module);
+  row->set_minimum_ns(std::llround(pricer.seconds() * 1e9 * shake));
+  row->set_communication_ns(
+      std::llround(pricer.moving_seconds() * 1e9 * shake));
+  for (const auto& [move, count] : pricer.moves()) {
+    v1::Collective& it = *row->add_collectives();
+    it.set_kind(move.first);
+    it.set_bytes(move.second);
+    it.set_group_size(program.num_partitions());
+    it.set_count(count);
+  }
+}
+
+}  // namespace meshwright::jobs

@@ -1,0 +1,54 @@
+// FakeMeasurer: a machine made of words and prices, for tests of the pipeline.
+//
+// Concept: a program's time is either made from its key, so that no program
+// tells anything of another, or the sum over its instructions of what their
+// shards cost. The prices, per opcode and per way of being split, follow from a
+// seed: every seed is another machine on which segments add up, as real ones do
+// about. Noise is even, so that a time measured anew is within 1.5 times the
+// noise 15 times of 16; rows have samples that say so (spreads.h).
+// Threads: one.
+#ifndef MESHWRIGHT_COORDINATOR_JOBS_TESTING_FAKE_MEASURER_H_
+#define MESHWRIGHT_COORDINATOR_JOBS_TESTING_FAKE_MEASURER_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "coordinator/jobs/measurer.h"
+#include "profiledb/store/profile_store.h"
+
+namespace meshwright::jobs {
+
+class FakeMeasurer : public jobs::Measurer {
+ public:
+  absl::StatusOr<jobs::DeviceDescription> Describe(
+      const v1::DeviceSpec& device) override;
+  absl::Status Measure(const v1::RunnerRequest& request,
+                       const OnResult& on_result,
+                       const OnStarted& on_started) override;
+
+  // Their rows, by key.
+  absl::StatusOr<store::Results> MeasureAll(
+      const std::vector<v1::Program>& programs);
+
+  // The machine; without one, times are made from keys.
+  std::optional<uint64_t> machine;
+  double noise = 0;  // of a time, relative, either way
+  // Another one measures the same machine anew.
+  uint64_t noise_seed = 0;
+  double slowness = 1;  // of all times, from now on
+
+  int programs = 0;          // asked for so far
+  std::vector<int> batches;  // the same by call
+  std::set<int> fails;       // which ones, counted from 1
+  v1::Outcome fail_as = v1::COMPILE_FAILED;
+  std::optional<int> stops_after;  // how many, as one that is interrupted
+
+ private:
+  void Price(const v1::Program& program, v1::Measurement* row) const;
+};
+
+}  // namespace meshwright::jobs
+
+#endif  // MESHWRIGHT_COORDINATOR_JOBS_TESTING_FAKE_MEASURER_H_

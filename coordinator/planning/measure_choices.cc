@@ -1,0 +1,39 @@
+#include "coordinator/planning/measure_choices.h"
+
+#include <set>
+
+#include "base/status_macros.h"
+#include "coordinator/selection/choice_programs.h"
+
+namespace meshwright::planning {
+
+absl::Status MeasureChoices(
+    const v1::DeviceSpec& device, const PlanDependencies& dependencies,
+    const PlanProgressFunction& progress,
+    const std::vector<exporting::SegmentChoice>& choices, MeasuredStep& step) {
+  std::set<int> programs;
+  for (const exporting::SegmentChoice& choice : choices) {
+    programs.merge(
+        selection::ProgramsOfChoice(step.analysis, step.space, choice));
+  }
+  std::vector<v1::Program> unknown;
+  for (int program : programs) {
+    const v1::Program& it = step.space.programs[program];
+    if (!step.results.contains(it.key())) unknown.push_back(it);
+  }
+  if (unknown.empty()) return absl::OkStatus();
+  Measuring measuring(dependencies, device, step.space.context.options,
+                      progress);
+  RETURN_IF_ERROR(measuring.Lookup(unknown));
+  std::vector<const v1::Program*> wanted;
+  for (const v1::Program& program : unknown) wanted.push_back(&program);
+  RETURN_IF_ERROR(measuring.Measure(wanted));
+  for (const auto& [key, row] : measuring.results()) step.results[key] = row;
+  ASSIGN_OR_RETURN(
+      step.measured,
+      formulation::BuildProblem(step.analysis, step.space, step.results,
+                                step.measured.problem.memory_limit_bytes));
+  return absl::OkStatus();
+}
+
+}  // namespace meshwright::planning

@@ -1,0 +1,25 @@
+// MeasureChoices: rows for plans that a step's own search did not need.
+//
+// Concept: a validation compares plans of others (op-level solvers); what their
+// segments need and nobody measured is measured now and recorded, so that they
+// can be scored. A program that fails leaves its plan without a prediction.
+// Errors: those of Measuring and BuildProblem.
+#ifndef MESHWRIGHT_COORDINATOR_PLANNING_MEASURE_CHOICES_H_
+#define MESHWRIGHT_COORDINATOR_PLANNING_MEASURE_CHOICES_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordinator/planning/measured_step.h"
+#include "coordinator/planning/measuring.h"
+
+namespace meshwright::planning {
+
+absl::Status MeasureChoices(
+    const v1::DeviceSpec& device, const PlanDependencies& dependencies,
+    const PlanProgressFunction& progress,
+    const std::vector<exporting::SegmentChoice>& choices, MeasuredStep& step);
+
+}  // namespace meshwright::planning
+
+#endif  // MESHWRIGHT_COORDINATOR_PLANNING_MEASURE_CHOICES_H_

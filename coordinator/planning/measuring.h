@@ -1,0 +1,75 @@
+// Measuring: rows for programs, from the store or from the devices.
+//
+// Concept: what the store knows is looked up, what it does not is measured and
+// recorded the moment it arrives, so that an interrupted plan loses nothing.
+// Threads: one; the measurer's callbacks come one at a time.
+// Errors: those of the store and of the measurer. A program that fails is a
+// row and a note.
+#ifndef MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
+#define MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordinator/jobs/measurer.h"
+#include "profiledb/store/profile_store.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::planning {
+
+struct PlanDependencies {
+  store::ProfileStore* store = nullptr;
+  jobs::Measurer* measurer = nullptr;
+};
+
+using PlanProgressFunction = std::function<void(const v1::PlanProgress&)>;
+
+class Measuring {
+ public:
+  // The references outlive it. `device` is what the programs run on.
+  Measuring(const PlanDependencies& dependencies, const v1::DeviceSpec& device,
+            const v1::MeasureOptions& options,
+            const PlanProgressFunction& progress);
+
+  // Takes the rows there are.
+  absl::Status Lookup(const std::vector<v1::Program>& programs);
+
+  // Has those measured that have no row yet.
+  absl::Status Measure(const std::vector<const v1::Program*>& programs);
+
+  const store::Results& results() const { return results_; }
+  int cached() const { return cached_; }
+  int profiled() const { return profiled_; }
+  int failed() const { return failed_; }
+  double compile_seconds() const {
+    return static_cast<double>(compile_ns_) * 1e-9;
+  }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  absl::Status Take(const v1::Program& program,
+                    const v1::ProfileResult& result);
+  void Show(const char* phase, int done);
+
+  const PlanDependencies dependencies_;
+  const PlanProgressFunction& progress_;
+  const v1::DeviceSpec device_;
+  const v1::MeasureOptions options_;
+  store::Origin origin_;
+  store::Results results_;
+  std::vector<std::string> notes_;
+  int cached_ = 0;
+  int asked_ = 0;  // programs handed to the measurer
+  int compiled_ = 0;
+  int profiled_ = 0;
+  int failed_ = 0;
+  int64_t compile_ns_ = 0;
+  double best_seconds_ = 0;
+};
+
+}  // namespace meshwright::planning
+
+#endif  // MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_

@@ -1,0 +1,115 @@
+#include "coordinator/planning/plan_answer.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/export/plan_choice.h"
+#include "coordinator/planning/plan_metadata.h"
+#include "coordinator/planning/score.h"
+#include "planner/problem/uncertainty.h"
+#include "planner/search/search.h"
+#include "planner/search/ties.h"
+
+namespace meshwright::planning {
+namespace {
+
+bool IsEstimated(const MeasuredStep& step,
+                 const space::Configuration& configuration) {
+  if (configuration.program < 0) return false;
+  const auto row =
+      step.results.find(step.space.programs[configuration.program].key());
+  return row != step.results.end() &&
+         row->second.measurement().estimate_error_ns() > 0;
+}
+
+void FillSegments(const MeasuredStep& step,
+                  const exporting::SegmentChoice& choice, const Score& score,
+                  v1::Plan& plan) {
+  exporting::DescribeSegments(step.analysis, step.space, choice, &plan);
+  for (size_t s = 0; s < choice.size(); ++s) {
+    v1::PlanSegment& segment = *plan.mutable_segments(static_cast<int>(s));
+    const SegmentCost& cost = score.segments[s];
+    segment.set_seconds(cost.seconds);
+    segment.set_communication_seconds(cost.communication_seconds);
+    segment.set_resharding_seconds(cost.resharding_seconds);
+    segment.set_memory_bytes(cost.memory_bytes);
+    segment.set_estimated(
+        IsEstimated(step, step.space.types[step.analysis.type_of_segment[s]]
+                              .configurations[choice[s]]));
+  }
+}
+
+v1::PlanPrediction Predict(const Score& score) {
+  v1::PlanPrediction predicted;
+  predicted.set_step_seconds(score.seconds);
+  predicted.set_resharding_seconds(score.resharding_seconds);
+  predicted.set_peak_bytes(score.peak_bytes);
+  predicted.set_communication_seconds(score.communication_seconds +
+                                      score.resharding_seconds);
+  predicted.set_compute_seconds(score.seconds -
+                                predicted.communication_seconds());
+  predicted.add_interval_seconds(score.low_seconds);
+  predicted.add_interval_seconds(
+      std::max(score.high_seconds, score.median_seconds));
+  return predicted;
+}
+
+absl::StatusOr<v1::PlanTie> TieWith(const MeasuredStep& step,
+                                    const search::Plan& fastest) {
+  ASSIGN_OR_RETURN(const problem::Spread spread,
+                   problem::SpreadOf(step.measured.problem, fastest.choice));
+  v1::PlanTie tie;
+  tie.set_fastest_seconds(problem::ToSeconds(fastest.time));
+  tie.set_noise_seconds(problem::ToSeconds(spread.above));
+  return tie;
+}
+
+v1::Plan Heading(const v1::PlanRequest& request, const MeasuredStep& step) {
+  v1::Plan plan = BeginPlan(request, step.space.context.mesh);
+  SetDevice(step.device, plan);
+  for (const std::string& note : step.notes) plan.add_notes(note);
+  *plan.mutable_programs() = step.programs;
+  plan.mutable_pruned()->Assign(step.pruned.begin(), step.pruned.end());
+  plan.mutable_estimates()->Assign(step.estimates.begin(),
+                                   step.estimates.end());
+  *plan.mutable_seconds() = step.seconds;
+  return plan;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Plan> PlanOf(const v1::PlanRequest& request,
+                                const MeasuredStep& step) {
+  const problem::PlanProblem& problem = step.measured.problem;
+  ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem));
+  v1::Plan plan = Heading(request, step);
+  plan.set_feasible(answer.plan.has_value());
+  plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));
+  if (!answer.plan.has_value()) {
+    if (answer.least_memory_bytes.has_value()) {
+      NoteLeastMemory(*answer.least_memory_bytes, plan);
+    }
+    return plan;
+  }
+  const search::Plan fastest = *answer.plan;
+  // Estimates are off together more than apart: what ties is not known.
+  if (step.programs.estimated() == 0) {
+    ASSIGN_OR_RETURN(answer.plan,
+                     search::SettleTies(problem, fastest, kMostLoss));
+  }
+  if (answer.plan->choice != fastest.choice) {
+    ASSIGN_OR_RETURN(*plan.mutable_tie(), TieWith(step, fastest));
+  }
+  plan.set_gap(answer.Gap());
+  const exporting::SegmentChoice choice = formulation::ToSegments(
+      step.analysis, step.measured, answer.plan->choice);
+  ASSIGN_OR_RETURN(const Score score, ScoreChoice(step, choice));
+  *plan.mutable_predicted() = Predict(score);
+  FillSegments(step, choice, score, plan);
+  exporting::DescribeArguments(step.analysis, step.space, choice, &plan);
+  return plan;
+}
+
+}  // namespace meshwright::planning

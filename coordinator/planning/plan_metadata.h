@@ -1,0 +1,25 @@
+// What every plan says, however it was found.
+//
+// In → Out: a request and its mesh → a plan with what was asked, and no answer.
+#ifndef MESHWRIGHT_COORDINATOR_PLANNING_PLAN_METADATA_H_
+#define MESHWRIGHT_COORDINATOR_PLANNING_PLAN_METADATA_H_
+
+#include <cstdint>
+
+#include "coordinator/jobs/measurer.h"
+#include "coordinator/space/annotation/sharding.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::planning {
+
+v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh);
+
+// What it was measured on.
+void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan);
+
+// Of a plan that does not fit: what the most frugal one needs.
+void NoteLeastMemory(int64_t bytes, v1::Plan& plan);
+
+}  // namespace meshwright::planning
+
+#endif  // MESHWRIGHT_COORDINATOR_PLANNING_PLAN_METADATA_H_

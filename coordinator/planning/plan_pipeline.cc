@@ -1,0 +1,302 @@
+#include "coordinator/planning/plan_pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/export/notes.h"
+#include "coordinator/ir/constants.h"
+#include "coordinator/ir/load/load.h"
+#include "coordinator/planning/memory_pressure.h"
+#include "coordinator/selection/choice_programs.h"
+#include "coordinator/selection/measurement_order.h"
+#include "coordinator/selection/selection.h"
+#include "coordinator/space/read_request.h"
+
+namespace meshwright::planning {
+namespace {
+
+class Stopwatch {
+ public:
+  // Seconds since the last call.
+  double Lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    return seconds;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ =
+      std::chrono::steady_clock::now();
+};
+
+void Report(const PlanProgressFunction& report, const char* phase, int64_t done,
+            int64_t total, const std::string& message = "") {
+  v1::PlanProgress progress;
+  progress.set_phase(phase);
+  progress.set_done(done);
+  progress.set_total(total);
+  progress.set_message(message);
+  report(progress);
+}
+
+// How many of `programs` the space does not have.
+int CountBeside(const space::ProfileSpace& space,
+                const std::vector<v1::Program>& programs) {
+  std::set<std::string> keys;
+  for (const v1::Program& program : programs) keys.insert(program.key());
+  for (const v1::Program& program : space.programs) keys.erase(program.key());
+  return static_cast<int>(keys.size());
+}
+
+std::vector<const v1::Program*> Everything(const space::ProfileSpace& space) {
+  std::vector<const v1::Program*> programs;
+  for (const v1::Program& program : space.programs) {
+    programs.push_back(&program);
+  }
+  return programs;
+}
+
+// What another plan measured is no less known for not being asked for here.
+void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step) {
+  std::set<int> pruned;
+  int over_budget = 0;
+  for (const v1::PlanPruned& it : decision.pruned) {
+    const auto& type = step.space.types[it.type()];
+    std::vector<int> programs =
+        selection::ProgramsOf(type.configurations[it.config()]);
+    std::erase_if(programs, [&](int program) {
+      return step.results.contains(step.space.programs[program].key());
+    });
+    if (programs.empty()) continue;
+    pruned.insert(programs.begin(), programs.end());
+    step.pruned.push_back(it);
+    over_budget += it.rival().empty() && it.estimate_seconds() > 0;
+  }
+  step.programs.set_pruned(static_cast<int>(pruned.size()));
+  step.estimates = decision.estimates;
+  if (over_budget > 0) {
+    step.notes.push_back(absl::StrCat(
+        over_budget,
+        " configurations may be as fast as those measured, and were left out "
+        "to keep the number of programs; --full-space measures them"));
+  }
+}
+
+absl::StatusOr<selection::Decision> MeasureSelected(
+    const v1::PlanRequest& request, const MeasuredStep& step,
+    std::optional<int64_t> memory_limit, const selection::Selection& selection,
+    Measuring& measuring) {
+  std::optional<selection::Prior> prior;  // only what measures pays for it
+  while (true) {
+    ASSIGN_OR_RETURN(selection::Decision decision,
+                     selection.Next(measuring.results()));
+    if (decision.measure.empty() || request.no_wait()) return decision;
+    if (!prior.has_value()) {
+      prior = selection::MakePrior(step.analysis, step.space, memory_limit);
+    }
+    RETURN_IF_ERROR(measuring.Measure(prior->First(decision.measure)));
+  }
+}
+
+// Fills results and counts of `step`.
+absl::Status Measure(const v1::PlanRequest& request,
+                     const PlanDependencies& dependencies,
+                     const PlanProgressFunction& progress,
+                     std::optional<int64_t> memory_limit, Stopwatch& watch,
+                     MeasuredStep& step) {
+  Measuring measuring(dependencies, DeviceOf(request, step.space.context.mesh),
+                      step.space.context.options, progress);
+  RETURN_IF_ERROR(measuring.Lookup(step.space.programs));
+  const bool all_known =
+      measuring.results().size() == step.space.programs.size();
+  std::optional<selection::Selection> selection;
+  if (!request.full_space() && !all_known) {
+    selection.emplace(step.analysis, step.space, memory_limit);
+    RETURN_IF_ERROR(measuring.Lookup(selection->halves()));
+    step.programs.set_halves(CountBeside(step.space, selection->halves()));
+  }
+  Report(progress, "analyze", 1, 1,
+         absl::StrCat(step.space.programs.size() + step.programs.halves(),
+                      " programs, ", measuring.cached(), " known"));
+  step.seconds.set_analyze(watch.Lap());
+  selection::Decision decision;
+  if (selection.has_value()) {
+    ASSIGN_OR_RETURN(decision, MeasureSelected(request, step, memory_limit,
+                                               *selection, measuring));
+  } else if (!all_known && !request.no_wait()) {
+    const selection::Prior prior =
+        selection::MakePrior(step.analysis, step.space, memory_limit);
+    RETURN_IF_ERROR(measuring.Measure(prior.First(Everything(step.space))));
+  }
+  step.results = measuring.results();
+  TakeVerdicts(decision, step);
+  step.programs.set_cached(measuring.cached());
+  step.programs.set_profiled(measuring.profiled());
+  step.programs.set_failed(measuring.failed());
+  step.seconds.set_compile(measuring.compile_seconds());
+  step.notes.insert(step.notes.end(), measuring.notes().begin(),
+                    measuring.notes().end());
+  return absl::OkStatus();
+}
+
+bool IsReplicated(const segmenter::Strategy& strategy) {
+  return std::all_of(strategy.axes.begin(), strategy.axes.end(),
+                     [](const segmenter::AxisStrategy& axis) {
+                       return axis.kind == segmenter::StrategyKind::kReplicated;
+                     });
+}
+
+void NoteReplicated(MeasuredStep& step) {
+  const auto& strategies = step.analysis.strategies;
+  const bool nothing = std::all_of(
+      strategies.begin(), strategies.end(),
+      [](const auto& set) { return IsReplicated(set.strategies[0]); });
+  if (!nothing || !step.analysis.request.blocks.empty()) return;
+  if (space::DeviceCount(step.space.context.mesh) == 1) return;
+  step.notes.push_back(absl::StrCat(
+      "the mesh divides no dimension of any block: the plan is replicated",
+      strategies.empty() || strategies[0].lost.empty()
+          ? ""
+          : absl::StrCat(" (", strategies[0].lost[0].reason, ")")));
+}
+
+}  // namespace
+
+v1::DeviceSpec DeviceOf(const v1::PlanRequest& request,
+                        const space::Mesh& mesh) {
+  v1::DeviceSpec device;
+  device.set_platform(request.platform().empty() ? "cpu" : request.platform());
+  device.set_plugin_path(request.plugin_path());
+  device.set_device_count(static_cast<int>(space::DeviceCount(mesh)));
+  return device;
+}
+
+void KeepModel(const v1::PlanRequest& request,
+               const PlanDependencies& dependencies, v1::Plan& plan) {
+  const absl::Status kept = dependencies.store->RecordProgram(
+      plan.model().fingerprint(), request.hlo_module());
+  if (kept.ok()) return;
+  plan.add_notes(absl::StrCat(
+      "the store did not keep the model (", std::string(kept.message()),
+      "): explain and what-if need it named with --model"));
+}
+
+v1::MeasureOptions DefaultMeasureOptions() {
+  v1::MeasureOptions options;
+  // 2: CPUs without XNNPACK. 3: a quarter second of samples, one per turn.
+  // 4: on processors that are kept awake. 5: with the runner's allocator. 6:
+  // a run to warm up before every sample.
+  options.set_version(6);
+  options.set_warm_up_runs(1);
+  options.set_minimum_samples(12);
+  options.set_maximum_samples(60);
+  options.set_minimum_time_ns(250'000'000);
+  options.set_program_time_limit_ns(120'000'000'000);
+  options.set_compile_time_limit_ns(300'000'000'000);
+  // Programs of a batch do not compete: a resharding is no rival of a layer.
+  options.set_dynamic_limit_ratio(0);
+  return options;
+}
+
+absl::StatusOr<segmenter::Analysis> AnalyzeStep(
+    const v1::PlanRequest& request) {
+  ASSIGN_OR_RETURN(const space::Mesh mesh, space::ReadMesh(request.mesh()));
+  if (request.device_memory_bytes() < 0) {
+    return absl::InvalidArgumentError("the device memory is negative");
+  }
+  ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(request.hlo_module()));
+  RETURN_IF_ERROR(ir::RequireLiterals(module));
+  ASSIGN_OR_RETURN(const segmenter::StrategyRequest strategies,
+                   space::ReadRequest(request.strategies()));
+  return segmenter::Analyze(std::move(module), mesh, strategies);
+}
+
+namespace {
+
+absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
+                                          segmenter::Analysis analysis,
+                                          jobs::Measurer* measurer) {
+  MeasuredStep step;
+  step.analysis = std::move(analysis);
+  const space::Mesh& mesh = step.analysis.mesh;
+  ASSIGN_OR_RETURN(step.device, measurer->Describe(DeviceOf(request, mesh)));
+  space::KeyContext context;
+  context.mesh = mesh;
+  context.keeps_barriers = step.device.platform != "cpu";
+  context.device_kind = step.device.device_kind;
+  context.platform_version = step.device.platform_version;
+  context.options = DefaultMeasureOptions();
+  step.space = BuildProfileSpace(step.analysis, context);
+  RETURN_IF_ERROR(CheckConfigurations(step.analysis, step.space));
+  step.notes = exporting::SwitchNotes(step.analysis, step.space);
+  step.programs.set_total(step.space.segment_programs +
+                          step.space.resharding_programs);
+  step.programs.set_distinct(static_cast<int>(step.space.programs.size()));
+  return step;
+}
+
+}  // namespace
+
+absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
+                                      jobs::Measurer* measurer) {
+  ASSIGN_OR_RETURN(segmenter::Analysis analysis, AnalyzeStep(request));
+  return OpenAnalyzed(request, std::move(analysis), measurer);
+}
+
+absl::StatusOr<MeasuredStep> MeasureAnalyzed(
+    const v1::PlanRequest& request, segmenter::Analysis analysis,
+    const PlanDependencies& dependencies,
+    const PlanProgressFunction& progress) {
+  Stopwatch watch;
+  Report(progress, "analyze", 0, 1);
+  ASSIGN_OR_RETURN(MeasuredStep step, OpenAnalyzed(request, std::move(analysis),
+                                                   dependencies.measurer));
+  std::optional<int64_t> limit;
+  if (request.device_memory_bytes() > 0) limit = request.device_memory_bytes();
+  RETURN_IF_ERROR(Measure(request, dependencies, progress, limit, watch, step));
+  NoteReplicated(step);
+  ASSIGN_OR_RETURN(step.measured,
+                   formulation::BuildProblem(step.analysis, step.space,
+                                             step.results, limit));
+  step.seconds.set_profile(watch.Lap());
+  return step;
+}
+
+absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
+                                         const PlanDependencies& dependencies,
+                                         const PlanProgressFunction& progress) {
+  Stopwatch watch;
+  ASSIGN_OR_RETURN(segmenter::Analysis analysis, AnalyzeStep(request));
+  const double analyzed = watch.Lap();
+  ASSIGN_OR_RETURN(
+      MeasuredStep step,
+      MeasureAnalyzed(request, std::move(analysis), dependencies, progress));
+  step.seconds.set_analyze(step.seconds.analyze() + analyzed);
+  return step;
+}
+
+absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
+                                  const PlanDependencies& dependencies,
+                                  const PlanProgressFunction& progress) {
+  Stopwatch total;
+  const auto measure = [&](const v1::PlanRequest& asked) {
+    return MeasureStep(asked, dependencies, progress);
+  };
+  ASSIGN_OR_RETURN(const MeasuredStep step, measure(request));
+  Report(progress, "search", 0, 1);
+  ASSIGN_OR_RETURN(v1::Plan plan, PlanWithin(request, step, measure));
+  KeepModel(request, dependencies, plan);
+  v1::PlanSeconds& seconds = *plan.mutable_seconds();
+  seconds.set_total(total.Lap());
+  seconds.set_search(
+      std::max(0.0, seconds.total() - seconds.analyze() - seconds.profile()));
+  Report(progress, "search", 1, 1);
+  return plan;
+}
+
+}  // namespace meshwright::planning

@@ -1,0 +1,226 @@
+#include "coordinator/planning/plan_pipeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/jobs/testing/fake_measurer.h"
+#include "coordinator/planning/score.h"
+#include "coordinator/segmenter/testing/test_steps.h"
+#include "coordinator/selection/measurement_order.h"
+#include "profiledb/store/fake_profile_store.h"
+
+namespace meshwright::planning {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class PlanPipelineTest : public testing::Test {
+ protected:
+  static v1::PlanRequest Request(const std::string& model,
+                                 std::vector<int64_t> mesh = {1, 2}) {
+    v1::PlanRequest request;
+    request.set_hlo_module(segmenter::ReadSample(model));
+    for (int64_t size : mesh) request.mutable_mesh()->add_shape(size);
+    request.set_full_space(true);
+    return request;
+  }
+
+  absl::StatusOr<v1::Plan> Plan(const v1::PlanRequest& request) {
+    return MakePlan(request, {&store_, &measurer_},
+                    [](const v1::PlanProgress&) {});
+  }
+
+  store::FakeProfileStore store_;
+  jobs::FakeMeasurer measurer_;
+};
+
+TEST_F(PlanPipelineTest, MeasuresEveryDistinctProgramOnce) {
+  const auto plan = Plan(Request("llama_tiny"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->programs().distinct(), measurer_.programs);
+  EXPECT_EQ(plan->programs().profiled(), measurer_.programs);
+  EXPECT_EQ(plan->programs().cached(), 0);
+  EXPECT_EQ(plan->segments_size(), 4);
+  EXPECT_DOUBLE_EQ(plan->lower_bound_seconds(),
+                   plan->predicted().step_seconds());
+  EXPECT_EQ(plan->arguments_size(), 67);
+}
+
+TEST_F(PlanPipelineTest, TheSamePlanAgainMeasuresNothing) {
+  const auto first = Plan(Request("gpt2_2l"));
+  const int measured = measurer_.programs;
+  const auto again = Plan(Request("gpt2_2l"));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(measurer_.programs, measured);
+  EXPECT_EQ(again->programs().cached(), measured);
+  EXPECT_EQ(again->predicted().step_seconds(),
+            first->predicted().step_seconds());
+  // A deeper copy of the model neither.
+  const auto deeper = Plan(Request("gpt2_4l"));
+  ASSERT_TRUE(deeper.ok()) << deeper.status();
+  EXPECT_EQ(measurer_.programs, measured);
+  EXPECT_EQ(deeper->segments_size(), first->segments_size() + 2);
+}
+
+TEST_F(PlanPipelineTest, GoesOnWithoutWhatFailsAndSaysSo) {
+  measurer_.fails = {5, 6, 7};
+  const auto plan = Plan(Request("llama_tiny"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->programs().failed(), 3);
+  EXPECT_THAT(plan->notes(), Contains(HasSubstr("made to fail")));
+  // What does not compile is not tried again.
+  const int measured = measurer_.programs;
+  ASSERT_TRUE(Plan(Request("llama_tiny")).ok());
+  EXPECT_EQ(measurer_.programs, measured);
+}
+
+TEST_F(PlanPipelineTest, TriesACrashedProgramAgain) {
+  measurer_.fails = {5};
+  measurer_.fail_as = v1::CRASHED;
+  ASSERT_TRUE(Plan(Request("llama_tiny")).ok());
+  const auto again = Plan(Request("llama_tiny"));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->programs().profiled(), 1);
+  EXPECT_THAT(again->notes(), IsEmpty());
+}
+
+TEST_F(PlanPipelineTest, TheSharedEmbeddingIsSplitOneWay) {
+  const auto plan = Plan(Request("bert_tiny"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  v1::PlanRequest request = Request("bert_tiny");
+  const auto step = MeasureStep(request, {&store_, &measurer_},
+                                [](const v1::PlanProgress&) {});
+  ASSERT_TRUE(step.ok()) << step.status();
+  // Every pair of prologue and head that differs in the shared parameter is
+  // forbidden: the tables that are neither borders nor full have holes.
+  int holes = 0;
+  for (const auto& table : step->measured.problem.tables) {
+    for (const auto& entry : table.entries) holes += !entry.has_value();
+  }
+  EXPECT_GT(holes, 0);
+}
+
+TEST_F(PlanPipelineTest, AnImpossibleLimitNamesTheLeastMemory) {
+  v1::PlanRequest request = Request("llama_tiny");
+  request.set_device_memory_bytes(1000);
+  const auto plan = Plan(request);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_FALSE(plan->feasible());
+  EXPECT_GT(plan->least_memory_bytes(), 1000);
+  request.set_device_memory_bytes(plan->least_memory_bytes());
+  const auto frugal = Plan(request);
+  ASSERT_TRUE(frugal.ok()) << frugal.status();
+  EXPECT_TRUE(frugal->feasible());
+  EXPECT_LE(frugal->predicted().peak_bytes(), plan->least_memory_bytes());
+}
+
+TEST_F(PlanPipelineTest, TheFiguresOfSegmentsAddUp) {
+  for (const char* model : {"gpt2_2l", "t5_tiny", "scan_tiny"}) {
+    const auto plan = Plan(Request(model));
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    double seconds = 0, communication = 0, resharding = 0;
+    int64_t bytes = 0;
+    for (const v1::PlanSegment& it : plan->segments()) {
+      seconds += it.seconds() + it.resharding_seconds();
+      communication += it.communication_seconds() + it.resharding_seconds();
+      resharding += it.resharding_seconds();
+      bytes += it.memory_bytes();
+    }
+    const v1::PlanPrediction& predicted = plan->predicted();
+    EXPECT_NEAR(seconds, predicted.step_seconds(), 1e-11) << model;
+    EXPECT_NEAR(communication, predicted.communication_seconds(), 1e-11);
+    EXPECT_NEAR(resharding, predicted.resharding_seconds(), 1e-11);
+    EXPECT_LE(bytes, predicted.peak_bytes());
+  }
+}
+
+TEST_F(PlanPipelineTest, TheIntervalHoldsThePlanMeasuredAnew) {
+  measurer_.machine = 3;
+  measurer_.noise = 0.01;
+  const auto plan = Plan(Request("gpt2_2l"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->predicted().interval_seconds_size(), 2);
+  const double low = plan->predicted().interval_seconds(0);
+  const double high = plan->predicted().interval_seconds(1);
+  EXPECT_LT(low, plan->predicted().step_seconds());
+  EXPECT_GT(high, plan->predicted().step_seconds());
+  EXPECT_LT(high - low, 0.03 * plan->predicted().step_seconds());
+  exporting::SegmentChoice choice;
+  for (const v1::PlanSegment& it : plan->segments()) {
+    choice.push_back(it.config());
+  }
+  int held = 0;
+  constexpr int kTimes = 12;
+  for (int seed = 1; seed <= kTimes; ++seed) {
+    measurer_.noise_seed = seed;
+    store::FakeProfileStore empty;
+    const auto step = MeasureStep(Request("gpt2_2l"), {&empty, &measurer_},
+                                  [](const v1::PlanProgress&) {});
+    ASSERT_TRUE(step.ok()) << step.status();
+    const auto score = ScoreChoice(*step, choice);
+    ASSERT_TRUE(score.ok()) << score.status();
+    held += score->seconds >= low && score->seconds <= high;
+  }
+  EXPECT_GE(held, kTimes - 2);
+}
+
+TEST_F(PlanPipelineTest, AMeshThatDividesNothingGivesAReplicatedPlan) {
+  const auto plan = Plan(Request("llama_tiny", {1, 7}));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->notes(), Contains(HasSubstr("replicated")));
+  for (const v1::PlanArgument& argument : plan->arguments()) {
+    EXPECT_THAT(argument.sharding(), testing::Not(HasSubstr("1")));
+  }
+}
+
+TEST_F(PlanPipelineTest, WithoutMeasurementsAndWithoutWaitingThereIsNoPlan) {
+  v1::PlanRequest request = Request("llama_tiny");
+  request.set_no_wait(true);
+  EXPECT_EQ(Plan(request).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(measurer_.programs, 0);
+}
+
+TEST_F(PlanPipelineTest, RefusesBadMeshes) {
+  for (const std::vector<int64_t>& mesh :
+       {std::vector<int64_t>{},
+        {0, 2},
+        {-1},
+        {4096, 2},
+        {int64_t{1} << 62, int64_t{1} << 62}}) {
+    EXPECT_EQ(Plan(Request("llama_tiny", mesh)).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
+// The prior of a step is a whole plan: with its programs in the store and no
+// others, --no-wait makes one.
+TEST_F(PlanPipelineTest, AnInterruptedPlanLeavesOneBehind) {
+  for (const char* model : {"gpt2_2l", "llama_tiny", "moe_2l"}) {
+    store::FakeProfileStore store;
+    jobs::FakeMeasurer measurer;
+    v1::PlanRequest request = Request(model);
+    const auto step = OpenStep(request, &measurer);
+    ASSERT_TRUE(step.ok()) << step.status();
+    const selection::Prior prior =
+        selection::MakePrior(step->analysis, step->space, std::nullopt);
+    const int first = static_cast<int>(prior.keys.size());
+    ASSERT_GT(first, 0) << model;
+    ASSERT_LT(first, static_cast<int>(step->space.programs.size()) / 3);
+    measurer.stops_after = first;
+    EXPECT_FALSE(
+        MakePlan(request, {&store, &measurer}, [](const v1::PlanProgress&) {
+        }).ok());
+    EXPECT_EQ(measurer.programs, first);
+    request.set_no_wait(true);
+    const auto plan =
+        MakePlan(request, {&store, &measurer}, [](const v1::PlanProgress&) {});
+    ASSERT_TRUE(plan.ok()) << model << ": " << plan.status();
+    EXPECT_TRUE(plan->feasible());
+    EXPECT_EQ(plan->programs().cached(), first);
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::planning

@@ -1,0 +1,132 @@
+#include "coordinator/planning/recompute_candidates.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "coordinator/space/rematerialization/groups.h"
+#include "planner/search/search.h"
+
+namespace meshwright::planning {
+namespace {
+
+using space::Configuration;
+
+// The configurations of one type that recompute alone and are known, as
+// configurations of the problem.
+class Candidates {
+ public:
+  Candidates(const MeasuredStep& step, int type)
+      : configurations_(step.space.types[type].configurations),
+        usable_(step.measured.usable[type]),
+        costs_(step.measured.problem.types[type].configs) {
+    for (size_t i = 0; i < usable_.size(); ++i) {
+      const Configuration& it = configurations_[usable_[i]];
+      if (!it.recompute || it.role.InGroup()) continue;
+      const int state = static_cast<int>(i);
+      by_sharding_[{it.splits, it.segment_switch}] = state;
+      states_.push_back(state);
+    }
+  }
+
+  bool empty() const { return states_.empty(); }
+
+  // What shards as the state does, and recomputes.
+  void TakeLike(int state) {
+    const Configuration& it = configurations_[usable_[state]];
+    const auto found = by_sharding_.find({it.splits, it.segment_switch});
+    if (found != by_sharding_.end()) Take(found->second);
+  }
+
+  void TakeExtremes() {
+    const auto fastest = [&](int a, int b) {
+      return std::tuple(costs_[a].time, Kept(a)) <
+             std::tuple(costs_[b].time, Kept(b));
+    };
+    const auto smallest = [&](int a, int b) {
+      return std::tuple(Kept(a), costs_[a].time) <
+             std::tuple(Kept(b), costs_[b].time);
+    };
+    Take(*std::min_element(states_.begin(), states_.end(), fastest));
+    Take(*std::min_element(states_.begin(), states_.end(), smallest));
+  }
+
+  // In the order they were taken.
+  std::vector<std::string> names() const { return names_; }
+
+ private:
+  int64_t Kept(int state) const {
+    return costs_[state].persistent_bytes + costs_[state].saved_bytes;
+  }
+
+  void Take(int state) {
+    const std::string& name = configurations_[usable_[state]].describe;
+    const bool known =
+        std::find(names_.begin(), names_.end(), name) != names_.end();
+    if (!known && names_.size() < kMostGrouped) names_.push_back(name);
+  }
+
+  const std::vector<Configuration>& configurations_;
+  const std::vector<int>& usable_;
+  const std::vector<problem::Config>& costs_;
+  std::map<std::pair<int, segmenter::SegmentSwitch>, int> by_sharding_;
+  std::vector<int> states_;
+  std::vector<std::string> names_;
+};
+
+// The best plan within the limit, and the most frugal one.
+absl::StatusOr<std::vector<problem::Choice>> PlansOf(
+    const problem::PlanProblem& problem) {
+  std::vector<problem::Choice> plans;
+  ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem));
+  if (answer.plan.has_value()) plans.push_back(answer.plan->choice);
+  problem::PlanProblem frugal = problem;
+  frugal.memory_limit_bytes = 0;
+  ASSIGN_OR_RETURN(answer, search::Solve(frugal));
+  if (!answer.least_memory_bytes.has_value()) return plans;
+  frugal.memory_limit_bytes = answer.least_memory_bytes;
+  frugal.headroom_percent = 0;
+  ASSIGN_OR_RETURN(answer, search::Solve(frugal));
+  if (answer.plan.has_value()) plans.push_back(answer.plan->choice);
+  return plans;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> WorthGrouping(
+    const MeasuredStep& step) {
+  std::vector<std::string> names;
+  const problem::PlanProblem& problem = step.measured.problem;
+  std::optional<std::vector<problem::Choice>> plans;
+  for (int t = 0; t < static_cast<int>(step.space.types.size()); ++t) {
+    if (space::FindLinks(step.analysis, step.analysis.types[t]).empty()) {
+      continue;
+    }
+    Candidates candidates(step, t);
+    if (candidates.empty()) continue;
+    if (!plans.has_value()) {
+      ASSIGN_OR_RETURN(plans, PlansOf(problem));
+    }
+    for (const problem::Choice& plan : *plans) {
+      std::set<int> states;
+      for (size_t n = 0; n < plan.size(); ++n) {
+        if (problem.nodes[n].type != t) continue;
+        states.insert(plan[n].begin(), plan[n].end());
+      }
+      for (int state : states) candidates.TakeLike(state);
+    }
+    candidates.TakeExtremes();
+    for (const std::string& name : candidates.names()) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace meshwright::planning

@@ -1,0 +1,21 @@
+// SymbolicPlan: a plan for people with no device.
+//
+// Concept: nothing is measured. The op-level solver chooses by roofline and
+// links of an assumed device; every block takes its nearest strategy. What is
+// predicted is the op-level plan's cost, and the notes of the plan say so.
+// Errors: kInvalidArgument for a bad module, mesh or limit.
+// Source: papers/map_colossal_auto.txt 5.1; design section 7 ("plans where
+// there is no device").
+#ifndef MESHWRIGHT_COORDINATOR_PLANNING_SYMBOLIC_PLAN_H_
+#define MESHWRIGHT_COORDINATOR_PLANNING_SYMBOLIC_PLAN_H_
+
+#include "absl/status/statusor.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::planning {
+
+absl::StatusOr<v1::Plan> MakeSymbolicPlan(const v1::PlanRequest& request);
+
+}  // namespace meshwright::planning
+
+#endif  // MESHWRIGHT_COORDINATOR_PLANNING_SYMBOLIC_PLAN_H_

@@ -1,0 +1,59 @@
+// From measured programs to a PlanProblem and back.
+//
+// Concept: every run of equal segments becomes one node with a repeat count;
+// the configurations of its type that were measured become the node type's,
+// border resharding the tables; a parameter that two segments share forbids the
+// pairs that would split it in two ways. Configurations in a group of segments
+// that recompute together are there once per position (group_states.h).
+// Shapes: `usable[t]` maps configurations of the problem to those of the space,
+// `positions[t]` to where in their group they stand.
+#ifndef MESHWRIGHT_COORDINATOR_PROBLEM_PLAN_PROBLEM_H_
+#define MESHWRIGHT_COORDINATOR_PROBLEM_PLAN_PROBLEM_H_
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/estimation/estimate.h"
+#include "coordinator/export/whole_model.h"
+#include "coordinator/problem/segment_runs.h"
+#include "coordinator/space/profile_space.h"
+#include "planner/problem/plan_problem.h"
+#include "profiledb/store/profile_store.h"
+
+namespace meshwright::formulation {
+
+struct MeasuredProblem {
+  problem::PlanProblem problem;
+  std::vector<SegmentRun> runs;             // by node
+  std::vector<std::vector<int>> usable;     // by type of the space
+  std::vector<std::vector<int>> positions;  // likewise; 0: in no group, first
+};
+
+// What a problem leaves out.
+struct ProblemOptions {
+  bool groups = true;
+  bool links = true;  // parameters that segments of blocks share
+};
+
+// Measured rows count; where there is none, the estimate, if any.
+// Errors: kUnavailable when a segment type has no configuration of known cost.
+absl::StatusOr<MeasuredProblem> BuildProblem(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    const store::Results& results, std::optional<int64_t> memory_limit_bytes,
+    const estimation::Estimates& estimates = {},
+    const ProblemOptions& options = {});
+
+exporting::SegmentChoice ToSegments(const segmenter::Analysis& analysis,
+                                    const MeasuredProblem& measured,
+                                    const problem::Choice& choice);
+
+// kNotFound where a segment's configuration was not measured, or its group has
+// more members than the problem has positions.
+absl::StatusOr<problem::Choice> FromSegments(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    const MeasuredProblem& measured, const exporting::SegmentChoice& choice);
+
+}  // namespace meshwright::formulation
+
+#endif  // MESHWRIGHT_COORDINATOR_PROBLEM_PLAN_PROBLEM_H_

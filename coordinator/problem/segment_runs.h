@@ -1,0 +1,27 @@
+// SegmentRun: equal segments in a row, which are one node of the problem.
+//
+// Concept: a run ends where an edge leaves other than to the next equal
+// segment, and where a step is another than from the first copy of the type to
+// the second: what two copies share and hand on is told once per type.
+#ifndef MESHWRIGHT_COORDINATOR_PROBLEM_SEGMENT_RUNS_H_
+#define MESHWRIGHT_COORDINATOR_PROBLEM_SEGMENT_RUNS_H_
+
+#include <vector>
+
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/profile_space.h"
+
+namespace meshwright::formulation {
+
+struct SegmentRun {
+  int first_segment = 0;
+  int count = 0;
+};
+
+// In order, all segments.
+std::vector<SegmentRun> FoldRuns(const segmenter::Analysis& analysis,
+                                 const space::ProfileSpace& space);
+
+}  // namespace meshwright::formulation
+
+#endif  // MESHWRIGHT_COORDINATOR_PROBLEM_SEGMENT_RUNS_H_

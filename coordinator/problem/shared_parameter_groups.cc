@@ -1,0 +1,97 @@
+#include "coordinator/problem/shared_parameter_groups.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+namespace meshwright::formulation {
+namespace {
+
+using Slot = std::pair<int, int>;  // type, value of its graph
+
+// Slots that links join are one shared thing.
+class Roles {
+ public:
+  void Join(const Slot& a, const Slot& b) {
+    const Slot first = std::min(Root(a), Root(b));
+    const Slot second = std::max(Root(a), Root(b));
+    parent_[second] = first;
+  }
+
+  Slot Root(Slot slot) {
+    for (auto at = parent_.try_emplace(slot, slot).first; at->second != slot;
+         at = parent_.find(slot)) {
+      slot = at->second;
+    }
+    return slot;
+  }
+
+  // By role: its slots.
+  std::map<Slot, std::vector<Slot>> All() {
+    std::map<Slot, std::vector<Slot>> all;
+    for (const auto& [slot, parent] : parent_) all[Root(slot)].push_back(slot);
+    return all;
+  }
+
+ private:
+  std::map<Slot, Slot> parent_;
+};
+
+// What one type reads of what is shared, by role.
+struct Reader {
+  std::vector<int> values;
+  std::vector<Slot> roles;
+};
+
+}  // namespace
+
+Bonds FindBonds(const segmenter::Analysis& analysis,
+                const space::ProfileSpace& space,
+                const std::vector<std::vector<int>>& usable) {
+  Roles roles;
+  Roles joined;  // types, as slots without a value
+  const auto& type_of = analysis.type_of_segment;
+  for (const space::ParameterLink& link : space.links) {
+    const int from = type_of[link.from_segment];
+    const int to = type_of[link.to_segment];
+    joined.Join({from, 0}, {to, 0});
+    for (const auto& [a, b] : link.values) roles.Join({from, a}, {to, b});
+  }
+  std::map<int, Reader> readers;
+  for (const auto& [role, slots] : roles.All()) {
+    for (const auto& [type, value] : slots) {
+      readers[type].values.push_back(value);
+      readers[type].roles.push_back(role);
+    }
+  }
+  Bonds out;
+  out.of_type.assign(usable.size(), -1);
+  out.decision.resize(usable.size());
+  for (const auto& [root, members] : joined.All()) {
+    Bond bond;
+    std::map<std::pair<int, std::vector<space::Sharding>>, int> numbers;
+    const auto& wanted = readers.at(members[0].first).roles;
+    const std::set<Slot> once(wanted.begin(), wanted.end());
+    bond.whole = once.size() == wanted.size();
+    for (const auto& [type, unused] : members) {
+      bond.types.push_back(type);
+      bond.whole &= readers.at(type).roles == wanted;
+      out.of_type[type] = static_cast<int>(out.bonds.size());
+    }
+    for (const int type : bond.types) {
+      for (const int c : usable[type]) {
+        auto splits = GetSplits(analysis, analysis.types[type],
+                                space.types[type].configurations[c],
+                                readers.at(type).values, space.context.mesh);
+        const std::pair key(bond.whole ? 0 : type, std::move(splits));
+        out.decision[type].push_back(
+            numbers.try_emplace(key, static_cast<int>(numbers.size()))
+                .first->second);
+      }
+    }
+    out.bonds.push_back(std::move(bond));
+  }
+  return out;
+}
+
+}  // namespace meshwright::formulation

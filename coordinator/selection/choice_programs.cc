@@ -1,0 +1,32 @@
+#include "coordinator/selection/choice_programs.h"
+
+namespace meshwright::selection {
+
+std::vector<int> ProgramsOf(const space::Configuration& configuration) {
+  std::vector<int> programs;
+  if (configuration.program < 0) return programs;
+  programs.push_back(configuration.program);
+  for (const space::Correction& correction : configuration.corrections) {
+    programs.push_back(correction.program);
+  }
+  return programs;
+}
+
+std::set<int> ProgramsOfChoice(const segmenter::Analysis& analysis,
+                               const space::ProfileSpace& space,
+                               const exporting::SegmentChoice& choice) {
+  std::set<int> programs;
+  for (size_t s = 0; s < choice.size(); ++s) {
+    const auto& type = space.types[analysis.type_of_segment[s]];
+    const std::vector<int> own = ProgramsOf(type.configurations[choice[s]]);
+    programs.insert(own.begin(), own.end());
+  }
+  for (const auto& [pair, border] : space.edges) {
+    const auto& own = space.boundaries[border]
+                          .programs[choice[pair.first]][choice[pair.second]];
+    programs.insert(own.begin(), own.end());
+  }
+  return programs;
+}
+
+}  // namespace meshwright::selection

@@ -1,0 +1,24 @@
+// The programs of the space that a choice of configurations is made of.
+#ifndef MESHWRIGHT_COORDINATOR_SELECTION_CHOICE_PROGRAMS_H_
+#define MESHWRIGHT_COORDINATOR_SELECTION_CHOICE_PROGRAMS_H_
+
+#include <set>
+#include <vector>
+
+#include "coordinator/export/whole_model.h"
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/profile_space.h"
+
+namespace meshwright::selection {
+
+// All programs of the space that a configuration's cost is made of.
+std::vector<int> ProgramsOf(const space::Configuration& configuration);
+
+// Those of its segments, and the resharding between them.
+std::set<int> ProgramsOfChoice(const segmenter::Analysis& analysis,
+                               const space::ProfileSpace& space,
+                               const exporting::SegmentChoice& choice);
+
+}  // namespace meshwright::selection
+
+#endif  // MESHWRIGHT_COORDINATOR_SELECTION_CHOICE_PROGRAMS_H_

@@ -1,0 +1,37 @@
+#include "coordinator/selection/measurement_order.h"
+
+#include <algorithm>
+
+#include "coordinator/export/assumed_device.h"
+#include "coordinator/export/baselines.h"
+#include "coordinator/export/op_level.h"
+#include "coordinator/selection/choice_programs.h"
+
+namespace meshwright::selection {
+
+std::vector<const v1::Program*> Prior::First(
+    std::vector<const v1::Program*> programs) const {
+  std::stable_partition(
+      programs.begin(), programs.end(),
+      [&](const v1::Program* it) { return keys.contains(it->key()); });
+  return programs;
+}
+
+Prior MakePrior(const segmenter::Analysis& analysis,
+                const space::ProfileSpace& space,
+                std::optional<int64_t> memory_limit_bytes) {
+  Prior prior;
+  const auto guess = exporting::MakeOpLevelPlan(
+      analysis, {.device = exporting::AssumeDevice(space.context.device_kind),
+                 .memory_limit_bytes = memory_limit_bytes,
+                 .split_contractions = true});
+  if (!guess.ok() || !guess->answer.plan.has_value()) return prior;
+  const exporting::SegmentChoice choice =
+      exporting::FromBlocks(analysis, space, guess->by_block);
+  for (int program : ProgramsOfChoice(analysis, space, choice)) {
+    prior.keys.insert(space.programs[program].key());
+  }
+  return prior;
+}
+
+}  // namespace meshwright::selection

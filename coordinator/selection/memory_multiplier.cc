@@ -1,0 +1,71 @@
+#include "coordinator/selection/memory_multiplier.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/status_macros.h"
+#include "planner/problem/evaluate.h"
+#include "planner/search/search.h"
+
+namespace meshwright::selection {
+namespace {
+
+constexpr int kBisections = 12;
+constexpr double kFirstPrice = 1e-3;  // a microsecond for a gigabyte
+// All bytes of a plan at the highest price, in picoseconds: about a day.
+constexpr double kDearest = 1e17;
+
+double MostBytes(const problem::PlanProblem& problem) {
+  double bytes = 1;
+  for (const problem::Node& node : problem.nodes) {
+    int64_t most = 0;
+    for (const problem::Config& it : problem.types[node.type].configs) {
+      most = std::max(most, it.persistent_bytes + it.saved_bytes);
+    }
+    bytes += static_cast<double>(most) * static_cast<double>(node.repeat);
+  }
+  return bytes;
+}
+
+// Bytes of the plan of least time + price * bytes.
+absl::StatusOr<int64_t> PeakAt(const problem::PlanProblem& problem,
+                               double price) {
+  problem::PlanProblem priced = problem;
+  for (problem::NodeType& type : priced.types) {
+    for (problem::Config& it : type.configs) {
+      it.time += problem::Picoseconds(std::llround(
+          price * static_cast<double>(it.persistent_bytes + it.saved_bytes)));
+    }
+  }
+  ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(priced));
+  if (!answer.plan.has_value()) return INT64_MAX;
+  ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
+                   problem::Evaluate(problem, answer.plan->choice));
+  return evaluation.peak_bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<double> MemoryPrice(const problem::PlanProblem& problem,
+                                   int64_t limit_bytes) {
+  ASSIGN_OR_RETURN(int64_t peak, PeakAt(problem, 0));
+  if (peak <= limit_bytes) return 0.0;
+  const double highest = kDearest / MostBytes(problem);
+  double low = 0;
+  double high = std::min(kFirstPrice, highest);
+  while (true) {
+    ASSIGN_OR_RETURN(peak, PeakAt(problem, high));
+    if (peak <= limit_bytes) break;
+    if (high >= highest) return high;
+    low = high;
+    high = std::min(high * 2, highest);
+  }
+  for (int i = 0; i < kBisections; ++i) {
+    const double middle = (low + high) / 2;
+    ASSIGN_OR_RETURN(peak, PeakAt(problem, middle));
+    (peak <= limit_bytes ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace meshwright::selection

@@ -1,0 +1,24 @@
+// MemoryPrice: what a byte is worth where a memory limit binds.
+//
+// Concept: the fastest plan under a limit is about the one of least time +
+// price * bytes, for the least price whose plan fits (a Lagrange multiplier,
+// found by bisection). 0 where the fastest plan of all fits; the largest price
+// tried where none does, so that the most frugal configurations stay.
+// Errors: those of the search.
+#ifndef MESHWRIGHT_COORDINATOR_SELECTION_MEMORY_MULTIPLIER_H_
+#define MESHWRIGHT_COORDINATOR_SELECTION_MEMORY_MULTIPLIER_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "planner/problem/plan_problem.h"
+
+namespace meshwright::selection {
+
+// Picoseconds per byte. `problem` has no limit of its own.
+absl::StatusOr<double> MemoryPrice(const problem::PlanProblem& problem,
+                                   int64_t limit_bytes);
+
+}  // namespace meshwright::selection
+
+#endif  // MESHWRIGHT_COORDINATOR_SELECTION_MEMORY_MULTIPLIER_H_

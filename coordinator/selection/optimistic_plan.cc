@@ -1,0 +1,48 @@
+#include "coordinator/selection/optimistic_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/status_macros.h"
+#include "planner/search/search.h"
+
+namespace meshwright::selection {
+namespace {
+
+// More than any plan takes: an hour.
+constexpr problem::Picoseconds kUnknownTime{int64_t{3600} * 1000000000000};
+
+}  // namespace
+
+absl::StatusOr<std::set<std::pair<int, int>>> LikelyPlan(
+    problem::PlanProblem problem, const Standings& standings,
+    const std::vector<double>& margins, int64_t limit_bytes) {
+  for (size_t t = 0; t < problem.types.size(); ++t) {
+    // Estimates may be off by more than themselves.
+    const double low = std::max(0.0, 1 - margins[t]);
+    for (size_t c = 0; c < problem.types[t].configs.size(); ++c) {
+      if (standings[t][c] == Standing::kMeasured) continue;
+      problem::Picoseconds& time = problem.types[t].configs[c].time;
+      problem.types[t].configs[c].spread = {};
+      if (standings[t][c] == Standing::kUnknown) {
+        time = kUnknownTime;
+        continue;
+      }
+      time = problem::Picoseconds(
+          std::llround(static_cast<double>(time.count()) * low));
+    }
+  }
+  problem.memory_limit_bytes = limit_bytes;
+  ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(problem));
+  std::set<std::pair<int, int>> likely;
+  if (!answer.plan.has_value()) return likely;
+  for (size_t n = 0; n < problem.nodes.size(); ++n) {
+    const int type = problem.nodes[n].type;
+    for (const int c : answer.plan->choice[n]) {
+      if (standings[type][c] == Standing::kEstimated) likely.emplace(type, c);
+    }
+  }
+  return likely;
+}
+
+}  // namespace meshwright::selection

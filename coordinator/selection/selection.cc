@@ -1,0 +1,461 @@
+#include "coordinator/selection/selection.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+#include "coordinator/export/baselines.h"
+#include "coordinator/selection/choice_programs.h"
+#include "coordinator/selection/memory_multiplier.h"
+#include "coordinator/selection/optimistic_plan.h"
+
+namespace meshwright::selection {
+namespace {
+
+using space::Configuration;
+
+constexpr double kPicosecondsPerSecond = 1e12;
+constexpr double kBytesPerGib = 1 << 30;
+
+std::string Milliseconds(double seconds) {
+  return absl::StrFormat("%.4g ms", seconds * 1e3);
+}
+
+}  // namespace
+
+// The decisions that one set of rows leads to.
+class Selection::Round {
+ public:
+  Round(const Selection& selection, const store::Results& results)
+      : selection_(selection),
+        space_(selection.space_),
+        halves_(*selection.halves_),
+        recipes_(selection.recipes_),
+        results_(results) {}
+
+  absl::StatusOr<Decision> Run() {
+    for (const auto& [type, configuration] : selection_.baselines_) {
+      Want(type, configuration);
+    }
+    estimated_ = estimation::EstimateTimes(space_, halves_, recipes_, results_);
+    estimation::Estimates known = estimated_.estimates;
+    for (size_t t = 0; t < space_.types.size(); ++t) {
+      for (size_t c = 0; c < space_.types[t].configurations.size(); ++c) {
+        PlaceUnknown(static_cast<int>(t), static_cast<int>(c), known);
+      }
+    }
+    // Groups are measured anyway, and nobody's rivals.
+    auto built = Problem(known, {.groups = false});
+    // A type of which nothing can be known: the plan says why.
+    if (!built.ok()) return std::move(decision_);
+    problem_ = *std::move(built);
+    if (selection_.memory_limit_bytes_.has_value()) {
+      ASSIGN_OR_RETURN(price_, MemoryPrice(problem_.problem,
+                                           *selection_.memory_limit_bytes_));
+    }
+    FindStandings();
+    if (price_ > 0) {
+      // With what joins the readers of a weight.
+      ASSIGN_OR_RETURN(likely_,
+                       LikelyPlan(problem_.problem, standings_, Margins(),
+                                  *selection_.memory_limit_bytes_));
+    }
+    if (!space_.links.empty()) {
+      ASSIGN_OR_RETURN(problem_,
+                       Problem(known, {.groups = false, .links = false}));
+    }
+    SiftAll();
+    return std::move(decision_);
+  }
+
+ private:
+  absl::StatusOr<formulation::MeasuredProblem> Problem(
+      const estimation::Estimates& known,
+      const formulation::ProblemOptions& options) const {
+    return formulation::BuildProblem(selection_.analysis_, space_, results_,
+                                     std::nullopt, known, options);
+  }
+
+  const Configuration& At(int type, int configuration) const {
+    return space_.types[type].configurations[configuration];
+  }
+  bool HasRow(int type, int configuration) const {
+    const auto programs = ProgramsOf(At(type, configuration));
+    return std::all_of(programs.begin(), programs.end(), [&](int program) {
+      return results_.contains(space_.programs[program].key());
+    });
+  }
+  // Its programs that nobody has asked for.
+  int Missing(int type, int configuration) const {
+    int missing = 0;
+    for (int index : ProgramsOf(At(type, configuration))) {
+      const std::string& key = space_.programs[index].key();
+      missing += !results_.contains(key) && !wanted_.contains(key);
+    }
+    return missing;
+  }
+  void Want(int type, int configuration) {
+    for (int index : ProgramsOf(At(type, configuration))) {
+      const v1::Program& program = space_.programs[index];
+      if (results_.contains(program.key())) continue;
+      if (wanted_.insert(program.key()).second) {
+        decision_.measure.push_back(&program);
+      }
+    }
+  }
+
+  // What has no row and no estimate. It costs nothing until it is known, so
+  // that it stays in the problem, and is nobody's rival.
+  void PlaceUnknown(int type, int configuration, estimation::Estimates& known) {
+    const std::pair<int, int> at = {type, configuration};
+    if (HasRow(type, configuration) || known.contains(at)) return;
+    const v1::ProfileResult* failure =
+        halves_.IsCut(type) ? halves_.Failure(type, configuration, results_)
+                            : nullptr;
+    if (failure != nullptr) {
+      AddVerdict(type, configuration)
+          .set_reason(absl::StrCat("one of its halves failed: ",
+                                   v1::Outcome_Name(failure->outcome()), ", ",
+                                   failure->reason()));
+      return;
+    }
+    known[at] = {};
+    unknown_.insert(at);
+    if (SumFailed(type, configuration) || TwinFailed(type, configuration) ||
+        SwitchFailed(type, configuration)) {
+      Want(type, configuration);
+    }
+  }
+
+  // All that its sum takes has a row, and yet there is no sum.
+  bool SumFailed(int type, int configuration) const {
+    const auto& sums = recipes_[type].sums;
+    if (sums.empty() || sums[configuration].empty()) return false;
+    return std::all_of(
+        sums[configuration].begin(), sums[configuration].end(),
+        [&](const auto& term) {
+          const int program = At(type, term.first).program;
+          return results_.contains(space_.programs[program].key());
+        });
+  }
+
+  // Its twin's was measured, and yet there is no cost.
+  bool TwinFailed(int type, int configuration) const {
+    const int twin = recipes_[type].twin;
+    return twin >= 0 && !At(type, configuration).role.InGroup() &&
+           HasRow(twin, configuration);
+  }
+
+  // What the switch adds has its rows, or what it is added to will have none.
+  bool SwitchFailed(int type, int configuration) const {
+    const estimation::SwitchRecipe* const it =
+        recipes_[type].Switched(configuration);
+    return it != nullptr && HasRow(type, it->reference) &&
+           HasRow(type, it->reference_plain) &&
+           (HasRow(type, it->plain) ||
+            (halves_.IsCut(type) &&
+             halves_.Failure(type, it->plain, results_) != nullptr));
+  }
+
+  Standing StandingOf(int type, int configuration) const {
+    if (unknown_.contains({type, configuration})) return Standing::kUnknown;
+    return estimated_.estimates.contains({type, configuration})
+               ? Standing::kEstimated
+               : Standing::kMeasured;
+  }
+
+  void FindStandings() {
+    for (size_t t = 0; t < problem_.usable.size(); ++t) {
+      std::vector<Standing>& row = standings_.emplace_back();
+      for (int c : problem_.usable[t]) {
+        row.push_back(StandingOf(static_cast<int>(t), c));
+      }
+    }
+  }
+  std::vector<double> Margins() const {
+    std::vector<double> margins;
+    for (const estimation::Calibration& it : estimated_.calibrations) {
+      margins.push_back(it.margin);
+    }
+    return margins;
+  }
+
+  void SiftAll() {
+    const std::vector<double> margins = Margins();
+    AddEstimates();
+    const formulation::Bonds bonds =
+        formulation::FindBonds(selection_.analysis_, space_, problem_.usable);
+    Sifted sifted = Sift(problem_.problem, standings_, margins, price_, bonds);
+    for (const Exclusion& it : sifted.excluded) Exclude(it);
+    // The likely plan first; with it, most of what is left for the others, so
+    // that the plan of the next round can be measured too.
+    const auto is_likely = [&](const Open& it) {
+      return likely_.contains({it.type, it.configuration});
+    };
+    std::stable_partition(sifted.open.begin(), sifted.open.end(), is_likely);
+    int left = Left();
+    const int kept = likely_.empty() ? 0 : left / 4;
+    for (const Open& it : sifted.open) {
+      const int configuration = problem_.usable[it.type][it.configuration];
+      const int missing = Missing(it.type, configuration);
+      if (left < missing) {
+        GiveUp(it.type, configuration, margins[it.type]);
+      } else if (is_likely(it) || (it.next && left - missing >= kept)) {
+        left -= missing;
+        Want(it.type, configuration);
+      }
+    }
+  }
+
+  void AddEstimates() {
+    for (size_t t = 0; t < space_.types.size(); ++t) {
+      const size_t count = space_.types[t].configurations.size();
+      if (recipes_[t].required.size() == count) continue;
+      const estimation::Calibration& calibration = estimated_.calibrations[t];
+      v1::PlanEstimates& it = decision_.estimates.emplace_back();
+      it.set_type(static_cast<int>(t));
+      it.set_configurations(static_cast<int>(count));
+      it.set_from_halves(halves_.IsCut(static_cast<int>(t)));
+      if (recipes_[t].twin >= 0) it.set_from_type(recipes_[t].twin);
+      it.set_compared(calibration.compared);
+      it.set_scale(calibration.scale);
+      it.set_deviation(calibration.deviation);
+      it.set_margin(calibration.margin);
+    }
+  }
+
+  // Configurations of a type that are measured, however few programs are left.
+  int LeastOf(int type) const {
+    if (recipes_[type].twin >= 0) return kLeastOfTwin;
+    const bool told_from_blocks =
+        !recipes_[type].sums.empty() &&
+        space::HasBlocks(selection_.analysis_,
+                         selection_.analysis_.types[type]);
+    return halves_.IsCut(type) || told_from_blocks ? kLeastWhole : 0;
+  }
+
+  // The same where a step has too many types for the number of programs anyway.
+  int LeastOfMany(int type) const {
+    if (recipes_[type].twin < 0) return LeastOf(type);
+    // Twins that cost far from the same hold work beside their blocks.
+    const double scale = estimated_.calibrations[type].scale;
+    const bool alike = scale * kMostOfTwin >= 1 && scale <= kMostOfTwin;
+    return alike ? kLeastOfTwin
+                 : static_cast<int>(space_.types[type].configurations.size());
+  }
+
+  // How many more programs may be measured.
+  int Left() const {
+    std::unordered_set<std::string> first;
+    for (const v1::Program* program : selection_.First()) {
+      first.insert(program->key());
+    }
+    int least = 0;
+    int least_of_many = 0;
+    std::unordered_set<std::string> whole = wanted_;
+    for (size_t t = 0; t < space_.types.size(); ++t) {
+      const auto& configurations = space_.types[t].configurations;
+      least += LeastOf(static_cast<int>(t));
+      least_of_many += LeastOfMany(static_cast<int>(t));
+      for (const Configuration& it : configurations) {
+        for (int program : ProgramsOf(it)) {
+          const std::string& key = space_.programs[program].key();
+          if (results_.contains(key) && !first.contains(key)) whole.insert(key);
+        }
+      }
+    }
+    const int room = selection_.MostPrograms() - static_cast<int>(first.size());
+    const int allowed =
+        room >= least || !selection_.told_.empty() ? room : least_of_many;
+    return allowed - static_cast<int>(whole.size());
+  }
+
+  v1::PlanPruned& AddVerdict(int type, int configuration) {
+    v1::PlanPruned& pruned = decision_.pruned.emplace_back();
+    pruned.set_type(type);
+    pruned.set_config(configuration);
+    pruned.set_describe(At(type, configuration).describe);
+    const auto estimate = estimated_.estimates.find({type, configuration});
+    if (estimate != estimated_.estimates.end()) {
+      pruned.set_estimate_seconds(problem::ToSeconds(estimate->second.time));
+    }
+    return pruned;
+  }
+
+  void Exclude(const Exclusion& exclusion) {
+    const int type = exclusion.type;
+    const auto& usable = problem_.usable[type];
+    const Configuration& rival = At(type, usable[exclusion.rival]);
+    v1::PlanPruned& pruned = AddVerdict(type, usable[exclusion.configuration]);
+    pruned.set_margin(estimated_.calibrations[type].margin);
+    pruned.set_rival(rival.describe);
+    pruned.set_rival_seconds(problem::ToSeconds(
+        problem_.problem.types[type].configs[exclusion.rival].time));
+    pruned.set_resharding_seconds(problem::ToSeconds(exclusion.resharding));
+    std::string reason = absl::StrFormat(
+        "it is estimated at %s; even %.1f %% less is no better than \"%s\", "
+        "measured at %s, with the %s that its borders can cost more",
+        Milliseconds(pruned.estimate_seconds()), pruned.margin() * 100,
+        rival.describe, Milliseconds(pruned.rival_seconds()),
+        Milliseconds(pruned.resharding_seconds()));
+    if (price_ > 0) {
+      const double price = price_ * kBytesPerGib / kPicosecondsPerSecond;
+      pruned.set_memory_price_seconds_per_gib(price);
+      const Configuration& own = At(type, usable[exclusion.configuration]);
+      pruned.set_estimate_bytes(own.persistent_bytes + own.saved_bytes);
+      pruned.set_rival_bytes(rival.persistent_bytes + rival.saved_bytes);
+      absl::StrAppendFormat(
+          &reason, "; memory, %d against %d bytes, counts %s a GiB",
+          pruned.estimate_bytes(), pruned.rival_bytes(), Milliseconds(price));
+    }
+    pruned.set_reason(reason);
+  }
+
+  void GiveUp(int type, int configuration, double margin) {
+    v1::PlanPruned& pruned = AddVerdict(type, configuration);
+    pruned.set_margin(margin);
+    pruned.set_reason(absl::StrFormat(
+        "it is estimated at %s, others promise more within the margin of "
+        "%.1f %%, and the number of programs is used up",
+        Milliseconds(pruned.estimate_seconds()), margin * 100));
+  }
+
+  const Selection& selection_;
+  const space::ProfileSpace& space_;
+  const estimation::Halves& halves_;
+  const std::vector<estimation::TypeRecipe>& recipes_;
+  const store::Results& results_;
+  estimation::EstimatedTimes estimated_;
+  std::set<std::pair<int, int>> unknown_;
+  std::unordered_set<std::string> wanted_;
+  formulation::MeasuredProblem problem_;
+  Standings standings_;  // of the problem
+  double price_ = 0;
+  // Of the problem, where a limit binds: the likely plan, as far as estimated.
+  std::set<std::pair<int, int>> likely_;
+  Decision decision_;
+};
+
+Selection::Selection(const segmenter::Analysis& analysis,
+                     const space::ProfileSpace& space,
+                     std::optional<int64_t> memory_limit_bytes)
+    : analysis_(analysis),
+      space_(space),
+      memory_limit_bytes_(memory_limit_bytes) {
+  std::vector<int> base(space.types.size(), 0);
+  const auto baselines = exporting::Baselines(analysis, space);
+  for (const exporting::NamedChoice& baseline : baselines) {
+    for (size_t s = 0; s < baseline.choice.size(); ++s) {
+      baselines_.emplace(analysis.type_of_segment[s], baseline.choice[s]);
+    }
+  }
+  for (size_t t = 0; t < base.size() && !baselines.empty(); ++t) {
+    base[t] = baselines[0].choice[analysis.types[t]];
+  }
+  halves_.emplace(analysis, space, estimation::WorthCutting(analysis, space));
+  recipes_ = estimation::MakeRecipes(analysis, space, *halves_, base);
+  TellMore(base);
+}
+
+void Selection::TellMore(const std::vector<int>& base) {
+  if (CountNeeded() <= MostPrograms()) return;
+  std::vector<int> segments(space_.types.size(), 0);
+  for (const int type : analysis_.type_of_segment) ++segments[type];
+  std::vector<int> types = estimation::MayBeTold(analysis_, space_, *halves_);
+  std::stable_sort(types.begin(), types.end(),
+                   [&](int a, int b) { return segments[a] < segments[b]; });
+  for (const int type : types) {
+    told_.insert(type);
+    recipes_ =
+        estimation::MakeRecipes(analysis_, space_, *halves_, base, told_);
+    if (CountNeeded() <= MostPrograms()) return;
+  }
+  told_.clear();
+  recipes_ = estimation::MakeRecipes(analysis_, space_, *halves_, base);
+}
+
+int Selection::CountNeeded() const {
+  std::unordered_set<std::string> needed;
+  for (const v1::Program* program : First()) needed.insert(program->key());
+  for (const auto& [type, configuration] : baselines_) {
+    const auto& it = space_.types[type].configurations[configuration];
+    for (const int program : ProgramsOf(it)) {
+      needed.insert(space_.programs[program].key());
+    }
+  }
+  const auto twins = std::count_if(
+      recipes_.begin(), recipes_.end(),
+      [](const estimation::TypeRecipe& recipe) { return recipe.twin >= 0; });
+  return static_cast<int>(needed.size()) + static_cast<int>(twins);
+}
+
+int Selection::MostPrograms() const {
+  for (const space::SegmentType& type : space_.types) {
+    for (const Configuration& it : type.configurations) {
+      if (it.recompute ||
+          it.segment_switch != segmenter::SegmentSwitch::kNone) {
+        return kMostWithSwitches;
+      }
+    }
+  }
+  return kMostPrograms;
+}
+
+std::vector<const v1::Program*> Selection::First() const {
+  std::vector<const v1::Program*> programs;
+  for (const v1::Program& half : halves()) programs.push_back(&half);
+  std::set<int> reshardings;
+  for (const space::Boundary& border : space_.boundaries) {
+    for (const auto& row : border.programs) {
+      for (const auto& cell : row) reshardings.insert(cell.begin(), cell.end());
+    }
+  }
+  for (int program : reshardings) {
+    programs.push_back(&space_.programs[program]);
+  }
+  for (size_t t = 0; t < space_.types.size(); ++t) {
+    for (int c : recipes_[t].required) {
+      for (int program : ProgramsOf(space_.types[t].configurations[c])) {
+        programs.push_back(&space_.programs[program]);
+      }
+    }
+  }
+  for (size_t t = 0; t < space_.types.size(); ++t) {
+    for (int c : recipes_[t].sampled) {
+      const int program = space_.types[t].configurations[c].program;
+      programs.push_back(&space_.programs[program]);
+    }
+  }
+  std::unordered_set<std::string> seen;
+  std::erase_if(programs, [&](const v1::Program* program) {
+    return !seen.insert(program->key()).second;
+  });
+  return programs;
+}
+
+absl::StatusOr<Decision> Selection::Next(const store::Results& results) const {
+  store::Results shown;  // rows of the batches so far
+  std::vector<const v1::Program*> batch = First();
+  Decision decision;
+  while (true) {
+    for (const v1::Program* program : batch) {
+      const auto row = results.find(program->key());
+      if (row == results.end()) {
+        decision.measure.push_back(program);
+      } else {
+        shown.insert(*row);
+      }
+    }
+    if (!decision.measure.empty()) return decision;
+    ASSIGN_OR_RETURN(decision, Round(*this, shown).Run());
+    if (decision.measure.empty()) break;
+    batch = std::exchange(decision.measure, {});
+  }
+  return decision;
+}
+
+}  // namespace meshwright::selection

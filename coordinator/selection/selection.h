@@ -1,0 +1,88 @@
+// Selection: which programs of a profile space are worth measuring.
+//
+// Concept: two stages. First, what everything else is told from: halves,
+// resharding, and the segment types that are not estimated. Then, in batches,
+// the configurations that may still be part of a fastest plan, together with
+// the baselines, until every other one is excluded (pruning.h) or the number of
+// programs is used up. Next goes through all batches anew and stops at the
+// first that has not been measured, so that what else a store holds, or how
+// often a plan was interrupted, changes no decision; nor does the depth of the
+// model.
+//
+//   Next ─▶ measure ─▶ Next ─▶ measure ─▶ ... ─▶ nothing to measure: verdicts
+//
+// Errors: those of the search (memory_price.h).
+// Source: design, section 4 ("Fewer programs than CFP, same plan").
+#ifndef MESHWRIGHT_COORDINATOR_SELECTION_SELECTION_H_
+#define MESHWRIGHT_COORDINATOR_SELECTION_SELECTION_H_
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/estimation/estimates.h"
+#include "coordinator/problem/plan_problem.h"
+#include "coordinator/selection/pruning.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::selection {
+
+// A plan measures at most this many programs, more where switches are open; and
+// kLeastWhole configurations of every type that is told from its halves or
+// blocks and kLeastOfTwin of one that is told from another, if what comes first
+// leaves less. There a twin that costs kMostOfTwin times the other, or so much
+// less, tells little of it, and all of its configurations may be measured.
+// Where what comes first is more than that itself, types of few configurations
+// are told from single blocks, those that fewest segments are of first, if that
+// keeps the number.
+inline constexpr int kMostPrograms = 60;
+inline constexpr int kMostWithSwitches = 120;
+inline constexpr int kLeastWhole = 6;
+inline constexpr int kLeastOfTwin = 3;
+inline constexpr double kMostOfTwin = 1.25;
+
+struct Decision {
+  std::vector<const v1::Program*> measure;
+  std::vector<v1::PlanEstimates> estimates;  // by type that is estimated
+  // Of the configurations that were not asked for, once nothing more is.
+  std::vector<v1::PlanPruned> pruned;
+};
+
+class Selection {
+ public:
+  // The references outlive it.
+  Selection(const segmenter::Analysis& analysis,
+            const space::ProfileSpace& space,
+            std::optional<int64_t> memory_limit_bytes);
+
+  // Programs beside those of the space.
+  const std::vector<v1::Program>& halves() const { return halves_->programs(); }
+
+  absl::StatusOr<Decision> Next(const store::Results& results) const;
+
+ private:
+  class Round;
+
+  std::vector<const v1::Program*> First() const;
+  // Has types told from single blocks, as far as the number of programs asks.
+  void TellMore(const std::vector<int>& base);
+  // What is measured whatever comes out: the first, the baselines, and enough
+  // of every twin to compare it.
+  int CountNeeded() const;
+  int MostPrograms() const;
+
+  const segmenter::Analysis& analysis_;
+  const space::ProfileSpace& space_;
+  const std::optional<int64_t> memory_limit_bytes_;
+  std::set<std::pair<int, int>> baselines_;  // (type, configuration)
+  std::optional<estimation::Halves> halves_;
+  std::vector<estimation::TypeRecipe> recipes_;
+  std::set<int> told_;  // types, from single blocks to keep the number
+};
+
+}  // namespace meshwright::selection
+
+#endif  // MESHWRIGHT_COORDINATOR_SELECTION_SELECTION_H_

@@ -1,0 +1,64 @@
+// SwitchCosts: what changing the configuration of one copy can add at its
+// borders, whatever its neighbours are.
+//
+// Concept: a copy meets the tables of its edges and of its neighbouring copies.
+// For each of them the change from a to b adds at most max_x T(b, x) - T(a, x),
+// over the neighbour's configurations x that allow a. Summed over the tables
+// that one copy meets together, and the largest over the places a copy can
+// have:
+//
+//   first of a run   edges that come in, next copy
+//   within           copy before, next copy     also where the run is short, so
+//   last             copy before, edges out     that depth changes nothing
+//
+// The copies of a tied node change together: T(b, b) - T(a, a) in between.
+// If t(b) + Most(a, b) <= t(a), no plan loses when b takes the place of a.
+// Threads: const access from one thread; what was asked is kept.
+#ifndef MESHWRIGHT_COORDINATOR_SELECTION_SUBSTITUTION_BOUND_H_
+#define MESHWRIGHT_COORDINATOR_SELECTION_SUBSTITUTION_BOUND_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "planner/problem/plan_problem.h"
+
+namespace meshwright::selection {
+
+class SwitchCosts {
+ public:
+  // `problem` outlives it.
+  explicit SwitchCosts(const problem::PlanProblem& problem);
+
+  // Nothing where a neighbour may allow `a` and forbid `b`.
+  std::optional<problem::Picoseconds> Most(int type, int a, int b) const;
+
+ private:
+  enum class Side { kRow, kColumn, kDiagonal };
+  using Place = std::set<std::pair<int, Side>>;  // tables met together
+  struct Type {
+    std::set<Place> places;
+    std::vector<int> kind;            // by configuration: equal at all tables
+    std::vector<int> representative;  // by kind
+  };
+  using Entry = std::optional<problem::Picoseconds>;
+
+  int Canonical(int table) const { return canonical_[table]; }
+  std::vector<Entry> Entries(int table, Side side, int configuration) const;
+  void FindPlaces();
+  void FindKinds(int type);
+  std::optional<problem::Picoseconds> AtPlace(const Place& place, int a,
+                                              int b) const;
+
+  const problem::PlanProblem& problem_;
+  std::vector<int> canonical_;  // by table: the first equal one
+  std::vector<Type> types_;
+  mutable std::map<std::vector<int>, std::optional<problem::Picoseconds>>
+      known_;  // by type and kinds
+};
+
+}  // namespace meshwright::selection
+
+#endif  // MESHWRIGHT_COORDINATOR_SELECTION_SUBSTITUTION_BOUND_H_
