@@ -39,7 +39,7 @@ absl::StatusOr<reshard::Options> ReadOptions(const Arguments& arguments) {
   }
   options.solver = *solver;
   options.seed = arguments.seed;
-  ASSIGN_OR_RETURN(options.interrupt.deadline,
+  ASSIGN_OR_RETURN(options.deadline.at,
                    DeadlineIn(arguments.deadline_seconds));
   return options;
 }
@@ -122,7 +122,7 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
   const base::Interrupt interrupt;
   Asked asked;
   if (arguments.coordinator.empty()) {
-    options.interrupt.stop = interrupt.token();
+    options.deadline.stop = interrupt.token();
     ASSIGN_OR_RETURN(asked.answer, reshard::Solve(request.problem, options));
   } else {
     ASSIGN_OR_RETURN(

@@ -276,10 +276,10 @@ class Waiting {
  public:
   absl::StatusOr<reshard::Answer> operator()(const ReshardProblem& problem,
                                              const reshard::Options& options) {
-    deadline = options.interrupt.deadline;
+    deadline = options.deadline.at;
     begun.Notify();
     absl::Notification left;
-    const std::stop_callback leave(options.interrupt.stop,
+    const std::stop_callback leave(options.deadline.stop,
                                    [&] { left.Notify(); });
     left.WaitForNotification();
     ended.Notify();

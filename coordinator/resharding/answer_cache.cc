@@ -34,9 +34,8 @@ int64_t BytesOf(const reshard::Schedule& schedule) {
 
 }  // namespace
 
-AnswerCache::Budget AnswerCache::Budget::Of(
-    const problem::Interrupt& interrupt) {
-  Budget budget{.deadline = interrupt.deadline};
+AnswerCache::Budget AnswerCache::Budget::Of(const base::Deadline& deadline) {
+  Budget budget{.deadline = deadline.at};
   if (budget.deadline.has_value()) {
     budget.seconds =
         std::max(*budget.deadline - Clock::now(), Clock::duration::zero());
@@ -64,7 +63,7 @@ absl::StatusOr<AnswerCache::Served> AnswerCache::Solve(
     const reshard::ReshardProblem& problem, const reshard::Options& options) {
   const reshard::Canonical canonical = reshard::Canonicalize(problem);
   const std::string key = KeyOf(canonical, options);
-  const Budget budget = Budget::Of(options.interrupt);
+  const Budget budget = Budget::Of(options.deadline);
   bool leads = false;
   SearchPtr search;
   KeptPtr kept;
@@ -149,7 +148,7 @@ bool AnswerCache::Attend(const std::string& key,
                          const SearchPtr& search, bool leads) {
   bool gone = false;
   {
-    const std::stop_callback leave(options.interrupt.stop, [&] {
+    const std::stop_callback leave(options.deadline.stop, [&] {
       const absl::MutexLock lock(&mutex_);
       gone = true;
       if (--search->callers == 0) search->stop.request_stop();
@@ -170,7 +169,7 @@ bool AnswerCache::Attend(const std::string& key,
 void AnswerCache::Run(const std::string& key,
                       const reshard::ReshardProblem& problem,
                       reshard::Options options, const SearchPtr& search) {
-  options.interrupt.stop = search->stop.get_token();
+  options.deadline.stop = search->stop.get_token();
   absl::StatusOr<reshard::Answer> answer = options_.solve(problem, options);
   const absl::MutexLock lock(&mutex_);
   search->over = true;

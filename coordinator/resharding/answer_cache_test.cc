@@ -35,7 +35,7 @@ ReshardProblem Renamed(ReshardProblem problem) {
 reshard::Options Within(std::optional<hours> time) {
   reshard::Options options;
   if (time.has_value()) {
-    options.interrupt.deadline = steady_clock::now() + *time;
+    options.deadline.at = steady_clock::now() + *time;
   }
   return options;
 }
@@ -47,7 +47,7 @@ class Slow {
   absl::StatusOr<reshard::Answer> operator()(const ReshardProblem& problem,
                                              const reshard::Options& options) {
     ++calls;
-    const auto deadline = options.interrupt.deadline;
+    const auto deadline = options.deadline.at;
     const bool long_time =
         deadline.has_value() && *deadline > steady_clock::now() + hours(5);
     auto answer = reshard::Solve(
@@ -211,7 +211,7 @@ class Held {
                                              const reshard::Options& options) {
     ++calls;
     begun.Notify();
-    const std::stop_callback left(options.interrupt.stop, [&] {
+    const std::stop_callback left(options.deadline.stop, [&] {
       cut = true;
       go_on.Notify();
     });
@@ -237,7 +237,7 @@ class ConcurrentTest : public testing::Test {
   void Start(Caller& caller) {
     caller.thread = std::thread([this, &caller] {
       reshard::Options options;
-      options.interrupt.stop = caller.stop.get_token();
+      options.deadline.stop = caller.stop.get_token();
       caller.served = cache_.Solve(Renamed(Problem(1)), options);
     });
   }

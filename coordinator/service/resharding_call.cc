@@ -88,7 +88,7 @@ absl::StatusOr<reshard::Options> ReshardingOptions(
     budget = std::min(budget.value_or(search), search);
   }
   if (budget.has_value()) {
-    options.interrupt.deadline =
+    options.deadline.at =
         Clock::now() + std::chrono::duration_cast<Clock::duration>(*budget);
   }
   return options;

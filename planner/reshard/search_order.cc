@@ -7,13 +7,9 @@
 #include "planner/reshard/bounds/bounds.h"
 #include "planner/reshard/bounds/clique.h"
 #include "planner/reshard/exact/branch_and_bound.h"
-#include "planner/reshard/heuristics/anneal.h"
 #include "planner/reshard/heuristics/balance_senders.h"
 #include "planner/reshard/heuristics/fullest_first.h"
-#include "planner/reshard/heuristics/insertion_schedule.h"
-#include "planner/reshard/heuristics/justify.h"
 #include "planner/reshard/heuristics/large_neighborhood.h"
-#include "planner/reshard/heuristics/list_schedule.h"
 #include "planner/reshard/paper/paper_solvers.h"
 
 namespace meshwright::reshard {
@@ -24,12 +20,11 @@ constexpr int64_t kCliqueNodes = 20'000;
 class OrderSearch {
  public:
   OrderSearch(const Instance& instance, uint64_t seed,
-              const problem::Interrupt& interrupt)
+              const base::Deadline& deadline)
       : instance_(instance),
         seed_(seed),
-        interrupt_(interrupt),
-        grid_(Grid(instance)),
-        one_link_each_(OneLinkEach(instance)) {}
+        deadline_(deadline),
+        grid_(Grid(instance)) {}
 
   Found Run() {
     Raise(std::max(ReceiverBound(instance_), SenderBound(instance_)));
@@ -37,18 +32,18 @@ class OrderSearch {
         BalanceSenders(instance_, found_.lower_bound);
     Offer(FullestFirst(instance_, senders), "fullest-first");
     if (Done()) return std::move(found_);
-    clique_ = HeaviestClique(instance_, kCliqueNodes, interrupt_);
+    clique_ = HeaviestClique(instance_, kCliqueNodes, deadline_);
     Raise(clique_.ticks);
     Construct();
     if (Done()) return std::move(found_);
-    const bool small = instance_.size() <= kMostSmall;
+    const bool small = instance_.size() <= kMaxSmall;
     Improve(small ? kSmallShare : 1);
     if (Done()) return std::move(found_);
     if (instance_.size() <= kMostJobsExactly) Prove();
     if (!Done() && small) Improve(1);
     if (!Done()) Paper();
-    while (!Done() && instance_.size() <= kMostForLists &&
-           interrupt_.deadline.has_value() && !interrupt_.Requested()) {
+    while (!Done() && instance_.size() <= kMaxForInsertion &&
+           deadline_.at.has_value() && !deadline_.HasPassed()) {
       ++seed_;
       Improve(4);
     }
@@ -56,13 +51,13 @@ class OrderSearch {
   }
 
  private:
-  static constexpr int kMostSmall = 24;
-  static constexpr int kMostForLists = 5000;
+  static constexpr int kMaxSmall = 24;
+  static constexpr int kMaxForInsertion = 5000;
   static constexpr double kSmallShare = 0.06;  // before a proof is tried
 
   bool Done() const {
     return found_.makespan <= found_.lower_bound || instance_.size() == 0 ||
-           interrupt_.stop.stop_requested();
+           deadline_.stop.stop_requested();
   }
 
   void Raise(Ticks bound) {
@@ -77,87 +72,45 @@ class OrderSearch {
     found_.solver = solver;
   }
 
-  // Receivers and senders of all jobs.
-  int64_t Ports() const {
+  // About a third of a second or less, times `share`. A step puts back some six
+  // jobs, and times all for each.
+  int64_t ReinsertSteps(double share) const {
     int64_t ports = 0;
     for (const Job& job : instance_.jobs) {
       ports += static_cast<int64_t>(job.receivers.size()) + 1;
     }
-    return std::max<int64_t>(1, ports);
-  }
-
-  // Each of the three is about a third of a second or less, of as much as is
-  // asked for. A step puts back some six jobs, and times all for each.
-  int64_t ReinsertSteps(double share) const {
-    return Share(9'000'000 / Ports(), 40,
-                 instance_.size() <= kMostSmall ? 5'000 : 40'000, share);
-  }
-  // A step looks through n jobs at n events.
-  int64_t AnnealSteps(double share) const {
-    const auto n = static_cast<int64_t>(instance_.size());
-    return Share(280'000'000 / (n * n + 1), 40,
-                 n <= kMostSmall ? 5'000 : 18'000, share);
-  }
-  // A step looks for three gaps per port of every job.
-  int64_t JustifySteps(double share) const {
-    return Share(800'000 / Ports(), 20, 4'000, share);
-  }
-  static int64_t Share(int64_t steps, int64_t least, int64_t most,
-                       double share) {
-    return static_cast<int64_t>(
-        static_cast<double>(std::clamp(steps, least, most)) * share);
+    const int64_t steps = std::clamp<int64_t>(
+        9'000'000 / ports, 40, instance_.size() <= kMaxSmall ? 5'000 : 40'000);
+    return static_cast<int64_t>(static_cast<double>(steps) * share);
   }
 
   void Construct() {
-    if (instance_.size() > kMostForLists) return;
-    if (one_link_each_) {
-      Offer(LargestFirst(instance_, seed_, interrupt_), "largest-first");
-      return;
-    }
-    const int tries = instance_.size() <= 200 ? 20 : 4;
-    for (int i = 0; i < tries && !Done(); ++i) {
-      if (i > 0 && interrupt_.Requested()) break;
-      const Ticks noise = i == 0 ? 0 : found_.lower_bound / 50 * i / tries;
-      Offer(ListSchedule(instance_, seed_ + i, noise), "list");
-    }
+    if (instance_.size() > kMaxForInsertion) return;
+    Offer(LargestFirst(instance_, seed_, deadline_), "largest-first");
   }
 
   void Improve(double share) {
-    if (instance_.size() > kMostForLists) return;
-    const auto with = [&](int64_t steps) {
-      return Annealing{
-          .seed = seed_, .steps = steps, .bound = found_.lower_bound};
-    };
-    if (one_link_each_) {
-      Offer(Reinsert(instance_, found_.order, with(ReinsertSteps(share)),
-                     interrupt_),
-            "reinsertion");
-      return;
-    }
-    Offer(Anneal(instance_, found_.order, with(AnnealSteps(share)), interrupt_),
-          "annealing");
-    if (Done()) return;
-    Offer(
-        Justify(instance_, found_.order, with(JustifySteps(share)), interrupt_),
-        "justification");
+    if (instance_.size() > kMaxForInsertion) return;
+    const Effort effort{.seed = seed_,
+                        .steps = ReinsertSteps(share),
+                        .bound = found_.lower_bound};
+    Offer(Reinsert(instance_, found_.order, effort, deadline_), "reinsertion");
   }
 
   void Prove() {
     const auto within = [&] {
       return Within{found_.lower_bound, found_.makespan, 20'000};
     };
-    Raise(BalanceBound(instance_, within(), {clique_.jobs}, interrupt_));
+    Raise(BalanceBound(instance_, within(), {clique_.jobs}, deadline_));
     if (Done()) return;
-    Raise(PackingBound(instance_, within(), interrupt_));
+    Raise(PackingBound(instance_, within(), deadline_));
     if (Done()) return;
-    // One of several links takes longer.
-    const int64_t nodes = interrupt_.deadline.has_value() ? 1'000'000'000
-                          : instance_.size() > kMostSmall ? 30'000
-                          : one_link_each_                ? 60'000
-                                                          : 45'000;
+    const int64_t nodes = deadline_.at.has_value()       ? 1'000'000'000
+                          : instance_.size() > kMaxSmall ? 30'000
+                                                         : 60'000;
     Bounded bounded =
         BranchAndBound(instance_, found_.order, found_.lower_bound,
-                       {clique_.jobs}, nodes, interrupt_);
+                       {clique_.jobs}, nodes, deadline_);
     Offer(std::move(bounded.order), "branch-and-bound");
     if (bounded.complete) Raise(found_.makespan);
   }
@@ -165,38 +118,36 @@ class OrderSearch {
   void Paper() {
     Offer(Naive(instance_), "naive");
     Offer(LoadBalance(instance_), "load-balance");
-    if (instance_.size() <= kMostForLists) {
-      Offer(Randomized(instance_, seed_, kRandomizedDraws, interrupt_),
+    if (instance_.size() <= kMaxForInsertion) {
+      Offer(Randomized(instance_, seed_, kRandomizedDraws, deadline_),
             "randomized");
     }
     if (instance_.size() <= kMostJobsExactly) {
-      Offer(DepthFirst(instance_, kDepthFirstNodes, interrupt_).order,
+      Offer(DepthFirst(instance_, kDepthFirstNodes, deadline_).order,
             "depth-first");
     }
   }
 
   const Instance& instance_;
   uint64_t seed_;
-  const problem::Interrupt& interrupt_;
+  const base::Deadline& deadline_;
   const Ticks grid_;
-  const bool one_link_each_;
   Clique clique_;
   Found found_;
 };
 
 }  // namespace
 
-Ticks QuickBound(const Instance& instance,
-                 const problem::Interrupt& interrupt) {
+Ticks QuickBound(const Instance& instance, const base::Deadline& deadline) {
   const Ticks bound =
       std::max({ReceiverBound(instance), SenderBound(instance),
-                HeaviestClique(instance, kCliqueNodes, interrupt).ticks});
+                HeaviestClique(instance, kCliqueNodes, deadline).ticks});
   return RoundUp(bound, Grid(instance));
 }
 
 Found SearchOrder(const Instance& instance, uint64_t seed,
-                  const problem::Interrupt& interrupt) {
-  return OrderSearch(instance, seed, interrupt).Run();
+                  const base::Deadline& deadline) {
+  return OrderSearch(instance, seed, deadline).Run();
 }
 
 }  // namespace meshwright::reshard

@@ -6,11 +6,8 @@
 #include "planner/reshard/bounds/bounds.h"
 #include "planner/reshard/bounds/clique.h"
 #include "planner/reshard/exact/branch_and_bound.h"
-#include "planner/reshard/heuristics/anneal.h"
 #include "planner/reshard/heuristics/balance_senders.h"
 #include "planner/reshard/heuristics/fullest_first.h"
-#include "planner/reshard/heuristics/justify.h"
-#include "planner/reshard/heuristics/list_schedule.h"
 #include "planner/reshard/paper/paper_solvers.h"
 #include "planner/reshard/testing/exhaustive.h"
 #include "planner/reshard/testing/random_reshard.h"
@@ -185,7 +182,6 @@ TEST(PaperSolversTest, AreSchedulesAndNeverBetter) {
          {Naive(instance), LoadBalance(instance),
           DepthFirst(instance, 20'000, {}).order,
           Randomized(instance, 1, kRandomizedDraws, {}),
-          ListSchedule(instance, 1, 0),
           FullestFirst(instance, BalanceSenders(instance, 0))}) {
       ASSERT_TRUE(IsWhole(instance, order));
       EXPECT_LE(found.makespan, Makespan(instance, order));
@@ -203,46 +199,6 @@ TEST(PaperSolversTest, DepthFirstIsExactWhenItEnds) {
     EXPECT_EQ(Makespan(instance, searched.order), LeastMakespan(problem))
         << seed;
   }
-}
-
-TEST(JustifyTest, IsAScheduleNoWorseThanItsStartNorBetterThanTheLeast) {
-  int improved = 0;
-  for (uint64_t seed = 0; seed < 1000; ++seed) {
-    SCOPED_TRACE(seed);
-    const ReshardProblem problem = Small(seed);
-    const Instance instance = MakeInstance(problem);
-    const Order start = Naive(instance);
-    const Order order = Justify(instance, start, {.steps = 30, .bound = 0}, {});
-    ASSERT_TRUE(IsWhole(instance, order));
-    const Ticks makespan = Makespan(instance, order);
-    EXPECT_LE(makespan, Makespan(instance, start));
-    EXPECT_GE(makespan, LeastMakespan(problem));
-    improved += makespan < Makespan(instance, start);
-  }
-  EXPECT_GT(improved, 300);
-}
-
-// Wide tasks must at times wait for ports that shorter ones could take at once.
-TEST(JustifyTest, BeatsAnnealingOnWideTasks) {
-  double events = 0, gaps = 0;
-  for (uint64_t seed = 2; seed < 5; ++seed) {
-    const Instance instance =
-        MakeInstance(RandomTasks(seed, {.tasks = 100,
-                                        .sender_hosts = 16,
-                                        .receiver_hosts = 16,
-                                        .most_receivers = 8,
-                                        .most_bytes = 1 << 24}));
-    const Order start = FullestFirst(instance, BalanceSenders(instance, 0));
-    const auto bound = static_cast<double>(QuickBound(instance, {}));
-    const auto over = [&](const Order& order) {
-      return static_cast<double>(Makespan(instance, order)) / bound;
-    };
-    const auto ticks = static_cast<Ticks>(bound);
-    events +=
-        over(Anneal(instance, start, {.steps = 8000, .bound = ticks}, {}));
-    gaps += over(Justify(instance, start, {.steps = 1000, .bound = ticks}, {}));
-  }
-  EXPECT_LT(gaps, events);
 }
 
 TEST(SearchOrderTest, TheSameSeedGivesTheSameOrder) {

@@ -32,9 +32,8 @@ struct Candidate {
 
 Candidate ByPaper(const ReshardProblem& problem, const Instance& instance,
                   const Options& options) {
-  const problem::Interrupt& interrupt = options.interrupt;
-  const int64_t nodes =
-      interrupt.deadline.has_value() ? INT64_MAX : kDepthFirstNodes;
+  const base::Deadline& deadline = options.deadline;
+  const int64_t nodes = deadline.at.has_value() ? INT64_MAX : kDepthFirstNodes;
   Order order;
   switch (options.solver) {
     case Solver::kNaive:
@@ -44,14 +43,14 @@ Candidate ByPaper(const ReshardProblem& problem, const Instance& instance,
       order = LoadBalance(instance);
       break;
     case Solver::kDepthFirst:
-      order = DepthFirst(instance, nodes, interrupt).order;
+      order = DepthFirst(instance, nodes, deadline).order;
       break;
     case Solver::kRandomized:
-      order = Randomized(instance, options.seed, kRandomizedDraws, interrupt);
+      order = Randomized(instance, options.seed, kRandomizedDraws, deadline);
       break;
     default: {
-      order = Randomized(instance, options.seed, kRandomizedDraws, interrupt);
-      Order other = DepthFirst(instance, nodes, interrupt).order;
+      order = Randomized(instance, options.seed, kRandomizedDraws, deadline);
+      Order other = DepthFirst(instance, nodes, deadline).order;
       if (Makespan(instance, other) < Makespan(instance, order)) {
         order = std::move(other);
       }
@@ -61,20 +60,20 @@ Candidate ByPaper(const ReshardProblem& problem, const Instance& instance,
   for (const auto& [text, solver] : kNames) {
     if (solver == options.solver) name = text;
   }
-  return {ToSchedule(problem, instance, order), QuickBound(instance, interrupt),
+  return {ToSchedule(problem, instance, order), QuickBound(instance, deadline),
           std::move(name)};
 }
 
 Candidate Ours(const ReshardProblem& problem, const Instance& instance,
                const Options& options) {
   const auto solve = [&](const Instance& one) {
-    Found found = SearchOrder(one, options.seed, options.interrupt);
+    Found found = SearchOrder(one, options.seed, options.deadline);
     return std::pair(found.makespan,
                      Candidate{ToSchedule(problem, one, found.order),
                                found.lower_bound, std::move(found.solver)});
   };
   if (!problem.split) return solve(instance).second;
-  const Ticks bound = SplitBound(problem, instance, options.interrupt);
+  const Ticks bound = SplitBound(problem, instance, options.deadline);
   // Makespans in whole tasks do not bound those in parts.
   auto [whole, best] = solve(instance);
   best.lower_bound = bound;

@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "planner/problem/interrupt.h"
+#include "base/deadline.h"
 #include "planner/reshard/problem/schedule.h"
 
 namespace meshwright::reshard {
@@ -35,7 +35,7 @@ absl::StatusOr<Solver> SolverFromName(std::string_view name);
 struct Options {
   Solver solver = Solver::kAuto;
   uint64_t seed = 1;
-  problem::Interrupt interrupt;
+  base::Deadline deadline;
 };
 
 struct Answer {

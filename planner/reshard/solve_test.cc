@@ -95,7 +95,7 @@ TEST(SolveTest, ADeadlineThatIsPastStillGivesASchedule) {
                                                  .most_receivers = 4,
                                                  .most_bytes = 1000});
   Options options;
-  options.interrupt.deadline = std::chrono::steady_clock::time_point::min();
+  options.deadline.at = std::chrono::steady_clock::time_point::min();
   const auto answer = Solve(problem, options);
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_LE(answer->lower_bound, answer->timing.makespan);

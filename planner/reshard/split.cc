@@ -129,7 +129,7 @@ Ticks Rounding(const Job& job) {
 }  // namespace
 
 Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
-                 const problem::Interrupt& interrupt) {
+                 const base::Deadline& deadline) {
   Instance least = whole;
   if (!Durations(problem).uniform()) {
     for (Job& job : least.jobs) job.least -= Rounding(job);
@@ -143,7 +143,7 @@ Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
                [&](int receiver) { return whole.in_links[receiver] > 1; });
   });
   Ticks bound = SenderBound(least);
-  bound = std::max(bound, HeaviestClique(loads, kCliqueNodes, interrupt).ticks);
+  bound = std::max(bound, HeaviestClique(loads, kCliqueNodes, deadline).ticks);
   std::vector<Ticks> load(whole.ins(), 0);
   for (const Job& job : least.jobs) {
     for (const int receiver : job.receivers) load[receiver] += job.least;

@@ -11,14 +11,14 @@
 
 #include <vector>
 
-#include "planner/problem/interrupt.h"
+#include "base/deadline.h"
 #include "planner/reshard/problem/instance.h"
 
 namespace meshwright::reshard {
 
 // `whole`: the instance of whole tasks.
 Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
-                 const problem::Interrupt& interrupt);
+                 const base::Deadline& deadline);
 
 std::vector<Part> SplitParts(const ReshardProblem& problem,
                              const Instance& whole, Ticks target);

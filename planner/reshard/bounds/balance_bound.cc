@@ -23,10 +23,10 @@ class Balancing {
  public:
   Balancing(const Instance& instance, const Within& within,
             const std::vector<std::vector<int>>& cliques,
-            const problem::Interrupt& interrupt)
+            const base::Deadline& deadline)
       : instance_(instance),
         conflicts_(instance),
-        interrupt_(interrupt),
+        deadline_(deadline),
         floor_(within.floor),
         nodes_(within.nodes),
         jobs_(instance.size()),
@@ -170,7 +170,7 @@ class Balancing {
 
   // False: out of nodes.
   bool Extend(size_t count) {
-    if (--nodes_ < 0 || (nodes_ % 1024 == 0 && interrupt_.Requested()))
+    if (--nodes_ < 0 || (nodes_ % 1024 == 0 && deadline_.HasPassed()))
       return false;
     if (best_ <= floor_ || !Fits()) return true;
     if (count == jobs_.size()) {
@@ -203,7 +203,7 @@ class Balancing {
 
   const Instance& instance_;
   const Conflicts conflicts_;
-  const problem::Interrupt& interrupt_;
+  const base::Deadline& deadline_;
   const Ticks floor_;
   int64_t nodes_;
   std::vector<int> jobs_;
@@ -237,15 +237,15 @@ Instance IntoPort(const Instance& instance, int in) {
 
 Ticks BalanceBound(const Instance& instance, const Within& within,
                    const std::vector<std::vector<int>>& cliques,
-                   const problem::Interrupt& interrupt) {
-  return Balancing(instance, within, cliques, interrupt).Run();
+                   const base::Deadline& deadline) {
+  return Balancing(instance, within, cliques, deadline).Run();
 }
 
 Ticks PackingBound(const Instance& instance, Within within,
-                   const problem::Interrupt& interrupt) {
+                   const base::Deadline& deadline) {
   for (int in = 0; in < instance.ins(); ++in) {
     if (instance.in_links[in] == 1) continue;
-    within.floor = BalanceBound(IntoPort(instance, in), within, {}, interrupt);
+    within.floor = BalanceBound(IntoPort(instance, in), within, {}, deadline);
   }
   return within.floor;
 }

@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-#include "planner/problem/interrupt.h"
+#include "base/deadline.h"
 #include "planner/reshard/problem/instance.h"
 
 namespace meshwright::reshard {
@@ -30,11 +30,11 @@ struct Within {
 // receivers and cliques occupied for less.
 Ticks BalanceBound(const Instance& instance, const Within& within,
                    const std::vector<std::vector<int>>& cliques,
-                   const problem::Interrupt& interrupt);
+                   const base::Deadline& deadline);
 
 // What goes into a port of several links cannot be shared out better.
 Ticks PackingBound(const Instance& instance, Within within,
-                   const problem::Interrupt& interrupt);
+                   const base::Deadline& deadline);
 
 }  // namespace meshwright::reshard
 

@@ -21,16 +21,16 @@ constexpr int kMostJobs = 8192;
 class CliqueSearch {
  public:
   CliqueSearch(const Instance& instance, int64_t nodes,
-               const problem::Interrupt& interrupt)
+               const base::Deadline& deadline)
       : instance_(instance),
         conflicts_(instance),
-        interrupt_(interrupt),
+        deadline_(deadline),
         nodes_(nodes) {}
 
   Clique Run() {
     const int starts = instance_.size();
     for (int i = 0; i < starts; ++i) {
-      if (i % 16 == 0 && interrupt_.Requested()) return best_;
+      if (i % 16 == 0 && deadline_.HasPassed()) return best_;
       Grow(i);
     }
     if (instance_.size() <= kMostJobsOfSearch) {
@@ -138,7 +138,7 @@ class CliqueSearch {
   }
 
   void Extend(Bits candidates, Ticks ticks) {
-    if (--nodes_ < 0 || (nodes_ % 256 == 0 && interrupt_.Requested())) {
+    if (--nodes_ < 0 || (nodes_ % 256 == 0 && deadline_.HasPassed())) {
       nodes_ = 0;
       return;
     }
@@ -157,7 +157,7 @@ class CliqueSearch {
 
   const Instance& instance_;
   const Conflicts conflicts_;
-  const problem::Interrupt& interrupt_;
+  const base::Deadline& deadline_;
   int64_t nodes_;
   std::vector<int> chosen_;
   Clique best_;
@@ -166,9 +166,9 @@ class CliqueSearch {
 }  // namespace
 
 Clique HeaviestClique(const Instance& instance, int64_t nodes,
-                      const problem::Interrupt& interrupt) {
+                      const base::Deadline& deadline) {
   if (instance.size() > kMostJobs) return {};
-  return CliqueSearch(instance, nodes, interrupt).Run();
+  return CliqueSearch(instance, nodes, deadline).Run();
 }
 
 }  // namespace meshwright::reshard

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "planner/problem/interrupt.h"
+#include "base/deadline.h"
 #include "planner/reshard/problem/instance.h"
 
 namespace meshwright::reshard {
@@ -24,7 +24,7 @@ struct Clique {
 // The heaviest found within `nodes` nodes of a branch and bound; beyond a few
 // hundred jobs by local search alone.
 Clique HeaviestClique(const Instance& instance, int64_t nodes,
-                      const problem::Interrupt& interrupt);
+                      const base::Deadline& deadline);
 
 }  // namespace meshwright::reshard
 

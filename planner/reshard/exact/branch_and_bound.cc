@@ -107,9 +107,9 @@ class Search {
  public:
   Search(const Instance& instance, const Order& order, Ticks bound,
          const std::vector<std::vector<int>>& cliques, int64_t nodes,
-         const problem::Interrupt& interrupt)
+         const base::Deadline& deadline)
       : instance_(instance),
-        interrupt_(interrupt),
+        deadline_(deadline),
         bound_(bound),
         grid_(Grid(instance)),
         most_nodes_(nodes),
@@ -246,7 +246,7 @@ class Search {
   // False: out of nodes. `now`, `last`: the start and the job placed last.
   bool Extend(Ticks now, int last) {
     if (best_.nodes++ >= most_nodes_ ||
-        (best_.nodes % 256 == 0 && interrupt_.Requested())) {
+        (best_.nodes % 256 == 0 && deadline_.HasPassed())) {
       return false;
     }
     if (left_ == 0) {
@@ -338,7 +338,7 @@ class Search {
   }
 
   const Instance& instance_;
-  const problem::Interrupt& interrupt_;
+  const base::Deadline& deadline_;
   const Ticks bound_;
   const Ticks grid_;
   const int64_t most_nodes_;
@@ -367,9 +367,9 @@ class Search {
 Bounded BranchAndBound(const Instance& instance, const Order& order,
                        Ticks bound,
                        const std::vector<std::vector<int>>& cliques,
-                       int64_t nodes, const problem::Interrupt& interrupt) {
+                       int64_t nodes, const base::Deadline& deadline) {
   if (instance.size() > kMostJobsExactly) return {.order = order};
-  return Search(instance, order, bound, cliques, nodes, interrupt).Run();
+  return Search(instance, order, bound, cliques, nodes, deadline).Run();
 }
 
 }  // namespace meshwright::reshard

@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "planner/problem/interrupt.h"
+#include "base/deadline.h"
 #include "planner/reshard/problem/instance.h"
 
 namespace meshwright::reshard {
@@ -41,7 +41,7 @@ struct Bounded {
 Bounded BranchAndBound(const Instance& instance, const Order& order,
                        Ticks bound,
                        const std::vector<std::vector<int>>& cliques,
-                       int64_t nodes, const problem::Interrupt& interrupt);
+                       int64_t nodes, const base::Deadline& deadline);
 
 }  // namespace meshwright::reshard
 

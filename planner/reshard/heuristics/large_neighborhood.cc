@@ -12,61 +12,63 @@
 namespace meshwright::reshard {
 namespace {
 
-constexpr double kHeat = 0.2;  // at first, of the mean duration
-constexpr size_t kMostOut = 12;
+constexpr double kInitialTemperature = 0.2;  // at first, of the mean duration
+constexpr size_t kMaxRemoved = 12;
 constexpr size_t kNear = 5;  // places to either side
 
-void LargestToFront(const Places& places, std::vector<int>& jobs) {
+void LargestToFront(const InsertionSchedule& schedule, std::vector<int>& jobs) {
   std::stable_sort(jobs.begin(), jobs.end(), [&](int a, int b) {
-    return places.Area(a) > places.Area(b);
+    return schedule.Area(a) > schedule.Area(b);
   });
 }
 
-class Walk {
+class ReinsertionWalk {
  public:
-  Walk(const Instance& instance, const Order& order, const Annealing& annealing)
-      : annealing_(annealing),
-        random_(annealing.seed),
-        places_(instance),
-        gone_(instance.size(), false) {
-    places_.Restore(order);
+  ReinsertionWalk(const Instance& instance, const Order& order,
+                  const Effort& effort)
+      : effort_(effort),
+        random_(effort.seed),
+        schedule_(instance),
+        picked_(instance.size(), false) {
+    schedule_.Restore(order);
     for (const Job& job : instance.jobs) {
       scale_ += static_cast<double>(job.least);
     }
     scale_ /= std::max(1, instance.size());
   }
 
-  Order Run(const problem::Interrupt& interrupt) {
+  Order Run(const base::Deadline& deadline) {
     Arrive();
-    Places::State kept = places_.state(), best = kept;
+    InsertionSchedule::State kept = schedule_.state(), best = kept;
     Ticks least = makespan_;
-    for (int64_t step = 0; step < annealing_.steps; ++step) {
-      if (least <= annealing_.bound) break;
-      if (step % 16 == 15 && interrupt.Requested()) break;
+    for (int64_t step = 0; step < effort_.steps; ++step) {
+      if (least <= effort_.bound) break;
+      if (step % 16 == 15 && deadline.HasPassed()) break;
       const double left =
-          1 - static_cast<double>(step) / static_cast<double>(annealing_.steps);
-      if (!Step(makespan_ + Leave(kHeat * scale_ * left * left))) {
-        places_.Restore(kept);
+          1 - static_cast<double>(step) / static_cast<double>(effort_.steps);
+      if (!Step(makespan_ +
+                Leave(kInitialTemperature * scale_ * left * left))) {
+        schedule_.Restore(kept);
         continue;
       }
       Arrive();
-      kept = places_.state();
+      kept = schedule_.state();
       if (makespan_ >= least) continue;
       least = makespan_;
       best = kept;
     }
-    places_.Restore(best);
-    return places_.ToOrder();
+    schedule_.Restore(best);
+    return schedule_.ToOrder();
   }
 
  private:
   // Times what is there, and finds the places on its longest chains.
   void Arrive() {
-    makespan_ = places_.Time();
-    const auto& [order, of] = places_.state();
+    makespan_ = schedule_.Time();
+    const auto& [order, jobs, links] = schedule_.state();
     longest_.clear();
     for (size_t i = 0; i < order.size(); ++i) {
-      if (of[order[i]].end + of[order[i]].behind >= makespan_) {
+      if (jobs[order[i]].end + jobs[order[i]].tail >= makespan_) {
         longest_.push_back(i);
       }
     }
@@ -80,40 +82,40 @@ class Walk {
   }
 
   bool Step(Ticks limit) {
-    TakeOut();
-    places_.Remove(out_);
-    LargestToFront(places_, out_);
-    for (const int job : out_) {
-      if (places_.Time() > limit) return false;
-      if (!places_.Insert(job, limit, random_).has_value()) return false;
+    PickJobs();
+    schedule_.Remove(removed_);
+    LargestToFront(schedule_, removed_);
+    for (const int job : removed_) {
+      if (schedule_.Time() > limit) return false;
+      if (!schedule_.Insert(job, limit, random_).has_value()) return false;
     }
     return true;
   }
 
-  void TakeOut() {
-    const std::vector<int>& order = places_.state().order;
+  void PickJobs() {
+    const std::vector<int>& order = schedule_.state().order;
     const size_t at = longest_[Below(longest_.size())];
     const size_t begin = at - std::min(at, kNear);
     const size_t end = std::min(at + kNear + 1, order.size());
-    out_ = {order[at]};
-    gone_[order[at]] = true;
-    const size_t wanted = std::min(1 + Below(kMostOut), end - begin);
-    while (out_.size() < wanted) {
+    removed_ = {order[at]};
+    picked_[order[at]] = true;
+    const size_t wanted = std::min(1 + Below(kMaxRemoved), end - begin);
+    while (removed_.size() < wanted) {
       const int job = order[begin + Below(end - begin)];
-      if (gone_[job]) continue;
-      gone_[job] = true;
-      out_.push_back(job);
+      if (picked_[job]) continue;
+      picked_[job] = true;
+      removed_.push_back(job);
     }
-    for (const int job : out_) gone_[job] = false;
+    for (const int job : removed_) picked_[job] = false;
   }
 
   size_t Below(size_t end) { return random_() % end; }
 
-  const Annealing annealing_;
+  const Effort effort_;
   std::mt19937_64 random_;
-  Places places_;
-  std::vector<bool> gone_;
-  std::vector<int> out_;
+  InsertionSchedule schedule_;
+  std::vector<bool> picked_;
+  std::vector<int> removed_;
   std::vector<size_t> longest_;  // places of jobs on a longest chain
   Ticks makespan_ = 0;
   double scale_ = 0;
@@ -122,28 +124,27 @@ class Walk {
 }  // namespace
 
 Order LargestFirst(const Instance& instance, uint64_t seed,
-                   const problem::Interrupt& interrupt) {
+                   const base::Deadline& deadline) {
   std::mt19937_64 random(seed);
-  Places places(instance);
+  InsertionSchedule schedule(instance);
   std::vector<int> jobs(instance.size());
   std::iota(jobs.begin(), jobs.end(), 0);
-  LargestToFront(places, jobs);
+  LargestToFront(schedule, jobs);
   size_t placed = 0;
   for (; placed < jobs.size(); ++placed) {
-    if (placed % 64 == 63 && interrupt.Requested()) break;
-    places.Insert(jobs[placed], std::numeric_limits<Ticks>::max(), random);
-    places.Time();
+    if (placed % 64 == 63 && deadline.HasPassed()) break;
+    schedule.Insert(jobs[placed], std::numeric_limits<Ticks>::max(), random);
+    schedule.Time();
   }
-  Order order = places.ToOrder();
+  Order order = schedule.ToOrder();
   for (; placed < jobs.size(); ++placed) order.push_back({jobs[placed], 0});
   return order;
 }
 
 Order Reinsert(const Instance& instance, const Order& order,
-               const Annealing& annealing,
-               const problem::Interrupt& interrupt) {
+               const Effort& effort, const base::Deadline& deadline) {
   if (instance.size() < 2) return order;
-  return Walk(instance, order, annealing).Run(interrupt);
+  return ReinsertionWalk(instance, order, effort).Run(deadline);
 }
 
 }  // namespace meshwright::reshard

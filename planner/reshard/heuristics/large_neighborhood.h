@@ -1,35 +1,39 @@
-// Reinsert: large neighbourhood search; jobs are taken out of a schedule and
-// each is put back where the longest chain through it is least (Places).
+// Large neighbourhood search: jobs are taken out of a schedule, and each is put
+// back where the longest chain through it is shortest (InsertionSchedule).
 //
 // Concept: a first schedule takes jobs in by falling area, ports times ticks;
-// where tasks are many that alone is at the bound or near. Then a step takes
-// out a job of a longest chain and up to eleven that end next to it, and puts
-// them back, the largest first. What gets no longer is kept, what gets a little
-// longer at times, ever more rarely; how much longer is drawn before, so that
-// a step ends at the first job that does not fit.
+// for many small tasks it is at the bound or near. Then a step takes out a job
+// of a longest chain and up to eleven that end next to it, and puts them back,
+// the largest first. A shorter or equal schedule is kept; a longer one is kept
+// with a probability that falls with the steps. How much longer it may be is
+// drawn before, so that a step ends at the first job that does not fit.
 // Deterministic for a seed and a number of steps. Ends at the bound.
-// Source: insertion by heads and tails is known of job shops (Werner, Winkler
-// 1995), ruin and recreate from Schrimpf et al. 2000; a job here is on several
-// ports at once, of which both hold.
+// Threads: pure.
+// Source: ruin and recreate, Schrimpf et al. 2000.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_HEURISTICS_LARGE_NEIGHBORHOOD_H_
 #define MESHWRIGHT_PLANNER_RESHARD_HEURISTICS_LARGE_NEIGHBORHOOD_H_
 
 #include <cstdint>
 
-#include "planner/problem/interrupt.h"
-#include "planner/reshard/heuristics/anneal.h"
+#include "base/deadline.h"
 #include "planner/reshard/problem/instance.h"
 
 namespace meshwright::reshard {
 
-// The first schedule. Ports of `instance` have one link each, here and below.
-// Once interrupted, jobs that are left follow as they come.
+struct Effort {
+  uint64_t seed = 1;
+  int64_t steps = 0;
+  Ticks bound = 0;  // no schedule is shorter
+};
+
+// The first schedule. Once the deadline has passed, the remaining jobs follow
+// in order of their area.
 Order LargestFirst(const Instance& instance, uint64_t seed,
-                   const problem::Interrupt& interrupt);
+                   const base::Deadline& deadline);
 
 // Starts from `order`; the answer is no worse.
 Order Reinsert(const Instance& instance, const Order& order,
-               const Annealing& annealing, const problem::Interrupt& interrupt);
+               const Effort& effort, const base::Deadline& deadline);
 
 }  // namespace meshwright::reshard
 

@@ -75,7 +75,7 @@ Instance Few(uint64_t seed, int tasks) {
                                          .most_bytes = 9}));
 }
 
-TEST(PlacesTest, NoWayToInsertIsBetter) {
+TEST(InsertionScheduleTest, NoWayToInsertIsBetter) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
@@ -93,38 +93,61 @@ TEST(PlacesTest, NoWayToInsertIsBetter) {
                          ChainThrough(instance, jobs, before).value_or(kAny));
       }
     }
-    Places places(instance);
-    places.Restore(rest);
-    const Ticks without = places.Time();
-    EXPECT_EQ(places.Insert(job, least - 1, random), std::nullopt);
-    EXPECT_EQ(places.state().order.size(), rest.size());
-    ASSERT_EQ(places.Insert(job, least, random), least);
-    EXPECT_EQ(places.Time(), std::max(without, least));
-    EXPECT_EQ(Makespan(instance, places.ToOrder()), std::max(without, least));
+    InsertionSchedule schedule(instance);
+    schedule.Restore(rest);
+    const Ticks without = schedule.Time();
+    EXPECT_EQ(schedule.Insert(job, least - 1, random), std::nullopt);
+    EXPECT_EQ(schedule.state().order.size(), rest.size());
+    ASSERT_EQ(schedule.Insert(job, least, random), least);
+    EXPECT_EQ(schedule.Time(), std::max(without, least));
+    EXPECT_EQ(Makespan(instance, schedule.ToOrder()), std::max(without, least));
   }
 }
 
-TEST(PlacesTest, EndsAndWhatIsBehindAreOfTheSchedule) {
+TEST(InsertionScheduleTest, EndsAndTailsAreOfTheSchedule) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
     const Instance instance = Few(seed, 30);
     const Order order = Naive(instance);
-    Places places(instance);
-    places.Restore(order);
+    InsertionSchedule schedule(instance);
+    schedule.Restore(order);
     std::vector<Ticks> starts;
-    EXPECT_EQ(places.Time(), Makespan(instance, order, starts));
-    Order backward = places.ToOrder();
+    EXPECT_EQ(schedule.Time(), Makespan(instance, order, starts));
+    Order backward = schedule.ToOrder();
     std::reverse(backward.begin(), backward.end());
-    std::vector<Ticks> behind;
-    Makespan(instance, backward, behind);
+    std::vector<Ticks> tails;
+    Makespan(instance, backward, tails);
     Ticks last = 0;
-    for (const int job : places.state().order) {
-      const Places::Place& place = places.state().of[job];
-      EXPECT_EQ(place.end, starts[job] + place.ticks);
-      EXPECT_EQ(place.behind, behind[job]);
-      EXPECT_GE(place.end, last);
-      last = place.end;
+    for (const int job : schedule.state().order) {
+      const InsertionSchedule::JobState& state = schedule.state().jobs[job];
+      EXPECT_EQ(state.end, starts[job] + state.ticks);
+      EXPECT_EQ(state.tail, tails[job]);
+      EXPECT_GE(state.end, last);
+      last = state.end;
     }
+  }
+}
+
+// Its own times are of links that are fixed; Replay chooses links anew.
+TEST(InsertionScheduleTest, WithSeveralLinksReplayIsNoLater) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    const Instance instance =
+        MakeInstance(RandomTasks(seed, {.tasks = 20, .links = true}));
+    InsertionSchedule schedule(instance);
+    Ticks makespan = 0;
+    for (int job = 0; job < instance.size(); ++job) {
+      const Ticks before = makespan;
+      const auto chain = schedule.Insert(job, kAny, random);
+      ASSERT_TRUE(chain.has_value());
+      makespan = schedule.Time();
+      EXPECT_EQ(makespan, std::max(before, *chain));
+    }
+    EXPECT_LE(Makespan(instance, schedule.ToOrder()), makespan);
+    const Order order = Naive(instance);
+    schedule.Restore(order);
+    EXPECT_EQ(schedule.Time(), Makespan(instance, order));
   }
 }
 
@@ -133,8 +156,10 @@ TEST(ReinsertTest, IsAScheduleNoWorseThanItsStartNorBetterThanTheLeast) {
   constexpr int kSeeds = 300;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    const ReshardProblem problem =
-        RandomTasks(seed, {.tasks = 5, .sender_hosts = 3, .receiver_hosts = 4});
+    const ReshardProblem problem = RandomTasks(seed, {.tasks = 5,
+                                                      .sender_hosts = 3,
+                                                      .receiver_hosts = 4,
+                                                      .links = seed % 4 == 3});
     const Instance instance = MakeInstance(problem);
     const Order start = Naive(instance);
     const Order order = Reinsert(instance, start, {.steps = 50}, {});

@@ -26,9 +26,9 @@ Ticks PerLink(Ticks ticks, int links) { return (ticks + links - 1) / links; }
 class DepthFirstSearch {
  public:
   DepthFirstSearch(const Instance& instance, int64_t nodes,
-                   const problem::Interrupt& interrupt)
+                   const base::Deadline& deadline)
       : instance_(instance),
-        interrupt_(interrupt),
+        deadline_(deadline),
         nodes_(nodes),
         by_length_(LongestFirst(instance)),
         out_(instance.out_links),
@@ -79,7 +79,7 @@ class DepthFirstSearch {
       return out_load_[job.choices[a].out] < out_load_[job.choices[b].out];
     });
     for (const int c : choices) {
-      if (--nodes_ < 0 || (nodes_ % 1024 == 0 && interrupt_.Requested()))
+      if (--nodes_ < 0 || (nodes_ % 1024 == 0 && deadline_.HasPassed()))
         return false;
       const Choice& sender = job.choices[c];
       Ticks start = out_.FreeAt(sender.out);
@@ -110,7 +110,7 @@ class DepthFirstSearch {
   }
 
   const Instance& instance_;
-  const problem::Interrupt& interrupt_;
+  const base::Deadline& deadline_;
   int64_t nodes_;
   const std::vector<int> by_length_;
   LinkTimes out_, in_;
@@ -147,12 +147,12 @@ Order LoadBalance(const Instance& instance) {
 }
 
 Searched DepthFirst(const Instance& instance, int64_t nodes,
-                    const problem::Interrupt& interrupt) {
-  return DepthFirstSearch(instance, nodes, interrupt).Run();
+                    const base::Deadline& deadline) {
+  return DepthFirstSearch(instance, nodes, deadline).Run();
 }
 
 Order Randomized(const Instance& instance, uint64_t seed, int draws,
-                 const problem::Interrupt& interrupt) {
+                 const base::Deadline& deadline) {
   std::mt19937_64 random(seed);
   std::vector<int> left(instance.size());
   std::iota(left.begin(), left.end(), 0);
@@ -163,7 +163,7 @@ Order Randomized(const Instance& instance, uint64_t seed, int draws,
     Order widest;
     size_t most_ports = 0;
     for (int draw = 0; draw < draws; ++draw) {
-      if (draw > 0 && interrupt.Requested()) break;
+      if (draw > 0 && deadline.HasPassed()) break;
       for (size_t i = left.size(); i > 1; --i) {
         std::swap(left[i - 1], left[random() % i]);
       }

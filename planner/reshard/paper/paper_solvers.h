@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "planner/problem/interrupt.h"
+#include "base/deadline.h"
 #include "planner/reshard/problem/instance.h"
 
 namespace meshwright::reshard {
@@ -28,11 +28,11 @@ struct Searched {
 
 // The best of the first `nodes` nodes; the first leaf is that of LoadBalance.
 Searched DepthFirst(const Instance& instance, int64_t nodes,
-                    const problem::Interrupt& interrupt);
+                    const base::Deadline& deadline);
 
 // `draws` sets per round; the same seed gives the same order.
 Order Randomized(const Instance& instance, uint64_t seed, int draws,
-                 const problem::Interrupt& interrupt);
+                 const base::Deadline& deadline);
 
 }  // namespace meshwright::reshard
 
