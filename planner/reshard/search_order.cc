@@ -39,7 +39,7 @@ class OrderSearch {
     const bool small = instance_.size() <= kMaxSmall;
     Improve(small ? kSmallShare : 1);
     if (Done()) return std::move(found_);
-    if (instance_.size() <= kMostJobsExactly) Prove();
+    if (instance_.size() <= kMaxJobsExactly) Prove();
     if (!Done() && small) Improve(1);
     if (!Done()) Paper();
     while (!Done() && instance_.size() <= kMaxForInsertion &&
@@ -122,7 +122,7 @@ class OrderSearch {
       Offer(Randomized(instance_, seed_, kRandomizedDraws, deadline_),
             "randomized");
     }
-    if (instance_.size() <= kMostJobsExactly) {
+    if (instance_.size() <= kMaxJobsExactly) {
       Offer(DepthFirst(instance_, kDepthFirstNodes, deadline_).order,
             "depth-first");
     }

@@ -15,10 +15,10 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "coordinator/resharding/request_json.h"
 #include "planner/checkpoint/chain_json.h"
 #include "planner/layout/layout_json.h"
 #include "planner/pipeline/pipeline_json.h"
-#include "planner/reshard/reshard_json.h"
 #include "planner/search/search_json.h"
 #include "tests/fuzz/json_mutator.h"
 
@@ -97,9 +97,9 @@ void Run(std::string_view text) {
     Check("checkpoint", checkpoint::CheckpointJson(text, budget, checkpoints));
   }
   Check("layout", layout::LayoutJson(text));
-  reshard::Options resharding;
-  resharding.interrupt = Soon();
-  Check("reshard", reshard::ReshardJson(text, resharding));
+  reshard::Options transfers;
+  transfers.deadline.at = Soon().deadline;
+  Check("reshard", resharding::ReshardJson(text, transfers));
   Check("pipeline", Pipeline(text));
 }
 

@@ -98,14 +98,11 @@ LAYERS = {
     "planner/reshard/decompose": ("base", "planner/reshard/problem"),
     "planner/reshard/bounds": (
         "base", "planner/problem", "planner/reshard/problem"),
-    "planner/reshard/paper": (
-        "base", "planner/problem", "planner/reshard/problem"),
+    "planner/reshard/paper": ("base", "planner/reshard/problem"),
     "planner/reshard/heuristics": (
-        "base", "planner/problem", "planner/reshard/paper",
-        "planner/reshard/problem"),
+        "base", "planner/reshard/paper", "planner/reshard/problem"),
     "planner/reshard/exact": (
-        "base", "planner/problem", "planner/reshard/bounds",
-        "planner/reshard/problem"),
+        "base", "planner/reshard/bounds", "planner/reshard/problem"),
     "planner/reshard/testing": (
         "base", "planner/reshard/decompose", "planner/reshard/problem"),
     "planner/reshard": ("base", "planner/problem"),

@@ -14,9 +14,9 @@ namespace {
 using Bits = std::vector<uint64_t>;
 
 // Above it the colourings cost more than they cut.
-constexpr int kMostJobsOfSearch = 512;
+constexpr int kMaxJobsOfSearch = 512;
 // Above it even the matrix of pairs is too large.
-constexpr int kMostJobs = 8192;
+constexpr int kMaxJobs = 8192;
 
 class CliqueSearch {
  public:
@@ -33,7 +33,7 @@ class CliqueSearch {
       if (i % 16 == 0 && deadline_.HasPassed()) return best_;
       Grow(i);
     }
-    if (instance_.size() <= kMostJobsOfSearch) {
+    if (instance_.size() <= kMaxJobsOfSearch) {
       Bits all(conflicts_.words(), 0);
       for (int i = 0; i < instance_.size(); ++i) Set(all, i);
       Extend(all, 0);
@@ -79,7 +79,7 @@ class CliqueSearch {
     Ticks ticks = Weight(first);
     Bits candidates(conflicts_.Row(first),
                     conflicts_.Row(first) + conflicts_.words());
-    const bool thorough = instance_.size() <= kMostJobsOfSearch;
+    const bool thorough = instance_.size() <= kMaxJobsOfSearch;
     while (true) {
       int best = -1;
       Ticks best_score = -1;
@@ -167,7 +167,7 @@ class CliqueSearch {
 
 Clique HeaviestClique(const Instance& instance, int64_t nodes,
                       const base::Deadline& deadline) {
-  if (instance.size() > kMostJobs) return {};
+  if (instance.size() > kMaxJobs) return {};
   return CliqueSearch(instance, nodes, deadline).Run();
 }
 

@@ -45,12 +45,12 @@ class Tiles {
     if (side.mesh.empty()) {
       return Bad(absl::StrCat(mesh, " is empty; give the devices per axis"));
     }
-    if (side.mesh.size() > kMostAxes) {
+    if (side.mesh.size() > kMaxAxes) {
       return Bad(absl::StrCat(mesh, " has ", side.mesh.size(),
-                              " axes and a spec can name ", kMostAxes));
+                              " axes and a spec can name ", kMaxAxes));
     }
     ASSIGN_OR_RETURN(tiles.devices_,
-                     Product(side.mesh, mesh, kMostDevices, "devices"));
+                     Product(side.mesh, mesh, kMaxDevices, "devices"));
     RETURN_IF_ERROR(CheckSpec(resharding, side, prefix));
     for (size_t d = 0; d < side.spec.size(); ++d) {
       int64_t parts = 1;
@@ -179,7 +179,7 @@ absl::StatusOr<Units> Decompose(const Resharding& resharding) {
                             "; give a size of at least 1"));
   }
   RETURN_IF_ERROR(Product(resharding.shape, "shape",
-                          kMostBytes / resharding.elem_bytes,
+                          kMaxBytes / resharding.elem_bytes,
                           "elements, and a tensor has at most 2^62 bytes")
                       .status());
   ASSIGN_OR_RETURN(const Tiles source,
@@ -217,11 +217,11 @@ absl::StatusOr<Units> Decompose(const Resharding& resharding) {
     }
     Tiles::Coordinates to = first;
     while (true) {
-      if (answer.units.size() >= kMostTasks) {
+      if (answer.units.size() >= kMaxTasks) {
         return Bad(
             absl::StrCat("src_spec and dst_spec cut the tensor into "
                          "more than ",
-                         kMostTasks, " slices; shard it less finely"));
+                         kMaxTasks, " slices; shard it less finely"));
       }
       Unit unit;
       unit.size_bytes = resharding.elem_bytes;

@@ -24,7 +24,7 @@
 
 namespace meshwright::reshard {
 
-inline constexpr int64_t kMostDevices = int64_t{1} << 14;  // of a mesh
+inline constexpr int64_t kMaxDevices = int64_t{1} << 14;  // of a mesh
 
 struct Side {
   std::vector<int64_t> mesh;

@@ -20,7 +20,7 @@ namespace meshwright::reshard {
 using ShardingSpec = std::vector<std::vector<int>>;
 
 // One character per axis.
-inline constexpr int kMostAxes = 10;
+inline constexpr int kMaxAxes = 10;
 
 // `field` names the text in errors (kInvalidArgument).
 absl::StatusOr<ShardingSpec> ParseSpec(std::string_view text,

@@ -28,12 +28,12 @@ struct SenderSet {
 
 // Sets worth a bound: of one sender, of one job, of two jobs together, of all.
 std::vector<SenderSet> SenderSets(const Instance& instance) {
-  constexpr size_t kMostSets = 24;
+  constexpr size_t kMaxSets = 24;
   std::vector<std::vector<int>> sets;
   const auto add = [&](std::vector<int> outs) {
     std::sort(outs.begin(), outs.end());
     outs.erase(std::unique(outs.begin(), outs.end()), outs.end());
-    if (sets.size() < kMostSets &&
+    if (sets.size() < kMaxSets &&
         std::find(sets.begin(), sets.end(), outs) == sets.end()) {
       sets.push_back(std::move(outs));
     }
@@ -368,7 +368,7 @@ Bounded BranchAndBound(const Instance& instance, const Order& order,
                        Ticks bound,
                        const std::vector<std::vector<int>>& cliques,
                        int64_t nodes, const base::Deadline& deadline) {
-  if (instance.size() > kMostJobsExactly) return {.order = order};
+  if (instance.size() > kMaxJobsExactly) return {.order = order};
   return Search(instance, order, bound, cliques, nodes, deadline).Run();
 }
 

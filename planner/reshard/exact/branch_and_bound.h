@@ -28,7 +28,7 @@
 
 namespace meshwright::reshard {
 
-inline constexpr int kMostJobsExactly = 64;
+inline constexpr int kMaxJobsExactly = 64;
 
 struct Bounded {
   Order order;

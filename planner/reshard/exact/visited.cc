@@ -16,7 +16,7 @@ bool Visited::Covers(uint64_t placed, const std::vector<Ticks>& state) {
   for (const uint32_t index : known) {
     if (AllAsEarly(index * width_, state)) return true;
   }
-  if (known.size() >= kMostOfOne) {
+  if (known.size() >= kMaxOfOne) {
     // The oldest makes room; its figures are written over.
     std::rotate(known.begin(), known.begin() + 1, known.end());
     std::copy(
@@ -24,7 +24,7 @@ bool Visited::Covers(uint64_t placed, const std::vector<Ticks>& state) {
         figures_.begin() + static_cast<std::ptrdiff_t>(known.back() * width_));
     return false;
   }
-  if (figures_.size() + width_ > kMostFigures) return false;
+  if (figures_.size() + width_ > kMaxFigures) return false;
   known.push_back(static_cast<uint32_t>(figures_.size() / width_));
   figures_.insert(figures_.end(), state.begin(), state.end());
   return false;

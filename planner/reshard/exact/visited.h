@@ -24,8 +24,8 @@ class Visited {
   bool Covers(uint64_t placed, const std::vector<Ticks>& state);
 
  private:
-  static constexpr size_t kMostOfOne = 16;
-  static constexpr size_t kMostFigures = size_t{1} << 23;
+  static constexpr size_t kMaxOfOne = 16;
+  static constexpr size_t kMaxFigures = size_t{1} << 23;
 
   bool AllAsEarly(size_t at, const std::vector<Ticks>& state) const;
 

@@ -20,9 +20,9 @@
 
 namespace meshwright::reshard {
 
-inline constexpr int kMostTasks = 100'000;
-inline constexpr int kMostLinks = 64;  // of one port
-inline constexpr int64_t kMostBytes = int64_t{1} << 62;
+inline constexpr int kMaxTasks = 100'000;
+inline constexpr int kMaxLinks = 64;  // of one port
+inline constexpr int64_t kMaxBytes = int64_t{1} << 62;
 
 struct Host {
   std::string name;

@@ -147,7 +147,7 @@ TEST(ValidateTest, NamesWhatIsWrong) {
               }),
               HasSubstr("task c: no sender host reaches all"));
   EXPECT_THAT(message([](auto& p) {
-                p.tasks[0].size_bytes = p.tasks[1].size_bytes = kMostBytes / 2;
+                p.tasks[0].size_bytes = p.tasks[1].size_bytes = kMaxBytes / 2;
               }),
               HasSubstr("2^62 bytes together"));
   EXPECT_THAT(message([](auto& p) { p.hosts[3].in_bytes_per_s = 1e-300; }),

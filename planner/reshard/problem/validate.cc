@@ -37,9 +37,9 @@ absl::Status CheckHosts(const ReshardProblem& problem) {
     }
     for (const auto& [field, links] : {std::pair("out_links", host.out_links),
                                        std::pair("in_links", host.in_links)}) {
-      if (links < 1 || links > kMostLinks) {
+      if (links < 1 || links > kMaxLinks) {
         return Bad(absl::StrCat("hosts.", host.name, ".", field, " is ", links,
-                                "; a port has 1 to ", kMostLinks, " links"));
+                                "; a port has 1 to ", kMaxLinks, " links"));
       }
     }
   }
@@ -93,9 +93,9 @@ absl::Status Validate(const ReshardProblem& problem) {
                             "; give a finite figure above 0"));
   }
   RETURN_IF_ERROR(CheckHosts(problem));
-  if (problem.tasks.size() > kMostTasks) {
+  if (problem.tasks.size() > kMaxTasks) {
     return Bad(absl::StrCat("there are ", problem.tasks.size(),
-                            " tasks and at most ", kMostTasks,
+                            " tasks and at most ", kMaxTasks,
                             " are scheduled; join small slices"));
   }
   absl::flat_hash_set<std::string_view> ids;
@@ -110,7 +110,7 @@ absl::Status Validate(const ReshardProblem& problem) {
                               task.size_bytes,
                               "; leave out slices that hold nothing"));
     }
-    if (task.size_bytes > kMostBytes - total) {
+    if (task.size_bytes > kMaxBytes - total) {
       return Bad(absl::StrCat("task ", task.id,
                               ": size_bytes makes the tasks larger than 2^62 "
                               "bytes together"));

@@ -1,4 +1,4 @@
-#include "planner/reshard/reshard_json.h"
+#include "coordinator/resharding/request_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "nlohmann/json.hpp"
 
-namespace meshwright::reshard {
+namespace meshwright::resharding {
 namespace {
 
 using nlohmann::json;
@@ -36,13 +36,13 @@ json Answered(const json& request) {
   return parsed;
 }
 
-TEST(ReshardJsonTest, AnswersInTheFormat) {
+TEST(RequestJsonTest, AnswersInTheFormat) {
   EXPECT_EQ(Answered(Tasks()), json::parse(R"({"makespan_s": 3.0,
       "lower_bound_s": 3.0, "optimal": true, "solver": "fullest-first",
       "order": ["a", 7], "senders": {"a": "y", "7": "x"}})"));
 }
 
-TEST(ReshardJsonTest, ATensorIsAnsweredWithItsTasks) {
+TEST(RequestJsonTest, ATensorIsAnsweredWithItsTasks) {
   const json answer = Answered(Tensor());
   EXPECT_EQ(answer["optimal"], true);
   EXPECT_DOUBLE_EQ(answer["makespan_s"], 1024.0 * 1024 * 512 * 4 / 2 / 1.25e9);
@@ -55,7 +55,7 @@ TEST(ReshardJsonTest, ATensorIsAnsweredWithItsTasks) {
             json::parse(R"({"0": "s0", "1": "s0", "2": "s1", "3": "s1"})"));
 }
 
-TEST(ReshardJsonTest, SplittingIsAskedFor) {
+TEST(RequestJsonTest, SplittingIsAskedFor) {
   json request = json::parse(R"({"bandwidth_bytes_per_s": 10, "split": true,
       "tasks": [
       {"id": 0, "size_bytes": 40, "sender_hosts": ["a"], "receiver_hosts": ["c"]},
@@ -73,7 +73,7 @@ TEST(ReshardJsonTest, SplittingIsAskedFor) {
   EXPECT_FALSE(answer.contains("parts"));
 }
 
-TEST(ReshardJsonTest, SpeedsLinksAndRoutesCount) {
+TEST(RequestJsonTest, SpeedsLinksAndRoutesCount) {
   json request = Tasks();
   request["hosts"]["z"]["in_bytes_per_s"] = 50;
   EXPECT_DOUBLE_EQ(Answered(request)["makespan_s"], 6.0);
@@ -84,7 +84,7 @@ TEST(ReshardJsonTest, SpeedsLinksAndRoutesCount) {
   EXPECT_DOUBLE_EQ(Answered(request)["makespan_s"], 6.0);
 }
 
-TEST(ReshardJsonTest, NoTasksTakeNoTime) {
+TEST(RequestJsonTest, NoTasksTakeNoTime) {
   const json answer =
       Answered(json::parse(R"({"bandwidth_bytes_per_s": 1, "tasks": []})"));
   EXPECT_EQ(answer["makespan_s"], 0.0);
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"/resharding/src_hosts", "[]", "src_hosts is empty"}));
 
 // Whatever a file holds, it is answered or refused in one line.
-TEST(ReshardJsonTest, BrokenTextIsRefused) {
+TEST(RequestJsonTest, BrokenTextIsRefused) {
   std::mt19937_64 random(20261122);
   const std::string letters = "0123456789-.e[]{},:\"n RS";
   int refused = 0;
@@ -177,4 +177,4 @@ TEST(ReshardJsonTest, BrokenTextIsRefused) {
 }
 
 }  // namespace
-}  // namespace meshwright::reshard
+}  // namespace meshwright::resharding
