@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/jobs/testing/large_head.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/planning/recompute_candidates.h"
 #include "coordinator/planning/score.h"
 #include "coordinator/segmenter/testing/test_steps.h"
@@ -123,7 +124,7 @@ TEST_F(ShortMemoryTest, WhatEveryLookMeasuredIsCounted) {
   for (const int percent : {60, 90, 30, 10}) {
     if (is_in_vain) break;
     store::FakeProfileStore store;
-    LargeHead measurer;
+    jobs::LargeHead measurer;
     measurer.machine = 1;
     measurer.label = measurer_.label;
     v1::PlanRequest request = request_;
