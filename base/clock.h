@@ -5,9 +5,9 @@
 #define MESHWRIGHT_BASE_CLOCK_H_
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "base/mutex.h"
 
 namespace meshwright::base {
 
@@ -25,17 +25,17 @@ class SystemClock : public Clock {
 class FakeClock : public Clock {
  public:
   absl::Time Now() const override {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     return now_;
   }
 
   void Advance(absl::Duration step) {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     now_ += step;
   }
 
  private:
-  mutable absl::Mutex mutex_;
+  mutable base::Mutex mutex_;
   absl::Time now_ ABSL_GUARDED_BY(mutex_) = absl::FromUnixSeconds(1'000'000);
 };
 

@@ -5,9 +5,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <latch>
 #include <utility>
-
-#include "absl/synchronization/notification.h"
 
 namespace meshwright::base {
 namespace {
@@ -64,9 +63,9 @@ void Interrupt::Watch() {
 }
 
 void Interrupt::Wait() const {
-  absl::Notification stopped;
-  const std::stop_callback notify(token(), [&] { stopped.Notify(); });
-  stopped.WaitForNotification();
+  std::latch stopped{1};
+  const std::stop_callback notify(token(), [&] { stopped.count_down(); });
+  stopped.wait();
 }
 
 }  // namespace meshwright::base

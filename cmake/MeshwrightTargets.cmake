@@ -64,9 +64,6 @@ function(meshwright_test name)
   target_link_libraries(
     ${name} PRIVATE meshwright_options meshwright_warnings ${ARG_DEPS}
                     GTest::gmock GTest::gtest GTest::gtest_main)
-  if(MESHWRIGHT_SANITIZE STREQUAL "thread")
-    target_link_libraries(${name} PRIVATE base_tsan_mutex)
-  endif()
   add_test(NAME ${name} COMMAND ${name}
            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/exit_status.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "cli/verbs/context.h"
 
 namespace meshwright::cli {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/interrupt.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/status_macros.h"
 #include "cli/flags/defaults.h"
 #include "cli/flags/device_flags.h"

@@ -9,17 +9,21 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/mutex.h"
 #include "base/status_macros.h"
+#include "base/thread_pool.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/resharding/answer_cache.h"
-#include "coordinator/service/call_threads.h"
 #include "coordinator/service/listen_address.h"
 #include "coordinator/service/rpc_status.h"
 #include "coordinator/service/services.h"
 
 namespace meshwright::daemon {
 namespace {
+
+// Of plans, comparisons and reshardings; more wait for one to end.
+constexpr int kMaxCalls = 64;
 
 // Runs the queue's Tick once a second until it is destroyed.
 class Ticker {
@@ -28,7 +32,7 @@ class Ticker {
       : thread_([this, queue] { Run(queue); }) {}
   ~Ticker() {
     {
-      absl::MutexLock lock(&mutex_);
+      base::MutexLock lock(&mutex_);
       stopped_ = true;
     }
     thread_.join();
@@ -38,7 +42,7 @@ class Ticker {
   void Run(jobs::JobQueue* queue) {
     while (true) {
       {
-        absl::MutexLock lock(&mutex_);
+        base::MutexLock lock(&mutex_);
         if (mutex_.AwaitWithTimeout(absl::Condition(&stopped_),
                                     absl::Seconds(1))) {
           return;
@@ -48,7 +52,7 @@ class Ticker {
     }
   }
 
-  absl::Mutex mutex_;
+  base::Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
@@ -66,7 +70,7 @@ struct Coordinator::Server {
   std::atomic<bool> draining = false;
   jobs::JobQueue queue;
   resharding::AnswerCache reshardings;
-  service::CallThreads calls;
+  base::ThreadPool calls{kMaxCalls};
   std::unique_ptr<grpc::Service> planning;
   std::unique_ptr<grpc::Service> workers;
   std::unique_ptr<grpc::Server> grpc_server;
@@ -123,10 +127,10 @@ void Coordinator::Stop() {
   server_->draining = true;
   server_->queue.Shutdown();
   if (server_->grpc_server != nullptr) {
-    // Calls still open are cancelled at once; their threads end with them.
+    // Calls still open are cancelled at once. Only after Wait can none follow.
     server_->grpc_server->Shutdown(std::chrono::system_clock::now());
-    server_->calls.Join();
     server_->grpc_server->Wait();
+    server_->calls.Join();
     server_->grpc_server.reset();
     base::LogInfo("coordinator: stopped");
   }

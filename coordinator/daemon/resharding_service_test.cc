@@ -3,11 +3,11 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/notification.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/resharding/answer_message.h"
 #include "coordinator/resharding/request_json.h"
@@ -275,16 +275,16 @@ class Waiting {
   absl::StatusOr<reshard::Answer> operator()(const ReshardProblem& problem,
                                              const reshard::Options& options) {
     deadline = options.deadline.at;
-    begun.Notify();
-    absl::Notification left;
+    begun.count_down();
+    std::latch left{1};
     const std::stop_callback leave(options.deadline.stop,
-                                   [&] { left.Notify(); });
-    left.WaitForNotification();
-    ended.Notify();
+                                   [&] { left.count_down(); });
+    left.wait();
+    ended.count_down();
     return reshard::Solve(problem, {.solver = reshard::Solver::kNaive});
   }
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  absl::Notification begun, ended;
+  std::latch begun{1}, ended{1};
 };
 
 TEST_F(ReshardingServiceTest, AClientThatLeavesEndsTheSearch) {
@@ -295,10 +295,10 @@ TEST_F(ReshardingServiceTest, AClientThatLeavesEndsTheSearch) {
   std::thread asking([&] {
     answer = client_->PlanResharding(MessageOf(TwoTasks()), stop.get_token());
   });
-  waiting.begun.WaitForNotification();
+  waiting.begun.wait();
   EXPECT_FALSE(waiting.deadline.has_value());
   stop.request_stop();
-  waiting.ended.WaitForNotification();
+  waiting.ended.wait();
   asking.join();
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kCancelled);
 }
@@ -317,14 +317,14 @@ TEST_F(ReshardingServiceTest, ACallsOwnDeadlineReachesTheSolver) {
   std::thread asking([&] {
     status = stub->PlanResharding(&context, MessageOf(TwoTasks()), &answer);
   });
-  waiting.begun.WaitForNotification();
+  waiting.begun.wait();
   ASSERT_TRUE(waiting.deadline.has_value());
   const auto left = *waiting.deadline - std::chrono::steady_clock::now();
   EXPECT_GT(left, std::chrono::minutes(50));
   // However gRPC rounds the hour.
   EXPECT_LT(left, std::chrono::hours(1));
   context.TryCancel();
-  waiting.ended.WaitForNotification();
+  waiting.ended.wait();
   asking.join();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
 }
@@ -334,7 +334,7 @@ TEST_F(ReshardingServiceTest, StoppingEndsSearches) {
   Start({.solve = std::ref(waiting)});
   absl::StatusOr<v1::ReshardingAnswer> answer;
   std::thread asking([&] { answer = Ask(MessageOf(TwoTasks())); });
-  waiting.begun.WaitForNotification();
+  waiting.begun.wait();
   coordinator_->Stop();
   asking.join();
   EXPECT_FALSE(answer.ok());

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "base/parallel_for.h"
 #include "base/status_macros.h"
+#include "base/thread_pool.h"
 #include "coordinator/export/assumed_device.h"
 #include "coordinator/export/notes.h"
 #include "coordinator/export/symbolic_json.h"

@@ -11,7 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/profile.pb.h"
 
@@ -28,13 +28,13 @@ using JobEvent =
 class JobEvents {
  public:
   void Add(JobEvent event) {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     events_.push_back(std::move(event));
   }
 
   // Blocks until there is one.
   JobEvent Next() {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(this, &JobEvents::HasEvent));
     JobEvent event = std::move(events_.front());
     events_.pop_front();
@@ -46,7 +46,7 @@ class JobEvents {
     return !events_.empty();
   }
 
-  absl::Mutex mutex_;
+  base::Mutex mutex_;
   std::deque<JobEvent> events_ ABSL_GUARDED_BY(mutex_);
 };
 

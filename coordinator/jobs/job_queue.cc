@@ -5,7 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/mutex.h"
 
 namespace meshwright::jobs {
 
@@ -47,7 +48,7 @@ Submission JobQueue::Submit(JobRequest request) {
                                  }),
                   programs->end());
 
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   auto job = std::make_unique<Job>();
   job->id = JobId{next_job_++};
   job->waiting = Cut(request, ChunkPrograms(request));
@@ -71,7 +72,7 @@ Submission JobQueue::Submit(JobRequest request) {
 }
 
 void JobQueue::Cancel(JobId id) {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   Job* const job = Find(id);
   if (job == nullptr) return;
   FinishJob(*job, absl::CancelledError("the job was cancelled"));
@@ -80,10 +81,10 @@ void JobQueue::Cancel(JobId id) {
 absl::StatusOr<WorkerDescription> JobQueue::FindWorker(
     const v1::DeviceSpec& device, const std::stop_token& stop) {
   const std::stop_callback wake(stop, [this] {
-    absl::MutexLock lock(&mutex_);
-    changed_.SignalAll();
+    base::MutexLock lock(&mutex_);
+    ++changes_;
   });
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   const absl::Time deadline = clock_->Now() + options_.worker_grace;
   while (true) {
     if (stop.stop_requested()) return absl::CancelledError("cancelled");
@@ -98,7 +99,8 @@ absl::StatusOr<WorkerDescription> JobQueue::FindWorker(
     }
     const absl::Duration left = deadline - clock_->Now();
     if (left <= absl::ZeroDuration()) return NoWorker(device, nullptr);
-    changed_.WaitWithTimeout(&mutex_, left);
+    const auto changed = [this, seen = changes_] { return changes_ != seen; };
+    mutex_.AwaitWithTimeout(absl::Condition(&changed), left);
   }
 }
 
@@ -106,7 +108,7 @@ absl::StatusOr<WorkerDescription> JobQueue::FindWorker(
 
 WorkerId JobQueue::Attach(const WorkerDescription& description,
                           WorkerPort* port) {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   for (auto it = workers_.begin(); it != workers_.end(); ++it) {
     if (it->second.description.name != description.name) continue;
     it->second.port->Close(absl::AbortedError(absl::StrCat(
@@ -123,12 +125,12 @@ WorkerId JobQueue::Attach(const WorkerDescription& description,
                 description.devices.device_count, " ",
                 description.devices.platform, " devices");
   Dispatch();
-  changed_.SignalAll();
+  ++changes_;
   return id;
 }
 
 void JobQueue::Detach(WorkerId id, const std::string& reason) {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   const auto worker = workers_.find(id);
   if (worker == workers_.end()) return;
   DropWorker(worker, reason);
@@ -137,7 +139,7 @@ void JobQueue::Detach(WorkerId id, const std::string& reason) {
 
 void JobQueue::Update(WorkerId id, const std::string& lease,
                       const v1::RunnerEvent& event) {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   const auto found = workers_.find(id);
   if (found == workers_.end()) return;
   Worker& worker = found->second;
@@ -172,13 +174,13 @@ void JobQueue::Update(WorkerId id, const std::string& lease,
 }
 
 void JobQueue::Heartbeat(WorkerId id) {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   const auto worker = workers_.find(id);
   if (worker != workers_.end()) worker->second.seen = clock_->Now();
 }
 
 void JobQueue::Drain(WorkerId id) {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   const auto found = workers_.find(id);
   if (found == workers_.end()) return;
   Worker& worker = found->second;
@@ -220,7 +222,7 @@ absl::Status JobQueue::NoWorker(const v1::DeviceSpec& device,
 }
 
 void JobQueue::Tick() {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   const absl::Time now = clock_->Now();
   for (auto it = workers_.begin(); it != workers_.end();) {
     const auto worker = it++;
@@ -242,17 +244,17 @@ void JobQueue::Tick() {
       FinishJob(job, NoWorker(job.request.request.device(), job.exactly()));
     }
   }
-  changed_.SignalAll();
+  ++changes_;
 }
 
 void JobQueue::Shutdown() {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   shut_down_ = true;
   while (!jobs_.empty()) {
     FinishJob(*jobs_.begin()->second,
               absl::UnavailableError("the coordinator is stopping"));
   }
-  changed_.SignalAll();
+  ++changes_;
 }
 
 JobState JobQueue::Describe(const Job& job) const {
@@ -274,7 +276,7 @@ JobState JobQueue::Describe(const Job& job) const {
 }
 
 std::vector<JobState> JobQueue::Jobs() const {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   std::vector<JobState> states;
   for (const DoneJob& done : done_) {
     states.push_back(done.state);
@@ -285,7 +287,7 @@ std::vector<JobState> JobQueue::Jobs() const {
 }
 
 std::vector<WorkerState> JobQueue::Workers() const {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   std::vector<WorkerState> states;
   for (const auto& [id, worker] : workers_) {
     WorkerState state;

@@ -41,9 +41,9 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/strong_id.h"
 #include "coordinator/jobs/job_events.h"
 #include "coordinator/jobs/worker_port.h"
@@ -202,8 +202,9 @@ class JobQueue {
   const base::Clock* const clock_;
   const Options options_;
 
-  mutable absl::Mutex mutex_;
-  absl::CondVar changed_;  // workers came, time moved, or the queue shut down
+  mutable base::Mutex mutex_;
+  // Counts: workers came, time moved, or the queue shut down.
+  int64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t next_job_ ABSL_GUARDED_BY(mutex_) = 1;
   int64_t next_worker_ ABSL_GUARDED_BY(mutex_) = 1;

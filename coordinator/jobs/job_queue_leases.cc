@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "coordinator/jobs/job_queue.h"
 
 namespace meshwright::jobs {

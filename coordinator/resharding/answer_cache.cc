@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/fingerprint.h"
+#include "base/mutex.h"
 #include "base/status_macros.h"
 
 namespace meshwright::resharding {
@@ -96,7 +97,7 @@ absl::StatusOr<AnswerCache::Served> AnswerCache::Solve(
   SearchPtr search;
   KeptPtr kept;
   {
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     kept = Find(key);
     if (kept == nullptr || !budget.ServedBy(*kept)) {
       search = Join(key, budget, &leads);
@@ -115,7 +116,7 @@ absl::StatusOr<AnswerCache::Served> AnswerCache::Solve(
 }
 
 AnswerCache::Statistics AnswerCache::statistics() const {
-  const absl::MutexLock lock(&mutex_);
+  const base::MutexLock lock(&mutex_);
   Statistics statistics = statistics_;
   statistics.entries = static_cast<int64_t>(entries_.size());
   return statistics;
@@ -173,7 +174,7 @@ bool AnswerCache::Attend(const std::string& key,
   bool gone = false;
   {
     const std::stop_callback leave(options.deadline.stop, [&] {
-      const absl::MutexLock lock(&mutex_);
+      const base::MutexLock lock(&mutex_);
       gone = true;
       if (--search->callers == 0) search->stop.request_stop();
     });
@@ -181,7 +182,7 @@ bool AnswerCache::Attend(const std::string& key,
       Run(key, problem, options, search);
     } else {
       const auto settled = [&] { return gone || search->over; };
-      const absl::MutexLock lock(&mutex_);
+      const base::MutexLock lock(&mutex_);
       ++statistics_.waiting;
       mutex_.Await(absl::Condition(&settled));
       --statistics_.waiting;
@@ -195,7 +196,7 @@ void AnswerCache::Run(const std::string& key,
                       reshard::Options options, const SearchPtr& search) {
   options.deadline.stop = search->stop.get_token();
   absl::StatusOr<reshard::Answer> answer = options_.solve(problem, options);
-  const absl::MutexLock lock(&mutex_);
+  const base::MutexLock lock(&mutex_);
   search->over = true;
   std::vector<SearchPtr>& searches = searches_[key];
   std::erase(searches, search);

@@ -36,8 +36,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "base/deadline.h"
+#include "base/mutex.h"
 #include "planner/reshard/solve.h"
 
 namespace meshwright::resharding {
@@ -127,7 +127,7 @@ class AnswerCache {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Options options_;
-  mutable absl::Mutex mutex_;
+  mutable base::Mutex mutex_;
   absl::flat_hash_map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   std::list<std::string> recent_ ABSL_GUARDED_BY(mutex_);  // the latest first
   absl::flat_hash_map<std::string, std::vector<SearchPtr>> searches_

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <latch>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/notification.h"
 #include "planner/reshard/testing/random_reshard.h"
 
 namespace meshwright::resharding {
@@ -202,12 +202,12 @@ class Held {
   absl::StatusOr<reshard::Answer> operator()(const ReshardProblem& problem,
                                              const reshard::Options& options) {
     ++calls;
-    begun.Notify();
+    begun.count_down();
     const std::stop_callback left(options.deadline.stop, [&] {
       cut = true;
-      go_on.Notify();
+      go_on.count_down();
     });
-    go_on.WaitForNotification();
+    go_on.wait();
     const auto answer =
         reshard::Solve(problem, {.solver = reshard::Solver::kNaive});
     return reshard::Score(problem, answer->schedule, 1, "held");
@@ -215,7 +215,7 @@ class Held {
 
   std::atomic<int> calls = 0;
   std::atomic<bool> cut = false;
-  absl::Notification begun, go_on;
+  std::latch begun{1}, go_on{1};
 };
 
 class ConcurrentTest : public testing::Test {
@@ -244,10 +244,10 @@ class ConcurrentTest : public testing::Test {
 
 TEST_F(ConcurrentTest, EqualCallersShareOneSearch) {
   Start(leader_);
-  held_.begun.WaitForNotification();
+  held_.begun.wait();
   for (Caller& waiter : waiters_) Start(waiter);
   AwaitWaiting(3);
-  held_.go_on.Notify();
+  held_.go_on.count_down();
   leader_.thread.join();
   ASSERT_TRUE(leader_.served.ok());
   EXPECT_FALSE(leader_.served->cached);
@@ -261,26 +261,26 @@ TEST_F(ConcurrentTest, EqualCallersShareOneSearch) {
 
 TEST_F(ConcurrentTest, AWaiterThatLeavesLeavesAtOnce) {
   Start(leader_);
-  held_.begun.WaitForNotification();
+  held_.begun.wait();
   Start(waiters_[0]);
   AwaitWaiting(1);
   waiters_[0].stop.request_stop();
   waiters_[0].thread.join();
   EXPECT_EQ(waiters_[0].served.status().code(), absl::StatusCode::kCancelled);
   EXPECT_FALSE(held_.cut);
-  held_.go_on.Notify();
+  held_.go_on.count_down();
   leader_.thread.join();
   EXPECT_TRUE(leader_.served.ok());
 }
 
 TEST_F(ConcurrentTest, ALeaderThatLeavesTakesNothingFromTheOthers) {
   Start(leader_);
-  held_.begun.WaitForNotification();
+  held_.begun.wait();
   Start(waiters_[0]);
   AwaitWaiting(1);
   leader_.stop.request_stop();
   EXPECT_FALSE(held_.cut);
-  held_.go_on.Notify();
+  held_.go_on.count_down();
   leader_.thread.join();
   waiters_[0].thread.join();
   EXPECT_EQ(leader_.served.status().code(), absl::StatusCode::kCancelled);
@@ -290,7 +290,7 @@ TEST_F(ConcurrentTest, ALeaderThatLeavesTakesNothingFromTheOthers) {
 
 TEST_F(ConcurrentTest, ASearchThatEverybodyLeftEndsAndIsNotKept) {
   Start(leader_);
-  held_.begun.WaitForNotification();
+  held_.begun.wait();
   Start(waiters_[0]);
   AwaitWaiting(1);
   waiters_[0].stop.request_stop();

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 
 namespace meshwright::service {
 
@@ -24,7 +24,7 @@ class Outbox {
 
   // Dropped when the stream is broken or finishing.
   void Send(Message message) {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     if (broken_ || finish_.has_value()) return;
     waiting_.push_back(std::move(message));
     if (waiting_.size() == 1) reactor_->StartWrite(&waiting_.front());
@@ -32,7 +32,7 @@ class Outbox {
 
   // Only the first call counts.
   void Finish(Status status) {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     if (finish_.has_value()) return;
     finish_ = std::move(status);
     if (waiting_.empty()) reactor_->Finish(*finish_);
@@ -40,7 +40,7 @@ class Outbox {
 
   // The reactor's OnWriteDone.
   void OnWriteDone(bool ok) {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     waiting_.pop_front();
     if (!ok) {
       broken_ = true;
@@ -55,7 +55,7 @@ class Outbox {
 
  private:
   Reactor* const reactor_;
-  absl::Mutex mutex_;
+  base::Mutex mutex_;
   // The front one is being written.
   std::deque<Message> waiting_ ABSL_GUARDED_BY(mutex_);
   bool broken_ ABSL_GUARDED_BY(mutex_) = false;

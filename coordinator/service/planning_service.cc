@@ -4,7 +4,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/service/outbox.h"
 #include "coordinator/service/resharding_call.h"
@@ -62,7 +62,7 @@ class PlanningService : public v1::Planning::CallbackService {
       return stream.get();
     }
     base::LogInfo("plan of ", request->model_name(), " for ", context->peer());
-    context_.calls->Run([this, stream, request = *request] {
+    context_.calls->Post([this, stream, request = *request] {
       stream->Finish(Plan(request, *stream));
     });
     return stream.get();
@@ -82,7 +82,7 @@ class PlanningService : public v1::Planning::CallbackService {
           absl::InvalidArgumentError("a comparison needs a reference program"));
       return stream.get();
     }
-    context_.calls->Run([this, stream, request = *request] {
+    context_.calls->Post([this, stream, request = *request] {
       stream->Finish(RunComparison(request, *stream));
     });
     return stream.get();

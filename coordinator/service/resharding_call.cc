@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/status_macros.h"
 #include "coordinator/resharding/answer_message.h"
 #include "coordinator/resharding/request.h"
@@ -93,7 +93,7 @@ absl::StatusOr<reshard::Options> ReshardingOptions(
   return options;
 }
 
-grpc::ServerUnaryReactor* StartResharding(CallThreads* calls,
+grpc::ServerUnaryReactor* StartResharding(base::ThreadPool* calls,
                                           resharding::AnswerCache* cache,
                                           grpc::CallbackServerContext* context,
                                           const v1::ReshardingRequest* request,
@@ -106,7 +106,7 @@ grpc::ServerUnaryReactor* StartResharding(CallThreads* calls,
   }
   options->deadline.stop = reactor->stop();
   // Both messages live until Finish.
-  calls->Run([=, options = *std::move(options)] {
+  calls->Post([=, options = *std::move(options)] {
     const absl::Status status = Answer(*cache, *request, options, *answer);
     if (!status.ok()) base::LogInfo("resharding: ", status.ToString());
     reactor->Finish(ToRpc(status));

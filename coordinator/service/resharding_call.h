@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "base/thread_pool.h"
 #include "coordinator/resharding/answer_cache.h"
-#include "coordinator/service/call_threads.h"
 #include "planner/reshard/solve.h"
 #include "proto/v1/resharding.pb.h"
 
@@ -28,7 +28,7 @@ absl::StatusOr<reshard::Options> ReshardingOptions(
     const v1::ReshardingRequest& request,
     std::optional<std::chrono::duration<double>> left);
 
-grpc::ServerUnaryReactor* StartResharding(CallThreads* calls,
+grpc::ServerUnaryReactor* StartResharding(base::ThreadPool* calls,
                                           resharding::AnswerCache* cache,
                                           grpc::CallbackServerContext* context,
                                           const v1::ReshardingRequest* request,

@@ -5,7 +5,7 @@
 
 #include <mutex>
 
-#include "base/log.h"
+#include "base/log/log.h"
 
 namespace meshwright::service {
 

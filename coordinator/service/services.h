@@ -8,9 +8,9 @@
 #include <atomic>
 #include <memory>
 
+#include "base/thread_pool.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/resharding/answer_cache.h"
-#include "coordinator/service/call_threads.h"
 #include "coordinator/service/plan_function.h"
 
 namespace grpc {
@@ -21,7 +21,7 @@ namespace meshwright::service {
 
 struct PlanningContext {
   jobs::JobQueue* queue = nullptr;
-  CallThreads* calls = nullptr;
+  base::ThreadPool* calls = nullptr;
   const PlanFunction* plan = nullptr;
   const std::atomic<bool>* draining = nullptr;
   resharding::AnswerCache* reshardings = nullptr;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "coordinator/service/outbox.h"
 #include "coordinator/service/rpc_status.h"
 #include "coordinator/service/services.h"

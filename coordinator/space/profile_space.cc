@@ -1,7 +1,7 @@
 #include "coordinator/space/profile_space.h"
 
 #include "absl/strings/str_cat.h"
-#include "base/parallel_for.h"
+#include "base/thread_pool.h"
 #include "coordinator/space/configurations/block_configurations.h"
 #include "coordinator/space/configurations/segment_memory.h"
 #include "coordinator/space/programs/inputs.h"

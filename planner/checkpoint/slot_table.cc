@@ -5,7 +5,7 @@
 #include <cmath>
 #include <new>
 
-#include "base/parallel_for.h"
+#include "base/thread_pool.h"
 
 namespace meshwright::checkpoint {
 namespace {

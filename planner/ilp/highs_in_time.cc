@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/mutex.h"
 
 namespace meshwright::ilp {
 namespace {
@@ -31,7 +31,7 @@ class Job {
 
   void Run() {
     auto answer = RunHighs(*linear_, options_);
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     answer_ = std::move(answer);
     is_done_ = true;
   }
@@ -40,13 +40,13 @@ class Job {
 
   // Waits for so long at most.
   bool IsDone(Clock::duration longest) {
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     return mutex_.AwaitWithTimeout(absl::Condition(&is_done_),
                                    absl::FromChrono(longest));
   }
 
   absl::StatusOr<HighsAnswer> Take() {
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     return *std::move(answer_);
   }
 
@@ -54,7 +54,7 @@ class Job {
   const std::shared_ptr<const Linear> linear_;
   HighsOptions options_;
   std::atomic<bool> is_stopped_ = false;
-  absl::Mutex mutex_;
+  base::Mutex mutex_;
   bool is_done_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<absl::StatusOr<HighsAnswer>> answer_ ABSL_GUARDED_BY(mutex_);
 };
@@ -66,12 +66,12 @@ class LeftBehind {
   }
 
   void Add(std::shared_ptr<Job> job, std::thread thread) {
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     left_.push_back({std::move(job), std::move(thread)});
   }
 
   bool IsFull() {
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     std::erase_if(left_, [](Left& left) {
       if (!left.job->IsDone(Clock::duration::zero())) return false;
       left.thread.join();
@@ -86,7 +86,7 @@ class LeftBehind {
     std::thread thread;
   };
 
-  absl::Mutex mutex_;
+  base::Mutex mutex_;
   std::vector<Left> left_ ABSL_GUARDED_BY(mutex_);
 };
 

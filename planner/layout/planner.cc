@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
+#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "planner/layout/validate.h"
 
@@ -40,7 +41,7 @@ bool LayoutPlanner::ContentEqual::operator()(const LayoutProblem& a,
 absl::StatusOr<std::shared_ptr<const Conversion>> LayoutPlanner::Convert(
     const LayoutProblem& problem, const SearchOptions& options) {
   {
-    absl::ReaderMutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     const auto found = known_.find(problem);
     if (found != known_.end()) return found->second;
   }
@@ -50,13 +51,13 @@ absl::StatusOr<std::shared_ptr<const Conversion>> LayoutPlanner::Convert(
                       conversion.path->time == conversion.lower_bound;
   auto answer = std::make_shared<const Conversion>(std::move(conversion));
   if (!proved) return answer;
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   if (known_.size() >= kMostEntries) known_.clear();
   return known_.try_emplace(problem, std::move(answer)).first->second;
 }
 
 size_t LayoutPlanner::entries() const {
-  absl::ReaderMutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   return known_.size();
 }
 

@@ -15,7 +15,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 #include "planner/layout/cheapest_path.h"
 #include "planner/layout/layout_problem.h"
 
@@ -38,7 +38,7 @@ class LayoutPlanner {
     bool operator()(const LayoutProblem& a, const LayoutProblem& b) const;
   };
 
-  mutable absl::Mutex mutex_;
+  mutable base::Mutex mutex_;
   absl::flat_hash_map<LayoutProblem, std::shared_ptr<const Conversion>,
                       ContentHash, ContentEqual>
       known_ ABSL_GUARDED_BY(mutex_);

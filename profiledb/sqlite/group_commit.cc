@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/status_macros.h"
 
 namespace meshwright::sqlite {
@@ -13,7 +14,7 @@ absl::Status GroupCommit::Write(const Work& work) {
     const auto may_go = [this, &self]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
       return self.is_done || queue_.front() == &self;
     };
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     queue_.push_back(&self);
     mutex_.Await(absl::Condition(&may_go));
     if (self.is_done) return self.status;
@@ -23,7 +24,7 @@ absl::Status GroupCommit::Write(const Work& work) {
     for (const Waiter* waiter : group) RETURN_IF_ERROR((*waiter->work)());
     return {};
   });
-  const absl::MutexLock lock(&mutex_);
+  const base::MutexLock lock(&mutex_);
   for (Waiter* waiter : group) {
     waiter->status = status;
     waiter->is_done = true;

@@ -21,7 +21,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 
 namespace meshwright::sqlite {
 
@@ -44,7 +44,7 @@ class GroupCommit {
   };
 
   const Transact transact_;
-  absl::Mutex mutex_;
+  base::Mutex mutex_;
   std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -2,18 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <thread>
 #include <vector>
-
-#include "absl/synchronization/notification.h"
 
 namespace meshwright::sqlite {
 namespace {
 
 TEST(GroupCommitTest, WritersThatWaitShareATransaction) {
   std::vector<int> sizes;
-  absl::Notification first_runs;
-  absl::Notification go_on;
+  std::latch first_runs{1};
+  std::latch go_on{1};
   int works = 0;
   GroupCommit commits([&](const GroupCommit::Work& work) {
     const int before = works;
@@ -25,13 +24,13 @@ TEST(GroupCommitTest, WritersThatWaitShareATransaction) {
     EXPECT_TRUE(commits
                     .Write([&] {
                       ++works;
-                      first_runs.Notify();
-                      go_on.WaitForNotification();
+                      first_runs.count_down();
+                      go_on.wait();
                       return absl::OkStatus();
                     })
                     .ok());
   });
-  first_runs.WaitForNotification();
+  first_runs.wait();
   std::vector<std::thread> others;
   for (int i = 0; i < 8; ++i) {
     others.emplace_back([&] {
@@ -43,7 +42,7 @@ TEST(GroupCommitTest, WritersThatWaitShareATransaction) {
                       .ok());
     });
   }
-  go_on.Notify();
+  go_on.count_down();
   leader.join();
   for (std::thread& thread : others) thread.join();
   EXPECT_EQ(works, 9);

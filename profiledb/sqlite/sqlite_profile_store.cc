@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "profiledb/sqlite/compression.h"
 #include "profiledb/sqlite/group_commit.h"
@@ -98,7 +98,7 @@ struct SqliteProfileStore::Reader {
     return {};
   }
 
-  absl::Mutex mutex;
+  base::Mutex mutex;
   std::unique_ptr<SqliteDatabase> database;
   SqliteStatement find;
   SqliteStatement find_program;
@@ -138,7 +138,7 @@ absl::StatusOr<std::unique_ptr<SqliteProfileStore>> SqliteProfileStore::Open(
 
 absl::StatusOr<store::Results> SqliteProfileStore::Lookup(
     absl::Span<const std::string> keys, const store::LookupOptions& options) {
-  const absl::MutexLock lock(&reader_->mutex);
+  const base::MutexLock lock(&reader_->mutex);
   // One read transaction: all rows are of one moment.
   RETURN_IF_ERROR(reader_->database->Execute("BEGIN"));
   store::Results results;
@@ -186,7 +186,7 @@ absl::Status SqliteProfileStore::RecordProgram(const std::string& key,
 
 absl::StatusOr<std::string> SqliteProfileStore::LookupProgram(
     const std::string& key) {
-  const absl::MutexLock lock(&reader_->mutex);
+  const base::MutexLock lock(&reader_->mutex);
   SqliteStatement& find = reader_->find_program;
   const StatementUse use(find);
   find.BindText(1, key);
@@ -198,7 +198,7 @@ absl::StatusOr<std::string> SqliteProfileStore::LookupProgram(
 }
 
 absl::StatusOr<store::Statistics> SqliteProfileStore::Count() {
-  const absl::MutexLock lock(&reader_->mutex);
+  const base::MutexLock lock(&reader_->mutex);
   store::Statistics statistics;
   ASSIGN_OR_RETURN(
       SqliteStatement outcomes,
@@ -223,7 +223,7 @@ absl::StatusOr<store::Statistics> SqliteProfileStore::Count() {
 }
 
 absl::Status SqliteProfileStore::ForEach(const Visit& visit) {
-  const absl::MutexLock lock(&reader_->mutex);
+  const base::MutexLock lock(&reader_->mutex);
   SqliteStatement& all = reader_->all;
   const StatementUse use(all);
   while (true) {

@@ -1,6 +1,7 @@
 #include "profiledb/store/fake_profile_store.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "profiledb/store/precedence.h"
 
@@ -8,7 +9,7 @@ namespace meshwright::store {
 
 absl::StatusOr<Results> FakeProfileStore::Lookup(
     absl::Span<const std::string> keys, const LookupOptions& options) {
-  const absl::MutexLock lock(&mutex_);
+  const base::MutexLock lock(&mutex_);
   Results results;
   for (const std::string& key : keys) {
     // The shared pool's row counts only if it ranks above the team's.
@@ -30,7 +31,7 @@ absl::StatusOr<Results> FakeProfileStore::Lookup(
 absl::Status FakeProfileStore::Record(const v1::ProfileResult& result,
                                       const Origin& origin) {
   RETURN_IF_ERROR(CheckRow(result));
-  const absl::MutexLock lock(&mutex_);
+  const base::MutexLock lock(&mutex_);
   const auto [row, is_new] =
       rows_.try_emplace({origin.team, result.key()}, Row{result, origin});
   if (!is_new && Replaces(row->second.result.outcome(), result.outcome())) {
@@ -42,21 +43,21 @@ absl::Status FakeProfileStore::Record(const v1::ProfileResult& result,
 absl::Status FakeProfileStore::RecordProgram(const std::string& key,
                                              std::string_view hlo) {
   if (key.empty()) return absl::InvalidArgumentError("a program has no key");
-  const absl::MutexLock lock(&mutex_);
+  const base::MutexLock lock(&mutex_);
   programs_.try_emplace(key, hlo);
   return {};
 }
 
 absl::StatusOr<std::string> FakeProfileStore::LookupProgram(
     const std::string& key) {
-  const absl::MutexLock lock(&mutex_);
+  const base::MutexLock lock(&mutex_);
   const auto program = programs_.find(key);
   if (program != programs_.end()) return program->second;
   return absl::NotFoundError(absl::StrCat("no program has the key ", key));
 }
 
 absl::StatusOr<Statistics> FakeProfileStore::Count() {
-  const absl::MutexLock lock(&mutex_);
+  const base::MutexLock lock(&mutex_);
   Statistics statistics;
   for (const auto& [key, row] : rows_) {
     ++statistics.profiles[row.result.outcome()];
@@ -70,7 +71,7 @@ absl::StatusOr<Statistics> FakeProfileStore::Count() {
 }
 
 absl::Status FakeProfileStore::ForEach(const Visit& visit) {
-  const absl::MutexLock lock(&mutex_);
+  const base::MutexLock lock(&mutex_);
   for (const auto& [key, row] : rows_) {
     if (!visit(row.result, row.origin)) break;
   }

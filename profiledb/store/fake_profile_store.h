@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 #include "profiledb/store/profile_store.h"
 
 namespace meshwright::store {
@@ -32,7 +32,7 @@ class FakeProfileStore : public ProfileStore {
     Origin origin;
   };
 
-  absl::Mutex mutex_;
+  base::Mutex mutex_;
   // By namespace and key.
   std::map<std::pair<std::string, std::string>, Row> rows_
       ABSL_GUARDED_BY(mutex_);

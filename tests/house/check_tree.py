@@ -153,7 +153,7 @@ FOREIGN = {
     r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
     r"cupti|cuda|nvml": ("worker/collect", "worker/comm/transport"),
     r"nccl": ("worker/comm/transport",),
-    r"boost/": ("worker/comm/transport", "worker/comm/testing"),
+    r"boost/": ("base", "worker/comm/transport", "worker/comm/testing"),
     r"xxhash\.h": ("worker/comm/protocol",),
     r"(Highs|highs|interfaces/highs)": ("planner/ilp",),
     r"openssl/": ("base",),

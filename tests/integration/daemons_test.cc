@@ -7,12 +7,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <latch>
 #include <map>
 #include <memory>
 #include <string>
 #include <thread>
 
-#include "absl/synchronization/notification.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/service/planning_client.h"
 #include "proto/v1/services.grpc.pb.h"
@@ -239,14 +239,14 @@ TEST_F(DaemonsTest, APlanComesWithItsProgress) {
 }
 
 TEST_F(DaemonsTest, AClientThatGoesAwayCancelsItsPlan) {
-  absl::Notification over;
+  std::latch over{1};
   absl::Status measured;
   const auto coordinator = NewCoordinator(
       "127.0.0.1:0",
       [&](const v1::PlanRequest&, jobs::Measurer* measurer,
           const service::ProgressFunction&) -> absl::StatusOr<v1::Plan> {
         measured = measurer->Measure(Request({"hold"}), nullptr, nullptr);
-        over.Notify();
+        over.count_down();
         return measured;
       });
   ASSERT_TRUE(coordinator->Start().ok());
@@ -263,7 +263,7 @@ TEST_F(DaemonsTest, AClientThatGoesAwayCancelsItsPlan) {
   batches.AwaitHeld();
   stop.request_stop();
   planning.join();
-  over.WaitForNotification();
+  over.wait();
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(measured.code(), absl::StatusCode::kCancelled);
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 #include "worker/service/worker.h"
 
 namespace meshwright::integration {
@@ -27,11 +27,11 @@ class FakeBatches {
 
   // Until some program is being held.
   void AwaitHeld() {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(&held_));
   }
   void Release() {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     released_ = true;
   }
 
@@ -60,10 +60,10 @@ class FakeBatches {
   // False: stopped.
   bool Hold(const std::stop_token& stop) {
     const std::stop_callback wake(stop, [this] {
-      absl::MutexLock lock(&mutex_);
+      base::MutexLock lock(&mutex_);
       stopped_ = true;
     });
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     held_ = true;
     mutex_.Await(absl::Condition(this, &FakeBatches::MayGo));
     held_ = false;
@@ -92,7 +92,7 @@ class FakeBatches {
   }
 
   const std::string version_;
-  absl::Mutex mutex_;
+  base::Mutex mutex_;
   bool held_ ABSL_GUARDED_BY(mutex_) = false;
   bool released_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;

@@ -4,13 +4,13 @@
 #include <signal.h>
 
 #include <atomic>
+#include <latch>
 #include <map>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 
-#include "absl/synchronization/notification.h"
 #include "coordinator/daemon/coordinator.h"
 #include "worker/runner/small_modules.h"
 #include "worker/sandbox/runner_process.h"
@@ -128,9 +128,9 @@ TEST_F(RunnerTest, ACrashAndACompileErrorAreRowsAmongTheOthers) {
 }
 
 TEST_F(RunnerTest, AKilledWorkersBatchEndsOnAnotherAndNothingStaysBehind) {
-  absl::Notification began;
+  std::latch began{1};
   const auto lost = NewWorker("lost", [&](const std::string&) {
-    if (!began.HasBeenNotified()) began.Notify();
+    if (!began.try_wait()) began.count_down();
   });
   ASSERT_TRUE(lost->Start().ok());
   Rows rows;
@@ -138,7 +138,7 @@ TEST_F(RunnerTest, AKilledWorkersBatchEndsOnAnotherAndNothingStaysBehind) {
   std::thread measuring([&] {
     status = Measure(Request({"one", "two", "three"}), &rows);
   });
-  began.WaitForNotification();
+  began.wait();
   lost->Stop();
   EXPECT_NE(kill(last_child_, 0), 0) << "the runner outlived its worker";
   const auto other = NewWorker("other");

@@ -14,7 +14,7 @@
 // throttled: there, and where the idle class is refused, is none.
 // Ownership: the destructor kills and reaps the process.
 // Threads: one, which must live as long.
-// Source: measured, docs/decisions/keeping-cores-awake.md.
+// Source: measured, docs/decisions/measuring.md.
 #ifndef MESHWRIGHT_WORKER_DEVICES_IDLE_SPINNER_H_
 #define MESHWRIGHT_WORKER_DEVICES_IDLE_SPINNER_H_
 

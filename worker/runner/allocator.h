@@ -5,7 +5,7 @@
 // runner brings its own, tcmalloc, for itself and for the plugin it loads:
 // small blocks need no lock, and a large block costs the same however many free
 // ones lie around, which compiling leaves by the thousand.
-// Source: docs/decisions/allocator-of-the-runner.md.
+// Source: docs/decisions/measuring.md.
 #ifndef MESHWRIGHT_WORKER_RUNNER_ALLOCATOR_H_
 #define MESHWRIGHT_WORKER_RUNNER_ALLOCATOR_H_
 

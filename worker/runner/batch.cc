@@ -1,15 +1,14 @@
 #include "worker/runner/batch.h"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "base/thread_pool.h"
 #include "worker/devices/machine.h"
 #include "worker/runner/sequence.h"
 #include "worker/runner/tensor_values.h"
@@ -188,28 +187,20 @@ absl::Status Batch::Compare(
 
 Batch::Subjects Batch::Compile(int begin, int end) {
   std::vector<std::unique_ptr<Subject>> loaded(end - begin);
-  std::atomic<int> next = begin;
-  const auto work = [&] {
-    for (int i = next++; i < end; i = next++) {
-      const v1::Program& program = request_.programs(i);
-      if (request_.has_sequence() && program.compile_only()) continue;
-      events_.Started(program.key(), Started::COMPILE);
-      auto subject = Subject::Load(client_, program);
-      if (subject.ok()) {
-        if (program.compile_only()) events_.Result(Row(**subject));
-        loaded[i - begin] = *std::move(subject);
-      } else {
-        events_.Result(
-            Failure(program.key(), v1::COMPILE_FAILED, subject.status()));
-      }
+  const auto compile = [&](int i) {
+    const v1::Program& program = request_.programs(begin + i);
+    if (request_.has_sequence() && program.compile_only()) return;
+    events_.Started(program.key(), Started::COMPILE);
+    auto subject = Subject::Load(client_, program);
+    if (subject.ok()) {
+      if (program.compile_only()) events_.Result(Row(**subject));
+      loaded[i] = *std::move(subject);
+    } else {
+      events_.Result(
+          Failure(program.key(), v1::COMPILE_FAILED, subject.status()));
     }
   };
-  std::vector<std::thread> threads;
-  for (int i = 1; i < std::min(options_.compile_threads, end - begin); ++i) {
-    threads.emplace_back(work);
-  }
-  work();
-  for (std::thread& thread : threads) thread.join();
+  base::ParallelFor(end - begin, compile, options_.compile_threads);
   std::erase_if(loaded, [](const std::unique_ptr<Subject>& subject) {
     return subject == nullptr || subject->program().compile_only();
   });

@@ -8,7 +8,7 @@
 
 #include "base/exit_status.h"
 #include "base/interrupt.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "worker/service/runner_batches.h"
 #include "worker/service/worker.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/mutex.h"
 #include "proto/v1/services.grpc.pb.h"
 
 namespace meshwright::worker {
@@ -39,9 +39,9 @@ struct Session::State {
       grpc::ClientReaderWriter<v1::WorkerMessage, v1::CoordinatorMessage>>
       stream;
 
-  absl::Mutex write_mutex;
+  base::Mutex write_mutex;
 
-  absl::Mutex mutex;
+  base::Mutex mutex;
   std::deque<v1::JobBatch> batches ABSL_GUARDED_BY(mutex);
   std::string running ABSL_GUARDED_BY(mutex);  // the lease at hand
   std::stop_source running_stop ABSL_GUARDED_BY(mutex);
@@ -49,7 +49,7 @@ struct Session::State {
 
   void Write(const v1::WorkerMessage& message)
       ABSL_LOCKS_EXCLUDED(write_mutex) {
-    absl::MutexLock lock(&write_mutex);
+    base::MutexLock lock(&write_mutex);
     stream->Write(message);  // a broken stream ends the reading side
   }
   void Report(const std::string& lease, const v1::RunnerEvent& event);
@@ -76,7 +76,7 @@ void Session::State::RunBatches() {
     v1::JobBatch batch;
     std::stop_token stop;
     {
-      absl::MutexLock lock(&mutex);
+      base::MutexLock lock(&mutex);
       mutex.Await(absl::Condition(this, &State::HasWork));
       if (over) return;
       batch = std::move(batches.front());
@@ -86,7 +86,7 @@ void Session::State::RunBatches() {
       stop = running_stop.get_token();
     }
     RunBatch(batch, std::move(stop));
-    absl::MutexLock lock(&mutex);
+    base::MutexLock lock(&mutex);
     running.clear();
   }
 }
@@ -107,7 +107,7 @@ void Session::State::RunBatch(const v1::JobBatch& batch, std::stop_token stop) {
   base::LogInfo("lease ", lease, ": ", status.ToString());
   {
     // Leaving gives the rest back; a report of failure would cost it a try.
-    absl::MutexLock lock(&mutex);
+    base::MutexLock lock(&mutex);
     if (over) return;
   }
   v1::RunnerEvent finished;
@@ -124,7 +124,7 @@ void Session::State::Beat() {
   beat.mutable_heartbeat();
   while (true) {
     {
-      absl::MutexLock lock(&mutex);
+      base::MutexLock lock(&mutex);
       if (mutex.AwaitWithTimeout(absl::Condition(&over),
                                  dependencies.heartbeat)) {
         return;
@@ -138,7 +138,7 @@ void Session::State::Cancel(const std::string& lease) {
   v1::RunnerEvent finished;
   finished.mutable_finished();
   {
-    absl::MutexLock lock(&mutex);
+    base::MutexLock lock(&mutex);
     if (running == lease) {
       running_stop.request_stop();
       return;
@@ -153,7 +153,7 @@ void Session::State::Cancel(const std::string& lease) {
 }
 
 void Session::State::End() {
-  absl::MutexLock lock(&mutex);
+  base::MutexLock lock(&mutex);
   over = true;
   running_stop.request_stop();
 }
@@ -176,7 +176,7 @@ absl::Status Session::Run() {
   while (state_->stream->Read(&said)) {
     switch (said.message_case()) {
       case v1::CoordinatorMessage::kBatch: {
-        absl::MutexLock lock(&state_->mutex);
+        base::MutexLock lock(&state_->mutex);
         state_->batches.push_back(std::move(*said.mutable_batch()));
         break;
       }

@@ -13,9 +13,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "worker/service/session.h"
 
@@ -81,7 +81,7 @@ class Worker::Daemon {
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
   void Wait() ABSL_LOCKS_EXCLUDED(mutex_) {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(&left_));
   }
 
@@ -91,7 +91,7 @@ class Worker::Daemon {
   absl::Status RunSession() ABSL_LOCKS_EXCLUDED(mutex_);
   // True when the worker is to leave rather than wait that long.
   bool LeavesWithin(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mutex_) {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     return mutex_.AwaitWithTimeout(absl::Condition(&leaving_), duration);
   }
 
@@ -100,7 +100,7 @@ class Worker::Daemon {
   std::shared_ptr<grpc::Channel> channel_;
   std::thread thread_;
 
-  absl::Mutex mutex_;
+  base::Mutex mutex_;
   Session* session_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool leaving_ ABSL_GUARDED_BY(mutex_) = false;  // no further session
   bool left_ ABSL_GUARDED_BY(mutex_) = true;
@@ -136,7 +136,7 @@ absl::Status Worker::Daemon::Start() {
       grpc::CreateCustomChannel(dependencies_.coordinator_address,
                                 grpc::InsecureChannelCredentials(), arguments);
   {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     left_ = false;
   }
   thread_ = std::thread([this] { Live(); });
@@ -157,7 +157,7 @@ void Worker::Daemon::Live() {
     if (LeavesWithin(backoff)) break;
     backoff = std::min(backoff * 2, dependencies_.longest_backoff);
   }
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   left_ = true;
 }
 
@@ -175,26 +175,26 @@ bool Worker::Daemon::Connect() {
 absl::Status Worker::Daemon::RunSession() {
   Session session(channel_, dependencies_, hello_);
   {
-    absl::MutexLock lock(&mutex_);
+    base::MutexLock lock(&mutex_);
     if (leaving_) {
       session.Stop();
     }
     session_ = &session;
   }
   const absl::Status status = session.Run();
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   session_ = nullptr;
   return status;
 }
 
 void Worker::Daemon::Drain() {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   leaving_ = true;
   if (session_ != nullptr) session_->Drain();
 }
 
 void Worker::Daemon::Stop() {
-  absl::MutexLock lock(&mutex_);
+  base::MutexLock lock(&mutex_);
   leaving_ = true;
   if (session_ != nullptr) session_->Stop();
 }

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 #include "worker/comm/protocol/transfer_steps.h"
 #include "worker/comm/testing/fault_injection_proxy.h"
 #include "worker/comm/testing/group.h"
@@ -41,19 +41,19 @@ class Fabric {
   bool deaf = false;  // no two ends ever meet
 
   std::string NewId() {
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     std::string id(DeviceWires::kIdBytes, '\0');
     const std::string name = absl::StrCat("wire ", ++ids_);
     name.copy(id.data(), name.size());
     return id;
   }
   void Join(const std::string& id) {
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     ++wires_[id].ends;
   }
   template <typename Change>
   void With(const std::string& id, const Change& change) {
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     Wire& wire = wires_[id];
     change(wire);
     if (wire.send_over || wire.receive_over) return;
@@ -64,7 +64,7 @@ class Fabric {
     wire.send_over = wire.receive_over = true;
   }
   absl::StatusOr<bool> Idle(const std::string& id, bool sends) {
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     if (break_after >= 0 && transfers_ > break_after) {
       return absl::UnavailableError("NCCL failed: a cable was pulled");
     }
@@ -73,12 +73,12 @@ class Fabric {
            (sends ? wire.send_over : wire.receive_over);
   }
   int64_t bytes() const {
-    const absl::MutexLock lock(&mutex_);
+    const base::MutexLock lock(&mutex_);
     return bytes_;
   }
 
  private:
-  mutable absl::Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::map<std::string, Wire> wires_;
   int ids_ = 0;
   int transfers_ = 0;

@@ -4,8 +4,8 @@
 //   base::LogInfo("worker ", id, ": lease ", lease, " done");
 //
 // Threads: all functions from any thread; lines never mix.
-#ifndef MESHWRIGHT_BASE_LOG_H_
-#define MESHWRIGHT_BASE_LOG_H_
+#ifndef MESHWRIGHT_BASE_LOG_LOG_H_
+#define MESHWRIGHT_BASE_LOG_LOG_H_
 
 #include <string>
 
@@ -47,4 +47,4 @@ void LogError(const Parts&... parts) {
 
 }  // namespace meshwright::base
 
-#endif  // MESHWRIGHT_BASE_LOG_H_
+#endif  // MESHWRIGHT_BASE_LOG_LOG_H_
