@@ -10,8 +10,8 @@
 #include "base/status_macros.h"
 #include "coordinator/explain/explain_choices.h"
 #include "coordinator/export/plan_choice.h"
-#include "coordinator/stages/describe_stages.h"
 #include "coordinator/stages/planned_pipeline.h"
+#include "coordinator/stages/stage_writer.h"
 #include "planner/pipeline/memory.h"
 
 namespace meshwright::explain {

@@ -49,7 +49,7 @@ reshard::ShardingSpec ToSpec(const Sharding& sharding, int rank) {
   return spec;
 }
 
-// Adds the tasks of one tensor; hosts are told by name.
+// Adds the tasks of one tensor; hosts are matched by name.
 void Join(int tensor, const reshard::Units& units,
           reshard::ReshardProblem& problem) {
   std::vector<int> place;

@@ -1,14 +1,14 @@
 // Boundary: how the tensors of a cut get from one stage's mesh to the next.
 //
-// Concept: every tensor that crosses has a split on the sender's mesh and one
-// on the receiver's, those of the two stages' plans; a tensor that only passes
-// through a stage lies there along its first dimension. All tensors of a
-// direction are one resharding problem (planner/reshard): unit tasks between
-// hosts. Between rows of the cluster a host is a row and its port the
-// network's; within a row the devices are the hosts of the problem, each with a
-// port of its own. Units: bytes of one micro-batch, bytes per second. Errors:
-// those of reshard::Decompose and reshard::Solve. Source:
-// papers/cross_mesh_resharding.txt 2.2 and 3; design section 8.
+// Concept: every tensor that crosses has a sharding on the sender's mesh and
+// one on the receiver's, taken from the two stages' plans. A tensor that only
+// passes through a stage is split there along its first dimension. All tensors
+// of a direction are one resharding problem (planner/reshard): unit tasks
+// between hosts. Between rows of the cluster a host is a row, with the
+// network's port; within a row every device is a host with a port of its own.
+// Units: bytes of one micro-batch, bytes per second.
+// Errors: those of reshard::Decompose and reshard::Solve.
+// Source: papers/cross_mesh_resharding.txt 2.2 and 3; design section 8.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_BOUNDARY_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_BOUNDARY_H_
 

@@ -236,89 +236,14 @@ class PartitionSearcher {
     return {};
   }
 
-  // Gradients of parameters that several stages read come to one of them, and
-  // the new parameter back: an all-reduce, over the slower kind of port.
-  Picoseconds SharedTime(const std::vector<ChosenStage>& stages) const {
-    double bytes = 0;
-    for (const SharedArgument& it : step_.shared) {
-      std::set<size_t> readers;
-      for (const int segment : it.segments) {
-        for (size_t i = 0; i < stages.size(); ++i) {
-          if (segment >= stages[i].place.first &&
-              segment < stages[i].place.end) {
-            readers.insert(i);
-          }
-        }
-      }
-      const auto n = static_cast<double>(readers.size());
-      if (n > 1) bytes += 2 * (n - 1) / n * static_cast<double>(it.bytes);
-    }
-    const double slowest = terms_.cluster.rows > 1 ? terms_.bandwidths.host
-                                                   : terms_.bandwidths.device;
-    if (bytes == 0 || slowest <= 0) return Picoseconds(0);
-    return Picoseconds(std::llround(bytes / slowest * 1e12));
-  }
-
-  // Until the last stage has updated.
-  Picoseconds StepOf(const ChosenPartition& made,
-                     const pipeline::Timeline& timeline) const {
-    Picoseconds step{0};
-    for (size_t i = 0; i < made.stages.size(); ++i) {
-      Picoseconds end{0};
-      for (const pipeline::Span& span : timeline.stages[i]) {
-        end = std::max(end, span.end);
-      }
-      step = std::max(step, end + made.stages[i].work.update);
-    }
-    return step + made.shared;
-  }
-
-  absl::Status Simulate(ChosenPartition& made, bool& any) {
-    for (const Schedule schedule : pipeline::kSchedules) {
-      if (terms_.schedule.value_or(schedule) != schedule) continue;
-      ASSIGN_OR_RETURN(const pipeline::Choice choice,
-                       pipeline::Choose(made.problem, schedule));
-      made.lower_bound = choice.lower_bound;
-      for (const pipeline::Figures& figures : choice.tried) {
-        made.tried.push_back({figures, figures.step});
-      }
-      if (!choice.chosen.has_value()) continue;
-      ScheduleTried tried = {choice.chosen->figures,
-                             StepOf(made, choice.chosen->timeline)};
-      made.tried.back().step = tried.step;
-      const auto most = [](const ScheduleTried& it) {
-        return *std::max_element(it.figures.peak_bytes.begin(),
-                                 it.figures.peak_bytes.end());
-      };
-      if (any && std::pair(made.chosen.step, most(made.chosen)) <=
-                     std::pair(tried.step, most(tried))) {
-        continue;
-      }
-      any = true;
-      made.chosen = std::move(tried);
-      made.timeline = choice.chosen->timeline;
-    }
-    return {};
-  }
-
   // None: no schedule fits its memory.
   absl::StatusOr<std::optional<ChosenPartition>> Build(
       const pipeline::Partition& partition, Schedule kind) {
     ChosenPartition made;
     ASSIGN_OR_RETURN(made.stages, Fill(partition, kind));
-    made.problem.micro_batches = terms_.micro_batches;
-    made.problem.overlap = terms_.overlap;
-    for (const ChosenStage& stage : made.stages) {
-      made.problem.stages.push_back(stage.work.stage);
-      if (terms_.memory_limit_bytes.has_value()) {
-        made.problem.memory_limit_bytes.push_back(*terms_.memory_limit_bytes);
-      }
-    }
     RETURN_IF_ERROR(PlanBoundaries(made));
-    made.shared = SharedTime(made.stages);
-    bool any = false;
-    RETURN_IF_ERROR(Simulate(made, any));
-    if (!any) return std::optional<ChosenPartition>();
+    ASSIGN_OR_RETURN(const bool fits, ScheduleStages(step_, made));
+    if (!fits) return std::optional<ChosenPartition>();
     return std::optional<ChosenPartition>(std::move(made));
   }
 
@@ -337,34 +262,6 @@ class PartitionSearcher {
 };
 
 }  // namespace
-
-StageWork ComputeStageWork(const MeasuredMeshes& step, int mesh,
-                           const RunPlan& run) {
-  StageWork work;
-  const PassTimeSplit& splits = *step.meshes[mesh]->splits;
-  Picoseconds backward{0};
-  int64_t delayed = 0;
-  for (const auto& [use, count] : run.uses) {
-    const PassTimes split = splits.Estimate(use);
-    work.stage.forward += count * split.forward;
-    work.stage.backward_input += count * split.backward_input;
-    work.stage.backward_weight += count * split.backward_weight;
-    backward += count * split.backward;
-    work.update += count * split.update;
-    delayed += count * splits.DelayedBytes(use);
-    work.estimated = work.estimated || split.estimated;
-  }
-  // Inside, an activation and its gradient are resharded alike, both ways.
-  const Picoseconds resharding = run.resharding / step.terms.own_micro_batches;
-  work.stage.forward += resharding / 2;
-  work.stage.backward_input += resharding - resharding / 2;
-  work.stage.backward = backward + resharding - resharding / 2;
-  work.update += run.resharding - step.terms.own_micro_batches * resharding;
-  work.stage.activation_bytes = run.saved_bytes;
-  work.stage.delayed_bytes = delayed;
-  work.stage.persistent_bytes = run.persistent_bytes;
-  return work;
-}
 
 absl::StatusOr<PartitionSearchAnswer> SearchPartition(
     const v1::PlanRequest& request, MeasuredMeshes& step,

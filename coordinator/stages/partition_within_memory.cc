@@ -61,7 +61,7 @@ class Cutter {
   const planning::PlanProgressFunction& progress_;
 };
 
-// Stages where there were none, a shorter step, or a smaller least memory.
+// Stages where there were none, a shorter step, or a smaller minimum memory.
 bool IsBetter(const PartitionSearchAnswer& second,
               const PartitionSearchAnswer& first) {
   if (second.chosen.has_value() != first.chosen.has_value()) {

@@ -155,7 +155,7 @@ class PassProgramFinder {
     }
   }
 
-  // To be read as it is, or to compute something anew.
+  // To be read as it is, or to recompute something.
   bool IsKeptFor(const space::ProgramPart& part, int value) const {
     const auto& users = graph_.values[value].users;
     return IsReadBy(part, value) ||

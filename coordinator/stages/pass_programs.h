@@ -9,12 +9,12 @@
 //   values kept, gradient ─▶ backward input ─▶ gradient of the input, others
 //   values kept, others ─▶ backward weight ─▶ gradients of weights
 //
-// Concept: what a later pass reads of the forward pass is kept, but for other
-// forms of a value and for what a recomputing segment computes anew; it leaves
-// the one program and enters the other. Writing it is part of the forward pass,
-// which a program that does everything, and keeps nothing between, may skip.
-// In -> Out: a segment, what it computes anew -> parts; one without anything
-// leaving is no program.
+// Concept: what a later pass reads of the forward pass is kept, except other
+// forms of a value and what a recomputing segment recomputes. It leaves one
+// program and enters the other. Writing it is part of the forward pass; a
+// program that does everything keeps nothing in between and may skip it.
+// In -> Out: a segment, its rematerialization -> parts; a part that nothing
+// leaves is no program.
 // Shapes: value indices of the segment's graph.
 // Threads: pure functions.
 // Source: launch/stage_modules.h, which makes the modules of whole stages.

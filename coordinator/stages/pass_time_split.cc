@@ -4,14 +4,10 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "coordinator/estimation/measured_cost.h"
 #include "coordinator/estimation/program_work.h"
-#include "coordinator/space/programs/inputs.h"
 #include "coordinator/space/programs/loop_programs.h"
-#include "coordinator/stages/gradient_sums.h"
 
 namespace meshwright::stages {
 namespace {
@@ -23,38 +19,18 @@ Picoseconds UpTo(double share, Picoseconds whole) {
   return Picoseconds(std::llround(share * static_cast<double>(whole.count())));
 }
 
-// The programs of a configuration as they are measured beside those.
-void KeepBeside(const std::string& those,
-                const std::vector<v1::Program>& programs,
-                space::ProgramSet& set, space::Configuration& configuration) {
-  const auto keep = [&](int& index) {
-    if (index < 0) return;
-    v1::Program program = programs[index];
-    program.set_key(
-        base::Sha256Hex(absl::StrCat(program.key(), " beside ", those)));
-    const std::string label = program.label();
-    index = set.Keep(std::move(program), label);
-  };
-  keep(configuration.program);
-  for (space::Correction& it : configuration.corrections) keep(it.program);
-}
-
 }  // namespace
 
 PassTimeSplit::PassTimeSplit(const planning::MeasuredStep& step,
                              const StepPasses& passes, int64_t micro_batches,
                              bool sums)
     : step_(step),
-      step_passes_(passes),
       micro_batches_(micro_batches),
-      sums_(sums) {
-  const segmenter::Analysis& analysis = step.analysis;
-  for (const int segment : analysis.types) {
-    passes_.push_back(ListPassOutputs(analysis, passes, segment));
-    weight_gradients_.push_back(ListWeightGradients(analysis, passes, segment));
-    trips_.push_back(space::OuterTrips(analysis, analysis.graphs[segment]));
+      maker_(step, passes, micro_batches, sums) {
+  for (const int segment : step.analysis.types) {
+    trips_.push_back(
+        space::OuterTrips(step.analysis, step.analysis.graphs[segment]));
   }
-  inputs_ = space::ArgumentInputs(analysis);
 }
 
 Picoseconds PassTimeSplit::Whole(const Choice& choice) const {
@@ -126,12 +102,12 @@ PassTimeSplit::Shares PassTimeSplit::Guess(int type) const {
     if (leaving.empty()) return 0.0;
     const auto counted = estimation::WorkOf(space::SegmentProgram(
         step_.analysis, step_.analysis.graphs[segment], first.annotation,
-        inputs_, step_.space.context, {.part = {.leaving = leaving}}));
+        maker_.inputs(), step_.space.context, {.part = {.leaving = leaving}}));
     return counted.ok() ? counted->total() : 0.0;
   };
   const double all = work(step_.analysis.graphs[segment].outputs);
   if (all <= 0) return found->second;
-  const SegmentPasses& passes = passes_[type];
+  const SegmentPasses& passes = maker_.passes(type);
   double before = 0;
   int part = 0;
   for (const auto* leaving : {&passes.forward, &passes.with_input_gradients,
@@ -142,88 +118,19 @@ PassTimeSplit::Shares PassTimeSplit::Guess(int type) const {
   return found->second;
 }
 
-std::vector<space::ProgramPart> PassTimeSplit::ListParts(
-    const Choice& choice) const {
-  const SegmentPasses& passes = passes_[choice.first];
-  if (micro_batches_ > 1) {  // all gradients of a trip are measured already
-    return {{.leaving = passes.forward},
-            {.leaving = passes.with_input_gradients}};
-  }
-  PassPrograms parts = FindPrograms(choice);
-  return {std::move(parts.forward), std::move(parts.backward),
-          std::move(parts.backward_input), std::move(parts.backward_weight),
-          std::move(parts.update)};
-}
-
-PassPrograms PassTimeSplit::FindPrograms(const Choice& choice) const {
-  const int segment = step_.analysis.types[choice.first];
-  space::Rematerialization rematerialization;
-  if (At(choice).recompute) {
-    rematerialization = space::FindRematerializationInRole(
-        step_.analysis, step_.analysis.graphs[segment], {});
-  }
-  return FindPassPrograms(step_.analysis, step_passes_, segment,
-                          rematerialization);
-}
-
 int64_t PassTimeSplit::DelayedBytes(const Choice& choice) const {
   const auto [found, added] = delayed_.try_emplace(choice, 0);
   if (!added) return found->second;
   const segmenter::SegmentGraph& graph =
       step_.analysis.graphs[step_.analysis.types[choice.first]];
   const space::Mesh& mesh = step_.space.context.mesh;
-  for (const int i : FindPrograms(choice).delayed) {
+  for (const int i : maker_.FindPrograms(choice).delayed) {
     const ir::Shape& shape =
         step_.analysis.module.at(graph.values[i].origin).shape;
     found->second += space::BytesPerDevice(
         shape, At(choice).annotation.GetSharding(i, shape, mesh), mesh);
   }
   return found->second;
-}
-
-PassTimeSplit::Variants PassTimeSplit::Make(const Choice& choice,
-                                            space::ProgramSet& set) const {
-  Variants variants;
-  const int segment = step_.analysis.types[choice.first];
-  space::ProgramSet parts;
-  for (const space::ProgramPart& wanted : ListParts(choice)) {
-    space::Configuration& part = variants.parts.emplace_back(At(choice));
-    part.program = -1;
-    part.weight = 1;
-    part.corrections.clear();
-    if (wanted.leaving.empty()) continue;  // no time
-    space::MakeSegmentPrograms(
-        step_.analysis, step_.analysis.graphs[segment], inputs_,
-        step_.space.context,
-        absl::StrCat("type ", choice.first, " ", At(choice).describe, ", pass ",
-                     variants.parts.size() - 1),
-        parts, part, wanted);
-  }
-  variants.sums.program = -1;
-  if (sums_) {
-    auto sums = GradientSums(
-        step_.analysis, step_.analysis.graphs[segment], At(choice).annotation,
-        weight_gradients_[choice.first], step_.space.context);
-    if (sums.has_value()) {
-      variants.sums.program =
-          parts.Keep(*std::move(sums),
-                     absl::StrCat("type ", choice.first, " ",
-                                  At(choice).describe, ", sums of gradients"));
-    }
-  }
-  const std::vector<v1::Program> programs = std::move(parts).Take();
-  variants.whole = At(choice);
-  // All of them or none: a new one has all measured again.
-  std::string beside = step_.space.programs[At(choice).program].key();
-  for (const v1::Program& program : programs) {
-    absl::StrAppend(&beside, " ", program.key());
-  }
-  KeepBeside(beside, step_.space.programs, set, variants.whole);
-  for (space::Configuration& part : variants.parts) {
-    KeepBeside(beside, programs, set, part);
-  }
-  KeepBeside(beside, programs, set, variants.sums);
-  return variants;
 }
 
 PassTimeSplit::AllVariants PassTimeSplit::MakeVariants(
@@ -235,7 +142,7 @@ PassTimeSplit::AllVariants PassTimeSplit::MakeVariants(
         OnceAStep(choice.first) || At(choice).program < 0) {
       continue;
     }
-    all.of[choice] = Make(choice, set);
+    all.of[choice] = maker_.Make(choice, set);
   }
   all.space.context = step_.space.context;
   all.space.programs = std::move(set).Take();
@@ -243,7 +150,7 @@ PassTimeSplit::AllVariants PassTimeSplit::MakeVariants(
 }
 
 std::optional<PassTimeSplit::Shares> PassTimeSplit::ComputeShares(
-    const Choice& choice, const Variants& variants,
+    const Choice& choice, const PassVariants& variants,
     const space::ProfileSpace& space, const store::Results& results) const {
   const auto whole = estimation::MeasuredCost(space, variants.whole, results);
   if (!whole.has_value()) return std::nullopt;

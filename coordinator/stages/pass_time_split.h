@@ -1,24 +1,19 @@
-// PassTimeSplit: how the time measured of a segment falls apart into forward
-// pass, gradient of the input, gradient of the weights and update.
+// PassTimeSplit: how the measured time of a segment splits into forward pass,
+// gradient of the input, gradient of the weights and update.
 //
-// Concept: what is measured of every configuration is all four in one program.
-// The programs that tell them apart are measured for configurations that a
-// stage takes; the others of a type take their time in the proportions of one
-// that was measured, and before there is any, by the work counted in the
-// programs of one configuration (estimation::WorkOf), in a step with loops by
-// thirds. Where stages run their passes as modules of their own, these programs
-// are such passes (pass_programs.h), which hand values over through memory: all
-// four may take longer than the whole. In a step with a loop over micro-batches
-// they are parts of one trip with fewer outputs (passes.h), which add up to it;
-// its update, outside of it, is measured apart already (space/loop_programs.h).
-// Only proportions are taken from these programs. A machine is not at one speed
-// all day, so the whole is measured again beside its parts, in the same rounds,
-// all of them or none, and their proportions are those to it; a program that
-// several such groups share has a row for each.
-// Where the step is that of one of several micro-batches, adding their
-// gradients up is measured, too, and comes on top, to the gradient of the
-// weights (gradient_sums.h). Units: picoseconds; the passes of one micro-batch,
-// the update of a step.
+// Concept: a configuration is measured as one program that does all four. For
+// configurations that a stage uses, the programs of the passes are measured too
+// (pass_variants.h). Other configurations of the type split in the proportions
+// of a measured one; where there is none, by the work counted in the programs
+// of one configuration (estimation::WorkOf), and in steps with loops by thirds.
+// Only proportions to the program measured beside them are used. Passes that
+// run as modules hand values over through memory, so all four may take longer
+// than the whole. In a step with a loop over micro-batches the parts of one
+// trip add up to it, and the update outside of the loop is measured apart
+// (space/programs/loop_programs.h). Adding gradients up over micro-batches
+// comes on top, to the gradient of the weights. Units: picoseconds; the passes
+// of one micro-batch, the update of a step. Errors: Measure returns those of
+// planning::Measuring.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_PASS_TIME_SPLIT_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_PASS_TIME_SPLIT_H_
 
@@ -32,9 +27,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordinator/planning/plan_pipeline.h"
-#include "coordinator/space/programs/program_set.h"
-#include "coordinator/stages/pass_programs.h"
-#include "coordinator/stages/passes.h"
+#include "coordinator/stages/pass_variants.h"
 #include "planner/problem/duration.h"
 
 namespace meshwright::stages {
@@ -50,8 +43,7 @@ struct PassTimes {
 
 class PassTimeSplit {
  public:
-  // (type, configuration) of the step's space.
-  using Choice = std::pair<int, int>;
+  using Choice = ConfigurationChoice;
 
   // `micro_batches`: trips of the step's own loop; `sums`: there is none, and
   // gradients add up. The references outlive it.
@@ -81,15 +73,9 @@ class PassTimeSplit {
     double sums = 0;
   };
 
-  // The programs of a configuration that tell its parts apart, and its own.
-  struct Variants {
-    space::Configuration whole;
-    std::vector<space::Configuration> parts;
-    space::Configuration sums;
-  };
   struct AllVariants {
     space::ProfileSpace space;
-    std::map<Choice, Variants> of;
+    std::map<Choice, PassVariants> of;
   };
 
   const space::Configuration& At(const Choice& choice) const {
@@ -104,30 +90,21 @@ class PassTimeSplit {
                                const store::Results& results,
                                problem::Picoseconds whole) const;
   Shares Guess(int type) const;
-  // Those of a trip up to the forward pass and the input's gradient, or the
-  // those of PassPrograms.
-  std::vector<space::ProgramPart> ListParts(const Choice& choice) const;
-  PassPrograms FindPrograms(const Choice& choice) const;
   // Is all of it an update, outside of the step's loop?
   bool OnceAStep(int type) const {
     return micro_batches_ > 1 && Trips(type) <= 1;
   }
   AllVariants MakeVariants(const std::set<Choice>& choices) const;
-  Variants Make(const Choice& choice, space::ProgramSet& set) const;
   // Nothing: one of them could not be measured.
   std::optional<Shares> ComputeShares(const Choice& choice,
-                                      const Variants& variants,
+                                      const PassVariants& variants,
                                       const space::ProfileSpace& space,
                                       const store::Results& results) const;
 
   const planning::MeasuredStep& step_;
-  const StepPasses& step_passes_;
   const int64_t micro_batches_;
-  const bool sums_;
-  std::vector<SegmentPasses> passes_;               // by type
-  std::vector<std::vector<int>> weight_gradients_;  // likewise
-  std::vector<int64_t> trips_;  // likewise, of loops looked through
-  std::vector<v1::InputSpec> inputs_;
+  const PassVariantMaker maker_;
+  std::vector<int64_t> trips_;             // by type, of loops looked through
   mutable std::map<int, Shares> guessed_;  // by type
   mutable std::map<Choice, problem::Picoseconds> whole_;
   mutable std::map<Choice, int64_t> delayed_;

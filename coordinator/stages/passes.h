@@ -13,12 +13,12 @@
 //
 // A loop that does something for the losses is forward as a whole.
 // Programs of a part of a segment may have fewer outputs; what those do not
-// need is not there (space::ProgramPart). Forward alone, with the border
+// need is not there (space::ProgramPart). Forward alone, with the boundary
 // gradients, with the weights' gradients, and everything: the differences are
 // the forward pass, the gradient of the input, that of the weights and the
 // update.
 // Shapes: value indices of the segment's graph.
-// Source: docs/decisions/stages-of-a-plan.md.
+// Source: docs/decisions/stages.md.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_PASSES_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_PASSES_H_
 
@@ -35,7 +35,7 @@ struct StepPasses {
   std::vector<char> weight_gradient;  // read by the update, not of it
 };
 
-// The outermost loop that a value is of, inside or at its border, and that is
+// The outermost loop that a value is of, inside or at its boundary, and that is
 // written as one; kNoLoop if there is none.
 ir::LoopId FindKeptLoop(const segmenter::Analysis& analysis, ir::ValueId id);
 

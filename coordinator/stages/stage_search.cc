@@ -14,79 +14,17 @@
 #include "planner/search/ties.h"
 
 namespace meshwright::stages {
-namespace {
 
 using problem::Picoseconds;
-using segmenter::Analysis;
-
-// Where gradients add up over micro-batches, on one device.
-int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
-                      int type, const space::Configuration& configuration) {
-  const segmenter::SegmentGraph& graph = analysis.graphs[analysis.types[type]];
-  int64_t bytes = 0;
-  for (const auto& [argument, updated] : graph.state) {
-    const ir::Instruction& it =
-        analysis.module.at(graph.values[argument].origin);
-    if (it.opcode != ir::Opcode::kParameter) continue;
-    const int64_t number = it.attributes().parameter_number();
-    if (analysis.direction.roles[number] !=
-        segmenter::ArgumentRole::kParameter) {
-      continue;
-    }
-    bytes += space::BytesPerDevice(
-        it.shape,
-        configuration.annotation.GetSharding(argument, it.shape, mesh), mesh);
-  }
-  return bytes;
-}
-
-// What a micro-batch takes: its passes, and the update's part of one of so
-// many.
-problem::Config PerPass(problem::Config config, const PassTimes& split,
-                        int64_t repeats) {
-  if (config.time <= Picoseconds(0)) return config;
-  const Picoseconds time = split.forward + split.backward +
-                           (split.update + Picoseconds(repeats - 1)) / repeats;
-  const double share = static_cast<double>(time.count()) /
-                       static_cast<double>(config.time.count());
-  const auto scale = [&](Picoseconds& part) {
-    part = Picoseconds(std::llround(share * static_cast<double>(part.count())));
-  };
-  scale(config.spread.below);
-  scale(config.spread.above);
-  config.time = time;
-  return config;
-}
-
-}  // namespace
 
 absl::StatusOr<StageSearch> StageSearch::Create(
     const planning::MeasuredStep& step,
     const std::vector<SharedArgument>& shared, int64_t own,
     int64_t micro_batches, std::optional<int64_t> limit) {
   StageSearch search(step, shared, own == 1 ? micro_batches : 1, limit);
-  // Groups of segments would have to end at cuts.
-  ASSIGN_OR_RETURN(
-      search.measured_,
-      formulation::BuildProblem(step.analysis, step.space, step.results,
-                                std::nullopt, {}, {.groups = false}));
-  auto& types = search.measured_.problem.types;
-  for (size_t t = 0; t < types.size(); ++t) {
-    for (size_t i = 0; i < types[t].configs.size(); ++i) {
-      const space::Configuration& configuration =
-          step.space.types[t].configurations[search.measured_.usable[t][i]];
-      problem::Config& config = types[t].configs[i];
-      // One sum for all micro-batches, whether the step keeps it or not.
-      config.saved_bytes -= configuration.summed_bytes;
-      config.persistent_bytes += configuration.summed_bytes;
-      if (own == 1 && micro_batches > 1) {
-        config.persistent_bytes +=
-            GradientBytes(step.analysis, step.space.context.mesh,
-                          static_cast<int>(t), configuration);
-      }
-    }
-  }
-  search.weighed_ = types;
+  ASSIGN_OR_RETURN(search.measured_,
+                   BuildStageProblem(step, own, micro_batches));
+  search.weighed_ = search.measured_.problem.types;
   search.evaluated_ = search.measured_.problem;
   search.evaluated_.memory_limit_bytes.reset();
   return search;
@@ -99,7 +37,7 @@ void StageSearch::ApplyPassTimes(const PassTimesFunction& split) {
   for (size_t t = 0; t < types.size(); ++t) {
     for (size_t i = 0; i < types[t].configs.size(); ++i) {
       problem::Config& config = types[t].configs[i];
-      config = PerPass(
+      config = ChargePerPass(
           config, split(static_cast<int>(t), measured_.usable[t][i]), repeats_);
       same = same && config.time == weighed_[t].configs[i].time;
     }

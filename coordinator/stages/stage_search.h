@@ -1,15 +1,14 @@
 // StageSearch: the best plan of a run of segments on one mesh.
 //
-// Concept: the part of the step's PlanProblem that lies between two cuts is a
-// problem of its own, free at both ends. A stage that holds several
-// micro-batches' activations at once has so many times the saved bytes, and
-// under the memory limit may have to take a slower plan for it. Runs of equal
-// types, joined alike, are searched once: of 96 equal layers there are some
-// hundreds. Without a limit, and where the fastest plan fits, what is held does
-// not matter. The fastest is that of a step: where the module is one of several
-// micro-batches, an update counts once to so many passes (ApplyPassTimes).
-// In → Out: first and last segment, micro-batches held → a configuration per
-// segment, or the least memory that any plan needs.
+// Concept: the part of the step's PlanProblem between two cuts is a problem of
+// its own, free at both ends. A stage that holds the activations of several
+// micro-batches has a multiple of the saved bytes, and may need a slower plan
+// to stay within the memory limit. Runs of equal types, joined alike, are
+// searched once: 96 equal layers have some hundreds. Without a limit, or where
+// the fastest plan fits, what is held does not matter. Where the module is the
+// step of one of several micro-batches, an update counts once to that many
+// passes (ApplyPassTimes). In → Out: first and last segment, micro-batches held
+// → a configuration per segment, or the least memory that any plan needs.
 // Units: bytes per device; time as measured of the module, updates and, where
 // it is a loop over micro-batches, all of these included.
 // Errors: those of search::Solve; kNotFound for a run of configurations that
@@ -31,34 +30,12 @@
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/stages/crossings.h"
 #include "coordinator/stages/pass_time_split.h"
+#include "coordinator/stages/run_plan.h"
+#include "coordinator/stages/stage_costs.h"
 #include "planner/problem/plan_problem.h"
 #include "planner/search/search.h"
 
 namespace meshwright::stages {
-
-struct RunPlan {
-  bool fits = true;
-  std::vector<int> choice;  // by segment: configuration of its type
-  // (type, configuration) and how many segments in a row.
-  std::vector<std::pair<std::pair<int, int>, int>> uses;
-  problem::Picoseconds time{0};
-  problem::Picoseconds resharding{0};      // the part at borders inside
-  std::vector<double> resharding_seconds;  // likewise, by segment
-  problem::Spread spread;
-  int64_t saved_bytes = 0;       // of one micro-batch
-  int64_t persistent_bytes = 0;  // with the largest transient
-};
-
-// What a configuration that a run has saves it (search/alternatives.h).
-struct RunAlternative {
-  int type = 0;
-  int configuration = 0;
-  std::vector<int> segments;    // of the step, which have it
-  std::optional<RunPlan> next;  // empty: without it nothing is allowed and fits
-  // Of a step: how much less than that is proved, and how far off it may be.
-  problem::Picoseconds open{0};
-  problem::Spread spread;
-};
 
 class StageSearch {
  public:
@@ -77,7 +54,8 @@ class StageSearch {
   void ApplyPassTimes(const PassTimesFunction& split);
 
   // Segments [first, end). One that does not fit says in `persistent_bytes`
-  // what the most frugal plan needs; 0: there is none. Stays where it is.
+  // what the least-memory plan needs; 0: there is none. The pointer stays valid
+  // until ApplyPassTimes changes costs.
   absl::StatusOr<const RunPlan*> Plan(int first, int end, int held);
 
   // The same, but of plans that cannot be told apart the one that `plan`

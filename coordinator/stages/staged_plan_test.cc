@@ -228,11 +228,11 @@ TEST_F(StagedPlanTest, ALimitThatNothingFitsNamesTheLeast) {
   EXPECT_GT(least, 1000);
   EXPECT_LE(least, free->predicted().peak_bytes());
   request.set_device_memory_bytes(least);
-  const auto frugal = Plan(request);
-  ASSERT_TRUE(frugal.ok()) << frugal.status();
-  ASSERT_TRUE(frugal->feasible());
-  EXPECT_LE(frugal->predicted().peak_bytes(), least);
-  EXPECT_GE(frugal->predicted().step_seconds(),
+  const auto smallest = Plan(request);
+  ASSERT_TRUE(smallest.ok()) << smallest.status();
+  ASSERT_TRUE(smallest->feasible());
+  EXPECT_LE(smallest->predicted().peak_bytes(), least);
+  EXPECT_GE(smallest->predicted().step_seconds(),
             free->predicted().step_seconds() * 0.98);
 }
 
@@ -256,13 +256,13 @@ TEST_F(StagedPlanTest, AShortMemoryOpensRecomputation) {
   EXPECT_FALSE(opens_recompute(*none));
   // What nothing without it fits.
   request.set_device_memory_bytes(none->least_memory_bytes() - 1);
-  const auto frugal = Plan(request);
-  ASSERT_TRUE(frugal.ok()) << frugal.status();
-  ASSERT_TRUE(frugal->feasible());
-  ExpectWhole(*frugal);
-  EXPECT_TRUE(opens_recompute(*frugal));
-  EXPECT_LT(frugal->predicted().peak_bytes(), none->least_memory_bytes());
-  const v1::PlanPrograms& programs = frugal->programs();
+  const auto smallest = Plan(request);
+  ASSERT_TRUE(smallest.ok()) << smallest.status();
+  ASSERT_TRUE(smallest->feasible());
+  ExpectWhole(*smallest);
+  EXPECT_TRUE(opens_recompute(*smallest));
+  EXPECT_LT(smallest->predicted().peak_bytes(), none->least_memory_bytes());
+  const v1::PlanPrograms& programs = smallest->programs();
   EXPECT_EQ(programs.distinct() + programs.halves(),
             programs.profiled() + programs.cached() + programs.pruned() +
                 programs.failed());

@@ -1,0 +1,45 @@
+// RunPlan: the plan of a run of segments on one mesh, and what its choices
+// save.
+//
+// Shapes: `choice` has an entry per segment of the run.
+// Units: bytes per device; time as measured of the module.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_RUN_PLAN_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_RUN_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "planner/problem/duration.h"
+#include "planner/problem/uncertainty.h"
+
+namespace meshwright::stages {
+
+struct RunPlan {
+  bool fits = true;
+  std::vector<int> choice;  // by segment: configuration of its type
+  // (type, configuration) and how many segments in a row.
+  std::vector<std::pair<std::pair<int, int>, int>> uses;
+  problem::Picoseconds time{0};
+  problem::Picoseconds resharding{0};      // the part at borders inside
+  std::vector<double> resharding_seconds;  // likewise, by segment
+  problem::Spread spread;
+  int64_t saved_bytes = 0;       // of one micro-batch
+  int64_t persistent_bytes = 0;  // with the largest transient
+};
+
+// What a configuration that a run has saves it (search/alternatives.h).
+struct RunAlternative {
+  int type = 0;
+  int configuration = 0;
+  std::vector<int> segments;    // of the step, which have it
+  std::optional<RunPlan> next;  // empty: without it nothing is allowed and fits
+  // Of a step: how much less than that is proved, and how far off it may be.
+  problem::Picoseconds open{0};
+  problem::Spread spread;
+};
+
+}  // namespace meshwright::stages
+
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_RUN_PLAN_H_

@@ -1,0 +1,93 @@
+#include "coordinator/stages/schedule_partition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace meshwright::stages {
+namespace {
+
+using pipeline::Picoseconds;
+
+Picoseconds EstimateSharedTime(const MeasuredMeshes& step,
+                               const std::vector<ChosenStage>& stages) {
+  double bytes = 0;
+  for (const SharedArgument& it : step.shared) {
+    std::set<size_t> readers;
+    for (const int segment : it.segments) {
+      for (size_t i = 0; i < stages.size(); ++i) {
+        if (segment >= stages[i].place.first && segment < stages[i].place.end) {
+          readers.insert(i);
+        }
+      }
+    }
+    const auto n = static_cast<double>(readers.size());
+    if (n > 1) bytes += 2 * (n - 1) / n * static_cast<double>(it.bytes);
+  }
+  const Bandwidths& bandwidths = step.terms.bandwidths;
+  const double slowest =
+      step.terms.cluster.rows > 1 ? bandwidths.host : bandwidths.device;
+  if (bytes == 0 || slowest <= 0) return Picoseconds(0);
+  return Picoseconds(std::llround(bytes / slowest * 1e12));
+}
+
+Picoseconds ComputeStep(const ChosenPartition& made,
+                        const pipeline::Timeline& timeline) {
+  Picoseconds step{0};
+  for (size_t i = 0; i < made.stages.size(); ++i) {
+    Picoseconds end{0};
+    for (const pipeline::Span& span : timeline.stages[i]) {
+      end = std::max(end, span.end);
+    }
+    step = std::max(step, end + made.stages[i].work.update);
+  }
+  return step + made.shared;
+}
+
+int64_t MaxPeak(const ScheduleTried& it) {
+  return *std::max_element(it.figures.peak_bytes.begin(),
+                           it.figures.peak_bytes.end());
+}
+
+}  // namespace
+
+absl::StatusOr<bool> ScheduleStages(const MeasuredMeshes& step,
+                                    ChosenPartition& made) {
+  const StageTerms& terms = step.terms;
+  made.problem.micro_batches = terms.micro_batches;
+  made.problem.overlap = terms.overlap;
+  for (const ChosenStage& stage : made.stages) {
+    made.problem.stages.push_back(stage.work.stage);
+    if (terms.memory_limit_bytes.has_value()) {
+      made.problem.memory_limit_bytes.push_back(*terms.memory_limit_bytes);
+    }
+  }
+  made.shared = EstimateSharedTime(step, made.stages);
+  bool any = false;
+  for (const pipeline::Schedule schedule : pipeline::kSchedules) {
+    if (terms.schedule.value_or(schedule) != schedule) continue;
+    ASSIGN_OR_RETURN(const pipeline::Choice choice,
+                     pipeline::Choose(made.problem, schedule));
+    made.lower_bound = choice.lower_bound;
+    for (const pipeline::Figures& figures : choice.tried) {
+      made.tried.push_back({figures, figures.step});
+    }
+    if (!choice.chosen.has_value()) continue;
+    ScheduleTried tried = {choice.chosen->figures,
+                           ComputeStep(made, choice.chosen->timeline)};
+    made.tried.back().step = tried.step;
+    if (any && std::pair(made.chosen.step, MaxPeak(made.chosen)) <=
+                   std::pair(tried.step, MaxPeak(tried))) {
+      continue;
+    }
+    any = true;
+    made.chosen = std::move(tried);
+    made.timeline = choice.chosen->timeline;
+  }
+  return any;
+}
+
+}  // namespace meshwright::stages

@@ -1,0 +1,37 @@
+// StageWork: what the passes of one stage take, and what the stage keeps.
+//
+// Concept: the pass time split of the configurations that the stage's run uses,
+// summed up; reshardings inside the stage go to both passes alike.
+// Units: picoseconds and bytes per device of one micro-batch; the update is
+// that of a step.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_STAGE_WORK_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_STAGE_WORK_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "coordinator/stages/measured_meshes.h"
+#include "planner/pipeline/partition_problem.h"
+
+namespace meshwright::stages {
+
+// The work of one stage.
+struct StageWork {
+  pipeline::Stage stage;  // of one micro-batch
+  pipeline::Picoseconds update{0};
+  bool estimated = false;  // how the time splits
+};
+
+StageWork ComputeStageWork(const MeasuredMeshes& step, int mesh,
+                           const RunPlan& run);
+
+struct ChosenStage {
+  pipeline::StageOnMesh place;
+  RunPlan run;
+  StageWork work;
+  std::vector<int64_t> devices;
+};
+
+}  // namespace meshwright::stages
+
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_STAGE_WORK_H_
