@@ -112,7 +112,7 @@ absl::StatusOr<reshard::Side> ReadSide(
   RETURN_IF_ERROR(CheckPresent(has_spec, prefix + "_spec"));
   reshard::Side side;
   ASSIGN_OR_RETURN(side.mesh, ReadSizes(mesh, prefix + "_mesh"));
-  ASSIGN_OR_RETURN(side.spec, reshard::ParseSpec(spec, prefix + "_spec"));
+  ASSIGN_OR_RETURN(side.spec, base::ParseSpec(spec, prefix + "_spec"));
   side.hosts.assign(hosts.begin(), hosts.end());
   for (int i = 0; i < hosts.size(); ++i) {
     RETURN_IF_ERROR(

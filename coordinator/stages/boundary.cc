@@ -38,17 +38,6 @@ Sharding FindShardingAt(const StageSide& side, int segment, ir::ValueId value,
       .value_or(Sharding(mesh.size(), -1));
 }
 
-// By dimension the axes that split it.
-reshard::ShardingSpec ToSpec(const Sharding& sharding, int rank) {
-  reshard::ShardingSpec spec(rank);
-  for (size_t axis = 0; axis < sharding.size(); ++axis) {
-    if (sharding[axis] >= 0) {
-      spec[sharding[axis]].push_back(static_cast<int>(axis));
-    }
-  }
-  return spec;
-}
-
 // Adds the tasks of one tensor; hosts are matched by name.
 void Join(int tensor, const reshard::Units& units,
           reshard::ReshardProblem& problem) {
@@ -177,9 +166,9 @@ absl::StatusOr<TransferPlan> BoundaryPlanner::Solve(const BoundaryPlan& plan,
     reshard::Resharding tensor;
     tensor.shape = shape.dims;
     tensor.elem_bytes = ir::ElementBytes(shape.element_type);
-    tensor.source = {MeshOf(sender), ToSpec(it.source, shape.rank()),
+    tensor.source = {MeshOf(sender), base::ToSpec(it.source, shape.rank()),
                      NameHosts(sender, plan.within_host)};
-    tensor.target = {MeshOf(receiver), ToSpec(it.target, shape.rank()),
+    tensor.target = {MeshOf(receiver), base::ToSpec(it.target, shape.rank()),
                      NameHosts(receiver, plan.within_host)};
     ASSIGN_OR_RETURN(const reshard::Units units, reshard::Decompose(tensor));
     Join(static_cast<int>(t), units, made.problem);

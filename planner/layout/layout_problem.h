@@ -1,14 +1,6 @@
 // LayoutProblem: one tensor, the mesh it lives on, and the two shardings.
 //
-// Concept: a sharding spec lists, per dimension of the tensor, the mesh axes
-// that split it, major to minor. A dimension of size D split into p parts has
-// tiles of t = ceil(D / p) elements; part i is [i t, (i + 1) t) cut off at D,
-// so the last parts may be short or empty.
-//
-//   mesh [2,4], spec [[0],[]]: rows over axis 0, columns whole on each device
-//   mesh [2,4], spec [[1,0],[]]: part 2 c1 + c0 of 8 on device (c0, c1)
-//
-// Shapes: devices are numbered along the mesh, the last axis fastest.
+// Concept: shardings are those of base/sharding.h, written [[1,0],[]] in files.
 // Units: bytes are those of full tiles, as the link model counts them.
 // Source: papers/map_colossal_auto.txt 4.3; costs and alignment are those of
 // design section 8.
@@ -20,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/sharding.h"
 #include "planner/layout/link_costs.h"
 #include "planner/problem/duration.h"
 
@@ -27,9 +20,7 @@ namespace meshwright::layout {
 
 using problem::Picoseconds;
 
-// spec[d]: the axes of dimension d. An axis stands at most once in a spec; one
-// that does not stand in it holds copies.
-using Spec = std::vector<std::vector<int>>;
+using Spec = base::ShardingSpec;
 
 inline constexpr int kMostAxes = 8;
 inline constexpr int kMostDims = 24;
@@ -37,7 +28,7 @@ inline constexpr int kMostDims = 24;
 struct LayoutProblem {
   std::vector<int64_t> shape;
   int64_t elem_bytes = 0;
-  std::vector<int64_t> mesh;  // devices per axis
+  base::Mesh mesh;
   std::shared_ptr<const LinkCosts> links;
   Spec source;
   Spec target;

@@ -37,7 +37,7 @@ Tiling::Tiling(const LayoutProblem& problem)
   tiles_.reserve(shape_.size() * parts_.size());
   for (const int64_t size : shape_) {
     for (const int64_t parts : parts_) {
-      tiles_.push_back((size - 1) / parts + 1);
+      tiles_.push_back(base::TileSize(size, parts));
     }
   }
 }

@@ -87,11 +87,13 @@ void Table2() {
       {"RS0R", "RRS0", {2, 4}, {2, 4}}};
   int number = 0;
   for (const auto& one : cases) {
-    const auto units = Decompose(
-        {.shape = {1024, 1024, 512},
-         .elem_bytes = 4,
-         .source = {.mesh = one.source_mesh, .spec = *ParseSpec(one.from, "")},
-         .target = {.mesh = one.target_mesh, .spec = *ParseSpec(one.to, "")}});
+    const auto units =
+        Decompose({.shape = {1024, 1024, 512},
+                   .elem_bytes = 4,
+                   .source = {.mesh = one.source_mesh,
+                              .spec = *base::ParseSpec(one.from, "")},
+                   .target = {.mesh = one.target_mesh,
+                              .spec = *base::ParseSpec(one.to, "")}});
     Family family;
     Add(ToProblem(*units, 1.25e9), true, family);
     Print("Table 2, case " + std::to_string(++number), std::move(family));

@@ -70,10 +70,10 @@ struct Family {
 class Bench {
  public:
   explicit Bench(int rounds) : rounds_(rounds) {
-    Coordinator::Dependencies dependencies;
+    daemon::Coordinator::Dependencies dependencies;
     dependencies.clock = &clock_;
     dependencies.listen_address = "127.0.0.1:0";
-    coordinator_ = std::make_unique<Coordinator>(std::move(dependencies));
+    coordinator_ = std::make_unique<daemon::Coordinator>(std::move(dependencies));
     if (!coordinator_->Start().ok()) std::abort();
     client_ = *PlanningClient::Connect(coordinator_->address());
   }
@@ -103,7 +103,7 @@ class Bench {
  private:
   const int rounds_;
   base::SystemClock clock_;
-  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<daemon::Coordinator> coordinator_;
   std::unique_ptr<PlanningClient> client_;
 };
 
@@ -122,9 +122,9 @@ Family Tensor(const std::string& name, std::vector<int64_t> source_mesh,
       reshard::Decompose({.shape = {1024, 1024, 512},
                           .elem_bytes = 4,
                           .source = {.mesh = std::move(source_mesh),
-                                     .spec = *reshard::ParseSpec(source, "")},
+                                     .spec = *base::ParseSpec(source, "")},
                           .target = {.mesh = std::move(target_mesh),
-                                     .spec = *reshard::ParseSpec(target, "")}});
+                                     .spec = *base::ParseSpec(target, "")}});
   return {name, {ToProblem(*units, 1.25e9)}};
 }
 

@@ -51,10 +51,8 @@ hlo::OpSharding ToProto(const Sharding& sharding, int rank, const Mesh& mesh) {
   }
   // The device of every tile: walk the tile grid, mesh axes as digits.
   std::vector<size_t> axis_order;
-  for (int dim = 0; dim < rank; ++dim) {
-    for (size_t axis = 0; axis < mesh.size(); ++axis) {
-      if (sharding[axis] == dim) axis_order.push_back(axis);
-    }
+  for (const std::vector<int>& axes : base::ToSpec(sharding, rank)) {
+    axis_order.insert(axis_order.end(), axes.begin(), axes.end());
   }
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (sharding[axis] < 0) axis_order.push_back(axis);

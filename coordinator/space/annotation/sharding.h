@@ -1,12 +1,11 @@
 // Shardings of tensors over a device mesh.
 //
-// Concept: a Sharding names, for every mesh axis, the tensor dimension that
-// axis splits, or -1 where the axis holds copies. Devices are numbered
-// row-major over the mesh. One dimension may be split by several axes, the
-// outer one major.
-// Shapes: one entry per mesh axis, outermost first.
-// Source: the OpSharding message of OpenXLA (tile assignment with a trailing
-// replicated dimension).
+// Concept: a Sharding is the form by mesh axis of base/sharding.h: the
+// dimension that each axis splits, or -1 where it holds copies; of several axes
+// that split one dimension the outer one is major. Programs hold it as
+// OpSharding. Shapes: one entry per mesh axis, outermost first. Source: the
+// OpSharding message of OpenXLA (tile assignment with a trailing replicated
+// dimension).
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_SHARDING_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_SHARDING_H_
 
@@ -14,13 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "base/sharding.h"
 #include "coordinator/ir/shape.h"
 #include "proto/hlo/hlo.pb.h"
 
 namespace meshwright::space {
 
-using Mesh = std::vector<int64_t>;
-using Sharding = std::vector<int>;
+using Mesh = base::Mesh;
+using Sharding = base::AxisDims;
 
 int64_t DeviceCount(const Mesh& mesh);
 

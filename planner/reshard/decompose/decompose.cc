@@ -45,9 +45,10 @@ class Tiles {
     if (side.mesh.empty()) {
       return Bad(absl::StrCat(mesh, " is empty; give the devices per axis"));
     }
-    if (side.mesh.size() > kMaxAxes) {
+    if (side.mesh.size() > base::kMaxSpecAxes) {
       return Bad(absl::StrCat(mesh, " has ", side.mesh.size(),
-                              " axes and a spec can name ", kMaxAxes));
+                              " axes and a spec can name ",
+                              base::kMaxSpecAxes));
     }
     ASSIGN_OR_RETURN(tiles.devices_,
                      Product(side.mesh, mesh, kMaxDevices, "devices"));
@@ -55,7 +56,7 @@ class Tiles {
     for (size_t d = 0; d < side.spec.size(); ++d) {
       int64_t parts = 1;
       for (const int axis : side.spec[d]) parts *= side.mesh[axis];
-      tiles.tile_.push_back((resharding.shape[d] + parts - 1) / parts);
+      tiles.tile_.push_back(base::TileSize(resharding.shape[d], parts));
     }
     RETURN_IF_ERROR(tiles.NameHosts(side, prefix, letter));
     tiles.Collect(resharding, side);

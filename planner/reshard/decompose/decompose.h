@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/reshard/decompose/sharding_spec.h"
+#include "base/sharding.h"
 #include "planner/reshard/problem/reshard_problem.h"
 
 namespace meshwright::reshard {
@@ -27,8 +27,8 @@ namespace meshwright::reshard {
 inline constexpr int64_t kMaxDevices = int64_t{1} << 14;  // of a mesh
 
 struct Side {
-  std::vector<int64_t> mesh;
-  ShardingSpec spec;
+  base::Mesh mesh;
+  base::ShardingSpec spec;
   // Per device or per row; empty: a host per row, s0.. or d0.. .
   std::vector<std::string> hosts;
 };

@@ -19,8 +19,8 @@ Resharding Table2(const char* from, const char* to,
                   std::vector<int64_t> target_mesh = {2, 4}) {
   return {.shape = {1024, 1024, 512},
           .elem_bytes = 4,
-          .source = {.mesh = source_mesh, .spec = *ParseSpec(from, "")},
-          .target = {.mesh = target_mesh, .spec = *ParseSpec(to, "")}};
+          .source = {.mesh = source_mesh, .spec = *base::ParseSpec(from, "")},
+          .target = {.mesh = target_mesh, .spec = *base::ParseSpec(to, "")}};
 }
 
 TEST(DecomposeTest, CountsTheTasksOfTable2) {

@@ -1,9 +1,9 @@
-#include "planner/reshard/decompose/sharding_spec.h"
+#include "base/sharding.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace meshwright::reshard {
+namespace meshwright::base {
 namespace {
 
 using testing::HasSubstr;
@@ -16,6 +16,11 @@ TEST(ShardingSpecTest, ReadsWhatThePaperWrites) {
   for (const char* text : {"R", "S0", "RS01R", "S10S2RR"}) {
     EXPECT_EQ(SpecText(*ParseSpec(text, "s")), text);
   }
+}
+
+TEST(ShardingSpecTest, ReadsTheFormByMeshAxis) {
+  EXPECT_EQ(ToSpec({1, kCopies, 1}, 3), (ShardingSpec{{}, {0, 2}, {}}));
+  EXPECT_EQ(ToSpec({}, 1), (ShardingSpec{{}}));
 }
 
 TEST(ShardingSpecTest, RefusesTheRest) {
@@ -33,4 +38,4 @@ TEST(ShardingSpecTest, RefusesTheRest) {
 }
 
 }  // namespace
-}  // namespace meshwright::reshard
+}  // namespace meshwright::base

@@ -1,10 +1,18 @@
-#include "planner/reshard/decompose/sharding_spec.h"
+#include "base/sharding.h"
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
-namespace meshwright::reshard {
+namespace meshwright::base {
+
+ShardingSpec ToSpec(const AxisDims& dims, int rank) {
+  ShardingSpec spec(rank);
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] >= 0) spec[dims[axis]].push_back(static_cast<int>(axis));
+  }
+  return spec;
+}
 
 absl::StatusOr<ShardingSpec> ParseSpec(std::string_view text,
                                        const std::string& field) {
@@ -46,4 +54,4 @@ std::string SpecText(const ShardingSpec& spec) {
   return text;
 }
 
-}  // namespace meshwright::reshard
+}  // namespace meshwright::base
