@@ -8,8 +8,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/sharding.h"
 #include "base/status_macros.h"
-#include "planner/reshard/decompose/sharding_spec.h"
 #include "planner/reshard/problem/validate.h"
 
 namespace meshwright::resharding {

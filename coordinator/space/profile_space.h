@@ -9,6 +9,9 @@
 // share parameters are linked (parameter_links.h). Equal programs are kept
 // once. In -> Out: analysis and key context -> ProfileSpace. Shapes: `types[t]`
 // belongs to analysis.types[t]; a table entry lists indices of `programs`.
+// Threads: pure functions; BuildProfileSpace uses all cores.
+// Errors: CheckConfigurations returns kInvalidArgument where the request's
+// prohibitions leave a segment no configuration.
 // Source: papers/cfp.txt 4.2, Eq. 7; design, section 4.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROFILE_SPACE_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROFILE_SPACE_H_

@@ -1,4 +1,7 @@
-// The messages of a request -> what the segmenter understands.
+// Reads the messages of a request into what the segmenter understands.
+//
+// Threads: pure functions.
+// Errors: kInvalidArgument; the caller reports the sentence as it is.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_READ_REQUEST_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_READ_REQUEST_H_
 

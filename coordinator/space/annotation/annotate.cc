@@ -83,15 +83,15 @@ class AxisAnnotator {
   // reader; -1 outside of the segment's blocks.
   int OwnerBlock(int i) const {
     if (!graph_.is_input(i)) {
-      const int home = analysis_.blocks.home[Origin(i)];
-      if (!Recomputable(i)) return InSegment(home) ? home : -1;
+      const int owner = analysis_.blocks.home[Origin(i)];
+      if (!Recomputable(i)) return InSegment(owner) ? owner : -1;
     }
     int first = -1;
     for (int user : graph_.values[i].users) {
       if (!Forward(user)) continue;
-      const int home = Recomputable(user) ? OwnerBlock(user)
+      const int owner = Recomputable(user) ? OwnerBlock(user)
                                           : analysis_.blocks.home[Origin(user)];
-      if (InSegment(home) && (first < 0 || home < first)) first = home;
+      if (InSegment(owner) && (first < 0 || owner < first)) first = owner;
     }
     return first;
   }
@@ -239,11 +239,11 @@ class AxisAnnotator {
   void PullInBlocks() {
     for (int i = count_ - 1; i >= 0; --i) {
       if (!Forward(i) || Decided(i)) continue;
-      const int home = OwnerBlock(i);
-      if (home < 0) continue;
+      const int owner = OwnerBlock(i);
+      if (owner < 0) continue;
       int split = kUndecided;
       for (int user : graph_.values[i].users) {
-        if (!Forward(user) || OwnerBlock(user) != home) continue;
+        if (!Forward(user) || OwnerBlock(user) != owner) continue;
         for (size_t k = 0; k < Operands(user).size(); ++k) {
           if (Operands(user)[k] != i) continue;
           const std::optional<int> asked = Asked(user, k);

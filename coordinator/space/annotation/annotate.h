@@ -1,18 +1,18 @@
-// Annotation: from the strategies of a segment's blocks to a split of every
+// AnnotateAxis: from the strategies of a segment's blocks to a split of every
 // value of the segment, on one mesh axis.
 //
-// Concept: the strategies pin the root contractions; inside a block the split
-// follows the dimension links downwards; what feeds a block (weights, biases,
-// masks, a norm) takes the split its reader asks for; a backward contraction
-// gets the transposed split of the forward one it belongs to; a gradient is
-// split like its activation, an optimizer state like its parameter. What
-// nothing decides is whole on every device. Any annotation is correct; this one
-// leaves the partitioner nothing to guess.
+// Concept: the strategies pin the root contractions. Inside a block the split
+// follows the dimension links downwards. What feeds a block (weights, biases,
+// masks, a norm) takes the split its reader asks for. A backward contraction
+// gets the transposed split of its forward one. A gradient is split like its
+// activation, an optimizer state like its parameter. Every other value is whole
+// on every device. Any annotation is correct; this one leaves the partitioner
+// nothing to choose.
 // In -> Out: segment graph, one strategy per block of it, pins -> one split per
-// value, and what the contractions ask of their operands.
+// value, and the splits in which contractions read their operands.
 // Shapes: a split is a dimension of the value, or kWhole.
-// Source: papers/cfp.txt 3.3, Fig. 5; design, section 4 ("every instruction of
-// every program annotated").
+// Threads: pure function.
+// Source: papers/cfp.txt 3.3, Fig. 5; design, section 4 ("Programs").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_ANNOTATE_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_ANNOTATE_H_
 

@@ -1,13 +1,14 @@
-// What the loops of a segment carry and add to, trip by trip.
+// Loop accumulators: what the loops of a segment collect, trip by trip.
 //
 // Concept: one element of a loop is four values: what enters the loop, what
 // enters a trip (the carry), what that trip leaves for the next one, and what
-// leaves the loop. Where a trip only writes its part into a stack, or adds it
-// to a sum, the values between carry and next have the dimensions of both: a
-// split of one is a split of all, if nobody else reads them in the loop.
-//
-// In -> Out: a segment's graph -> its gathering elements, by any of their
-// values. Shapes: value indices of the graph.
+// leaves the loop. A trip that only writes its part into a stack, or adds it to
+// a sum, accumulates: the values between carry and next have the dimensions of
+// both, and a split of one is a split of all, if nothing else reads them in the
+// loop.
+// In -> Out: a segment's graph -> its accumulators, by any of their values.
+// Shapes: value indices of the graph.
+// Threads: const after construction.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_LOOP_ACCUMULATORS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_LOOP_ACCUMULATORS_H_
 

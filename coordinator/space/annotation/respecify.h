@@ -1,10 +1,12 @@
 // Respecifier: other splits for some values of an annotation, on one mesh axis.
 //
-// Concept: whoever changes a split names the values; Finish makes the rest
-// hold: an operation that keeps its split gets its operands as they were, one
-// whose split changed gets them as that split asks, a sum over a dimension that
-// is split now adds its parts up, and state leaves the segment split as it
-// came. In -> Out: an annotation and changes -> the annotation of that axis.
+// Concept: the caller names the values whose split changes; Finish makes the
+// rest hold. An operation that keeps its split gets its operands as they were.
+// One whose split changed gets them as the new split asks. A sum over a
+// dimension that is split now adds its parts up. State leaves the segment split
+// as it came.
+// In -> Out: an annotation and changes -> the annotation of that axis.
+// Threads: one; the references outlive it.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_RESPECIFY_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_RESPECIFY_H_
 

@@ -3,14 +3,15 @@
 //
 // Concept: on such an axis every device would hold the same parameters and do
 // the same update. Fully sharded (FSDP, ZeRO-3), a parameter is split along its
-// outermost dimension that divides and that no other axis splits; whoever
-// computes with it gets it gathered, its gradient is reduced into its shards,
-// and the update with its optimizer state runs on them. Optimizer-sharded
-// (ZeRO-1), gradients, update and optimizer state are split so, and the new
-// parameter is gathered. A parameter that no dimension divides stays whole.
-// A loop over layers carries shards of its stacks, gathers its layer in each
-// trip and writes its part of the gradient to the stack of gradients.
+// outermost dimension that divides and that no other axis splits. Its readers
+// get it gathered, its gradient is reduced into shards, and the update and its
+// optimizer state run on shards. Optimizer-sharded (ZeRO-1), gradients, update
+// and optimizer state are split, and the new parameter is gathered. A parameter
+// that no dimension divides stays whole. A loop over layers carries shards of
+// its stacks, gathers its layer in each trip and writes its part of the
+// gradient to the stack of gradients.
 // In -> Out: the annotation without the switch -> with it.
+// Threads: pure functions.
 // Source: Rajbhandari et al., ZeRO (2020); design, section 4 ("Strategies").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_STATE_SHARDING_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_STATE_SHARDING_H_

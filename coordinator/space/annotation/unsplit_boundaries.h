@@ -1,11 +1,12 @@
 // UnsplitBoundaries: why the sequence switch leaves an activation whole.
 //
-// Concept: the split begins at the roots of blocks and goes from operation to
-// operation. For a boundary that it has not reached, the operation next to it
-// is looked for at which the split has ended; where there is none, the blocks
-// beside it had nothing to begin with. In -> Out: what the splitter knows once
-// it is done, and a boundary's value -> the reason. Source: design, section 4
-// ("Strategies": refused per strategy with the reason).
+// Concept: the split begins at the roots of blocks and spreads from operation
+// to operation. For a boundary that it has not reached, the reason is the
+// nearest operation at which the split ended; without one, the blocks beside
+// the boundary had nothing to split. In -> Out: the splitter's final labels,
+// and a boundary's value -> the reason. Threads: const after construction.
+// Source: design, section 4 ("Strategies": refused per strategy with the
+// reason).
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_
 

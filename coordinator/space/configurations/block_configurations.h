@@ -1,8 +1,8 @@
 // Configurations of a segment of blocks: one per combination of its blocks'
-// strategies (combinations.h), then the same combinations under each switch
-// that is open; each of them again with shared parameters split as the pins
-// have it (parameter_links.h).
+// strategies (combinations.h), under every open switch (switches.h), and once
+// more for each pinned split of shared parameters (parameter_links.h).
 //
+// Threads: pure functions.
 // Source: papers/cfp.txt 4.2, Eq. 7.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_BLOCK_CONFIGURATIONS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_BLOCK_CONFIGURATIONS_H_

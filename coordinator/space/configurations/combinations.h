@@ -1,14 +1,15 @@
 // Combinations of the strategies of a segment's blocks.
 //
-// Concept: all there are, where they are at most kMaxCombinations; a cover
-// never leaves more, but a loop is one segment whatever its body holds. Of a
-// larger one, equal blocks of the body decide alike. Where that is too many
-// still, the blocks take data parallelism, tensor parallelism or change from
-// one to the other and back along the body, or one block differs from either
-// in any way; and on a mesh of several axes all combinations with the batch on
-// the outer ones, where they are few enough.
-// In -> Out: analysis, segment -> by combination the place of every block's
+// Concept: all of them, where they are at most kMaxCombinations. A cover never
+// leaves more, but a loop is one segment whatever its body holds. In a larger
+// one, equal blocks of the body decide alike. Where that is still too many, the
+// blocks take data parallelism, tensor parallelism, or change once from one to
+// the other and back along the body, or one block differs from either in any
+// way. On a mesh of several axes, all combinations with the batch on the outer
+// axes are added where they are few enough.
+// In -> Out: analysis, segment -> per combination the index of every block's
 // strategy, in lexical order, distinct.
+// Threads: pure function.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_COMBINATIONS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_COMBINATIONS_H_
 

@@ -1,7 +1,8 @@
 // Configurations of a segment type: the choices the planner picks from.
 //
 // Shapes: `strategies[i]` is for block i of the segment; a prologue or epilogue
-// has none.
+// has none. Value indices are those of the segment's graph.
+// Units: bytes on one device.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_CONFIGURATION_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_CONFIGURATION_H_
 

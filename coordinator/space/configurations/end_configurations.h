@@ -1,8 +1,9 @@
 // Configurations of a prologue or epilogue.
 //
-// Concept: an end has no blocks and so no strategies. It can be sharded in the
-// ways its neighbours can want its boundaries, times the ways the parameters it
-// shares with other segments can be split.
+// Concept: an end has no blocks and so no strategies. Its configurations are
+// the shardings its neighbours can want at its boundaries, times the shardings
+// that the parameters it shares with other segments can have. Threads: pure
+// functions.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_END_CONFIGURATIONS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_END_CONFIGURATIONS_H_
 

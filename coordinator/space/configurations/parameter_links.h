@@ -1,21 +1,20 @@
 // ParameterLinks: segments of blocks that read one parameter.
 //
-// Concept: a parameter is split one way for the whole step. Segments that read
-// the same one (all layers of ALBERT, two towers, an embedding that is the head
-// as well) are linked in a chain from reader to reader; two linked segments
-// take configurations that split all they share alike, so that all readers do.
-// A small segment whose own strategies leave it no split that the other wants
-// gets its configurations once more with that split (Widen): it uses the
-// parameter as its strategy asks, and takes and leaves it as the other has it.
+// Concept: a parameter has one sharding for the whole step. Segments that read
+// it (all layers of ALBERT, two towers, an embedding that is the head as well)
+// are linked in a chain from reader to reader. Two linked segments take
+// configurations that split all they share alike, so all readers agree. A small
+// segment whose own strategies allow no split that the other wants gets its
+// configurations once more with that split (Widen): it uses the parameter as
+// its strategy asks, and takes and leaves it in the other's split.
 //
 //     embedding ── E ────────────── head        layer ─ W ─ layer ─ W ─ layer
 //
 // Not linked, and resharded inside of the segments: vectors (a norm's scale
-// that a cut separates from its gradient), and what the rules of a request pin
-// apart. A parameter that an end reads: end_configurations.h.
-//
+// that a cut separates from its gradient), and parameters that the rules of a
+// request pin apart. A parameter that an end reads: end_configurations.h.
 // Shapes: `values` pairs value indices of the two segments' graphs.
-//
+// Threads: pure functions.
 // Source: design, section 4 ("Shared parameters").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_PARAMETER_LINKS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_PARAMETER_LINKS_H_

@@ -1,5 +1,8 @@
-// What a configuration keeps on one device, beside what its program needs while
-// it runs.
+// CountBytes: what a configuration keeps on one device, beside what its program
+// needs while it runs: state, saved values and sums (configuration.h).
+//
+// Units: bytes on one device.
+// Threads: pure function.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_SEGMENT_MEMORY_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_SEGMENT_MEMORY_H_
 

@@ -1,4 +1,11 @@
 // Boundaries between segments: what crosses, and the programs that reshard it.
+//
+// Concept: two segments have a boundary where one reads what the other makes.
+// Per pair of configurations, each tensor whose shardings differ takes one
+// resharding program; equal pairs of types with equal tensors share a Boundary.
+// Shapes: value indices of the two segments' graphs.
+// Threads: pure function.
+// Source: papers/cfp.txt 4.2; design, section 4 ("Segments": Border).
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_BOUNDARIES_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_BOUNDARIES_H_
 

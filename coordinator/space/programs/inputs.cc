@@ -56,7 +56,7 @@ bool PassesIndices(const ir::Instruction& it) {
          it.opcode == Opcode::kSlice || it.opcode == Opcode::kDynamicSlice;
 }
 
-// The integer that every element of a value is; 0 where that cannot be told.
+// The integer that every element of a value is; 0 where that is unknown.
 int64_t ConstantInteger(const Module& module, ValueId id) {
   while (module.at(id).opcode == Opcode::kBroadcast ||
          ir::IsLayout(module.at(id).opcode)) {

@@ -1,13 +1,13 @@
 // Inputs of profile and validation runs.
 //
-// Concept: what an argument is filled with follows from how the step uses it:
-// indices stay in the range of what they index, second moments are positive
-// (they meet a square root), step counts are at least one, everything else is
-// normal. Weights are scaled by what they are summed over, so that signals and
-// gradients stay of order one through any depth, and first moments are small:
-// an error in a gradient shows in the outputs of the step. Equal arguments get
-// equal seeds, so that every sharding of a program sees the same numbers.
-// Source: design, section 4 ("Inputs of a profile run").
+// Concept: how the step uses an argument decides what fills it. Indices stay in
+// the range of what they index, second moments are positive (they meet a square
+// root), step counts are at least one, everything else is normal. Weights are
+// scaled by what they are summed over, so that signals and gradients stay of
+// order one through any depth. First moments are small, so that an error in a
+// gradient shows in the outputs of the step. Equal arguments get equal seeds,
+// so that every sharding of a program sees the same numbers. Threads: pure
+// functions. Source: design, section 4 ("Inputs of a profile run").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_INPUTS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_INPUTS_H_
 

@@ -11,7 +11,7 @@ namespace {
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
 
-// The most trips of a counted loop over layers that the segment keeps.
+// The maximum trips of the counted loops over layers that the segment keeps.
 int64_t KeptTrips(const Analysis& analysis, const SegmentGraph& graph) {
   const ir::Module& module = analysis.module;
   int64_t trips = 0;

@@ -1,16 +1,17 @@
 // The programs that stand for a segment with loops.
 //
 // Concept: a counted loop is timed at kLongTrips and at kShortTrips trips, and
-// a line through both gives its time at all of them; the update, outside of the
-// loop, counts once. A segment inside a loop that is looked through (gradient
+// a line through both gives its time at all of them; the update outside of the
+// loop counts once. A segment inside a loop that is looked through (gradient
 // accumulation) is timed for one trip, which takes over the sums of the trip
-// before, and what of it stands outside of the loop is timed alone: a step of n
-// trips is n times the first and once the second.
+// before; what stands outside of the loop is timed alone. A step of n trips is
+// n times the first and once the second.
 // In -> Out: a segment with one configuration -> program, weight and
 // corrections of the configuration. With `part` the same of a part of the
 // segment, without what stands outside of loops that are looked through.
-// Source: design, section 4 ("Rolled loops":
-// trip counts 2 and 4, "Accumulation: loop x n + update x 1").
+// Threads: pure functions, one per ProgramSet.
+// Source: design, section 4 ("Rolled loops": trip counts 2 and 4,
+// "Accumulation: loop x n + update x 1").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_LOOP_PROGRAMS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_LOOP_PROGRAMS_H_
 

@@ -1,4 +1,6 @@
-// The programs of a profile space, equal ones kept once.
+// ProgramSet: the programs of a profile space, equal ones kept once.
+//
+// Threads: one.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_SET_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_SET_H_
 

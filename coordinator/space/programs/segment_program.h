@@ -38,7 +38,7 @@ struct ProgramExtent {
   int64_t max_trips = INT64_MAX;  // of every counted loop
   // Inside: one trip, from what it enters with to what the next one does.
   LoopSide side = LoopSide::kBoth;
-  bool recompute = false;  // forward values anew in the backward pass
+  bool recompute = false;  // forward values in the backward pass
   // What leaves, too; it is an output, so that no compiler drops it.
   bool hands_on = false;
   ProgramPart part;

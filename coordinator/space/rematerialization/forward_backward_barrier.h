@@ -1,17 +1,18 @@
 // ForwardBackwardBarrier: where the forward pass of a segment ends and its
 // backward pass begins.
 //
-// Concept: in a step the gradient of what leaves a segment is there after what
-// leaves; in a program of that segment alone it would be an argument like any
-// other. A compiler minds: it fuses a forward value into the backward pass,
-// computing it a second time, where no way leads from the one to the other but
+// Concept: in a step the gradient of what leaves a segment exists only after
+// what leaves. In a program of that segment alone it would be an argument like
+// any other, and XLA would fuse forward values into the backward pass and
+// compute them twice, because no path leads from one to the other except
 // through what it fuses. So in a program every gradient that comes in waits for
 // its activation, as it does in the step.
 //
 //   inputs ─▶ forward ─▶ activation ··▶ gradient ─▶ backward
 //
-// In -> Out: a segment graph -> ForwardBackwardBarrier; empty where no gradient
-// comes in, or a loop over layers is kept as a loop. Threads: pure functions.
+// In -> Out: a segment graph -> the barrier; empty where no gradient comes in,
+// or a loop over layers is kept as a loop.
+// Threads: pure function.
 // Source: docs/decisions/gradients-wait.md.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_FORWARD_BACKWARD_BARRIER_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_FORWARD_BACKWARD_BARRIER_H_

@@ -1,18 +1,18 @@
 // Groups: equal segments in a row that recompute together.
 //
-// Concept: the rotor sequences of a run of equal segments. Of a group only what
-// enters its first segment is kept. When the gradient of the last one comes in,
-// all are computed anew, front to back, each from what the one before it hands
-// on; then their backward passes run, back to front.
+// Concept: the rotor sequences of a run of equal segments. A group keeps only
+// what enters its first segment. When the gradient of the last one arrives, all
+// are recomputed, front to back, each from what the one before it hands on;
+// then their backward passes run, back to front.
 //
 //   kept ─▶ first ─▶ inner ─▶ inner ─▶ last     again, then backward
 //           role: hands on   both     is handed
 //
-// One that hands on computes what leaves it anew, which one that recomputes
-// alone does not need to. Segments differ in nothing else, so that a group may
-// have any size; a memory limit knows how many come before each
-// (rematerialized_bytes of configuration.h). In -> Out: a type of segments ->
-// what one of its run hands to the next. Threads: pure functions. Source:
+// A segment that hands on recomputes what leaves it, which one that recomputes
+// alone does not need. Segments differ in nothing else, so a group may have any
+// size; a memory limit counts how many come before each (rematerialized_bytes
+// of configuration.h). In -> Out: a type of segments -> what one of its run
+// hands to the next. Threads: pure functions. Source:
 // papers/map_colossal_auto.txt 5.2 (CF, Fn .. Fn, Fe .. Fe over a group),
 // restricted to groups that do not nest.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_GROUPS_H_
@@ -33,7 +33,7 @@ inline constexpr int kMinGroupedRun = 3;
 struct GroupRole {
   bool handed =
       false;  // what enters comes from the rematerialization before it
-  bool hands_on = false;  // what leaves is computed anew
+  bool hands_on = false;  // what leaves is recomputed
   bool InGroup() const { return handed || hands_on; }
   bool operator==(const GroupRole&) const = default;
 };
@@ -51,7 +51,7 @@ struct GroupLink {
 };
 
 // What segments like this one hand on; nothing where there is no group: no run
-// of three, or what enters cannot be computed anew by the one before.
+// of three, or the one before cannot recompute what enters.
 std::vector<GroupLink> FindLinks(const segmenter::Analysis& analysis,
                                  int segment);
 
@@ -60,7 +60,7 @@ Rematerialization FindRematerializationInRole(
     const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph,
     const GroupRole& role);
 
-// The most copies of a type that follow one another.
+// The longest run of consecutive segments of a type.
 int LongestRun(const segmenter::Analysis& analysis, int type);
 
 }  // namespace meshwright::space

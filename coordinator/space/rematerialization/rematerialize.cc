@@ -119,7 +119,7 @@ class ReplayFinder {
     }
   }
 
-  // Something is computed anew that is more than an entrance rearranged.
+  // Something is recomputed that is more than an entrance rearranged.
   bool FreesAny() const {
     for (int i = graph_.input_count; i < count_; ++i) {
       if (!out_.recomputed[i]) continue;

@@ -1,20 +1,20 @@
-// Rematerialization: which forward values a segment computes anew in its
-// backward pass.
+// Rematerialization: which forward values a segment recomputes in its backward
+// pass.
 //
 // Concept: activation checkpointing of one segment. What its backward pass
 // reads of its forward pass is computed a second time from what enters the
 // segment (activations, parameters), behind a barrier that waits for a
-// gradient, so that only what enters is kept. The readers are the values that
-// depend on a gradient which comes in from a later segment; they read
-// parameters behind the barrier too, so that a parameter that was gathered for
-// the forward pass is gathered again. Values that are cheap (masks, iota) are
-// as they were. What must not run twice (random state, custom calls,
-// collectives) is kept. In -> Out: a segment graph -> Rematerialization; empty
-// where nothing would be freed: no gradient comes in, a loop over layers is
-// kept as a loop, or all that the backward pass reads enters the segment
-// anyway. Source: papers/map_colossal_auto.txt 5.2, one stage of a chain;
-// design, section 7
-// ("recompute as one more configuration of each segment").
+// gradient, so only what enters is kept. The readers are the values that depend
+// on a gradient from a later segment. They read parameters behind the barrier
+// too, so a parameter that was gathered for the forward pass is gathered again.
+// Cheap values (masks, iota) stay as they are. What must not run twice (random
+// state, custom calls, collectives) is kept. In -> Out: a segment graph ->
+// Rematerialization; empty where nothing would be freed: no gradient comes in,
+// a loop over layers is kept as a loop, or all that the backward pass reads
+// enters the segment anyway. Shapes: by value of the graph, except `gradients`.
+// Threads: pure functions.
+// Source: papers/map_colossal_auto.txt 5.2, one stage of a chain; design,
+// section 7 ("recompute as one more configuration of each segment").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_REMATERIALIZE_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_REMATERIALIZE_H_
 
@@ -24,10 +24,9 @@
 
 namespace meshwright::space {
 
-// By value of the graph, but for the gradients.
 struct Rematerialization {
   std::vector<char> reader;      // depends on a gradient that comes in
-  std::vector<char> recomputed;  // computed anew for the readers
+  std::vector<char> recomputed;  // for the readers
   std::vector<char> entrance;    // what that is computed from
   std::vector<int> gradients;    // those that come in
   // Entrances that the rematerialization of the segment before computes
@@ -39,17 +38,17 @@ struct Rematerialization {
   bool Redirects(int user, int value) const {
     return !empty() && reader[user] && (recomputed[value] || entrance[value]);
   }
-  // Whether `user` reads `value` as it is computed anew.
+  // Whether `user` reads the recomputed `value`.
   bool ReadsRecomputed(int user, int value) const {
     return Redirects(user, value) && recomputed[value];
   }
-  // Whether computing `user` anew reads `value` as it was computed first.
+  // Whether recomputing `user` reads `value` of the forward pass.
   bool RecomputationReads(int user, int value) const {
     return !empty() && recomputed[user] && !recomputed[value];
   }
 };
 
-// `exits`: computed anew too, where they can be.
+// `exits`: recomputed too, where they can be.
 Rematerialization FindRematerialization(const segmenter::Analysis& analysis,
                                         const segmenter::SegmentGraph& graph,
                                         const std::vector<int>& exits = {});
