@@ -52,8 +52,8 @@ absl::StatusOr<v1::PlanExplanation> ExplainFrom(const ExplainFlags& flags,
       const planning::MeasuredStep step,
       explain::RecallStep(explain::RequestOf(plan, std::move(model)), device,
                           store.get()));
-  ASSIGN_OR_RETURN(const exporting::SegmentChoice choice,
-                   exporting::ChoiceOf(plan, step.analysis, step.space));
+  ASSIGN_OR_RETURN(const space::SegmentChoice choice,
+                   exporting::FindChoice(plan, step.analysis, step.space));
   return explain::ExplainChoices(step, choice, options);
 }
 

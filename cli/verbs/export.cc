@@ -14,7 +14,7 @@
 #include "cli/flags/plan_file.h"
 #include "cli/verbs/context.h"
 #include "coordinator/launch/annotated_model.h"
-#include "coordinator/launch/launch.h"
+#include "coordinator/launch/make_launch.h"
 #include "coordinator/launch/manifest.h"
 #include "coordinator/validation/staged_validation.h"
 

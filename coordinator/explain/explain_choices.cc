@@ -12,8 +12,8 @@
 namespace meshwright::explain {
 namespace {
 
-using exporting::SegmentChoice;
 using problem::ToSeconds;
+using space::SegmentChoice;
 
 absl::StatusOr<v1::PlanAlternative> Compare(
     const planning::MeasuredStep& step, const SegmentChoice& choice,

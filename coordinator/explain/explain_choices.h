@@ -21,13 +21,13 @@
 namespace meshwright::explain {
 
 absl::StatusOr<v1::PlanExplanation> ExplainChoices(
-    const planning::MeasuredStep& step, const exporting::SegmentChoice& choice,
+    const planning::MeasuredStep& step, const space::SegmentChoice& choice,
     const search::Options& options);
 
 // Where two plans of a step differ, by type, from and to.
 std::vector<v1::PlanChange> ChangesBetween(const planning::MeasuredStep& step,
-                                           const exporting::SegmentChoice& from,
-                                           const exporting::SegmentChoice& to);
+                                           const space::SegmentChoice& from,
+                                           const space::SegmentChoice& to);
 
 }  // namespace meshwright::explain
 

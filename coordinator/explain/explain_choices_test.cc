@@ -73,7 +73,7 @@ class ExplainChoicesTest : public testing::Test {
 
   store::FakeProfileStore store_;
   planning::MeasuredStep step_;
-  exporting::SegmentChoice choice_;
+  space::SegmentChoice choice_;
   search::Plan fastest_;
 };
 
@@ -121,7 +121,8 @@ TEST(ExplainGroups, APositionIsAChoice) {
   request.set_no_wait(true);
   const auto step = planning::MeasureStep(request, {&store, &measurer}, ignore);
   ASSERT_TRUE(step.ok()) << step.status();
-  const auto choice = exporting::ChoiceOf(grouped, step->analysis, step->space);
+  const auto choice =
+      exporting::FindChoice(grouped, step->analysis, step->space);
   ASSERT_TRUE(choice.ok()) << choice.status();
   const auto explained = ExplainChoices(*step, *choice, {});
   ASSERT_TRUE(explained.ok()) << explained.status();

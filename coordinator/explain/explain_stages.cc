@@ -75,8 +75,8 @@ class Explainer {
                        ", and nothing is known of the step there"));
     }
     const planning::MeasuredStep& step = step_.meshes[mesh]->step;
-    ASSIGN_OR_RETURN(const exporting::SegmentChoice choice,
-                     exporting::ChoiceOf(stage, step.analysis, step.space));
+    ASSIGN_OR_RETURN(const space::SegmentChoice choice,
+                     exporting::FindChoice(stage, step.analysis, step.space));
     ASSIGN_OR_RETURN(recalled.run, step_.meshes[mesh]->search->EvaluateRun(
                                        recalled.place.first, recalled.place.end,
                                        {choice.begin() + recalled.place.first,

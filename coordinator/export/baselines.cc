@@ -24,16 +24,16 @@ bool HasSwitch(const space::ProfileSpace& space, SegmentSwitch which) {
   return false;
 }
 
-// How many border tensors and shared parameters the ends around `segment` split
-// otherwise than their neighbours do.
+// How many boundary tensors and shared parameters the ends around `segment`
+// split otherwise than their neighbours do.
 int Mismatches(const Analysis& analysis, const space::ProfileSpace& space,
-               const SegmentChoice& choice, int segment) {
+               const space::SegmentChoice& choice, int segment) {
   int mismatches = 0;
-  for (const auto& [pair, border] : space.edges) {
+  for (const auto& [pair, boundary] : space.edges) {
     const auto [from, to] = pair;
     if (from != segment && to != segment) continue;
     mismatches += static_cast<int>(
-        space.boundaries[border].programs[choice[from]][choice[to]].size());
+        space.boundaries[boundary].programs[choice[from]][choice[to]].size());
   }
   for (const space::SharedParameter& shared : space.shared) {
     if (shared.end_segment != segment) continue;
@@ -49,7 +49,7 @@ int Mismatches(const Analysis& analysis, const space::ProfileSpace& space,
 class SharedSettler {
  public:
   SharedSettler(const Analysis& analysis, const space::ProfileSpace& space,
-                SegmentChoice& choice)
+                space::SegmentChoice& choice)
       : analysis_(analysis), space_(space), choice_(choice) {}
 
   void Run() {
@@ -118,12 +118,12 @@ class SharedSettler {
 
   const Analysis& analysis_;
   const space::ProfileSpace& space_;
-  SegmentChoice& choice_;
+  space::SegmentChoice& choice_;
   std::set<int> settled_;
 };
 
 void SettleEnds(const Analysis& analysis, const space::ProfileSpace& space,
-                SegmentChoice& choice, SegmentSwitch wanted) {
+                space::SegmentChoice& choice, SegmentSwitch wanted) {
   const int count = static_cast<int>(choice.size());
   for (int s = 0; s < count; ++s) {
     const segmenter::Segment& segment = analysis.plan.segments[s];
@@ -131,7 +131,7 @@ void SettleEnds(const Analysis& analysis, const space::ProfileSpace& space,
     const auto& configurations =
         space.types[analysis.type_of_segment[s]].configurations;
     std::pair<int, bool> best = {INT32_MAX, true};
-    SegmentChoice trial = choice;
+    space::SegmentChoice trial = choice;
     for (size_t c = 0; c < configurations.size(); ++c) {
       trial[s] = static_cast<int>(c);
       const std::pair<int, bool> found = {
@@ -147,11 +147,11 @@ void SettleEnds(const Analysis& analysis, const space::ProfileSpace& space,
 
 }  // namespace
 
-SegmentChoice FromBlocks(const Analysis& analysis,
-                         const space::ProfileSpace& space,
-                         const std::vector<int>& by_block,
-                         SegmentSwitch wanted_switch) {
-  SegmentChoice choice(analysis.plan.segments.size(), 0);
+space::SegmentChoice FromBlocks(const Analysis& analysis,
+                                const space::ProfileSpace& space,
+                                const std::vector<int>& by_block,
+                                SegmentSwitch wanted_switch) {
+  space::SegmentChoice choice(analysis.plan.segments.size(), 0);
   for (size_t s = 0; s < choice.size(); ++s) {
     const segmenter::Segment& segment = analysis.plan.segments[s];
     if (segment.first_block == segment.last_block) continue;
@@ -176,7 +176,7 @@ SegmentChoice FromBlocks(const Analysis& analysis,
 }
 
 void Settle(const Analysis& analysis, const space::ProfileSpace& space,
-            SegmentChoice& choice, SegmentSwitch wanted) {
+            space::SegmentChoice& choice, SegmentSwitch wanted) {
   SharedSettler(analysis, space, choice).Run();
   SettleEnds(analysis, space, choice, wanted);
 }

@@ -14,15 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/export/whole_model.h"
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/space/profile_space.h"
+#include "coordinator/space/segment_choice.h"
 
 namespace meshwright::exporting {
 
 struct NamedChoice {
   std::string name;
-  SegmentChoice choice;
+  space::SegmentChoice choice;
 };
 
 // The strategy per block; blocks that lost a strategy take their first one.
@@ -36,16 +36,17 @@ std::vector<NamedChoice> OpLevelBaselines(const segmenter::Analysis& analysis,
 
 // The segments of blocks that take these strategies, one index per block,
 // settled; the wanted switch where a segment has it.
-SegmentChoice FromBlocks(
+space::SegmentChoice FromBlocks(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
     const std::vector<int>& by_block,
     segmenter::SegmentSwitch wanted = segmenter::SegmentSwitch::kNone);
 
 // Makes a choice one that a plan may have: segments of blocks that share
 // parameters split them alike; prologue and epilogue take what fits their
-// neighbours best: equal borders, equal shared parameters, the wanted switch.
+// neighbours best: equal boundaries, equal shared parameters, the wanted
+// switch.
 void Settle(const segmenter::Analysis& analysis,
-            const space::ProfileSpace& space, SegmentChoice& choice,
+            const space::ProfileSpace& space, space::SegmentChoice& choice,
             segmenter::SegmentSwitch wanted = segmenter::SegmentSwitch::kNone);
 
 }  // namespace meshwright::exporting

@@ -23,14 +23,14 @@ std::string Named(const Analysis& analysis, const SegmentGraph& graph,
 }
 
 std::string Reason(const Analysis& analysis, const SegmentGraph& graph,
-                   const space::Mesh& mesh, const UnsplitBoundary& border) {
-  const auto at = [&] { return Named(analysis, graph, border.at); };
-  switch (border.why) {
+                   const space::Mesh& mesh, const UnsplitBoundary& boundary) {
+  const auto at = [&] { return Named(analysis, graph, boundary.at); };
+  switch (boundary.why) {
     case UnsplitReason::kNothingSplit:
       return "no block beside it is split by columns, contraction or experts";
     case UnsplitReason::kNoRows:
       return absl::StrCat("no row dimension of ", at(), " divides by ",
-                          mesh[border.axis], " more");
+                          mesh[boundary.axis], " more");
     case UnsplitReason::kInside:
       return absl::StrCat(
           at(), " is of the inside of a block, split as its contractions are");
@@ -44,23 +44,23 @@ std::string Reason(const Analysis& analysis, const SegmentGraph& graph,
 
 std::string BorderNote(const Analysis& analysis, const space::Mesh& mesh,
                        const space::SegmentType& type, int number,
-                       const UnsplitBoundary& border) {
+                       const UnsplitBoundary& boundary) {
   const int segment = analysis.types[number];
   const SegmentGraph& graph = analysis.graphs[segment];
   const bool enters = std::any_of(graph.entries.begin(), graph.entries.end(),
                                   [&](const segmenter::BorderPair& it) {
-                                    return it.activation == border.value;
+                                    return it.activation == boundary.value;
                                   });
   const auto equal = std::count(analysis.type_of_segment.begin(),
                                 analysis.type_of_segment.end(), number);
   return absl::StrCat(
       segmenter::SwitchName(segmenter::SegmentSwitch::kSequence), ": ",
-      Named(analysis, graph, border.value),
+      Named(analysis, graph, boundary.value),
       enters ? ", which enters segment " : ", which leaves segment ", segment,
       equal > 1 ? absl::StrCat(" and ", equal - 1, " equal ones") : "",
-      ", stays whole on mesh axis ", border.axis, " in ", border.configurations,
-      " of ", type.sequence_configurations, " configurations, for ",
-      Reason(analysis, graph, mesh, border));
+      ", stays whole on mesh axis ", boundary.axis, " in ",
+      boundary.configurations, " of ", type.sequence_configurations,
+      " configurations, for ", Reason(analysis, graph, mesh, boundary));
 }
 
 std::string LoopNote(const Analysis& analysis, const space::SegmentType& type,
@@ -110,9 +110,9 @@ std::vector<std::string> SwitchNotes(const segmenter::Analysis& analysis,
     if (space.types[t].combinations < space.types[t].all_combinations) {
       notes.push_back(LoopNote(analysis, space.types[t], static_cast<int>(t)));
     }
-    for (const UnsplitBoundary& border : space.types[t].unsplit_boundaries) {
+    for (const UnsplitBoundary& boundary : space.types[t].unsplit_boundaries) {
       notes.push_back(BorderNote(analysis, space.context.mesh, space.types[t],
-                                 static_cast<int>(t), border));
+                                 static_cast<int>(t), boundary));
     }
   }
   return notes;

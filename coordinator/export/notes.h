@@ -11,7 +11,7 @@
 namespace meshwright::exporting {
 
 // One per switch that leaves parameters whole: how many, and which. One per
-// border between segments that the sequence switch leaves whole, with the
+// boundary between segments that the sequence switch leaves whole, with the
 // reason, and in how many of its type's configurations. One per loop of which
 // not all combinations of strategies are searched.
 std::vector<std::string> SwitchNotes(const segmenter::Analysis& analysis,

@@ -9,9 +9,9 @@ namespace meshwright::exporting {
 namespace {
 
 // Its index among the configurations of segment `s`.
-absl::StatusOr<int> ConfigurationOf(const v1::PlanSegment& segment, int s,
-                                    const segmenter::Analysis& analysis,
-                                    const space::ProfileSpace& space) {
+absl::StatusOr<int> FindConfiguration(const v1::PlanSegment& segment, int s,
+                                      const segmenter::Analysis& analysis,
+                                      const space::ProfileSpace& space) {
   const int type = analysis.type_of_segment[s];
   const auto& configurations = space.types[type].configurations;
   const auto found = std::find_if(configurations.begin(), configurations.end(),
@@ -29,9 +29,9 @@ absl::StatusOr<int> ConfigurationOf(const v1::PlanSegment& segment, int s,
 
 }  // namespace
 
-absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
-                                       const segmenter::Analysis& analysis,
-                                       const space::ProfileSpace& space) {
+absl::StatusOr<space::SegmentChoice> FindChoice(
+    const v1::Plan& plan, const segmenter::Analysis& analysis,
+    const space::ProfileSpace& space) {
   if (!plan.feasible()) {
     return absl::InvalidArgumentError(
         "the plan is an infeasible one: there is nothing to run");
@@ -42,18 +42,18 @@ absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
         "the plan has ", plan.segments_size(), " segments and the model ",
         types.size(), "; it was made for another model"));
   }
-  SegmentChoice choice;
+  space::SegmentChoice choice;
   for (int s = 0; s < plan.segments_size(); ++s) {
     ASSIGN_OR_RETURN(const int configuration,
-                     ConfigurationOf(plan.segments(s), s, analysis, space));
+                     FindConfiguration(plan.segments(s), s, analysis, space));
     choice.push_back(configuration);
   }
   return choice;
 }
 
-absl::StatusOr<SegmentChoice> ChoiceOf(const v1::PlanStage& stage,
-                                       const segmenter::Analysis& analysis,
-                                       const space::ProfileSpace& space) {
+absl::StatusOr<space::SegmentChoice> FindChoice(
+    const v1::PlanStage& stage, const segmenter::Analysis& analysis,
+    const space::ProfileSpace& space) {
   const auto count = static_cast<int>(analysis.graphs.size());
   if (stage.first_segment() < 0 ||
       stage.segments_size() > count - stage.first_segment()) {
@@ -61,18 +61,18 @@ absl::StatusOr<SegmentChoice> ChoiceOf(const v1::PlanStage& stage,
         absl::StrCat("the plan has segments that the model, which has ", count,
                      ", has not; it was made for another model"));
   }
-  SegmentChoice choice(count, 0);
+  space::SegmentChoice choice(count, 0);
   for (int i = 0; i < stage.segments_size(); ++i) {
     const int s = stage.first_segment() + i;
     ASSIGN_OR_RETURN(choice[s],
-                     ConfigurationOf(stage.segments(i), s, analysis, space));
+                     FindConfiguration(stage.segments(i), s, analysis, space));
   }
   return choice;
 }
 
 void DescribeSegments(const segmenter::Analysis& analysis,
                       const space::ProfileSpace& space,
-                      const SegmentChoice& choice, v1::Plan* plan) {
+                      const space::SegmentChoice& choice, v1::Plan* plan) {
   for (size_t s = 0; s < choice.size(); ++s) {
     const int type = analysis.type_of_segment[s];
     const space::Configuration& configuration =

@@ -6,23 +6,26 @@
 #define MESHWRIGHT_COORDINATOR_EXPORT_PLAN_CHOICE_H_
 
 #include "absl/status/statusor.h"
-#include "coordinator/export/whole_model.h"
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/profile_space.h"
+#include "coordinator/space/segment_choice.h"
+#include "proto/v1/plan.pb.h"
 
 namespace meshwright::exporting {
 
-absl::StatusOr<SegmentChoice> ChoiceOf(const v1::Plan& plan,
-                                       const segmenter::Analysis& analysis,
-                                       const space::ProfileSpace& space);
+absl::StatusOr<space::SegmentChoice> FindChoice(
+    const v1::Plan& plan, const segmenter::Analysis& analysis,
+    const space::ProfileSpace& space);
 
 // The same of one stage, on its mesh; segments of other stages have any.
-absl::StatusOr<SegmentChoice> ChoiceOf(const v1::PlanStage& stage,
-                                       const segmenter::Analysis& analysis,
-                                       const space::ProfileSpace& space);
+absl::StatusOr<space::SegmentChoice> FindChoice(
+    const v1::PlanStage& stage, const segmenter::Analysis& analysis,
+    const space::ProfileSpace& space);
 
 // One segment each, without figures.
 void DescribeSegments(const segmenter::Analysis& analysis,
                       const space::ProfileSpace& space,
-                      const SegmentChoice& choice, v1::Plan* plan);
+                      const space::SegmentChoice& choice, v1::Plan* plan);
 
 }  // namespace meshwright::exporting
 

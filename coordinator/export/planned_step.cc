@@ -10,15 +10,15 @@ using space::Sharding;
 
 PlannedStep::PlannedStep(const segmenter::Analysis& analysis,
                          const space::ProfileSpace& space,
-                         const SegmentChoice& choice)
+                         const space::SegmentChoice& choice)
     : PlannedStep(analysis, space, choice, 0,
                   static_cast<int>(analysis.graphs.size())) {
-  FindReplays();
+  FindRematerializations();
 }
 
 PlannedStep::PlannedStep(const segmenter::Analysis& analysis,
                          const space::ProfileSpace& space,
-                         const SegmentChoice& choice, int first, int end)
+                         const space::SegmentChoice& choice, int first, int end)
     : analysis_(analysis),
       space_(space),
       choice_(choice),
@@ -32,16 +32,16 @@ PlannedStep::PlannedStep(const segmenter::Analysis& analysis,
     }
   }
   handed_.assign(analysis.graphs.size() + 1, 0);
-  replays_.resize(analysis.graphs.size());
-  FindHomes();
+  rematerializations_.resize(analysis.graphs.size());
+  FindOwners();
 }
 
-void PlannedStep::FindReplays() {
+void PlannedStep::FindRematerializations() {
   const int count = static_cast<int>(analysis_.graphs.size());
   for (int s = 1; s < count; ++s) handed_[s] = Agree(s - 1, s);
   for (int s = 0; s < count; ++s) {
     if (!Configuration(s).recompute) continue;
-    replays_[s] = space::FindRematerializationInRole(
+    rematerializations_[s] = space::FindRematerializationInRole(
         analysis_, analysis_.graphs[s], {handed_[s] != 0, handed_[s + 1] != 0});
   }
 }
@@ -72,27 +72,27 @@ Sharding PlannedStep::Demanded(int segment, ValueId id, size_t operand) const {
       analysis_.module.at(source).shape, mesh());
 }
 
-std::pair<int, int> PlannedStep::GroupOf(int segment) const {
-  std::pair<int, int> group = {segment, segment + 1};
+SegmentRange PlannedStep::FindGroup(int segment) const {
+  SegmentRange group{segment, segment + 1};
   while (handed_[group.first]) --group.first;
-  while (handed_[group.second]) ++group.second;
+  while (handed_[group.end]) ++group.end;
   return group;
 }
 
 bool PlannedStep::Redirects(int segment, ValueId id, ValueId source) const {
-  if (segment < 0 || replays_[segment].empty()) return false;
+  if (segment < 0 || rematerializations_[segment].empty()) return false;
   const auto user = index_[segment].find(id);
   const auto value = index_[segment].find(source);
   return user != index_[segment].end() && value != index_[segment].end() &&
-         replays_[segment].Redirects(user->second, value->second);
+         rematerializations_[segment].Redirects(user->second, value->second);
 }
 
 Sharding PlannedStep::OfArgument(ValueId id) const {
-  const auto home = home_.find(id);
-  return home == home_.end() ? Whole() : Of(home->second, id);
+  const auto owner = owner_of_.find(id);
+  return owner == owner_of_.end() ? Whole() : Of(owner->second, id);
 }
 
-Sharding PlannedStep::AtBorder(ValueId id) const {
+Sharding PlannedStep::AtBoundary(ValueId id) const {
   if (analysis_.module.at(id).opcode == ir::Opcode::kParameter) {
     return OfArgument(id);
   }
@@ -119,17 +119,17 @@ bool PlannedStep::Agree(int from, int to) const {
          });
 }
 
-void PlannedStep::FindHomes() {
+void PlannedStep::FindOwners() {
   for (int s = first_; s < end_; ++s) {
     const SegmentGraph& graph = analysis_.graphs[s];
     for (const auto& [argument, updated] : graph.state) {
-      home_[graph.values[argument].origin] = s;
+      owner_of_[graph.values[argument].origin] = s;
     }
   }
   for (int s = first_; s < end_; ++s) {
     const SegmentGraph& graph = analysis_.graphs[s];
     for (int i = 0; i < graph.input_count; ++i) {
-      home_.emplace(graph.values[i].origin, s);
+      owner_of_.emplace(graph.values[i].origin, s);
     }
   }
 }

@@ -2,33 +2,38 @@
 // of it there.
 //
 // In -> Out: analysis, profile space, one configuration index per segment ->
-// the shardings of values by segment, the home of every argument, what segments
-// compute anew. Of a part of the step only the segments of the part have a
-// configuration; the others hold nothing, and nothing is computed anew, since
-// the part's borders say what is kept.
-// Threads: const after construction; the references outlive it.
+// the shardings of values by segment, the owner of every argument, what
+// segments compute anew. Of a part of the step only the segments of the part
+// have a configuration; the others hold nothing, and nothing is computed anew,
+// since the part's boundaries say what is kept. Threads: const after
+// construction; the references outlive it.
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_PLANNED_STEP_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_PLANNED_STEP_H_
 
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include "coordinator/export/whole_model.h"
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/space/profile_space.h"
 #include "coordinator/space/rematerialization/groups.h"
+#include "coordinator/space/segment_choice.h"
 
 namespace meshwright::exporting {
+
+struct SegmentRange {
+  int first = 0;
+  int end = 0;
+};
 
 class PlannedStep {
  public:
   PlannedStep(const segmenter::Analysis& analysis,
-              const space::ProfileSpace& space, const SegmentChoice& choice);
+              const space::ProfileSpace& space,
+              const space::SegmentChoice& choice);
   // Segments [first, end) alone.
   PlannedStep(const segmenter::Analysis& analysis,
-              const space::ProfileSpace& space, const SegmentChoice& choice,
-              int first, int end);
+              const space::ProfileSpace& space,
+              const space::SegmentChoice& choice, int first, int end);
 
   const space::Mesh& mesh() const { return space_.context.mesh; }
   bool keeps_barriers() const { return space_.context.keeps_barriers; }
@@ -41,14 +46,14 @@ class PlannedStep {
   space::Sharding Demanded(int segment, ir::ValueId id, size_t operand) const;
 
   // Empty where the segment recomputes nothing.
-  const space::Rematerialization& ReplayOf(int segment) const {
-    return replays_[segment];
+  const space::Rematerialization& RematerializationOf(int segment) const {
+    return rematerializations_[segment];
   }
   const segmenter::SegmentGraph& GraphOf(int segment) const {
     return analysis_.graphs[segment];
   }
-  // The segments that recompute together with this one: from, and to behind.
-  std::pair<int, int> GroupOf(int segment) const;
+  // The segments that recompute together with this one.
+  SegmentRange FindGroup(int segment) const;
   // Whether the segment's `id` reads its operand as the replay has it.
   bool Redirects(int segment, ir::ValueId id, ir::ValueId source) const;
 
@@ -57,7 +62,7 @@ class PlannedStep {
   space::Sharding OfArgument(ir::ValueId id) const;
   // That of a value where a part begins or ends: as its segment leaves it, or,
   // where that is none of the part, as the first one that reads it wants it.
-  space::Sharding AtBorder(ir::ValueId id) const;
+  space::Sharding AtBoundary(ir::ValueId id) const;
 
   space::Sharding Whole() const { return space::Sharding(mesh().size(), -1); }
 
@@ -68,18 +73,18 @@ class PlannedStep {
   }
   // Whether what enters the second comes from the replay of the first.
   bool Agree(int from, int to) const;
-  void FindReplays();
-  void FindHomes();
+  void FindRematerializations();
+  void FindOwners();
 
   const segmenter::Analysis& analysis_;
   const space::ProfileSpace& space_;
-  const SegmentChoice& choice_;
+  const space::SegmentChoice& choice_;
   const int first_;
   const int end_;
   std::vector<std::unordered_map<ir::ValueId, int>> index_;
   std::vector<char> handed_;  // by segment, and one behind them
-  std::vector<space::Rematerialization> replays_;  // by segment
-  std::unordered_map<ir::ValueId, int> home_;
+  std::vector<space::Rematerialization> rematerializations_;  // by segment
+  std::unordered_map<ir::ValueId, int> owner_of_;
 };
 
 }  // namespace meshwright::exporting

@@ -55,7 +55,7 @@ class StepWriter {
           static_cast<int>(part.entering.size() + sums.size());
       aliases.push_back({output, parameter});
       sums.push_back(writer_.AddParameter(module_.at(id).shape,
-                                          Proto(id, step_.AtBorder(id))));
+                                          Proto(id, step_.AtBoundary(id))));
     }
     WriteScope(ir::kNoLoop);
     std::vector<int64_t> outputs;
@@ -64,7 +64,7 @@ class StepWriter {
       const ValueId id = part.summed[i];
       outputs.push_back(writer_.AddOp("add", module_.at(id).shape,
                                       {sums[i], Leave(id)},
-                                      Proto(id, step_.AtBorder(id))));
+                                      Proto(id, step_.AtBoundary(id))));
     }
     return writer_.Finish(outputs, aliases);
   }
@@ -77,7 +77,7 @@ class StepWriter {
   bool IsArgument(ValueId id) const {
     return module_.at(id).opcode == ir::Opcode::kParameter;
   }
-  // One value for all segments: arguments and the borders of loops.
+  // One value for all segments: arguments and the boundaries of loops.
   bool IsShared(ValueId id) const {
     return IsArgument(id) || ir::IsLoopBorder(module_.at(id).opcode);
   }
@@ -88,7 +88,7 @@ class StepWriter {
 
   // A value that the part begins with.
   void Enter(ValueId id) {
-    const Sharding sharding = step_.AtBorder(id);
+    const Sharding sharding = step_.AtBoundary(id);
     written_[{id, IsShared(id) ? kShared : Owner(id)}] =
         writer_.AddParameter(module_.at(id).shape, Proto(id, sharding));
     entered_[id] = sharding;
@@ -153,7 +153,7 @@ class StepWriter {
   int64_t Operand(ValueId id, size_t k, int segment) {
     const ValueId source = module_.at(id).operands[k];
     if (step_.Redirects(segment, id, source)) {
-      if (!again_.contains({source, segment})) EmitReplay(segment);
+      if (!again_.contains({source, segment})) EmitRematerialization(segment);
       return Copy(again_.at({source, segment}), source,
                   step_.Of(segment, source), step_.Demanded(segment, id, k));
     }
@@ -168,8 +168,8 @@ class StepWriter {
 
   // All that the segment computes anew, and those of its group: front to back,
   // once the gradients of the last one are there.
-  void EmitReplay(int segment) {
-    const auto [first, end] = step_.GroupOf(segment);
+  void EmitRematerialization(int segment) {
+    const auto [first, end] = step_.FindGroup(segment);
     const std::vector<int64_t> gradients = GradientsOf(end - 1);
     for (int member = first; member < end; ++member) {
       EmitEntrances(member, gradients);
@@ -180,7 +180,7 @@ class StepWriter {
   // Those that come in and are there: a reader depends on one of them.
   std::vector<int64_t> GradientsOf(int segment) {
     std::vector<ValueId> there;
-    for (int gradient : step_.ReplayOf(segment).gradients) {
+    for (int gradient : step_.RematerializationOf(segment).gradients) {
       const ValueId id = step_.GraphOf(segment).values[gradient].origin;
       if (written_.contains({id, Owner(id)})) there.push_back(id);
     }
@@ -195,7 +195,7 @@ class StepWriter {
 
   // What the replay begins with, behind a barrier that waits for the gradients.
   void EmitEntrances(int segment, const std::vector<int64_t>& gradients) {
-    const space::Rematerialization& replay = step_.ReplayOf(segment);
+    const space::Rematerialization& replay = step_.RematerializationOf(segment);
     const auto& values = step_.GraphOf(segment).values;
     std::vector<int> entrances;
     std::vector<int64_t> held;
@@ -225,7 +225,7 @@ class StepWriter {
   }
 
   void EmitAgain(int segment) {
-    const space::Rematerialization& replay = step_.ReplayOf(segment);
+    const space::Rematerialization& replay = step_.RematerializationOf(segment);
     const auto& values = step_.GraphOf(segment).values;
     for (size_t i = 0; i < values.size(); ++i) {
       if (!replay.recomputed[i]) continue;
@@ -306,11 +306,11 @@ class StepWriter {
     return Copy(value, source, has, Has(carry, segment));
   }
 
-  // One that the part ends with, as AtBorder has it.
+  // One that the part ends with, as AtBoundary has it.
   int64_t Leave(ValueId id) {
     if (Owner(id) < 0 || IsArgument(id)) return Output(id);
     const int64_t value = Emit(id, Owner(id));
-    return Copy(value, id, Has(id, Owner(id)), step_.AtBorder(id));
+    return Copy(value, id, Has(id, Owner(id)), step_.AtBoundary(id));
   }
 
   int64_t Output(ValueId id) {

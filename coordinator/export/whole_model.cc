@@ -30,7 +30,7 @@ std::string ShardingText(const Sharding& sharding, int rank) {
 
 v1::Program WholeProgram(const Analysis& analysis,
                          const space::ProfileSpace& space,
-                         const SegmentChoice& choice) {
+                         const space::SegmentChoice& choice) {
   const PlannedStep step(analysis, space, choice);
   v1::Program program;
   program.set_hlo_module(WriteStep(analysis, step));
@@ -45,7 +45,7 @@ v1::Program WholeProgram(const Analysis& analysis,
 
 void DescribeArguments(const Analysis& analysis,
                        const space::ProfileSpace& space,
-                       const SegmentChoice& choice, v1::Plan* plan) {
+                       const space::SegmentChoice& choice, v1::Plan* plan) {
   const PlannedStep step(analysis, space, choice);
   const ir::Module& module = analysis.module;
   for (size_t number = 0; number < module.parameters.size(); ++number) {

@@ -3,7 +3,7 @@
 // Concept: one configuration per segment gives every instruction of the step
 // its sharding. Values that everyone recomputes are made once per segment;
 // where a tensor crosses to a segment that wants it split otherwise, a copy
-// with that split stands at the border, so that the step reshards where the
+// with that split stands at the boundary, so that the step reshards where the
 // plan says and nowhere else.
 // In -> Out: analysis, profile space, one configuration index per segment ->
 // a program with the arguments and outputs of the step, in its order.
@@ -15,17 +15,15 @@
 
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/space/profile_space.h"
+#include "coordinator/space/segment_choice.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::exporting {
 
-// By segment: index of a configuration of its type.
-using SegmentChoice = std::vector<int>;
-
 v1::Program WholeProgram(const segmenter::Analysis& analysis,
                          const space::ProfileSpace& space,
-                         const SegmentChoice& choice);
+                         const space::SegmentChoice& choice);
 
 // An argument as plans name it: what the launcher called it, else its own name.
 std::string ArgumentName(const ir::Instruction& argument);
@@ -36,7 +34,7 @@ std::string ShardingText(const space::Sharding& sharding, int rank);
 // The sharding of every argument and output under the plan.
 void DescribeArguments(const segmenter::Analysis& analysis,
                        const space::ProfileSpace& space,
-                       const SegmentChoice& choice, v1::Plan* plan);
+                       const space::SegmentChoice& choice, v1::Plan* plan);
 
 }  // namespace meshwright::exporting
 

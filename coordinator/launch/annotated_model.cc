@@ -27,8 +27,8 @@ absl::StatusOr<std::string> AnnotatedModel(const std::string& hlo_module,
       const segmenter::Analysis analysis,
       segmenter::Analyze(std::move(module), context.mesh, strategies));
   const space::ProfileSpace space = BuildProfileSpace(analysis, context);
-  ASSIGN_OR_RETURN(const exporting::SegmentChoice choice,
-                   exporting::ChoiceOf(plan, analysis, space));
+  ASSIGN_OR_RETURN(const space::SegmentChoice choice,
+                   exporting::FindChoice(plan, analysis, space));
   return exporting::WholeProgram(analysis, space, choice).hlo_module();
 }
 

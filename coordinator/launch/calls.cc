@@ -22,7 +22,7 @@ struct Operation {
   int micro_batch = 0;
 };
 
-std::optional<Operation> Read(const std::string& text) {
+std::optional<Operation> ReadOperation(const std::string& text) {
   static const std::map<std::string, std::vector<Pass>> kPasses = {
       {"F", {Pass::kForward}},
       {"B", {Pass::kBackward, Pass::kBackwardWeight}},
@@ -59,7 +59,7 @@ class CallFinder {
       for (int stage = 0; stage < orders.size(); ++stage) {
         const auto& operations = orders[stage].operations();
         while (next[stage] < operations.size()) {
-          const auto operation = Read(operations[next[stage]]);
+          const auto operation = ReadOperation(operations[next[stage]]);
           if (!operation.has_value()) return Bad();
           if (!Try(stage, *operation)) break;
           ++next[stage];
@@ -101,16 +101,16 @@ class CallFinder {
     return true;
   }
 
-  int Argument(ValueId id) const {
-    return ArgumentOf(launch_.analysis.module, id);
+  std::optional<int> Argument(ValueId id) const {
+    return FindArgument(launch_.analysis.module, id);
   }
 
   // Where a value that a module reads lies, and of which micro-batch.
   std::pair<ValueId, int> Key(const Place& place, ValueId id,
                               int micro_batch) const {
-    const int argument = Argument(id);
-    const bool once =
-        argument >= 0 ? !launch_.IsOfMicroBatch(argument) : once_.contains(id);
+    const std::optional<int> argument = Argument(id);
+    const bool once = argument.has_value() ? !launch_.IsOfMicroBatch(*argument)
+                                           : once_.contains(id);
     if (once) return {id, 0};
     // An update reads the last.
     const bool update = place.pass == Pass::kUpdate;
@@ -125,7 +125,7 @@ class CallFinder {
     return std::all_of(
         module.part.entering.begin(), module.part.entering.end(),
         [&](ValueId id) {
-          return Argument(id) >= 0 ||
+          return Argument(id).has_value() ||
                  (ReadsSum(module.place, id)
                       ? sums_.contains(id)
                       : slots_.contains(Key(module.place, id, micro_batch)));
@@ -155,7 +155,7 @@ class CallFinder {
       const auto [sum, added] = sums_.try_emplace(id, next_slot_);
       if (added) {
         ++next_slot_;
-        launch_.inputs.push_back({sum->second, -1, 0});
+        launch_.inputs.push_back({.slot = sum->second});
       }
       call.inputs.push_back(sum->second);
     }
@@ -173,7 +173,7 @@ class CallFinder {
     const ir::Module& module = launch_.analysis.module;
     for (size_t k = 0; k < module.outputs.size(); ++k) {
       const ValueId id = module.outputs[k];
-      if (Argument(id) >= 0) continue;
+      if (Argument(id).has_value()) continue;
       const int times = once_.contains(id) ? 1 : launch_.micro_batches;
       for (int m = 0; m < times; ++m) {
         const auto slot = slots_.find({id, m});

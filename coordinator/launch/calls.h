@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "coordinator/launch/launch.h"
+#include "proto/v1/plan.pb.h"
 
 namespace meshwright::launch {
 

@@ -11,19 +11,16 @@
 // output that the update makes, or that is an argument, is there once, any
 // other once per micro-batch. The calls are one order that every stage's
 // schedule allows.
-// In -> Out: model, plan -> modules, calls, results.
-// Errors: kInvalidArgument for a plan that is not of this model; kUnimplemented
-// for steps that cannot be cut into modules (stage_values.h, stage_modules.h).
+// Threads: plain data.
 #ifndef MESHWRIGHT_COORDINATOR_LAUNCH_LAUNCH_H_
 #define MESHWRIGHT_COORDINATOR_LAUNCH_LAUNCH_H_
 
-#include <string>
+#include <optional>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "coordinator/launch/stage_modules.h"
+#include "coordinator/segmenter/analysis.h"
 #include "proto/v1/job.pb.h"
-#include "proto/v1/plan.pb.h"
 
 namespace meshwright::launch {
 
@@ -43,7 +40,7 @@ struct LaunchCall {
 // A tensor that is there before the first call.
 struct LaunchInput {
   int slot = 0;
-  int argument = -1;  // -1: zeros
+  std::optional<int> argument;  // none: zeros
   int micro_batch = 0;
 };
 
@@ -68,13 +65,6 @@ struct Launch {
            segmenter::ArgumentRole::kBatch;
   }
 };
-
-absl::StatusOr<Launch> MakeLaunch(const std::string& hlo_module,
-                                  const v1::Plan& plan);
-
-// The same step as one stage on one device.
-absl::StatusOr<Launch> MakeUnsharded(const std::string& hlo_module,
-                                     const v1::Plan& plan);
 
 }  // namespace meshwright::launch
 

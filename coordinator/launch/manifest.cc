@@ -2,6 +2,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -89,14 +90,13 @@ class ManifestWriter {
   }
 
   ordered_json Parameter(const Place& reader, ValueId id) const {
-    const int argument = ArgumentOf(module_, id);
-    if (argument >= 0) {
+    if (const std::optional<int> argument = FindArgument(module_, id)) {
       ordered_json json = Tensor("argument", id);
-      json["index"] = argument;
+      json["index"] = *argument;
       json["name"] = exporting::ArgumentName(module_.at(id));
       json["role"] =
-          segmenter::RoleName(launch_.analysis.direction.roles[argument]);
-      json["per_micro_batch"] = launch_.IsOfMicroBatch(argument);
+          segmenter::RoleName(launch_.analysis.direction.roles[*argument]);
+      json["per_micro_batch"] = launch_.IsOfMicroBatch(*argument);
       return json;
     }
     const auto sum = summed_by_.find(id);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "coordinator/launch/launch.h"
+#include "proto/v1/plan.pb.h"
 
 namespace meshwright::launch {
 

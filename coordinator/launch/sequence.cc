@@ -36,11 +36,11 @@ v1::Sequence AddSequence(const Launch& launch, uint64_t seeds,
   for (const LaunchInput& it : launch.inputs) {
     v1::Sequence::Value& value = *sequence.add_values();
     value.set_slot(it.slot);
-    if (it.argument < 0) {
+    if (!it.argument.has_value()) {
       value.mutable_input()->set_kind(v1::InputSpec::CONSTANT);
     } else {
       *value.mutable_input() =
-          Moved(arguments[it.argument], it.micro_batch, seeds);
+          Moved(arguments[*it.argument], it.micro_batch, seeds);
     }
   }
   std::vector<int> programs;

@@ -46,7 +46,7 @@ class ModuleFinder {
   absl::StatusOr<std::vector<StageModule>> Run() {
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (places_[id] == kNobody) continue;
-      borders_.try_emplace(places_[id]);
+      boundaries_.try_emplace(places_[id]);
       for (const ValueId operand : module_.at(id).operands) {
         Read(places_[id], analysis_.plan.owner[id], operand);
       }
@@ -54,9 +54,9 @@ class ModuleFinder {
     const absl::Status ends = AddOutputs();
     if (!ends.ok()) return ends;
     std::vector<StageModule> modules;
-    for (auto& [place, border] : borders_) {
-      if (border.leaving.empty() && border.summed.empty()) continue;
-      modules.push_back({place, PartOf(border)});
+    for (auto& [place, boundary] : boundaries_) {
+      if (boundary.leaving.empty() && boundary.summed.empty()) continue;
+      modules.push_back({place, PartOf(boundary)});
     }
     std::sort(modules.begin(), modules.end(), [](const auto& a, const auto& b) {
       return OrderOf(a.place) < OrderOf(b.place);
@@ -65,7 +65,7 @@ class ModuleFinder {
   }
 
  private:
-  struct Border {
+  struct Boundary {
     std::set<ValueId> entering;
     std::set<ValueId> leaving;
     std::set<ValueId> summed;
@@ -75,26 +75,26 @@ class ModuleFinder {
 
   // `reader` is the segment in which the module reads it.
   void Read(const Place& place, int reader, ValueId id) {
-    Border& border = borders_[place];
-    if (ArgumentOf(module_, id) >= 0) {
-      border.entering.insert(id);
+    Boundary& boundary = boundaries_[place];
+    if (FindArgument(module_, id).has_value()) {
+      boundary.entering.insert(id);
       return;
     }
     const Place& made = places_[id];
     if (made == place) return;
     if (made == kNobody || IsMadeAgain(place, reader, id)) {
-      if (!border.seen.insert(id).second) return;
+      if (!boundary.seen.insert(id).second) return;
       const int owner = analysis_.plan.owner[id];
       for (const ValueId operand : module_.at(id).operands) {
         Read(place, owner >= 0 ? owner : reader, operand);
       }
       return;
     }
-    border.entering.insert(id);
+    boundary.entering.insert(id);
     const bool sums = micro_batches_ > 1 && place.pass == Pass::kUpdate &&
                       IsBackward(made.pass) &&
                       ir::IsFloating(module_.at(id).shape.element_type);
-    auto& ends = sums ? borders_[made].summed : borders_[made].leaving;
+    auto& ends = sums ? boundaries_[made].summed : boundaries_[made].leaving;
     ends.insert(id);
   }
 
@@ -123,15 +123,15 @@ class ModuleFinder {
     }
     for (size_t k = 0; k < module_.outputs.size(); ++k) {
       const ValueId id = module_.outputs[k];
-      if (ArgumentOf(module_, id) >= 0) continue;
+      if (FindArgument(module_, id).has_value()) continue;
       const bool nobodys = places_[id] == kNobody;
       const Place place = nobodys ? Place{0, Pass::kUpdate, 0} : places_[id];
-      Border& border = borders_[place];
+      Boundary& boundary = boundaries_[place];
       if (nobodys) Read(place, 0, id);
-      border.leaving.insert(id);
+      boundary.leaving.insert(id);
       const auto state = argument_of.find(static_cast<int>(k));
       if (state == argument_of.end()) continue;
-      border.state.emplace_back(id, state->second);
+      boundary.state.emplace_back(id, state->second);
       if (micro_batches_ > 1 && place.pass != Pass::kUpdate) {
         return absl::UnimplementedError(absl::StrCat(
             "output ", k, " is state that the ", PlaceName(place),
@@ -143,13 +143,13 @@ class ModuleFinder {
     return absl::OkStatus();
   }
 
-  exporting::StepPart PartOf(const Border& border) const {
+  exporting::StepPart PartOf(const Boundary& boundary) const {
     exporting::StepPart part;
-    part.entering.assign(border.entering.begin(), border.entering.end());
-    part.leaving.assign(border.leaving.begin(), border.leaving.end());
-    part.summed.assign(border.summed.begin(), border.summed.end());
+    part.entering.assign(boundary.entering.begin(), boundary.entering.end());
+    part.leaving.assign(boundary.leaving.begin(), boundary.leaving.end());
+    part.summed.assign(boundary.summed.begin(), boundary.summed.end());
     std::set<int> taken;  // by outputs and by parameters
-    for (const auto& [id, argument] : border.state) {
+    for (const auto& [id, argument] : boundary.state) {
       const auto output =
           std::find(part.leaving.begin(), part.leaving.end(), id);
       const auto parameter =
@@ -170,7 +170,7 @@ class ModuleFinder {
   const std::vector<Place>& places_;
   const std::vector<space::Rematerialization>& replays_;
   const int micro_batches_;
-  std::map<Place, Border> borders_;
+  std::map<Place, Boundary> boundaries_;
 };
 
 }  // namespace

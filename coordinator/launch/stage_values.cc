@@ -142,9 +142,9 @@ std::string PlaceName(const Place& place) {
   return place.round == 0 ? "update" : absl::StrCat("update-", place.round);
 }
 
-int ArgumentOf(const ir::Module& module, ValueId id) {
+std::optional<int> FindArgument(const ir::Module& module, ValueId id) {
   const ir::Instruction& it = module.at(id);
-  if (it.opcode != ir::Opcode::kParameter) return -1;
+  if (it.opcode != ir::Opcode::kParameter) return std::nullopt;
   return static_cast<int>(it.attributes().parameter_number());
 }
 

@@ -11,7 +11,7 @@
 // segment computes for itself belongs to nobody. A loop is in one module as a
 // whole; in a loop that does something for the losses all is forward.
 // An update that reads another stage's update (a norm over all gradients) is
-// cut into rounds: a value's round is the number of stage borders that lie
+// cut into rounds: a value's round is the number of stage boundaries that lie
 // between it and the gradients, on the longest way.
 // In -> Out: an analysed step, first segments of the stages -> by ValueId the
 // place; kNobody for arguments and what everybody computes.
@@ -21,6 +21,7 @@
 #define MESHWRIGHT_COORDINATOR_LAUNCH_STAGE_VALUES_H_
 
 #include <compare>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,8 @@ inline constexpr Place kNobody = {-1, Pass::kForward, 0};
 // "forward", "backward", "backward-weight", "update", "update-1".
 std::string PlaceName(const Place& place);
 
-// The number of the argument that a value is; -1: none.
-int ArgumentOf(const ir::Module& module, ir::ValueId id);
+// The number of the argument that a value is.
+std::optional<int> FindArgument(const ir::Module& module, ir::ValueId id);
 
 absl::StatusOr<std::vector<Place>> PlaceValues(
     const segmenter::Analysis& analysis, const stages::StepPasses& passes,

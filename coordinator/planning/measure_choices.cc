@@ -7,12 +7,13 @@
 
 namespace meshwright::planning {
 
-absl::Status MeasureChoices(
-    const v1::DeviceSpec& device, const PlanDependencies& dependencies,
-    const PlanProgressFunction& progress,
-    const std::vector<exporting::SegmentChoice>& choices, MeasuredStep& step) {
+absl::Status MeasureChoices(const v1::DeviceSpec& device,
+                            const PlanDependencies& dependencies,
+                            const PlanProgressFunction& progress,
+                            const std::vector<space::SegmentChoice>& choices,
+                            MeasuredStep& step) {
   std::set<int> programs;
-  for (const exporting::SegmentChoice& choice : choices) {
+  for (const space::SegmentChoice& choice : choices) {
     programs.merge(
         selection::ProgramsOfChoice(step.analysis, step.space, choice));
   }

@@ -15,10 +15,11 @@
 
 namespace meshwright::planning {
 
-absl::Status MeasureChoices(
-    const v1::DeviceSpec& device, const PlanDependencies& dependencies,
-    const PlanProgressFunction& progress,
-    const std::vector<exporting::SegmentChoice>& choices, MeasuredStep& step);
+absl::Status MeasureChoices(const v1::DeviceSpec& device,
+                            const PlanDependencies& dependencies,
+                            const PlanProgressFunction& progress,
+                            const std::vector<space::SegmentChoice>& choices,
+                            MeasuredStep& step);
 
 }  // namespace meshwright::planning
 

@@ -24,14 +24,14 @@ TEST(MeasureChoicesTest, WhatPlansOfOthersNeedIsMeasuredOnce) {
   auto step = MeasureStep(request, dependencies, quiet);
   ASSERT_TRUE(step.ok()) << step.status();
 
-  std::vector<exporting::SegmentChoice> choices;
+  std::vector<space::SegmentChoice> choices;
   for (const auto& it :
        exporting::OpLevelBaselines(step->analysis, step->space)) {
     choices.push_back(it.choice);
   }
   EXPECT_EQ(choices.size(), 2u);
   // One more that pruning left out: the last configuration of every type.
-  exporting::SegmentChoice last;
+  space::SegmentChoice last;
   for (int type : step->analysis.type_of_segment) {
     last.push_back(
         static_cast<int>(step->space.types[type].configurations.size()) - 1);

@@ -97,7 +97,7 @@ TEST_F(ShortMemoryTest, APlanWithGroupsIsFoundAgain) {
   *again.mutable_strategies() = plan.strategies();
   again.set_no_wait(true);
   const MeasuredStep step = Measure(again);
-  const auto choice = exporting::ChoiceOf(plan, step.analysis, step.space);
+  const auto choice = exporting::FindChoice(plan, step.analysis, step.space);
   ASSERT_TRUE(choice.ok()) << choice.status();
   const auto score = ScoreChoice(step, *choice);
   ASSERT_TRUE(score.ok()) << score.status();

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/export/plan_choice.h"
+#include "coordinator/export/whole_model.h"
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/score.h"
 #include "planner/problem/uncertainty.h"
@@ -24,9 +25,8 @@ bool IsEstimated(const MeasuredStep& step,
          row->second.measurement().estimate_error_ns() > 0;
 }
 
-void FillSegments(const MeasuredStep& step,
-                  const exporting::SegmentChoice& choice, const Score& score,
-                  v1::Plan& plan) {
+void FillSegments(const MeasuredStep& step, const space::SegmentChoice& choice,
+                  const Score& score, v1::Plan& plan) {
   exporting::DescribeSegments(step.analysis, step.space, choice, &plan);
   for (size_t s = 0; s < choice.size(); ++s) {
     v1::PlanSegment& segment = *plan.mutable_segments(static_cast<int>(s));
@@ -103,7 +103,7 @@ absl::StatusOr<v1::Plan> PlanOf(const v1::PlanRequest& request,
     ASSIGN_OR_RETURN(*plan.mutable_tie(), TieWith(step, fastest));
   }
   plan.set_gap(answer.Gap());
-  const exporting::SegmentChoice choice = formulation::ToSegments(
+  const space::SegmentChoice choice = formulation::ToSegments(
       step.analysis, step.measured, answer.plan->choice);
   ASSIGN_OR_RETURN(const Score score, ScoreChoice(step, choice));
   *plan.mutable_predicted() = Predict(score);

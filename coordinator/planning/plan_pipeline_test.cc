@@ -147,7 +147,7 @@ TEST_F(PlanPipelineTest, TheIntervalHoldsThePlanMeasuredAnew) {
   EXPECT_LT(low, plan->predicted().step_seconds());
   EXPECT_GT(high, plan->predicted().step_seconds());
   EXPECT_LT(high - low, 0.03 * plan->predicted().step_seconds());
-  exporting::SegmentChoice choice;
+  space::SegmentChoice choice;
   for (const v1::PlanSegment& it : plan->segments()) {
     choice.push_back(it.config());
   }

@@ -30,7 +30,7 @@ double Weighted(const MeasuredStep& step,
 }
 
 std::vector<SegmentCost> CostsOf(const MeasuredStep& step,
-                                 const exporting::SegmentChoice& choice,
+                                 const space::SegmentChoice& choice,
                                  const problem::Choice& nodes) {
   std::vector<SegmentCost> costs(choice.size());
   for (size_t n = 0; n < nodes.size(); ++n) {
@@ -100,7 +100,7 @@ SegmentCost CostOfSegment(const MeasuredStep& step, int type, int configuration,
 }
 
 absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
-                                  const exporting::SegmentChoice& choice) {
+                                  const space::SegmentChoice& choice) {
   const problem::PlanProblem& problem = step.measured.problem;
   ASSIGN_OR_RETURN(const problem::Choice nodes,
                    formulation::FromSegments(step.analysis, step.space,

@@ -47,7 +47,7 @@ std::vector<double> ReshardingSeconds(const problem::PlanProblem& problem,
                                       const problem::Choice& choice);
 
 absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
-                                  const exporting::SegmentChoice& choice);
+                                  const space::SegmentChoice& choice);
 
 }  // namespace meshwright::planning
 

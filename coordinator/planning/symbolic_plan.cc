@@ -67,7 +67,7 @@ absl::StatusOr<v1::Plan> MakeSymbolicPlan(const v1::PlanRequest& request) {
   plan.set_feasible(made.answer.plan.has_value());
   if (made.answer.plan.has_value()) {
     FillPrediction(made.answer, plan);
-    const exporting::SegmentChoice choice =
+    const space::SegmentChoice choice =
         exporting::FromBlocks(analysis, space, made.by_block);
     exporting::DescribeSegments(analysis, space, choice, &plan);
     exporting::DescribeArguments(analysis, space, choice, &plan);

@@ -80,7 +80,7 @@ Tally Count(const std::string& model, uint64_t machine) {
     step.measured = *formulation::BuildProblem(step.analysis, step.space,
                                                step.results, std::nullopt);
     const v1::Plan plan = *PlanOf(request, step);
-    exporting::SegmentChoice choice;
+    space::SegmentChoice choice;
     for (const v1::PlanSegment& it : plan.segments()) {
       choice.push_back(it.config());
     }

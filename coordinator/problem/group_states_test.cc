@@ -24,9 +24,9 @@
 namespace meshwright::formulation {
 namespace {
 
-using exporting::SegmentChoice;
 using problem::Picoseconds;
 using space::Configuration;
+using space::SegmentChoice;
 using testing::ElementsAre;
 using testing::IsEmpty;
 

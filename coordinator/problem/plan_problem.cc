@@ -265,10 +265,10 @@ absl::StatusOr<MeasuredProblem> BuildProblem(
       .Build(memory_limit_bytes);
 }
 
-exporting::SegmentChoice ToSegments(const Analysis& analysis,
-                                    const MeasuredProblem& measured,
-                                    const problem::Choice& choice) {
-  exporting::SegmentChoice segments(analysis.graphs.size(), 0);
+space::SegmentChoice ToSegments(const Analysis& analysis,
+                                const MeasuredProblem& measured,
+                                const problem::Choice& choice) {
+  space::SegmentChoice segments(analysis.graphs.size(), 0);
   for (size_t node = 0; node < measured.runs.size(); ++node) {
     const SegmentRun& run = measured.runs[node];
     for (int copy = 0; copy < run.count; ++copy) {
@@ -283,7 +283,7 @@ exporting::SegmentChoice ToSegments(const Analysis& analysis,
 
 absl::StatusOr<problem::Choice> FromSegments(
     const Analysis& analysis, const space::ProfileSpace& space,
-    const MeasuredProblem& measured, const exporting::SegmentChoice& choice) {
+    const MeasuredProblem& measured, const space::SegmentChoice& choice) {
   problem::Choice result;
   for (const SegmentRun& run : measured.runs) {
     std::vector<int>& copies = result.emplace_back();

@@ -44,15 +44,15 @@ absl::StatusOr<MeasuredProblem> BuildProblem(
     const estimation::Estimates& estimates = {},
     const ProblemOptions& options = {});
 
-exporting::SegmentChoice ToSegments(const segmenter::Analysis& analysis,
-                                    const MeasuredProblem& measured,
-                                    const problem::Choice& choice);
+space::SegmentChoice ToSegments(const segmenter::Analysis& analysis,
+                                const MeasuredProblem& measured,
+                                const problem::Choice& choice);
 
 // kNotFound where a segment's configuration was not measured, or its group has
 // more members than the problem has positions.
 absl::StatusOr<problem::Choice> FromSegments(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
-    const MeasuredProblem& measured, const exporting::SegmentChoice& choice);
+    const MeasuredProblem& measured, const space::SegmentChoice& choice);
 
 }  // namespace meshwright::formulation
 

@@ -124,7 +124,7 @@ class SharedWeightsTest : public MeasuredTest {
 
   // Whether every weight matrix is split one way by all segments of blocks that
   // read it, told without links.
-  bool AllAgree(const exporting::SegmentChoice& choice) const {
+  bool AllAgree(const space::SegmentChoice& choice) const {
     std::map<ir::ValueId, space::Sharding> known;
     for (size_t s = 0; s < choice.size(); ++s) {
       const segmenter::SegmentGraph& graph = analysis_.graphs[s];
@@ -156,7 +156,7 @@ TEST_F(SharedWeightsTest, APlanSplitsASharedWeightOneWay) {
   std::mt19937_64 random(1);
   int allowed = 0;
   for (int round = 0; round < 400; ++round) {
-    exporting::SegmentChoice choice;
+    space::SegmentChoice choice;
     for (int type : analysis_.type_of_segment) {
       const size_t count = space_.types[type].configurations.size();
       choice.push_back(static_cast<int>(random() % count));

@@ -14,7 +14,7 @@ std::vector<int> ProgramsOf(const space::Configuration& configuration) {
 
 std::set<int> ProgramsOfChoice(const segmenter::Analysis& analysis,
                                const space::ProfileSpace& space,
-                               const exporting::SegmentChoice& choice) {
+                               const space::SegmentChoice& choice) {
   std::set<int> programs;
   for (size_t s = 0; s < choice.size(); ++s) {
     const auto& type = space.types[analysis.type_of_segment[s]];

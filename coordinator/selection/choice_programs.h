@@ -17,7 +17,7 @@ std::vector<int> ProgramsOf(const space::Configuration& configuration);
 // Those of its segments, and the resharding between them.
 std::set<int> ProgramsOfChoice(const segmenter::Analysis& analysis,
                                const space::ProfileSpace& space,
-                               const exporting::SegmentChoice& choice);
+                               const space::SegmentChoice& choice);
 
 }  // namespace meshwright::selection
 

@@ -26,7 +26,7 @@ Prior MakePrior(const segmenter::Analysis& analysis,
                  .memory_limit_bytes = memory_limit_bytes,
                  .split_contractions = true});
   if (!guess.ok() || !guess->answer.plan.has_value()) return prior;
-  const exporting::SegmentChoice choice =
+  const space::SegmentChoice choice =
       exporting::FromBlocks(analysis, space, guess->by_block);
   for (int program : ProgramsOfChoice(analysis, space, choice)) {
     prior.keys.insert(space.programs[program].key());

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "coordinator/export/plan_choice.h"
+#include "coordinator/export/whole_model.h"
 #include "coordinator/stages/stage_writer.h"
 #include "planner/pipeline/pipeline_problem.h"
 #include "planner/reshard/problem/durations.h"

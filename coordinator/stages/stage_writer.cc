@@ -178,9 +178,9 @@ class StageWriter {
 
 }  // namespace
 
-exporting::SegmentChoice WholeChoice(const MeasuredMeshes& step,
-                                     const ChosenStage& stage) {
-  exporting::SegmentChoice choice(step.Segments(), 0);
+space::SegmentChoice WholeChoice(const MeasuredMeshes& step,
+                                 const ChosenStage& stage) {
+  space::SegmentChoice choice(step.Segments(), 0);
   std::copy(stage.run.choice.begin(), stage.run.choice.end(),
             choice.begin() + stage.place.first);
   return choice;

@@ -44,7 +44,7 @@ double Anchor::Runs() const {
 
 std::vector<Anchor> ChooseAnchors(
     const planning::MeasuredStep& step,
-    const std::vector<exporting::SegmentChoice>& plans) {
+    const std::vector<space::SegmentChoice>& plans) {
   std::map<int, std::vector<double>> runs;  // by program of the space
   const auto add = [&](int program, size_t plan, double times) {
     auto& of = runs.try_emplace(program, plans.size(), 0.0).first->second;

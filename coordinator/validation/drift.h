@@ -46,7 +46,7 @@ inline constexpr int kNotRun = -1;
 // that were not measured are left out, and so is a plan that is empty.
 std::vector<Anchor> ChooseAnchors(
     const planning::MeasuredStep& step,
-    const std::vector<exporting::SegmentChoice>& plans);
+    const std::vector<space::SegmentChoice>& plans);
 
 // None without an anchor that was measured.
 std::optional<double> Drift(

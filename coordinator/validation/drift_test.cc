@@ -26,7 +26,7 @@ Anchor Of(const std::string& key, double runs, double nanoseconds) {
 // One segment per program, which takes so long.
 std::vector<Anchor> Chosen(const std::vector<int64_t>& nanoseconds) {
   planning::MeasuredStep step;
-  exporting::SegmentChoice plan;
+  space::SegmentChoice plan;
   for (const int64_t each : nanoseconds) {
     const int number = static_cast<int>(plan.size());
     v1::Program program;

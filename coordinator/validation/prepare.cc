@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/export/plan_choice.h"
+#include "coordinator/export/whole_model.h"
 #include "coordinator/ir/constants.h"
 #include "coordinator/ir/load/load.h"
 #include "coordinator/planning/measure_choices.h"
@@ -22,8 +23,8 @@ namespace meshwright::validation {
 namespace {
 
 using exporting::NamedChoice;
-using exporting::SegmentChoice;
 using planning::MeasuredStep;
+using space::SegmentChoice;
 
 // Every node takes any configuration that was measured, in no group.
 // One that can be predicted, if a hundred draws hold one: segments that share a
@@ -111,7 +112,7 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
     const service::ProgressFunction& progress, MeasuredStep& step) {
   ASSIGN_OR_RETURN(
       SegmentChoice chosen,
-      exporting::ChoiceOf(request.plan, step.analysis, step.space));
+      exporting::FindChoice(request.plan, step.analysis, step.space));
   std::vector<NamedProgram> plans = {
       MakeProgram(step, {"chosen", std::move(chosen)})};
   std::optional<MeasuredStep> open;

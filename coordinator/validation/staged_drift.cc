@@ -13,19 +13,19 @@ namespace meshwright::validation {
 namespace {
 
 // By stage what of its segments runs on `step`'s mesh: all or nothing.
-absl::StatusOr<std::vector<exporting::SegmentChoice>> ChoicesOn(
+absl::StatusOr<std::vector<space::SegmentChoice>> ChoicesOn(
     const planning::MeasuredStep& step, const v1::Plan& plan) {
   const space::Mesh& mesh = step.space.context.mesh;
-  std::vector<exporting::SegmentChoice> choices;
+  std::vector<space::SegmentChoice> choices;
   for (const v1::PlanStage& stage : plan.stages()) {
-    exporting::SegmentChoice& own =
+    space::SegmentChoice& own =
         choices.emplace_back(step.analysis.type_of_segment.size(), kNotRun);
     if (!std::equal(mesh.begin(), mesh.end(), stage.mesh().begin(),
                     stage.mesh().end())) {
       continue;
     }
-    ASSIGN_OR_RETURN(const exporting::SegmentChoice all,
-                     exporting::ChoiceOf(stage, step.analysis, step.space));
+    ASSIGN_OR_RETURN(const space::SegmentChoice all,
+                     exporting::FindChoice(stage, step.analysis, step.space));
     const int first = stage.first_segment();
     std::copy_n(all.begin() + first, stage.segments_size(),
                 own.begin() + first);

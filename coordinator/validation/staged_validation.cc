@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "coordinator/launch/launch.h"
+#include "coordinator/launch/make_launch.h"
 #include "coordinator/launch/sequence.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/space/read_request.h"

@@ -1,7 +1,5 @@
 // Steps cut into stages and run for real on virtual CPU devices: the modules of
 // a launch, tensors handed from stage to stage, against one device.
-#include "coordinator/launch/launch.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +13,7 @@
 #include "base/status_macros.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/ir/load/load.h"
+#include "coordinator/launch/make_launch.h"
 #include "coordinator/launch/sequence.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/stages/crossings.h"
@@ -63,7 +62,7 @@ void FillStage(const Analysis& analysis, int first, int end,
   context.mesh = here->mesh;
   context.keeps_barriers = false;
   const auto space = space::BuildProfileSpace(*here, context);
-  exporting::SegmentChoice choice;
+  space::SegmentChoice choice;
   for (const int type : here->type_of_segment) {
     const auto& configurations = space.types[type].configurations;
     int drawn = 0;
@@ -268,8 +267,8 @@ TEST(LaunchTest, TwoMicroBatchesAreTheStepOfBoth) {
   v1::Sequence::Call& call = *reference.add_calls();
   call.set_program(request.programs_size() - 1);
   for (const launch::LaunchInput& it : launch->inputs) {
-    if (it.argument < 0) continue;  // zeros
-    const int parameter = it.argument + it.micro_batch;
+    if (!it.argument.has_value()) continue;  // zeros
+    const int parameter = *it.argument + it.micro_batch;
     for (const auto& value : request.sequence().values()) {
       if (value.slot() != it.slot) continue;
       *reference.add_values() = value;

@@ -36,7 +36,7 @@ absl::StatusOr<Work> WorkOf(const v1::Program& program) {
 // By program of the space, how often a step with this choice counts it.
 std::map<int, double> Counted(const segmenter::Analysis& analysis,
                               const space::ProfileSpace& space,
-                              const exporting::SegmentChoice& choice) {
+                              const space::SegmentChoice& choice) {
   std::map<int, double> counted;
   for (size_t s = 0; s < choice.size(); ++s) {
     const auto& type = space.types[analysis.type_of_segment[s]];

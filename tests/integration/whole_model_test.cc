@@ -224,8 +224,8 @@ class RecomputeTest : public testing::Test {
     return dp_[segment];
   }
 
-  exporting::SegmentChoice All(SegmentSwitch which, bool recompute) const {
-    exporting::SegmentChoice choice;
+  space::SegmentChoice All(SegmentSwitch which, bool recompute) const {
+    space::SegmentChoice choice;
     for (int s = 0; s < static_cast<int>(dp_.size()); ++s) {
       choice.push_back(With(s, which, recompute, {}));
     }
@@ -233,8 +233,8 @@ class RecomputeTest : public testing::Test {
   }
 
   // Runs of equal segments in groups of `size`, the last one smaller.
-  exporting::SegmentChoice InGroups(SegmentSwitch which, int size) const {
-    exporting::SegmentChoice choice = All(which, true);
+  space::SegmentChoice InGroups(SegmentSwitch which, int size) const {
+    space::SegmentChoice choice = All(which, true);
     const auto& types = analysis_->type_of_segment;
     const int count = static_cast<int>(types.size());
     for (int s = 0, at = 0; s < count; ++s) {
@@ -246,7 +246,7 @@ class RecomputeTest : public testing::Test {
     return choice;
   }
 
-  int64_t Saved(const exporting::SegmentChoice& choice) const {
+  int64_t Saved(const space::SegmentChoice& choice) const {
     int64_t bytes = 0;
     for (size_t s = 0; s < choice.size(); ++s) {
       bytes += At(static_cast<int>(s), choice[s]).saved_bytes;
@@ -256,10 +256,10 @@ class RecomputeTest : public testing::Test {
 
   // In order; every plan must compute what one device does.
   std::vector<v1::ProfileResult> Run(
-      const std::vector<exporting::SegmentChoice>& choices) {
+      const std::vector<space::SegmentChoice>& choices) {
     v1::RunnerRequest request = OneRun(kMesh);
     std::set<std::string> keys;
-    for (const exporting::SegmentChoice& it : choices) {
+    for (const space::SegmentChoice& it : choices) {
       *request.add_programs() = exporting::WholeProgram(*analysis_, space_, it);
       const v1::Program& added = *request.programs().rbegin();
       EXPECT_TRUE(keys.insert(added.key()).second) << "the same step again";
@@ -292,14 +292,14 @@ class RecomputeTest : public testing::Test {
   segmenter::StrategyRequest request_;
   std::optional<segmenter::Analysis> analysis_;
   space::ProfileSpace space_;
-  exporting::SegmentChoice dp_;
+  space::SegmentChoice dp_;
 };
 
 // The compiler keeps the replay apart from the forward pass. How much that
 // frees is up to its schedule; the CPU's holds all gradients of parameters at
 // once.
 TEST_F(RecomputeTest, FreesMemory) {
-  const exporting::SegmentChoice again = All(SegmentSwitch::kNone, true);
+  const space::SegmentChoice again = All(SegmentSwitch::kNone, true);
   const int64_t freed = Saved(dp_) - Saved(again);
   ASSERT_GT(freed, 0);
   const auto results = Run({dp_, again});
@@ -309,13 +309,13 @@ TEST_F(RecomputeTest, FreesMemory) {
 TEST_F(RecomputeTest, GroupsKeepLessAndComputeTheSame) {
   const auto plain = SegmentSwitch::kNone;
   const auto sharded = SegmentSwitch::kFullySharded;
-  const exporting::SegmentChoice alone = All(plain, true);
-  const exporting::SegmentChoice pairs = InGroups(plain, 2);
-  const exporting::SegmentChoice four = InGroups(plain, 4);
+  const space::SegmentChoice alone = All(plain, true);
+  const space::SegmentChoice pairs = InGroups(plain, 2);
+  const space::SegmentChoice four = InGroups(plain, 4);
   EXPECT_LT(Saved(pairs), Saved(alone));
   EXPECT_LT(Saved(four), Saved(pairs));
   // Members that do not agree are no group: each recomputes alone.
-  exporting::SegmentChoice broken = four;
+  space::SegmentChoice broken = four;
   for (size_t s = 0; s + 1 < broken.size(); ++s) {
     if (At(static_cast<int>(s), broken[s]).role == Role{false, true}) {
       broken[s + 1] = dp_[s + 1];

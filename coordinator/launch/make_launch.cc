@@ -1,5 +1,6 @@
-#include "coordinator/launch/launch.h"
+#include "coordinator/launch/make_launch.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -22,7 +23,7 @@ using segmenter::Analysis;
 struct StageStep {
   Analysis analysis;
   space::ProfileSpace space;
-  exporting::SegmentChoice choice;
+  space::SegmentChoice choice;
   int first = 0;
   int end = 0;
 };
@@ -36,7 +37,7 @@ absl::StatusOr<StageStep> OpenStage(const Analysis& analysis,
   ASSIGN_OR_RETURN(step.analysis, segmenter::OnMesh(analysis, context.mesh));
   step.space = space::BuildProfileSpace(step.analysis, context);
   ASSIGN_OR_RETURN(step.choice,
-                   exporting::ChoiceOf(stage, step.analysis, step.space));
+                   exporting::FindChoice(stage, step.analysis, step.space));
   step.first = stage.first_segment();
   step.end = step.first + stage.segments_size();
   return step;
@@ -56,7 +57,7 @@ absl::Status CheckStages(const Analysis& analysis, const v1::Plan& plan) {
       " segments one after the other; it was made for another model"));
 }
 
-std::vector<space::Rematerialization> ReplaysOf(
+std::vector<space::Rematerialization> FindRematerializations(
     const std::vector<StageStep>& stages) {
   std::vector<space::Rematerialization> replays;
   for (const StageStep& stage : stages) {
@@ -71,8 +72,8 @@ std::vector<space::Rematerialization> ReplaysOf(
   return replays;
 }
 
-v1::Program ProgramOf(const StageStep& stage, const StageModule& module,
-                      const std::vector<v1::InputSpec>& inputs) {
+v1::Program BuildProgram(const StageStep& stage, const StageModule& module,
+                         const std::vector<v1::InputSpec>& inputs) {
   const PlannedStep step(stage.analysis, stage.space, stage.choice, stage.first,
                          stage.end);
   v1::Program program;
@@ -84,11 +85,11 @@ v1::Program ProgramOf(const StageStep& stage, const StageModule& module,
       static_cast<int>(space::DeviceCount(stage.space.context.mesh)));
   const ir::Module& whole = stage.analysis.module;
   for (const ir::ValueId id : module.part.entering) {
-    const int argument = ArgumentOf(whole, id);
+    const std::optional<int> argument = FindArgument(whole, id);
     *program.add_inputs() =
-        argument >= 0 ? inputs[argument]
-                      : space::BoundaryInput(whole.at(id).shape,
-                                             static_cast<uint64_t>(id));
+        argument.has_value() ? inputs[*argument]
+                             : space::BoundaryInput(whole.at(id).shape,
+                                                    static_cast<uint64_t>(id));
   }
   for (size_t i = 0; i < module.part.summed.size(); ++i) {
     program.add_inputs()->set_kind(v1::InputSpec::CONSTANT);
@@ -97,7 +98,7 @@ v1::Program ProgramOf(const StageStep& stage, const StageModule& module,
   return program;
 }
 
-bool Delays(const v1::Plan& plan) {
+bool DelaysWeights(const v1::Plan& plan) {
   for (const v1::PlanStageOrder& order : plan.pipeline().order()) {
     for (const std::string& operation : order.operations()) {
       if (absl::StartsWith(operation, "BW_")) return true;
@@ -106,8 +107,8 @@ bool Delays(const v1::Plan& plan) {
   return false;
 }
 
-absl::StatusOr<Launch> Make(Analysis analysis, const v1::Plan& plan,
-                            bool barriers) {
+absl::StatusOr<Launch> LaunchStages(Analysis analysis, const v1::Plan& plan,
+                                    bool barriers) {
   Launch launch;
   launch.micro_batches = plan.pipeline().micro_batches();
   RETURN_IF_ERROR(CheckStages(analysis, plan));
@@ -119,15 +120,15 @@ absl::StatusOr<Launch> Make(Analysis analysis, const v1::Plan& plan,
   }
   ASSIGN_OR_RETURN(const std::vector<Place> places,
                    PlaceValues(analysis, stages::FindPasses(analysis),
-                               launch.first_segments, Delays(plan)));
-  ASSIGN_OR_RETURN(
-      const std::vector<StageModule> modules,
-      FindModules(analysis, places, ReplaysOf(stages), launch.micro_batches));
+                               launch.first_segments, DelaysWeights(plan)));
+  ASSIGN_OR_RETURN(const std::vector<StageModule> modules,
+                   FindModules(analysis, places, FindRematerializations(stages),
+                               launch.micro_batches));
   const std::vector<v1::InputSpec> inputs = space::ArgumentInputs(analysis);
   for (const StageModule& module : modules) {
     launch.modules.push_back(
         {module.place, module.part,
-         ProgramOf(stages[module.place.stage], module, inputs)});
+         BuildProgram(stages[module.place.stage], module, inputs)});
   }
   launch.analysis = std::move(analysis);
   RETURN_IF_ERROR(FindCalls(plan, launch));
@@ -162,7 +163,7 @@ bool KeepsBarriers(const v1::Plan& plan) {
 absl::StatusOr<Launch> MakeLaunch(const std::string& hlo_module,
                                   const v1::Plan& plan) {
   ASSIGN_OR_RETURN(Analysis analysis, AnalyzeFor(hlo_module, plan));
-  return Make(std::move(analysis), plan, KeepsBarriers(plan));
+  return LaunchStages(std::move(analysis), plan, KeepsBarriers(plan));
 }
 
 absl::StatusOr<Launch> MakeUnsharded(const std::string& hlo_module,
@@ -187,7 +188,7 @@ absl::StatusOr<Launch> MakeUnsharded(const std::string& hlo_module,
     order.add_operations(absl::StrCat("F_", m));
     order.add_operations(absl::StrCat("B_", m));
   }
-  return Make(std::move(analysis), whole, KeepsBarriers(plan));
+  return LaunchStages(std::move(analysis), whole, KeepsBarriers(plan));
 }
 
 }  // namespace meshwright::launch
