@@ -103,14 +103,14 @@ class CommHostsTest(unittest.TestCase):
             self.assertEqual(answer.status, 0, answer.errors)
             self.assertGreaterEqual(answer.report["makespan_s"], bound)
 
-    def test_a_killed_member_is_an_error_on_every_other(self):
+    def test_a_killed_rank_is_an_error_on_every_other(self):
         run = self.start([task("before", 1000, "s1", ["d2", "d3"]),
                           task("slice", 32 * MIB, "s0", RECEIVERS)])
         self.wait_until_received("d2", 2 * MIB)
         run.processes["d2"].send_signal(signal.SIGKILL)
         self.expect_error_everywhere(run, "host d2 was lost", but="d2")
 
-    def test_a_stopped_member_is_an_error_on_every_other(self):
+    def test_a_stopped_rank_is_an_error_on_every_other(self):
         run = self.start([task("slice", 32 * MIB, "s0", RECEIVERS)],
                          deadline_seconds=4)
         self.wait_until_received("d1", 2 * MIB)
@@ -124,7 +124,7 @@ class CommHostsTest(unittest.TestCase):
         process.kill()
         process.communicate()
 
-    def test_a_dead_link_is_an_error_on_every_member_in_time(self):
+    def test_a_dead_link_is_an_error_on_every_rank_in_time(self):
         deadline = 8
         run = self.start([task("slice", 32 * MIB, "s0", RECEIVERS)],
                          deadline_seconds=deadline)

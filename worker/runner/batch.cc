@@ -25,15 +25,15 @@ using Started = v1::RunnerEvent::Started;
 constexpr int kPiece = 128;
 constexpr int kBufferSets = 3;
 
-v1::ProfileResult Row(const Subject& subject) {
+v1::ProfileResult Row(const BenchmarkedProgram& loaded) {
   v1::ProfileResult result;
-  result.set_key(subject.program().key());
+  result.set_key(loaded.program().key());
   result.set_outcome(v1::MEASURED);
   v1::Measurement& measurement = *result.mutable_measurement();
-  *measurement.mutable_memory() = subject.memory();
-  measurement.mutable_collectives()->Assign(subject.collectives().begin(),
-                                            subject.collectives().end());
-  measurement.set_compile_ns(absl::ToInt64Nanoseconds(subject.compile_time()));
+  *measurement.mutable_memory() = loaded.memory();
+  measurement.mutable_collectives()->Assign(loaded.collectives().begin(),
+                                            loaded.collectives().end());
+  measurement.set_compile_ns(absl::ToInt64Nanoseconds(loaded.compile_time()));
   return result;
 }
 
@@ -73,31 +73,32 @@ absl::Status Batch::RunReference() {
                         absl::StrCat("the reference run: ", status.message()));
   };
   events_.Started(program.key(), Started::COMPILE);
-  auto subject = Subject::Load(client_, program);
-  if (!subject.ok()) return explain(subject.status());
+  auto loaded = BenchmarkedProgram::Load(client_, program);
+  if (!loaded.ok()) return explain(loaded.status());
   events_.Started(program.key(), Started::MEASURE);
-  absl::Status fed = (*subject)->Feed(client_, 1);
-  if (!fed.ok()) return explain(fed);
+  absl::Status uploaded = (*loaded)->UploadInputs(client_, 1);
+  if (!uploaded.ok()) return explain(uploaded);
   absl::Duration took;
-  auto outputs = (*subject)->RunAndRead(took);
+  auto outputs = (*loaded)->RunAndRead(took);
   if (!outputs.ok()) return explain(outputs.status());
   reference_ = *std::move(outputs);
   return absl::OkStatus();
 }
 
 absl::Status Batch::RunSequences() {
-  Subjects subjects = Compile(0, request_.programs_size());
+  BenchmarkedPrograms loaded_programs = Compile(0, request_.programs_size());
   const devices::ScopedSpin awake(options_.cores);
-  RETURN_IF_ERROR(FitCompanions(subjects));
+  RETURN_IF_ERROR(FitCompanions(loaded_programs));
   std::map<std::string, int> numbers;  // of all programs, by key
   for (int i = 0; i < request_.programs_size(); ++i) {
     numbers[request_.programs(i).key()] = i;
   }
-  std::vector<Subject*> programs(request_.programs_size());  // null: not there
-  for (const auto& subject : subjects) {
-    programs[numbers.at(subject->program().key())] = subject.get();
+  std::vector<BenchmarkedProgram*> programs(
+      request_.programs_size());  // null: not there
+  for (const auto& loaded : loaded_programs) {
+    programs[numbers.at(loaded->program().key())] = loaded.get();
   }
-  const int sets = BufferSetsOf(subjects);
+  const int sets = BufferSetsOf(loaded_programs);
   ASSIGN_OR_RETURN(const SequenceRun reference,
                    RunSequence(request_.reference_sequence(), client_, 1,
                                programs, events_));
@@ -112,17 +113,17 @@ absl::Status Batch::RunSequences() {
     timed.insert(call.program());
   }
   std::vector<Entry> entries;
-  for (std::unique_ptr<Subject>& subject : subjects) {
+  for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
     Entry entry;
-    entry.subject = std::move(subject);
-    entry.result = Row(*entry.subject);
+    entry.loaded = std::move(loaded);
+    entry.result = Row(*entry.loaded);
     const int number = numbers.at(entry.result.key());
     const auto failure = failures.find(number);
     if (failure != failures.end()) {
       events_.Result(Failure(entry.result.key(), v1::CRASHED, failure->second));
       continue;
     }
-    if (entry.subject->program().timed_only()) {
+    if (entry.loaded->program().timed_only()) {
       Prepare(entry, sets);
     } else if (timed.contains(number)) {
       Learn(entry);
@@ -139,28 +140,29 @@ absl::Status Batch::RunSequences() {
   return absl::OkStatus();
 }
 
-absl::Status Batch::FitCompanions(Subjects& subjects) {
+absl::Status Batch::FitCompanions(BenchmarkedPrograms& loaded_programs) {
   int64_t footprint = 0;
-  for (const auto& subject : subjects) {
-    if (!subject->program().timed_only()) {
-      footprint += subject->FootprintBytes();
+  for (const auto& loaded : loaded_programs) {
+    if (!loaded->program().timed_only()) {
+      footprint += loaded->FootprintBytes();
     }
   }
   if (footprint > options_.memory_bytes) {
     return NeedsTooMuch(footprint, options_.memory_bytes);
   }
-  std::erase_if(subjects, [&](const std::unique_ptr<Subject>& subject) {
-    if (!subject->program().timed_only()) return false;
-    const int64_t needed = subject->FootprintBytes();
-    if (footprint + needed <= options_.memory_bytes) {
-      footprint += needed;
-      return false;
-    }
-    events_.Result(
-        Failure(subject->program().key(), v1::OUT_OF_MEMORY,
-                NeedsTooMuch(needed, options_.memory_bytes - footprint)));
-    return true;
-  });
+  std::erase_if(
+      loaded_programs, [&](const std::unique_ptr<BenchmarkedProgram>& loaded) {
+        if (!loaded->program().timed_only()) return false;
+        const int64_t needed = loaded->FootprintBytes();
+        if (footprint + needed <= options_.memory_bytes) {
+          footprint += needed;
+          return false;
+        }
+        events_.Result(
+            Failure(loaded->program().key(), v1::OUT_OF_MEMORY,
+                    NeedsTooMuch(needed, options_.memory_bytes - footprint)));
+        return true;
+      });
   return absl::OkStatus();
 }
 
@@ -185,35 +187,36 @@ absl::Status Batch::Compare(
   return absl::OkStatus();
 }
 
-Batch::Subjects Batch::Compile(int begin, int end) {
-  std::vector<std::unique_ptr<Subject>> loaded(end - begin);
+Batch::BenchmarkedPrograms Batch::Compile(int begin, int end) {
+  std::vector<std::unique_ptr<BenchmarkedProgram>> compiled(end - begin);
   const auto compile = [&](int i) {
     const v1::Program& program = request_.programs(begin + i);
     if (request_.has_sequence() && program.compile_only()) return;
     events_.Started(program.key(), Started::COMPILE);
-    auto subject = Subject::Load(client_, program);
-    if (subject.ok()) {
-      if (program.compile_only()) events_.Result(Row(**subject));
-      loaded[i] = *std::move(subject);
+    auto loaded = BenchmarkedProgram::Load(client_, program);
+    if (loaded.ok()) {
+      if (program.compile_only()) events_.Result(Row(**loaded));
+      compiled[i] = *std::move(loaded);
     } else {
       events_.Result(
-          Failure(program.key(), v1::COMPILE_FAILED, subject.status()));
+          Failure(program.key(), v1::COMPILE_FAILED, loaded.status()));
     }
   };
   base::ParallelFor(end - begin, compile, options_.compile_threads);
-  std::erase_if(loaded, [](const std::unique_ptr<Subject>& subject) {
-    return subject == nullptr || subject->program().compile_only();
-  });
-  return loaded;
+  std::erase_if(compiled,
+                [](const std::unique_ptr<BenchmarkedProgram>& loaded) {
+                  return loaded == nullptr || loaded->program().compile_only();
+                });
+  return compiled;
 }
 
-void Batch::MeasureInGroups(Subjects subjects) {
-  Subjects group;
+void Batch::MeasureInGroups(BenchmarkedPrograms loaded_programs) {
+  BenchmarkedPrograms group;
   int64_t bytes = 0;
-  for (std::unique_ptr<Subject>& subject : subjects) {
-    const int64_t needed = subject->FootprintBytes();
+  for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
+    const int64_t needed = loaded->FootprintBytes();
     if (needed > options_.memory_bytes) {
-      events_.Result(Failure(subject->program().key(), v1::OUT_OF_MEMORY,
+      events_.Result(Failure(loaded->program().key(), v1::OUT_OF_MEMORY,
                              NeedsTooMuch(needed, options_.memory_bytes)));
       continue;
     }
@@ -222,17 +225,17 @@ void Batch::MeasureInGroups(Subjects subjects) {
       bytes = 0;
     }
     bytes += needed;
-    group.push_back(std::move(subject));
+    group.push_back(std::move(loaded));
   }
   if (!group.empty()) MeasureGroup(std::move(group));
 }
 
-int Batch::BufferSetsOf(const Subjects& subjects) const {
+int Batch::BufferSetsOf(const BenchmarkedPrograms& loaded_programs) const {
   int64_t footprint = 0;
   int64_t inputs = 0;
-  for (const auto& subject : subjects) {
-    footprint += subject->FootprintBytes();
-    inputs += subject->InputBytes();
+  for (const auto& loaded : loaded_programs) {
+    footprint += loaded->FootprintBytes();
+    inputs += loaded->InputBytes();
   }
   int sets = 1;
   while (sets < kBufferSets &&
@@ -242,14 +245,14 @@ int Batch::BufferSetsOf(const Subjects& subjects) const {
   return sets;
 }
 
-void Batch::MeasureGroup(Subjects subjects) {
+void Batch::MeasureGroup(BenchmarkedPrograms loaded_programs) {
   const devices::ScopedSpin awake(options_.cores);
-  const int buffer_sets = BufferSetsOf(subjects);
+  const int buffer_sets = BufferSetsOf(loaded_programs);
   std::vector<Entry> entries;
-  for (std::unique_ptr<Subject>& subject : subjects) {
+  for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
     Entry& entry = entries.emplace_back();
-    entry.subject = std::move(subject);
-    entry.result = Row(*entry.subject);
+    entry.loaded = std::move(loaded);
+    entry.result = Row(*entry.loaded);
     Prepare(entry, buffer_sets);
   }
   Time(entries);
@@ -259,22 +262,22 @@ void Batch::MeasureGroup(Subjects subjects) {
 }
 
 void Batch::Prepare(Entry& entry, int buffer_sets) {
-  Subject& subject = *entry.subject;
-  const std::string& key = subject.program().key();
+  BenchmarkedProgram& loaded = *entry.loaded;
+  const std::string& key = loaded.program().key();
   events_.Started(key, Started::MEASURE);
-  absl::Status status = subject.Feed(client_, buffer_sets);
+  absl::Status status = loaded.UploadInputs(client_, buffer_sets);
   if (!status.ok()) return Fail(entry, v1::COMPILE_FAILED, status);
   // Once more: making the inputs is not on the program's budget.
   events_.Started(key, Started::MEASURE);
   absl::Duration took;
-  const auto outputs = subject.RunAndRead(took);
+  const auto outputs = loaded.RunAndRead(took);
   if (!outputs.ok()) return Fail(entry, v1::CRASHED, outputs.status());
   if (took > protocol_.time_limit) {
     return Fail(entry, v1::TIMED_OUT,
                 absl::DeadlineExceededError(
                     absl::StrCat("one run took ", absl::FormatDuration(took))));
   }
-  if (request_.has_reference() && !subject.program().timed_only()) {
+  if (request_.has_reference() && !loaded.program().timed_only()) {
     const auto difference = runner::Compare(*outputs, reference_);
     if (!difference.ok()) return Fail(entry, v1::CRASHED, difference.status());
     entry.result.set_max_relative_difference(difference->largest);
@@ -286,38 +289,38 @@ void Batch::Prepare(Entry& entry, int buffer_sets) {
 }
 
 void Batch::Learn(Entry& entry) {
-  Subject& subject = *entry.subject;
-  events_.Started(subject.program().key(), Started::MEASURE);
+  BenchmarkedProgram& loaded = *entry.loaded;
+  events_.Started(loaded.program().key(), Started::MEASURE);
   const absl::Status status = collective_timer_.Learn(
-      subject.collectives(), subject.program().num_partitions());
+      loaded.collectives(), loaded.program().num_partitions());
   if (!status.ok()) Fail(entry, v1::CRASHED, status);
 }
 
 void Batch::Fail(Entry& entry, v1::Outcome outcome,
                  const absl::Status& status) {
-  events_.Result(Failure(entry.subject->program().key(), outcome, status));
+  events_.Result(Failure(entry.loaded->program().key(), outcome, status));
   entry.failed = true;
-  entry.subject->Release();
+  entry.loaded->Release();
 }
 
 void Batch::Time(std::vector<Entry>& entries) {
   std::vector<int> sets;
   for (const Entry& entry : entries) {
-    sets.push_back(entry.subject->buffer_sets());
+    sets.push_back(entry.loaded->buffer_sets());
   }
   timing::RoundRobin rounds(protocol_, sets);
   if (request_.has_reference()) rounds.EndTogether();
   for (size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].failed) rounds.Abandon(static_cast<int>(i));
-    if (entries[i].subject->program().timed_only()) {
+    if (entries[i].loaded->program().timed_only()) {
       rounds.Accompany(static_cast<int>(i));
     }
   }
   while (const auto turn = rounds.Next()) {
     Entry& entry = entries[turn->program];
-    const std::string& key = entry.subject->program().key();
+    const std::string& key = entry.loaded->program().key();
     events_.Started(key, Started::MEASURE);
-    const auto run = entry.subject->Run(turn->buffer_set);
+    const auto run = entry.loaded->Run(turn->buffer_set);
     if (run.ok()) {
       rounds.Record({run->wall_time, run->cpu_time});
       continue;
@@ -353,7 +356,7 @@ void Batch::Time(std::vector<Entry>& entries) {
 void Batch::TimeCollectives(Entry& entry) {
   v1::Measurement& measurement = *entry.result.mutable_measurement();
   const CollectiveTimer::Communication communication = collective_timer_.Sum(
-      entry.subject->collectives(), entry.subject->program().num_partitions());
+      entry.loaded->collectives(), entry.loaded->program().num_partitions());
   const int64_t communication_ns = std::min(
       absl::ToInt64Nanoseconds(communication.total), measurement.minimum_ns());
   measurement.set_communication_ns(communication_ns);

@@ -5,7 +5,7 @@
 // same machine. Nothing compiles while something is timed.
 //
 //   request ─▶ [reference] ─▶ piece: compile (threads) ─▶ groups that fit
-//              runs once                │                  feed, check, time
+//              runs once                │                  upload, check, time
 //                                       ▼                        ▼
 //                             compile_failed, ...           result rows
 //
@@ -60,10 +60,10 @@ class Batch {
   absl::Status Run();
 
  private:
-  using Subjects = std::vector<std::unique_ptr<Subject>>;
+  using BenchmarkedPrograms = std::vector<std::unique_ptr<BenchmarkedProgram>>;
   // A program of a group and its row in the making.
   struct Entry {
-    std::unique_ptr<Subject> subject;
+    std::unique_ptr<BenchmarkedProgram> loaded;
     v1::ProfileResult result;
     bool failed = false;
   };
@@ -71,15 +71,15 @@ class Batch {
   absl::Status RunReference();
   absl::Status RunSequences();
   // Leaves those timed only out that do not fit beside the sequence's.
-  absl::Status FitCompanions(Subjects& subjects);
+  absl::Status FitCompanions(BenchmarkedPrograms& loaded_programs);
   absl::Status Compare(
       const std::vector<std::optional<pjrt::HostArray>>& results,
       const std::vector<std::optional<pjrt::HostArray>>& reference);
-  Subjects Compile(int begin, int end);
-  void MeasureInGroups(Subjects subjects);
-  void MeasureGroup(Subjects subjects);
+  BenchmarkedPrograms Compile(int begin, int end);
+  void MeasureInGroups(BenchmarkedPrograms loaded_programs);
+  void MeasureGroup(BenchmarkedPrograms loaded_programs);
   // Sets of inputs that fit the memory beside all that they run with.
-  int BufferSetsOf(const Subjects& subjects) const;
+  int BufferSetsOf(const BenchmarkedPrograms& loaded_programs) const;
   void Prepare(Entry& entry, int buffer_sets);
   // The times of its collectives.
   void Learn(Entry& entry);

@@ -30,39 +30,40 @@ absl::StatusOr<std::vector<Tiling>> Tile(const std::vector<TensorSlot>& slots,
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Subject>> Subject::Load(
+absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> BenchmarkedProgram::Load(
     const pjrt::Client& client, const v1::Program& program) {
   hlo::HloModuleProto module;
   if (!module.ParseFromString(program.hlo_module())) {
     return absl::InvalidArgumentError("the program is no HloModuleProto");
   }
-  auto subject = std::unique_ptr<Subject>(new Subject(program));
-  ASSIGN_OR_RETURN(subject->signature_, ReadSignature(module));
+  auto loaded =
+      std::unique_ptr<BenchmarkedProgram>(new BenchmarkedProgram(program));
+  ASSIGN_OR_RETURN(loaded->signature_, ReadSignature(module));
   const int partitions = program.num_partitions();
   if (partitions < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("the program asks for ", partitions, " partitions"));
   }
-  Signature& signature = subject->signature_;
+  Signature& signature = loaded->signature_;
   if (!program.compile_only() &&
       program.inputs_size() != static_cast<int>(signature.parameters.size())) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the program has ", signature.parameters.size(), " parameters, but ",
         program.inputs_size(), " inputs are described"));
   }
-  ASSIGN_OR_RETURN(subject->inputs_,
+  ASSIGN_OR_RETURN(loaded->inputs_,
                    Tile(signature.parameters, "parameter", partitions));
-  ASSIGN_OR_RETURN(subject->outputs_,
+  ASSIGN_OR_RETURN(loaded->outputs_,
                    Tile(signature.outputs, "output", partitions));
   const absl::Time start = absl::Now();
-  ASSIGN_OR_RETURN(subject->executable_,
+  ASSIGN_OR_RETURN(loaded->executable_,
                    client.Compile(program.hlo_module(), partitions));
-  subject->compile_time_ = absl::Now() - start;
-  RETURN_IF_ERROR(subject->ReadFacts());
-  return subject;
+  loaded->compile_time_ = absl::Now() - start;
+  RETURN_IF_ERROR(loaded->ReadFacts());
+  return loaded;
 }
 
-absl::Status Subject::ReadFacts() {
+absl::Status BenchmarkedProgram::ReadFacts() {
   ASSIGN_OR_RETURN(memory_, executable_->Memory());
   ASSIGN_OR_RETURN(const hlo::HloModuleProto optimized,
                    executable_->OptimizedModule());
@@ -90,23 +91,23 @@ absl::Status Subject::ReadFacts() {
   return absl::OkStatus();
 }
 
-int64_t Subject::InputBytes() const {
+int64_t BenchmarkedProgram::InputBytes() const {
   return memory_.argument_bytes() * program_.num_partitions();
 }
 
-int64_t Subject::FootprintBytes() const {
+int64_t BenchmarkedProgram::FootprintBytes() const {
   return memory_.peak_bytes() * program_.num_partitions();
 }
 
-void Subject::OpenSets(int buffer_sets) {
+void BenchmarkedProgram::OpenSets(int buffer_sets) {
   sets_.clear();
   for (int set = 0; set < buffer_sets; ++set) {
     sets_.emplace_back(program_.num_partitions());
   }
 }
 
-absl::Status Subject::Upload(const pjrt::Client& client,
-                             const pjrt::HostArray& whole) {
+absl::Status BenchmarkedProgram::Upload(const pjrt::Client& client,
+                                        const pjrt::HostArray& whole) {
   const Tiling& tiling = inputs_[sets_.front().front().size()];
   for (int device = 0; device < program_.num_partitions(); ++device) {
     const pjrt::HostArray shard = Cut(whole, tiling, device);
@@ -119,7 +120,8 @@ absl::Status Subject::Upload(const pjrt::Client& client,
   return absl::OkStatus();
 }
 
-absl::Status Subject::Feed(const pjrt::Client& client, int buffer_sets) {
+absl::Status BenchmarkedProgram::UploadInputs(const pjrt::Client& client,
+                                              int buffer_sets) {
   OpenSets(buffer_sets);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const TensorSlot& slot = signature_.parameters[i];
@@ -131,7 +133,7 @@ absl::Status Subject::Feed(const pjrt::Client& client, int buffer_sets) {
   return absl::OkStatus();
 }
 
-absl::Status Subject::FeedWith(
+absl::Status BenchmarkedProgram::UploadTensors(
     const pjrt::Client& client,
     const std::vector<const pjrt::HostArray*>& tensors, int buffer_sets) {
   if (tensors.size() != inputs_.size()) {
@@ -154,7 +156,7 @@ absl::Status Subject::FeedWith(
   return absl::OkStatus();
 }
 
-absl::StatusOr<pjrt::Execution> Subject::Run(int buffer_set) {
+absl::StatusOr<pjrt::Execution> BenchmarkedProgram::Run(int buffer_set) {
   auto& set = sets_[buffer_set];
   std::vector<std::vector<const pjrt::Buffer*>> arguments(set.size());
   for (size_t device = 0; device < set.size(); ++device) {
@@ -174,7 +176,7 @@ absl::StatusOr<pjrt::Execution> Subject::Run(int buffer_set) {
   return execution;
 }
 
-absl::StatusOr<std::vector<pjrt::HostArray>> Subject::RunAndRead(
+absl::StatusOr<std::vector<pjrt::HostArray>> BenchmarkedProgram::RunAndRead(
     absl::Duration& took) {
   auto execution = Run(0);
   if (!execution.ok()) return execution.status();
@@ -207,7 +209,7 @@ absl::StatusOr<std::vector<pjrt::HostArray>> Subject::RunAndRead(
   return arrays;
 }
 
-absl::StatusOr<pjrt::HostArray> Subject::Assemble(
+absl::StatusOr<pjrt::HostArray> BenchmarkedProgram::Assemble(
     int output, const std::vector<std::vector<pjrt::Buffer>>& outputs) const {
   const Tiling& tiling = outputs_[output];
   pjrt::HostArray whole;
@@ -227,7 +229,7 @@ absl::StatusOr<pjrt::HostArray> Subject::Assemble(
   return whole;
 }
 
-void Subject::Release() {
+void BenchmarkedProgram::Release() {
   sets_.clear();
   executable_.reset();
 }

@@ -1,17 +1,18 @@
-// Subject: one program under measurement, from its bytes to its result row.
+// BenchmarkedProgram: one program under measurement, from its bytes to its
+// result row.
 //
-// Concept: a subject is loaded (compiled), fed (inputs made, cut, uploaded),
-// checked (one run: no NaN; compared with a reference), then run many times.
-// Outputs that alias inputs are the inputs of the next run, as in a training
-// loop, so that donated memory is reused and no run pays for a copy that a
-// real step would not make.
+// Concept: a program is loaded (compiled), uploaded (inputs made, cut,
+// uploaded), checked (one run: no NaN; compared with a reference), then run
+// many times. Outputs that alias inputs are the inputs of the next run, as in a
+// training loop, so that donated memory is reused and no run pays for a copy
+// that a real step would not make.
 //
-//   Load ─▶ Feed ─▶ Check ─▶ Run, Run, ... ─▶ Release
+//   Load ─▶ UploadInputs ─▶ Check ─▶ Run, Run, ... ─▶ Release
 //
-// Ownership: holds device memory from Feed to Release; must not outlive the
-// client. Threads: Load from any; the rest one thread.
-// Errors: kResourceExhausted where memory ran out; kInvalidArgument and
-// kUnimplemented for programs or inputs that cannot be fed; kDataLoss for NaN.
+// Ownership: holds device memory from UploadInputs to Release; must not outlive
+// the client. Threads: Load from any; the rest one thread. Errors:
+// kResourceExhausted where memory ran out; kInvalidArgument and kUnimplemented
+// for programs or inputs that cannot be uploaded; kDataLoss for NaN.
 #ifndef MESHWRIGHT_WORKER_RUNNER_BENCHMARKED_PROGRAM_H_
 #define MESHWRIGHT_WORKER_RUNNER_BENCHMARKED_PROGRAM_H_
 
@@ -37,9 +38,9 @@ struct Difference {
   int worst_output = 0;
 };
 
-class Subject {
+class BenchmarkedProgram {
  public:
-  static absl::StatusOr<std::unique_ptr<Subject>> Load(
+  static absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> Load(
       const pjrt::Client& client, const v1::Program& program);
 
   const v1::Program& program() const { return program_; }
@@ -52,11 +53,11 @@ class Subject {
   int64_t FootprintBytes() const;
   int64_t InputBytes() const;
 
-  absl::Status Feed(const pjrt::Client& client, int buffer_sets);
+  absl::Status UploadInputs(const pjrt::Client& client, int buffer_sets);
   // The same with these tensors, one per parameter, in place of made ones.
-  absl::Status FeedWith(const pjrt::Client& client,
-                        const std::vector<const pjrt::HostArray*>& tensors,
-                        int buffer_sets);
+  absl::Status UploadTensors(const pjrt::Client& client,
+                             const std::vector<const pjrt::HostArray*>& tensors,
+                             int buffer_sets);
   const Signature& signature() const { return signature_; }
   int buffer_sets() const { return static_cast<int>(sets_.size()); }
 
@@ -70,7 +71,7 @@ class Subject {
   void Release();
 
  private:
-  explicit Subject(const v1::Program& program) : program_(program) {}
+  explicit BenchmarkedProgram(const v1::Program& program) : program_(program) {}
   absl::Status ReadFacts();
   // Cuts the tensor and uploads it as the next argument of every set.
   absl::Status Upload(const pjrt::Client& client, const pjrt::HostArray& whole);

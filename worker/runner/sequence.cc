@@ -16,7 +16,7 @@ using Call = v1::Sequence::Call;
 class Runs {
  public:
   Runs(const v1::Sequence& sequence, const pjrt::Client& client,
-       int buffer_sets, const std::vector<Subject*>& programs,
+       int buffer_sets, const std::vector<BenchmarkedProgram*>& programs,
        sandbox::EventWriter& events)
       : sequence_(sequence),
         client_(client),
@@ -80,13 +80,13 @@ class Runs {
     return absl::AbortedError("it is not there");
   }
 
-  absl::Status Make(int number, Subject& subject) {
+  absl::Status Make(int number, BenchmarkedProgram& loaded) {
     const Call& call = sequence_.calls(number);
-    events_.Started(subject.program().key(), v1::RunnerEvent::Started::MEASURE);
-    const auto& parameters = subject.signature().parameters;
+    events_.Started(loaded.program().key(), v1::RunnerEvent::Started::MEASURE);
+    const auto& parameters = loaded.signature().parameters;
     if (call.inputs_size() != static_cast<int>(parameters.size()) ||
         call.outputs_size() !=
-            static_cast<int>(subject.signature().outputs.size())) {
+            static_cast<int>(loaded.signature().outputs.size())) {
       return absl::InvalidArgumentError(absl::StrCat(
           "call ", number, " has other inputs or outputs than its program"));
     }
@@ -97,10 +97,11 @@ class Runs {
       inputs.push_back(tensor);
     }
     const bool last = last_call_[call.program()] == number;
-    RETURN_IF_ERROR(subject.FeedWith(client_, inputs, last ? buffer_sets_ : 1));
+    RETURN_IF_ERROR(
+        loaded.UploadTensors(client_, inputs, last ? buffer_sets_ : 1));
     absl::Duration took;
     ASSIGN_OR_RETURN(std::vector<pjrt::HostArray> outputs,
-                     subject.RunAndRead(took));
+                     loaded.RunAndRead(took));
     for (int i = 0; i < call.outputs_size(); ++i) {
       tensors_[call.outputs(i)] = std::move(outputs[i]);
     }
@@ -124,7 +125,7 @@ class Runs {
   const v1::Sequence& sequence_;
   const pjrt::Client& client_;
   const int buffer_sets_;
-  const std::vector<Subject*>& programs_;
+  const std::vector<BenchmarkedProgram*>& programs_;
   sandbox::EventWriter& events_;
   std::map<int, const v1::InputSpec*> made_;
   std::map<int, int> last_read_;  // call, by slot
@@ -135,11 +136,10 @@ class Runs {
 
 }  // namespace
 
-absl::StatusOr<SequenceRun> RunSequence(const v1::Sequence& sequence,
-                                        const pjrt::Client& client,
-                                        int buffer_sets,
-                                        const std::vector<Subject*>& programs,
-                                        sandbox::EventWriter& events) {
+absl::StatusOr<SequenceRun> RunSequence(
+    const v1::Sequence& sequence, const pjrt::Client& client, int buffer_sets,
+    const std::vector<BenchmarkedProgram*>& programs,
+    sandbox::EventWriter& events) {
   return Runs(sequence, client, buffer_sets, programs, events).Run();
 }
 

@@ -33,11 +33,10 @@ struct SequenceRun {
   std::map<int, absl::Status> failures;                 // by program
 };
 
-absl::StatusOr<SequenceRun> RunSequence(const v1::Sequence& sequence,
-                                        const pjrt::Client& client,
-                                        int buffer_sets,
-                                        const std::vector<Subject*>& programs,
-                                        sandbox::EventWriter& events);
+absl::StatusOr<SequenceRun> RunSequence(
+    const v1::Sequence& sequence, const pjrt::Client& client, int buffer_sets,
+    const std::vector<BenchmarkedProgram*>& programs,
+    sandbox::EventWriter& events);
 
 }  // namespace meshwright::worker::runner
 

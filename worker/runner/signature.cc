@@ -12,7 +12,7 @@ absl::StatusOr<TensorSlot> SlotOf(const hlo::ShapeProto& shape,
   if (pjrt::ElementBytes(shape.element_type()) == 0) {
     return absl::UnimplementedError(absl::StrCat(
         what, " is of type ", hlo::PrimitiveType_Name(shape.element_type()),
-        ", which cannot be fed or read"));
+        ", which cannot be uploaded or read"));
   }
   TensorSlot slot;
   slot.type = shape.element_type();

@@ -15,7 +15,7 @@ struct Protocol {
   int minimum_samples = 12;
   // A program is sampled at least this long: the shorter it is, the more its
   // runs differ by how fast threads wake, and the more are needed until one
-  // met no delay. At most kMostSamples all the same.
+  // met no delay. At most kMaxSamples all the same.
   absl::Duration minimum_time = absl::Milliseconds(250);
   // No more once minimum_time is over, whether the minimum is believed or not.
   int maximum_samples = 60;
@@ -34,7 +34,7 @@ struct Protocol {
   // share of the program's usual one; 0: no sample is.
   double slow_share = 0.8;
 
-  static constexpr int kMostSamples = 1000;
+  static constexpr int kMaxSamples = 1000;
 };
 
 absl::StatusOr<Protocol> ProtocolOf(const v1::MeasureOptions& options);

@@ -93,7 +93,7 @@ bool RoundRobin::OutOfBudget(const State& state) const {
   return (samples >= protocol_.maximum_samples &&
           state.spent >= protocol_.minimum_time) ||
          samples >=
-             std::max(Protocol::kMostSamples, protocol_.maximum_samples) ||
+             std::max(Protocol::kMaxSamples, protocol_.maximum_samples) ||
          state.spent >= protocol_.time_limit;
 }
 

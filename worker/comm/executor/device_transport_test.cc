@@ -1,5 +1,5 @@
-// Members whose chunks go over wires of GPUs, with wires made up in memory; and
-// the real NCCL, as far as it goes without a GPU.
+// Ranks whose chunks go over channels of GPUs, with channels made up in memory;
+// and the real NCCL, as far as it goes without a GPU.
 #include "worker/comm/transport/device_transport.h"
 
 #include <gmock/gmock.h>
@@ -24,53 +24,54 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// What joins the two ends of wires: a transfer happens when both have begun it.
-// An end whose other end was aborted hears nothing, as between real GPUs.
+// What joins the two ends of channels: a transfer happens when both have begun
+// it. An end whose other end was aborted hears nothing, as between real GPUs.
 class Fabric {
  public:
-  struct Wire {
+  struct Channel {
     int ends = 0;
     std::span<const std::byte> sending;
     std::span<std::byte> receiving;
     bool send_over = true, receive_over = true;
   };
 
-  // After so many transfers, a wire says that it broke or changes a byte.
+  // After so many transfers, a channel says that it broke or changes a byte.
   int break_after = -1;
   int corrupt_after = -1;
   bool deaf = false;  // no two ends ever meet
 
   std::string NewId() {
     const base::MutexLock lock(&mutex_);
-    std::string id(DeviceWires::kIdBytes, '\0');
-    const std::string name = absl::StrCat("wire ", ++ids_);
+    std::string id(DeviceChannels::kIdBytes, '\0');
+    const std::string name = absl::StrCat("channel ", ++ids_);
     name.copy(id.data(), name.size());
     return id;
   }
   void Join(const std::string& id) {
     const base::MutexLock lock(&mutex_);
-    ++wires_[id].ends;
+    ++channels_[id].ends;
   }
   template <typename Change>
   void With(const std::string& id, const Change& change) {
     const base::MutexLock lock(&mutex_);
-    Wire& wire = wires_[id];
-    change(wire);
-    if (wire.send_over || wire.receive_over) return;
-    EXPECT_EQ(wire.sending.size(), wire.receiving.size());
-    std::copy(wire.sending.begin(), wire.sending.end(), wire.receiving.begin());
-    if (transfers_++ == corrupt_after) wire.receiving[0] ^= std::byte{1};
-    bytes_ += static_cast<int64_t>(wire.sending.size());
-    wire.send_over = wire.receive_over = true;
+    Channel& channel = channels_[id];
+    change(channel);
+    if (channel.send_over || channel.receive_over) return;
+    EXPECT_EQ(channel.sending.size(), channel.receiving.size());
+    std::copy(channel.sending.begin(), channel.sending.end(),
+              channel.receiving.begin());
+    if (transfers_++ == corrupt_after) channel.receiving[0] ^= std::byte{1};
+    bytes_ += static_cast<int64_t>(channel.sending.size());
+    channel.send_over = channel.receive_over = true;
   }
   absl::StatusOr<bool> Idle(const std::string& id, bool sends) {
     const base::MutexLock lock(&mutex_);
     if (break_after >= 0 && transfers_ > break_after) {
       return absl::UnavailableError("NCCL failed: a cable was pulled");
     }
-    const Wire& wire = wires_[id];
-    return !deaf && wire.ends == 2 &&
-           (sends ? wire.send_over : wire.receive_over);
+    const Channel& channel = channels_[id];
+    return !deaf && channel.ends == 2 &&
+           (sends ? channel.send_over : channel.receive_over);
   }
   int64_t bytes() const {
     const base::MutexLock lock(&mutex_);
@@ -79,39 +80,39 @@ class Fabric {
 
  private:
   mutable base::Mutex mutex_;
-  std::map<std::string, Wire> wires_;
+  std::map<std::string, Channel> channels_;
   int ids_ = 0;
   int transfers_ = 0;
   int64_t bytes_ = 0;
 };
 
-class FakeWire : public DeviceWire {
+class FakeChannel : public DeviceChannel {
  public:
-  FakeWire(Fabric& fabric, std::string id, bool sends)
+  FakeChannel(Fabric& fabric, std::string id, bool sends)
       : fabric_(fabric), id_(std::move(id)), sends_(sends) {
     fabric_.Join(id_);
   }
   absl::Status Send(std::span<const std::byte> bytes) override {
     EXPECT_TRUE(sends_ && fabric_.Idle(id_, true).value_or(true));
-    fabric_.With(id_, [&](Fabric::Wire& wire) {
-      wire.sending = bytes;
-      wire.send_over = false;
+    fabric_.With(id_, [&](Fabric::Channel& channel) {
+      channel.sending = bytes;
+      channel.send_over = false;
     });
     return {};
   }
   absl::Status Receive(std::span<std::byte> bytes) override {
     EXPECT_TRUE(!sends_ && fabric_.Idle(id_, false).value_or(true));
-    fabric_.With(id_, [&](Fabric::Wire& wire) {
-      wire.receiving = bytes;
-      wire.receive_over = false;
+    fabric_.With(id_, [&](Fabric::Channel& channel) {
+      channel.receiving = bytes;
+      channel.receive_over = false;
     });
     return {};
   }
   absl::StatusOr<bool> Idle() override { return fabric_.Idle(id_, sends_); }
   // What it had begun must not happen later.
   void Abort() override {
-    fabric_.With(id_, [&](Fabric::Wire& wire) {
-      (sends_ ? wire.send_over : wire.receive_over) = true;
+    fabric_.With(id_, [&](Fabric::Channel& channel) {
+      (sends_ ? channel.send_over : channel.receive_over) = true;
     });
   }
 
@@ -121,13 +122,13 @@ class FakeWire : public DeviceWire {
   const bool sends_;
 };
 
-class FakeWires : public DeviceWires {
+class FakeChannels : public DeviceChannels {
  public:
-  explicit FakeWires(Fabric& fabric) : fabric_(fabric) {}
+  explicit FakeChannels(Fabric& fabric) : fabric_(fabric) {}
   absl::StatusOr<std::string> NewId() override { return fabric_.NewId(); }
-  absl::StatusOr<std::unique_ptr<DeviceWire>> Open(const std::string& id,
-                                                   bool sends) override {
-    return std::make_unique<FakeWire>(fabric_, id, sends);
+  absl::StatusOr<std::unique_ptr<DeviceChannel>> Open(const std::string& id,
+                                                      bool sends) override {
+    return std::make_unique<FakeChannel>(fabric_, id, sends);
   }
 
  private:
@@ -136,27 +137,28 @@ class FakeWires : public DeviceWires {
 
 class DeviceTransportTest : public testing::Test {
  protected:
-  void Wire(Group& group) {
-    group.WrapWith([this, &group](int member,
+  void Channel(Group& group) {
+    group.WrapWith([this, &group](int rank,
                                   std::unique_ptr<Transport> transport) {
       auto* const tcp = static_cast<TcpTransport*>(transport.get());
       return std::unique_ptr<Transport>(std::make_unique<DeviceTransport>(
-          group.plan(), member, std::move(transport),
+          group.plan(), rank, std::move(transport),
           [tcp](Transport::Clock::duration time, std::function<void()> call) {
             tcp->After(time, std::move(call));
           },
-          wires_));
+          channels_));
     });
   }
   static int64_t LegBytes(const Plan& plan) {
     int64_t bytes = 0;
     for (const Task& task : plan.tasks) {
-      for (const Leg& leg : LegsOf(plan, task)) bytes += leg.size_bytes;
+      for (const TransferStep& step : TransferStepsOf(plan, task))
+        bytes += step.size_bytes;
     }
     return bytes;
   }
   void ExpectDone(Group& group) {
-    Wire(group);
+    Channel(group);
     for (const Outcome& outcome : group.Run()) {
       EXPECT_TRUE(outcome.status.ok()) << outcome.status;
     }
@@ -169,7 +171,7 @@ class DeviceTransportTest : public testing::Test {
   }
   void ExpectAllFail(Group& group, absl::StatusCode code,
                      const std::string& text) {
-    Wire(group);
+    Channel(group);
     for (const Outcome& outcome : group.Run()) {
       EXPECT_EQ(outcome.status.code(), code) << outcome.status;
       EXPECT_THAT(std::string(outcome.status.message()), HasSubstr(text));
@@ -178,7 +180,7 @@ class DeviceTransportTest : public testing::Test {
   }
 
   Fabric fabric_;
-  FakeWires wires_{fabric_};
+  FakeChannels channels_{fabric_};
 };
 
 TEST_F(DeviceTransportTest, EveryStrategyGivesEveryReceiverTheSlice) {
@@ -188,7 +190,7 @@ TEST_F(DeviceTransportTest, EveryStrategyGivesEveryReceiverTheSlice) {
     group.AddAllSizes(strategy);
     const int64_t before = fabric_.bytes();
     ExpectDone(group);
-    // All of it over the wires, nothing over TCP.
+    // All of it over the channels, nothing over TCP.
     EXPECT_EQ(fabric_.bytes() - before, LegBytes(group.plan()));
   }
 }
@@ -202,24 +204,24 @@ TEST_F(DeviceTransportTest, RandomPlansOfAllStrategiesEnd) {
   }
 }
 
-TEST_F(DeviceTransportTest, AWireThatBreaksIsAnErrorOnEveryMember) {
+TEST_F(DeviceTransportTest, AChannelThatBreaksIsAnErrorOnEveryRank) {
   Group group(4);
   group.Add("slice", 400'000, 0, {1, 2, 3}, Strategy::kBroadcast, 64);
   fabric_.break_after = 20;
   ExpectAllFail(group, absl::StatusCode::kUnavailable, "a cable was pulled");
 }
 
-TEST_F(DeviceTransportTest, APeerThatIsGoneCutsTheWires) {
+TEST_F(DeviceTransportTest, APeerThatIsGoneCutsTheChannels) {
   Group group(4);
   group.plan().deadline_seconds = 4;
   group.Add("slice", 4'000'000, 0, {1, 2, 3}, Strategy::kBroadcast, 2'000);
   // The greeting, START, and some of the announcements of chunks.
-  const WireProxy proxy(group.port(0), Trouble::kClose, 20'000);
+  const FaultInjectionProxy proxy(group.port(0), Trouble::kClose, 20'000);
   group.Redirect(0, proxy.port());
   ExpectAllFail(group, absl::StatusCode::kUnavailable, "was lost: ");
 }
 
-TEST_F(DeviceTransportTest, AByteChangedOnTheWireIsFound) {
+TEST_F(DeviceTransportTest, AByteChangedOnTheChannelIsFound) {
   Group group(3);
   group.Add("slice", 200'000, 0, {1, 2}, Strategy::kBroadcast, 8);
   fabric_.corrupt_after = 5;
@@ -253,10 +255,10 @@ TEST(NcclLibraryTest, AnotherLibraryIsRefused) {
               HasSubstr("libm.so.6 has no ncclGetVersion"));
 }
 
-TEST(NcclLibraryTest, TheInstalledOneTellsItsVersionAndNamesWires) {
+TEST(NcclLibraryTest, TheInstalledOneTellsItsVersionAndNamesChannels) {
   const auto nccl = NcclLibrary::Load();
   if (!nccl.ok()) GTEST_SKIP() << "no NCCL here: " << nccl.status().message();
-  EXPECT_GE((*nccl)->version, NcclLibrary::kLeastVersion);
+  EXPECT_GE((*nccl)->version, NcclLibrary::kMinVersion);
   EXPECT_THAT((*nccl)->VersionText(),
               testing::MatchesRegex("2\\.[0-9]+\\.[0-9]+"));
   NcclId one, other;
@@ -267,18 +269,18 @@ TEST(NcclLibraryTest, TheInstalledOneTellsItsVersionAndNamesWires) {
               HasSubstr("NCCL failed at a test: "));
 }
 
-TEST(NcclWiresTest, WithoutADriverOneSentenceSaysSo) {
+TEST(NcclChannelsTest, WithoutADriverOneSentenceSaysSo) {
   if (CudaDriver::Load().ok()) GTEST_SKIP() << "there is a CUDA driver here";
   if (!NcclLibrary::Load().ok()) GTEST_SKIP() << "no NCCL here";
-  const auto wires = NcclWires::Create(0);
-  EXPECT_EQ(wires.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(wires.status().message()),
+  const auto channels = NcclChannels::Create(0);
+  EXPECT_EQ(channels.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(channels.status().message()),
               AllOf(HasSubstr("cannot open libcuda.so.1"),
                     HasSubstr("install the NVIDIA driver")));
 }
 
-TEST(NcclWiresTest, MovesAChunkBetweenTwoGpus) {
-  const auto first = NcclWires::Create(0), second = NcclWires::Create(1);
+TEST(NcclChannelsTest, MovesAChunkBetweenTwoGpus) {
+  const auto first = NcclChannels::Create(0), second = NcclChannels::Create(1);
   if (!first.ok() || !second.ok()) {
     GTEST_SKIP() << "needs two GPUs: "
                  << (first.ok() ? second : first).status().message();
@@ -288,7 +290,7 @@ TEST(NcclWiresTest, MovesAChunkBetweenTwoGpus) {
   const auto from = (*first)->Open(*id, true);
   const auto to = (*second)->Open(*id, false);
   ASSERT_TRUE(from.ok() && to.ok()) << from.status() << to.status();
-  const auto await = [](DeviceWire& a, DeviceWire& b) {
+  const auto await = [](DeviceChannel& a, DeviceChannel& b) {
     while (true) {
       const auto one = a.Idle(), other = b.Idle();
       if (!one.ok() || !other.ok())

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/json/read_json.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "worker/comm/protocol/chunks.h"
@@ -12,156 +13,67 @@
 namespace meshwright::worker::comm {
 namespace {
 
+using base::JsonFields;
+using base::JsonValue;
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-template <typename... Parts>
-absl::Status Invalid(const Parts&... parts) {
-  return absl::InvalidArgumentError(absl::StrCat(parts...));
-}
-
-// `where` is "" or "tasks[2]."; object[field], if it is there and not null.
-const json* Find(const json& object, const char* field) {
-  const auto found = object.find(field);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
-absl::StatusOr<const json*> Need(const json& object, const std::string& where,
-                                 const char* field) {
-  const json* const value = Find(object, field);
-  if (value == nullptr) return Invalid(where, field, " is missing");
-  return value;
-}
-
-absl::StatusOr<std::string> Text(const json& value, const std::string& field) {
-  if (!value.is_string()) {
-    return Invalid(field, " is ", value.type_name(), ", not a string");
+// A host of the plan, by its id.
+void ReadHostId(const JsonValue& value, const Plan& plan, int& host) {
+  std::string id;
+  base::ReadJsonValue(value, id);
+  if (value.HasFailed()) return;
+  const absl::StatusOr<int> found = HostNamed(plan, id);
+  if (found.ok()) {
+    host = *found;
+  } else {
+    value.FailUnlessOk(absl::InvalidArgumentError(
+        absl::StrCat(value.Path(), ": ", found.status().message())));
   }
-  return value.get<std::string>();
 }
 
-absl::StatusOr<std::string> NeedText(const json& object,
-                                     const std::string& where,
-                                     const char* field) {
-  ASSIGN_OR_RETURN(const json* value, Need(object, where, field));
-  return Text(*value, where + field);
-}
-
-absl::StatusOr<double> Number(const json& value, const std::string& field) {
-  if (!value.is_number()) {
-    return Invalid(field, " is ", value.type_name(), ", not a number");
-  }
-  return value.get<double>();
-}
-
-absl::StatusOr<int64_t> Count(const json& value, const std::string& field) {
-  const bool fits =
-      value.is_number_integer() &&
-      (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX);
-  if (!fits) {
-    return Invalid(field, " is ",
-                   value.dump(-1, ' ', true, json::error_handler_t::replace),
-                   ", not a whole number of 64 bits");
-  }
-  return value.get<int64_t>();
-}
-
-absl::StatusOr<const json*> NeedList(const json& object,
-                                     const std::string& where,
-                                     const char* field) {
-  ASSIGN_OR_RETURN(const json* list, Need(object, where, field));
-  if (!list->is_array()) return Invalid(where, field, " is not a list");
-  return list;
-}
-
-absl::StatusOr<Host> ReadHost(const json& object, const std::string& where) {
-  if (!object.is_object()) return Invalid(where, " is not an object");
-  Host host;
-  ASSIGN_OR_RETURN(host.id, NeedText(object, where + ".", "id"));
-  ASSIGN_OR_RETURN(host.address, NeedText(object, where + ".", "address"));
-  host.node = host.id;
-  if (const json* const node = Find(object, "node")) {
-    ASSIGN_OR_RETURN(host.node, Text(*node, where + ".node"));
-  }
-  return host;
-}
-
-absl::StatusOr<int> ReadHostId(const json& value, const Plan& plan,
-                               const std::string& field) {
-  ASSIGN_OR_RETURN(const std::string id, Text(value, field));
-  const absl::StatusOr<int> host = HostNamed(plan, id);
-  if (!host.ok()) {
-    return Invalid(field, ": ", std::string(host.status().message()));
-  }
-  return host;
-}
-
-absl::StatusOr<Task> ReadTask(const json& object, const Plan& plan,
-                              const std::string& where) {
-  if (!object.is_object()) return Invalid(where, " is not an object");
-  const std::string dot = where + ".";
-  Task task;
-  ASSIGN_OR_RETURN(task.id, NeedText(object, dot, "id"));
-  ASSIGN_OR_RETURN(const json* size, Need(object, dot, "size_bytes"));
-  ASSIGN_OR_RETURN(task.size_bytes, Count(*size, dot + "size_bytes"));
-  ASSIGN_OR_RETURN(const json* sender, Need(object, dot, "sender"));
-  ASSIGN_OR_RETURN(task.sender, ReadHostId(*sender, plan, dot + "sender"));
-  ASSIGN_OR_RETURN(const json* receivers, NeedList(object, dot, "receivers"));
-  for (size_t i = 0; i < receivers->size(); ++i) {
-    ASSIGN_OR_RETURN(const int receiver,
-                     ReadHostId((*receivers)[i], plan,
-                                absl::StrCat(dot, "receivers[", i, "]")));
-    task.receivers.push_back(receiver);
-  }
-  if (const json* const strategy = Find(object, "strategy")) {
-    ASSIGN_OR_RETURN(const std::string name, Text(*strategy, dot + "strategy"));
-    const std::optional<Strategy> named = StrategyNamed(name);
-    if (!named.has_value()) {
-      return Invalid(dot, "strategy is \"", name,
+void ReadStrategy(const JsonValue& value, Strategy& strategy) {
+  std::string name;
+  base::ReadJsonValue(value, name);
+  if (value.HasFailed()) return;
+  const std::optional<Strategy> named = StrategyNamed(name);
+  if (!named.has_value()) {
+    return value.Fail(
+        absl::StrCat("is \"", name,
                      "\"; it is broadcast, send_receive, local_all_gather or "
-                     "global_all_gather");
-    }
-    task.strategy = *named;
+                     "global_all_gather"));
   }
-  if (const json* const chunks = Find(object, "chunks")) {
-    ASSIGN_OR_RETURN(task.chunks, Count(*chunks, dot + "chunks"));
-    if (task.chunks == 0) {
-      return Invalid(dot, "chunks is 0; leave it out to have it chosen");
-    }
-  }
-  return task;
+  strategy = *named;
 }
 
-absl::Status ReadLink(const json& document, Plan& plan) {
-  ASSIGN_OR_RETURN(const json* link, Need(document, "", "link"));
-  if (!link->is_object()) return Invalid("link is not an object");
-  ASSIGN_OR_RETURN(const json* alpha, Need(*link, "link.", "alpha"));
-  ASSIGN_OR_RETURN(plan.link.alpha_seconds, Number(*alpha, "link.alpha"));
-  ASSIGN_OR_RETURN(const json* beta, Need(*link, "link.", "beta"));
-  ASSIGN_OR_RETURN(plan.link.beta_seconds_per_byte, Number(*beta, "link.beta"));
-  return {};
-}
-
-absl::Status ReadTimes(const json& document, Plan& plan) {
-  for (const auto& [field, target] :
-       {std::pair("deadline_seconds", &plan.deadline_seconds),
-        std::pair("connect_seconds", &plan.connect_seconds)}) {
-    const json* const value = Find(document, field);
-    if (value == nullptr) continue;
-    ASSIGN_OR_RETURN(*target, Number(*value, field));
-  }
-  return {};
-}
-
-absl::Status ReadCarrier(const json& document, Plan& plan) {
-  const json* const value = Find(document, "transport");
-  if (value == nullptr) return {};
-  ASSIGN_OR_RETURN(const std::string name, Text(*value, "transport"));
+void ReadCarrier(const JsonValue& value, Carrier& carrier) {
+  std::string name;
+  base::ReadJsonValue(value, name);
+  if (value.HasFailed()) return;
   if (name != "tcp" && name != "nccl") {
-    return Invalid("transport is \"", name, "\"; it is tcp or nccl");
+    return value.Fail(absl::StrCat("is \"", name, "\"; it is tcp or nccl"));
   }
-  plan.carrier = name == "nccl" ? Carrier::kNccl : Carrier::kTcp;
-  return {};
+  carrier = name == "nccl" ? Carrier::kNccl : Carrier::kTcp;
+}
+
+void DescribeTask(JsonFields& it, const Plan& plan, Task& task) {
+  it.Required("id", task.id);
+  it.Required("size_bytes", task.size_bytes);
+  it.Required("sender", [&](const JsonValue& value) {
+    ReadHostId(value, plan, task.sender);
+  });
+  it.Required("receivers", [&](const JsonValue& list) {
+    list.ForEach([&](const JsonValue& value) {
+      ReadHostId(value, plan, task.receivers.emplace_back());
+    });
+  });
+  it.Optional("strategy", [&](const JsonValue& value) {
+    ReadStrategy(value, task.strategy);
+  });
+  it.Optional("chunks", [&](const JsonValue& value) {
+    base::ReadJsonValue(value, task.chunks);
+    if (task.chunks == 0) value.Fail("is 0; leave it out to have it chosen");
+  });
 }
 
 const char* VerdictName(Verdict verdict) {
@@ -206,31 +118,41 @@ ordered_json ToJson(const Plan& plan, const TaskReport& report,
 
 }  // namespace
 
-absl::StatusOr<PlanFile> PlanFromJson(std::string_view text) {
-  const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) return Invalid("the plan is not JSON");
-  if (!document.is_object()) return Invalid("the plan is not an object");
-  PlanFile file;
+static void Describe(JsonFields& it, Host& host) {
+  it.Required("id", host.id);
+  it.Required("address", host.address);
+  host.node = host.id;
+  it.Optional("node", host.node);
+}
+
+static void Describe(JsonFields& it, Link& link) {
+  it.Required("alpha", link.alpha_seconds);
+  it.Required("beta", link.beta_seconds_per_byte);
+}
+
+static void Describe(JsonFields& it, PlanFile& file) {
   Plan& plan = file.plan;
-  ASSIGN_OR_RETURN(const json* hosts, NeedList(document, "", "hosts"));
-  for (size_t i = 0; i < hosts->size(); ++i) {
-    ASSIGN_OR_RETURN(Host host,
-                     ReadHost((*hosts)[i], absl::StrCat("hosts[", i, "]")));
-    plan.hosts.push_back(std::move(host));
-  }
-  RETURN_IF_ERROR(ReadLink(document, plan));
-  RETURN_IF_ERROR(ReadCarrier(document, plan));
-  RETURN_IF_ERROR(ReadTimes(document, plan));
-  ASSIGN_OR_RETURN(const json* tasks, NeedList(document, "", "tasks"));
-  for (size_t i = 0; i < tasks->size(); ++i) {
-    ASSIGN_OR_RETURN(
-        Task task, ReadTask((*tasks)[i], plan, absl::StrCat("tasks[", i, "]")));
-    plan.tasks.push_back(std::move(task));
-  }
-  if (const json* const host = Find(document, "host")) {
-    ASSIGN_OR_RETURN(file.host, Text(*host, "host"));
-  }
-  RETURN_IF_ERROR(Validate(plan));
+  it.Required("hosts", plan.hosts);
+  it.Required("link", plan.link);
+  it.Optional("transport", [&](const JsonValue& value) {
+    ReadCarrier(value, plan.carrier);
+  });
+  it.Optional("deadline_seconds", plan.deadline_seconds);
+  it.Optional("connect_seconds", plan.connect_seconds);
+  it.Required("tasks", [&](const JsonValue& list) {
+    list.ForEach([&](const JsonValue& value) {
+      base::ReadJsonObject(value, [&](JsonFields& fields) {
+        DescribeTask(fields, plan, plan.tasks.emplace_back());
+      });
+    });
+  });
+  it.Optional("host", file.host);
+}
+
+absl::StatusOr<PlanFile> PlanFromJson(std::string_view text) {
+  PlanFile file;
+  RETURN_IF_ERROR(base::ReadJson(text, file));
+  RETURN_IF_ERROR(Validate(file.plan));
   return file;
 }
 

@@ -1,4 +1,4 @@
-// meshwright-comm: one host's member of an executor plan
+// meshwright-comm: runs one host's rank of a plan
 // (docs/formats/executor.md).
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -48,16 +48,16 @@ absl::Status WriteAll(const Plan& plan, int self, const std::string& folder,
   return {};
 }
 
-std::unique_ptr<Transport> OverWires(const Plan& plan, int self,
-                                     std::unique_ptr<TcpTransport> tcp,
-                                     DeviceWires& wires) {
+std::unique_ptr<Transport> OverChannels(const Plan& plan, int self,
+                                        std::unique_ptr<TcpTransport> tcp,
+                                        DeviceChannels& channels) {
   TcpTransport& control = *tcp;
   return std::make_unique<DeviceTransport>(
       plan, self, std::move(tcp),
       [&control](Transport::Clock::duration time, std::function<void()> call) {
         control.After(time, std::move(call));
       },
-      wires);
+      channels);
 }
 
 absl::StatusOr<Outcome> RunPlan(const Options& options, const Plan& plan,
@@ -71,21 +71,23 @@ absl::StatusOr<Outcome> RunPlan(const Options& options, const Plan& plan,
                          : ReadSlice(options.input, plan.tasks[task]));
     sources[task] = slices[task];
   }
-  std::unique_ptr<NcclWires> wires;  // before the port is ours: it may fail
+  std::unique_ptr<NcclChannels>
+      channels;  // before the port is ours: it may fail
   if (plan.carrier == Carrier::kNccl) {
-    ASSIGN_OR_RETURN(wires, NcclWires::Create(options.device, options.nccl));
+    ASSIGN_OR_RETURN(channels,
+                     NcclChannels::Create(options.device, options.nccl));
   }
   ASSIGN_OR_RETURN(TcpListener listener,
                    TcpListener::Listen(plan.hosts[self].address));
   auto tcp = std::make_unique<TcpTransport>(plan, self, std::move(listener));
   std::unique_ptr<Transport> transport;
-  if (wires == nullptr) {
+  if (channels == nullptr) {
     transport = std::move(tcp);
   } else {
-    transport = OverWires(plan, self, std::move(tcp), *wires);
+    transport = OverChannels(plan, self, std::move(tcp), *channels);
   }
   std::vector<Bytes> received(plan.tasks.size());
-  Outcome outcome = RunMember(plan, self, sources, received, *transport);
+  Outcome outcome = RunRank(plan, self, sources, received, *transport);
   if (outcome.status.ok() && !options.output.empty()) {
     outcome.status = WriteAll(plan, self, options.output, received);
   }

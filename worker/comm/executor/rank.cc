@@ -34,10 +34,10 @@ struct Item {
   Clock::time_point sent_at;      // that which is under way
 };
 
-class Member : public Transport::Events {
+class Rank : public Transport::Events {
  public:
-  Member(const Plan& plan, int self, std::span<Bytes> destinations,
-         Transport& transport)
+  Rank(const Plan& plan, int self, std::span<Bytes> destinations,
+       Transport& transport)
       : plan_(plan),
         self_(self),
         ports_(PortsOf(plan, self)),
@@ -55,11 +55,11 @@ class Member : public Transport::Events {
   void Tick() override;
 
  private:
-  bool hub() const { return self_ == 0; }
+  bool is_leader() const { return self_ == 0; }
   bool ended() const { return committed_ || !status_.ok(); }
-  // This member said FINISHED: what becomes of the plan is the hub's word now,
-  // who sees every loss and may have said COMMIT before this one.
-  bool bound_by_hub() const { return told_finished_ && !hub(); }
+  // This rank said FINISHED: the leader now decides about the plan; it sees
+  // every loss and may have said COMMIT before.
+  bool bound_by_leader() const { return said_finished_ && !is_leader(); }
   const Task& task(int index) const { return plan_.tasks[index]; }
   double Now() const { return ToSeconds(Clock::now() - began_); }
 
@@ -91,18 +91,18 @@ class Member : public Transport::Events {
   bool announced_ = false;        // READY was said for the next one
   bool serving_ = false;
   std::map<int, Bytes> abort_texts_;  // by peer
-  std::set<int> joined_;              // at the hub
-  std::set<int> finished_;            // at the hub
+  std::set<int> joined_;              // at the leader
+  std::set<int> finished_;            // at the leader
   bool started_ = false;
-  bool told_finished_ = false;
-  uint64_t last_end_ = 0;  // nanoseconds; at the hub of all members
+  bool said_finished_ = false;
+  uint64_t last_end_ = 0;  // nanoseconds; at the leader of all ranks
   bool committed_ = false;
   uint64_t makespan_ = 0;
   Clock::time_point began_;
   absl::Status status_;
 };
 
-absl::Status Member::Prepare(
+absl::Status Rank::Prepare(
     std::span<const std::span<const std::byte>> sources) {
   int64_t incoming = 0;
   for (const int index : ports_.incoming) {
@@ -130,7 +130,7 @@ absl::Status Member::Prepare(
   return {};
 }
 
-Outcome Member::Finish() {
+Outcome Rank::Finish() {
   Outcome outcome;
   outcome.status = status_;
   for (auto& [index, item] : items_) {
@@ -151,7 +151,7 @@ Outcome Member::Finish() {
   return outcome;
 }
 
-void Member::Say(int peer, FrameType type, int task, uint64_t value) {
+void Rank::Say(int peer, FrameType type, int task, uint64_t value) {
   Frame frame;
   frame.type = type;
   frame.host = static_cast<uint32_t>(self_);
@@ -160,7 +160,7 @@ void Member::Say(int peer, FrameType type, int task, uint64_t value) {
   transport_.Send(peer, frame);
 }
 
-void Member::Fail(absl::Status status) {
+void Rank::Fail(absl::Status status) {
   if (ended()) return;
   status_ = std::move(status);
   Frame last;
@@ -170,8 +170,8 @@ void Member::Fail(absl::Status status) {
   transport_.Close(last, std::string(status_.message()));
 }
 
-void Member::Lost(int peer, const absl::Status& why) {
-  if (!bound_by_hub()) return Fail(why);
+void Rank::Lost(int peer, const absl::Status& why) {
+  if (!bound_by_leader()) return Fail(why);
   if (peer != 0) return;
   Fail(absl::Status(
       why.code(),
@@ -180,26 +180,26 @@ void Member::Lost(int peer, const absl::Status& why) {
                    "others may have: run the plan again on all of them")));
 }
 
-void Member::Refuse(int peer, const std::string& what) {
+void Rank::Refuse(int peer, const std::string& what) {
   Fail(absl::DataLossError(
       absl::StrCat("host ", plan_.hosts[peer].id, ": ", what)));
 }
 
 // ---- coming together ----
 
-void Member::Connected() {
-  if (hub()) return Join(self_);
+void Rank::Connected() {
+  if (is_leader()) return Join(self_);
   Say(0, FrameType::kJoined);
 }
 
-void Member::Join(int peer) {
+void Rank::Join(int peer) {
   joined_.insert(peer);
   if (joined_.size() != plan_.hosts.size()) return;
   for (const int other : PeersOf(plan_, self_)) Say(other, FrameType::kStart);
   Start();
 }
 
-void Member::Start() {
+void Rank::Start() {
   started_ = true;
   began_ = Clock::now();
   ServePorts();
@@ -209,7 +209,7 @@ void Member::Start() {
 // ---- ports ----
 
 // Gives each port to its next task, as far as they are free.
-void Member::ServePorts() {
+void Rank::ServePorts() {
   if (!started_ || ended()) return;
   if (!announced_ && received_tasks_ < ports_.incoming.size()) {
     announced_ = true;
@@ -226,7 +226,7 @@ void Member::ServePorts() {
 }
 
 // Sends the next chunk, if it is here and none is under way.
-void Member::Pump(int index) {
+void Rank::Pump(int index) {
   Item& item = items_.at(index);
   if (item.sending) return;
   const std::optional<Chunk> chunk = item.transfer.Next();
@@ -237,14 +237,14 @@ void Member::Pump(int index) {
   frame.type = FrameType::kChunk;
   frame.host = static_cast<uint32_t>(self_);
   frame.task = static_cast<uint32_t>(index);
-  frame.leg = chunk->leg;
+  frame.step = chunk->step;
   frame.payload_bytes = static_cast<uint32_t>(chunk->bytes.size());
   frame.value = static_cast<uint64_t>(chunk->offset);
   transport_.Send(chunk->to, frame, chunk->bytes,
                   [this, index, sent = *chunk] { ChunkSent(index, sent); });
 }
 
-void Member::ChunkSent(int index, const Chunk& chunk) {
+void Rank::ChunkSent(int index, const Chunk& chunk) {
   Item& item = items_.at(index);
   item.sending = false;
   item.transfer.Sent(chunk);
@@ -262,9 +262,9 @@ void Member::ChunkSent(int index, const Chunk& chunk) {
   FinishIfDone();
 }
 
-void Member::ChunkHere(int index, const Frame& frame) {
+void Rank::ChunkHere(int index, const Frame& frame) {
   Item& item = items_.at(index);
-  item.transfer.Arrived(frame.leg, frame.payload_bytes);
+  item.transfer.Arrived(frame.step, frame.payload_bytes);
   item.received_at = Clock::now();
   if (item.transfer.all_here()) {
     // The checksum need not be here for the port to be free.
@@ -277,7 +277,7 @@ void Member::ChunkHere(int index, const Frame& frame) {
 }
 
 // A receiver has everything, has passed it on, and knows the checksum.
-void Member::Settle(int index) {
+void Rank::Settle(int index) {
   Item& item = items_.at(index);
   if (item.done || !item.transfer.all_here() || !item.sum.has_value()) return;
   if (!item.report.checksum.has_value()) {
@@ -302,27 +302,27 @@ void Member::Settle(int index) {
 
 // ---- the end ----
 
-void Member::FinishIfDone() {
+void Rank::FinishIfDone() {
   const bool all_done = std::ranges::all_of(
       items_, [](const auto& entry) { return entry.second.done; });
-  if (!started_ || ended() || told_finished_ || !all_done) return;
-  told_finished_ = true;
+  if (!started_ || ended() || said_finished_ || !all_done) return;
+  said_finished_ = true;
   double last = 0;
   for (const auto& [index, item] : items_) {
     last = std::max(last, item.report.end_seconds.value_or(0));
   }
   const auto nanoseconds = static_cast<uint64_t>(std::ceil(last * 1e9));
-  if (hub()) return Finished(self_, nanoseconds);
+  if (is_leader()) return Finished(self_, nanoseconds);
   Say(0, FrameType::kFinished, 0, nanoseconds);
 }
 
-void Member::Finished(int peer, uint64_t nanoseconds) {
+void Rank::Finished(int peer, uint64_t nanoseconds) {
   finished_.insert(peer);
   last_end_ = std::max(last_end_, nanoseconds);
   if (finished_.size() == plan_.hosts.size()) Commit(last_end_);
 }
 
-void Member::Commit(uint64_t nanoseconds) {
+void Rank::Commit(uint64_t nanoseconds) {
   if (ended()) return;
   committed_ = true;
   makespan_ = nanoseconds;
@@ -335,7 +335,7 @@ void Member::Commit(uint64_t nanoseconds) {
 
 // ---- what comes ----
 
-absl::StatusOr<Item*> Member::Find(const Frame& frame) {
+absl::StatusOr<Item*> Rank::Find(const Frame& frame) {
   const auto found = items_.find(static_cast<int>(frame.task));
   if (found == items_.end()) {
     return absl::DataLossError("it spoke of a task that it has no part in");
@@ -343,8 +343,7 @@ absl::StatusOr<Item*> Member::Find(const Frame& frame) {
   return &found->second;
 }
 
-absl::StatusOr<std::span<std::byte>> Member::Place(int peer,
-                                                   const Frame& frame) {
+absl::StatusOr<std::span<std::byte>> Rank::Place(int peer, const Frame& frame) {
   if (frame.type == FrameType::kAbort) {
     abort_texts_[peer].resize(frame.payload_bytes);
     return std::span<std::byte>(abort_texts_[peer]);
@@ -360,27 +359,29 @@ absl::StatusOr<std::span<std::byte>> Member::Place(int peer,
   if (!item->report.start_seconds.has_value()) {
     item->report.start_seconds = Now();
   }
-  return item->transfer.Expect(peer, frame.leg, frame.value,
+  return item->transfer.Expect(peer, frame.step, frame.value,
                                frame.payload_bytes);
 }
 
-void Member::Arrived(int peer, const Frame& frame) {
+void Rank::Arrived(int peer, const Frame& frame) {
   const int index = static_cast<int>(frame.task);
   switch (frame.type) {
     case FrameType::kJoined:
-      if (!hub() || started_) return Refuse(peer, "it joined out of turn");
+      if (!is_leader() || started_)
+        return Refuse(peer, "it joined out of turn");
       return Join(peer);
     case FrameType::kStart:
       if (peer != 0 || started_) return Refuse(peer, "it started out of turn");
       return Start();
     case FrameType::kFinished:
-      if (!hub() || !started_) return Refuse(peer, "it ended out of turn");
+      if (!is_leader() || !started_)
+        return Refuse(peer, "it ended out of turn");
       return Finished(peer, frame.value);
     case FrameType::kCommit:
-      if (!told_finished_) return Refuse(peer, "it published too early");
+      if (!said_finished_) return Refuse(peer, "it published too early");
       return Commit(frame.value);
     case FrameType::kAbort: {
-      if (bound_by_hub() && peer != 0) return;
+      if (bound_by_leader() && peer != 0) return;
       const Bytes& said = abort_texts_[peer];
       const std::string text(reinterpret_cast<const char*>(said.data()),
                              said.size());
@@ -396,7 +397,7 @@ void Member::Arrived(int peer, const Frame& frame) {
       break;
     case FrameType::kHello:
     case FrameType::kBeat:
-    case FrameType::kWire:
+    case FrameType::kChannel:
     case FrameType::kDeviceChunk:
       return;
   }
@@ -422,7 +423,7 @@ void Member::Arrived(int peer, const Frame& frame) {
 }
 
 // A transfer that has begun and stands still is lost, too.
-void Member::Tick() {
+void Rank::Tick() {
   if (!started_) return;
   // Half of the deadline, so that all know within the whole.
   const auto late = [&, now = Clock::now()](Clock::time_point last) {
@@ -448,15 +449,15 @@ void Member::Tick() {
 
 }  // namespace
 
-Outcome RunMember(const Plan& plan, int self,
-                  std::span<const std::span<const std::byte>> sources,
-                  std::span<Bytes> destinations, Transport& transport) {
-  Member member(plan, self, destinations, transport);
-  if (absl::Status status = member.Prepare(sources); !status.ok()) {
+Outcome RunRank(const Plan& plan, int self,
+                std::span<const std::span<const std::byte>> sources,
+                std::span<Bytes> destinations, Transport& transport) {
+  Rank rank(plan, self, destinations, transport);
+  if (absl::Status status = rank.Prepare(sources); !status.ok()) {
     return {.status = std::move(status)};
   }
-  transport.Run(member);
-  return member.Finish();
+  transport.Run(rank);
+  return rank.Finish();
 }
 
 }  // namespace meshwright::worker::comm

@@ -46,7 +46,7 @@ void ExpectAllFail(const Group& group, const std::vector<Outcome>& outcomes,
   EXPECT_TRUE(group.Untouched());
 }
 
-// The process of this member dies at the frame of a kind after `count` others.
+// The process of this rank dies at the frame of a kind after `count` others.
 class DyingTransport : public Transport, public Transport::Events {
  public:
   DyingTransport(std::unique_ptr<Transport> inner, FrameType type, int count)
@@ -86,7 +86,7 @@ class DyingTransport : public Transport, public Transport::Events {
   int left_;
 };
 
-TEST(MemberTest, BroadcastReachesAnyNumberOfReceivers) {
+TEST(RankTest, BroadcastReachesAnyNumberOfReceivers) {
   for (const int receivers : {1, 2, 3, 7}) {
     Group group(receivers + 1);
     std::vector<int> all;
@@ -96,7 +96,7 @@ TEST(MemberTest, BroadcastReachesAnyNumberOfReceivers) {
   }
 }
 
-TEST(MemberTest, EveryStrategyGivesEveryReceiverTheSlice) {
+TEST(RankTest, EveryStrategyGivesEveryReceiverTheSlice) {
   for (const Strategy strategy : kStrategies) {
     SCOPED_TRACE(StrategyName(strategy));
     Group group(6);
@@ -105,7 +105,7 @@ TEST(MemberTest, EveryStrategyGivesEveryReceiverTheSlice) {
   }
 }
 
-TEST(MemberTest, RandomPlansOfAllStrategiesEnd) {
+TEST(RankTest, RandomPlansOfAllStrategiesEnd) {
   std::mt19937 random(20);
   for (int round = 0; round < 12; ++round) {
     Group group(2 + static_cast<int>(random() % 5));
@@ -114,7 +114,7 @@ TEST(MemberTest, RandomPlansOfAllStrategiesEnd) {
   }
 }
 
-TEST(MemberTest, TasksThatShareAPortDoNotOverlapThere) {
+TEST(RankTest, TasksThatShareAPortDoNotOverlapThere) {
   Group group(4);
   group.Add("first", 400'000, 0, {2, 3}, Strategy::kBroadcast);
   group.Add("second", 400'000, 1, {2}, Strategy::kBroadcast);
@@ -129,18 +129,18 @@ TEST(MemberTest, TasksThatShareAPortDoNotOverlapThere) {
             outcomes[0].tasks[1].start_seconds);
 }
 
-TEST(MemberTest, AHostWithoutTasksTakesPart) {
+TEST(RankTest, AHostWithoutTasksTakesPart) {
   Group group(3);
   group.Add("slice", 10, 1, {2}, Strategy::kBroadcast);
   ExpectDone(group, group.Run());
 }
 
-TEST(MemberTest, OneHostAndNoTasksIsDoneAtOnce) {
+TEST(RankTest, OneHostAndNoTasksIsDoneAtOnce) {
   Group group(1);
   ExpectDone(group, group.Run());
 }
 
-TEST(MemberTest, AStrangerAtThePortDoesNoHarm) {
+TEST(RankTest, AStrangerAtThePortDoesNoHarm) {
   Group group(2);
   group.Add("slice", 100'000, 0, {1}, Strategy::kBroadcast);
   SayTo(group.port(0), "GET / HTTP/1.1\r\nHost: h0\r\nAccept: */*\r\n\r\n");
@@ -151,13 +151,14 @@ TEST(MemberTest, AStrangerAtThePortDoesNoHarm) {
 // HELLO with its fingerprint, START and a CHUNK's header come before.
 constexpr int64_t kIntoPayload = 32 + 64 + 32 + 32 + 5'000;
 
-TEST(MemberTest, ABitFlippedOnTheWireFailsTheChecksumEverywhere) {
+TEST(RankTest, ABitFlippedOnTheChannelFailsTheChecksumEverywhere) {
   for (const Strategy strategy : kStrategies) {
     SCOPED_TRACE(StrategyName(strategy));
     Group group(4);
     group.Add("before", 1'000, 3, {2}, strategy, 1);
     group.Add("slice", 200'000, 0, {1, 2, 3}, strategy, 1);
-    const WireProxy proxy(group.port(0), Trouble::kFlip, kIntoPayload);
+    const FaultInjectionProxy proxy(group.port(0), Trouble::kFlip,
+                                    kIntoPayload);
     group.Redirect(0, proxy.port());
     const auto outcomes = group.Run();
     ExpectAllFail(group, outcomes, absl::StatusCode::kDataLoss,
@@ -167,18 +168,19 @@ TEST(MemberTest, ABitFlippedOnTheWireFailsTheChecksumEverywhere) {
   }
 }
 
-TEST(MemberTest, ABitFlippedAtARelayIsFoundBehindIt) {
+TEST(RankTest, ABitFlippedAtARelayIsFoundBehindIt) {
   Group group(3);
   group.Add("slice", 200'000, 0, {1, 2}, Strategy::kBroadcast, 1);
   // On h1's way to h2; h1 says no START.
-  const WireProxy proxy(group.port(1), Trouble::kFlip, kIntoPayload - 32);
+  const FaultInjectionProxy proxy(group.port(1), Trouble::kFlip,
+                                  kIntoPayload - 32);
   group.Redirect(1, proxy.port());
   const auto outcomes = group.Run();
   ExpectAllFail(group, outcomes, absl::StatusCode::kDataLoss,
                 "what reached host h2");
 }
 
-TEST(MemberTest, APeerThatDiesIsAnErrorOnEveryOther) {
+TEST(RankTest, APeerThatDiesIsAnErrorOnEveryOther) {
   for (const Strategy strategy : kStrategies) {
     for (int victim = 1; victim < 4; ++victim) {
       SCOPED_TRACE(StrategyName(strategy) + std::to_string(victim));
@@ -186,8 +188,8 @@ TEST(MemberTest, APeerThatDiesIsAnErrorOnEveryOther) {
       // Done before the death, and still not to be seen.
       group.Add("before", 2'000, 4, {0, 1, 2, 3}, strategy, 1);
       group.Add("slice", 400'000, 0, {1, 2, 3, 4}, strategy, 64);
-      group.WrapWith([&](int member, std::unique_ptr<Transport> transport) {
-        if (member != victim) return transport;
+      group.WrapWith([&](int rank, std::unique_ptr<Transport> transport) {
+        if (rank != victim) return transport;
         return std::unique_ptr<Transport>(std::make_unique<DyingTransport>(
             std::move(transport), FrameType::kChunk, 12));
       });
@@ -199,11 +201,11 @@ TEST(MemberTest, APeerThatDiesIsAnErrorOnEveryOther) {
   }
 }
 
-TEST(MemberTest, TheHubsDeathIsAnErrorOnEveryOther) {
+TEST(RankTest, TheLeadersDeathIsAnErrorOnEveryOther) {
   Group group(4);
   group.Add("slice", 400'000, 1, {0, 2, 3}, Strategy::kBroadcast, 64);
-  group.WrapWith([&](int member, std::unique_ptr<Transport> transport) {
-    if (member != 0) return transport;
+  group.WrapWith([&](int rank, std::unique_ptr<Transport> transport) {
+    if (rank != 0) return transport;
     return std::unique_ptr<Transport>(std::make_unique<DyingTransport>(
         std::move(transport), FrameType::kChunk, 30));
   });
@@ -211,26 +213,26 @@ TEST(MemberTest, TheHubsDeathIsAnErrorOnEveryOther) {
                 "host h0 was lost", {0});
 }
 
-TEST(MemberTest, ADeathAfterTheLastWordChangesNothingForTheOthers) {
+TEST(RankTest, ADeathAfterTheLastWordChangesNothingForTheOthers) {
   for (int round = 0; round < 20; ++round) {
     Group group(5);
     group.Add("slice", 20'000, 0, {1, 2, 3, 4}, Strategy::kBroadcast, 4);
-    group.WrapWith([&](int member, std::unique_ptr<Transport> transport) {
-      if (member != 2) return transport;
+    group.WrapWith([&](int rank, std::unique_ptr<Transport> transport) {
+      if (rank != 2) return transport;
       return std::unique_ptr<Transport>(std::make_unique<DyingTransport>(
           std::move(transport), FrameType::kCommit, 0));
     });
     const auto outcomes = group.Run();
-    for (const int member : {0, 1, 3, 4}) {
-      EXPECT_TRUE(outcomes[member].status.ok()) << outcomes[member].status;
-      if (member == 0) continue;
-      EXPECT_EQ(group.destination(member, 0), group.source(0));
+    for (const int rank : {0, 1, 3, 4}) {
+      EXPECT_TRUE(outcomes[rank].status.ok()) << outcomes[rank].status;
+      if (rank == 0) continue;
+      EXPECT_EQ(group.destination(rank, 0), group.source(0));
     }
     EXPECT_FALSE(outcomes[2].status.ok());
   }
 }
 
-// The process of the hub dies when it has said COMMIT to one member.
+// The process of the leader dies when it has said COMMIT to one rank.
 class DyingAtCommit : public Transport {
  public:
   DyingAtCommit(std::unique_ptr<Transport> inner, int heard_by)
@@ -253,58 +255,58 @@ class DyingAtCommit : public Transport {
 };
 
 // h1 shares no task with h2 and h3, who cannot hear of it.
-TEST(MemberTest, AHubThatDiesAtCommitLeavesTheOthersUnsureAndSayingSo) {
+TEST(RankTest, ALeaderThatDiesAtCommitLeavesTheOthersUnsureAndSayingSo) {
   Group group(4);
   group.Add("heard", 20'000, 0, {1}, Strategy::kBroadcast);
   group.Add("unheard", 20'000, 2, {3}, Strategy::kBroadcast);
-  group.WrapWith([](int member, std::unique_ptr<Transport> transport) {
-    if (member != 0) return transport;
+  group.WrapWith([](int rank, std::unique_ptr<Transport> transport) {
+    if (rank != 0) return transport;
     return std::unique_ptr<Transport>(
         std::make_unique<DyingAtCommit>(std::move(transport), 1));
   });
   const auto outcomes = group.Run();
   EXPECT_TRUE(outcomes[1].status.ok()) << outcomes[1].status;
   EXPECT_EQ(group.destination(1, 0), group.source(0));
-  for (const int member : {2, 3}) {
-    EXPECT_EQ(outcomes[member].status.code(), absl::StatusCode::kUnavailable);
-    EXPECT_THAT(std::string(outcomes[member].status.message()),
+  for (const int rank : {2, 3}) {
+    EXPECT_EQ(outcomes[rank].status.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(std::string(outcomes[rank].status.message()),
                 AllOf(HasSubstr("host h0 was lost"),
                       HasSubstr("published nothing, the others may have: run "
                                 "the plan again")));
-    EXPECT_FALSE(outcomes[member].makespan_seconds.has_value());
+    EXPECT_FALSE(outcomes[rank].makespan_seconds.has_value());
   }
   EXPECT_NE(group.destination(3, 1), group.source(1));
 }
 
-// Who shares a task with h1 may hear of the COMMIT before it misses the hub, or
-// not; whatever it hears, what it says is what it did.
-TEST(MemberTest, AHubThatDiesAtCommitLeavesNobodyHalfPublished) {
+// Who shares a task with h1 may hear of the COMMIT before it misses the leader,
+// or not; whatever it hears, what it says is what it did.
+TEST(RankTest, ALeaderThatDiesAtCommitLeavesNobodyHalfPublished) {
   for (int round = 0; round < 20; ++round) {
     Group group(5);
     group.Add("first", 20'000, 0, {1, 2, 3, 4}, Strategy::kBroadcast, 4);
     group.Add("second", 20'000, 1, {2, 3, 4}, Strategy::kBroadcast, 4);
-    group.WrapWith([](int member, std::unique_ptr<Transport> transport) {
-      if (member != 0) return transport;
+    group.WrapWith([](int rank, std::unique_ptr<Transport> transport) {
+      if (rank != 0) return transport;
       return std::unique_ptr<Transport>(
           std::make_unique<DyingAtCommit>(std::move(transport), 1));
     });
     const auto outcomes = group.Run();
     EXPECT_TRUE(outcomes[1].status.ok()) << outcomes[1].status;
-    for (const int member : {2, 3, 4}) {
+    for (const int rank : {2, 3, 4}) {
       for (const int task : {0, 1}) {
-        EXPECT_EQ(group.destination(member, task) == group.source(task),
-                  outcomes[member].status.ok())
-            << outcomes[member].status;
+        EXPECT_EQ(group.destination(rank, task) == group.source(task),
+                  outcomes[rank].status.ok())
+            << outcomes[rank].status;
       }
     }
   }
 }
 
-TEST(MemberTest, APeerThatFallsSilentIsLostToo) {
+TEST(RankTest, APeerThatFallsSilentIsLostToo) {
   Group group(3);
   group.plan().deadline_seconds = 1;
   group.Add("slice", 4'000'000, 0, {1, 2}, Strategy::kBroadcast);
-  const WireProxy proxy(group.port(0), Trouble::kSilence, 100'000);
+  const FaultInjectionProxy proxy(group.port(0), Trouble::kSilence, 100'000);
   group.Redirect(0, proxy.port());
   const auto outcomes = group.Run();
   // Its beats stop, or a chunk on its way does; whichever is seen first.
@@ -315,16 +317,16 @@ TEST(MemberTest, APeerThatFallsSilentIsLostToo) {
   EXPECT_TRUE(group.Untouched());
 }
 
-TEST(MemberTest, AConnectionThatBreaksIsAnErrorOnEveryMember) {
+TEST(RankTest, AConnectionThatBreaksIsAnErrorOnEveryRank) {
   Group group(4);
   group.Add("slice", 4'000'000, 0, {1, 2, 3}, Strategy::kBroadcast);
-  const WireProxy proxy(group.port(0), Trouble::kClose, 100'000);
+  const FaultInjectionProxy proxy(group.port(0), Trouble::kClose, 100'000);
   group.Redirect(0, proxy.port());
   ExpectAllFail(group, group.Run(), absl::StatusCode::kUnavailable,
                 "was lost: ");
 }
 
-TEST(MemberTest, AHostThatDoesNotComeIsNamed) {
+TEST(RankTest, AHostThatDoesNotComeIsNamed) {
   for (const int absent : {0, 1}) {
     Group group(2);
     group.plan().connect_seconds = 0.3;
@@ -338,7 +340,7 @@ TEST(MemberTest, AHostThatDoesNotComeIsNamed) {
   }
 }
 
-TEST(MemberTest, NobodyWaitsLongerForAHostThatDoesNotCome) {
+TEST(RankTest, NobodyWaitsLongerForAHostThatDoesNotCome) {
   Group group(4);
   group.plan().connect_seconds = 0.3;
   group.plan().deadline_seconds = 1;
@@ -348,7 +350,7 @@ TEST(MemberTest, NobodyWaitsLongerForAHostThatDoesNotCome) {
                 " within 0.3 s", {2});
 }
 
-TEST(MemberTest, AnotherPlanIsRefused) {
+TEST(RankTest, AnotherPlanIsRefused) {
   Group group(2);
   group.Add("slice", 100, 0, {1}, Strategy::kBroadcast);
   Plan other = group.plan();
@@ -358,7 +360,7 @@ TEST(MemberTest, AnotherPlanIsRefused) {
                 "it runs another plan; give every host the same");
 }
 
-TEST(MemberTest, ASourceOfAnotherSizeIsRefused) {
+TEST(RankTest, ASourceOfAnotherSizeIsRefused) {
   Group group(1);
   Plan plan = group.plan();
   plan.hosts.push_back({"h1", "127.0.0.1:1", "h1"});
@@ -367,12 +369,12 @@ TEST(MemberTest, ASourceOfAnotherSizeIsRefused) {
   const Bytes five(5);
   const std::vector<std::span<const std::byte>> sources = {five};
   std::vector<Bytes> destinations(1);
-  const Outcome outcome = RunMember(plan, 0, sources, destinations, transport);
+  const Outcome outcome = RunRank(plan, 0, sources, destinations, transport);
   EXPECT_EQ(outcome.status.message(),
             "task slice has 8 bytes, but its source has 5");
 }
 
-TEST(MemberTest, SlicesThatDoNotFitInMemoryAreRefused) {
+TEST(RankTest, SlicesThatDoNotFitInMemoryAreRefused) {
   Group group(1);
   Plan plan = group.plan();
   plan.hosts.push_back({"h1", "127.0.0.1:1", "h1"});
@@ -380,7 +382,7 @@ TEST(MemberTest, SlicesThatDoNotFitInMemoryAreRefused) {
   TcpTransport transport(plan, 0, *TcpListener::Listen("127.0.0.1:0"));
   const std::vector<std::span<const std::byte>> sources(1);
   std::vector<Bytes> destinations(1);
-  const Outcome outcome = RunMember(plan, 0, sources, destinations, transport);
+  const Outcome outcome = RunRank(plan, 0, sources, destinations, transport);
   EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(outcome.status.message()),
               AllOf(HasSubstr("task slice: this host would receive "

@@ -16,10 +16,10 @@ double Alpha(const Link& link) {
 }
 
 int LargestNode(const Plan& plan, const Task& task) {
-  std::map<std::string_view, int> members;
+  std::map<std::string_view, int> ranks;
   int largest = 1;
   for (const int receiver : task.receivers) {
-    largest = std::max(largest, ++members[plan.hosts[receiver].node]);
+    largest = std::max(largest, ++ranks[plan.hosts[receiver].node]);
   }
   return largest;
 }
@@ -35,8 +35,8 @@ double PipelineSeconds(int64_t bytes, int64_t chunks, int hops,
 }
 
 int64_t ChooseChunks(int64_t bytes, int hops, const Link& link) {
-  const int64_t least = CeilDivide(bytes, kMostChunkBytes);
-  const int64_t most = std::max(least, bytes / kLeastChunkBytes);
+  const int64_t least = CeilDivide(bytes, kMaxChunkBytes);
+  const int64_t most = std::max(least, bytes / kMinChunkBytes);
   const double streamed = static_cast<double>(hops - 1) *
                           static_cast<double>(bytes) *
                           link.beta_seconds_per_byte;
@@ -74,9 +74,9 @@ int64_t ChunkBytes(const Plan& plan, const Task& task) {
   const double prompt =
       plan.deadline_seconds / 8 / plan.link.beta_seconds_per_byte;
   const int64_t most =
-      prompt < static_cast<double>(kMostChunkBytes)
-          ? std::max(static_cast<int64_t>(prompt), kLeastChunkBytes)
-          : kMostChunkBytes;
+      prompt < static_cast<double>(kMaxChunkBytes)
+          ? std::max(static_cast<int64_t>(prompt), kMinChunkBytes)
+          : kMaxChunkBytes;
   return std::min(CeilDivide(task.size_bytes, chunks), most);
 }
 

@@ -7,7 +7,7 @@
 // three links of 10 Gb/s with an alpha of 0.1 ms makes 131.
 // Alpha is what one more chunk costs, its header (frame.h) at least.
 // A chunk holds 4 KiB at least (less is all header) and 8 MiB at most (so that
-// a member hears of a lost peer between two chunks).
+// a rank hears of a lost peer between two chunks).
 // Source: papers/cross_mesh_resharding.txt, section 3.1, T^bc, with the alpha
 // per chunk that it leaves out; design.md section 8, link model.
 #ifndef MESHWRIGHT_WORKER_COMM_PROTOCOL_CHUNKS_H_
@@ -20,7 +20,7 @@
 
 namespace meshwright::worker::comm {
 
-inline constexpr int64_t kLeastChunkBytes = int64_t{4} << 10;
+inline constexpr int64_t kMinChunkBytes = int64_t{4} << 10;
 
 // The seconds that the model gives.
 double PipelineSeconds(int64_t bytes, int64_t chunks, int hops,
@@ -34,7 +34,7 @@ int64_t ChooseChunks(int64_t bytes, int hops, const Link& link);
 int HopsOf(const Plan& plan, const Task& task);
 
 // ceil(size / chunks), with the task's own number of chunks where it has one
-// and never over kMostChunkBytes, nor over what crosses the link in an eighth
+// and never over kMaxChunkBytes, nor over what crosses the link in an eighth
 // of the deadline: a chunk on its way must not look like a link that is down.
 int64_t ChunkBytes(const Plan& plan, const Task& task);
 

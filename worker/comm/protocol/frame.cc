@@ -25,11 +25,11 @@ uint64_t MostPayload(FrameType type) {
     case FrameType::kHello:
       return kHelloBytes;
     case FrameType::kChunk:
-      return kMostChunkBytes;
+      return kMaxChunkBytes;
     case FrameType::kAbort:
-      return kMostAbortBytes;
-    case FrameType::kWire:
-      return kWireBytes;
+      return kMaxAbortBytes;
+    case FrameType::kChannel:
+      return kChannelBytes;
     case FrameType::kDeviceChunk:
       return 4;
     default:
@@ -45,7 +45,7 @@ FrameBytes Encode(const Frame& frame) {
   Put(static_cast<uint64_t>(frame.type), 4, 4, bytes);
   Put(frame.host, 8, 4, bytes);
   Put(frame.task, 12, 4, bytes);
-  Put(frame.leg, 16, 4, bytes);
+  Put(frame.step, 16, 4, bytes);
   Put(frame.payload_bytes, 20, 4, bytes);
   Put(frame.value, 24, 8, bytes);
   return bytes;
@@ -64,7 +64,7 @@ absl::StatusOr<Frame> Decode(const FrameBytes& bytes) {
   frame.type = static_cast<FrameType>(type);
   frame.host = static_cast<uint32_t>(Get(bytes, 8, 4));
   frame.task = static_cast<uint32_t>(Get(bytes, 12, 4));
-  frame.leg = static_cast<uint32_t>(Get(bytes, 16, 4));
+  frame.step = static_cast<uint32_t>(Get(bytes, 16, 4));
   frame.payload_bytes = static_cast<uint32_t>(Get(bytes, 20, 4));
   frame.value = Get(bytes, 24, 8);
   if (frame.payload_bytes > MostPayload(frame.type)) {

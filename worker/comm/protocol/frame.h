@@ -1,6 +1,6 @@
-// Frame: what stands in front of every message between two members.
+// Frame: what stands in front of every message between two ranks.
 //
-// Concept:  member                     hub                       member
+// Concept:  rank                     leader                       rank
 //             HELLO <> HELLO  (both ways, on every connection)
 //             JOINED ------------------> all joined
 //                                      START ---------------------->
@@ -11,9 +11,9 @@
 //           COMMIT is passed on, then the connection ends. ABORT takes its
 //           place where something failed; BEAT only says "alive".
 // Shapes: 32 bytes, little-endian, then `payload_bytes` of payload: a chunk's
-// bytes, ABORT's sentence, HELLO's fingerprint of the plan, the name of a wire,
-// the length (4 bytes) of a chunk that comes over one.
-// Errors: Decode gives kDataLoss for bytes that are no frame.
+// bytes, ABORT's sentence, HELLO's fingerprint of the plan, the name of a
+// channel, the length (4 bytes) of a chunk that comes over one. Errors: Decode
+// gives kDataLoss for bytes that are no frame.
 #ifndef MESHWRIGHT_WORKER_COMM_PROTOCOL_FRAME_H_
 #define MESHWRIGHT_WORKER_COMM_PROTOCOL_FRAME_H_
 
@@ -30,21 +30,21 @@ enum class FrameType : uint8_t {
   kJoined,
   kStart,
   kReady,     // task
-  kChunk,     // task, leg, value: offset in the slice
+  kChunk,     // task, step, value: offset in the slice
   kSum,       // task, value: checksum of the slice
-  kFinished,  // value: nanoseconds from START to the member's last end
+  kFinished,  // value: nanoseconds from START to the rank's last end
   kCommit,    // value: the largest of those
   kAbort,
   kBeat,
-  kWire,         // the name of a wire between GPUs (device_transport.h)
-  kDeviceChunk,  // as CHUNK, but its payload comes over that wire
+  kChannel,      // the name of a channel between GPUs (device_transport.h)
+  kDeviceChunk,  // as CHUNK, but its payload comes over that channel
 };
 
 struct Frame {
   FrameType type = FrameType::kBeat;
   uint32_t host = 0;
   uint32_t task = 0;
-  uint32_t leg = 0;
+  uint32_t step = 0;
   uint32_t payload_bytes = 0;
   uint64_t value = 0;
 
@@ -52,10 +52,10 @@ struct Frame {
 };
 
 inline constexpr size_t kFrameBytes = 32;
-inline constexpr int64_t kMostChunkBytes = int64_t{8} << 20;
-inline constexpr uint32_t kMostAbortBytes = 2048;
+inline constexpr int64_t kMaxChunkBytes = int64_t{8} << 20;
+inline constexpr uint32_t kMaxAbortBytes = 2048;
 inline constexpr uint32_t kHelloBytes = 64;  // a fingerprint in hex
-inline constexpr uint32_t kWireBytes = 128;
+inline constexpr uint32_t kChannelBytes = 128;
 using FrameBytes = std::array<std::byte, kFrameBytes>;
 
 FrameBytes Encode(const Frame& frame);

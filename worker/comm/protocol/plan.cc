@@ -26,7 +26,7 @@ absl::Status Invalid(const Parts&... parts) {
 }
 
 absl::Status ValidateHosts(const Plan& plan) {
-  if (plan.hosts.empty()) return Invalid("hosts is empty; name every member");
+  if (plan.hosts.empty()) return Invalid("hosts is empty; name every rank");
   std::set<std::string_view> ids;
   std::set<std::string_view> addresses;
   for (const Host& host : plan.hosts) {

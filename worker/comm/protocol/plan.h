@@ -1,16 +1,16 @@
 // Plan: what a group of hosts does to move the slices of one resharding.
 //
-// Concept: every host runs one member (member.h) with the same plan. Tasks
+// Concept: every host runs one rank (rank.h) with the same plan. Tasks
 // stand in the order of the schedule: a task occupies the outgoing port of its
 // sender and the incoming port of each receiver, and starts as soon as all of
-// these are free of earlier tasks. The first host is the hub: it gives the
-// word to start, and the word that everybody has everything.
+// these are free of earlier tasks. The first host is the leader: it says
+// START, and COMMIT once every rank has everything.
 // Shapes: `sender` and `receivers` are indices into `hosts`.
 // Units: bytes, seconds, seconds per byte.
 // Threads: plain values.
 // Errors: kInvalidArgument, one sentence that names the task or host.
 // Source: papers/cross_mesh_resharding.txt, section 3; a host in place of a
-// device is a member here, and `node` says which members share fast links.
+// device is a rank here, and `node` says which ranks share fast links.
 #ifndef MESHWRIGHT_WORKER_COMM_PROTOCOL_PLAN_H_
 #define MESHWRIGHT_WORKER_COMM_PROTOCOL_PLAN_H_
 
@@ -27,7 +27,7 @@ namespace meshwright::worker::comm {
 // Section 3.1, in its order.
 enum class Strategy {
   kSendReceive,      // the whole slice to each receiver, one by one
-  kLocalAllGather,   // parts to a node's members, which gather them; per node
+  kLocalAllGather,   // parts to a node's ranks, which gather them; per node
   kGlobalAllGather,  // parts to all receivers, which gather them
   kBroadcast,        // chunk after chunk along a chain of all receivers
 };
@@ -37,8 +37,8 @@ std::optional<Strategy> StrategyNamed(const std::string& name);
 
 struct Host {
   std::string id;
-  std::string address;  // HOST:PORT, where this member listens
-  std::string node;     // members with equal names share a node
+  std::string address;  // HOST:PORT, where this rank listens
+  std::string node;     // ranks with equal names share a node
 };
 
 struct Link {
@@ -58,16 +58,16 @@ struct Task {
 // What carries the chunks; all else goes over TCP.
 enum class Carrier {
   kTcp,
-  kNccl,  // between the GPUs of the hosts (nccl_wires.h)
+  kNccl,  // between the GPUs of the hosts (nccl_channels.h)
 };
 
 struct Plan {
   std::vector<Host> hosts;
   Link link;
   std::vector<Task> tasks;
-  // A lost or stuck peer is an error on every member within this time.
+  // A lost or stuck peer is an error on every rank within this time.
   double deadline_seconds = 10;
-  // How long a member waits for the others to come up.
+  // How long a rank waits for the others to come up.
   double connect_seconds = 10;
   Carrier carrier = Carrier::kTcp;
 };
@@ -88,8 +88,8 @@ struct Ports {
 };
 Ports PortsOf(const Plan& plan, int host);
 
-// The members that `host` talks to: those it shares a task with, and the hub
-// (the hub: all), ascending, without itself.
+// The ranks that `host` talks to: those it shares a task with, and the leader
+// (the leader: all), ascending, without itself.
 std::vector<int> PeersOf(const Plan& plan, int host);
 
 }  // namespace meshwright::worker::comm

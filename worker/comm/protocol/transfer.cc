@@ -21,13 +21,13 @@ Transfer::Transfer(const Plan& plan, const Task& task, int self,
       staging_(staging),
       chunk_bytes_(ChunkBytes(plan, task)),
       checksum_(bytes) {
-  const std::vector<Leg> legs = LegsOf(plan, task);
-  for (size_t i = 0; i < legs.size(); ++i) {
-    const Progress progress = {static_cast<uint32_t>(i), legs[i]};
-    if (legs[i].from == self) outgoing_.push_back(progress);
-    if (legs[i].to != self) continue;
+  const std::vector<TransferStep> steps = TransferStepsOf(plan, task);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Progress progress = {static_cast<uint32_t>(i), steps[i]};
+    if (steps[i].from == self) outgoing_.push_back(progress);
+    if (steps[i].to != self) continue;
     incoming_.push_back(progress);
-    missing_ += legs[i].size_bytes;
+    missing_ += steps[i].size_bytes;
   }
 }
 
@@ -38,8 +38,8 @@ int64_t Transfer::HeldFrom(int64_t offset) const {
   for (bool grown = true; grown;) {
     grown = false;
     for (const Progress& part : incoming_) {
-      const int64_t here = part.leg.offset + part.done;
-      if (part.leg.offset <= end && end < here) {
+      const int64_t here = part.step.offset + part.done;
+      if (part.step.offset <= end && end < here) {
         end = here;
         grown = true;
       }
@@ -50,46 +50,47 @@ int64_t Transfer::HeldFrom(int64_t offset) const {
 
 std::optional<Chunk> Transfer::Next() const {
   if (all_sent()) return std::nullopt;
-  const Progress& next = outgoing_[next_leg_];
-  const int64_t offset = next.leg.offset + next.done;
-  const int64_t bytes = std::min(chunk_bytes_, next.leg.size_bytes - next.done);
+  const Progress& next = outgoing_[next_step_];
+  const int64_t offset = next.step.offset + next.done;
+  const int64_t bytes =
+      std::min(chunk_bytes_, next.step.size_bytes - next.done);
   if (HeldFrom(offset) < offset + bytes) return std::nullopt;
   return Chunk{
-      next.index, next.leg.to, offset,
+      next.index, next.step.to, offset,
       bytes_.subspan(static_cast<size_t>(offset), static_cast<size_t>(bytes))};
 }
 
 void Transfer::Sent(const Chunk& chunk) {
-  Progress& next = outgoing_[next_leg_];
+  Progress& next = outgoing_[next_step_];
   const auto bytes = static_cast<int64_t>(chunk.bytes.size());
   next.done += bytes;
   sent_bytes_ += bytes;
-  if (next.done == next.leg.size_bytes) ++next_leg_;
+  if (next.done == next.step.size_bytes) ++next_step_;
   if (staging_.empty()) checksum_.Advance(chunk.offset + bytes);
 }
 
-Transfer::Progress* Transfer::Incoming(uint32_t leg) {
-  const auto found = std::ranges::find(incoming_, leg, &Progress::index);
+Transfer::Progress* Transfer::Incoming(uint32_t step) {
+  const auto found = std::ranges::find(incoming_, step, &Progress::index);
   return found == incoming_.end() ? nullptr : &*found;
 }
 
-absl::StatusOr<std::span<std::byte>> Transfer::Expect(int from, uint32_t leg,
+absl::StatusOr<std::span<std::byte>> Transfer::Expect(int from, uint32_t step,
                                                       uint64_t offset,
                                                       uint32_t bytes) {
-  const Progress* const part = Incoming(leg);
-  if (part == nullptr || part->leg.from != from) {
+  const Progress* const part = Incoming(step);
+  if (part == nullptr || part->step.from != from) {
     return absl::DataLossError("it sent a chunk that is not its to send");
   }
-  const int64_t place = part->leg.offset + part->done;
+  const int64_t place = part->step.offset + part->done;
   if (offset != static_cast<uint64_t>(place) || bytes == 0 ||
-      bytes > part->leg.size_bytes - part->done) {
+      bytes > part->step.size_bytes - part->done) {
     return absl::DataLossError("it sent a chunk out of its turn");
   }
   return staging_.subspan(static_cast<size_t>(place), bytes);
 }
 
-void Transfer::Arrived(uint32_t leg, uint32_t bytes) {
-  Progress* const part = Incoming(leg);
+void Transfer::Arrived(uint32_t step, uint32_t bytes) {
+  Progress* const part = Incoming(step);
   part->done += bytes;
   missing_ -= bytes;
   received_bytes_ += bytes;
@@ -99,8 +100,8 @@ void Transfer::Arrived(uint32_t leg, uint32_t bytes) {
 std::vector<int> Transfer::Midway() const {
   std::vector<int> peers;
   for (const Progress& part : incoming_) {
-    if (part.done > 0 && part.done < part.leg.size_bytes) {
-      peers.push_back(part.leg.from);
+    if (part.done > 0 && part.done < part.step.size_bytes) {
+      peers.push_back(part.step.from);
     }
   }
   return peers;

@@ -1,12 +1,12 @@
-// Transfer: one task at one member.
+// Transfer: one task at one rank.
 //
-// Concept: what this member still has to send and to get of a slice (legs.h),
-// which bytes of it are here, and its checksum. Bytes come into `staging`,
-// which nobody sees before the whole plan is done; a sender's are its source.
-// Shapes: offsets are in the slice.
-// Threads: one at a time; plain state, no clock and no network.
-// Errors: Expect and Arrived give kDataLoss for a chunk that does not continue
-// a leg, in words that fit behind "host X".
+// Concept: what this rank still has to send and to get of a slice
+// (transfer_steps.h), which bytes of it are here, and its checksum. Bytes come
+// into `staging`, which nobody sees before the whole plan is done; a sender's
+// are its source. Shapes: offsets are in the slice. Threads: one at a time;
+// plain state, no clock and no network. Errors: Expect and Arrived give
+// kDataLoss for a chunk that does not continue a step, in words that fit behind
+// "host X".
 #ifndef MESHWRIGHT_WORKER_COMM_PROTOCOL_TRANSFER_H_
 #define MESHWRIGHT_WORKER_COMM_PROTOCOL_TRANSFER_H_
 
@@ -25,7 +25,7 @@
 namespace meshwright::worker::comm {
 
 struct Chunk {
-  uint32_t leg = 0;  // index into LegsOf
+  uint32_t step = 0;  // index into TransferStepsOf
   int to = 0;
   int64_t offset = 0;
   std::span<const std::byte> bytes;
@@ -43,18 +43,18 @@ class Transfer {
   // The next chunk to send, if it is here; it stays the next until Sent.
   std::optional<Chunk> Next() const;
   void Sent(const Chunk& chunk);
-  bool all_sent() const { return next_leg_ == outgoing_.size(); }
+  bool all_sent() const { return next_step_ == outgoing_.size(); }
 
-  // Where the next bytes of `leg`, coming from `from`, belong.
-  absl::StatusOr<std::span<std::byte>> Expect(int from, uint32_t leg,
+  // Where the next bytes of `step`, coming from `from`, belong.
+  absl::StatusOr<std::span<std::byte>> Expect(int from, uint32_t step,
                                               uint64_t offset, uint32_t bytes);
   // They are there. Call after Expect with the same figures.
-  void Arrived(uint32_t leg, uint32_t bytes);
+  void Arrived(uint32_t step, uint32_t bytes);
   bool all_here() const { return missing_ == 0; }
   int64_t sent_bytes() const { return sent_bytes_; }
   int64_t received_bytes() const { return received_bytes_; }
 
-  // Peers that began a leg to this member and have not ended it.
+  // Peers that began a step to this rank and have not ended it.
   std::vector<int> Midway() const;
 
   // Of the slice; once all_here, or all_sent at the sender.
@@ -62,22 +62,22 @@ class Transfer {
 
  private:
   struct Progress {
-    uint32_t index;  // into LegsOf
-    Leg leg;
+    uint32_t index;  // into TransferStepsOf
+    TransferStep step;
     int64_t done = 0;
   };
 
   Transfer(const Plan& plan, const Task& task, int self,
            std::span<const std::byte> bytes, std::span<std::byte> staging);
   int64_t HeldFrom(int64_t offset) const;
-  Progress* Incoming(uint32_t leg);
+  Progress* Incoming(uint32_t step);
 
   std::span<const std::byte> bytes_;
   std::span<std::byte> staging_;  // empty at the sender
   int64_t chunk_bytes_ = 0;
   std::vector<Progress> outgoing_;
   std::vector<Progress> incoming_;
-  size_t next_leg_ = 0;
+  size_t next_step_ = 0;
   int64_t missing_ = 0;
   int64_t sent_bytes_ = 0;
   int64_t received_bytes_ = 0;

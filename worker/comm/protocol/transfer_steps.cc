@@ -20,25 +20,26 @@ Range Part(int64_t bytes, size_t index, size_t parts) {
   return {i * base + std::min(i, larger), base + (i < larger ? 1 : 0)};
 }
 
-void AddLeg(int from, int to, Range range, std::vector<Leg>& legs) {
+void AddTransferStep(int from, int to, Range range,
+                     std::vector<TransferStep>& steps) {
   if (range.size_bytes == 0) return;
-  legs.push_back({from, to, range.offset, range.size_bytes});
+  steps.push_back({from, to, range.offset, range.size_bytes});
 }
 
 // Parts from the sender to each of `group`, then the ring among them.
 void AddAllGather(const Task& task, std::span<const int> group,
-                  std::vector<Leg>& legs) {
-  const size_t members = group.size();
+                  std::vector<TransferStep>& steps) {
+  const size_t ranks = group.size();
   const auto part = [&](size_t i) {
-    return Part(task.size_bytes, i % members, members);
+    return Part(task.size_bytes, i % ranks, ranks);
   };
-  for (size_t i = 0; i < members; ++i) {
-    AddLeg(task.sender, group[i], part(i), legs);
+  for (size_t i = 0; i < ranks; ++i) {
+    AddTransferStep(task.sender, group[i], part(i), steps);
   }
-  for (size_t step = 0; step + 1 < members; ++step) {
-    for (size_t i = 0; i < members; ++i) {
-      AddLeg(group[i], group[(i + 1) % members], part(i + members - step),
-             legs);
+  for (size_t step = 0; step + 1 < ranks; ++step) {
+    for (size_t i = 0; i < ranks; ++i) {
+      AddTransferStep(group[i], group[(i + 1) % ranks], part(i + ranks - step),
+                      steps);
     }
   }
 }
@@ -57,21 +58,23 @@ std::vector<int> ChainOrder(const Plan& plan, const Task& task) {
   return order;
 }
 
-std::vector<Leg> LegsOf(const Plan& plan, const Task& task) {
+std::vector<TransferStep> TransferStepsOf(const Plan& plan, const Task& task) {
   const std::vector<int> order = ChainOrder(plan, task);
   const Range all = {0, task.size_bytes};
-  std::vector<Leg> legs;
+  std::vector<TransferStep> steps;
   switch (task.strategy) {
     case Strategy::kSendReceive:
-      for (const int receiver : order) AddLeg(task.sender, receiver, all, legs);
+      for (const int receiver : order)
+        AddTransferStep(task.sender, receiver, all, steps);
       break;
     case Strategy::kBroadcast:
       for (size_t i = 0; i < order.size(); ++i) {
-        AddLeg(i == 0 ? task.sender : order[i - 1], order[i], all, legs);
+        AddTransferStep(i == 0 ? task.sender : order[i - 1], order[i], all,
+                        steps);
       }
       break;
     case Strategy::kGlobalAllGather:
-      AddAllGather(task, order, legs);
+      AddAllGather(task, order, steps);
       break;
     case Strategy::kLocalAllGather:
       for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
@@ -79,11 +82,11 @@ std::vector<Leg> LegsOf(const Plan& plan, const Task& task) {
                plan.hosts[order[end]].node == plan.hosts[order[begin]].node) {
           ++end;
         }
-        AddAllGather(task, std::span(order).subspan(begin, end - begin), legs);
+        AddAllGather(task, std::span(order).subspan(begin, end - begin), steps);
       }
       break;
   }
-  return legs;
+  return steps;
 }
 
 }  // namespace meshwright::worker::comm

@@ -1,9 +1,9 @@
-// Legs: how a strategy moves one slice, link by link.
+// TransferSteps: how a strategy moves one slice, link by link.
 //
-// Concept: a leg carries a range of the slice from one member to another. A
-// member works off its outgoing legs in their order, chunk by chunk, and sends
+// Concept: a step carries a range of the slice from one rank to another. A
+// rank works off its outgoing steps in their order, chunk by chunk, and sends
 // a chunk as soon as it holds all of it: the sender holds the slice, anybody
-// else what earlier legs brought. With that, all strategies are lists:
+// else what earlier steps brought. With that, all strategies are lists:
 //
 //   send_receive       s>r1 all · s>r2 all · ...
 //   broadcast          s>r1 all · r1>r2 all · r2>r3 all ...
@@ -11,7 +11,7 @@
 //                      each beginning with its own part
 //   local_all_gather   the same within every node, node after node
 //
-// Parts differ by a byte at most; a member that would get an empty part of a
+// Parts differ by a byte at most; a rank that would get an empty part of a
 // short slice stays in the ring.
 // Ensures: every receiver gets every byte once, and holds what it passes on
 // (legs_test.cc replays it).
@@ -26,20 +26,20 @@
 
 namespace meshwright::worker::comm {
 
-struct Leg {
+struct TransferStep {
   int from = 0;  // hosts
   int to = 0;
   int64_t offset = 0;
   int64_t size_bytes = 0;  // never 0
 
-  bool operator==(const Leg&) const = default;
+  bool operator==(const TransferStep&) const = default;
 };
 
-// The receivers node by node (a node where its first member stands, that of
+// The receivers node by node (a node where its first rank stands, that of
 // the sender first), so that a chain enters each node once.
 std::vector<int> ChainOrder(const Plan& plan, const Task& task);
 
-std::vector<Leg> LegsOf(const Plan& plan, const Task& task);
+std::vector<TransferStep> TransferStepsOf(const Plan& plan, const Task& task);
 
 }  // namespace meshwright::worker::comm
 

@@ -25,30 +25,34 @@ Task SliceTo(std::vector<int> receivers, Strategy strategy, int64_t bytes) {
   return {"slice", bytes, 0, std::move(receivers), strategy};
 }
 
-TEST(LegsTest, ThePaperFigureThree) {
+TEST(TransferStepsTest, ThePaperFigureThree) {
   const Plan plan = Hosts(5, 1);
-  const std::vector<Leg> send = {{0, 1, 0, 8}, {0, 2, 0, 8}};
-  EXPECT_EQ(LegsOf(plan, SliceTo({1, 2}, Strategy::kSendReceive, 8)), send);
-  const std::vector<Leg> chain = {{0, 2, 0, 8}, {2, 1, 0, 8}};
-  EXPECT_EQ(LegsOf(plan, SliceTo({2, 1}, Strategy::kBroadcast, 8)), chain);
-  const std::vector<Leg> gather = {
+  const std::vector<TransferStep> send = {{0, 1, 0, 8}, {0, 2, 0, 8}};
+  EXPECT_EQ(TransferStepsOf(plan, SliceTo({1, 2}, Strategy::kSendReceive, 8)),
+            send);
+  const std::vector<TransferStep> chain = {{0, 2, 0, 8}, {2, 1, 0, 8}};
+  EXPECT_EQ(TransferStepsOf(plan, SliceTo({2, 1}, Strategy::kBroadcast, 8)),
+            chain);
+  const std::vector<TransferStep> gather = {
       {0, 1, 0, 3}, {0, 2, 3, 3}, {0, 3, 6, 2},   // parts
       {1, 2, 0, 3}, {2, 3, 3, 3}, {3, 1, 6, 2},   // each its own
       {1, 2, 6, 2}, {2, 3, 0, 3}, {3, 1, 3, 3}};  // and the one before
-  EXPECT_EQ(LegsOf(plan, SliceTo({1, 2, 3}, Strategy::kGlobalAllGather, 8)),
-            gather);
+  EXPECT_EQ(
+      TransferStepsOf(plan, SliceTo({1, 2, 3}, Strategy::kGlobalAllGather, 8)),
+      gather);
 }
 
-TEST(LegsTest, LocalAllGatherStaysWithinTheNodes) {
+TEST(TransferStepsTest, LocalAllGatherStaysWithinTheNodes) {
   const Plan plan = Hosts(6, 2);  // nodes {0,1} {2,3} {4,5}
-  const std::vector<Leg> legs = {{0, 2, 0, 4}, {0, 3, 4, 4}, {2, 3, 0, 4},
-                                 {3, 2, 4, 4}, {0, 4, 0, 4}, {0, 5, 4, 4},
-                                 {4, 5, 0, 4}, {5, 4, 4, 4}};
-  EXPECT_EQ(LegsOf(plan, SliceTo({2, 4, 3, 5}, Strategy::kLocalAllGather, 8)),
-            legs);
+  const std::vector<TransferStep> steps = {
+      {0, 2, 0, 4}, {0, 3, 4, 4}, {2, 3, 0, 4}, {3, 2, 4, 4},
+      {0, 4, 0, 4}, {0, 5, 4, 4}, {4, 5, 0, 4}, {5, 4, 4, 4}};
+  EXPECT_EQ(TransferStepsOf(
+                plan, SliceTo({2, 4, 3, 5}, Strategy::kLocalAllGather, 8)),
+            steps);
 }
 
-TEST(LegsTest, AChainEntersEachNodeOnceAndItsSendersFirst) {
+TEST(TransferStepsTest, AChainEntersEachNodeOnceAndItsSendersFirst) {
   const Plan plan = Hosts(6, 2);
   const std::vector<int> order = {1, 4, 5, 2, 3};
   EXPECT_EQ(ChainOrder(plan, SliceTo({4, 2, 1, 5, 3}, Strategy::kBroadcast, 1)),
@@ -56,7 +60,7 @@ TEST(LegsTest, AChainEntersEachNodeOnceAndItsSendersFirst) {
 }
 
 // Replays a task with Transfers alone: chunks go as soon as they can, from
-// members in random turns.
+// ranks in random turns.
 class Replay {
  public:
   Replay(const Plan& plan, const Task& task, std::mt19937& random)
@@ -75,37 +79,36 @@ class Replay {
   }
 
   void Run() {
-    std::vector<int> members = {0};
-    members.insert(members.end(), task_.receivers.begin(),
-                   task_.receivers.end());
+    std::vector<int> ranks = {0};
+    ranks.insert(ranks.end(), task_.receivers.begin(), task_.receivers.end());
     for (bool moved = true; moved;) {
       moved = false;
-      std::shuffle(members.begin(), members.end(), random_);
-      for (const int member : members) moved |= Step(member);
+      std::shuffle(ranks.begin(), ranks.end(), random_);
+      for (const int rank : ranks) moved |= Step(rank);
     }
     const uint64_t sum = transfers_.at(0).Checksum();
-    for (auto& [member, transfer] : transfers_) {
-      EXPECT_TRUE(transfer.all_sent()) << member;
-      EXPECT_TRUE(transfer.all_here()) << member;
+    for (auto& [rank, transfer] : transfers_) {
+      EXPECT_TRUE(transfer.all_sent()) << rank;
+      EXPECT_TRUE(transfer.all_here()) << rank;
       EXPECT_EQ(transfer.Checksum(), sum);
-      EXPECT_EQ(transfer.received_bytes(), member == 0 ? 0 : task_.size_bytes);
+      EXPECT_EQ(transfer.received_bytes(), rank == 0 ? 0 : task_.size_bytes);
     }
-    for (const auto& [member, bytes] : staging_) EXPECT_EQ(bytes, source_);
+    for (const auto& [rank, bytes] : staging_) EXPECT_EQ(bytes, source_);
   }
 
  private:
-  bool Step(int member) {
-    const std::optional<Chunk> chunk = transfers_.at(member).Next();
+  bool Step(int rank) {
+    const std::optional<Chunk> chunk = transfers_.at(rank).Next();
     if (!chunk.has_value()) return false;
     Transfer& other = transfers_.at(chunk->to);
     const auto bytes = static_cast<uint32_t>(chunk->bytes.size());
     const auto place = other.Expect(
-        member, chunk->leg, static_cast<uint64_t>(chunk->offset), bytes);
+        rank, chunk->step, static_cast<uint64_t>(chunk->offset), bytes);
     EXPECT_TRUE(place.ok()) << place.status();
     if (!place.ok()) return false;
     std::ranges::copy(chunk->bytes, place->begin());
-    other.Arrived(chunk->leg, bytes);
-    transfers_.at(member).Sent(*chunk);
+    other.Arrived(chunk->step, bytes);
+    transfers_.at(rank).Sent(*chunk);
     return true;
   }
 
@@ -117,7 +120,7 @@ class Replay {
   std::map<int, Transfer> transfers_;
 };
 
-TEST(LegsTest, EveryReceiverGetsEveryByteOnceUnderEveryStrategy) {
+TEST(TransferStepsTest, EveryReceiverGetsEveryByteOnceUnderEveryStrategy) {
   std::mt19937 random(6);
   for (int round = 0; round < 400; ++round) {
     const int hosts = 2 + static_cast<int>(random() % 8);
@@ -143,16 +146,16 @@ TEST(TransferTest, ChunksThatDoNotContinueALegAreRefused) {
   Transfer transfer(plan, task, 1, std::span<std::byte>(staging));
   EXPECT_TRUE(transfer.Expect(0, 0, 0, 40).ok());
   transfer.Arrived(0, 40);
-  for (const auto& [from, leg, offset, bytes] :
+  for (const auto& [from, step, offset, bytes] :
        {std::tuple(2, 0u, 40ull, 10u),  // of another host
-        std::tuple(0, 1u, 40ull, 10u),  // of the leg to the next
-        std::tuple(0, 9u, 40ull, 10u),  // of no leg
+        std::tuple(0, 1u, 40ull, 10u),  // of the step to the next
+        std::tuple(0, 9u, 40ull, 10u),  // of no step
         std::tuple(0, 0u, 0ull, 40u),   // again
         std::tuple(0, 0u, 50ull, 10u),  // with a gap
         std::tuple(0, 0u, 40ull, 0u),   // of nothing
         std::tuple(0, 0u, 40ull, 61u),  // beyond the end
         std::tuple(0, 0u, ~0ull, 10u)}) {
-    EXPECT_EQ(transfer.Expect(from, leg, offset, bytes).status().code(),
+    EXPECT_EQ(transfer.Expect(from, step, offset, bytes).status().code(),
               absl::StatusCode::kDataLoss);
   }
   EXPECT_TRUE(transfer.Expect(0, 0, 40, 60).ok());

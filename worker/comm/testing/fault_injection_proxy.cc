@@ -19,9 +19,9 @@ tcp::endpoint Loopback(int port) {
 
 }  // namespace
 
-class WireProxy::Wire {
+class FaultInjectionProxy::Channel {
  public:
-  Wire(int target_port, Trouble trouble, int64_t after)
+  Channel(int target_port, Trouble trouble, int64_t after)
       : target_(target_port),
         trouble_(trouble),
         after_(after),
@@ -30,7 +30,7 @@ class WireProxy::Wire {
     thread_ = std::jthread([this] { context_.run(); });
   }
 
-  ~Wire() { context_.stop(); }
+  ~Channel() { context_.stop(); }
 
   int port() const { return port_; }
 
@@ -107,11 +107,12 @@ class WireProxy::Wire {
   std::jthread thread_;
 };
 
-WireProxy::WireProxy(int target_port, Trouble trouble, int64_t after)
-    : wire_(std::make_unique<Wire>(target_port, trouble, after)) {}
-WireProxy::~WireProxy() = default;
+FaultInjectionProxy::FaultInjectionProxy(int target_port, Trouble trouble,
+                                         int64_t after)
+    : channel_(std::make_unique<Channel>(target_port, trouble, after)) {}
+FaultInjectionProxy::~FaultInjectionProxy() = default;
 
-int WireProxy::port() const { return wire_->port(); }
+int FaultInjectionProxy::port() const { return channel_->port(); }
 
 void SayTo(int port, const std::string& text) {
   asio::io_context context{1};

@@ -1,4 +1,4 @@
-// WireProxy: stands on the wire in front of a member and disturbs it.
+// FaultInjectionProxy: stands in front of a rank and disturbs its connections.
 //
 // Concept: whoever calls the proxy is connected on to the target. Bytes pass
 // untouched until, on one connection and in the direction from the target to
@@ -19,18 +19,18 @@ enum class Trouble {
   kClose,    // both ends see the end
 };
 
-class WireProxy {
+class FaultInjectionProxy {
  public:
-  WireProxy(int target_port, Trouble trouble, int64_t after);
-  ~WireProxy();
-  WireProxy(const WireProxy&) = delete;
-  WireProxy& operator=(const WireProxy&) = delete;
+  FaultInjectionProxy(int target_port, Trouble trouble, int64_t after);
+  ~FaultInjectionProxy();
+  FaultInjectionProxy(const FaultInjectionProxy&) = delete;
+  FaultInjectionProxy& operator=(const FaultInjectionProxy&) = delete;
 
   int port() const;
 
  private:
-  class Wire;
-  std::unique_ptr<Wire> wire_;
+  class Channel;
+  std::unique_ptr<Channel> channel_;
 };
 
 // Calls 127.0.0.1:`port`, says `text` and hangs up.

@@ -55,8 +55,8 @@ void Group::AddRandom(int tasks, std::mt19937& random) {
   }
 }
 
-void Group::Redirect(int member, int port) {
-  plan_.hosts[member].address = absl::StrCat("127.0.0.1:", port);
+void Group::Redirect(int rank, int port) {
+  plan_.hosts[rank].address = absl::StrCat("127.0.0.1:", port);
 }
 
 std::vector<Outcome> Group::Run() {
@@ -67,16 +67,15 @@ std::vector<Outcome> Group::Run() {
   destinations_.assign(hosts, std::vector<Bytes>(sources_.size(), kOld));
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < hosts; ++i) {
-    const int member = static_cast<int>(i);
-    if (absent_.contains(member)) continue;
-    threads.emplace_back([this, i, member, &outcomes, &sources] {
-      const auto own = plans_.find(member);
+    const int rank = static_cast<int>(i);
+    if (absent_.contains(rank)) continue;
+    threads.emplace_back([this, i, rank, &outcomes, &sources] {
+      const auto own = plans_.find(rank);
       const Plan& plan = own == plans_.end() ? plan_ : own->second;
-      std::unique_ptr<Transport> transport = std::make_unique<TcpTransport>(
-          plan, member, std::move(listeners_[i]));
-      if (wrap_) transport = wrap_(member, std::move(transport));
-      outcomes[i] =
-          RunMember(plan, member, sources, destinations_[i], *transport);
+      std::unique_ptr<Transport> transport =
+          std::make_unique<TcpTransport>(plan, rank, std::move(listeners_[i]));
+      if (wrap_) transport = wrap_(rank, std::move(transport));
+      outcomes[i] = RunRank(plan, rank, sources, destinations_[i], *transport);
     });
   }
   threads.clear();  // joins them

@@ -1,4 +1,4 @@
-// Group: all members of a plan in one process, over the loopback.
+// Group: all ranks of a plan in one process, over the loopback.
 //
 // Ownership: threads end with Run; destinations hold kOld before.
 #ifndef MESHWRIGHT_WORKER_COMM_TESTING_GROUP_H_
@@ -24,9 +24,9 @@ inline constexpr Strategy kStrategies[] = {
 
 class Group {
  public:
-  // Wraps the transport of one member, to disturb it.
+  // Wraps the transport of one rank, to disturb it.
   using Wrap = std::function<std::unique_ptr<Transport>(
-      int member, std::unique_ptr<Transport>)>;
+      int rank, std::unique_ptr<Transport>)>;
 
   // Hosts h0, h1, ... on ports of their own, two to a node.
   explicit Group(int hosts);
@@ -39,19 +39,19 @@ class Group {
   void AddAllSizes(Strategy strategy);
   // Small slices from any host to some others, by any strategy.
   void AddRandom(int tasks, std::mt19937& random);
-  // What others see in place of `member`'s own port.
-  void Redirect(int member, int port);
-  int port(int member) const { return ports_[member]; }
-  // `member` gets a plan of its own.
-  void Disagree(int member, Plan plan) { plans_[member] = std::move(plan); }
-  // `member` does not come.
-  void Leave(int member) { absent_.insert(member); }
+  // What others see in place of `rank`'s own port.
+  void Redirect(int rank, int port);
+  int port(int rank) const { return ports_[rank]; }
+  // `rank` gets a plan of its own.
+  void Disagree(int rank, Plan plan) { plans_[rank] = std::move(plan); }
+  // `rank` does not come.
+  void Leave(int rank) { absent_.insert(rank); }
   void WrapWith(Wrap wrap) { wrap_ = std::move(wrap); }
 
   std::vector<Outcome> Run();
   const Bytes& source(int task) const { return sources_[task]; }
-  const Bytes& destination(int member, int task) const {
-    return destinations_[member][task];
+  const Bytes& destination(int rank, int task) const {
+    return destinations_[rank][task];
   }
   // Every destination is as it was before Run.
   bool Untouched() const;

@@ -1,15 +1,16 @@
-// DeviceWires: bytes from one member to another by way of their GPUs.
+// DeviceChannels: bytes from one rank to another by way of their GPUs.
 //
-// Concept: a wire leads one way between two members and carries one message at
+// Concept: a channel leads one way between two ranks and carries one message at
 // a time. Its id is made at one end and brought to the other by other means.
-// Nothing here waits: what is begun is under way until the wire is idle again.
+// Nothing here waits: what is begun is under way until the channel is idle
+// again.
 //
 //   NewId ─▶ Open at both ends ─▶ connecting ─▶ idle ◀─▶ under way
 //                                     └── an error, or Abort: over
 //
-// Threads: one per member. Ownership: wires before their DeviceWires.
+// Threads: one per rank. Ownership: channels before their DeviceChannels.
 // Errors: kFailedPrecondition, in one sentence, where GPU, driver or library is
-// missing; kUnavailable for a wire that broke.
+// missing; kUnavailable for a channel that broke.
 #ifndef MESHWRIGHT_WORKER_COMM_TRANSPORT_DEVICE_CHANNELS_H_
 #define MESHWRIGHT_WORKER_COMM_TRANSPORT_DEVICE_CHANNELS_H_
 
@@ -24,9 +25,9 @@
 
 namespace meshwright::worker::comm {
 
-class DeviceWire {
+class DeviceChannel {
  public:
-  virtual ~DeviceWire() = default;
+  virtual ~DeviceChannel() = default;
 
   // At the end that sends, or receives, while idle. The bytes stay as they are
   // until it is idle again; both ends give the same number.
@@ -40,13 +41,13 @@ class DeviceWire {
   virtual void Abort() = 0;
 };
 
-class DeviceWires {
+class DeviceChannels {
  public:
-  virtual ~DeviceWires() = default;
+  virtual ~DeviceChannels() = default;
 
-  static constexpr size_t kIdBytes = kWireBytes;
+  static constexpr size_t kIdBytes = kChannelBytes;
   virtual absl::StatusOr<std::string> NewId() = 0;
-  virtual absl::StatusOr<std::unique_ptr<DeviceWire>> Open(
+  virtual absl::StatusOr<std::unique_ptr<DeviceChannel>> Open(
       const std::string& id, bool sends) = 0;
 };
 

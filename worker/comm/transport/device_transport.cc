@@ -31,15 +31,15 @@ uint32_t GetLength(const std::array<std::byte, 4>& bytes) {
 
 DeviceTransport::DeviceTransport(const Plan& plan, int self,
                                  std::unique_ptr<Transport> control,
-                                 After after, DeviceWires& wires)
+                                 After after, DeviceChannels& channels)
     : plan_(plan),
       control_(std::move(control)),
       after_(std::move(after)),
-      wires_(wires) {
+      channels_(channels) {
   for (const Task& task : plan.tasks) {
-    for (const Leg& leg : LegsOf(plan, task)) {
-      if (leg.from == self) outgoing_[leg.to];
-      if (leg.to == self) incoming_[leg.from];
+    for (const TransferStep& step : TransferStepsOf(plan, task)) {
+      if (step.from == self) outgoing_[step.to];
+      if (step.to == self) incoming_[step.from];
     }
   }
 }
@@ -51,7 +51,7 @@ void DeviceTransport::Run(Transport::Events& events) {
   control_->Run(*this);
 }
 
-// ---- wires ----
+// ---- channels ----
 
 void DeviceTransport::Connected() {
   connecting_ = true;
@@ -62,30 +62,30 @@ void DeviceTransport::Connected() {
 
 void DeviceTransport::OpenOutgoing() {
   for (auto& [peer, link] : outgoing_) {
-    auto id = wires_.NewId();
-    if (!id.ok()) return FailWire(peer, id.status());
+    auto id = channels_.NewId();
+    if (!id.ok()) return FailChannel(peer, id.status());
     link.id = *std::move(id);
     Frame frame;
-    frame.type = FrameType::kWire;
+    frame.type = FrameType::kChannel;
     frame.payload_bytes = static_cast<uint32_t>(link.id.size());
     control_->Send(peer, frame, std::as_bytes(std::span(link.id)));
-    auto wire = wires_.Open(link.id, /*sends=*/true);
-    if (!wire.ok()) return FailWire(peer, wire.status());
-    link.wire = *std::move(wire);
+    auto channel = channels_.Open(link.id, /*sends=*/true);
+    if (!channel.ok()) return FailChannel(peer, channel.status());
+    link.channel = *std::move(channel);
   }
 }
 
 void DeviceTransport::OpenIncoming(int peer) {
   Incoming& link = incoming_.at(peer);
-  auto wire =
-      wires_.Open(std::string(reinterpret_cast<const char*>(link.id.data()),
-                              link.id.size()),
-                  /*sends=*/false);
-  if (!wire.ok()) return FailWire(peer, wire.status());
-  link.wire = *std::move(wire);
+  auto channel =
+      channels_.Open(std::string(reinterpret_cast<const char*>(link.id.data()),
+                                 link.id.size()),
+                     /*sends=*/false);
+  if (!channel.ok()) return FailChannel(peer, channel.status());
+  link.channel = *std::move(channel);
 }
 
-void DeviceTransport::FailWire(int peer, const absl::Status& status) {
+void DeviceTransport::FailChannel(int peer, const absl::Status& status) {
   if (events_ == nullptr) return;
   events_->Lost(peer,
                 absl::Status(status.code(),
@@ -96,10 +96,10 @@ void DeviceTransport::FailWire(int peer, const absl::Status& status) {
 void DeviceTransport::CutAll() {
   events_ = nullptr;
   for (auto& [peer, link] : outgoing_) {
-    if (link.wire != nullptr) link.wire->Abort();
+    if (link.channel != nullptr) link.channel->Abort();
   }
   for (auto& [peer, link] : incoming_) {
-    if (link.wire != nullptr) link.wire->Abort();
+    if (link.channel != nullptr) link.channel->Abort();
   }
 }
 
@@ -125,8 +125,8 @@ void DeviceTransport::Begin(int peer, Outgoing& link) {
   frame.type = FrameType::kDeviceChunk;
   frame.payload_bytes = static_cast<uint32_t>(link.length.size());
   control_->Send(peer, frame, link.length);
-  const absl::Status status = link.wire->Send(parcel.payload);
-  if (!status.ok()) return FailWire(peer, status);
+  const absl::Status status = link.channel->Send(parcel.payload);
+  if (!status.ok()) return FailChannel(peer, status);
   pause_ = kShortest;
   LookSoon();
 }
@@ -146,26 +146,27 @@ void DeviceTransport::Drop() {
 absl::StatusOr<std::span<std::byte>> DeviceTransport::Place(
     int peer, const Frame& frame) {
   if (events_ == nullptr) return absl::CancelledError("it is over");
-  if (frame.type != FrameType::kWire && frame.type != FrameType::kDeviceChunk) {
+  if (frame.type != FrameType::kChannel &&
+      frame.type != FrameType::kDeviceChunk) {
     return events_->Place(peer, frame);
   }
   if (!Expected(peer, frame)) {
     return absl::DataLossError("it spoke of a GPU connection out of turn");
   }
   Incoming& link = incoming_.at(peer);
-  if (frame.type == FrameType::kWire) return std::span<std::byte>(link.id);
+  if (frame.type == FrameType::kChannel) return std::span<std::byte>(link.id);
   return std::span<std::byte>(link.length);
 }
 
 void DeviceTransport::Arrived(int peer, const Frame& frame) {
   if (events_ == nullptr) return;
-  const bool of_wire =
-      frame.type == FrameType::kWire || frame.type == FrameType::kDeviceChunk;
+  const bool of_wire = frame.type == FrameType::kChannel ||
+                       frame.type == FrameType::kDeviceChunk;
   if (of_wire && !Expected(peer, frame)) {
-    return FailWire(
+    return FailChannel(
         peer, absl::DataLossError("it spoke of a GPU connection out of turn"));
   }
-  if (frame.type == FrameType::kWire) return OpenIncoming(peer);
+  if (frame.type == FrameType::kChannel) return OpenIncoming(peer);
   const auto found = incoming_.find(peer);
   if (found == incoming_.end() || frame.type == FrameType::kAbort) {
     return events_->Arrived(peer, frame);
@@ -180,12 +181,12 @@ void DeviceTransport::Arrived(int peer, const Frame& frame) {
   Announced(peer, came);
 }
 
-// Of a frame about a wire: it names one that is missing, or uses one.
+// Of a frame about a channel: it names one that is missing, or uses one.
 bool DeviceTransport::Expected(int peer, const Frame& frame) const {
   const auto link = incoming_.find(peer);
   if (link == incoming_.end()) return false;
-  const bool names = frame.type == FrameType::kWire;
-  return names == (link->second.wire == nullptr) &&
+  const bool names = frame.type == FrameType::kChannel;
+  return names == (link->second.channel == nullptr) &&
          frame.payload_bytes ==
              (names ? link->second.id.size() : link->second.length.size());
 }
@@ -200,10 +201,10 @@ void DeviceTransport::Announced(int peer, const Frame& frame) {
   link.chunk.type = FrameType::kChunk;
   const auto place = events_->Place(peer, link.chunk);
   if (events_ == nullptr) return;
-  if (!place.ok()) return FailWire(peer, place.status());
+  if (!place.ok()) return FailChannel(peer, place.status());
   link.busy = true;
-  const absl::Status status = link.wire->Receive(*place);
-  if (!status.ok()) return FailWire(peer, status);
+  const absl::Status status = link.channel->Receive(*place);
+  if (!status.ok()) return FailChannel(peer, status);
   pause_ = kShortest;
   LookSoon();
 }
@@ -212,7 +213,7 @@ void DeviceTransport::Lost(int peer, const absl::Status& why) {
   if (events_ != nullptr) events_->Lost(peer, why);
 }
 
-// ---- looking after the wires ----
+// ---- looking after the channels ----
 
 void DeviceTransport::LookSoon() {
   if (looking_ || events_ == nullptr) return;
@@ -238,17 +239,17 @@ void DeviceTransport::Look() {
   }
 }
 
-bool DeviceTransport::IsIdle(int peer, DeviceWire& wire) {
-  const absl::StatusOr<bool> idle = wire.Idle();
-  if (!idle.ok()) FailWire(peer, idle.status());
+bool DeviceTransport::IsIdle(int peer, DeviceChannel& channel) {
+  const absl::StatusOr<bool> idle = channel.Idle();
+  if (!idle.ok()) FailChannel(peer, idle.status());
   return idle.ok() && *idle;
 }
 
 bool DeviceTransport::LookAtConnecting() {
   const auto stands = [&](const auto& links) {
     for (const auto& [peer, link] : links) {
-      if (link.wire == nullptr) return false;
-      if (!IsIdle(peer, *link.wire)) return false;
+      if (link.channel == nullptr) return false;
+      if (!IsIdle(peer, *link.channel)) return false;
     }
     return true;
   };
@@ -263,7 +264,7 @@ bool DeviceTransport::LookAtOutgoing() {
   for (auto& [peer, link] : outgoing_) {
     if (events_ == nullptr) return true;
     if (!link.busy) continue;
-    if (!IsIdle(peer, *link.wire)) continue;
+    if (!IsIdle(peer, *link.channel)) continue;
     moved = true;
     const auto sent = std::move(link.queue.front().sent);
     link.queue.pop_front();
@@ -282,7 +283,7 @@ bool DeviceTransport::LookAtIncoming() {
   for (auto& [peer, link] : incoming_) {
     if (events_ == nullptr) return true;
     if (!link.busy) continue;
-    if (!IsIdle(peer, *link.wire)) continue;
+    if (!IsIdle(peer, *link.channel)) continue;
     moved = true;
     link.busy = false;
     events_->Arrived(peer, link.chunk);
@@ -302,7 +303,7 @@ void DeviceTransport::Tick() {
   if (connecting_ && since > plan_.deadline_seconds / 2) {
     const auto missing = [&](const auto& links) -> std::optional<int> {
       for (const auto& [peer, link] : links) {
-        if (link.wire == nullptr || !link.wire->Idle().value_or(false)) {
+        if (link.channel == nullptr || !link.channel->Idle().value_or(false)) {
           return peer;
         }
       }
@@ -311,9 +312,10 @@ void DeviceTransport::Tick() {
     const std::optional<int> out = missing(outgoing_);
     const std::optional<int> peer = out.has_value() ? out : missing(incoming_);
     if (peer.has_value()) {
-      return FailWire(*peer, absl::DeadlineExceededError(absl::StrCat(
-                                 "its GPU and this host's did not connect in ",
-                                 plan_.deadline_seconds / 2, " s")));
+      return FailChannel(
+          *peer, absl::DeadlineExceededError(
+                     absl::StrCat("its GPU and this host's did not connect in ",
+                                  plan_.deadline_seconds / 2, " s")));
     }
   }
   events_->Tick();

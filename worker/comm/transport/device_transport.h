@@ -3,18 +3,18 @@
 //
 // Concept: joins, words and checksums go over `control` (TCP), which also finds
 // who is lost. Once all peers are there, whoever sends chunks to a peer names a
-// wire (device_wires.h) and tells it over control; all wires stand before the
-// member hears that it is connected. A chunk is announced over control and then
-// moved by its wire; what comes after it from that peer waits until it is here,
-// but for ABORT. An error anywhere cuts all wires, so that nobody waits for a
-// peer that is gone.
+// channel (device_channels.h) and tells it over control; all channels stand
+// before the rank hears that it is connected. A chunk is announced over control
+// and then moved by its channel; what comes after it from that peer waits until
+// it is here, but for ABORT. An error anywhere cuts all channels, so that
+// nobody waits for a peer that is gone.
 //
 //   self ── CHUNK ──▶ control: DEVICE_CHUNK, its length ──▶ peer: Place
-//        └─ bytes ─────────▶ wire ────────────────────────▶ Arrived
+//        └─ bytes ─────────▶ channel ────────────────────────▶ Arrived
 //
-// Threads: those of control: all in Run's. Wires are looked after by a timer,
-// every 20 us while they move and up to every ms while nothing comes.
-// Errors: a wire that fails or does not come up is a Lost of its peer.
+// Threads: those of control: all in Run's. Channels are looked after by a
+// timer, every 20 us while they move and up to every ms while nothing comes.
+// Errors: a channel that fails or does not come up is a Lost of its peer.
 #ifndef MESHWRIGHT_WORKER_COMM_TRANSPORT_DEVICE_TRANSPORT_H_
 #define MESHWRIGHT_WORKER_COMM_TRANSPORT_DEVICE_TRANSPORT_H_
 
@@ -37,10 +37,10 @@ class DeviceTransport : public Transport, private Transport::Events {
   // Calls a function once, in the thread of Run; one at a time.
   using After = std::function<void(Clock::duration, std::function<void()>)>;
 
-  // `plan` and `wires` outlive this; `after` is of `control`.
+  // `plan` and `channels` outlive this; `after` is of `control`.
   DeviceTransport(const Plan& plan, int self,
                   std::unique_ptr<Transport> control, After after,
-                  DeviceWires& wires);
+                  DeviceChannels& channels);
   ~DeviceTransport() override;
 
   void Run(Transport::Events& events) override;
@@ -59,15 +59,15 @@ class DeviceTransport : public Transport, private Transport::Events {
   };
   struct Outgoing {
     std::string id;
-    std::unique_ptr<DeviceWire> wire;
+    std::unique_ptr<DeviceChannel> channel;
     std::deque<Parcel> queue;  // the first is under way if `busy`
     Length length = {};
     bool busy = false;
   };
   struct Incoming {
-    std::array<std::byte, DeviceWires::kIdBytes> id = {};
-    std::unique_ptr<DeviceWire> wire;  // none until it is named
-    Frame chunk;                       // under way if `busy`
+    std::array<std::byte, DeviceChannels::kIdBytes> id = {};
+    std::unique_ptr<DeviceChannel> channel;  // none until it is named
+    Frame chunk;                             // under way if `busy`
     Length length = {};
     bool busy = false;
     std::deque<Frame> waiting;  // came after it
@@ -82,14 +82,14 @@ class DeviceTransport : public Transport, private Transport::Events {
 
   void OpenOutgoing();
   void OpenIncoming(int peer);
-  void FailWire(int peer, const absl::Status& status);
+  void FailChannel(int peer, const absl::Status& status);
   void Begin(int peer, Outgoing& link);
   bool Expected(int peer, const Frame& frame) const;
   void Announced(int peer, const Frame& frame);
   void Look();
   void LookSoon();
-  // A wire that failed is not.
-  bool IsIdle(int peer, DeviceWire& wire);
+  // A channel that failed is not.
+  bool IsIdle(int peer, DeviceChannel& channel);
   bool LookAtConnecting();
   bool LookAtOutgoing();
   bool LookAtIncoming();
@@ -98,7 +98,7 @@ class DeviceTransport : public Transport, private Transport::Events {
   const Plan& plan_;
   const std::unique_ptr<Transport> control_;
   const After after_;
-  DeviceWires& wires_;
+  DeviceChannels& channels_;
   std::map<int, Outgoing> outgoing_;  // by peer
   std::map<int, Incoming> incoming_;
   Transport::Events* events_ = nullptr;  // none once it is closed

@@ -10,13 +10,13 @@
 namespace meshwright::worker::comm {
 namespace {
 
-class NcclWire : public DeviceWire {
+class NcclChannel : public DeviceChannel {
  public:
-  NcclWire(const NcclLibrary& nccl, const CudaDriver& cuda, void* context,
-           bool sends)
+  NcclChannel(const NcclLibrary& nccl, const CudaDriver& cuda, void* context,
+              bool sends)
       : nccl_(nccl), cuda_(cuda), context_(context), sends_(sends) {}
 
-  ~NcclWire() override {
+  ~NcclChannel() override {
     Abort();
     if (buffer_ != 0) cuda_.free(buffer_);
     if (stream_ != nullptr) cuda_.stream_destroy(stream_);
@@ -27,7 +27,7 @@ class NcclWire : public DeviceWire {
     RETURN_IF_ERROR(cuda_.ToStatus(
         cuda_.stream_create(&stream_, CudaDriver::kNonBlockingStream),
         "making a stream"));
-    RETURN_IF_ERROR(cuda_.ToStatus(cuda_.allocate(&buffer_, kMostChunkBytes),
+    RETURN_IF_ERROR(cuda_.ToStatus(cuda_.allocate(&buffer_, kMaxChunkBytes),
                                    "taking memory for a chunk"));
     NcclConfig config;
     return nccl_.ToStatus(
@@ -58,7 +58,7 @@ class NcclWire : public DeviceWire {
   }
 
   absl::StatusOr<bool> Idle() override {
-    if (comm_ == nullptr) return absl::CancelledError("the wire was cut");
+    if (comm_ == nullptr) return absl::CancelledError("the channel was cut");
     int state = 0;
     RETURN_IF_ERROR(nccl_.ToStatus(nccl_.comm_async_error(comm_, &state),
                                    "telling how it is"));
@@ -102,17 +102,17 @@ class NcclWire : public DeviceWire {
 
 }  // namespace
 
-NcclWires::NcclWires(std::shared_ptr<const NcclLibrary> nccl,
-                     std::shared_ptr<const CudaDriver> cuda, int device,
-                     void* context)
+NcclChannels::NcclChannels(std::shared_ptr<const NcclLibrary> nccl,
+                           std::shared_ptr<const CudaDriver> cuda, int device,
+                           void* context)
     : nccl_(std::move(nccl)),
       cuda_(std::move(cuda)),
       device_(device),
       context_(context) {}
 
-NcclWires::~NcclWires() { cuda_->context_release(device_); }
+NcclChannels::~NcclChannels() { cuda_->context_release(device_); }
 
-absl::StatusOr<std::unique_ptr<NcclWires>> NcclWires::Create(
+absl::StatusOr<std::unique_ptr<NcclChannels>> NcclChannels::Create(
     int device, const std::string& path) {
   ASSIGN_OR_RETURN(auto nccl, NcclLibrary::Load(path));
   ASSIGN_OR_RETURN(auto cuda, CudaDriver::Load());
@@ -130,27 +130,27 @@ absl::StatusOr<std::unique_ptr<NcclWires>> NcclWires::Create(
   void* context = nullptr;
   RETURN_IF_ERROR(
       cuda->ToStatus(cuda->context_retain(&context, handle), "opening a GPU"));
-  return std::unique_ptr<NcclWires>(
-      new NcclWires(std::move(nccl), std::move(cuda), handle, context));
+  return std::unique_ptr<NcclChannels>(
+      new NcclChannels(std::move(nccl), std::move(cuda), handle, context));
 }
 
-absl::StatusOr<std::string> NcclWires::NewId() {
+absl::StatusOr<std::string> NcclChannels::NewId() {
   NcclId id;
   RETURN_IF_ERROR(
       nccl_->ToStatus(nccl_->get_unique_id(&id), "naming a connection"));
   return std::string(id.bytes, sizeof(id.bytes));
 }
 
-absl::StatusOr<std::unique_ptr<DeviceWire>> NcclWires::Open(
+absl::StatusOr<std::unique_ptr<DeviceChannel>> NcclChannels::Open(
     const std::string& id, bool sends) {
   NcclId named;
   if (id.size() != sizeof(named.bytes)) {
     return absl::DataLossError("the name of a GPU connection is cut short");
   }
   std::memcpy(named.bytes, id.data(), sizeof(named.bytes));
-  auto wire = std::make_unique<NcclWire>(*nccl_, *cuda_, context_, sends);
-  RETURN_IF_ERROR(wire->Connect(named));
-  return wire;
+  auto channel = std::make_unique<NcclChannel>(*nccl_, *cuda_, context_, sends);
+  RETURN_IF_ERROR(channel->Connect(named));
+  return channel;
 }
 
 }  // namespace meshwright::worker::comm

@@ -1,9 +1,9 @@
-// NcclWires: DeviceWires by NCCL, on one GPU of this host.
+// NcclChannels: DeviceChannels by NCCL, on one GPU of this host.
 //
-// Concept: a wire is a communicator of two ranks, the sender 0 and the receiver
-// 1, with a stream and a buffer of its own. One communicator for all members
-// would be less to set up, but works off its sends and receives one after the
-// other, and a ring of members would wait for itself. Slices are in host
+// Concept: a channel is a communicator of two ranks, the sender 0 and the
+// receiver 1, with a stream and a buffer of its own. One communicator for all
+// ranks would be less to set up, but works off its sends and receives one after
+// the other, and a ring of ranks would wait for itself. Slices are in host
 // memory: what is sent is copied to the buffer first, what came is copied from
 // it when it is whole. Calls do not block (NCCL 2.14), so that Abort always
 // can. Not run on GPUs yet; device_transport_test.cc holds what does not need
@@ -20,20 +20,21 @@
 
 namespace meshwright::worker::comm {
 
-class NcclWires : public DeviceWires {
+class NcclChannels : public DeviceChannels {
  public:
   // `path` as for NcclLibrary::Load.
-  static absl::StatusOr<std::unique_ptr<NcclWires>> Create(
+  static absl::StatusOr<std::unique_ptr<NcclChannels>> Create(
       int device, const std::string& path = "");
-  ~NcclWires() override;
+  ~NcclChannels() override;
 
   absl::StatusOr<std::string> NewId() override;
-  absl::StatusOr<std::unique_ptr<DeviceWire>> Open(const std::string& id,
-                                                   bool sends) override;
+  absl::StatusOr<std::unique_ptr<DeviceChannel>> Open(const std::string& id,
+                                                      bool sends) override;
 
  private:
-  NcclWires(std::shared_ptr<const NcclLibrary> nccl,
-            std::shared_ptr<const CudaDriver> cuda, int device, void* context);
+  NcclChannels(std::shared_ptr<const NcclLibrary> nccl,
+               std::shared_ptr<const CudaDriver> cuda, int device,
+               void* context);
 
   const std::shared_ptr<const NcclLibrary> nccl_;
   const std::shared_ptr<const CudaDriver> cuda_;

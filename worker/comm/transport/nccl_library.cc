@@ -25,7 +25,7 @@ absl::StatusOr<std::shared_ptr<const NcclLibrary>> NcclLibrary::Load(
   RETURN_IF_ERROR(library.Find("ncclGetErrorString", &nccl->get_error_string));
   RETURN_IF_ERROR(
       nccl->ToStatus(nccl->get_version(&nccl->version), "telling its version"));
-  if (nccl->version < kLeastVersion) {
+  if (nccl->version < kMinVersion) {
     return absl::FailedPreconditionError(absl::StrCat(
         name, " is NCCL ", nccl->VersionText(), "; install 2.14 or later"));
   }

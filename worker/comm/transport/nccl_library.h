@@ -35,7 +35,7 @@ struct NcclConfig {
 struct NcclLibrary {
   static constexpr int kInProgress = 7;
   static constexpr int kUint8 = 1;
-  static constexpr int kLeastVersion = 21400;  // calls that do not block
+  static constexpr int kMinVersion = 21400;  // calls that do not block
 
   // `path` empty: $MESHWRIGHT_NCCL, else libnccl.so.2 where the linker looks.
   static absl::StatusOr<std::shared_ptr<const NcclLibrary>> Load(

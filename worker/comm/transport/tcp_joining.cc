@@ -1,4 +1,4 @@
-// How the members find each other.
+// How the ranks find each other.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -11,13 +11,13 @@ namespace {
 
 constexpr auto kLongestPause = std::chrono::milliseconds(200);
 constexpr double kBufferedSeconds = 0.02;
-constexpr int kLeastBuffer = 64 << 10;
-constexpr int kMostBuffer = 4 << 20;
+constexpr int kMinBuffer = 64 << 10;
+constexpr int kMaxBuffer = 4 << 20;
 
 int SendBuffer(const Link& link) {
-  if (link.beta_seconds_per_byte <= 0) return kMostBuffer;
+  if (link.beta_seconds_per_byte <= 0) return kMaxBuffer;
   const double bytes = kBufferedSeconds / link.beta_seconds_per_byte;
-  return static_cast<int>(std::clamp<double>(bytes, kLeastBuffer, kMostBuffer));
+  return static_cast<int>(std::clamp<double>(bytes, kMinBuffer, kMaxBuffer));
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ void TcpTransport::EndIfQuiet() {
 void TcpTransport::Close(const Frame& last, const std::string& text) {
   if (closing()) return;
   events_ = nullptr;
-  last_text_ = text.substr(0, kMostAbortBytes);
+  last_text_ = text.substr(0, kMaxAbortBytes);
   Frame frame = last;
   frame.payload_bytes = static_cast<uint32_t>(last_text_.size());
   tick_.Cancel();

@@ -1,9 +1,9 @@
-// TcpTransport: the members' connections over TCP.
+// TcpTransport: the ranks' connections over TCP.
 //
 // Concept: one connection per pair of peers (plan.h, PeersOf); the one that
 // stands later among the hosts calls, again and again until the other listens
 // or `connect_seconds` are over. Each says HELLO with the plan's fingerprint,
-// so that a member with another plan is told so. Afterwards, silence is told
+// so that a rank with another plan is told so. Afterwards, silence is told
 // from death by BEATs: every eighth of the deadline each says something, and
 // who has said nothing for half of it is lost.
 // The kernel's send buffer holds about 20 ms of the link: enough to ride over

@@ -1,6 +1,6 @@
-// Transport: one member's connections, its clock and its loop.
+// Transport: one rank's connections, its clock and its loop.
 //
-// Concept: the member (member.h) says what goes to whom; the transport moves
+// Concept: the rank (rank.h) says what goes to whom; the transport moves
 // it and tells what came. Payloads are never copied: a sent one stays where it
 // is until `sent`, a received one is written where `Place` says. Frames to one
 // peer arrive in their order. TcpTransport is the one for hosts; one over
@@ -11,7 +11,7 @@
 // Threads: all calls and all events in the thread of Run; nothing is locked.
 // Errors: a peer that cannot be reached, closes, falls silent or sends what is
 // no frame is Lost, in one sentence with its id; what to do about it is the
-// member's. Events end with Close or Drop.
+// rank's. Events end with Close or Drop.
 #ifndef MESHWRIGHT_WORKER_COMM_TRANSPORT_TRANSPORT_H_
 #define MESHWRIGHT_WORKER_COMM_TRANSPORT_TRANSPORT_H_
 
