@@ -74,7 +74,7 @@ std::vector<Factors> EndFactors(const segmenter::Analysis& analysis,
   const segmenter::SegmentGraph& graph = analysis.graphs[segment];
   std::set<int> values;
   for (const auto* pairs : {&graph.entries, &graph.exits}) {
-    for (const segmenter::BorderPair& pair : *pairs) {
+    for (const segmenter::BoundaryPair& pair : *pairs) {
       values.insert(pair.activation);
     }
   }

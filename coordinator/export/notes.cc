@@ -48,7 +48,7 @@ std::string BorderNote(const Analysis& analysis, const space::Mesh& mesh,
   const int segment = analysis.types[number];
   const SegmentGraph& graph = analysis.graphs[segment];
   const bool enters = std::any_of(graph.entries.begin(), graph.entries.end(),
-                                  [&](const segmenter::BorderPair& it) {
+                                  [&](const segmenter::BoundaryPair& it) {
                                     return it.activation == boundary.value;
                                   });
   const auto equal = std::count(analysis.type_of_segment.begin(),

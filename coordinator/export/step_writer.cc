@@ -79,7 +79,7 @@ class StepWriter {
   }
   // One value for all segments: arguments and the boundaries of loops.
   bool IsShared(ValueId id) const {
-    return IsArgument(id) || ir::IsLoopBorder(module_.at(id).opcode);
+    return IsArgument(id) || ir::IsLoopBoundary(module_.at(id).opcode);
   }
 
   hlo::OpSharding Proto(ValueId id, const Sharding& sharding) const {
@@ -101,7 +101,7 @@ class StepWriter {
     if (IsArgument(id)) return OfArgument(id);
     if (module_.at(id).opcode == ir::Opcode::kLoopResult) {
       const ir::Instruction& it = module_.at(id);
-      return Has(module_.loops[it.border].carries[it.element], segment);
+      return Has(module_.loops[it.boundary].carries[it.element], segment);
     }
     if (Owner(id) >= 0) return step_.Of(Owner(id), id);
     return IsShared(id) ? OfCarry(id) : step_.Of(segment, id);
@@ -111,7 +111,7 @@ class StepWriter {
   // it is split as whoever computes its next value wants it.
   Sharding OfCarry(ValueId carry) const {
     const ir::Instruction& it = module_.at(carry);
-    const ValueId result = module_.loops[it.border].results[it.element];
+    const ValueId result = module_.loops[it.boundary].results[it.element];
     const ValueId next = module_.at(result).operands[0];
     const int owner = Owner(next);
     if (owner < 0) return step_.Whole();
@@ -131,7 +131,7 @@ class StepWriter {
     if (it.opcode == ir::Opcode::kCarry ||
         it.opcode == ir::Opcode::kLoopResult) {
       // A carry is only met before its loop by what stands first in the body.
-      WriteLoop(it.border, segment);
+      WriteLoop(it.boundary, segment);
       return written_.at({id, kShared});
     }
     std::vector<int64_t> operands;
@@ -349,7 +349,8 @@ class Needed {
       const ValueId id = open_.back();
       open_.pop_back();
       for (const ValueId operand : module_.at(id).operands) Add(operand);
-      if (module_.at(id).border != ir::kNoLoop) AddLoop(module_.at(id).border);
+      if (module_.at(id).boundary != ir::kNoLoop)
+        AddLoop(module_.at(id).boundary);
     }
   }
 

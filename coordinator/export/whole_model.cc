@@ -54,7 +54,7 @@ void DescribeArguments(const Analysis& analysis,
     v1::PlanArgument& argument = *plan->add_arguments();
     argument.set_index(static_cast<int>(number));
     argument.set_name(ArgumentName(it));
-    argument.set_role(segmenter::RoleName(analysis.direction.roles[number]));
+    argument.set_role(segmenter::RoleName(analysis.passes.roles[number]));
     argument.set_sharding(ShardingText(step.OfArgument(id), it.shape.rank()));
     for (int64_t dim : it.shape.dims) argument.add_shape(dim);
   }
@@ -70,8 +70,8 @@ void DescribeArguments(const Analysis& analysis,
     output.set_index(static_cast<int>(number));
     output.set_role("result");
     for (size_t p = 0; p < module.parameters.size(); ++p) {
-      if (analysis.direction.state_output[p] == static_cast<int>(number)) {
-        output.set_role(segmenter::RoleName(analysis.direction.roles[p]));
+      if (analysis.passes.state_output[p] == static_cast<int>(number)) {
+        output.set_role(segmenter::RoleName(analysis.passes.roles[p]));
         output.set_name(plan->arguments(static_cast<int>(p)).name());
       }
     }

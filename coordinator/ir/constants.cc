@@ -20,7 +20,7 @@ absl::Status RequireLiteral(const hlo::HloInstructionProto& it) {
 }
 
 // Elements of a shape whose layout is another one than the default; nothing
-// where it is the default, where the shape does not tell, or without elements.
+// where it is the default, where the shape does not say, or without elements.
 std::optional<int64_t> ReorderedElements(const hlo::ShapeProto& shape) {
   const auto& order = shape.layout().minor_to_major();
   const int rank = shape.dimensions_size();

@@ -8,7 +8,7 @@
 namespace meshwright::ir {
 namespace {
 
-constexpr int64_t kMostTrips = int64_t{1} << 40;
+constexpr int64_t kMaxTrips = int64_t{1} << 40;
 
 std::optional<int64_t> Integer(const hlo::HloInstructionProto& constant) {
   const hlo::LiteralProto& literal = constant.literal();
@@ -115,7 +115,7 @@ void CountTrips(const Module& module, const hlo::HloComputationProto& condition,
   const int64_t length = upwards ? distance : -distance;
   const int64_t stride_length = upwards ? step : -step;
   const bool with_limit = direction == "LE" || direction == "GE";
-  if (length < 0 || length > kMostTrips || stride_length < 0) return;
+  if (length < 0 || length > kMaxTrips || stride_length < 0) return;
   // The last trip is before the limit.
   if (length == 0 && !with_limit) return;
   const int64_t trips = (length - (with_limit ? 0 : 1)) / stride_length + 1;
@@ -131,13 +131,13 @@ LoopWalk::LoopWalk(const Module& module)
 std::vector<ValueId> LoopWalk::Predecessors(ValueId id) {
   const Instruction& it = module_.at(id);
   std::vector<ValueId> before = it.operands;
-  if (!IsLoopBorder(it.opcode)) return before;
+  if (!IsLoopBoundary(it.opcode)) return before;
   const bool enters = it.opcode == Opcode::kCarry;
-  Seen& seen = seen_[it.border];
+  Seen& seen = seen_[it.boundary];
   if (std::exchange(enters ? seen.entered : seen.left, walk_) == walk_) {
     return before;
   }
-  const Loop& loop = module_.loops[it.border];
+  const Loop& loop = module_.loops[it.boundary];
   for (ValueId other : enters ? loop.carries : loop.results) {
     if (other >= 0 && other != id) {
       before.push_back(module_.at(other).operands[0]);
@@ -161,9 +161,9 @@ std::vector<ValueId> LoopWalk::Companions(ValueId id) {
     }
   }
   if (it.opcode == Opcode::kCarry) {
-    alive.push_back(module_.loops[it.border].results[it.element]);
+    alive.push_back(module_.loops[it.boundary].results[it.element]);
   } else if (it.opcode == Opcode::kLoopResult) {
-    alive.push_back(module_.loops[it.border].carries[it.element]);
+    alive.push_back(module_.loops[it.boundary].carries[it.element]);
   }
   return alive;
 }

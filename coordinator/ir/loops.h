@@ -35,7 +35,7 @@ class LoopWalk {
   std::vector<ValueId> Predecessors(ValueId id);
 
   // What must be alive when `id` is, beside its operands: a carry with its
-  // result, and in a loop whatever tells it to go on.
+  // result, and in a loop whatever decides that it goes on.
   std::vector<ValueId> Companions(ValueId id);
 
  private:

@@ -33,9 +33,9 @@ inline constexpr LoopId kNoLoop = -1;
 
 struct Instruction {
   Opcode opcode = Opcode::kUnknown;
-  LoopId loop = kNoLoop;    // the innermost loop whose body it is in
-  LoopId border = kNoLoop;  // the loop a kCarry or kLoopResult belongs to
-  int element = -1;         // and which of the elements it carries it is
+  LoopId loop = kNoLoop;      // the innermost loop whose body it is in
+  LoopId boundary = kNoLoop;  // the loop a kCarry or kLoopResult belongs to
+  int element = -1;           // and which of the elements it carries it is
   Shape shape;
   std::vector<ValueId> operands;
   std::vector<ValueId> users;  // distinct, ascending
@@ -62,7 +62,7 @@ struct Loop {
   LoopId parent = kNoLoop;
   std::vector<ValueId> carries;
   std::vector<ValueId> results;
-  // Trips; 0 where they cannot be told. A counted loop runs while element
+  // Trips; 0 where unknown. A counted loop runs while element
   // `counter`, from `start` on, stays before its limit.
   int64_t trips = 0;
   int counter = -1;

@@ -79,7 +79,7 @@ const std::vector<OpRule>& Rules() {
       {"count-leading-zeros", Opcode::kElementwise, kAll},
       {"custom-call", Opcode::kCustomCall, kOpaque, true},
       {"divide", Opcode::kElementwise, kAll},
-      {"domain", Opcode::kUnknown, "it marks a border between domains", true},
+      {"domain", Opcode::kUnknown, "it marks a boundary between domains", true},
       {"dot", Opcode::kDot, "batch and free dimensions"},
       {"dynamic-reshape", Opcode::kUnknown, kDynamic, true},
       {"dynamic-slice", Opcode::kDynamicSlice, "dimensions taken whole"},
@@ -217,7 +217,7 @@ bool IsElementwise(Opcode opcode) {
   }
 }
 
-bool IsLoopBorder(Opcode opcode) {
+bool IsLoopBoundary(Opcode opcode) {
   return opcode == Opcode::kCarry || opcode == Opcode::kLoopResult;
 }
 

@@ -78,7 +78,7 @@ std::string_view RuleOf(std::string_view name);
 // and kSelect included.
 bool IsElementwise(Opcode opcode);
 
-bool IsLoopBorder(Opcode opcode);
+bool IsLoopBoundary(Opcode opcode);
 
 // Operations that move elements without computing: what gradient matching
 // looks through.

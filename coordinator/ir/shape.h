@@ -8,6 +8,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_IR_SHAPE_H_
 #define MESHWRIGHT_COORDINATOR_IR_SHAPE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -51,6 +52,12 @@ hlo::ShapeProto ShapeToProto(const Shape& shape);
 // The dimensions that stand for the value: its own, or its elements' where they
 // are all alike; null where the elements differ or are tuples.
 const std::vector<int64_t>* UniformDims(const Shape& shape);
+
+// Whether dimension numbers name `dim`.
+template <typename Repeated>
+bool Contains(const Repeated& dims, int64_t dim) {
+  return std::find(dims.begin(), dims.end(), dim) != dims.end();
+}
 
 // "f32[8,64]", "(f32[], s32[4])".
 std::string ToString(const Shape& shape);

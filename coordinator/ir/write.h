@@ -79,7 +79,8 @@ class ModuleWriter {
                    const hlo::OpSharding& sharding);
   // Equal dimensions, equally split.
   bool LieAlike(int64_t a, int64_t b) const;
-  // Zeros in the bits of floats; zeros to add to a value, told from few floats.
+  // Zeros in the bits of floats; zeros to add to a value, computed from few
+  // floats.
   int64_t AddZerosLike(int64_t floats);
   int64_t AddZerosFor(int64_t value, int64_t floats);
   // A tuple of values; the elements of one.

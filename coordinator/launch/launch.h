@@ -61,8 +61,7 @@ struct Launch {
 
   // One of every micro-batch.
   bool IsOfMicroBatch(int argument) const {
-    return analysis.direction.roles[argument] ==
-           segmenter::ArgumentRole::kBatch;
+    return analysis.passes.roles[argument] == segmenter::ArgumentRole::kBatch;
   }
 };
 

@@ -95,7 +95,7 @@ class ManifestWriter {
       json["index"] = *argument;
       json["name"] = exporting::ArgumentName(module_.at(id));
       json["role"] =
-          segmenter::RoleName(launch_.analysis.direction.roles[*argument]);
+          segmenter::RoleName(launch_.analysis.passes.roles[*argument]);
       json["per_micro_batch"] = launch_.IsOfMicroBatch(*argument);
       return json;
     }

@@ -88,7 +88,7 @@ class ModelReader {
   }
 
   bool Trains(ValueId id) const {
-    return !analysis_.direction.inference &&
+    return !analysis_.passes.inference &&
            ir::IsFloating(module_.at(id).shape.element_type);
   }
 
@@ -107,7 +107,7 @@ class ModelReader {
     int64_t optimizer = 0;
     for (size_t i = 0; i < module_.parameters.size(); ++i) {
       const int64_t bytes = module_.at(module_.parameters[i]).shape.byte_size();
-      const auto role = analysis_.direction.roles[i];
+      const auto role = analysis_.passes.roles[i];
       if (role == segmenter::ArgumentRole::kParameter) {
         parameters = SaturatingAdd(parameters, bytes);
       } else if (role == segmenter::ArgumentRole::kOptimizer) {
@@ -173,7 +173,7 @@ class ModelReader {
   int64_t TimeOf(ValueId id) const {
     const symbolic::Row& row = profile_.operations[id];
     const int64_t once = row.forward_time.count();
-    if (analysis_.direction.inference) return once;
+    if (analysis_.passes.inference) return once;
     return ir::IsContraction(module_, id) ? SaturatingAdd(once, backward_[id])
                                           : SaturatingMultiply(once, 3);
   }
@@ -205,7 +205,7 @@ class ModelReader {
     // The gradient of what is spread over more indices than it has.
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
       const ValueId operand = it.operands[k];
-      if (!Trains(operand) || analysis_.direction.recomputable[operand] ||
+      if (!Trains(operand) || analysis_.passes.recomputable[operand] ||
           !HasGradient(operand, labels, id, k)) {
         continue;
       }
@@ -218,7 +218,7 @@ class ModelReader {
                    int k) const {
     const ir::Instruction& it = module_.at(operand);
     if (it.opcode == Opcode::kParameter) {
-      return analysis_.direction.roles[it.attributes().parameter_number()] ==
+      return analysis_.passes.roles[it.attributes().parameter_number()] ==
              segmenter::ArgumentRole::kParameter;
     }
     const bool start =
@@ -245,8 +245,7 @@ class ModelReader {
             Shares& persistent) {
     const ir::Instruction& it = module_.at(argument);
     const auto number = it.attributes().parameter_number();
-    if (analysis_.direction.roles[number] !=
-            segmenter::ArgumentRole::kParameter ||
+    if (analysis_.passes.roles[number] != segmenter::ArgumentRole::kParameter ||
         !held_.insert(argument).second) {
       return;
     }
@@ -254,7 +253,7 @@ class ModelReader {
         static_cast<double>(it.shape.byte_size()) * (1 + optimizer_per_byte_);
     const auto state = static_cast<int64_t>(std::min(bytes, 9e18));
     persistent.Add(state, indices);
-    if (analysis_.direction.inference) return;
+    if (analysis_.passes.inference) return;
     time.Add(
         symbolic::Roofline({}, SaturatingMultiply(2, state), device_).count(),
         indices);
@@ -265,7 +264,7 @@ class ModelReader {
     const ir::Instruction& it = module_.at(group.anchor);
     std::vector<int> of_batch;
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
-      if (!analysis_.direction.batch_derived[it.operands[k]]) continue;
+      if (!analysis_.passes.batch_derived[it.operands[k]]) continue;
       const std::vector<int>& indices = OperandIndices(labels, group.anchor, k);
       of_batch.insert(of_batch.end(), indices.begin(), indices.end());
     }

@@ -18,7 +18,7 @@ class EdgeReader {
              const symbolic::OpGraph& graph, const OperatorGroups& groups,
              const std::vector<IndexLabels>& labels)
       : module_(analysis.module),
-        trains_(!analysis.direction.inference),
+        trains_(!analysis.passes.inference),
         graph_(graph),
         groups_(groups),
         labels_(labels) {}

@@ -34,12 +34,11 @@ class Grouper {
     const ir::Instruction& it = module_.at(id);
     if (it.opcode == Opcode::kParameter) {
       from_parameter_[id] =
-          analysis_.direction.roles[it.attributes().parameter_number()] ==
+          analysis_.passes.roles[it.attributes().parameter_number()] ==
           segmenter::ArgumentRole::kParameter;
       return;
     }
-    if (!analysis_.direction.forward[id] ||
-        analysis_.direction.recomputable[id] ||
+    if (!analysis_.passes.forward[id] || analysis_.passes.recomputable[id] ||
         it.opcode == Opcode::kConstant) {
       return;
     }

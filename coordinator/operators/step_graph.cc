@@ -201,7 +201,7 @@ symbolic::OpGraph ReadStep(const segmenter::Analysis& analysis) {
   symbolic::OpGraph graph = ReadModule(analysis.module);
   for (ValueId id = 0; id < analysis.module.size(); ++id) {
     Operation& operation = graph.operations[id];
-    operation.forward = analysis.direction.forward[id] != 0;
+    operation.forward = analysis.passes.forward[id] != 0;
     operation.segment = std::max(analysis.plan.owner[id], -1);
     const auto gradient = analysis.gradients.find(id);
     if (gradient != analysis.gradients.end()) {

@@ -132,7 +132,7 @@ class SharedWeightsTest : public MeasuredTest {
         const ir::ValueId origin = graph.values[i].origin;
         const ir::Instruction& it = analysis_.module.at(origin);
         if (it.opcode != ir::Opcode::kParameter || it.shape.rank() < 2 ||
-            analysis_.direction.roles[it.attributes().parameter_number()] !=
+            analysis_.passes.roles[it.attributes().parameter_number()] !=
                 segmenter::ArgumentRole::kParameter) {
           continue;
         }

@@ -55,8 +55,8 @@ std::string RulesOf(const Analysis& analysis, const SegmentGraph& graph) {
 
 // Graphs of the planned segments, and which of them are equal.
 void FindTypes(const std::vector<uint64_t>& hashes, Analysis& analysis) {
-  analysis.graphs = ExtractSegments(analysis.module, analysis.direction,
-                                    analysis.plan, hashes);
+  analysis.graphs =
+      ExtractSegments(analysis.module, analysis.passes, analysis.plan, hashes);
   std::unordered_map<std::string, int> known;
   for (size_t s = 0; s < analysis.graphs.size(); ++s) {
     const auto [found, added] =
@@ -107,18 +107,17 @@ absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
   analysis.module = std::move(module);
   analysis.mesh = std::move(mesh);
   const ir::Module& graph = analysis.module;
-  ASSIGN_OR_RETURN(analysis.direction, FindDirection(graph));
+  ASSIGN_OR_RETURN(analysis.passes, FindForwardBackward(graph));
   const std::vector<uint64_t> hashes = HashOperations(graph);
   analysis.blocks =
-      BuildBlocks(graph, analysis.direction, hashes, SearchedAxes(analysis));
+      BuildBlocks(graph, analysis.passes, hashes, SearchedAxes(analysis));
   ASSIGN_OR_RETURN(const std::vector<int> configurations,
                    FindStrategies(analysis));
-  analysis.classes = FindClasses(graph, hashes);
-  analysis.gradients =
-      MatchGradients(graph, analysis.direction, analysis.classes);
+  analysis.classes = NumberValues(graph, hashes);
+  analysis.gradients = MatchGradients(graph, analysis.passes, analysis.classes);
   analysis.plan =
-      PlanSegments(graph, analysis.direction, analysis.blocks,
-                   analysis.gradients, analysis.classes, configurations);
+      PlanSegments(graph, analysis.passes, analysis.blocks, analysis.gradients,
+                   analysis.classes, configurations);
   FindTypes(hashes, analysis);
   RETURN_IF_ERROR(CheckSwitches(analysis));
   return analysis;
@@ -152,7 +151,7 @@ std::vector<SegmentSwitch> SwitchesOf(const Analysis& analysis, int segment) {
 
 Analysis Recut(const Analysis& analysis, std::vector<Segment> cover) {
   Analysis cut = analysis;
-  cut.plan = PlaceSegments(cut.module, cut.direction, cut.blocks, cut.gradients,
+  cut.plan = PlaceSegments(cut.module, cut.passes, cut.blocks, cut.gradients,
                            cut.classes, std::move(cover));
   cut.type_of_segment.clear();
   cut.types.clear();

@@ -1,14 +1,13 @@
 // Analysis: everything the segmenter knows of one training step.
 //
-// Concept: module -> direction -> blocks -> gradients -> segments -> canonical
-// segment graphs and their types, in one value that the profile space, the
-// export and `analyze` read.
-// In -> Out: ir::Module and the mesh -> Analysis.
-// Shapes: `type_of_segment[s]` indexes `types`; a type is represented by the
-// first segment that has its fingerprint and that the request's rules treat
-// alike.
-// Errors: kInvalidArgument when no loss can be told (direction.h), or for a
-// rule that does not fit the step (strategy_request.h).
+// Concept: module -> forward and backward -> blocks -> gradients -> segments ->
+// canonical segment graphs and their types, in one value that the profile
+// space, the export and `analyze` read. In -> Out: ir::Module and the mesh ->
+// Analysis. Shapes: `type_of_segment[s]` indexes `types`; a type is represented
+// by the first segment that has its fingerprint and that the request's rules
+// treat alike. Errors: kInvalidArgument when the step has no loss output
+// (forward_backward.h), or for a rule that does not fit the step
+// (strategy_request.h).
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_ANALYSIS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_ANALYSIS_H_
 
@@ -25,12 +24,12 @@ namespace meshwright::segmenter {
 struct Analysis {
   ir::Module module;
   std::vector<int64_t> mesh;  // every axis, outermost first
-  Direction direction;
+  ForwardBackward passes;
   BlockGraph blocks;
   std::vector<StrategySet> strategies;  // by block, those the request leaves
   StrategyRequest request;
   Allowed allowed;
-  std::vector<ir::ValueId> classes;  // congruence.h
+  std::vector<ir::ValueId> classes;  // value_numbering.h
   GradientMatches gradients;
   SegmentPlan plan;
   std::vector<SegmentGraph> graphs;  // by segment

@@ -81,7 +81,7 @@ TEST_P(SampleTest, EveryBackwardContractionIsMatched) {
       Analyzed(std::string(GetParam().name) + "_2l", {1, 2});
   for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
     if (!ir::IsContraction(analysis.module, id) ||
-        analysis.direction.forward[id]) {
+        analysis.passes.forward[id]) {
       continue;
     }
     EXPECT_TRUE(analysis.gradients.contains(id))
@@ -150,7 +150,7 @@ TEST(AnalysisTest, LayersThatShareWeightsAreOneType) {
   }
   for (int output : layer.outputs) {
     const ir::ValueId id = layer.values[output].origin;
-    if (analysis.direction.forward[id]) continue;
+    if (analysis.passes.forward[id]) continue;
     EXPECT_FALSE(ir::IsLayout(analysis.module.at(id).opcode))
         << analysis.module.at(id).name();
     const auto& dims = analysis.module.at(id).shape.dims;

@@ -24,7 +24,7 @@ bool FollowsInside(const Analysis& analysis, int block) {
   const auto& it = analysis.blocks.blocks[block];
   for (ir::ValueId operand : analysis.module.at(it.roots[0]).operands) {
     if (analysis.blocks.inside[operand] &&
-        analysis.blocks.home[operand] == block - 1) {
+        analysis.blocks.owner_block[operand] == block - 1) {
       return true;
     }
   }

@@ -2,7 +2,7 @@
 //
 // Concept: the search space is CFP's unless a request opens more; rules then
 // narrow what blocks, segments and arguments may take. Rules never move the
-// borders of segments, so that a plan made under rules is a plan of the open
+// boundaries of segments, so that a plan made under rules is a plan of the open
 // space too.
 // In -> Out: StrategyRequest and the strategies of the blocks -> the strategies
 // that are left, each that went with its reason, and Allowed.

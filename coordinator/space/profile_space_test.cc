@@ -131,7 +131,7 @@ TEST_P(ProfileSpaceTest, AGradientCrossesLikeItsActivation) {
   ForEachConfiguration(
       [&](const SegmentGraph& graph, const Configuration& configuration) {
         for (const auto* pairs : {&graph.entries, &graph.exits}) {
-          for (const segmenter::BorderPair& pair : *pairs) {
+          for (const segmenter::BoundaryPair& pair : *pairs) {
             EXPECT_EQ(GetSharding(graph, configuration, pair.activation),
                       GetSharding(graph, configuration, pair.gradient));
           }
@@ -154,7 +154,7 @@ TEST_P(ProfileSpaceTest, RowsLeaveEveryParameterWhole) {
           for (int dim : GetSharding(graph, configuration, argument))
             EXPECT_EQ(dim, -1);
         }
-        for (const segmenter::BorderPair& pair : graph.entries) {
+        for (const segmenter::BoundaryPair& pair : graph.entries) {
           for (size_t axis = 0; axis < GetParam().mesh.size(); ++axis) {
             EXPECT_EQ(GetSharding(graph, configuration, pair.activation)[axis],
                       GetParam().mesh[axis] > 1 ? 0 : -1);
@@ -202,8 +202,8 @@ TEST_P(ProfileSpaceTest, ABorderHoldsWhatCrossesAtEachOfItsEdges) {
                      to.values[it.to_value].origin);
     }
     Origins crossing;
-    for (const segmenter::BorderPair& exit : from.exits) {
-      for (const segmenter::BorderPair& entry : to.entries) {
+    for (const segmenter::BoundaryPair& exit : from.exits) {
+      for (const segmenter::BoundaryPair& entry : to.entries) {
         const ir::ValueId value = from.values[exit.activation].origin;
         if (to.values[entry.activation].origin == value) {
           crossing.emplace(value, value);

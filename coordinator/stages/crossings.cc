@@ -24,7 +24,7 @@ Reads FindReads(const Analysis& analysis, const StepPasses& passes,
   for (const int user : graph.values[input].users) {
     const ValueId id = graph.values[user].origin;
     if (passes.update[id]) continue;
-    (analysis.direction.forward[id] ? reads.forward : reads.backward) = true;
+    (analysis.passes.forward[id] ? reads.forward : reads.backward) = true;
   }
   return reads;
 }
@@ -57,7 +57,7 @@ class CutFinder {
     if (micro_batches_ > 1 && segmenter::TripsAround(analysis_, id) == 1) {
       return;
     }
-    const bool is_forward = analysis_.direction.forward[id] != 0;
+    const bool is_forward = analysis_.passes.forward[id] != 0;
     // A gradient behind, a forward value before: the wrong way round.
     const bool turned = from < to ? !is_forward : reads.forward;
     for (int cut = std::min(from, to); cut < std::max(from, to); ++cut) {
@@ -96,7 +96,7 @@ std::vector<Cut> FindCuts(const Analysis& analysis, const StepPasses& passes,
 int64_t CountOwnMicroBatches(const Analysis& analysis) {
   int64_t trips = 1;
   for (ValueId id = 0; id < analysis.module.size(); ++id) {
-    if (!analysis.direction.forward[id] ||
+    if (!analysis.passes.forward[id] ||
         !ir::IsContraction(analysis.module, id)) {
       continue;
     }
@@ -114,7 +114,7 @@ std::vector<SharedArgument> FindShared(const Analysis& analysis,
       const ir::Instruction& it = analysis.module.at(graph.values[i].origin);
       if (it.opcode != ir::Opcode::kParameter) continue;
       const auto number = static_cast<int>(it.attributes().parameter_number());
-      if (analysis.direction.roles[number] !=
+      if (analysis.passes.roles[number] !=
           segmenter::ArgumentRole::kParameter) {
         continue;
       }

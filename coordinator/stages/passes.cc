@@ -21,14 +21,14 @@ bool IsSmall(const ir::Shape& shape) {
 
 // Operations that an update is made of.
 bool MayUpdate(const ir::Instruction& it) {
-  if (ir::IsLoopBorder(it.opcode)) return false;
+  if (ir::IsLoopBoundary(it.opcode)) return false;
   return ir::IsElementwise(it.opcode) || ir::IsLayout(it.opcode) ||
          it.opcode == Opcode::kBroadcast || IsSmall(it.shape);
 }
 
 std::vector<char> StateOutputs(const Analysis& analysis) {
   std::vector<char> is_state(analysis.module.size(), 0);
-  for (const int output : analysis.direction.state_output) {
+  for (const int output : analysis.passes.state_output) {
     if (output >= 0) is_state[analysis.module.outputs[output]] = 1;
   }
   return is_state;
@@ -47,7 +47,7 @@ bool IsRead(const Analysis& analysis, const StepPasses& passes, ValueId id) {
 // Ancestors of the losses, whole loops at a time.
 std::vector<char> FindForward(const Analysis& analysis) {
   const ir::Module& module = analysis.module;
-  std::vector<char> forward = analysis.direction.forward;
+  std::vector<char> forward = analysis.passes.forward;
   if (module.loops.empty()) return forward;
   std::vector<ir::LoopId> loop_of;
   for (ValueId id = 0; id < module.size(); ++id) {
@@ -77,7 +77,7 @@ std::vector<char> FindForward(const Analysis& analysis) {
 ir::LoopId FindKeptLoop(const Analysis& analysis, ValueId id) {
   const ir::Instruction& it = analysis.module.at(id);
   ir::LoopId found = ir::kNoLoop;
-  for (ir::LoopId loop = it.border != ir::kNoLoop ? it.border : it.loop;
+  for (ir::LoopId loop = it.boundary != ir::kNoLoop ? it.boundary : it.loop;
        loop != ir::kNoLoop; loop = analysis.module.loops[loop].parent) {
     if (analysis.plan.kept_loops[loop]) found = loop;
   }
@@ -98,8 +98,7 @@ StepPasses FindPasses(const Analysis& analysis) {
   const std::vector<char> is_state = StateOutputs(analysis);
   for (ValueId id = module.size() - 1; id >= 0; --id) {
     const ir::Instruction& it = module.at(id);
-    if (!Owned(analysis, id) || analysis.direction.forward[id] ||
-        !MayUpdate(it)) {
+    if (!Owned(analysis, id) || analysis.passes.forward[id] || !MayUpdate(it)) {
       continue;
     }
     const bool leaves =
@@ -115,12 +114,12 @@ StepPasses FindPasses(const Analysis& analysis) {
   for (ValueId id = 0; id < module.size(); ++id) {
     // Where nothing follows the gradient it is the new state itself.
     if (!passes.update[id]) {
-      passes.weight_gradient[id] |= is_state[id] && Owned(analysis, id) &&
-                                    !analysis.direction.forward[id];
+      passes.weight_gradient[id] |=
+          is_state[id] && Owned(analysis, id) && !analysis.passes.forward[id];
       continue;
     }
     for (const ValueId operand : module.at(id).operands) {
-      if (Owned(analysis, operand) && !analysis.direction.forward[operand] &&
+      if (Owned(analysis, operand) && !analysis.passes.forward[operand] &&
           !passes.update[operand]) {
         passes.weight_gradient[operand] = 1;
       }

@@ -32,7 +32,7 @@ TEST_P(PassesTest, TheUpdateIsWhatNobodyElseNeeds) {
     gradients += passes.weight_gradient[id];
     if (!passes.update[id]) continue;
     ++updates;
-    EXPECT_FALSE(analysis.direction.forward[id]) << module.at(id).name();
+    EXPECT_FALSE(analysis.passes.forward[id]) << module.at(id).name();
     EXPECT_FALSE(passes.weight_gradient[id]);
     EXPECT_FALSE(ir::IsContraction(module, id)) << module.at(id).name();
     for (const ir::ValueId user : module.at(id).users) {
@@ -43,8 +43,8 @@ TEST_P(PassesTest, TheUpdateIsWhatNobodyElseNeeds) {
   int parameters = 0;
   for (size_t p = 0; p < module.parameters.size(); ++p) {
     parameters +=
-        analysis.direction.roles[p] == segmenter::ArgumentRole::kParameter &&
-        analysis.direction.state_output[p] >= 0;
+        analysis.passes.roles[p] == segmenter::ArgumentRole::kParameter &&
+        analysis.passes.state_output[p] >= 0;
   }
   EXPECT_GT(parameters, 0);
   EXPECT_GE(updates, parameters);
@@ -67,10 +67,10 @@ TEST_P(PassesTest, ProgramsHoldMoreAndMore) {
     EXPECT_TRUE(begins(parts.with_input_gradients, parts.forward));
     EXPECT_TRUE(begins(parts.with_all_gradients, parts.with_input_gradients));
     for (const int value : parts.forward) {
-      EXPECT_TRUE(analysis.direction.forward[graph.values[value].origin]);
+      EXPECT_TRUE(analysis.passes.forward[graph.values[value].origin]);
     }
     // A gradient leaves by the border its activation came in by.
-    for (const segmenter::BorderPair& entry : graph.entries) {
+    for (const segmenter::BoundaryPair& entry : graph.entries) {
       if (entry.gradient < 0) continue;
       EXPECT_EQ(std::count(parts.with_input_gradients.begin(),
                            parts.with_input_gradients.end(), entry.gradient),

@@ -40,7 +40,7 @@ Dims Grouped(Draw& draw, const Dims& factors) {
 
 std::pair<Dims, Dims> Reshaped(Draw& draw) {
   if (draw.Below(4) == 0) {
-    // Groups that cross: no border but the outermost.
+    // Groups that cross: no boundary but the outermost.
     const int64_t a = draw.small_sizes() ? 4 : 12;
     const int64_t b = draw.small_sizes() ? 6 : 18;
     return {{a, b}, {b, a}};

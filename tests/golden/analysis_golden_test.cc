@@ -69,7 +69,7 @@ TEST_P(AnalysisGoldenTest, TheTableIsTheExpectedOne) {
   ExpectGolden(absl::StrCat("tests/golden/", name, ".txt"), table);
 }
 
-// Every border that the sequence switch leaves whole, with the reason.
+// Every boundary that the sequence switch leaves whole, with the reason.
 class SequenceNotesTest : public testing::TestWithParam<Case> {};
 
 TEST_P(SequenceNotesTest, EveryWholeBorderSaysWhy) {

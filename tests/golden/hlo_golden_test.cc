@@ -75,11 +75,11 @@ class Table {
 
   std::string Write() {
     absl::StrAppend(&text_, "mesh ", absl::StrJoin(analysis_.mesh, "x"), "\n");
-    if (analysis_.direction.inference) {
+    if (analysis_.passes.inference) {
       absl::StrAppend(&text_, "inference\n");
     } else {
       std::vector<std::string> losses;
-      for (int output : analysis_.direction.loss_outputs) {
+      for (int output : analysis_.passes.loss_outputs) {
         losses.push_back(Name(analysis_.module.outputs[output]));
       }
       absl::StrAppend(&text_, "losses ", absl::StrJoin(losses, " "), "\n");
@@ -103,12 +103,12 @@ class Table {
     for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
       const ir::Instruction& it = analysis_.module.at(id);
       std::string name = it.name();
-      if (it.border != ir::kNoLoop) {
-        const ir::Loop& loop = analysis_.module.loops[it.border];
+      if (it.boundary != ir::kNoLoop) {
+        const ir::Loop& loop = analysis_.module.loops[it.boundary];
         const bool in = it.opcode == ir::Opcode::kCarry;
         const auto& ids = in ? loop.carries : loop.results;
         const auto place = std::find(ids.begin(), ids.end(), id) - ids.begin();
-        name = absl::StrCat("loop", it.border, in ? ".in" : ".out", place);
+        name = absl::StrCat("loop", it.boundary, in ? ".in" : ".out", place);
       } else if (name.empty()) {
         name = absl::StrCat(it.attributes().opcode(), "(",
                             absl::StrJoin(it.operands, " ",
@@ -155,7 +155,7 @@ class Table {
     }
     std::vector<std::string> home;
     for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
-      if (analysis_.blocks.home[id] != static_cast<int>(b)) continue;
+      if (analysis_.blocks.owner_block[id] != static_cast<int>(b)) continue;
       if (analysis_.module.at(id).opcode == ir::Opcode::kParameter) continue;
       home.push_back(analysis_.blocks.inside[id]
                          ? Name(id)
@@ -216,8 +216,8 @@ class Table {
   }
 
   void WritePairs(const char* title, const SegmentGraph& graph,
-                  const std::vector<segmenter::BorderPair>& pairs) {
-    for (const segmenter::BorderPair& pair : pairs) {
+                  const std::vector<segmenter::BoundaryPair>& pairs) {
+    for (const segmenter::BoundaryPair& pair : pairs) {
       const auto name = [&](int value) {
         return value < 0 ? "-" : Name(graph.values[value].origin);
       };

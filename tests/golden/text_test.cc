@@ -28,8 +28,8 @@ TEST_P(TextTest, AnalysesLikeItsProto) {
   const segmenter::Analysis proto = AnalyzeFile(stem + "pb");
   const segmenter::Analysis text = AnalyzeFile(stem + "txt");
   ASSERT_EQ(proto.module.size(), text.module.size());
-  EXPECT_EQ(proto.direction.roles, text.direction.roles);
-  EXPECT_EQ(proto.blocks.home, text.blocks.home);
+  EXPECT_EQ(proto.passes.roles, text.passes.roles);
+  EXPECT_EQ(proto.blocks.owner_block, text.blocks.owner_block);
   ASSERT_EQ(proto.blocks.blocks.size(), text.blocks.blocks.size());
   for (size_t b = 0; b < proto.blocks.blocks.size(); ++b) {
     EXPECT_EQ(proto.blocks.blocks[b].roots, text.blocks.blocks[b].roots);

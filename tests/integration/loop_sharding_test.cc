@@ -200,8 +200,7 @@ TEST_F(LoopShardingTest, AScanGathersLayersOnly) {
   int64_t largest = 0;  // layer of a stack, or parameter outside of the loop
   const ir::Module& module = step.analysis.module;
   for (size_t p = 0; p < module.parameters.size(); ++p) {
-    if (step.analysis.direction.roles[p] !=
-        segmenter::ArgumentRole::kParameter) {
+    if (step.analysis.passes.roles[p] != segmenter::ArgumentRole::kParameter) {
       continue;
     }
     const ir::Shape& shape = module.at(module.parameters[p]).shape;

@@ -12,11 +12,6 @@ const Shape& OperandShape(const Module& module, const Instruction& it,
   return module.at(it.operands[index]).shape;
 }
 
-template <typename Repeated>
-bool Contains(const Repeated& values, int64_t value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
 // The sizes of the indices' dimensions that count slices.
 std::vector<int64_t> SliceCounts(const Shape& indices,
                                  int64_t index_vector_dim) {

@@ -10,11 +10,6 @@
 namespace meshwright::ir {
 namespace {
 
-template <typename Repeated>
-bool Contains(const Repeated& values, int64_t value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
 std::vector<DimLink> Identity(int rank) {
   std::vector<DimLink> links;
   for (int i = 0; i < rank; ++i) links.push_back({i, i});

@@ -5,11 +5,6 @@
 namespace meshwright::ir {
 namespace {
 
-template <typename Repeated>
-bool Contains(const Repeated& values, int64_t value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
 // The dimensions of 0 .. rank - 1 that `taken` does not name, ascending.
 template <typename Repeated>
 std::vector<int> Others(int rank, const Repeated& taken) {

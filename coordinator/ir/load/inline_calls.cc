@@ -13,7 +13,7 @@ namespace {
 
 // Calls can nest, so that a small file may stand for a huge program: what comes
 // out may weigh this many times the file, or this much where that is little.
-constexpr int64_t kMostGrowth = 16;
+constexpr int64_t kMaxGrowth = 16;
 constexpr int64_t kFreeWeight = 250'000;
 constexpr int kMaxCallDepth = 64;
 
@@ -36,7 +36,7 @@ class Flattener {
         weight += Weight(it);
       }
     }
-    weight_left_ = kFreeWeight + kMostGrowth * weight;
+    weight_left_ = kFreeWeight + kMaxGrowth * weight;
   }
 
   absl::StatusOr<Module> Run() {
@@ -68,7 +68,7 @@ class Flattener {
     if (weight_left_ >= 0) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat("inlining the calls makes the module more than ",
-                     kMostGrowth, " times larger, at instruction ", it.name()));
+                     kMaxGrowth, " times larger, at instruction ", it.name()));
   }
 
   // `arguments` is null for the entry. Returns the value of the root.
@@ -159,8 +159,8 @@ class Flattener {
     module_.loops.emplace_back().parent = loop_;
     std::vector<ValueId> carries;
     for (size_t k = 0; k < initial.size(); ++k) {
-      carries.push_back(AddBorder(Opcode::kCarry, loop, loop,
-                                  static_cast<int>(k), initial[k]));
+      carries.push_back(AddBoundary(Opcode::kCarry, loop, loop,
+                                    static_cast<int>(k), initial[k]));
     }
     const LoopId outside = std::exchange(loop_, loop);
     const std::vector<ValueId> argument = {AddTuple(carries)};
@@ -179,8 +179,8 @@ class Flattener {
     RETURN_IF_ERROR(VerifyShape(module_, *inlined));
     std::vector<ValueId> results;
     for (size_t k = 0; k < initial.size(); ++k) {
-      results.push_back(AddBorder(Opcode::kLoopResult, outside, loop,
-                                  static_cast<int>(k), root.operands[k]));
+      results.push_back(AddBoundary(Opcode::kLoopResult, outside, loop,
+                                    static_cast<int>(k), root.operands[k]));
     }
     Keep(condition);
     Loop& it = module_.loops[loop];
@@ -208,12 +208,12 @@ class Flattener {
     return AddTuple(elements);
   }
 
-  ValueId AddBorder(Opcode opcode, LoopId inside, LoopId border, int element,
-                    ValueId operand) {
+  ValueId AddBoundary(Opcode opcode, LoopId inside, LoopId boundary,
+                      int element, ValueId operand) {
     Instruction instruction;
     instruction.opcode = opcode;
     instruction.loop = inside;
-    instruction.border = border;
+    instruction.boundary = boundary;
     instruction.element = element;
     instruction.shape = module_.at(operand).shape;
     instruction.operands = {operand};

@@ -27,7 +27,7 @@ class PositionTable {
     const auto [least, most] = std::minmax_element(
         instructions.begin(), instructions.end(),
         [](const auto& a, const auto& b) { return a.id() < b.id(); });
-    least_ = least->id();
+    min_id_ = least->id();
     const uint64_t span = Offset(most->id());
     dense_ = span < 4 * static_cast<uint64_t>(instructions.size());
     if (dense_) {
@@ -67,7 +67,7 @@ class PositionTable {
 
  private:
   uint64_t Offset(int64_t id) const {
-    return static_cast<uint64_t>(id) - static_cast<uint64_t>(least_);
+    return static_cast<uint64_t>(id) - static_cast<uint64_t>(min_id_);
   }
   std::vector<std::pair<int64_t, int32_t>>::const_iterator LowerBound(
       int64_t id) const {
@@ -76,7 +76,7 @@ class PositionTable {
   }
 
   bool dense_ = false;
-  int64_t least_ = 0;
+  int64_t min_id_ = 0;
   std::vector<int32_t> positions_;
   std::vector<std::pair<int64_t, int32_t>> sorted_;
 };

@@ -15,8 +15,8 @@ namespace {
 
 // A fused contraction has so many parts at most, and a slice is moved so far
 // and no further where the module has doubled.
-constexpr size_t kMostParts = 16;
-constexpr int kMostSteps = 64;
+constexpr size_t kMaxParts = 16;
+constexpr int kMaxSteps = 64;
 constexpr int kFreeGrowth = 4096;
 
 struct Range {
@@ -68,7 +68,7 @@ class FusedSplitter {
   // that dimension is a free one of a contraction with a weight.
   bool SplitForward(ValueId id) {
     const size_t parts = module_.at(id).users.size();
-    if (parts < 2 || parts > kMostParts) return false;
+    if (parts < 2 || parts > kMaxParts) return false;
     const std::vector<ValueId> users = module_.at(id).users;
     const int dim = CutDim(users[0]);
     if (dim < 0) return false;
@@ -152,7 +152,7 @@ class FusedSplitter {
 
   ValueId BaseParameter(ValueId id) const {
     for (int steps = 0; IsLayout(module_.at(id).opcode); ++steps) {
-      if (steps == kMostSteps) return -1;
+      if (steps == kMaxSteps) return -1;
       id = module_.at(id).operands[0];
     }
     return module_.at(id).opcode == Opcode::kParameter ? id : -1;
@@ -170,13 +170,13 @@ class FusedSplitter {
   }
 
   ValueId MakeSlice(ValueId id, int dim, Range range, int steps) {
-    if (++steps > kMostSteps || module_.size() > most_) {
+    if (++steps > kMaxSteps || module_.size() > most_) {
       return AppendSlice(id, dim, range);
     }
     Instruction copy = module_.at(id);
     copy.users.clear();
     copy.shape.dims[dim] = range.limit - range.start;
-    if (IsElementwise(copy.opcode) && !IsLoopBorder(copy.opcode)) {
+    if (IsElementwise(copy.opcode) && !IsLoopBoundary(copy.opcode)) {
       for (ValueId& operand : copy.operands) {
         if (!module_.at(operand).shape.is_scalar()) {
           operand = PushSlice(operand, dim, range, steps);
@@ -240,7 +240,7 @@ class FusedSplitter {
     return Append(std::move(slice));
   }
 
-  // "qkv[0:24]": the parts of one operation are told apart by what they keep.
+  // "qkv[0:24]": the parts of one operation differ by what they keep.
   std::string PartName(ValueId id, Range range) const {
     return absl::StrCat(module_.at(id).name(), "[", range.start, ":",
                         range.limit, "]");
@@ -260,7 +260,7 @@ class FusedSplitter {
   void ConcatenatePads(ValueId id) {
     if (module_.at(id).attributes().opcode() != "add") return;
     std::vector<ValueId> leaves;
-    if (!AddLeaves(id, kMostParts, /*is_root=*/true, leaves) ||
+    if (!AddLeaves(id, kMaxParts, /*is_root=*/true, leaves) ||
         leaves.size() < 2) {
       return;
     }
@@ -306,7 +306,7 @@ class FusedSplitter {
   bool AddLeaves(ValueId id, int depth, bool is_root,
                  std::vector<ValueId>& leaves) const {
     const Instruction& it = module_.at(id);
-    if (leaves.size() > kMostParts || depth < 0 ||
+    if (leaves.size() > kMaxParts || depth < 0 ||
         (!is_root && it.users.size() != 1)) {
       return false;
     }
@@ -338,7 +338,7 @@ class FusedSplitter {
 
   void SplitBackward(ValueId id) {
     if (module_.at(id).opcode != Opcode::kConcatenate ||
-        module_.at(id).operands.size() > kMostParts) {
+        module_.at(id).operands.size() > kMaxParts) {
       return;
     }
     const int dim = static_cast<int>(module_.at(id).attributes().dimensions(0));

@@ -25,7 +25,7 @@ std::vector<char> Alive(const Module& module) {
     stack.pop_back();
     const Instruction& it = module.at(id);
     for (ValueId operand : it.operands) mark(operand);
-    if (it.loop != kNoLoop || it.border != kNoLoop) {
+    if (it.loop != kNoLoop || it.boundary != kNoLoop) {
       for (ValueId companion : walk.Companions(id)) mark(companion);
     }
   }
@@ -59,15 +59,15 @@ void Tidy(Module& module) {
   struct Visit {
     ValueId id;
     size_t next;
-    std::vector<ValueId> border;  // the predecessors of a loop's border
+    std::vector<ValueId> before;  // the predecessors of a loop boundary
   };
   std::vector<Visit> stack;
   LoopWalk walk(module);
   const auto push = [&](ValueId id) {
     seen[id] = 1;
     stack.push_back({id, 0, {}});
-    if (module.at(id).border != kNoLoop) {
-      stack.back().border = walk.Predecessors(id);
+    if (module.at(id).boundary != kNoLoop) {
+      stack.back().before = walk.Predecessors(id);
     }
   };
   const auto visit = [&](ValueId start) {
@@ -75,8 +75,8 @@ void Tidy(Module& module) {
     push(start);
     while (!stack.empty()) {
       Visit& top = stack.back();
-      const auto& before = module.at(top.id).border != kNoLoop
-                               ? top.border
+      const auto& before = module.at(top.id).boundary != kNoLoop
+                               ? top.before
                                : module.at(top.id).operands;
       if (top.next < before.size()) {
         const ValueId id = before[top.next++];

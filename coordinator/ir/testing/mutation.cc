@@ -177,12 +177,12 @@ void CutCone(hlo::HloModuleProto& module, Random& random) {
       }
     }
   }
-  std::unordered_set<int> borders;
+  std::unordered_set<int> boundaries;
   for (int index : kept) {
     for (int64_t id : entry->instructions(index).operand_ids()) {
       const auto found = place.find(id);
       if (found != place.end() && !kept.contains(found->second)) {
-        borders.insert(found->second);
+        boundaries.insert(found->second);
       }
     }
   }
@@ -192,7 +192,7 @@ void CutCone(hlo::HloModuleProto& module, Random& random) {
   int parameters = 0;
   for (int i = 0; i < entry->instructions_size(); ++i) {
     hlo::HloInstructionProto& source = *entry->mutable_instructions(i);
-    if (borders.contains(i) ||
+    if (boundaries.contains(i) ||
         (kept.contains(i) && source.opcode() == "parameter")) {
       hlo::HloInstructionProto& parameter = *cut.add_instructions();
       parameter.set_id(source.id());

@@ -197,24 +197,30 @@ absl::Status ElementReader::ReadReal(TextCursor& cursor) {
   } else if (!absl::SimpleAtod(ToAbsl(word), &wide)) {
     return Bad(start, word);
   }
+  if (!AppendReal(narrow, wide)) {
+    if (!narrow_.has_value()) return Bad(start, word);
+    AppendNarrow(EncodeNarrow(wide, *narrow_));
+  }
+  return absl::OkStatus();
+}
+
+bool ElementReader::AppendReal(float narrow, double wide) {
   switch (type_) {
     case hlo::F32:
       literal_.add_f32s(narrow);
-      break;
+      return true;
     case hlo::C64:
       literal_.add_c64s(narrow);
-      break;
+      return true;
     case hlo::F64:
       literal_.add_f64s(wide);
-      break;
+      return true;
     case hlo::C128:
       literal_.add_c128s(wide);
-      break;
+      return true;
     default:
-      if (!narrow_.has_value()) return Bad(start, word);
-      AppendNarrow(EncodeNarrow(wide, *narrow_));
+      return false;
   }
-  return absl::OkStatus();
 }
 
 void ElementReader::AppendNan(const Nan& nan) {
@@ -226,21 +232,8 @@ void ElementReader::AppendNan(const Nan& nan) {
   const double wide = std::bit_cast<double>(
       (nan.negative ? uint64_t{0xfff} << 52 : uint64_t{0x7ff} << 52) |
       (payload64 != 0 ? payload64 : uint64_t{1} << 51));
-  switch (type_) {
-    case hlo::F32:
-      literal_.add_f32s(narrow);
-      break;
-    case hlo::C64:
-      literal_.add_c64s(narrow);
-      break;
-    case hlo::F64:
-      literal_.add_f64s(wide);
-      break;
-    case hlo::C128:
-      literal_.add_c128s(wide);
-      break;
-    default:
-      AppendNarrow(NarrowNan(nan.negative, nan.payload, *narrow_));
+  if (!AppendReal(narrow, wide)) {
+    AppendNarrow(NarrowNan(nan.negative, nan.payload, *narrow_));
   }
 }
 

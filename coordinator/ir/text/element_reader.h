@@ -41,6 +41,8 @@ class ElementReader {
   static absl::Status Bad(const TextCursor& at, std::string_view word);
   absl::Status ReadInteger(TextCursor& cursor);
   absl::Status ReadReal(TextCursor& cursor);
+  // False where elements of the type have fewer bits than a float.
+  bool AppendReal(float narrow, double wide);
   void AppendNan(const Nan& nan);
   void AppendNarrow(uint16_t bits);
   void AppendBytes(uint64_t bits, int count);

@@ -2,7 +2,7 @@
 //
 // Concept: a block grows from one or more root contractions along dimension
 // links for as long as the dimensions it may be split along survive. Rules
-// (design, section 4), kept by their letters in blocks.cc:
+// (design, section 4):
 //   (a) a contraction joins if it has batch dimensions and all of them carry
 //       dimensions of the block; any other opens a block
 //   (b) roots with no path between them that meet in a joining contraction or
@@ -20,42 +20,17 @@
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BLOCKS_H_
 
 #include <cstdint>
-#include <map>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "coordinator/ir/module.h"
-#include "coordinator/segmenter/blocks/strategy.h"
+#include "coordinator/segmenter/blocks/parallel_block.h"
 #include "coordinator/segmenter/direction/forward_backward.h"
 
 namespace meshwright::segmenter {
 
-struct ParallelBlock {
-  std::vector<ir::ValueId> roots;
-  std::vector<ir::ValueId> contractions;  // roots and joined ones, ascending
-  int operators = 0;                      // forward operations at home here
-  int depth = 0;                          // contraction depth of the roots
-  uint64_t hash = 0;                      // equal blocks hash alike
-  // Candidate dimensions per kind, outermost first: one split per root, and
-  // the sizes that must divide wherever the dimension goes.
-  struct Candidate {
-    std::vector<RootSplit> splits;
-    std::map<int64_t, ir::ValueId> sizes;  // size -> an operation that has it
-  };
-  std::map<StrategyKind, std::vector<Candidate>> candidates;
-};
-
-struct BlockGraph {
-  std::vector<ParallelBlock> blocks;
-  std::vector<int> home;     // by ValueId: block index, -1 for none
-  std::vector<char> inside;  // by ValueId: follows from a root of its home
-  std::map<std::string, int> barriers;  // opcodes that end splits
-};
-
 // `axis_sizes` are the mesh axes larger than one; dimensions that divide by
 // none of them may not be split and bound no block.
-BlockGraph BuildBlocks(const ir::Module& module, const Direction& direction,
+BlockGraph BuildBlocks(const ir::Module& module, const ForwardBackward& passes,
                        const std::vector<uint64_t>& hashes,
                        const std::vector<int64_t>& axis_sizes);
 

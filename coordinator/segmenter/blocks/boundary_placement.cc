@@ -13,20 +13,17 @@ using ir::Module;
 using ir::Opcode;
 using ir::ValueId;
 
-class BorderSettler {
+class BoundaryPlacer {
  public:
-  BorderSettler(const Module& module, const Direction& direction,
-                const std::vector<int>& derived, std::vector<int>& home)
-      : module_(module),
-        direction_(direction),
-        derived_(derived),
-        home_(home) {}
+  BoundaryPlacer(const Module& module, const ForwardBackward& passes,
+                 const std::vector<int>& derived, std::vector<int>& owners)
+      : module_(module), passes_(passes), derived_(derived), owners_(owners) {}
 
   void Run() {
     FindGroups();
     std::map<int, std::vector<ValueId>> behind;  // by block
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (group_[id] >= 0 && home_[id] > group_[id]) {
+      if (group_[id] >= 0 && owners_[id] > group_[id]) {
         behind[group_[id]].push_back(id);
       }
     }
@@ -42,7 +39,7 @@ class BorderSettler {
       int group = -1;
       bool one = true;
       for (ValueId user : module_.at(id).users) {
-        if (!direction_.forward[user]) continue;
+        if (!passes_.forward[user]) continue;
         one &= group_[user] >= 0 && (group < 0 || group == group_[user]);
         group = group_[user];
       }
@@ -51,19 +48,19 @@ class BorderSettler {
   }
 
   bool Crosses(ValueId id) const {
-    return !direction_.recomputable[id] &&
+    return !passes_.recomputable[id] &&
            module_.at(id).opcode != Opcode::kParameter;
   }
 
   bool Before(ValueId id, int block) const {
-    return home_[id] >= 0 && home_[id] <= block;
+    return owners_[id] >= 0 && owners_[id] <= block;
   }
 
   int ReadersBehind(ValueId id, int block) const {
     const auto& users = module_.at(id).users;
     return static_cast<int>(
         std::count_if(users.begin(), users.end(), [&](ValueId user) {
-          return direction_.forward[user] && !Before(user, block);
+          return passes_.forward[user] && !Before(user, block);
         }));
   }
 
@@ -72,14 +69,14 @@ class BorderSettler {
   bool Shared(ValueId id) const {
     int reader = -1;
     for (ValueId user : module_.at(id).users) {
-      if (!direction_.forward[user] || !FeedsContraction(user)) continue;
-      if (reader >= 0 && home_[user] != reader) return true;
-      reader = home_[user];
+      if (!passes_.forward[user] || !FeedsContraction(user)) continue;
+      if (reader >= 0 && owners_[user] != reader) return true;
+      reader = owners_[user];
     }
     return false;
   }
   bool FeedsContraction(ValueId id) const {
-    for (int steps = 0; steps < kMostSteps; ++steps) {
+    for (int steps = 0; steps < kMaxSteps; ++steps) {
       if (ir::IsContraction(module_, id)) return true;
       const ir::Instruction& it = module_.at(id);
       if (it.users.size() != 1 ||
@@ -93,8 +90,8 @@ class BorderSettler {
 
   // Moves the best prefix of `values` to `block`.
   void Settle(int block, const std::vector<ValueId>& values) {
-    std::unordered_map<ValueId, int> readers;  // behind the border
-    std::vector<int> homes;
+    std::unordered_map<ValueId, int> readers;  // behind the boundary
+    std::vector<int> previous;
     int crossing = 0;
     int best = 0;
     size_t count = 0;
@@ -107,7 +104,7 @@ class BorderSettler {
           std::all_of(operands.begin(), operands.end(), [&](ValueId operand) {
             return Before(operand, block) || IsSideFeed(operand);
           });
-      if (!reachable || ir::IsLoopBorder(module_.at(id).opcode)) break;
+      if (!reachable || ir::IsLoopBoundary(module_.at(id).opcode)) break;
       for (ValueId operand : operands) {
         if (!Crosses(operand) || !Before(operand, block)) continue;
         const auto [found, added] = readers.emplace(operand, 0);
@@ -115,36 +112,37 @@ class BorderSettler {
         if (--found->second == 0) --crossing;
       }
       if (Shared(id)) --crossing;
-      homes.push_back(home_[id]);
-      home_[id] = block;
+      previous.push_back(owners_[id]);
+      owners_[id] = block;
       readers[id] = ReadersBehind(id, block);
       if (readers[id] > 0) ++crossing;
       if (crossing < best) {
         best = crossing;
-        count = homes.size();
+        count = previous.size();
       }
     }
-    for (size_t i = count; i < homes.size(); ++i) home_[values[i]] = homes[i];
+    for (size_t i = count; i < previous.size(); ++i)
+      owners_[values[i]] = previous[i];
   }
 
   // Neither in a block nor behind one: goes where its reader goes.
-  bool IsSideFeed(ValueId id) const { return !direction_.has_contraction[id]; }
+  bool IsSideFeed(ValueId id) const { return !passes_.has_contraction[id]; }
 
-  static constexpr int kMostSteps = 8;
+  static constexpr int kMaxSteps = 8;
 
   const Module& module_;
-  const Direction& direction_;
+  const ForwardBackward& passes_;
   const std::vector<int>& derived_;
-  std::vector<int>& home_;
+  std::vector<int>& owners_;
   std::vector<int> group_;
 };
 
 }  // namespace
 
-void SettleBorderHomes(const Module& module, const Direction& direction,
+void PlaceAtBoundaries(const Module& module, const ForwardBackward& passes,
                        const std::vector<int>& derived,
-                       std::vector<int>& home) {
-  BorderSettler(module, direction, derived, home).Run();
+                       std::vector<int>& owners) {
+  BoundaryPlacer(module, passes, derived, owners).Run();
 }
 
 }  // namespace meshwright::segmenter

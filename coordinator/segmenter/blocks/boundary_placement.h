@@ -1,8 +1,9 @@
-// Border homes: on which side of a border what lies behind a norm stays.
+// Boundary placement: which block owns the operations between a block and its
+// consumers.
 //
 // Concept: operations behind a reduction (rule d) follow no split, and stand
 // with their first consumer. Where a norm comes before the residual add, as in
-// ResNet, that makes two tensors cross the border, the norm's input and the
+// ResNet, that makes two tensors cross the boundary, the norm's input and the
 // residual; with norm and add on the producer's side only their sum does. So
 // of the operations between a block and its consumers as many of the first ones
 // stay with the block as make the fewest tensors cross; as few as possible
@@ -25,9 +26,10 @@
 namespace meshwright::segmenter {
 
 // `derived`: by ValueId the block a forward value behind a norm comes from, -1
-// for all others. `home` is changed.
-void SettleBorderHomes(const ir::Module& module, const Direction& direction,
-                       const std::vector<int>& derived, std::vector<int>& home);
+// for all others. `owners` (BlockGraph::owner_block) is changed.
+void PlaceAtBoundaries(const ir::Module& module, const ForwardBackward& passes,
+                       const std::vector<int>& derived,
+                       std::vector<int>& owners);
 
 }  // namespace meshwright::segmenter
 

@@ -1,45 +1,30 @@
 #include "coordinator/segmenter/blocks/strategy.h"
 
+#include <cstddef>
+#include <iterator>
+
 namespace meshwright::segmenter {
+namespace {
+
+// In the order of the enums.
+constexpr const char* kStrategyNames[] = {"rows", "columns", "contraction",
+                                          "experts", "replicated"};
+constexpr const char* kSwitchNames[] = {
+    "plain", "fully-sharded", "optimizer-sharded", "sequence", "recompute"};
+
+}  // namespace
 
 const char* StrategyName(StrategyKind kind) {
-  switch (kind) {
-    case StrategyKind::kRows:
-      return "rows";
-    case StrategyKind::kColumns:
-      return "columns";
-    case StrategyKind::kContraction:
-      return "contraction";
-    case StrategyKind::kExperts:
-      return "experts";
-    case StrategyKind::kReplicated:
-      return "replicated";
-  }
-  return "replicated";
+  return kStrategyNames[static_cast<size_t>(kind)];
 }
 
 const char* SwitchName(SegmentSwitch it) {
-  switch (it) {
-    case SegmentSwitch::kNone:
-      return "plain";
-    case SegmentSwitch::kFullySharded:
-      return "fully-sharded";
-    case SegmentSwitch::kOptimizerSharded:
-      return "optimizer-sharded";
-    case SegmentSwitch::kSequence:
-      return "sequence";
-    case SegmentSwitch::kRecompute:
-      return "recompute";
-  }
-  return "plain";
+  return kSwitchNames[static_cast<size_t>(it)];
 }
 
 std::optional<SegmentSwitch> SwitchNamed(std::string_view name) {
-  for (const SegmentSwitch it :
-       {SegmentSwitch::kNone, SegmentSwitch::kFullySharded,
-        SegmentSwitch::kOptimizerSharded, SegmentSwitch::kSequence,
-        SegmentSwitch::kRecompute}) {
-    if (name == SwitchName(it)) return it;
+  for (size_t i = 0; i < std::size(kSwitchNames); ++i) {
+    if (name == kSwitchNames[i]) return static_cast<SegmentSwitch>(i);
   }
   return std::nullopt;
 }

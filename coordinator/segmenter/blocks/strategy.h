@@ -18,7 +18,7 @@
 //   sequence           what tensor parallelism leaves whole between its blocks
 //                      is split along the next row dimension
 //   recompute          goes with any of the others: what the backward pass
-//                      reads of the forward pass is computed anew
+//                      reads of the forward pass is recomputed
 // Shapes: a RootSplit names one dimension per operand and output; -1 where that
 // tensor is whole on every device.
 // Source: papers/cfp.txt 3.3; design, section 4 ("Strategies").

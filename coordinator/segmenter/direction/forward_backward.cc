@@ -25,15 +25,15 @@ std::vector<char> Ancestors(const Module& module,
   return marked;
 }
 
-// Without state to tell them apart, integer arguments and those of the largest
+// Without state, integer arguments and those of the largest
 // leading dimension would both be guesses: in inference an argument that a
 // contraction reads with no other argument above it is a weight, and so are the
 // vectors of norms and biases; a matrix that meets a norm first is none.
-bool IsBatch(const Module& module, const Direction& direction, ValueId id) {
+bool IsBatch(const Module& module, const ForwardBackward& passes, ValueId id) {
   const ir::Instruction& it = module.at(id);
   const int number = static_cast<int>(it.attributes().parameter_number());
-  if (!direction.inference) {
-    return direction.roles[number] == ArgumentRole::kBatch;
+  if (!passes.inference) {
+    return passes.roles[number] == ArgumentRole::kBatch;
   }
   if (!ir::IsFloating(it.shape.element_type)) return true;
   std::vector<ValueId> stack = {id};
@@ -52,10 +52,10 @@ bool IsBatch(const Module& module, const Direction& direction, ValueId id) {
 
 // A few words from which more than a few are drawn, outside of any loop.
 std::vector<char> RandomKeys(const Module& module) {
-  constexpr int64_t kMostWords = 16;
+  constexpr int64_t kMaxWords = 16;
   const auto small = [&](ValueId id) {
     return !module.at(id).shape.is_tuple() &&
-           module.at(id).shape.element_count() <= kMostWords;
+           module.at(id).shape.element_count() <= kMaxWords;
   };
   // Loops that draw more than a few.
   std::vector<char> draws(module.loops.size(), 0);
@@ -76,7 +76,7 @@ std::vector<char> RandomKeys(const Module& module) {
     keys[id] = std::any_of(it.users.begin(), it.users.end(), [&](ValueId user) {
       const ir::Instruction& reader = module.at(user);
       return reader.opcode == Opcode::kCarry
-                 ? draws[reader.border] != 0
+                 ? draws[reader.boundary] != 0
                  : !small(user) && ir::IsInteger(reader.shape.element_type);
     });
   }
@@ -101,57 +101,48 @@ std::vector<char> LoopsWithContractions(const Module& module) {
 }  // namespace
 
 const char* RoleName(ArgumentRole role) {
-  switch (role) {
-    case ArgumentRole::kParameter:
-      return "parameter";
-    case ArgumentRole::kOptimizer:
-      return "optimizer";
-    case ArgumentRole::kBatch:
-      return "batch";
-    case ArgumentRole::kOther:
-      return "other";
-  }
-  return "other";
+  constexpr const char* kNames[] = {"parameter", "optimizer", "batch", "other"};
+  return kNames[static_cast<size_t>(role)];
 }
 
-absl::StatusOr<Direction> FindDirection(const Module& module) {
-  Direction direction;
-  direction.state_output = MatchState(module);
+absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
+  ForwardBackward passes;
+  passes.state_output = MatchState(module);
   const bool has_state =
-      std::any_of(direction.state_output.begin(), direction.state_output.end(),
+      std::any_of(passes.state_output.begin(), passes.state_output.end(),
                   [](int output) { return output >= 0; });
-  direction.inference = !has_state;
+  passes.inference = !has_state;
   std::vector<ValueId> forward_roots;
   if (has_state) {
-    direction.loss_outputs = FindLosses(module, direction.state_output);
-    if (direction.loss_outputs.empty()) {
+    passes.loss_outputs = FindLosses(module, passes.state_output);
+    if (passes.loss_outputs.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "no output of ", std::string(module.at(module.root).name()),
           " is a loss: each one overwrites a donated argument or depends on a "
           "gradient; return the loss beside the new state"));
     }
-    for (int output : direction.loss_outputs) {
+    for (int output : passes.loss_outputs) {
       forward_roots.push_back(module.outputs[output]);
     }
   } else {
     forward_roots = module.outputs;
   }
-  direction.forward = Ancestors(module, forward_roots);
+  passes.forward = Ancestors(module, forward_roots);
 
-  direction.roles.resize(module.parameters.size(), ArgumentRole::kOther);
+  passes.roles.resize(module.parameters.size(), ArgumentRole::kOther);
   for (size_t i = 0; i < module.parameters.size(); ++i) {
-    const bool used = direction.forward[module.parameters[i]] != 0;
-    const bool state = direction.state_output[i] >= 0;
-    direction.roles[i] = state && used ? ArgumentRole::kParameter
-                         : state       ? ArgumentRole::kOptimizer
-                         : used        ? ArgumentRole::kBatch
-                                       : ArgumentRole::kOther;
+    const bool used = passes.forward[module.parameters[i]] != 0;
+    const bool state = passes.state_output[i] >= 0;
+    passes.roles[i] = state && used ? ArgumentRole::kParameter
+                      : state       ? ArgumentRole::kOptimizer
+                      : used        ? ArgumentRole::kBatch
+                                    : ArgumentRole::kOther;
   }
 
-  direction.has_contraction.resize(module.size(), 0);
-  direction.recomputable.resize(module.size(), 0);
-  direction.batch_derived.resize(module.size(), 0);
-  direction.random_key = RandomKeys(module);
+  passes.has_contraction.resize(module.size(), 0);
+  passes.recomputable.resize(module.size(), 0);
+  passes.batch_derived.resize(module.size(), 0);
+  passes.random_key = RandomKeys(module);
   const std::vector<char> heavy = LoopsWithContractions(module);
   for (ValueId id = 0; id < module.size(); ++id) {
     const ir::Instruction& it = module.at(id);
@@ -159,30 +150,30 @@ absl::StatusOr<Direction> FindDirection(const Module& module) {
     bool recomputable = true;
     bool batch = false;
     for (ValueId operand : it.operands) {
-      contraction |= direction.has_contraction[operand] != 0;
-      recomputable &= direction.recomputable[operand] != 0;
-      batch |= direction.batch_derived[operand] != 0;
+      contraction |= passes.has_contraction[operand] != 0;
+      recomputable &= passes.recomputable[operand] != 0;
+      batch |= passes.batch_derived[operand] != 0;
     }
     if (it.opcode == Opcode::kParameter) {
       recomputable = it.shape.is_scalar();
-      batch = !it.shape.is_scalar() && IsBatch(module, direction, id);
+      batch = !it.shape.is_scalar() && IsBatch(module, passes, id);
     }
     // Random bits must be drawn once.
     if (it.opcode == Opcode::kRngBitGenerator ||
         it.opcode == Opcode::kCustomCall || it.opcode == Opcode::kUnknown) {
       recomputable = false;
     }
-    if (direction.random_key[id]) recomputable = false;
+    if (passes.random_key[id]) recomputable = false;
     // What such a loop counted to is known only where the loop has run.
-    if (it.opcode == Opcode::kLoopResult && heavy[it.border]) {
+    if (it.opcode == Opcode::kLoopResult && heavy[it.boundary]) {
       recomputable = false;
     }
-    direction.has_contraction[id] = contraction;
-    direction.batch_derived[id] = batch;
-    direction.recomputable[id] = recomputable && !contraction;
+    passes.has_contraction[id] = contraction;
+    passes.batch_derived[id] = batch;
+    passes.recomputable[id] = recomputable && !contraction;
   }
-  LimitRecomputing(module, direction.recomputable);
-  return direction;
+  LimitRecomputing(module, passes.recomputable);
+  return passes;
 }
 
 }  // namespace meshwright::segmenter

@@ -1,12 +1,12 @@
-// Direction: which part of a training step is forward, and what its arguments
-// and outputs are.
+// ForwardBackward: which part of a training step is forward, and what its
+// arguments and outputs are.
 //
 // Concept: an output that overwrites a donated argument is state; of the other
 // outputs the losses are those that depend on no gradient. Forward is what the
 // losses need; a state argument the losses need is a parameter, any other one
 // is optimizer state. A module without state is inference: all of it is
 // forward. Names are never read.
-// In -> Out: ir::Module -> Direction, vectors indexed by ValueId.
+// In -> Out: ir::Module -> ForwardBackward, vectors indexed by ValueId.
 // Errors: kInvalidArgument when a step with state has no loss output.
 // Source: design, section 4 ("Forward and backward").
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_FORWARD_BACKWARD_H_
@@ -23,11 +23,11 @@ enum class ArgumentRole { kParameter, kOptimizer, kBatch, kOther };
 
 const char* RoleName(ArgumentRole role);
 
-struct Direction {
+struct ForwardBackward {
   std::vector<char> forward;          // is an ancestor of a loss
   std::vector<char> has_contraction;  // a root contraction is at or above it
   std::vector<char> batch_derived;  // an argument that is no state is above it
-  // Reads only constants, iota and scalar arguments: cheap to compute anew in
+  // Reads only constants, iota and scalar arguments: cheap to recompute in
   // every segment that needs it.
   std::vector<char> recomputable;
   // Keys that random bits are drawn with: every layer has its own, so they are
@@ -39,7 +39,7 @@ struct Direction {
   bool inference = false;
 };
 
-absl::StatusOr<Direction> FindDirection(const ir::Module& module);
+absl::StatusOr<ForwardBackward> FindForwardBackward(const ir::Module& module);
 
 }  // namespace meshwright::segmenter
 

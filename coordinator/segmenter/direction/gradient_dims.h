@@ -6,7 +6,7 @@
 // free one of b is contracted with g in c; what f has in common (batch, groups,
 // spatial) c has in common. What of g is still free are the free dimensions of
 // a, in order. b is seen through layout operations; in a convolution, whose
-// dimensions each have their own role, the roles alone tell them apart, also
+// dimensions each have their own role, the roles alone decide, also
 // behind the reshapes that regroup a grouped kernel. The output features inside
 // a group have no dimension of their own and stay unknown.
 // In -> Out: a pair of contractions -> the maps of a GradientMatch, or that the

@@ -35,7 +35,7 @@ TEST(GradientDimsTest, EveryBackwardContractionBelongsToItsForwardOne) {
   int forward = 0;
   for (ir::ValueId id = 0; id < module.size(); ++id) {
     if (!ir::IsContraction(module, id)) continue;
-    if (analysis.direction.forward[id]) {
+    if (analysis.passes.forward[id]) {
       ++forward;
       continue;
     }

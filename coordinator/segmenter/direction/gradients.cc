@@ -19,25 +19,25 @@ using ir::ValueId;
 
 // So many candidates and values, per value of the module, are looked at; what
 // is not matched by then stays unmatched.
-constexpr int64_t kMostLooks = 64;
+constexpr int64_t kMaxMatchLooks = 64;
 
 class GradientMatcher {
  public:
-  GradientMatcher(const Module& module, const Direction& direction,
+  GradientMatcher(const Module& module, const ForwardBackward& passes,
                   const std::vector<ValueId>& classes)
       : module_(module),
-        direction_(direction),
+        passes_(passes),
         classes_(classes),
         bases_(LayoutBases(module, &classes)),
         seen_by_(module.size(), -1),
-        looks_left_(kMostLooks * module.size()) {}
+        looks_left_(kMaxMatchLooks * module.size()) {}
 
   GradientMatches Run() {
     std::vector<ValueId> backward;
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (!ir::IsContraction(module_, id)) continue;
       const Bases bases = BasesOf(id);
-      if (direction_.forward[id]) {
+      if (passes_.forward[id]) {
         for (int side = 0; side < 2; ++side) {
           readers_[bases.operand[side]].push_back({id, side});
         }
@@ -150,8 +150,7 @@ class GradientMatcher {
     const ValueId parameter = bases_[operands[1 - option.reader.side]];
     const ir::Instruction& it = module_.at(parameter);
     if (it.opcode != Opcode::kParameter) return false;
-    const int output =
-        direction_.state_output[it.attributes().parameter_number()];
+    const int output = passes_.state_output[it.attributes().parameter_number()];
     if (output < 0) return false;
     const ValueId target = module_.outputs[output];
     return target == id || seen_by_[target] == id;
@@ -163,7 +162,7 @@ class GradientMatcher {
   }
 
   const Module& module_;
-  const Direction& direction_;
+  const ForwardBackward& passes_;
   const std::vector<ValueId>& classes_;
   const std::vector<ValueId> bases_;  // by ValueId
   std::unordered_map<ValueId, std::vector<Reader>> readers_;
@@ -179,9 +178,10 @@ class GradientMatcher {
 
 }  // namespace
 
-GradientMatches MatchGradients(const Module& module, const Direction& direction,
+GradientMatches MatchGradients(const Module& module,
+                               const ForwardBackward& passes,
                                const std::vector<ValueId>& classes) {
-  return GradientMatcher(module, direction, classes).Run();
+  return GradientMatcher(module, passes, classes).Run();
 }
 
 }  // namespace meshwright::segmenter

@@ -23,9 +23,9 @@ namespace meshwright::segmenter {
 
 using GradientMatches = std::unordered_map<ir::ValueId, GradientMatch>;
 
-// `classes`: congruence.h.
+// `classes`: value_numbering.h.
 GradientMatches MatchGradients(const ir::Module& module,
-                               const Direction& direction,
+                               const ForwardBackward& passes,
                                const std::vector<ir::ValueId>& classes);
 
 }  // namespace meshwright::segmenter

@@ -20,7 +20,7 @@ struct Step {
 // The stack a slice reads, behind the carries of loops.
 ValueId StackOf(const Module& module, ValueId slice) {
   ValueId stack = module.at(slice).operands[0];
-  while (ir::IsLoopBorder(module.at(stack).opcode)) {
+  while (ir::IsLoopBoundary(module.at(stack).opcode)) {
     stack = module.at(stack).operands[0];
   }
   return stack;
@@ -84,7 +84,7 @@ std::vector<Place> Walk(const Module& module,
 ValueId SameValue(const Module& module, ValueId id) {
   const ir::Instruction& it = module.at(id);
   if (it.opcode == Opcode::kCopy || it.opcode == Opcode::kOptimizationBarrier ||
-      ir::IsLoopBorder(it.opcode)) {
+      ir::IsLoopBoundary(it.opcode)) {
     return it.operands[0];
   }
   if (it.opcode == Opcode::kGetTupleElement) {

@@ -3,8 +3,8 @@
 // Concept: what a contraction really reads hides behind operations that move
 // elements without computing: transposes, converts, barriers, the carries of a
 // loop, the slice of a stack that a loop wrote or reads layer by layer, and
-// values computed anew that equal an earlier one (congruence.h). A walk follows
-// them up to the base and keeps, for every dimension of the start, the
+// recomputed values that equal an earlier one (value_numbering.h). A walk
+// follows them up to the base and keeps, for every dimension of the start, the
 // dimension of the current value behind it. Shapes: `dims[i]` belongs to
 // dimension i of the start; -1 where a reshape mixes dimensions. Source:
 // design, section 4 ("looked at through layout operations, convert, reverse,
@@ -22,7 +22,7 @@ namespace meshwright::segmenter {
 // carry, what was written to the stack it slices. -1: it is its own.
 ir::ValueId SameValue(const ir::Module& module, ir::ValueId id);
 
-// The end of the walk. `classes` (congruence.h) may be null.
+// The end of the walk. `classes` (value_numbering.h) may be null.
 ir::ValueId LayoutBase(const ir::Module& module,
                        const std::vector<ir::ValueId>* classes, ir::ValueId id);
 

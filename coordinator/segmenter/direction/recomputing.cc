@@ -10,9 +10,9 @@ namespace {
 using ir::Module;
 using ir::ValueId;
 
-constexpr int kMostOperations = 1024;
+constexpr int kMaxOperations = 1024;
 // Together, per value of the module and for nothing.
-constexpr int64_t kMostTogether = 16;
+constexpr int64_t kMaxTogether = 16;
 constexpr int64_t kFreeTogether = 1'000'000;
 
 class Limiter {
@@ -30,7 +30,7 @@ class Limiter {
       tree_[id] = 1;
       for (ValueId operand : module_.at(id).operands) {
         marked[id] &= marked[operand];
-        tree_[id] = std::min(tree_[id] + tree_[operand], kMostOperations + 1);
+        tree_[id] = std::min(tree_[id] + tree_[operand], kMaxOperations + 1);
       }
       // A tree counts what is read twice twice: only then look closer.
       if (tree_[id] > most) tree_[id] = CountAbove(id, most);
@@ -73,8 +73,8 @@ class Limiter {
 
 void LimitRecomputing(const Module& module, std::vector<char>& recomputable) {
   Limiter limiter(module);
-  const int64_t most_together = kFreeTogether + kMostTogether * module.size();
-  for (int most = kMostOperations; most > 0; most /= 2) {
+  const int64_t most_together = kFreeTogether + kMaxTogether * module.size();
+  for (int most = kMaxOperations; most > 0; most /= 2) {
     auto [marked, together] = limiter.Limit(recomputable, most);
     if (together > most_together && most > 1) continue;
     recomputable = std::move(marked);

@@ -1,4 +1,4 @@
-// Recomputing: how much every segment may compute anew.
+// Recomputing: how much every segment may recompute.
 //
 // Concept: values that read only constants, iota and scalars belong to nobody
 // and are recomputed wherever they are read. That is cheap as long as what lies

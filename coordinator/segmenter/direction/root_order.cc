@@ -6,10 +6,10 @@ namespace meshwright::segmenter {
 namespace {
 
 // Entries looked at and kept, per value.
-constexpr int64_t kRoomPerValue = 64;
-constexpr int64_t kFreeRoom = 1 << 20;
+constexpr int64_t kWorkPerValue = 64;
+constexpr int64_t kFreeWork = 1 << 20;
 
-using Entry = std::pair<int, int>;
+using Entry = RootOrder::Place;
 
 // Both, with `pick` of the two where both have a chain.
 template <typename Pick>
@@ -20,12 +20,12 @@ std::vector<Entry> MergeBy(const std::vector<Entry>& a,
   auto x = a.begin();
   auto y = b.begin();
   while (x != a.end() || y != b.end()) {
-    if (y == b.end() || (x != a.end() && x->first < y->first)) {
+    if (y == b.end() || (x != a.end() && x->chain < y->chain)) {
       both.push_back(*x++);
-    } else if (x == a.end() || y->first < x->first) {
+    } else if (x == a.end() || y->chain < x->chain) {
       both.push_back(*y++);
     } else {
-      both.emplace_back(x->first, pick(x->second, y->second));
+      both.push_back({x->chain, pick(x->position, y->position)});
       ++x;
       ++y;
     }
@@ -42,7 +42,7 @@ RootOrder::RootOrder(int values)
     : list_of_(values, kEmpty),
       depth_of_(values, 0),
       lists_(2),
-      room_(kFreeRoom + kRoomPerValue * values) {}
+      work_left_(kFreeWork + kWorkPerValue * values) {}
 
 void RootOrder::Follow(ir::ValueId id,
                        const std::vector<ir::ValueId>& operands) {
@@ -61,27 +61,27 @@ int RootOrder::Open(ir::ValueId id) {
   root.depth = depth_of_[id] + 1;
   root.above = list_of_[id];
   // Behind the end of a chain that it follows from, else a chain of its own.
-  root.chain = static_cast<int>(chains_.size());
+  root.place.chain = static_cast<int>(chains_.size());
   for (const auto& [chain, position] : lists_[root.above]) {
     if (position + 1 == chains_[chain]) {
-      root.chain = chain;
+      root.place.chain = chain;
       break;
     }
   }
-  if (root.chain == static_cast<int>(chains_.size())) chains_.push_back(0);
-  root.position = chains_[root.chain]++;
+  if (root.place.chain == static_cast<int>(chains_.size()))
+    chains_.push_back(0);
+  root.place.position = chains_[root.place.chain]++;
   list_of_[id] = root.above == kUnknown
                      ? kUnknown
-                     : Keep(MergeBy(lists_[root.above],
-                                    {{root.chain, root.position}}, Largest));
+                     : Keep(MergeBy(lists_[root.above], {root.place}, Largest));
   depth_of_[id] = root.depth;
   roots_.push_back(root);
   return static_cast<int>(roots_.size()) - 1;
 }
 
 int RootOrder::Keep(List list) {
-  room_ -= static_cast<int64_t>(list.size());
-  if (room_ < 0) return kUnknown;
+  work_left_ -= static_cast<int64_t>(list.size());
+  if (work_left_ < 0) return kUnknown;
   lists_.push_back(std::move(list));
   return static_cast<int>(lists_.size()) - 1;
 }
@@ -92,8 +92,8 @@ int RootOrder::Merge(int a, int b) {
   if (a > b) std::swap(a, b);
   const auto found = merged_.find({a, b});
   if (found != merged_.end()) return found->second;
-  room_ -= static_cast<int64_t>(lists_[a].size() + lists_[b].size());
-  if (room_ < 0) return kUnknown;
+  work_left_ -= static_cast<int64_t>(lists_[a].size() + lists_[b].size());
+  if (work_left_ < 0) return kUnknown;
   List both = MergeBy(lists_[a], lists_[b], Largest);
   const int merged = both == lists_[a]   ? a
                      : both == lists_[b] ? b
@@ -104,15 +104,15 @@ int RootOrder::Merge(int a, int b) {
 
 RootOrder::Group RootOrder::GroupOf(int root) const {
   const Root& it = roots_[root];
-  return {it.depth, it.depth, it.above, {{it.chain, it.position}}};
+  return {it.depth, it.depth, it.above, {it.place}};
 }
 
 RootOrder::Group RootOrder::Join(const Group& a, const Group& b) {
   Group joined;
-  joined.least_depth = std::min(a.least_depth, b.least_depth);
-  joined.most_depth = std::max(a.most_depth, b.most_depth);
-  room_ -= static_cast<int64_t>(a.first.size() + b.first.size());
-  joined.above = room_ < 0 ? kUnknown : Merge(a.above, b.above);
+  joined.min_depth = std::min(a.min_depth, b.min_depth);
+  joined.max_depth = std::max(a.max_depth, b.max_depth);
+  work_left_ -= static_cast<int64_t>(a.first.size() + b.first.size());
+  joined.above = work_left_ < 0 ? kUnknown : Merge(a.above, b.above);
   if (joined.above != kUnknown) joined.first = MergeBy(a.first, b.first, Least);
   return joined;
 }
@@ -123,14 +123,14 @@ bool RootOrder::Unrelated(const Group& a, const Group& b) const {
 
 // A root of `a` is above one of `b`.
 bool RootOrder::IsAbove(const Group& a, const Group& b) const {
-  if (a.least_depth >= b.most_depth) return false;
+  if (a.min_depth >= b.max_depth) return false;
   if (a.above == kUnknown || b.above == kUnknown) return true;
   const List& reach = lists_[b.above];
   auto y = reach.begin();
   for (const auto& [chain, position] : a.first) {
-    while (y != reach.end() && y->first < chain) ++y;
+    while (y != reach.end() && y->chain < chain) ++y;
     if (y == reach.end()) return false;
-    if (y->first == chain && y->second >= position) return true;
+    if (y->chain == chain && y->position >= position) return true;
   }
   return false;
 }

@@ -1,7 +1,7 @@
 // RootOrder: is there a path from one root contraction to another?
 //
 // Concept: roots are dealt to chains as they open, each behind a root that it
-// follows from, so that the roots above a value are all told by how far it
+// follows from, so that the roots above a value follow from how far it
 // reaches down each chain. Values that reach equally far share one list; a
 // decoder needs as many chains as it has contractions side by side.
 //
@@ -35,12 +35,18 @@ class RootOrder {
 
   int depth(int root) const { return roots_[root].depth; }
 
+  struct Place {
+    int chain = 0;
+    int position = 0;
+    bool operator==(const Place&) const = default;
+  };
+
   // The roots of a block, as far as paths are concerned.
   struct Group {
-    int least_depth = 0;
-    int most_depth = 0;
-    int above = 0;                           // list: what is above or in it
-    std::vector<std::pair<int, int>> first;  // chain, its first root in there
+    int min_depth = 0;
+    int max_depth = 0;
+    int above = 0;             // list: what is above or in it
+    std::vector<Place> first;  // by chain, its first root in the group
   };
   Group GroupOf(int root) const;
   Group Join(const Group& a, const Group& b);
@@ -49,15 +55,14 @@ class RootOrder {
   bool Unrelated(const Group& a, const Group& b) const;
 
  private:
-  // How far a value reaches: chain, position; ascending by chain.
-  using List = std::vector<std::pair<int, int>>;
+  // How far a value reaches; ascending by chain.
+  using List = std::vector<Place>;
   static constexpr int kUnknown = 0;  // list numbers
   static constexpr int kEmpty = 1;
 
   struct Root {
     int depth = 1;
-    int chain = 0;
-    int position = 0;
+    Place place;
     int above = kEmpty;
   };
 
@@ -71,7 +76,7 @@ class RootOrder {
   std::map<std::pair<int, int>, int> merged_;
   std::vector<int> chains_;  // lengths
   std::vector<Root> roots_;
-  int64_t room_;
+  int64_t work_left_;
 };
 
 }  // namespace meshwright::segmenter

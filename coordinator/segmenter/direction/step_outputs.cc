@@ -17,9 +17,9 @@ using ir::Module;
 using ir::ValueId;
 
 // So many looks at a value, per value of the module, find state and gradients.
-constexpr int64_t kMostLooks = 64;
+constexpr int64_t kMaxLossLooks = 64;
 // Beyond so many outputs their depths stand for their counts.
-constexpr size_t kMostCounted = 4096;
+constexpr size_t kMaxCounted = 4096;
 
 constexpr int kNone = -1;
 
@@ -32,7 +32,7 @@ class StateSearch {
         next_output_(module.outputs.size(), kNone),
         claimed_(module.outputs.size(), 0),
         seen_by_(module.size(), kNone),
-        looks_left_(kMostLooks * module.size()) {
+        looks_left_(kMaxLossLooks * module.size()) {
     for (size_t i = module.outputs.size(); i-- > 0;) {
       next_output_[i] =
           std::exchange(output_at_[module.outputs[i]], static_cast<int>(i));
@@ -79,7 +79,7 @@ class LossFinder {
       : module_(module),
         is_contraction_(module.size(), 0),
         order_(module.size()),
-        looks_left_(kMostLooks * module.size()) {
+        looks_left_(kMaxLossLooks * module.size()) {
     for (ValueId id = 0; id < module.size(); ++id) {
       is_contraction_[id] = ir::IsContraction(module, id);
     }
@@ -141,7 +141,7 @@ class LossFinder {
   // Contractions at or above each output, 64 outputs at a time.
   std::vector<int> Weigh(const std::vector<int>& outputs) const {
     std::vector<int> weights(outputs.size(), 0);
-    if (outputs.size() > kMostCounted) return Depths(outputs);
+    if (outputs.size() > kMaxCounted) return Depths(outputs);
     std::vector<uint64_t> below(module_.size());
     for (size_t first = 0; first < outputs.size(); first += 64) {
       std::fill(below.begin(), below.end(), 0);

@@ -82,8 +82,8 @@ class Splats {
 
 }  // namespace
 
-std::vector<ValueId> FindClasses(const Module& module,
-                                 const std::vector<uint64_t>& hashes) {
+std::vector<ValueId> NumberValues(const Module& module,
+                                  const std::vector<uint64_t>& hashes) {
   std::vector<ValueId> classes(module.size());
   std::unordered_map<uint64_t, ValueId> known;
   std::unordered_map<uint64_t, ValueId> numbers;  // constants of one number

@@ -1,15 +1,15 @@
-// Congruence: which values of a step are surely equal.
+// Value numbering: which values of a step are surely equal.
 //
-// Concept: value numbering over the flat graph. Equal operations on equal
-// values are equal, whatever barrier, copy or loop carry stands between: this
-// is how the backward pass of a checkpointed layer, which computes the forward
-// values anew, is recognised. A slice of a stack equals what the loop wrote
-// there; two slices of one stack inside loops are the same layer's. Constants
-// of one number, however they are spread or converted, are equal by shape and
-// number. In -> Out:
-// module and operation hashes (hash.h) -> by ValueId the first value of its
-// class. Source: design, section 4 ("a contraction that shares both operands
-// with f is a recomputation").
+// Concept: equal operations on equal values are equal, whatever barrier, copy
+// or loop carry stands between, so the values that a checkpointed layer
+// recomputes in its backward pass are recognised. A slice of a stack equals
+// what the loop wrote there; two slices of one stack inside loops are the same
+// layer's. Constants of one number, however they are spread or converted, are
+// equal by shape and number.
+// In -> Out: module and operation hashes (hash.h) -> by ValueId the first value
+// of its class.
+// Source: design, section 4 ("a contraction that shares both operands with f is
+// a recomputation").
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_VALUE_NUMBERING_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_VALUE_NUMBERING_H_
 
@@ -20,8 +20,8 @@
 
 namespace meshwright::segmenter {
 
-std::vector<ir::ValueId> FindClasses(const ir::Module& module,
-                                     const std::vector<uint64_t>& hashes);
+std::vector<ir::ValueId> NumberValues(const ir::Module& module,
+                                      const std::vector<uint64_t>& hashes);
 
 }  // namespace meshwright::segmenter
 

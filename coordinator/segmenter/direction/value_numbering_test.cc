@@ -18,7 +18,7 @@ std::map<std::string, std::string> Classes(const std::string& body) {
   auto module = ir::LoadModule(
       absl::StrCat("HloModule test\n\nENTRY main {\n", body, "}"));
   EXPECT_TRUE(module.ok()) << module.status();
-  const auto classes = FindClasses(*module, HashOperations(*module));
+  const auto classes = NumberValues(*module, HashOperations(*module));
   std::map<std::string, std::string> names;
   for (ir::ValueId id = 0; id < module->size(); ++id) {
     names[std::string(module->at(id).name())] =

@@ -9,8 +9,8 @@ namespace {
 
 // The blocks a segment spans at most, and how often two blocks are compared.
 constexpr int kMaxPeriod = 256;
-constexpr int64_t kMostLooks = 100'000'000;
-constexpr size_t kMostPieces = 64;
+constexpr int64_t kMaxLooks = 100'000'000;
+constexpr size_t kMaxPieces = 64;
 
 struct Repeat {
   int start = 0;
@@ -192,14 +192,14 @@ class Coverer {
       pieces.push_back({begin + from[to], begin + to});
     }
     for (const Segment& piece : pieces) {
-      if (pieces_.size() < kMostPieces) pieces_.insert(HashesOf(piece));
+      if (pieces_.size() < kMaxPieces) pieces_.insert(HashesOf(piece));
     }
     segments_.insert(segments_.end(), pieces.rbegin(), pieces.rend());
   }
 
   const std::vector<uint64_t>& hashes_;
   const std::vector<int>& configurations_;
-  int64_t looks_left_ = kMostLooks;
+  int64_t looks_left_ = kMaxLooks;
   std::set<Hashes> pieces_;  // of cut periods
   std::vector<Segment> segments_;
 };

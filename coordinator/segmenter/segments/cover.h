@@ -22,7 +22,7 @@ struct Segment {
   int last_block = 0;   // equal to first: prologue or epilogue
 };
 
-// What equal segments have equal, as far as blocks tell.
+// Block hashes of a segment: the same for equal segments.
 std::vector<uint64_t> BlockHashes(const BlockGraph& blocks,
                                   const Segment& segment);
 

@@ -1,8 +1,8 @@
-// Crossings: the values that cross a segment's border, to be paired.
+// Crossings: the values that cross a segment's boundary, to be paired.
 //
-// Concept: a border activation has the first gradient of its dimensions that
+// Concept: a boundary activation has the first gradient of its dimensions that
 // crosses the same way back and is not another activation's yet. Values are
-// told by number; they are added and taken in canonical order, so that equal
+// named by number; they are added and taken in canonical order, so that equal
 // segments are paired alike.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_CROSSINGS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_CROSSINGS_H_
@@ -18,7 +18,7 @@ namespace meshwright::segmenter {
 
 class Crossings {
  public:
-  // A value with the segment beyond the border.
+  // A value with the segment beyond the boundary.
   void Add(const std::vector<int64_t>& dims, int segment, int value);
 
   // The first that was added for one of `segments` and not taken yet; of the

@@ -17,16 +17,16 @@ using ir::Opcode;
 using ir::ValueId;
 
 // What kind of thing an input or output is: part of the canonical form.
-enum class Border { kNone, kState, kResult, kActivation, kGradient };
+enum class Exit { kNone, kState, kResult, kActivation, kGradient };
 
 constexpr int kNone = -1;
 
 class Extractor {
  public:
-  Extractor(const Module& module, const Direction& direction,
+  Extractor(const Module& module, const ForwardBackward& passes,
             const SegmentPlan& plan, const std::vector<uint64_t>& hashes)
       : module_(module),
-        direction_(direction),
+        passes_(passes),
         plan_(plan),
         hashes_(hashes),
         walk_(module) {
@@ -38,9 +38,9 @@ class Extractor {
       next_number_[i] = std::exchange(first, static_cast<int>(i));
     }
     state_of_output_.assign(count, kNone);
-    for (size_t p = 0; p < direction.state_output.size(); ++p) {
-      if (direction.state_output[p] >= 0) {
-        state_of_output_[direction.state_output[p]] = static_cast<int>(p);
+    for (size_t p = 0; p < passes.state_output.size(); ++p) {
+      if (passes.state_output[p] >= 0) {
+        state_of_output_[passes.state_output[p]] = static_cast<int>(p);
       }
     }
     owned_.resize(plan.segments.size());
@@ -77,7 +77,7 @@ class Extractor {
       }
     }
     PairState(outputs);
-    PairBorders(outputs);
+    PairBoundaryValues(outputs);
     graph_.fingerprint = Fingerprint();
     return std::move(graph_);
   }
@@ -104,12 +104,12 @@ class Extractor {
                : static_cast<int>(plan_.segments.size()) - 1;
   }
 
-  Border OutputKind(ValueId id) const {
+  Exit OutputKind(ValueId id) const {
     if (first_number_[id] != kNone) {
-      return state_of_output_[first_number_[id]] != kNone ? Border::kState
-                                                          : Border::kResult;
+      return state_of_output_[first_number_[id]] != kNone ? Exit::kState
+                                                          : Exit::kResult;
     }
-    return direction_.forward[id] ? Border::kActivation : Border::kGradient;
+    return passes_.forward[id] ? Exit::kActivation : Exit::kGradient;
   }
 
   bool IsRead(ValueId id) const {
@@ -120,7 +120,7 @@ class Extractor {
   }
 
   std::vector<ValueId> SortedOutputs() {
-    std::vector<std::tuple<Border, uint64_t, int, ValueId>> keyed;
+    std::vector<std::tuple<Exit, uint64_t, int, ValueId>> keyed;
     for (ValueId id : owned_[segment_]) {
       const int number = first_number_[id];
       if (number == kNone && !IsRead(id)) continue;
@@ -172,9 +172,9 @@ class Extractor {
     const ir::Instruction& it = module_.at(id);
     if (it.opcode == Opcode::kParameter) {
       return static_cast<uint64_t>(
-          direction_.roles[it.attributes().parameter_number()]);
+          passes_.roles[it.attributes().parameter_number()]);
     }
-    return direction_.forward[id] ? 100 : 101;
+    return passes_.forward[id] ? 100 : 101;
   }
 
   void Visit(const std::vector<ValueId>& outputs, std::vector<ValueId>& inputs,
@@ -182,7 +182,7 @@ class Extractor {
     struct Step {
       ValueId id;
       size_t next;
-      std::vector<ValueId> border;  // the predecessors of a loop's border
+      std::vector<ValueId> before;  // the predecessors of a loop boundary
     };
     std::vector<Step> stack;
     std::vector<ValueId> companions;
@@ -190,12 +190,12 @@ class Extractor {
       if (std::exchange(places_[id].seen_by, segment_) == segment_) return;
       stack.push_back({id, 0, {}});
       if (!Inner(id) || !InKeptLoop(id)) return;
-      if (module_.at(id).border != ir::kNoLoop) {
-        stack.back().border = walk_.Predecessors(id);
+      if (module_.at(id).boundary != ir::kNoLoop) {
+        stack.back().before = walk_.Predecessors(id);
       }
       for (ValueId alive : walk_.Companions(id)) {
         // Of a loop around it that is looked through nothing is needed.
-        if (plan_.kept_loops[module_.at(alive).border]) {
+        if (plan_.kept_loops[module_.at(alive).boundary]) {
           companions.push_back(alive);
         }
       }
@@ -205,7 +205,7 @@ class Extractor {
       while (!stack.empty()) {
         Step& top = stack.back();
         const auto& before =
-            top.border.empty() ? module_.at(top.id).operands : top.border;
+            top.before.empty() ? module_.at(top.id).operands : top.before;
         if (Inner(top.id) && top.next < before.size()) {
           push(before[top.next++]);
         } else {
@@ -222,7 +222,7 @@ class Extractor {
   bool InKeptLoop(ValueId id) const {
     const ir::Instruction& it = module_.at(id);
     return (it.loop != ir::kNoLoop && plan_.kept_loops[it.loop]) ||
-           (it.border != ir::kNoLoop && plan_.kept_loops[it.border]);
+           (it.boundary != ir::kNoLoop && plan_.kept_loops[it.boundary]);
   }
 
   void AddValue(ValueId id) {
@@ -254,33 +254,33 @@ class Extractor {
     }
   }
 
-  // A border activation and the gradients that cross the same way back, by
+  // A boundary activation and the gradients that cross the same way back, by
   // shape and canonical order: one for each first, then what is left. Several
   // contractions of a reader, and several readers, send one each.
-  void PairBorders(const std::vector<ValueId>& outputs) {
+  void PairBoundaryValues(const std::vector<ValueId>& outputs) {
     Crossings leaving;   // gradients, by the segments that read them
     Crossings entering;  // gradients, by the segment they come from
     for (ValueId g : outputs) {
-      if (OutputKind(g) != Border::kGradient) continue;
+      if (OutputKind(g) != Exit::kGradient) continue;
       for (int reader : Readers(g)) leaving.Add(DimsOf(g), reader, IndexOf(g));
     }
     for (int i = 0; i < graph_.input_count; ++i) {
       const ValueId g = graph_.values[i].origin;
-      if (plan_.owner[g] < 0 || direction_.forward[g]) continue;
+      if (plan_.owner[g] < 0 || passes_.forward[g]) continue;
       entering.Add(DimsOf(g), plan_.owner[g], i);
     }
     for (int i = 0; i < graph_.input_count; ++i) {
       const ValueId x = graph_.values[i].origin;
-      if (plan_.owner[x] < 0 || !direction_.forward[x]) continue;
+      if (plan_.owner[x] < 0 || !passes_.forward[x]) continue;
       const int g = leaving.Take(DimsOf(x), {plan_.owner[x]});
       if (g >= 0) graph_.entries.push_back({i, g});
     }
     for (ValueId x : outputs) {
-      if (OutputKind(x) != Border::kActivation) continue;
+      if (OutputKind(x) != Exit::kActivation) continue;
       const int g = entering.Take(DimsOf(x), Readers(x));
       if (g >= 0) graph_.exits.push_back({IndexOf(x), g});
     }
-    const auto pair_rest = [&](std::vector<BorderPair>& pairs,
+    const auto pair_rest = [&](std::vector<BoundaryPair>& pairs,
                                Crossings& crossings, const auto& beyond) {
       const size_t firsts = pairs.size();
       for (size_t i = 0; i < firsts; ++i) {
@@ -335,7 +335,7 @@ class Extractor {
     for (const auto& [in, out] : graph_.state) print.Add(in).Add(out);
     for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
       print.Add(static_cast<int64_t>(pairs->size()));
-      for (const BorderPair& pair : *pairs) {
+      for (const BoundaryPair& pair : *pairs) {
         print.Add(pair.activation).Add(pair.gradient);
       }
     }
@@ -347,18 +347,18 @@ class Extractor {
     if (!InKeptLoop(id)) return;
     const ir::Instruction& it = module_.at(id);
     if (it.opcode == Opcode::kCarry) {
-      const ir::Loop& loop = module_.loops[it.border];
+      const ir::Loop& loop = module_.loops[it.boundary];
       print.Add(loop.trips).Add(loop.start).Add(loop.step);
       print.Add(static_cast<int64_t>(loop.counter == it.element));
     }
     if (it.opcode == Opcode::kLoopResult) {
-      const ValueId carry = module_.loops[it.border].carries[it.element];
+      const ValueId carry = module_.loops[it.boundary].carries[it.element];
       print.Add(IndexOf(carry));
     }
   }
 
   const Module& module_;
-  const Direction& direction_;
+  const ForwardBackward& passes_;
   const SegmentPlan& plan_;
   const std::vector<uint64_t>& hashes_;
   // Output numbers of a value: the first, and after each the next.
@@ -376,10 +376,10 @@ class Extractor {
 }  // namespace
 
 std::vector<SegmentGraph> ExtractSegments(const Module& module,
-                                          const Direction& direction,
+                                          const ForwardBackward& passes,
                                           const SegmentPlan& plan,
                                           const std::vector<uint64_t>& hashes) {
-  Extractor extractor(module, direction, plan, hashes);
+  Extractor extractor(module, passes, plan, hashes);
   std::vector<SegmentGraph> graphs;
   for (size_t s = 0; s < plan.segments.size(); ++s) {
     graphs.push_back(extractor.Extract(static_cast<int>(s)));

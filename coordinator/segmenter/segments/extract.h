@@ -1,7 +1,7 @@
 // SegmentGraph: one segment as a graph of its own, in canonical form.
 //
 // Concept: the operations a segment owns, plus the recomputable ones it needs,
-// become a small graph whose inputs are arguments of the step and border
+// become a small graph whose inputs are arguments of the step and boundary
 // tensors. Its order depends on structure only: outputs sorted by structural
 // hash, everything else by first visit from them. Two segments with equal
 // fingerprints are the same program, value by value, so that what is decided
@@ -29,8 +29,8 @@ struct SegmentValue {
   std::vector<int> users;     // distinct, ascending
 };
 
-struct BorderPair {
-  int activation = -1;  // value index: a border input or output
+struct BoundaryPair {
+  int activation = -1;  // value index: a boundary input or output
   int gradient = -1;    // value index of its gradient, an output or input
 };
 
@@ -41,15 +41,15 @@ struct SegmentGraph {
   std::vector<int> outputs;          // value indices, distinct
   // State: value index of the argument and of what overwrites it.
   std::vector<std::pair<int, int>> state;
-  std::vector<BorderPair> entries;  // activation in, gradient out
-  std::vector<BorderPair> exits;    // activation out, gradient in
-  std::string fingerprint;          // SHA-256 of the canonical form
+  std::vector<BoundaryPair> entries;  // activation in, gradient out
+  std::vector<BoundaryPair> exits;    // activation out, gradient in
+  std::string fingerprint;            // SHA-256 of the canonical form
 
   bool is_input(int index) const { return index < input_count; }
 };
 
 std::vector<SegmentGraph> ExtractSegments(const ir::Module& module,
-                                          const Direction& direction,
+                                          const ForwardBackward& passes,
                                           const SegmentPlan& plan,
                                           const std::vector<uint64_t>& hashes);
 

@@ -15,12 +15,12 @@ uint64_t Multiply(uint64_t a, uint64_t b) {
 
 }  // namespace
 
-ir::ValueId FindBorder(const ir::Module& module,
-                       const std::vector<ir::ValueId>& gap,
-                       const std::function<bool(ir::ValueId)>& enters,
-                       const std::function<bool(ir::ValueId)>& leaves,
-                       const std::function<bool(ir::ValueId)>& ends,
-                       const std::function<bool(ir::ValueId)>& reads_upper) {
+ir::ValueId FindGradientBoundary(
+    const ir::Module& module, const std::vector<ir::ValueId>& gap,
+    const std::function<bool(ir::ValueId)>& enters,
+    const std::function<bool(ir::ValueId)>& leaves,
+    const std::function<bool(ir::ValueId)>& ends,
+    const std::function<bool(ir::ValueId)>& reads_upper) {
   std::unordered_map<ir::ValueId, uint64_t> above;
   std::unordered_map<ir::ValueId, uint64_t> below;
   for (ir::ValueId id : gap) above[id] = below[id] = 0;

@@ -1,14 +1,14 @@
-// Gradient borders: where the backward pass of one segment ends and that of the
-// segment before it begins.
+// Gradient boundaries: where the backward pass of one segment ends and that of
+// the segment before it begins.
 //
 // Concept: between the last backward contraction of segment s+1 and the first
 // of segment s lies a gap of operations without contractions. The vertex that
-// every path through the gap crosses first is the gradient of the border
+// every path through the gap crosses first is the gradient of the boundary
 // tensor: what lies above it belongs to s+1, what follows to s. Of several such
 // vertices in a row it is the first behind everything that reads forward values
 // of s+1 (the gradient of its norm).
 //
-//     contractions of s+1 --> norm', adds --> [border] --> reshape --> of s
+//     contractions of s+1 --> norm', adds --> [boundary] --> reshape --> of s
 //
 // Paths are counted modulo a prime, from the top and from the bottom; a vertex
 // on every path is one whose two counts multiply to the total.
@@ -25,14 +25,14 @@ namespace meshwright::segmenter {
 
 // `gap` ascending. `enters(v)`: an operand outside the gap that a path comes
 // from. `leaves(v)`: an operation outside the gap that ends a path. `ends(u)`:
-// u itself is an output that ends a path. Returns the border vertex, or -1
+// u itself is an output that ends a path. Returns the boundary vertex, or -1
 // where no single one is on every path.
-ir::ValueId FindBorder(const ir::Module& module,
-                       const std::vector<ir::ValueId>& gap,
-                       const std::function<bool(ir::ValueId)>& enters,
-                       const std::function<bool(ir::ValueId)>& leaves,
-                       const std::function<bool(ir::ValueId)>& ends,
-                       const std::function<bool(ir::ValueId)>& reads_upper);
+ir::ValueId FindGradientBoundary(
+    const ir::Module& module, const std::vector<ir::ValueId>& gap,
+    const std::function<bool(ir::ValueId)>& enters,
+    const std::function<bool(ir::ValueId)>& leaves,
+    const std::function<bool(ir::ValueId)>& ends,
+    const std::function<bool(ir::ValueId)>& reads_upper);
 
 }  // namespace meshwright::segmenter
 

@@ -24,7 +24,7 @@ void ForEachAround(const Module& module, ValueId id, Visit visit) {
 
 }  // namespace
 
-LoopGroups FindLoopGroups(const Module& module, const Direction& direction,
+LoopGroups FindLoopGroups(const Module& module, const ForwardBackward& passes,
                           const GradientMatches& gradients) {
   const size_t count = module.loops.size();
   LoopGroups groups;

@@ -6,7 +6,7 @@
 // trips. A loop that holds both (gradient accumulation, several steps at once)
 // is looked through: what is inside is cut into segments like any step. Loops
 // without contractions (random bits) form no group.
-// In -> Out: module, direction, gradient matches -> LoopGroups.
+// In -> Out: module, passes, gradient matches -> LoopGroups.
 // Shapes: `of_loop` by LoopId, -1 where the loop is in no group; the loops
 // inside one of a group belong to it. Source: design, section 4 ("Rolled
 // loops").
@@ -32,7 +32,8 @@ struct LoopGroups {
   }
 };
 
-LoopGroups FindLoopGroups(const ir::Module& module, const Direction& direction,
+LoopGroups FindLoopGroups(const ir::Module& module,
+                          const ForwardBackward& passes,
                           const GradientMatches& gradients);
 
 }  // namespace meshwright::segmenter

@@ -16,36 +16,36 @@ using ir::ValueId;
 
 class PrologueFinder {
  public:
-  PrologueFinder(const Module& module, const Direction& direction,
+  PrologueFinder(const Module& module, const ForwardBackward& passes,
                  const BlockGraph& blocks)
       : module_(module),
-        direction_(direction),
+        passes_(passes),
         blocks_(blocks),
         inside_(blocks.blocks.size()) {
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (blocks_.inside[id]) inside_[blocks_.home[id]].push_back(id);
+      if (blocks_.inside[id]) inside_[blocks_.owner_block[id]].push_back(id);
     }
   }
 
   std::vector<char> Find(const std::vector<Segment>& cover) {
-    looks_left_ = kMostLooks * static_cast<int64_t>(module_.size());
-    std::vector<ValueId> borders;
+    looks_left_ = kMaxLooks * static_cast<int64_t>(module_.size());
+    std::vector<ValueId> boundaries;
     const std::vector<uint64_t> first = BlockHashes(blocks_, cover.front());
-    for (size_t i = 1; i < cover.size() && borders.empty(); ++i) {
+    for (size_t i = 1; i < cover.size() && boundaries.empty(); ++i) {
       if (first.empty() || BlockHashes(blocks_, cover[i]) != first) continue;
-      borders = WalkTogether(cover.front(), cover[i]);
+      boundaries = WalkTogether(cover.front(), cover[i]);
     }
-    if (borders.empty()) borders = SharedByBlocks();
+    if (boundaries.empty()) boundaries = SharedByBlocks();
     // A decoder's first layer has nothing before it either.
     for (const auto& [start, twins] : OtherStarts(cover)) {
       for (const size_t twin : twins) {
         const auto more = WalkTogether(cover[start], cover[twin]);
         if (!alike_) continue;  // equal blocks of another kind of layer
-        borders.insert(borders.end(), more.begin(), more.end());
+        boundaries.insert(boundaries.end(), more.begin(), more.end());
         break;
       }
     }
-    return Above(borders);
+    return Above(boundaries);
   }
 
  private:
@@ -55,11 +55,11 @@ class PrologueFinder {
       const std::vector<Segment>& cover) const {
     std::vector<char> starts(blocks_.blocks.size(), 0);
     for (ValueId id = 0; id < module_.size(); ++id) {
-      const int home = blocks_.home[id];
-      if (home >= 0 && direction_.forward[id] && direction_.batch_derived[id] &&
-          !direction_.has_contraction[id] && !direction_.recomputable[id] &&
+      const int block = blocks_.owner_block[id];
+      if (block >= 0 && passes_.forward[id] && passes_.batch_derived[id] &&
+          !passes_.has_contraction[id] && !passes_.recomputable[id] &&
           module_.at(id).opcode != Opcode::kParameter) {
-        starts[home] = 1;
+        starts[block] = 1;
       }
     }
     std::map<std::vector<uint64_t>, std::vector<size_t>> alike;
@@ -76,7 +76,7 @@ class PrologueFinder {
                          [](char start) { return start != 0; })) {
           continue;
         }
-        const size_t last = std::min(members.size(), m + 1 + kMostTwins);
+        const size_t last = std::min(members.size(), m + 1 + kMaxTwins);
         twins[members[m]].assign(members.begin() + m + 1,
                                  members.begin() + last);
       }
@@ -85,8 +85,8 @@ class PrologueFinder {
   }
 
   bool In(ValueId id, const Segment& segment) const {
-    return blocks_.home[id] >= segment.first_block &&
-           blocks_.home[id] < segment.last_block;
+    return blocks_.owner_block[id] >= segment.first_block &&
+           blocks_.owner_block[id] < segment.last_block;
   }
 
   // The values of a segment that later blocks read, in structural order; where
@@ -102,7 +102,7 @@ class PrologueFinder {
     for (int b = segment.first_block; b < segment.last_block; ++b) {
       for (ValueId id : inside_[b]) {
         for (ValueId user : module_.at(id).users) {
-          if (direction_.forward[user] &&
+          if (passes_.forward[user] &&
               (!In(user, segment) || (behind && !blocks_.inside[user]))) {
             ends.emplace_back(HashShape(module_.at(id).shape), id);
             break;
@@ -121,7 +121,7 @@ class PrologueFinder {
     const std::vector<ValueId> a = Ends(first);
     const std::vector<ValueId> b = Ends(second);
     alike_ = true;
-    std::set<ValueId> borders;
+    std::set<ValueId> boundaries;
     std::unordered_set<uint64_t> seen;  // pairs
     std::vector<std::pair<ValueId, ValueId>> stack;
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -135,13 +135,13 @@ class PrologueFinder {
       if (!seen.insert(pair).second) continue;
       const ir::Instruction& left = module_.at(x);
       const ir::Instruction& right = module_.at(y);
-      if (direction_.recomputable[x] && direction_.recomputable[y]) continue;
-      const bool before = blocks_.home[y] < second.first_block &&
+      if (passes_.recomputable[x] && passes_.recomputable[y]) continue;
+      const bool before = blocks_.owner_block[y] < second.first_block &&
                           right.opcode != Opcode::kParameter &&
-                          (x == y || direction_.has_contraction[y]);
+                          (x == y || passes_.has_contraction[y]);
       if (before || left.opcode != right.opcode ||
           left.operands.size() != right.operands.size()) {
-        if (!direction_.has_contraction[x]) borders.insert(x);
+        if (!passes_.has_contraction[x]) boundaries.insert(x);
         alike_ &= before;
         continue;
       }
@@ -149,37 +149,38 @@ class PrologueFinder {
         stack.emplace_back(left.operands[i], right.operands[i]);
       }
     }
-    return {borders.begin(), borders.end()};
+    return {boundaries.begin(), boundaries.end()};
   }
 
   std::vector<ValueId> SharedByBlocks() const {
     for (ValueId id = module_.size() - 1; id >= 0; --id) {
-      if (!direction_.forward[id] || direction_.has_contraction[id] ||
-          !direction_.batch_derived[id] || direction_.recomputable[id] ||
+      if (!passes_.forward[id] || passes_.has_contraction[id] ||
+          !passes_.batch_derived[id] || passes_.recomputable[id] ||
           !ir::IsFloating(module_.at(id).shape.element_type) ||
           module_.at(id).opcode == Opcode::kParameter) {
         continue;
       }
       int reader = -1;
       for (ValueId user : module_.at(id).users) {
-        const int home = direction_.forward[user] ? blocks_.home[user] : -1;
-        if (home < 0) continue;
-        if (reader >= 0 && home != reader) return {id};
-        reader = home;
+        const int block =
+            passes_.forward[user] ? blocks_.owner_block[user] : -1;
+        if (block < 0) continue;
+        if (reader >= 0 && block != reader) return {id};
+        reader = block;
       }
     }
     return {};
   }
 
-  std::vector<char> Above(const std::vector<ValueId>& borders) const {
+  std::vector<char> Above(const std::vector<ValueId>& boundaries) const {
     std::vector<char> marks(module_.size(), 0);
-    for (ValueId id : borders) marks[id] = 1;
+    for (ValueId id : boundaries) marks[id] = 1;
     for (ValueId id = module_.size() - 1; id >= 0; --id) {
       if (!marks[id]) continue;
       for (ValueId operand : module_.at(id).operands) marks[operand] = 1;
     }
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (direction_.recomputable[id] ||
+      if (passes_.recomputable[id] ||
           module_.at(id).opcode == Opcode::kParameter) {
         marks[id] = 0;
       }
@@ -188,11 +189,11 @@ class PrologueFinder {
   }
 
   // Equal segments have as many pairs as the shorter one has values.
-  static constexpr int64_t kMostLooks = 8;
-  static constexpr size_t kMostTwins = 3;
+  static constexpr int64_t kMaxLooks = 8;
+  static constexpr size_t kMaxTwins = 3;
 
   const Module& module_;
-  const Direction& direction_;
+  const ForwardBackward& passes_;
   const BlockGraph& blocks_;
   std::vector<std::vector<ValueId>> inside_;  // by block
   int64_t looks_left_ = 0;
@@ -201,10 +202,11 @@ class PrologueFinder {
 
 }  // namespace
 
-std::vector<char> FindPrologue(const Module& module, const Direction& direction,
+std::vector<char> FindPrologue(const Module& module,
+                               const ForwardBackward& passes,
                                const BlockGraph& blocks,
                                const std::vector<Segment>& cover) {
-  return PrologueFinder(module, direction, blocks).Find(cover);
+  return PrologueFinder(module, passes, blocks).Find(cover);
 }
 
 }  // namespace meshwright::segmenter

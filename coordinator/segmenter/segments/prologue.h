@@ -4,11 +4,11 @@
 // The first segment has no block before it, so its beginning is found by its
 // likeness: the first segment and the next equal one are walked together from
 // their ends; where the later one reads a tensor of an earlier block, the first
-// one reads the border of the prologue. Without an equal segment the border is
-// the last value without contractions that several blocks read (the residual
-// stream). Later segments that begin anew, a decoder's first layer, are walked
-// the same way.
-// In -> Out: the cover of the block sequence -> marks by ValueId.
+// one reads the boundary of the prologue. Without an equal segment the boundary
+// is the last value without contractions that several blocks read (the residual
+// stream). Later segments with inputs of their own, a decoder's first layer,
+// are walked the same way. In -> Out: the cover of the block sequence -> marks
+// by ValueId.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_PROLOGUE_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_PROLOGUE_H_
 
@@ -22,7 +22,7 @@
 namespace meshwright::segmenter {
 
 std::vector<char> FindPrologue(const ir::Module& module,
-                               const Direction& direction,
+                               const ForwardBackward& passes,
                                const BlockGraph& blocks,
                                const std::vector<Segment>& cover);
 

@@ -135,7 +135,7 @@ class Checker {
       const int owner = analysis_.plan.owner[value.origin];
       const bool inner = owner == segment || owner == SegmentPlan::kEverywhere;
       if (inner == graph.is_input(i)) {
-        return Broken("a value stands on the wrong side of a border",
+        return Broken("a value stands on the wrong side of a boundary",
                       value.origin);
       }
       if (!inner) continue;

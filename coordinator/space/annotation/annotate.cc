@@ -64,9 +64,9 @@ class AxisAnnotator {
 
   ValueId Origin(int i) const { return graph_.values[i].origin; }
   const ir::Instruction& At(int i) const { return module_.at(Origin(i)); }
-  bool Forward(int i) const { return analysis_.direction.forward[Origin(i)]; }
+  bool Forward(int i) const { return analysis_.passes.forward[Origin(i)]; }
   bool Recomputable(int i) const {
-    return analysis_.direction.recomputable[Origin(i)];
+    return analysis_.passes.recomputable[Origin(i)];
   }
   bool Inside(int i) const {
     return !graph_.is_input(i) && analysis_.blocks.inside[Origin(i)];
@@ -83,14 +83,15 @@ class AxisAnnotator {
   // reader; -1 outside of the segment's blocks.
   int OwnerBlock(int i) const {
     if (!graph_.is_input(i)) {
-      const int owner = analysis_.blocks.home[Origin(i)];
+      const int owner = analysis_.blocks.owner_block[Origin(i)];
       if (!Recomputable(i)) return InSegment(owner) ? owner : -1;
     }
     int first = -1;
     for (int user : graph_.values[i].users) {
       if (!Forward(user)) continue;
-      const int owner = Recomputable(user) ? OwnerBlock(user)
-                                          : analysis_.blocks.home[Origin(user)];
+      const int owner = Recomputable(user)
+                            ? OwnerBlock(user)
+                            : analysis_.blocks.owner_block[Origin(user)];
       if (InSegment(owner) && (first < 0 || owner < first)) first = owner;
     }
     return first;
@@ -188,8 +189,8 @@ class AxisAnnotator {
       for (size_t k = 0; k < Operands(i).size(); ++k) {
         const int operand = Operands(i)[k];
         if (!Inside(operand) || !Decided(operand) ||
-            analysis_.blocks.home[Origin(operand)] !=
-                analysis_.blocks.home[Origin(i)]) {
+            analysis_.blocks.owner_block[Origin(operand)] !=
+                analysis_.blocks.owner_block[Origin(i)]) {
           continue;
         }
         const int pushed = PushThrough(i, k, result_.split[operand]);
@@ -206,8 +207,8 @@ class AxisAnnotator {
     for (int s = 0; s < 2; ++s) {
       const int operand = Operands(i)[s];
       if (!Inside(operand) || !Decided(operand) ||
-          analysis_.blocks.home[Origin(operand)] !=
-              analysis_.blocks.home[Origin(i)] ||
+          analysis_.blocks.owner_block[Origin(operand)] !=
+              analysis_.blocks.owner_block[Origin(i)] ||
           result_.split[operand] < 0) {
         continue;
       }
@@ -320,7 +321,7 @@ class AxisAnnotator {
 
   void PinBoundaries() {
     for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
-      for (const segmenter::BorderPair& pair : *pairs) {
+      for (const segmenter::BoundaryPair& pair : *pairs) {
         Decide(pair.gradient, result_.split[pair.activation]);
       }
     }

@@ -123,10 +123,10 @@ void SplitResult(const segmenter::SegmentGraph& graph, int value, int dim,
   std::set<int> alike = {value};
   for (const auto* pairs : {&graph.entries, &graph.exits}) {
     int activation = value;
-    for (const segmenter::BorderPair& pair : *pairs) {
+    for (const segmenter::BoundaryPair& pair : *pairs) {
       if (pair.gradient == value) activation = pair.activation;
     }
-    for (const segmenter::BorderPair& pair : *pairs) {
+    for (const segmenter::BoundaryPair& pair : *pairs) {
       if (pair.activation != activation) continue;
       alike.insert({pair.activation, pair.gradient});
     }

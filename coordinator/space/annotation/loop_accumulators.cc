@@ -15,7 +15,7 @@ bool Gathers(const Analysis& analysis, const SegmentGraph& graph, int user,
              int value) {
   const ir::Instruction& it = analysis.module.at(graph.values[user].origin);
   const auto& operands = graph.values[user].operands;
-  if (ir::IsLoopBorder(it.opcode) ||
+  if (ir::IsLoopBoundary(it.opcode) ||
       std::count(operands.begin(), operands.end(), value) != 1) {
     return false;
   }
@@ -62,7 +62,7 @@ LoopAccumulators::LoopAccumulators(const Analysis& analysis,
   for (int i = 0; i < count; ++i) index[graph.values[i].origin] = i;
   for (int i = graph.input_count; i < count; ++i) {
     if (at(i).opcode != Opcode::kCarry) continue;
-    const ir::Loop& loop = analysis.module.loops[at(i).border];
+    const ir::Loop& loop = analysis.module.loops[at(i).boundary];
     const auto result = index.find(loop.results[at(i).element]);
     if (result == index.end() || graph.is_input(result->second)) continue;
     LoopAccumulator it{graph.values[i].operands[0], i, result->second,

@@ -78,7 +78,7 @@ int Respecifier::PullThrough(int user, int operand, int dim) const {
 
 void Respecifier::Repair(int user, AxisAnnotation& out) const {
   // What a loop carries is taken over in the split it is carried in.
-  if (ir::IsLoopBorder(At(user).opcode)) return;
+  if (ir::IsLoopBoundary(At(user).opcode)) return;
   const std::vector<int>& operands = graph_.values[user].operands;
   for (size_t k = 0; k < operands.size(); ++k) {
     const int operand = operands[k];
@@ -104,7 +104,7 @@ AxisAnnotation Respecifier::Finish() const {
     if (Changed(output)) out.results.emplace(output, Before(output));
   }
   for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
-    for (const segmenter::BorderPair& pair : *pairs) {
+    for (const segmenter::BoundaryPair& pair : *pairs) {
       out.results.erase(pair.activation);
       out.results.erase(pair.gradient);
     }

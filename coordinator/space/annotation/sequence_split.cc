@@ -15,7 +15,7 @@ namespace {
 
 using ir::ValueId;
 using segmenter::Analysis;
-using segmenter::BorderPair;
+using segmenter::BoundaryPair;
 using segmenter::GradientMatch;
 using segmenter::RootSplit;
 using segmenter::SegmentGraph;
@@ -58,7 +58,7 @@ class SequenceSplitter {
   const ir::Instruction& At(int i) const {
     return analysis_.module.at(Origin(i));
   }
-  bool IsForward(int i) const { return analysis_.direction.forward[Origin(i)]; }
+  bool IsForward(int i) const { return analysis_.passes.forward[Origin(i)]; }
   bool IsContraction(int i) const {
     return !graph_.is_input(i) &&
            ir::IsContraction(analysis_.module, Origin(i));
@@ -71,7 +71,7 @@ class SequenceSplitter {
   // ---- what stays as it is ----
 
   bool IsRoot(ValueId forward) const {
-    const int home = analysis_.blocks.home[forward];
+    const int home = analysis_.blocks.owner_block[forward];
     if (home < 0) return false;
     const auto& roots = analysis_.blocks.blocks[home].roots;
     return std::find(roots.begin(), roots.end(), forward) != roots.end();
@@ -140,7 +140,7 @@ class SequenceSplitter {
 
   bool CanLabel(int i, int dim) const {
     return dim >= 0 && label_[i] < 0 && !closed_[i] && respecifier_.IsOpen(i) &&
-           !IsContraction(i) && !ir::IsLoopBorder(At(i).opcode) &&
+           !IsContraction(i) && !ir::IsLoopBoundary(At(i).opcode) &&
            respecifier_.Fits(i, dim);
   }
 
@@ -343,7 +343,7 @@ class SequenceSplitter {
   // A gradient crosses split like its activation.
   void SettleBoundaries() {
     for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
-      for (const BorderPair& pair : *pairs) {
+      for (const BoundaryPair& pair : *pairs) {
         if (pair.gradient < 0) continue;
         const int wanted = label_[pair.activation];
         if (label_[pair.gradient] == wanted) continue;
@@ -363,7 +363,7 @@ class SequenceSplitter {
     const UnsplitBoundaries whole(analysis_, graph_,
                                   {label_, closed_, unfit_, without_gradient_});
     for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
-      for (const BorderPair& pair : *pairs) {
+      for (const BoundaryPair& pair : *pairs) {
         const bool known =
             std::any_of(out.begin(), out.end(), [&](const UnsplitBoundary& it) {
               return it.value == pair.activation && it.axis == axis_;

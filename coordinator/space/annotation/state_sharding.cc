@@ -32,7 +32,7 @@ class AxisStateSharder {
         accumulators_(analysis, graph),
         count_(static_cast<int>(graph.values.size())) {
     for (const auto* pairs : {&graph.entries, &graph.exits}) {
-      for (const segmenter::BorderPair& pair : *pairs) {
+      for (const segmenter::BoundaryPair& pair : *pairs) {
         boundary_.insert({pair.activation, pair.gradient});
       }
     }
@@ -64,12 +64,12 @@ class AxisStateSharder {
     return analysis_.module.at(Origin(i));
   }
   bool IsForward(int i) const {
-    return analysis_.direction.forward[Origin(i)] &&
-           !analysis_.direction.recomputable[Origin(i)];
+    return analysis_.passes.forward[Origin(i)] &&
+           !analysis_.passes.recomputable[Origin(i)];
   }
   bool HasRole(int i, ArgumentRole role) const {
     return graph_.is_input(i) && At(i).opcode == Opcode::kParameter &&
-           analysis_.direction.roles[At(i).attributes().parameter_number()] ==
+           analysis_.passes.roles[At(i).attributes().parameter_number()] ==
                role;
   }
   bool IsParameter(int i) const {
@@ -111,7 +111,7 @@ class AxisStateSharder {
   bool IsSliced(int value, int dim) const {
     for (int user : graph_.values[value].users) {
       const Opcode opcode = At(user).opcode;
-      if (ir::IsLoopBorder(opcode) && IsSliced(user, dim)) return true;
+      if (ir::IsLoopBoundary(opcode) && IsSliced(user, dim)) return true;
       if (opcode != Opcode::kDynamicSlice) continue;
       if (graph_.values[user].operands[0] == value &&
           respecifier_.PushThrough(user, 0, dim) < 0) {
@@ -202,7 +202,7 @@ class AxisStateSharder {
   // A carry that enters every trip as it entered the first one.
   bool PassesThrough(int carry) const {
     const ir::Instruction& it = At(carry);
-    const ir::Loop& loop = analysis_.module.loops[it.border];
+    const ir::Loop& loop = analysis_.module.loops[it.boundary];
     const ir::ValueId result = loop.results[it.element];
     return result >= 0 &&
            analysis_.module.at(result).operands[0] == Origin(carry);
@@ -227,7 +227,8 @@ class AxisStateSharder {
     if (boundary_.contains(value) || IsForward(value)) return false;
     if (graph_.is_input(value)) return HasRole(value, ArgumentRole::kOptimizer);
     if (IsContraction(value)) return false;
-    if (ir::IsLoopBorder(At(value).opcode)) return CanAbsorbCarried(value, dim);
+    if (ir::IsLoopBoundary(At(value).opcode))
+      return CanAbsorbCarried(value, dim);
     // Where the parts of the batch meet, the sum is whole.
     const auto& operands = graph_.values[value].operands;
     return std::all_of(operands.begin(), operands.end(), [&](int operand) {
@@ -251,7 +252,7 @@ class AxisStateSharder {
   // Upwards from what overwrites a state, to the gradient and to other state.
   void Absorb(int value, int dim) {
     if (!CanAbsorb(value, dim)) return;
-    if (ir::IsLoopBorder(At(value).opcode)) {
+    if (ir::IsLoopBoundary(At(value).opcode)) {
       const LoopAccumulator& it = *accumulators_.Find(value);
       respecifier_.Change(it.carry, dim);
       respecifier_.Change(it.result, dim);
@@ -349,8 +350,9 @@ int FirstReader(const Analysis& analysis, const SegmentGraph& graph,
     stack.pop_back();
     for (int user : graph.values[at].users) {
       const ir::ValueId origin = graph.values[user].origin;
-      if (!analysis.direction.forward[origin]) continue;
-      const int home = analysis.blocks.home[origin] - segment.first_block;
+      if (!analysis.passes.forward[origin]) continue;
+      const int home =
+          analysis.blocks.owner_block[origin] - segment.first_block;
       if (home >= 0 && home < count) {
         block = block < 0 ? home : std::min(block, home);
       } else if (seen.insert(user).second) {

@@ -56,7 +56,7 @@ class LoopStateTest : public testing::TestWithParam<SegmentSwitch> {
     for (int i = graph.input_count; i < static_cast<int>(graph.values.size());
          ++i) {
       if (At(graph, i).opcode == ir::Opcode::kDynamicUpdateSlice &&
-          !analysis_.direction.forward[graph.values[i].origin]) {
+          !analysis_.passes.forward[graph.values[i].origin]) {
         found.insert(i);
       }
     }
@@ -97,7 +97,7 @@ TEST_P(LoopStateTest, LoopsCarryWhatTheyAreGiven) {
     for (int i = graph.input_count; i < static_cast<int>(graph.values.size());
          ++i) {
       if (At(graph, i).opcode != ir::Opcode::kLoopResult) continue;
-      const ir::Loop& loop = analysis_.module.loops[At(graph, i).border];
+      const ir::Loop& loop = analysis_.module.loops[At(graph, i).boundary];
       for (int c = 0; c < i; ++c) {
         if (graph.values[c].origin != loop.carries[At(graph, i).element]) {
           continue;

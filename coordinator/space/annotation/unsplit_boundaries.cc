@@ -8,7 +8,7 @@
 namespace meshwright::space {
 
 bool UnsplitBoundaries::IsForward(int value) const {
-  return analysis_.direction.forward[graph_.values[value].origin];
+  return analysis_.passes.forward[graph_.values[value].origin];
 }
 
 bool UnsplitBoundaries::IsContraction(int value) const {
@@ -58,7 +58,7 @@ UnsplitBoundary UnsplitBoundaries::Explain(int activation) const {
     }
     for (const auto& [other, between] : neighbours) {
       const ir::ValueId origin = graph_.values[other].origin;
-      if (!IsForward(other) || analysis_.direction.recomputable[origin]) {
+      if (!IsForward(other) || analysis_.passes.recomputable[origin]) {
         continue;
       }
       if (IsContraction(other)) {

@@ -72,8 +72,8 @@ class EndVariants {
   Common CommonBorders(int other) const {
     Common common;
     const auto match = [&](const auto& here, const auto& there) {
-      for (const segmenter::BorderPair& a : here) {
-        for (const segmenter::BorderPair& b : there) {
+      for (const segmenter::BoundaryPair& a : here) {
+        for (const segmenter::BoundaryPair& b : there) {
           const std::pair<int, int> pair = {a.activation, b.activation};
           if (Graph(segment_).values[pair.first].origin ==
                   Graph(other).values[pair.second].origin &&
@@ -206,7 +206,7 @@ std::vector<SharedParameter> FindSharedParameters(const Analysis& analysis) {
       const ir::ValueId origin = graph(s).values[i].origin;
       const ir::Instruction& it = analysis.module.at(origin);
       if (it.opcode != ir::Opcode::kParameter || it.shape.is_scalar() ||
-          analysis.direction.roles[it.attributes().parameter_number()] !=
+          analysis.passes.roles[it.attributes().parameter_number()] !=
               segmenter::ArgumentRole::kParameter) {
         continue;
       }

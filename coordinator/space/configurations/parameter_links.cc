@@ -31,7 +31,7 @@ bool IsVector(const ir::Shape& shape) {
 bool IsSharable(const Analysis& analysis, ir::ValueId origin) {
   const ir::Instruction& it = analysis.module.at(origin);
   return it.opcode == ir::Opcode::kParameter && !IsVector(it.shape) &&
-         analysis.direction.roles[it.attributes().parameter_number()] ==
+         analysis.passes.roles[it.attributes().parameter_number()] ==
              segmenter::ArgumentRole::kParameter;
 }
 

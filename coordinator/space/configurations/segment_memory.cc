@@ -21,7 +21,7 @@ bool ReachesBackward(const Analysis &analysis, const SegmentGraph &graph,
     stack.pop_back();
     for (int user : graph.values[at].users) {
       const ir::ValueId origin = graph.values[user].origin;
-      if (!analysis.direction.forward[origin]) return true;
+      if (!analysis.passes.forward[origin]) return true;
       const ir::Opcode opcode = analysis.module.at(origin).opcode;
       if (ir::IsLayout(opcode) || opcode == ir::Opcode::kBroadcast) {
         stack.push_back(user);
@@ -50,7 +50,7 @@ int64_t SavedBytes(const Analysis &analysis, const SegmentGraph &graph,
   std::map<Sharding, Readers> readers;
   for (int user : graph.values[value].users) {
     const ir::ValueId origin = graph.values[user].origin;
-    const bool forward = analysis.direction.forward[origin];
+    const bool forward = analysis.passes.forward[origin];
     const bool backward = !forward || (Rearranges(analysis.module.at(origin)) &&
                                        ReachesBackward(analysis, graph, user));
     const auto &operands = graph.values[user].operands;
@@ -105,7 +105,7 @@ int64_t CountRematerializedBytes(const Analysis &analysis,
     const ir::ValueId origin = graph.values[i].origin;
     if (!rematerialization.recomputed[i] && !rematerialization.entrance[i])
       continue;
-    if (!analysis.direction.forward[origin]) continue;
+    if (!analysis.passes.forward[origin]) continue;
     if (!graph.is_input(i) && Rearranges(analysis.module.at(origin))) continue;
     const int64_t saved = SavedBytes(analysis, graph, annotation, mesh, i);
     const int64_t own = ValueBytes(analysis, graph, annotation, mesh, i);
@@ -125,8 +125,7 @@ int64_t CountRematerializedBytes(const Analysis &analysis,
 bool IsSumOverTrips(const Analysis &analysis, ir::ValueId id) {
   const ir::Instruction &it = analysis.module.at(id);
   return it.opcode == ir::Opcode::kCarry &&
-         !analysis.plan.kept_loops[it.border] &&
-         !analysis.direction.forward[id];
+         !analysis.plan.kept_loops[it.boundary] && !analysis.passes.forward[id];
 }
 
 }  // namespace
@@ -161,7 +160,7 @@ void CountBytes(const Analysis &analysis, const SegmentGraph &graph,
         analysis, graph, annotation, mesh, rematerialization);
   }
   configuration.saved_bytes += configuration.given_bytes;
-  const auto &direction = analysis.direction;
+  const auto &direction = analysis.passes;
   for (int i = 0; i < static_cast<int>(graph.values.size()); ++i) {
     const ir::ValueId origin = graph.values[i].origin;
     if (!direction.forward[origin] || direction.recomputable[origin]) continue;

@@ -54,7 +54,7 @@ struct Space {
   bool IsParameter(int type, int value) const {
     return graph(type).is_input(value) &&
            at(type, value).opcode == ir::Opcode::kParameter &&
-           analysis.direction
+           analysis.passes
                    .roles[at(type, value).attributes().parameter_number()] ==
                ArgumentRole::kParameter;
   }
@@ -152,7 +152,7 @@ TEST_P(SwitchesTest, WholeBordersHaveReasons) {
     }
     std::set<int> activations;
     for (const auto *pairs : {&graph.entries, &graph.exits}) {
-      for (const segmenter::BorderPair &pair : *pairs) {
+      for (const segmenter::BoundaryPair &pair : *pairs) {
         activations.insert(pair.activation);
       }
     }
@@ -190,7 +190,7 @@ TEST_P(SwitchesTest, AGradientCrossesLikeItsActivation) {
   ForEach([&](int type, const Configuration &configuration) {
     for (const auto *pairs :
          {&it_.graph(type).entries, &it_.graph(type).exits}) {
-      for (const segmenter::BorderPair &pair : *pairs) {
+      for (const segmenter::BoundaryPair &pair : *pairs) {
         if (pair.gradient < 0) continue;
         EXPECT_EQ(it_.GetSharding(type, configuration, pair.activation),
                   it_.GetSharding(type, configuration, pair.gradient))
@@ -276,7 +276,7 @@ TEST_P(SwitchesTest, TensorParallelBordersFollowTheSequence) {
   for (const auto *pairs :
        {&it_.graph(layer).entries, &it_.graph(layer).exits}) {
     ASSERT_FALSE(pairs->empty());
-    for (const segmenter::BorderPair &pair : *pairs) {
+    for (const segmenter::BoundaryPair &pair : *pairs) {
       EXPECT_EQ(it_.GetSharding(layer, *split, pair.activation)[inner], 1);
     }
   }
@@ -318,7 +318,7 @@ TEST(FlattenedTokensTest, BordersFollowTheSequence) {
           continue;
         }
         for (const auto *pairs : {&graph.entries, &graph.exits}) {
-          for (const segmenter::BorderPair &pair : *pairs) {
+          for (const segmenter::BoundaryPair &pair : *pairs) {
             const Sharding split = it.annotation.GetSharding(
                 pair.activation,
                 analysis->module.at(graph.values[pair.activation].origin).shape,
@@ -384,7 +384,7 @@ TEST(RulesTest, APinnedArgumentComesAndGoesAsPinned) {
   const auto &module = open.analysis.module;
   int argument = -1;  // the first matrix that is a parameter
   for (size_t p = 0; p < module.parameters.size() && argument < 0; ++p) {
-    if (open.analysis.direction.roles[p] == ArgumentRole::kParameter &&
+    if (open.analysis.passes.roles[p] == ArgumentRole::kParameter &&
         module.at(module.parameters[p]).shape.rank() == 2) {
       argument = static_cast<int>(p);
     }

@@ -28,11 +28,11 @@ std::set<int> Makers(const Analysis& analysis, const SegmentGraph& to) {
 std::vector<BoundaryTensor> WithGradients(const SegmentGraph& from,
                                           const SegmentGraph& to) {
   std::map<ir::ValueId, int> exits;
-  for (const segmenter::BorderPair& exit : from.exits) {
+  for (const segmenter::BoundaryPair& exit : from.exits) {
     exits.emplace(from.values[exit.activation].origin, exit.activation);
   }
   std::vector<BoundaryTensor> tensors;
-  for (const segmenter::BorderPair& entry : to.entries) {
+  for (const segmenter::BoundaryPair& entry : to.entries) {
     const auto exit = exits.find(to.values[entry.activation].origin);
     if (exit == exits.end()) continue;
     const auto known = std::find_if(tensors.begin(), tensors.end(),
@@ -61,7 +61,7 @@ std::vector<BoundaryTensor> Others(const Analysis& analysis,
   for (int input = 0; input < to.input_count; ++input) {
     const ir::ValueId origin = to.values[input].origin;
     const auto output = outputs.find(origin);
-    if (output == outputs.end() || !analysis.direction.forward[origin] ||
+    if (output == outputs.end() || !analysis.passes.forward[origin] ||
         std::any_of(
             tensors.begin(), tensors.end(),
             [&](const BoundaryTensor& it) { return it.to_value == input; })) {

@@ -144,7 +144,7 @@ bool IsSquareRoot(const Module& module, ValueId id) {
 bool MeetsSquareRoot(const Module& module, ValueId argument) {
   const auto follows = [&](ValueId user, ValueId) {
     const ir::Instruction& it = module.at(user);
-    return ir::IsLoopBorder(it.opcode) ||
+    return ir::IsLoopBoundary(it.opcode) ||
            (ir::IsElementwise(it.opcode) &&
             it.shape.dims == module.at(argument).shape.dims);
   };
@@ -162,7 +162,7 @@ bool IsVariance(const segmenter::Analysis& analysis, ValueId argument) {
     if (opcode == "add" || opcode == "maximum") {
       return std::all_of(
           it.operands.begin(), it.operands.end(), [&](ValueId operand) {
-            return operand == value || analysis.direction.recomputable[operand];
+            return operand == value || analysis.passes.recomputable[operand];
           });
     }
     return ir::IsLayout(it.opcode) || it.opcode == Opcode::kBroadcast;
@@ -220,7 +220,7 @@ v1::InputSpec FloatInput(const segmenter::Analysis& analysis, size_t number,
   using segmenter::ArgumentRole;
   const Module& module = analysis.module;
   const ValueId id = module.parameters[number];
-  const ArgumentRole role = analysis.direction.roles[number];
+  const ArgumentRole role = analysis.passes.roles[number];
   v1::InputSpec spec;
   if (module.at(id).shape.is_scalar()) {
     spec.set_kind(v1::InputSpec::CONSTANT);

@@ -145,7 +145,7 @@ TEST_F(AccumulationTest, ATripAddsToTheSumsOfTheTripBefore) {
       const ir::Instruction& at =
           analysis_.module.at(graph.values[argument].origin);
       parameters +=
-          analysis_.direction.roles[at.attributes().parameter_number()] ==
+          analysis_.passes.roles[at.attributes().parameter_number()] ==
                   segmenter::ArgumentRole::kParameter
               ? BytesPerDevice(at.shape, {-1, -1}, {1, 2})
               : 0;

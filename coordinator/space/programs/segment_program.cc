@@ -110,7 +110,7 @@ class SegmentWriter {
     return loop;
   }
   bool IsKeptBorder(int i) const {
-    const ir::LoopId loop = At(i).border;
+    const ir::LoopId loop = At(i).boundary;
     return !graph_.is_input(i) && loop != ir::kNoLoop &&
            analysis_.plan.kept_loops[loop];
   }
@@ -246,7 +246,7 @@ class SegmentWriter {
       if (!Enters(carry) || !IsOuterCarry(carry)) continue;
       const ir::Instruction& it = At(carry);
       const auto result =
-          index_.find(module_.loops[it.border].results[it.element]);
+          index_.find(module_.loops[it.boundary].results[it.element]);
       if (result == index_.end()) continue;
       updates.emplace_back(carry, graph_.values[result->second].operands[0]);
     }
@@ -292,7 +292,7 @@ class SegmentWriter {
     } else if (!IsKeptBorder(i)) {
       ids_[i] = WriteValue(i, scope, /*again=*/false);
     } else if (At(i).opcode == ir::Opcode::kLoopResult && ids_[i] < 0) {
-      WriteLoop(At(i).border, scope);
+      WriteLoop(At(i).boundary, scope);
     }
   }
 
@@ -303,7 +303,7 @@ class SegmentWriter {
     for (int i = graph_.input_count; i < count; ++i) {
       if (!barrier_.behind[i]) WriteOne(i, ir::kNoLoop);
     }
-    for (const segmenter::BorderPair& exit : barrier_.exits) LetWait(exit);
+    for (const segmenter::BoundaryPair& exit : barrier_.exits) LetWait(exit);
     if (!rematerialization_.empty()) {
       WriteHandedGradients();
       WriteEntrances();
@@ -328,7 +328,7 @@ class SegmentWriter {
   }
 
   // The gradient, if any, is there after its activation, if that is computed.
-  void LetWait(const segmenter::BorderPair& exit) {
+  void LetWait(const segmenter::BoundaryPair& exit) {
     const int activation = exit.activation;
     int64_t& gradient = ids_[exit.gradient];
     if (gradient < 0 || ids_[activation] < 0 || graph_.is_input(activation) ||

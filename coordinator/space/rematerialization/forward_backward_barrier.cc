@@ -11,13 +11,13 @@ ForwardBackwardBarrier FindForwardBackwardBarrier(
     if (loop != ir::kNoLoop && analysis.plan.kept_loops[loop]) return {};
   }
   ForwardBackwardBarrier barrier;
-  for (const segmenter::BorderPair& exit : graph.exits) {
+  for (const segmenter::BoundaryPair& exit : graph.exits) {
     if (exit.gradient < 0 || !graph.is_input(exit.gradient)) continue;
     barrier.exits.push_back(exit);
   }
   if (barrier.empty()) return {};
   barrier.behind.assign(graph.values.size(), false);
-  for (const segmenter::BorderPair& exit : barrier.exits) {
+  for (const segmenter::BoundaryPair& exit : barrier.exits) {
     barrier.behind[exit.gradient] = true;
   }
   for (size_t i = graph.input_count; i < graph.values.size(); ++i) {

@@ -13,7 +13,7 @@
 // In -> Out: a segment graph -> the barrier; empty where no gradient comes in,
 // or a loop over layers is kept as a loop.
 // Threads: pure function.
-// Source: docs/decisions/gradients-wait.md.
+// Source: docs/decisions/segmentation.md.
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_FORWARD_BACKWARD_BARRIER_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_REMATERIALIZATION_FORWARD_BACKWARD_BARRIER_H_
 
@@ -25,7 +25,7 @@ namespace meshwright::space {
 
 struct ForwardBackwardBarrier {
   // Exits whose gradient is an input of the segment.
-  std::vector<segmenter::BorderPair> exits;
+  std::vector<segmenter::BoundaryPair> exits;
   std::vector<char> behind;  // by value: depends on one of those gradients
 
   bool empty() const { return exits.empty(); }

@@ -41,7 +41,7 @@ TEST_P(TurnTest, AGradientIsReadBehindItsActivationOnly) {
       SCOPED_TRACE(it.describe);
       if (it.program < 0) continue;  // no work
       const ProgramEntry entry(space.programs[it.program]);
-      for (const segmenter::BorderPair& exit : barrier.exits) {
+      for (const segmenter::BoundaryPair& exit : barrier.exits) {
         if (barrier.behind[exit.activation] ||
             graph.is_input(exit.activation)) {
           continue;

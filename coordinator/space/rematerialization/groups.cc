@@ -18,8 +18,8 @@ std::vector<GroupLink> Crossing(const Analysis& analysis, int type) {
     const SegmentGraph& from = analysis.graphs[s];
     const SegmentGraph& to = analysis.graphs[s + 1];
     std::set<GroupLink> found;  // once, however many gradients come back
-    for (const segmenter::BorderPair& entry : to.entries) {
-      for (const segmenter::BorderPair& exit : from.exits) {
+    for (const segmenter::BoundaryPair& entry : to.entries) {
+      for (const segmenter::BoundaryPair& exit : from.exits) {
         const GroupLink link = {exit.activation, entry.activation};
         if (from.values[link.exit].origin == to.values[link.entry].origin &&
             found.insert(link).second) {

@@ -85,9 +85,8 @@ TEST_P(GroupsTest, AReplayThatHandsOnNeedsOnlyWhatItsOwnRunGives) {
     if (!inner.recomputed[i]) continue;
     EXPECT_FALSE(inner.reader[i]);
     for (int operand : graph.values[i].operands) {
-      EXPECT_TRUE(
-          inner.recomputed[operand] || inner.entrance[operand] ||
-          analysis.direction.recomputable[graph.values[operand].origin]);
+      EXPECT_TRUE(inner.recomputed[operand] || inner.entrance[operand] ||
+                  analysis.passes.recomputable[graph.values[operand].origin]);
     }
   }
 }

@@ -62,10 +62,8 @@ class ReplayFinder {
   const ir::Instruction& At(int i) const {
     return analysis_.module.at(Origin(i));
   }
-  bool IsForward(int i) const { return analysis_.direction.forward[Origin(i)]; }
-  bool IsCheap(int i) const {
-    return analysis_.direction.recomputable[Origin(i)];
-  }
+  bool IsForward(int i) const { return analysis_.passes.forward[Origin(i)]; }
+  bool IsCheap(int i) const { return analysis_.passes.recomputable[Origin(i)]; }
   template <typename Test>
   bool AnyOperand(int i, Test test) const {
     const auto& operands = graph_.values[i].operands;
@@ -78,7 +76,7 @@ class ReplayFinder {
     ForwardBackwardBarrier barrier =
         FindForwardBackwardBarrier(analysis_, graph_);
     if (barrier.empty()) return false;
-    for (const segmenter::BorderPair& exit : barrier.exits) {
+    for (const segmenter::BoundaryPair& exit : barrier.exits) {
       out_.gradients.push_back(exit.gradient);
     }
     out_.reader = std::move(barrier.behind);

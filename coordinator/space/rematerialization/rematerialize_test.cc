@@ -58,10 +58,9 @@ TEST_P(ReplayTest, EntrancesAreAllThatTheReplayNeedsFromOutside) {
       EXPECT_FALSE(rematerialization.reader[i]);
       EXPECT_FALSE(graph.is_input(static_cast<int>(i)));
       for (int operand : graph.values[i].operands) {
-        EXPECT_TRUE(
-            rematerialization.recomputed[operand] ||
-            rematerialization.entrance[operand] ||
-            analysis_.direction.recomputable[graph.values[operand].origin])
+        EXPECT_TRUE(rematerialization.recomputed[operand] ||
+                    rematerialization.entrance[operand] ||
+                    analysis_.passes.recomputable[graph.values[operand].origin])
             << At(graph, operand).name();
         EXPECT_FALSE(rematerialization.reader[operand])
             << "a gradient, before it is there";
@@ -81,7 +80,7 @@ TEST_P(ReplayTest, NoReaderIsLeftWithAForwardContraction) {
       for (int operand : graph.values[i].operands) {
         const ir::ValueId origin = graph.values[operand].origin;
         if (!ir::IsContraction(analysis_.module, origin) ||
-            !analysis_.direction.forward[origin]) {
+            !analysis_.passes.forward[origin]) {
           continue;
         }
         EXPECT_TRUE(rematerialization.Redirects(static_cast<int>(i), operand))
@@ -99,7 +98,7 @@ TEST_P(ReplayTest, NothingOfTheUpdateIsComputedTwice) {
       if (!rematerialization.entrance[i]) continue;
       const ir::Instruction& it = At(graph, static_cast<int>(i));
       if (it.opcode != ir::Opcode::kParameter) continue;
-      EXPECT_NE(analysis_.direction.roles[it.attributes().parameter_number()],
+      EXPECT_NE(analysis_.passes.roles[it.attributes().parameter_number()],
                 segmenter::ArgumentRole::kOptimizer)
           << it.name();
     }
@@ -152,7 +151,7 @@ TEST(RecomputeTest, ALayerKeepsWhatEntersIt) {
     if (!it.recompute) continue;
     int64_t entering = 0;
     const SegmentGraph& graph = analysis.graphs[2];
-    for (const segmenter::BorderPair& entry : graph.entries) {
+    for (const segmenter::BoundaryPair& entry : graph.entries) {
       const ir::Shape& shape =
           analysis.module.at(graph.values[entry.activation].origin).shape;
       entering += BytesPerDevice(

@@ -1,0 +1,129 @@
+#include "coordinator/segmenter/blocks/owner_blocks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/segmenter/blocks/boundary_placement.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::Module;
+using ir::ValueId;
+
+constexpr int kMaxMoveSteps = 4;
+
+class OwnerAssigner {
+ public:
+  OwnerAssigner(const Module& module, const ForwardBackward& passes,
+                BlockGraph& graph)
+      : module_(module), passes_(passes), graph_(graph) {}
+
+  void Run(const GrownBlocks& grown, const std::vector<int>& index_of) {
+    graph_.owner_block.assign(module_.size(), -1);
+    graph_.inside.assign(module_.size(), 0);
+    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+      if (!passes_.forward[id]) continue;
+      if (grown.values[id].inside) {
+        graph_.owner_block[id] = index_of[grown.BlockOf(id)];
+        graph_.inside[id] = 1;
+        continue;
+      }
+      graph_.owner_block[id] = FirstConsumer(id);
+    }
+    for (ValueId id = module_.size() - 1; id >= 0; --id) MoveToConsumer(id);
+    std::vector<int> derived(module_.size(), -1);
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      const int block = grown.BlockOf(id);
+      if (block >= 0 && !graph_.inside[id]) derived[id] = index_of[block];
+    }
+    PlaceAtBoundaries(module_, passes_, derived, graph_.owner_block);
+    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+      if (passes_.forward[id] && !passes_.has_contraction[id]) {
+        graph_.owner_block[id] = FirstConsumer(id);
+      }
+    }
+    for (const int block : graph_.owner_block) {
+      if (block >= 0) ++graph_.blocks[block].operators;
+    }
+  }
+
+ private:
+  // -1: no block.
+  int FirstConsumer(ValueId id) const {
+    int first = -1;
+    for (ValueId user : module_.at(id).users) {
+      if (!passes_.forward[user] || graph_.owner_block[user] < 0) continue;
+      if (first < 0 || graph_.owner_block[user] < first)
+        first = graph_.owner_block[user];
+    }
+    return first;
+  }
+
+  // Inside the block, but nothing of the block reads it.
+  bool LeavesBlock(ValueId id, int block) const {
+    if (!graph_.inside[id] || graph_.owner_block[id] != block ||
+        ir::IsContraction(module_, id)) {
+      return false;
+    }
+    const auto& users = module_.at(id).users;
+    return std::none_of(users.begin(), users.end(), [&](ValueId user) {
+      return passes_.forward[user] && graph_.owner_block[user] == block;
+    });
+  }
+
+  // The square a norm begins with: result and operands both cross to the next
+  // block, so it goes with its consumer and one tensor crosses instead of two.
+  void MoveToConsumer(ValueId id) {
+    const int block = graph_.owner_block[id];
+    if (!LeavesBlock(id, block)) return;
+    const auto& users = module_.at(id).users;
+    const bool read =
+        std::any_of(users.begin(), users.end(),
+                    [&](ValueId user) { return passes_.forward[user] != 0; });
+    if (!read || !OperandsCross(id, block, kMaxMoveSteps)) return;
+    graph_.owner_block[id] = FirstConsumer(id);
+    graph_.inside[id] = 0;
+  }
+
+  // What the value is made of crosses anyway, itself or, where only the value
+  // reads it (a convert before the square), what it is made of.
+  bool OperandsCross(ValueId id, int block, int steps) const {
+    for (ValueId operand : module_.at(id).operands) {
+      if (!graph_.inside[operand] || graph_.owner_block[operand] != block)
+        continue;
+      const auto& users = module_.at(operand).users;
+      const bool crosses =
+          std::any_of(users.begin(), users.end(), [&](ValueId user) {
+            return user != id && passes_.forward[user] &&
+                   (graph_.owner_block[user] != block ||
+                    LeavesBlock(user, block));
+          });
+      if (crosses) continue;
+      const bool own = std::all_of(
+          users.begin(), users.end(),
+          [&](ValueId user) { return user == id || !passes_.forward[user]; });
+      if (!own || steps == 0 || module_.at(operand).operands.empty() ||
+          ir::IsContraction(module_, operand) ||
+          !OperandsCross(operand, block, steps - 1)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  const Module& module_;
+  const ForwardBackward& passes_;
+  BlockGraph& graph_;
+};
+
+}  // namespace
+
+void AssignOwners(const Module& module, const ForwardBackward& passes,
+                  const GrownBlocks& grown, const std::vector<int>& index_of,
+                  BlockGraph& graph) {
+  OwnerAssigner(module, passes, graph).Run(grown, index_of);
+}
+
+}  // namespace meshwright::segmenter

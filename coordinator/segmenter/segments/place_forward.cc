@@ -1,0 +1,77 @@
+#include "coordinator/segmenter/segments/placement.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::Opcode;
+using ir::ValueId;
+
+// Forward, and no block consumes it: on the way to the loss only.
+bool IsTail(const Placement& at, ir::ValueId id) {
+  return at.passes.forward[id] && at.blocks.owner_block[id] < 0 && at.Owned(id);
+}
+
+// Where the operands come from, so that what crosses to the loss is small;
+// sums over several segments belong to the end.
+int TailOwner(ir::ValueId id, Placement& at) {
+  const auto [lowest, highest] = at.OperandOwners(id);
+  if (highest == kNoSegment) return at.tail;
+  if (highest != lowest && at.scalar_like[id]) return at.Glue();
+  if (highest != lowest || highest == at.last) return at.tail;
+  return highest;
+}
+
+// A value without contractions that several segments read is computed once,
+// at the front.
+void PlaceSharedForward(Placement& at) {
+  if (!at.has_prologue) return;
+  for (ValueId id = at.module.size() - 1; id >= 0; --id) {
+    if (!at.passes.forward[id] || !at.Owned(id) ||
+        at.passes.has_contraction[id] || at.plan.owner[id] <= 0 ||
+        at.KeptSegment(id) >= 0) {
+      continue;
+    }
+    for (ValueId user : at.module.at(id).users) {
+      if (at.passes.forward[user] && at.plan.owner[user] >= 0 &&
+          at.plan.owner[user] != at.plan.owner[id]) {
+        at.plan.owner[id] = 0;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool HasTail(const Placement& at) {
+  for (ValueId id = 0; id < at.module.size(); ++id) {
+    if (IsTail(at, id)) return true;
+  }
+  return false;
+}
+
+void PlaceForward(const std::vector<char>& prologue,
+                  const std::vector<int>& segment_of_block, Placement& at) {
+  for (ValueId id = 0; id < at.module.size(); ++id) {
+    int& owner = at.plan.owner[id];
+    if (at.passes.recomputable[id] &&
+        at.module.at(id).opcode != Opcode::kParameter) {
+      owner = SegmentPlan::kEverywhere;
+    }
+    const int kept = at.KeptSegment(id);
+    if (kept >= 0) {
+      if (at.Owned(id)) owner = kept;
+      continue;
+    }
+    if (!at.passes.forward[id] || !at.Owned(id)) continue;
+    if (prologue[id]) {
+      owner = 0;
+    } else if (at.blocks.owner_block[id] >= 0) {
+      owner = segment_of_block[at.blocks.owner_block[id]];
+    } else {
+      owner = TailOwner(id, at);
+    }
+  }
+  PlaceSharedForward(at);
+}
+
+}  // namespace meshwright::segmenter

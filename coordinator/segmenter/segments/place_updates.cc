@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <vector>
+
+#include "coordinator/segmenter/segments/gradient_flow.h"
+#include "coordinator/segmenter/segments/placement.h"
+
+namespace meshwright::segmenter {
+namespace {
+
+using ir::Opcode;
+using ir::ValueId;
+
+class UpdatePlacer {
+ public:
+  UpdatePlacer(const GradientFlow& flow, Placement& at)
+      : flow_(flow), at_(at) {}
+
+  void Run() {
+    FindShares();
+    SettleUpwards();
+    SettleDownwards();
+  }
+
+ private:
+  // Updates go with their parameter, the gradient of the loss and what is kept
+  // for the backward pass with their reader.
+  void SettleUpwards() {
+    for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
+      if (at_.passes.forward[id] || !at_.Owned(id) || at_.plan.owner[id] >= 0) {
+        continue;
+      }
+      if (at_.scalar_like[id]) continue;
+      if (flow_.to[id] == kNoSegment && flow_.reaches[id] != kFarSegment) {
+        const bool stays = joins_sum_[id] && !IsRearrangedForSum(id);
+        at_.plan.owner[id] = stays ? made_[id] : flow_.reaches[id];
+        continue;
+      }
+      GoToReader(id);
+    }
+  }
+
+  // A share that is only moved or converted on its way to the sum is so there:
+  // compilers fuse that into what adds it up.
+  bool IsRearrangedForSum(ValueId id) const {
+    const ir::Instruction& it = at_.module.at(id);
+    const bool moves = ir::IsLayout(it.opcode) &&
+                       !ir::IsLoopBoundary(it.opcode) &&
+                       it.opcode != Opcode::kOptimizationBarrier;
+    return moves && !it.users.empty() &&
+           std::all_of(it.users.begin(), it.users.end(), [&](ValueId user) {
+             return at_.plan.owner[user] == flow_.reaches[id];
+           });
+  }
+
+  // made_[v], of what leads to updates only: the segment of the gradients it is
+  // made of. joins_sum_[v]: one segment's share of a sum over several, the
+  // gradient of a parameter that these read. It stays where it is made: only
+  // the parameter's gradient leaves, not what that is made of.
+  void FindShares() {
+    made_.assign(at_.module.size(), kFarSegment);
+    joins_sum_.assign(at_.module.size(), 0);
+    const auto updates = [&](ValueId id) {
+      return at_.Carries(id) && flow_.to[id] == kNoSegment &&
+             at_.plan.owner[id] < 0 && flow_.reaches[id] != kFarSegment;
+    };
+    for (ValueId id = 0; id < at_.module.size(); ++id) {
+      if (!updates(id)) continue;
+      for (ValueId operand : at_.module.at(id).operands) {
+        if (!at_.Carries(operand)) continue;
+        const int owner = at_.plan.owner[operand];
+        JoinSegments(owner >= 0 ? owner : made_[operand], made_[id]);
+      }
+    }
+    for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
+      if (!updates(id) || made_[id] == kSeveralSegments) continue;
+      int reader = kFarSegment;  // of what is no gradient itself
+      for (ValueId user : at_.module.at(id).users) {
+        if (!updates(user)) continue;
+        joins_sum_[id] |= made_[user] == kSeveralSegments || joins_sum_[user];
+        JoinSegments(made_[user], reader);
+      }
+      if (made_[id] != kFarSegment) continue;
+      made_[id] = reader;
+      joins_sum_[id] &= reader != kFarSegment && reader != kSeveralSegments;
+    }
+  }
+
+  // To the last of the segments that read it, if any does.
+  void GoToReader(ValueId id) {
+    for (ValueId user : at_.module.at(id).users) {
+      if (at_.Owned(user)) {
+        at_.plan.owner[id] = std::max(at_.plan.owner[id], at_.plan.owner[user]);
+      }
+    }
+  }
+
+  // The rest, sums over a segment's gradients among it, stays where it came
+  // from; scalars of several segments meet in the last one.
+  void SettleDownwards() {
+    for (ValueId id = 0; id < at_.module.size(); ++id) {
+      if (at_.passes.forward[id] || !at_.Owned(id) || at_.plan.owner[id] >= 0) {
+        continue;
+      }
+      const auto [lowest, highest] = at_.OperandOwners(id);
+      const bool scalar = at_.scalar_like[id];
+      if (highest == kNoSegment) {
+        if (scalar) at_.plan.owner[id] = ReaderOfScalar(id);
+      } else if (highest != lowest && scalar) {
+        at_.plan.owner[id] = at_.Glue();
+      } else {
+        at_.plan.owner[id] = highest;
+      }
+    }
+    // What reads state only (a running statistic) goes to its reader.
+    for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
+      if (at_.passes.forward[id] || !at_.Owned(id) || at_.plan.owner[id] >= 0) {
+        continue;
+      }
+      GoToReader(id);
+      if (at_.plan.owner[id] < 0) at_.plan.owner[id] = at_.tail;
+    }
+  }
+
+  // A scalar made of nothing owned goes to its reader; with several of them to
+  // the scalars' segment.
+  int ReaderOfScalar(ValueId id) {
+    int owner = kNoSegment;
+    for (ValueId user : at_.module.at(id).users) {
+      if (!at_.Owned(user) || at_.plan.owner[user] < 0) continue;
+      if (owner != kNoSegment && at_.plan.owner[user] != owner)
+        return at_.Glue();
+      owner = at_.plan.owner[user];
+    }
+    return owner == kNoSegment ? at_.tail : owner;
+  }
+
+  const GradientFlow& flow_;
+  Placement& at_;
+  std::vector<int> made_;
+  std::vector<char> joins_sum_;
+};
+
+}  // namespace
+
+void PlaceUpdates(const GradientFlow& flow, Placement& at) {
+  UpdatePlacer(flow, at).Run();
+}
+
+}  // namespace meshwright::segmenter

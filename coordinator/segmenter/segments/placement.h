@@ -1,0 +1,101 @@
+// Placement: what the steps that give operations to segments share.
+//
+// Concept: PlaceSegments begins with the cover of the blocks and calls the
+// steps below in their order. Each fills `plan.owner` for the operations that
+// its rule decides; a later step keeps what an earlier one decided.
+// Threads and ownership: of one thread; refers to values of its creator.
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_PLACEMENT_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_PLACEMENT_H_
+
+#include <vector>
+
+#include "coordinator/ir/module.h"
+#include "coordinator/segmenter/blocks/blocks.h"
+#include "coordinator/segmenter/direction/forward_backward.h"
+#include "coordinator/segmenter/direction/gradients.h"
+#include "coordinator/segmenter/segments/loop_groups.h"
+#include "coordinator/segmenter/segments/segment_plan.h"
+
+namespace meshwright::segmenter {
+
+// Beside numbers of segments: none, later than all, or more than one.
+inline constexpr int kNoSegment = -1;
+inline constexpr int kFarSegment = 1 << 30;
+inline constexpr int kSeveralSegments = kFarSegment - 1;
+
+struct GradientFlow;  // gradient_flow.h
+
+struct OwnerRange {
+  int lowest = kFarSegment;
+  int highest = kNoSegment;
+};
+
+struct Placement {
+  const ir::Module& module;
+  const ForwardBackward& passes;
+  const BlockGraph& blocks;
+  const GradientMatches& gradients;
+  const std::vector<ir::ValueId>& classes;  // value_numbering.h
+  const LoopGroups& groups;
+
+  SegmentPlan plan;
+  // By loop group: the segment of the cover that holds it, or kFarSegment.
+  std::vector<int> kept_cover;
+  bool has_prologue = false;
+  int last = 0;                   // the segment of the last block
+  int tail = 0;                   // the segment of what follows it
+  int glue = kNoSegment;          // the segment of scalars of several segments
+  std::vector<char> scalar_like;  // by ValueId: a scalar or a row of scalars
+  std::vector<char> repeats;      // by ValueId: placed with what it repeats
+
+  // Parameters, the root and what everyone recomputes have no owner.
+  bool Owned(ir::ValueId id) const;
+  bool Backward(ir::ValueId id) const {
+    return !passes.forward[id] && Owned(id);
+  }
+  // A gradient does not flow through a scalar (a norm for clipping).
+  bool Carries(ir::ValueId id) const {
+    return Backward(id) && !scalar_like[id];
+  }
+  // The segment of a value inside a kept loop, and of what leaves one;
+  // kNoSegment elsewhere.
+  int KeptSegment(ir::ValueId id) const;
+  // Of the operands that have an owner.
+  OwnerRange OperandOwners(ir::ValueId id) const;
+  // Scalars of several segments meet in a segment of their own, the last one:
+  // it costs nothing, and no program depends on how many segments there are.
+  int Glue();
+};
+
+// Fills `scalar_like`.
+void FindScalarLike(Placement& at);
+
+// Keeps the groups of loops whose blocks are all in one segment of the cover.
+void KeepGroups(const std::vector<Segment>& cover, Placement& at);
+
+// Some operation of the forward pass belongs to no block: it is on the way to
+// the loss only.
+bool HasTail(const Placement& at);
+
+// Forward operations go to the prologue, the segment of their block, or the
+// end. `prologue` by ValueId; `segment_of_block` by block.
+void PlaceForward(const std::vector<char>& prologue,
+                  const std::vector<int>& segment_of_block, Placement& at);
+
+// A backward contraction goes where its forward one is, a recomputed value
+// where it was computed first. Between the contractions of two segments the
+// gradient boundary (gradient_boundary.h) decides.
+void PlaceGradients(const GradientFlow& flow, Placement& at);
+
+// The rest of the backward pass. Updates go with their parameter, the gradient
+// of the loss and what is kept for the backward pass with their reader. Sums
+// over a segment's gradients stay where they come from; scalars of several
+// segments meet in a segment of their own.
+void PlaceUpdates(const GradientFlow& flow, Placement& at);
+
+// A loop without contractions goes as a whole where its first part went.
+void GatherSmallLoops(Placement& at);
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_PLACEMENT_H_

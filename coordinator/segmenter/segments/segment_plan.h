@@ -1,0 +1,25 @@
+// SegmentPlan: the segments of a step, and the segment of every operation.
+#ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_SEGMENT_PLAN_H_
+#define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_SEGMENT_PLAN_H_
+
+#include <vector>
+
+#include "coordinator/segmenter/segments/cover.h"
+
+namespace meshwright::segmenter {
+
+struct SegmentPlan {
+  std::vector<Segment> segments;  // in sequence order
+  // By LoopId: all of the loop is in one segment, whose programs run it as a
+  // loop. The others are looked through: their segments hold one trip.
+  std::vector<char> kept_loops;
+  // By ValueId: the segment an operation belongs to. kEverywhere for values
+  // every reader recomputes, kNowhere for parameters and the root.
+  std::vector<int> owner;
+  static constexpr int kEverywhere = -1;
+  static constexpr int kNowhere = -2;
+};
+
+}  // namespace meshwright::segmenter
+
+#endif  // MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_SEGMENT_PLAN_H_
