@@ -189,7 +189,7 @@ std::vector<int> Halves::ProgramsOf(int type, int configuration) const {
   const HalvedType& it = types_[type];
   const auto [a, b] = it.configurations[configuration];
   if (a < 0) return {};
-  std::vector<int> programs = space_.boundaries[it.boundary].programs[a][b];
+  std::vector<int> programs = space_.boundaries[it.border].programs[a][b];
   for (const Configuration* half :
        {&space_.types[it.first].configurations[a],
         &space_.types[it.second].configurations[b]}) {
@@ -227,7 +227,7 @@ std::optional<Estimate> Halves::Sum(int type, int configuration,
     sum.time += cost->time;
     sum.transient_bytes = std::max(sum.transient_bytes, cost->transient_bytes);
   }
-  for (int program : space_.boundaries[it.boundary].programs[a][b]) {
+  for (int program : space_.boundaries[it.border].programs[a][b]) {
     const auto row = results.find(space_.programs[program].key());
     if (row == results.end() || row->second.outcome() != v1::MEASURED) {
       return std::nullopt;
