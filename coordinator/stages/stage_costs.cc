@@ -20,8 +20,7 @@ int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
         analysis.module.at(graph.values[argument].origin);
     if (it.opcode != ir::Opcode::kParameter) continue;
     const int64_t number = it.attributes().parameter_number();
-    if (analysis.direction.roles[number] !=
-        segmenter::ArgumentRole::kParameter) {
+    if (analysis.passes.roles[number] != segmenter::ArgumentRole::kParameter) {
       continue;
     }
     bytes += space::BytesPerDevice(

@@ -85,8 +85,7 @@ class StageWriter {
         v1::PlanArgument& argument = *out_.add_arguments();
         argument.set_index(static_cast<int>(number));
         argument.set_name(exporting::ArgumentName(it));
-        argument.set_role(
-            segmenter::RoleName(analysis_.direction.roles[number]));
+        argument.set_role(segmenter::RoleName(analysis_.passes.roles[number]));
         Shape(it.shape, *sharding, argument);
         break;
       }
@@ -105,10 +104,10 @@ class StageWriter {
       output.set_index(static_cast<int>(number));
       output.set_role("result");
       for (size_t p = 0; p < module.parameters.size(); ++p) {
-        if (analysis_.direction.state_output[p] != static_cast<int>(number)) {
+        if (analysis_.passes.state_output[p] != static_cast<int>(number)) {
           continue;
         }
-        output.set_role(segmenter::RoleName(analysis_.direction.roles[p]));
+        output.set_role(segmenter::RoleName(analysis_.passes.roles[p]));
         output.set_name(
             exporting::ArgumentName(module.at(module.parameters[p])));
       }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/ir/shape.h"
 #include "worker/pjrt/buffer.h"
 
 namespace meshwright::conformance {
