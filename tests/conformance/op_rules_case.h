@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/ir/shape.h"
+#include "coordinator/ir/module.h"
 #include "worker/pjrt/buffer.h"
 
 namespace meshwright::conformance {
