@@ -1,4 +1,4 @@
-// Named plans to compare with: what people write by hand.
+// Baselines: named plans to compare with, as people write them by hand.
 //
 //   dp    every block by rows: data parallelism
 //   tp    columns, then contraction where the activation comes split from the
@@ -7,6 +7,7 @@
 //   alpa-like  what an op-level solver chooses by communication alone
 //   map   and by roofline and links (op_level.h)
 // On axes that the request opens beside the searched one, all take the batch.
+// Threads: pure functions.
 // Source: papers/cfp.txt 5 (PyTorch, Megatron); design, section 9 (`validate`).
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_BASELINES_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_BASELINES_H_

@@ -26,7 +26,7 @@ absl::StatusOr<OpLevelPlan> MakeOpLevelPlan(const segmenter::Analysis& analysis,
   ASSIGN_OR_RETURN(plan.answer, intraop::Solve(read.model, request));
   if (plan.answer.plan.has_value()) {
     plan.by_block =
-        operators::NearestStrategies(analysis, read, *plan.answer.plan);
+        operators::FindNearestStrategies(analysis, read, *plan.answer.plan);
   }
   return plan;
 }

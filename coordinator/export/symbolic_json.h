@@ -1,4 +1,7 @@
 // The `symbolic` section of `meshwright analyze` (docs/formats/analyze.md).
+//
+// Errors: those of the symbolic profile (planner/symbolic/profile.h).
+// Threads: pure.
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_SYMBOLIC_JSON_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_SYMBOLIC_JSON_H_
 

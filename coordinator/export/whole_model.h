@@ -1,10 +1,11 @@
-// The whole step, annotated with a plan.
+// WholeModel: the whole step, annotated with a plan.
 //
 // Concept: one configuration per segment gives every instruction of the step
-// its sharding. Values that everyone recomputes are made once per segment;
-// where a tensor crosses to a segment that wants it split otherwise, a copy
-// with that split stands at the boundary, so that the step reshards where the
-// plan says and nowhere else.
+// its sharding. Values that all segments compute for themselves are
+// written once per segment. Where a tensor crosses to a segment that splits it
+// differently, a copy with that split stands at the boundary, so that the step
+// reshards where the plan says and nowhere else.
+// Threads: pure functions.
 // In -> Out: analysis, profile space, one configuration index per segment ->
 // a program with the arguments and outputs of the step, in its order.
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_WHOLE_MODEL_H_

@@ -1,4 +1,5 @@
-// The calls of a launch: its modules, micro-batch by micro-batch.
+// Calls: the order in which a launch runs its modules, micro-batch by
+// micro-batch.
 #ifndef MESHWRIGHT_COORDINATOR_LAUNCH_CALLS_H_
 #define MESHWRIGHT_COORDINATOR_LAUNCH_CALLS_H_
 

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "coordinator/operators/work_of.h"
+#include "coordinator/operators/work_counter.h"
 
 namespace meshwright::operators {
 namespace {
@@ -22,9 +22,9 @@ double Likeness(const RootSplit& wanted, const RootSplit& offered) {
 
 }  // namespace
 
-std::vector<int> NearestStrategies(const segmenter::Analysis& analysis,
-                                   const IntraOpModel& read,
-                                   const intraop::IntraOpPlan& plan) {
+std::vector<int> FindNearestStrategies(const segmenter::Analysis& analysis,
+                                       const IntraOpModel& read,
+                                       const intraop::IntraOpPlan& plan) {
   std::map<ir::ValueId, int> operator_of;
   for (size_t i = 0; i < read.anchors.size(); ++i) {
     operator_of[read.anchors[i].id] = static_cast<int>(i);
@@ -49,7 +49,7 @@ std::vector<int> NearestStrategies(const segmenter::Analysis& analysis,
                   ? RootSplit{}
                   : read.anchors[found->second].splits[index];
           likeness += Likeness(wanted, offered.splits[r]) *
-                      static_cast<double>(work.Of(roots[r]).flops);
+                      static_cast<double>(work.Count(roots[r]).flops);
         }
       }
       if (likeness > most) {

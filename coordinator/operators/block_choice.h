@@ -1,9 +1,10 @@
-// BlockChoice: an op-level plan in the words of ParallelBlocks.
+// BlockChoice: an op-level plan as strategies of ParallelBlocks.
 //
 // Concept: a plan of operators may split every contraction as it likes; the
-// space knows one strategy per block. Each block takes the strategy that splits
-// its root contractions most like the plan does, weighed by their arithmetic,
-// axis by axis; among equals the first.
+// space has one strategy per block. Each block takes the strategy that splits
+// its root contractions most like the plan, axis by axis, weighted by their
+// arithmetic; among equals the first.
+// Threads: pure functions.
 // Shapes: one strategy index per block.
 #ifndef MESHWRIGHT_COORDINATOR_OPERATORS_BLOCK_CHOICE_H_
 #define MESHWRIGHT_COORDINATOR_OPERATORS_BLOCK_CHOICE_H_
@@ -15,9 +16,9 @@
 
 namespace meshwright::operators {
 
-std::vector<int> NearestStrategies(const segmenter::Analysis& analysis,
-                                   const IntraOpModel& read,
-                                   const intraop::IntraOpPlan& plan);
+std::vector<int> FindNearestStrategies(const segmenter::Analysis& analysis,
+                                       const IntraOpModel& read,
+                                       const intraop::IntraOpPlan& plan);
 
 }  // namespace meshwright::operators
 

@@ -35,7 +35,7 @@ class IndexLabelsTest : public ::testing::Test {
   }
 
   int HomeOf(const std::string& name) const {
-    return found_.home[ids_.at(name)];
+    return found_.operator_of[ids_.at(name)];
   }
   IndexLabels Label(const std::string& name) const {
     return LabelIndices(analysis_, found_.groups[HomeOf(name)], {2});

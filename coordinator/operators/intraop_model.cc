@@ -224,7 +224,7 @@ class ModelReader {
     const bool start =
         module_.at(user).opcode == Opcode::kReduce &&
         k >= static_cast<int>(module_.at(user).operands.size()) / 2;
-    return !start && (groups_.home[operand] != OperatorGroups::kNone ||
+    return !start && (groups_.operator_of[operand] != OperatorGroups::kNone ||
                       labels.values.contains(operand));
   }
 

@@ -3,11 +3,12 @@
 // Concept: the operators of the forward pass (operator_groups.h) with the
 // indices they run over (index_labels.h). Backward costs are laid on them: a
 // contraction's gradients are known (gradients.h); any other operation's
-// backward is taken for twice its forward. Where a mesh axis splits an index
+// backward counts twice its forward. Where a mesh axis splits an index
 // that an operand lacks, the operand's gradient is a sum over that axis.
 // In -> Out: the analysis of a step and a device -> intraop::OpModel, and for
 // every operator what its indices are on its contraction.
-// Errors: those of the symbolic profile.
+// Errors: those of the symbolic profile (planner/symbolic/profile.h).
+// Threads: pure functions.
 // Source: papers/map_colossal_auto.txt 5.1 ("our profiler puts the time/memory
 // overhead of forward and backward in the node").
 #ifndef MESHWRIGHT_COORDINATOR_OPERATORS_INTRAOP_MODEL_H_

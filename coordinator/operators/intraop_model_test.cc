@@ -86,7 +86,7 @@ TEST_P(IntraOpSampleTest, ThePlanIsValidFitsAndBeatsDataParallelism) {
       EXPECT_GT(bound->least_memory_bytes, request.memory_limit_bytes);
     }
     const std::vector<int> blocks =
-        NearestStrategies(analysis, *read, *free->plan);
+        FindNearestStrategies(analysis, *read, *free->plan);
     ASSERT_EQ(blocks.size(), analysis.blocks.blocks.size());
     for (size_t b = 0; b < blocks.size(); ++b) {
       EXPECT_LT(blocks[b],
@@ -144,7 +144,7 @@ TEST(BlockChoiceTest, DataParallelOperatorsAreDataParallelBlocks) {
   for (const intraop::Operator& it : read->model.operators) {
     plan.strategies.push_back(DataParallel(it, {1, 2}));
   }
-  const std::vector<int> blocks = NearestStrategies(analysis, *read, plan);
+  const std::vector<int> blocks = FindNearestStrategies(analysis, *read, plan);
   for (size_t b = 0; b < blocks.size(); ++b) {
     EXPECT_EQ(analysis.strategies[b].strategies[blocks[b]].kind,
               segmenter::StrategyKind::kRows);
@@ -157,7 +157,7 @@ TEST(BlockChoiceTest, AmongEqualsTheFirstIsTaken) {
   ASSERT_TRUE(read.ok()) << read.status();
   intraop::IntraOpPlan plan;
   plan.strategies.assign(read->anchors.size(), {kNone, kNone});
-  for (int strategy : NearestStrategies(analysis, *read, plan)) {
+  for (int strategy : FindNearestStrategies(analysis, *read, plan)) {
     EXPECT_EQ(strategy, 0);
   }
 }
@@ -178,7 +178,7 @@ TEST(BlockChoiceTest, ColumnsOfTheRootsAreColumnsOfTheBlock) {
     }
     plan.strategies.push_back(columns);
   }
-  const std::vector<int> blocks = NearestStrategies(analysis, *read, plan);
+  const std::vector<int> blocks = FindNearestStrategies(analysis, *read, plan);
   int of_columns = 0;
   for (size_t b = 0; b < blocks.size(); ++b) {
     of_columns += analysis.strategies[b].strategies[blocks[b]].kind ==

@@ -19,7 +19,7 @@ struct OpView {
   std::vector<const ir::Shape*> operands;
 };
 
-OpView ViewOf(const ir::Module& module, ir::ValueId id);
+OpView MakeView(const ir::Module& module, ir::ValueId id);
 
 }  // namespace meshwright::operators
 

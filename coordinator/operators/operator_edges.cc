@@ -28,7 +28,7 @@ class EdgeReader {
       for (const auto& [reading, indices] : labels_[g].readings) {
         const auto [user, operand] = reading;
         const ValueId value = module_.at(user).operands[operand];
-        const int from = groups_.home[value];
+        const int from = groups_.operator_of[value];
         if (from == OperatorGroups::kNone) continue;
         Add(from, g, value, labels_[from].values.at(value), indices,
             graph_.operations[user].trips);
@@ -43,8 +43,8 @@ class EdgeReader {
     for (size_t k = 0; k < loop.carries.size(); ++k) {
       if (loop.carries[k] < 0 || loop.results[k] < 0) continue;
       const ValueId next = module_.at(loop.results[k]).operands[0];
-      const int from = groups_.home[next];
-      const int to = groups_.home[loop.carries[k]];
+      const int from = groups_.operator_of[next];
+      const int to = groups_.operator_of[loop.carries[k]];
       if (from == OperatorGroups::kNone || to == OperatorGroups::kNone) {
         continue;
       }

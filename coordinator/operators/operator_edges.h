@@ -3,6 +3,7 @@
 // Concept: one edge per value and way of reading it; a value whose dimensions
 // nothing splits on either side needs none. What a loop hands to its next trip
 // enters it as it left the last: an edge too.
+// Threads: pure functions.
 // In -> Out: operators with their indices, and trips by operation -> edges from
 // earlier to later operators.
 #ifndef MESHWRIGHT_COORDINATOR_OPERATORS_OPERATOR_EDGES_H_

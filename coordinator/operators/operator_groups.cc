@@ -22,7 +22,7 @@ class Grouper {
 
   OperatorGroups Run() {
     const int count = module_.size();
-    found_.home.assign(count, OperatorGroups::kNone);
+    found_.operator_of.assign(count, OperatorGroups::kNone);
     from_parameter_.assign(count, 0);
     for (ValueId id = 0; id < count; ++id) Place(id);
     TakeAlong();
@@ -43,16 +43,16 @@ class Grouper {
       return;
     }
     if (!IsTrivial(module_, id)) {
-      found_.home[id] = static_cast<int>(found_.groups.size());
+      found_.operator_of[id] = static_cast<int>(found_.groups.size());
       found_.groups.push_back({id, {id}});
       return;
     }
     int latest = OperatorGroups::kNone;
     for (ValueId operand : it.operands) {
-      latest = std::max(latest, found_.home[operand]);
+      latest = std::max(latest, found_.operator_of[operand]);
       from_parameter_[id] |= from_parameter_[operand];
     }
-    found_.home[id] = latest;
+    found_.operator_of[id] = latest;
     if (latest != OperatorGroups::kNone) {
       found_.groups[latest].members.push_back(id);
     }
@@ -68,7 +68,7 @@ class Grouper {
         stack.pop_back();
         for (ValueId operand : module_.at(id).operands) {
           if (module_.at(operand).opcode == Opcode::kParameter ||
-              found_.home[operand] != OperatorGroups::kNone ||
+              found_.operator_of[operand] != OperatorGroups::kNone ||
               !from_parameter_[operand] || taken_by[operand] == g) {
             continue;
           }

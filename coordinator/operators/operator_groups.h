@@ -2,11 +2,13 @@
 //
 // Concept: of the forward pass, every contraction opens an operator, and so
 // does any other operation that does more than go element by element, rearrange
-// or reduce. A trivial one joins the latest operator it depends on. One that
-// depends on arguments only is taken along by every operator that reads it, if
-// it comes from a parameter (the broadcast of a bias); else it is an input.
+// or reduce. A trivial one joins the latest operator it depends on. An
+// operation that depends on arguments only is a member of every operator that
+// reads it, if it comes from a parameter (the broadcast of a bias); else it is
+// an input.
 // Operators are numbered so that each reads earlier ones only.
 // In -> Out: the analysis of a step -> members by operator.
+// Threads: pure functions.
 // Source: papers/map_colossal_auto.txt 5.1 ("we merge the computationally-
 // trivial nodes").
 #ifndef MESHWRIGHT_COORDINATOR_OPERATORS_OPERATOR_GROUPS_H_
@@ -20,14 +22,14 @@ namespace meshwright::operators {
 
 struct OperatorGroup {
   ir::ValueId anchor = -1;
-  std::vector<ir::ValueId> members;  // ascending; those taken along too
+  std::vector<ir::ValueId> members;  // ascending; operations of arguments too
 };
 
 struct OperatorGroups {
   static constexpr int kNone = -1;
 
   std::vector<OperatorGroup> groups;
-  std::vector<int> home;  // by ValueId: its operator, or kNone
+  std::vector<int> operator_of;  // by ValueId: its operator, or kNone
 };
 
 OperatorGroups FindOperators(const segmenter::Analysis& analysis);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "coordinator/operators/work_of.h"
+#include "coordinator/operators/work_counter.h"
 
 namespace meshwright::operators {
 namespace {
@@ -176,7 +176,7 @@ symbolic::OpGraph ReadModule(const Module& module) {
     operation.absorbs = Absorbs(it.opcode);
     operation.in_place = IsInPlace(it.opcode);
     if (id == module.root && it.opcode == Opcode::kTuple) continue;
-    operation.counts = work.Of(id);
+    operation.counts = work.Count(id);
     const bool moves =
         operation.storage == Storage::kOwn && it.opcode != Opcode::kTuple;
     // A tuple holds what its elements hold.

@@ -1,13 +1,14 @@
-// WorkOf: how much arithmetic an operation of HLO does.
+// WorkCounter: how much arithmetic an operation of HLO does.
 //
 // Concept: the extents of the operation, given to the rules of
 // planner/symbolic/flops.h. What applies a computation (a reduction, a map)
-// counts it as often as it is applied; a conditional counts its dearest branch,
-// a loop that could not be taken in one trip. Of a custom call nothing is
-// known: it counts nothing. docs/decisions/symbolic-profile.md has the table.
-// Threads: one per object, which remembers the computations it has seen.
-#ifndef MESHWRIGHT_COORDINATOR_OPERATORS_WORK_OF_H_
-#define MESHWRIGHT_COORDINATOR_OPERATORS_WORK_OF_H_
+// counts it as often as it is applied; a conditional counts its most expensive
+// branch, a loop inside it one trip. A custom call counts
+// nothing, because nothing is known of it. docs/decisions/symbolic-profile.md
+// has the table. Threads: one per object, which remembers the computations it
+// has seen.
+#ifndef MESHWRIGHT_COORDINATOR_OPERATORS_WORK_COUNTER_H_
+#define MESHWRIGHT_COORDINATOR_OPERATORS_WORK_COUNTER_H_
 
 #include <cstdint>
 #include <map>
@@ -23,15 +24,15 @@ class WorkCounter {
   explicit WorkCounter(const ir::Module& module) : module_(module) {}
 
   // One run of an operation that passed verification.
-  symbolic::Counts Of(ir::ValueId id);
+  symbolic::Counts Count(ir::ValueId id);
 
  private:
   // One run of the computation. Nobody checked the shapes inside: what does not
   // fit counts nothing.
-  symbolic::Counts OfComputation(int64_t id, int depth);
-  symbolic::Counts OfCallee(const OpView& it, int number, int depth);
+  symbolic::Counts CountComputation(int64_t id, int depth);
+  symbolic::Counts CountCallee(const OpView& it, int number, int depth);
   // Operations whose shapes need no check beyond what is done here.
-  symbolic::Counts OfSimple(const OpView& it, int depth);
+  symbolic::Counts CountSimple(const OpView& it, int depth);
 
   const ir::Module& module_;
   std::map<int64_t, symbolic::Counts> computations_;
@@ -39,4 +40,4 @@ class WorkCounter {
 
 }  // namespace meshwright::operators
 
-#endif  // MESHWRIGHT_COORDINATOR_OPERATORS_WORK_OF_H_
+#endif  // MESHWRIGHT_COORDINATOR_OPERATORS_WORK_COUNTER_H_

@@ -1,4 +1,4 @@
-#include "coordinator/operators/work_of.h"
+#include "coordinator/operators/work_counter.h"
 
 #include <algorithm>
 #include <deque>
@@ -138,7 +138,7 @@ Counts BatchNorm(const OpView& it) {
 
 }  // namespace
 
-OpView ViewOf(const ir::Module& module, ir::ValueId id) {
+OpView MakeView(const ir::Module& module, ir::ValueId id) {
   const ir::Instruction& it = module.at(id);
   OpView view{it.opcode, it.source, &it.shape, {}};
   for (ir::ValueId operand : it.operands) {
@@ -147,26 +147,26 @@ OpView ViewOf(const ir::Module& module, ir::ValueId id) {
   return view;
 }
 
-Counts WorkCounter::Of(ir::ValueId id) {
-  const OpView it = ViewOf(module_, id);
+Counts WorkCounter::Count(ir::ValueId id) {
+  const OpView it = MakeView(module_, id);
   switch (it.opcode) {
     case Opcode::kConvolution:
       return Convolution(it);
     case Opcode::kReduceWindow:
-      return Times(OfCallee(it, 0, 0),
+      return Times(CountCallee(it, 0, 0),
                    problem::SaturatingMultiply(
                        std::max<int64_t>(0, WindowElements(it) - 1),
                        FirstElements(*it.shape)));
     case Opcode::kSelectAndScatter: {
       const int64_t sources = Elements(*it.operands[1]);
       return Sum(
-          Times(OfCallee(it, 0, 0),
+          Times(CountCallee(it, 0, 0),
                 problem::SaturatingMultiply(
                     std::max<int64_t>(0, WindowElements(it) - 1), sources)),
-          Times(OfCallee(it, 1, 0), sources));
+          Times(CountCallee(it, 1, 0), sources));
     }
     case Opcode::kScatter:
-      return Times(OfCallee(it, 0, 0), Elements(*it.operands.back()));
+      return Times(CountCallee(it, 0, 0), Elements(*it.operands.back()));
     case Opcode::kSort:
       return Sort(it);
     case Opcode::kTopK:
@@ -182,16 +182,16 @@ Counts WorkCounter::Of(ir::ValueId id) {
     case Opcode::kRngBitGenerator:
       return {0, Elements(*it.shape)};
     default:
-      return OfSimple(it, 0);
+      return CountSimple(it, 0);
   }
 }
 
-Counts WorkCounter::OfSimple(const OpView& it, int depth) {
+Counts WorkCounter::CountSimple(const OpView& it, int depth) {
   const std::string_view name = it.attributes->opcode();
   switch (it.opcode) {
     case Opcode::kElementwise:
       if (name == "map") {
-        return Times(OfCallee(it, 0, depth), Elements(*it.shape));
+        return Times(CountCallee(it, 0, depth), Elements(*it.shape));
       }
       return IsTranscendental(name) ? Counts{0, Elements(*it.shape)}
                                     : Counts{Elements(*it.shape), 0};
@@ -202,7 +202,7 @@ Counts WorkCounter::OfSimple(const OpView& it, int depth) {
       return Dot(it);
     case Opcode::kReduce:
       if (it.operands.empty()) return {};
-      return Times(OfCallee(it, 0, depth),
+      return Times(CountCallee(it, 0, depth),
                    std::max<int64_t>(0, Elements(*it.operands[0]) -
                                             FirstElements(*it.shape)));
     case Opcode::kCollective:
@@ -210,7 +210,7 @@ Counts WorkCounter::OfSimple(const OpView& it, int depth) {
     case Opcode::kConditional: {
       Counts most;
       for (int i = 0; i < it.attributes->called_computation_ids_size(); ++i) {
-        const Counts branch = OfCallee(it, i, depth);
+        const Counts branch = CountCallee(it, i, depth);
         most.flops = std::max(most.flops, branch.flops);
         most.transcendentals =
             std::max(most.transcendentals, branch.transcendentals);
@@ -218,24 +218,24 @@ Counts WorkCounter::OfSimple(const OpView& it, int depth) {
       return most;
     }
     case Opcode::kWhile:
-      return Sum(OfCallee(it, 0, depth), OfCallee(it, 1, depth));
+      return Sum(CountCallee(it, 0, depth), CountCallee(it, 1, depth));
     case Opcode::kCall:
-      return OfCallee(it, 0, depth);
+      return CountCallee(it, 0, depth);
     case Opcode::kUnknown:
-      if (name == "fusion") return OfCallee(it, 0, depth);
+      if (name == "fusion") return CountCallee(it, 0, depth);
       return name == "rng" ? Counts{0, Elements(*it.shape)} : Counts{};
     default:
       return {};
   }
 }
 
-Counts WorkCounter::OfCallee(const OpView& it, int number, int depth) {
+Counts WorkCounter::CountCallee(const OpView& it, int number, int depth) {
   if (number >= it.attributes->called_computation_ids_size()) return {};
-  return OfComputation(it.attributes->called_computation_ids(number),
-                       depth + 1);
+  return CountComputation(it.attributes->called_computation_ids(number),
+                          depth + 1);
 }
 
-Counts WorkCounter::OfComputation(int64_t id, int depth) {
+Counts WorkCounter::CountComputation(int64_t id, int depth) {
   const auto known = computations_.find(id);
   if (known != computations_.end()) return known->second;
   const auto found = module_.computations.find(id);
@@ -256,7 +256,7 @@ Counts WorkCounter::OfComputation(int64_t id, int depth) {
       known_operands &= at != shape_of.end();
       if (known_operands) it.operands.push_back(at->second);
     }
-    if (known_operands) total = Sum(total, OfSimple(it, depth));
+    if (known_operands) total = Sum(total, CountSimple(it, depth));
   }
   computations_[id] = total;
   return total;

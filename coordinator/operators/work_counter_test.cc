@@ -1,4 +1,4 @@
-#include "coordinator/operators/work_of.h"
+#include "coordinator/operators/work_counter.h"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ cheap {
   ROOT root = f32[8,8] exponential(p)
 }
 
-dear {
+expensive {
   p = f32[8,8] parameter(0)
   ROOT root = f32[8,8] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 }
@@ -56,12 +56,12 @@ Counts Of(const std::string& lines) {
   const auto module = ir::LoadModule(absl::StrCat(
       "HloModule test\n", kComputations, "\nENTRY main {\n", lines, "\n}"));
   EXPECT_TRUE(module.ok()) << module.status();
-  return module.ok() ? WorkCounter(*module).Of(module->root) : Counts{};
+  return module.ok() ? WorkCounter(*module).Count(module->root) : Counts{};
 }
 
 Counts Flops(int64_t flops) { return {flops, 0}; }
 
-TEST(WorkOfTest, FunctionsAreCountedApart) {
+TEST(WorkCounterTest, FunctionsAreCountedApart) {
   EXPECT_EQ(Of("x = f32[3,5] parameter(0)\nROOT y = f32[3,5] add(x, x)"),
             Flops(15));
   EXPECT_EQ(Of("x = f32[3,5] parameter(0)\nROOT y = f32[3,5] tanh(x)"),
@@ -75,7 +75,7 @@ TEST(WorkOfTest, FunctionsAreCountedApart) {
             (Counts{15, 15}));
 }
 
-TEST(WorkOfTest, DotsMultiplyTheirFourRoles) {
+TEST(WorkCounterTest, DotsMultiplyTheirFourRoles) {
   EXPECT_EQ(Of("x = f32[2,3,4] parameter(0)\ny = f32[2,4,5] parameter(1)\n"
                "ROOT z = f32[2,3,5] dot(x, y), lhs_batch_dims={0}, "
                "rhs_batch_dims={0}, lhs_contracting_dims={2}, "
@@ -83,7 +83,7 @@ TEST(WorkOfTest, DotsMultiplyTheirFourRoles) {
             Flops(2 * 2 * 3 * 4 * 5));
 }
 
-TEST(WorkOfTest, ConvolutionsSkipPaddingAndCountGroupsOnce) {
+TEST(WorkCounterTest, ConvolutionsSkipPaddingAndCountGroupsOnce) {
   // 8 places, a window of 3, one place of padding at either end.
   constexpr int64_t kPairs = 8 * 3 - 2;
   EXPECT_EQ(Of("x = f32[2,8,6] parameter(0)\nk = f32[3,6,10] parameter(1)\n"
@@ -102,7 +102,8 @@ TEST(WorkOfTest, ConvolutionsSkipPaddingAndCountGroupsOnce) {
             Flops(2 * 2 * 6 * kPairs));
 }
 
-TEST(WorkOfTest, ReductionsApplyTheirFunctionOncePerElementBeyondTheFirst) {
+TEST(WorkCounterTest,
+     ReductionsApplyTheirFunctionOncePerElementBeyondTheFirst) {
   EXPECT_EQ(Of("x = f32[4,6] parameter(0)\nz = f32[] constant(0)\n"
                "ROOT y = f32[4] reduce(x, z), dimensions={1}, to_apply=add"),
             Flops(20));
@@ -116,7 +117,7 @@ TEST(WorkOfTest, ReductionsApplyTheirFunctionOncePerElementBeyondTheFirst) {
             (Counts{7, 7}));
 }
 
-TEST(WorkOfTest, ScattersApplyTheirFunctionOncePerUpdate) {
+TEST(WorkCounterTest, ScattersApplyTheirFunctionOncePerUpdate) {
   EXPECT_EQ(Of("x = f32[10,4] parameter(0)\ni = s32[3,1] parameter(1)\n"
                "u = f32[3,4] parameter(2)\n"
                "ROOT y = f32[10,4] scatter(x, i, u), update_window_dims={1}, "
@@ -130,7 +131,7 @@ TEST(WorkOfTest, ScattersApplyTheirFunctionOncePerUpdate) {
             Flops(8));
 }
 
-TEST(WorkOfTest, SortsTransformsAndSolves) {
+TEST(WorkCounterTest, SortsTransformsAndSolves) {
   EXPECT_EQ(Of("x = f32[4,8] parameter(0)\nROOT y = f32[4,8] sort(x), "
                "dimensions={1}, to_apply=at-least"),
             Flops(4 * 8 * 3));
@@ -152,14 +153,14 @@ TEST(WorkOfTest, SortsTransformsAndSolves) {
             (Counts{0, 18}));
 }
 
-TEST(WorkOfTest, AConditionalCountsItsDearestBranch) {
+TEST(WorkCounterTest, AConditionalCountsItsMostExpensiveBranch) {
   EXPECT_EQ(Of("p = pred[] parameter(0)\nx = f32[8,8] parameter(1)\n"
                "ROOT y = f32[8,8] conditional(p, x, x), "
-               "true_computation=cheap, false_computation=dear"),
+               "true_computation=cheap, false_computation=expensive"),
             (Counts{2 * 8 * 8 * 8, 64}));
 }
 
-TEST(WorkOfTest, NothingIsKnownOfACustomCall) {
+TEST(WorkCounterTest, NothingIsKnownOfACustomCall) {
   EXPECT_EQ(Of("x = f32[8] parameter(0)\nROOT y = f32[8] custom-call(x), "
                "custom_call_target=\"anything\""),
             Flops(0));
