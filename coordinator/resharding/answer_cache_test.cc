@@ -20,7 +20,7 @@ using std::chrono::hours;
 using std::chrono::steady_clock;
 
 ReshardProblem Problem(uint64_t seed, int tasks = 12) {
-  return RandomTasks(seed, {.tasks = tasks, .most_bytes = 1 << 20});
+  return RandomTasks(seed, {.tasks = tasks, .max_bytes = 1 << 20});
 }
 
 ReshardProblem Renamed(ReshardProblem problem) {
@@ -84,7 +84,7 @@ TEST(AnswerCacheTest, EqualContentIsSolvedOnce) {
 TEST(AnswerCacheTest, EveryFieldIsInTheKey) {
   AnswerCache cache({});
   const ReshardProblem problem = RandomTasks(
-      1, {.tasks = 6, .most_bytes = 1 << 20, .speeds = true, .links = true});
+      1, {.tasks = 6, .max_bytes = 1 << 20, .speeds = true, .links = true});
   std::vector<ReshardProblem> problems(9, problem);
   std::swap(problems[1].tasks[0], problems[1].tasks[1]);
   problems[2].bandwidth_bytes_per_s /= 4;

@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 using Names = absl::flat_hash_set<std::string>;
 
 // A string, or an integer.
-void ReadName(const JsonValue& value, Names& integers, std::string& name) {
+void ParseName(const JsonValue& value, Names& integers, std::string& name) {
   if (value.IsText()) return ReadJsonValue(value, name);
   if (!value.IsInteger()) return value.FailAsNot("a string or an integer");
   int64_t number = 0;
@@ -33,16 +33,16 @@ void ReadName(const JsonValue& value, Names& integers, std::string& name) {
 auto NamesInto(RepeatedPtrField<std::string>* names, Names& integers) {
   return [names, &integers](const JsonValue& list) {
     list.ForEach([&](const JsonValue& value) {
-      ReadName(value, integers, *names->Add());
+      ParseName(value, integers, *names->Add());
     });
   };
 }
 
-void ReadTask(const JsonValue& value, JsonRequest& request) {
+void ParseTask(const JsonValue& value, JsonRequest& request) {
   v1::ReshardingTask& task = *request.message.add_tasks();
   ReadJsonObject(value, [&](JsonFields& it) {
     it.Required("id", [&](const JsonValue& id) {
-      ReadName(id, request.integer_ids, *task.mutable_id());
+      ParseName(id, request.integer_ids, *task.mutable_id());
     });
     int64_t size_bytes = 0;
     it.Required("size_bytes", size_bytes);
@@ -54,9 +54,9 @@ void ReadTask(const JsonValue& value, JsonRequest& request) {
   });
 }
 
-void ReadSide(JsonFields& it, const std::string& prefix,
-              RepeatedField<int64_t>* mesh, std::string* spec,
-              RepeatedPtrField<std::string>* hosts) {
+void ParseSide(JsonFields& it, const std::string& prefix,
+               RepeatedField<int64_t>* mesh, std::string* spec,
+               RepeatedPtrField<std::string>* hosts) {
   std::vector<int64_t> sizes;
   it.Required(prefix + "_mesh", sizes);
   mesh->Add(sizes.begin(), sizes.end());
@@ -74,7 +74,7 @@ void ReadSide(JsonFields& it, const std::string& prefix,
   });
 }
 
-void ReadTensor(const JsonValue& value, v1::ReshardingTensor& tensor) {
+void ParseTensor(const JsonValue& value, v1::ReshardingTensor& tensor) {
   ReadJsonObject(value, [&](JsonFields& it) {
     std::vector<int64_t> shape;
     it.Required("shape", shape);
@@ -82,14 +82,14 @@ void ReadTensor(const JsonValue& value, v1::ReshardingTensor& tensor) {
     int64_t elem_bytes = 0;
     it.Required("elem_bytes", elem_bytes);
     tensor.set_elem_bytes(elem_bytes);
-    ReadSide(it, "src", tensor.mutable_src_mesh(), tensor.mutable_src_spec(),
-             tensor.mutable_src_hosts());
-    ReadSide(it, "dst", tensor.mutable_dst_mesh(), tensor.mutable_dst_spec(),
-             tensor.mutable_dst_hosts());
+    ParseSide(it, "src", tensor.mutable_src_mesh(), tensor.mutable_src_spec(),
+              tensor.mutable_src_hosts());
+    ParseSide(it, "dst", tensor.mutable_dst_mesh(), tensor.mutable_dst_spec(),
+              tensor.mutable_dst_hosts());
   });
 }
 
-void ReadPorts(const JsonValue& value, v1::ReshardingPorts& ports) {
+void ParsePorts(const JsonValue& value, v1::ReshardingPorts& ports) {
   ReadJsonObject(value, [&](JsonFields& it) {
     std::optional<double> out_speed, in_speed;
     std::optional<int64_t> out_links, in_links;
@@ -105,14 +105,14 @@ void ReadPorts(const JsonValue& value, v1::ReshardingPorts& ports) {
   });
 }
 
-void ReadRoute(const JsonValue& value, v1::ReshardingRoute& route) {
+void ParseRoute(const JsonValue& value, v1::ReshardingRoute& route) {
   ReadJsonObject(value, [&](JsonFields& it) {
     Names integers;
     it.Required("from", [&](const JsonValue& name) {
-      ReadName(name, integers, *route.mutable_from());
+      ParseName(name, integers, *route.mutable_from());
     });
     it.Required("to", [&](const JsonValue& name) {
-      ReadName(name, integers, *route.mutable_to());
+      ParseName(name, integers, *route.mutable_to());
     });
     double bytes_per_s = 0;
     it.Required("bytes_per_s", bytes_per_s);
@@ -120,25 +120,25 @@ void ReadRoute(const JsonValue& value, v1::ReshardingRoute& route) {
   });
 }
 
-void ReadDocument(JsonFields& it, JsonRequest& request) {
+void ParseDocument(JsonFields& it, JsonRequest& request) {
   v1::ReshardingRequest& message = request.message;
   double bandwidth = 0;
   it.Required("bandwidth_bytes_per_s", bandwidth);
   message.set_bandwidth_bytes_per_s(bandwidth);
   it.Optional("tasks", [&](const JsonValue& list) {
-    list.ForEach([&](const JsonValue& task) { ReadTask(task, request); });
+    list.ForEach([&](const JsonValue& task) { ParseTask(task, request); });
   });
   it.Optional("resharding", [&](const JsonValue& tensor) {
-    ReadTensor(tensor, *message.mutable_resharding());
+    ParseTensor(tensor, *message.mutable_resharding());
   });
   it.Optional("hosts", [&](const JsonValue& hosts) {
     hosts.ForEachMember([&](const std::string& name, const JsonValue& ports) {
-      ReadPorts(ports, (*message.mutable_hosts())[name]);
+      ParsePorts(ports, (*message.mutable_hosts())[name]);
     });
   });
   it.Optional("routes", [&](const JsonValue& list) {
     list.ForEach([&](const JsonValue& route) {
-      ReadRoute(route, *message.add_routes());
+      ParseRoute(route, *message.add_routes());
     });
   });
   bool split = false;
@@ -163,7 +163,7 @@ absl::StatusOr<JsonRequest> RequestFromJson(std::string_view json) {
   bool lists_tasks = false;
   RETURN_IF_ERROR(base::ReadJson(json, [&](const JsonValue& document) {
     ReadJsonObject(document, [&](JsonFields& it) {
-      ReadDocument(it, request);
+      ParseDocument(it, request);
       lists_tasks = it.Has("tasks");
     });
   }));

@@ -20,7 +20,7 @@ ReshardProblem Small(uint64_t seed) {
   Kind kind{.tasks = 3 + static_cast<int>(seed % 3),
             .sender_hosts = 2 + static_cast<int>(seed / 3 % 2),
             .receiver_hosts = 2 + static_cast<int>(seed / 6 % 4),
-            .most_bytes = seed % 7 == 0 ? 1000 : 6,
+            .max_bytes = seed % 7 == 0 ? 1000 : 6,
             .speeds = seed % 5 == 1,
             .links = seed % 4 == 2};
   return RandomTasks(seed, kind);
@@ -45,7 +45,7 @@ TEST(SearchOrderTest, SmallProblemsAreSolvedAndProved) {
     SCOPED_TRACE(seed);
     const ReshardProblem problem = Small(seed);
     const Instance instance = MakeInstance(problem);
-    const Ticks least = LeastMakespan(problem);
+    const Ticks least = MinimumMakespan(problem);
     const Found found = SearchOrder(instance, 1, {});
     ASSERT_TRUE(IsWhole(instance, found.order));
     EXPECT_EQ(found.makespan, least);
@@ -69,7 +69,7 @@ TEST(BranchAndBoundTest, FindsTheLeastFromTheWorstStart) {
         BranchAndBound(instance, Naive(instance), 0, {}, 1'000'000, {});
     ASSERT_TRUE(bounded.complete);
     ASSERT_TRUE(IsWhole(instance, bounded.order));
-    EXPECT_EQ(Makespan(instance, bounded.order), LeastMakespan(problem));
+    EXPECT_EQ(Makespan(instance, bounded.order), MinimumMakespan(problem));
   }
 }
 
@@ -78,7 +78,7 @@ TEST(BoundsTest, NoneIsAboveTheLeast) {
     SCOPED_TRACE(seed);
     const ReshardProblem problem = Small(seed);
     const Instance instance = MakeInstance(problem);
-    const Ticks least = LeastMakespan(problem);
+    const Ticks least = MinimumMakespan(problem);
     EXPECT_LE(ReceiverBound(instance), least);
     EXPECT_LE(SenderBound(instance), least);
     EXPECT_LE(HeaviestClique(instance, 1000, {}).ticks, least);
@@ -100,7 +100,7 @@ TEST(BoundsTest, NoneIsAboveTheLeast) {
 // Three tasks, each pair shares another receiver: 3 on ports that carry 2.
 TEST(BoundsTest, CliquesAreBeyondPorts) {
   ReshardProblem problem = RandomTasks(
-      1, {.tasks = 3, .sender_hosts = 3, .most_bytes = 1, .even_sizes = true});
+      1, {.tasks = 3, .sender_hosts = 3, .max_bytes = 1, .even_sizes = true});
   problem.tasks[0].receivers = {3, 4};
   problem.tasks[1].receivers = {4, 5};
   problem.tasks[2].receivers = {3, 5};
@@ -108,7 +108,7 @@ TEST(BoundsTest, CliquesAreBeyondPorts) {
   const Instance instance = MakeInstance(problem);
   EXPECT_EQ(ReceiverBound(instance), 2);
   EXPECT_EQ(HeaviestClique(instance, 1000, {}).ticks, 3);
-  EXPECT_EQ(LeastMakespan(problem), 3);
+  EXPECT_EQ(MinimumMakespan(problem), 3);
 }
 
 // Five equal tasks that two senders hold: 3, not 2.5; of sizes 3 3 2 2 2, 6.
@@ -162,7 +162,7 @@ TEST(BoundsTest, ASlowSenderCountsAtItsReceiver) {
   const Ticks apart = ReceiverBound(instance);
   EXPECT_LE(SenderBound(instance), apart);
   const Ticks bound = BalanceBound(instance, {.nodes = 1000}, {}, {});
-  EXPECT_EQ(bound, LeastMakespan(problem));
+  EXPECT_EQ(bound, MinimumMakespan(problem));
   EXPECT_EQ(bound * 3, apart * 4);
 }
 
@@ -173,7 +173,7 @@ TEST(PaperSolversTest, AreSchedulesAndNeverBetter) {
         RandomTasks(seed, {.tasks = 4 + static_cast<int>(seed),
                            .sender_hosts = 5,
                            .receiver_hosts = 6,
-                           .most_bytes = 50,
+                           .max_bytes = 50,
                            .speeds = seed % 3 == 1,
                            .links = seed % 4 == 1});
     const Instance instance = MakeInstance(problem);
@@ -196,7 +196,7 @@ TEST(PaperSolversTest, DepthFirstIsExactWhenItEnds) {
     const Instance instance = MakeInstance(problem);
     const Searched searched = DepthFirst(instance, 10'000'000, {});
     EXPECT_TRUE(searched.complete);
-    EXPECT_EQ(Makespan(instance, searched.order), LeastMakespan(problem))
+    EXPECT_EQ(Makespan(instance, searched.order), MinimumMakespan(problem))
         << seed;
   }
 }
@@ -205,8 +205,8 @@ TEST(SearchOrderTest, TheSameSeedGivesTheSameOrder) {
   const Instance instance = MakeInstance(RandomTasks(3, {.tasks = 40,
                                                          .sender_hosts = 5,
                                                          .receiver_hosts = 9,
-                                                         .most_receivers = 4,
-                                                         .most_bytes = 1000}));
+                                                         .max_receivers = 4,
+                                                         .max_bytes = 1000}));
   const Found a = SearchOrder(instance, 7, {});
   const Found b = SearchOrder(instance, 7, {});
   ASSERT_EQ(a.order.size(), b.order.size());
@@ -220,8 +220,8 @@ TEST(SearchOrderTest, StoppedAtOnceStillAnswers) {
   const Instance instance = MakeInstance(RandomTasks(3, {.tasks = 200,
                                                          .sender_hosts = 9,
                                                          .receiver_hosts = 9,
-                                                         .most_receivers = 4,
-                                                         .most_bytes = 1000}));
+                                                         .max_receivers = 4,
+                                                         .max_bytes = 1000}));
   std::stop_source stop;
   stop.request_stop();
   const Found found = SearchOrder(instance, 7, {.stop = stop.get_token()});

@@ -13,7 +13,7 @@ TEST(SolveTest, EverySolverAnswersWithABound) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const ReshardProblem problem =
         RandomTasks(seed, {.speeds = seed % 2 == 1, .links = seed % 3 == 1});
-    const Ticks least = LeastMakespan(problem);
+    const Ticks least = MinimumMakespan(problem);
     for (const char* name : {"auto", "naive", "load-balance", "depth-first",
                              "randomized", "ensemble"}) {
       const auto answer = Solve(problem, {.solver = *SolverFromName(name)});
@@ -38,8 +38,8 @@ TEST(SolveTest, SplittingNeverCosts) {
     SCOPED_TRACE(seed);
     ReshardProblem problem = RandomTasks(seed, {.tasks = 6,
                                                 .receiver_hosts = 5,
-                                                .most_receivers = 2,
-                                                .most_bytes = 1000,
+                                                .max_receivers = 2,
+                                                .max_bytes = 1000,
                                                 .speeds = seed % 4 == 1,
                                                 .links = seed % 5 == 1});
     const auto whole = Solve(problem);
@@ -61,8 +61,8 @@ TEST(SolveTest, TheBoundOfPartsHolds) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     ReshardProblem problem = RandomTasks(seed, {.tasks = 3,
-                                                .most_senders = 2,
-                                                .most_bytes = 12,
+                                                .max_senders = 2,
+                                                .max_bytes = 12,
                                                 .links = seed % 3 == 1});
     problem.split = true;
     const auto answer = Solve(problem);
@@ -84,7 +84,7 @@ TEST(SolveTest, TheBoundOfPartsHolds) {
         cut.tasks.push_back(part);
       }
     }
-    EXPECT_LE(answer->lower_bound, LeastMakespan(cut));
+    EXPECT_LE(answer->lower_bound, MinimumMakespan(cut));
   }
 }
 
@@ -92,8 +92,8 @@ TEST(SolveTest, ADeadlineThatIsPastStillGivesASchedule) {
   const ReshardProblem problem = RandomTasks(5, {.tasks = 300,
                                                  .sender_hosts = 9,
                                                  .receiver_hosts = 9,
-                                                 .most_receivers = 4,
-                                                 .most_bytes = 1000});
+                                                 .max_receivers = 4,
+                                                 .max_bytes = 1000});
   Options options;
   options.deadline.at = std::chrono::steady_clock::time_point::min();
   const auto answer = Solve(problem, options);
@@ -106,7 +106,7 @@ TEST(SolveTest, ABoundOfPartsIsRoundedWhereThereArePartsAlone) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     SCOPED_TRACE(seed);
     ReshardProblem problem =
-        RandomTasks(seed, {.most_senders = 1, .speeds = true});
+        RandomTasks(seed, {.max_senders = 1, .speeds = true});
     const Instance instance = MakeInstance(problem);
     problem.split = true;
     const auto answer = Solve(problem);

@@ -13,7 +13,7 @@
 namespace meshwright::reshard {
 namespace {
 
-constexpr int64_t kCliqueNodes = 20'000;
+constexpr int64_t kSplitCliqueNodes = 20'000;
 
 // Bytes are ticks: sources, jobs, senders, sink.
 std::vector<Part> ByFlow(const Instance& whole, Ticks target) {
@@ -123,7 +123,7 @@ std::vector<Part> ByLevelling(const Instance& whole) {
 Ticks Rounding(const Job& job) {
   const auto parts =
       std::min<int64_t>(static_cast<int64_t>(job.choices.size()), job.bytes);
-  return parts < 2 ? 0 : std::min<Ticks>(job.least, (parts + 1) / 2);
+  return parts < 2 ? 0 : std::min<Ticks>(job.min_ticks, (parts + 1) / 2);
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
                  const base::Deadline& deadline) {
   Instance least = whole;
   if (!Durations(problem).uniform()) {
-    for (Job& job : least.jobs) job.least -= Rounding(job);
+    for (Job& job : least.jobs) job.min_ticks -= Rounding(job);
   }
   // A task whose parts may overlap is bounded by ports alone.
   Instance loads = least;
@@ -143,11 +143,12 @@ Ticks SplitBound(const ReshardProblem& problem, const Instance& whole,
                [&](int receiver) { return whole.in_links[receiver] > 1; });
   });
   Ticks bound = SenderBound(least);
-  bound = std::max(bound, HeaviestClique(loads, kCliqueNodes, deadline).ticks);
+  bound =
+      std::max(bound, HeaviestClique(loads, kSplitCliqueNodes, deadline).ticks);
   std::vector<Ticks> load(whole.ins(), 0);
   for (const Job& job : least.jobs) {
-    for (const int receiver : job.receivers) load[receiver] += job.least;
-    if (job.choices.size() == 1) bound = std::max(bound, job.least);
+    for (const int receiver : job.receivers) load[receiver] += job.min_ticks;
+    if (job.choices.size() == 1) bound = std::max(bound, job.min_ticks);
   }
   for (int in = 0; in < whole.ins(); ++in) {
     const int links = whole.in_links[in];

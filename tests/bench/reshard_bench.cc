@@ -107,8 +107,8 @@ void Small(const std::string& name, Kind kind, bool split = false) {
     for (const int receivers : {1, 2, 4}) {
       for (int seed = 0; seed < 20; ++seed) {
         kind.sender_hosts = kind.receiver_hosts = hosts;
-        kind.most_receivers = receivers;
-        kind.most_bytes = 1 << 20;
+        kind.max_receivers = receivers;
+        kind.max_bytes = 1 << 20;
         ReshardProblem problem = RandomTasks(first_seed + seed, kind);
         problem.split = split;
         Add(problem, !split, family);
@@ -136,9 +136,9 @@ void Run() {
              {.tasks = 100,
               .sender_hosts = hosts / 2,
               .receiver_hosts = hosts / 2,
-              .most_senders = 3,
-              .most_receivers = receivers,
-              .most_bytes = 1 << 24});
+              .max_senders = 3,
+              .max_receivers = receivers,
+              .max_bytes = 1 << 24});
     }
   }
   for (const int tasks : {25, 50, 100}) {
@@ -146,18 +146,18 @@ void Run() {
            {.tasks = tasks,
             .sender_hosts = 16,
             .receiver_hosts = 16,
-            .most_senders = 3,
-            .most_receivers = 8,
-            .most_bytes = 1 << 24});
+            .max_senders = 3,
+            .max_receivers = 8,
+            .max_bytes = 1 << 24});
   }
   for (const int receivers : {1, 2, 4}) {
     Random("2,000 tasks, 128 hosts, 1-" + std::to_string(receivers), 3,
            {.tasks = 2000,
             .sender_hosts = 64,
             .receiver_hosts = 64,
-            .most_senders = 3,
-            .most_receivers = receivers,
-            .most_bytes = 1 << 24},
+            .max_senders = 3,
+            .max_receivers = receivers,
+            .max_bytes = 1 << 24},
            false);
   }
 }

@@ -73,7 +73,8 @@ class Bench {
     daemon::Coordinator::Dependencies dependencies;
     dependencies.clock = &clock_;
     dependencies.listen_address = "127.0.0.1:0";
-    coordinator_ = std::make_unique<daemon::Coordinator>(std::move(dependencies));
+    coordinator_ =
+        std::make_unique<daemon::Coordinator>(std::move(dependencies));
     if (!coordinator_->Start().ok()) std::abort();
     client_ = *PlanningClient::Connect(coordinator_->address());
   }
@@ -145,22 +146,22 @@ int main(int argc, char** argv) {
                      {.tasks = 100,
                       .sender_hosts = 16,
                       .receiver_hosts = 16,
-                      .most_senders = 3,
-                      .most_receivers = receivers,
-                      .most_bytes = 1 << 24}));
+                      .max_senders = 3,
+                      .max_receivers = receivers,
+                      .max_bytes = 1 << 24}));
   }
   bench.Run(Random("20 tasks, 12 hosts, 1-3", 5,
                    {.tasks = 20,
                     .sender_hosts = 6,
                     .receiver_hosts = 6,
-                    .most_senders = 3,
-                    .most_receivers = 3,
-                    .most_bytes = 1 << 20}));
+                    .max_senders = 3,
+                    .max_receivers = 3,
+                    .max_bytes = 1 << 20}));
   bench.Run(Random("2,000 tasks, 128 hosts, 1-2", 3,
                    {.tasks = 2000,
                     .sender_hosts = 64,
                     .receiver_hosts = 64,
-                    .most_senders = 3,
-                    .most_receivers = 2,
-                    .most_bytes = 1 << 24}));
+                    .max_senders = 3,
+                    .max_receivers = 2,
+                    .max_bytes = 1 << 24}));
 }

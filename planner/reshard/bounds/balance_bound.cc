@@ -40,9 +40,9 @@ class Balancing {
       if ((x.choices.size() == 1) != (y.choices.size() == 1)) {
         return x.choices.size() == 1;
       }
-      return x.least > y.least;
+      return x.min_ticks > y.min_ticks;
     });
-    for (const Job& job : instance.jobs) left_ += job.least;
+    for (const Job& job : instance.jobs) left_ += job.min_ticks;
     for (const int links : instance.out_links) {
       first_.push_back(static_cast<int>(load_.size()));
       load_.resize(load_.size() + links, 0);
@@ -112,17 +112,17 @@ class Balancing {
 
   void Join(int job, int line) {
     lines_of_[job].push_back(line);
-    lines_[line].load += instance_.jobs[job].least;
+    lines_[line].load += instance_.jobs[job].min_ticks;
   }
 
   // Could what is left still lead below best_?
   bool Fits() const {
     if (best_ == std::numeric_limits<Ticks>::max()) return true;
-    Ticks room = 0;
+    Ticks capacity = 0;
     for (const Ticks load : load_) {
-      room = problem::SaturatingAdd(room, best_ - 1 - load);
+      capacity = problem::SaturatingAdd(capacity, best_ - 1 - load);
     }
-    return left_ <= room;
+    return left_ <= capacity;
   }
 
   // With one more job of `more` ticks beyond its least on these lines.
@@ -179,10 +179,10 @@ class Balancing {
     }
     const int index = jobs_[count];
     const Job& job = instance_.jobs[index];
-    left_ -= job.least;
+    left_ -= job.min_ticks;
     bool decided = true;
     for (const Place& place : PlacesOf(job)) {
-      const Ticks more = place.ticks - job.least;
+      const Ticks more = place.ticks - job.min_ticks;
       const int line = LineOfSender(index, place.out);
       if (load_[place.link] + place.ticks >= best_ || !LinesFit(index, more) ||
           (line >= 0 && lines_[line].load + place.ticks >= best_)) {
@@ -197,7 +197,7 @@ class Balancing {
       load_[place.link] -= place.ticks;
       if (!decided || best_ <= floor_) break;
     }
-    left_ += job.least;
+    left_ += job.min_ticks;
     return decided;
   }
 
@@ -228,7 +228,7 @@ Instance IntoPort(const Instance& instance, int in) {
     }
     Job& alone = port.jobs.emplace_back(job);
     alone.receivers.clear();
-    alone.choices = {{0, job.least}};
+    alone.choices = {{0, job.min_ticks}};
   }
   return port;
 }

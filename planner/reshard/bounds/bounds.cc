@@ -19,7 +19,7 @@ std::map<std::vector<int>, Ticks> BySenders(const Instance& instance) {
     std::vector<int> senders;
     for (const Choice& choice : job.choices) senders.push_back(choice.out);
     std::sort(senders.begin(), senders.end());
-    groups[senders] += job.least;
+    groups[senders] += job.min_ticks;
   }
   return groups;
 }
@@ -30,8 +30,8 @@ Ticks ReceiverBound(const Instance& instance) {
   std::vector<Ticks> load(instance.ins(), 0);
   Ticks bound = 0;
   for (const Job& job : instance.jobs) {
-    for (const int receiver : job.receivers) load[receiver] += job.least;
-    bound = std::max(bound, job.least);
+    for (const int receiver : job.receivers) load[receiver] += job.min_ticks;
+    bound = std::max(bound, job.min_ticks);
   }
   for (int i = 0; i < instance.ins(); ++i) {
     bound = std::max(bound, PerLink(load[i], instance.in_links[i]));

@@ -59,7 +59,7 @@ class CliqueSearch {
     }
   }
 
-  Ticks Weight(int job) const { return instance_.jobs[job].least; }
+  Ticks Weight(int job) const { return instance_.jobs[job].min_ticks; }
 
   Bits Meet(const Bits& bits, int job) const {
     Bits meet = bits;

@@ -11,7 +11,7 @@
 namespace meshwright::reshard {
 namespace {
 
-absl::Status Bad(const std::string& sentence) {
+absl::Status RefuseTensor(const std::string& sentence) {
   return absl::InvalidArgumentError(sentence);
 }
 
@@ -22,11 +22,12 @@ absl::StatusOr<int64_t> Product(const std::vector<int64_t>& sizes,
   int64_t product = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 1) {
-      return Bad(absl::StrCat(field, "[", i, "] is ", sizes[i],
-                              "; give a size of at least 1"));
+      return RefuseTensor(absl::StrCat(field, "[", i, "] is ", sizes[i],
+                                       "; give a size of at least 1"));
     }
     if (sizes[i] > most / product) {
-      return Bad(absl::StrCat(field, " has more than ", most, " ", of));
+      return RefuseTensor(
+          absl::StrCat(field, " has more than ", most, " ", of));
     }
     product *= sizes[i];
   }
@@ -43,12 +44,13 @@ class Tiles {
     Tiles tiles;
     const std::string mesh = prefix + "_mesh";
     if (side.mesh.empty()) {
-      return Bad(absl::StrCat(mesh, " is empty; give the devices per axis"));
+      return RefuseTensor(
+          absl::StrCat(mesh, " is empty; give the devices per axis"));
     }
     if (side.mesh.size() > base::kMaxSpecAxes) {
-      return Bad(absl::StrCat(mesh, " has ", side.mesh.size(),
-                              " axes and a spec can name ",
-                              base::kMaxSpecAxes));
+      return RefuseTensor(absl::StrCat(mesh, " has ", side.mesh.size(),
+                                       " axes and a spec can name ",
+                                       base::kMaxSpecAxes));
     }
     ASSIGN_OR_RETURN(tiles.devices_,
                      Product(side.mesh, mesh, kMaxDevices, "devices"));
@@ -88,20 +90,22 @@ class Tiles {
                                 const std::string& prefix) {
     const std::string field = prefix + "_spec";
     if (side.spec.size() != resharding.shape.size()) {
-      return Bad(absl::StrCat(field, " has ", side.spec.size(),
-                              " dimensions and shape has ",
-                              resharding.shape.size()));
+      return RefuseTensor(absl::StrCat(field, " has ", side.spec.size(),
+                                       " dimensions and shape has ",
+                                       resharding.shape.size()));
     }
     std::vector<bool> used(side.mesh.size(), false);
     for (const std::vector<int>& axes : side.spec) {
       for (const int axis : axes) {
         if (axis < 0 || axis >= static_cast<int>(side.mesh.size())) {
-          return Bad(absl::StrCat(field, " names axis ", axis, " and ", prefix,
-                                  "_mesh has ", side.mesh.size(), " axes"));
+          return RefuseTensor(absl::StrCat(field, " names axis ", axis, " and ",
+                                           prefix, "_mesh has ",
+                                           side.mesh.size(), " axes"));
         }
         if (used[axis]) {
-          return Bad(absl::StrCat(field, " names axis ", axis,
-                                  " twice; an axis splits one dimension"));
+          return RefuseTensor(
+              absl::StrCat(field, " names axis ", axis,
+                           " twice; an axis splits one dimension"));
         }
         used[axis] = true;
       }
@@ -121,9 +125,10 @@ class Tiles {
     } else if (named == rows || named == devices_) {
       hosts_ = side.hosts;
     } else {
-      return Bad(absl::StrCat(prefix, "_hosts has ", named, " names and ",
-                              prefix, "_mesh has ", rows, " rows of ", row,
-                              " devices; give one name per row or per device"));
+      return RefuseTensor(
+          absl::StrCat(prefix, "_hosts has ", named, " names and ", prefix,
+                       "_mesh has ", rows, " rows of ", row,
+                       " devices; give one name per row or per device"));
     }
     per_host_ = devices_ / static_cast<int64_t>(hosts_.size());
     return {};
@@ -176,8 +181,8 @@ std::vector<int> HostsOf(const Tiles& tiles, const std::vector<int>& devices,
 
 absl::StatusOr<Units> Decompose(const Resharding& resharding) {
   if (resharding.elem_bytes < 1) {
-    return Bad(absl::StrCat("elem_bytes is ", resharding.elem_bytes,
-                            "; give a size of at least 1"));
+    return RefuseTensor(absl::StrCat("elem_bytes is ", resharding.elem_bytes,
+                                     "; give a size of at least 1"));
   }
   RETURN_IF_ERROR(Product(resharding.shape, "shape",
                           kMaxBytes / resharding.elem_bytes,
@@ -219,7 +224,7 @@ absl::StatusOr<Units> Decompose(const Resharding& resharding) {
     Tiles::Coordinates to = first;
     while (true) {
       if (answer.units.size() >= kMaxTasks) {
-        return Bad(
+        return RefuseTensor(
             absl::StrCat("src_spec and dst_spec cut the tensor into "
                          "more than ",
                          kMaxTasks, " slices; shard it less finely"));

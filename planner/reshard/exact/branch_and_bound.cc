@@ -112,7 +112,7 @@ class Search {
         deadline_(deadline),
         bound_(bound),
         grid_(Grid(instance)),
-        most_nodes_(nodes),
+        max_nodes_(nodes),
         sets_(SenderSets(instance)),
         alike_(AlikeSenders(instance)),
         before_(AlikeJobs(instance)),
@@ -197,7 +197,7 @@ class Search {
   bool Promising(Ticks now, const std::vector<std::pair<Ticks, int>>& starts) {
     std::fill(line_end_.begin(), line_end_.end(), 0);
     for (const auto& [start, job] : starts) {
-      const Ticks ticks = instance_.jobs[job].least;
+      const Ticks ticks = instance_.jobs[job].min_ticks;
       if (start + ticks > limit_) return false;
       for (const int line : lines_of_[job]) {
         Ticks& end = line_end_[line];
@@ -207,7 +207,7 @@ class Search {
     }
     for (const SenderSet& set : sets_) {
       Ticks work = Work(set.jobs & left_);
-      for (const int out : set.outs) TakeRoom(out_, out, now, work);
+      for (const int out : set.outs) TakeCapacity(out_, out, now, work);
       if (work > 0) return false;
     }
     for (int in = 0; in < instance_.ins(); ++in) {
@@ -218,21 +218,21 @@ class Search {
 
   bool ReceiverFits(int in, Ticks now) const {
     Ticks work = Work(users_[in] & left_);
-    TakeRoom(in_, in, now, work);
+    TakeCapacity(in_, in, now, work);
     return work <= 0;
   }
 
   Ticks Work(Jobs jobs) const {
     Ticks work = 0;
     for (; jobs != 0; jobs &= jobs - 1) {
-      work += instance_.jobs[std::countr_zero(jobs)].least;
+      work += instance_.jobs[std::countr_zero(jobs)].min_ticks;
     }
     return work;
   }
 
   // From the work, what the port can do of it.
-  void TakeRoom(const LinkTimes& ports, int port, Ticks now,
-                Ticks& work) const {
+  void TakeCapacity(const LinkTimes& ports, int port, Ticks now,
+                    Ticks& work) const {
     for (int i = ports.Begin(port); i < ports.End(port) && work > 0; ++i) {
       work -= std::max<Ticks>(0, limit_ - std::max(now, ports.Until(i)));
     }
@@ -245,7 +245,7 @@ class Search {
 
   // False: out of nodes. `now`, `last`: the start and the job placed last.
   bool Extend(Ticks now, int last) {
-    if (best_.nodes++ >= most_nodes_ ||
+    if (best_.nodes++ >= max_nodes_ ||
         (best_.nodes % 256 == 0 && deadline_.HasPassed())) {
       return false;
     }
@@ -341,7 +341,7 @@ class Search {
   const base::Deadline& deadline_;
   const Ticks bound_;
   const Ticks grid_;
-  const int64_t most_nodes_;
+  const int64_t max_nodes_;
   const std::vector<SenderSet> sets_;
   const std::vector<int> alike_;
   const std::vector<int> before_;

@@ -27,9 +27,9 @@ Order FullestFirst(const Instance& instance, const std::vector<int>& choices) {
     keys.emplace_back(most, i);
   }
   std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
-    return a.first != b.first
-               ? a.first > b.first
-               : instance.jobs[a.second].least > instance.jobs[b.second].least;
+    return a.first != b.first ? a.first > b.first
+                              : instance.jobs[a.second].min_ticks >
+                                    instance.jobs[b.second].min_ticks;
   });
   Timelines lines(instance);
   std::vector<std::pair<Ticks, Placed>> starts;

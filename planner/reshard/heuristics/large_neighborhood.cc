@@ -32,7 +32,7 @@ class ReinsertionWalk {
         picked_(instance.size(), false) {
     schedule_.Restore(order);
     for (const Job& job : instance.jobs) {
-      scale_ += static_cast<double>(job.least);
+      scale_ += static_cast<double>(job.min_ticks);
     }
     scale_ /= std::max(1, instance.size());
   }

@@ -72,7 +72,7 @@ Instance Few(uint64_t seed, int tasks) {
   return MakeInstance(RandomTasks(seed, {.tasks = tasks,
                                          .sender_hosts = 3,
                                          .receiver_hosts = 4,
-                                         .most_bytes = 9}));
+                                         .max_bytes = 9}));
 }
 
 TEST(InsertionScheduleTest, NoWayToInsertIsBetter) {
@@ -168,8 +168,8 @@ TEST(ReinsertTest, IsAScheduleNoWorseThanItsStartNorBetterThanTheLeast) {
     ASSERT_TRUE(timing.ok()) << timing.status();
     EXPECT_EQ(timing->makespan, Makespan(instance, order));
     EXPECT_LE(timing->makespan, Makespan(instance, start));
-    EXPECT_GE(timing->makespan, LeastMakespan(problem));
-    least += timing->makespan == LeastMakespan(problem);
+    EXPECT_GE(timing->makespan, MinimumMakespan(problem));
+    least += timing->makespan == MinimumMakespan(problem);
   }
   EXPECT_GT(least, kSeeds * 9 / 10);
 }
@@ -178,8 +178,8 @@ Instance Wide(uint64_t seed, int tasks) {
   return MakeInstance(RandomTasks(seed, {.tasks = tasks,
                                          .sender_hosts = 16,
                                          .receiver_hosts = 16,
-                                         .most_receivers = 8,
-                                         .most_bytes = 1 << 24}));
+                                         .max_receivers = 8,
+                                         .max_bytes = 1 << 24}));
 }
 
 TEST(ReinsertTest, WideTasksComeWithinFourPercentOfTheBound) {
@@ -200,7 +200,7 @@ TEST(ReinsertTest, MeetsTheBoundOfAHundredTasks) {
         MakeInstance(RandomTasks(seed, {.tasks = 100,
                                         .sender_hosts = 16,
                                         .receiver_hosts = 16,
-                                        .most_bytes = 1 << 24}));
+                                        .max_bytes = 1 << 24}));
     const Found found = SearchOrder(instance, 1, {});
     EXPECT_LE(found.makespan - found.lower_bound, found.lower_bound / 1000);
   }
@@ -210,7 +210,7 @@ TEST(LargestFirstTest, IsWholeAlsoWhenStoppedAtOnce) {
   std::stop_source stop;
   stop.request_stop();
   const ReshardProblem problem =
-      RandomTasks(1, {.tasks = 300, .most_bytes = 1000});
+      RandomTasks(1, {.tasks = 300, .max_bytes = 1000});
   const Instance instance = MakeInstance(problem);
   const Order order = LargestFirst(instance, 1, {.stop = stop.get_token()});
   const auto timing = Replay(problem, ToSchedule(problem, instance, order));

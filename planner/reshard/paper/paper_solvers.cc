@@ -15,7 +15,7 @@ std::vector<int> LongestFirst(const Instance& instance) {
   std::vector<int> jobs(instance.size());
   std::iota(jobs.begin(), jobs.end(), 0);
   std::stable_sort(jobs.begin(), jobs.end(), [&](int a, int b) {
-    return instance.jobs[a].least > instance.jobs[b].least;
+    return instance.jobs[a].min_ticks > instance.jobs[b].min_ticks;
   });
   return jobs;
 }
@@ -37,7 +37,8 @@ class DepthFirstSearch {
         in_load_(instance.ins(), 0),
         placed_(instance.size(), false) {
     for (const Job& job : instance.jobs) {
-      for (const int receiver : job.receivers) in_load_[receiver] += job.least;
+      for (const int receiver : job.receivers)
+        in_load_[receiver] += job.min_ticks;
     }
     for (int i = 0; i < instance.ins(); ++i) {
       bound_ = std::max(bound_, PerLink(in_load_[i], instance.in_links[i]));

@@ -39,9 +39,9 @@ void UsePorts(const ReshardProblem& problem, Instance& instance) {
     for (Choice& choice : job.choices) choice.out = out[choice.out];
     for (int& receiver : job.receivers) receiver = in[receiver];
     std::sort(job.receivers.begin(), job.receivers.end());
-    job.least = job.choices[0].ticks;
+    job.min_ticks = job.choices[0].ticks;
     for (const Choice& choice : job.choices) {
-      job.least = std::min(job.least, choice.ticks);
+      job.min_ticks = std::min(job.min_ticks, choice.ticks);
     }
   }
 }

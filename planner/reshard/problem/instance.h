@@ -28,7 +28,7 @@ struct Job {
   int64_t bytes = 0;
   std::vector<Choice> choices;  // in the order of the task's senders
   std::vector<int> receivers;   // in ports, ascending
-  Ticks least = 0;              // over the choices
+  Ticks min_ticks = 0;          // over the choices
 };
 
 struct Instance {

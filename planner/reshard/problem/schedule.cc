@@ -9,7 +9,7 @@
 namespace meshwright::reshard {
 namespace {
 
-absl::Status Bad(const std::string& sentence) {
+absl::Status RefuseSend(const std::string& sentence) {
   return absl::InvalidArgumentError(sentence);
 }
 
@@ -19,33 +19,34 @@ absl::Status CheckSends(const ReshardProblem& problem,
   std::vector<std::vector<int>> by(problem.tasks.size());
   for (const Send& send : schedule) {
     if (send.task < 0 || send.task >= static_cast<int>(problem.tasks.size())) {
-      return Bad(absl::StrCat("a send names task ", send.task,
-                              ", which is not there"));
+      return RefuseSend(absl::StrCat("a send names task ", send.task,
+                                     ", which is not there"));
     }
     const UnitTask& task = problem.tasks[send.task];
     const auto& senders = task.senders;
     if (std::find(senders.begin(), senders.end(), send.sender) ==
         senders.end()) {
-      return Bad(absl::StrCat("task ", task.id,
-                              " is sent by a host that does not hold it"));
+      return RefuseSend(absl::StrCat(
+          "task ", task.id, " is sent by a host that does not hold it"));
     }
     if (durations.Speed(task, send.sender) <= 0 && !task.receivers.empty()) {
-      return Bad(absl::StrCat("task ", task.id,
-                              " is sent by a host that does not reach its "
-                              "receivers"));
+      return RefuseSend(
+          absl::StrCat("task ", task.id,
+                       " is sent by a host that does not reach its "
+                       "receivers"));
     }
     if (send.bytes <= 0 || send.bytes > task.size_bytes - sent[send.task]) {
-      return Bad(absl::StrCat("task ", task.id, " is sent with ", send.bytes,
-                              " bytes of ", task.size_bytes, " after ",
-                              sent[send.task]));
+      return RefuseSend(absl::StrCat("task ", task.id, " is sent with ",
+                                     send.bytes, " bytes of ", task.size_bytes,
+                                     " after ", sent[send.task]));
     }
     if (!problem.split && send.bytes != task.size_bytes) {
-      return Bad(absl::StrCat("task ", task.id, " is split"));
+      return RefuseSend(absl::StrCat("task ", task.id, " is split"));
     }
     auto& earlier = by[send.task];
     if (std::find(earlier.begin(), earlier.end(), send.sender) !=
         earlier.end()) {
-      return Bad(
+      return RefuseSend(
           absl::StrCat("task ", task.id, " is sent twice by one of its hosts"));
     }
     earlier.push_back(send.sender);
@@ -53,7 +54,7 @@ absl::Status CheckSends(const ReshardProblem& problem,
   }
   for (size_t i = 0; i < sent.size(); ++i) {
     if (sent[i] != problem.tasks[i].size_bytes) {
-      return Bad(
+      return RefuseSend(
           absl::StrCat("task ", problem.tasks[i].id, " is not sent whole"));
     }
   }

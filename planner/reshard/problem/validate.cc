@@ -12,22 +12,22 @@
 namespace meshwright::reshard {
 namespace {
 
-absl::Status Bad(const std::string& sentence) {
+absl::Status RefuseProblem(const std::string& sentence) {
   return absl::InvalidArgumentError(sentence);
 }
 
 absl::Status CheckSpeed(double speed, const std::string& field) {
   if (std::isfinite(speed) && speed >= 0) return {};
-  return Bad(absl::StrCat(field, " is ", speed,
-                          "; give bytes per second, finite and at least 0"));
+  return RefuseProblem(absl::StrCat(
+      field, " is ", speed, "; give bytes per second, finite and at least 0"));
 }
 
 absl::Status CheckHosts(const ReshardProblem& problem) {
   absl::flat_hash_set<std::string> names;
   for (const Host& host : problem.hosts) {
     if (!names.insert(host.name).second) {
-      return Bad(absl::StrCat("host \"", host.name,
-                              "\" is listed twice; name every host once"));
+      return RefuseProblem(absl::StrCat(
+          "host \"", host.name, "\" is listed twice; name every host once"));
     }
     for (const auto& [field, speed] :
          {std::pair("out_bytes_per_s", host.out_bytes_per_s),
@@ -38,8 +38,9 @@ absl::Status CheckHosts(const ReshardProblem& problem) {
     for (const auto& [field, links] : {std::pair("out_links", host.out_links),
                                        std::pair("in_links", host.in_links)}) {
       if (links < 1 || links > kMaxLinks) {
-        return Bad(absl::StrCat("hosts.", host.name, ".", field, " is ", links,
-                                "; a port has 1 to ", kMaxLinks, " links"));
+        return RefuseProblem(absl::StrCat("hosts.", host.name, ".", field,
+                                          " is ", links, "; a port has 1 to ",
+                                          kMaxLinks, " links"));
       }
     }
   }
@@ -56,8 +57,8 @@ absl::Status CheckList(const ReshardProblem& problem, const UnitTask& task,
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice == sorted.end()) return {};
-  return Bad(absl::StrCat("task ", task.id, ": ", field, " names \"",
-                          problem.hosts[*twice].name, "\" twice"));
+  return RefuseProblem(absl::StrCat("task ", task.id, ": ", field, " names \"",
+                                    problem.hosts[*twice].name, "\" twice"));
 }
 
 absl::Status CheckReach(const ReshardProblem& problem,
@@ -72,15 +73,16 @@ absl::Status CheckReach(const ReshardProblem& problem,
           return durations.SpeedBetween(sender, receiver) > 0;
         });
     if (!reached) {
-      return Bad(
+      return RefuseProblem(
           absl::StrCat("task ", task.id, ": no sender host reaches \"",
                        problem.hosts[receiver].name,
                        "\"; give a port or route on the way a speed above 0"));
     }
   }
-  return Bad(absl::StrCat("task ", task.id,
-                          ": no sender host reaches all of its receiver hosts; "
-                          "make it one task per receiver or add a route"));
+  return RefuseProblem(
+      absl::StrCat("task ", task.id,
+                   ": no sender host reaches all of its receiver hosts; "
+                   "make it one task per receiver or add a route"));
 }
 
 }  // namespace
@@ -88,38 +90,40 @@ absl::Status CheckReach(const ReshardProblem& problem,
 absl::Status Validate(const ReshardProblem& problem) {
   if (!std::isfinite(problem.bandwidth_bytes_per_s) ||
       problem.bandwidth_bytes_per_s <= 0) {
-    return Bad(absl::StrCat("bandwidth_bytes_per_s is ",
-                            problem.bandwidth_bytes_per_s,
-                            "; give a finite figure above 0"));
+    return RefuseProblem(absl::StrCat("bandwidth_bytes_per_s is ",
+                                      problem.bandwidth_bytes_per_s,
+                                      "; give a finite figure above 0"));
   }
   RETURN_IF_ERROR(CheckHosts(problem));
   if (problem.tasks.size() > kMaxTasks) {
-    return Bad(absl::StrCat("there are ", problem.tasks.size(),
-                            " tasks and at most ", kMaxTasks,
-                            " are scheduled; join small slices"));
+    return RefuseProblem(absl::StrCat("there are ", problem.tasks.size(),
+                                      " tasks and at most ", kMaxTasks,
+                                      " are scheduled; join small slices"));
   }
   absl::flat_hash_set<std::string_view> ids;
   int64_t total = 0;
   for (const UnitTask& task : problem.tasks) {
     if (!ids.insert(task.id).second) {
-      return Bad(absl::StrCat("two tasks have the id ", task.id,
-                              "; give every task an id of its own"));
+      return RefuseProblem(absl::StrCat("two tasks have the id ", task.id,
+                                        "; give every task an id of its own"));
     }
     if (task.size_bytes <= 0) {
-      return Bad(absl::StrCat("task ", task.id, ": size_bytes is ",
-                              task.size_bytes,
-                              "; leave out slices that hold nothing"));
+      return RefuseProblem(
+          absl::StrCat("task ", task.id, ": size_bytes is ", task.size_bytes,
+                       "; leave out slices that hold nothing"));
     }
     if (task.size_bytes > kMaxBytes - total) {
-      return Bad(absl::StrCat("task ", task.id,
-                              ": size_bytes makes the tasks larger than 2^62 "
-                              "bytes together"));
+      return RefuseProblem(
+          absl::StrCat("task ", task.id,
+                       ": size_bytes makes the tasks larger than 2^62 "
+                       "bytes together"));
     }
     total += task.size_bytes;
     if (task.senders.empty()) {
-      return Bad(absl::StrCat("task ", task.id,
-                              ": sender_hosts is empty; name the hosts that "
-                              "hold the slice"));
+      return RefuseProblem(
+          absl::StrCat("task ", task.id,
+                       ": sender_hosts is empty; name the hosts that "
+                       "hold the slice"));
     }
     RETURN_IF_ERROR(CheckList(problem, task, task.senders, "sender_hosts"));
     RETURN_IF_ERROR(CheckList(problem, task, task.receivers, "receiver_hosts"));

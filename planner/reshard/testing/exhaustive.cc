@@ -78,7 +78,7 @@ class Enumeration {
 
 }  // namespace
 
-Ticks LeastMakespan(const ReshardProblem& problem) {
+Ticks MinimumMakespan(const ReshardProblem& problem) {
   return Enumeration(problem).Run();
 }
 

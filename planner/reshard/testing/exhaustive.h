@@ -11,7 +11,7 @@
 namespace meshwright::reshard {
 
 // The least makespan. The problem must be valid and not allow splitting.
-Ticks LeastMakespan(const ReshardProblem& problem);
+Ticks MinimumMakespan(const ReshardProblem& problem);
 
 }  // namespace meshwright::reshard
 

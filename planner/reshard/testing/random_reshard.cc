@@ -85,11 +85,11 @@ ReshardProblem RandomTasks(uint64_t seed, const Kind& kind) {
   for (int i = 0; i < kind.tasks; ++i) {
     problem.tasks.push_back(
         {.id = absl::StrCat(i),
-         .size_bytes = kind.even_sizes ? kind.most_bytes
-                                       : 1 + Below(random, kind.most_bytes),
-         .senders = Some(random, 0, kind.sender_hosts, kind.most_senders),
+         .size_bytes = kind.even_sizes ? kind.max_bytes
+                                       : 1 + Below(random, kind.max_bytes),
+         .senders = Some(random, 0, kind.sender_hosts, kind.max_senders),
          .receivers = Some(random, kind.sender_hosts, kind.receiver_hosts,
-                           kind.most_receivers)});
+                           kind.max_receivers)});
   }
   return problem;
 }

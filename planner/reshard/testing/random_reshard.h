@@ -13,9 +13,9 @@ struct Kind {
   int tasks = 5;
   int sender_hosts = 3;
   int receiver_hosts = 3;
-  int most_senders = 3;  // of one task
-  int most_receivers = 3;
-  int64_t most_bytes = 10;  // sizes are 1 .. most_bytes
+  int max_senders = 3;  // of one task
+  int max_receivers = 3;
+  int64_t max_bytes = 10;   // sizes are 1 .. max_bytes
   bool even_sizes = false;  // all of one size
   bool speeds = false;      // ports and routes of unequal speed
   bool links = false;       // ports of up to three links
