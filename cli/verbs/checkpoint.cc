@@ -30,8 +30,8 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
   ASSIGN_OR_RETURN(const std::string chain, base::ReadFile(arguments.chain));
   const base::Interrupt interrupt;
   checkpoint::Options options;
-  options.interrupt.stop = interrupt.token();
-  options.interrupt.deadline = deadline;
+  options.deadline.stop = interrupt.token();
+  options.deadline.at = deadline;
   ASSIGN_OR_RETURN(const std::string answer,
                    checkpoint::CheckpointJson(chain, *budget, options));
   *context.out << answer << "\n";

@@ -20,10 +20,10 @@ struct Arguments {
 
 absl::Status Run(const Context& context, const Arguments& arguments) {
   layout::SearchOptions options;
-  ASSIGN_OR_RETURN(options.deadline, DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(options.deadline.at, DeadlineIn(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string cases, base::ReadFile(arguments.cases));
   const base::Interrupt interrupt;
-  options.stop = interrupt.token();
+  options.deadline.stop = interrupt.token();
   ASSIGN_OR_RETURN(const std::string answer,
                    layout::LayoutJson(cases, options));
   *context.out << answer << "\n";

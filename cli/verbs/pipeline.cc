@@ -24,9 +24,9 @@ struct Arguments {
 
 absl::Status Run(const Context& context, const Arguments& arguments) {
   const base::Interrupt interrupt;
-  problem::Interrupt limits;
+  base::Deadline limits;
   limits.stop = interrupt.token();
-  ASSIGN_OR_RETURN(limits.deadline, DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(limits.at, DeadlineIn(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.file));
   ASSIGN_OR_RETURN(pipeline::PipelineFile file, pipeline::FileFromJson(text));
   if (!arguments.schedule.empty()) {

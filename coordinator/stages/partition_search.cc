@@ -96,7 +96,7 @@ class PartitionSearcher {
   // No cut is where so much travels that a step of such borders would be beyond
   // what times can say.
   void SetBorder(size_t cut, const pipeline::Transfer& transfer) {
-    const Picoseconds longest = problem::kLongestTime /
+    const Picoseconds longest = problem::kMaxTime /
                                 (int64_t{8} * terms_.micro_batches) /
                                 step_.Segments();
     closed_[cut] = !step_.cuts[cut].possible ||

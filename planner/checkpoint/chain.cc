@@ -9,7 +9,7 @@
 namespace meshwright::checkpoint {
 namespace {
 
-constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max() / 4;
+constexpr int64_t kMaxBytes = std::numeric_limits<int64_t>::max() / 4;
 
 template <typename Value>
 Value At(const std::vector<Value>& list, int stage) {
@@ -49,7 +49,7 @@ absl::Status CheckSizes(const char* field, const std::vector<int64_t>& sizes,
     }
     sum = problem::SaturatingAdd(sum, sizes[i]);
   }
-  if (sum > kMostBytes) {
+  if (sum > kMaxBytes) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the sizes up to ", field, " sum to more than 2 EiB; give bytes"));
   }
@@ -81,10 +81,10 @@ absl::Status Validate(const Chain& chain) {
     return absl::InvalidArgumentError(
         "fwd_time is empty; a chain has at least one stage");
   }
-  if (chain.forward.size() > kMostStages) {
+  if (chain.forward.size() > kMaxStages) {
     return absl::InvalidArgumentError(absl::StrCat(
         "fwd_time has ", chain.forward.size(), " stages, more than the ",
-        kMostStages, " that are planned; join neighbours into one stage"));
+        kMaxStages, " that are planned; join neighbours into one stage"));
   }
   const int n = chain.stages();
   int64_t time = 0;
@@ -100,10 +100,10 @@ absl::Status Validate(const Chain& chain) {
         "loss_time is negative: ", problem::ToSeconds(chain.loss)));
   }
   time = problem::SaturatingAdd(time, chain.loss.count());
-  if (time > problem::kLongestTime.count()) {
+  if (time > problem::kMaxTime.count()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "fwd_time, bwd_time and their communication sum to more than the ",
-        static_cast<int64_t>(problem::ToSeconds(problem::kLongestTime)),
+        static_cast<int64_t>(problem::ToSeconds(problem::kMaxTime)),
         " seconds that the planner can add up"));
   }
   RETURN_IF_ERROR(CheckSizes("act_size", chain.act_bytes, n + 1, false, bytes));

@@ -27,7 +27,7 @@ using problem::Picoseconds;
 
 // The tables of a solver grow with the square of the stages, its time with the
 // cube.
-inline constexpr int kMostStages = 4096;
+inline constexpr int kMaxStages = 4096;
 
 struct Chain {
   std::vector<Picoseconds> forward;

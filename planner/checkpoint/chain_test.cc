@@ -39,7 +39,7 @@ TEST(ChainTest, AddsCommunicationToWhatItGoesWith) {
 }
 
 TEST(ChainTest, NamesWhatIsWrong) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const struct {
     std::function<void(Chain&)> spoil;
     const char* sentence;
@@ -75,14 +75,14 @@ TEST(ChainTest, NamesWhatIsWrong) {
        },
        "bwd_comm_tmp[0] is negative"},
       {[](Chain& c) { c.loss = Picoseconds(-1); }, "loss_time is negative"},
-      {[](Chain& c) { c.forward.assign(2, problem::kLongestTime); },
+      {[](Chain& c) { c.forward.assign(2, problem::kMaxTime); },
        "sum to more than the 2000000 seconds"},
       {[](Chain& c) {
-         c.saved_bytes = {kMost, kMost};
+         c.saved_bytes = {kMax, kMax};
        },
        "up to saved_size sum to more"},
       {[](Chain& c) {
-         c.backward_transient_bytes = {kMost, kMost};
+         c.backward_transient_bytes = {kMax, kMax};
        },
        "up to bwd_tmp sum to more"},
   };

@@ -21,15 +21,15 @@ Fronts::Fronts(const Costs& costs, const LeastMemory& memory,
       outside_(outside),
       fronts_(costs.intervals()) {}
 
-Fronts::Outcome Fronts::Fill(int64_t most_steps,
-                             const problem::Interrupt& interrupt) {
+Fronts::Outcome Fronts::Fill(int64_t max_steps,
+                             const base::Deadline& deadline) {
   const int n = costs_.stages();
   steps_ = 0;
   for (int length = 1; length <= n; ++length) {
     for (int s = 0; s + length <= n; ++s) {
       FillOne(s, s + length - 1);
-      if (steps_ > most_steps) return Outcome::kTooManySteps;
-      if (interrupt.Requested()) return Outcome::kInterrupted;
+      if (steps_ > max_steps) return Outcome::kTooManySteps;
+      if (deadline.HasPassed()) return Outcome::kInterrupted;
     }
   }
   return Outcome::kDone;

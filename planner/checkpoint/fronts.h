@@ -13,11 +13,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/deadline.h"
 #include "planner/checkpoint/costs.h"
 #include "planner/checkpoint/least_memory.h"
 #include "planner/checkpoint/outside.h"
 #include "planner/checkpoint/unroll.h"
-#include "planner/problem/interrupt.h"
 
 namespace meshwright::checkpoint {
 
@@ -28,8 +28,8 @@ class Fronts {
   // Everything named outlives this.
   Fronts(const Costs& costs, const LeastMemory& memory, const Outside& outside);
 
-  // Gives up after looking at `most_steps` steps.
-  Outcome Fill(int64_t most_steps, const problem::Interrupt& interrupt);
+  // Gives up after looking at `max_steps` steps.
+  Outcome Fill(int64_t max_steps, const base::Deadline& deadline);
 
   // Exact decisions. Ties: save before keep, then the earliest k.
   int Decide(const Interval& interval) const;

@@ -45,12 +45,12 @@ std::vector<LeastMemory::Keeping> LeastMemory::Keepings() const {
   return keepings;
 }
 
-bool LeastMemory::Settle(const problem::Interrupt& interrupt) {
+bool LeastMemory::Settle(const base::Deadline& deadline) {
   if (least_ == nullptr) {
     least_ = std::make_unique_for_overwrite<int64_t[]>(costs_.intervals());
   }
   for (; unsettled_ > 0; --unsettled_) {
-    if (interrupt.Requested()) return false;
+    if (deadline.HasPassed()) return false;
     SettleRow(unsettled_ - 1);
   }
   return true;

@@ -24,9 +24,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/deadline.h"
 #include "planner/checkpoint/costs.h"
 #include "planner/checkpoint/ranges.h"
-#include "planner/problem/interrupt.h"
 
 namespace meshwright::checkpoint {
 
@@ -36,7 +36,7 @@ class LeastMemory {
   explicit LeastMemory(const Costs& costs);
 
   // Makes every least(s, t) exact; false if interrupted before.
-  bool Settle(const problem::Interrupt& interrupt = {});
+  bool Settle(const base::Deadline& deadline = {});
 
   int64_t least(int s, int t) const {
     return s < unsettled_ ? KeepingNothing(s, t) : least_[costs_.Index(s, t)];

@@ -9,15 +9,14 @@
 #include <vector>
 
 #include "planner/checkpoint/guided.h"
-#include "planner/checkpoint/random_chain.h"
 #include "planner/checkpoint/replay.h"
+#include "planner/checkpoint/testing/random_chain.h"
 #include "planner/checkpoint/unroll.h"
 
 namespace meshwright::checkpoint {
 namespace {
 
-const problem::Interrupt kLate{
-    .deadline = std::chrono::steady_clock::time_point::min()};
+const base::Deadline kLate{.at = std::chrono::steady_clock::time_point::min()};
 
 std::vector<Chain> Chains() {
   std::vector<Chain> chains;

@@ -197,7 +197,7 @@ TEST(LinearizeTest, NamesTheNodeThatIsWrong) {
   graph[1] = Node({0}, int64_t{1} << 62);
   EXPECT_THAT(Bad(graph), HasSubstr("sum to more"));
   std::vector<GraphNode> deep = {Placeholder(1)};
-  for (int v = 1; v <= kMostStages + 1; ++v) deep.push_back(Node({v - 1}));
+  for (int v = 1; v <= kMaxStages + 1; ++v) deep.push_back(Node({v - 1}));
   EXPECT_THAT(Bad(deep), HasSubstr("join neighbours"));
 }
 

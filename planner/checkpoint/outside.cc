@@ -40,12 +40,12 @@ void Outside::Offer(int s, int t, int slot, float cost) {
   figure = std::min(figure, cost);
 }
 
-bool Outside::Fill(const problem::Interrupt& interrupt) {
+bool Outside::Fill(const base::Deadline& deadline) {
   const int n = costs_.stages();
   Offer(0, n - 1, inside_.grid().top(0), 0);
   for (int length = n; length >= 1; --length) {
     for (int s = 0; s + length <= n; ++s) PassDown(s, s + length - 1);
-    if (interrupt.Requested()) return false;
+    if (deadline.HasPassed()) return false;
   }
   return true;
 }

@@ -14,9 +14,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/deadline.h"
 #include "planner/checkpoint/costs.h"
 #include "planner/checkpoint/slot_table.h"
-#include "planner/problem/interrupt.h"
 
 namespace meshwright::checkpoint {
 
@@ -26,7 +26,7 @@ class Outside {
   Outside(const Costs& costs, const SlotTable& inside, int64_t most);
 
   // False: interrupted.
-  bool Fill(const problem::Interrupt& interrupt);
+  bool Fill(const base::Deadline& deadline);
 
   // Whether [s, t] at `cost` when given `bytes` or more can be in a schedule
   // that is no slower than `most`.

@@ -146,7 +146,7 @@ TEST(ReplayTest, NamesTheOperationThatCannotRun) {
 
 TEST(ReplayTest, RefusesTimesBeyondSixtyThreeBits) {
   Chain chain = TwoStages();
-  chain.forward[0] = problem::kLongestTime / 2;
+  chain.forward[0] = problem::kMaxTime / 2;
   Sequence sequence(20, Keep(0));
   EXPECT_EQ(Replay(chain, sequence).status().code(),
             absl::StatusCode::kOutOfRange);

@@ -14,13 +14,13 @@ SlotGrid::SlotGrid(const Costs& costs, int64_t memory, int slots)
     const int64_t next = offset - costs.saved(s);
     offset = next - FloorDivide(next) * size_;
     save_shift_.push_back(static_cast<int>(
-        std::min((costs.saved(s) + offset - offset_.back()) / size_, kMost)));
+        std::min((costs.saved(s) + offset - offset_.back()) / size_, kMax)));
   }
 }
 
 int SlotGrid::Slot(int s, int64_t bytes) const {
   const int64_t slot = -FloorDivide(offset_[s] - bytes);
-  return static_cast<int>(std::clamp(slot, -kMost, kMost));
+  return static_cast<int>(std::clamp(slot, -kMax, kMax));
 }
 
 int ChooseSlots(const Costs& costs, int64_t memory, int most,

@@ -39,7 +39,7 @@ class SlotGrid {
   int KeepShift(int s, int k, Rounding rounding) const {
     const int64_t half = rounding == Rounding::kNearest ? size_ / 2 : 0;
     return static_cast<int>(
-        std::min(FloorDivide(act_[k] + offset_[k] - offset_[s] + half), kMost));
+        std::min(FloorDivide(act_[k] + offset_[k] - offset_[s] + half), kMax));
   }
   // The bytes that KeepShift leaves out when it rounds down.
   int64_t Lost(int s, int k) const {
@@ -55,7 +55,7 @@ class SlotGrid {
 
  private:
   // More than any table has; sums of two fit an int.
-  static constexpr int64_t kMost = int64_t{1} << 29;
+  static constexpr int64_t kMax = int64_t{1} << 29;
 
   int64_t FloorDivide(int64_t bytes) const {
     return bytes / size_ - (bytes % size_ < 0 ? 1 : 0);

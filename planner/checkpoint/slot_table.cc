@@ -32,9 +32,9 @@ SlotTable::SlotTable(const Costs& costs, const LeastMemory& memory,
       keep_shift_(std::make_unique_for_overwrite<int[]>(costs.intervals())),
       keep_need_(std::make_unique_for_overwrite<double[]>(costs.intervals())) {}
 
-bool SlotTable::LayOut(const problem::Interrupt& interrupt) {
+bool SlotTable::LayOut(const base::Deadline& deadline) {
   size_t total = 0;
-  if (!PlaceAll(interrupt, total)) return false;
+  if (!PlaceAll(deadline, total)) return false;
   int slots = slots_;
   while (total * sizeof(float) > static_cast<size_t>(most_bytes_) &&
          slots > 1) {
@@ -42,19 +42,19 @@ bool SlotTable::LayOut(const problem::Interrupt& interrupt) {
                          static_cast<double>(total * sizeof(float));
     slots = std::max(1, static_cast<int>(slots * share * 0.98));
     grid_ = SlotGrid(costs_, free_bytes_, slots);
-    if (!PlaceAll(interrupt, total)) return false;
+    if (!PlaceAll(deadline, total)) return false;
   }
   figures_.reset(static_cast<float*>(::operator new[](
       total * sizeof(float), std::align_val_t(kLineFloats * sizeof(float)))));
-  return SetWays(interrupt);
+  return SetWays(deadline);
 }
 
 // Where the figures of each interval stand, and how many there are.
-bool SlotTable::PlaceAll(const problem::Interrupt& interrupt, size_t& total) {
+bool SlotTable::PlaceAll(const base::Deadline& deadline, size_t& total) {
   const int n = costs_.stages();
   total = 0;
   for (int s = 0; s < n; ++s) {
-    if (interrupt.Requested()) return false;
+    if (deadline.HasPassed()) return false;
     for (int t = s; t < n; ++t) {
       Entry& entry = entries_[costs_.Index(s, t)];
       entry = {.begin = 0,
@@ -71,11 +71,11 @@ bool SlotTable::PlaceAll(const problem::Interrupt& interrupt, size_t& total) {
   return true;
 }
 
-bool SlotTable::SetWays(const problem::Interrupt& interrupt) {
+bool SlotTable::SetWays(const base::Deadline& deadline) {
   const int n = costs_.stages();
   per_slot_ = 1.0 / static_cast<double>(grid_.size());
   for (int s = 0; s < n; ++s) {
-    if (interrupt.Requested()) return false;
+    if (deadline.HasPassed()) return false;
     gradient_.push_back(static_cast<double>(costs_.Gradient(s)) * per_slot_);
     int64_t need = 0;
     for (int k = s + 1; k < n; ++k) {
@@ -104,14 +104,14 @@ int64_t SlotTable::LowerBound() const {
   return bound > 0 ? static_cast<int64_t>(std::min(bound, most)) : 0;
 }
 
-bool SlotTable::Fill(int threads, const problem::Interrupt& interrupt) {
-  if (!LayOut(interrupt)) return false;
+bool SlotTable::Fill(int threads, const base::Deadline& deadline) {
+  if (!LayOut(deadline)) return false;
   const int tiles = (costs_.stages() + kTile - 1) / kTile;
   std::atomic<bool> stopped = false;
   for (int diagonal = 0; diagonal < tiles; ++diagonal) {
     const auto fill = [&](int row) {
-      if (!stopped) FillTile(row, row + diagonal, interrupt);
-      if (interrupt.Requested()) stopped = true;
+      if (!stopped) FillTile(row, row + diagonal, deadline);
+      if (deadline.HasPassed()) stopped = true;
     };
     base::ParallelFor(tiles - diagonal, fill, threads);
     if (stopped) return false;
@@ -131,8 +131,7 @@ SlotTable::Way SlotTable::WayOf(int s, int k) const {
           keep_need_[i], LineOf(s, k - 1)};
 }
 
-void SlotTable::FillTile(int row, int column,
-                         const problem::Interrupt& interrupt) {
+void SlotTable::FillTile(int row, int column, const base::Deadline& deadline) {
   const int n = costs_.stages();
   const int s_begin = row * kTile;
   const int s_end = std::min(n, s_begin + kTile);
@@ -160,7 +159,7 @@ void SlotTable::FillTile(int row, int column,
   };
   // The operands of s_end <= k <= t_begin stand in tiles of earlier diagonals.
   for (int from = s_end; from <= t_begin; from += kTile) {
-    if (interrupt.Requested()) return;
+    if (deadline.HasPassed()) return;
     const int to = std::min(from + kTile, t_begin + 1);
     for (int s = s_begin; s < s_end; ++s) {
       for (int k = from; k < to; ++k) {

@@ -21,11 +21,11 @@
 #include <new>
 #include <vector>
 
+#include "base/deadline.h"
 #include "planner/checkpoint/costs.h"
 #include "planner/checkpoint/least_memory.h"
 #include "planner/checkpoint/min_kernels.h"
 #include "planner/checkpoint/slot_grid.h"
-#include "planner/problem/interrupt.h"
 
 namespace meshwright::checkpoint {
 
@@ -40,7 +40,7 @@ class SlotTable {
 
   // Once; before it the table has nothing. False: interrupted, and the table is
   // of no use.
-  bool Fill(int threads, const problem::Interrupt& interrupt);
+  bool Fill(int threads, const base::Deadline& deadline);
 
   const SlotGrid& grid() const { return grid_; }
   // The slots that [s, t] has figures for: from first, up to end; 0 from zero.
@@ -80,12 +80,12 @@ class SlotTable {
     return std::min(entry.zero, grid_.top(s) + 1);
   }
   // The three: false if interrupted.
-  bool LayOut(const problem::Interrupt& interrupt);
-  bool PlaceAll(const problem::Interrupt& interrupt, size_t& total);
-  bool SetWays(const problem::Interrupt& interrupt);
+  bool LayOut(const base::Deadline& deadline);
+  bool PlaceAll(const base::Deadline& deadline, size_t& total);
+  bool SetWays(const base::Deadline& deadline);
   Line LineOf(int s, int t) const;
   Way WayOf(int s, int k) const;
-  void FillTile(int row, int column, const problem::Interrupt& interrupt);
+  void FillTile(int row, int column, const base::Deadline& deadline);
   void Keep(const Way& way, int t, const Line& out, int end);
   void Finish(int s, int t, const Line& out);
 

@@ -46,8 +46,8 @@ class Solver {
     LeastMemory memory(costs_);
     const int last = costs_.stages() - 1;
     // A verdict is waited for where no schedule is at hand.
-    memory.Settle(memory.least(0, last) <= free_ ? options_.interrupt
-                                                 : problem::Interrupt());
+    memory.Settle(memory.least(0, last) <= free_ ? options_.deadline
+                                                 : base::Deadline());
     const int64_t least = memory.least(0, last);
     if (least > free_) {
       answer_.least_memory_bytes = least + chain_.act_bytes[0];
@@ -97,18 +97,18 @@ class Solver {
   absl::Status Improve(const LeastMemory& memory) {
     const bool exact = costs_.stages() <= options_.exact_stages;
     std::vector<int> levels;
-    if (options_.interrupt.Possible()) levels.push_back(kCoarseSlots);
+    if (options_.deadline.IsPossible()) levels.push_back(kCoarseSlots);
     const int slots = options_.slots > 0
                           ? options_.slots
                           : std::max(500, costs_.stages() * 5 / 6);
     levels.push_back(exact ? kExactSlots : slots);
     for (const int level : levels) {
-      if (options_.interrupt.Requested() || answer_.Optimal()) return {};
+      if (options_.deadline.HasPassed() || answer_.Optimal()) return {};
       RETURN_IF_ERROR(Lead(memory, ChooseSlots(costs_, free_, level, kept_)));
       const int chosen = ChooseSlots(costs_, free_, level, kept_);
       SlotTable table(costs_, memory, free_, chosen, Rounding::kDown,
                       options_.table_bytes);
-      if (!table.Fill(Threads(), options_.interrupt)) return {};
+      if (!table.Fill(Threads(), options_.deadline)) return {};
       TakeBound(table);
       if (exact && level == kExactSlots && !answer_.Optimal()) {
         return Exact(memory, table);
@@ -122,7 +122,7 @@ class Solver {
   absl::Status Lead(const LeastMemory& memory, int slots) {
     SlotTable table(costs_, memory, free_, slots, Rounding::kNearest,
                     options_.table_bytes);
-    if (!table.Fill(Threads(), options_.interrupt)) return {};
+    if (!table.Fill(Threads(), options_.deadline)) return {};
     for (const bool between : {false, true}) {
       const auto estimate = [&table, between](const Interval& interval) {
         const auto [s, t, free] = interval;
@@ -149,9 +149,9 @@ class Solver {
   absl::Status Exact(const LeastMemory& memory, const SlotTable& table) {
     Outside outside(costs_, table,
                     answer_.plan->makespan.count() - costs_.base_time());
-    if (!outside.Fill(options_.interrupt)) return {};
+    if (!outside.Fill(options_.deadline)) return {};
     Fronts fronts(costs_, memory, outside);
-    if (fronts.Fill(options_.exact_steps, options_.interrupt) !=
+    if (fronts.Fill(options_.exact_steps, options_.deadline) !=
         Fronts::Outcome::kDone) {
       return {};
     }

@@ -24,14 +24,14 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/deadline.h"
 #include "planner/checkpoint/chain.h"
 #include "planner/checkpoint/operation.h"
-#include "planner/problem/interrupt.h"
 
 namespace meshwright::checkpoint {
 
 struct Options {
-  problem::Interrupt interrupt;
+  base::Deadline deadline;
   int threads = 0;         // 0: as many as the machine has
   int slots = 0;           // of a long chain's table; 0: 500, or 5 per 6 stages
   int exact_stages = 256;  // longer chains are solved by slots alone

@@ -9,9 +9,9 @@
 #include <stop_token>
 #include <string>
 
-#include "planner/checkpoint/exhaustive.h"
-#include "planner/checkpoint/random_chain.h"
 #include "planner/checkpoint/replay.h"
+#include "planner/checkpoint/testing/exhaustive.h"
+#include "planner/checkpoint/testing/random_chain.h"
 
 namespace meshwright::checkpoint {
 namespace {
@@ -204,9 +204,9 @@ TEST(SolveTest, FullMemoryRepeatsNothing) {
 }
 
 TEST(SolveTest, AsManyStagesAsThereMayBe) {
-  const Chain chain = RandomChain(1, {.stages = kMostStages});
+  const Chain chain = RandomChain(1, {.stages = kMaxStages});
   const Answer answer = Solved(chain, int64_t{1} << 40);
-  EXPECT_EQ(answer.plan->sequence.size(), 2 * kMostStages + 1);
+  EXPECT_EQ(answer.plan->sequence.size(), 2 * kMaxStages + 1);
 }
 
 TEST(SolveTest, SameAnswerOnAnyNumberOfThreads) {
@@ -253,9 +253,9 @@ TEST(SolveTest, AStopOrAPastDeadlineStillGivesAPlanAndABound) {
   std::stop_source stop;
   stop.request_stop();
   Options stopped;
-  stopped.interrupt.stop = stop.get_token();
+  stopped.deadline.stop = stop.get_token();
   Options late;
-  late.interrupt.deadline = std::chrono::steady_clock::time_point::min();
+  late.deadline.at = std::chrono::steady_clock::time_point::min();
   for (const Options& options : {stopped, late}) {
     for (const int64_t budget : {least, least + least / 3, 2 * least}) {
       const Answer answer = Solved(chain, budget, options);
@@ -286,7 +286,7 @@ TEST(SolveTest, RefusesABudgetThatIsNotPositive) {
 TEST(SolveTest, SumsAtTheLimitsDoNotOverflow) {
   constexpr int kStages = 40;
   const int64_t bytes = std::numeric_limits<int64_t>::max() / (8 * kStages);
-  const int64_t time = problem::kLongestTime.count() / (2 * kStages);
+  const int64_t time = problem::kMaxTime.count() / (2 * kStages);
   Chain chain;
   chain.act_bytes.assign(kStages + 1, bytes / 2);
   chain.saved_bytes.assign(kStages, bytes);

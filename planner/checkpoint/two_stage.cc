@@ -44,7 +44,7 @@ absl::StatusOr<Sweep> SweepTwoStage(int64_t budget_bytes,
   std::map<int64_t, int> met;  // plan id → attempt
   for (int n = 0; n < options.budgets; ++n) {
     // The first is always made, so that there is an answer.
-    if (n > 0 && options.checkpoint.interrupt.Requested()) break;
+    if (n > 0 && options.checkpoint.deadline.HasPassed()) break;
     Attempt attempt;
     attempt.intra_op_budget_bytes =
         Expanded(budget_bytes, options.expansion, n);

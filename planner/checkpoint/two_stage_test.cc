@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/checkpoint/random_chain.h"
+#include "planner/checkpoint/testing/random_chain.h"
 
 namespace meshwright::checkpoint {
 namespace {
@@ -104,7 +104,7 @@ TEST(TwoStageTest, AStopEndsTheSweepAfterItsFirstAttempt) {
   std::stop_source stop;
   stop.request_stop();
   SweepOptions options;
-  options.checkpoint.interrupt.stop = stop.get_token();
+  options.checkpoint.deadline.stop = stop.get_token();
   const auto sweep = SweepTwoStage(700, Fastest(), options);
   ASSERT_TRUE(sweep.ok()) << sweep.status();
   EXPECT_EQ(sweep->attempts.size(), 1);

@@ -14,35 +14,39 @@
 namespace meshwright::ilp {
 namespace {
 
-constexpr HighsInt kMostInt = std::numeric_limits<HighsInt>::max();
+constexpr HighsInt kMaxInt = std::numeric_limits<HighsInt>::max();
 
 struct Destroy {
   void operator()(void* highs) const { Highs_destroy(highs); }
 };
 
+bool IsOver(const HighsOptions& options) {
+  return options.deadline.HasPassed() ||
+         (options.is_stopped && options.is_stopped());
+}
+
 void Interrupt(int, const char*, const HighsCallbackDataOut*,
-               HighsCallbackDataIn* in, void* is_over) {
+               HighsCallbackDataIn* in, void* options) {
   if (in == nullptr) return;
-  if ((*static_cast<const std::function<bool()>*>(is_over))()) {
+  if (IsOver(*static_cast<const HighsOptions*>(options))) {
     in->user_interrupt = 1;
   }
 }
 
 class Run {
  public:
-  Run(const Linear& linear, const HighsOptions& options)
+  Run(const Linearization& linear, const HighsOptions& options)
       : linear_(linear), options_(options), highs_(Highs_create()) {}
 
   absl::StatusOr<HighsAnswer> Solve() {
     if (highs_ == nullptr) return absl::InternalError("HiGHS did not start");
     RETURN_IF_ERROR(SetOptions());
     RETURN_IF_ERROR(Pass());
-    if (IsOver()) return HighsAnswer{};
-    if (options_.is_over) {
+    if (IsOver(options_)) return HighsAnswer{};
+    if (options_.deadline.IsPossible()) {
       RETURN_IF_ERROR(
-          Check(Highs_setCallback(
-                    highs_.get(), Interrupt,
-                    const_cast<std::function<bool()>*>(&options_.is_over)),
+          Check(Highs_setCallback(highs_.get(), Interrupt,
+                                  const_cast<HighsOptions*>(&options_)),
                 "a callback"));
       for (const HighsInt type :
            {kHighsCallbackMipInterrupt, kHighsCallbackSimplexInterrupt}) {
@@ -72,7 +76,7 @@ class Run {
   absl::Status SetOptions() {
     void* const highs = highs_.get();
     const HighsInt nodes =
-        static_cast<HighsInt>(std::min<int64_t>(options_.most_nodes, kMostInt));
+        static_cast<HighsInt>(std::min<int64_t>(options_.max_nodes, kMaxInt));
     for (const HighsInt status :
          {Highs_setBoolOptionValue(highs, "output_flag", 0),
           Highs_setIntOptionValue(highs, "threads", 1),
@@ -85,31 +89,29 @@ class Run {
                                      kTolerance)}) {
       RETURN_IF_ERROR(Check(status, "an option"));
     }
-    if (!options_.seconds.has_value()) return {};
-    return Check(
-        Highs_setDoubleOptionValue(highs, "time_limit", *options_.seconds),
-        "a time limit");
+    if (!options_.deadline.IsPossible()) return {};
+    return Check(Highs_setDoubleOptionValue(
+                     highs, "time_limit", options_.deadline.RemainingSeconds()),
+                 "a time limit");
   }
-
-  bool IsOver() const { return options_.is_over && options_.is_over(); }
 
   // Nothing if it is over before.
   absl::Status Pass() {
     std::vector<double> cost, lower, upper, row_lower, row_upper, value;
     std::vector<HighsInt> start, index, is_integer;
-    for (const Linear::Column& column : linear_.columns) {
+    for (const Linearization::Column& column : linear_.columns) {
       cost.push_back(column.cost);
       lower.push_back(column.lower);
       upper.push_back(column.upper);
       is_integer.push_back(column.is_integer ? kHighsVarTypeInteger
                                              : kHighsVarTypeContinuous);
     }
-    for (const Linear::Row& row : linear_.rows) {
-      if (IsOver()) return {};
+    for (const Linearization::Row& row : linear_.rows) {
+      if (IsOver(options_)) return {};
       row_lower.push_back(row.lower);
       row_upper.push_back(row.upper);
       start.push_back(static_cast<HighsInt>(index.size()));
-      for (const Linear::Entry& entry : row.entries) {
+      for (const Linearization::Entry& entry : row.entries) {
         index.push_back(entry.column);
         value.push_back(entry.value);
       }
@@ -150,14 +152,14 @@ class Run {
     return answer;
   }
 
-  const Linear& linear_;
+  const Linearization& linear_;
   const HighsOptions& options_;
   const std::unique_ptr<void, Destroy> highs_;
 };
 
 }  // namespace
 
-absl::StatusOr<HighsAnswer> RunHighs(const Linear& linear,
+absl::StatusOr<HighsAnswer> RunHighs(const Linearization& linear,
                                      const HighsOptions& options) {
   try {
     return Run(linear, options).Solve();

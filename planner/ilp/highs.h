@@ -2,12 +2,13 @@
 //
 // Concept: owns a solver of the C library for as long as a program is solved.
 // One thread, a fixed seed: without a stop the same program gets the same
-// answer. Gaps are closed to `absolute_gap`, not to a part of the objective;
-// tolerances are near the least the solver takes.
-// In → Out: a linear program, optionally a solution to start from → what the
-// solver says, in floating point.
-// Errors: kInternal when the solver refuses the program or fails.
-// Threads: each run by itself; any number at once.
+// answer. The deadline is asked in branch and bound only, not while the program
+// is presolved nor in its first linear program: RunHighsInChild keeps it. Gaps
+// are closed to `absolute_gap`, not to a part of the objective; tolerances are
+// near the least the solver takes. In → Out: a linear program, optionally a
+// solution to start from → what the solver says, in floating point. Errors:
+// kInternal when the solver refuses the program or fails. Threads: each run by
+// itself; any number at once.
 #ifndef MESHWRIGHT_PLANNER_ILP_HIGHS_H_
 #define MESHWRIGHT_PLANNER_ILP_HIGHS_H_
 
@@ -18,7 +19,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/ilp/linear.h"
+#include "base/deadline.h"
+#include "planner/ilp/linearization.h"
 
 namespace meshwright::ilp {
 
@@ -26,9 +28,9 @@ namespace meshwright::ilp {
 inline constexpr double kTolerance = 1e-9;
 
 struct HighsOptions {
-  std::optional<double> seconds;  // that it may run
-  std::function<bool()> is_over;  // true: stop now; may be empty
-  int64_t most_nodes = std::numeric_limits<int64_t>::max();
+  base::Deadline deadline;
+  std::function<bool()> is_stopped;  // beside the deadline; may be empty
+  int64_t max_nodes = std::numeric_limits<int64_t>::max();
   double absolute_gap = 0;
   std::vector<double> start;  // by column; empty: none
 };
@@ -40,7 +42,7 @@ struct HighsAnswer {
   double bound = -std::numeric_limits<double>::infinity();
 };
 
-absl::StatusOr<HighsAnswer> RunHighs(const Linear& linear,
+absl::StatusOr<HighsAnswer> RunHighs(const Linearization& linear,
                                      const HighsOptions& options);
 
 }  // namespace meshwright::ilp

@@ -3,27 +3,25 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <utility>
 
 #include "base/status_macros.h"
+#include "planner/ilp/dominance.h"
 #include "planner/ilp/highs.h"
-#include "planner/ilp/highs_in_time.h"
-#include "planner/ilp/linear.h"
-#include "planner/ilp/reduce.h"
+#include "planner/ilp/highs_in_child.h"
+#include "planner/ilp/linearization.h"
 
 namespace meshwright::ilp {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kHalfACost = 0.5;
 
-// The options of the reduced problem; empty where one of them went.
-std::vector<int> Inside(const Reduced& reduced, const std::vector<int>& known) {
+// The options of the undominated problem; empty where one of them went.
+std::vector<int> Inside(const Undominated& undominated,
+                        const std::vector<int>& known) {
   std::vector<int> inside;
   for (size_t g = 0; g < known.size(); ++g) {
-    const std::vector<int>& kept = reduced.kept[g];
+    const std::vector<int>& kept = undominated.kept[g];
     const auto at = std::lower_bound(kept.begin(), kept.end(), known[g]);
     if (at == kept.end() || *at != known[g]) return {};
     inside.push_back(static_cast<int>(at - kept.begin()));
@@ -32,9 +30,9 @@ std::vector<int> Inside(const Reduced& reduced, const std::vector<int>& known) {
 }
 
 // A bound in integers from one in floating point. In any choice as many columns
-// are one as there are groups and pairs, and the reduced cost of each may be
-// too high by the solver's tolerance; ten times that is allowed for.
-int64_t SafeBound(const OneOfEach& problem, const Linear& linear,
+// are one as there are groups and pairs, and the undominated cost of each may
+// be too high by the solver's tolerance; ten times that is allowed for.
+int64_t SafeBound(const MultipleChoice& problem, const Linearization& linear,
                   double bound) {
   if (!(bound > 0)) return 0;
   const double ones =
@@ -43,65 +41,60 @@ int64_t SafeBound(const OneOfEach& problem, const Linear& linear,
   const double scaled = std::ldexp(safe, linear.cost_shift);
   if (!(scaled > 0)) return 0;
   return static_cast<int64_t>(
-      std::ceil(std::min(scaled, static_cast<double>(kMostSum))));
+      std::ceil(std::min(scaled, static_cast<double>(kMaxSum))));
 }
 
 class Solving {
  public:
-  Solving(const OneOfEach& problem, const Options& options)
-      : problem_(problem), options_(options), is_late_([&options] {
-          return (options.deadline.has_value() &&
-                  Clock::now() >= *options.deadline) ||
-                 (options.is_over && options.is_over());
-        }) {}
+  Solving(const MultipleChoice& problem, const Options& options)
+      : problem_(problem), options_(options) {}
 
   absl::StatusOr<Solution> Run() {
     if (!options_.known.empty()) Offer(options_.known);
     OfferFirst();
-    const Reduced reduced = Reduce(problem_, is_late_);
-    if (!reduced.is_possible) {
+    const Undominated undominated =
+        RemoveDominated(problem_, options_.deadline);
+    if (!undominated.is_possible) {
       is_infeasible_ = true;
       return Finished();
     }
-    solution_.bound = reduced.base;
-    if (!reduced.is_whole) return Finished();
-    if (reduced.problem.pairs.empty() && reduced.problem.budgets.empty()) {
-      Offer(Outside(reduced, Cheapest(reduced.problem)));
+    solution_.bound = undominated.base;
+    if (!undominated.is_whole) return Finished();
+    if (undominated.problem.pairs.empty() &&
+        undominated.problem.budgets.empty()) {
+      Offer(Outside(undominated, Cheapest(undominated.problem)));
     }
-    if (!IsProved() && !is_late_()) {
-      RETURN_IF_ERROR(RunLinear(reduced));
+    if (!IsProved() && !IsLate()) {
+      RETURN_IF_ERROR(RunLinear(undominated));
     }
     return Finished();
   }
 
  private:
-  absl::Status RunLinear(const Reduced& reduced) {
-    const auto shared =
-        std::make_shared<const Linear>(ToLinear(reduced.problem, is_late_));
-    const Linear& linear = *shared;
-    if (is_late_()) return {};
+  absl::Status RunLinear(const Undominated& undominated) {
+    const Linearization linear =
+        Linearize(undominated.problem, options_.deadline);
+    if (IsLate()) return {};
     HighsOptions options{
-        .is_over = options_.is_over,
-        .most_nodes = options_.most_nodes,
+        .deadline = options_.deadline,
+        .max_nodes = options_.max_nodes,
         .absolute_gap = std::ldexp(kHalfACost, -linear.cost_shift)};
-    if (options_.deadline.has_value()) {
-      options.seconds =
-          std::chrono::duration<double>(*options_.deadline - Clock::now())
-              .count();
+    const std::vector<int> inside = Inside(undominated, options_.known);
+    if (!inside.empty() && CostOf(undominated.problem, inside).has_value()) {
+      options.start = ToValues(undominated.problem, linear, inside);
     }
-    const std::vector<int> inside = Inside(reduced, options_.known);
-    if (!inside.empty() && CostOf(reduced.problem, inside).has_value()) {
-      options.start = ToValues(reduced.problem, linear, inside);
-    }
-    ASSIGN_OR_RETURN(const HighsAnswer answer, RunHighsInTime(shared, options));
+    ASSIGN_OR_RETURN(const HighsAnswer answer,
+                     RunHighsInChild(linear, options));
     if (answer.values.has_value()) {
-      Offer(
-          Outside(reduced, ToChoice(reduced.problem, linear, *answer.values)));
+      Offer(Outside(undominated,
+                    ToChoice(undominated.problem, linear, *answer.values)));
     }
     is_infeasible_ = answer.is_infeasible;
-    solution_.bound += SafeBound(reduced.problem, linear, answer.bound);
+    solution_.bound += SafeBound(undominated.problem, linear, answer.bound);
     return {};
   }
+
+  bool IsLate() const { return options_.deadline.HasPassed(); }
 
   // Something at once, unless forbidden pairs or budgets stand in its way:
   // group by group what costs least beside those before, and what weighs least.
@@ -116,12 +109,12 @@ class Solving {
     for (const bool to_the_end : {false, true}) {
       for (const bool by_weight : {false, true}) {
         if (by_weight && problem_.budgets.empty()) break;
-        if (solution_.choice.has_value() && is_late_()) return;
-        if (to_the_end && (solution_.choice.has_value() || !is_late_())) return;
+        if (solution_.choice.has_value() && IsLate()) return;
+        if (to_the_end && (solution_.choice.has_value() || !IsLate())) return;
         std::vector<int> choice;
         for (int g = 0; g < problem_.groups(); ++g) {
           std::vector<int64_t> costs = problem_.costs[g];
-          if (to_the_end || !is_late_()) {
+          if (to_the_end || !IsLate()) {
             AddPairs(g, pairs_of[g], choice, costs);
           }
           choice.push_back(BestOption(g, costs, by_weight));
@@ -171,7 +164,7 @@ class Solving {
     }
   }
 
-  static std::vector<int> Cheapest(const OneOfEach& problem) {
+  static std::vector<int> Cheapest(const MultipleChoice& problem) {
     std::vector<int> choice;
     for (const std::vector<int64_t>& costs : problem.costs) {
       choice.push_back(static_cast<int>(
@@ -180,10 +173,10 @@ class Solving {
     return choice;
   }
 
-  static std::vector<int> Outside(const Reduced& reduced,
+  static std::vector<int> Outside(const Undominated& undominated,
                                   std::vector<int> choice) {
     for (size_t g = 0; g < choice.size(); ++g) {
-      choice[g] = reduced.kept[g][choice[g]];
+      choice[g] = undominated.kept[g][choice[g]];
     }
     return choice;
   }
@@ -212,16 +205,15 @@ class Solving {
     return std::move(solution_);
   }
 
-  const OneOfEach& problem_;
+  const MultipleChoice& problem_;
   const Options& options_;
-  const std::function<bool()> is_late_;
   Solution solution_;
   bool is_infeasible_ = false;
 };
 
 }  // namespace
 
-absl::StatusOr<Solution> Solve(const OneOfEach& problem,
+absl::StatusOr<Solution> Solve(const MultipleChoice& problem,
                                const Options& options) {
   RETURN_IF_ERROR(Validate(problem));
   if (!options.known.empty()) {

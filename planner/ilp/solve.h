@@ -1,6 +1,6 @@
-// Solve: a OneOfEach as an integer program.
+// Solve: a MultipleChoice as an integer program.
 //
-// Concept: reduced (reduce.h), made linear (linear.h), solved by HiGHS
+// Concept: undominated (reduce.h), made linear (linear.h), solved by HiGHS
 // (highs.h). What comes back is scored again in integers: a choice that passes
 // a budget by one is no answer, however well it looks in floating point. The
 // bound is the solver's, less what its tolerances may have added, rounded up to
@@ -12,22 +12,20 @@
 #ifndef MESHWRIGHT_PLANNER_ILP_SOLVE_H_
 #define MESHWRIGHT_PLANNER_ILP_SOLVE_H_
 
-#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/ilp/one_of_each.h"
+#include "base/deadline.h"
+#include "planner/ilp/multiple_choice.h"
 
 namespace meshwright::ilp {
 
 struct Options {
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-  std::function<bool()> is_over;  // true: stop now; asked often; may be empty
-  int64_t most_nodes = std::numeric_limits<int64_t>::max();
+  base::Deadline deadline;
+  int64_t max_nodes = std::numeric_limits<int64_t>::max();
   std::vector<int> known;  // a choice to start from; empty: none
 };
 
@@ -44,7 +42,7 @@ struct Solution {
   int64_t bound = 0;                       // no choice costs less
 };
 
-absl::StatusOr<Solution> Solve(const OneOfEach& problem,
+absl::StatusOr<Solution> Solve(const MultipleChoice& problem,
                                const Options& options = {});
 
 }  // namespace meshwright::ilp

@@ -19,14 +19,12 @@ using problem::SaturatingMultiply;
 
 // Nearest, held at the longest time.
 int64_t FromSeconds(double seconds) {
-  const double most = problem::ToSeconds(problem::kLongestTime);
+  const double most = problem::ToSeconds(problem::kMaxTime);
   return seconds < most ? std::llrint(seconds * 1e12)
-                        : problem::kLongestTime.count();
+                        : problem::kMaxTime.count();
 }
 
-int64_t Held(int64_t time) {
-  return std::min(time, problem::kLongestTime.count());
-}
+int64_t Held(int64_t time) { return std::min(time, problem::kMaxTime.count()); }
 
 int64_t Divide(const Share& share, const Strategy& strategy, const Mesh& mesh) {
   const int64_t parts = Parts(strategy, mesh, share.indices);
@@ -160,10 +158,10 @@ class Conversions {
 
 absl::Status Validate(const Machine& machine) {
   if (machine.mesh.empty() ||
-      machine.mesh.size() > static_cast<size_t>(layout::kMostAxes)) {
+      machine.mesh.size() > static_cast<size_t>(layout::kMaxAxes)) {
     return absl::InvalidArgumentError(
         absl::StrCat("mesh has ", machine.mesh.size(), " axes, not 1 to ",
-                     layout::kMostAxes));
+                     layout::kMaxAxes));
   }
   for (size_t axis = 0; axis < machine.mesh.size(); ++axis) {
     if (machine.mesh[axis] < 1) {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "planner/intraop/random_model.h"
+#include "planner/intraop/testing/random_model.h"
 
 namespace meshwright::intraop {
 namespace {
@@ -115,7 +115,7 @@ TEST(CostsTest, SumsAtTheLimitsSaturate) {
   it.saved = {{INT64_MAX, {}}, {INT64_MAX, {}}};
   it.partials = {{{INT64_MAX, {}}, {0}, INT64_MAX}};
   const problem::Config config = CostOf(it, {0}, SomeMachine({2}));
-  EXPECT_EQ(config.time, problem::kLongestTime);
+  EXPECT_EQ(config.time, problem::kMaxTime);
   EXPECT_EQ(config.saved_bytes, INT64_MAX);
 }
 

@@ -80,11 +80,11 @@ absl::Status CheckEdge(const OpModel& model, const Edge& it,
   }
   if (it.from_indices.size() != it.dims.size() ||
       it.to_indices.size() != it.dims.size() ||
-      it.dims.size() > static_cast<size_t>(layout::kMostDims)) {
+      it.dims.size() > static_cast<size_t>(layout::kMaxDims)) {
     return absl::InvalidArgumentError(absl::StrCat(
         field, " has ", it.dims.size(), " dims, ", it.from_indices.size(),
         " from_indices and ", it.to_indices.size(),
-        " to_indices; each needs as many, at most ", layout::kMostDims));
+        " to_indices; each needs as many, at most ", layout::kMaxDims));
   }
   for (int64_t dim : it.dims) {
     if (dim < 1) {

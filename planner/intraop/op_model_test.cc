@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/intraop/random_model.h"
+#include "planner/intraop/testing/random_model.h"
 
 namespace meshwright::intraop {
 namespace {

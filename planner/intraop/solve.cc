@@ -46,7 +46,7 @@ void Add(const problem::Table& from, problem::Table& to) {
       to.entries[i].reset();
     } else if (to.entries[i].has_value()) {
       *to.entries[i] =
-          std::min(*to.entries[i] + *from.entries[i], problem::kLongestTime);
+          std::min(*to.entries[i] + *from.entries[i], problem::kMaxTime);
     }
   }
 }
@@ -83,7 +83,7 @@ Picoseconds LeastTime(const OpModel& model, const Machine& machine) {
       }
     }
   }
-  return std::min(Picoseconds(sum), problem::kLongestTime);
+  return std::min(Picoseconds(sum), problem::kMaxTime);
 }
 
 absl::StatusOr<IntraOpAnswer> Search(const OpModel& model,
@@ -112,14 +112,14 @@ absl::StatusOr<IntraOpAnswer> Search(const OpModel& model,
 
 }  // namespace
 
-absl::StatusOr<IntraOpProblem> BuildProblem(
-    const OpModel& model, const Request& request,
-    const problem::Interrupt& interrupt) {
+absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
+                                            const Request& request,
+                                            const base::Deadline& deadline) {
   RETURN_IF_ERROR(Validate(request.machine));
   RETURN_IF_ERROR(Validate(model));
   IntraOpProblem built;
   for (const Operator& it : model.operators) {
-    if (interrupt.Requested()) return absl::CancelledError("interrupted");
+    if (deadline.HasPassed()) return absl::CancelledError("interrupted");
     built.strategies.push_back(Choose(it, request));
     problem::NodeType type;
     type.name = it.name;
@@ -134,7 +134,7 @@ absl::StatusOr<IntraOpProblem> BuildProblem(
   layout::LayoutPlanner planner;
   std::map<std::pair<int, int>, int> table_of;
   for (const Edge& edge : model.edges) {
-    if (interrupt.Requested()) return absl::CancelledError("interrupted");
+    if (deadline.HasPassed()) return absl::CancelledError("interrupted");
     ASSIGN_OR_RETURN(
         problem::Table table,
         ReshardingTable(edge, built.strategies[edge.from],

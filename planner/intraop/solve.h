@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/deadline.h"
 #include "planner/intraop/costs.h"
 #include "planner/intraop/op_model.h"
-#include "planner/problem/interrupt.h"
 #include "planner/search/search.h"
 
 namespace meshwright::intraop {
@@ -43,7 +43,7 @@ struct IntraOpProblem {
 // kCancelled: interrupted.
 absl::StatusOr<IntraOpProblem> BuildProblem(
     const OpModel& model, const Request& request,
-    const problem::Interrupt& interrupt = {});
+    const base::Deadline& deadline = {});
 
 struct IntraOpPlan {
   std::vector<Strategy> strategies;  // by operator

@@ -7,7 +7,7 @@
 #include <functional>
 #include <random>
 
-#include "planner/intraop/random_model.h"
+#include "planner/intraop/testing/random_model.h"
 #include "planner/layout/cheapest_path.h"
 
 namespace meshwright::intraop {

@@ -127,10 +127,10 @@ class Sketches {
   const Tiling& tiling_;
   const int axes_;
   // By axis and set of axes that split, with the least bytes that leaves.
-  std::array<std::vector<int64_t>, kMostAxes> gather_;
-  std::array<std::vector<int64_t>, kMostAxes> exchange_;
-  std::array<std::vector<int64_t>, kMostAxes> permute_;
-  std::array<int, kMostAxes + 1> powers_{};
+  std::array<std::vector<int64_t>, kMaxAxes> gather_;
+  std::array<std::vector<int64_t>, kMaxAxes> exchange_;
+  std::array<std::vector<int64_t>, kMaxAxes> permute_;
+  std::array<int, kMaxAxes + 1> powers_{};
   std::vector<AxisSet> used_;  // by sketch
   std::vector<AxisSet> wrong_;
   std::vector<int64_t> left_;

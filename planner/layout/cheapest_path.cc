@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "planner/layout/bound.h"
 #include "planner/layout/greedy_path.h"
+#include "planner/layout/one_step.h"
 
 namespace meshwright::layout {
 namespace {
@@ -36,12 +37,6 @@ struct Waiting {
   }
 };
 
-bool IsOver(const SearchOptions& options) {
-  return options.stop.stop_requested() ||
-         (options.deadline.has_value() &&
-          std::chrono::steady_clock::now() >= *options.deadline);
-}
-
 class Search {
  public:
   Search(const LayoutProblem& problem, const Tiling& tiling,
@@ -52,7 +47,7 @@ class Search {
         target_(tiling.Pack(problem.target)),
         one_step_(problem, tiling),
         bound_(problem, tiling, target_,
-               [&options] { return IsOver(options); }) {
+               [&options] { return options.deadline.HasPassed(); }) {
     nodes_.reserve(256);
     index_.reserve(256);
   }
@@ -72,7 +67,7 @@ class Search {
       }
       lower_bound_ = queue_.top().estimate;
       if (nodes_[at].step.key == goal) return;
-      if (tried > options_.most_steps || IsOver(options_)) {
+      if (tried > options_.max_steps || options_.deadline.HasPassed()) {
         cut_short_ = true;
         return;
       }
@@ -153,54 +148,7 @@ class Search {
   bool cut_short_ = false;
 };
 
-std::vector<int> Members(AxisSet axes) {
-  std::vector<int> members;
-  for (int axis = 0; axes >> axis != 0; ++axis) {
-    if ((axes >> axis & 1) != 0) members.push_back(axis);
-  }
-  return members;
-}
-
-// What a step says of itself, from the specs around it.
-Step MakeStep(const Tiling& tiling, const PackedStep& packed,
-              const PackedSpec& before, const PackedSpec& after) {
-  Step step;
-  step.op = packed.op;
-  step.bytes = tiling.Bytes(before);
-  step.time = Picoseconds(packed.time);
-  step.axis = packed.axis;
-  step.dim = packed.dim;
-  if (packed.op == Op::kAllToAll) step.to_dim = packed.to_dim;
-  if (packed.op != Op::kCollectivePermute) return step;
-  step.axes = Members(packed.crossed);
-  for (int d = 0; d < tiling.dims(); ++d) {
-    if (before.order[d] != after.order[d]) step.dims.push_back(d);
-  }
-  step.dim = step.dims.front();
-  step.axis =
-      !step.axes.empty()
-          ? step.axes.front()
-          : Members(before.axes[step.dim] | after.axes[step.dim]).front();
-  return step;
-}
-
 }  // namespace
-
-Path MakePath(const LayoutProblem& problem, const Tiling& tiling,
-              const std::vector<PackedStep>& steps) {
-  Path path;
-  path.specs.push_back(problem.source);
-  PackedSpec before = tiling.Pack(problem.source);
-  for (const PackedStep& step : steps) {
-    const PackedSpec after = tiling.FromKey(step.key);
-    path.steps.push_back(MakeStep(tiling, step, before, after));
-    path.specs.push_back(tiling.Unpack(after));
-    path.time =
-        Picoseconds(problem::SaturatingAdd(path.time.count(), step.time));
-    before = after;
-  }
-  return path;
-}
 
 absl::StatusOr<Conversion> CheapestPath(const LayoutProblem& problem,
                                         const SearchOptions& options) {
@@ -227,7 +175,7 @@ absl::StatusOr<Conversion> CheapestPath(const LayoutProblem& problem,
   }
   if (!conversion.path.has_value()) return conversion;
   conversion.lower_bound = Picoseconds(search.lower_bound());
-  if (conversion.path->time > problem::kLongestTime) {
+  if (conversion.path->time > problem::kMaxTime) {
     return absl::OutOfRangeError(
         "the path from source to target takes over 23 days; check alpha and "
         "beta");

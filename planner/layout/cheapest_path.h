@@ -6,38 +6,30 @@
 // Ties: among paths of equal time in integer picoseconds the one of fewest
 // steps; among those the one whose list of specs is smallest as nested lists.
 // Threads: any number at once; nothing is shared.
-// Errors: kOutOfRange when every path takes longer than problem::kLongestTime;
+// Errors: kOutOfRange when every path takes longer than problem::kMaxTime;
 // kResourceExhausted when the search was cut short and has no path at all.
 // Source: papers/map_colossal_auto.txt 4.3, which descends greedily instead
 // (greedy_path.h).
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_CHEAPEST_PATH_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_CHEAPEST_PATH_H_
 
-#include <chrono>
 #include <cstdint>
-#include <optional>
-#include <stop_token>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/layout/one_step.h"
+#include "base/deadline.h"
+#include "planner/layout/layout_problem.h"
 
 namespace meshwright::layout {
 
 // What cuts a search short. Effort is counted in steps tried, so that the same
 // problem gets the same answer on any machine unless a deadline is set.
 struct SearchOptions {
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-  std::stop_token stop;
-  int64_t most_steps = 200'000'000;  // six axes take up to 90 million
+  base::Deadline deadline;
+  int64_t max_steps = 200'000'000;  // six axes take up to 90 million
 };
 
 absl::StatusOr<Conversion> CheapestPath(const LayoutProblem& problem,
                                         const SearchOptions& options = {});
-
-// The path that `steps` make of the source.
-Path MakePath(const LayoutProblem& problem, const Tiling& tiling,
-              const std::vector<PackedStep>& steps);
 
 }  // namespace meshwright::layout
 

@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "planner/layout/bound.h"
-#include "planner/layout/exhaustive.h"
-#include "planner/layout/random_layout.h"
+#include "planner/layout/one_step.h"
+#include "planner/layout/testing/exhaustive.h"
+#include "planner/layout/testing/random_layout.h"
 #include "planner/layout/validate.h"
 
 namespace meshwright::layout {
@@ -190,7 +191,7 @@ TEST(CheapestPathTest, GivesTheBestSoFarWithItsBound) {
   const Picoseconds best = PathOf(problem).time;
   Picoseconds bound(0);
   for (int64_t steps = 0; steps < 3000; steps += 10) {
-    const auto cut = CheapestPath(problem, {.most_steps = steps});
+    const auto cut = CheapestPath(problem, {.max_steps = steps});
     ASSERT_TRUE(cut.ok());
     EXPECT_EQ(cut->path->specs.back(), problem.target);
     EXPECT_GE(cut->path->time, best);
@@ -205,15 +206,16 @@ TEST(CheapestPathTest, StopsWhenItIsTold) {
   const LayoutProblem problem = Problem({64}, {2, 2}, {{0, 1}}, {{1, 0}});
   std::stop_source stop;
   stop.request_stop();
-  const auto stopped = CheapestPath(problem, {.stop = stop.get_token()});
+  SearchOptions options;
+  options.deadline.stop = stop.get_token();
+  const auto stopped = CheapestPath(problem, options);
   ASSERT_TRUE(stopped.ok());
   EXPECT_EQ(stopped->path->steps.size(), 4);  // the heuristic's
-  const auto late = CheapestPath(
-      problem, {.deadline = std::chrono::steady_clock::time_point()});
+  const auto late =
+      CheapestPath(problem, {.deadline = base::Deadline::After(-1)});
   EXPECT_EQ(late->path->specs, stopped->path->specs);
   // Quarters of 5 cannot be joined, so the heuristic has no way either.
-  EXPECT_EQ(CheapestPath(Problem({5}, {2, 2}, {{0, 1}}, {{0}}),
-                         {.stop = stop.get_token()})
+  EXPECT_EQ(CheapestPath(Problem({5}, {2, 2}, {{0, 1}}, {{0}}), options)
                 .status()
                 .code(),
             absl::StatusCode::kResourceExhausted);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "planner/layout/cheapest_path.h"
 #include "planner/layout/one_step.h"
 
 namespace meshwright::layout {

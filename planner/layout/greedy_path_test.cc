@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "planner/layout/cheapest_path.h"
-#include "planner/layout/random_layout.h"
+#include "planner/layout/testing/random_layout.h"
 
 namespace meshwright::layout {
 namespace {

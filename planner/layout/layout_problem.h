@@ -22,8 +22,8 @@ using problem::Picoseconds;
 
 using Spec = base::ShardingSpec;
 
-inline constexpr int kMostAxes = 8;
-inline constexpr int kMostDims = 24;
+inline constexpr int kMaxAxes = 8;
+inline constexpr int kMaxDims = 24;
 
 struct LayoutProblem {
   std::vector<int64_t> shape;

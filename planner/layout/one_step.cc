@@ -8,6 +8,37 @@ namespace {
 
 AxisSet Only(int axis) { return AxisSet{1} << axis; }
 
+std::vector<int> Members(AxisSet axes) {
+  std::vector<int> members;
+  for (int axis = 0; axes >> axis != 0; ++axis) {
+    if ((axes >> axis & 1) != 0) members.push_back(axis);
+  }
+  return members;
+}
+
+// What a step says of itself, from the specs around it.
+Step MakeStep(const Tiling& tiling, const PackedStep& packed,
+              const PackedSpec& before, const PackedSpec& after) {
+  Step step;
+  step.op = packed.op;
+  step.bytes = tiling.Bytes(before);
+  step.time = Picoseconds(packed.time);
+  step.axis = packed.axis;
+  step.dim = packed.dim;
+  if (packed.op == Op::kAllToAll) step.to_dim = packed.to_dim;
+  if (packed.op != Op::kCollectivePermute) return step;
+  step.axes = Members(packed.crossed);
+  for (int d = 0; d < tiling.dims(); ++d) {
+    if (before.order[d] != after.order[d]) step.dims.push_back(d);
+  }
+  step.dim = step.dims.front();
+  step.axis =
+      !step.axes.empty()
+          ? step.axes.front()
+          : Members(before.axes[step.dim] | after.axes[step.dim]).front();
+  return step;
+}
+
 }  // namespace
 
 int64_t StepTime(const LayoutProblem& problem, const Tiling& tiling, Op op,
@@ -125,6 +156,22 @@ void OneStep::AddPermute(const PackedSpec& spec, AxisSet crossed) {
   step.crossed = crossed;
   step.time = StepTime(problem_, tiling_, step.op, crossed, bytes_);
   steps_.push_back(step);
+}
+
+Path MakePath(const LayoutProblem& problem, const Tiling& tiling,
+              const std::vector<PackedStep>& steps) {
+  Path path;
+  path.specs.push_back(problem.source);
+  PackedSpec before = tiling.Pack(problem.source);
+  for (const PackedStep& step : steps) {
+    const PackedSpec after = tiling.FromKey(step.key);
+    path.steps.push_back(MakeStep(tiling, step, before, after));
+    path.specs.push_back(tiling.Unpack(after));
+    path.time =
+        Picoseconds(problem::SaturatingAdd(path.time.count(), step.time));
+    before = after;
+  }
+  return path;
 }
 
 }  // namespace meshwright::layout

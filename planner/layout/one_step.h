@@ -35,6 +35,10 @@ struct PackedStep {
 int64_t StepTime(const LayoutProblem& problem, const Tiling& tiling, Op op,
                  AxisSet axes, int64_t bytes);
 
+// The path that `steps` make of the source.
+Path MakePath(const LayoutProblem& problem, const Tiling& tiling,
+              const std::vector<PackedStep>& steps);
+
 class OneStep {
  public:
   // Both must outlive it.

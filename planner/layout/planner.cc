@@ -52,7 +52,7 @@ absl::StatusOr<std::shared_ptr<const Conversion>> LayoutPlanner::Convert(
   auto answer = std::make_shared<const Conversion>(std::move(conversion));
   if (!proved) return answer;
   base::MutexLock lock(&mutex_);
-  if (known_.size() >= kMostEntries) known_.clear();
+  if (known_.size() >= kMaxEntries) known_.clear();
   return known_.try_emplace(problem, std::move(answer)).first->second;
 }
 

@@ -2,7 +2,7 @@
 //
 // Concept: what the rest of the planner asks. A problem with the same tensor,
 // mesh, links and specs as an earlier one gets the same answer without a
-// search. The cache is emptied when it holds kMostEntries.
+// search. The cache is emptied when it holds kMaxEntries.
 // Threads: any number at once; two that miss the same problem may both search.
 // Errors: kInvalidArgument for a problem that does not validate, and those of
 // CheapestPath; errors are not cached, nor are answers of a search cut short.
@@ -23,7 +23,7 @@ namespace meshwright::layout {
 
 class LayoutPlanner {
  public:
-  static constexpr size_t kMostEntries = 1 << 16;
+  static constexpr size_t kMaxEntries = 1 << 16;
 
   absl::StatusOr<std::shared_ptr<const Conversion>> Convert(
       const LayoutProblem& problem, const SearchOptions& options = {});

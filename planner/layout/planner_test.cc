@@ -8,7 +8,7 @@
 
 #include "planner/layout/cheapest_path.h"
 #include "planner/layout/measured_links.h"
-#include "planner/layout/random_layout.h"
+#include "planner/layout/testing/random_layout.h"
 
 namespace meshwright::layout {
 namespace {
@@ -69,7 +69,9 @@ TEST(LayoutPlannerTest, WhatIsNotProvedIsNotKept) {
   LayoutPlanner planner;
   std::stop_source stop;
   stop.request_stop();
-  const auto stopped = planner.Convert(Problem(), {.stop = stop.get_token()});
+  SearchOptions options;
+  options.deadline.stop = stop.get_token();
+  const auto stopped = planner.Convert(Problem(), options);
   ASSERT_TRUE(stopped.ok());
   EXPECT_LT((*stopped)->lower_bound, (*stopped)->path->time);
   EXPECT_EQ(planner.entries(), 0);

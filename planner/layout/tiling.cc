@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kSymbolBits = 4;
 constexpr int kKeySymbols = 128 / kSymbolBits;
-static_assert(kMostAxes + kMostDims <= kKeySymbols);
-static_assert(kMostAxes * kSymbolBits <= 32);
+static_assert(kMaxAxes + kMaxDims <= kKeySymbols);
+static_assert(kMaxAxes * kSymbolBits <= 32);
 
 }  // namespace
 

@@ -28,8 +28,8 @@ inline AxisOrder WithLast(AxisOrder order, int axis) {
 }
 
 struct PackedSpec {
-  std::array<AxisOrder, kMostDims> order{};
-  std::array<AxisSet, kMostDims> axes{};
+  std::array<AxisOrder, kMaxDims> order{};
+  std::array<AxisSet, kMaxDims> axes{};
   AxisSet used = 0;
 
   void Append(int dim, int axis);
@@ -51,7 +51,7 @@ struct Role {
   bool operator==(const Role&) const = default;
 };
 
-using Roles = std::array<Role, kMostAxes>;
+using Roles = std::array<Role, kMaxAxes>;
 
 class Tiling {
  public:

@@ -17,14 +17,14 @@ absl::Status CheckSizes(const LayoutProblem& problem) {
   if (problem.mesh.empty()) {
     return Bad("mesh is empty; give the devices of one axis at least");
   }
-  if (problem.mesh.size() > kMostAxes) {
+  if (problem.mesh.size() > kMaxAxes) {
     return Bad(absl::StrCat("mesh has ", problem.mesh.size(),
-                            " axes, more than the ", kMostAxes,
+                            " axes, more than the ", kMaxAxes,
                             " the planner takes"));
   }
-  if (problem.shape.size() > kMostDims) {
+  if (problem.shape.size() > kMaxDims) {
     return Bad(absl::StrCat("shape has ", problem.shape.size(),
-                            " dimensions, more than the ", kMostDims,
+                            " dimensions, more than the ", kMaxDims,
                             " the planner takes"));
   }
   int64_t devices = 1;
@@ -33,8 +33,8 @@ absl::Status CheckSizes(const LayoutProblem& problem) {
       return Bad(absl::StrCat("mesh[", i, "] is ", problem.mesh[i],
                               "; an axis has at least one device"));
     }
-    if (problem.mesh[i] > kMostDevices / devices) {
-      return Bad(absl::StrCat("mesh has more than ", kMostDevices,
+    if (problem.mesh[i] > kMaxDevices / devices) {
+      return Bad(absl::StrCat("mesh has more than ", kMaxDevices,
                               " devices; give a smaller mesh[", i, "]"));
     }
     devices *= problem.mesh[i];
@@ -105,7 +105,7 @@ absl::Status CheckLinks(const LayoutProblem& problem) {
       seconds += problem.links->Seconds(op, AxisSet{1} << axis,
                                         problem.mesh[axis], bytes);
     }
-    if (!(seconds <= problem::ToSeconds(problem::kLongestTime))) {
+    if (!(seconds <= problem::ToSeconds(problem::kMaxTime))) {
       return Bad(absl::StrCat(
           "the links of axis ", axis, " make moving the whole tensor take ",
           seconds,

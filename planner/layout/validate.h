@@ -10,13 +10,13 @@
 
 namespace meshwright::layout {
 
-inline constexpr int64_t kMostDevices = int64_t{1} << 30;
+inline constexpr int64_t kMaxDevices = int64_t{1} << 30;
 
 // Sizes, their products and both specs: all but the links.
 absl::Status ValidateShardings(const LayoutProblem& problem);
 
 // Also that the links together move the whole tensor within
-// problem::kLongestTime, so that no step's time overflows.
+// problem::kMaxTime, so that no step's time overflows.
 absl::Status Validate(const LayoutProblem& problem);
 
 }  // namespace meshwright::layout

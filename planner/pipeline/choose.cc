@@ -59,7 +59,7 @@ int MoreDelay(int most) {
 // As long as more of them help.
 absl::StatusOr<Chosen> BestDelay(const PipelineProblem& problem,
                                  Picoseconds lower_bound,
-                                 const problem::Interrupt& interrupt) {
+                                 const base::Deadline& deadline) {
   constexpr auto kSchedule = Schedule::kEager1F1BDelay;
   constexpr int kPatience = 3;
   const StageOrders orders =
@@ -71,7 +71,7 @@ absl::StatusOr<Chosen> BestDelay(const PipelineProblem& problem,
     most = std::min(MoreDelay(most), all);
     bool helped = false;
     for (const bool yields : {false, true}) {
-      if (best.figures.step == lower_bound || interrupt.Requested()) {
+      if (best.figures.step == lower_bound || deadline.HasPassed()) {
         return best;
       }
       ASSIGN_OR_RETURN(Chosen next,
@@ -89,7 +89,7 @@ absl::StatusOr<Chosen> BestDelay(const PipelineProblem& problem,
 
 absl::StatusOr<Choice> Choose(const PipelineProblem& problem,
                               std::optional<Schedule> only,
-                              const problem::Interrupt& interrupt) {
+                              const base::Deadline& deadline) {
   const auto begin = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(Validate(problem));
   Choice choice;
@@ -99,7 +99,7 @@ absl::StatusOr<Choice> Choose(const PipelineProblem& problem,
     if (only.has_value() && *only != schedule) continue;
     const bool delays = schedule == Schedule::kEager1F1BDelay;
     absl::StatusOr<Chosen> made =
-        delays ? BestDelay(problem, choice.lower_bound, interrupt)
+        delays ? BestDelay(problem, choice.lower_bound, deadline)
                : Simulated(problem, schedule,
                            OrdersOf(schedule, problem.Stages(),
                                     problem.micro_batches),

@@ -23,10 +23,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/deadline.h"
 #include "planner/pipeline/pipeline_problem.h"
 #include "planner/pipeline/simulate.h"
 #include "planner/pipeline/timeline.h"
-#include "planner/problem/interrupt.h"
 
 namespace meshwright::pipeline {
 
@@ -57,7 +57,7 @@ struct Choice {
 // `only`: the schedule to simulate; none: all.
 absl::StatusOr<Choice> Choose(const PipelineProblem& problem,
                               std::optional<Schedule> only = std::nullopt,
-                              const problem::Interrupt& interrupt = {});
+                              const base::Deadline& deadline = {});
 
 }  // namespace meshwright::pipeline
 

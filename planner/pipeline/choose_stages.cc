@@ -26,11 +26,11 @@ std::vector<Schedule> MemoryKinds(const PartitionProblem& problem,
 
 absl::StatusOr<StagesChoice> ChooseStages(const PartitionProblem& problem,
                                           std::optional<Schedule> only,
-                                          const problem::Interrupt& interrupt) {
+                                          const base::Deadline& deadline) {
   StagesChoice answer;
   for (const Schedule kind : MemoryKinds(problem, only)) {
     StagesChoice::Chosen made;
-    ASSIGN_OR_RETURN(made.partition, PartitionStages(problem, kind, interrupt));
+    ASSIGN_OR_RETURN(made.partition, PartitionStages(problem, kind, deadline));
     if (!made.partition.partition.has_value()) {
       if (made.partition.least_bytes.has_value()) {
         answer.least_bytes =
@@ -40,7 +40,7 @@ absl::StatusOr<StagesChoice> ChooseStages(const PartitionProblem& problem,
       continue;
     }
     made.stages = StagesOf(problem, *made.partition.partition, kind);
-    ASSIGN_OR_RETURN(made.choice, Choose(made.stages, only, interrupt));
+    ASSIGN_OR_RETURN(made.choice, Choose(made.stages, only, deadline));
     if (!answer.chosen.has_value() || Faster(made, *answer.chosen)) {
       answer.chosen = std::move(made);
     }

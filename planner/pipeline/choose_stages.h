@@ -40,7 +40,7 @@ std::vector<Schedule> MemoryKinds(const PartitionProblem& problem,
 absl::StatusOr<StagesChoice> ChooseStages(
     const PartitionProblem& problem,
     std::optional<Schedule> only = std::nullopt,
-    const problem::Interrupt& interrupt = {});
+    const base::Deadline& deadline = {});
 
 }  // namespace meshwright::pipeline
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "planner/pipeline/memory.h"
-#include "planner/pipeline/random_pipeline.h"
 #include "planner/pipeline/replay.h"
+#include "planner/pipeline/testing/random_pipeline.h"
 
 namespace meshwright::pipeline {
 namespace {
@@ -107,9 +107,9 @@ TEST(ChooseTest, NothingBeatsTheBoundAndLimitsHold) {
 TEST(ChooseTest, AStopStillGivesEverySchedule) {
   std::stop_source stop;
   stop.request_stop();
-  problem::Interrupt interrupt;
-  interrupt.stop = stop.get_token();
-  const auto choice = Choose(FourStages(), std::nullopt, interrupt);
+  base::Deadline deadline;
+  deadline.stop = stop.get_token();
+  const auto choice = Choose(FourStages(), std::nullopt, deadline);
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ(choice->tried.size(), 4u);
   EXPECT_EQ(choice->tried[3].delay.most, 0);

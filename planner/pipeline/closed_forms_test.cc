@@ -8,8 +8,8 @@
 
 #include "planner/pipeline/choose.h"
 #include "planner/pipeline/memory.h"
-#include "planner/pipeline/random_pipeline.h"
 #include "planner/pipeline/replay.h"
+#include "planner/pipeline/testing/random_pipeline.h"
 
 namespace meshwright::pipeline {
 namespace {

@@ -14,8 +14,8 @@
 namespace meshwright::pipeline {
 namespace {
 
-constexpr int64_t kMostEntries = int64_t{1} << 27;  // 1 GiB
-// Work of a program that is done whatever the interrupt says: about 0.2 s.
+constexpr int64_t kMaxEntries = int64_t{1} << 27;  // 1 GiB
+// Work of a program that is done whatever the deadline says: about 0.2 s.
 constexpr double kQuick = 2e8;
 
 // Bounds on the slowest part, by their places in the list of its times.
@@ -33,25 +33,25 @@ struct Interval {
 class Search {
  public:
   Search(const PartitionProblem& problem, Schedule schedule,
-         PartitionTable& table, const problem::Interrupt& interrupt,
+         PartitionTable& table, const base::Deadline& deadline,
          PartitionAnswer& answer)
       : others_(problem.micro_batches - 1),
         table_(table),
         problem_(problem),
         schedule_(schedule),
-        interrupt_(interrupt),
+        deadline_(deadline),
         answer_(answer),
         parts_(table.SlowestParts()) {}
 
   absl::Status Run() {
-    const problem::Interrupt none;
+    const base::Deadline none;
     const bool quick = table_.Work() < kQuick;
     const auto widest =
-        table_.Solve(Picoseconds::max(), quick ? none : interrupt_);
+        table_.Solve(Picoseconds::max(), quick ? none : deadline_);
     if (!widest.ok()) return GiveOneStage();
     ++answer_.programs;
     if (!widest->has_value()) {
-      const auto least = table_.LeastBytes(quick ? none : interrupt_);
+      const auto least = table_.LeastBytes(quick ? none : deadline_);
       if (least.ok()) answer_.least_bytes = *least;
       return {};
     }
@@ -60,7 +60,7 @@ class Search {
     while (!open_.empty() && open_.top().step < answer_.step) {
       const Interval interval = open_.top();
       const size_t middle = interval.low + (interval.end - interval.low) / 2;
-      const auto solved = table_.Solve(parts_[middle], interrupt_);
+      const auto solved = table_.Solve(parts_[middle], deadline_);
       if (!solved.ok()) break;
       ++answer_.programs;
       open_.pop();
@@ -134,7 +134,7 @@ class Search {
   PartitionTable& table_;
   const PartitionProblem& problem_;
   const Schedule schedule_;
-  const problem::Interrupt& interrupt_;
+  const base::Deadline& deadline_;
   PartitionAnswer& answer_;
   const std::vector<Picoseconds> parts_;
   std::priority_queue<Interval, std::vector<Interval>, std::greater<>> open_;
@@ -144,18 +144,18 @@ class Search {
 
 absl::StatusOr<PartitionAnswer> PartitionStages(
     const PartitionProblem& problem, Schedule schedule,
-    const problem::Interrupt& interrupt) {
+    const base::Deadline& deadline) {
   const auto begin = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(Validate(problem));
   PartitionTable table(problem, schedule);
-  if (table.Size() > kMostEntries) {
+  if (table.Size() > kMaxEntries) {
     return absl::OutOfRangeError(
         "segments, devices and the stages that the schedule tells apart make "
         "too large a table; join segments, or give meshes of more devices");
   }
   PartitionAnswer answer;
   RETURN_IF_ERROR(table.Fill());
-  RETURN_IF_ERROR(Search(problem, schedule, table, interrupt, answer).Run());
+  RETURN_IF_ERROR(Search(problem, schedule, table, deadline, answer).Run());
   answer.elapsed = std::chrono::steady_clock::now() - begin;
   return answer;
 }

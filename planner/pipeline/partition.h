@@ -40,9 +40,9 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "base/deadline.h"
 #include "planner/pipeline/partition_problem.h"
 #include "planner/pipeline/pipeline_problem.h"
-#include "planner/problem/interrupt.h"
 
 namespace meshwright::pipeline {
 
@@ -59,7 +59,7 @@ struct PartitionAnswer {
 
 absl::StatusOr<PartitionAnswer> PartitionStages(
     const PartitionProblem& problem, Schedule schedule,
-    const problem::Interrupt& interrupt = {});
+    const base::Deadline& deadline = {});
 
 // The step of stages by the formula, whatever their memory.
 Picoseconds StepByFormula(const PipelineProblem& stages);

@@ -16,14 +16,14 @@ absl::Status Bad(const std::string& sentence) {
 
 absl::Status ValidateMeshes(const PartitionProblem& problem) {
   if (problem.meshes.empty()) return Bad("meshes is empty; give at least one");
-  if (problem.meshes.size() > kMostMeshes) {
+  if (problem.meshes.size() > kMaxMeshes) {
     return Bad(absl::StrCat("meshes has ", problem.meshes.size(),
-                            " entries; at most ", kMostMeshes,
+                            " entries; at most ", kMaxMeshes,
                             " are tried, so leave some out"));
   }
-  if (problem.devices < 1 || problem.devices > kMostPartitionDevices) {
+  if (problem.devices < 1 || problem.devices > kMaxPartitionDevices) {
     return Bad(absl::StrCat("devices is ", problem.devices, "; give 1 to ",
-                            kMostPartitionDevices));
+                            kMaxPartitionDevices));
   }
   bool any = false;
   for (size_t i = 0; i < problem.meshes.size(); ++i) {
@@ -92,12 +92,12 @@ absl::Status ValidateSums(const PartitionProblem& problem) {
     bytes = problem::SaturatingAdd(bytes, largest);
   }
   if (problem::SaturatingMultiply(time, problem.micro_batches) >
-      problem::kLongestTime.count()) {
+      problem::kMaxTime.count()) {
     return Bad(
         "micro_batches times all segments and borders is more than the "
         "planner can add up; give shorter times");
   }
-  if (bytes > kMostBytes) {
+  if (bytes > kMaxBytes) {
     return Bad("the bytes of all segments are more than can be added up");
   }
   return {};
@@ -111,9 +111,9 @@ absl::Status Validate(const PartitionProblem& problem) {
   if (problem.stage_costs && !problem.segments.empty()) {
     return Bad("segments and stage costs are both given; give one of them");
   }
-  if (segments > kMostSegments) {
+  if (segments > kMaxSegments) {
     return Bad(absl::StrCat("segments has ", segments, " entries; at most ",
-                            kMostSegments,
+                            kMaxSegments,
                             " are cut into stages, so join neighbours"));
   }
   RETURN_IF_ERROR(ValidateMeshes(problem));
@@ -123,10 +123,10 @@ absl::Status Validate(const PartitionProblem& problem) {
                             segments - 1, " between them"));
   }
   RETURN_IF_ERROR(ValidateMicroBatches(problem.micro_batches));
-  if (static_cast<int64_t>(segments) * problem.micro_batches > kMostForwards) {
+  if (static_cast<int64_t>(segments) * problem.micro_batches > kMaxForwards) {
     return Bad(absl::StrCat("micro_batches is ", problem.micro_batches,
                             "; with ", segments, " segments at most ",
-                            kMostForwards / static_cast<int64_t>(segments),
+                            kMaxForwards / static_cast<int64_t>(segments),
                             " are simulated"));
   }
   for (size_t i = 0; i < problem.segments.size(); ++i) {

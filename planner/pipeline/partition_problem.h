@@ -63,12 +63,12 @@ struct PartitionProblem {
   }
 };
 
-inline constexpr int kMostSegments = 1024;
-inline constexpr int kMostMeshes = 64;
-inline constexpr int64_t kMostPartitionDevices = int64_t{1} << 20;
+inline constexpr int kMaxSegments = 1024;
+inline constexpr int kMaxMeshes = 64;
+inline constexpr int64_t kMaxPartitionDevices = int64_t{1} << 20;
 
 // kInvalidArgument in one sentence that names the field, as written in the JSON
-// format. Everything run one after the other ends within problem::kLongestTime;
+// format. Everything run one after the other ends within problem::kMaxTime;
 // where `stage_costs` says what a stage costs, PartitionStages checks that.
 absl::Status Validate(const PartitionProblem& problem);
 

@@ -115,7 +115,7 @@ absl::Status PartitionTable::CheckLongest() const {
     });
   }
   if (problem::SaturatingMultiply(longest[0], problem_.micro_batches) >
-      problem::kLongestTime.count()) {
+      problem::kMaxTime.count()) {
     return absl::InvalidArgumentError(
         "micro_batches times all stages and borders is more than the planner "
         "can add up; give shorter times");
@@ -205,14 +205,14 @@ void PartitionTable::Stages(int first, const Visit& visit) const {
 
 template <typename Of, typename With>
 absl::Status PartitionTable::RunProgram(const Of& of, const With& with,
-                                        const problem::Interrupt& interrupt) {
+                                        const base::Deadline& deadline) {
   const int segments = problem_.Segments();
   least_.assign(Row(segments + 1, 0), kNever);
   const int64_t most = devices_;  // no entry of a row may be it
   bool stopped = false;
   for (int first = segments - 1; first >= 0; --first) {
     Stages(first, [&](const StageOnMesh& stage) {
-      stopped = stopped || (interrupt.Possible() && interrupt.Requested());
+      stopped = stopped || deadline.HasPassed();
       if (stopped) return;
       const int64_t devices = mesh_devices_[stage.mesh];
       // The last stage has none after it.
@@ -245,14 +245,14 @@ absl::Status PartitionTable::RunProgram(const Of& of, const With& with,
 }
 
 absl::StatusOr<std::optional<PartitionTable::Solved>> PartitionTable::Solve(
-    Picoseconds bound, const problem::Interrupt& interrupt) {
+    Picoseconds bound, const base::Deadline& deadline) {
   const auto time = [&](const StageOnMesh& stage, int after) {
     const std::optional<Costs> costs = Fitting(stage, after, bound);
     return costs.has_value()
                ? std::optional<int64_t>(costs->time + Border(stage.end))
                : std::nullopt;
   };
-  RETURN_IF_ERROR(RunProgram(time, std::plus<int64_t>(), interrupt));
+  RETURN_IF_ERROR(RunProgram(time, std::plus<int64_t>(), deadline));
   if (BestCount() < 0) return std::nullopt;
   return Follow(bound);
 }
@@ -315,7 +315,7 @@ PartitionTable::Solved PartitionTable::Follow(Picoseconds bound) const {
 }
 
 absl::StatusOr<std::optional<int64_t>> PartitionTable::LeastBytes(
-    const problem::Interrupt& interrupt) {
+    const base::Deadline& deadline) {
   const auto bytes = [&](const StageOnMesh& stage, int after) {
     const std::optional<Costs> costs = At(stage, after);
     return costs.has_value() ? std::optional<int64_t>(BytesAt(*costs, after))
@@ -324,7 +324,7 @@ absl::StatusOr<std::optional<int64_t>> PartitionTable::LeastBytes(
   const auto more = [](int64_t own, int64_t behind) {
     return std::max(own, behind);
   };
-  RETURN_IF_ERROR(RunProgram(bytes, more, interrupt));
+  RETURN_IF_ERROR(RunProgram(bytes, more, deadline));
   const int best = BestCount();
   if (best < 0) return std::optional<int64_t>();
   return std::optional<int64_t>(least_[Row(0, best) + devices_]);

@@ -15,8 +15,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/deadline.h"
 #include "planner/pipeline/partition_problem.h"
-#include "planner/problem/interrupt.h"
 
 namespace meshwright::pipeline {
 
@@ -39,14 +39,14 @@ class PartitionTable {
     Picoseconds sum{0};      // of stages and borders
     Picoseconds slowest{0};  // part of the partition
   };
-  // Empty: no partition. An interrupt gives an error of kCancelled.
+  // Empty: no partition. A deadline that passes gives an error of kCancelled.
   absl::StatusOr<std::optional<Solved>> Solve(
-      Picoseconds bound, const problem::Interrupt& interrupt = {});
+      Picoseconds bound, const base::Deadline& deadline = {});
 
   // The least limit for which there is a partition; empty: for none.
   // kCancelled as above.
   absl::StatusOr<std::optional<int64_t>> LeastBytes(
-      const problem::Interrupt& interrupt = {});
+      const base::Deadline& deadline = {});
 
   // Every time that the slowest part of a partition may take, rising.
   std::vector<Picoseconds> SlowestParts() const;
@@ -91,7 +91,7 @@ class PartitionTable {
   // with(worth, behind). kCancelled as above.
   template <typename Of, typename With>
   absl::Status RunProgram(const Of& of, const With& with,
-                          const problem::Interrupt& interrupt);
+                          const base::Deadline& deadline);
   int BestCount() const;
   Solved Follow(Picoseconds bound) const;
 

@@ -7,8 +7,8 @@
 
 #include "planner/pipeline/choose_stages.h"
 #include "planner/pipeline/orders.h"
-#include "planner/pipeline/partition_exhaustive.h"
 #include "planner/pipeline/replay.h"
+#include "planner/pipeline/testing/partition_exhaustive.h"
 
 namespace meshwright::pipeline {
 namespace {
@@ -134,12 +134,12 @@ TEST(PartitionTest, EqualSegmentsMakeEqualStages) {
 TEST(PartitionTest, AStopGivesWhatThereIsWithABound) {
   std::stop_source stop;
   stop.request_stop();
-  problem::Interrupt interrupt;
-  interrupt.stop = stop.get_token();
+  base::Deadline deadline;
+  deadline.stop = stop.get_token();
   int open = 0;
   for (const PartitionProblem& problem : Problems(300)) {
     const PartitionAnswer exact = Answered(problem, Schedule::k1F1B);
-    const auto stopped = PartitionStages(problem, Schedule::k1F1B, interrupt);
+    const auto stopped = PartitionStages(problem, Schedule::k1F1B, deadline);
     ASSERT_TRUE(stopped.ok()) << stopped.status();
     ASSERT_EQ(stopped->partition.has_value(), exact.partition.has_value());
     if (!exact.partition.has_value()) continue;
@@ -153,20 +153,19 @@ TEST(PartitionTest, AStopGivesWhatThereIsWithABound) {
 TEST(PartitionTest, AStopBeforeTheFirstProgramGivesOneStage) {
   std::stop_source stop;
   stop.request_stop();
-  problem::Interrupt interrupt;
-  interrupt.stop = stop.get_token();
+  base::Deadline deadline;
+  deadline.stop = stop.get_token();
   PartitionProblem problem =
       RandomPartition(3, {.segments = 400, .meshes = 8, .devices = 512});
-  const auto one = PartitionStages(problem, Schedule::k1F1B, interrupt);
+  const auto one = PartitionStages(problem, Schedule::k1F1B, deadline);
   ASSERT_TRUE(one.ok()) << one.status();
   EXPECT_EQ(one->partition->size(), 1u);
   EXPECT_EQ(StepByFormula(StagesOf(problem, *one->partition, Schedule::k1F1B)),
             one->step);
   EXPECT_LT(one->lower_bound, one->step);
   problem.memory_limit_bytes = 1;
-  EXPECT_EQ(
-      PartitionStages(problem, Schedule::k1F1B, interrupt).status().code(),
-      absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(PartitionStages(problem, Schedule::k1F1B, deadline).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
 }
 
 TEST(ChooseStagesTest, TakesTheFastestSimulatedThatFits) {
@@ -265,7 +264,7 @@ TEST(PartitionProblemTest, SaysWhatIsWrong) {
   EXPECT_THAT(refusal([](Problem& p) { p.memory_limit_bytes = 0; }),
               HasSubstr("memory_limit_bytes is 0"));
   EXPECT_THAT(refusal([](Problem& p) {
-                p.segments[0][0]->forward = problem::kLongestTime;
+                p.segments[0][0]->forward = problem::kMaxTime;
               }),
               HasSubstr("give shorter times"));
   const auto costs = [](Stage stage) {
@@ -280,7 +279,7 @@ TEST(PartitionProblemTest, SaysWhatIsWrong) {
               HasSubstr("the stage of segments 0 to 0"));
   EXPECT_THAT(refusal([&](Problem& p) {
                 p.segments.clear();
-                p.stage_costs = costs({problem::kLongestTime});
+                p.stage_costs = costs({problem::kMaxTime});
               }),
               HasSubstr("give shorter times"));
 }

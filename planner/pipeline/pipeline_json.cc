@@ -175,12 +175,12 @@ absl::StatusOr<PipelineFile> FileFromJson(std::string_view text) {
 }
 
 absl::StatusOr<PipelineAnswer> Answer(const PipelineFile& file,
-                                      const problem::Interrupt& interrupt) {
+                                      const base::Deadline& deadline) {
   PipelineAnswer answer;
   if (const auto* stages = std::get_if<PipelineProblem>(&file.problem)) {
     answer.problem = *stages;
     ASSIGN_OR_RETURN(answer.choice,
-                     Choose(answer.problem, file.schedule, interrupt));
+                     Choose(answer.problem, file.schedule, deadline));
     answer.limit_bytes = stages->memory_limit_bytes;
     answer.least_bytes = answer.choice.least_bytes;
     if (file.one_limit) {
@@ -192,7 +192,7 @@ absl::StatusOr<PipelineAnswer> Answer(const PipelineFile& file,
   const auto begin = std::chrono::steady_clock::now();
   const auto& segments = std::get<PartitionProblem>(file.problem);
   ASSIGN_OR_RETURN(StagesChoice made,
-                   ChooseStages(segments, file.schedule, interrupt));
+                   ChooseStages(segments, file.schedule, deadline));
   answer.meshes = segments.meshes;
   if (segments.memory_limit_bytes.has_value()) {
     answer.limit_bytes.assign(1, *segments.memory_limit_bytes);

@@ -40,7 +40,7 @@ struct PipelineAnswer {
 absl::StatusOr<PipelineFile> FileFromJson(std::string_view json);
 
 absl::StatusOr<PipelineAnswer> Answer(const PipelineFile& file,
-                                      const problem::Interrupt& interrupt = {});
+                                      const base::Deadline& deadline = {});
 
 std::string AnswerToJson(const PipelineAnswer& answer);
 

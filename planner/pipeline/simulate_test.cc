@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "planner/pipeline/memory.h"
-#include "planner/pipeline/random_pipeline.h"
 #include "planner/pipeline/replay.h"
+#include "planner/pipeline/testing/random_pipeline.h"
 #include "planner/pipeline/validate.h"
 
 namespace meshwright::pipeline {

@@ -9,8 +9,8 @@
 
 #include "nlohmann/json.hpp"
 #include "planner/pipeline/memory.h"
-#include "planner/pipeline/random_pipeline.h"
 #include "planner/pipeline/simulate.h"
+#include "planner/pipeline/testing/random_pipeline.h"
 
 namespace meshwright::pipeline {
 namespace {

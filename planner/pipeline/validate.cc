@@ -14,7 +14,7 @@ absl::Status Bad(const std::string& sentence) {
 
 absl::Status ValidateTime(Picoseconds time, const std::string& field) {
   if (time.count() < 0) return Bad(absl::StrCat(field, " is negative"));
-  if (time > problem::kLongestTime) {
+  if (time > problem::kMaxTime) {
     return Bad(absl::StrCat(field, " is longer than the planner can add up"));
   }
   return {};
@@ -22,9 +22,9 @@ absl::Status ValidateTime(Picoseconds time, const std::string& field) {
 
 absl::Status ValidateBytes(int64_t bytes, const std::string& field) {
   if (bytes < 0) return Bad(absl::StrCat(field, " is negative: ", bytes));
-  if (bytes > kMostBytes) {
+  if (bytes > kMaxBytes) {
     return Bad(absl::StrCat(field, " is ", bytes,
-                            " bytes; no device holds more than ", kMostBytes));
+                            " bytes; no device holds more than ", kMaxBytes));
   }
   return {};
 }
@@ -58,11 +58,11 @@ absl::Status ValidateSums(const PipelineProblem& problem) {
     once = problem::SaturatingAdd(once, transfer.backward.count());
   }
   if (problem::SaturatingMultiply(once, problem.micro_batches) >
-      problem::kLongestTime.count()) {
+      problem::kMaxTime.count()) {
     return Bad(absl::StrCat(
         "micro_batches times all stages and transfers is more "
         "than the ",
-        static_cast<int64_t>(problem::ToSeconds(problem::kLongestTime)),
+        static_cast<int64_t>(problem::ToSeconds(problem::kMaxTime)),
         " seconds the planner can add up; give shorter times"));
   }
   for (size_t i = 0; i < problem.stages.size(); ++i) {
@@ -71,7 +71,7 @@ absl::Status ValidateSums(const PipelineProblem& problem) {
             stage.persistent_bytes,
             problem::SaturatingMultiply(
                 std::max(stage.activation_bytes, stage.DelayedBytes()),
-                problem.micro_batches)) > kMostBytes) {
+                problem.micro_batches)) > kMaxBytes) {
       return Bad(absl::StrCat("stages[", i,
                               "] holds more bytes than can be added up with "
                               "the activations of all micro_batches"));
@@ -99,17 +99,17 @@ absl::Status ValidateStage(const Stage& stage, const std::string& field) {
 }
 
 absl::Status ValidateMicroBatches(int64_t micro_batches) {
-  if (micro_batches >= 1 && micro_batches <= kMostForwards) return {};
+  if (micro_batches >= 1 && micro_batches <= kMaxForwards) return {};
   return Bad(absl::StrCat("micro_batches is ", micro_batches, "; give 1 to ",
-                          kMostForwards));
+                          kMaxForwards));
 }
 
 absl::Status Validate(const PipelineProblem& problem) {
   const size_t stages = problem.stages.size();
   if (stages == 0) return Bad("stages is empty; give at least one");
-  if (stages > kMostStages) {
+  if (stages > kMaxStages) {
     return Bad(absl::StrCat("stages has ", stages, " entries; at most ",
-                            kMostStages, " are simulated"));
+                            kMaxStages, " are simulated"));
   }
   if (problem.transfers.size() != stages - 1) {
     return Bad(absl::StrCat("transfers has ", problem.transfers.size(),
@@ -117,10 +117,10 @@ absl::Status Validate(const PipelineProblem& problem) {
                             " between them"));
   }
   RETURN_IF_ERROR(ValidateMicroBatches(problem.micro_batches));
-  if (static_cast<int64_t>(stages) * problem.micro_batches > kMostForwards) {
+  if (static_cast<int64_t>(stages) * problem.micro_batches > kMaxForwards) {
     return Bad(absl::StrCat("micro_batches is ", problem.micro_batches,
                             "; with ", stages, " stages at most ",
-                            kMostForwards / static_cast<int64_t>(stages),
+                            kMaxForwards / static_cast<int64_t>(stages),
                             " are simulated"));
   }
   for (size_t i = 0; i < stages; ++i) {

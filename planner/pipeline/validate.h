@@ -12,13 +12,13 @@
 
 namespace meshwright::pipeline {
 
-inline constexpr int kMostStages = 4096;
+inline constexpr int kMaxStages = 4096;
 // Stages times micro-batches: what one simulation holds.
-inline constexpr int64_t kMostForwards = int64_t{1} << 21;
-inline constexpr int64_t kMostBytes = int64_t{1} << 61;
+inline constexpr int64_t kMaxForwards = int64_t{1} << 21;
+inline constexpr int64_t kMaxBytes = int64_t{1} << 61;
 
 // Also that the step, everything run one after the other, ends within
-// problem::kLongestTime, and that no sum of bytes passes kMostBytes; so nothing
+// problem::kMaxTime, and that no sum of bytes passes kMaxBytes; so nothing
 // overflows.
 absl::Status Validate(const PipelineProblem& problem);
 

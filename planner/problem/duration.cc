@@ -23,10 +23,10 @@ absl::StatusOr<Picoseconds> FromSeconds(double seconds,
     return absl::InvalidArgumentError(
         absl::StrCat(name, " is infinite; give a finite time"));
   }
-  if (seconds > ToSeconds(kLongestTime)) {
+  if (seconds > ToSeconds(kMaxTime)) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, " is ", seconds, " seconds, more than the ",
-                     static_cast<int64_t>(ToSeconds(kLongestTime)),
+                     static_cast<int64_t>(ToSeconds(kMaxTime)),
                      " the planner can add up; give seconds"));
   }
   return Picoseconds(std::llrint(seconds * 1e12));

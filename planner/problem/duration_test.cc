@@ -25,11 +25,11 @@ TEST(DurationTest, RefusesWhatIsNoTimeAndNamesTheField) {
 }
 
 TEST(DurationTest, HoldsAtTheLimits) {
-  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-  EXPECT_EQ(*FromSeconds(2e6, "f"), kLongestTime);
-  EXPECT_EQ(SaturatingAdd(kLargest, 1), kLargest);
-  EXPECT_EQ(SaturatingAdd(kLargest - 1, 1), kLargest);
-  EXPECT_EQ(SaturatingMultiply(kLargest / 2, 3), kLargest);
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(*FromSeconds(2e6, "f"), kMaxTime);
+  EXPECT_EQ(SaturatingAdd(kMax, 1), kMax);
+  EXPECT_EQ(SaturatingAdd(kMax - 1, 1), kMax);
+  EXPECT_EQ(SaturatingMultiply(kMax / 2, 3), kMax);
   EXPECT_EQ(SaturatingMultiply(3, 5), 15);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using Wide = __int128;
 
-constexpr Wide kLargest = std::numeric_limits<int64_t>::max();
+constexpr Wide kMax = std::numeric_limits<int64_t>::max();
 
 absl::Status AddEntry(const PlanProblem& problem, int table, int from, int to,
                       Wide& sum) {
@@ -55,12 +55,12 @@ absl::StatusOr<Evaluation> Evaluate(const PlanProblem& problem,
     RETURN_IF_ERROR(AddEntry(problem, edge.table, choice[edge.from].back(),
                              choice[edge.to].front(), resharding));
   }
-  if (compute + resharding > kLargest) {
+  if (compute + resharding > kMax) {
     return absl::OutOfRangeError(
         "the plan takes more picoseconds than 63 bits hold; give smaller "
         "seconds in types and tables");
   }
-  if (bytes + transient > kLargest) {
+  if (bytes + transient > kMax) {
     return absl::OutOfRangeError(
         "the plan needs more bytes than 63 bits hold; give a "
         "memory_limit_bytes, or fewer bytes in types");

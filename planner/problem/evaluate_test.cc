@@ -38,7 +38,7 @@ TEST(EvaluateTest, SaysWhichEntryForbids) {
 TEST(EvaluateTest, RefusesSumsBeyond63Bits) {
   PlanProblem problem = Chain();
   problem.self_edges.clear();
-  problem.types[0].configs[0].time = kLongestTime;
+  problem.types[0].configs[0].time = kMaxTime;
   EXPECT_TRUE(Evaluate(problem, {{0, 0, 1}, {0}}).ok());
   problem.nodes[0].repeat = 5;
   EXPECT_EQ(Evaluate(problem, {{0, 0, 0, 0, 0}, {0}}).status().code(),

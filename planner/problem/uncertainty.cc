@@ -69,7 +69,7 @@ class Uses {
     }
 
     static Picoseconds Root(double square) {
-      const double longest = static_cast<double>(kLongestTime.count());
+      const double longest = static_cast<double>(kMaxTime.count());
       return Picoseconds(std::llround(std::min(std::sqrt(square), longest)));
     }
     Spread Root() const { return {Root(below), Root(above)}; }

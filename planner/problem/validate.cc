@@ -34,7 +34,7 @@ absl::Status CheckAmount(int64_t amount, int type, int config,
 absl::Status CheckSpread(const Spread& spread, Picoseconds time,
                          const std::string& field) {
   if (spread.below.count() >= 0 && spread.below <= time &&
-      spread.above.count() >= 0 && spread.above <= kLongestTime - time) {
+      spread.above.count() >= 0 && spread.above <= kMaxTime - time) {
     return {};
   }
   return Bad(field, " is no interval around its time of at least 0 seconds");
@@ -53,7 +53,7 @@ absl::Status CheckTypes(const PlanProblem& problem) {
       RETURN_IF_ERROR(CheckAmount(config.saved_bytes, t, c, "saved_bytes"));
       RETURN_IF_ERROR(
           CheckAmount(config.transient_bytes, t, c, "transient_bytes"));
-      if (config.time > kLongestTime) {
+      if (config.time > kMaxTime) {
         return Bad("types[", t, "].configs[", c, "].seconds is too large");
       }
       if (config.spread == Spread()) continue;
@@ -76,7 +76,7 @@ absl::Status CheckTables(const PlanProblem& problem) {
     for (size_t i = 0; i < table.entries.size(); ++i) {
       const auto& entry = table.entries[i];
       if (!entry.has_value()) continue;
-      if (entry->count() >= 0 && *entry <= kLongestTime) continue;
+      if (entry->count() >= 0 && *entry <= kMaxTime) continue;
       return Bad("tables[", t, "][", i / table.columns, "][", i % table.columns,
                  "] is ", entry->count() < 0 ? "negative" : "too large");
     }
@@ -110,9 +110,9 @@ absl::Status CheckNodes(const PlanProblem& problem) {
                  ", but a node has at least one copy");
     }
     copies = SaturatingAdd(copies, node.repeat);
-    if (copies > kMostCopies) {
+    if (copies > kMaxCopies) {
       return Bad("nodes[", n, "].repeat brings the copies to more than the ",
-                 kMostCopies, " a plan can list");
+                 kMaxCopies, " a plan can list");
     }
   }
   return {};

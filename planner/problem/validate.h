@@ -13,7 +13,7 @@
 namespace meshwright::problem {
 
 // A plan lists one configuration per copy; more copies than this are refused.
-inline constexpr int64_t kMostCopies = 10'000'000;
+inline constexpr int64_t kMaxCopies = 10'000'000;
 
 // Indices, table sizes, signs, cycles, repeats. Linear in the problem's size.
 absl::Status Validate(const PlanProblem& problem);

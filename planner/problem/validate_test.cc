@@ -47,7 +47,7 @@ TEST(ValidateTest, NamesTheFieldOfEveryFault) {
        }},
       {"types[1].configs[0].seconds_interval is no interval",
        [](PlanProblem& p) {
-         p.types[1].configs[0].time = kLongestTime;
+         p.types[1].configs[0].time = kMaxTime;
          p.types[1].configs[0].spread.above = Picoseconds(1);
        }},
       {"table_intervals[1] has 3 entries, but tables[1] has 4",
@@ -103,7 +103,7 @@ TEST(ValidateTest, NamesTheFieldOfEveryFault) {
        [](PlanProblem& p) { p.nodes[0].repeat = int64_t{1} << 31; }},
       {"types[0].configs[0].seconds is too large",
        [](PlanProblem& p) {
-         p.types[0].configs[0].time = kLongestTime + Picoseconds(1);
+         p.types[0].configs[0].time = kMaxTime + Picoseconds(1);
        }},
       {"memory_limit_bytes is negative",
        [](PlanProblem& p) { p.memory_limit_bytes = -1; }},

@@ -19,8 +19,9 @@ int64_t EntriesOf(const Model& model) {
   return entries;
 }
 
-ilp::OneOfEach ToIlp(const Model& model, std::optional<int64_t> limit_bytes) {
-  ilp::OneOfEach problem;
+ilp::MultipleChoice ToIlp(const Model& model,
+                          std::optional<int64_t> limit_bytes) {
+  ilp::MultipleChoice problem;
   for (size_t v = 0; v < model.variables.size(); ++v) {
     problem.costs.push_back(model.domain(v).time);
   }
@@ -55,9 +56,8 @@ std::optional<IlpAnswer> SolveByIlp(const Model& model,
     return std::nullopt;
   }
   const auto solution =
-      ilp::Solve(ToIlp(model, limit_bytes), {.deadline = until.deadline,
-                                             .is_over = until.is_over,
-                                             .most_nodes = effort.ilp_nodes,
+      ilp::Solve(ToIlp(model, limit_bytes), {.deadline = {.at = until.deadline},
+                                             .max_nodes = effort.ilp_nodes,
                                              .known = known});
   if (!solution.ok()) return std::nullopt;
   IlpAnswer answer{.bound = Clamp(model.base + solution->bound)};

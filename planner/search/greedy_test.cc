@@ -85,7 +85,7 @@ TEST(GreedyTest, CostIsThatOfItsPlanAndTheBoundIsBelowAll) {
 
 TEST(GreedyTest, LeastSumOfManyCopiesIsNever) {
   problem::PlanProblem problem;
-  problem.types = {{"a", {{problem::kLongestTime, 0, 0, 0}}}};
+  problem.types = {{"a", {{problem::kMaxTime, 0, 0, 0}}}};
   problem.nodes = {{.type = 0, .repeat = 1'000'000'000}};
   const Graph graph = BuildGraph(problem);
   EXPECT_EQ(LeastSum(graph, Decompose(graph)[0], TimeCosts(graph)), kNever);

@@ -271,7 +271,7 @@ TEST(SearchTest, SumsAtTheLimitsAreChecked) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   for (const bool tied : {false, true}) {
     PlanProblem problem;
-    problem.types = {{"t", {{problem::kLongestTime, kMost, kMost, kMost}}}};
+    problem.types = {{"t", {{problem::kMaxTime, kMost, kMost, kMost}}}};
     problem.nodes = {{.type = 0, .repeat = 10'000'000, .tied = tied}};
     EXPECT_EQ(Solve(problem).status().code(), absl::StatusCode::kOutOfRange);
     problem.types[0].configs[0].time = Picoseconds(1000);
@@ -342,7 +342,7 @@ TEST(SearchTest, APassedDeadlineStillGivesAPlanWithABound) {
 TEST(SearchTest, TimesBeyondTheLimitAreSaidNotWrapped) {
   PlanProblem problem = Deep(3, 8, 1);
   for (auto& config : problem.types[0].configs) {
-    config.time = problem::kLongestTime;
+    config.time = problem::kMaxTime;
   }
   EXPECT_EQ(Solve(problem).status().code(), absl::StatusCode::kOutOfRange);
   problem.types[0].configs[1].time = Picoseconds(1);
@@ -361,7 +361,7 @@ PlanProblem LongHub() {
     problem.edges.push_back({n - 1, n, 0});
     if (n > 1) problem.edges.push_back({0, n, 0});
   }
-  for (auto& entry : problem.tables[0].entries) entry = problem::kLongestTime;
+  for (auto& entry : problem.tables[0].entries) entry = problem::kMaxTime;
   return problem;
 }
 

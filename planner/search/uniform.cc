@@ -21,7 +21,7 @@ using Time = std::optional<Picoseconds>;
 Time Sum(const Time& a, const Time& b) {
   if (!a.has_value() || !b.has_value()) return std::nullopt;
   const Picoseconds sum(SaturatingAdd(a->count(), b->count()));
-  return sum <= problem::kLongestTime ? Time(sum) : std::nullopt;
+  return sum <= problem::kMaxTime ? Time(sum) : std::nullopt;
 }
 
 Time Times(const Time& time, int64_t times) {

@@ -93,8 +93,8 @@ int64_t ValidPositions(const WindowDim& dim) {
   const int64_t outer_step = by_kernel ? dim.window_dilation : dim.stride;
   const int64_t inner_step = by_kernel ? dim.stride : dim.window_dilation;
   // Past this an input cannot be: it stops loops that hostile sizes would make.
-  constexpr int64_t kMostSteps = 1 << 20;
-  if (outer > kMostSteps) {
+  constexpr int64_t kMaxSteps = 1 << 20;
+  if (outer > kMaxSteps) {
     return std::min(SaturatingMultiply(outer, inner),
                     SaturatingMultiply(outer, dim.input));
   }

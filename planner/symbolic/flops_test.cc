@@ -9,7 +9,7 @@
 namespace meshwright::symbolic {
 namespace {
 
-constexpr int64_t kMost = INT64_MAX;
+constexpr int64_t kMax = INT64_MAX;
 
 TEST(FlopsTest, AProductTakesTwoPerTerm) {
   EXPECT_EQ(MatrixProduct(3, 4, 5, 6).flops, 2 * 3 * 4 * 5 * 6);
@@ -81,34 +81,34 @@ TEST(FlopsTest, SortsAndTransformsGrowWithTheLogarithm) {
 }
 
 TEST(FlopsTest, NothingWrapsAtTheLimits) {
-  EXPECT_EQ(MatrixProduct(kMost, kMost, kMost, kMost).flops, kMost);
-  EXPECT_EQ(MatrixProduct(kMost, kMost, 0, kMost).flops, 0);
-  EXPECT_EQ(Sum({kMost, 1}, {1, kMost}), (Counts{kMost, kMost}));
-  EXPECT_EQ(Times({kMost, 2}, kMost), (Counts{kMost, kMost}));
-  EXPECT_EQ(Sorting(kMost, kMost).flops, kMost);
-  EXPECT_EQ(FourierTransform(kMost, {kMost, kMost}, false).flops, kMost);
-  EXPECT_EQ(TriangularSolve(kMost, kMost, kMost).flops, kMost);
-  EXPECT_EQ(CholeskyFactor(kMost, kMost).flops, kMost);
-  EXPECT_EQ(CholeskyFactor(1, int64_t{1} << 41).flops, kMost);
-  const WindowDim huge{.input = kMost,
-                       .kernel = kMost,
-                       .output = kMost,
-                       .stride = kMost,
-                       .padding_low = kMost,
-                       .window_dilation = kMost,
-                       .base_dilation = kMost};
+  EXPECT_EQ(MatrixProduct(kMax, kMax, kMax, kMax).flops, kMax);
+  EXPECT_EQ(MatrixProduct(kMax, kMax, 0, kMax).flops, 0);
+  EXPECT_EQ(Sum({kMax, 1}, {1, kMax}), (Counts{kMax, kMax}));
+  EXPECT_EQ(Times({kMax, 2}, kMax), (Counts{kMax, kMax}));
+  EXPECT_EQ(Sorting(kMax, kMax).flops, kMax);
+  EXPECT_EQ(FourierTransform(kMax, {kMax, kMax}, false).flops, kMax);
+  EXPECT_EQ(TriangularSolve(kMax, kMax, kMax).flops, kMax);
+  EXPECT_EQ(CholeskyFactor(kMax, kMax).flops, kMax);
+  EXPECT_EQ(CholeskyFactor(1, int64_t{1} << 41).flops, kMax);
+  const WindowDim huge{.input = kMax,
+                       .kernel = kMax,
+                       .output = kMax,
+                       .stride = kMax,
+                       .padding_low = kMax,
+                       .window_dilation = kMax,
+                       .base_dilation = kMax};
   EXPECT_GE(ValidPositions(huge), 0);
-  const WindowDim wide{.input = kMost,
+  const WindowDim wide{.input = kMax,
                        .kernel = 2,
-                       .output = kMost,
-                       .stride = kMost,
-                       .padding_low = -kMost,
-                       .window_dilation = kMost,
-                       .base_dilation = kMost - 1};
+                       .output = kMax,
+                       .stride = kMax,
+                       .padding_low = -kMax,
+                       .window_dilation = kMax,
+                       .base_dilation = kMax - 1};
   EXPECT_GE(ValidPositions(wide), 0);
-  const WindowDim all{.input = kMost, .kernel = 1, .output = kMost};
-  EXPECT_EQ(ValidPositions(all), kMost);
-  EXPECT_EQ(WindowedProduct(kMost, kMost, kMost, {all, all}).flops, kMost);
+  const WindowDim all{.input = kMax, .kernel = 1, .output = kMax};
+  EXPECT_EQ(ValidPositions(all), kMax);
+  EXPECT_EQ(WindowedProduct(kMax, kMax, kMax, {all, all}).flops, kMax);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "planner/symbolic/random_graph.h"
+#include "planner/symbolic/testing/random_graph.h"
 
 namespace meshwright::symbolic {
 namespace {

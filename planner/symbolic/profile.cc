@@ -12,7 +12,7 @@ using problem::SaturatingAdd;
 using problem::SaturatingMultiply;
 
 Picoseconds Capped(int64_t time) {
-  return Picoseconds(std::min(time, problem::kLongestTime.count()));
+  return Picoseconds(std::min(time, problem::kMaxTime.count()));
 }
 
 Row RowOf(const OpGraph& graph, const StorageMap& storage, int index,

@@ -32,8 +32,8 @@ problem::Picoseconds Roofline(const Counts& counts, int64_t traffic_bytes,
   const double seconds =
       std::max(flops / device.flops_per_second,
                static_cast<double>(traffic_bytes) / device.bytes_per_second);
-  if (seconds >= problem::ToSeconds(problem::kLongestTime)) {
-    return problem::kLongestTime;
+  if (seconds >= problem::ToSeconds(problem::kMaxTime)) {
+    return problem::kMaxTime;
   }
   return problem::Picoseconds(std::llrint(seconds * 1e12));
 }

@@ -3,7 +3,7 @@
 // Concept: the longer of its arithmetic at the device's rate and its traffic at
 // the device's bandwidth. It is a bound for operations that run one after
 // another, and no claim about any real one.
-// Units: seconds at the edge, picoseconds inside; held at kLongestTime.
+// Units: seconds at the edge, picoseconds inside; held at kMaxTime.
 // Errors: kInvalidArgument that names the device's field.
 // Source: papers/map_colossal_auto.txt 4.1; Williams et al., Roofline (2009).
 #ifndef MESHWRIGHT_PLANNER_SYMBOLIC_ROOFLINE_H_

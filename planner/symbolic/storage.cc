@@ -9,7 +9,7 @@ namespace meshwright::symbolic {
 namespace {
 
 // A value whose computation would reach more than this is stored.
-constexpr size_t kMostSources = 64;
+constexpr size_t kMaxSources = 64;
 
 // By operation: every reader can compute the value for itself.
 std::vector<char> Absorbable(const OpGraph& graph) {
@@ -93,7 +93,7 @@ StorageMap MapStorage(const OpGraph& graph) {
       map.root[i] = map.root[viewed];
     } else if (it.storage == Storage::kOwn) {
       map.stored[i] = !(it.fusible && absorbable[i] != 0 &&
-                        map.sources[i].size() <= kMostSources);
+                        map.sources[i].size() <= kMaxSources);
     }
   }
   return map;

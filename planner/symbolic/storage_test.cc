@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/symbolic/random_graph.h"
+#include "planner/symbolic/testing/random_graph.h"
 
 namespace meshwright::symbolic {
 namespace {

@@ -27,14 +27,15 @@
 #include <utility>
 #include <vector>
 
-#include "planner/checkpoint/random_chain.h"
+#include "base/deadline.h"
 #include "planner/checkpoint/solve.h"
-#include "planner/ilp/random_choices.h"
+#include "planner/checkpoint/testing/random_chain.h"
 #include "planner/ilp/solve.h"
-#include "planner/intraop/random_model.h"
+#include "planner/ilp/testing/random_choices.h"
 #include "planner/intraop/solve.h"
+#include "planner/intraop/testing/random_model.h"
 #include "planner/layout/cheapest_path.h"
-#include "planner/layout/random_layout.h"
+#include "planner/layout/testing/random_layout.h"
 #include "planner/search/search.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/bench/search_shapes.h"
@@ -47,11 +48,8 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr int kDelays[] = {0, 10, 50, 100};
 
-// Of one call: exactly one of the two is set.
-struct Ending {
-  std::optional<Clock::time_point> deadline;
-  std::stop_token stop;
-};
+// Of one call: exactly one of its two is set.
+using Ending = base::Deadline;
 
 // What one call gave.
 enum class Outcome { kPlan, kNone, kError };
@@ -139,7 +137,7 @@ class Bench {
         if (by_stop) {
           ending.stop = source.get_token();
         } else {
-          ending.deadline = moment;
+          ending.at = moment;
         }
         const Outcome outcome = solve(ending);
         const Spent since = watch.Since();
@@ -177,7 +175,7 @@ void Search(Bench& bench, const std::string& name, problem::PlanProblem problem,
   const auto solve = [&](const Ending& ending) {
     const auto answer = search::Solve(
         problem,
-        {.deadline = ending.deadline, .stop = ending.stop, .effort = effort});
+        {.deadline = ending.at, .stop = ending.stop, .effort = effort});
     if (!answer.ok()) return Outcome::kError;
     if (!answer->plan.has_value()) return Outcome::kNone;
     if (answer->lower_bound > answer->plan->time) Break(name + ": bound");
@@ -269,17 +267,14 @@ void Programs(Bench& bench) {
       const std::string name = "ilp " + std::to_string(groups) +
                                (with_budget ? " groups, budget" : " groups");
       if (!bench.Wants(name)) continue;
-      const ilp::OneOfEach problem =
-          ilp::RandomOneOfEach(7, {.groups = groups,
-                                   .options = 12,
-                                   .costs = 1'000'000'000,
-                                   .weights = 1'000'000'000,
-                                   .budgets = with_budget ? 1 : 0});
+      const ilp::MultipleChoice problem =
+          ilp::RandomMultipleChoice(7, {.groups = groups,
+                                        .options = 12,
+                                        .costs = 1'000'000'000,
+                                        .weights = 1'000'000'000,
+                                        .budgets = with_budget ? 1 : 0});
       bench.Run(name, [&](const Ending& ending) {
-        const auto solution = ilp::Solve(
-            problem, {.deadline = ending.deadline, .is_over = [&ending] {
-                        return ending.stop.stop_requested();
-                      }});
+        const auto solution = ilp::Solve(problem, {.deadline = ending});
         if (!solution.ok()) return Outcome::kError;
         return solution->choice.has_value() ? Outcome::kPlan : Outcome::kNone;
       });
@@ -306,7 +301,7 @@ void Operators(Bench& bench) {
       if (limited) request.memory_limit_bytes = free->plan->peak_bytes / 10 * 9;
       bench.Run(name + (limited ? ", 90 %" : ""), [&](const Ending& ending) {
         const auto answer = intraop::Solve(
-            model, request, {.deadline = ending.deadline, .stop = ending.stop});
+            model, request, {.deadline = ending.at, .stop = ending.stop});
         if (!answer.ok()) return Outcome::kError;
         return answer->plan.has_value() ? Outcome::kPlan : Outcome::kNone;
       });
@@ -333,7 +328,7 @@ void Checkpoints(Bench& bench) {
             name + ", " + std::to_string(percent) + " %",
             [&](const Ending& ending) {
               checkpoint::Options options;
-              options.interrupt = {ending.deadline, ending.stop};
+              options.deadline = ending;
               options.threads = 1;
               const auto answer = checkpoint::Solve(chain, budget, options);
               if (!answer.ok()) return Outcome::kError;
@@ -354,14 +349,14 @@ void Layouts(Bench& bench) {
         std::vector<double>(axes, 5e-6), std::vector<double>(axes, 1e-10));
     problem.source = layout::RandomSpec(5, axes, 4);
     problem.target = layout::RandomSpec(6, axes, 4);
-    bench.Run(
-        "layout of " + std::to_string(axes) + " axes",
-        [&](const Ending& ending) {
-          const auto found = layout::CheapestPath(
-              problem, {.deadline = ending.deadline, .stop = ending.stop});
-          if (!found.ok()) return Outcome::kError;
-          return found->path.has_value() ? Outcome::kPlan : Outcome::kNone;
-        });
+    bench.Run("layout of " + std::to_string(axes) + " axes",
+              [&](const Ending& ending) {
+                const auto found =
+                    layout::CheapestPath(problem, {.deadline = ending});
+                if (!found.ok()) return Outcome::kError;
+                return found->path.has_value() ? Outcome::kPlan
+                                               : Outcome::kNone;
+              });
   }
 }
 

@@ -10,8 +10,8 @@
 #include <cstdio>
 #include <string>
 
-#include "planner/intraop/random_model.h"
 #include "planner/intraop/solve.h"
+#include "planner/intraop/testing/random_model.h"
 
 namespace meshwright::intraop {
 namespace {

@@ -15,7 +15,7 @@
 #include "planner/layout/cheapest_path.h"
 #include "planner/layout/greedy_path.h"
 #include "planner/layout/planner.h"
-#include "planner/layout/random_layout.h"
+#include "planner/layout/testing/random_layout.h"
 #include "planner/layout/validate.h"
 
 namespace meshwright::layout {

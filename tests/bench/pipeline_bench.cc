@@ -16,9 +16,9 @@
 #include "planner/pipeline/memory.h"
 #include "planner/pipeline/orders.h"
 #include "planner/pipeline/partition.h"
-#include "planner/pipeline/partition_exhaustive.h"
-#include "planner/pipeline/random_pipeline.h"
 #include "planner/pipeline/simulate.h"
+#include "planner/pipeline/testing/partition_exhaustive.h"
+#include "planner/pipeline/testing/random_pipeline.h"
 #include "planner/pipeline/trace.h"
 
 namespace meshwright::pipeline {

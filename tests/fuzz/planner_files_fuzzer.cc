@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/deadline.h"
 #include "coordinator/resharding/request_json.h"
 #include "planner/checkpoint/chain_json.h"
 #include "planner/layout/layout_json.h"
@@ -34,12 +35,7 @@ using nlohmann::json;
   std::abort();
 }
 
-problem::Interrupt Soon() {
-  problem::Interrupt interrupt;
-  interrupt.deadline =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
-  return interrupt;
-}
+base::Deadline Soon() { return base::Deadline::After(0.01); }
 
 void CheckBound(std::string_view verb, const json& answer,
                 const char* bound_name, const char* value_name) {
@@ -87,10 +83,10 @@ absl::StatusOr<std::string> Pipeline(std::string_view text) {
 
 void Run(std::string_view text) {
   search::SearchWishes wishes;
-  wishes.interrupt = Soon();
+  wishes.interrupt.deadline = Soon().at;
   Check("search", search::SearchJson(text, wishes));
   checkpoint::Options checkpoints;
-  checkpoints.interrupt = Soon();
+  checkpoints.deadline = Soon();
   checkpoints.threads = 1;
   checkpoints.table_bytes = 100'000'000;
   for (const int64_t budget : {int64_t{300}, int64_t{1} << 40}) {
@@ -98,7 +94,7 @@ void Run(std::string_view text) {
   }
   Check("layout", layout::LayoutJson(text));
   reshard::Options transfers;
-  transfers.deadline.at = Soon().deadline;
+  transfers.deadline = Soon();
   Check("reshard", resharding::ReshardJson(text, transfers));
   Check("pipeline", Pipeline(text));
 }

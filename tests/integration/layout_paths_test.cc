@@ -7,7 +7,7 @@
 
 #include "coordinator/ir/text/hlo_text.h"
 #include "planner/layout/cheapest_path.h"
-#include "planner/layout/random_layout.h"
+#include "planner/layout/testing/random_layout.h"
 #include "planner/layout/transfers.h"
 #include "tests/integration/cpu_client.h"
 #include "tests/integration/layout_program.h"
