@@ -29,7 +29,7 @@ std::vector<Chain> Chains() {
                                         .distinct = seed % 7 == 0 ? 2 : 0}));
     if (seed % 3 != 1) continue;
     // Forwards that need far more than backwards, on either side of large
-    // gradients: keeping nothing is often too dear.
+    // gradients: keeping nothing is often too expensive.
     Chain& chain = chains.back();
     for (int i = 0; i < chain.stages(); ++i) {
       chain.forward_transient_bytes.resize(chain.stages());

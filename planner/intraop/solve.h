@@ -6,7 +6,7 @@
 // than wanted, those cheapest by themselves are kept, the data-parallel one
 // always.
 // In -> Out: a valid model and machine -> one strategy per operator, its cost
-// and a certified bound; or what the most frugal plan needs.
+// and a certified bound; or what the least-memory plan needs.
 // Interrupted while costs are made: one strategy per operator, the
 // data-parallel one, where that is a plan; the bound is then that of computing
 // alone.

@@ -18,7 +18,7 @@ struct Found {
   int64_t time = 0;
 };
 
-// Resharding of one edge, searched anew and summed here.
+// Resharding of one edge, searched again and summed here.
 int64_t EdgeTime(const Edge& edge, const Strategy& from, const Strategy& to,
                  const Machine& machine) {
   layout::LayoutProblem problem;

@@ -140,7 +140,7 @@ absl::StatusOr<std::vector<LayoutCase>> CasesFromJson(std::string_view text) {
   std::vector<LayoutCase> cases;
   const auto read_case = [&](const base::JsonValue& value) {
     if (!value.IsObject()) return value.FailAsNot("an object");
-    // Its paths are told beside its name.
+    // Messages name the case, then the path inside it.
     LayoutCase& made = cases.emplace_back();
     const absl::Status status = base::ReadJsonApart(
         value,

@@ -27,7 +27,7 @@ LayoutProblem Problem() {
 TEST(LayoutPlannerTest, EqualContentIsSearchedOnce) {
   LayoutPlanner planner;
   const auto first = planner.Convert(Problem());
-  const auto second = planner.Convert(Problem());  // links made anew
+  const auto second = planner.Convert(Problem());  // links made again
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(*first, *second);
   EXPECT_EQ(planner.entries(), 1);

@@ -193,7 +193,7 @@ TEST(TransfersTest, EveryPathGivesEveryDeviceItsTile) {
   EXPECT_GT(exchanges, 500);
 }
 
-// What a step costs is told by its kind, its axes and the bytes held before.
+// The cost of a step depends on its kind, its axes and the bytes held before.
 TEST(TransfersTest, StepsCostWhatTheModelSays) {
   for (int seed = 0; seed < 2000; ++seed) {
     const RandomLayout random =

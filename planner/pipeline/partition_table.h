@@ -99,7 +99,7 @@ class PartitionTable {
   const Schedule schedule_;
   int64_t devices_ = 0;  // in units
   std::vector<int64_t> mesh_devices_;
-  int counts_ = 1;  // of stages told apart
+  int counts_ = 1;  // of stages that are distinguished
   // Sums over the segments before, per mesh.
   std::vector<std::vector<Costs>> before_;
   std::vector<std::vector<int>> lacking_;

@@ -58,7 +58,7 @@ TEST(MemoriesTest, WhatASetMakesAndReadsIsTemporary) {
   EXPECT_EQ(memories[0], (Memories{.fwd_in = 8, .fwd_tmp = 16, .fwd_out = 32}));
 }
 
-// Every value's figure, told by sets of readers instead of flags and sweeps.
+// Every value's figure, counted by sets of readers instead of flags and sweeps.
 std::vector<Memories> ByDefinition(const OpGraph& graph) {
   const StorageMap map = MapStorage(graph);
   const auto readers = Readers(graph, map);

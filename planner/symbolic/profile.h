@@ -1,4 +1,4 @@
-// Profile: what a step costs, told from its graph alone.
+// Profile: the cost of a step, predicted from its graph alone.
 //
 // Concept: one row per operation, operator and segment, and one for the step:
 // arithmetic, bytes touched, the bytes that reach memory once fusible values

@@ -94,6 +94,14 @@ LAYERS = {
     "coordinator/validation": (
         "base", "proto", "coordinator", "planner", "profiledb/store"),
     "planner": ("base",),
+    "planner/problem": ("base",),
+    "planner/ilp": ("base",),
+    "planner/checkpoint": ("base", "planner/problem"),
+    "planner/layout": ("base", "planner/problem"),
+    "planner/pipeline": ("base", "planner/problem"),
+    "planner/symbolic": ("base", "planner/problem"),
+    "planner/intraop": (
+        "base", "planner/layout", "planner/problem", "planner/search"),
     "planner/reshard/problem": ("base",),
     "planner/reshard/decompose": ("base", "planner/reshard/problem"),
     "planner/reshard/bounds": (
