@@ -168,11 +168,4 @@ std::vector<ValueId> LoopWalk::Companions(ValueId id) {
   return alive;
 }
 
-LoopId Outermost(const Module& module, LoopId loop, LoopId outer) {
-  while (loop != kNoLoop && module.loops[loop].parent != outer) {
-    loop = module.loops[loop].parent;
-  }
-  return loop;
-}
-
 }  // namespace meshwright::ir

@@ -51,9 +51,6 @@ class LoopWalk {
   int walk_ = 1;
 };
 
-// The outermost loop around `loop` that is inside `outer`.
-LoopId Outermost(const Module& module, LoopId loop, LoopId outer = kNoLoop);
-
 }  // namespace meshwright::ir
 
 #endif  // MESHWRIGHT_COORDINATOR_IR_LOOPS_H_

@@ -3,29 +3,7 @@
 #include <algorithm>
 
 namespace meshwright::ir {
-
-bool IsContraction(const Module& module, ValueId id) {
-  const Instruction& it = module.at(id);
-  if (it.opcode == Opcode::kDot) {
-    return it.attributes()
-               .dot_dimension_numbers()
-               .lhs_contracting_dimensions_size() > 0;
-  }
-  if (it.opcode != Opcode::kConvolution) return false;
-  if (it.attributes().feature_group_count() <= 1) return true;
-  // With groups of one feature and windows of one element it only scales.
-  const Shape& kernel = module.at(it.operands[1]).shape;
-  const auto& numbers = it.attributes().convolution_dimension_numbers();
-  return kernel.element_count() >
-         kernel.dims[numbers.kernel_output_feature_dimension()];
-}
-
-DotDims DotDimsOf(const Module& module, ValueId dot) {
-  const Instruction& it = module.at(dot);
-  return *MakeDotDims(it.attributes().dot_dimension_numbers(),
-                      module.at(it.operands[0]).shape,
-                      module.at(it.operands[1]).shape);
-}
+namespace {
 
 DotDims ConvDimsOf(const Module& module, ValueId convolution) {
   const Instruction& it = module.at(convolution);
@@ -59,6 +37,31 @@ DotDims ConvDimsOf(const Module& module, ValueId convolution) {
     if (of_features) dims.side[1][in].partner = -1;
   }
   return dims;
+}
+
+}  // namespace
+
+bool IsContraction(const Module& module, ValueId id) {
+  const Instruction& it = module.at(id);
+  if (it.opcode == Opcode::kDot) {
+    return it.attributes()
+               .dot_dimension_numbers()
+               .lhs_contracting_dimensions_size() > 0;
+  }
+  if (it.opcode != Opcode::kConvolution) return false;
+  if (it.attributes().feature_group_count() <= 1) return true;
+  // With groups of one feature and windows of one element it only scales.
+  const Shape& kernel = module.at(it.operands[1]).shape;
+  const auto& numbers = it.attributes().convolution_dimension_numbers();
+  return kernel.element_count() >
+         kernel.dims[numbers.kernel_output_feature_dimension()];
+}
+
+DotDims DotDimsOf(const Module& module, ValueId dot) {
+  const Instruction& it = module.at(dot);
+  return *MakeDotDims(it.attributes().dot_dimension_numbers(),
+                      module.at(it.operands[0]).shape,
+                      module.at(it.operands[1]).shape);
 }
 
 DotDims ContractionDimsOf(const Module& module, ValueId contraction) {

@@ -27,9 +27,6 @@ bool IsContraction(const Module& module, ValueId id);
 // Of a kDot that passed verification.
 DotDims DotDimsOf(const Module& module, ValueId dot);
 
-// Of a kConvolution that passed verification.
-DotDims ConvDimsOf(const Module& module, ValueId convolution);
-
 // Of any contraction.
 DotDims ContractionDimsOf(const Module& module, ValueId contraction);
 

@@ -104,15 +104,6 @@ ValueId SameValue(const Module& module, ValueId id) {
   return -1;
 }
 
-ValueId LayoutBase(const Module& module, const std::vector<ValueId>* classes,
-                   ValueId id) {
-  while (true) {
-    const Step step = Next(module, classes, id);
-    if (step.value < 0) return id;
-    id = step.value;
-  }
-}
-
 std::vector<ValueId> LayoutBases(const Module& module,
                                  const std::vector<ValueId>* classes) {
   std::vector<ValueId> bases(module.size());

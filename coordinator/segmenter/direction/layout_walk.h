@@ -22,11 +22,7 @@ namespace meshwright::segmenter {
 // carry, what was written to the stack it slices. -1: it is its own.
 ir::ValueId SameValue(const ir::Module& module, ir::ValueId id);
 
-// The end of the walk. `classes` (value_numbering.h) may be null.
-ir::ValueId LayoutBase(const ir::Module& module,
-                       const std::vector<ir::ValueId>* classes, ir::ValueId id);
-
-// The end of every value's walk, in one pass.
+// The end of every value's walk. `classes` (value_numbering.h) may be null.
 std::vector<ir::ValueId> LayoutBases(const ir::Module& module,
                                      const std::vector<ir::ValueId>* classes);
 
