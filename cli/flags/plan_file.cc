@@ -17,7 +17,7 @@ namespace meshwright::cli {
 absl::StatusOr<v1::Plan> LoadPlan(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   v1::Plan plan;
-  RETURN_IF_ERROR(FromJson(text, absl::StrCat(path, " is no plan"), &plan));
+  RETURN_IF_ERROR(FromJson(text, absl::StrCat(path, " is no plan that `meshwright plan -o` wrote"), &plan));
   if (plan.schema_version() > kPlanSchemaVersion) {
     return absl::FailedPreconditionError(absl::StrCat(
         path, " is a plan of version ", plan.schema_version(),
@@ -58,6 +58,11 @@ absl::Status NameModel(const absl::Status& status, const std::string& path) {
   return absl::Status(
       status.code(),
       absl::StrCat(path, " ", status.message().substr(kTheFile.size())));
+}
+
+absl::Status NamePath(const absl::Status& status, const std::string& path) {
+  if (!absl::IsInvalidArgument(status)) return status;
+  return absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
 }
 
 std::string ModelName(const std::string& path) {

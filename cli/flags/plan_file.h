@@ -25,6 +25,14 @@ absl::StatusOr<std::string> LoadModel(const std::string& path);
 // Puts the path where an error of the pipeline, which knows no paths, speaks of
 // "the file".
 absl::Status NameModel(const absl::Status& status, const std::string& path);
+// Puts the path before what a reader of the planner, which knows no paths, says
+// about the contents.
+absl::Status NamePath(const absl::Status& status, const std::string& path);
+template <typename T>
+absl::StatusOr<T> NamePath(absl::StatusOr<T> read, const std::string& path) {
+  if (read.ok()) return read;
+  return NamePath(read.status(), path);
+}
 // "llama_2l" of "tests/testdata/llama_2l.hlo.pb".
 std::string ModelName(const std::string& path);
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/text/format.h"
 #include "cli/text/json.h"
+#include "cli/text/table.h"
 
 namespace meshwright::cli {
 namespace {
@@ -17,35 +18,36 @@ using explain::PlanDifference;
 using explain::SegmentChange;
 using nlohmann::ordered_json;
 
-constexpr size_t kMostNames = 3;  // shown; --json has all
+constexpr size_t kMaxNames = 3;  // shown; --json has all
 
-void AppendFigure(const char* name, const std::string& a, const std::string& b,
-                  const std::string& change, std::string* text) {
-  absl::StrAppendFormat(text, "  %-14s %12s %12s %12s\n", name, a, b, change);
-}
-
-void AppendFigures(const v1::Plan& a, const v1::Plan& b, std::string* text) {
-  const auto seconds = [&](const char* name, auto figure) {
-    const double from = figure(a.predicted());
-    const double to = figure(b.predicted());
-    AppendFigure(name, a.feasible() ? FormatSeconds(from) : "-",
-                 b.feasible() ? FormatSeconds(to) : "-",
-                 a.feasible() && b.feasible() ? FormatChange(to - from) : "-",
-                 text);
+std::string FormatFigures(const v1::Plan& a, const v1::Plan& b) {
+  const bool both = a.feasible() && b.feasible();
+  std::vector<TableRow> rows;
+  const auto add = [&](const char* name, auto figure, auto format,
+                       auto format_change) {
+    const auto from = figure(a.predicted());
+    const auto to = figure(b.predicted());
+    rows.push_back({name, a.feasible() ? format(from) : "-",
+                    b.feasible() ? format(to) : "-",
+                    both ? format_change(to - from) : "-"});
   };
   using Predicted = v1::PlanPrediction;
-  seconds("step", [](const Predicted& it) { return it.step_seconds(); });
-  seconds("compute", [](const Predicted& it) { return it.compute_seconds(); });
-  seconds("communication",
-          [](const Predicted& it) { return it.communication_seconds(); });
-  seconds("resharding",
-          [](const Predicted& it) { return it.resharding_seconds(); });
-  const int64_t from = a.predicted().peak_bytes();
-  const int64_t to = b.predicted().peak_bytes();
-  AppendFigure(
-      "memory", a.feasible() ? FormatBytes(from) : "-",
-      b.feasible() ? FormatBytes(to) : "-",
-      a.feasible() && b.feasible() ? FormatBytesChange(to - from) : "-", text);
+  const auto add_seconds = [&](const char* name, auto figure) {
+    add(name, figure, FormatSeconds, FormatChange);
+  };
+  add_seconds("step", [](const Predicted& it) { return it.step_seconds(); });
+  add_seconds("compute",
+              [](const Predicted& it) { return it.compute_seconds(); });
+  add_seconds("communication",
+              [](const Predicted& it) { return it.communication_seconds(); });
+  add_seconds("resharding",
+              [](const Predicted& it) { return it.resharding_seconds(); });
+  add(
+      "peak memory", [](const Predicted& it) { return it.peak_bytes(); },
+      FormatBytes, FormatBytesChange);
+  return FormatTable(
+      {{"", Align::kLeft}, {"first"}, {"second"}, {"difference"}}, rows,
+      /*indent=*/2);
 }
 
 void AppendSegments(const PlanDifference& difference, std::string* text) {
@@ -55,8 +57,8 @@ void AppendSegments(const PlanDifference& difference, std::string* text) {
                           it.type);
     if (it.a == it.b) {
       absl::StrAppend(text, it.a,
-                      it.seconds == 0 ? " (as before, at other borders)\n"
-                                      : " (as before, measured otherwise)\n");
+                      it.seconds == 0 ? " (same configuration, other boundaries)\n"
+                                      : " (same configuration, other measurements)\n");
     } else {
       absl::StrAppend(text, it.a, "  ->  ", it.b, "\n");
     }
@@ -70,8 +72,8 @@ void AppendSegments(const PlanDifference& difference, std::string* text) {
   }
   if (!difference.has_costs) {
     absl::StrAppend(text,
-                    "  what each costs is not in a plan of this version; plan "
-                    "again to see it\n");
+                    "  one of the plans holds no costs by segment, so the costs "
+                    "of the changes are not shown\n");
   }
 }
 
@@ -83,25 +85,25 @@ void AppendArguments(const char* heading,
   for (const ArgumentChange& it : changes) {
     std::vector<std::string> names(
         it.names.begin(),
-        it.names.begin() + std::min(it.names.size(), kMostNames));
-    if (it.names.size() > kMostNames) names.push_back("...");
+        it.names.begin() + std::min(it.names.size(), kMaxNames));
+    if (it.names.size() > kMaxNames) names.push_back("...");
     absl::StrAppend(text, "  ", it.names.size(), " ", it.role, " ", it.a,
                     "  ->  ", it.b, "  (", absl::StrJoin(names, ", "), ")\n");
   }
 }
 
 // "3-7 on 1x2, 41.0 ms, 2.1 GiB"; "-" where the plan has no such stage.
-std::string Stage(const v1::Plan& plan, int i) {
+std::string DescribeStage(const v1::Plan& plan, int i) {
   if (i >= plan.stages_size()) return "-";
   const v1::PlanStage& stage = plan.stages(i);
   const int last = stage.first_segment() + stage.segments_size() - 1;
-  return absl::StrCat(Range(stage.first_segment(), last), " on ",
+  return absl::StrCat(FormatRange(stage.first_segment(), last), " on ",
                       absl::StrJoin(stage.mesh(), "x"), ", ",
                       FormatSeconds(stage.predicted().step_seconds()), ", ",
                       FormatBytes(stage.predicted().peak_bytes()));
 }
 
-std::string Pipeline(const v1::Plan& plan) {
+std::string DescribeSchedule(const v1::Plan& plan) {
   if (!plan.has_pipeline()) return "one mesh";
   return absl::StrFormat("%s of %d, bubble %.1f %%", plan.pipeline().schedule(),
                          plan.pipeline().micro_batches(),
@@ -112,16 +114,19 @@ std::string Pipeline(const v1::Plan& plan) {
 void AppendStagesDifference(const v1::Plan& a, const v1::Plan& b,
                             std::string* text) {
   if (!a.has_pipeline() && !b.has_pipeline()) return;
-  absl::StrAppend(text, "schedule  ", Pipeline(a), "  ->  ", Pipeline(b), "\n");
+  absl::StrAppend(text, "schedule  ", DescribeSchedule(a), "  ->  ",
+                  DescribeSchedule(b), "\n");
   absl::StrAppend(text, "stages (segments, mesh, busy, memory)\n");
-  const int stages = std::max(a.stages_size(), b.stages_size());
-  for (int i = 0; i < stages; ++i) {
-    const std::string from = Stage(a, i);
-    const std::string to = Stage(b, i);
-    absl::StrAppend(text, "  ", i + 1, "  ", from);
-    if (from != to) absl::StrAppend(text, "  ->  ", to);
-    absl::StrAppend(text, "\n");
+  std::vector<TableRow> rows;
+  for (int i = 0; i < std::max(a.stages_size(), b.stages_size()); ++i) {
+    const std::string from = DescribeStage(a, i);
+    const std::string to = DescribeStage(b, i);
+    rows.push_back({absl::StrCat(i + 1), from, from == to ? "" : "->  " + to});
   }
+  absl::StrAppend(text, FormatTable({{"", Align::kLeft},
+                                     {"", Align::kLeft},
+                                     {"", Align::kLeft}},
+                                    rows, /*indent=*/2));
 }
 
 // `pipeline` and `stages` of one of the plans, if it has any.
@@ -206,9 +211,7 @@ ordered_json DifferenceJson(const v1::Plan& a, const v1::Plan& b,
 
 std::string DescribeDifference(const v1::Plan& a, const v1::Plan& b,
                                const PlanDifference& difference) {
-  std::string text = absl::StrFormat("  %-14s %12s %12s %12s\n", "", "first",
-                                     "second", "difference");
-  AppendFigures(a, b, &text);
+  std::string text = FormatFigures(a, b);
   if (a.feasible() && b.feasible() && difference.noise_seconds > 0) {
     absl::StrAppend(&text, "the steps differ by ",
                     difference.within_noise ? "no more" : "more",
@@ -221,7 +224,7 @@ std::string DescribeDifference(const v1::Plan& a, const v1::Plan& b,
         text, "only the figures are compared: ", difference.reason, "\n");
   }
   if (difference.segments.empty() && difference.arguments.empty()) {
-    return absl::StrCat(text, "the plans shard everything alike\n");
+    return absl::StrCat(text, "the plans shard everything in the same way\n");
   }
   AppendSegments(difference, &text);
   AppendArguments("arguments", difference.arguments, &text);

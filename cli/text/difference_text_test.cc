@@ -75,7 +75,7 @@ TEST(PlanDifferenceTest, BordersThatChangeAreListedToo) {
   ASSERT_EQ(difference.segments.size(), 1u);
   EXPECT_THAT(difference.segments[0].segments, ElementsAre(3));
   EXPECT_THAT(DescribeDifference(a, b, difference),
-              HasSubstr("as before, at other borders"));
+              HasSubstr("same configuration, other boundaries"));
 }
 
 TEST(PlanDifferenceTest, EqualPlansSayNothing) {
@@ -83,7 +83,7 @@ TEST(PlanDifferenceTest, EqualPlansSayNothing) {
   const PlanDifference difference = Difference(plan, plan);
   EXPECT_TRUE(difference.within_noise);
   EXPECT_THAT(DescribeDifference(plan, plan, difference),
-              HasSubstr("shard everything alike"));
+              HasSubstr("shard everything in the same way"));
 }
 
 TEST(PlanDifferenceTest, WhatCannotBeComparedIsSaidInOneSentence) {
@@ -125,7 +125,7 @@ TEST(PlanDifferenceTest, APlanOfAnOlderVersionHasNoCosts) {
   }
   const PlanDifference difference = Difference(a, b);
   EXPECT_FALSE(difference.has_costs);
-  EXPECT_THAT(DescribeDifference(a, b, difference), HasSubstr("plan again"));
+  EXPECT_THAT(DescribeDifference(a, b, difference), HasSubstr("no costs by segment"));
   EXPECT_FALSE(
       DifferenceJson(a, b, difference)["segments"][0].contains("seconds"));
 }

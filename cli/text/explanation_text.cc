@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/text/format.h"
+#include "cli/text/table.h"
 
 namespace meshwright::cli {
 namespace {
 
-constexpr int kMostChanges = 6;  // shown; --json has all
+constexpr int kMaxChanges = 6;  // shown; --json has all
 
 std::string Saves(const v1::PlanAlternative& next) {
   std::string text = next.more_seconds() < 0
@@ -22,28 +25,28 @@ std::string Saves(const v1::PlanAlternative& next) {
                                            next.more_share() * 100);
   absl::StrAppend(&text, " the next best plan");
   if (next.within_noise()) {
-    absl::StrAppend(&text, ", which is within the noise of ",
+    absl::StrAppend(&text, ", within the noise of ",
                     FormatSeconds(next.noise_seconds()));
   } else if (next.noise_seconds() > 0) {
-    absl::StrAppend(&text, ", give or take ",
+    absl::StrAppend(&text, ", +- ",
                     FormatSeconds(next.noise_seconds()));
   }
-  // A search that was cut short; 1e-12 is what its integers resolve.
+  // The search was cut short; its integers resolve 1e-12 s.
   if (next.at_least_seconds() < next.more_seconds() - 1e-12) {
-    absl::StrAppend(&text, "; proved is ",
+    absl::StrAppend(&text, "; proven: ",
                     FormatChange(next.at_least_seconds()));
   }
   return text;
 }
 
-// What the pipeline makes of a stage's work.
-std::string OfTheStep(const v1::PlanAlternative& next) {
+// The effect on the step, from a simulation of the pipeline.
+std::string StepEffect(const v1::PlanAlternative& next) {
   const double more = next.pipeline_more_seconds();
   std::string text =
-      more < 0 ? absl::StrCat("and the step costs ", FormatSeconds(-more))
-               : absl::StrCat("and the step saves ", FormatSeconds(more));
+      more < 0 ? absl::StrCat("the step takes ", FormatSeconds(-more), " more")
+               : absl::StrCat("the step takes ", FormatSeconds(more), " less");
   if (next.split_estimated()) {
-    absl::StrAppend(&text, "; how that plan's time splits is estimated");
+    absl::StrAppend(&text, "; the next best plan's split into passes is estimated");
   }
   return text;
 }
@@ -56,7 +59,7 @@ std::string Sources(const v1::PlanAlternative& next) {
                       ", memory ", FormatBytesChange(next.peak_bytes()));
 }
 
-// By next best plan: the segments it was shown for first.
+// Next best plan -> the segments under which it is shown.
 using Shown = std::map<std::string, std::string>;
 
 void AppendChoice(const v1::PlanChoice& choice, Shown* shown,
@@ -65,30 +68,30 @@ void AppendChoice(const v1::PlanChoice& choice, Shown* shown,
                         FormatRanges(choice.segments()), choice.type(),
                         choice.describe());
   if (!choice.has_next_best()) {
-    absl::StrAppend(text, "          without it no plan is allowed and fits\n");
+    absl::StrAppend(text, "          no plan without this choice is allowed and fits\n");
     return;
   }
   const v1::PlanAlternative& next = choice.next_best();
   absl::StrAppend(text, "          ", Saves(next), "\n");
   if (choice.stage() > 0) {
-    absl::StrAppend(text, "          ", OfTheStep(next), "\n");
+    absl::StrAppend(text, "          ", StepEffect(next), "\n");
   }
   const auto [first, added] = shown->try_emplace(
       next.SerializeAsString(), FormatRanges(choice.segments()));
   if (!added) {
-    absl::StrAppend(text, "          the same as without the choice of ",
-                    first->second, "\n");
+    absl::StrAppend(text, "          the same plan as for segments ", first->second,
+                    "\n");
     return;
   }
-  absl::StrAppend(text, "          which has ", Sources(next), ", and\n");
-  for (int i = 0; i < std::min(next.changes_size(), kMostChanges); ++i) {
+  absl::StrAppend(text, "          next best plan: ", Sources(next), "\n");
+  for (int i = 0; i < std::min(next.changes_size(), kMaxChanges); ++i) {
     const v1::PlanChange& change = next.changes(i);
     absl::StrAppend(text, "            ", FormatRanges(change.segments()), ": ",
                     change.to(), "\n");
   }
-  if (next.changes_size() > kMostChanges) {
+  if (next.changes_size() > kMaxChanges) {
     absl::StrAppend(text, "            and ",
-                    next.changes_size() - kMostChanges, " changes more\n");
+                    next.changes_size() - kMaxChanges, " more changes\n");
   }
 }
 
@@ -98,9 +101,9 @@ std::string DescribeExplanation(const v1::PlanExplanation& explanation) {
   std::string text;
   if (explanation.choices().empty()) return text;
   absl::StrAppend(
-      &text, "what each choice saves",
-      explanation.choices(0).stage() > 0 ? " of its stage's work" : "",
-      " (segments, type, choice)\n");
+      &text, "time saved by each choice",
+      explanation.choices(0).stage() > 0 ? " in its stage" : "",
+      " (segments, type, configuration)\n");
   Shown shown;
   int stage = 0;
   for (const v1::PlanChoice& choice : explanation.choices()) {
@@ -113,37 +116,39 @@ std::string DescribeExplanation(const v1::PlanExplanation& explanation) {
   return text;
 }
 
-nlohmann::ordered_json WaitsJson(
-    const explain::StagesExplanation& explanation) {
+nlohmann::ordered_json WaitsJson(const explain::PipelineWaits& waits) {
   auto stages = nlohmann::ordered_json::array();
-  for (const explain::StagesExplanation::Stage& it : explanation.stages) {
+  for (const explain::PipelineWaits::Stage& it : waits.stages) {
     stages.push_back({{"busy_seconds", it.busy_seconds},
                       {"idle_seconds", it.idle_seconds},
                       {"tenth_saves_seconds", it.tenth_saves_seconds}});
   }
   return {{"stages", std::move(stages)},
-          {"boundary_seconds", explanation.boundary_seconds},
-          {"shared_seconds", explanation.shared_seconds}};
+          {"boundary_seconds", waits.boundary_seconds},
+          {"shared_seconds", waits.shared_seconds}};
 }
 
-std::string DescribeWaits(const explain::StagesExplanation& explanation) {
-  std::string text = "what the step waits for\n";
-  for (size_t i = 0; i < explanation.stages.size(); ++i) {
-    const explain::StagesExplanation::Stage& it = explanation.stages[i];
-    absl::StrAppendFormat(
-        &text,
-        "  stage %-5d busy %s, idle %s; a tenth less work makes the step %s "
-        "shorter\n",
-        i + 1, FormatSeconds(it.busy_seconds), FormatSeconds(it.idle_seconds),
-        FormatSeconds(it.tenth_saves_seconds));
+std::string DescribeWaits(const explain::PipelineWaits& waits) {
+  std::vector<TableRow> rows;
+  for (size_t i = 0; i < waits.stages.size(); ++i) {
+    const explain::PipelineWaits::Stage& it = waits.stages[i];
+    rows.push_back({absl::StrCat(i + 1), FormatSeconds(it.busy_seconds),
+                    FormatSeconds(it.idle_seconds),
+                    FormatSeconds(it.tenth_saves_seconds)});
   }
-  for (size_t i = 0; i < explanation.boundary_seconds.size(); ++i) {
-    absl::StrAppend(&text, "  boundary ", i + 1, "-", i + 2, " adds ",
-                    FormatSeconds(explanation.boundary_seconds[i]), "\n");
+  std::string text = FormatTable({{"stage", Align::kLeft},
+                                  {"busy"},
+                                  {"idle"},
+                                  {"step saved by 10 % less work"}},
+                                 rows);
+  for (size_t i = 0; i < waits.boundary_seconds.size(); ++i) {
+    absl::StrAppend(&text, "boundary ", i + 1, "-", i + 2, " adds ",
+                    FormatSeconds(waits.boundary_seconds[i]),
+                    " to the step\n");
   }
-  if (explanation.shared_seconds > 0) {
-    absl::StrAppend(&text, "  shared parameters add ",
-                    FormatSeconds(explanation.shared_seconds), "\n");
+  if (waits.shared_seconds > 0) {
+    absl::StrAppend(&text, "shared parameters add ",
+                    FormatSeconds(waits.shared_seconds), " to the step\n");
   }
   return text;
 }

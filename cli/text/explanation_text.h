@@ -1,4 +1,4 @@
-// An explanation as text for people: what each choice of a plan saves.
+// The explanation of a plan as text for people, and its waits as JSON.
 #ifndef MESHWRIGHT_CLI_TEXT_EXPLANATION_TEXT_H_
 #define MESHWRIGHT_CLI_TEXT_EXPLANATION_TEXT_H_
 
@@ -12,9 +12,8 @@ namespace meshwright::cli {
 
 std::string DescribeExplanation(const v1::PlanExplanation& explanation);
 
-// What the pipeline waits for.
-nlohmann::ordered_json WaitsJson(const explain::StagesExplanation& explanation);
-std::string DescribeWaits(const explain::StagesExplanation& explanation);
+nlohmann::ordered_json WaitsJson(const explain::PipelineWaits& waits);
+std::string DescribeWaits(const explain::PipelineWaits& waits);
 
 }  // namespace meshwright::cli
 

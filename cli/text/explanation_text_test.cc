@@ -28,15 +28,15 @@ TEST(ExplanationTest, LayersThatChooseAlikeAreOneLine) {
   head.set_describe("columns");
   head.add_segments(97);
   EXPECT_EQ(DescribeExplanation(explanation),
-            "what each choice saves (segments, type, choice)\n"
+            "time saved by each choice (segments, type, configuration)\n"
             "  1-96    type 1  rows, columns\n"
-            "          saves 12.3 ms (5.00 %) against the next best plan, give "
-            "or take 2.0 ms\n"
-            "          which has compute +10.0 ms, communication +3.3 ms, "
-            "resharding -1.0 ms, memory -1.0 MiB, and\n"
+            "          saves 12.3 ms (5.00 %) against the next best plan, +- 2.0 "
+            "ms\n"
+            "          next best plan: compute +10.0 ms, communication +3.3 ms, "
+            "resharding -1.0 ms, memory -1.0 MiB\n"
             "            1-96: rows, rows\n"
             "  97      type 2  columns\n"
-            "          without it no plan is allowed and fits\n");
+            "          no plan without this choice is allowed and fits\n");
 }
 
 // Where one plan is the next best whatever choice is left out.
@@ -52,7 +52,7 @@ TEST(ExplanationTest, ANextBestPlanIsShownOnce) {
   }
   const std::string text = DescribeExplanation(explanation);
   EXPECT_EQ(text.find("7: columns"), text.rfind("7: columns"));
-  EXPECT_NE(text.find("the same as without the choice of 0"),
+  EXPECT_NE(text.find("the same plan as for segments 0"),
             std::string::npos);
 }
 
@@ -67,7 +67,7 @@ TEST(ExplanationTest, NoiseAndSearchesCutShortAreSaid) {
   next.set_at_least_seconds(0.0005);
   const std::string text = DescribeExplanation(explanation);
   EXPECT_NE(text.find("within the noise of 2.0 ms"), std::string::npos);
-  EXPECT_NE(text.find("proved is +500.0 us"), std::string::npos);
+  EXPECT_NE(text.find("proven: +500.0 us"), std::string::npos);
   next.set_more_seconds(-0.001);
   next.set_more_share(-0.02);
   EXPECT_NE(DescribeExplanation(explanation).find("costs 1.0 ms (2.00 %) more"),

@@ -49,7 +49,7 @@ std::string FormatRanges(absl::Span<const int32_t> numbers) {
   return text;
 }
 
-std::string Range(int64_t first, int64_t last) {
+std::string FormatRange(int64_t first, int64_t last) {
   return first == last ? absl::StrCat(first) : absl::StrCat(first, "-", last);
 }
 

@@ -19,7 +19,7 @@ std::string FormatBytesChange(int64_t bytes);
 std::string FormatRanges(absl::Span<const int32_t> numbers);
 
 // "3", "3-7".
-std::string Range(int64_t first, int64_t last);
+std::string FormatRange(int64_t first, int64_t last);
 
 }  // namespace meshwright::cli
 

@@ -93,7 +93,7 @@ absl::Status FromJson(const std::string& text, const std::string& what,
   const auto status =
       google::protobuf::util::JsonStringToMessage(text, message, options);
   if (status.ok()) return absl::OkStatus();
-  std::string reason = status.ToString();
+  std::string reason(status.message());
   reason.resize(std::min(reason.find('\n'), reason.size()));
   return absl::InvalidArgumentError(absl::StrCat(what, ": ", reason));
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/text/format.h"
+#include "cli/text/table.h"
 #include "planner/pipeline/timeline.h"
 
 namespace meshwright::cli {
@@ -23,7 +24,7 @@ using pipeline::Span;
 using pipeline::Timeline;
 
 constexpr int kColumns = 90;      // of the timeline; its labels take up to ten
-constexpr size_t kMostRows = 64;  // of a table or a timeline
+constexpr size_t kMaxRows = 64;  // of a table or a timeline
 
 std::string Time(Picoseconds time) {
   return FormatSeconds(problem::ToSeconds(time));
@@ -94,7 +95,7 @@ void AppendTimeline(const PipelineAnswer& answer, std::string& out) {
                         "weights alone"
                       : "f forward, b backward, W of the weights alone",
                   answer.problem.overlap ? ")\n" : ", ~ transfer)\n");
-  const size_t stages = std::min(kMostRows, timeline.stages.size());
+  const size_t stages = std::min(kMaxRows, timeline.stages.size());
   for (size_t i = 0; i < stages; ++i) {
     Row row(timeline.step);
     for (const Span& span : timeline.stages[i]) {
@@ -121,40 +122,45 @@ void AppendTimeline(const PipelineAnswer& answer, std::string& out) {
 
 void AppendSchedules(const PipelineAnswer& answer, std::string& out) {
   if (answer.choice.tried.empty()) return;
-  absl::StrAppend(&out, absl::StrFormat("%-18s %12s %8s %12s\n", "schedule",
-                                        "step", "bubble", "most memory"));
+  std::vector<TableRow> rows;
   for (const Figures& figures : answer.choice.tried) {
-    const int64_t most =
+    const int64_t peak =
         *std::max_element(figures.peak_bytes.begin(), figures.peak_bytes.end());
-    absl::StrAppend(
-        &out,
-        absl::StrFormat("%-18s %12s %7.1f%% %12s%s\n",
-                        std::string(Name(figures.schedule)), Time(figures.step),
-                        100 * figures.bubble, FormatBytes(most),
-                        figures.fits ? "" : "  does not fit"));
+    rows.push_back({std::string(Name(figures.schedule)), Time(figures.step),
+                    absl::StrFormat("%.1f %%", 100 * figures.bubble),
+                    FormatBytes(peak), figures.fits ? "" : "does not fit"});
   }
+  absl::StrAppend(&out, FormatTable({{"schedule", Align::kLeft},
+                                     {"step"},
+                                     {"bubble"},
+                                     {"peak memory"},
+                                     {"", Align::kLeft}},
+                                    rows));
 }
 
 void AppendStages(const PipelineAnswer& answer, std::string& out) {
   const std::vector<int64_t>& peaks = answer.choice.chosen->figures.peak_bytes;
   const bool cut = answer.partition.has_value();
-  absl::StrAppend(&out, absl::StrFormat("%-6s %12s %12s %12s%s\n", "stage",
-                                        "forward", "backward", "peak",
-                                        cut ? "  segments on devices" : ""));
-  for (size_t i = 0; i < std::min(kMostRows, peaks.size()); ++i) {
+  std::vector<TableRow> rows;
+  for (size_t i = 0; i < std::min(kMaxRows, peaks.size()); ++i) {
     const pipeline::Stage& stage = answer.problem.stages[i];
     const auto backward =
         BackwardUnder(answer.choice.chosen->figures.schedule, stage);
-    absl::StrAppend(
-        &out, absl::StrFormat("%-6d %12s %12s %12s", i + 1, Time(stage.forward),
-                              Time(backward), FormatBytes(peaks[i])));
-    if (cut) {
-      const auto& part = (*answer.partition->partition)[i];
-      absl::StrAppend(&out, "  ", part.first, "-", part.end - 1, " on ",
-                      answer.meshes[part.mesh].devices);
-    }
-    out += "\n";
+    TableRow& row = rows.emplace_back(
+        TableRow{absl::StrCat(i + 1), Time(stage.forward), Time(backward),
+                 FormatBytes(peaks[i]), "", ""});
+    if (!cut) continue;
+    const auto& part = (*answer.partition->partition)[i];
+    row[4] = FormatRange(part.first, part.end - 1);
+    row[5] = absl::StrCat(answer.meshes[part.mesh].devices);
   }
+  absl::StrAppend(&out, FormatTable({{"stage", Align::kLeft},
+                                     {"forward"},
+                                     {"backward"},
+                                     {"peak memory"},
+                                     {cut ? "segments" : "", Align::kLeft},
+                                     {cut ? "devices" : ""}},
+                                    rows));
 }
 
 }  // namespace
@@ -164,18 +170,19 @@ std::string PipelineText(const PipelineAnswer& answer) {
   const auto& chosen = answer.choice.chosen;
   if (chosen.has_value()) {
     absl::StrAppend(&out, std::string(Name(chosen->figures.schedule)), ": ",
-                    Time(chosen->figures.step), " a step, no schedule below ",
+                    Time(chosen->figures.step), " per step, lower bound ",
                     Time(answer.choice.lower_bound), "\n");
   } else if (answer.least_bytes.empty()) {
-    out += "infeasible: no meshes of so few devices run all segments\n";
+    out += "infeasible: the devices do not suffice for meshes that run all "
+           "segments\n";
   } else {
     const auto listed = [](const std::vector<int64_t>& bytes) {
       return absl::StrJoin(bytes, ", ", [](std::string* text, int64_t b) {
         text->append(FormatBytes(b));
       });
     };
-    absl::StrAppend(&out, "infeasible: needs ", listed(answer.least_bytes),
-                    ", the limit is ", listed(answer.limit_bytes), "\n");
+    absl::StrAppend(&out, "infeasible: the stages need ", listed(answer.least_bytes),
+                    ", but the limit is ", listed(answer.limit_bytes), "\n");
   }
   AppendSchedules(answer, out);
   if (!chosen.has_value()) return out;

@@ -26,7 +26,7 @@ std::string Text(const std::string& more, int micro_batches = 4) {
 
 TEST(PipelineTextTest, ShowsWhatRunsWhen) {
   const std::string text = Text(R"("overlap":true,"schedule":"1f1b")");
-  EXPECT_THAT(text, testing::StartsWith("1f1b: 190.0 ms a step"));
+  EXPECT_THAT(text, testing::StartsWith("1f1b: 190.0 ms per step"));
   // 19 parts of 10 ms in 90 columns.
   EXPECT_THAT(text, HasSubstr("1 |000001111."));
   EXPECT_THAT(text, HasSubstr("2 |.........00000aaaaaaaaa"));
@@ -50,7 +50,7 @@ TEST(PipelineTextTest, ManyMicroBatchesAreShownByKind) {
 TEST(PipelineTextTest, InfeasibleSaysWhatIsNeeded) {
   const std::string text =
       Text(R"("overlap":true,"memory_limit_bytes":5242880)");
-  EXPECT_THAT(text, HasSubstr("needs 6.0 MiB, the limit is 5.0 MiB"));
+  EXPECT_THAT(text, HasSubstr("need 6.0 MiB, but the limit is 5.0 MiB"));
   EXPECT_THAT(text, HasSubstr("does not fit"));
 }
 

@@ -11,6 +11,7 @@
 #include "cli/text/format.h"
 #include "cli/text/json.h"
 #include "cli/text/stages_text.h"
+#include "cli/text/table.h"
 
 namespace meshwright::cli {
 namespace {
@@ -29,8 +30,8 @@ void DescribeArguments(const v1::Plan& plan, std::string* text) {
   }
 }
 
-// Per segment type how many were left out, and the nearest of them.
-void DescribePruned(const v1::Plan& plan, std::string* text) {
+// Per segment type, how many configurations were pruned and the best of them.
+void DescribePruned(const v1::Plan& plan, std::vector<TableRow>* rows) {
   const auto excess = [](const v1::PlanPruned& it) {
     return it.estimate_seconds() * (1 - it.margin()) - it.rival_seconds() -
            it.resharding_seconds();
@@ -40,21 +41,65 @@ void DescribePruned(const v1::Plan& plan, std::string* text) {
     by_type[it.type()].push_back(&it);
   }
   for (const auto& [type, pruned] : by_type) {
-    const v1::PlanPruned* nearest = *std::min_element(
+    const v1::PlanPruned* best = *std::min_element(
         pruned.begin(), pruned.end(),
         [&](const auto* a, const auto* b) { return excess(*a) < excess(*b); });
-    absl::StrAppend(text, "  pruned  ", pruned.size(), " of type ", type,
-                    "; the nearest, \"", nearest->describe(),
-                    "\": ", nearest->reason(), "\n");
+    rows->push_back({"pruned", absl::StrCat(pruned.size(), " of type ", type,
+                                            "; the best of them, \"",
+                                            best->describe(),
+                                            "\": ", best->reason())});
   }
 }
 
-void AppendCounts(const v1::Plan& plan, std::string* text) {
+std::string DescribePrograms(const v1::Plan& plan) {
   const v1::PlanPrograms& programs = plan.programs();
-  absl::StrAppend(text, ": ", programs.profiled(), " profiled, ",
-                  programs.cached(), " cached, ", programs.pruned(),
-                  " pruned, ", programs.failed(), " failed) in ",
-                  FormatSeconds(plan.seconds().total()), "\n");
+  std::string text =
+      absl::StrCat(programs.total(), " (", programs.distinct(), " distinct");
+  if (programs.halves() > 0) {
+    absl::StrAppend(&text, " and ", programs.halves(), " halves");
+  }
+  if (programs.estimated() > 0) {
+    absl::StrAppend(&text, ": ", programs.estimated(), " estimated, ",
+                    programs.cached(), " measured)");
+  } else {
+    absl::StrAppend(&text, ": ", programs.profiled(), " profiled, ",
+                    programs.cached(), " cached, ", programs.pruned(),
+                    " pruned, ", programs.failed(), " failed)");
+  }
+  return absl::StrCat(text, " in ", FormatSeconds(plan.seconds().total()));
+}
+
+std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
+  const v1::PlanPrediction& predicted = plan.predicted();
+  std::vector<TableRow> rows = {
+      {"step",
+       absl::StrCat(FormatSeconds(predicted.step_seconds()), " (compute ",
+                    FormatSeconds(predicted.compute_seconds()),
+                    ", communication ",
+                    FormatSeconds(predicted.communication_seconds()),
+                    ", resharding ",
+                    FormatSeconds(predicted.resharding_seconds()), ")")},
+      {"lower bound",
+       absl::StrFormat("%s, gap %.2f %%",
+                       FormatSeconds(plan.lower_bound_seconds()),
+                       plan.gap() * 100)}};
+  if (predicted.interval_seconds_size() == 2) {
+    rows.push_back({"noise interval",
+                    absl::StrCat(FormatSeconds(predicted.interval_seconds(0)),
+                                 " to ",
+                                 FormatSeconds(predicted.interval_seconds(1)))});
+  }
+  if (plan.has_tie()) {
+    rows.push_back(
+        {"tie", absl::StrCat("the fastest plan takes ",
+                             FormatSeconds(plan.tie().fastest_seconds()),
+                             "; of the plans within the noise of ",
+                             FormatSeconds(plan.tie().noise_seconds()),
+                             " this is the first in a fixed order")});
+  }
+  rows.push_back({"peak memory", absl::StrCat(FormatBytes(predicted.peak_bytes()),
+                                              " per device")});
+  return rows;
 }
 
 }  // namespace
@@ -79,53 +124,21 @@ std::string DescribePlan(const v1::Plan& plan) {
       absl::StrFormat("%s on %s %s (%s)\n", plan.model().name(),
                       plan.has_pipeline() ? "cluster" : "mesh",
                       absl::StrJoin(plan.mesh(), "x"), plan.device());
-  if (!plan.feasible()) {
-    absl::StrAppend(&text, "infeasible: it needs at least ",
+  std::vector<TableRow> rows;
+  if (plan.feasible()) {
+    rows = DescribePrediction(plan);
+  } else {
+    absl::StrAppend(&text, "infeasible: the step needs at least ",
                     FormatBytes(plan.least_memory_bytes()),
-                    " per device, the limit is ",
+                    " per device, but the limit is ",
                     FormatBytes(plan.limit_bytes()), "\n");
-  } else {
-    const v1::PlanPrediction& predicted = plan.predicted();
-    absl::StrAppend(
-        &text, "  step    ", FormatSeconds(predicted.step_seconds()),
-        " (compute ", FormatSeconds(predicted.compute_seconds()),
-        ", communication ", FormatSeconds(predicted.communication_seconds()),
-        ", resharding ", FormatSeconds(predicted.resharding_seconds()), ")\n");
-    absl::StrAppend(&text, "  bound   ",
-                    FormatSeconds(plan.lower_bound_seconds()),
-                    absl::StrFormat(", gap %.2f %%\n", plan.gap() * 100));
-    if (predicted.interval_seconds_size() == 2) {
-      absl::StrAppend(&text, "  if measured again ",
-                      FormatSeconds(predicted.interval_seconds(0)), " to ",
-                      FormatSeconds(predicted.interval_seconds(1)), "\n");
-    }
-    if (plan.has_tie()) {
-      absl::StrAppend(&text, "  tie     the fastest takes ",
-                      FormatSeconds(plan.tie().fastest_seconds()),
-                      "; within the noise of ",
-                      FormatSeconds(plan.tie().noise_seconds()),
-                      " the first plan in a fixed order is taken\n");
-    }
-    absl::StrAppend(&text, "  memory  ", FormatBytes(predicted.peak_bytes()),
-                    " per device at the peak\n");
   }
-  const v1::PlanPrograms& programs = plan.programs();
-  absl::StrAppend(&text, "  programs ", programs.total(), " (",
-                  programs.distinct(), " distinct");
-  if (programs.halves() > 0) {
-    absl::StrAppend(&text, " and ", programs.halves(), " halves");
-  }
-  if (programs.estimated() > 0) {
-    absl::StrAppend(&text, ": ", programs.estimated(), " estimated, ",
-                    programs.cached(), " measured) in ",
-                    FormatSeconds(plan.seconds().total()), "\n");
-  } else {
-    AppendCounts(plan, &text);
-  }
-  DescribePruned(plan, &text);
+  rows.push_back({"programs", DescribePrograms(plan)});
+  DescribePruned(plan, &rows);
+  absl::StrAppend(&text, FormatTable({{"", Align::kLeft}, {"", Align::kLeft}},
+                                     rows, /*indent=*/2));
   DescribeStages(plan, &text);
-  if (plan.segments_size() > 0) absl::StrAppend(&text, "segments\n");
-  DescribeSegments(plan.segments(), 0, &text);
+  DescribeSegments("segments", plan.segments(), 0, &text);
   if (plan.arguments_size() > 0) absl::StrAppend(&text, "arguments\n");
   DescribeArguments(plan, &text);
   for (const std::string& note : plan.notes()) {

@@ -11,7 +11,7 @@ namespace meshwright::cli {
 // The JSON of `plan`; the figures of an infeasible plan are null.
 std::string PlanJson(const v1::Plan& plan);
 
-// A page that says what the plan does, and what it is expected to cost.
+// A page: the predicted figures, then stages, segments and arguments.
 std::string DescribePlan(const v1::Plan& plan);
 
 }  // namespace meshwright::cli

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "cli/text/format.h"
+#include "cli/text/table.h"
 #include "coordinator/stages/planned_pipeline.h"
 #include "planner/pipeline/trace.h"
 
@@ -19,52 +20,64 @@ void DescribePipeline(const v1::Plan& plan, std::string* text) {
   absl::StrAppendFormat(
       text, "pipeline %s, %d micro-batches, bubble %.1f %%%s\n",
       pipeline.schedule(), pipeline.micro_batches(), 100 * pipeline.bubble(),
-      pipeline.overlap() ? "" : ", transfers hold their stages up");
+      pipeline.overlap() ? "" : ", a transfer stops its stages");
+  std::vector<TableRow> rows;
   for (const v1::PlanScheduleFigures& it : pipeline.tried()) {
-    absl::StrAppendFormat(
-        text, "  %-17s %10s%s\n", it.schedule(),
-        FormatSeconds(it.step_seconds()),
-        it.feasible() ? absl::StrFormat(", bubble %.1f %%", 100 * it.bubble())
-                      : " does not fit");
+    rows.push_back({it.schedule(), FormatSeconds(it.step_seconds()),
+                    it.feasible()
+                        ? absl::StrFormat("bubble %.1f %%", 100 * it.bubble())
+                        : "does not fit the memory"});
   }
+  absl::StrAppend(
+      text, FormatTable({{"", Align::kLeft}, {""}, {"", Align::kLeft}}, rows,
+                        /*indent=*/2));
 }
 
 void DescribeStageTable(const v1::Plan& plan, std::string* text) {
-  absl::StrAppendFormat(text, "%-6s %-6s %-9s %-9s %10s %10s %10s %10s %10s\n",
-                        "stage", "mesh", "devices", "segments", "forward",
-                        "backward", "update", "busy", "peak");
+  std::vector<TableRow> rows;
   bool estimated = false;
   for (int i = 0; i < plan.stages_size(); ++i) {
     const v1::PlanStage& stage = plan.stages(i);
     estimated = estimated || stage.split_estimated();
-    absl::StrAppendFormat(
-        text, "%-6d %-6s %-9s %-9s %10s %10s %10s %10s %10s\n", i + 1,
-        absl::StrJoin(stage.mesh(), "x"),
-        stage.devices().empty()
-            ? ""
-            : Range(stage.devices(0), *stage.devices().rbegin()),
-        Range(stage.first_segment(),
-              stage.first_segment() + stage.segments_size() - 1),
-        FormatSeconds(stage.forward_seconds()) +
-            (stage.split_estimated() ? "*" : ""),
-        FormatSeconds(stages::BackwardSeconds(plan, stage)),
-        FormatSeconds(stage.update_seconds()),
-        FormatSeconds(stage.predicted().step_seconds()),
-        FormatBytes(stage.predicted().peak_bytes()));
+    rows.push_back(
+        {absl::StrCat(i + 1), absl::StrJoin(stage.mesh(), "x"),
+         stage.devices().empty()
+             ? ""
+             : FormatRange(stage.devices(0), *stage.devices().rbegin()),
+         FormatRange(stage.first_segment(),
+                     stage.first_segment() + stage.segments_size() - 1),
+         FormatSeconds(stage.forward_seconds()) +
+             (stage.split_estimated() ? "*" : ""),
+         FormatSeconds(stages::BackwardSeconds(plan, stage)),
+         FormatSeconds(stage.update_seconds()),
+         FormatSeconds(stage.predicted().step_seconds()),
+         FormatBytes(stage.predicted().peak_bytes())});
   }
+  absl::StrAppend(text, FormatTable({{"stage", Align::kLeft},
+                                     {"mesh", Align::kLeft},
+                                     {"devices", Align::kLeft},
+                                     {"segments", Align::kLeft},
+                                     {"forward"},
+                                     {"backward"},
+                                     {"update"},
+                                     {"busy"},
+                                     {"peak memory"}},
+                                    rows));
   if (estimated) {
-    absl::StrAppend(text, "  * how the time splits is estimated\n");
+    absl::StrAppend(text,
+                    "  * the split into forward, backward and update is "
+                    "estimated\n");
   }
 }
 
-std::string Way(const v1::PlanTransfer& transfer) {
+std::string DescribeTransfer(const v1::PlanTransfer& transfer) {
   if (transfer.bytes() == 0) return "nothing";
   return absl::StrCat(
       FormatBytes(transfer.bytes()), " in ",
       FormatSeconds(transfer.makespan_seconds()),
       transfer.optimal()
           ? ""
-          : absl::StrCat(" (at least ",
+          : absl::StrCat(" (lower bound ",
                          FormatSeconds(transfer.lower_bound_seconds()), ")"));
 }
 
@@ -73,8 +86,8 @@ void DescribeBoundaries(const v1::Plan& plan, std::string* text) {
     const v1::PlanBoundary& boundary = plan.boundaries(i);
     absl::StrAppend(text, "boundary ", i + 1, "-", i + 2,
                     boundary.within_host() ? " within a host" : "",
-                    ": forward ", Way(boundary.forward()), ", backward ",
-                    Way(boundary.backward()), "\n");
+                    ": forward ", DescribeTransfer(boundary.forward()), ", backward ",
+                    DescribeTransfer(boundary.backward()), "\n");
     for (const v1::PlanCrossing& it : boundary.tensors()) {
       absl::StrAppend(text, "  ", it.backward() ? "<- " : "-> ", "[",
                       absl::StrJoin(it.shape(), ","), "] ",
@@ -87,8 +100,11 @@ void DescribeBoundaries(const v1::Plan& plan, std::string* text) {
 }  // namespace
 
 void DescribeSegments(
+    const std::string& title,
     const google::protobuf::RepeatedPtrField<v1::PlanSegment>& segments,
     int first, std::string* text) {
+  if (segments.empty()) return;
+  std::vector<TableRow> rows;
   for (int i = 0; i < segments.size();) {
     int end = i + 1;
     while (end < segments.size() &&
@@ -96,11 +112,16 @@ void DescribeSegments(
            segments[end].config() == segments[i].config()) {
       ++end;
     }
-    absl::StrAppendFormat(text, "  %-7s type %d  %s\n",
-                          Range(first + i, first + end - 1), segments[i].type(),
-                          segments[i].describe());
+    rows.push_back({FormatRange(first + i, first + end - 1),
+                    absl::StrCat("type ", segments[i].type()),
+                    segments[i].describe()});
     i = end;
   }
+  absl::StrAppend(text, title, "\n",
+                  FormatTable({{"", Align::kLeft},
+                               {"", Align::kLeft},
+                               {"", Align::kLeft}},
+                              rows, /*indent=*/2));
 }
 
 void DescribeStages(const v1::Plan& plan, std::string* text) {
@@ -109,8 +130,8 @@ void DescribeStages(const v1::Plan& plan, std::string* text) {
   DescribeStageTable(plan, text);
   DescribeBoundaries(plan, text);
   for (int i = 0; i < plan.stages_size(); ++i) {
-    absl::StrAppend(text, "segments of stage ", i + 1, "\n");
-    DescribeSegments(plan.stages(i).segments(), plan.stages(i).first_segment(),
+    DescribeSegments(absl::StrCat("segments of stage ", i + 1),
+                     plan.stages(i).segments(), plan.stages(i).first_segment(),
                      text);
   }
 }

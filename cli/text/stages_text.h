@@ -1,6 +1,6 @@
 // The stages of a plan as text for people, and as a trace.
 //
-// Errors: kInvalidArgument for a plan whose stages are none.
+// Errors: kInvalidArgument for stages that form no pipeline.
 #ifndef MESHWRIGHT_CLI_TEXT_STAGES_TEXT_H_
 #define MESHWRIGHT_CLI_TEXT_STAGES_TEXT_H_
 
@@ -11,9 +11,10 @@
 
 namespace meshwright::cli {
 
-// Runs of equal segments on one line: "2-13  type 1  rows, columns". The first
-// one has the number `first`.
+// Runs of equal segments on one line, "2-13  type 1  rows, columns", under a
+// title. `first` is the number of the first segment.
 void DescribeSegments(
+    const std::string& title,
     const google::protobuf::RepeatedPtrField<v1::PlanSegment>& segments,
     int first, std::string* text);
 

@@ -48,12 +48,12 @@ int RunCommand(const std::vector<std::string>& arguments,
   context.clock = &clock;
 
   CLI::App app(
-      "Meshwright finds the fastest way to spread one training step over a "
-      "group of accelerators, by measuring.",
+      "Meshwright measures how fast a training step runs under different "
+      "shardings, and plans the fastest one for a group of accelerators.",
       "meshwright");
   app.require_subcommand(0, 1);
   bool verbose = false;
-  app.add_flag("-v,--verbose", verbose, "log what the daemons do on stderr");
+  app.add_flag("-v,--verbose", verbose, "log the daemons' work on stderr");
   AddPlanVerb(app, context);
   AddAnalyzeVerb(app, context);
   AddValidateVerb(app, context);
@@ -78,7 +78,22 @@ int RunCommand(const std::vector<std::string>& arguments,
     if (error.get_exit_code() == 0) {  // --help
       return app.exit(error, *streams.out, *streams.err);
     }
-    return Fail(streams, error.what(), base::kExitBadInput);
+    const std::vector<CLI::App*> verbs = app.get_subcommands({});
+    const bool known =
+        !arguments.empty() &&
+        std::any_of(verbs.begin(), verbs.end(), [&](const CLI::App* verb) {
+          return verb->get_name() == arguments[0];
+        });
+    if (!known && !arguments.empty() && arguments[0][0] != '-') {
+      return Fail(streams,
+                  "there is no verb \"" + arguments[0] +
+                      "\"; see meshwright --help",
+                  base::kExitBadInput);
+    }
+    return Fail(streams,
+                OneLine(error.what()) + "; see meshwright " +
+                    (known ? arguments[0] + " " : "") + "--help",
+                base::kExitBadInput);
   }
   if (verbose) base::SetLogLevel(base::LogLevel::kDebug);
   if (!context.run) {

@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
+#include "cli/flags/plan_file.h"
 #include "cli/verbs/context.h"
 #include "planner/checkpoint/chain_json.h"
 
@@ -33,7 +34,8 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
   options.deadline.stop = interrupt.token();
   options.deadline.at = deadline;
   ASSIGN_OR_RETURN(const std::string answer,
-                   checkpoint::CheckpointJson(chain, *budget, options));
+                   NamePath(checkpoint::CheckpointJson(chain, *budget, options),
+                            arguments.chain));
   *context.out << answer << "\n";
   return absl::OkStatus();
 }
@@ -44,7 +46,7 @@ void AddCheckpointVerb(CLI::App& app, Context& context) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* const verb =
       AddVerb(app, context, "checkpoint",
-              "decide which activations to keep and which to compute again",
+              "decide which activations to keep and which to recompute",
               [&context, arguments] { return Run(context, *arguments); });
   verb->add_option("--chain", arguments->chain, "the chain as JSON")
       ->required();
@@ -52,7 +54,7 @@ void AddCheckpointVerb(CLI::App& app, Context& context) {
                    "memory of the device, such as 16GiB")
       ->required();
   verb->add_option("--deadline", arguments->deadline_seconds,
-                   "print the best schedule after so many seconds");
+                   "print the best schedule after this many seconds");
 }
 
 }  // namespace meshwright::cli

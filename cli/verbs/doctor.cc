@@ -11,6 +11,7 @@
 #include "cli/flags/device_flags.h"
 #include "cli/local/checks.h"
 #include "cli/local/store.h"
+#include "cli/text/table.h"
 #include "cli/verbs/context.h"
 #include "worker/service/runner_batches.h"
 
@@ -33,23 +34,25 @@ absl::Status Doctor(const Context& context, const DoctorFlags& flags) {
   checks.push_back(CheckCoordinator(flags.coordinator));
   checks.push_back(CheckProcessors());
 
-  nlohmann::ordered_json report;
-  report["checks"] = nlohmann::ordered_json::array();
-  for (const Check& check : checks) {
-    if (context.json) {
-      report["checks"].push_back({{"name", check.name},
-                                  {"state", ToString(check.state)},
-                                  {"detail", check.detail},
-                                  {"advice", check.advice}});
-      continue;
+  if (context.json) {
+    auto listed = nlohmann::ordered_json::array();
+    for (const Check& check : checks) {
+      listed.push_back({{"name", check.name},
+                        {"state", ToString(check.state)},
+                        {"detail", check.detail},
+                        {"advice", check.advice}});
     }
-    *context.out << absl::StreamFormat("%-5s %-12s %s\n", ToString(check.state),
-                                       check.name, check.detail);
-    if (!check.advice.empty()) {
-      *context.out << absl::StreamFormat("%-18s -> %s\n", "", check.advice);
+    const nlohmann::ordered_json report = {{"checks", std::move(listed)}};
+    *context.out << report.dump(2) << "\n";
+  } else {
+    std::vector<TableRow> rows;
+    for (const Check& check : checks) {
+      rows.push_back({ToString(check.state), check.name, check.detail});
+      if (!check.advice.empty()) rows.push_back({"", "", "-> " + check.advice});
     }
+    *context.out << FormatTable(
+        {{"", Align::kLeft}, {"", Align::kLeft}, {"", Align::kLeft}}, rows);
   }
-  if (context.json) *context.out << report.dump(2) << "\n";
   const auto failed = std::count_if(
       checks.begin(), checks.end(),
       [](const Check& check) { return check.state == Check::State::kFail; });

@@ -1,68 +1,80 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cli/flags/defaults.h"
+#include "cli/text/format.h"
 #include "cli/text/json.h"
+#include "cli/text/table.h"
 #include "cli/verbs/context.h"
 #include "coordinator/service/planning_client.h"
 
 namespace meshwright::cli {
 namespace {
 
-absl::Status ListJobs(const Context& context, const std::string& address) {
-  ASSIGN_OR_RETURN(const auto client,
-                   service::PlanningClient::Connect(address));
-  ASSIGN_OR_RETURN(const v1::ListJobsResponse jobs, client->ListJobs());
-  if (context.json) {
-    *context.out << ToJson(jobs).dump(2) << "\n";
-    return absl::OkStatus();
-  }
-  *context.out << absl::StreamFormat("%-10s %-8s %9s %7s %8s  %s\n", "job",
-                                     "state", "programs", "failed", "age",
-                                     "worker");
+std::string FormatJobs(const v1::ListJobsResponse& jobs) {
+  std::vector<TableRow> rows;
   for (const v1::JobSummary& job : jobs.jobs()) {
-    *context.out << absl::StreamFormat("%-10s %-8s %4d/%4d %7d %7.0fs  %s\n",
-                                       job.id(), job.state(), job.finished(),
-                                       job.programs(), job.failed(),
-                                       job.age_seconds(), job.worker_id());
+    rows.push_back({job.id(), job.state(),
+                    absl::StrCat(job.finished(), "/", job.programs()),
+                    absl::StrCat(job.failed()),
+                    FormatSeconds(job.age_seconds()), job.worker_id()});
   }
-  return absl::OkStatus();
+  return FormatTable({{"job", Align::kLeft},
+                      {"state", Align::kLeft},
+                      {"programs"},
+                      {"failed"},
+                      {"age"},
+                      {"worker", Align::kLeft}},
+                     rows);
 }
 
-absl::Status ListWorkers(const Context& context, const std::string& address) {
+std::string FormatWorkers(const v1::ListWorkersResponse& workers) {
+  std::vector<TableRow> rows;
+  for (const v1::WorkerSummary& worker : workers.workers()) {
+    rows.push_back({worker.id(), worker.state(), worker.platform(),
+                    absl::StrCat(worker.device_count()),
+                    absl::StrCat(worker.programs_measured()),
+                    FormatSeconds(worker.seen_seconds_ago())});
+  }
+  return FormatTable({{"worker", Align::kLeft},
+                      {"state", Align::kLeft},
+                      {"platform", Align::kLeft},
+                      {"devices"},
+                      {"measured"},
+                      {"last seen"}},
+                     rows);
+}
+
+// Asks the coordinator and prints its answer.
+template <typename Response>
+absl::Status List(const Context& context, const std::string& address,
+                  absl::StatusOr<Response> (service::PlanningClient::*ask)(),
+                  std::string (*format)(const Response&)) {
   ASSIGN_OR_RETURN(const auto client,
                    service::PlanningClient::Connect(address));
-  ASSIGN_OR_RETURN(const v1::ListWorkersResponse workers,
-                   client->ListWorkers());
-  if (context.json) {
-    *context.out << ToJson(workers).dump(2) << "\n";
-    return absl::OkStatus();
-  }
-  *context.out << absl::StreamFormat("%-24s %-9s %-9s %7s %9s %9s\n", "worker",
-                                     "state", "platform", "devices", "measured",
-                                     "seen");
-  for (const v1::WorkerSummary& worker : workers.workers()) {
-    *context.out << absl::StreamFormat(
-        "%-24s %-9s %-9s %7d %9d %8.0fs\n", worker.id(), worker.state(),
-        worker.platform(), worker.device_count(), worker.programs_measured(),
-        worker.seen_seconds_ago());
-  }
+  ASSIGN_OR_RETURN(const Response response, ((*client).*ask)());
+  *context.out << (context.json ? ToJson(response).dump(2) + "\n"
+                                : format(response));
   return absl::OkStatus();
 }
 
-using ListFunction = absl::Status (*)(const Context&, const std::string&);
-
+template <typename Response>
 void AddList(CLI::App& app, Context& context, const std::string& noun,
-             const std::string& description, ListFunction list) {
+             const std::string& description,
+             absl::StatusOr<Response> (service::PlanningClient::*ask)(),
+             std::string (*format)(const Response&)) {
   CLI::App* const parent = app.add_subcommand(noun, description);
   parent->require_subcommand(0, 1);
   const auto address = std::make_shared<std::string>(kDefaultAddress);
   CLI::App* const verb =
       AddVerb(*parent, context, "list", description,
-              [&context, address, list] { return list(context, *address); });
+              [&context, address, ask, format] {
+                return List(context, *address, ask, format);
+              });
   verb->add_option("--coordinator", *address, "HOST:PORT")
       ->capture_default_str();
 }
@@ -70,11 +82,13 @@ void AddList(CLI::App& app, Context& context, const std::string& noun,
 }  // namespace
 
 void AddJobsVerb(CLI::App& app, Context& context) {
-  AddList(app, context, "jobs", "the jobs of a coordinator", ListJobs);
+  AddList(app, context, "jobs", "the jobs of a coordinator",
+          &service::PlanningClient::ListJobs, FormatJobs);
 }
 
 void AddWorkersVerb(CLI::App& app, Context& context) {
-  AddList(app, context, "workers", "the workers of a coordinator", ListWorkers);
+  AddList(app, context, "workers", "the workers of a coordinator",
+          &service::PlanningClient::ListWorkers, FormatWorkers);
 }
 
 }  // namespace meshwright::cli

@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
+#include "cli/flags/plan_file.h"
 #include "cli/verbs/context.h"
 #include "planner/layout/layout_json.h"
 
@@ -25,7 +26,7 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
   const base::Interrupt interrupt;
   options.deadline.stop = interrupt.token();
   ASSIGN_OR_RETURN(const std::string answer,
-                   layout::LayoutJson(cases, options));
+                   NamePath(layout::LayoutJson(cases, options), arguments.cases));
   *context.out << answer << "\n";
   return absl::OkStatus();
 }
@@ -41,7 +42,7 @@ void AddLayoutVerb(CLI::App& app, Context& context) {
   verb->add_option("--cases", arguments->cases, "the cases as JSON")
       ->required();
   verb->add_option("--deadline", arguments->deadline_seconds,
-                   "print the best paths after so many seconds");
+                   "print the best paths after this many seconds");
 }
 
 }  // namespace meshwright::cli

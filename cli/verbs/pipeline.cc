@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
 #include "cli/text/pipeline_text.h"
+#include "cli/flags/plan_file.h"
 #include "cli/verbs/context.h"
 #include "planner/pipeline/pipeline_json.h"
 #include "planner/pipeline/trace.h"
@@ -28,7 +29,7 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
   limits.stop = interrupt.token();
   ASSIGN_OR_RETURN(limits.at, DeadlineIn(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.file));
-  ASSIGN_OR_RETURN(pipeline::PipelineFile file, pipeline::FileFromJson(text));
+  ASSIGN_OR_RETURN(pipeline::PipelineFile file, NamePath(pipeline::FileFromJson(text), arguments.file));
   if (!arguments.schedule.empty()) {
     ASSIGN_OR_RETURN(file.schedule,
                      pipeline::ScheduleNamed(arguments.schedule));
@@ -42,7 +43,7 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
           arguments.trace,
           pipeline::TraceJson(answer.problem, chosen->timeline)));
     } else {
-      *context.err << "no trace is written: nothing fits\n";
+      *context.err << "no trace is written, because no schedule fits the memory\n";
     }
   }
   if (context.json) {
@@ -65,11 +66,12 @@ void AddPipelineVerb(CLI::App& app, Context& context) {
                    "stages, or segments to cut into stages, as JSON")
       ->required();
   verb->add_option("--schedule", arguments->schedule,
-                   "gpipe, 1f1b, eager-1f1b or eager-1f1b-delay; else all");
+                   "gpipe, 1f1b, eager-1f1b or eager-1f1b-delay (default: the "
+                   "fastest)");
   verb->add_option("--trace", arguments->trace,
                    "write the timeline for Perfetto");
   verb->add_option("--deadline", arguments->deadline_seconds,
-                   "print the best found after so many seconds");
+                   "print the best schedule after this many seconds");
 }
 
 }  // namespace meshwright::cli

@@ -1,6 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <iomanip>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -13,7 +11,9 @@
 #include "base/interrupt.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
+#include "cli/flags/plan_file.h"
 #include "cli/text/format.h"
+#include "cli/text/table.h"
 #include "cli/verbs/context.h"
 #include "coordinator/resharding/answer_message.h"
 #include "coordinator/resharding/request_json.h"
@@ -45,31 +45,11 @@ absl::StatusOr<reshard::Options> ReadOptions(const Arguments& arguments) {
 }
 
 // A line per send, in order.
-void Print(const resharding::Request& request, const reshard::Answer& answer,
-           std::ostream& out) {
+std::string FormatSchedule(const resharding::Request& request,
+                           const reshard::Answer& answer) {
   const reshard::ReshardProblem& problem = request.problem;
   const reshard::Durations durations(problem);
-  out << answer.schedule.size() << " sends in "
-      << FormatSeconds(answer.makespan_seconds);
-  if (answer.optimal) {
-    out << ", which is the least";
-  } else {
-    out << ", at least " << FormatSeconds(answer.lower_bound_seconds);
-  }
-  out << " (" << answer.solver << ", " << FormatSeconds(answer.elapsed.count())
-      << ")\n";
-  size_t width = 4;
-  for (const reshard::UnitTask& task : problem.tasks) {
-    width = std::max(width, task.id.size());
-  }
-  const auto row = [&](const std::string& id, const std::string& size,
-                       const std::string& start, const std::string& end,
-                       const std::string& hosts) {
-    out << "  " << std::left << std::setw(static_cast<int>(width)) << id
-        << std::right << std::setw(12) << size << std::setw(12) << start
-        << std::setw(12) << end << "  " << hosts << "\n";
-  };
-  row("task", "size", "start", "end", "hosts");
+  std::vector<TableRow> rows;
   for (size_t i = 0; i < answer.schedule.size(); ++i) {
     const reshard::Send& send = answer.schedule[i];
     const reshard::UnitTask& task = problem.tasks[send.task];
@@ -77,14 +57,26 @@ void Print(const resharding::Request& request, const reshard::Answer& answer,
     for (const int host : task.receivers) {
       receivers.push_back(problem.hosts[host].name);
     }
-    row(task.id, FormatBytes(send.bytes),
-        FormatSeconds(durations.Seconds(answer.timing.start[i])),
-        FormatSeconds(durations.Seconds(answer.timing.end[i])),
-        receivers.empty()
-            ? absl::StrCat(problem.hosts[send.sender].name, ", no network")
-            : absl::StrCat(problem.hosts[send.sender].name, " -> ",
-                           absl::StrJoin(receivers, ", ")));
+    rows.push_back({task.id, FormatBytes(send.bytes),
+                    FormatSeconds(durations.Seconds(answer.timing.start[i])),
+                    FormatSeconds(durations.Seconds(answer.timing.end[i])),
+                    absl::StrCat(problem.hosts[send.sender].name,
+                                 receivers.empty() ? ", no network" : " -> ",
+                                 absl::StrJoin(receivers, ", "))});
   }
+  return absl::StrCat(
+      answer.schedule.size(), " sends in ",
+      FormatSeconds(answer.makespan_seconds),
+      answer.optimal
+          ? ", proven optimal"
+          : ", lower bound " + FormatSeconds(answer.lower_bound_seconds),
+      " (", answer.solver, ", ", FormatSeconds(answer.elapsed.count()), ")\n",
+      FormatTable({{"task", Align::kLeft},
+                   {"size"},
+                   {"start"},
+                   {"end"},
+                   {"hosts", Align::kLeft}},
+                  rows, /*indent=*/2));
 }
 
 // An answer, and whether it was searched for.
@@ -115,8 +107,9 @@ absl::StatusOr<Asked> AskCoordinator(const Arguments& arguments,
 absl::Status Run(const Context& context, const Arguments& arguments) {
   ASSIGN_OR_RETURN(reshard::Options options, ReadOptions(arguments));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.tasks));
-  ASSIGN_OR_RETURN(const resharding::JsonRequest request,
-                   resharding::RequestFromJson(text));
+  ASSIGN_OR_RETURN(
+      const resharding::JsonRequest request,
+      NamePath(resharding::RequestFromJson(text), arguments.tasks));
   const base::Interrupt interrupt;
   Asked asked;
   if (arguments.coordinator.empty()) {
@@ -135,7 +128,7 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
                                                              asked.answer))
                  << "\n";
   } else {
-    Print(request.request, asked.answer, *context.out);
+    *context.out << FormatSchedule(request.request, asked.answer);
   }
   return absl::OkStatus();
 }
@@ -151,15 +144,16 @@ void AddReshardVerb(CLI::App& app, Context& context) {
   verb->add_option("--tasks", arguments->tasks,
                    "unit tasks, or a tensor and its meshes, as JSON")
       ->required();
-  verb->add_option("--coordinator", arguments->coordinator,
-                   "HOST:PORT of one that answers by content: equal problems "
-                   "are solved once");
-  verb->add_option("--solver", arguments->solver,
-                   "auto, or of the paper: naive, load-balance, depth-first, "
-                   "randomized, ensemble");
+  verb->add_option(
+      "--coordinator", arguments->coordinator,
+      "HOST:PORT of a coordinator, which solves equal problems once");
+  verb->add_option(
+      "--solver", arguments->solver,
+      "auto, or one of the paper: naive, load-balance, depth-first, "
+      "randomized, ensemble");
   verb->add_option("--deadline", arguments->deadline_seconds,
-                   "search so many seconds, unless the best is proven before");
-  verb->add_option("--seed", arguments->seed, "of what is random");
+                   "print the best schedule after this many seconds");
+  verb->add_option("--seed", arguments->seed, "seed of the random solvers");
 }
 
 }  // namespace meshwright::cli

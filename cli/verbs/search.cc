@@ -3,10 +3,12 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/strip.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
+#include "cli/flags/plan_file.h"
 #include "cli/verbs/context.h"
 #include "planner/search/search_json.h"
 
@@ -27,9 +29,8 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
   const base::Interrupt interrupt;
   wishes.interrupt.stop = interrupt.token();
   ASSIGN_OR_RETURN(const std::string answer,
-                   search::SearchJson(problem, wishes));
-  *context.out << answer;
-  if (answer.empty() || answer.back() != '\n') *context.out << "\n";
+                   NamePath(search::SearchJson(problem, wishes), arguments.file));
+  *context.out << absl::StripSuffix(answer, "\n") << "\n";
   return absl::OkStatus();
 }
 
@@ -38,13 +39,13 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
 void AddSearchVerb(CLI::App& app, Context& context) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* const verb =
-      AddVerb(app, context, "search", "solve a PlanProblem from a file",
+      AddVerb(app, context, "search", "choose the configurations of a plan problem from a file",
               [&context, arguments] { return Run(context, *arguments); });
   verb->add_option("file", arguments->file, "the problem as JSON")->required();
   verb->add_option("--front", arguments->wishes.front_points,
                    "print up to N plans of time against memory");
   verb->add_option("--deadline", arguments->deadline_seconds,
-                   "print the best plan after so many seconds");
+                   "print the best plan after this many seconds");
   verb->add_option("--headroom", arguments->wishes.headroom_percent,
                    "percent of the memory limit left to the allocator");
 }
