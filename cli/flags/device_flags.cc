@@ -14,7 +14,7 @@ void AddDeviceFlags(CLI::App& verb, DeviceFlags* flags) {
   verb.add_option("--platform", flags->platform, "cpu or cuda")
       ->capture_default_str();
   verb.add_option("--plugin", flags->plugin,
-                  "PJRT plugin (default: the build's own, cpu only)");
+                  "PJRT plugin (default: the bundled CPU plugin)");
 }
 
 absl::StatusOr<v1::DeviceSpec> ToDeviceSpec(const DeviceFlags& flags,

@@ -26,32 +26,32 @@ absl::Status TakeBandwidth(const char* flag, const std::string& text,
 
 std::vector<CLI::Option*> AddStageTerms(CLI::App& verb, StageFlags* flags) {
   return {
-      verb.add_option("--micro-batches", flags->micro_batches,
-                      "how many of them make a step; their gradients add up, "
-                      "one update follows (default: the trips of the model's "
-                      "loop)"),
+      verb.add_option(
+          "--micro-batches", flags->micro_batches,
+          "number of micro-batches per step, whose gradients add up "
+          "(default: the trip count of the model's loop)"),
       verb.add_option("--schedule", flags->schedule,
                       "gpipe, 1f1b, eager-1f1b or eager-1f1b-delay (default: "
                       "the fastest)"),
       verb.add_option("--bandwidth", flags->bandwidth,
-                      "bytes per second between hosts, each way of a host's "
-                      "port, like 12.5GB"),
+                      "bytes per second of a host's port in each direction, "
+                      "like 12.5GB"),
       verb.add_option("--device-bandwidth", flags->device_bandwidth,
-                      "the same of a device's port within a host (default: as "
-                      "between hosts)"),
+                      "bytes per second of a device's port within a host "
+                      "(default: --bandwidth)"),
       verb.add_flag("--no-overlap", flags->no_overlap,
-                    "a stage does not compute while its tensors travel")};
+                    "a stage does not compute while it transfers tensors")};
 }
 
 CLI::Option* AddStageFlags(CLI::App& verb, StageFlags* flags) {
   CLI::Option* const stages = verb.add_flag(
       "--stages", flags->stages,
-      "cut the model into pipeline stages; --mesh is then the cluster, hosts "
-      "x devices, and MODEL the training step of one micro-batch (or a step "
-      "that loops over its micro-batches)");
+      "cut the model into pipeline stages; --mesh is the cluster (hosts x "
+      "devices) and the model is the step of one micro-batch, or a step that "
+      "loops over its micro-batches");
   for (CLI::Option* const it : AddStageTerms(verb, flags)) it->needs(stages);
   verb.add_option("--trace", flags->trace,
-                  "write the pipeline's timeline for Perfetto")
+                  "file to write the pipeline's timeline to, for Perfetto")
       ->needs(stages);
   return stages;
 }

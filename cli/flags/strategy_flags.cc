@@ -58,8 +58,9 @@ absl::Status AddArgumentRules(const std::vector<std::string>& texts,
 
 void AddStrategyFlags(CLI::App& verb, StrategyFlags* flags) {
   verb.add_option("--open", flags->open,
-                  "search more: fully-sharded, optimizer-sharded, sequence, "
-                  "recompute (by itself where memory is short), outer-axis")
+                  "strategies to add to the search: fully-sharded, "
+                  "optimizer-sharded, sequence, recompute (added by itself if "
+                  "memory is short), outer-axis")
       ->delimiter(',')
       ->allow_extra_args(false);
   const auto add = [&](const char* name, std::vector<std::string>& list,
@@ -67,15 +68,14 @@ void AddStrategyFlags(CLI::App& verb, StrategyFlags* flags) {
     verb.add_option(name, list, help)->allow_extra_args(false);
   };
   add("--pin", flags->pin,
-      "BLOCKS=STRATEGY[|STRATEGY]: blocks (all, 0,4-7, the name of a root) "
-      "that "
-      "take one of these");
+      "BLOCKS=STRATEGY[|STRATEGY]: blocks (all, 0,4-7 or the name of a root) "
+      "that take one of these strategies");
   add("--forbid", flags->forbid,
-      "BLOCKS=STRATEGY: blocks that take none of it");
+      "BLOCKS=STRATEGY: blocks that do not take this strategy");
   add("--pin-argument", flags->pin_argument,
-      "N=SHARDING: an argument of the step split like [1,-]");
+      "N=SHARDING: sharding of argument N, like [1,-]");
   add("--forbid-argument", flags->forbid_argument,
-      "N=SHARDING: an argument of the step not split so");
+      "N=SHARDING: a sharding that argument N does not take");
 }
 
 absl::StatusOr<v1::StrategyRequest> ToStrategyRequest(

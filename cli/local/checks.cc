@@ -119,7 +119,7 @@ Check CheckCoordinator(const std::string& address) {
   if (!client.ok()) {
     return {"coordinator", State::kWarn,
             absl::StrCat("none answers at ", address),
-            "plan runs one of its own; start a lasting one with "
+            "plan starts its own; start a lasting one with "
             "\"meshwright up\""};
   }
   const auto workers = (*client)->ListWorkers();

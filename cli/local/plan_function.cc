@@ -5,7 +5,7 @@
 
 namespace meshwright::cli {
 
-service::PlanFunction PlanWith(store::ProfileStore* store) {
+service::PlanFunction MakePlanFunction(store::ProfileStore* store) {
   return [store](const v1::PlanRequest& request, jobs::Measurer* measurer,
                  const service::ProgressFunction& progress) {
     return request.has_stages()

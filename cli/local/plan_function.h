@@ -8,7 +8,7 @@
 namespace meshwright::cli {
 
 // `store` outlives it.
-service::PlanFunction PlanWith(store::ProfileStore* store);
+service::PlanFunction MakePlanFunction(store::ProfileStore* store);
 
 }  // namespace meshwright::cli
 

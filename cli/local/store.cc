@@ -18,9 +18,9 @@ absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
   return store::OpenProfileStore(resolved);
 }
 
-absl::StatusOr<std::string> PlansModel(const v1::Plan& plan,
-                                       const std::string& path,
-                                       store::ProfileStore* store) {
+absl::StatusOr<std::string> FindModel(const v1::Plan& plan,
+                                      const std::string& path,
+                                      store::ProfileStore* store) {
   if (path.empty()) return explain::RecallModel(plan, store);
   ASSIGN_OR_RETURN(std::string model, LoadModel(path));
   RETURN_IF_ERROR(explain::CheckModel(plan, model, path));

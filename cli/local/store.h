@@ -19,9 +19,9 @@ absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
     const std::string& path);
 
 // The bytes of the plan's model: from `path`, or from the store if it is empty.
-absl::StatusOr<std::string> PlansModel(const v1::Plan& plan,
-                                       const std::string& path,
-                                       store::ProfileStore* store);
+absl::StatusOr<std::string> FindModel(const v1::Plan& plan,
+                                      const std::string& path,
+                                      store::ProfileStore* store);
 
 }  // namespace meshwright::cli
 

@@ -9,6 +9,7 @@
 #include "cli/text/format.h"
 #include "cli/text/json.h"
 #include "cli/text/table.h"
+#include "coordinator/explain/difference.h"
 
 namespace meshwright::cli {
 namespace {
@@ -57,8 +58,9 @@ void AppendSegments(const PlanDifference& difference, std::string* text) {
                           it.type);
     if (it.a == it.b) {
       absl::StrAppend(text, it.a,
-                      it.seconds == 0 ? " (same configuration, other boundaries)\n"
-                                      : " (same configuration, other measurements)\n");
+                      it.seconds == 0
+                          ? " (same configuration, other boundaries)\n"
+                          : " (same configuration, other measurements)\n");
     } else {
       absl::StrAppend(text, it.a, "  ->  ", it.b, "\n");
     }
@@ -71,9 +73,10 @@ void AppendSegments(const PlanDifference& difference, std::string* text) {
         FormatBytesChange(it.memory_bytes), "\n");
   }
   if (!difference.has_costs) {
-    absl::StrAppend(text,
-                    "  one of the plans holds no costs by segment, so the costs "
-                    "of the changes are not shown\n");
+    absl::StrAppend(
+        text,
+        "  one of the plans holds no costs by segment, so the costs "
+        "of the changes are not shown\n");
   }
 }
 
@@ -123,10 +126,10 @@ void AppendStagesDifference(const v1::Plan& a, const v1::Plan& b,
     const std::string to = DescribeStage(b, i);
     rows.push_back({absl::StrCat(i + 1), from, from == to ? "" : "->  " + to});
   }
-  absl::StrAppend(text, FormatTable({{"", Align::kLeft},
-                                     {"", Align::kLeft},
-                                     {"", Align::kLeft}},
-                                    rows, /*indent=*/2));
+  absl::StrAppend(
+      text,
+      FormatTable({{"", Align::kLeft}, {"", Align::kLeft}, {"", Align::kLeft}},
+                  rows, /*indent=*/2));
 }
 
 // `pipeline` and `stages` of one of the plans, if it has any.
@@ -173,8 +176,8 @@ ordered_json ArgumentsJson(const std::vector<ArgumentChange>& changes) {
 
 }  // namespace
 
-ordered_json DifferenceJson(const v1::Plan& a, const v1::Plan& b,
-                            const PlanDifference& difference) {
+ordered_json DifferenceJson(const v1::Plan& a, const v1::Plan& b) {
+  const PlanDifference difference = explain::ComparePlans(a, b);
   ordered_json json;
   json["a"] = FiguresOf(a);
   json["b"] = FiguresOf(b);
@@ -209,8 +212,8 @@ ordered_json DifferenceJson(const v1::Plan& a, const v1::Plan& b,
   return json;
 }
 
-std::string DescribeDifference(const v1::Plan& a, const v1::Plan& b,
-                               const PlanDifference& difference) {
+std::string DescribeDifference(const v1::Plan& a, const v1::Plan& b) {
+  const PlanDifference difference = explain::ComparePlans(a, b);
   std::string text = FormatFigures(a, b);
   if (a.feasible() && b.feasible() && difference.noise_seconds > 0) {
     absl::StrAppend(&text, "the steps differ by ",

@@ -5,16 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "coordinator/explain/difference.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::cli {
 
-nlohmann::ordered_json DifferenceJson(
-    const v1::Plan& a, const v1::Plan& b,
-    const explain::PlanDifference& difference);
-std::string DescribeDifference(const v1::Plan& a, const v1::Plan& b,
-                               const explain::PlanDifference& difference);
+nlohmann::ordered_json DifferenceJson(const v1::Plan& a, const v1::Plan& b);
+std::string DescribeDifference(const v1::Plan& a, const v1::Plan& b);
 
 }  // namespace meshwright::cli
 

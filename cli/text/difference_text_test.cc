@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "coordinator/explain/difference.h"
+
 namespace meshwright::cli {
 namespace {
 
-using explain::Difference;
+using explain::ComparePlans;
 using explain::PlanDifference;
 using explain::SegmentChange;
 using testing::ElementsAre;
@@ -46,7 +48,7 @@ v1::Plan SomePlan(double second_layer_seconds, const std::string& describe) {
 TEST(PlanDifferenceTest, ChangesAreGroupedAndAddUp) {
   const v1::Plan a = SomePlan(0.01, "rows");
   const v1::Plan b = SomePlan(0.02, "columns");
-  const PlanDifference difference = Difference(a, b);
+  const PlanDifference difference = ComparePlans(a, b);
   EXPECT_EQ(difference.reason, "");
   ASSERT_EQ(difference.segments.size(), 1u);
   const SegmentChange& change = difference.segments[0];
@@ -60,7 +62,7 @@ TEST(PlanDifferenceTest, ChangesAreGroupedAndAddUp) {
               1e-12);
   EXPECT_FALSE(difference.within_noise);
   EXPECT_NEAR(difference.noise_seconds, 0.0003 * std::sqrt(2), 1e-9);
-  const std::string text = DescribeDifference(a, b, difference);
+  const std::string text = DescribeDifference(a, b);
   EXPECT_THAT(text, HasSubstr("rows  ->  columns"));
   EXPECT_THAT(text, HasSubstr("+21.0 ms (compute +15.0 ms"));
   EXPECT_THAT(text,
@@ -71,18 +73,18 @@ TEST(PlanDifferenceTest, BordersThatChangeAreListedToo) {
   const v1::Plan a = SomePlan(0.01, "rows");
   v1::Plan b = a;
   b.mutable_segments(3)->set_resharding_seconds(0.002);
-  const PlanDifference difference = Difference(a, b);
+  const PlanDifference difference = ComparePlans(a, b);
   ASSERT_EQ(difference.segments.size(), 1u);
   EXPECT_THAT(difference.segments[0].segments, ElementsAre(3));
-  EXPECT_THAT(DescribeDifference(a, b, difference),
+  EXPECT_THAT(DescribeDifference(a, b),
               HasSubstr("same configuration, other boundaries"));
 }
 
 TEST(PlanDifferenceTest, EqualPlansSayNothing) {
   const v1::Plan plan = SomePlan(0.01, "rows");
-  const PlanDifference difference = Difference(plan, plan);
+  const PlanDifference difference = ComparePlans(plan, plan);
   EXPECT_TRUE(difference.within_noise);
-  EXPECT_THAT(DescribeDifference(plan, plan, difference),
+  EXPECT_THAT(DescribeDifference(plan, plan),
               HasSubstr("shard everything in the same way"));
 }
 
@@ -90,18 +92,18 @@ TEST(PlanDifferenceTest, WhatCannotBeComparedIsSaidInOneSentence) {
   const v1::Plan a = SomePlan(0.01, "rows");
   v1::Plan b = SomePlan(0.02, "columns");
   b.set_mesh(1, 4);
-  EXPECT_EQ(Difference(a, b).reason,
+  EXPECT_EQ(ComparePlans(a, b).reason,
             "they are plans for different meshes, 1x2 and 1x4");
   b.mutable_model()->set_fingerprint("g");
   b.mutable_model()->set_name("bert");
-  const PlanDifference difference = Difference(a, b);
+  const PlanDifference difference = ComparePlans(a, b);
   EXPECT_EQ(difference.reason,
             "they are plans of different models, llama and bert");
-  const std::string text = DescribeDifference(a, b, difference);
+  const std::string text = DescribeDifference(a, b);
   EXPECT_THAT(text, HasSubstr("only the figures are compared: they are"));
   EXPECT_THAT(text, HasSubstr("+21.0 ms"));
   EXPECT_THAT(text, Not(HasSubstr("segments")));
-  const auto json = DifferenceJson(a, b, difference);
+  const auto json = DifferenceJson(a, b);
   EXPECT_EQ(json["comparable"], false);
   EXPECT_EQ(json["segments"].size(), 0u);
   EXPECT_NEAR(json["step_seconds"], 0.021, 1e-12);
@@ -111,10 +113,10 @@ TEST(PlanDifferenceTest, AnInfeasiblePlanHasNoFigures) {
   const v1::Plan a = SomePlan(0.01, "rows");
   v1::Plan b = a;
   b.set_feasible(false);
-  const PlanDifference difference = Difference(a, b);
+  const PlanDifference difference = ComparePlans(a, b);
   EXPECT_EQ(difference.reason, "the second is infeasible");
-  EXPECT_TRUE(DifferenceJson(a, b, difference)["step_seconds"].is_null());
-  EXPECT_TRUE(DifferenceJson(a, b, difference)["b"]["predicted"].is_null());
+  EXPECT_TRUE(DifferenceJson(a, b)["step_seconds"].is_null());
+  EXPECT_TRUE(DifferenceJson(a, b)["b"]["predicted"].is_null());
 }
 
 TEST(PlanDifferenceTest, APlanOfAnOlderVersionHasNoCosts) {
@@ -123,11 +125,10 @@ TEST(PlanDifferenceTest, APlanOfAnOlderVersionHasNoCosts) {
   for (v1::PlanSegment& it : *a.mutable_segments()) {
     it.set_seconds(0);
   }
-  const PlanDifference difference = Difference(a, b);
+  const PlanDifference difference = ComparePlans(a, b);
   EXPECT_FALSE(difference.has_costs);
-  EXPECT_THAT(DescribeDifference(a, b, difference), HasSubstr("no costs by segment"));
-  EXPECT_FALSE(
-      DifferenceJson(a, b, difference)["segments"][0].contains("seconds"));
+  EXPECT_THAT(DescribeDifference(a, b), HasSubstr("no costs by segment"));
+  EXPECT_FALSE(DifferenceJson(a, b)["segments"][0].contains("seconds"));
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ void AddExportVerb(CLI::App& app, Context& context) {
   const auto flags = std::make_shared<ExportFlags>();
   CLI::App* const verb =
       AddVerb(app, context, "export",
-              "write a model with the sharding a plan gives every instruction",
+              "write a model annotated with the shardings of a plan",
               [&context, flags] { return Export(context, *flags); });
   verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
       ->required();
@@ -101,8 +101,8 @@ void AddExportVerb(CLI::App& app, Context& context) {
       ->required();
   verb->add_option(
           "-o,--output", flags->output,
-          "the annotated HloModuleProto; of a plan with stages a folder "
-          "of them")
+          "file for the annotated HloModuleProto; for a plan with stages, "
+          "a folder of modules")
       ->required();
 }
 

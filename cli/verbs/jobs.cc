@@ -70,11 +70,10 @@ void AddList(CLI::App& app, Context& context, const std::string& noun,
   CLI::App* const parent = app.add_subcommand(noun, description);
   parent->require_subcommand(0, 1);
   const auto address = std::make_shared<std::string>(kDefaultAddress);
-  CLI::App* const verb =
-      AddVerb(*parent, context, "list", description,
-              [&context, address, ask, format] {
-                return List(context, *address, ask, format);
-              });
+  CLI::App* const verb = AddVerb(*parent, context, "list", description,
+                                 [&context, address, ask, format] {
+                                   return List(context, *address, ask, format);
+                                 });
   verb->add_option("--coordinator", *address, "HOST:PORT")
       ->capture_default_str();
 }
@@ -82,12 +81,12 @@ void AddList(CLI::App& app, Context& context, const std::string& noun,
 }  // namespace
 
 void AddJobsVerb(CLI::App& app, Context& context) {
-  AddList(app, context, "jobs", "the jobs of a coordinator",
+  AddList(app, context, "jobs", "list the jobs of a coordinator",
           &service::PlanningClient::ListJobs, FormatJobs);
 }
 
 void AddWorkersVerb(CLI::App& app, Context& context) {
-  AddList(app, context, "workers", "the workers of a coordinator",
+  AddList(app, context, "workers", "list the workers of a coordinator",
           &service::PlanningClient::ListWorkers, FormatWorkers);
 }
 

@@ -7,8 +7,8 @@
 #include "base/interrupt.h"
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
-#include "cli/text/pipeline_text.h"
 #include "cli/flags/plan_file.h"
+#include "cli/text/pipeline_text.h"
 #include "cli/verbs/context.h"
 #include "planner/pipeline/pipeline_json.h"
 #include "planner/pipeline/trace.h"
@@ -29,7 +29,8 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
   limits.stop = interrupt.token();
   ASSIGN_OR_RETURN(limits.at, DeadlineIn(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.file));
-  ASSIGN_OR_RETURN(pipeline::PipelineFile file, NamePath(pipeline::FileFromJson(text), arguments.file));
+  ASSIGN_OR_RETURN(pipeline::PipelineFile file,
+                   NamePath(pipeline::FileFromJson(text), arguments.file));
   if (!arguments.schedule.empty()) {
     ASSIGN_OR_RETURN(file.schedule,
                      pipeline::ScheduleNamed(arguments.schedule));
@@ -43,7 +44,8 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
           arguments.trace,
           pipeline::TraceJson(answer.problem, chosen->timeline)));
     } else {
-      *context.err << "no trace is written, because no schedule fits the memory\n";
+      *context.err
+          << "no trace is written, because no schedule fits the memory\n";
     }
   }
   if (context.json) {
@@ -69,7 +71,7 @@ void AddPipelineVerb(CLI::App& app, Context& context) {
                    "gpipe, 1f1b, eager-1f1b or eager-1f1b-delay (default: the "
                    "fastest)");
   verb->add_option("--trace", arguments->trace,
-                   "write the timeline for Perfetto");
+                   "file to write the timeline to, for Perfetto");
   verb->add_option("--deadline", arguments->deadline_seconds,
                    "print the best schedule after this many seconds");
 }

@@ -71,15 +71,15 @@ absl::StatusOr<v1::Plan> AskCoordinator(const Context& context,
       interrupt.token());
 }
 
-absl::StatusOr<v1::Plan> PlanHere(const Context& context,
-                                  const PlanFlags& flags,
-                                  const v1::DeviceSpec& devices,
-                                  const v1::PlanRequest& request) {
+absl::StatusOr<v1::Plan> PlanLocally(const Context& context,
+                                     const PlanFlags& flags,
+                                     const v1::DeviceSpec& devices,
+                                     const v1::PlanRequest& request) {
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenStore(flags.store));
   LocalCluster::Options options;
   options.clock = context.clock;
-  options.plan = PlanWith(store.get());
+  options.plan = MakePlanFunction(store.get());
   options.devices = devices;
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
                    LocalCluster::Start(std::move(options)));
@@ -98,7 +98,7 @@ absl::Status Plan(const Context& context, const PlanFlags& flags) {
 
   const absl::StatusOr<v1::Plan> planned =
       flags.symbolic ? planning::MakeSymbolicPlan(request)
-      : local        ? PlanHere(context, flags, devices, request)
+      : local        ? PlanLocally(context, flags, devices, request)
                      : AskCoordinator(context, flags.coordinator, request);
   if (!planned.ok()) return NameModel(planned.status(), flags.model);
   const v1::Plan& plan = *planned;
@@ -112,7 +112,7 @@ absl::Status Plan(const Context& context, const PlanFlags& flags) {
       ASSIGN_OR_RETURN(const std::string trace, StagesTrace(plan));
       RETURN_IF_ERROR(base::WriteFile(flags.stages.trace, trace));
     } else {
-      *context.err << "no trace is written: nothing fits\n";
+      *context.err << "no trace is written, because no plan fits the memory\n";
     }
   }
   *context.out << (context.json ? json : DescribePlan(plan));
@@ -136,18 +136,18 @@ void AddPlanVerb(CLI::App& app, Context& context) {
   CLI::Option* const store =
       verb->add_option("--store", flags->store,
                        "profile store (default: in the user's data folder)");
-  CLI::Option* const coordinator =
-      verb->add_option("--coordinator", flags->coordinator,
-                       "HOST:PORT of a running one (default: one of its own)");
+  CLI::Option* const coordinator = verb->add_option(
+      "--coordinator", flags->coordinator,
+      "HOST:PORT of a running coordinator (default: starts its own)");
   coordinator->excludes(store);
-  verb->add_option("-o,--output", flags->output, "write the plan there");
+  verb->add_option("-o,--output", flags->output, "file to write the plan to");
   verb->add_flag("--no-wait", flags->no_wait,
-                 "measure nothing: plan from what the store has");
+                 "measure nothing, plan from the measurements in the store");
   verb->add_flag("--full-space", flags->full_space,
-                 "measure every program: prune none");
+                 "measure every program, prune none");
   CLI::Option* const symbolic =
       verb->add_flag("--symbolic", flags->symbolic,
-                     "measure nothing and need no device: plan by roofline")
+                     "measure nothing and need no device, plan by roofline")
           ->excludes(store)
           ->excludes(coordinator);
   AddStageFlags(*verb, &flags->stages)->excludes(symbolic);

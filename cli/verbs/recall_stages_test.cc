@@ -1,6 +1,4 @@
 // What is asked of a plan with stages behind its store: `explain`, `what-if`.
-#include "coordinator/explain/recall_stages.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +12,7 @@
 #include "cli/local/store.h"
 #include "cli/testing/outcome.h"
 #include "cli/text/plan_text.h"
+#include "coordinator/explain/recall.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 
@@ -54,8 +53,8 @@ class RecallStagesTest : public testing::Test {
     stages.set_micro_batches(8);
     stages.set_host_bytes_per_second(1e9);
     stages.set_device_bytes_per_second(device_bandwidth);
-    const auto plan = PlanWith(store->get())(request, &measurer,
-                                             [](const v1::PlanProgress&) {});
+    const auto plan = MakePlanFunction(store->get())(
+        request, &measurer, [](const v1::PlanProgress&) {});
     ASSERT_TRUE(plan.ok()) << plan.status();
     ASSERT_TRUE(base::WriteFile(Path(name), PlanJson(*plan)).ok());
   }
@@ -98,10 +97,9 @@ TEST_F(RecallStagesTest, ExplainSaysWhatEachChoiceInAStageSaves) {
   EXPECT_TRUE(dearer);
   const Outcome text =
       Command({"explain", Path("plan"), "--store", Path("store")});
-  EXPECT_THAT(text.out,
-              HasSubstr("what each choice saves of its stage's work"));
+  EXPECT_THAT(text.out, HasSubstr("time saved by each choice in its stage"));
   EXPECT_THAT(text.out, HasSubstr("\n stage 1\n"));
-  EXPECT_THAT(text.out, HasSubstr("and the step "));
+  EXPECT_THAT(text.out, HasSubstr("the step takes "));
 }
 
 // Its pipeline waits for nothing else.

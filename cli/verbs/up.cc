@@ -38,7 +38,7 @@ absl::Status Up(const Context& context, const UpFlags& flags) {
                    OpenStore(path));
   LocalCluster::Options options;
   options.clock = context.clock;
-  options.plan = PlanWith(store.get());
+  options.plan = MakePlanFunction(store.get());
   options.listen_address = flags.listen;
   options.devices = devices;
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
@@ -67,12 +67,13 @@ void AddUpVerb(CLI::App& app, Context& context) {
   CLI::App* const verb = AddVerb(
       app, context, "up", "run a coordinator and a worker on this machine",
       [&context, flags] { return Up(context, *flags); });
-  verb->add_option("--listen", flags->listen, "HOST:PORT; port 0: any")
+  verb->add_option("--listen", flags->listen,
+                   "HOST:PORT; port 0 means any free port")
       ->capture_default_str();
   verb->add_option("--store", flags->store,
                    "profile store (default: in the user's data folder)");
   verb->add_option("--devices", flags->device_count,
-                   "most virtual CPU devices a program may use")
+                   "maximum number of virtual CPU devices per program")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
   AddDeviceFlags(*verb, &flags->devices);

@@ -83,7 +83,7 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
                             const v1::Plan& plan) {
   if (flags.random > 0) {
     return absl::InvalidArgumentError(
-        "random plans have no stages; leave --random out");
+        "random plans have no stages; leave out --random");
   }
   RETURN_IF_ERROR(validation::CheckMeshes(plan));
   ASSIGN_OR_RETURN(const std::string model, LoadModel(flags.model));
@@ -102,9 +102,10 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
       });
   if (!report.ok()) return NameModel(report.status(), flags.model);
   if (!known.ok()) {
-    *context.err << "the machine's drift is in the errors, no segment is timed "
-                    "again: "
-                 << known.status().message() << "\n";
+    *context.err
+        << "the errors include the machine's drift, because no segment is "
+           "measured again: "
+        << known.status().message() << "\n";
   }
   *context.out << (context.json ? report->dump(2) + "\n"
                                 : StagedValidationText(*report));
@@ -133,7 +134,7 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
                    OpenStore(flags.store));
   LocalCluster::Options options;
   options.clock = context.clock;
-  options.plan = PlanWith(store.get());
+  options.plan = MakePlanFunction(store.get());
   options.devices = request.device;
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
                    LocalCluster::Start(std::move(options)));
@@ -176,18 +177,19 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
 
 void AddValidateVerb(CLI::App& app, Context& context) {
   const auto flags = std::make_shared<ValidateFlags>();
-  CLI::App* const verb = AddVerb(
-      app, context, "validate", "run a whole model with a plan and baselines",
-      [&context, flags] { return Validate(context, *flags); });
+  CLI::App* const verb =
+      AddVerb(app, context, "validate",
+              "run the whole step with a plan and with baselines",
+              [&context, flags] { return Validate(context, *flags); });
   verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
       ->required();
   verb->add_option("plan", flags->plan, "a plan written by plan -o")
       ->required();
   verb->add_option("--store", flags->store,
                    "profile store (default: in the user's data folder)");
-  verb->add_option("--random", flags->random, "random plans to add")
+  verb->add_option("--random", flags->random, "number of random plans to add")
       ->check(CLI::Range(0, 1000));
-  verb->add_option("--seed", flags->seed, "which random plans");
+  verb->add_option("--seed", flags->seed, "seed of the random plans");
   AddDeviceFlags(*verb, &flags->devices);
 }
 

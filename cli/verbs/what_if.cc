@@ -21,9 +21,7 @@
 #include "cli/text/format.h"
 #include "cli/text/plan_text.h"
 #include "cli/verbs/context.h"
-#include "coordinator/explain/difference.h"
 #include "coordinator/explain/recall.h"
-#include "coordinator/explain/recall_stages.h"
 #include "coordinator/explain/suppose.h"
 #include "worker/service/runner_batches.h"
 
@@ -44,7 +42,7 @@ struct WhatIfFlags {
 };
 
 // A plan is JSON; a module is not.
-absl::StatusOr<std::optional<v1::Plan>> PlanIfItIsOne(const std::string& path) {
+absl::StatusOr<std::optional<v1::Plan>> LoadIfPlan(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   const auto stripped = absl::StripLeadingAsciiWhitespace(text);
   if (stripped.empty() || stripped[0] != '{') return std::nullopt;
@@ -52,28 +50,28 @@ absl::StatusOr<std::optional<v1::Plan>> PlanIfItIsOne(const std::string& path) {
   return plan;
 }
 
-// What the plan was asked for, and is told from its own mesh.
-absl::StatusOr<explain::Supposition> FromPlan(const WhatIfFlags& flags,
-                                              const v1::Plan& plan,
-                                              store::ProfileStore* store) {
+// The plan's request, estimated from the plan's own mesh.
+absl::StatusOr<explain::WhatIfQuestion> AskOfPlan(const WhatIfFlags& flags,
+                                                  const v1::Plan& plan,
+                                                  store::ProfileStore* store) {
   // The plan may come from anyone: its mesh is checked like one that is typed.
   RETURN_IF_ERROR(ParseMesh(absl::StrJoin(plan.mesh(), "x")).status());
-  explain::Supposition supposition;
-  ASSIGN_OR_RETURN(std::string model, PlansModel(plan, flags.model, store));
-  supposition.request = explain::RequestOf(plan, std::move(model));
-  ASSIGN_OR_RETURN(supposition.device, explain::DeviceOf(plan));
-  supposition.measured = {supposition.request.mesh()};
-  return supposition;
+  explain::WhatIfQuestion question;
+  ASSIGN_OR_RETURN(std::string model, FindModel(plan, flags.model, store));
+  question.request = explain::RestoreRequest(plan, std::move(model));
+  ASSIGN_OR_RETURN(question.device, explain::ReadDevice(plan));
+  question.measured = {question.request.mesh()};
+  return question;
 }
 
-// Told from the nearest mesh that the store knows.
-absl::StatusOr<explain::Supposition> FromModel(const WhatIfFlags& flags) {
+// Estimated from the nearest mesh that the store knows.
+absl::StatusOr<explain::WhatIfQuestion> AskOfModel(const WhatIfFlags& flags) {
   if (flags.mesh.empty() && flags.devices == 0) {
     return absl::InvalidArgumentError(
         "a model alone names no mesh; add --mesh or --devices, or give a plan");
   }
-  explain::Supposition supposition;
-  v1::PlanRequest& request = supposition.request;
+  explain::WhatIfQuestion question;
+  v1::PlanRequest& request = question.request;
   ASSIGN_OR_RETURN(*request.mutable_hlo_module(), LoadModel(flags.subject));
   request.set_model_name(ModelName(flags.subject));
   request.mutable_mesh()->add_shape(1);
@@ -82,13 +80,13 @@ absl::StatusOr<explain::Supposition> FromModel(const WhatIfFlags& flags) {
                    ToDeviceSpec(flags.device, 1, true));
   ASSIGN_OR_RETURN(const v1::RunnerEvent::Ready ready,
                    worker::DescribeDevices(device, worker::RunnerBatches()));
-  supposition.device = {device.platform(), ready.platform_version(),
-                        ready.device_kind(), ready.device_count()};
-  return supposition;
+  question.device = {device.platform(), ready.platform_version(),
+                     ready.device_kind(), ready.device_count()};
+  return question;
 }
 
-// What the flags say of limit and mesh.
-absl::Status ChangeRequest(const WhatIfFlags& flags, v1::PlanRequest& request) {
+absl::Status ChangeLimitAndMesh(const WhatIfFlags& flags,
+                                v1::PlanRequest& request) {
   if (!flags.device_memory.empty()) {
     ASSIGN_OR_RETURN(const int64_t bytes, ParseBytes(flags.device_memory));
     request.set_device_memory_bytes(bytes);
@@ -103,17 +101,16 @@ absl::Status ChangeRequest(const WhatIfFlags& flags, v1::PlanRequest& request) {
   return absl::OkStatus();
 }
 
-absl::Status Change(const WhatIfFlags& flags,
-                    explain::Supposition* supposition) {
-  v1::PlanRequest& request = supposition->request;
-  RETURN_IF_ERROR(ChangeRequest(flags, request));
-  if (supposition->measured.empty()) {
-    supposition->measured = explain::MeshesNear(request.mesh());
-    supposition->measured.insert(supposition->measured.begin(), request.mesh());
+absl::Status ApplyFlags(const WhatIfFlags& flags,
+                        explain::WhatIfQuestion* question) {
+  v1::PlanRequest& request = question->request;
+  RETURN_IF_ERROR(ChangeLimitAndMesh(flags, request));
+  if (question->measured.empty()) {
+    question->measured = explain::MeshesNear(request.mesh());
+    question->measured.insert(question->measured.begin(), request.mesh());
   }
   if (!flags.links.empty()) {
-    ASSIGN_OR_RETURN(supposition->links,
-                     LoadLinks(flags.links, request.mesh()));
+    ASSIGN_OR_RETURN(question->links, LoadLinks(flags.links, request.mesh()));
   }
   return absl::OkStatus();
 }
@@ -124,66 +121,64 @@ void Print(const Context& context, const std::optional<v1::Plan>& before,
     auto json = nlohmann::ordered_json::parse(PlanJson(plan));
     json["difference"] = nullptr;
     if (before.has_value()) {
-      json["difference"] =
-          DifferenceJson(*before, plan, explain::Difference(*before, plan));
+      json["difference"] = DifferenceJson(*before, plan);
     }
     *context.out << json.dump(2) << "\n";
     return;
   }
   *context.out << DescribePlan(plan);
   if (!before.has_value()) return;
-  *context.out << "against the plan given\n"
-               << DescribeDifference(*before, plan,
-                                     explain::Difference(*before, plan));
+  *context.out << "compared with the given plan\n"
+               << DescribeDifference(*before, plan);
 }
 
-// Of a plan with stages: from what was measured on its cluster's meshes.
-absl::StatusOr<v1::Plan> OfStages(const WhatIfFlags& flags,
-                                  const v1::Plan& plan,
-                                  store::ProfileStore* store) {
+// From measurements on all meshes of the plan's cluster.
+absl::StatusOr<v1::Plan> AnswerForStages(const WhatIfFlags& flags,
+                                         const v1::Plan& plan,
+                                         store::ProfileStore* store) {
   if (!flags.links.empty()) {
     return absl::InvalidArgumentError(
-        "a link table is of the axes of one mesh, and the plan is of stages; "
-        "--bandwidth and --device-bandwidth say how fast these send");
+        "--links describes the axes of one mesh, but the plan has stages; use "
+        "--bandwidth and --device-bandwidth");
   }
-  ASSIGN_OR_RETURN(std::string model, PlansModel(plan, flags.model, store));
-  v1::PlanRequest request = explain::StagedRequestOf(plan, std::move(model));
-  RETURN_IF_ERROR(ChangeRequest(flags, request));
+  ASSIGN_OR_RETURN(std::string model, FindModel(plan, flags.model, store));
+  v1::PlanRequest request = explain::RestoreRequest(plan, std::move(model));
+  RETURN_IF_ERROR(ChangeLimitAndMesh(flags, request));
   RETURN_IF_ERROR(TakeStageTerms(flags.stages, request.mutable_stages()));
   ASSIGN_OR_RETURN(const jobs::DeviceDescription device,
-                   explain::DeviceOf(plan));
-  return explain::SupposeStages(std::move(request), device, store);
+                   explain::ReadDevice(plan));
+  return explain::RecallStagedPlan(std::move(request), device, store);
 }
 
-absl::StatusOr<v1::Plan> OfOneMesh(const WhatIfFlags& flags,
-                                   const std::optional<v1::Plan>& before,
-                                   store::ProfileStore* store) {
+absl::StatusOr<v1::Plan> AnswerForMesh(const WhatIfFlags& flags,
+                                       const std::optional<v1::Plan>& before,
+                                       store::ProfileStore* store) {
   if (HasStageTerms(flags.stages)) {
     return absl::InvalidArgumentError(absl::StrCat(
         flags.subject,
-        " is no plan with stages, and micro-batches, schedule and bandwidths "
-        "are asked of those; make one with `meshwright plan --stages`"));
+        " is no plan with stages, which micro-batches, schedule and bandwidths "
+        "belong to; make one with `meshwright plan --stages`"));
   }
-  explain::Supposition supposition;
+  explain::WhatIfQuestion question;
   if (before.has_value()) {
-    ASSIGN_OR_RETURN(supposition, FromPlan(flags, *before, store));
+    ASSIGN_OR_RETURN(question, AskOfPlan(flags, *before, store));
   } else {
-    ASSIGN_OR_RETURN(supposition, FromModel(flags));
+    ASSIGN_OR_RETURN(question, AskOfModel(flags));
   }
-  RETURN_IF_ERROR(Change(flags, &supposition));
-  return explain::Suppose(supposition, store);
+  RETURN_IF_ERROR(ApplyFlags(flags, &question));
+  return explain::AnswerWhatIf(question, store);
 }
 
 absl::Status WhatIf(const Context& context, const WhatIfFlags& flags) {
   ASSIGN_OR_RETURN(const std::optional<v1::Plan> before,
-                   PlanIfItIsOne(flags.subject));
+                   LoadIfPlan(flags.subject));
   if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenStore(flags.store));
   const absl::Time start = context.clock->Now();
   auto plan = before.has_value() && before->has_pipeline()
-                  ? OfStages(flags, *before, store.get())
-                  : OfOneMesh(flags, before, store.get());
+                  ? AnswerForStages(flags, *before, store.get())
+                  : AnswerForMesh(flags, before, store.get());
   if (!plan.ok()) return NameModel(plan.status(), flags.subject);
   plan->mutable_seconds()->set_total(
       absl::ToDoubleSeconds(context.clock->Now() - start));
@@ -201,7 +196,7 @@ void AddWhatIfVerb(CLI::App& app, Context& context) {
   const auto flags = std::make_shared<WhatIfFlags>();
   CLI::App* const verb =
       AddVerb(app, context, "what-if",
-              "plan for another limit, mesh or links without measuring",
+              "plan for another memory limit, mesh or links without measuring",
               [&context, flags] { return WhatIf(context, *flags); });
   verb->add_option("subject", flags->subject,
                    "a plan written by plan -o, or a model")
@@ -213,16 +208,16 @@ void AddWhatIfVerb(CLI::App& app, Context& context) {
   CLI::Option* const mesh = verb->add_option(
       "--mesh", flags->mesh, "another mesh, devices per axis, like 1x4");
   verb->add_option("--devices", flags->devices,
-                   "the same mesh with so many devices")
+                   "the same mesh with this number of devices")
       ->check(CLI::Range(int64_t{1}, kMaximumDevices))
       ->excludes(mesh);
   verb->add_option("--store", flags->store,
                    "profile store (default: in the user's data folder)");
   verb->add_option("--model", flags->model,
-                   "the plan's model, where the store does not hold it");
-  verb->add_option("-o,--output", flags->output, "write the plan there");
+                   "the plan's model, if the store does not hold it");
+  verb->add_option("-o,--output", flags->output, "file to write the plan to");
   for (CLI::Option* const it : AddStageTerms(*verb, &flags->stages)) {
-    it->group("Of a plan with stages");
+    it->group("For a plan with stages");
   }
   AddDeviceFlags(*verb, &flags->device);
 }

@@ -139,7 +139,7 @@ std::vector<ArgumentChange> ArgumentChanges(const Arguments& a,
 
 }  // namespace
 
-PlanDifference Difference(const v1::Plan& first, const v1::Plan& second) {
+PlanDifference ComparePlans(const v1::Plan& first, const v1::Plan& second) {
   const v1::Plan a = StagesInLine(first);
   const v1::Plan b = StagesInLine(second);
   PlanDifference difference;

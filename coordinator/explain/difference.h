@@ -48,7 +48,7 @@ struct PlanDifference {
   std::vector<ArgumentChange> outputs;
 };
 
-PlanDifference Difference(const v1::Plan& first, const v1::Plan& second);
+PlanDifference ComparePlans(const v1::Plan& first, const v1::Plan& second);
 
 }  // namespace meshwright::explain
 

@@ -38,13 +38,13 @@ void ATenthLess(pipeline::Stage& stage) {
 
 }  // namespace
 
-absl::StatusOr<double> SimulatedStep(const v1::Plan& plan) {
+absl::StatusOr<double> SimulateStep(const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const PipelineProblem problem, stages::ParsePipeline(plan));
   ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));
   return step + plan.pipeline().shared_seconds();
 }
 
-absl::StatusOr<StagesExplanation> ExplainStages(const v1::Plan& plan) {
+absl::StatusOr<PipelineWaits> FindPipelineWaits(const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const PipelineProblem problem, stages::ParsePipeline(plan));
   ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));
   const auto saved = [&](const PipelineProblem& faster) {
@@ -52,11 +52,11 @@ absl::StatusOr<StagesExplanation> ExplainStages(const v1::Plan& plan) {
     if (shorter.ok()) *shorter = step - *shorter;
     return shorter;
   };
-  StagesExplanation explanation;
+  PipelineWaits explanation;
   explanation.shared_seconds = plan.pipeline().shared_seconds();
   for (size_t i = 0; i < problem.stages.size(); ++i) {
     const v1::PlanStage& described = plan.stages(static_cast<int>(i));
-    StagesExplanation::Stage stage;
+    PipelineWaits::Stage stage;
     stage.busy_seconds =
         problem.micro_batches * (described.forward_seconds() +
                                  stages::BackwardSeconds(plan, described)) +

@@ -15,7 +15,7 @@
 
 namespace meshwright::explain {
 
-struct StagesExplanation {
+struct PipelineWaits {
   struct Stage {
     double busy_seconds = 0;  // of the step; its update included
     double idle_seconds = 0;
@@ -27,9 +27,9 @@ struct StagesExplanation {
 };
 
 // The step simulated from the times in the plan, shared parameters included.
-absl::StatusOr<double> SimulatedStep(const v1::Plan& plan);
+absl::StatusOr<double> SimulateStep(const v1::Plan& plan);
 
-absl::StatusOr<StagesExplanation> ExplainStages(const v1::Plan& plan);
+absl::StatusOr<PipelineWaits> FindPipelineWaits(const v1::Plan& plan);
 
 }  // namespace meshwright::explain
 

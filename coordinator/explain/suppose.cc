@@ -15,7 +15,7 @@
 namespace meshwright::explain {
 namespace {
 
-constexpr int kMostSteps = 3;
+constexpr int kMaxSteps = 3;
 constexpr int64_t kMaximumDevices = 4096;
 
 using Shape = std::vector<int64_t>;
@@ -79,7 +79,7 @@ std::vector<v1::MeshSpec> MeshesNear(const v1::MeshSpec& mesh) {
   std::vector<v1::MeshSpec> near;
   std::set<Shape> seen = {ShapeOf(mesh)};
   std::vector<Shape> ring = {ShapeOf(mesh)};
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kMaxSteps; ++step) {
     std::vector<Shape> next;
     for (const Shape& shape : ring) {
       for (Shape& other : OneStepFrom(shape)) {
@@ -93,32 +93,31 @@ std::vector<v1::MeshSpec> MeshesNear(const v1::MeshSpec& mesh) {
   return near;
 }
 
-absl::StatusOr<v1::Plan> Suppose(const Supposition& supposition,
-                                 store::ProfileStore* store) {
-  const v1::PlanRequest& request = supposition.request;
-  if (!supposition.links.has_value()) {
-    const auto step = RecallStep(request, supposition.device, store);
+absl::StatusOr<v1::Plan> AnswerWhatIf(const WhatIfQuestion& question,
+                                      store::ProfileStore* store) {
+  const v1::PlanRequest& request = question.request;
+  if (!question.links.has_value()) {
+    const auto step = RecallStep(request, question.device, store);
     if (step.ok()) {
       return planning::PlanWithin(
           request, *step, [&](const v1::PlanRequest& wider) {
-            return RecallStep(wider, supposition.device, store);
+            return RecallStep(wider, question.device, store);
           });
     }
     if (!absl::IsNotFound(step.status())) return step.status();
   }
   v1::PlanRequest measured = request;
   measured.clear_device_memory_bytes();
-  for (const v1::MeshSpec& mesh : supposition.measured) {
-    if (!supposition.links.has_value() && SameMesh(mesh, request.mesh())) {
+  for (const v1::MeshSpec& mesh : question.measured) {
+    if (!question.links.has_value() && SameMesh(mesh, request.mesh())) {
       continue;
     }
     *measured.mutable_mesh() = mesh;
-    const auto known = RecallStep(measured, supposition.device, store);
+    const auto known = RecallStep(measured, question.device, store);
     if (absl::IsNotFound(known.status())) continue;
     if (!known.ok()) return known.status();
-    ASSIGN_OR_RETURN(
-        const planning::MeasuredStep step,
-        explain::EstimateStep(*known, request, supposition.links, store));
+    ASSIGN_OR_RETURN(const planning::MeasuredStep step,
+                     EstimateStep(*known, request, question.links, store));
     return planning::PlanOf(request, step);
   }
   const std::string mesh = absl::StrJoin(request.mesh().shape(), "x");

@@ -32,15 +32,15 @@ absl::StatusOr<v1::MeshSpec> MeshOfDevices(const v1::MeshSpec& mesh,
 // other way round.
 std::vector<v1::MeshSpec> MeshesNear(const v1::MeshSpec& mesh);
 
-struct Supposition {
+struct WhatIfQuestion {
   v1::PlanRequest request;  // what is asked for
   std::optional<estimation::LinkTable> links;
   std::vector<v1::MeshSpec> measured;  // meshes to tell from, the nearest first
   jobs::DeviceDescription device;
 };
 
-absl::StatusOr<v1::Plan> Suppose(const Supposition& supposition,
-                                 store::ProfileStore* store);
+absl::StatusOr<v1::Plan> AnswerWhatIf(const WhatIfQuestion& question,
+                                      store::ProfileStore* store);
 
 }  // namespace meshwright::explain
 

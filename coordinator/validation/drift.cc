@@ -28,7 +28,7 @@ void KeepMostOfTheTime(std::vector<Anchor>& anchors) {
   double all = 0;
   for (const Anchor& anchor : anchors) all += Time(anchor);
   size_t kept = 0;
-  for (double time = 0; kept < anchors.size() && kept < kMostAnchors &&
+  for (double time = 0; kept < anchors.size() && kept < kMaxAnchors &&
                         time < kAnchoredShare * all;
        ++kept) {
     time += Time(anchors[kept]);
@@ -95,10 +95,9 @@ std::optional<double> Drift(
   return now / then;
 }
 
-double DriftOf(size_t plan, double predicted_seconds,
-               const std::vector<Anchor>& anchors,
-               const std::map<std::string, v1::ProfileResult>& results,
-               double drift) {
+double EstimatePlanDrift(
+    size_t plan, double predicted_seconds, const std::vector<Anchor>& anchors,
+    const std::map<std::string, v1::ProfileResult>& results, double drift) {
   double more = 0;  // than what the machine's drift makes of it
   for (const Anchor& anchor : anchors) {
     const std::optional<double> once = NanosecondsNow(anchor, results);

@@ -28,7 +28,7 @@ namespace meshwright::validation {
 // Enough are timed again to be this much of the plans' time, and no more than
 // so many.
 inline constexpr double kAnchoredShare = 0.98;
-inline constexpr int kMostAnchors = 40;
+inline constexpr int kMaxAnchors = 40;
 
 // A program that is timed again.
 struct Anchor {
@@ -54,10 +54,9 @@ std::optional<double> Drift(
     const std::map<std::string, v1::ProfileResult>& results);
 
 // Of one plan; `drift` is the machine's.
-double DriftOf(size_t plan, double predicted_seconds,
-               const std::vector<Anchor>& anchors,
-               const std::map<std::string, v1::ProfileResult>& results,
-               double drift);
+double EstimatePlanDrift(
+    size_t plan, double predicted_seconds, const std::vector<Anchor>& anchors,
+    const std::map<std::string, v1::ProfileResult>& results, double drift);
 
 }  // namespace meshwright::validation
 

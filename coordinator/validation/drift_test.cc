@@ -52,7 +52,7 @@ TEST(ChooseAnchorsTest, MostOfTheTimeIsEnough) {
 
 TEST(ChooseAnchorsTest, ThereIsAnEndToIt) {
   EXPECT_EQ(Chosen(std::vector<int64_t>(100, 7)).size(),
-            static_cast<size_t>(kMostAnchors));
+            static_cast<size_t>(kMaxAnchors));
 }
 
 TEST(DriftTest, IsTheSumNowOverTheSumThen) {
@@ -83,12 +83,13 @@ TEST(DriftTest, APlanCountsItsOwnPrograms) {
   const double drift = *Drift(anchors, results);
   EXPECT_DOUBLE_EQ(drift, 1.2);
   // 300 ns are timed again, 100 are not.
-  EXPECT_DOUBLE_EQ(DriftOf(0, 400e-9, anchors, results, drift),
+  EXPECT_DOUBLE_EQ(EstimatePlanDrift(0, 400e-9, anchors, results, drift),
                    (420 + 100 * 1.2) / 400);
-  EXPECT_DOUBLE_EQ(DriftOf(1, 400e-9, anchors, results, drift),
+  EXPECT_DOUBLE_EQ(EstimatePlanDrift(1, 400e-9, anchors, results, drift),
                    (300 + 100 * 1.2) / 400);
   // None of its own: the machine's.
-  EXPECT_DOUBLE_EQ(DriftOf(2, 400e-9, anchors, results, drift), drift);
+  EXPECT_DOUBLE_EQ(EstimatePlanDrift(2, 400e-9, anchors, results, drift),
+                   drift);
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
 
 }  // namespace
 
-double ToleranceOf(const ir::Module& module) {
+double ChooseTolerance(const ir::Module& module) {
   for (ir::ValueId id = 0; id < module.size(); ++id) {
     const ir::Shape& shape = module.at(id).shape;
     switch (shape.element_type) {
@@ -181,7 +181,7 @@ absl::StatusOr<Validation> PrepareValidation(
                    MakePrograms(request, {store, measurer}, progress, step));
 
   Validation validation;
-  validation.tolerance = ToleranceOf(step.analysis.module);
+  validation.tolerance = ChooseTolerance(step.analysis.module);
   v1::CompareRequest& compare = validation.request;
   *compare.mutable_device() = request.device;
   compare.mutable_device()->set_device_count(

@@ -24,7 +24,7 @@ namespace meshwright::validation {
 
 // How far outputs may differ: 1e-3 of the largest; where the step computes with
 // 16 bits or fewer, 3e-2.
-double ToleranceOf(const ir::Module& module);
+double ChooseTolerance(const ir::Module& module);
 
 // One plan of a validation: a program of its comparison.
 struct ValidationPlan {

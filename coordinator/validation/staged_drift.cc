@@ -5,7 +5,6 @@
 
 #include "base/status_macros.h"
 #include "coordinator/explain/recall.h"
-#include "coordinator/explain/recall_stages.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/stages/planned_pipeline.h"
 
@@ -39,10 +38,10 @@ absl::StatusOr<std::vector<Anchor>> StageAnchors(const std::string& hlo_module,
                                                  const v1::Plan& plan,
                                                  store::ProfileStore* store) {
   ASSIGN_OR_RETURN(const jobs::DeviceDescription device,
-                   explain::DeviceOf(plan));
+                   explain::ReadDevice(plan));
   ASSIGN_OR_RETURN(
       const auto measured,
-      explain::RecallStages(explain::StagedRequestOf(plan, hlo_module), device,
+      explain::RecallMeshes(explain::RestoreRequest(plan, hlo_module), device,
                             store));
   std::vector<Anchor> anchors;
   for (const auto& mesh : measured->meshes) {
@@ -54,7 +53,7 @@ absl::StatusOr<std::vector<Anchor>> StageAnchors(const std::string& hlo_module,
   return anchors;
 }
 
-StagedDrift DriftOfStages(
+StagedDrift EstimateStageDrifts(
     const v1::Plan& plan, const std::vector<Anchor>& anchors,
     const std::map<std::string, v1::ProfileResult>& results) {
   StagedDrift drift;
@@ -65,8 +64,9 @@ StagedDrift DriftOfStages(
                         stages::BackwardSeconds(plan, stage) +
                         stage.update_seconds();
     drift.stages.push_back(drift.machine.has_value()
-                               ? DriftOf(static_cast<size_t>(i), once, anchors,
-                                         results, *drift.machine)
+                               ? EstimatePlanDrift(static_cast<size_t>(i), once,
+                                                   anchors, results,
+                                                   *drift.machine)
                                : 1);
   }
   return drift;

@@ -4,7 +4,7 @@
 // Concept: the programs of a stage's segments, profiled whole, are timed again
 // beside the modules that run its passes. A stage's drift is that of one pass
 // of all its segments and an update.
-// Errors: those of RecallStages.
+// Errors: those of RecallMeshes.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_DRIFT_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_DRIFT_H_
 
@@ -29,7 +29,7 @@ struct StagedDrift {
   std::vector<double> stages;     // 1 each, then
 };
 
-StagedDrift DriftOfStages(
+StagedDrift EstimateStageDrifts(
     const v1::Plan& plan, const std::vector<Anchor>& anchors,
     const std::map<std::string, v1::ProfileResult>& results);
 

@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "coordinator/explain/pipeline_waits.h"
 #include "coordinator/stages/planned_pipeline.h"
+#include "coordinator/validation/report_figures.h"
 
 namespace meshwright::validation {
 namespace {
@@ -26,7 +27,7 @@ struct StageTimes {
   bool Has(Pass pass) const {
     return seconds.contains(pass) || failures.contains(pass);
   }
-  double Of(Pass pass) const {
+  double Find(Pass pass) const {
     const auto found = seconds.find(pass);
     return found == seconds.end() ? 0 : found->second;
   }
@@ -34,8 +35,7 @@ struct StageTimes {
 
 void Add(const v1::ProfileResult& row, Pass pass, StageTimes& times) {
   if (row.outcome() != v1::MEASURED) {
-    times.failures[pass] =
-        absl::StrCat(v1::Outcome_Name(row.outcome()), ": ", row.reason());
+    times.failures[pass] = DescribeFailure(row);
     return;
   }
   const v1::Measurement& it = row.measurement();
@@ -44,9 +44,9 @@ void Add(const v1::ProfileResult& row, Pass pass, StageTimes& times) {
   times.peak_bytes = std::max(times.peak_bytes, it.memory().peak_bytes());
 }
 
-std::vector<StageTimes> TimesOf(const v1::Plan& plan,
-                                const launch::Launch& launch,
-                                const StagedResults& results) {
+std::vector<StageTimes> CollectTimes(const v1::Plan& plan,
+                                     const launch::Launch& launch,
+                                     const StagedResults& results) {
   std::vector<StageTimes> stages(plan.stages_size());
   for (const launch::LaunchModule& module : launch.modules) {
     const auto found = results.modules.find(module.program.key());
@@ -56,7 +56,7 @@ std::vector<StageTimes> TimesOf(const v1::Plan& plan,
   return stages;
 }
 
-std::optional<std::string> Failure(const std::vector<StageTimes>& stages) {
+std::optional<std::string> FindFailure(const std::vector<StageTimes>& stages) {
   for (size_t i = 0; i < stages.size(); ++i) {
     for (const auto& [pass, reason] : stages[i].failures) {
       return absl::StrCat("stage ", i + 1, " ",
@@ -67,18 +67,8 @@ std::optional<std::string> Failure(const std::vector<StageTimes>& stages) {
   return std::nullopt;
 }
 
-ordered_json OrNull(std::optional<double> figure) {
-  return figure.has_value() ? ordered_json(*figure) : ordered_json(nullptr);
-}
-
-// How far a prediction is off.
-ordered_json Error(double predicted, double measured) {
-  return OrNull(measured > 0 ? std::optional(predicted / measured - 1)
-                             : std::nullopt);
-}
-
-ordered_json PassesOf(const v1::Plan& plan, const v1::PlanStage& stage,
-                      const StageTimes& times, double drift) {
+ordered_json DescribePasses(const v1::Plan& plan, const v1::PlanStage& stage,
+                            const StageTimes& times, double drift) {
   const bool delays = times.Has(Pass::kBackwardWeight);
   const double input = stage.backward_input_seconds();
   const double weight = stage.backward_weight_seconds();
@@ -90,12 +80,13 @@ ordered_json PassesOf(const v1::Plan& plan, const v1::PlanStage& stage,
   auto rows = ordered_json::array();
   for (const auto& [pass, predicted] : passes) {
     if (pass == Pass::kBackwardWeight && !delays) continue;
-    const double measured = times.Of(pass);
-    ordered_json row = {{"pass", launch::PlaceName({0, pass, 0})},
-                        {"predicted_seconds", predicted},
-                        {"measured_seconds", measured},
-                        {"error", Error(predicted * drift, measured)},
-                        {"error_as_profiled", Error(predicted, measured)}};
+    const double measured = times.Find(pass);
+    ordered_json row = {
+        {"pass", launch::PlaceName({0, pass, 0})},
+        {"predicted_seconds", predicted},
+        {"measured_seconds", measured},
+        {"error", RelativeError(predicted * drift, measured)},
+        {"error_as_profiled", RelativeError(predicted, measured)}};
     const auto median = times.median_seconds.find(pass);
     row["measured_median_seconds"] =
         median == times.median_seconds.end() ? 0 : median->second;
@@ -113,21 +104,22 @@ ordered_json PassesOf(const v1::Plan& plan, const v1::PlanStage& stage,
   return rows;
 }
 
-v1::Plan AsMeasured(v1::Plan plan, const std::vector<StageTimes>& stages) {
+v1::Plan ReplaceByMeasured(v1::Plan plan,
+                           const std::vector<StageTimes>& stages) {
   for (int i = 0; i < plan.stages_size(); ++i) {
     v1::PlanStage& stage = *plan.mutable_stages(i);
     const StageTimes& times = stages[i];
-    stage.set_forward_seconds(times.Of(Pass::kForward));
-    stage.set_backward_input_seconds(times.Of(Pass::kBackward));
-    stage.set_backward_weight_seconds(times.Of(Pass::kBackwardWeight));
+    stage.set_forward_seconds(times.Find(Pass::kForward));
+    stage.set_backward_input_seconds(times.Find(Pass::kBackward));
+    stage.set_backward_weight_seconds(times.Find(Pass::kBackwardWeight));
     stage.clear_backward_seconds();
-    stage.set_update_seconds(times.Of(Pass::kUpdate));
+    stage.set_update_seconds(times.Find(Pass::kUpdate));
   }
   return plan;
 }
 
 // As the machine is now.
-v1::Plan Drifted(v1::Plan plan, const std::vector<double>& drifts) {
+v1::Plan ApplyDrifts(v1::Plan plan, const std::vector<double>& drifts) {
   for (int i = 0; i < plan.stages_size(); ++i) {
     v1::PlanStage& stage = *plan.mutable_stages(i);
     const double drift = drifts[i];
@@ -142,23 +134,23 @@ v1::Plan Drifted(v1::Plan plan, const std::vector<double>& drifts) {
   return plan;
 }
 
-absl::StatusOr<ordered_json> StepOf(const v1::Plan& plan,
-                                    const std::vector<StageTimes>& times,
-                                    const std::vector<double>& drifts) {
+absl::StatusOr<ordered_json> DescribeStep(const v1::Plan& plan,
+                                          const std::vector<StageTimes>& times,
+                                          const std::vector<double>& drifts) {
   const double predicted = plan.pipeline().step_seconds();
   ASSIGN_OR_RETURN(const double now,
-                   explain::SimulatedStep(Drifted(plan, drifts)));
+                   explain::SimulateStep(ApplyDrifts(plan, drifts)));
   ordered_json step = {{"predicted_seconds", predicted},
                        {"predicted_now_seconds", now}};
   double simulated = 0;
-  if (!Failure(times).has_value()) {
+  if (!FindFailure(times).has_value()) {
     ASSIGN_OR_RETURN(simulated,
-                     explain::SimulatedStep(AsMeasured(plan, times)));
+                     explain::SimulateStep(ReplaceByMeasured(plan, times)));
   }
   step["simulated_seconds"] =
       OrNull(simulated > 0 ? std::optional(simulated) : std::nullopt);
-  step["error"] = Error(now, simulated);
-  step["error_as_profiled"] = Error(predicted, simulated);
+  step["error"] = RelativeError(now, simulated);
+  step["error_as_profiled"] = RelativeError(predicted, simulated);
   return step;
 }
 
@@ -175,15 +167,14 @@ void AddDifference(const launch::Launch& launch, const StagedResults& results,
   } else {
     report["outputs"] = launch.results.size();
   }
-  report["max_relative_difference"] = Largest(all);
+  std::optional<double> other;
+  if (!results.other_differences.empty()) {
+    other = Largest(results.other_differences);
+  }
+  WriteDifference(Largest(all), other, tolerance, report);
   const auto worst = std::max_element(all.begin(), all.end());
   if (worst != all.end()) {
     report["worst_output"] = launch.results[worst - all.begin()].output;
-  }
-  const double other = Largest(results.other_differences);
-  if (!results.other_differences.empty() && other <= tolerance) {
-    report["difference_on_first_inputs"] = report["max_relative_difference"];
-    report["max_relative_difference"] = other;
   }
 }
 
@@ -202,9 +193,9 @@ absl::StatusOr<ordered_json> StagedReport(const v1::Plan& plan,
                                           const launch::Launch& launch,
                                           const StagedResults& results,
                                           double tolerance) {
-  const std::vector<StageTimes> times = TimesOf(plan, launch, results);
+  const std::vector<StageTimes> times = CollectTimes(plan, launch, results);
   const StagedDrift drift =
-      DriftOfStages(plan, results.anchors, results.modules);
+      EstimateStageDrifts(plan, results.anchors, results.modules);
   ordered_json report;
   report["micro_batches"] = launch.micro_batches;
   report["schedule"] = plan.pipeline().schedule();
@@ -215,13 +206,13 @@ absl::StatusOr<ordered_json> StagedReport(const v1::Plan& plan,
         {{"mesh", stage.mesh()},
          {"drift", drift.machine.has_value() ? ordered_json(drift.stages[i])
                                              : ordered_json(nullptr)},
-         {"passes", PassesOf(plan, stage, times[i], drift.stages[i])},
+         {"passes", DescribePasses(plan, stage, times[i], drift.stages[i])},
          {"measured_peak_bytes", times[i].peak_bytes}});
   }
   report["machine_drift"] = OrNull(drift.machine);
-  ASSIGN_OR_RETURN(report["step"], StepOf(plan, times, drift.stages));
+  ASSIGN_OR_RETURN(report["step"], DescribeStep(plan, times, drift.stages));
   report["reference"] = launch.micro_batches == 1 ? "model" : "one stage";
-  const std::optional<std::string> failure = Failure(times);
+  const std::optional<std::string> failure = FindFailure(times);
   AddDifference(launch, results, tolerance, failure.has_value(), report);
   if (failure.has_value()) report["failure"] = *failure;
   return report;

@@ -89,7 +89,7 @@ absl::StatusOr<ordered_json> ValidateStages(const std::string& hlo_module,
   }
   ASSIGN_OR_RETURN(StagedResults results, run(request));
   results.anchors = anchors;
-  const double tolerance = ToleranceOf(launch.analysis.module);
+  const double tolerance = ChooseTolerance(launch.analysis.module);
   ASSIGN_OR_RETURN(ordered_json report,
                    StagedReport(plan, launch, results, tolerance));
   // A plan that differs on these inputs alone met a kink (other_inputs.h).

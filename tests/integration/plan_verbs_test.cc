@@ -90,7 +90,7 @@ TEST_F(PlanVerbsTest, ExplainSaysWhatEachChoiceSaves) {
   const Outcome text = Command({"explain", Path("a.json"), "--store", store});
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_THAT(text.out, StartsWith("gpt2_2l on mesh 1x2"));
-  EXPECT_THAT(text.out, HasSubstr("what each choice saves"));
+  EXPECT_THAT(text.out, HasSubstr("time saved by each choice"));
   EXPECT_THAT(text.out, HasSubstr("next best plan"));
 }
 
@@ -100,7 +100,7 @@ TEST_F(PlanVerbsTest, ExplainNeedsTheStoreOfThePlan) {
                 "does not hold the model of the plan, gpt2_2l");
   ExpectRefused(
       {"explain", Path("a.json"), "--store", Path("empty"), "--model", kModel},
-      "does not hold what gpt2_2l needs on mesh 1x2");
+      "lacks measurements of gpt2_2l on mesh 1x2");
   ExpectRefused({"explain", Path("a.json"), "--store", Path("store"), "--model",
                  "tests/testdata/moe_2l.hlo.pb"},
                 "is another model than the plan's");
