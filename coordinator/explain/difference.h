@@ -1,14 +1,14 @@
 // PlanDifference: two plans side by side, from their files alone.
 //
-// Concept: figures can be set against each other whatever the plans are of.
-// Segments and arguments only if both are of the same model, in the same mesh
-// and cut into the same segments; else `reason` says why not. A change is what
-// some segments of a type take in one plan and in the other, with what it makes
-// of their time, of the resharding at their borders and of their memory. These
-// add up to the difference of the steps, unless a plan has stages: a segment's
-// figures are then of one micro-batch, and its mesh and stage are part of what
-// it takes.
-// In -> Out: two plans -> their difference.
+// Concept: the figures of any two plans can be compared. Segments and arguments
+// are compared only if both plans are of the same model and mesh and have the
+// same segments; `reason` says why not. A change joins the segments of a type
+// that have one configuration in the first plan and another in the second, with
+// its effect on their time, on the resharding at their boundaries and on their
+// memory. The changes add up to the difference of the steps, unless a plan has
+// stages: figures of segments are then of one micro-batch, and the mesh and the
+// stage are part of the configuration.
+// In -> Out: two plans -> second minus first.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_DIFFERENCE_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_DIFFERENCE_H_
 
@@ -23,7 +23,7 @@ namespace meshwright::explain {
 struct SegmentChange {
   int type = 0;
   std::string a;  // describe
-  std::string b;  // the same: only their borders changed
+  std::string b;  // equal to a: only the boundaries changed
   std::vector<int> segments;
   double seconds = 0;  // of these, `communication_seconds`
   double communication_seconds = 0;
@@ -43,7 +43,7 @@ struct PlanDifference {
   bool has_costs = true;  // false: a plan of a version that has none by segment
   double noise_seconds = 0;
   bool within_noise = false;
-  std::vector<SegmentChange> segments;  // the dearest first
+  std::vector<SegmentChange> segments;  // the most expensive first
   std::vector<ArgumentChange> arguments;
   std::vector<ArgumentChange> outputs;
 };

@@ -1,12 +1,11 @@
-// ExplainChoices: what each choice of a plan saves, and where that comes from.
+// ExplainChoices: the time that each choice of a plan saves.
 //
-// Concept: per configuration that the plan gives to segments of a type, the
-// best plan in which these may not have it (planner/search/alternatives.h), and
-// how its figures differ: compute, communication, resharding, memory, and what
-// it does otherwise elsewhere.
-// In → Out: a measured step, a plan of it → one PlanChoice per choice, in order
-// of appearance.
-// Errors: kNotFound where the plan has a configuration that was not measured;
+// Concept: a choice is a configuration that the plan gives to segments of one
+// type. It is compared with the best plan in which these segments may not have
+// it: compute, communication, resharding, memory, and the changes elsewhere.
+// In -> Out: a measured step, a plan of it -> one PlanChoice per choice, in
+// order of appearance.
+// Errors: kNotFound if a configuration of the plan was not measured;
 // those of the search.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_EXPLAIN_CHOICES_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_EXPLAIN_CHOICES_H_

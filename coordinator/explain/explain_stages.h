@@ -1,16 +1,16 @@
-// ExplainStageChoices: what each choice inside each stage of a plan saves.
+// ExplainStageChoices: the time that each choice saves in its stage.
 //
-// Concept: as explain::ExplainChoices has it for a step on one mesh, of the
-// stage's own work: the search of its segments is solved anew with the choice
-// forbidden, within what the memory limit leaves a stage that holds so many
-// micro-batches. Cuts, meshes and other stages stay as they are. What that does
-// to the whole step is the pipeline's, and is told from the work.
-// In → Out: a plan with stages, the step of it → one PlanChoice per stage and
-// choice, in order of appearance. Nothing is measured; how a stage's time
-// splits is estimated where the store does not know it. Units: seconds of a
-// step; bytes per device. Errors: kInvalidArgument for a plan that is not one
-// of this step; kNotFound where it has what was not measured; those of the
-// search.
+// Concept: as ExplainChoices for a step on one mesh, but for the work of one
+// stage. The search of the stage's segments is solved again with the choice
+// forbidden, within the memory that the limit leaves to a stage with that many
+// micro-batches. Cuts, meshes and other stages stay fixed. The effect on the
+// step follows from the returned work of the stage.
+// In -> Out: a plan with stages and its step -> one PlanChoice per stage and
+// choice, in order of appearance. Nothing is measured; a stage's split into
+// passes is estimated if the store lacks it.
+// Units: seconds of a step; bytes per device.
+// Errors: kInvalidArgument for a plan of another step; kNotFound if a
+// configuration of the plan was not measured; those of the search.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_EXPLAIN_STAGES_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_EXPLAIN_STAGES_H_
 

@@ -1,10 +1,10 @@
-// What the step of a plan with stages waits for, from the plan alone.
+// PipelineWaits: the parts of a pipeline that make its step long.
 //
-// Concept: the pipeline is simulated again, as the plan runs it, with one thing
-// made faster at a time: a tenth less of a stage's passes, a boundary that
-// takes no time. What does not shorten the step is hidden behind something
-// else. In -> Out: a plan with stages -> seconds.
-// Errors: kInvalidArgument for a plan whose stages are none.
+// Concept: the pipeline is simulated again as the plan runs it, with one part
+// made faster at a time: a tenth less of a stage's passes, or a boundary that
+// takes no time. A part that does not shorten the step is hidden.
+// In -> Out: a plan with stages, alone -> seconds.
+// Errors: kInvalidArgument for stages that form no pipeline.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_PIPELINE_WAITS_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_PIPELINE_WAITS_H_
 

@@ -1,12 +1,13 @@
-// What `what-if` asks: a plan or model, and what shall be otherwise.
+// AnswerWhatIf: the plan for a changed request, from a store.
 //
-// Concept: where the store holds all that the new question needs (another
-// memory limit; another mesh that was measured too), the answer is the plan
-// that `plan --no-wait` gives. Otherwise the step is told from a measured mesh
-// (coordinator/explain/what_if.h): the plan's own, or, for a model, the nearest
-// that the store knows, by halving and doubling axes of the mesh asked for.
+// Concept: if the store holds all measurements of the changed request (another
+// memory limit; another mesh that is measured, too), the answer is the plan
+// that `plan --no-wait` gives. Otherwise the step is estimated from a measured
+// mesh (what_if.h). For a plan this is its own mesh; for a model it is the
+// nearest one in the store, by halving and doubling axes of the asked mesh.
+// In -> Out: a request and the meshes to estimate from -> a plan.
 // Errors: those of recall.h and of the estimates; kInvalidArgument for a mesh
-// or device count that does not go with the plan's.
+// or device count that does not fit the plan's mesh.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_SUPPOSE_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_SUPPOSE_H_
 
@@ -27,15 +28,15 @@ namespace meshwright::explain {
 absl::StatusOr<v1::MeshSpec> MeshOfDevices(const v1::MeshSpec& mesh,
                                            int64_t devices);
 
-// Meshes that might have been measured, the nearest first: up to three steps of
-// halving or doubling one axis. No axis of several devices becomes one, nor the
-// other way round.
+// Meshes that may be measured, nearest first: up to three steps of halving or
+// doubling one axis. No axis of several devices becomes one, nor the other way
+// round.
 std::vector<v1::MeshSpec> MeshesNear(const v1::MeshSpec& mesh);
 
 struct WhatIfQuestion {
   v1::PlanRequest request;  // what is asked for
   std::optional<estimation::LinkTable> links;
-  std::vector<v1::MeshSpec> measured;  // meshes to tell from, the nearest first
+  std::vector<v1::MeshSpec> measured;  // to estimate from, nearest first
   jobs::DeviceDescription device;
 };
 

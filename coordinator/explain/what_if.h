@@ -1,16 +1,16 @@
-// WhatIf: a step on another mesh, or over other links, told from what the store
-// holds; nothing is measured.
+// WhatIf: a step on another mesh, or over other links, estimated from the
+// store; nothing is measured.
 //
-// Concept: the space of the new mesh is built as for a plan. Programs of it
-// that were measured count as they are. Every other one is told from its
+// Concept: the space of the new mesh is built as for a plan. Programs with
+// measurements count as they are. Every other program is estimated from its
 // counterpart on the measured mesh: the same segment with the same
-// configuration, the same border between the same two (scaled_row.h). With a
-// link table also the communication of measured programs is told anew. In →
-// Out: a step that was measured, the request of the new one → the new one, as
-// if it had been measured; its rows say which of them are estimates. Errors:
-// kFailedPrecondition where nothing tells: an axis of one device that shall
-// have more, segments that the measured mesh does not have; kNotFound where the
-// store is too empty; those of MeasureStep. Each says what to measure.
+// configuration, or the same boundary between the same two. A link table
+// replaces the communication of measured programs, too.
+// In -> Out: a measured step, the request of another one -> that one as if it
+// were measured; its rows say which of them are estimates.
+// Errors: kFailedPrecondition if nothing determines an estimate: an axis grows
+// from one device, or the measured mesh lacks a segment; kNotFound if the store
+// lacks measurements; those of MeasureStep. Each says what to measure.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_WHAT_IF_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_WHAT_IF_H_
 

@@ -1,14 +1,13 @@
-// Drift: how fast the machine is now, next to when the segments were profiled.
+// Drift: the machine's speed during a validation, relative to profiling.
 //
-// Concept: a shared or throttled machine runs the same program at another speed
-// from one minute to the next, which says nothing about the plans. A validation
-// times some programs of the plans' segments again, in the same rounds as the
-// whole steps: those that are most of the plans' time, as long as the steps are
-// timed. The machine's drift is the sum of what they take now over that of what
-// they were profiled at; both are least times, as are the whole steps': on
-// processors that are kept awake the least are what is repeated.
-// Programs are profiled at different moments, so a plan's own drift counts its
-// own programs as they are now, and with the machine's what is not timed again.
+// Concept: a shared or throttled machine changes its speed from one minute to
+// the next, which is no error of a plan. So a validation measures some programs
+// of the plans' segments again, in the same rounds as the whole steps: those
+// with the largest shares of the plans' time. The machine's drift is the sum of
+// their times now over the sum of their profiled times. All of these are
+// minimum times, because minima repeat best on processors that are kept awake.
+// Programs are profiled at different moments. So a plan's own drift takes its
+// own programs as measured now, and the machine's drift for the rest.
 // Source: design, section 9 (validate).
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_DRIFT_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_DRIFT_H_
@@ -25,12 +24,11 @@
 
 namespace meshwright::validation {
 
-// Enough are timed again to be this much of the plans' time, and no more than
-// so many.
+// Anchors cover this share of the plans' time, up to a maximum number.
 inline constexpr double kAnchoredShare = 0.98;
 inline constexpr int kMaxAnchors = 40;
 
-// A program that is timed again.
+// A program that is measured again.
 struct Anchor {
   v1::Program program;          // not compared with the reference
   double profiled_ns = 0;       // one run
