@@ -24,6 +24,7 @@
 #include "coordinator/explain/recall.h"
 #include "coordinator/explain/suppose.h"
 #include "worker/service/runner_batches.h"
+#include "worker/service/worker.h"
 
 namespace meshwright::cli {
 namespace {
