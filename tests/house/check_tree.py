@@ -88,7 +88,11 @@ LAYERS = {
         "base", "proto", "coordinator/jobs", "coordinator/resharding",
         "coordinator/service"),
     "coordinator/stages": (
-        "base", "proto", "coordinator", "planner", "profiledb/store"),
+        "base", "proto", "coordinator/ir", "coordinator/segmenter",
+        "coordinator/space", "coordinator/export", "coordinator/estimation",
+        "coordinator/problem", "coordinator/planning", "planner/pipeline",
+        "planner/problem", "planner/reshard", "planner/search",
+        "profiledb/store"),
     "coordinator/explain": (
         "base", "proto", "coordinator", "planner", "profiledb/store"),
     "coordinator/validation": (
@@ -178,6 +182,7 @@ TEST_LAYERS = {
     "coordinator/estimation": ("coordinator/jobs/testing",),
     "coordinator/problem": ("coordinator/jobs/testing", "planner/search"),
     "coordinator/space": ("coordinator/space", "proto"),
+    "coordinator/stages": ("coordinator/jobs/testing",),
     "planner/reshard": ("planner/reshard",),
     "profiledb": ("proto",),
     "worker": ("proto", "worker/pjrt/testing", "worker/comm/testing"),
