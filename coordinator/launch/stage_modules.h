@@ -9,11 +9,11 @@
 // values of other modules. What a backward pass needs of its own forward pass
 // is kept, but for what is only another form of a value (a broadcast, a
 // reshape), and for what the plan recomputes: that is computed again from what
-// is kept of it (space/replay.h). With several micro-batches the gradients that
-// the update reads are added to sums that a module takes and gives back.
-// In -> Out: placed values -> modules, forward passes first, then backward
-// passes from the last stage on, then updates by rounds. Empty ones are none.
-// Shapes: parameters are `part.entering`, then the sums; outputs
+// is kept of it (space/rematerialization). With several micro-batches the
+// gradients that the update reads are added to sums that a module takes and
+// gives back. In -> Out: placed values -> modules, forward passes first, then
+// backward passes from the last stage on, then updates by rounds. Empty ones
+// are none. Shapes: parameters are `part.entering`, then the sums; outputs
 // `part.leaving`, then the sums (export/step_writer.h).
 // Errors: kUnimplemented for state that forward or backward passes write, where
 // there are several micro-batches.

@@ -1,12 +1,12 @@
 // PlanWithin: recomputation is searched too where memory is short.
 //
 // Concept: a limit that costs time, or leaves no plan, opens recomputation
-// (space/replay.h) for a second look, unless the request opens switches of its
-// own. Where it still does, equal segments may recompute in groups
-// (space/groups.h) for a third, in the few configurations that may pay
-// (worth_grouping.h). In → Out: a request, its measured step, and how the step
-// of a wider request is had → the plan. Errors: those of PlanOf and of
-// `measure`.
+// (space/rematerialization) for a second look, unless the request opens
+// switches of its own. Where it still does, equal segments may recompute in
+// groups (rematerialization/groups.h) for a third, in the few configurations
+// that may pay (worth_grouping.h). In → Out: a request, its measured step, and
+// how the step of a wider request is had → the plan. Errors: those of PlanOf
+// and of `measure`.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_MEMORY_PRESSURE_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_MEMORY_PRESSURE_H_
 

@@ -2,9 +2,9 @@
 // a PlanProblem.
 //
 // Concept: what a member of a group needs while its backward pass runs depends
-// on how many members come before it (space/groups.h). So a configuration in a
-// group stands in the problem once for every position it may have, and only a
-// walk 0, 1, .., p of one sharding is allowed:
+// on how many members come before it (rematerialization/groups.h). So a
+// configuration in a group stands in the problem once for every position it may
+// have, and only a walk 0, 1, .., p of one sharding is allowed:
 //
 //   copies of a run   plain  first@0  inner@1  last@2  first@0  last@1
 //   entrance kept              yes                        yes

@@ -143,7 +143,7 @@ void ExpectPlansHarmless(const std::string& module, const space::Mesh& mesh,
 }
 
 // A depthwise convolution of one tap, its groups split beside an axis of
-// copies: XLA's compiler for CPUs crashes on it (space/grouped_sums.h).
+// copies: XLA's compiler for CPUs crashes on it (annotation/grouped_sums.h).
 TEST(OneTapTest, EveryPlanCompiles) {
   ExpectPlansHarmless(segmenter::DepthwiseText(1), {2, 2}, true, 8, 1e-4);
 }
