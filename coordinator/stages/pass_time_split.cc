@@ -48,7 +48,7 @@ Picoseconds PassTimeSplit::Outside(const Choice& choice,
                                    const space::ProfileSpace& space,
                                    const store::Results& results,
                                    Picoseconds whole) const {
-  if (micro_batches_ == 1 || Trips(choice.first) <= 1 ||
+  if (micro_batches_ == 1 || Trips(choice.type) <= 1 ||
       configuration.corrections.empty()) {
     return Picoseconds(0);
   }
@@ -62,7 +62,7 @@ Picoseconds PassTimeSplit::Outside(const Choice& choice,
 PassTimes PassTimeSplit::Estimate(const Choice& choice) const {
   PassTimes split;
   const Picoseconds whole = Whole(choice);
-  if (OnceAStep(choice.first)) {
+  if (OnceAStep(choice.type)) {
     split.update = whole;  // once per step, whatever it does
     return split;
   }
@@ -70,11 +70,11 @@ PassTimes PassTimeSplit::Estimate(const Choice& choice) const {
   split.estimated = shares == measured_.end();
   if (split.estimated) {
     // Any of the type's on this mesh says more than a guess.
-    shares = measured_.lower_bound({choice.first, 0});
+    shares = measured_.lower_bound({choice.type, 0});
   }
   const bool known =
-      shares != measured_.end() && shares->first.first == choice.first;
-  const Shares shared = known ? shares->second : Guess(choice.first);
+      shares != measured_.end() && shares->first.type == choice.type;
+  const Shares shared = known ? shares->second : Guess(choice.type);
   const Picoseconds outside =
       Outside(choice, At(choice), step_.space, step_.results, whole);
   const Picoseconds inside = (whole - outside) / micro_batches_;
@@ -122,7 +122,7 @@ int64_t PassTimeSplit::DelayedBytes(const Choice& choice) const {
   const auto [found, added] = delayed_.try_emplace(choice, 0);
   if (!added) return found->second;
   const segmenter::SegmentGraph& graph =
-      step_.analysis.graphs[step_.analysis.types[choice.first]];
+      step_.analysis.graphs[step_.analysis.types[choice.type]];
   const space::Mesh& mesh = step_.space.context.mesh;
   for (const int i : maker_.FindPrograms(choice).delayed) {
     const ir::Shape& shape =
@@ -139,7 +139,7 @@ PassTimeSplit::AllVariants PassTimeSplit::MakeVariants(
   AllVariants all;
   for (const Choice& choice : choices) {
     if (measured_.contains(choice) || failed_.contains(choice) ||
-        OnceAStep(choice.first) || At(choice).program < 0) {
+        OnceAStep(choice.type) || At(choice).program < 0) {
       continue;
     }
     all.of[choice] = maker_.Make(choice, set);

@@ -79,7 +79,7 @@ class PassTimeSplit {
   };
 
   const space::Configuration& At(const Choice& choice) const {
-    return step_.space.types[choice.first].configurations[choice.second];
+    return step_.space.types[choice.type].configurations[choice.configuration];
   }
   int64_t Trips(int type) const { return trips_[type]; }
   problem::Picoseconds Whole(const Choice& choice) const;

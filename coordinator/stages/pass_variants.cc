@@ -46,7 +46,7 @@ PassVariantMaker::PassVariantMaker(const planning::MeasuredStep& step,
 
 std::vector<space::ProgramPart> PassVariantMaker::ListParts(
     const Choice& choice) const {
-  const SegmentPasses& passes = passes_[choice.first];
+  const SegmentPasses& passes = passes_[choice.type];
   if (micro_batches_ > 1) {  // all gradients of a trip are measured already
     return {{.leaving = passes.forward},
             {.leaving = passes.with_input_gradients}};
@@ -58,7 +58,7 @@ std::vector<space::ProgramPart> PassVariantMaker::ListParts(
 }
 
 PassPrograms PassVariantMaker::FindPrograms(const Choice& choice) const {
-  const int segment = step_.analysis.types[choice.first];
+  const int segment = step_.analysis.types[choice.type];
   space::Rematerialization rematerialization;
   if (At(choice).recompute) {
     rematerialization = space::FindRematerializationInRole(
@@ -71,7 +71,7 @@ PassPrograms PassVariantMaker::FindPrograms(const Choice& choice) const {
 PassVariants PassVariantMaker::Make(const Choice& choice,
                                     space::ProgramSet& set) const {
   PassVariants variants;
-  const int segment = step_.analysis.types[choice.first];
+  const int segment = step_.analysis.types[choice.type];
   space::ProgramSet parts;
   for (const space::ProgramPart& wanted : ListParts(choice)) {
     space::Configuration& part = variants.parts.emplace_back(At(choice));
@@ -82,7 +82,7 @@ PassVariants PassVariantMaker::Make(const Choice& choice,
     space::MakeSegmentPrograms(
         step_.analysis, step_.analysis.graphs[segment], inputs_,
         step_.space.context,
-        absl::StrCat("type ", choice.first, " ", At(choice).describe, ", pass ",
+        absl::StrCat("type ", choice.type, " ", At(choice).describe, ", pass ",
                      variants.parts.size() - 1),
         parts, part, wanted);
   }
@@ -90,11 +90,11 @@ PassVariants PassVariantMaker::Make(const Choice& choice,
   if (sums_) {
     auto sums = GradientSums(
         step_.analysis, step_.analysis.graphs[segment], At(choice).annotation,
-        weight_gradients_[choice.first], step_.space.context);
+        weight_gradients_[choice.type], step_.space.context);
     if (sums.has_value()) {
       variants.sums.program =
           parts.Keep(*std::move(sums),
-                     absl::StrCat("type ", choice.first, " ",
+                     absl::StrCat("type ", choice.type, " ",
                                   At(choice).describe, ", sums of gradients"));
     }
   }

@@ -13,18 +13,15 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/space/programs/program_set.h"
 #include "coordinator/stages/pass_programs.h"
 #include "coordinator/stages/passes.h"
+#include "coordinator/stages/run_plan.h"
 
 namespace meshwright::stages {
-
-// (type, configuration) of the step's space.
-using ConfigurationChoice = std::pair<int, int>;
 
 struct PassVariants {
   space::Configuration whole;
@@ -52,7 +49,7 @@ class PassVariantMaker {
 
  private:
   const space::Configuration& At(const Choice& choice) const {
-    return step_.space.types[choice.first].configurations[choice.second];
+    return step_.space.types[choice.type].configurations[choice.configuration];
   }
   // Those of a trip up to the forward pass and the input's gradient, or those
   // of FindPrograms.

@@ -6,9 +6,9 @@
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_RUN_PLAN_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_RUN_PLAN_H_
 
+#include <compare>
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "planner/problem/duration.h"
@@ -16,11 +16,24 @@
 
 namespace meshwright::stages {
 
+// A configuration of a segment type, as indices of the step's space.
+struct ConfigurationChoice {
+  int type = 0;
+  int configuration = 0;
+
+  friend auto operator<=>(const ConfigurationChoice&,
+                          const ConfigurationChoice&) = default;
+};
+
+struct ConfigurationUse {
+  ConfigurationChoice choice;
+  int count = 0;  // of segments in a row
+};
+
 struct RunPlan {
   bool fits = true;
   std::vector<int> choice;  // by segment: configuration of its type
-  // (type, configuration) and how many segments in a row.
-  std::vector<std::pair<std::pair<int, int>, int>> uses;
+  std::vector<ConfigurationUse> uses;
   problem::Picoseconds time{0};
   problem::Picoseconds resharding{0};      // the part at borders inside
   std::vector<double> resharding_seconds;  // likewise, by segment

@@ -141,11 +141,11 @@ RunPlan StageSearch::Evaluated(const Part& part,
           measured_.problem.types[type].configs[state];
       const int configuration = measured_.usable[type][state];
       plan.choice.push_back(configuration);
-      const std::pair<int, int> use = {type, configuration};
-      if (plan.uses.empty() || plan.uses.back().first != use) {
+      const ConfigurationChoice use = {type, configuration};
+      if (plan.uses.empty() || plan.uses.back().choice != use) {
         plan.uses.push_back({use, 0});
       }
-      ++plan.uses.back().second;
+      ++plan.uses.back().count;
       plan.saved_bytes += config.saved_bytes;
       plan.persistent_bytes += config.persistent_bytes;
       transient = std::max(transient, config.transient_bytes);
