@@ -42,9 +42,9 @@ class ABSL_LOCKABLE Mutex {
   bool AwaitWithTimeout(const absl::Condition& condition,
                         absl::Duration timeout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(this) {
-    const absl::Duration most = absl::Hours(24 * 365);
+    const absl::Duration max = absl::Hours(24 * 365);
     const auto deadline = std::chrono::steady_clock::now() +
-                          absl::ToChronoNanoseconds(std::min(timeout, most));
+                          absl::ToChronoNanoseconds(std::min(timeout, max));
     return Wait([&](auto& lock) {
       return changed_.wait_until(lock, deadline,
                                  [&] { return condition.Eval(); });

@@ -1,4 +1,6 @@
 // FakeProfileStore: a ProfileStore in memory, for tests.
+//
+// Threads and errors: those of ProfileStore.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_FAKE_PROFILE_STORE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_FAKE_PROFILE_STORE_H_
 

@@ -1,4 +1,6 @@
-// Which of two rows of one key stays (the table in profile_store.h).
+// Precedence: which of two rows of one key stays (table in profile_store.h).
+//
+// Errors: kInvalidArgument for a row that cannot be stored.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PRECEDENCE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PRECEDENCE_H_
 
@@ -16,7 +18,6 @@ int Rank(v1::Outcome outcome);
 // Whether a new row takes the place of the one there is.
 bool Replaces(v1::Outcome there, v1::Outcome comes);
 
-// kInvalidArgument for a row that cannot be stored.
 absl::Status CheckRow(const v1::ProfileResult& result);
 
 }  // namespace meshwright::store

@@ -1,17 +1,14 @@
-// IdleSpinner: processors that do not fall asleep between the runs that are
-// timed.
+// IdleSpinner: keeps processors awake between the runs that are timed.
 //
-// Concept: a processor without work halts, and a run of a few milliseconds
-// whose threads start on halted processors pays for waking each of them,
-// again whenever they wait for one another; a training step, which keeps them
-// busy, does not. While awake, a thread of the idle scheduling class turns in
-// place on every processor that the runner may use: it yields at once to any
-// other thread. The threads are a process apart, since slow samples are found
-// by the CPU time of the runner's own (worker/timing/sample_set.h); asleep it
-// is stopped, and it dies with the runner.
-//
-// A container that may use less time than its processors have would be
-// throttled: there, and where the idle class is refused, is none.
+// Concept: a processor without work halts, and a run of a few milliseconds pays
+// for waking it; a training step, which keeps it busy, does not. While
+// spinning, a thread of the idle scheduling class spins on every processor that
+// the runner may use, and yields at once to any other thread. The threads are a
+// process of their own, because slow samples are found by the runner's CPU time
+// (worker/timing/sample_set.h). The process is stopped while it pauses, and
+// dies with the runner.
+//   Start gives none in a container with a CPU quota, which would be throttled,
+// and where the idle class is refused.
 // Ownership: the destructor kills and reaps the process.
 // Threads: one, which must live as long.
 // Source: measured, docs/decisions/measuring.md.

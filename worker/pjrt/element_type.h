@@ -1,4 +1,6 @@
 // Element types of dense arrays: sizes, and the two numberings of XLA.
+//
+// Errors: kUnimplemented for a type that no dense array has.
 #ifndef MESHWRIGHT_WORKER_PJRT_ELEMENT_TYPE_H_
 #define MESHWRIGHT_WORKER_PJRT_ELEMENT_TYPE_H_
 

@@ -98,7 +98,7 @@ absl::Status Batch::RunSequences() {
   for (const auto& loaded : loaded_programs) {
     programs[numbers.at(loaded->program().key())] = loaded.get();
   }
-  const int sets = BufferSetsOf(loaded_programs);
+  const int sets = ChooseBufferSets(loaded_programs);
   ASSIGN_OR_RETURN(const SequenceRun reference,
                    RunSequence(request_.reference_sequence(), client_, 1,
                                programs, events_));
@@ -230,7 +230,7 @@ void Batch::MeasureInGroups(BenchmarkedPrograms loaded_programs) {
   if (!group.empty()) MeasureGroup(std::move(group));
 }
 
-int Batch::BufferSetsOf(const BenchmarkedPrograms& loaded_programs) const {
+int Batch::ChooseBufferSets(const BenchmarkedPrograms& loaded_programs) const {
   int64_t footprint = 0;
   int64_t inputs = 0;
   for (const auto& loaded : loaded_programs) {
@@ -247,7 +247,7 @@ int Batch::BufferSetsOf(const BenchmarkedPrograms& loaded_programs) const {
 
 void Batch::MeasureGroup(BenchmarkedPrograms loaded_programs) {
   const devices::ScopedSpin awake(options_.cores);
-  const int buffer_sets = BufferSetsOf(loaded_programs);
+  const int buffer_sets = ChooseBufferSets(loaded_programs);
   std::vector<Entry> entries;
   for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
     Entry& entry = entries.emplace_back();

@@ -9,13 +9,14 @@
 //                                       ▼                        ▼
 //                             compile_failed, ...           result rows
 //
-// A sequence (sequence.h) runs as a whole in place of its programs one by one;
-// then these are timed, beside those that are timed only. Programs of it that
-// are compile_only are left out: an earlier child died in them.
-// What happens is written as events before and after it, so that a parent
-// knows what a dead child was at. Failures of one program are its result;
-// Run fails only when no program could be measured at all.
-// Threads: one; compiles on its own.
+// A sequence (sequence.h) runs first, as a whole; then its programs are timed,
+// beside the timed_only programs. Its compile_only programs are left out,
+// because an earlier child died in them.
+// Events before and after each step tell the parent where a child died.
+// Threads: one; compiles on a pool of its own.
+// Errors: a failure of one program is its result row. Run fails only where
+// nothing can be measured: the reference's error, kInvalidArgument for a
+// sequence that does not fit its programs, kResourceExhausted.
 #ifndef MESHWRIGHT_WORKER_RUNNER_BATCH_H_
 #define MESHWRIGHT_WORKER_RUNNER_BATCH_H_
 
@@ -79,7 +80,7 @@ class Batch {
   void MeasureInGroups(BenchmarkedPrograms loaded_programs);
   void MeasureGroup(BenchmarkedPrograms loaded_programs);
   // Sets of inputs that fit the memory beside all that they run with.
-  int BufferSetsOf(const BenchmarkedPrograms& loaded_programs) const;
+  int ChooseBufferSets(const BenchmarkedPrograms& loaded_programs) const;
   void Prepare(Entry& entry, int buffer_sets);
   // The times of its collectives.
   void Learn(Entry& entry);

@@ -110,7 +110,7 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
         absl::StrCat(arguments.job_file, " is no job file"));
   }
   ASSIGN_OR_RETURN(timing::Protocol protocol,
-                   timing::ProtocolOf(request.options()));
+                   timing::ReadProtocol(request.options()));
   const v1::DeviceSpec& device = request.device();
   ASSIGN_OR_RETURN(
       const std::string path,

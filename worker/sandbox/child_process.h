@@ -3,6 +3,7 @@
 // Concept: the child's file 3 is a pipe to us, its messages (stdout, stderr)
 // are another; its stdin is empty. It has a process group of its own, so that
 // a person's Ctrl-C reaches the parent alone.
+// Errors: those of errno where a pipe, the program or poll fails.
 // Ownership: the destructor kills and reaps: nothing is left running.
 // Threads: one, the one that spawned; it must live as long as the child does
 // (the child asks to die with it).

@@ -291,7 +291,7 @@ absl::Status RunBatch(const v1::RunnerRequest& request,
                       const EventFunction& on_event,
                       const RunOptions& options) {
   ASSIGN_OR_RETURN(const timing::Protocol protocol,
-                   timing::ProtocolOf(request.options()));
+                   timing::ReadProtocol(request.options()));
   std::string runner = options.runner_path;
   if (runner.empty()) {
     ASSIGN_OR_RETURN(runner, FindRunner());

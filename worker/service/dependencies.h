@@ -1,4 +1,6 @@
 // WorkerDependencies: what a worker and its sessions are built from.
+//
+// Errors: a BatchFunction fails as sandbox::RunBatch does (runner_process.h).
 #ifndef MESHWRIGHT_WORKER_SERVICE_DEPENDENCIES_H_
 #define MESHWRIGHT_WORKER_SERVICE_DEPENDENCIES_H_
 
@@ -23,7 +25,7 @@ struct WorkerDependencies {
   std::string coordinator_address;
   std::string name;  // unique among the coordinator's workers
   std::string host;
-  // device_count: the most devices a program may use here.
+  // device_count: the maximum of devices per program.
   v1::DeviceSpec devices;
   BatchFunction run_batch;
   absl::Duration heartbeat = absl::Seconds(5);

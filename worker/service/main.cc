@@ -36,7 +36,7 @@ int Main(int argc, char** argv) {
   app.add_option("--platform", platform, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--plugin", plugin, "PJRT plugin")->check(CLI::ExistingFile);
-  app.add_option("--devices", devices, "most devices a program may use")
+  app.add_option("--devices", devices, "maximum of devices per program")
       ->check(CLI::Range(1, 4096));
   try {
     app.parse(argc, argv);

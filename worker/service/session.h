@@ -2,7 +2,8 @@
 //
 // Concept: one thread reads what the coordinator says, one runs batches, one
 // beats; writes of all three go through one lock.
-// Threads: Run on the daemon's thread; Drain and Stop from any other.
+// Errors: Run returns the stream's own end, in the coordinator's code and
+// words. Threads: Run on the daemon's thread; Drain and Stop from any other.
 #ifndef MESHWRIGHT_WORKER_SERVICE_SESSION_H_
 #define MESHWRIGHT_WORKER_SERVICE_SESSION_H_
 

@@ -4,7 +4,7 @@
 
 namespace meshwright::worker::timing {
 
-absl::StatusOr<Protocol> ProtocolOf(const v1::MeasureOptions& options) {
+absl::StatusOr<Protocol> ReadProtocol(const v1::MeasureOptions& options) {
   if (options.warm_up_runs() < 0 || options.minimum_samples() < 0 ||
       options.maximum_samples() < 0 || options.program_time_limit_ns() < 0 ||
       options.compile_time_limit_ns() < 0 || options.minimum_time_ns() < 0 ||

@@ -1,6 +1,6 @@
 // Protocol: the measuring protocol with every default filled in.
 //
-// Errors: ProtocolOf says kInvalidArgument for numbers that contradict.
+// Errors: ReadProtocol says kInvalidArgument for numbers that contradict.
 #ifndef MESHWRIGHT_WORKER_TIMING_PROTOCOL_H_
 #define MESHWRIGHT_WORKER_TIMING_PROTOCOL_H_
 
@@ -37,7 +37,7 @@ struct Protocol {
   static constexpr int kMaxSamples = 1000;
 };
 
-absl::StatusOr<Protocol> ProtocolOf(const v1::MeasureOptions& options);
+absl::StatusOr<Protocol> ReadProtocol(const v1::MeasureOptions& options);
 
 }  // namespace meshwright::worker::timing
 

@@ -6,7 +6,7 @@ namespace meshwright::worker::timing {
 namespace {
 
 TEST(ProtocolTest, ZeroMeansTheDefault) {
-  const auto protocol = ProtocolOf(v1::MeasureOptions());
+  const auto protocol = ReadProtocol(v1::MeasureOptions());
   ASSERT_TRUE(protocol.ok());
   EXPECT_EQ(protocol->minimum_samples, 12);
   EXPECT_EQ(protocol->minimum_time, absl::Milliseconds(250));
@@ -18,7 +18,7 @@ TEST(ProtocolTest, StatedNumbersAreTaken) {
   options.set_minimum_samples(5);
   options.set_minimum_time_ns(2'000'000);
   options.set_program_time_limit_ns(1'000'000);
-  const auto protocol = ProtocolOf(options);
+  const auto protocol = ReadProtocol(options);
   ASSERT_TRUE(protocol.ok());
   EXPECT_EQ(protocol->minimum_samples, 5);
   EXPECT_EQ(protocol->minimum_time, absl::Milliseconds(2));
@@ -29,10 +29,10 @@ TEST(ProtocolTest, ContradictionsAreRefused) {
   v1::MeasureOptions options;
   options.set_minimum_samples(9);
   options.set_maximum_samples(8);
-  EXPECT_FALSE(ProtocolOf(options).ok());
+  EXPECT_FALSE(ReadProtocol(options).ok());
   options.Clear();
   options.set_warm_up_runs(-1);
-  EXPECT_FALSE(ProtocolOf(options).ok());
+  EXPECT_FALSE(ReadProtocol(options).ok());
 }
 
 }  // namespace

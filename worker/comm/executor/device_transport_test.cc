@@ -152,7 +152,7 @@ class DeviceTransportTest : public testing::Test {
   static int64_t LegBytes(const Plan& plan) {
     int64_t bytes = 0;
     for (const Task& task : plan.tasks) {
-      for (const TransferStep& step : TransferStepsOf(plan, task))
+      for (const TransferStep& step : MakeTransferSteps(plan, task))
         bytes += step.size_bytes;
     }
     return bytes;

@@ -157,7 +157,7 @@ absl::StatusOr<PlanFile> PlanFromJson(std::string_view text) {
 }
 
 std::string ReportJson(const Plan& plan, int self, const Outcome& outcome) {
-  const Schedule schedule = ScheduleOf(plan);
+  const Schedule schedule = ComputeSchedule(plan);
   ordered_json answer;
   answer["host"] = plan.hosts[self].id;
   answer["ok"] = outcome.status.ok();

@@ -42,7 +42,7 @@ int Fail(const absl::Status& status) {
 
 absl::Status WriteAll(const Plan& plan, int self, const std::string& folder,
                       const std::vector<Bytes>& received) {
-  for (const int task : PortsOf(plan, self).incoming) {
+  for (const int task : FindPorts(plan, self).incoming) {
     RETURN_IF_ERROR(WriteSlice(folder, plan.tasks[task], received[task]));
   }
   return {};
@@ -64,7 +64,7 @@ absl::StatusOr<Outcome> RunPlan(const Options& options, const Plan& plan,
                                 int self) {
   std::vector<Bytes> slices(plan.tasks.size());
   std::vector<std::span<const std::byte>> sources(plan.tasks.size());
-  for (const int task : PortsOf(plan, self).outgoing) {
+  for (const int task : FindPorts(plan, self).outgoing) {
     ASSIGN_OR_RETURN(slices[task],
                      options.input.empty()
                          ? MakeSlice(options.seed, plan.tasks[task])

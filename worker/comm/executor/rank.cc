@@ -40,7 +40,7 @@ class Rank : public Transport::Events {
        Transport& transport)
       : plan_(plan),
         self_(self),
-        ports_(PortsOf(plan, self)),
+        ports_(FindPorts(plan, self)),
         destinations_(destinations),
         transport_(transport) {}
 
@@ -195,7 +195,7 @@ void Rank::Connected() {
 void Rank::Join(int peer) {
   joined_.insert(peer);
   if (joined_.size() != plan_.hosts.size()) return;
-  for (const int other : PeersOf(plan_, self_)) Say(other, FrameType::kStart);
+  for (const int other : FindPeers(plan_, self_)) Say(other, FrameType::kStart);
   Start();
 }
 

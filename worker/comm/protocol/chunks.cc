@@ -52,7 +52,7 @@ int64_t ChooseChunks(int64_t bytes, int hops, const Link& link) {
              : below;
 }
 
-int HopsOf(const Plan& plan, const Task& task) {
+int CountHops(const Plan& plan, const Task& task) {
   const int receivers = static_cast<int>(task.receivers.size());
   switch (task.strategy) {
     case Strategy::kSendReceive:
@@ -70,7 +70,7 @@ int64_t ChunkBytes(const Plan& plan, const Task& task) {
   const int64_t chunks =
       task.chunks != 0
           ? task.chunks
-          : ChooseChunks(task.size_bytes, HopsOf(plan, task), plan.link);
+          : ChooseChunks(task.size_bytes, CountHops(plan, task), plan.link);
   const double prompt =
       plan.deadline_seconds / 8 / plan.link.beta_seconds_per_byte;
   const int64_t most =

@@ -31,7 +31,7 @@ int64_t ChooseChunks(int64_t bytes, int hops, const Link& link);
 
 // How many links lie one after the other between the sender of a task and its
 // last receiver.
-int HopsOf(const Plan& plan, const Task& task);
+int CountHops(const Plan& plan, const Task& task);
 
 // ceil(size / chunks), with the task's own number of chunks where it has one
 // and never over kMaxChunkBytes, nor over what crosses the link in an eighth

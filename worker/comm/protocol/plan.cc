@@ -167,7 +167,7 @@ absl::StatusOr<int> HostNamed(const Plan& plan, const std::string& id) {
                  " is none of the plan's: ", absl::StrJoin(ids, ", "));
 }
 
-Ports PortsOf(const Plan& plan, int host) {
+Ports FindPorts(const Plan& plan, int host) {
   Ports ports;
   for (size_t i = 0; i < plan.tasks.size(); ++i) {
     const Task& task = plan.tasks[i];
@@ -179,7 +179,7 @@ Ports PortsOf(const Plan& plan, int host) {
   return ports;
 }
 
-std::vector<int> PeersOf(const Plan& plan, int host) {
+std::vector<int> FindPeers(const Plan& plan, int host) {
   std::set<int> peers = {0};
   if (host == 0) {
     for (size_t i = 0; i < plan.hosts.size(); ++i) {

@@ -86,11 +86,11 @@ struct Ports {
   std::vector<int> outgoing;
   std::vector<int> incoming;
 };
-Ports PortsOf(const Plan& plan, int host);
+Ports FindPorts(const Plan& plan, int host);
 
 // The ranks that `host` talks to: those it shares a task with, and the leader
 // (the leader: all), ascending, without itself.
-std::vector<int> PeersOf(const Plan& plan, int host);
+std::vector<int> FindPeers(const Plan& plan, int host);
 
 }  // namespace meshwright::worker::comm
 

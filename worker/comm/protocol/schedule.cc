@@ -29,7 +29,7 @@ size_t Crossings(const Plan& plan, const Task& task) {
 
 }  // namespace
 
-Schedule ScheduleOf(const Plan& plan) {
+Schedule ComputeSchedule(const Plan& plan) {
   Schedule schedule;
   std::vector<double> outgoing(plan.hosts.size());
   std::vector<double> incoming(plan.hosts.size());

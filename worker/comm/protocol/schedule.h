@@ -1,4 +1,4 @@
-// ScheduleOf: when each task of a plan runs, by the model alone.
+// ComputeSchedule: when each task of a plan runs, by the model alone.
 //
 // In → Out: a valid plan → start and end per task, and the last end, of the
 // rule in plan.h: in the given order, each as soon as its ports are free.
@@ -25,7 +25,7 @@ struct Schedule {
   double makespan_seconds = 0;
 };
 
-Schedule ScheduleOf(const Plan& plan);
+Schedule ComputeSchedule(const Plan& plan);
 
 }  // namespace meshwright::worker::comm
 

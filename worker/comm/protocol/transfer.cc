@@ -21,7 +21,7 @@ Transfer::Transfer(const Plan& plan, const Task& task, int self,
       staging_(staging),
       chunk_bytes_(ChunkBytes(plan, task)),
       checksum_(bytes) {
-  const std::vector<TransferStep> steps = TransferStepsOf(plan, task);
+  const std::vector<TransferStep> steps = MakeTransferSteps(plan, task);
   for (size_t i = 0; i < steps.size(); ++i) {
     const Progress progress = {static_cast<uint32_t>(i), steps[i]};
     if (steps[i].from == self) outgoing_.push_back(progress);

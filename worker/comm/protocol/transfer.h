@@ -25,7 +25,7 @@
 namespace meshwright::worker::comm {
 
 struct Chunk {
-  uint32_t step = 0;  // index into TransferStepsOf
+  uint32_t step = 0;  // index into MakeTransferSteps
   int to = 0;
   int64_t offset = 0;
   std::span<const std::byte> bytes;
@@ -62,7 +62,7 @@ class Transfer {
 
  private:
   struct Progress {
-    uint32_t index;  // into TransferStepsOf
+    uint32_t index;  // into MakeTransferSteps
     TransferStep step;
     int64_t done = 0;
   };

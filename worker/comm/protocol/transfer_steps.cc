@@ -58,7 +58,8 @@ std::vector<int> ChainOrder(const Plan& plan, const Task& task) {
   return order;
 }
 
-std::vector<TransferStep> TransferStepsOf(const Plan& plan, const Task& task) {
+std::vector<TransferStep> MakeTransferSteps(const Plan& plan,
+                                            const Task& task) {
   const std::vector<int> order = ChainOrder(plan, task);
   const Range all = {0, task.size_bytes};
   std::vector<TransferStep> steps;

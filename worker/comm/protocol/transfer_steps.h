@@ -39,7 +39,7 @@ struct TransferStep {
 // the sender first), so that a chain enters each node once.
 std::vector<int> ChainOrder(const Plan& plan, const Task& task);
 
-std::vector<TransferStep> TransferStepsOf(const Plan& plan, const Task& task);
+std::vector<TransferStep> MakeTransferSteps(const Plan& plan, const Task& task);
 
 }  // namespace meshwright::worker::comm
 

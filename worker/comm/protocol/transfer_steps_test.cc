@@ -28,18 +28,18 @@ Task SliceTo(std::vector<int> receivers, Strategy strategy, int64_t bytes) {
 TEST(TransferStepsTest, ThePaperFigureThree) {
   const Plan plan = Hosts(5, 1);
   const std::vector<TransferStep> send = {{0, 1, 0, 8}, {0, 2, 0, 8}};
-  EXPECT_EQ(TransferStepsOf(plan, SliceTo({1, 2}, Strategy::kSendReceive, 8)),
+  EXPECT_EQ(MakeTransferSteps(plan, SliceTo({1, 2}, Strategy::kSendReceive, 8)),
             send);
   const std::vector<TransferStep> chain = {{0, 2, 0, 8}, {2, 1, 0, 8}};
-  EXPECT_EQ(TransferStepsOf(plan, SliceTo({2, 1}, Strategy::kBroadcast, 8)),
+  EXPECT_EQ(MakeTransferSteps(plan, SliceTo({2, 1}, Strategy::kBroadcast, 8)),
             chain);
   const std::vector<TransferStep> gather = {
       {0, 1, 0, 3}, {0, 2, 3, 3}, {0, 3, 6, 2},   // parts
       {1, 2, 0, 3}, {2, 3, 3, 3}, {3, 1, 6, 2},   // each its own
       {1, 2, 6, 2}, {2, 3, 0, 3}, {3, 1, 3, 3}};  // and the one before
-  EXPECT_EQ(
-      TransferStepsOf(plan, SliceTo({1, 2, 3}, Strategy::kGlobalAllGather, 8)),
-      gather);
+  EXPECT_EQ(MakeTransferSteps(
+                plan, SliceTo({1, 2, 3}, Strategy::kGlobalAllGather, 8)),
+            gather);
 }
 
 TEST(TransferStepsTest, LocalAllGatherStaysWithinTheNodes) {
@@ -47,7 +47,7 @@ TEST(TransferStepsTest, LocalAllGatherStaysWithinTheNodes) {
   const std::vector<TransferStep> steps = {
       {0, 2, 0, 4}, {0, 3, 4, 4}, {2, 3, 0, 4}, {3, 2, 4, 4},
       {0, 4, 0, 4}, {0, 5, 4, 4}, {4, 5, 0, 4}, {5, 4, 4, 4}};
-  EXPECT_EQ(TransferStepsOf(
+  EXPECT_EQ(MakeTransferSteps(
                 plan, SliceTo({2, 4, 3, 5}, Strategy::kLocalAllGather, 8)),
             steps);
 }

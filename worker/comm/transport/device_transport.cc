@@ -37,7 +37,7 @@ DeviceTransport::DeviceTransport(const Plan& plan, int self,
       after_(std::move(after)),
       channels_(channels) {
   for (const Task& task : plan.tasks) {
-    for (const TransferStep& step : TransferStepsOf(plan, task)) {
+    for (const TransferStep& step : MakeTransferSteps(plan, task)) {
       if (step.from == self) outgoing_[step.to];
       if (step.to == self) incoming_[step.from];
     }

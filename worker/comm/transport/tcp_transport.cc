@@ -19,7 +19,7 @@ TcpTransport::TcpTransport(const Plan& plan, int self, TcpListener listener)
 void TcpTransport::Run(Events& events) {
   events_ = &events;
   began_ = Clock::now();
-  for (const int peer : PeersOf(plan_, self_)) {
+  for (const int peer : FindPeers(plan_, self_)) {
     auto connection = std::make_shared<Connection>(listener_);
     connection->peer = peer;
     connections_[peer] = connection;

@@ -1,6 +1,6 @@
 // TcpTransport: the ranks' connections over TCP.
 //
-// Concept: one connection per pair of peers (plan.h, PeersOf); the one that
+// Concept: one connection per pair of peers (plan.h, FindPeers); the one that
 // stands later among the hosts calls, again and again until the other listens
 // or `connect_seconds` are over. Each says HELLO with the plan's fingerprint,
 // so that a rank with another plan is told so. Afterwards, silence is told

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <random>
 
-#include "worker/comm/executor/executor_json.h"
 #include "worker/comm/protocol/checksum.h"
 #include "worker/comm/protocol/chunks.h"
 #include "worker/comm/protocol/frame.h"
@@ -16,7 +15,6 @@ namespace meshwright::worker::comm {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 Plan FourHosts() {
   Plan plan;
@@ -91,12 +89,12 @@ TEST(PlanTest, EveryFaultIsOneSentence) {
 
 TEST(PlanTest, PortsAndPeers) {
   const Plan plan = FourHosts();
-  EXPECT_THAT(PortsOf(plan, 0).outgoing, ElementsAre(0, 2));
-  EXPECT_THAT(PortsOf(plan, 3).incoming, ElementsAre(0, 2));
-  EXPECT_THAT(PortsOf(plan, 3).outgoing, ElementsAre());
-  EXPECT_THAT(PeersOf(plan, 0), ElementsAre(1, 2, 3));
-  EXPECT_THAT(PeersOf(plan, 1), ElementsAre(0, 2));
-  EXPECT_THAT(PeersOf(plan, 3), ElementsAre(0, 2));
+  EXPECT_THAT(FindPorts(plan, 0).outgoing, ElementsAre(0, 2));
+  EXPECT_THAT(FindPorts(plan, 3).incoming, ElementsAre(0, 2));
+  EXPECT_THAT(FindPorts(plan, 3).outgoing, ElementsAre());
+  EXPECT_THAT(FindPeers(plan, 0), ElementsAre(1, 2, 3));
+  EXPECT_THAT(FindPeers(plan, 1), ElementsAre(0, 2));
+  EXPECT_THAT(FindPeers(plan, 3), ElementsAre(0, 2));
 }
 
 TEST(PlanTest, TheFingerprintIsOfWhatMoves) {
@@ -111,13 +109,13 @@ TEST(PlanTest, TheFingerprintIsOfWhatMoves) {
 
 TEST(ScheduleTest, StartsWhenPortsAreFree) {
   // a: s0 to d0, d1 in [0, 10] ms; b waits for d0's port, c for s0's.
-  const Schedule schedule = ScheduleOf(FourHosts());
+  const Schedule schedule = ComputeSchedule(FourHosts());
   EXPECT_DOUBLE_EQ(schedule.slots[1].start_seconds, 0.01);
   EXPECT_DOUBLE_EQ(schedule.slots[2].start_seconds, 0.01);
   EXPECT_DOUBLE_EQ(schedule.makespan_seconds, 0.03);
   Plan plan = FourHosts();
   plan.tasks[0].strategy = Strategy::kSendReceive;
-  EXPECT_DOUBLE_EQ(ScheduleOf(plan).slots[0].end_seconds, 0.02);
+  EXPECT_DOUBLE_EQ(ComputeSchedule(plan).slots[0].end_seconds, 0.02);
 }
 
 TEST(ChunksTest, TheNumberIsTheModelsLeast) {
@@ -203,89 +201,6 @@ TEST(ChecksumTest, PiecesMakeTheWhole) {
 
 TEST(ChecksumTest, TheEmptySliceHasXxhsOwnValue) {
   EXPECT_EQ(RunningChecksum({}).value(), 0x2d06800538d394c2ull);
-}
-
-constexpr char kPlan[] = R"({
-  "host": "d0",
-  "hosts": [{"id": "s0", "address": "10.0.0.1:7000"},
-            {"id": "d0", "address": "10.0.0.2:7000", "node": "n"}],
-  "link": {"alpha": 1e-5, "beta": 1e-9},
-  "deadline_seconds": 3,
-  "tasks": [{"id": "a", "size_bytes": 100, "sender": "s0",
-             "receivers": ["d0"], "strategy": "send_receive", "chunks": 5}]})";
-
-TEST(ExecutorJsonTest, TheTransportIsTcpUnlessThePlanSaysNccl) {
-  EXPECT_EQ(PlanFromJson(kPlan)->plan.carrier, Carrier::kTcp);
-  const auto with = [](const std::string& value) {
-    std::string text = kPlan;
-    return PlanFromJson(
-        text.insert(text.find("\"link\""), "\"transport\": " + value + ", "));
-  };
-  const auto nccl = with("\"nccl\"");
-  ASSERT_TRUE(nccl.ok()) << nccl.status();
-  EXPECT_EQ(nccl->plan.carrier, Carrier::kNccl);
-  EXPECT_NE(Fingerprint(nccl->plan), Fingerprint(PlanFromJson(kPlan)->plan));
-  EXPECT_EQ(with("\"ib\"").status().message(),
-            "transport is \"ib\"; it is tcp or nccl");
-}
-
-TEST(ExecutorJsonTest, APlanIsRead) {
-  const auto file = PlanFromJson(kPlan);
-  ASSERT_TRUE(file.ok()) << file.status();
-  EXPECT_EQ(file->host, "d0");
-  const Plan& plan = file->plan;
-  EXPECT_EQ(plan.hosts[0].node, "s0");
-  EXPECT_EQ(plan.hosts[1].node, "n");
-  EXPECT_EQ(plan.deadline_seconds, 3);
-  EXPECT_EQ(plan.connect_seconds, 10);
-  ASSERT_EQ(plan.tasks.size(), 1u);
-  EXPECT_EQ(plan.tasks[0].strategy, Strategy::kSendReceive);
-  EXPECT_EQ(plan.tasks[0].chunks, 5);
-  EXPECT_EQ(ChunkBytes(plan, plan.tasks[0]), 20);
-}
-
-TEST(ExecutorJsonTest, EveryFaultNamesItsField) {
-  const auto replaced = [](const std::string& from, const std::string& to) {
-    std::string text = kPlan;
-    const size_t at = text.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    return std::string(
-        PlanFromJson(text.replace(at, from.size(), to)).status().message());
-  };
-  EXPECT_EQ(replaced("\"hosts\"", "\"host_list\""), "hosts is missing");
-  EXPECT_EQ(replaced("\"beta\": 1e-9", "\"beta\": \"x\""),
-            "link.beta is string, not a number");
-  EXPECT_EQ(replaced("\"sender\": \"s0\"", "\"sender\": \"s9\""),
-            "tasks[0].sender: host s9 is none of the plan's: s0, d0");
-  EXPECT_EQ(replaced("[\"d0\"]", "[\"d0\", 3]"),
-            "tasks[0].receivers[1] is number, not a string");
-  EXPECT_EQ(replaced("100", "1.5"),
-            "tasks[0].size_bytes is 1.5, not an integer of 63 bits");
-  EXPECT_EQ(replaced("100", "18446744073709551615"),
-            "tasks[0].size_bytes is larger than 63 bits hold");
-  EXPECT_EQ(replaced("100", "0"),
-            "task a: size_bytes is 0; leave empty slices out");
-  EXPECT_EQ(replaced("\"chunks\": 5", "\"chunks\": 0"),
-            "tasks[0].chunks is 0; leave it out to have it chosen");
-  EXPECT_EQ(replaced("send_receive", "multicast"),
-            "tasks[0].strategy is \"multicast\"; it is broadcast, "
-            "send_receive, local_all_gather or global_all_gather");
-  EXPECT_THAT(replaced("{", "["), HasSubstr("not JSON at byte"));
-}
-
-TEST(ExecutorJsonTest, AFailureIsReportedWithWhatIsKnown) {
-  const auto file = PlanFromJson(kPlan);
-  ASSERT_TRUE(file.ok());
-  Outcome outcome;
-  outcome.status = absl::DataLossError("it differs");
-  outcome.tasks = {
-      {.task = 0, .checksum = 0xab, .verdict = Verdict::kMismatch}};
-  const std::string json = ReportJson(file->plan, 1, outcome);
-  EXPECT_THAT(json,
-              HasSubstr(R"("host":"d0","ok":false,"error":"it differs")"));
-  EXPECT_THAT(json, HasSubstr(R"("makespan_s":null)"));
-  EXPECT_THAT(json, HasSubstr(R"("checksum":"xxh3:00000000000000ab")"));
-  EXPECT_THAT(json, HasSubstr(R"("verdict":"mismatch")"));
 }
 
 }  // namespace
