@@ -17,7 +17,9 @@ namespace meshwright::cli {
 absl::StatusOr<v1::Plan> LoadPlan(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   v1::Plan plan;
-  RETURN_IF_ERROR(FromJson(text, absl::StrCat(path, " is no plan that `meshwright plan -o` wrote"), &plan));
+  RETURN_IF_ERROR(FromJson(
+      text, absl::StrCat(path, " is no plan that `meshwright plan -o` wrote"),
+      &plan));
   if (plan.schema_version() > kPlanSchemaVersion) {
     return absl::FailedPreconditionError(absl::StrCat(
         path, " is a plan of version ", plan.schema_version(),

@@ -28,13 +28,11 @@ std::string Saves(const v1::PlanAlternative& next) {
     absl::StrAppend(&text, ", within the noise of ",
                     FormatSeconds(next.noise_seconds()));
   } else if (next.noise_seconds() > 0) {
-    absl::StrAppend(&text, ", +- ",
-                    FormatSeconds(next.noise_seconds()));
+    absl::StrAppend(&text, ", +- ", FormatSeconds(next.noise_seconds()));
   }
   // The search was cut short; its integers resolve 1e-12 s.
   if (next.at_least_seconds() < next.more_seconds() - 1e-12) {
-    absl::StrAppend(&text, "; proven: ",
-                    FormatChange(next.at_least_seconds()));
+    absl::StrAppend(&text, "; proven: ", FormatChange(next.at_least_seconds()));
   }
   return text;
 }
@@ -46,7 +44,8 @@ std::string StepEffect(const v1::PlanAlternative& next) {
       more < 0 ? absl::StrCat("the step takes ", FormatSeconds(-more), " more")
                : absl::StrCat("the step takes ", FormatSeconds(more), " less");
   if (next.split_estimated()) {
-    absl::StrAppend(&text, "; the next best plan's split into passes is estimated");
+    absl::StrAppend(&text,
+                    "; the next best plan's split into passes is estimated");
   }
   return text;
 }
@@ -68,7 +67,8 @@ void AppendChoice(const v1::PlanChoice& choice, Shown* shown,
                         FormatRanges(choice.segments()), choice.type(),
                         choice.describe());
   if (!choice.has_next_best()) {
-    absl::StrAppend(text, "          no plan without this choice is allowed and fits\n");
+    absl::StrAppend(
+        text, "          no plan without this choice is allowed and fits\n");
     return;
   }
   const v1::PlanAlternative& next = choice.next_best();
@@ -79,8 +79,8 @@ void AppendChoice(const v1::PlanChoice& choice, Shown* shown,
   const auto [first, added] = shown->try_emplace(
       next.SerializeAsString(), FormatRanges(choice.segments()));
   if (!added) {
-    absl::StrAppend(text, "          the same plan as for segments ", first->second,
-                    "\n");
+    absl::StrAppend(text, "          the same plan as for segments ",
+                    first->second, "\n");
     return;
   }
   absl::StrAppend(text, "          next best plan: ", Sources(next), "\n");
@@ -90,8 +90,8 @@ void AppendChoice(const v1::PlanChoice& choice, Shown* shown,
                     change.to(), "\n");
   }
   if (next.changes_size() > kMaxChanges) {
-    absl::StrAppend(text, "            and ",
-                    next.changes_size() - kMaxChanges, " more changes\n");
+    absl::StrAppend(text, "            and ", next.changes_size() - kMaxChanges,
+                    " more changes\n");
   }
 }
 
@@ -100,10 +100,9 @@ void AppendChoice(const v1::PlanChoice& choice, Shown* shown,
 std::string DescribeExplanation(const v1::PlanExplanation& explanation) {
   std::string text;
   if (explanation.choices().empty()) return text;
-  absl::StrAppend(
-      &text, "time saved by each choice",
-      explanation.choices(0).stage() > 0 ? " in its stage" : "",
-      " (segments, type, configuration)\n");
+  absl::StrAppend(&text, "time saved by each choice",
+                  explanation.choices(0).stage() > 0 ? " in its stage" : "",
+                  " (segments, type, configuration)\n");
   Shown shown;
   int stage = 0;
   for (const v1::PlanChoice& choice : explanation.choices()) {
@@ -143,8 +142,7 @@ std::string DescribeWaits(const explain::PipelineWaits& waits) {
                                  rows);
   for (size_t i = 0; i < waits.boundary_seconds.size(); ++i) {
     absl::StrAppend(&text, "boundary ", i + 1, "-", i + 2, " adds ",
-                    FormatSeconds(waits.boundary_seconds[i]),
-                    " to the step\n");
+                    FormatSeconds(waits.boundary_seconds[i]), " to the step\n");
   }
   if (waits.shared_seconds > 0) {
     absl::StrAppend(&text, "shared parameters add ",

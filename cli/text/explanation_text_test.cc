@@ -27,16 +27,17 @@ TEST(ExplanationTest, LayersThatChooseAlikeAreOneLine) {
   head.set_type(2);
   head.set_describe("columns");
   head.add_segments(97);
-  EXPECT_EQ(DescribeExplanation(explanation),
-            "time saved by each choice (segments, type, configuration)\n"
-            "  1-96    type 1  rows, columns\n"
-            "          saves 12.3 ms (5.00 %) against the next best plan, +- 2.0 "
-            "ms\n"
-            "          next best plan: compute +10.0 ms, communication +3.3 ms, "
-            "resharding -1.0 ms, memory -1.0 MiB\n"
-            "            1-96: rows, rows\n"
-            "  97      type 2  columns\n"
-            "          no plan without this choice is allowed and fits\n");
+  EXPECT_EQ(
+      DescribeExplanation(explanation),
+      "time saved by each choice (segments, type, configuration)\n"
+      "  1-96    type 1  rows, columns\n"
+      "          saves 12.3 ms (5.00 %) against the next best plan, +- 2.0 "
+      "ms\n"
+      "          next best plan: compute +10.0 ms, communication +3.3 ms, "
+      "resharding -1.0 ms, memory -1.0 MiB\n"
+      "            1-96: rows, rows\n"
+      "  97      type 2  columns\n"
+      "          no plan without this choice is allowed and fits\n");
 }
 
 // Where one plan is the next best whatever choice is left out.
@@ -52,8 +53,7 @@ TEST(ExplanationTest, ANextBestPlanIsShownOnce) {
   }
   const std::string text = DescribeExplanation(explanation);
   EXPECT_EQ(text.find("7: columns"), text.rfind("7: columns"));
-  EXPECT_NE(text.find("the same plan as for segments 0"),
-            std::string::npos);
+  EXPECT_NE(text.find("the same plan as for segments 0"), std::string::npos);
 }
 
 TEST(ExplanationTest, NoiseAndSearchesCutShortAreSaid) {

@@ -23,7 +23,7 @@ using pipeline::PipelineAnswer;
 using pipeline::Span;
 using pipeline::Timeline;
 
-constexpr int kColumns = 90;      // of the timeline; its labels take up to ten
+constexpr int kColumns = 90;     // of the timeline; its labels take up to ten
 constexpr size_t kMaxRows = 64;  // of a table or a timeline
 
 std::string Time(Picoseconds time) {
@@ -173,16 +173,18 @@ std::string PipelineText(const PipelineAnswer& answer) {
                     Time(chosen->figures.step), " per step, lower bound ",
                     Time(answer.choice.lower_bound), "\n");
   } else if (answer.least_bytes.empty()) {
-    out += "infeasible: the devices do not suffice for meshes that run all "
-           "segments\n";
+    out +=
+        "infeasible: the devices do not suffice for meshes that run all "
+        "segments\n";
   } else {
     const auto listed = [](const std::vector<int64_t>& bytes) {
       return absl::StrJoin(bytes, ", ", [](std::string* text, int64_t b) {
         text->append(FormatBytes(b));
       });
     };
-    absl::StrAppend(&out, "infeasible: the stages need ", listed(answer.least_bytes),
-                    ", but the limit is ", listed(answer.limit_bytes), "\n");
+    absl::StrAppend(&out, "infeasible: the stages need ",
+                    listed(answer.least_bytes), ", but the limit is ",
+                    listed(answer.limit_bytes), "\n");
   }
   AppendSchedules(answer, out);
   if (!chosen.has_value()) return out;

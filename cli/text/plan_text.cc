@@ -44,10 +44,10 @@ void DescribePruned(const v1::Plan& plan, std::vector<TableRow>* rows) {
     const v1::PlanPruned* best = *std::min_element(
         pruned.begin(), pruned.end(),
         [&](const auto* a, const auto* b) { return excess(*a) < excess(*b); });
-    rows->push_back({"pruned", absl::StrCat(pruned.size(), " of type ", type,
-                                            "; the best of them, \"",
-                                            best->describe(),
-                                            "\": ", best->reason())});
+    rows->push_back(
+        {"pruned", absl::StrCat(pruned.size(), " of type ", type,
+                                "; the best of them, \"", best->describe(),
+                                "\": ", best->reason())});
   }
 }
 
@@ -73,21 +73,19 @@ std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
   const v1::PlanPrediction& predicted = plan.predicted();
   std::vector<TableRow> rows = {
       {"step",
-       absl::StrCat(FormatSeconds(predicted.step_seconds()), " (compute ",
-                    FormatSeconds(predicted.compute_seconds()),
-                    ", communication ",
-                    FormatSeconds(predicted.communication_seconds()),
-                    ", resharding ",
-                    FormatSeconds(predicted.resharding_seconds()), ")")},
-      {"lower bound",
-       absl::StrFormat("%s, gap %.2f %%",
-                       FormatSeconds(plan.lower_bound_seconds()),
-                       plan.gap() * 100)}};
+       absl::StrCat(
+           FormatSeconds(predicted.step_seconds()), " (compute ",
+           FormatSeconds(predicted.compute_seconds()), ", communication ",
+           FormatSeconds(predicted.communication_seconds()), ", resharding ",
+           FormatSeconds(predicted.resharding_seconds()), ")")},
+      {"lower bound", absl::StrFormat("%s, gap %.2f %%",
+                                      FormatSeconds(plan.lower_bound_seconds()),
+                                      plan.gap() * 100)}};
   if (predicted.interval_seconds_size() == 2) {
-    rows.push_back({"noise interval",
-                    absl::StrCat(FormatSeconds(predicted.interval_seconds(0)),
-                                 " to ",
-                                 FormatSeconds(predicted.interval_seconds(1)))});
+    rows.push_back(
+        {"noise interval",
+         absl::StrCat(FormatSeconds(predicted.interval_seconds(0)), " to ",
+                      FormatSeconds(predicted.interval_seconds(1)))});
   }
   if (plan.has_tie()) {
     rows.push_back(
@@ -97,8 +95,9 @@ std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
                              FormatSeconds(plan.tie().noise_seconds()),
                              " this is the first in a fixed order")});
   }
-  rows.push_back({"peak memory", absl::StrCat(FormatBytes(predicted.peak_bytes()),
-                                              " per device")});
+  rows.push_back(
+      {"peak memory",
+       absl::StrCat(FormatBytes(predicted.peak_bytes()), " per device")});
   return rows;
 }
 

@@ -86,8 +86,8 @@ void DescribeBoundaries(const v1::Plan& plan, std::string* text) {
     const v1::PlanBoundary& boundary = plan.boundaries(i);
     absl::StrAppend(text, "boundary ", i + 1, "-", i + 2,
                     boundary.within_host() ? " within a host" : "",
-                    ": forward ", DescribeTransfer(boundary.forward()), ", backward ",
-                    DescribeTransfer(boundary.backward()), "\n");
+                    ": forward ", DescribeTransfer(boundary.forward()),
+                    ", backward ", DescribeTransfer(boundary.backward()), "\n");
     for (const v1::PlanCrossing& it : boundary.tensors()) {
       absl::StrAppend(text, "  ", it.backward() ? "<- " : "-> ", "[",
                       absl::StrJoin(it.shape(), ","), "] ",
@@ -117,11 +117,10 @@ void DescribeSegments(
                     segments[i].describe()});
     i = end;
   }
-  absl::StrAppend(text, title, "\n",
-                  FormatTable({{"", Align::kLeft},
-                               {"", Align::kLeft},
-                               {"", Align::kLeft}},
-                              rows, /*indent=*/2));
+  absl::StrAppend(
+      text, title, "\n",
+      FormatTable({{"", Align::kLeft}, {"", Align::kLeft}, {"", Align::kLeft}},
+                  rows, /*indent=*/2));
 }
 
 void DescribeStages(const v1::Plan& plan, std::string* text) {

@@ -30,8 +30,7 @@ std::string FormatTable(const std::vector<Column>& columns,
   for (const TableRow& line : lines) {
     std::string written(indent, ' ');
     for (size_t i = 0; i < line.size(); ++i) {
-      const bool remark =
-          i + 1 == line.size() && line.size() < columns.size();
+      const bool remark = i + 1 == line.size() && line.size() < columns.size();
       const std::string pad(
           remark ? 0 : widths[i] - std::min(widths[i], line[i].size()), ' ');
       const bool right = columns[i].align == Align::kRight;

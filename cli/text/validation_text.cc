@@ -13,8 +13,9 @@ namespace {
 using nlohmann::ordered_json;
 
 std::string FormatShare(const ordered_json& share) {
-  return share.is_null() ? "-"
-                         : absl::StrFormat("%.1f %%", share.get<double>() * 100);
+  return share.is_null()
+             ? "-"
+             : absl::StrFormat("%.1f %%", share.get<double>() * 100);
 }
 
 std::string SecondsCell(const ordered_json& seconds) {
@@ -89,19 +90,18 @@ std::string DescribeStep(const ordered_json& report) {
 std::string ValidationText(const ordered_json& report) {
   std::vector<TableRow> rows;
   for (const ordered_json& it : report["plans"]) {
-    TableRow& row =
-        rows.emplace_back(TableRow{it["name"].get<std::string>()});
+    TableRow& row = rows.emplace_back(TableRow{it["name"].get<std::string>()});
     if (it.contains("failure")) {
       row.push_back(it["failure"].get<std::string>());
       continue;
     }
-    row.insert(row.end(),
-               {SecondsCell(it["predicted_seconds"]),
-                SecondsCell(it["measured_seconds"]), FormatShare(it["error"]),
-                BytesCell(it["predicted_peak_bytes"]),
-                BytesCell(it["measured_peak_bytes"]),
-                absl::StrFormat("%.1e",
-                                it["max_relative_difference"].get<double>())});
+    row.insert(
+        row.end(),
+        {SecondsCell(it["predicted_seconds"]),
+         SecondsCell(it["measured_seconds"]), FormatShare(it["error"]),
+         BytesCell(it["predicted_peak_bytes"]),
+         BytesCell(it["measured_peak_bytes"]),
+         absl::StrFormat("%.1e", it["max_relative_difference"].get<double>())});
   }
   std::string text = FormatTable({{"plan", Align::kLeft},
                                   {"predicted"},

@@ -85,10 +85,10 @@ int RunCommand(const std::vector<std::string>& arguments,
           return verb->get_name() == arguments[0];
         });
     if (!known && !arguments.empty() && arguments[0][0] != '-') {
-      return Fail(streams,
-                  "there is no verb \"" + arguments[0] +
-                      "\"; see meshwright --help",
-                  base::kExitBadInput);
+      return Fail(
+          streams,
+          "there is no verb \"" + arguments[0] + "\"; see meshwright --help",
+          base::kExitBadInput);
     }
     return Fail(streams,
                 OneLine(error.what()) + "; see meshwright " +

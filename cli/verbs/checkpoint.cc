@@ -15,13 +15,14 @@
 namespace meshwright::cli {
 namespace {
 
-struct Arguments {
+struct CheckpointFlags {
   std::string chain;
   std::string budget;
   std::optional<double> deadline_seconds;
 };
 
-absl::Status Run(const Context& context, const Arguments& arguments) {
+absl::Status RunCheckpoint(const Context& context,
+                           const CheckpointFlags& arguments) {
   const auto budget = ParseBytes(arguments.budget);
   if (!budget.ok()) {
     return absl::InvalidArgumentError(
@@ -43,11 +44,11 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
 }  // namespace
 
 void AddCheckpointVerb(CLI::App& app, Context& context) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* const verb =
-      AddVerb(app, context, "checkpoint",
-              "decide which activations to keep and which to recompute",
-              [&context, arguments] { return Run(context, *arguments); });
+  const auto arguments = std::make_shared<CheckpointFlags>();
+  CLI::App* const verb = AddVerb(
+      app, context, "checkpoint",
+      "decide which activations to keep and which to recompute",
+      [&context, arguments] { return RunCheckpoint(context, *arguments); });
   verb->add_option("--chain", arguments->chain, "the chain as JSON")
       ->required();
   verb->add_option("--budget", arguments->budget,

@@ -14,19 +14,20 @@
 namespace meshwright::cli {
 namespace {
 
-struct Arguments {
+struct LayoutFlags {
   std::string cases;
   std::optional<double> deadline_seconds;
 };
 
-absl::Status Run(const Context& context, const Arguments& arguments) {
+absl::Status RunLayout(const Context& context, const LayoutFlags& arguments) {
   layout::SearchOptions options;
   ASSIGN_OR_RETURN(options.deadline.at, DeadlineIn(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string cases, base::ReadFile(arguments.cases));
   const base::Interrupt interrupt;
   options.deadline.stop = interrupt.token();
-  ASSIGN_OR_RETURN(const std::string answer,
-                   NamePath(layout::LayoutJson(cases, options), arguments.cases));
+  ASSIGN_OR_RETURN(
+      const std::string answer,
+      NamePath(layout::LayoutJson(cases, options), arguments.cases));
   *context.out << answer << "\n";
   return absl::OkStatus();
 }
@@ -34,11 +35,11 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
 }  // namespace
 
 void AddLayoutVerb(CLI::App& app, Context& context) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<LayoutFlags>();
   CLI::App* const verb =
       AddVerb(app, context, "layout",
               "find the cheapest conversions between shardings of a tensor",
-              [&context, arguments] { return Run(context, *arguments); });
+              [&context, arguments] { return RunLayout(context, *arguments); });
   verb->add_option("--cases", arguments->cases, "the cases as JSON")
       ->required();
   verb->add_option("--deadline", arguments->deadline_seconds,

@@ -16,14 +16,15 @@
 namespace meshwright::cli {
 namespace {
 
-struct Arguments {
+struct PipelineFlags {
   std::string file;
   std::string schedule;
   std::string trace;
   std::optional<double> deadline_seconds;
 };
 
-absl::Status Run(const Context& context, const Arguments& arguments) {
+absl::Status RunPipeline(const Context& context,
+                         const PipelineFlags& arguments) {
   const base::Interrupt interrupt;
   base::Deadline limits;
   limits.stop = interrupt.token();
@@ -59,11 +60,11 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
 }  // namespace
 
 void AddPipelineVerb(CLI::App& app, Context& context) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* const verb =
-      AddVerb(app, context, "pipeline",
-              "find the fastest pipeline schedule that fits the memory",
-              [&context, arguments] { return Run(context, *arguments); });
+  const auto arguments = std::make_shared<PipelineFlags>();
+  CLI::App* const verb = AddVerb(
+      app, context, "pipeline",
+      "find the fastest pipeline schedule that fits the memory",
+      [&context, arguments] { return RunPipeline(context, *arguments); });
   verb->add_option("file", arguments->file,
                    "stages, or segments to cut into stages, as JSON")
       ->required();

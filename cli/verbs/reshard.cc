@@ -23,7 +23,7 @@
 namespace meshwright::cli {
 namespace {
 
-struct Arguments {
+struct ReshardFlags {
   std::string tasks;
   std::string coordinator;
   std::string solver = "auto";
@@ -31,7 +31,7 @@ struct Arguments {
   uint64_t seed = 1;
 };
 
-absl::StatusOr<reshard::Options> ReadOptions(const Arguments& arguments) {
+absl::StatusOr<reshard::Options> ReadOptions(const ReshardFlags& arguments) {
   reshard::Options options;
   const auto solver = reshard::SolverFromName(arguments.solver);
   if (!solver.ok()) {
@@ -85,7 +85,7 @@ struct Asked {
   bool cached = false;
 };
 
-absl::StatusOr<Asked> AskCoordinator(const Arguments& arguments,
+absl::StatusOr<Asked> AskForSchedule(const ReshardFlags& arguments,
                                      const resharding::JsonRequest& request,
                                      const std::stop_token& stop) {
   v1::ReshardingRequest message = request.message;
@@ -104,7 +104,7 @@ absl::StatusOr<Asked> AskCoordinator(const Arguments& arguments,
   return asked;
 }
 
-absl::Status Run(const Context& context, const Arguments& arguments) {
+absl::Status RunReshard(const Context& context, const ReshardFlags& arguments) {
   ASSIGN_OR_RETURN(reshard::Options options, ReadOptions(arguments));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.tasks));
   ASSIGN_OR_RETURN(
@@ -118,7 +118,7 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
                      reshard::Solve(request.request.problem, options));
   } else {
     ASSIGN_OR_RETURN(asked,
-                     AskCoordinator(arguments, request, interrupt.token()));
+                     AskForSchedule(arguments, request, interrupt.token()));
     *context.err << (asked.cached ? "the coordinator knew the answer\n"
                                   : "the coordinator searched\n");
   }
@@ -136,11 +136,11 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
 }  // namespace
 
 void AddReshardVerb(CLI::App& app, Context& context) {
-  const auto arguments = std::make_shared<Arguments>();
-  CLI::App* const verb =
-      AddVerb(app, context, "reshard",
-              "schedule the transfers of a tensor between two meshes",
-              [&context, arguments] { return Run(context, *arguments); });
+  const auto arguments = std::make_shared<ReshardFlags>();
+  CLI::App* const verb = AddVerb(
+      app, context, "reshard",
+      "schedule the transfers of a tensor between two meshes",
+      [&context, arguments] { return RunReshard(context, *arguments); });
   verb->add_option("--tasks", arguments->tasks,
                    "unit tasks, or a tensor and its meshes, as JSON")
       ->required();

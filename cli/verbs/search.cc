@@ -15,21 +15,22 @@
 namespace meshwright::cli {
 namespace {
 
-struct Arguments {
+struct SearchFlags {
   std::string file;
   std::optional<double> deadline_seconds;
   search::SearchWishes wishes;
 };
 
-absl::Status Run(const Context& context, const Arguments& arguments) {
+absl::Status RunSearch(const Context& context, const SearchFlags& arguments) {
   search::SearchWishes wishes = arguments.wishes;
   ASSIGN_OR_RETURN(wishes.interrupt.deadline,
                    DeadlineIn(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string problem, base::ReadFile(arguments.file));
   const base::Interrupt interrupt;
   wishes.interrupt.stop = interrupt.token();
-  ASSIGN_OR_RETURN(const std::string answer,
-                   NamePath(search::SearchJson(problem, wishes), arguments.file));
+  ASSIGN_OR_RETURN(
+      const std::string answer,
+      NamePath(search::SearchJson(problem, wishes), arguments.file));
   *context.out << absl::StripSuffix(answer, "\n") << "\n";
   return absl::OkStatus();
 }
@@ -37,10 +38,11 @@ absl::Status Run(const Context& context, const Arguments& arguments) {
 }  // namespace
 
 void AddSearchVerb(CLI::App& app, Context& context) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<SearchFlags>();
   CLI::App* const verb =
-      AddVerb(app, context, "search", "choose the configurations of a plan problem from a file",
-              [&context, arguments] { return Run(context, *arguments); });
+      AddVerb(app, context, "search",
+              "choose the configurations of a plan problem from a file",
+              [&context, arguments] { return RunSearch(context, *arguments); });
   verb->add_option("file", arguments->file, "the problem as JSON")->required();
   verb->add_option("--front", arguments->wishes.front_points,
                    "print up to N plans of time against memory");

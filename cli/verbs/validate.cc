@@ -41,10 +41,10 @@ struct ValidateFlags {
   DeviceFlags devices;
 };
 
-absl::StatusOr<validation::Results> Run(const Context& context,
-                                        const v1::CompareRequest& request,
-                                        const std::string& address,
-                                        const std::stop_token& stop) {
+absl::StatusOr<validation::Results> CompareOn(const Context& context,
+                                              const v1::CompareRequest& request,
+                                              const std::string& address,
+                                              const std::stop_token& stop) {
   ASSIGN_OR_RETURN(const auto client,
                    service::PlanningClient::Connect(address));
   ProgressDisplay display(context.err, context.terminal, context.clock);
@@ -149,17 +149,18 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
   if (validation.plans.empty()) {
     return absl::InternalError("the validation holds no plan");
   }
-  ASSIGN_OR_RETURN(
-      const validation::Results results,
-      Run(context, validation.request, cluster->address(), interrupt.token()));
+  ASSIGN_OR_RETURN(const validation::Results results,
+                   CompareOn(context, validation.request, cluster->address(),
+                             interrupt.token()));
   const std::vector<std::string> differing =
       validation::Differing(validation.request, results, validation.tolerance);
   validation::Results on_others;
   if (!differing.empty()) {
     ASSIGN_OR_RETURN(
         on_others,
-        Run(context, validation::OnOtherInputs(validation.request, differing),
-            cluster->address(), interrupt.token()));
+        CompareOn(context,
+                  validation::OnOtherInputs(validation.request, differing),
+                  cluster->address(), interrupt.token()));
   }
   const ordered_json report =
       validation::ValidationReport(validation, results, on_others);

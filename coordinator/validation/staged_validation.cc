@@ -21,7 +21,7 @@ namespace {
 using nlohmann::ordered_json;
 
 // Far from the seeds of arguments and of micro-batches.
-constexpr uint64_t kOtherSeeds = uint64_t{1} << 40;
+constexpr uint64_t kOtherSequenceSeeds = uint64_t{1} << 40;
 
 absl::StatusOr<v1::RunnerRequest> MakeRequest(const std::string& hlo_module,
                                               const v1::Plan& plan,
@@ -95,8 +95,9 @@ absl::StatusOr<ordered_json> ValidateStages(const std::string& hlo_module,
   // A plan that differs on these inputs alone met a kink (other_inputs.h).
   if (!report.contains("failure") &&
       !(Largest(results.differences) <= tolerance)) {
-    ASSIGN_OR_RETURN(v1::RunnerRequest other,
-                     MakeRequest(hlo_module, plan, launch, kOtherSeeds));
+    ASSIGN_OR_RETURN(
+        v1::RunnerRequest other,
+        MakeRequest(hlo_module, plan, launch, kOtherSequenceSeeds));
     *other.mutable_device() = device;
     RunOnce(*other.mutable_options());
     ASSIGN_OR_RETURN(const StagedResults again, run(other));
