@@ -4,7 +4,7 @@
 // planner/symbolic/flops.h. What applies a computation (a reduction, a map)
 // counts it as often as it is applied; a conditional counts its most expensive
 // branch, a loop inside it one trip. A custom call counts
-// nothing, because nothing is known of it. docs/decisions/symbolic-profile.md
+// nothing, because nothing is known of it. docs/decisions/op-level-plans.md
 // has the table. Threads: one per object, which remembers the computations it
 // has seen.
 #ifndef MESHWRIGHT_COORDINATOR_OPERATORS_WORK_COUNTER_H_

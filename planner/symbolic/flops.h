@@ -3,7 +3,7 @@
 // Concept: a multiplication and an addition are one FLOP each; functions like
 // exp and tanh are counted apart. Counts are those of XLA's HloCostAnalysis,
 // but where that guesses and the exact number has a closed form: sort,
-// transforms, solves (docs/decisions/symbolic-profile.md).
+// transforms, solves (docs/decisions/op-level-plans.md).
 // Units: operations. Everything saturates at the largest int64_t; extents are
 // not negative.
 // Source: papers/map_colossal_auto.txt 4.1.

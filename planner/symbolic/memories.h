@@ -15,7 +15,7 @@
 // Arguments and constants are nobody's memory.
 // Units: bytes, saturating.
 // Source: papers/map_colossal_auto.txt 4.1, Figure 3; where an operator is one
-// operation it is the paper's node (docs/decisions/symbolic-profile.md).
+// operation it is the paper's node (docs/decisions/op-level-plans.md).
 #ifndef MESHWRIGHT_PLANNER_SYMBOLIC_MEMORIES_H_
 #define MESHWRIGHT_PLANNER_SYMBOLIC_MEMORIES_H_
 
