@@ -19,8 +19,7 @@ constexpr Effort kIlpAlone{.table_entries = 3,
                            .table_steps = 1,
                            .easy_steps = 1,
                            .labels = 1,
-                           .candidates = 1,
-                           .fine_candidates = 1};
+                           .candidates = 1};
 
 // Returns how often the integer program bettered something.
 int Compare(const Kinds& kinds, int rounds, uint64_t first_seed) {

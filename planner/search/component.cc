@@ -9,12 +9,10 @@
 #include "planner/search/by_ilp.h"
 #include "planner/search/greedy.h"
 #include "planner/search/improve.h"
-#include "planner/search/inner_copies.h"
 #include "planner/search/labels.h"
 #include "planner/search/order.h"
 #include "planner/search/reduce.h"
 #include "planner/search/relax.h"
-#include "planner/search/smallest.h"
 
 namespace meshwright::search {
 namespace {
@@ -26,12 +24,10 @@ constexpr int64_t kLabelEntries = 1 << 18;  // of tables that guide labels
 
 class ComponentSearch {
  public:
-  ComponentSearch(const Graph& graph, RunCopies& copies, const Effort& effort,
-                  const Until& until)
+  ComponentSearch(const Graph& graph, const Effort& effort, const Until& until)
       : graph_(graph),
         until_([this, &until] { return result_.cost < kNever && until(); },
                until.deadline),
-        copies_(copies),
         effort_(effort) {}
 
   ComponentResult Run(const Component& component, const Costs& costs,
@@ -49,7 +45,7 @@ class ComponentSearch {
     if (order_.steps <= effort_.easy_steps && Eliminated()) return result_;
     while (!IsOver()) {
       Guess();
-      if (IsOver() || Eliminated() || IsProved()) break;
+      if (IsOver() || IsProved() || Eliminated()) break;
       Widen();
     }
     if (!IsProved() && !until_()) Program();
@@ -67,10 +63,9 @@ class ComponentSearch {
     return result_.bound >= kNever || is_spent_ || until_();
   }
 
-  // The answer, where tables are small enough; of a plan that is proved
-  // already, the smallest of its cost, where that is found in a moment.
+  // The answer, where tables are small enough.
   bool Eliminated() {
-    if (order_.steps > effort_.table_steps * (IsProved() ? 0.05 : 1) ||
+    if (order_.steps > effort_.table_steps ||
         order_.entries > static_cast<double>(effort_.table_entries)) {
       return false;
     }
@@ -79,11 +74,7 @@ class ComponentSearch {
     if (!buckets.is_complete()) return false;
     result_.cost = result_.bound = buckets.bound();
     if (result_.cost >= kNever) return true;
-    Keep(SmallestPlaces(
-        model_, buckets, graph_,
-        [this](int join, int from, int to) -> const std::vector<int>& {
-          return copies_.Between(join, from, to);
-        }));
+    Keep(BestPlaces(buckets));
     return true;
   }
 
@@ -162,7 +153,6 @@ class ComponentSearch {
   ComponentResult result_;
   const Until until_;  // never over without a plan
   Model model_;
-  RunCopies& copies_;
   const Effort& effort_;
   Order order_;
   std::vector<int> configs_;
@@ -178,9 +168,8 @@ ComponentResult SolveComponent(const Graph& graph, const Component& component,
                                const Costs& costs, PowersCache& powers,
                                const Effort& effort, const Until& until,
                                std::vector<int>& slots) {
-  RunCopies copies(graph, costs, powers);
   RunMatrices matrices(graph, costs, powers);
-  ComponentSearch search(graph, copies, effort, until);
+  ComponentSearch search(graph, effort, until);
   const ComponentResult result = search.Run(component, costs, matrices);
   if (result.cost >= kNever) return result;
   for (size_t i = 0; i < component.variables.size(); ++i) {
@@ -188,10 +177,9 @@ ComponentResult SolveComponent(const Graph& graph, const Component& component,
   }
   for (const int j : component.joins) {
     const Join& join = graph.joins[j];
-    if (join.between == 0) continue;
     int64_t slot = graph.variables[join.from].slot;
-    for (const int config :
-         copies.Between(j, slots[slot], slots[graph.variables[join.to].slot])) {
+    const int last = slots[graph.variables[join.to].slot];
+    for (const int config : matrices.Between(join, slots[slot], last)) {
       slots[++slot] = config;
     }
   }

@@ -8,7 +8,6 @@
 // then an integer program (by_ilp.h) has its turn.
 // In → Out: graph, component, costs → least cost, a bound from below, equal if
 // the search was exact, and the configurations of the slots.
-// Ties: the lexicographically smallest choice, if it was eliminated in the end.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_COMPONENT_H_
 #define MESHWRIGHT_PLANNER_SEARCH_COMPONENT_H_
 

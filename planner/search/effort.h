@@ -14,9 +14,8 @@ struct Effort {
   double easy_steps = 2e7;                   // eliminated without more ado
   int64_t labels = 2'000'000;                // kept at once, 40 bytes each
   int64_t candidates = 40'000'000;           // labels looked at
-  int64_t plain_candidates = 10'000;  // of detours, before tails are made
-  int64_t tails = 4096;  // wanted first, where walks of detours are cut
-  int64_t fine_candidates = 5'000'000;  // of a long chain, the gap below 1e-3
+  // Of those, before plans that are hardly faster are no longer sought.
+  int64_t exact_candidates = 100'000;
   int64_t ilp_entries = 30'000;  // of the joins of an integer program; 0: none
   int64_t ilp_nodes = 20'000;    // of its tree
 };

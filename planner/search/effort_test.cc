@@ -31,7 +31,7 @@ Answer Solved(const PlanProblem& problem, const Effort& effort) {
   return answer.value_or(Answer{});
 }
 
-TEST(EffortTest, GuessingFirstFindsTheSamePlan) {
+TEST(EffortTest, GuessingFirstFindsAPlanAsFast) {
   for (int seed = 0; seed < 300; ++seed) {
     const PlanProblem problem = Medium(seed, false);
     SCOPED_TRACE(problem::ProblemToJson(problem));
@@ -42,7 +42,6 @@ TEST(EffortTest, GuessingFirstFindsTheSamePlan) {
     ASSERT_EQ(plain.lower_bound, plain.plan->time);
     ASSERT_EQ(guessed.plan->time, plain.plan->time);
     ASSERT_EQ(guessed.lower_bound, plain.plan->time);
-    ASSERT_EQ(guessed.plan->choice, plain.plan->choice);
   }
 }
 
@@ -78,7 +77,6 @@ TEST(EffortTest, WithoutTablesThereIsStillAPlanAndABound) {
                                              .easy_steps = 1,
                                              .labels = 400,
                                              .candidates = 400,
-                                             .fine_candidates = 400,
                                              .ilp_entries = 0});
       ASSERT_EQ(plain.plan.has_value(), little.plan.has_value());
       if (!plain.plan.has_value()) continue;

@@ -7,7 +7,6 @@
 
 #include "planner/problem/evaluate.h"
 #include "planner/search/exhaustive.h"
-#include "planner/search/inner_copies.h"
 #include "planner/search/random_problem.h"
 
 namespace meshwright::search {
@@ -24,7 +23,6 @@ Whole GreedyOfAll(const Graph& graph) {
   const Costs costs = TimeCosts(graph);
   PowersCache powers;
   RunMatrices matrices(graph, costs, powers);
-  RunCopies copies(graph, costs, powers);
   Whole whole;
   whole.slots.resize(graph.first_slot.back());
   for (const Component& component : Decompose(graph)) {
@@ -38,10 +36,9 @@ Whole GreedyOfAll(const Graph& graph) {
     }
     for (const int j : component.joins) {
       const Join& join = graph.joins[j];
-      if (join.between == 0) continue;
       int64_t slot = graph.variables[join.from].slot;
       const int last = whole.slots[graph.variables[join.to].slot];
-      for (const int config : copies.Between(j, whole.slots[slot], last)) {
+      for (const int config : matrices.Between(join, whole.slots[slot], last)) {
         whole.slots[++slot] = config;
       }
     }

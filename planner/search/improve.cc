@@ -9,8 +9,6 @@ namespace {
 using problem::SaturatingAdd;
 
 constexpr int kMostSweeps = 20;
-constexpr size_t kMostMixed = 2'000'000;  // slots
-constexpr size_t kMostPolished = 100'000;
 
 }  // namespace
 
@@ -138,25 +136,6 @@ std::vector<int> Polish(const Model& model, std::vector<int> places,
     }
   }
   return draft.places();
-}
-
-void MixPlans(const Graph& graph, const std::vector<int>& too_large,
-              int64_t limit_bytes, const Until& until, Incumbent& incumbent) {
-  if (too_large.size() > kMostMixed || until()) return;
-  const Model model = LaidOutModel(graph);
-  if (until()) return;
-  std::vector<int> places = Mix(model, PlacesOf(model, incumbent.slots),
-                                PlacesOf(model, too_large), limit_bytes, until);
-  if (places.size() <= kMostPolished && !until()) {
-    places = Polish(model, std::move(places), limit_bytes, until);
-  }
-  const Draft draft(model, places);
-  if (draft.time() >= incumbent.time) return;
-  incumbent.time = draft.time();
-  incumbent.bytes = draft.bytes();
-  for (size_t v = 0; v < places.size(); ++v) {
-    incumbent.slots[v] = model.domain(v).configs[places[v]];
-  }
 }
 
 }  // namespace meshwright::search

@@ -13,7 +13,6 @@
 #include <map>
 #include <vector>
 
-#include "planner/search/memory.h"
 #include "planner/search/model.h"
 #include "planner/search/until.h"
 
@@ -56,10 +55,6 @@ std::vector<int> Mix(const Model& model, const std::vector<int>& small,
 // `places` fits, and so does what comes out.
 std::vector<int> Polish(const Model& model, std::vector<int> places,
                         int64_t limit_bytes, const Until& until);
-
-// The same for slots of a graph; a faster plan that fits becomes the incumbent.
-void MixPlans(const Graph& graph, const std::vector<int>& too_large,
-              int64_t limit_bytes, const Until& until, Incumbent& incumbent);
 
 }  // namespace meshwright::search
 

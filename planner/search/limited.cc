@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "planner/search/by_ilp.h"
-#include "planner/search/fill_room.h"
 #include "planner/search/improve.h"
 #include "planner/search/labels.h"
 #include "planner/search/narrow.h"
@@ -21,7 +20,10 @@ namespace {
 using problem::SaturatingAdd;
 
 constexpr int kMostRounds = 40;
-constexpr size_t kShort = 200;  // variables; proved to the end
+// Ranges are many: each is eliminated only where that is easier by this factor.
+constexpr double kQuick = 20;
+// Plans faster by less than this part of the time are hardly faster.
+constexpr Cost kSmallPart = 2000;
 constexpr int64_t kFirstWidth = 32;
 // Prices for the labels: that of the range, and both ways by parts of itself;
 // the powers of two they are.
@@ -33,15 +35,9 @@ constexpr int kManyParts[] = {1, 2, 3, 4, 5, 6, 7};
 constexpr Cost kFirstPart = 8;
 constexpr Cost kFarther = 4;
 constexpr int64_t kFewCandidates = 1000;
-
-// What is known to pay for a kind of model: how much wider labels become each
-// time, and how much of the reach a range's transients may span.
-struct Pace {
-  int64_t wider;
-  double span;
-};
-constexpr Pace kForestPace{32, 1};
-constexpr Pace kGraphPace{8, 0.5};
+constexpr int64_t kWider = 8;
+// How much of the reach the transients of a range may span.
+constexpr double kSpan = 0.5;
 
 // Plans whose largest transient is between two values.
 struct Range {
@@ -66,7 +62,6 @@ class Search {
          const Until& until, Incumbent& incumbent)
       : model_(std::make_shared<const Model>(
             Reduce(std::move(model), true, until))),
-        pace_(IsForest(*model_) ? kForestPace : kGraphPace),
         limit_(limit_bytes),
         effort_(effort),
         until_(until),
@@ -105,23 +100,21 @@ class Search {
     Add(root);
     if (!open_.empty()) root.price = open_.top().price;
     Dive();
-    while (!open_.empty() && open_.top().bound <= incumbent_.time) {
+    while (!open_.empty() && open_.top().bound < Sought()) {
       if (until_() || IsSpent()) break;
       Range range = open_.top();
       open_.pop();
-      if (range.reach == 0) {
-        range.reach = 1 + (incumbent_.time - range.bound) / kFirstPart;
-      }
+      SetReach(range);
       if (range.low == range.high || !IsWide(range)) {
         Prove(range);
         continue;
       }
       Halve(range);
     }
-    Cost bound = std::min(incumbent_.time, given_up_);
+    Cost bound = std::min(Sought(), given_up_);
     if (!open_.empty()) bound = std::min(bound, open_.top().bound);
     incumbent_.lower_bound = std::max(incumbent_.lower_bound, bound);
-    if (incumbent_.lower_bound < incumbent_.time && !until_()) Program(root);
+    if (incumbent_.lower_bound < Sought() && !until_()) Program(root);
   }
 
  private:
@@ -143,12 +136,18 @@ class Search {
     incumbent_.lower_bound = std::max(incumbent_.lower_bound, bound);
   }
 
-  bool IsSpent() const {
-    const Cost gap = incumbent_.time - open_.top().bound;
-    const bool is_fine =
-        model_->variables.size() > kShort && gap < incumbent_.time / 1000;
-    return candidates_ >
-           (is_fine ? effort_.fine_candidates : effort_.candidates);
+  void SetReach(Range& range) const {
+    if (range.reach > 0) return;
+    range.reach = 1 + (incumbent_.time - range.bound) / kFirstPart;
+  }
+
+  bool IsSpent() const { return candidates_ > effort_.candidates; }
+
+  // Only plans that take less are sought. It never rises, so it bounds all
+  // plans that were dropped for it.
+  Cost Sought() const {
+    const bool is_exact = candidates_ <= effort_.exact_candidates;
+    return incumbent_.time - (is_exact ? 0 : incumbent_.time / kSmallPart);
   }
 
   void Halve(Range range) {
@@ -163,11 +162,12 @@ class Search {
   // For a good plan early: few labels where the bound is least.
   void Dive() {
     while (!open_.empty() && !until_()) {
-      const Range range = open_.top();
-      if (range.bound >= incumbent_.time) return;
-      if (range.low == range.high) {
+      Range range = open_.top();
+      if (range.bound >= Sought()) return;
+      SetReach(range);
+      if (range.low == range.high || !IsWide(range)) {
         Cost let_go = kNever;
-        Label(range, *range.model, incumbent_.time, let_go);
+        Label(range, *range.model, Sought() - 1, let_go);
         return;
       }
       open_.pop();
@@ -179,9 +179,9 @@ class Search {
     return limit_ - transients_[range.low];
   }
 
-  // Priced time that only plans slower than the incumbent exceed.
+  // Priced time that only plans not sought exceed.
   Cost MostOf(const Range& range, int64_t price) const {
-    return Clamp(incumbent_.time + PriceOf(price, RoomOf(range)));
+    return Clamp(Sought() - 1 + PriceOf(price, RoomOf(range)));
   }
 
   int64_t NextPrice(const Range& range) const {
@@ -192,14 +192,14 @@ class Search {
 
   // No plan above it is looked at for now.
   Cost TargetOf(const Range& range) const {
-    return std::min(incumbent_.time, Clamp(range.bound + range.reach));
+    return std::min(Sought() - 1, Clamp(range.bound + range.reach));
   }
 
   // Whether halving the range would raise its bound by as much as matters.
   bool IsWide(const Range& range) const {
     const Cost span =
         PriceOf(range.price, transients_[range.high] - transients_[range.low]);
-    return static_cast<double>(span) * pace_.span >
+    return static_cast<double>(span) * kSpan >
            static_cast<double>(TargetOf(range) - range.bound);
   }
 
@@ -208,8 +208,8 @@ class Search {
     if (RoomOf(range) < 0) return;
     Confine(range);
     if (range.bound < kNever) Price(range);
-    if (range.bound <= incumbent_.time) Tighten(range, effort_.easy_steps / 2);
-    if (range.bound <= incumbent_.time) open_.push(range);
+    if (range.bound < Sought()) Tighten(range, effort_.easy_steps / kQuick);
+    if (range.bound < Sought()) open_.push(range);
   }
 
   // Drops the places of too large a transient.
@@ -226,7 +226,7 @@ class Search {
     SetModel(range, Narrow(model, keep));
   }
 
-  // Drops the places that no plan as fast as the incumbent takes.
+  // Drops the places that no plan sought takes.
   void Tighten(Range& range, double steps) const {
     SetModel(range, Focus(*range.model, range.price, MostOf(range, range.price),
                           steps, effort_, until_));
@@ -242,12 +242,12 @@ class Search {
     const Model& model = *range.model;
     const Order order = ChooseOrder(model, until_);
     std::vector<int> fast;
-    std::vector<int> small;
+    std::vector<int> small = KnownPlaces(model);
     int64_t price = range.price;
     for (int round = 0; round < kMostRounds; ++round) {
       const Relaxed relaxed =
           Relax(model, order, price, MostOf(range, price),
-                {.steps = effort_.easy_steps}, effort_, until_);
+                {.steps = effort_.easy_steps / kQuick}, effort_, until_);
       if (relaxed.bound >= kNever) {
         range.bound = kNever;
         return;
@@ -258,7 +258,7 @@ class Search {
         range.bound = bound;
         range.price = price;
       }
-      if (range.bound > incumbent_.time) return;
+      if (range.bound >= Sought()) return;
       std::vector<int> places = BestPlaces(*relaxed.buckets);
       const Point plan = Offer(model, places);
       const bool fits = plan.bytes <= RoomOf(range);
@@ -275,20 +275,6 @@ class Search {
       Offer(model, Polish(model, Mix(model, small, fast, limit_, until_),
                           limit_, until_));
     }
-    Fill(range);
-  }
-
-  // A moment for what the room still has.
-  void Fill(const Range& range) {
-    const Model& model = *range.model;
-    if (!fills_.Take(model, range.high - range.low + 1, incumbent_.time,
-                     range.bound)) {
-      return;
-    }
-    std::vector<int> places = KnownPlaces(model);
-    if (places.empty()) return;
-    Offer(model,
-          FillRoom(model, std::move(places), limit_, range.bound, until_));
   }
 
   // Those of the incumbent; empty if one is gone.
@@ -308,12 +294,11 @@ class Search {
   }
 
   void Take(Cost time, const Model& model, const std::vector<int>& places) {
-    if (time > incumbent_.time || time >= kNever) return;
+    if (time >= incumbent_.time || time >= kNever) return;
     std::vector<int> slots(places.size());
     for (size_t v = 0; v < places.size(); ++v) {
       slots[model.variables[v].slot] = model.domain(v).configs[places[v]];
     }
-    if (time == incumbent_.time && incumbent_.slots <= slots) return;
     incumbent_.time = time;
     incumbent_.slots = std::move(slots);
   }
@@ -352,14 +337,14 @@ class Search {
       return;
     }
     range.bound = std::max(range.bound, std::min(let_go, target + 1));
-    if (range.bound > incumbent_.time) return;
+    if (range.bound >= Sought()) return;
     if (let_go > target) {
       const Cost farther = candidates_ - before < kFewCandidates
                                ? kFarther * kFarther
                                : kFarther;
       range.reach = std::min(range.reach, kNever / farther) * farther;
     } else if (range.width < most_width_) {
-      range.width = std::min(most_width_, range.width * pace_.wider);
+      range.width = std::min(most_width_, range.width * kWider);
     } else {
       given_up_ = std::min(given_up_, range.bound);
       return;
@@ -398,7 +383,6 @@ class Search {
   }
 
   const std::shared_ptr<const Model> model_;
-  const Pace pace_;
   const int64_t limit_;
   const Effort effort_;
   const Until& until_;
@@ -409,7 +393,6 @@ class Search {
   std::priority_queue<Range> open_;
   Cost given_up_ = kNever;  // the least bound of ranges no longer open
   int64_t candidates_ = 0;
-  Fills fills_;
 };
 
 }  // namespace

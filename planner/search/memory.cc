@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "planner/search/improve.h"
+
 namespace meshwright::search {
 namespace {
 
@@ -13,6 +15,7 @@ using problem::SaturatingAdd;
 
 constexpr int64_t kMostRounds = 60;
 constexpr int64_t kMostRoundSlots = 6'000'000;
+constexpr size_t kMostPolished = 100'000;  // slots
 
 Cost TimeOf(const Graph& graph, const MinSumResult& result, int64_t price) {
   Cost priced = 0;
@@ -243,6 +246,22 @@ std::vector<int> PriceMemory(const Graph& graph,
     if (is_known) break;
   }
   return too_large;
+}
+
+void MixPlans(const Model& model, const std::vector<int>& too_large,
+              int64_t limit_bytes, const Until& until, Incumbent& incumbent) {
+  std::vector<int> places = Mix(model, PlacesOf(model, incumbent.slots),
+                                PlacesOf(model, too_large), limit_bytes, until);
+  if (places.size() <= kMostPolished && !until()) {
+    places = Polish(model, std::move(places), limit_bytes, until);
+  }
+  const Draft draft(model, places);
+  if (draft.time() >= incumbent.time) return;
+  incumbent.time = draft.time();
+  incumbent.bytes = draft.bytes();
+  for (size_t v = 0; v < places.size(); ++v) {
+    incumbent.slots[v] = model.domain(v).configs[places[v]];
+  }
 }
 
 }  // namespace meshwright::search

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "planner/search/min_sum.h"
+#include "planner/search/model.h"
 
 namespace meshwright::search {
 
@@ -72,6 +73,11 @@ std::vector<int> PriceMemory(const Graph& graph,
                              const MinSumResult& fastest, int64_t limit_bytes,
                              const Effort& effort, const Until& until,
                              Incumbent& incumbent);
+
+// The fastest mixture of the incumbent and a plan that is too large, polished;
+// it becomes the incumbent if it is faster. `model` has a variable per slot.
+void MixPlans(const Model& model, const std::vector<int>& too_large,
+              int64_t limit_bytes, const Until& until, Incumbent& incumbent);
 
 }  // namespace meshwright::search
 

@@ -80,8 +80,7 @@ TEST(MemoryFrontTest, BoundsHoldBetweenFewPoints) {
                         .table_steps = 1,
                         .easy_steps = 1,
                         .labels = 100,
-                        .candidates = 50,
-                        .fine_candidates = 50};
+                        .candidates = 50};
     }
     const auto front = FindFront(problem, asked, options);
     if (front.status().code() == absl::StatusCode::kResourceExhausted) {

@@ -23,16 +23,6 @@ void Append(Path& path, const Item& item) {
   path.items.push_back(item);
 }
 
-bool Ascends(const Path& path) {
-  int64_t before = -1;
-  for (const Item& item : path.items) {
-    if (item.first_slot <= before) return false;
-    if (item.copies > 1 && item.step < 0) return false;
-    before = item.first_slot + item.step * (item.copies - 1);
-  }
-  return true;
-}
-
 class Decomposer {
  public:
   explicit Decomposer(const Graph& graph)
@@ -78,24 +68,15 @@ class Decomposer {
     for (const int v : found.variables) {
       if (joins_of_[v].size() < 2 && !end.has_value()) end = v;
     }
-    found.path = Oriented(*end);
+    found.path = Walk(*end);
     return found;
   }
 
-  // The path that starts at `v`, turned round if only that puts it in order.
-  Path Oriented(int v) {
-    int end = v;
-    Path path = Walk(v, &end);
-    if (path.in_order || end == v) return path;
-    Path back = Walk(end, &end);
-    return back.in_order ? back : path;
-  }
-
-  Path Walk(int v, int* end) {
+  // The path that starts at `v`.
+  Path Walk(int v) {
     Path path;
     std::optional<int> came;
     while (true) {
-      *end = v;
       Item item = At(v);
       const Join* join = nullptr;
       for (const int j : joins_of_[v]) {
@@ -119,7 +100,6 @@ class Decomposer {
         came_step_ = backwards ? -1 : 1;
       }
     }
-    path.in_order = Ascends(path);
     return path;
   }
 

@@ -36,7 +36,6 @@ struct Item {
 
 struct Path {
   std::vector<Item> items;
-  bool in_order = true;  // slots ascend: greedy choices are lexicographic
 };
 
 struct Component {

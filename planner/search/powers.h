@@ -1,14 +1,10 @@
-// Powers: (min,+) powers of one matrix, with the smallest of the best walks.
+// Powers: (min,+) powers of one matrix, with a best walk of each.
 //
 // Concept: level j holds, for every pair (c, d), the least cost of a walk of
-// 2^j steps from c to d. Which of the walks of that cost is the
-// lexicographically smallest is found when it is asked for: a walk is a left
-// half (c, m) and a right half (m, d); where several m serve, left halves of
-// distinct m differ in their last place, so the smallest walk is the one of
-// the smallest left half. `rank` orders the walks that leave one c, and comes
-// from the ranks of the halves, as suffix arrays are doubled.
+// 2^j steps from c to d. A walk is a left half (c, m) and a right half (m, d);
+// of several m the smallest is taken.
 // Cost: k^3 per level, so a run of n copies costs k^3 log n.
-// Threads: one at a time; answers are remembered.
+// Threads: const methods from any thread.
 // Source: design section 7 (runs of equal segments by (min,+) powers).
 #ifndef MESHWRIGHT_PLANNER_SEARCH_POWERS_H_
 #define MESHWRIGHT_PLANNER_SEARCH_POWERS_H_
@@ -29,7 +25,7 @@ class Powers {
   void Grow(int level);
 
   Cost cost(int level, int from, int to) const {
-    return levels_[level].cost[Index(from, to)];
+    return levels_[level][Index(from, to)];
   }
 
   // out[c] = min over d of cost(level, c, d) + next[d].
@@ -38,27 +34,20 @@ class Powers {
   // The least costs of `steps` >= 1 steps, for every pair.
   Matrix Walks(int64_t steps);
 
-  // The end d of the smallest best walk from `from`, as in Apply.
-  int Choose(int level, int from, const std::vector<Cost>& next);
+  // The end d of a best walk from `from`, as in Apply.
+  int Choose(int level, int from, const std::vector<Cost>& next) const;
 
   // Appends the 2^level places after `from`, the last of them `to`.
-  void Expand(int level, int from, int to, std::vector<int>& places);
+  void Expand(int level, int from, int to, std::vector<int>& places) const;
 
  private:
-  struct Level {
-    std::vector<Cost> cost;
-    std::vector<int> middle;              // of the smallest best walk
-    std::vector<std::vector<int>> ranks;  // of the walks that leave c
-  };
-
   size_t Index(int from, int to) const {
     return static_cast<size_t>(from) * size_ + to;
   }
-  int Middle(int level, int from, int to);
-  const std::vector<int>& Ranks(int level, int from);
+  int Middle(int level, int from, int to) const;
 
   int size_;
-  std::vector<Level> levels_;
+  std::vector<std::vector<Cost>> levels_;
 };
 
 }  // namespace meshwright::search

@@ -7,8 +7,8 @@
 //      earlier copies repeat those between them, for (min,+) maps commute with
 //      adding a constant;
 //   3. if that has not happened after some k log n copies, Powers.
-// Choices are read off from the first copy on, smallest first, so of all plans
-// of least cost the lexicographically smallest comes out.
+// Choices are read off from the first copy on; of equal costs the smallest
+// configuration is taken.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_RUN_H_
 #define MESHWRIGHT_PLANNER_SEARCH_RUN_H_
 

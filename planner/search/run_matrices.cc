@@ -1,5 +1,7 @@
 #include "planner/search/run_matrices.h"
 
+#include <algorithm>
+
 namespace meshwright::search {
 namespace {
 
@@ -28,6 +30,25 @@ const Matrix& RunMatrices::Of(const Join& join) {
       runs_.try_emplace({join.matrix, unary, join.between});
   if (is_new) entry->second = RunMatrix(join, unary, costs_, powers_);
   return entry->second;
+}
+
+std::vector<int> RunMatrices::Between(const Join& join, int from, int to) {
+  if (join.between == 0) return {};
+  const int unary = graph_.variables[join.from].unary;
+  const std::vector<Cost>& copy = costs_.unaries[unary];
+  const Link inner{&costs_.matrix(join.matrix)};
+  std::vector<Cost> rest(copy.size());
+  for (size_t c = 0; c < rest.size(); ++c) rest[c] = inner.at(c, to);
+  const Run run(copy, inner, join.between, rest, [&]() -> Powers& {
+    return powers_.Of(unary, copy, join.matrix, inner);
+  });
+  std::vector<Cost> whole = run.value();
+  for (size_t c = 0; c < whole.size(); ++c) whole[c] += inner.at(from, c);
+  const int first = static_cast<int>(
+      std::min_element(whole.begin(), whole.end()) - whole.begin());
+  std::vector<int> copies = {first};
+  run.Choose(first, copies);
+  return copies;
 }
 
 }  // namespace meshwright::search

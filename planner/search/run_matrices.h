@@ -1,7 +1,8 @@
 // RunMatrices: the joins of a component, each as one matrix.
 //
-// Concept: of a run it is the least cost from the first to the last copy,
-// without the costs of those two; of any other join, its own. Made once.
+// Concept: the matrix of a run holds the least cost from the first to the last
+// copy, without the costs of those two; any other join has its own matrix. Each
+// matrix is made once. Once both ends are chosen, Between reads off the copies.
 // Threads and ownership: borrows the graph, the costs and the powers; what it
 // gives lives as long as it.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_RUN_MATRICES_H_
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "planner/search/graph.h"
 #include "planner/search/run.h"
@@ -22,6 +24,10 @@ class RunMatrices {
       : graph_(graph), costs_(costs), powers_(powers) {}
 
   const Matrix& Of(const Join& join);
+
+  // The configurations of a run's inner copies on a best walk from `from` to
+  // `to`; empty where the join has none.
+  std::vector<int> Between(const Join& join, int from, int to);
 
  private:
   const Graph& graph_;

@@ -11,7 +11,6 @@
 #include "planner/problem/validate.h"
 #include "planner/search/improve.h"
 #include "planner/search/limited.h"
-#include "planner/search/limited_line.h"
 #include "planner/search/memory.h"
 
 namespace meshwright::search {
@@ -58,6 +57,7 @@ bool IsTiedTooLong(const PlanProblem& problem) {
 }
 
 constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMostMixed = 2'000'000;  // slots
 
 class Solver {
  public:
@@ -145,30 +145,34 @@ class Solver {
                         .bytes = FootprintOf(graph_, least.slots).bytes,
                         .slots = std::move(least.slots),
                         .lower_bound = fastest.bound};
-    if (IsModerate()) {
-      Prove(fastest, limit, incumbent, answer);
-    } else {
-      answer.solver += " + prices";
-      const std::vector<int> too_large = PriceMemory(
-          graph_, components_, fastest, limit, effort_, until_, incumbent);
-      MixPlans(graph_, too_large, limit, until_, incumbent);
-    }
+    Constrain(fastest, limit, incumbent, answer);
     answer.lower_bound = Picoseconds(incumbent.lower_bound);
     return SetPlan(incumbent.slots, answer);
   }
 
-  // Long runs by detours; what these leave open, and all else, by labels.
-  void Prove(const MinSumResult& fastest, int64_t limit, Incumbent& incumbent,
-             Answer& answer) {
+  // By prices on folded copies first, where they are tried in a moment.
+  void Constrain(const MinSumResult& fastest, int64_t limit,
+                 Incumbent& incumbent, Answer& answer) {
+    const bool is_moderate = IsModerate();
+    answer.solver += is_moderate ? " + labels" : " + prices";
     if (until_()) return;
-    if (SolveLimitedLine(graph_, components_, limit, fastest, effort_, until_,
-                         incumbent)) {
-      answer.solver += " + detours";
-      if (incumbent.lower_bound == incumbent.time || until_()) return;
+    std::vector<int> too_large;
+    const bool is_folded = graph_.first_slot.back() >=
+                           2 * static_cast<int64_t>(graph_.variables.size());
+    if (!is_moderate || is_folded) {
+      too_large = PriceMemory(graph_, components_, fastest, limit, effort_,
+                              until_, incumbent);
     }
-    answer.solver += " + labels";
+    if (graph_.first_slot.back() > kMostMixed || until_()) return;
+    Model model = LaidOutModel(graph_);
+    if (!too_large.empty() && !until_()) {
+      MixPlans(model, too_large, limit, until_, incumbent);
+    }
+    if (!is_moderate || incumbent.lower_bound == incumbent.time || until_()) {
+      return;
+    }
     const Point fast{fastest.cost, FootprintOf(graph_, fastest.slots).bytes};
-    SolveLimited(LaidOutModel(graph_), limit, fast, effort_, until_, incumbent);
+    SolveLimited(std::move(model), limit, fast, effort_, until_, incumbent);
     if (incumbent.by_ilp) answer.solver += " + ilp";
   }
 

@@ -253,7 +253,6 @@ void Searches(Bench& bench) {
                                  .easy_steps = 1,
                                  .labels = 1,
                                  .candidates = 1,
-                                 .fine_candidates = 1,
                                  .ilp_entries = 1'000'000};
   for (const int operators : {20, 100, 300}) {
     Search(bench, "ilp of operators " + std::to_string(operators),

@@ -42,8 +42,7 @@ constexpr Effort kIlpAlone{.table_entries = 3,
                            .table_steps = 1,
                            .easy_steps = 1,
                            .labels = 1,
-                           .candidates = 1,
-                           .fine_candidates = 1};
+                           .candidates = 1};
 
 using Seconds = std::chrono::duration<double>;
 
