@@ -37,8 +37,8 @@ absl::StatusOr<v1::PlanExplanation> ExplainChoices(const ExplainFlags& flags,
                    FindModel(plan, flags.model, store.get()));
   const base::Interrupt interrupt;
   search::Options options;
-  options.stop = interrupt.token();
-  options.deadline = std::chrono::steady_clock::now() + kSearchTime;
+  options.deadline.stop = interrupt.token();
+  options.deadline.at = std::chrono::steady_clock::now() + kSearchTime;
   return explain::ExplainPlan(plan, std::move(model), store.get(), options);
 }
 

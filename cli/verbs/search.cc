@@ -10,7 +10,7 @@
 #include "cli/flags/arguments.h"
 #include "cli/flags/plan_file.h"
 #include "cli/verbs/context.h"
-#include "planner/search/search_json.h"
+#include "planner/search/tradeoffs/search_json.h"
 
 namespace meshwright::cli {
 namespace {
@@ -23,11 +23,10 @@ struct SearchFlags {
 
 absl::Status RunSearch(const Context& context, const SearchFlags& arguments) {
   search::SearchWishes wishes = arguments.wishes;
-  ASSIGN_OR_RETURN(wishes.interrupt.deadline,
-                   DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(wishes.deadline.at, DeadlineIn(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string problem, base::ReadFile(arguments.file));
   const base::Interrupt interrupt;
-  wishes.interrupt.stop = interrupt.token();
+  wishes.deadline.stop = interrupt.token();
   ASSIGN_OR_RETURN(
       const std::string answer,
       NamePath(search::SearchJson(problem, wishes), arguments.file));

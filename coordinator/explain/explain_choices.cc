@@ -7,7 +7,7 @@
 
 #include "base/status_macros.h"
 #include "coordinator/planning/score.h"
-#include "planner/search/alternatives.h"
+#include "planner/search/tradeoffs/alternatives.h"
 
 namespace meshwright::explain {
 namespace {

@@ -11,7 +11,7 @@
 #include "coordinator/planning/score.h"
 #include "planner/problem/uncertainty.h"
 #include "planner/search/search.h"
-#include "planner/search/ties.h"
+#include "planner/search/tradeoffs/ties.h"
 
 namespace meshwright::planning {
 namespace {

@@ -10,8 +10,8 @@
 #include "coordinator/planning/score.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/uncertainty.h"
-#include "planner/search/alternatives.h"
-#include "planner/search/ties.h"
+#include "planner/search/tradeoffs/alternatives.h"
+#include "planner/search/tradeoffs/ties.h"
 
 namespace meshwright::stages {
 

@@ -156,8 +156,8 @@ absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
 absl::StatusOr<IntraOpAnswer> Solve(const OpModel& model,
                                     const Request& request,
                                     const search::Options& options) {
-  const auto built =
-      BuildProblem(model, request, {options.deadline, options.stop});
+  const auto built = BuildProblem(model, request,
+                                  {options.deadline.at, options.deadline.stop});
   if (built.ok()) {
     return Search(model, request.machine, *built, options);
   }

@@ -137,7 +137,8 @@ TEST(SolveTest, NeverWorseThanDataParallel) {
 }
 
 TEST(SolveTest, WithoutTimeThereIsStillAPlanAndABound) {
-  const search::Options at_once{.deadline = std::chrono::steady_clock::now()};
+  const search::Options at_once{
+      .deadline = {.at = std::chrono::steady_clock::now()}};
   int quick = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const OpModel model = RandomModel(seed, 12);

@@ -7,9 +7,9 @@
 
 #include "planner/problem/evaluate.h"
 #include "planner/problem/problem_json.h"
-#include "planner/search/exhaustive.h"
-#include "planner/search/random_problem.h"
 #include "planner/search/search.h"
+#include "planner/search/testing/exhaustive.h"
+#include "planner/search/testing/random_problem.h"
 
 namespace meshwright::search {
 namespace {
@@ -50,14 +50,14 @@ TEST(AnytimeTest, HoldsAfterAnyAmountOfWork) {
     std::stop_source source;
     if (work == 1) source.request_stop();
     const auto answer =
-        Solve(problem, {.stop = source.get_token(),
-                        .effort = {.table_entries = 4 * work,
-                                   .table_steps = static_cast<double>(work),
-                                   .easy_steps = 1,
-                                   .labels = 10 + work,
-                                   .candidates = work,
-                                   .ilp_entries = round % 8 == 0 ? 30'000 : 0,
-                                   .ilp_nodes = work}});
+        Solve(problem, {.deadline = {.stop = source.get_token()},
+                        .work = {.table_entries = 4 * work,
+                                 .table_steps = static_cast<double>(work),
+                                 .easy_steps = 1,
+                                 .labels = 10 + work,
+                                 .candidates = work,
+                                 .ilp_entries = round % 8 == 0 ? 30'000 : 0,
+                                 .ilp_nodes = work}});
     ASSERT_TRUE(answer.ok()) << answer.status();
     ASSERT_EQ(answer->plan.has_value(), oracle.choice.has_value());
     if (!oracle.choice.has_value()) {
@@ -114,7 +114,8 @@ TEST(AnytimeTest, HoldsWhenCancelledByAnotherThread) {
       }
       source.request_stop();
     });
-    const auto answer = Solve(problem, {.stop = source.get_token()});
+    const auto answer =
+        Solve(problem, {.deadline = {.stop = source.get_token()}});
     ASSERT_TRUE(answer.ok()) << answer.status();
     ExpectHolds(problem, *answer, whole->lower_bound, whole->plan->time);
   }
@@ -125,9 +126,9 @@ TEST(AnytimeTest, HoldsAtAnyDeadline) {
   const auto whole = Solve(problem);
   ASSERT_TRUE(whole.ok()) << whole.status();
   for (int microseconds = 0; microseconds < 30'000; microseconds += 1500) {
-    const auto answer =
-        Solve(problem, {.deadline = std::chrono::steady_clock::now() +
-                                    std::chrono::microseconds(microseconds)});
+    const auto answer = Solve(
+        problem, {.deadline = {.at = std::chrono::steady_clock::now() +
+                                     std::chrono::microseconds(microseconds)}});
     ASSERT_TRUE(answer.ok()) << answer.status();
     ExpectHolds(problem, *answer, whole->lower_bound, whole->plan->time);
   }
@@ -148,7 +149,8 @@ TEST(AnytimeTest, StoppedBeforeTheLeastMemoryItDoesNotSayThatNothingFits) {
   ASSERT_EQ(whole->plan->peak_bytes, 50);
   std::stop_source source;
   source.request_stop();
-  const auto stopped = Solve(problem, {.stop = source.get_token()});
+  const auto stopped =
+      Solve(problem, {.deadline = {.stop = source.get_token()}});
   ASSERT_TRUE(stopped.ok()) << stopped.status();
   ASSERT_TRUE(stopped->plan.has_value());
   EXPECT_EQ(stopped->plan->peak_bytes, 50);
@@ -160,7 +162,8 @@ TEST(AnytimeTest, StoppedBeforeTheLeastMemoryItDoesNotSayThatNothingFits) {
   problem.tables[0].entries[2].reset();
   problem.edges = {{0, 1, 0}};
   problem.memory_limit_bytes = 110;
-  const auto unknown = Solve(problem, {.stop = source.get_token()});
+  const auto unknown =
+      Solve(problem, {.deadline = {.stop = source.get_token()}});
   EXPECT_EQ(unknown.status().code(), absl::StatusCode::kResourceExhausted);
 }
 

@@ -9,9 +9,9 @@
 #include "planner/problem/allowed.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/validate.h"
-#include "planner/search/improve.h"
-#include "planner/search/limited.h"
-#include "planner/search/memory.h"
+#include "planner/search/constrained/lagrangian.h"
+#include "planner/search/constrained/least_memory.h"
+#include "planner/search/constrained/memory_constrained.h"
 
 namespace meshwright::search {
 namespace {
@@ -64,14 +64,8 @@ class Solver {
   Solver(const PlanProblem& problem, const Options& options)
       : problem_(problem),
         graph_(BuildGraph(problem)),
-        effort_(options.effort),
-        until_(
-            [options] {
-              return options.stop.stop_requested() ||
-                     (options.deadline.has_value() &&
-                      std::chrono::steady_clock::now() >= *options.deadline);
-            },
-            options.deadline),
+        work_(options.work),
+        deadline_(options.deadline),
         components_(Decompose(graph_)),
         dearest_(DearestTime(graph_)) {}
 
@@ -81,7 +75,7 @@ class Solver {
                     [](const Component& c) { return c.path.has_value(); });
     Answer answer{.solver = is_chain ? "chain" : "elimination"};
     MinSumResult fastest =
-        MinSum(graph_, components_, TimeCosts(graph_), effort_, until_);
+        MinSum(graph_, components_, TimeCosts(graph_), work_, deadline_);
     if (fastest.bound >= kNever) {
       if (dearest_ >= kNever || IsTiedTooLong(problem_)) {
         return absl::OutOfRangeError(
@@ -122,7 +116,7 @@ class Solver {
   absl::Status Limit(const MinSumResult& fastest, int64_t limit,
                      Answer& answer) {
     LeastMemory least =
-        FindLeastMemory(graph_, components_, limit, effort_, until_);
+        FindLeastMemory(graph_, components_, limit, work_, deadline_);
     if (least.slots.empty()) {
       return absl::OutOfRangeError(
           "every plan needs more bytes than can be added up; give smaller "
@@ -155,24 +149,25 @@ class Solver {
                  Incumbent& incumbent, Answer& answer) {
     const bool is_moderate = IsModerate();
     answer.solver += is_moderate ? " + labels" : " + prices";
-    if (until_()) return;
+    if (deadline_.HasPassed()) return;
     std::vector<int> too_large;
     const bool is_folded = graph_.first_slot.back() >=
                            2 * static_cast<int64_t>(graph_.variables.size());
     if (!is_moderate || is_folded) {
-      too_large = PriceMemory(graph_, components_, fastest, limit, effort_,
-                              until_, incumbent);
+      too_large = PriceMemory(graph_, components_, fastest, limit, work_,
+                              deadline_, incumbent);
     }
-    if (graph_.first_slot.back() > kMostMixed || until_()) return;
+    if (graph_.first_slot.back() > kMostMixed || deadline_.HasPassed()) return;
     Model model = LaidOutModel(graph_);
-    if (!too_large.empty() && !until_()) {
-      MixPlans(model, too_large, limit, until_, incumbent);
+    if (!too_large.empty() && !deadline_.HasPassed()) {
+      MixPlans(model, too_large, limit, deadline_, incumbent);
     }
-    if (!is_moderate || incumbent.lower_bound == incumbent.time || until_()) {
+    if (!is_moderate || incumbent.lower_bound == incumbent.time ||
+        deadline_.HasPassed()) {
       return;
     }
     const Point fast{fastest.cost, FootprintOf(graph_, fastest.slots).bytes};
-    SolveLimited(std::move(model), limit, fast, effort_, until_, incumbent);
+    SolveLimited(std::move(model), limit, fast, work_, deadline_, incumbent);
     if (incumbent.by_ilp) answer.solver += " + ilp";
   }
 
@@ -210,8 +205,8 @@ class Solver {
 
   const PlanProblem& problem_;
   const Graph graph_;
-  const Effort effort_;
-  const Until until_;
+  const WorkBudget work_;
+  const base::Deadline deadline_;
   const std::vector<Component> components_;
   const __int128 dearest_;
 };

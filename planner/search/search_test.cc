@@ -9,8 +9,8 @@
 
 #include "planner/problem/evaluate.h"
 #include "planner/problem/problem_json.h"
-#include "planner/search/exhaustive.h"
-#include "planner/search/random_problem.h"
+#include "planner/search/testing/exhaustive.h"
+#include "planner/search/testing/random_problem.h"
 
 namespace meshwright::search {
 namespace {
@@ -19,7 +19,7 @@ using problem::Picoseconds;
 using problem::PlanProblem;
 
 // Effort so small that nothing is eliminated and labels are narrow.
-Effort Little(int64_t candidates) {
+WorkBudget Little(int64_t candidates) {
   return {.table_entries = 3,
           .table_steps = 1,
           .easy_steps = 1,
@@ -99,7 +99,7 @@ TEST_P(GraphSearchTest, LittleEffortLeavesACertifiedGap) {
       SCOPED_TRACE(problem::ProblemToJson(problem));
       const Exhaustive oracle = SolveExhaustively(problem);
       const auto answer =
-          Solve(problem, {.effort = Little(round % 3 == 0 ? 1 : 1000)});
+          Solve(problem, {.work = Little(round % 3 == 0 ? 1 : 1000)});
       if (answer.status().code() == absl::StatusCode::kResourceExhausted) {
         ASSERT_TRUE(round % 2 == 1) << "nothing is forbidden";
         continue;
@@ -308,8 +308,8 @@ TEST(SearchTest, APassedDeadlineStillGivesAPlanWithABound) {
   const auto least = Solve(problem);
   ASSERT_TRUE(least.ok());
   problem.memory_limit_bytes = least->plan->peak_bytes - 1;
-  const auto answer =
-      Solve(problem, {.deadline = std::chrono::steady_clock::time_point{}});
+  const auto answer = Solve(
+      problem, {.deadline = {.at = std::chrono::steady_clock::time_point{}}});
   ASSERT_TRUE(answer.ok()) << answer.status();
   ASSERT_TRUE(answer->plan.has_value());
   EXPECT_LE(answer->plan->peak_bytes, *problem.memory_limit_bytes);
@@ -348,7 +348,7 @@ TEST(SearchTest, TimesBeyondTheLimitAreSaidInGraphsToo) {
   EXPECT_EQ(Solve(problem).status().code(), absl::StatusCode::kOutOfRange);
   problem.tables[0].entries[1 * 3 + 1] = Picoseconds(0);
   for (const double easy_steps : {1.0, 1e9}) {
-    const auto answer = Solve(problem, {.effort = {.easy_steps = easy_steps}});
+    const auto answer = Solve(problem, {.work = {.easy_steps = easy_steps}});
     ASSERT_TRUE(answer.ok()) << answer.status();
     EXPECT_EQ(answer->lower_bound, answer->plan->time);
     for (const auto& copies : answer->plan->choice) EXPECT_EQ(copies[0], 1);
@@ -426,7 +426,7 @@ TEST(SearchTest, DenseGraphsStillHaveAPlanAndABound) {
     for (int b = a + 1; b < 20; ++b) problem.edges.push_back({a, b, 0});
   }
   const auto answer =
-      Solve(problem, {.effort = {.candidates = 100'000, .ilp_entries = 0}});
+      Solve(problem, {.work = {.candidates = 100'000, .ilp_entries = 0}});
   ASSERT_TRUE(answer.ok()) << answer.status();
   ASSERT_TRUE(answer->plan.has_value());
   EXPECT_LE(answer->lower_bound, answer->plan->time);

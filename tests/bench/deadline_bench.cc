@@ -170,12 +170,11 @@ class Bench {
 
 // Searches free and under limits.
 void Search(Bench& bench, const std::string& name, problem::PlanProblem problem,
-            const search::Effort& effort = {}) {
+            const search::WorkBudget& work = {}) {
   if (!bench.Wants(name)) return;
   const auto solve = [&](const Ending& ending) {
-    const auto answer = search::Solve(
-        problem,
-        {.deadline = ending.at, .stop = ending.stop, .effort = effort});
+    const auto answer =
+        search::Solve(problem, {.deadline = ending, .work = work});
     if (!answer.ok()) return Outcome::kError;
     if (!answer->plan.has_value()) return Outcome::kNone;
     if (answer->lower_bound > answer->plan->time) Break(name + ": bound");
@@ -187,9 +186,9 @@ void Search(Bench& bench, const std::string& name, problem::PlanProblem problem,
   };
   bench.Run(name + ", free", solve);
   const auto soon = [] { return Clock::now() + std::chrono::seconds(1); };
-  const auto fastest = search::Solve(problem, {.deadline = soon()});
+  const auto fastest = search::Solve(problem, {.deadline = {.at = soon()}});
   problem.memory_limit_bytes = 0;
-  const auto least = search::Solve(problem, {.deadline = soon()});
+  const auto least = search::Solve(problem, {.deadline = {.at = soon()}});
   if (!fastest.ok() || !least.ok()) Break(name + ": no plan");
   const int64_t bytes = *least->least_memory_bytes;
   for (const int percent : {5, 50, 95}) {
@@ -248,12 +247,12 @@ void Searches(Bench& bench) {
   Search(bench, "u-net with embedding 40 x 27", search::UNet(40, 27, true));
   Search(bench, "dense 12 x 27", search::Dense(12, 27));
   Search(bench, "dense 30 x 81", search::Dense(30, 81));
-  const search::Effort ilp_alone{.table_entries = 3,
-                                 .table_steps = 1,
-                                 .easy_steps = 1,
-                                 .labels = 1,
-                                 .candidates = 1,
-                                 .ilp_entries = 1'000'000};
+  const search::WorkBudget ilp_alone{.table_entries = 3,
+                                     .table_steps = 1,
+                                     .easy_steps = 1,
+                                     .labels = 1,
+                                     .candidates = 1,
+                                     .ilp_entries = 1'000'000};
   for (const int operators : {20, 100, 300}) {
     Search(bench, "ilp of operators " + std::to_string(operators),
            search::Operators(operators, 8, 1, Data::kNoisy), ilp_alone);

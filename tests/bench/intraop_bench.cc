@@ -33,7 +33,7 @@ void Report(const char* name, const Mesh& mesh, int strategies, double budget) {
     }
     const auto start = std::chrono::steady_clock::now();
     search::Options options;
-    options.deadline = start + std::chrono::milliseconds(1500);
+    options.deadline.at = start + std::chrono::milliseconds(1500);
     const auto built = BuildProblem(model, request);
     const auto answer = Solve(model, request, options);
     worst = std::max(worst, std::chrono::duration<double>(

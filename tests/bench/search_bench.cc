@@ -38,11 +38,11 @@ constexpr Data kData[] = {Data::kNoisy, Data::kSmooth, Data::kHard,
                           Data::kEqual, Data::kPlain};
 
 // Nothing is eliminated, and labels are one at a time.
-constexpr Effort kIlpAlone{.table_entries = 3,
-                           .table_steps = 1,
-                           .easy_steps = 1,
-                           .labels = 1,
-                           .candidates = 1};
+constexpr WorkBudget kIlpAlone{.table_entries = 3,
+                               .table_steps = 1,
+                               .easy_steps = 1,
+                               .labels = 1,
+                               .candidates = 1};
 
 using Seconds = std::chrono::duration<double>;
 
@@ -80,9 +80,10 @@ class Allowance {
 };
 
 Answer Solved(const PlanProblem& problem, std::optional<double> seconds,
-              const Effort& effort = {}) {
+              const WorkBudget& work = {}) {
   const Allowance allowance(seconds);
-  auto answer = Solve(problem, {.stop = allowance.token(), .effort = effort});
+  auto answer =
+      Solve(problem, {.deadline = {.stop = allowance.token()}, .work = work});
   if (answer.ok()) answer->elapsed = allowance.Spent();
   if (!answer.ok()) {
     std::fprintf(stderr, "%s\n", answer.status().ToString().c_str());

@@ -20,7 +20,7 @@
 #include "planner/checkpoint/chain_json.h"
 #include "planner/layout/layout_json.h"
 #include "planner/pipeline/pipeline_json.h"
-#include "planner/search/search_json.h"
+#include "planner/search/tradeoffs/search_json.h"
 #include "tests/fuzz/json_mutator.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t capacity);
@@ -83,7 +83,7 @@ absl::StatusOr<std::string> Pipeline(std::string_view text) {
 
 void Run(std::string_view text) {
   search::SearchWishes wishes;
-  wishes.interrupt.deadline = Soon().at;
+  wishes.deadline = Soon();
   Check("search", search::SearchJson(text, wishes));
   checkpoint::Options checkpoints;
   checkpoints.deadline = Soon();

@@ -106,6 +106,17 @@ LAYERS = {
     "planner/symbolic": ("base", "planner/problem"),
     "planner/intraop": (
         "base", "planner/layout", "planner/problem", "planner/search"),
+    "planner/search/graph": ("base", "planner/problem"),
+    "planner/search/elimination": (
+        "base", "planner/ilp", "planner/problem", "planner/search/graph"),
+    "planner/search/constrained": (
+        "base", "planner/problem", "planner/search/elimination",
+        "planner/search/graph"),
+    "planner/search/tradeoffs": (
+        "base", "planner/problem", "planner/search/search.h",
+        "planner/search/graph"),
+    "planner/search/testing": ("base", "planner/problem"),
+    "planner/search": ("base", "planner/problem"),
     "planner/reshard/problem": ("base",),
     "planner/reshard/decompose": ("base", "planner/reshard/problem"),
     "planner/reshard/bounds": (
@@ -184,6 +195,7 @@ TEST_LAYERS = {
     "coordinator/space": ("coordinator/space", "proto"),
     "coordinator/stages": ("coordinator/jobs/testing",),
     "planner/reshard": ("planner/reshard",),
+    "planner/search": ("planner/search",),
     "profiledb": ("proto",),
     "worker": ("proto", "worker/pjrt/testing", "worker/comm/testing"),
 }

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "coordinator/planning/recompute_candidates.h"
 #include "gtest/gtest.h"
-#include "planner/search/random_problem.h"
+#include "planner/search/testing/random_problem.h"
 
 namespace meshwright {
 namespace {

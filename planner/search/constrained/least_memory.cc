@@ -1,0 +1,151 @@
+#include "planner/search/constrained/least_memory.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "planner/search/graph/footprint.h"
+
+namespace meshwright::search {
+namespace {
+
+using problem::SaturatingAdd;
+
+// What every copy needs when it is chosen for itself.
+class Frugal {
+ public:
+  explicit Frugal(const Graph& graph)
+      : graph_(graph), copies_(graph.unaries.size(), 0) {
+    for (size_t n = 0; n < graph.node_unary.size(); ++n) {
+      copies_[graph.node_unary[n]] +=
+          graph.first_slot[n + 1] - graph.first_slot[n];
+    }
+    for (const Join& join : graph.joins) {
+      is_alone_ = is_alone_ && !graph.matrices->extents[join.matrix].has_never;
+    }
+  }
+
+  // Whether the copies may be: no pair is forbidden.
+  bool is_alone() const { return is_alone_; }
+
+  // A bound from below with no transient above `most`.
+  int64_t Bytes(int64_t most) const {
+    int64_t bytes = 0;
+    for (size_t u = 0; u < copies_.size(); ++u) {
+      const int config = Config(u, most);
+      if (config < 0) return std::numeric_limits<int64_t>::max();
+      bytes = SaturatingAdd(
+          bytes, problem::SaturatingMultiply(copies_[u],
+                                             graph_.unaries[u].bytes[config]));
+    }
+    return bytes;
+  }
+
+  MinSumResult Solve(int64_t most) const {
+    MinSumResult result;
+    result.cost = result.bound = Clamp(Bytes(most));
+    result.slots.resize(graph_.first_slot.back());
+    for (size_t n = 0; n < graph_.node_unary.size(); ++n) {
+      std::fill(result.slots.begin() + graph_.first_slot[n],
+                result.slots.begin() + graph_.first_slot[n + 1],
+                std::max(0, Config(graph_.node_unary[n], most)));
+    }
+    return result;
+  }
+
+ private:
+  // Of fewest bytes, then of the smallest transient; -1 where there is none.
+  int Config(int unary, int64_t most) const {
+    const UnaryKind& kind = graph_.unaries[unary];
+    int best = -1;
+    for (size_t c = 0; c < kind.time.size(); ++c) {
+      if (kind.time[c] >= kNever || kind.transient[c] > most) continue;
+      if (best < 0 || std::pair(kind.bytes[c], kind.transient[c]) <
+                          std::pair(kind.bytes[best], kind.transient[best])) {
+        best = c;
+      }
+    }
+    return best;
+  }
+
+  const Graph& graph_;
+  std::vector<int64_t> copies_;  // by unary kind
+  bool is_alone_ = true;
+};
+
+}  // namespace
+
+Costs ByteCosts(const Graph& graph, int64_t most_transient) {
+  Costs costs = TimeCosts(graph);
+  for (size_t u = 0; u < costs.unaries.size(); ++u) {
+    const UnaryKind& kind = graph.unaries[u];
+    for (size_t c = 0; c < kind.time.size(); ++c) {
+      const bool allowed =
+          kind.time[c] < kNever && kind.transient[c] <= most_transient;
+      costs.unaries[u][c] = allowed ? Clamp(kind.bytes[c]) : kNever;
+    }
+  }
+  MatrixSet matrices = *costs.matrices;
+  for (Matrix& matrix : matrices.all) {
+    for (Cost& entry : matrix.entries) entry = entry < kNever ? 0 : kNever;
+  }
+  for (Extent& extent : matrices.extents) {
+    extent.least = extent.least < kNever ? 0 : kNever;
+    extent.most = 0;
+  }
+  costs.matrices = std::make_shared<const MatrixSet>(std::move(matrices));
+  return costs;
+}
+
+LeastMemory FindLeastMemory(const Graph& graph,
+                            const std::vector<Component>& components,
+                            int64_t limit_bytes, const WorkBudget& work,
+                            const base::Deadline& deadline) {
+  std::set<int64_t> transients;
+  for (const UnaryKind& kind : graph.unaries) {
+    transients.insert(kind.transient.begin(), kind.transient.end());
+  }
+  const int64_t least_transient = LeastTransient(graph);
+  const Frugal frugal(graph);
+  LeastMemory best;
+  bool is_first = true;
+  // From the largest transient down; a plan's own transient is the next bound.
+  for (auto bound = transients.rbegin(); bound != transients.rend();) {
+    // Whether any plan fits is soon known where the copies may be alone.
+    const bool may_stop = best.peak_bytes <= limit_bytes ||
+                          (!best.slots.empty() && !frugal.is_alone());
+    if (may_stop && deadline.HasPassed()) {
+      best.is_exact = false;
+      break;
+    }
+    // A plan whose largest transient is this one needs that much.
+    if (SaturatingAdd(frugal.Bytes(*bound), *bound) >= best.peak_bytes) {
+      ++bound;
+      continue;
+    }
+    MinSumResult result =
+        frugal.is_alone() ? frugal.Solve(*bound)
+                          : MinSum(graph, components, ByteCosts(graph, *bound),
+                                   work, deadline);
+    if (is_first) {
+      best.bound_bytes = SaturatingAdd(result.bound, least_transient);
+      is_first = false;
+    }
+    best.is_exact = best.is_exact && result.bound == result.cost;
+    if (result.cost >= kNever) break;
+    const Footprint footprint = FootprintOf(graph, result.slots);
+    if (footprint.peak() < best.peak_bytes) {
+      best.peak_bytes = footprint.peak();
+      best.slots = std::move(result.slots);
+    }
+    while (bound != transients.rend() && *bound >= footprint.transient) {
+      ++bound;
+    }
+  }
+  if (best.is_exact) best.bound_bytes = best.peak_bytes;
+  return best;
+}
+
+}  // namespace meshwright::search

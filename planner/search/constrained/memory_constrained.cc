@@ -1,0 +1,406 @@
+#include "planner/search/constrained/memory_constrained.h"
+
+#include <algorithm>
+#include <memory>
+#include <queue>
+#include <span>
+#include <utility>
+
+#include "planner/search/elimination/dominance.h"
+#include "planner/search/elimination/ilp_fallback.h"
+#include "planner/search/elimination/labels.h"
+#include "planner/search/elimination/local_improvement.h"
+#include "planner/search/elimination/lower_bound.h"
+#include "planner/search/elimination/order.h"
+#include "planner/search/elimination/restrict.h"
+
+namespace meshwright::search {
+namespace {
+
+using problem::SaturatingAdd;
+
+constexpr int kMaxRounds = 40;
+// Ranges are many: each is eliminated only where that is easier by this factor.
+constexpr double kQuick = 20;
+// Plans faster by less than this part of the time are hardly faster.
+constexpr Cost kSmallPart = 2000;
+constexpr int64_t kFirstWidth = 32;
+// Prices for the labels: that of the range, and both ways by parts of itself;
+// the powers of two they are.
+constexpr int kFewParts[] = {2, 5};
+constexpr int kManyParts[] = {1, 2, 3, 4, 5, 6, 7};
+
+// Labels first look for plans a small part of the gap above the bound, then
+// farther, and become wider where those kept were too few.
+constexpr Cost kFirstPart = 8;
+constexpr Cost kFarther = 4;
+constexpr int64_t kFewCandidates = 1000;
+constexpr int64_t kWider = 8;
+// How much of the reach the transients of a range may span.
+constexpr double kSpan = 0.5;
+
+// Plans whose largest transient is between two values.
+struct Range {
+  int low = 0;  // indices of transients
+  int high = 0;
+  Cost bound = 0;
+  int64_t price = 0;
+  int64_t width = kFirstWidth;         // of the labels to try
+  Cost reach = 0;                      // above the bound, to be looked at
+  Point fast;                          // of too many bytes
+  Point small;                         // of few enough
+  std::shared_ptr<const Model> model;  // without what cannot be best
+
+  bool operator<(const Range& other) const {  // the least bound on top
+    return std::pair(bound, low) > std::pair(other.bound, other.low);
+  }
+};
+
+class Search {
+ public:
+  Search(Model model, int64_t limit_bytes, const WorkBudget& work,
+         const base::Deadline& deadline, Incumbent& incumbent)
+      : model_(std::make_shared<const Model>(
+            Reduce(std::move(model), true, deadline))),
+        limit_(limit_bytes),
+        work_(work),
+        deadline_(deadline),
+        incumbent_(incumbent),
+        most_width_(std::max<int64_t>(
+            1, work.labels / static_cast<int64_t>(model_->variables.size()))) {
+    int64_t least = 0;
+    int64_t bytes = 1;
+    for (size_t v = 0; v < model_->variables.size(); ++v) {
+      const Domain& domain = model_->domain(v);
+      least = std::max(least, *std::min_element(domain.transient.begin(),
+                                                domain.transient.end()));
+      bytes = SaturatingAdd(
+          bytes, *std::max_element(domain.bytes.begin(), domain.bytes.end()));
+    }
+    dearest_ = PriceBetween(kNever / 8, bytes);
+    for (const Domain& domain : model_->domains) {
+      for (const int64_t transient : domain.transient) {
+        transients_.push_back(std::max(transient, least));
+      }
+    }
+    std::sort(transients_.begin(), transients_.end());
+    transients_.erase(std::unique(transients_.begin(), transients_.end()),
+                      transients_.end());
+  }
+
+  void Run(const Point& fastest) {
+    const Point smallest{incumbent_.time, incumbent_.bytes};
+    Range root{.high = static_cast<int>(transients_.size()) - 1,
+               .bound = incumbent_.lower_bound,
+               .fast = fastest,
+               .small = smallest,
+               .model = model_};
+    root.price = NextPrice(root);
+    Add(root);
+    if (!open_.empty()) root.price = open_.top().price;
+    Dive();
+    while (!open_.empty() && open_.top().bound < Sought()) {
+      if (deadline_.HasPassed() || IsSpent()) break;
+      Range range = open_.top();
+      open_.pop();
+      SetReach(range);
+      if (range.low == range.high || !IsWide(range)) {
+        Prove(range);
+        continue;
+      }
+      Halve(range);
+    }
+    Cost bound = std::min(Sought(), given_up_);
+    if (!open_.empty()) bound = std::min(bound, open_.top().bound);
+    incumbent_.lower_bound = std::max(incumbent_.lower_bound, bound);
+    if (incumbent_.lower_bound < Sought() && !deadline_.HasPassed())
+      Program(root);
+  }
+
+ private:
+  // What may still be best in the whole range, as an integer program.
+  void Program(const Range& root) {
+    const Model model =
+        Reduce(Focus(*model_, root.price, MostOf(root, root.price),
+                     work_.easy_steps, work_, deadline_),
+               true, deadline_);
+    if (!model.IsPossible()) return;
+    const auto answer =
+        SolveByIlp(model, limit_, KnownPlaces(model), work_, deadline_);
+    if (!answer.has_value()) return;
+    const Cost time = incumbent_.time;
+    if (!answer->places.empty()) Offer(model, answer->places);
+    const Cost bound = std::min(answer->bound, incumbent_.time);
+    incumbent_.by_ilp =
+        incumbent_.time < time || bound > incumbent_.lower_bound;
+    incumbent_.lower_bound = std::max(incumbent_.lower_bound, bound);
+  }
+
+  void SetReach(Range& range) const {
+    if (range.reach > 0) return;
+    range.reach = 1 + (incumbent_.time - range.bound) / kFirstPart;
+  }
+
+  bool IsSpent() const { return candidates_ > work_.candidates; }
+
+  // Only plans that take less are sought. It never rises, so it bounds all
+  // plans that were dropped for it.
+  Cost Sought() const {
+    const bool is_exact = candidates_ <= work_.exact_candidates;
+    return incumbent_.time - (is_exact ? 0 : incumbent_.time / kSmallPart);
+  }
+
+  void Halve(Range range) {
+    const int middle = (range.low + range.high) / 2;
+    Range upper = range;
+    range.high = middle;
+    upper.low = middle + 1;
+    Add(range);
+    Add(upper);
+  }
+
+  // For a good plan early: few labels where the bound is least.
+  void Dive() {
+    while (!open_.empty() && !deadline_.HasPassed()) {
+      Range range = open_.top();
+      if (range.bound >= Sought()) return;
+      SetReach(range);
+      if (range.low == range.high || !IsWide(range)) {
+        Cost let_go = kNever;
+        Label(range, *range.model, Sought() - 1, let_go);
+        return;
+      }
+      open_.pop();
+      Halve(range);
+    }
+  }
+
+  int64_t RoomOf(const Range& range) const {
+    return limit_ - transients_[range.low];
+  }
+
+  // Priced time that only plans not sought exceed.
+  Cost MostOf(const Range& range, int64_t price) const {
+    return Clamp(Sought() - 1 + PriceOf(price, RoomOf(range)));
+  }
+
+  int64_t NextPrice(const Range& range) const {
+    return std::min(dearest_,
+                    PriceBetween(range.small.time - range.fast.time,
+                                 range.fast.bytes - range.small.bytes));
+  }
+
+  // No plan above it is looked at for now.
+  Cost TargetOf(const Range& range) const {
+    return std::min(Sought() - 1, Clamp(range.bound + range.reach));
+  }
+
+  // Whether halving the range would raise its bound by as much as matters.
+  bool IsWide(const Range& range) const {
+    const Cost span =
+        PriceOf(range.price, transients_[range.high] - transients_[range.low]);
+    return static_cast<double>(span) * kSpan >
+           static_cast<double>(TargetOf(range) - range.bound);
+  }
+
+  // Bounds the range and keeps it where it may hold a better plan.
+  void Add(Range range) {
+    if (RoomOf(range) < 0) return;
+    Confine(range);
+    if (range.bound < kNever) Price(range);
+    if (range.bound < Sought()) Tighten(range, work_.easy_steps / kQuick);
+    if (range.bound < Sought()) open_.push(range);
+  }
+
+  // Drops the places of too large a transient.
+  void Confine(Range& range) const {
+    const Model& model = *range.model;
+    Keep keep(model.variables.size());
+    for (size_t v = 0; v < keep.size(); ++v) {
+      const Domain& domain = model.domain(v);
+      for (int c = 0; c < domain.size(); ++c) {
+        if (domain.transient[c] > transients_[range.high]) continue;
+        keep[v].push_back(c);
+      }
+    }
+    SetModel(range, Narrow(model, keep));
+  }
+
+  // Drops the places that no plan sought takes.
+  void Tighten(Range& range, double steps) const {
+    SetModel(range, Focus(*range.model, range.price, MostOf(range, range.price),
+                          steps, work_, deadline_));
+  }
+
+  static void SetModel(Range& range, Model model) {
+    range.model = std::make_shared<const Model>(std::move(model));
+    if (!range.model->IsPossible()) range.bound = kNever;
+  }
+
+  // Raises the bound by better prices, and mixes the plans they lead to.
+  void Price(Range& range) {
+    const Model& model = *range.model;
+    const Order order = ChooseOrder(model, deadline_);
+    std::vector<int> fast;
+    std::vector<int> small = KnownPlaces(model);
+    int64_t price = range.price;
+    for (int round = 0; round < kMaxRounds; ++round) {
+      const Relaxed relaxed =
+          Relax(model, order, price, MostOf(range, price),
+                {.steps = work_.easy_steps / kQuick}, work_, deadline_);
+      if (relaxed.bound >= kNever) {
+        range.bound = kNever;
+        return;
+      }
+      if (!relaxed.is_complete()) return;
+      const Cost bound = relaxed.bound - PriceOf(price, RoomOf(range));
+      if (bound > range.bound) {
+        range.bound = bound;
+        range.price = price;
+      }
+      if (range.bound >= Sought()) return;
+      std::vector<int> places = BestPlaces(*relaxed.buckets);
+      const Point plan = Offer(model, places);
+      const bool fits = plan.bytes <= RoomOf(range);
+      Point& side = fits ? range.small : range.fast;
+      (fits ? small : fast) = std::move(places);
+      if (plan.bytes == side.bytes && plan.time == side.time) break;
+      side = plan;
+      const int64_t next = NextPrice(range);
+      if (next == 0 || next == price) break;
+      price = next;
+    }
+    if (!small.empty()) Offer(model, Polish(model, small, limit_, deadline_));
+    if (!small.empty() && !fast.empty()) {
+      Offer(model, Polish(model, Mix(model, small, fast, limit_, deadline_),
+                          limit_, deadline_));
+    }
+  }
+
+  // Those of the incumbent; empty if one is gone.
+  std::vector<int> KnownPlaces(const Model& model) const {
+    std::vector<int> known(model.variables.size());
+    for (size_t v = 0; v < known.size(); ++v) {
+      known[v] = incumbent_.slots[model.variables[v].slot];
+    }
+    return PlacesOf(model, known);
+  }
+
+  // Makes a plan the incumbent if it fits and is better.
+  Point Offer(const Model& model, const std::vector<int>& places) {
+    const Draft draft(model, places);
+    if (draft.peak() <= limit_) Take(draft.time(), model, places);
+    return {draft.time(), draft.bytes()};
+  }
+
+  void Take(Cost time, const Model& model, const std::vector<int>& places) {
+    if (time >= incumbent_.time || time >= kNever) return;
+    std::vector<int> slots(places.size());
+    for (size_t v = 0; v < places.size(); ++v) {
+      slots[model.variables[v].slot] = model.domain(v).configs[places[v]];
+    }
+    incumbent_.time = time;
+    incumbent_.slots = std::move(slots);
+  }
+
+  std::vector<int64_t> PricesAround(const Range& range) const {
+    const std::span<const int> parts = range.width == kFirstWidth
+                                           ? std::span<const int>(kFewParts)
+                                           : std::span<const int>(kManyParts);
+    std::vector<int64_t> prices;
+    for (const int k : parts) {
+      prices.push_back(range.price - (range.price >> k));
+    }
+    prices.push_back(range.price);
+    for (size_t i = parts.size(); i > 0; --i) {
+      prices.push_back(
+          std::min(dearest_, range.price + (range.price >> parts[i - 1])));
+    }
+    return prices;
+  }
+
+  // Looks for a plan up to the target; puts the range back if there may be
+  // others, farther up or among those let go.
+  void Prove(Range range) {
+    const Cost target = TargetOf(range);
+    const bool is_first = range.width == kFirstWidth;
+    // Exact buckets for many prices pay only where labels are many.
+    const Model model =
+        Focus(*range.model, range.price,
+              Clamp(target + PriceOf(range.price, RoomOf(range))),
+              is_first ? work_.easy_steps / 2 : work_.easy_steps * 5, work_,
+              deadline_);
+    Cost let_go = kNever;
+    const int64_t before = candidates_;
+    if (model.IsPossible() && !Label(range, model, target, let_go)) {
+      given_up_ = std::min(given_up_, range.bound);
+      return;
+    }
+    range.bound = std::max(range.bound, std::min(let_go, target + 1));
+    if (range.bound >= Sought()) return;
+    if (let_go > target) {
+      const Cost farther = candidates_ - before < kFewCandidates
+                               ? kFarther * kFarther
+                               : kFarther;
+      range.reach = std::min(range.reach, kNever / farther) * farther;
+    } else if (range.width < most_width_) {
+      range.width = std::min(most_width_, range.width * kWider);
+    } else {
+      given_up_ = std::min(given_up_, range.bound);
+      return;
+    }
+    open_.push(range);
+  }
+
+  // False if that takes too much.
+  bool Label(const Range& range, const Model& model, Cost target,
+             Cost& let_go) {
+    const Order order = ChooseOrder(model, deadline_);
+    std::vector<Relaxed> relaxed;
+    std::vector<PricedBuckets> priced;
+    const std::vector<int64_t> prices = PricesAround(range);
+    const RelaxWork spend{
+        .steps = work_.easy_steps * (range.width == kFirstWidth ? 1 : 20),
+        .together = static_cast<int>(prices.size())};
+    for (const int64_t price : prices) {
+      relaxed.push_back(Relax(model, order, price,
+                              Clamp(target + PriceOf(price, RoomOf(range))),
+                              spend, work_, deadline_));
+      if (relaxed.back().bound >= kNever) return true;
+      if (!relaxed.back().is_complete()) return false;
+      priced.push_back({price, relaxed.back().buckets.get()});
+    }
+    Labels labels(model, std::move(priced),
+                  {.memory = {.limit_bytes = limit_,
+                              .least_transient = transients_[range.low]},
+                   .most_time = target,
+                   .width = range.width});
+    const Cost time = labels.Solve(deadline_);
+    candidates_ += labels.candidates();
+    if (time < kNever) Take(time, model, labels.Places());
+    let_go = labels.let_go();
+    return true;
+  }
+
+  const std::shared_ptr<const Model> model_;
+  const int64_t limit_;
+  const WorkBudget work_;
+  const base::Deadline& deadline_;
+  Incumbent& incumbent_;
+  const int64_t most_width_;
+  int64_t dearest_ = 0;  // beyond it, priced bytes might not add up
+  std::vector<int64_t> transients_;
+  std::priority_queue<Range> open_;
+  Cost given_up_ = kNever;  // the least bound of ranges no longer open
+  int64_t candidates_ = 0;
+};
+
+}  // namespace
+
+void SolveLimited(Model model, int64_t limit_bytes, const Point& fastest,
+                  const WorkBudget& work, const base::Deadline& deadline,
+                  Incumbent& incumbent) {
+  Search(std::move(model), limit_bytes, work, deadline, incumbent).Run(fastest);
+}
+
+}  // namespace meshwright::search

@@ -1,0 +1,100 @@
+// Buckets: a model eliminated variable by variable, tables kept.
+//
+// Concept: the bucket of a variable holds the joins to variables that go later
+// and the tables left behind by those that went before. Its minimum over the
+// variable is the table it leaves. Where that would have more than
+// `most_entries` the bucket is split and each part minimised for itself: the
+// sum is then a bound from below, no longer the least cost (mini-buckets).
+// Read backwards, the buckets say what each place of a variable adds to the
+// bound, given those of the variables that went later: 0 for the best.
+// In → Out: model, price of bytes, order → bound, additions.
+// Source: Dechter, Bucket elimination (1999); Dechter and Rish, Mini-buckets
+// (2003).
+#ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_BUCKETS_H_
+#define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_BUCKETS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/deadline.h"
+#include "planner/search/elimination/table.h"
+#include "planner/search/graph/model.h"
+
+namespace meshwright::search {
+
+// The same costs, moved between variables and joins so that bounds are good
+// (message_passing.h). All are at least 0.
+struct Potentials {
+  Cost base = 0;
+  std::vector<std::vector<Cost>> own;  // by variable
+  std::vector<Matrix> joins;           // by join of the model
+};
+
+// Time plus priced bytes of every place of every variable.
+std::vector<std::vector<Cost>> PricedTimes(const Model& model, int64_t price);
+
+class Buckets {
+ public:
+  // Borrows the model, and `potentials` where given. `sequence` lists all
+  // variables.
+  Buckets(const Model& model, int64_t price, const std::vector<int>& sequence,
+          int64_t most_entries, const Potentials* potentials,
+          const base::Deadline& deadline);
+
+  // What no choice costs less than; nothing useful if not is_complete.
+  Cost bound() const { return bound_; }
+  bool is_exact() const { return is_exact_; }
+  bool is_complete() const { return is_complete_; }
+
+  const std::vector<int>& sequence() const { return sequence_; }
+  int turn(int v) const { return shape_.turns[v]; }
+
+  // The variables, all of later turns, that decide what `v` adds.
+  const std::vector<int>& scope(int v) const { return buckets_[v].scope; }
+
+  // Of exact buckets: what is in the one of `v`, and what it left.
+  const Shape& shape() const { return shape_; }
+  const std::vector<Cost>& own(int v) const { return own_[v]; }
+  const std::vector<View>& views(int v) const {
+    return buckets_[v].parts.front().views;
+  }
+  const Table& left(int v) const { return buckets_[v].parts.front().left; }
+
+  // out[c]: what place c of `v` adds to the bound, the places of its scope
+  // being given by variable; kNever where that is forbidden.
+  void Additions(int v, const std::vector<int>& places,
+                 std::vector<Cost>& out) const;
+  // The same for one place, which is given among the others.
+  Cost Addition(int v, const std::vector<int>& places) const;
+
+ private:
+  struct Part {
+    std::vector<View> views;
+    Table left;  // over the scope
+    View left_view;
+  };
+  struct Bucket {
+    std::vector<View> views;
+    std::vector<Part> parts;
+    std::vector<int> scope;
+  };
+
+  void AddJoins(const Potentials* potentials);
+  void Put(const View& view);
+  void Split(int v, int64_t most_entries);
+  bool Close(int v, const base::Deadline& deadline);
+
+  const Model& model_;
+  std::vector<int> sequence_;
+  Shape shape_;
+  std::vector<std::vector<Cost>> own_;
+  std::vector<Bucket> buckets_;
+  Cost bound_ = 0;
+  bool is_exact_ = true;
+  bool is_complete_ = true;
+};
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_BUCKETS_H_

@@ -1,0 +1,266 @@
+// Models, their reduction, tables, bounds and marginals against enumeration.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "planner/search/elimination/buckets.h"
+#include "planner/search/elimination/dominance.h"
+#include "planner/search/elimination/local_improvement.h"
+#include "planner/search/elimination/marginals.h"
+#include "planner/search/elimination/message_passing.h"
+#include "planner/search/elimination/order.h"
+#include "planner/search/elimination/restrict.h"
+#include "planner/search/graph/model.h"
+#include "planner/search/testing/random_problem.h"
+
+namespace meshwright::search {
+namespace {
+
+const base::Deadline kOn;
+
+Model RandomModel(int seed) {
+  Kinds kinds{.shuffled = true,
+              .tied = true,
+              .nulls = seed % 2 == 0,
+              .skeleton = static_cast<Skeleton>(seed % 4),
+              .copies = 5};
+  return LaidOutModel(BuildGraph(RandomProblem(seed, kinds)));
+}
+
+// Every choice of places, in lexicographic order.
+template <typename Visit>
+void ForEachChoice(const Model& model, const Visit& visit) {
+  if (!model.IsPossible()) return;
+  std::vector<int> places(model.variables.size(), 0);
+  while (true) {
+    visit(places);
+    size_t v = places.size();
+    while (v > 0 && ++places[v - 1] == model.size(v - 1)) places[--v] = 0;
+    if (v == 0) return;
+  }
+}
+
+Cost CostOf(const Model& model, const std::vector<int>& places,
+            int64_t price = 0) {
+  Cost cost = model.base;
+  for (size_t v = 0; v < places.size(); ++v) {
+    const Domain& domain = model.domain(v);
+    cost = Clamp(cost + domain.time[places[v]] +
+                 PriceOf(price, domain.bytes[places[v]]));
+  }
+  for (const Model::Join& join : model.joins) {
+    cost = Clamp(
+        cost + model.matrices[join.matrix].at(places[join.a], places[join.b]));
+  }
+  return cost;
+}
+
+struct Best {
+  Cost cost = kNever;
+  std::vector<int> configs;  // of the smallest
+};
+
+Best BestOf(const Model& model, int64_t price = 0) {
+  Best best;
+  ForEachChoice(model, [&](const std::vector<int>& places) {
+    const Cost cost = CostOf(model, places, price);
+    if (cost >= best.cost) return;
+    best.cost = cost;
+    best.configs.clear();
+    for (size_t v = 0; v < places.size(); ++v) {
+      best.configs.push_back(model.domain(v).configs[places[v]]);
+    }
+  });
+  return best;
+}
+
+constexpr int64_t kPrice = int64_t{1} << 19;  // half a picosecond per byte
+
+TEST(ModelTest, ReducingKeepsTheSmallestBestChoice) {
+  int dropped = 0;
+  for (int seed = 0; seed < 600; ++seed) {
+    const Model model = RandomModel(seed);
+    const Model reduced = Reduce(model, false, kOn);
+    const Best before = BestOf(model);
+    const Best after = BestOf(reduced);
+    ASSERT_EQ(after.cost, before.cost) << seed;
+    if (before.cost < kNever) {
+      ASSERT_EQ(after.configs, before.configs) << seed;
+    }
+    for (size_t v = 0; v < model.variables.size(); ++v) {
+      dropped += model.size(v) - reduced.size(v);
+    }
+  }
+  EXPECT_GT(dropped, 600);
+}
+
+TEST(ModelTest, ReducingWithMemoryKeepsTheBestOfEveryLimit) {
+  for (int seed = 0; seed < 400; ++seed) {
+    const Model model = RandomModel(seed);
+    const Model reduced = Reduce(model, true, kOn);
+    for (const int64_t limit : {10, 30, 60, 120}) {
+      const auto least = [&](const Model& of) {
+        Cost best = kNever;
+        ForEachChoice(of, [&](const std::vector<int>& places) {
+          if (Draft(of, places).peak() > limit) return;
+          best = std::min(best, CostOf(of, places));
+        });
+        return best;
+      };
+      ASSERT_EQ(least(reduced), least(model)) << seed << " " << limit;
+    }
+  }
+}
+
+TEST(ModelTest, NarrowingAbsorbsWhatIsSettled) {
+  std::mt19937_64 random(4);
+  for (int seed = 0; seed < 300; ++seed) {
+    const Model model = RandomModel(seed);
+    Keep keep(model.variables.size());
+    for (size_t v = 0; v < keep.size(); ++v) {
+      for (int c = 0; c < model.size(v); ++c) {
+        if (keep[v].empty() || random() % 2 == 0) keep[v].push_back(c);
+      }
+    }
+    const Model narrow = Narrow(model, keep);
+    for (const Model::Join& join : narrow.joins) {
+      ASSERT_GT(narrow.size(join.a), 1);
+      ASSERT_GT(narrow.size(join.b), 1);
+    }
+    ForEachChoice(narrow, [&](const std::vector<int>& places) {
+      std::vector<int> there(places.size());
+      for (size_t v = 0; v < places.size(); ++v) there[v] = keep[v][places[v]];
+      ASSERT_EQ(CostOf(narrow, places), CostOf(model, there));
+    });
+  }
+}
+
+TEST(BucketsTest, WholeOnesAreExactAndSplitOnesABound) {
+  int split = 0;
+  for (int seed = 0; seed < 600; ++seed) {
+    const Model model = RandomModel(seed);
+    const Order order = ChooseOrder(model, kOn);
+    ASSERT_EQ(order.sequence.size(), model.variables.size());
+    const Cost best = BestOf(model, kPrice).cost;
+    const Buckets whole(model, kPrice, order.sequence, 1 << 20, nullptr, kOn);
+    ASSERT_TRUE(whole.is_exact());
+    ASSERT_EQ(whole.bound(), best) << seed;
+    const Buckets parts(model, kPrice, order.sequence, 3, nullptr, kOn);
+    ASSERT_LE(parts.bound(), best) << seed;
+    split += parts.is_exact() ? 0 : 1;
+  }
+  EXPECT_GT(split, 100);
+}
+
+// Along any choice, bound plus additions is its cost.
+TEST(BucketsTest, AdditionsAddUpToTheCost) {
+  for (int seed = 0; seed < 300; ++seed) {
+    const Model model = RandomModel(seed);
+    const Order order = ChooseOrder(model, kOn);
+    for (const int64_t entries : {3, 1 << 20}) {
+      const Buckets buckets(model, kPrice, order.sequence, entries, nullptr,
+                            kOn);
+      if (buckets.bound() >= kNever) continue;
+      std::vector<Cost> additions;
+      ForEachChoice(model, [&](const std::vector<int>& places) {
+        const Cost cost = CostOf(model, places, kPrice);
+        if (cost >= kNever) return;
+        Cost sum = buckets.bound();
+        for (size_t v = 0; v < places.size(); ++v) {
+          buckets.Additions(v, places, additions);
+          ASSERT_GE(additions[places[v]], 0);
+          ASSERT_EQ(additions[places[v]], buckets.Addition(v, places));
+          sum += additions[places[v]];
+        }
+        ASSERT_EQ(sum, cost) << seed;
+      });
+    }
+  }
+}
+
+TEST(MarginalsTest, AreTheBestThroughEveryPlace) {
+  for (int seed = 0; seed < 500; ++seed) {
+    const Model model = RandomModel(seed);
+    const Buckets buckets(model, kPrice, ChooseOrder(model, kOn).sequence,
+                          1 << 20, nullptr, kOn);
+    if (buckets.bound() >= kNever) continue;
+    std::vector<std::vector<Cost>> expected;
+    for (size_t v = 0; v < model.variables.size(); ++v) {
+      expected.emplace_back(model.size(v), kNever);
+    }
+    ForEachChoice(model, [&](const std::vector<int>& places) {
+      const Cost cost = CostOf(model, places, kPrice);
+      for (size_t v = 0; v < places.size(); ++v) {
+        Cost& least = expected[v][places[v]];
+        least = std::min(least, cost);
+      }
+    });
+    ASSERT_EQ(Marginals(buckets, kOn), expected) << seed;
+  }
+}
+
+TEST(DualsTest, BoundTheBestAndKeepAllThatIsAsGood) {
+  int exact = 0;
+  for (int seed = 0; seed < 600; ++seed) {
+    const Model model = RandomModel(seed);
+    const Cost best = BestOf(model, kPrice).cost;
+    const Cost most = best >= kNever ? kNever - 1 : best + seed % 5;
+    Duals duals(model, kPrice, most);
+    bool is_possible = true;
+    for (int pass = 0; pass < 4 && is_possible; ++pass) {
+      is_possible = duals.Pass(kOn);
+      if (best < kNever) {
+        ASSERT_TRUE(is_possible) << seed;
+        ASSERT_LE(duals.Bound(), best) << seed;
+      }
+    }
+    if (best >= kNever) continue;
+    exact += duals.Bound() == best ? 1 : 0;
+    const Keep alive = duals.Alive();
+    const Potentials moved = duals.Moved();
+    ForEachChoice(model, [&](const std::vector<int>& places) {
+      const Cost cost = CostOf(model, places, kPrice);
+      if (cost > most) return;
+      Cost sum = moved.base;
+      for (size_t v = 0; v < places.size(); ++v) {
+        ASSERT_TRUE(
+            std::binary_search(alive[v].begin(), alive[v].end(), places[v]))
+            << seed;
+        ASSERT_GE(moved.own[v][places[v]], 0);
+        sum += moved.own[v][places[v]];
+      }
+      for (size_t j = 0; j < model.joins.size(); ++j) {
+        const Cost entry = moved.joins[j].at(places[model.joins[j].a],
+                                             places[model.joins[j].b]);
+        ASSERT_GE(entry, 0);
+        sum += entry;
+      }
+      ASSERT_EQ(sum, cost) << seed;
+    });
+  }
+  EXPECT_GT(exact, 200);
+}
+
+TEST(ImproveTest, MixesAndPolishesWithinTheLimit) {
+  int better = 0;
+  for (int seed = 0; seed < 300; ++seed) {
+    const Model model = RandomModel(seed * 2 + 1);
+    std::vector<int> small(model.variables.size(), 0);
+    std::vector<int> fast(model.variables.size());
+    for (size_t v = 0; v < fast.size(); ++v) fast[v] = model.size(v) - 1;
+    const Draft from(model, small);
+    const int64_t limit = from.peak() + 20;
+    const std::vector<int> mixed = Mix(model, small, fast, limit, kOn);
+    const std::vector<int> polished = Polish(model, mixed, limit, kOn);
+    const Draft draft(model, polished);
+    ASSERT_LE(draft.peak(), limit);
+    ASSERT_EQ(draft.time(), CostOf(model, polished));
+    ASSERT_LE(draft.time(), Draft(model, mixed).time());
+    better += draft.time() < from.time() ? 1 : 0;
+  }
+  EXPECT_GT(better, 50);
+}
+
+}  // namespace
+}  // namespace meshwright::search

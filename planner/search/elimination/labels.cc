@@ -1,0 +1,374 @@
+#include "planner/search/elimination/labels.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace meshwright::search {
+namespace {
+
+using problem::SaturatingAdd;
+
+constexpr int kUnmet = -1;
+constexpr Cost kRounding = 4;
+constexpr int64_t kGroupCost = 8;     // in candidates
+constexpr size_t kManyLabels = 1000;  // between two looks at the deadline
+// Labels of a stage are held to twice the width when there are four times as
+// many, so that they never take much memory.
+constexpr int64_t kMostWidths = 4;
+constexpr int64_t kHeldWidths = 2;
+constexpr int64_t kFewWaiting = 1 << 15;
+
+// Against the order of elimination, and what hangs below one variable before
+// what hangs below another, so that few variables are waited for at a time.
+std::vector<int> TakingOrder(const Buckets& buckets) {
+  const std::vector<int>& sequence = buckets.sequence();
+  std::vector<int> order(sequence.rbegin(), sequence.rend());
+  if (!buckets.is_exact()) return order;
+  std::vector<std::vector<int>> children(sequence.size());
+  std::vector<int> below(sequence.size(), 1);
+  std::vector<int> open;
+  for (const int v : sequence) {
+    std::stable_sort(children[v].begin(), children[v].end(),
+                     [&](int a, int b) { return below[a] > below[b]; });
+    const std::vector<int>& scope = buckets.scope(v);
+    if (scope.empty()) {
+      open.push_back(v);
+      continue;
+    }
+    const int parent = *std::min_element(
+        scope.begin(), scope.end(),
+        [&](int a, int b) { return buckets.turn(a) < buckets.turn(b); });
+    children[parent].push_back(v);
+    below[parent] += below[v];
+  }
+  order.clear();
+  while (!open.empty()) {
+    const int v = open.back();
+    open.pop_back();
+    order.push_back(v);
+    open.insert(open.end(), children[v].begin(), children[v].end());
+  }
+  return order;
+}
+
+}  // namespace
+
+Labels::Labels(const Model& model, std::vector<PricedBuckets> priced,
+               const LabelGoal& goal)
+    : model_(model),
+      priced_(std::move(priced)),
+      middle_(static_cast<int>(priced_.size()) / 2),
+      goal_(goal),
+      joins_of_(JoinsOf(model)),
+      position_(model.variables.size()),
+      merger_(goal.memory),
+      places_(model.variables.size(), 0) {
+  for (const PricedBuckets& each : priced_) prices_.push_back(each.price);
+  Arrange();
+}
+
+void Labels::Arrange() {
+  const Buckets& buckets = *priced_.front().buckets;
+  const std::vector<int> order = TakingOrder(buckets);
+  std::vector<int> sizes(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    position_[order[i]] = i;
+    sizes[order[i]] = model_.size(order[i]);
+  }
+  std::vector<int> last_use(order.size());  // by position
+  for (const int v : order) {
+    for (const int u : buckets.scope(v)) {
+      int& last = last_use[position_[u]];
+      last = std::max(last, position_[v]);
+    }
+  }
+  std::vector<int> waited;
+  stages_.reserve(order.size());
+  bytes_after_.assign(order.size(), 0);
+  for (size_t i = 0; i < order.size(); ++i) {
+    std::erase_if(waited, [&](int u) {
+      return last_use[position_[u]] <= static_cast<int>(i);
+    });
+    std::vector<int> variables = {order[i]};
+    variables.insert(variables.end(), waited.begin(), waited.end());
+    stages_.push_back({LabelKeys(variables, sizes), {}, {}});
+    waited.push_back(order[i]);
+  }
+  for (size_t i = order.size() - 1; i > 0; --i) {
+    const std::vector<int64_t>& bytes = model_.domain(order[i]).bytes;
+    bytes_after_[i - 1] = SaturatingAdd(
+        bytes_after_[i], *std::min_element(bytes.begin(), bytes.end()));
+  }
+}
+
+// Sets the label's bound, the least time of any plan that fits and continues
+// it; false if none fits, or all take longer than most_time. The bound is
+// concave in the price, so the best price is sought from that of the label
+// before.
+inline bool Labels::SetBound(Label& label, const Cost* completions,
+                             int64_t bytes_after) const {
+  const int64_t room = goal_.memory.Room(label);
+  if (room < bytes_after) return false;
+  const auto bound = [&](int p) {
+    return label.time + completions[p] - PriceOf(prices_[p], room);
+  };
+  const int last = static_cast<int>(prices_.size()) - 1;
+  int best = label.price;
+  Cost most = bound(best);
+  if (most > goal_.most_time) return false;
+  for (const int step : {1, -1}) {
+    for (int p = best + step; p >= 0 && p <= last; p += step) {
+      const Cost other = bound(p);
+      if (other <= most) break;
+      if (other > goal_.most_time) return false;
+      most = other;
+      best = p;
+    }
+  }
+  label.price = best;
+  label.bound = std::max({label.bound, label.time, most});
+  return true;
+}
+
+// What the variable can take, its neighbours' places being entered, the least
+// addition first.
+std::vector<Labels::Place> Labels::PlacesOf(int v) {
+  priced_[middle_].buckets->Additions(v, places_, additions_);
+  std::vector<Cost> times = JoinTimes(v, places_, 0, position_[v]);
+  for (size_t c = 0; c < times.size(); ++c) {
+    times[c] = Clamp(times[c] + model_.domain(v).time[c]);
+  }
+  std::vector<Place> found;
+  for (size_t c = 0; c < times.size(); ++c) {
+    if (additions_[c] >= kNever || times[c] >= kNever) continue;
+    found.push_back({static_cast<int>(c), additions_[c], times[c], kUnmet});
+  }
+  std::sort(found.begin(), found.end(), [](const Place& a, const Place& b) {
+    return std::tie(a.addition, a.place) < std::tie(b.addition, b.place);
+  });
+  return found;
+}
+
+// Finds the group that a place leads to, and what completes it.
+void Labels::Meet(const Stage& before, int from, Place& place, Stage& stage) {
+  const int v = stage.keys.variable();
+  places_[v] = place.place;
+  const int known = stage.keys.size();
+  place.group = stage.keys.Find(places_);
+  if (place.group < known) return;
+  candidates_ += kGroupCost;
+  if (place.group == static_cast<int>(runs_.size())) runs_.emplace_back();
+  const int64_t bytes = model_.domain(v).bytes[place.place];
+  for (size_t p = 0; p < priced_.size(); ++p) {
+    const Cost to_come = before.completions[from * priced_.size() + p];
+    const Cost addition = priced_[p].buckets->Addition(v, places_);
+    stage.completions.push_back(to_come + addition - place.time -
+                                PriceOf(priced_[p].price, bytes));
+  }
+}
+
+bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
+                         const base::Deadline& deadline) {
+  const std::vector<int>& variables = before.keys.variables();
+  for (size_t i = 0; i < variables.size(); ++i) {
+    places_[variables[i]] = before.keys.Place(from, i);
+  }
+  const int v = stage.keys.variable();
+  const Domain& domain = model_.domain(v);
+  const int64_t after = bytes_after_[position_[v]];
+  const Front& front = before.fronts[from];
+  const Cost to_come = before.completions[from * priced_.size() + middle_];
+  // How much each label may still add; prices are rounded down for each
+  // variable.
+  slack_.clear();
+  Cost most_slack = -1;
+  for (const Label& label : front) {
+    const Cost least =
+        label.time + to_come -
+        PriceOf(priced_[middle_].price, goal_.memory.Room(label));
+    slack_.push_back(goal_.most_time + kRounding - least);
+    most_slack = std::max(most_slack, slack_.back());
+  }
+  for (Place& place : PlacesOf(v)) {
+    if (place.addition > most_slack) break;
+    if (front.size() > kManyLabels && deadline.HasPassed()) return false;
+    Meet(before, from, place, stage);
+    const Cost* const completions =
+        &stage.completions[place.group * priced_.size()];
+    std::vector<Label>& runs = runs_[place.group].labels;
+    const size_t begin = runs.size();
+    const int64_t bytes = domain.bytes[place.place];
+    const int64_t transient = domain.transient[place.place];
+    for (size_t i = 0; i < front.size(); ++i) {
+      if (place.addition > slack_[i]) continue;
+      Label next = front[i];
+      next.time += place.time;
+      if (bytes > goal_.memory.limit_bytes - next.bytes) continue;
+      next.bytes += bytes;
+      next.transient = std::max(next.transient, transient);
+      ++candidates_;
+      if (!SetBound(next, completions, after)) continue;
+      if (next.bound > cut_) {
+        let_go_ = std::min(let_go_, next.bound);
+        continue;
+      }
+      runs.push_back(next);
+    }
+    if (runs.size() == begin) continue;
+    runs_[place.group].begins.push_back(begin);
+    runs_[place.group].is_front = false;
+    waiting_ += static_cast<int64_t>(runs.size() - begin);
+    if (waiting_ > std::max(kFewWaiting, kMostWidths * goal_.width) &&
+        !Hold(stage.keys.size(), kHeldWidths * goal_.width, deadline)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Merges the runs of every group and lets go what is too many. False if
+// stopped.
+bool Labels::Hold(int groups, int64_t width, const base::Deadline& deadline) {
+  waiting_ = 0;
+  for (int group = 0; group < groups; ++group) {
+    if (!merger_.Merge(runs_[group], deadline)) return false;
+  }
+  const std::span<Runs> all(runs_.data(), groups);
+  cut_ = HoldToWidth(all, width);
+  let_go_ = std::min(let_go_, cut_);
+  for (const Runs& runs : all) {
+    waiting_ += static_cast<int64_t>(runs.labels.size());
+  }
+  return !deadline.HasPassed();
+}
+
+bool Labels::Expand(const Stage& before, Stage& stage,
+                    const base::Deadline& deadline) {
+  for (Runs& runs : runs_) {
+    runs.labels.clear();
+    runs.begins.clear();
+    runs.is_front = false;
+  }
+  waiting_ = 0;
+  cut_ = kNever;
+  for (size_t from = 0; from < before.fronts.size(); ++from) {
+    if (from % kManyLabels == kManyLabels - 1 && deadline.HasPassed())
+      return false;
+    if (!ExpandGroup(before, static_cast<int>(from), stage, deadline)) {
+      return false;
+    }
+  }
+  if (!Hold(stage.keys.size(), goal_.width, deadline)) return false;
+  for (int group = 0; group < stage.keys.size(); ++group) {
+    stage.fronts.push_back(runs_[group].labels);
+  }
+  Compact(stage);
+  return true;
+}
+
+// Forgets the groups without labels.
+void Labels::Compact(Stage& stage) const {
+  std::vector<int> groups;
+  std::vector<Cost> completions;
+  for (size_t group = 0; group < stage.fronts.size(); ++group) {
+    if (stage.fronts[group].empty()) continue;
+    const auto begin = stage.completions.begin() + group * priced_.size();
+    completions.insert(completions.end(), begin, begin + priced_.size());
+    if (groups.size() != group) {
+      stage.fronts[groups.size()] = std::move(stage.fronts[group]);
+    }
+    groups.push_back(static_cast<int>(group));
+  }
+  stage.keys.Retain(groups);
+  stage.completions = std::move(completions);
+  stage.fronts.resize(groups.size());
+}
+
+Cost Labels::Solve(const base::Deadline& deadline) {
+  Stage start{LabelKeys({0}, {1}), {}, {{Label{}}}};
+  start.fronts[0][0].price = middle_;
+  start.fronts[0][0].time = model_.base;
+  start.keys.Find({0});
+  for (const PricedBuckets& priced : priced_) {
+    start.completions.push_back(priced.buckets->bound() - model_.base);
+  }
+  const Stage* before = &start;
+  const auto least = [&](Cost Label::*figure) {
+    Cost least = kNever;
+    for (const Front& front : before->fronts) {
+      for (const Label& label : front) least = std::min(least, label.*figure);
+    }
+    return least;
+  };
+  for (Stage& stage : stages_) {
+    if (deadline.HasPassed() || !Expand(*before, stage, deadline)) {
+      let_go_ = std::min(let_go_, least(&Label::bound));
+      return kNever;
+    }
+    before = &stage;
+  }
+  return best_ = least(&Label::time);
+}
+
+// From the last variable back: the smallest place of each with which, what is
+// later being settled, some label still reaches the best time within the limit.
+std::vector<int> Labels::Places() const {
+  std::vector<int> places(model_.variables.size(), 0);
+  Label later;
+  for (size_t i = stages_.size(); i > 0; --i) {
+    const Stage& stage = stages_[i - 1];
+    const std::vector<int>& variables = stage.keys.variables();
+    std::vector<std::vector<Cost>> times;  // of joins to later ones
+    for (const int v : variables) {
+      times.push_back(JoinTimes(v, places, i, stages_.size()));
+    }
+    std::optional<int> chosen;
+    for (size_t group = 0; group < stage.fronts.size(); ++group) {
+      const int place = stage.keys.Place(group, 0);
+      if (chosen.has_value() && *chosen <= place) continue;
+      Label whole = later;
+      for (size_t f = 0; f < variables.size(); ++f) {
+        whole.time = Clamp(whole.time + times[f][stage.keys.Place(group, f)]);
+      }
+      const auto reaches = [&](const Label& label) {
+        return label.time + whole.time == best_ &&
+               label.bytes <= goal_.memory.limit_bytes - whole.bytes &&
+               goal_.memory.Room({.bytes = label.bytes + whole.bytes,
+                                  .transient = std::max(label.transient,
+                                                        whole.transient)}) >= 0;
+      };
+      const Front& front = stage.fronts[group];
+      if (std::any_of(front.begin(), front.end(), reaches)) chosen = place;
+    }
+    const int v = stage.keys.variable();
+    places[v] = *chosen;
+    const Domain& domain = model_.domain(v);
+    later.time += domain.time[*chosen] + times.front()[*chosen];
+    later.bytes += domain.bytes[*chosen];
+    later.transient = std::max(later.transient, domain.transient[*chosen]);
+  }
+  return places;
+}
+
+// What each place of `v` pays for its joins to the variables at positions
+// [from, to).
+std::vector<Cost> Labels::JoinTimes(int v, const std::vector<int>& places,
+                                    int from, int to) const {
+  std::vector<Cost> times(model_.size(v), 0);
+  for (const int j : joins_of_[v]) {
+    const Model::Join& join = model_.joins[j];
+    const bool is_row = join.a == v;
+    const int other = is_row ? join.b : join.a;
+    if (position_[other] < from || position_[other] >= to) continue;
+    const Link link{&model_.matrices[join.matrix], !is_row};
+    for (size_t c = 0; c < times.size(); ++c) {
+      times[c] = Clamp(times[c] + link.at(c, places[other]));
+    }
+  }
+  return times;
+}
+
+}  // namespace meshwright::search

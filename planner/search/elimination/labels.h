@@ -1,0 +1,110 @@
+// Labels: the fastest choice of a model within a memory limit, proved.
+//
+// Concept: variables are taken one by one against the order of elimination. A
+// label is a choice for those taken so far: its time, its bytes and its largest
+// transient. For several prices of bytes, buckets say exactly, or nearly, what
+// the best completion costs (buckets.h); each gives a bound from below of every
+// plan the label leads to, and the largest counts. Among the labels of a group
+// (label_keys.h) the dominated go, and so do all that cannot become faster than
+// the best plan known, or cannot be brought within the limit.
+// Labels are held to a width; one let go for width alone leaves its bound
+// behind, so the answer is exact when none was, and has a certified bound when
+// some were.
+// Ties: the smallest place of the variable taken last, then of the one before.
+// Source: label setting for constrained shortest paths with Lagrangian
+// potentials (Handler and Zang 1980; Dumitrescu and Boland 2003).
+#ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LABELS_H_
+#define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LABELS_H_
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/deadline.h"
+#include "planner/search/elimination/buckets.h"
+#include "planner/search/elimination/label_front.h"
+#include "planner/search/elimination/label_keys.h"
+#include "planner/search/graph/model.h"
+
+namespace meshwright::search {
+
+struct PricedBuckets {
+  int64_t price = 0;
+  const Buckets* buckets = nullptr;  // same model and sequence for every price
+};
+
+struct LabelGoal {
+  MemoryGoal memory{.limit_bytes = std::numeric_limits<int64_t>::max()};
+  Cost most_time = kNever;  // labels that must exceed it go
+  int64_t width = 0;        // labels after each variable
+};
+
+class Labels {
+ public:
+  // Borrows the model and the buckets, whose prices rise; the one in the middle
+  // decides most.
+  Labels(const Model& model, std::vector<PricedBuckets> priced,
+         const LabelGoal& goal);
+
+  // The least time of a choice that fits; kNever if none was kept.
+  Cost Solve(const base::Deadline& deadline);
+
+  // A choice of that time: place by variable.
+  std::vector<int> Places() const;
+
+  // No choice that fits and was let go takes less; kNever if none was.
+  Cost let_go() const { return let_go_; }
+  int64_t candidates() const { return candidates_; }
+
+ private:
+  struct Stage {
+    LabelKeys keys;
+    std::vector<Cost> completions;  // by group and price: the least to come
+    std::vector<Front> fronts;      // by group
+  };
+  struct Place {  // one that the variable can take, given a group
+    int place = 0;
+    Cost addition = 0;  // at the price in the middle
+    Cost time = 0;
+    int group = 0;  // of the new stage; kUnmet before it is
+  };
+
+  void Arrange();
+  // False if stopped.
+  bool Expand(const Stage& before, Stage& stage,
+              const base::Deadline& deadline);
+  bool ExpandGroup(const Stage& before, int from, Stage& stage,
+                   const base::Deadline& deadline);
+  bool Hold(int groups, int64_t width, const base::Deadline& deadline);
+  std::vector<Place> PlacesOf(int v);
+  void Meet(const Stage& before, int from, Place& place, Stage& stage);
+  bool SetBound(Label& label, const Cost* completions,
+                int64_t bytes_after) const;
+  void Compact(Stage& stage) const;
+  std::vector<Cost> JoinTimes(int v, const std::vector<int>& places, int from,
+                              int to) const;
+
+  const Model& model_;
+  std::vector<PricedBuckets> priced_;
+  int middle_;
+  std::vector<int64_t> prices_;
+  LabelGoal goal_;
+  std::vector<std::vector<int>> joins_of_;
+  std::vector<int> position_;  // of a variable among the stages
+  std::vector<Stage> stages_;
+  std::vector<int64_t> bytes_after_;  // the least bytes of later stages
+  FrontMerger merger_;
+  std::vector<Runs> runs_;  // by group
+  int64_t waiting_ = 0;     // labels of runs_
+  Cost cut_ = kNever;       // labels of a larger bound go at once
+  std::vector<Cost> slack_;
+  std::vector<int> places_;
+  std::vector<Cost> additions_;
+  Cost best_ = kNever;
+  Cost let_go_ = kNever;
+  int64_t candidates_ = 0;
+};
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LABELS_H_

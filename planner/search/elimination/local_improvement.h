@@ -1,0 +1,61 @@
+// Improve: better plans from plans there are, without proof.
+//
+// Concept: of two plans, one too large and one that fits, variable after
+// variable goes over from one to the other, and the fastest mixture that fits
+// is kept. A plan is polished by moving single variables as long as that makes
+// it faster and it still fits.
+// In → Out: places by variable → places by variable, that fit. Stopped, they
+// are the best so far.
+#ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOCAL_IMPROVEMENT_H_
+#define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOCAL_IMPROVEMENT_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/deadline.h"
+#include "planner/search/graph/model.h"
+
+namespace meshwright::search {
+
+// A plan of a model with its figures, kept while single places change.
+class Draft {
+ public:
+  // Borrows the model.
+  Draft(const Model& model, std::vector<int> places);
+
+  const std::vector<int>& places() const { return places_; }
+  Cost time() const;  // kNever if a pair is forbidden
+  int64_t bytes() const { return bytes_; }
+  int64_t peak() const;
+
+  // The time that `v` and its joins take at `place`.
+  Cost TimeAt(int v, int place) const;
+  int64_t PeakAt(int v, int place) const;
+  void Move(int v, int place);
+
+ private:
+  void Add(Cost cost, int sign);
+  void AddJoins(int v, int sign);
+
+  const Model& model_;
+  std::vector<std::vector<int>> joins_of_;
+  std::vector<int> places_;
+  __int128 time_ = 0;  // of what is not forbidden
+  int forbidden_ = 0;
+  int64_t bytes_ = 0;
+  std::map<int64_t, int> transients_;  // how many variables have each
+};
+
+// The fastest plan that fits on the way from `small`, which fits, to `fast`.
+std::vector<int> Mix(const Model& model, const std::vector<int>& small,
+                     const std::vector<int>& fast, int64_t limit_bytes,
+                     const base::Deadline& deadline);
+
+// `places` fits, and so does what comes out.
+std::vector<int> Polish(const Model& model, std::vector<int> places,
+                        int64_t limit_bytes, const base::Deadline& deadline);
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOCAL_IMPROVEMENT_H_

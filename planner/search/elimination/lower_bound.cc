@@ -1,0 +1,133 @@
+#include "planner/search/elimination/lower_bound.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "planner/search/elimination/marginals.h"
+#include "planner/search/elimination/message_passing.h"
+#include "planner/search/elimination/restrict.h"
+
+namespace meshwright::search {
+namespace {
+
+constexpr int kMostPasses = 40;
+// Passes go on while the bound rises by more than this part of itself.
+constexpr int64_t kSmallRise = 20'000;
+
+// False if no choice costs at most the duals' `most`.
+bool Converge(Duals& duals, const base::Deadline& deadline) {
+  Cost bound = duals.Bound();
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    if (!duals.Pass(deadline)) return false;
+    if (deadline.HasPassed()) return true;
+    const Cost risen = duals.Bound();
+    if (risen - bound <= risen / kSmallRise) return true;
+    bound = risen;
+  }
+  return true;
+}
+
+// Of the matrices, were each join to have its own.
+int64_t EntriesOf(const Model& model) {
+  int64_t entries = 0;
+  for (const Model::Join& join : model.joins) {
+    entries += static_cast<int64_t>(model.size(join.a)) * model.size(join.b);
+  }
+  return entries;
+}
+
+// Whether no sum of costs comes near kNever.
+bool MayMoveCosts(const Model& model) {
+  const auto largest = [](const std::vector<Cost>& costs) {
+    Cost most = 0;
+    for (const Cost cost : costs) {
+      if (cost < kNever) most = std::max(most, cost);
+    }
+    return most;
+  };
+  std::vector<Cost> domains;
+  for (const Domain& domain : model.domains) {
+    domains.push_back(largest(domain.time));
+  }
+  std::vector<Cost> matrices;
+  for (const Matrix& matrix : model.matrices) {
+    matrices.push_back(largest(matrix.entries));
+  }
+  __int128 sum = model.base;
+  for (const Model::Variable& v : model.variables) sum += domains[v.domain];
+  for (const Model::Join& join : model.joins) sum += matrices[join.matrix];
+  return sum < kNever / 8;
+}
+
+}  // namespace
+
+Relaxed Relax(const Model& model, const Order& order, int64_t price, Cost most,
+              const RelaxWork& spend, const WorkBudget& work,
+              const base::Deadline& deadline) {
+  Relaxed relaxed;
+  if (IsForest(model) || (order.steps <= spend.steps &&
+                          order.entries * spend.together <=
+                              static_cast<double>(work.table_entries))) {
+    relaxed.buckets = std::make_unique<Buckets>(
+        model, price, order.sequence, work.table_entries, nullptr, deadline);
+    relaxed.bound = relaxed.buckets->bound();
+    return relaxed;
+  }
+  const int64_t entries = std::min(
+      spend.entries,
+      1 + work.table_entries / static_cast<int64_t>(model.variables.size()));
+  if (MayMoveCosts(model) && EntriesOf(model) <= work.table_entries) {
+    Duals duals(model, price, most);
+    if (!Converge(duals, deadline)) {
+      relaxed.bound = kNever;
+      return relaxed;
+    }
+    if (deadline.HasPassed()) return relaxed;
+    relaxed.moved = std::make_unique<Potentials>(duals.Moved());
+  }
+  relaxed.buckets = std::make_unique<Buckets>(
+      model, price, order.sequence, entries, relaxed.moved.get(), deadline);
+  relaxed.bound = relaxed.buckets->bound();
+  return relaxed;
+}
+
+std::vector<int> BestPlaces(const Buckets& buckets) {
+  const std::vector<int>& sequence = buckets.sequence();
+  std::vector<int> places(sequence.size(), 0);
+  std::vector<Cost> additions;
+  for (auto v = sequence.rbegin(); v != sequence.rend(); ++v) {
+    buckets.Additions(*v, places, additions);
+    places[*v] = std::min_element(additions.begin(), additions.end()) -
+                 additions.begin();
+  }
+  return places;
+}
+
+Model Focus(const Model& model, int64_t price, Cost most, double steps,
+            const WorkBudget& work, const base::Deadline& deadline) {
+  if (!MayMoveCosts(model) || deadline.HasPassed()) return model;
+  Duals duals(model, price, most);
+  const bool is_possible =
+      IsForest(model) ? duals.Pass(deadline) : Converge(duals, deadline);
+  if (!is_possible) return Narrow(model, Keep(model.variables.size()));
+  Model focused = Narrow(model, duals.Alive());
+  if (IsForest(focused) || deadline.HasPassed()) return focused;
+  const Order order = ChooseOrder(focused, deadline);
+  if (order.steps > steps || order.entries > work.table_entries) {
+    return focused;
+  }
+  const Buckets buckets(focused, price, order.sequence, work.table_entries,
+                        nullptr, deadline);
+  if (!buckets.is_complete()) return focused;
+  const auto marginals = Marginals(buckets, deadline);
+  if (marginals.empty()) return focused;
+  Keep keep(marginals.size());
+  for (size_t v = 0; v < keep.size(); ++v) {
+    for (size_t c = 0; c < marginals[v].size(); ++c) {
+      if (marginals[v][c] <= most) keep[v].push_back(static_cast<int>(c));
+    }
+  }
+  return Narrow(focused, keep);
+}
+
+}  // namespace meshwright::search

@@ -1,0 +1,57 @@
+// Relax: what time plus priced bytes can at least come to, and with which plan.
+//
+// Concept: a model that is easily eliminated says it exactly (buckets.h). For
+// another, costs are moved until the bound hardly rises (message_passing.h),
+// and buckets split to a small size turn the moved costs into a plan and a
+// further bound. In → Out: model, order, price → bound, plan. Threads and
+// ownership: borrows the effort and the deadline.
+#ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOWER_BOUND_H_
+#define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOWER_BOUND_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/deadline.h"
+#include "planner/search/elimination/buckets.h"
+#include "planner/search/elimination/order.h"
+#include "planner/search/graph/model.h"
+#include "planner/search/graph/work_budget.h"
+
+namespace meshwright::search {
+
+// Buckets and, where they were split, the potentials they read.
+struct Relaxed {
+  std::unique_ptr<Potentials> moved;
+  std::unique_ptr<Buckets> buckets;
+  Cost bound = 0;  // kNever: no choice costs at most `most`
+
+  // Else it was stopped: there may be no buckets.
+  bool is_complete() const {
+    return buckets != nullptr && buckets->is_complete();
+  }
+};
+
+struct RelaxWork {
+  double steps = 0;           // that an exact elimination may take
+  int together = 1;           // relaxations that are kept at once
+  int64_t entries = 1 << 14;  // of a table of split buckets
+};
+
+// `most`: choices that cost more do not matter.
+Relaxed Relax(const Model& model, const Order& order, int64_t price, Cost most,
+              const RelaxWork& spend, const WorkBudget& work,
+              const base::Deadline& deadline);
+
+// The places that add least, from the variable that goes last: a best choice
+// if the buckets are exact.
+std::vector<int> BestPlaces(const Buckets& buckets);
+
+// Without the places through which no choice costs at most `most`; a domain is
+// empty if no choice does.
+Model Focus(const Model& model, int64_t price, Cost most, double steps,
+            const WorkBudget& work, const base::Deadline& deadline);
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOWER_BOUND_H_

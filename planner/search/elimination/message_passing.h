@@ -1,0 +1,70 @@
+// Duals: a bound from below by moving costs between variables and joins.
+//
+// Concept: costs may be moved from a variable to its joins and back without
+// changing what any choice costs; the sum of all minima bounds every choice
+// from below, and the movement seeks to make it large. A pass goes through the
+// variables in rising order and back: each draws in what its joins to earlier
+// variables guarantee, and hands on equal shares to its joins to later ones
+// (sequential reweighted message passing). On a path one pass is exact; on a
+// graph of any width a pass costs the same per join.
+// While a variable holds what it has drawn in, the bound through each of its
+// places is known; places through which nothing costs at most `most` are dead,
+// and no longer count.
+// In → Out: model, price of bytes, most → bound, places alive, moved costs.
+// Source: Kolmogorov, A new look at reweighted message passing (2015). Shares
+// are integers rounded down, which the bound allows for.
+#ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_MESSAGE_PASSING_H_
+#define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_MESSAGE_PASSING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/deadline.h"
+#include "planner/search/elimination/buckets.h"
+#include "planner/search/elimination/restrict.h"
+#include "planner/search/graph/model.h"
+
+namespace meshwright::search {
+
+class Duals {
+ public:
+  // Borrows the model. No priced choice that is allowed costs kNever / 4.
+  Duals(const Model& model, int64_t price, Cost most);
+
+  // Forward and back. False once no choice of at most `most` is left. One that
+  // is stopped on the way has moved fewer costs; all holds as before.
+  bool Pass(const base::Deadline& deadline);
+
+  // No choice costs less; of those of at most `most`.
+  Cost Bound() const;
+
+  Keep Alive() const;
+  Potentials Moved() const;
+
+ private:
+  struct Side {  // of a join, as one of its variables sees it
+    int join = 0;
+    bool is_row = false;
+  };
+
+  void Sweep(bool forward, const base::Deadline& deadline);
+  void Draw(int v, const Side& side);
+  void HandOn(int v, const std::vector<Side>& sides, int shares);
+  void Bury(int v, Cost rest);
+  Cost LeastOf(int join) const;
+
+  const Model& model_;
+  Cost most_;
+  std::vector<std::vector<Side>> earlier_;  // by variable
+  std::vector<std::vector<Side>> later_;
+  std::vector<std::vector<Cost>> own_;
+  std::vector<std::vector<Cost>> rows_;     // added to a join, by its rows
+  std::vector<std::vector<Cost>> columns_;  // and by its columns
+  std::vector<Cost> least_;
+  Cost rounding_ = 0;
+  bool is_empty_ = false;
+};
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_MESSAGE_PASSING_H_

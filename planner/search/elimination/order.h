@@ -1,0 +1,31 @@
+// Order: in which order to eliminate the variables of a model.
+//
+// Concept: eliminating a variable joins its neighbours with one another; the
+// table this needs has the product of their domains for a size. Variables with
+// at most two neighbours go first, which is never wrong; the rest greedily, by
+// least table, by least fill, and by least fill with ties broken at random from
+// fixed seeds; the order of fewest steps wins.
+// In → Out: a model → a sequence of all its variables, and what it costs.
+// Stopped, it tries no more.
+// Ties: the variable of the smallest number, the first order found.
+#ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_ORDER_H_
+#define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_ORDER_H_
+
+#include <vector>
+
+#include "base/deadline.h"
+#include "planner/search/graph/model.h"
+
+namespace meshwright::search {
+
+struct Order {
+  std::vector<int> sequence;
+  double steps = 0;    // entries that are looked at, over all tables
+  double entries = 0;  // entries that are kept; both infinite if hopeless
+};
+
+Order ChooseOrder(const Model& model, const base::Deadline& deadline);
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_ORDER_H_

@@ -1,0 +1,133 @@
+#include "planner/search/elimination/restrict.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace meshwright::search {
+namespace {
+
+// The entry of every place where all are the same and finite.
+std::optional<Cost> Constant(const Matrix& matrix) {
+  const Cost first = matrix.entries.front();
+  if (first >= kNever) return std::nullopt;
+  for (const Cost entry : matrix.entries) {
+    if (entry != first) return std::nullopt;
+  }
+  return first;
+}
+
+class Narrowing {
+ public:
+  Narrowing(const Model& model, const Keep& keep) : old_(model) {
+    made_.base = model.base;
+    made_.hidden = model.hidden;
+    for (const Domain& domain : model.domains) {
+      all_.emplace_back(domain.size());
+      std::iota(all_.back().begin(), all_.back().end(), 0);
+    }
+    places_.reserve(model.variables.size());
+    for (size_t v = 0; v < model.variables.size(); ++v) {
+      places_.push_back(keep.empty() ? &all_[model.variables[v].domain]
+                                     : &keep[v]);
+    }
+    extra_.resize(model.variables.size());
+  }
+
+  Model Make() {
+    for (const Model::Join& join : old_.joins) AddJoin(join);
+    for (size_t v = 0; v < old_.variables.size(); ++v) {
+      made_.variables.push_back({DomainOf(v), old_.variables[v].slot});
+    }
+    return std::move(made_);
+  }
+
+ private:
+  using Places = std::vector<int>;
+
+  void AddJoin(const Model::Join& join) {
+    const Places& rows = *places_[join.a];
+    const Places& columns = *places_[join.b];
+    if (rows.empty() || columns.empty()) return;
+    const Matrix& whole = old_.matrices[join.matrix];
+    if (rows.size() == 1 || columns.size() == 1) {
+      Absorb(join, whole, rows, columns);
+      return;
+    }
+    const auto [entry, is_new] =
+        matrices_.try_emplace({join.matrix, rows, columns}, Known{});
+    Known& known = entry->second;
+    if (is_new) {
+      Matrix part = Part(whole, rows, columns);
+      // What a run's copies take hangs on both its ends, whatever it costs.
+      if (!join.is_run) known.constant = Constant(part);
+      if (!known.constant.has_value()) {
+        known.matrix = made_.matrices.size();
+        made_.matrices.push_back(std::move(part));
+      }
+    }
+    if (known.constant.has_value()) {
+      made_.base = Clamp(made_.base + *known.constant);
+      return;
+    }
+    made_.joins.push_back({join.a, join.b, known.matrix, join.is_run});
+  }
+
+  void Absorb(const Model::Join& join, const Matrix& whole, const Places& rows,
+              const Places& columns) {
+    std::vector<Cost>& extra = extra_[rows.size() == 1 ? join.b : join.a];
+    extra.resize(std::max(rows.size(), columns.size()), 0);
+    size_t i = 0;
+    for (const int row : rows) {
+      for (const int column : columns) {
+        extra[i] = Clamp(extra[i] + whole.at(row, column));
+        ++i;
+      }
+    }
+  }
+
+  int DomainOf(int v) {
+    const Domain& old = old_.domain(v);
+    const auto [entry, is_new] =
+        domains_.try_emplace({old_.variables[v].domain, *places_[v], extra_[v]},
+                             static_cast<int>(made_.domains.size()));
+    if (is_new) {
+      Domain domain;
+      for (const int place : *places_[v]) {
+        domain.configs.push_back(old.configs[place]);
+        domain.time.push_back(old.time[place]);
+        domain.bytes.push_back(old.bytes[place]);
+        domain.transient.push_back(old.transient[place]);
+      }
+      for (size_t i = 0; i < extra_[v].size(); ++i) {
+        domain.time[i] = Clamp(domain.time[i] + extra_[v][i]);
+      }
+      made_.domains.push_back(std::move(domain));
+    }
+    return entry->second;
+  }
+
+  struct Known {
+    int matrix = 0;
+    std::optional<Cost> constant;
+  };
+
+  const Model& old_;
+  std::vector<Places> all_;               // by domain
+  std::vector<const Places*> places_;     // by variable
+  std::vector<std::vector<Cost>> extra_;  // absorbed joins, by place kept
+  std::map<std::tuple<int, Places, Places>, Known> matrices_;
+  std::map<std::tuple<int, Places, std::vector<Cost>>, int> domains_;
+  Model made_;
+};
+
+}  // namespace
+
+Model Narrow(const Model& model, const Keep& keep) {
+  return Narrowing(model, keep).Make();
+}
+
+}  // namespace meshwright::search

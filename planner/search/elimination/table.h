@@ -1,0 +1,56 @@
+// Table: costs over the places of several variables, and how one goes.
+//
+// Concept: a table is row-major over its scope, the last variable fastest. A
+// view reads a table, or a join's matrix, with any strides. Eliminate adds up
+// views and takes the minimum over one variable; its result is laid out for the
+// next elimination that reads it: the scope's variable that goes first comes
+// first, so that this one's inner loop again runs over neighbouring entries.
+// Threads and ownership: views borrow what they read.
+#ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_TABLE_H_
+#define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_TABLE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/deadline.h"
+#include "planner/search/graph/costs.h"
+
+namespace meshwright::search {
+
+struct Table {
+  std::vector<int> scope;
+  std::vector<Cost> values;
+};
+
+struct View {
+  std::vector<int> scope;
+  std::vector<int64_t> strides;
+  const Cost* values = nullptr;
+
+  // Of `variable`; 0 if it is not in the scope.
+  int64_t StrideOf(int variable) const;
+  // Where the entry of these places is; places by variable.
+  int64_t Offset(const std::vector<int>& places) const;
+};
+
+// Per variable: its number of places, and its turn to be eliminated.
+struct Shape {
+  std::vector<int> sizes;
+  std::vector<int> turns;
+};
+
+View ViewOf(const Table& table, const Shape& shape);
+
+// The sum of views over a scope, laid out in its order.
+Table SumOver(const std::vector<int>& scope, const std::vector<View>& views,
+              const Shape& shape, const base::Deadline& deadline);
+
+// The minimum over `variable` of `own` and all views; its scope is theirs
+// without the variable. Empty values when the deadline stopped it.
+Table Eliminate(int variable, const std::vector<Cost>& own,
+                std::vector<View> views, const Shape& shape,
+                const base::Deadline& deadline);
+
+}  // namespace meshwright::search
+
+#endif  // MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_TABLE_H_

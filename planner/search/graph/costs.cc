@@ -1,0 +1,35 @@
+#include "planner/search/graph/costs.h"
+
+#include <utility>
+
+namespace meshwright::search {
+namespace {
+
+constexpr int64_t kDearest = int64_t{1} << 60;
+
+}  // namespace
+
+Extent ExtentOf(const Matrix& matrix) {
+  Extent extent;
+  for (const Cost entry : matrix.entries) {
+    const bool is_never = entry >= kNever;
+    extent.least = std::min(extent.least, entry);
+    extent.most = std::max(extent.most, is_never ? 0 : entry);
+    extent.has_never = extent.has_never | is_never;
+  }
+  return extent;
+}
+
+int MatrixSet::Add(Matrix matrix) {
+  extents.push_back(ExtentOf(matrix));
+  all.push_back(std::move(matrix));
+  return static_cast<int>(all.size()) - 1;
+}
+
+int64_t PriceBetween(Cost time, int64_t bytes) {
+  if (time <= 0 || bytes <= 0) return 0;
+  const __int128 rise = static_cast<__int128>(time) << kPriceShift;
+  return static_cast<int64_t>(std::min<__int128>(rise / bytes, kDearest));
+}
+
+}  // namespace meshwright::search

@@ -1,0 +1,60 @@
+#include "planner/search/graph/path_solver.h"
+
+#include <algorithm>
+
+#include "planner/search/graph/min_plus.h"
+
+namespace meshwright::search {
+namespace {
+
+// The first configuration of least cost.
+int ArgMin(const std::vector<Cost>& values) {
+  return std::min_element(values.begin(), values.end()) - values.begin();
+}
+
+}  // namespace
+
+PathSolver::PathSolver(const Path& path, const Costs& costs,
+                       PowersCache& powers)
+    : path_(path), costs_(costs) {
+  for (auto item = path.items.rbegin(); item != path.items.rend(); ++item) {
+    const std::vector<Cost>& unary = costs.unaries[item->unary];
+    const std::vector<Cost> rest =
+        runs_.empty() ? std::vector<Cost>(unary.size(), 0)
+                      : MinPlus(LinkOf(*item->next), runs_.back().value());
+    const Link inner = item->inner ? LinkOf(*item->inner) : Link{};
+    runs_.emplace_back(unary, inner, item->copies, rest, [&]() -> Powers& {
+      return powers.Of(item->unary, unary, item->inner->matrix, inner);
+    });
+  }
+  const std::vector<Cost>& value = runs_.back().value();
+  cost_ = *std::min_element(value.begin(), value.end());
+}
+
+Link PathSolver::LinkOf(const MatrixUse& use) const {
+  return {&costs_.matrix(use.matrix), use.transposed};
+}
+
+void PathSolver::Choose(std::vector<int>& slots) const {
+  int at = ArgMin(runs_.back().value());
+  std::vector<int> places;
+  for (size_t i = 0; i < path_.items.size(); ++i) {
+    const Run& run = runs_[runs_.size() - 1 - i];
+    if (i > 0) {
+      const Link link = LinkOf(*path_.items[i - 1].next);
+      std::vector<Cost> sums = run.value();
+      for (size_t d = 0; d < sums.size(); ++d) sums[d] += link.at(at, d);
+      at = ArgMin(sums);
+    }
+    places.assign(1, at);
+    run.Choose(at, places);
+    int64_t slot = path_.items[i].first_slot;
+    for (const int place : places) {
+      slots[slot] = place;
+      slot += path_.items[i].step;
+    }
+    at = places.back();
+  }
+}
+
+}  // namespace meshwright::search
