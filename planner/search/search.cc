@@ -148,7 +148,7 @@ class Solver {
   void Constrain(const MinSumResult& fastest, int64_t limit,
                  Incumbent& incumbent, Answer& answer) {
     const bool is_moderate = IsModerate();
-    answer.solver += is_moderate ? " + labels" : " + prices";
+    answer.solver += is_moderate ? " + labels" : " + multipliers";
     if (deadline_.HasPassed()) return;
     std::vector<int> too_large;
     const bool is_folded = graph_.first_slot.back() >=

@@ -113,8 +113,7 @@ LAYERS = {
         "base", "planner/problem", "planner/search/elimination",
         "planner/search/graph"),
     "planner/search/tradeoffs": (
-        "base", "planner/problem", "planner/search/search.h",
-        "planner/search/graph"),
+        "base", "planner/problem", "planner/search"),
     "planner/search/testing": ("base", "planner/problem"),
     "planner/search": ("base", "planner/problem"),
     "planner/reshard/problem": ("base",),

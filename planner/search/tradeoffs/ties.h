@@ -17,7 +17,7 @@
 // on the last digit of a time.
 // In → Out: a valid problem, its fastest plan → that plan or one that ties.
 // Errors: those of Evaluate, for a `fastest` that is no plan of the problem.
-// Source: docs/decisions/intervals-and-ties.md.
+// Source: docs/decisions/search.md.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_TRADEOFFS_TIES_H_
 #define MESHWRIGHT_PLANNER_SEARCH_TRADEOFFS_TIES_H_
 
