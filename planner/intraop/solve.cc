@@ -156,8 +156,7 @@ absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
 absl::StatusOr<IntraOpAnswer> Solve(const OpModel& model,
                                     const Request& request,
                                     const search::Options& options) {
-  const auto built = BuildProblem(model, request,
-                                  {options.deadline.at, options.deadline.stop});
+  const auto built = BuildProblem(model, request, options.deadline);
   if (built.ok()) {
     return Search(model, request.machine, *built, options);
   }

@@ -299,7 +299,7 @@ void Operators(Bench& bench) {
       if (limited) request.memory_limit_bytes = free->plan->peak_bytes / 10 * 9;
       bench.Run(name + (limited ? ", 90 %" : ""), [&](const Ending& ending) {
         const auto answer = intraop::Solve(
-            model, request, {.deadline = ending.at, .stop = ending.stop});
+            model, request, {.deadline = ending});
         if (!answer.ok()) return Outcome::kError;
         return answer->plan.has_value() ? Outcome::kPlan : Outcome::kNone;
       });
