@@ -26,6 +26,9 @@ function(meshwright_library name)
   if(MESHWRIGHT_UNITY)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE
                                              ${MESHWRIGHT_UNITY_BATCH})
+    # A private class of a .cc file has members of its anonymous namespace.
+    target_compile_options(
+      ${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   else()
     target_precompile_headers(${name} PRIVATE
                               ${MESHWRIGHT_PRECOMPILED_HEADERS})

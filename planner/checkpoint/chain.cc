@@ -9,7 +9,7 @@
 namespace meshwright::checkpoint {
 namespace {
 
-constexpr int64_t kMaxBytes = std::numeric_limits<int64_t>::max() / 4;
+constexpr int64_t kMaxTotalBytes = std::numeric_limits<int64_t>::max() / 4;
 
 template <typename Value>
 Value At(const std::vector<Value>& list, int stage) {
@@ -49,7 +49,7 @@ absl::Status CheckSizes(const char* field, const std::vector<int64_t>& sizes,
     }
     sum = problem::SaturatingAdd(sum, sizes[i]);
   }
-  if (sum > kMaxBytes) {
+  if (sum > kMaxTotalBytes) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the sizes up to ", field, " sum to more than 2 EiB; give bytes"));
   }

@@ -14,7 +14,7 @@ namespace {
 using Graph = std::vector<GraphNode>;
 
 // The sizes and times of a graph sum below 63 bits.
-constexpr int64_t kMaxBytes = int64_t{1} << 61;
+constexpr int64_t kMaxLinkedBytes = int64_t{1} << 61;
 
 std::string Describe(const Graph& graph, int node) {
   return absl::StrCat("node ", node, " (", graph[node].name, ")");
@@ -50,7 +50,7 @@ absl::Status Check(const Graph& graph) {
     }
     time = problem::SaturatingAdd(time, node.forward.count());
     time = problem::SaturatingAdd(time, node.backward.count());
-    if (bytes > kMaxBytes || time > problem::kMaxTime.count()) {
+    if (bytes > kMaxLinkedBytes || time > problem::kMaxTime.count()) {
       return absl::InvalidArgumentError(
           absl::StrCat("the figures of the nodes up to ", Describe(graph, v),
                        " sum to more than the planner can add up"));

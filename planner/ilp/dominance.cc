@@ -8,7 +8,7 @@
 namespace meshwright::ilp {
 namespace {
 
-using Options = std::vector<int>;
+using Choices = std::vector<int>;
 
 // Of pairs, still looked at after a stop: they take a moment, and raise the
 // bound.
@@ -53,7 +53,7 @@ class Dominance {
                      : problem_.at(at, other, own);
   }
 
-  const Options& Beyond(int pair, int g) const {
+  const Choices& Beyond(int pair, int g) const {
     const Pair& at = problem_.pairs[pair];
     return kept_[at.a == g ? at.b : at.a];
   }
@@ -68,7 +68,7 @@ class Dominance {
     std::erase_if(kept_[g], [&](int own) {
       return std::any_of(
           pairs_of_[g].begin(), pairs_of_[g].end(), [&](int pair) {
-            const Options& beyond = Beyond(pair, g);
+            const Choices& beyond = Beyond(pair, g);
             return std::none_of(beyond.begin(), beyond.end(), [&](int other) {
               return Entry(pair, g, own, other).has_value();
             });
@@ -94,7 +94,7 @@ class Dominance {
   }
 
   void DropDominated(int g) {
-    Options& options = kept_[g];
+    Choices& options = kept_[g];
     for (size_t i = options.size(); i > 0; --i) {
       const int worse = options[i - 1];
       const bool is_dominated =
@@ -202,7 +202,7 @@ class Dominance {
   const MultipleChoice& problem_;
   const base::Deadline& deadline_;
   std::vector<std::vector<int>> pairs_of_;  // by group
-  std::vector<Options> kept_;
+  std::vector<Choices> kept_;
 };
 
 }  // namespace

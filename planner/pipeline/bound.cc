@@ -5,7 +5,7 @@
 namespace meshwright::pipeline {
 namespace {
 
-Picoseconds Both(const Transfer& transfer) {
+Picoseconds SumDirections(const Transfer& transfer) {
   return transfer.forward + transfer.backward;
 }
 
@@ -39,7 +39,7 @@ Picoseconds StepBound(const PipelineProblem& problem) {
   Picoseconds beyond{0};
   for (int i = 1; i < stages; ++i) {
     beyond += ThroughIt(problem.stages[i]);
-    if (i + 1 < stages) beyond += Both(problem.transfers[i]);
+    if (i + 1 < stages) beyond += SumDirections(problem.transfers[i]);
   }
   for (int i = 0; i < stages; ++i) {
     const Stage& stage = problem.stages[i];
@@ -49,19 +49,20 @@ Picoseconds StepBound(const PipelineProblem& problem) {
     const Picoseconds start = held ? there - left.forward : there;
     const Picoseconds home = held ? back - left.backward : back;
     const Picoseconds work =
-        ThroughIt(stage) + (held ? Both(left) + Both(right) : Picoseconds(0));
+        ThroughIt(stage) +
+        (held ? SumDirections(left) + SumDirections(right) : Picoseconds(0));
     bound = std::max(bound, start + all * (work + WeightAtLeast(stage)));
     bound = std::max(bound, start + all * work + home);
     if (i + 1 == stages) break;
     const Picoseconds sent = there + stage.forward;
     const Picoseconds after = InputAtLeast(stage) + back;
     const Picoseconds longer = std::max(right.forward, right.backward);
-    bound = std::max(bound,
-                     sent + Both(right) + (all - 1) * longer + beyond + after);
+    bound = std::max(bound, sent + SumDirections(right) + (all - 1) * longer +
+                                beyond + after);
     there = sent + right.forward;
     back = right.backward + after;
     beyond -= ThroughIt(problem.stages[i + 1]);
-    if (i + 2 < stages) beyond -= Both(problem.transfers[i + 1]);
+    if (i + 2 < stages) beyond -= SumDirections(problem.transfers[i + 1]);
   }
   return bound;
 }

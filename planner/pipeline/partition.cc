@@ -19,13 +19,13 @@ constexpr int64_t kMaxEntries = int64_t{1} << 27;  // 1 GiB
 constexpr double kQuick = 2e8;
 
 // Bounds on the slowest part, by their places in the list of its times.
-struct Interval {
+struct Candidates {
   size_t low = 0;
   size_t end = 0;       // one past the last
   Picoseconds sum{0};   // no bound in it has a smaller one
   Picoseconds step{0};  // hence
 
-  bool operator>(const Interval& other) const {
+  bool operator>(const Candidates& other) const {
     return std::tie(step, low) > std::tie(other.step, other.low);
   }
 };
@@ -58,7 +58,7 @@ class Search {
     Offer(**widest);
     Open(0, PlaceOf((*widest)->slowest), (*widest)->sum);
     while (!open_.empty() && open_.top().step < answer_.step) {
-      const Interval interval = open_.top();
+      const Candidates interval = open_.top();
       const size_t middle = interval.low + (interval.end - interval.low) / 2;
       const auto solved = table_.Solve(parts_[middle], deadline_);
       if (!solved.ok()) break;
@@ -137,7 +137,8 @@ class Search {
   const base::Deadline& deadline_;
   PartitionAnswer& answer_;
   const std::vector<Picoseconds> parts_;
-  std::priority_queue<Interval, std::vector<Interval>, std::greater<>> open_;
+  std::priority_queue<Candidates, std::vector<Candidates>, std::greater<>>
+      open_;
 };
 
 }  // namespace

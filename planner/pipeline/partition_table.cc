@@ -16,7 +16,7 @@ namespace {
 // Room for one more stage without overflow.
 constexpr int64_t kNever = int64_t{4'000'000'000'000'000'000};
 
-int64_t Both(const Transfer& transfer) {
+int64_t SumPicoseconds(const Transfer& transfer) {
   return (transfer.forward + transfer.backward).count();
 }
 
@@ -178,7 +178,7 @@ std::optional<PartitionTable::Costs> PartitionTable::Fitting(
 
 int64_t PartitionTable::Border(int end) const {
   if (end == 0 || end == problem_.Segments()) return 0;
-  return Both(problem_.borders[end - 1]);
+  return SumPicoseconds(problem_.borders[end - 1]);
 }
 
 int64_t PartitionTable::Part(const StageOnMesh& stage, int64_t time) const {
