@@ -1,9 +1,12 @@
 #include "worker/comm/testing/fault_injection_proxy.h"
 
+// clang-format off: Boost.Asio uses std::exchange and does not include it.
+#include <utility>
+// clang-format on
+
 #include <array>
 #include <boost/asio.hpp>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace meshwright::worker::comm {
