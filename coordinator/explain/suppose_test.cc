@@ -25,7 +25,7 @@ std::string OfDevices(const std::string& mesh, int64_t devices) {
                       : std::string(changed.status().message());
 }
 
-TEST(WhatIfTest, ADeviceCountChangesTheSearchedAxis) {
+TEST(SupposeTest, ADeviceCountChangesTheSearchedAxis) {
   EXPECT_EQ(OfDevices("1x2", 8), "1x8");
   EXPECT_EQ(OfDevices("2x4", 4), "2x2");
   EXPECT_EQ(OfDevices("4x1", 2), "2x1");
@@ -35,7 +35,7 @@ TEST(WhatIfTest, ADeviceCountChangesTheSearchedAxis) {
   EXPECT_THAT(OfDevices("2x2", 8192), HasSubstr("4096"));
 }
 
-TEST(WhatIfTest, NearMeshesComeByHalvingAndDoubling) {
+TEST(SupposeTest, NearMeshesComeByHalvingAndDoubling) {
   std::vector<std::string> names;
   for (const v1::MeshSpec& mesh : MeshesNear(Mesh("1x4"))) {
     names.push_back(absl::StrJoin(mesh.shape(), "x"));

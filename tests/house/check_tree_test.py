@@ -14,8 +14,8 @@ class CheckTreeTest(unittest.TestCase):
     def test_a_foreign_header_away_from_home_or_in_a_header(self):
         tree = Tree({
             "planner/search/a.cc": "#include <sqlite3.h>\n",
-            "profiledb/store/b.h": "#include <sqlite3.h>\n",
-            "profiledb/store/c.cc": "#include <sqlite3.h>\n",
+            "profiledb/sqlite/b.h": "#include <sqlite3.h>\n",
+            "profiledb/sqlite/c.cc": "#include <sqlite3.h>\n",
         })
         faults = check_tree.foreign_faults(tree)
         self.assertEqual(len(faults), 2)
