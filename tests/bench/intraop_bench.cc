@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/strings/str_format.h"
 #include "planner/intraop/solve.h"
 #include "planner/intraop/testing/random_model.h"
+#include "tests/bench/figure.h"
 
 namespace meshwright::intraop {
 namespace {
@@ -50,6 +52,10 @@ void Report(const char* name, const Mesh& mesh, int strategies, double budget) {
     }
   }
   std::printf("%-18s %10zu %10.0f ms %10.1e\n", name, most, 1e3 * worst, gap);
+  PrintFigure(
+      absl::StrFormat("100 operators, mesh and budget %s: worst, gap", name),
+      most <= 8 ? "≤ 1500 ms" : "",
+      absl::StrFormat("%.0f ms, %.1e", 1e3 * worst, gap));
 }
 
 }  // namespace

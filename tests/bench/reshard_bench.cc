@@ -13,10 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "planner/reshard/decompose/decompose.h"
 #include "planner/reshard/solve.h"
 #include "planner/reshard/testing/random_reshard.h"
 #include "tests/bench/cpu_time.h"
+#include "tests/bench/figure.h"
 
 namespace meshwright::reshard {
 namespace {
@@ -54,7 +56,7 @@ void Add(const ReshardProblem& problem, bool compare, Family& family) {
   family.ensemble = std::max(family.ensemble, gap(*paper, answer->lower_bound));
 }
 
-void Print(const std::string& name, Family family) {
+void Print(const std::string& name, Family family, const std::string& wanted) {
   std::sort(family.seconds.begin(), family.seconds.end());
   std::printf("%-28s %5d/%-5d %8.3f %% %9.2f %9.2f ms %8.1f %% %4d\n",
               name.c_str(), family.proven, family.count, 100 * family.gap,
@@ -62,15 +64,19 @@ void Print(const std::string& name, Family family) {
               1e3 * family.seconds.back(), 100 * family.ensemble,
               family.beaten);
   std::fflush(stdout);
+  PrintFigure(
+      name + ": proven, worst gap, worst CPU time", wanted,
+      absl::StrFormat("%d of %d, %.3f %%, %.1f ms", family.proven, family.count,
+                      100 * family.gap, 1e3 * family.seconds.back()));
 }
 
 void Random(const std::string& name, int count, const Kind& kind,
-            bool compare = true) {
+            const std::string& wanted, bool compare = true) {
   Family family;
   for (int seed = 0; seed < count; ++seed) {
     Add(RandomTasks(first_seed + seed, kind), compare, family);
   }
-  Print(name, std::move(family));
+  Print(name, std::move(family), wanted);
 }
 
 void Table2() {
@@ -96,12 +102,14 @@ void Table2() {
                               .spec = *base::ParseSpec(one.to, "")}});
     Family family;
     Add(ToProblem(*units, 1.25e9), true, family);
-    Print("Table 2, case " + std::to_string(++number), std::move(family));
+    Print("Table 2, case " + std::to_string(++number), std::move(family),
+          "proven, 0 %, ≤ 5 ms");
   }
 }
 
 // 2 to 8 hosts a side, 1 to 4 receivers.
-void Small(const std::string& name, Kind kind, bool split = false) {
+void Small(const std::string& name, const std::string& wanted, Kind kind,
+           bool split = false) {
   Family family;
   for (const int hosts : {2, 3, 4, 6, 8}) {
     for (const int receivers : {1, 2, 4}) {
@@ -115,18 +123,20 @@ void Small(const std::string& name, Kind kind, bool split = false) {
       }
     }
   }
-  Print(std::to_string(kind.tasks) + " " + name, std::move(family));
+  Print(std::to_string(kind.tasks) + " " + name, std::move(family), wanted);
 }
 
 void Run() {
   std::printf("%-28s %11s %10s %9s %12s %10s %4s\n", "problems", "proven",
               "worst gap", "median", "worst", "ensemble", "beat");
   Table2();
-  for (const int tasks : {8, 12, 16, 20}) Small("tasks", {.tasks = tasks});
+  for (const int tasks : {8, 12, 16, 20}) {
+    Small("tasks", "≥ 99 % proven, ≤ 100 ms", {.tasks = tasks});
+  }
   for (const int tasks : {12, 16, 20}) {
-    Small("tasks, speeds", {.tasks = tasks, .speeds = true});
-    Small("tasks, links", {.tasks = tasks, .links = true});
-    Small("tasks, split", {.tasks = tasks}, true);
+    Small("tasks, speeds", "", {.tasks = tasks, .speeds = true});
+    Small("tasks, links", "", {.tasks = tasks, .links = true});
+    Small("tasks, split", "", {.tasks = tasks}, true);
   }
   for (const int hosts : {16, 32}) {
     for (const int receivers : {1, 2, 3}) {
@@ -138,7 +148,8 @@ void Run() {
               .receiver_hosts = hosts / 2,
               .max_senders = 3,
               .max_receivers = receivers,
-              .max_bytes = 1 << 24});
+              .max_bytes = 1 << 24},
+             "≤ 0.1 %, ≤ 500 ms");
     }
   }
   for (const int tasks : {25, 50, 100}) {
@@ -148,7 +159,8 @@ void Run() {
             .receiver_hosts = 16,
             .max_senders = 3,
             .max_receivers = 8,
-            .max_bytes = 1 << 24});
+            .max_bytes = 1 << 24},
+           "≤ 4 %");
   }
   for (const int receivers : {1, 2, 4}) {
     Random("2,000 tasks, 128 hosts, 1-" + std::to_string(receivers), 3,
@@ -158,7 +170,7 @@ void Run() {
             .max_senders = 3,
             .max_receivers = receivers,
             .max_bytes = 1 << 24},
-           false);
+           "≤ 1.5 %, ≤ 1000 ms", false);
   }
 }
 

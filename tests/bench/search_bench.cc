@@ -24,8 +24,10 @@
 #include <string_view>
 #include <thread>
 
+#include "absl/strings/str_format.h"
 #include "planner/search/search.h"
 #include "tests/bench/cpu_time.h"
+#include "tests/bench/figure.h"
 #include "tests/bench/search_shapes.h"
 
 namespace meshwright::search {
@@ -108,6 +110,14 @@ struct Worst {
     open += answer.Gap() > 0 ? 1 : 0;
   }
 
+  void Add(const Worst& other) {
+    seconds = std::max(seconds, other.seconds);
+    total += other.total;
+    gap = std::max(gap, other.gap);
+    count += other.count;
+    open += other.open;
+  }
+
   void Print(const std::string& what) const {
     std::printf("%-36s %4d %9.1f %9.1f %11.2e %5d\n", what.c_str(), count,
                 seconds * 1e3, total / count * 1e3, gap, open);
@@ -120,12 +130,36 @@ void PrintHead(const char* title) {
               "mean ms", "worst gap", "open");
 }
 
-// Free, and at every limit.
-void Measure(const std::string& what, int seeds,
-             const std::function<PlanProblem(uint64_t)>& make,
-             std::optional<double> seconds) {
+// Of the searches without a memory limit, and with one.
+struct Family {
   Worst free;
   Worst limited;
+
+  void Add(const Family& other) {
+    free.Add(other.free);
+    limited.Add(other.limited);
+  }
+
+  void PrintFigures(const std::string& what,
+                    std::optional<double> seconds) const {
+    PrintFigure(what + ", free: worst CPU time, open", "none open",
+                absl::StrFormat("%.1f ms, %d of %d", free.seconds * 1e3,
+                                free.open, free.count));
+    if (!seconds.has_value()) return;
+    PrintFigure(
+        absl::StrFormat("%s, memory limit, %g s: worst gap, time", what,
+                        *seconds),
+        *seconds < 1 ? "≤ 2e-3" : "≤ 1e-3",
+        absl::StrFormat("%.1e, %.0f ms", limited.gap, limited.seconds * 1e3));
+  }
+};
+
+// Free, and at every limit.
+Family Measure(const std::string& what, int seeds,
+               const std::function<PlanProblem(uint64_t)>& make,
+               std::optional<double> seconds) {
+  Family family;
+  auto& [free, limited] = family;
   for (int seed = 1; seed <= seeds; ++seed) {
     PlanProblem problem = make(seed);
     const Answer fastest = Solved(problem, std::nullopt);
@@ -147,35 +181,40 @@ void Measure(const std::string& what, int seeds,
   }
   free.Print(what + ", free");
   limited.Print(what + ", limited");
+  return family;
 }
 
 void Chains(std::initializer_list<int> depths, int seeds,
             std::optional<double> seconds, std::string_view only) {
   for (const int depth : depths) {
+    Family all;
     for (const Data data : kData) {
       if (!only.empty() && only != NameOf(data)) continue;
-      Measure(
+      all.Add(Measure(
           std::to_string(depth) + " layers, " + NameOf(data), seeds,
           [&](uint64_t seed) { return Transformer(depth, seed, data); },
-          seconds);
+          seconds));
     }
+    all.PrintFigures(std::to_string(depth) + " layers", seconds);
   }
 }
 
 void Graphs(std::optional<double> seconds, std::string_view only) {
-  PrintHead("60 nodes x 30, 10 skips; asked: 5000 ms, gap 0");
+  PrintHead("60 nodes x 30, 10 skips");
+  Family all;
   for (const Data data : kData) {
     if (!only.empty() && only != NameOf(data)) continue;
-    Measure(
+    all.Add(Measure(
         std::string("graph, ") + NameOf(data), 5,
-        [&](uint64_t seed) { return Skips(60, 30, 10, seed, data); }, seconds);
+        [&](uint64_t seed) { return Skips(60, 30, 10, seed, data); }, seconds));
   }
+  all.PrintFigures("graph of 60 nodes x 30, 10 skips", seconds);
 }
 
 // By every way the search has, and by the integer program alone: free, and at
 // half the memory.
 void Operations(double seconds) {
-  PrintHead("100 operators x 8; asked: 1500 ms");
+  PrintHead("100 operators x 8");
   for (const Data data : {Data::kNoisy, Data::kSmooth}) {
     const auto make = [&](uint64_t seed) {
       return Operators(100, 8, seed, data);
@@ -204,7 +243,8 @@ void Shapes(std::optional<double> seconds, std::string_view only) {
                            const PlanProblem& problem) {
     if (what.find(only) == std::string::npos) return;
     Measure(
-        what, 1, [&](uint64_t) { return problem; }, seconds);
+        what, 1, [&](uint64_t) { return problem; }, seconds)
+        .PrintFigures(what, seconds);
   };
   measure("24 layers, tied embedding", TiedEmbedding(24));
   measure("1000 layers, tied embedding", TiedEmbedding(1000));
@@ -238,11 +278,11 @@ int main(int argc, char** argv) {
   const std::string_view only = argc > 3 ? argv[3] : "";
   const bool all = family == "all";
   if (all || family == "chains") {
-    PrintHead("chains; asked: 5 ms free, 100 ms, gap 0");
+    PrintHead("chains");
     Chains({12, 24, 48, 100}, 3, seconds.value_or(0.1), only);
   }
   if (all || family == "deep") {
-    PrintHead("1000 layers; asked: 5 ms free, 1000 ms, gap 1e-3");
+    PrintHead("1000 layers");
     Chains({1000}, 3, seconds.value_or(1), only);
   }
   if (all || family == "graphs") Graphs(seconds.value_or(5), only);
