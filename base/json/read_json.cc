@@ -76,7 +76,7 @@ void JsonValue::FailAsNot(const std::string& expected) const {
 bool JsonValue::HasFailed() const { return !reading_->fault.ok(); }
 
 const json* JsonFields::Find(std::string_view name) {
-  if (std::ranges::count(known_, name) == 0) known_.push_back(name);
+  if (std::ranges::count(known_, name) == 0) known_.emplace_back(name);
   const auto found = object_.value_->find(name);
   return found == object_.value_->end() ? nullptr : &*found;
 }
@@ -99,7 +99,8 @@ void JsonFields::CheckNames() const {
   }
   const std::string path = object_.Path();
   const std::string before = path.empty() ? "" : path + ".";
-  if (const auto found = FindMisspelt(written, known_); found.has_value()) {
+  const std::vector<std::string_view> known(known_.begin(), known_.end());
+  if (const auto found = FindMisspelt(written, known); found.has_value()) {
     reading.fault = absl::InvalidArgumentError(absl::StrCat(
         before, found->written, " is no field that is read; write ",
         found->meant, " if that is meant, or leave it out"));
@@ -109,8 +110,7 @@ void JsonFields::CheckNames() const {
     if (std::ranges::count(known_, name) > 0) continue;
     object_.FailUnlessOk(absl::InvalidArgumentError(absl::StrCat(
         before, std::string(name), " is no field that is read; there are ",
-        absl::StrJoin(std::vector<std::string>(known_.begin(), known_.end()),
-                      ", "))));
+        absl::StrJoin(known_, ", "))));
   }
 }
 

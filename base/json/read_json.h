@@ -128,7 +128,7 @@ class JsonFields {
   }
 
   const JsonValue& object_;
-  std::vector<std::string_view> known_;
+  std::vector<std::string> known_;  // owned: callers put names together
   bool refuses_others_ = false;
 };
 

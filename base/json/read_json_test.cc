@@ -125,6 +125,21 @@ TEST(ReadJsonTest, OthersAreRefusedOnDemand) {
   EXPECT_TRUE(ReadJson(R"({"speed": 1})", read).ok());
 }
 
+TEST(ReadJsonTest, NamesMayBePutTogether) {
+  const auto read = [](const JsonValue& value) {
+    ReadJsonObject(value, [](JsonFields& it) {
+      it.RefuseOthers();
+      int64_t speed = 0;
+      for (const std::string side : {"source", "destination"}) {
+        it.Optional(side + "_bytes_per_second", speed);
+      }
+    });
+  };
+  EXPECT_EQ(ReadJson(R"({"colour": 1})", read).message(),
+            "colour is no field that is read; there are "
+            "source_bytes_per_second, destination_bytes_per_second");
+}
+
 TEST(ReadJsonTest, AValueReadApartBeginsItsOwnPath) {
   const absl::Status status =
       ReadJson(R"({"cases": [{"type": "x"}]})", [](const JsonValue& value) {
