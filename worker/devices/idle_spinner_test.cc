@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include <cstdlib>
@@ -32,7 +33,7 @@ char StateOf(pid_t pid) {
   return '-';
 }
 
-class AwakeCoresTest : public testing::Test {
+class IdleSpinnerTest : public testing::Test {
  protected:
   void SetUp() override {
     cores_ = IdleSpinner::Start(absl::StrCat(
@@ -40,20 +41,16 @@ class AwakeCoresTest : public testing::Test {
     if (cores_ == nullptr) GTEST_SKIP() << "no cores may be kept awake here";
   }
 
-  // A stop takes until every thread has seen it.
-  void WaitUntilStill() const {
-    absl::Duration before = absl::InfiniteDuration();
-    for (absl::Duration now = TimeOf(cores_->pid()); now != before;
-         now = TimeOf(cores_->pid())) {
-      before = now;
-      absl::SleepFor(absl::Milliseconds(5));
-    }
+  // A stop takes until every thread has seen it, however loaded the machine.
+  void WaitUntilStopped() const {
+    siginfo_t stop{};
+    EXPECT_EQ(waitid(P_PID, cores_->pid(), &stop, WSTOPPED), 0);
   }
 
   std::unique_ptr<IdleSpinner> cores_;
 };
 
-TEST_F(AwakeCoresTest, TheyAreKeptAwakeOnlyMeanwhile) {
+TEST_F(IdleSpinnerTest, TheyAreKeptAwakeOnlyMeanwhile) {
   const pid_t pid = cores_->pid();
   EXPECT_GT(cores_->count(), 0);
   EXPECT_EQ(StateOf(pid), 'T');
@@ -66,19 +63,19 @@ TEST_F(AwakeCoresTest, TheyAreKeptAwakeOnlyMeanwhile) {
         absl::SleepFor(absl::Milliseconds(1));
       }
     }
-    WaitUntilStill();
+    WaitUntilStopped();
     EXPECT_EQ(StateOf(pid), 'T');
   }
 }
 
-TEST_F(AwakeCoresTest, NothingIsLeft) {
+TEST_F(IdleSpinnerTest, NothingIsLeft) {
   const pid_t pid = cores_->pid();
   cores_->Spin();
   cores_.reset();
   EXPECT_EQ(kill(pid, 0), -1);
 }
 
-TEST(AwakeCoresStartTest, WhereTheProgramCannotThereIsNone) {
+TEST(IdleSpinnerStartTest, WhereTheProgramCannotThereIsNone) {
   EXPECT_EQ(IdleSpinner::Start("/nonexistent/runner"), nullptr);
   EXPECT_EQ(IdleSpinner::Start("/bin/false"), nullptr);
 }
