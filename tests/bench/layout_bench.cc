@@ -40,7 +40,7 @@ LayoutProblem Make(const Kind& kind, uint64_t seed) {
   const int axes = static_cast<int>(kind.mesh.size());
   LayoutProblem problem;
   for (int d = 0; d < kind.dims; ++d) {
-    const auto size = static_cast<int64_t>(512 << random() % 4);
+    const auto size = int64_t{512} << random() % 4;
     const auto less = static_cast<int64_t>(random() % 256);
     problem.shape.push_back(kind.uneven ? size - less : size);
   }

@@ -21,7 +21,10 @@ if [ -n "${MESHWRIGHT_LONG:-}" ]; then
   git ls-files '*.cc' | sources >"$fresh"
 else
   base=$(git merge-base HEAD '@{upstream}' 2>/dev/null || git rev-parse HEAD)
-  if git diff --quiet "$base"; then base=HEAD~1; fi
+  if git diff --quiet "$base"; then
+    # A clone without history has nothing to compare with.
+    base=$(git rev-parse -q --verify HEAD~1) || exit 0
+  fi
   git diff --name-only --diff-filter=d "$base" | sources >"$fresh"
 fi
 
