@@ -19,8 +19,8 @@ struct Group {
 };
 
 // Every set of axes whose devices make a group of the size.
-std::vector<Group> GroupsOf(int64_t size, const Rescaling& it,
-                            const LinkTable& links) {
+std::vector<Group> ListGroups(int64_t size, const Rescaling& it,
+                              const LinkTable& links) {
   std::vector<size_t> axes;  // at most twelve have two devices or more
   for (size_t axis = 0; axis < it.from.size(); ++axis) {
     if (it.from[axis] > 1) axes.push_back(axis);
@@ -51,64 +51,67 @@ double BytesBefore(const v1::Collective& it, double devices_measured,
 }
 
 // All collectives of the program, on either mesh.
-double Communication(const v1::Measurement& measured, const Rescaling& it,
-                     const LinkTable& links, bool after) {
+double CommunicationSeconds(const v1::Measurement& measured,
+                            const Rescaling& it, const LinkTable& links,
+                            bool after) {
   double seconds = 0;
   for (const v1::Collective& collective : measured.collectives()) {
-    double dearest = 0;
-    for (const Group& group : GroupsOf(collective.group_size(), it, links)) {
+    double largest = 0;
+    for (const Group& group : ListGroups(collective.group_size(), it, links)) {
       const int64_t devices = after ? group.after : group.before;
-      dearest = std::max(
-          dearest,
+      largest = std::max(
+          largest,
           CollectiveSeconds(
               collective.kind(), devices,
               BytesBefore(collective, static_cast<double>(group.before),
                           static_cast<double>(devices)),
               group.link));
     }
-    seconds += dearest * static_cast<double>(collective.count());
+    seconds += largest * static_cast<double>(collective.count());
   }
   return seconds;
 }
 
-double Ratio(double to, double from) { return from > 0 ? to / from : 1; }
+double DivideOrOne(double to, double from) { return from > 0 ? to / from : 1; }
 
 }  // namespace
 
-v1::Measurement ScaledRow(const v1::Measurement& measured, const Work& from,
-                          const Work& to, const Rescaling& rescaling) {
+v1::Measurement EstimateAcrossMeshes(const v1::Measurement& measured,
+                                     const Work& from, const Work& to,
+                                     const Rescaling& rescaling) {
   const auto communication = static_cast<double>(measured.communication_ns());
   const double compute =
       static_cast<double>(measured.minimum_ns()) - communication;
-  const double scaled_compute = compute * Ratio(to.total(), from.total());
+  const double scaled_compute = compute * DivideOrOne(to.total(), from.total());
   double scaled_communication = 0;
   if (rescaling.links.has_value()) {
     scaled_communication =
-        Communication(measured, rescaling, *rescaling.links, true) *
+        CommunicationSeconds(measured, rescaling, *rescaling.links, true) *
         kNanosecondsPerSecond;
   } else {
     const LinkTable even(rescaling.from.size(), Link{.beta = 1});
     scaled_communication =
-        communication * Ratio(Communication(measured, rescaling, even, true),
-                              Communication(measured, rescaling, even, false));
+        communication *
+        DivideOrOne(CommunicationSeconds(measured, rescaling, even, true),
+                    CommunicationSeconds(measured, rescaling, even, false));
   }
   const double total = scaled_compute + scaled_communication;
   const double spread =
-      SpreadNs(measured) *
-      Ratio(total, static_cast<double>(measured.minimum_ns()));
-  const double doubt =
-      kDoubt * (std::abs(scaled_compute - compute) +
-                std::abs(scaled_communication - communication));
+      EstimateNoiseNs(measured) *
+      DivideOrOne(total, static_cast<double>(measured.minimum_ns()));
+  const double uncertainty =
+      kScalingUncertainty * (std::abs(scaled_compute - compute) +
+                             std::abs(scaled_communication - communication));
   v1::Measurement scaled;
   scaled.set_minimum_ns(std::llround(total));
   scaled.set_median_ns(scaled.minimum_ns());
   scaled.set_communication_ns(std::llround(scaled_communication));
   scaled.set_compute_ns(scaled.minimum_ns() - scaled.communication_ns());
   scaled.set_estimate_error_ns(
-      std::max<int64_t>(1, std::llround(spread + doubt)));
+      std::max<int64_t>(1, std::llround(spread + uncertainty)));
   scaled.mutable_memory()->set_temporary_bytes(
       std::llround(static_cast<double>(measured.memory().temporary_bytes()) *
-                   Ratio(to.bytes, from.bytes)));
+                   DivideOrOne(to.bytes, from.bytes)));
   return scaled;
 }
 

@@ -1,16 +1,16 @@
-// ScaledRow: what a program is told to take on another mesh or other links,
-// from what its counterpart took where it was measured.
+// EstimateAcrossMeshes: the row of a program on another mesh or other links,
+// estimated from the matching program where it was measured.
 //
-// Concept: compute goes with the work of one device (program_work.h).
+// Concept: compute scales with the work of one device (program_work.h).
 // Communication is that of the measured collectives, each with the bytes that
-// the other number of devices leaves it: with a link table, by its formulas
-// (link_table.h); without, in proportion to what these say for links without
-// latency. Temporaries go with the bytes of one device. Every device counts as
-// one of its own, as fast as those measured.
-//   An estimate may be off by what the measurement may (spreads.h), scaled
-// alike, and by kDoubt of what the scaling changed.
-// Which axes a collective ran on is told from the size of its groups; where
-// several would do, the dearest counts.
+// the other number of devices leaves it: by the formulas of the link table
+// (link_table.h), or, without one, in proportion to what these give for links
+// without latency. Temporaries scale with the bytes of one device. Every device
+// counts as one of its own, as fast as those measured.
+//   An estimate may be off by the noise of the measurement (noise_interval.h),
+// scaled alike, and by kScalingUncertainty of what the scaling changed.
+// The axes of a collective follow from the size of its groups; of several
+// candidates the most expensive counts.
 // In → Out: the measured row, work and mesh of both → a row with
 // estimate_error_ns. The meshes have equally many axes, and none of one device
 // where the other has more.
@@ -27,7 +27,7 @@
 
 namespace meshwright::estimation {
 
-inline constexpr double kDoubt = 0.25;
+inline constexpr double kScalingUncertainty = 0.25;
 
 struct Rescaling {
   space::Mesh from;
@@ -35,8 +35,9 @@ struct Rescaling {
   std::optional<LinkTable> links;  // of `to`
 };
 
-v1::Measurement ScaledRow(const v1::Measurement& measured, const Work& from,
-                          const Work& to, const Rescaling& rescaling);
+v1::Measurement EstimateAcrossMeshes(const v1::Measurement& measured,
+                                     const Work& from, const Work& to,
+                                     const Rescaling& rescaling);
 
 }  // namespace meshwright::estimation
 

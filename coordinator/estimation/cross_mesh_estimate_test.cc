@@ -38,10 +38,11 @@ TEST(LinkTableTest, TheFormulasOfTheDesign) {
   EXPECT_DOUBLE_EQ(CollectiveSeconds("all-gather", 1, 8, link), 0);
 }
 
-TEST(ScaledRowTest, ComputeGoesWithTheWorkAndCommunicationWithTheBytes) {
+TEST(EstimateAcrossMeshesTest,
+     ComputeGoesWithTheWorkAndCommunicationWithTheBytes) {
   // All-reduce of 2 and 4 devices: 2 * 1 / 2 against 2 * 3 / 4 of the bytes.
-  const v1::Measurement scaled = ScaledRow(Row("all-reduce", 1 << 20, 2),
-                                           kWhole, kHalf, {{1, 2}, {1, 4}, {}});
+  const v1::Measurement scaled = EstimateAcrossMeshes(
+      Row("all-reduce", 1 << 20, 2), kWhole, kHalf, {{1, 2}, {1, 4}, {}});
   EXPECT_EQ(scaled.communication_ns(), 300'000);
   EXPECT_EQ(scaled.compute_ns(), 400'000);
   EXPECT_EQ(scaled.minimum_ns(), 700'000);
@@ -50,11 +51,12 @@ TEST(ScaledRowTest, ComputeGoesWithTheWorkAndCommunicationWithTheBytes) {
   EXPECT_EQ(scaled.estimate_error_ns(), 125'000);
 }
 
-TEST(ScaledRowTest, EveryKindHasItsBytesOnTheOtherMesh) {
+TEST(EstimateAcrossMeshesTest, EveryKindHasItsBytesOnTheOtherMesh) {
   const auto seconds = [](const char* kind) {
-    return static_cast<double>(ScaledRow(Row(kind, 800, 2), kWhole, kWhole,
-                                         {{2}, {4}, LinkTable{{0, 1e-9}}})
-                                   .communication_ns());
+    return static_cast<double>(
+        EstimateAcrossMeshes(Row(kind, 800, 2), kWhole, kWhole,
+                             {{2}, {4}, LinkTable{{0, 1e-9}}})
+            .communication_ns());
   };
   EXPECT_DOUBLE_EQ(seconds("all-gather"), 3 * 200);      // result stays
   EXPECT_DOUBLE_EQ(seconds("all-reduce"), 6 * 200);      // so does this one
@@ -63,39 +65,40 @@ TEST(ScaledRowTest, EveryKindHasItsBytesOnTheOtherMesh) {
   EXPECT_DOUBLE_EQ(seconds("collective-permute"), 400);
 }
 
-TEST(ScaledRowTest, OtherLinksLeaveComputeAlone) {
+TEST(EstimateAcrossMeshesTest, OtherLinksLeaveComputeAlone) {
   const v1::Measurement scaled =
-      ScaledRow(Row("all-reduce", 1'000'000, 2), {}, {},
-                {{1, 2}, {1, 2}, LinkTable{{9, 9}, {1e-5, 1e-9}}});
+      EstimateAcrossMeshes(Row("all-reduce", 1'000'000, 2), {}, {},
+                           {{1, 2}, {1, 2}, LinkTable{{9, 9}, {1e-5, 1e-9}}});
   EXPECT_EQ(scaled.compute_ns(), 800'000);
   EXPECT_EQ(scaled.communication_ns(), 2 * (10'000 + 500'000));
   EXPECT_EQ(scaled.memory().temporary_bytes(), 4096);
   EXPECT_GT(scaled.estimate_error_ns(), 0);
 }
 
-TEST(ScaledRowTest, OnOneDeviceNothingCommunicates) {
-  const v1::Measurement scaled = ScaledRow(Row("all-reduce", 1 << 20, 2), kHalf,
-                                           kWhole, {{1, 2}, {1, 1}, {}});
+TEST(EstimateAcrossMeshesTest, OnOneDeviceNothingCommunicates) {
+  const v1::Measurement scaled = EstimateAcrossMeshes(
+      Row("all-reduce", 1 << 20, 2), kHalf, kWhole, {{1, 2}, {1, 1}, {}});
   EXPECT_EQ(scaled.communication_ns(), 0);
   EXPECT_EQ(scaled.compute_ns(), 1'600'000);
 }
 
 // Groups of two may be along either axis of 2x2, groups of four along both.
-TEST(ScaledRowTest, OfSeveralAxesTheDearestCounts) {
+TEST(EstimateAcrossMeshesTest, OfSeveralAxesTheDearestCounts) {
   const LinkTable links = {{0, 1e-9}, {0, 5e-9}};
   const auto ns = [&](int64_t group) {
-    return ScaledRow(Row("all-gather", 400, group), kWhole, kWhole,
-                     {{2, 2}, {2, 2}, links})
+    return EstimateAcrossMeshes(Row("all-gather", 400, group), kWhole, kWhole,
+                                {{2, 2}, {2, 2}, links})
         .communication_ns();
   };
   EXPECT_EQ(ns(2), 1 * 200 * 5);
   EXPECT_EQ(ns(4), 3 * 100 * 5);
 }
 
-TEST(ScaledRowTest, TheSpreadOfWhatWasMeasuredIsKept) {
+TEST(EstimateAcrossMeshesTest, TheSpreadOfWhatWasMeasuredIsKept) {
   v1::Measurement row = Row("all-reduce", 1 << 20, 2);
   for (int i = 0; i < 12; ++i) row.add_samples_ns(1'000'000 + 20'000 * i);
-  EXPECT_EQ(ScaledRow(row, kWhole, kWhole, {{2}, {2}, {}}).estimate_error_ns(),
+  EXPECT_EQ(EstimateAcrossMeshes(row, kWhole, kWhole, {{2}, {2}, {}})
+                .estimate_error_ns(),
             80'000);
 }
 
@@ -113,7 +116,7 @@ TEST(ProgramWorkTest, IsReadOffTheShardings) {
     for (const auto& type : space.types) {
       const space::Configuration& it = type.configurations[0];
       if (it.strategies.size() < 4) continue;
-      const auto work = WorkOf(space.programs[it.program]);
+      const auto work = CountWork(space.programs[it.program]);
       ASSERT_TRUE(work.ok()) << work.status();
       works.push_back(*work);
       break;
@@ -130,7 +133,7 @@ TEST(ProgramWorkTest, IsReadOffTheShardings) {
 TEST(ProgramWorkTest, WhatIsNoModuleIsRefused) {
   v1::Program program;
   program.set_hlo_module("\xff\xff");
-  EXPECT_EQ(WorkOf(program).status().code(),
+  EXPECT_EQ(CountWork(program).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 

@@ -4,9 +4,9 @@
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATE_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATE_H_
 
+#include <compare>
 #include <cstdint>
 #include <map>
-#include <utility>
 
 #include "planner/problem/plan_problem.h"
 
@@ -18,8 +18,14 @@ struct Estimate {
   problem::Spread spread = {};
 };
 
-// By type of the space and configuration.
-using Estimates = std::map<std::pair<int, int>, Estimate>;
+// A configuration of the space, or of a problem.
+struct ConfigurationRef {
+  int type = 0;
+  int configuration = 0;
+  auto operator<=>(const ConfigurationRef&) const = default;
+};
+
+using Estimates = std::map<ConfigurationRef, Estimate>;
 
 }  // namespace meshwright::estimation
 

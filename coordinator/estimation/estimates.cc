@@ -124,8 +124,8 @@ class Estimator {
     if (sums.empty() || sums[configuration].empty()) return std::nullopt;
     Estimate estimate;
     for (const auto& [other, weight] : sums[configuration]) {
-      const auto cost =
-          MainCost(space_, space_.types[type].configurations[other], results_);
+      const auto cost = MeasuredMainCost(
+          space_, space_.types[type].configurations[other], results_);
       if (!cost.has_value()) return std::nullopt;
       estimate.time += cost->time * weight;
       estimate.transient_bytes =

@@ -124,10 +124,10 @@ double BytesOfValues(const Analysis& analysis, const ProfileSpace& space,
   return bytes;
 }
 
-// By configuration that which it is told from: the same one without
+// By configuration the plain one that it is estimated from: the same without
 // recomputation, or without the switch; itself.
-std::vector<int> ToldFrom(const std::vector<Configuration>& configurations,
-                          const std::vector<int>& plain) {
+std::vector<int> FindPlain(const std::vector<Configuration>& configurations,
+                           const std::vector<int>& plain) {
   std::map<std::pair<int, segmenter::SegmentSwitch>, int> kept;
   for (size_t c = 0; c < configurations.size(); ++c) {
     const Configuration& it = configurations[c];
@@ -170,7 +170,7 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
     double bytes = 0;
   };
   const auto& configurations = space.types[type].configurations;
-  const std::vector<int> from = ToldFrom(configurations, plain);
+  const std::vector<int> from = FindPlain(configurations, plain);
   const auto recomputes = [&](int c) {
     return configurations[c].recompute && !configurations[from[c]].recompute;
   };

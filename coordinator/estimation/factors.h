@@ -1,16 +1,17 @@
-// Factors: what the configurations of a segment type are combinations of.
+// Factors: the independent choices of a segment type, whose combinations are
+// its configurations.
 //
-// Concept: a factor is one block's strategy, or the split of one border or one
-// shared parameter of an end. Borders that lead to the same neighbour are split
-// as its configurations want them together, so their splits do not vary freely;
-// such splits are joined to one factor, whose values are the combinations that
-// there are.
+// Concept: a factor is one block's strategy, or the split of one boundary or
+// one shared parameter of an end. Boundaries to the same neighbour are split as
+// its configurations want them together, so their splits do not vary freely;
+// such splits are joined to one factor, whose values are the existing
+// combinations.
 //
-//   shared   border a   border b              shared   a and b
-//   whole    dim 0      dim 0                 0        0
-//   whole    whole      dim 1         ─▶      0        1
-//   dim 1    dim 0      dim 0                 1        0
-//   dim 1    whole      dim 1                 1        1
+//   shared   boundary a   boundary b          shared   a and b
+//   whole    dim 0        dim 0               0        0
+//   whole    whole        dim 1       ─▶      0        1
+//   dim 1    dim 0        dim 0               1        0
+//   dim 1    whole        dim 1               1        1
 //
 // In -> Out: a segment type -> a row per configuration, a number per factor.
 // Source: design, section 4 ("Fewer programs than CFP, same plan").

@@ -222,7 +222,7 @@ std::optional<Estimate> Halves::Sum(int type, int configuration,
   for (const Configuration* half :
        {&space_.types[it.first].configurations[a],
         &space_.types[it.second].configurations[b]}) {
-    const auto cost = MainCost(space_, *half, results);
+    const auto cost = MeasuredMainCost(space_, *half, results);
     if (!cost.has_value()) return std::nullopt;
     sum.time += cost->time;
     sum.transient_bytes = std::max(sum.transient_bytes, cost->transient_bytes);

@@ -1,5 +1,5 @@
-// LinkTable: latency and bandwidth of every mesh axis, and what a collective
-// takes on it.
+// LinkTable: latency and bandwidth of every mesh axis, and the time of a
+// collective on it.
 //
 //   all-gather          (n-1) (alpha + b beta)
 //   reduce-scatter      (n-1) (alpha + b/n beta)

@@ -21,7 +21,7 @@ const v1::ProfileResult* MeasuredRow(const space::ProfileSpace& space,
   return &found->second;
 }
 
-problem::Picoseconds LeastTime(const v1::Measurement& measurement) {
+problem::Picoseconds MinimumTime(const v1::Measurement& measurement) {
   return problem::Picoseconds(measurement.minimum_ns() *
                               kPicosecondsPerNanosecond);
 }
@@ -44,15 +44,15 @@ std::optional<problem::Config> MeasuredCost(
   const v1::Measurement& measurement = result->measurement();
   double nanoseconds =
       configuration.weight * static_cast<double>(measurement.minimum_ns());
-  IndependentSpreads spread;
-  spread.Add(configuration.weight * SpreadNs(measurement));
+  IndependentNoise spread;
+  spread.Add(configuration.weight * EstimateNoiseNs(measurement));
   for (const space::Correction& correction : configuration.corrections) {
     const v1::ProfileResult* other =
         MeasuredRow(space, results, correction.program);
     if (other == nullptr) return std::nullopt;
     nanoseconds += correction.weight *
                    static_cast<double>(other->measurement().minimum_ns());
-    spread.Add(correction.weight * SpreadNs(other->measurement()));
+    spread.Add(correction.weight * EstimateNoiseNs(other->measurement()));
   }
   // The difference of two noisy times must not make a loop free.
   nanoseconds = std::clamp(nanoseconds,
@@ -66,7 +66,7 @@ std::optional<problem::Config> MeasuredCost(
   return config;
 }
 
-std::optional<problem::Config> MainCost(
+std::optional<problem::Config> MeasuredMainCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results) {
   space::Configuration main = configuration;

@@ -1,6 +1,7 @@
-// What a configuration costs by the rows of its programs.
+// MeasuredCost: what a configuration costs by the rows of its programs.
 //
-// Units: a row's least time, in picoseconds; bytes per device.
+// Units: a row's minimum time, in picoseconds; bytes per device.
+// Errors: none; a configuration without rows has no cost.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_MEASURED_COST_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_MEASURED_COST_H_
 
@@ -17,20 +18,20 @@ const v1::ProfileResult* MeasuredRow(const space::ProfileSpace& space,
                                      const store::Results& results,
                                      int program);
 
-problem::Picoseconds LeastTime(const v1::Measurement& measurement);
+problem::Picoseconds MinimumTime(const v1::Measurement& measurement);
 
-// The bytes that the graph tells; no time.
+// The bytes that follow from the graph; no time.
 problem::Config BytesOnly(const space::Configuration& configuration);
 
-// What the rows say a configuration costs; nothing if it was not measured.
+// Nothing if the configuration was not measured.
 std::optional<problem::Config> MeasuredCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results);
 
-// The same of its main program alone, as if every trip of a loop did what
-// stands outside of it as well. That counts too much, in all configurations of
-// a type alike: the scale of estimates takes it back.
-std::optional<problem::Config> MainCost(
+// The same of its main program alone, as if every trip of a loop also did the
+// work outside of it. That overestimates all configurations of a type alike;
+// the scale of the estimates corrects it.
+std::optional<problem::Config> MeasuredMainCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results);
 

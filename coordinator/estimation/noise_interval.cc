@@ -6,7 +6,7 @@
 
 namespace meshwright::estimation {
 
-double SpreadNs(const v1::Measurement& measurement) {
+double EstimateNoiseNs(const v1::Measurement& measurement) {
   const double minimum = static_cast<double>(measurement.minimum_ns());
   if (measurement.estimate_error_ns() > 0) {
     return static_cast<double>(measurement.estimate_error_ns());
@@ -20,7 +20,7 @@ double SpreadNs(const v1::Measurement& measurement) {
   return std::max(static_cast<double>(*kth) - minimum, kResolution * minimum);
 }
 
-problem::Spread IndependentSpreads::Around(problem::Picoseconds time) const {
+problem::Spread IndependentNoise::Around(problem::Picoseconds time) const {
   const problem::Picoseconds spread(
       std::llround(std::min(std::sqrt(squares_) * 1e3, 1e18)));
   return {std::min(spread, time), spread};

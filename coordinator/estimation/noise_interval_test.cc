@@ -17,16 +17,18 @@ v1::Measurement Of(std::vector<int64_t> samples) {
 
 TEST(SpreadsTest, IsTheDistanceToTheFifthSmallestSample) {
   EXPECT_DOUBLE_EQ(
-      SpreadNs(Of({1400, 9000, 1000, 1500, 1100, 1300, 1200, 9000})), 400);
+      EstimateNoiseNs(Of({1400, 9000, 1000, 1500, 1100, 1300, 1200, 9000})),
+      400);
 }
 
 TEST(SpreadsTest, IsNeverFinerThanTheProtocol) {
-  EXPECT_DOUBLE_EQ(SpreadNs(Of({1000, 1000, 1001, 1002, 1003, 1004})), 10);
+  EXPECT_DOUBLE_EQ(EstimateNoiseNs(Of({1000, 1000, 1001, 1002, 1003, 1004})),
+                   10);
 }
 
 TEST(SpreadsTest, FewSamplesSayLittleAndNoneAreNoMeasurement) {
-  EXPECT_DOUBLE_EQ(SpreadNs(Of({1000, 1001, 1002, 1003})), 100);
-  EXPECT_DOUBLE_EQ(SpreadNs(v1::Measurement()), 0);
+  EXPECT_DOUBLE_EQ(EstimateNoiseNs(Of({1000, 1001, 1002, 1003})), 100);
+  EXPECT_DOUBLE_EQ(EstimateNoiseNs(v1::Measurement()), 0);
 }
 
 // Delays that only add, few or many; and a bell, which has no lower end.
@@ -51,14 +53,14 @@ TEST(SpreadsTest, HoldsTheNextMinimum) {
       const v1::Measurement a = Of(first);
       const double apart =
           static_cast<double>(Of(second).minimum_ns() - a.minimum_ns());
-      held += std::abs(apart) <= SpreadNs(a);
+      held += std::abs(apart) <= EstimateNoiseNs(a);
     }
     EXPECT_GT(held, kTrials * (kind == 2 ? 0.80 : 0.90)) << kind;
   }
 }
 
 TEST(SpreadsTest, IndependentOnesAddAsSquares) {
-  IndependentSpreads sum;
+  IndependentNoise sum;
   sum.Add(3);
   sum.Add(4);
   const problem::Spread spread = sum.Around(problem::Picoseconds(4000));

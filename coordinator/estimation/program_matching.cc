@@ -21,7 +21,7 @@ class Matcher {
     }
   }
 
-  Counterparts Take() {
+  ProgramMatches Take() {
     return {std::move(programs_),
             std::find(types_.begin(), types_.end(), -1) == types_.end()};
   }
@@ -112,7 +112,7 @@ class Matcher {
 
 }  // namespace
 
-Counterparts FindCounterparts(const StepSpace& known, const StepSpace& wanted) {
+ProgramMatches MatchPrograms(const StepSpace& known, const StepSpace& wanted) {
   return Matcher(known, wanted).Take();
 }
 

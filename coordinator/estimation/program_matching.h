@@ -1,9 +1,9 @@
-// Counterparts: which program of one mesh does the work of which of another.
+// ProgramMatches: which programs of two meshes do the same work.
 //
-// Concept: a segment type of equal graph, in it the configuration of the same
-// name, of that the programs in the same order; a border between the same two
-// types, what crosses it in the same order. What differs in number has none.
-// In → Out: two steps of one model, on two meshes → pairs of programs.
+// Concept: types of equal graph match, in them configurations of the same name,
+// and of these the programs in order; boundaries between the same two types
+// match by what crosses them. Programs that differ in number do not match.
+// In → Out: the spaces of one model on two meshes → pairs of programs.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_PROGRAM_MATCHING_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_PROGRAM_MATCHING_H_
 
@@ -20,14 +20,14 @@ struct StepSpace {
   const space::ProfileSpace& space;
 };
 
-struct Counterparts {
+struct ProgramMatches {
   // By program of the wanted space: one of the known space.
   std::map<int, int> programs;
   // Whether every segment type of the wanted step is one of the known step too.
   bool have_every_type = true;
 };
 
-Counterparts FindCounterparts(const StepSpace& known, const StepSpace& wanted);
+ProgramMatches MatchPrograms(const StepSpace& known, const StepSpace& wanted);
 
 }  // namespace meshwright::estimation
 

@@ -102,7 +102,7 @@ class Counter {
 
 }  // namespace
 
-absl::StatusOr<Work> WorkOf(const v1::Program& program) {
+absl::StatusOr<Work> CountWork(const v1::Program& program) {
   hlo::HloModuleProto module;
   if (!module.ParseFromString(program.hlo_module())) {
     return absl::InvalidArgumentError(

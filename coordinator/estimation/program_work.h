@@ -1,9 +1,9 @@
-// WorkOf: what one device does in an annotated program, by counting.
+// CountWork: operations and bytes of one device in an annotated program.
 //
 // Concept: every instruction carries its sharding, so that the elements one
 // device makes and the products it sums are read off the module. Used for
-// ratios between two shardings of one program only, where what all devices
-// share alike cancels. Bodies of loops count once.
+// ratios between two shardings of one program only, in which equal factors
+// cancel. Bodies of loops count once.
 // In → Out: a program of the profile space → operations and bytes of one
 // device.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_PROGRAM_WORK_H_
@@ -26,7 +26,7 @@ struct Work {
 };
 
 // Errors: kInvalidArgument for bytes that are no module.
-absl::StatusOr<Work> WorkOf(const v1::Program& program);
+absl::StatusOr<Work> CountWork(const v1::Program& program);
 
 }  // namespace meshwright::estimation
 

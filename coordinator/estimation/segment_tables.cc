@@ -61,15 +61,16 @@ problem::Table SegmentTables::OfBorder(int from, int to, int border) const {
     for (int b = 0; b < table.columns; ++b) {
       const size_t at = static_cast<size_t>(a) * table.columns + b;
       auto& entry = table.entries[at];
-      IndependentSpreads spread;
+      IndependentNoise spread;
       for (int program : it.programs[Usable(from)[a]][Usable(to)[b]]) {
         const v1::ProfileResult* row = MeasuredRow(space_, results_, program);
         if (row == nullptr) {
           entry.reset();
           break;
         }
-        *entry += LeastTime(row->measurement()) * trips;
-        spread.Add(SpreadNs(row->measurement()) * static_cast<double>(trips));
+        *entry += MinimumTime(row->measurement()) * trips;
+        spread.Add(EstimateNoiseNs(row->measurement()) *
+                   static_cast<double>(trips));
       }
       if (entry.has_value()) table.spreads[at] = spread.Around(*entry);
     }

@@ -2,10 +2,11 @@
 //
 // Concept: a table's rows are the states of the first segment's type in the
 // problem, its columns those of the second's: the measured time of resharding
-// the tensors of a border, and nothing where the pair is forbidden because a
-// program failed or a shared parameter would be split in two ways. Several
-// reasons between one pair of segments add up in one table.
+// the tensors of a boundary. An entry is empty where the pair is forbidden
+// because a program failed or a shared parameter would be split in two ways.
+// Several reasons between one pair of segments add up in one table.
 // Shapes: `usable[t]` maps states of type t to configurations of the space.
+// Errors: none; a missing row forbids its pairs.
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_SEGMENT_TABLES_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_SEGMENT_TABLES_H_
 
@@ -21,7 +22,7 @@ namespace meshwright::estimation {
 
 void Forbid(int row, int column, problem::Table& table);
 problem::Table Transposed(const problem::Table& table);
-// What one of the two forbids stays forbidden. The same program may be in both,
+// A pair that either forbids stays forbidden. The same program may be in both,
 // so that their spreads add up.
 void AddTo(problem::Table& sum, const problem::Table& table);
 

@@ -90,14 +90,14 @@ class Explainer {
     for (const auto& [use, count] : stage.run.uses) choices.insert(use);
     MeasuredMesh& mesh = *step_.meshes[stage.place.mesh];
     v1::PlanPrograms counts;
-    RETURN_IF_ERROR(
-        mesh.splits
-            ->Measure(
-                choices,
-                planning::DeviceOf(request_, mesh.step.space.context.mesh),
-                dependencies_, [](const v1::PlanProgress&) {},
-                /*wait=*/false, counts)
-            .status());
+    RETURN_IF_ERROR(mesh.splits
+                        ->Measure(
+                            choices,
+                            planning::MakeDeviceSpec(
+                                request_, mesh.step.space.context.mesh),
+                            dependencies_, [](const v1::PlanProgress&) {},
+                            /*wait=*/false, counts)
+                        .status());
     stage.work = stages::ComputeStageWork(step_, stage.place.mesh, stage.run);
     return absl::OkStatus();
   }

@@ -106,6 +106,17 @@ absl::StatusOr<planning::MeasuredStep> RecallStep(
                                                   IgnoreProgress));
 }
 
+absl::StatusOr<v1::Plan> RecallPlan(v1::PlanRequest request,
+                                    planning::MeasuredStep step,
+                                    const jobs::DeviceDescription& device,
+                                    store::ProfileStore* store) {
+  RETURN_IF_ERROR(ForbidMeasuring(request));
+  jobs::RecordedDevice measurer(device);
+  return OrMissing(request,
+                   planning::SearchStep(request, std::move(step),
+                                        {store, &measurer}, IgnoreProgress));
+}
+
 absl::StatusOr<std::unique_ptr<stages::MeasuredMeshes>> RecallMeshes(
     v1::PlanRequest request, const jobs::DeviceDescription& device,
     store::ProfileStore* store) {

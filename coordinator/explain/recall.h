@@ -40,6 +40,13 @@ absl::StatusOr<planning::MeasuredStep> RecallStep(
     v1::PlanRequest request, const jobs::DeviceDescription& device,
     store::ProfileStore* store);
 
+// The plan of a step that was recalled. What it opens where memory is short is
+// recalled too.
+absl::StatusOr<v1::Plan> RecallPlan(v1::PlanRequest request,
+                                    planning::MeasuredStep step,
+                                    const jobs::DeviceDescription& device,
+                                    store::ProfileStore* store);
+
 // Of a request with stages: the step on every mesh of the cluster.
 absl::StatusOr<std::unique_ptr<stages::MeasuredMeshes>> RecallMeshes(
     v1::PlanRequest request, const jobs::DeviceDescription& device,

@@ -8,8 +8,7 @@
 #include "base/status_macros.h"
 #include "coordinator/explain/recall.h"
 #include "coordinator/explain/what_if.h"
-#include "coordinator/planning/memory_pressure.h"
-#include "coordinator/planning/plan_answer.h"
+#include "coordinator/planning/choose_plan.h"
 #include "coordinator/space/read_request.h"
 
 namespace meshwright::explain {
@@ -97,12 +96,9 @@ absl::StatusOr<v1::Plan> AnswerWhatIf(const WhatIfQuestion& question,
                                       store::ProfileStore* store) {
   const v1::PlanRequest& request = question.request;
   if (!question.links.has_value()) {
-    const auto step = RecallStep(request, question.device, store);
+    auto step = RecallStep(request, question.device, store);
     if (step.ok()) {
-      return planning::PlanWithin(
-          request, *step, [&](const v1::PlanRequest& wider) {
-            return RecallStep(wider, question.device, store);
-          });
+      return RecallPlan(request, *std::move(step), question.device, store);
     }
     if (!absl::IsNotFound(step.status())) return step.status();
   }
@@ -118,7 +114,7 @@ absl::StatusOr<v1::Plan> AnswerWhatIf(const WhatIfQuestion& question,
     if (!known.ok()) return known.status();
     ASSIGN_OR_RETURN(const planning::MeasuredStep step,
                      EstimateStep(*known, request, question.links, store));
-    return planning::PlanOf(request, step);
+    return planning::ChoosePlan(request, step);
   }
   const std::string mesh = absl::StrJoin(request.mesh().shape(), "x");
   return absl::NotFoundError(absl::StrCat(

@@ -21,13 +21,13 @@ using space::Mesh;
 
 std::string Name(const Mesh& mesh) { return absl::StrJoin(mesh, "x"); }
 
-// Whether the measured mesh tells of the other at all.
+// Whether the measured mesh can estimate the other at all.
 absl::Status CheckMeshes(const Mesh& known, const Mesh& wanted) {
   if (known.size() != wanted.size()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the measured mesh ", Name(known), " has ", known.size(), " axes and ",
         Name(wanted), " has ", wanted.size(),
-        ", so that nothing tells its times; write it with ", known.size(),
+        ", so that its times cannot be estimated; write it with ", known.size(),
         " axes, or measure it with `meshwright plan --mesh ", Name(wanted),
         "`"));
   }
@@ -37,7 +37,7 @@ absl::Status CheckMeshes(const Mesh& known, const Mesh& wanted) {
     enough[axis] = 2;
     return absl::FailedPreconditionError(absl::StrCat(
         "axis ", axis, " has one device on the measured mesh ", Name(known),
-        ", so that nothing tells what its collectives take on ", Name(wanted),
+        ", so that its collectives cannot be estimated on ", Name(wanted),
         "; measure one that has two there, with `meshwright plan --mesh ",
         Name(enough), "`"));
   }
@@ -51,7 +51,7 @@ class Estimating {
              planning::MeasuredStep& wanted)
       : known_(known), links_(links), wanted_(wanted) {}
 
-  absl::Status Run(const std::map<int, int>& counterparts) {
+  absl::Status Run(const std::map<int, int>& matches) {
     for (size_t p = 0; p < wanted_.space.programs.size(); ++p) {
       const v1::Program& program = wanted_.space.programs[p];
       const auto row = wanted_.results.find(program.key());
@@ -65,8 +65,8 @@ class Estimating {
         }
         wanted_.results.erase(row);
       }
-      const auto other = counterparts.find(static_cast<int>(p));
-      if (other == counterparts.end()) continue;
+      const auto other = matches.find(static_cast<int>(p));
+      if (other == matches.end()) continue;
       RETURN_IF_ERROR(Scale(program, known_.space.programs[other->second]));
     }
     wanted_.programs.set_cached(measured_);
@@ -83,7 +83,8 @@ class Estimating {
       return;
     }
     const Mesh& mesh = wanted_.space.context.mesh;
-    measured = estimation::ScaledRow(measured, {}, {}, {mesh, mesh, links_});
+    measured = estimation::EstimateAcrossMeshes(measured, {}, {},
+                                                {mesh, mesh, links_});
     ++estimated_;
   }
 
@@ -92,12 +93,12 @@ class Estimating {
     if (row == known_.results.end() || row->second.outcome() != v1::MEASURED) {
       return absl::OkStatus();
     }
-    ASSIGN_OR_RETURN(const estimation::Work from, estimation::WorkOf(other));
-    ASSIGN_OR_RETURN(const estimation::Work to, estimation::WorkOf(program));
+    ASSIGN_OR_RETURN(const estimation::Work from, estimation::CountWork(other));
+    ASSIGN_OR_RETURN(const estimation::Work to, estimation::CountWork(program));
     v1::ProfileResult& scaled = wanted_.results[program.key()];
     scaled.set_key(program.key());
     scaled.set_outcome(v1::MEASURED);
-    *scaled.mutable_measurement() = estimation::ScaledRow(
+    *scaled.mutable_measurement() = estimation::EstimateAcrossMeshes(
         row->second.measurement(), from, to,
         {known_.space.context.mesh, wanted_.space.context.mesh, links_});
     ++estimated_;
@@ -111,7 +112,7 @@ class Estimating {
   int estimated_ = 0;
 };
 
-// What is told from what, for people.
+// Notes for people on how rows are estimated.
 void AddNotes(const planning::MeasuredStep& known,
               const std::optional<estimation::LinkTable>& links,
               planning::MeasuredStep& wanted) {
@@ -146,7 +147,7 @@ void NoteUnknown(planning::MeasuredStep& wanted) {
   wanted.notes.push_back(absl::StrCat(
       all - known, " of ", all,
       " configurations of segments are not considered: nothing that was "
-      "measured tells their times"));
+      "measured estimates their times"));
 }
 
 }  // namespace
@@ -165,9 +166,9 @@ absl::StatusOr<planning::MeasuredStep> EstimateStep(
     keys.push_back(program.key());
   }
   ASSIGN_OR_RETURN(wanted.results, store->Lookup(keys));
-  const estimation::Counterparts counterparts = estimation::FindCounterparts(
+  const estimation::ProgramMatches matches = estimation::MatchPrograms(
       {known.analysis, known.space}, {wanted.analysis, wanted.space});
-  RETURN_IF_ERROR(Estimating(known, links, wanted).Run(counterparts.programs));
+  RETURN_IF_ERROR(Estimating(known, links, wanted).Run(matches.programs));
   AddNotes(known, links, wanted);
   std::optional<int64_t> limit;
   if (request.device_memory_bytes() > 0) limit = request.device_memory_bytes();
@@ -175,7 +176,7 @@ absl::StatusOr<planning::MeasuredStep> EstimateStep(
                                          wanted.results, limit);
   if (!built.ok()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        counterparts.have_every_type
+        matches.have_every_type
             ? absl::StrCat(
                   "what was measured on mesh ", Name(known.space.context.mesh),
                   " leaves a segment without a configuration on ", Name(mesh))

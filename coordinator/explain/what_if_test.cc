@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "coordinator/jobs/testing/fake_measurer.h"
-#include "coordinator/planning/plan_answer.h"
+#include "coordinator/planning/choose_plan.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "profiledb/store/fake_profile_store.h"
@@ -41,7 +41,7 @@ class WhatIfTest : public testing::Test {
     const auto step = EstimateStep(known, request, links, &store_);
     EXPECT_EQ(measurer_.programs, measured);
     if (!step.ok()) return step.status();
-    return planning::PlanOf(request, *step);
+    return planning::ChoosePlan(request, *step);
   }
 
   void ExpectRefused(const planning::MeasuredStep& known,
@@ -74,7 +74,7 @@ TEST_F(WhatIfTest, AnotherMeshIsEstimatedAndSaysSo) {
   EXPECT_GT(predicted.step_seconds() - predicted.interval_seconds(0),
             0.05 * predicted.step_seconds());
   // A device of four does less than one of two.
-  const auto before = planning::PlanOf(Request({1, 2}), known);
+  const auto before = planning::ChoosePlan(Request({1, 2}), known);
   EXPECT_LT(predicted.compute_seconds(),
             0.8 * before->predicted().compute_seconds());
   EXPECT_LT(predicted.peak_bytes(), before->predicted().peak_bytes());
@@ -92,14 +92,14 @@ TEST_F(WhatIfTest, WhatWasMeasuredOnTheOtherMeshCounts) {
         other.space.types[it.type()].configurations[it.config()];
     EXPECT_EQ(configuration.describe, it.describe());
   }
-  const auto answer = planning::PlanOf(Request({1, 4}), other);
+  const auto answer = planning::ChoosePlan(Request({1, 4}), other);
   EXPECT_LE(plan->predicted().step_seconds(),
             answer->predicted().step_seconds());
 }
 
 TEST_F(WhatIfTest, OtherLinksChangeCommunicationAlone) {
   const planning::MeasuredStep known = Known();
-  const auto before = planning::PlanOf(Request({1, 2}), known);
+  const auto before = planning::ChoosePlan(Request({1, 2}), known);
   const auto free =
       Ask(known, Request({1, 2}), estimation::LinkTable{{0, 0}, {0, 0}});
   ASSERT_TRUE(free.ok()) << free.status();

@@ -113,7 +113,7 @@ WorkerId JobQueue::Attach(const WorkerDescription& description,
     if (it->second.description.name != description.name) continue;
     it->second.port->Close(absl::AbortedError(absl::StrCat(
         "another worker of the name ", description.name, " attached")));
-    DropWorker(it, "it attached anew");
+    DropWorker(it, "it attached again");
     break;
   }
   const WorkerId id{next_worker_++};

@@ -226,12 +226,12 @@ TEST_F(FullSpaceTest, EveryVerdictHoldsItsNumbers) {
 TEST_F(FullSpaceTest, ATypeIsToldFromItsTwin) {
   measurer_.machine = 4;
   const v1::Plan plan = Plan(Request("t5_tiny"));
-  std::set<std::pair<int, int>> twins;
+  std::set<std::pair<int, int>> proxies;
   for (const v1::PlanEstimates& it : plan.estimates()) {
-    if (it.has_from_type()) twins.emplace(it.type(), it.from_type());
+    if (it.has_from_type()) proxies.emplace(it.type(), it.from_type());
   }
   // The encoder's last piece from the others', cross from self attention.
-  EXPECT_THAT(twins, testing::ElementsAre(std::pair(3, 2), std::pair(4, 1)));
+  EXPECT_THAT(proxies, testing::ElementsAre(std::pair(3, 2), std::pair(4, 1)));
 }
 
 TEST_F(FullSpaceTest, BaselinesAreNeverPruned) {

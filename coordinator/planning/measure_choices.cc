@@ -15,7 +15,7 @@ absl::Status MeasureChoices(const v1::DeviceSpec& device,
   std::set<int> programs;
   for (const space::SegmentChoice& choice : choices) {
     programs.merge(
-        selection::ProgramsOfChoice(step.analysis, step.space, choice));
+        selection::ListChoicePrograms(step.analysis, step.space, choice));
   }
   std::vector<v1::Program> unknown;
   for (int program : programs) {

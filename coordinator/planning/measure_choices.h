@@ -1,9 +1,9 @@
 // MeasureChoices: rows for plans that a step's own search did not need.
 //
-// Concept: a validation compares plans of others (op-level solvers); what their
-// segments need and nobody measured is measured now and recorded, so that they
-// can be scored. A program that fails leaves its plan without a prediction.
-// Errors: those of Measuring and BuildProblem.
+// Concept: a validation compares plans of others (op-level solvers). Programs
+// of their segments without a row are measured and recorded, so that these
+// plans can be scored. A program that fails leaves its plan without a
+// prediction. Errors: those of Measuring and BuildProblem.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_MEASURE_CHOICES_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_MEASURE_CHOICES_H_
 

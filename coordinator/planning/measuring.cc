@@ -32,8 +32,8 @@ absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs) {
   ASSIGN_OR_RETURN(store::Results rows, dependencies_.store->Lookup(keys));
   for (auto& [key, row] : rows) {
     // A program that does not compile never will; one that crashed or timed out
-    // may have met a bad moment of its machine. What was pruned elsewhere had
-    // other rivals.
+    // may have met a bad moment of its machine. A program pruned elsewhere
+    // had other rivals.
     if (row.outcome() == v1::CRASHED || row.outcome() == v1::TIMED_OUT ||
         row.outcome() == v1::PRUNED) {
       continue;

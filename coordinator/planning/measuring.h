@@ -1,7 +1,7 @@
 // Measuring: rows for programs, from the store or from the devices.
 //
-// Concept: what the store knows is looked up, what it does not is measured and
-// recorded the moment it arrives, so that an interrupted plan loses nothing.
+// Concept: rows that the store has are looked up; others are measured and
+// recorded the moment they arrive, so that an interrupted plan loses nothing.
 // Threads: one; the measurer's callbacks come one at a time.
 // Errors: those of the store and of the measurer. A program that fails is a
 // row and a note.
@@ -37,7 +37,7 @@ class Measuring {
   // Takes the rows there are.
   absl::Status Lookup(const std::vector<v1::Program>& programs);
 
-  // Has those measured that have no row yet.
+  // Measures the programs that have no row yet.
   absl::Status Measure(const std::vector<const v1::Program*>& programs);
 
   const store::Results& results() const { return results_; }

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
-#include "coordinator/planning/plan_answer.h"
 #include "coordinator/planning/recompute_candidates.h"
 #include "planner/search/search.h"
 
@@ -18,6 +16,10 @@ bool OpensRecompute(const v1::PlanRequest& request) {
   return std::find(open.begin(), open.end(),
                    segmenter::SwitchName(
                        segmenter::SegmentSwitch::kRecompute)) != open.end();
+}
+
+bool OpensGroups(const v1::PlanRequest& request) {
+  return request.strategies().grouped_size() > 0;
 }
 
 // Whether a plan within the limit could be faster without it.
@@ -50,29 +52,6 @@ bool IsBetter(const v1::Plan& second, const v1::Plan& first) {
          second.predicted().step_seconds() < first.predicted().step_seconds();
 }
 
-// Equal segments that recompute in groups, where that may pay.
-absl::StatusOr<v1::Plan> PlanWithGroups(const v1::PlanRequest& request,
-                                        const MeasuredStep& step, v1::Plan plan,
-                                        const MeasureFunction& measure) {
-  if (request.strategies().grouped_size() > 0) return plan;
-  ASSIGN_OR_RETURN(const bool is_short,
-                   IsMemoryShort(step.measured.problem, plan));
-  if (!is_short) return plan;
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, WorthGrouping(step));
-  if (names.empty()) return plan;
-  v1::PlanRequest wider = request;
-  wider.mutable_strategies()->mutable_grouped()->Assign(names.begin(),
-                                                        names.end());
-  ASSIGN_OR_RETURN(MeasuredStep grouped, measure(wider));
-  AddEffort(step.programs, step.seconds, grouped.programs, grouped.seconds);
-  ASSIGN_OR_RETURN(v1::Plan better, PlanOf(wider, grouped));
-  if (IsBetter(better, plan)) return better;
-  // What the look took was spent all the same.
-  *plan.mutable_programs() = better.programs();
-  *plan.mutable_seconds() = better.seconds();
-  return plan;
-}
-
 }  // namespace
 
 bool OpensSwitches(const v1::PlanRequest& request) {
@@ -82,7 +61,7 @@ bool OpensSwitches(const v1::PlanRequest& request) {
   });
 }
 
-v1::PlanRequest OpeningRecompute(const v1::PlanRequest& request) {
+v1::PlanRequest OpenRecompute(const v1::PlanRequest& request) {
   v1::PlanRequest wider = request;
   wider.mutable_strategies()->add_open(
       segmenter::SwitchName(segmenter::SegmentSwitch::kRecompute));
@@ -103,22 +82,33 @@ void AddEffort(const v1::PlanPrograms& first_programs,
   AddSeconds(first_seconds, seconds);
 }
 
-absl::StatusOr<v1::Plan> PlanWithin(const v1::PlanRequest& request,
-                                    const MeasuredStep& step,
-                                    const MeasureFunction& measure) {
-  ASSIGN_OR_RETURN(v1::Plan plan, PlanOf(request, step));
-  if (OpensRecompute(request)) {
-    return PlanWithGroups(request, step, std::move(plan), measure);
+absl::StatusOr<std::optional<v1::PlanRequest>> WidenForMemory(
+    const v1::PlanRequest& request, const MeasuredStep& step,
+    const v1::Plan& plan) {
+  const bool opens_recompute = OpensRecompute(request);
+  if (OpensGroups(request) || (!opens_recompute && OpensSwitches(request))) {
+    return std::nullopt;
   }
-  if (OpensSwitches(request)) return plan;
   ASSIGN_OR_RETURN(const bool is_short,
                    IsMemoryShort(step.measured.problem, plan));
-  if (!is_short) return plan;
-  const v1::PlanRequest wider = OpeningRecompute(request);
-  ASSIGN_OR_RETURN(MeasuredStep second, measure(wider));
-  AddEffort(step.programs, step.seconds, second.programs, second.seconds);
-  ASSIGN_OR_RETURN(plan, PlanOf(wider, second));
-  return PlanWithGroups(wider, second, std::move(plan), measure);
+  if (!is_short) return std::nullopt;
+  if (!opens_recompute) return OpenRecompute(request);
+  ASSIGN_OR_RETURN(const std::vector<std::string> candidates,
+                   FindRecomputeCandidates(step));
+  if (candidates.empty()) return std::nullopt;
+  v1::PlanRequest wider = request;
+  wider.mutable_strategies()->mutable_grouped()->Assign(candidates.begin(),
+                                                        candidates.end());
+  return wider;
+}
+
+v1::Plan SelectPlan(const v1::PlanRequest& wider, v1::Plan plan,
+                    v1::Plan wider_plan) {
+  // Without groups the wider space holds every plan of the other.
+  if (!OpensGroups(wider) || IsBetter(wider_plan, plan)) return wider_plan;
+  *plan.mutable_programs() = wider_plan.programs();
+  *plan.mutable_seconds() = wider_plan.seconds();
+  return plan;
 }
 
 }  // namespace meshwright::planning

@@ -1,16 +1,18 @@
-// PlanWithin: recomputation is searched too where memory is short.
+// MemoryPressure: recomputation where a memory limit costs time.
 //
 // Concept: a limit that costs time, or leaves no plan, opens recomputation
-// (space/rematerialization) for a second look, unless the request opens
-// switches of its own. Where it still does, equal segments may recompute in
-// groups (rematerialization/groups.h) for a third, in the few configurations
-// that may pay (worth_grouping.h). In → Out: a request, its measured step, and
-// how the step of a wider request is had → the plan. Errors: those of PlanOf
-// and of `measure`.
+// (space/rematerialization), unless the request opens switches of its own.
+// Where it still does, equal segments may recompute in groups, in the few
+// configurations that may pay (recompute_candidates.h).
+//
+//   request ──short?──▶ + recompute ──short?──▶ + groups
+//
+// In → Out: a request, its measured step and its plan → the wider request to
+// measure and search next, if any.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_MEMORY_PRESSURE_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_MEMORY_PRESSURE_H_
 
-#include <functional>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "coordinator/planning/measured_step.h"
@@ -18,24 +20,28 @@
 
 namespace meshwright::planning {
 
-using MeasureFunction =
-    std::function<absl::StatusOr<MeasuredStep>(const v1::PlanRequest&)>;
-
-// Who opens any switch says which ones; nothing is opened beside.
+// A request that opens any switch gets no others.
 bool OpensSwitches(const v1::PlanRequest& request);
 
-v1::PlanRequest OpeningRecompute(const v1::PlanRequest& request);
+v1::PlanRequest OpenRecompute(const v1::PlanRequest& request);
 
 void AddSeconds(const v1::PlanSeconds& more, v1::PlanSeconds& sum);
 
-// To a second look what the first one took: what that measured, this knows.
+// Adds the effort of a first look to a second one, which knows what the first
+// one measured.
 void AddEffort(const v1::PlanPrograms& first_programs,
                const v1::PlanSeconds& first_seconds, v1::PlanPrograms& programs,
                v1::PlanSeconds& seconds);
 
-absl::StatusOr<v1::Plan> PlanWithin(const v1::PlanRequest& request,
-                                    const MeasuredStep& step,
-                                    const MeasureFunction& measure);
+// Nothing where memory is not short, or nothing more can be opened.
+// Errors: those of search::Solve.
+absl::StatusOr<std::optional<v1::PlanRequest>> WidenForMemory(
+    const v1::PlanRequest& request, const MeasuredStep& step,
+    const v1::Plan& plan);
+
+// The better of a plan and that of the wider request; the effort of both.
+v1::Plan SelectPlan(const v1::PlanRequest& wider, v1::Plan plan,
+                    v1::Plan wider_plan);
 
 }  // namespace meshwright::planning
 

@@ -77,7 +77,7 @@ TEST_F(ShortMemoryTest, GroupsGoWhereRecomputationAloneDoesNot) {
   EXPECT_LE(plan.predicted().peak_bytes(), limit);
   EXPECT_THAT(plan.strategies().open(), ElementsAre("recompute"));
   EXPECT_THAT(plan.strategies().grouped(), Not(IsEmpty()));
-  EXPECT_LE(plan.strategies().grouped_size(), kMostGrouped);
+  EXPECT_LE(plan.strategies().grouped_size(), kMaxGrouped);
   int chained = 0;
   for (int s = 0; s < plan.segments_size(); ++s) {
     if (!plan.segments(s).chained()) continue;

@@ -28,10 +28,10 @@ void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan) {
   plan.set_platform_version(device.platform_version);
 }
 
-void NoteLeastMemory(int64_t bytes, v1::Plan& plan) {
+void NoteMinimumMemory(int64_t bytes, v1::Plan& plan) {
   plan.set_least_memory_bytes(bytes);
   plan.add_notes(absl::StrCat("no plan fits ", plan.limit_bytes(),
-                              " bytes per device; the most frugal one needs ",
+                              " bytes per device; the least-memory plan needs ",
                               bytes));
 }
 

@@ -1,4 +1,4 @@
-// What every plan says, however it was found.
+// Plan metadata: what every plan states, however it was found.
 //
 // In → Out: a request and its mesh → a plan with what was asked, and no answer.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_PLAN_METADATA_H_
@@ -17,8 +17,8 @@ v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh);
 // What it was measured on.
 void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan);
 
-// Of a plan that does not fit: what the most frugal one needs.
-void NoteLeastMemory(int64_t bytes, v1::Plan& plan);
+// Of a request that no plan fits: what the least-memory plan needs.
+void NoteMinimumMemory(int64_t bytes, v1::Plan& plan);
 
 }  // namespace meshwright::planning
 

@@ -10,6 +10,7 @@
 #include "coordinator/export/notes.h"
 #include "coordinator/ir/constants.h"
 #include "coordinator/ir/load/load.h"
+#include "coordinator/planning/choose_plan.h"
 #include "coordinator/planning/memory_pressure.h"
 #include "coordinator/selection/choice_programs.h"
 #include "coordinator/selection/measurement_order.h"
@@ -53,22 +54,14 @@ int CountBeside(const space::ProfileSpace& space,
   return static_cast<int>(keys.size());
 }
 
-std::vector<const v1::Program*> Everything(const space::ProfileSpace& space) {
-  std::vector<const v1::Program*> programs;
-  for (const v1::Program& program : space.programs) {
-    programs.push_back(&program);
-  }
-  return programs;
-}
-
-// What another plan measured is no less known for not being asked for here.
+// A configuration that another plan measured is known, whatever the decision.
 void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step) {
   std::set<int> pruned;
   int over_budget = 0;
   for (const v1::PlanPruned& it : decision.pruned) {
     const auto& type = step.space.types[it.type()];
     std::vector<int> programs =
-        selection::ProgramsOf(type.configurations[it.config()]);
+        selection::ListPrograms(type.configurations[it.config()]);
     std::erase_if(programs, [&](int program) {
       return step.results.contains(step.space.programs[program].key());
     });
@@ -87,52 +80,41 @@ void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step) {
   }
 }
 
+// Has measured what can matter, in batches, or without a selection everything.
 absl::StatusOr<selection::Decision> MeasureSelected(
     const v1::PlanRequest& request, const MeasuredStep& step,
-    std::optional<int64_t> memory_limit, const selection::Selection& selection,
+    std::optional<int64_t> memory_limit,
+    const std::optional<selection::Selection>& selection,
     Measuring& measuring) {
-  std::optional<selection::Prior> prior;  // only what measures pays for it
-  while (true) {
-    ASSIGN_OR_RETURN(selection::Decision decision,
-                     selection.Next(measuring.results()));
-    if (decision.measure.empty() || request.no_wait()) return decision;
-    if (!prior.has_value()) {
-      prior = selection::MakePrior(step.analysis, step.space, memory_limit);
+  std::optional<selection::MeasurementOrder>
+      order;  // made only where it is needed
+  const auto measure = [&](std::vector<const v1::Program*> wanted) {
+    if (!order.has_value()) {
+      order = selection::FindMeasurementOrder(step.analysis, step.space,
+                                              memory_limit);
     }
-    RETURN_IF_ERROR(measuring.Measure(prior->First(decision.measure)));
+    return measuring.Measure(order->Sort(std::move(wanted)));
+  };
+  selection::Decision decision;
+  if (!selection.has_value()) {
+    const auto& programs = step.space.programs;
+    const bool is_known = measuring.results().size() == programs.size();
+    if (is_known || request.no_wait()) return decision;
+    std::vector<const v1::Program*> all;
+    for (const v1::Program& program : programs) all.push_back(&program);
+    RETURN_IF_ERROR(measure(std::move(all)));
+    return decision;
+  }
+  while (true) {
+    ASSIGN_OR_RETURN(decision, selection->Next(measuring.results()));
+    if (decision.measure.empty() || request.no_wait()) return decision;
+    RETURN_IF_ERROR(measure(decision.measure));
   }
 }
 
 // Fills results and counts of `step`.
-absl::Status Measure(const v1::PlanRequest& request,
-                     const PlanDependencies& dependencies,
-                     const PlanProgressFunction& progress,
-                     std::optional<int64_t> memory_limit, Stopwatch& watch,
-                     MeasuredStep& step) {
-  Measuring measuring(dependencies, DeviceOf(request, step.space.context.mesh),
-                      step.space.context.options, progress);
-  RETURN_IF_ERROR(measuring.Lookup(step.space.programs));
-  const bool all_known =
-      measuring.results().size() == step.space.programs.size();
-  std::optional<selection::Selection> selection;
-  if (!request.full_space() && !all_known) {
-    selection.emplace(step.analysis, step.space, memory_limit);
-    RETURN_IF_ERROR(measuring.Lookup(selection->halves()));
-    step.programs.set_halves(CountBeside(step.space, selection->halves()));
-  }
-  Report(progress, "analyze", 1, 1,
-         absl::StrCat(step.space.programs.size() + step.programs.halves(),
-                      " programs, ", measuring.cached(), " known"));
-  step.seconds.set_analyze(watch.Lap());
-  selection::Decision decision;
-  if (selection.has_value()) {
-    ASSIGN_OR_RETURN(decision, MeasureSelected(request, step, memory_limit,
-                                               *selection, measuring));
-  } else if (!all_known && !request.no_wait()) {
-    const selection::Prior prior =
-        selection::MakePrior(step.analysis, step.space, memory_limit);
-    RETURN_IF_ERROR(measuring.Measure(prior.First(Everything(step.space))));
-  }
+void TakeResults(const Measuring& measuring,
+                 const selection::Decision& decision, MeasuredStep& step) {
   step.results = measuring.results();
   TakeVerdicts(decision, step);
   step.programs.set_cached(measuring.cached());
@@ -141,7 +123,6 @@ absl::Status Measure(const v1::PlanRequest& request,
   step.seconds.set_compile(measuring.compile_seconds());
   step.notes.insert(step.notes.end(), measuring.notes().begin(),
                     measuring.notes().end());
-  return absl::OkStatus();
 }
 
 bool IsReplicated(const segmenter::Strategy& strategy) {
@@ -167,8 +148,8 @@ void NoteReplicated(MeasuredStep& step) {
 
 }  // namespace
 
-v1::DeviceSpec DeviceOf(const v1::PlanRequest& request,
-                        const space::Mesh& mesh) {
+v1::DeviceSpec MakeDeviceSpec(const v1::PlanRequest& request,
+                              const space::Mesh& mesh) {
   v1::DeviceSpec device;
   device.set_platform(request.platform().empty() ? "cpu" : request.platform());
   device.set_plugin_path(request.plugin_path());
@@ -224,7 +205,8 @@ absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
   MeasuredStep step;
   step.analysis = std::move(analysis);
   const space::Mesh& mesh = step.analysis.mesh;
-  ASSIGN_OR_RETURN(step.device, measurer->Describe(DeviceOf(request, mesh)));
+  ASSIGN_OR_RETURN(step.device,
+                   measurer->Describe(MakeDeviceSpec(request, mesh)));
   space::KeyContext context;
   context.mesh = mesh;
   context.keeps_barriers = step.device.platform != "cpu";
@@ -256,9 +238,26 @@ absl::StatusOr<MeasuredStep> MeasureAnalyzed(
   Report(progress, "analyze", 0, 1);
   ASSIGN_OR_RETURN(MeasuredStep step, OpenAnalyzed(request, std::move(analysis),
                                                    dependencies.measurer));
+  const space::KeyContext& context = step.space.context;
+  Measuring measuring(dependencies, MakeDeviceSpec(request, context.mesh),
+                      context.options, progress);
+  RETURN_IF_ERROR(measuring.Lookup(step.space.programs));
   std::optional<int64_t> limit;
   if (request.device_memory_bytes() > 0) limit = request.device_memory_bytes();
-  RETURN_IF_ERROR(Measure(request, dependencies, progress, limit, watch, step));
+  std::optional<selection::Selection> selection;
+  if (!request.full_space() &&
+      measuring.results().size() != step.space.programs.size()) {
+    selection.emplace(step.analysis, step.space, limit);
+    RETURN_IF_ERROR(measuring.Lookup(selection->halves()));
+    step.programs.set_halves(CountBeside(step.space, selection->halves()));
+  }
+  Report(progress, "analyze", 1, 1,
+         absl::StrCat(step.space.programs.size() + step.programs.halves(),
+                      " programs, ", measuring.cached(), " known"));
+  step.seconds.set_analyze(watch.Lap());
+  ASSIGN_OR_RETURN(const selection::Decision decision,
+                   MeasureSelected(request, step, limit, selection, measuring));
+  TakeResults(measuring, decision, step);
   NoteReplicated(step);
   ASSIGN_OR_RETURN(step.measured,
                    formulation::BuildProblem(step.analysis, step.space,
@@ -280,16 +279,36 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
   return step;
 }
 
+absl::StatusOr<v1::Plan> SearchStep(const v1::PlanRequest& request,
+                                    MeasuredStep step,
+                                    const PlanDependencies& dependencies,
+                                    const PlanProgressFunction& progress) {
+  ASSIGN_OR_RETURN(v1::Plan plan, ChoosePlan(request, step));
+  v1::PlanRequest current = request;
+  while (true) {
+    ASSIGN_OR_RETURN(std::optional<v1::PlanRequest> wider,
+                     WidenForMemory(current, step, plan));
+    if (!wider.has_value()) return plan;
+    ASSIGN_OR_RETURN(MeasuredStep wider_step,
+                     MeasureStep(*wider, dependencies, progress));
+    AddEffort(step.programs, step.seconds, wider_step.programs,
+              wider_step.seconds);
+    ASSIGN_OR_RETURN(v1::Plan wider_plan, ChoosePlan(*wider, wider_step));
+    plan = SelectPlan(*wider, std::move(plan), std::move(wider_plan));
+    current = *std::move(wider);
+    step = std::move(wider_step);
+  }
+}
+
 absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                   const PlanDependencies& dependencies,
                                   const PlanProgressFunction& progress) {
   Stopwatch total;
-  const auto measure = [&](const v1::PlanRequest& asked) {
-    return MeasureStep(asked, dependencies, progress);
-  };
-  ASSIGN_OR_RETURN(const MeasuredStep step, measure(request));
+  ASSIGN_OR_RETURN(MeasuredStep step,
+                   MeasureStep(request, dependencies, progress));
   Report(progress, "search", 0, 1);
-  ASSIGN_OR_RETURN(v1::Plan plan, PlanWithin(request, step, measure));
+  ASSIGN_OR_RETURN(v1::Plan plan, SearchStep(request, std::move(step),
+                                             dependencies, progress));
   KeepModel(request, dependencies, plan);
   v1::PlanSeconds& seconds = *plan.mutable_seconds();
   seconds.set_total(total.Lap());

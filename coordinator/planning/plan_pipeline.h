@@ -1,13 +1,17 @@
 // The planning pipeline: a request in, a measured plan out.
 //
-// Concept: load, analyse, build the profile space, look its programs up in the
-// store, have measured and recorded those that can matter (selection.h) or, on
-// request, all of them, search. What could not be measured is a note in the
-// plan, not an error; what was not worth it is listed there with the numbers
-// that say so.
+//   AnalyzeStep       bytes → graph, segments, strategies
+//   OpenStep          → profile space: configurations and their programs
+//   MeasureStep       look up, measure what can matter, build the problem
+//   SearchStep        search; recompute where memory is short
+//   MakePlan          all of these, and the model kept by its fingerprint
+//
+// Concept: what could not be measured is a note in the plan, not an error; what
+// was not worth it is listed there with its reason (selection.h). On request
+// everything is measured.
 // Threads: one request per call; the store and the measurer may be shared.
 // Errors: kInvalidArgument for a bad module, mesh or limit; kUnavailable where
-// nothing could be measured; those of the store.
+// nothing could be measured; those of the store and of search::Solve.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_PLAN_PIPELINE_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_PLAN_PIPELINE_H_
 
@@ -30,21 +34,28 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
                                          const PlanDependencies& dependencies,
                                          const PlanProgressFunction& progress);
 
-// The same of a step that was analysed before, on the mesh of `analysis`.
+// The same of an analysed step, on the mesh of `analysis`.
 absl::StatusOr<MeasuredStep> MeasureAnalyzed(
     const v1::PlanRequest& request, segmenter::Analysis analysis,
     const PlanDependencies& dependencies, const PlanProgressFunction& progress);
 
-// The step of a request, analysed; what the request says is checked.
+// Checks the request. Errors: kInvalidArgument.
 absl::StatusOr<segmenter::Analysis> AnalyzeStep(const v1::PlanRequest& request);
 
-// What the programs of a request run on.
-v1::DeviceSpec DeviceOf(const v1::PlanRequest& request,
-                        const space::Mesh& mesh);
+// The device that the programs of a request run on.
+v1::DeviceSpec MakeDeviceSpec(const v1::PlanRequest& request,
+                              const space::Mesh& mesh);
 
-// Explanations and what-ifs find the model again by the fingerprint of a plan.
+// Explanations and what-ifs find the model by the fingerprint of a plan.
 void KeepModel(const v1::PlanRequest& request,
                const PlanDependencies& dependencies, v1::Plan& plan);
+
+// The best plan of a measured step. As long as the memory limit costs time, a
+// wider request (memory_pressure.h) is measured and searched too.
+absl::StatusOr<v1::Plan> SearchStep(const v1::PlanRequest& request,
+                                    MeasuredStep step,
+                                    const PlanDependencies& dependencies,
+                                    const PlanProgressFunction& progress);
 
 absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                   const PlanDependencies& dependencies,

@@ -110,10 +110,10 @@ TEST_F(PlanPipelineTest, AnImpossibleLimitNamesTheLeastMemory) {
   EXPECT_FALSE(plan->feasible());
   EXPECT_GT(plan->least_memory_bytes(), 1000);
   request.set_device_memory_bytes(plan->least_memory_bytes());
-  const auto frugal = Plan(request);
-  ASSERT_TRUE(frugal.ok()) << frugal.status();
-  EXPECT_TRUE(frugal->feasible());
-  EXPECT_LE(frugal->predicted().peak_bytes(), plan->least_memory_bytes());
+  const auto least_memory = Plan(request);
+  ASSERT_TRUE(least_memory.ok()) << least_memory.status();
+  EXPECT_TRUE(least_memory->feasible());
+  EXPECT_LE(least_memory->predicted().peak_bytes(), plan->least_memory_bytes());
 }
 
 TEST_F(PlanPipelineTest, TheFiguresOfSegmentsAddUp) {
@@ -194,7 +194,7 @@ TEST_F(PlanPipelineTest, RefusesBadMeshes) {
   }
 }
 
-// The prior of a step is a whole plan: with its programs in the store and no
+// The order of a step is a whole plan: with its programs in the store and no
 // others, --no-wait makes one.
 TEST_F(PlanPipelineTest, AnInterruptedPlanLeavesOneBehind) {
   for (const char* model : {"gpt2_2l", "llama_tiny", "moe_2l"}) {
@@ -203,9 +203,9 @@ TEST_F(PlanPipelineTest, AnInterruptedPlanLeavesOneBehind) {
     v1::PlanRequest request = Request(model);
     const auto step = OpenStep(request, &measurer);
     ASSERT_TRUE(step.ok()) << step.status();
-    const selection::Prior prior =
-        selection::MakePrior(step->analysis, step->space, std::nullopt);
-    const int first = static_cast<int>(prior.keys.size());
+    const selection::MeasurementOrder order = selection::FindMeasurementOrder(
+        step->analysis, step->space, std::nullopt);
+    const int first = static_cast<int>(order.keys.size());
     ASSERT_GT(first, 0) << model;
     ASSERT_LT(first, static_cast<int>(step->space.programs.size()) / 3);
     measurer.stops_after = first;

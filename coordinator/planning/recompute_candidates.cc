@@ -67,7 +67,7 @@ class Candidates {
     const std::string& name = configurations_[usable_[state]].describe;
     const bool known =
         std::find(names_.begin(), names_.end(), name) != names_.end();
-    if (!known && names_.size() < kMostGrouped) names_.push_back(name);
+    if (!known && names_.size() < kMaxGrouped) names_.push_back(name);
   }
 
   const std::vector<Configuration>& configurations_;
@@ -78,26 +78,26 @@ class Candidates {
   std::vector<std::string> names_;
 };
 
-// The best plan within the limit, and the most frugal one.
-absl::StatusOr<std::vector<problem::Choice>> PlansOf(
+// The best plan within the limit, and the least-memory plan.
+absl::StatusOr<std::vector<problem::Choice>> FindExtremePlans(
     const problem::PlanProblem& problem) {
   std::vector<problem::Choice> plans;
   ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem));
   if (answer.plan.has_value()) plans.push_back(answer.plan->choice);
-  problem::PlanProblem frugal = problem;
-  frugal.memory_limit_bytes = 0;
-  ASSIGN_OR_RETURN(answer, search::Solve(frugal));
+  problem::PlanProblem least_memory = problem;
+  least_memory.memory_limit_bytes = 0;
+  ASSIGN_OR_RETURN(answer, search::Solve(least_memory));
   if (!answer.least_memory_bytes.has_value()) return plans;
-  frugal.memory_limit_bytes = answer.least_memory_bytes;
-  frugal.headroom_percent = 0;
-  ASSIGN_OR_RETURN(answer, search::Solve(frugal));
+  least_memory.memory_limit_bytes = answer.least_memory_bytes;
+  least_memory.headroom_percent = 0;
+  ASSIGN_OR_RETURN(answer, search::Solve(least_memory));
   if (answer.plan.has_value()) plans.push_back(answer.plan->choice);
   return plans;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> WorthGrouping(
+absl::StatusOr<std::vector<std::string>> FindRecomputeCandidates(
     const MeasuredStep& step) {
   std::vector<std::string> names;
   const problem::PlanProblem& problem = step.measured.problem;
@@ -109,7 +109,7 @@ absl::StatusOr<std::vector<std::string>> WorthGrouping(
     Candidates candidates(step, t);
     if (candidates.empty()) continue;
     if (!plans.has_value()) {
-      ASSIGN_OR_RETURN(plans, PlansOf(problem));
+      ASSIGN_OR_RETURN(plans, FindExtremePlans(problem));
     }
     for (const problem::Choice& plan : *plans) {
       std::set<int> states;

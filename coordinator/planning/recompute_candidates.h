@@ -1,13 +1,14 @@
-// WorthGrouping: which configurations a run of equal segments may take in
-// groups.
+// FindRecomputeCandidates: which configurations a run of equal segments may
+// take in groups.
 //
-// Concept: every one that stands in the problem at every position of a group is
-// a dozen configurations more, and a program that must be measured. Under a
-// short memory few matter: what the best plan takes, what the most frugal plan
-// takes, and of those that recompute the fastest and the one that keeps least.
+// Concept: every configuration that stands in the problem at every position of
+// a group adds a dozen configurations, and a program that must be measured.
+// Under a short memory few matter: those of the best plan, of the least-memory
+// plan, and of the ones that recompute the fastest and the one that keeps
+// fewest bytes.
 // In → Out: a measured step with recomputation open → the configurations that
-// recompute, as StrategyRequest.grouped wants them, kMostGrouped per type at
-// most; none where no type has groups.
+// recompute, as StrategyRequest.grouped wants them, at most kMaxGrouped per
+// type; none where no type has groups.
 // Errors: those of search::Solve.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_RECOMPUTE_CANDIDATES_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_RECOMPUTE_CANDIDATES_H_
@@ -20,9 +21,9 @@
 
 namespace meshwright::planning {
 
-inline constexpr int kMostGrouped = 4;
+inline constexpr int kMaxGrouped = 4;
 
-absl::StatusOr<std::vector<std::string>> WorthGrouping(
+absl::StatusOr<std::vector<std::string>> FindRecomputeCandidates(
     const MeasuredStep& step);
 
 }  // namespace meshwright::planning

@@ -29,9 +29,9 @@ double Weighted(const MeasuredStep& step,
   return sum;
 }
 
-std::vector<SegmentCost> CostsOf(const MeasuredStep& step,
-                                 const space::SegmentChoice& choice,
-                                 const problem::Choice& nodes) {
+std::vector<SegmentCost> ScoreSegments(const MeasuredStep& step,
+                                       const space::SegmentChoice& choice,
+                                       const problem::Choice& nodes) {
   std::vector<SegmentCost> costs(choice.size());
   for (size_t n = 0; n < nodes.size(); ++n) {
     const formulation::SegmentRun& run = step.measured.runs[n];
@@ -42,7 +42,7 @@ std::vector<SegmentCost> CostsOf(const MeasuredStep& step,
       const int segment = run.first_segment + copy;
       const int type = step.analysis.type_of_segment[segment];
       costs[segment] =
-          CostOfSegment(step, type, choice[segment], configs[nodes[n][copy]]);
+          ScoreSegment(step, type, choice[segment], configs[nodes[n][copy]]);
     }
   }
   const std::vector<double> resharding =
@@ -82,8 +82,8 @@ std::vector<double> ReshardingSeconds(const problem::PlanProblem& problem,
   return seconds;
 }
 
-SegmentCost CostOfSegment(const MeasuredStep& step, int type, int configuration,
-                          const problem::Config& config) {
+SegmentCost ScoreSegment(const MeasuredStep& step, int type, int configuration,
+                         const problem::Config& config) {
   const space::Configuration& it =
       step.space.types[type].configurations[configuration];
   SegmentCost cost;
@@ -115,7 +115,7 @@ absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
   score.low_seconds = ToSeconds(evaluation.time - spread.below);
   score.high_seconds = ToSeconds(evaluation.time + spread.above);
   score.peak_bytes = evaluation.peak_bytes;
-  score.segments = CostsOf(step, choice, nodes);
+  score.segments = ScoreSegments(step, choice, nodes);
   score.median_seconds = score.resharding_seconds;
   for (const SegmentCost& it : score.segments) {
     score.communication_seconds += it.communication_seconds;

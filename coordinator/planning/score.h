@@ -21,7 +21,7 @@ struct SegmentCost {
   double seconds = 0;
   double communication_seconds = 0;  // the part of these
   double median_seconds = 0;         // by the medians of its programs
-  double resharding_seconds = 0;     // at borders with earlier segments
+  double resharding_seconds = 0;     // at boundaries with earlier segments
   int64_t memory_bytes = 0;          // persistent and saved
 };
 
@@ -39,10 +39,11 @@ struct Score {
 
 // Of one segment of a type with a configuration that was measured, which costs
 // `config`; without resharding.
-SegmentCost CostOfSegment(const MeasuredStep& step, int type, int configuration,
-                          const problem::Config& config);
+SegmentCost ScoreSegment(const MeasuredStep& step, int type, int configuration,
+                         const problem::Config& config);
 
-// By copy, in the order of the nodes: what its borders with earlier ones take.
+// By copy, in the order of the nodes: the time of its boundaries with earlier
+// ones.
 std::vector<double> ReshardingSeconds(const problem::PlanProblem& problem,
                                       const problem::Choice& choice);
 

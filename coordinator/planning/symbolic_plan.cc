@@ -72,7 +72,7 @@ absl::StatusOr<v1::Plan> MakeSymbolicPlan(const v1::PlanRequest& request) {
     exporting::DescribeSegments(analysis, space, choice, &plan);
     exporting::DescribeArguments(analysis, space, choice, &plan);
   } else if (made.answer.least_memory_bytes.has_value()) {
-    NoteLeastMemory(*made.answer.least_memory_bytes, plan);
+    NoteMinimumMemory(*made.answer.least_memory_bytes, plan);
   }
   plan.mutable_programs()->set_total(space.segment_programs +
                                      space.resharding_programs);

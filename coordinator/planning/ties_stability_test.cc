@@ -9,7 +9,7 @@
 
 #include "base/fingerprint.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
-#include "coordinator/planning/plan_answer.h"
+#include "coordinator/planning/choose_plan.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/planning/score.h"
 #include "coordinator/segmenter/testing/test_steps.h"
@@ -72,14 +72,14 @@ Tally Count(const std::string& model, uint64_t machine) {
   auto truth =
       MeasureStep(request, {&store, &exact}, [](const v1::PlanProgress&) {});
   EXPECT_TRUE(truth.ok()) << truth.status();
-  const double best = PlanOf(request, *truth)->predicted().step_seconds();
+  const double best = ChoosePlan(request, *truth)->predicted().step_seconds();
   std::map<std::vector<int>, int> settled, fastest;
   MeasuredStep step = *truth;
   for (int seed = 1; seed <= kSeeds; ++seed) {
     step.results = MeasuredAnew(truth->results, seed);
     step.measured = *formulation::BuildProblem(step.analysis, step.space,
                                                step.results, std::nullopt);
-    const v1::Plan plan = *PlanOf(request, step);
+    const v1::Plan plan = *ChoosePlan(request, step);
     space::SegmentChoice choice;
     for (const v1::PlanSegment& it : plan.segments()) {
       choice.push_back(it.config());

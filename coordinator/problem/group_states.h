@@ -31,21 +31,21 @@ struct GroupState {
   bool operator==(const GroupState&) const = default;
 };
 
-// The most members of a group in a run of `copies`. Groups of k keep copies / k
+// The largest group in a run of `copies`. Groups of k keep copies / k
 // entrances and need k - 1 members' values at once, which are no smaller than
 // an entrance: beyond sqrt(copies) a larger one frees nothing, unless another
 // segment's transient is as large. 2 copies under the root leave room for that.
-int MostMembers(int copies);
+int MaxMembers(int copies);
 
 // `known[c]`: whether the cost of configuration c is. A sharding of which not
 // all roles are known has no groups; `most_members` < 2: none has.
-std::vector<GroupState> StatesOf(
+std::vector<GroupState> ListGroupStates(
     const std::vector<space::Configuration>& configurations,
     const std::vector<char>& known, int most_members);
 
 // What a state needs more than its configuration does alone.
-int64_t TransientOfGroup(const space::Configuration& configuration,
-                         int position);
+int64_t CountGroupTransientBytes(const space::Configuration& configuration,
+                                 int position);
 
 // Whether a copy in state `b` may come right behind an equal one in state `a`.
 bool MayFollow(const std::vector<space::Configuration>& configurations,

@@ -33,7 +33,7 @@ using testing::IsEmpty;
 TEST(MostMembersTest, GrowsWithTheRootAndEndsAtEight) {
   std::vector<int> most;
   for (int copies : {1, 2, 3, 4, 8, 24, 96, 1000}) {
-    most.push_back(MostMembers(copies));
+    most.push_back(MaxMembers(copies));
   }
   EXPECT_THAT(most, ElementsAre(1, 2, 3, 3, 4, 7, 8, 8));
 }
@@ -46,14 +46,15 @@ TEST(StatesOfTest, APositionEach) {
   all[4].role = {true, false};
   const std::vector<char> known(5, true);
   using State = GroupState;
-  EXPECT_THAT(StatesOf(all, known, 4),
+  EXPECT_THAT(ListGroupStates(all, known, 4),
               ElementsAre(State{0, 0}, State{1, 0}, State{2, 0}, State{3, 1},
                           State{3, 2}, State{4, 1}, State{4, 2}, State{4, 3}));
-  EXPECT_THAT(StatesOf(all, known, 2),
+  EXPECT_THAT(ListGroupStates(all, known, 2),
               ElementsAre(State{0, 0}, State{1, 0}, State{2, 0}, State{4, 1}));
-  EXPECT_THAT(StatesOf(all, known, 1), ElementsAre(State{0, 0}, State{1, 0}));
+  EXPECT_THAT(ListGroupStates(all, known, 1),
+              ElementsAre(State{0, 0}, State{1, 0}));
   // A group that could not end does not begin.
-  EXPECT_THAT(StatesOf(all, {true, true, true, true, false}, 4),
+  EXPECT_THAT(ListGroupStates(all, {true, true, true, true, false}, 4),
               ElementsAre(State{0, 0}, State{1, 0}));
   EXPECT_TRUE(MayFollow(all, {2, 0}, {3, 1}));
   EXPECT_TRUE(MayFollow(all, {3, 1}, {4, 2}));
@@ -140,7 +141,7 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
       if (it.role.hands_on && (s + 1 == count || !IsMember(choice, s + 1))) {
         return std::nullopt;
       }
-      if (members > MostMembers(space::LongestRun(*analysis_, layer_))) {
+      if (members > MaxMembers(space::LongestRun(*analysis_, layer_))) {
         return std::nullopt;
       }
       const auto own = estimation::MeasuredCost(space_, it, results_);

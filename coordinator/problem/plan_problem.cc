@@ -48,17 +48,18 @@ class ProblemBuilder {
     std::vector<std::optional<problem::Config>> costs;
     std::vector<char> known;
     for (size_t c = 0; c < configurations.size(); ++c) {
-      costs.push_back(CostOf(type, static_cast<int>(c)));
+      costs.push_back(FindCost(type, static_cast<int>(c)));
       known.push_back(costs.back().has_value());
     }
-    const int most =
-        options_.groups ? MostMembers(space::LongestRun(analysis_, type)) : 0;
+    const int max_members =
+        options_.groups ? MaxMembers(space::LongestRun(analysis_, type)) : 0;
     std::vector<int>& usable = out_.usable.emplace_back();
     std::vector<int>& positions = out_.positions.emplace_back();
-    for (const GroupState& state : StatesOf(configurations, known, most)) {
+    for (const GroupState& state :
+         ListGroupStates(configurations, known, max_members)) {
       problem::Config config = *costs[state.configuration];
-      config.transient_bytes +=
-          TransientOfGroup(configurations[state.configuration], state.position);
+      config.transient_bytes += CountGroupTransientBytes(
+          configurations[state.configuration], state.position);
       usable.push_back(state.configuration);
       positions.push_back(state.position);
       node_type.configs.push_back(config);
@@ -73,7 +74,7 @@ class ProblemBuilder {
     return absl::OkStatus();
   }
 
-  std::optional<problem::Config> CostOf(int type, int c) const {
+  std::optional<problem::Config> FindCost(int type, int c) const {
     const space::Configuration& configuration =
         space_.types[type].configurations[c];
     std::optional<problem::Config> config =
@@ -105,12 +106,12 @@ class ProblemBuilder {
       node_of_.insert(node_of_.end(), run.count,
                       static_cast<int>(out_.problem.nodes.size()));
       problem::Node& node = out_.problem.nodes.emplace_back();
-      node.type = TypeOf(run.first_segment);
+      node.type = GetType(run.first_segment);
       node.repeat = run.count;
     }
   }
 
-  int TypeOf(int segment) const { return analysis_.type_of_segment[segment]; }
+  int GetType(int segment) const { return analysis_.type_of_segment[segment]; }
 
   void AddEdges() {
     // Several borders between one pair of nodes add up in one table.
@@ -119,10 +120,10 @@ class ProblemBuilder {
     for (const auto& [pair, border] : space_.edges) {
       const auto [from, to] = pair;
       if (node_of_[from] == node_of_[to]) {
-        if (selves.contains(TypeOf(from))) continue;
-        problem::Table& table = selves[TypeOf(from)];
+        if (selves.contains(GetType(from))) continue;
+        problem::Table& table = selves[GetType(from)];
         table = tables_.OfBorder(from, to, border);
-        WalkGroups(TypeOf(from), table);
+        WalkGroups(GetType(from), table);
         continue;
       }
       // An edge of the problem leads from the earlier node to the later, which
@@ -160,7 +161,7 @@ class ProblemBuilder {
       if (!options_.links) continue;
       const int from = node_of_[link.from_segment];
       const int to = node_of_[link.to_segment];
-      const int type = TypeOf(link.from_segment);
+      const int type = GetType(link.from_segment);
       if (from == to && !done.insert(type).second) continue;
       problem::Table& table = from == to ? selves[type] : tables[{from, to}];
       if (table.entries.empty()) {
@@ -244,8 +245,8 @@ class ProblemBuilder {
 };
 
 // The configuration of the problem.
-std::optional<int> StateOf(const MeasuredProblem& measured, int type,
-                           int configuration, int position) {
+std::optional<int> FindState(const MeasuredProblem& measured, int type,
+                             int configuration, int position) {
   const auto& usable = measured.usable[type];
   for (size_t i = 0; i < usable.size(); ++i) {
     if (usable[i] == configuration && measured.positions[type][i] == position) {
@@ -295,7 +296,7 @@ absl::StatusOr<problem::Choice> FromSegments(
           space.types[type].configurations[choice[segment]].role;
       position = role.handed ? position + 1 : 0;
       const std::optional<int> state =
-          StateOf(measured, type, choice[segment], position);
+          FindState(measured, type, choice[segment], position);
       if (!state.has_value()) {
         return absl::NotFoundError(absl::StrCat(
             "configuration ", choice[segment], " of segment ", segment,

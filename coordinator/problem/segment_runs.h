@@ -2,7 +2,7 @@
 //
 // Concept: a run ends where an edge leaves other than to the next equal
 // segment, and where a step is another than from the first copy of the type to
-// the second: what two copies share and hand on is told once per type.
+// the second: what two copies share and hand on is stated once per type.
 #ifndef MESHWRIGHT_COORDINATOR_PROBLEM_SEGMENT_RUNS_H_
 #define MESHWRIGHT_COORDINATOR_PROBLEM_SEGMENT_RUNS_H_
 

@@ -45,9 +45,9 @@ struct Reader {
 
 }  // namespace
 
-Bonds FindBonds(const segmenter::Analysis& analysis,
-                const space::ProfileSpace& space,
-                const std::vector<std::vector<int>>& usable) {
+SharedParameterGroups FindSharedParameterGroups(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    const std::vector<std::vector<int>>& usable) {
   Roles roles;
   Roles joined;  // types, as slots without a value
   const auto& type_of = analysis.type_of_segment;
@@ -64,32 +64,32 @@ Bonds FindBonds(const segmenter::Analysis& analysis,
       readers[type].roles.push_back(role);
     }
   }
-  Bonds out;
-  out.of_type.assign(usable.size(), -1);
+  SharedParameterGroups out;
+  out.group_of_type.resize(usable.size());
   out.decision.resize(usable.size());
   for (const auto& [root, members] : joined.All()) {
-    Bond bond;
+    SharedParameterGroup group;
     std::map<std::pair<int, std::vector<space::Sharding>>, int> numbers;
     const auto& wanted = readers.at(members[0].first).roles;
     const std::set<Slot> once(wanted.begin(), wanted.end());
-    bond.whole = once.size() == wanted.size();
+    group.is_complete = once.size() == wanted.size();
     for (const auto& [type, unused] : members) {
-      bond.types.push_back(type);
-      bond.whole &= readers.at(type).roles == wanted;
-      out.of_type[type] = static_cast<int>(out.bonds.size());
+      group.types.push_back(type);
+      group.is_complete &= readers.at(type).roles == wanted;
+      out.group_of_type[type] = static_cast<int>(out.groups.size());
     }
-    for (const int type : bond.types) {
+    for (const int type : group.types) {
       for (const int c : usable[type]) {
         auto splits = GetSplits(analysis, analysis.types[type],
                                 space.types[type].configurations[c],
                                 readers.at(type).values, space.context.mesh);
-        const std::pair key(bond.whole ? 0 : type, std::move(splits));
+        const std::pair key(group.is_complete ? 0 : type, std::move(splits));
         out.decision[type].push_back(
             numbers.try_emplace(key, static_cast<int>(numbers.size()))
                 .first->second);
       }
     }
-    out.bonds.push_back(std::move(bond));
+    out.groups.push_back(std::move(group));
   }
   return out;
 }

@@ -1,18 +1,20 @@
-// Bonds: segment types that share parameters and so decide together.
+// SharedParameterGroups: segment types that share parameters and so decide
+// together.
 //
 // Concept: all readers of a parameter split it alike. Types that share some are
-// a bond; configurations that split alike all that is shared have one number, a
-// *decision*. Where every type of a bond reads all that any of them reads, the
-// bond can go from one decision to another as a whole; elsewhere (an embedding
-// shared with one segment, a weight with another) only configurations of one
-// decision are compared.
-// In -> Out: analysis, profile space, configurations of a problem -> Bonds.
+// a group; configurations that split alike all that is shared have one number,
+// a *decision*. Where every type of a group reads all that any of them reads,
+// the group can change its decision as a whole; elsewhere (an embedding shared
+// with one segment, a weight with another) only configurations of one decision
+// are compared.
+// In → Out: analysis, profile space, configurations of a problem → groups.
 // Shapes: `decision[t][i]` is for configuration i of type t of the problem;
-// types without a bond have bond -1 and no decisions.
+// types that share nothing have no group and no decisions.
 // Source: design, section 4 ("Shared parameters").
 #ifndef MESHWRIGHT_COORDINATOR_PROBLEM_SHARED_PARAMETER_GROUPS_H_
 #define MESHWRIGHT_COORDINATOR_PROBLEM_SHARED_PARAMETER_GROUPS_H_
 
+#include <optional>
 #include <vector>
 
 #include "coordinator/segmenter/analysis.h"
@@ -20,21 +22,21 @@
 
 namespace meshwright::formulation {
 
-struct Bond {
+struct SharedParameterGroup {
   std::vector<int> types;
-  bool whole = true;  // every type reads all that is shared
+  bool is_complete = true;  // every type reads all that is shared
 };
 
-struct Bonds {
-  std::vector<Bond> bonds;
-  std::vector<int> of_type;
+struct SharedParameterGroups {
+  std::vector<SharedParameterGroup> groups;
+  std::vector<std::optional<int>> group_of_type;
   std::vector<std::vector<int>> decision;
 };
 
 // `usable[t]`: the configurations of the space that the problem has.
-Bonds FindBonds(const segmenter::Analysis& analysis,
-                const space::ProfileSpace& space,
-                const std::vector<std::vector<int>>& usable);
+SharedParameterGroups FindSharedParameterGroups(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    const std::vector<std::vector<int>>& usable);
 
 }  // namespace meshwright::formulation
 

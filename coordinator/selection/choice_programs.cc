@@ -2,7 +2,7 @@
 
 namespace meshwright::selection {
 
-std::vector<int> ProgramsOf(const space::Configuration& configuration) {
+std::vector<int> ListPrograms(const space::Configuration& configuration) {
   std::vector<int> programs;
   if (configuration.program < 0) return programs;
   programs.push_back(configuration.program);
@@ -12,13 +12,13 @@ std::vector<int> ProgramsOf(const space::Configuration& configuration) {
   return programs;
 }
 
-std::set<int> ProgramsOfChoice(const segmenter::Analysis& analysis,
-                               const space::ProfileSpace& space,
-                               const space::SegmentChoice& choice) {
+std::set<int> ListChoicePrograms(const segmenter::Analysis& analysis,
+                                 const space::ProfileSpace& space,
+                                 const space::SegmentChoice& choice) {
   std::set<int> programs;
   for (size_t s = 0; s < choice.size(); ++s) {
     const auto& type = space.types[analysis.type_of_segment[s]];
-    const std::vector<int> own = ProgramsOf(type.configurations[choice[s]]);
+    const std::vector<int> own = ListPrograms(type.configurations[choice[s]]);
     programs.insert(own.begin(), own.end());
   }
   for (const auto& [pair, border] : space.edges) {

@@ -9,7 +9,7 @@
 
 namespace meshwright::selection {
 
-std::vector<const v1::Program*> Prior::First(
+std::vector<const v1::Program*> MeasurementOrder::Sort(
     std::vector<const v1::Program*> programs) const {
   std::stable_partition(
       programs.begin(), programs.end(),
@@ -17,21 +17,21 @@ std::vector<const v1::Program*> Prior::First(
   return programs;
 }
 
-Prior MakePrior(const segmenter::Analysis& analysis,
-                const space::ProfileSpace& space,
-                std::optional<int64_t> memory_limit_bytes) {
-  Prior prior;
+MeasurementOrder FindMeasurementOrder(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    std::optional<int64_t> memory_limit_bytes) {
+  MeasurementOrder order;
   const auto guess = exporting::MakeOpLevelPlan(
       analysis, {.device = exporting::AssumeDevice(space.context.device_kind),
                  .memory_limit_bytes = memory_limit_bytes,
                  .split_contractions = true});
-  if (!guess.ok() || !guess->answer.plan.has_value()) return prior;
+  if (!guess.ok() || !guess->answer.plan.has_value()) return order;
   const space::SegmentChoice choice =
       exporting::FromBlocks(analysis, space, guess->by_block);
-  for (int program : ProgramsOfChoice(analysis, space, choice)) {
-    prior.keys.insert(space.programs[program].key());
+  for (int program : ListChoicePrograms(analysis, space, choice)) {
+    order.keys.insert(space.programs[program].key());
   }
-  return prior;
+  return order;
 }
 
 }  // namespace meshwright::selection

@@ -1,11 +1,11 @@
-// Prior: what to measure first, from a plan that nobody had to measure for.
+// MeasurementOrder: which programs to measure first.
 //
 // Concept: an op-level plan, made by roofline and assumed links, is a good
 // guess. Its programs go before the others that are measured with them, so that
-// a plan that is interrupted leaves a store from which `--no-wait` makes one.
-// Which programs are measured does not depend on it.
-// Errors: none; where the op-level solver finds no plan, the order is as it
-// was. Source: papers/map_colossal_auto.txt 5.1; design, section 7.
+// an interrupted plan leaves a store from which `--no-wait` makes one. Which
+// programs are measured does not depend on it.
+// Errors: none; where the op-level solver finds no plan, the order stays.
+// Source: papers/map_colossal_auto.txt 5.1; design, section 7.
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_MEASUREMENT_ORDER_H_
 #define MESHWRIGHT_COORDINATOR_SELECTION_MEASUREMENT_ORDER_H_
 
@@ -21,17 +21,17 @@
 
 namespace meshwright::selection {
 
-struct Prior {
+struct MeasurementOrder {
   std::unordered_set<std::string> keys;  // of the programs of the guess
 
   // The same programs, those of the guess first; else in their order.
-  std::vector<const v1::Program*> First(
+  std::vector<const v1::Program*> Sort(
       std::vector<const v1::Program*> programs) const;
 };
 
-Prior MakePrior(const segmenter::Analysis& analysis,
-                const space::ProfileSpace& space,
-                std::optional<int64_t> memory_limit_bytes);
+MeasurementOrder FindMeasurementOrder(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    std::optional<int64_t> memory_limit_bytes);
 
 }  // namespace meshwright::selection
 

@@ -5,7 +5,7 @@
 namespace meshwright::selection {
 namespace {
 
-TEST(Prior, KeepsTheProgramsAndTheirOrder) {
+TEST(MeasurementOrder, KeepsTheProgramsAndTheirOrder) {
   std::vector<v1::Program> programs(5);
   std::vector<const v1::Program*> all;
   for (size_t i = 0; i < programs.size(); ++i) {
@@ -13,9 +13,10 @@ TEST(Prior, KeepsTheProgramsAndTheirOrder) {
     all.push_back(&programs[i]);
   }
   std::string order;
-  for (const auto* it : Prior{{"d", "b"}}.First(all)) order += it->key();
+  for (const auto* it : MeasurementOrder{{"d", "b"}}.Sort(all))
+    order += it->key();
   EXPECT_EQ(order, "bdace");
-  EXPECT_EQ(Prior{}.First(all), all);
+  EXPECT_EQ(MeasurementOrder{}.Sort(all), all);
 }
 
 }  // namespace

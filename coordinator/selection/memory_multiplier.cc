@@ -11,33 +11,34 @@ namespace meshwright::selection {
 namespace {
 
 constexpr int kBisections = 12;
-constexpr double kFirstPrice = 1e-3;  // a microsecond for a gigabyte
-// All bytes of a plan at the highest price, in picoseconds: about a day.
-constexpr double kDearest = 1e17;
+constexpr double kFirstMultiplier = 1e-3;  // a microsecond for a gigabyte
+// All bytes of a plan at the highest multiplier, in picoseconds: about a day.
+constexpr double kMaxCost = 1e17;
 
-double MostBytes(const problem::PlanProblem& problem) {
+double MaxBytes(const problem::PlanProblem& problem) {
   double bytes = 1;
   for (const problem::Node& node : problem.nodes) {
-    int64_t most = 0;
+    int64_t largest = 0;
     for (const problem::Config& it : problem.types[node.type].configs) {
-      most = std::max(most, it.persistent_bytes + it.saved_bytes);
+      largest = std::max(largest, it.persistent_bytes + it.saved_bytes);
     }
-    bytes += static_cast<double>(most) * static_cast<double>(node.repeat);
+    bytes += static_cast<double>(largest) * static_cast<double>(node.repeat);
   }
   return bytes;
 }
 
-// Bytes of the plan of least time + price * bytes.
+// Bytes of the plan of least time + multiplier * bytes.
 absl::StatusOr<int64_t> PeakAt(const problem::PlanProblem& problem,
-                               double price) {
-  problem::PlanProblem priced = problem;
-  for (problem::NodeType& type : priced.types) {
+                               double multiplier) {
+  problem::PlanProblem weighted = problem;
+  for (problem::NodeType& type : weighted.types) {
     for (problem::Config& it : type.configs) {
-      it.time += problem::Picoseconds(std::llround(
-          price * static_cast<double>(it.persistent_bytes + it.saved_bytes)));
+      it.time += problem::Picoseconds(
+          std::llround(multiplier * static_cast<double>(it.persistent_bytes +
+                                                        it.saved_bytes)));
     }
   }
-  ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(priced));
+  ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(weighted));
   if (!answer.plan.has_value()) return INT64_MAX;
   ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
                    problem::Evaluate(problem, answer.plan->choice));
@@ -46,13 +47,13 @@ absl::StatusOr<int64_t> PeakAt(const problem::PlanProblem& problem,
 
 }  // namespace
 
-absl::StatusOr<double> MemoryPrice(const problem::PlanProblem& problem,
-                                   int64_t limit_bytes) {
+absl::StatusOr<double> FindMemoryMultiplier(const problem::PlanProblem& problem,
+                                            int64_t limit_bytes) {
   ASSIGN_OR_RETURN(int64_t peak, PeakAt(problem, 0));
   if (peak <= limit_bytes) return 0.0;
-  const double highest = kDearest / MostBytes(problem);
+  const double highest = kMaxCost / MaxBytes(problem);
   double low = 0;
-  double high = std::min(kFirstPrice, highest);
+  double high = std::min(kFirstMultiplier, highest);
   while (true) {
     ASSIGN_OR_RETURN(peak, PeakAt(problem, high));
     if (peak <= limit_bytes) break;

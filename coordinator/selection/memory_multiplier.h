@@ -1,10 +1,11 @@
-// MemoryPrice: what a byte is worth where a memory limit binds.
+// FindMemoryMultiplier: what a byte is worth where a memory limit binds.
 //
 // Concept: the fastest plan under a limit is about the one of least time +
-// price * bytes, for the least price whose plan fits (a Lagrange multiplier,
-// found by bisection). 0 where the fastest plan of all fits; the largest price
-// tried where none does, so that the most frugal configurations stay.
-// Errors: those of the search.
+// multiplier * bytes, for the smallest multiplier whose plan fits (a Lagrange
+// multiplier, found by bisection). 0 where the fastest plan of all fits; the
+// largest one tried where none does, so that the least-memory configurations
+// stay.
+// Errors: those of search::Solve.
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_MEMORY_MULTIPLIER_H_
 #define MESHWRIGHT_COORDINATOR_SELECTION_MEMORY_MULTIPLIER_H_
 
@@ -16,8 +17,8 @@
 namespace meshwright::selection {
 
 // Picoseconds per byte. `problem` has no limit of its own.
-absl::StatusOr<double> MemoryPrice(const problem::PlanProblem& problem,
-                                   int64_t limit_bytes);
+absl::StatusOr<double> FindMemoryMultiplier(const problem::PlanProblem& problem,
+                                            int64_t limit_bytes);
 
 }  // namespace meshwright::selection
 

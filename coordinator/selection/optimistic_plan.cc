@@ -14,7 +14,7 @@ constexpr problem::Picoseconds kUnknownTime{int64_t{3600} * 1000000000000};
 
 }  // namespace
 
-absl::StatusOr<std::set<std::pair<int, int>>> LikelyPlan(
+absl::StatusOr<std::set<estimation::ConfigurationRef>> FindOptimisticPlan(
     problem::PlanProblem problem, const Standings& standings,
     const std::vector<double>& margins, int64_t limit_bytes) {
   for (size_t t = 0; t < problem.types.size(); ++t) {
@@ -34,15 +34,16 @@ absl::StatusOr<std::set<std::pair<int, int>>> LikelyPlan(
   }
   problem.memory_limit_bytes = limit_bytes;
   ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(problem));
-  std::set<std::pair<int, int>> likely;
-  if (!answer.plan.has_value()) return likely;
+  std::set<estimation::ConfigurationRef> optimistic;
+  if (!answer.plan.has_value()) return optimistic;
   for (size_t n = 0; n < problem.nodes.size(); ++n) {
     const int type = problem.nodes[n].type;
     for (const int c : answer.plan->choice[n]) {
-      if (standings[type][c] == Standing::kEstimated) likely.emplace(type, c);
+      if (standings[type][c] == Standing::kEstimated)
+        optimistic.insert({type, c});
     }
   }
-  return likely;
+  return optimistic;
 }
 
 }  // namespace meshwright::selection

@@ -1,23 +1,25 @@
 // Pruning: which configurations of a problem no plan gains by.
 //
 // Concept: an estimated configuration a is excluded by a measured one b of its
-// type when even the low end of its estimate is no better, whatever the
+// type if even the low end of its estimate is no better, whatever the
 // neighbours are:
 //
-//     t(b) + Most(a, b)  <=  estimate(a) * (1 - margin)      (switch_costs.h)
-//
+//     t(b) + Bound(a, b)  <=  estimate(a) * (1 - margin)
+//                                                     (substitution_bound.h)
 // Then b can take the place of a in every plan of every depth, so that the
-// fastest plan without a is the fastest plan. With a price on memory the same
-// holds for time + price * bytes, of which the plan under a limit is about the
-// optimum (memory_price.h); a transient that b has more of counts in full.
-// Types that share parameters (bonds.h) are compared as if each copy decided
-// for itself. There b takes the place of a at once if both split what is shared
-// alike. If not, a is excluded where one other decision has such a b for every
-// configuration of a's decision, in every type of the bond: a plan with a can
-// then go over to it with all readers, copy by copy, and is never slower.
-// In -> Out: problem with measured and estimated configurations -> exclusions,
-// and the open ones that are to be measured next: those that no open rival is
-// expected to exclude once it is measured, the most promising first.
+// fastest plan without a is the fastest plan. With a multiplier on memory the
+// same holds for time + multiplier * bytes, of which the plan under a limit is
+// about the optimum (memory_multiplier.h); a larger transient of b counts in
+// full. Types that share parameters (shared_parameter_groups.h) are compared as
+// if each copy decided for itself. There b takes the place of a at once if both
+// split alike what is shared. If not, a is excluded if another decision has
+// such a b for every configuration of a's decision, in every type of the group:
+// a plan with a can then change all readers to that decision, copy by copy,
+// and is never slower.
+// In → Out: problem with measured and estimated configurations → exclusions,
+// and the open ones to measure next: those that no open rival is expected to
+// exclude once it is measured, the most promising first.
+// Errors: none.
 // Source: design, section 4 ("Fewer programs than CFP, same plan").
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_PRUNING_H_
 #define MESHWRIGHT_COORDINATOR_SELECTION_PRUNING_H_
@@ -32,7 +34,7 @@ namespace meshwright::selection {
 enum class Standing {
   kMeasured,
   kEstimated,
-  kUnknown  // neither: no rival, and nobody's rival
+  kUnknown  // neither: neither excludes nor is excluded
 };
 
 // By type and configuration of the problem.
@@ -42,10 +44,10 @@ struct Exclusion {
   int type = 0;
   int configuration = 0;
   int rival = 0;
-  problem::Picoseconds resharding{0};  // Most(configuration, rival)
+  problem::Picoseconds resharding{0};  // the bound
 };
 
-struct Open {
+struct OpenConfiguration {
   int type = 0;
   int configuration = 0;
   // By how much the low end of its estimate is below what its best rival is
@@ -54,16 +56,16 @@ struct Open {
   bool next = false;  // no open rival is expected to exclude it
 };
 
-struct Sifted {
+struct Pruning {
   std::vector<Exclusion> excluded;
-  std::vector<Open> open;  // the most promising first
+  std::vector<OpenConfiguration> open;  // the most promising first
 };
 
-// `margins` by type; `price` in picoseconds per byte. The problem lets types of
-// a bond decide on their own.
-Sifted Sift(const problem::PlanProblem& problem, const Standings& standings,
-            const std::vector<double>& margins, double price,
-            const formulation::Bonds& bonds = {});
+// `margins` by type; `multiplier` in picoseconds per byte. The problem lets
+// types of a group decide on their own.
+Pruning Prune(const problem::PlanProblem& problem, const Standings& standings,
+              const std::vector<double>& margins, double multiplier,
+              const formulation::SharedParameterGroups& groups = {});
 
 }  // namespace meshwright::selection
 

@@ -82,7 +82,7 @@ Standings AllMeasured(const PlanProblem& problem) {
 TEST(SwitchCostsTest, NoNeighboursMakeAChangeDearer) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const PlanProblem problem = RandomProblem(seed, 3, seed % 2 == 1);
-    const SwitchCosts costs(problem);
+    const SubstitutionBound costs(problem);
     for (int a = 0; a < kConfigurations; ++a) {
       for (int b = 0; b < kConfigurations; ++b) {
         // Brute force over the neighbours of the three copies.
@@ -109,7 +109,7 @@ TEST(SwitchCostsTest, NoNeighboursMakeAChangeDearer) {
         pair(0, 3, 1, kConfigurations);
         pair(1, kConfigurations, 1, kConfigurations);
         pair(1, kConfigurations, 2, 3);
-        const auto most = costs.Most(1, a, b);
+        const auto most = costs.Bound(1, a, b);
         EXPECT_EQ(most.has_value(), !forbidden) << seed << " " << a << b;
         if (most && !forbidden) {
           EXPECT_EQ(*most, worst) << seed << a << b;
@@ -124,11 +124,11 @@ TEST(SwitchCostsTest, TheCopiesOfATiedNodeChangeTogether) {
   problem.nodes[1].tied = true;
   problem.tables[1].entries[0] = Picoseconds(7);
   problem.tables[1].entries[kConfigurations + 1] = Picoseconds(11);
-  PlanProblem dearer = problem;
-  dearer.tables[1].entries[kConfigurations + 1] = Picoseconds(1000);
-  EXPECT_EQ(
-      *SwitchCosts(dearer).Most(1, 0, 1) - *SwitchCosts(problem).Most(1, 0, 1),
-      Picoseconds(989));
+  PlanProblem costlier = problem;
+  costlier.tables[1].entries[kConfigurations + 1] = Picoseconds(1000);
+  EXPECT_EQ(*SubstitutionBound(costlier).Bound(1, 0, 1) -
+                *SubstitutionBound(problem).Bound(1, 0, 1),
+            Picoseconds(989));
 }
 
 TEST(PruningTest, WhatIsExcludedIsMissedAtNoDepth) {
@@ -149,13 +149,13 @@ TEST(PruningTest, WhatIsExcludedIsMissedAtNoDepth) {
       auto& time = guessed.types[1].configs[c].time;
       time = Picoseconds(time.count() * (950 + random() % 101) / 1000);
     }
-    const Sifted sifted = Sift(guessed, standings, {0, 0.06, 0}, 0);
-    excluded += static_cast<int>(sifted.excluded.size());
-    EXPECT_EQ(sifted.excluded.size() + sifted.open.size(), estimated.size());
+    const Pruning pruning = Prune(guessed, standings, {0, 0.06, 0}, 0);
+    excluded += static_cast<int>(pruning.excluded.size());
+    EXPECT_EQ(pruning.excluded.size() + pruning.open.size(), estimated.size());
     std::vector<int> kept;
     for (int c = 0; c < kConfigurations; ++c) {
       const bool out = std::any_of(
-          sifted.excluded.begin(), sifted.excluded.end(),
+          pruning.excluded.begin(), pruning.excluded.end(),
           [&](const Exclusion& it) { return it.configuration == c; });
       if (!out) kept.push_back(c);
     }
@@ -202,12 +202,12 @@ TEST(PruningTest, WhatSharesAParameterIsExcludedTogether) {
     problem.nodes = {{0, 1}, {1, 3}, {2, 1}, {3, 1}};
     problem.edges = {{0, 1, 0}, {1, 2, 1}, {2, 3, 2}};
     const int decisions = 2 + static_cast<int>(seed % 5);
-    formulation::Bonds bonds;
-    bonds.bonds = {{{1, 2}, true}};
-    bonds.of_type = {-1, 0, 0, -1};
-    bonds.decision.resize(4);
+    formulation::SharedParameterGroups groups;
+    groups.groups = {{{1, 2}, true}};
+    groups.group_of_type = {std::nullopt, 0, 0, std::nullopt};
+    groups.decision.resize(4);
     for (int c = 0; c < kConfigurations; ++c) {
-      for (int t : {1, 2}) bonds.decision[t].push_back(c % decisions);
+      for (int t : {1, 2}) groups.decision[t].push_back(c % decisions);
     }
     Standings standings = AllMeasured(problem);
     for (int t : {1, 2}) {
@@ -215,19 +215,20 @@ TEST(PruningTest, WhatSharesAParameterIsExcludedTogether) {
         if (random() % 3 > 0) standings[t][c] = Standing::kEstimated;
       }
     }
-    const Sifted sifted = Sift(problem, standings, {0, 0, 0, 0}, 0, bonds);
+    const Pruning pruning = Prune(problem, standings, {0, 0, 0, 0}, 0, groups);
     std::set<int> out[4];
-    for (const Exclusion& it : sifted.excluded) {
+    for (const Exclusion& it : pruning.excluded) {
       out[it.type].insert(it.configuration);
       ++excluded;
-      over += bonds.decision[it.type][it.configuration] !=
-              bonds.decision[it.type][it.rival];
+      over += groups.decision[it.type][it.configuration] !=
+              groups.decision[it.type][it.rival];
     }
     // Nothing left to do while something is open is no answer.
-    EXPECT_EQ(sifted.open.empty(),
-              std::none_of(sifted.open.begin(), sifted.open.end(),
-                           [](const Open& it) { return it.next; }));
-    problem = Bound(problem, bonds.decision[1]);
+    EXPECT_EQ(
+        pruning.open.empty(),
+        std::none_of(pruning.open.begin(), pruning.open.end(),
+                     [](const OpenConfiguration& it) { return it.next; }));
+    problem = Bound(problem, groups.decision[1]);
     for (int depth : {1, 2, 7}) {
       problem.nodes[1].repeat = depth;
       PlanProblem fewer = problem;
@@ -255,17 +256,17 @@ TEST(PruningTest, ABondThatIsNotWholeStaysWithItsDecision) {
   problem.nodes = {{0, 1}};
   const Standings standings = {
       {Standing::kMeasured, Standing::kEstimated, Standing::kEstimated}};
-  formulation::Bonds bonds;
-  bonds.of_type = {0};
-  bonds.decision = {{0, 0, 1}};
-  bonds.bonds = {{{0}, true}};
-  EXPECT_EQ(Sift(problem, standings, {0.05}, 0, bonds).excluded.size(), 2u);
-  bonds.bonds = {{{0}, false}};
-  const Sifted sifted = Sift(problem, standings, {0.05}, 0, bonds);
-  ASSERT_EQ(sifted.excluded.size(), 1u);
-  EXPECT_EQ(sifted.excluded[0].configuration, 1);
-  ASSERT_EQ(sifted.open.size(), 1u);
-  EXPECT_TRUE(sifted.open[0].next);
+  formulation::SharedParameterGroups groups;
+  groups.group_of_type = {0};
+  groups.decision = {{0, 0, 1}};
+  groups.groups = {{{0}, true}};
+  EXPECT_EQ(Prune(problem, standings, {0.05}, 0, groups).excluded.size(), 2u);
+  groups.groups = {{{0}, false}};
+  const Pruning pruning = Prune(problem, standings, {0.05}, 0, groups);
+  ASSERT_EQ(pruning.excluded.size(), 1u);
+  EXPECT_EQ(pruning.excluded[0].configuration, 1);
+  ASSERT_EQ(pruning.open.size(), 1u);
+  EXPECT_TRUE(pruning.open[0].next);
 }
 
 TEST(PruningTest, TheMarginDecides) {
@@ -273,8 +274,8 @@ TEST(PruningTest, TheMarginDecides) {
   problem.types = {{"one", {{Picoseconds(100)}, {Picoseconds(106)}}}};
   problem.nodes = {{0, 1}};
   const Standings standings = {{Standing::kMeasured, Standing::kEstimated}};
-  EXPECT_EQ(Sift(problem, standings, {0.05}, 0).excluded.size(), 1u);
-  const Sifted open = Sift(problem, standings, {0.07}, 0);
+  EXPECT_EQ(Prune(problem, standings, {0.05}, 0).excluded.size(), 1u);
+  const Pruning open = Prune(problem, standings, {0.07}, 0);
   ASSERT_EQ(open.open.size(), 1u);
   EXPECT_TRUE(open.open[0].next);
 }
@@ -285,8 +286,8 @@ TEST(PruningTest, AFrugalConfigurationStaysWhereMemoryHasAPrice) {
       {"one", {{Picoseconds(100), 1000, 0}, {Picoseconds(200), 100, 0}}}};
   problem.nodes = {{0, 1}};
   const Standings standings = {{Standing::kMeasured, Standing::kEstimated}};
-  EXPECT_EQ(Sift(problem, standings, {0.05}, 0).excluded.size(), 1u);
-  EXPECT_EQ(Sift(problem, standings, {0.05}, 1).excluded.size(), 0u);
+  EXPECT_EQ(Prune(problem, standings, {0.05}, 0).excluded.size(), 1u);
+  EXPECT_EQ(Prune(problem, standings, {0.05}, 1).excluded.size(), 0u);
 }
 
 TEST(PruningTest, TheMostPromisingComeFirstAndOnlyTheseAreNext) {
@@ -299,18 +300,18 @@ TEST(PruningTest, TheMostPromisingComeFirstAndOnlyTheseAreNext) {
   problem.nodes = {{0, 1}};
   const Standings standings = {{Standing::kMeasured, Standing::kEstimated,
                                 Standing::kEstimated, Standing::kEstimated}};
-  const Sifted sifted = Sift(problem, standings, {0.05}, 0);
-  ASSERT_EQ(sifted.open.size(), 3u);
-  EXPECT_EQ(sifted.open[0].configuration, 2);
-  EXPECT_EQ(sifted.open[1].configuration, 3);
-  EXPECT_TRUE(sifted.open[1].next);
-  EXPECT_EQ(sifted.open[2].configuration, 1);
-  EXPECT_FALSE(sifted.open[2].next);
+  const Pruning pruning = Prune(problem, standings, {0.05}, 0);
+  ASSERT_EQ(pruning.open.size(), 3u);
+  EXPECT_EQ(pruning.open[0].configuration, 2);
+  EXPECT_EQ(pruning.open[1].configuration, 3);
+  EXPECT_TRUE(pruning.open[1].next);
+  EXPECT_EQ(pruning.open[2].configuration, 1);
+  EXPECT_FALSE(pruning.open[2].next);
 }
 
 TEST(MemoryPriceTest, IsNothingWhereTheFastestPlanFits) {
   const PlanProblem problem = RandomProblem(1, 4, false);
-  const auto price = MemoryPrice(problem, 1 << 20);
+  const auto price = FindMemoryMultiplier(problem, 1 << 20);
   ASSERT_TRUE(price.ok()) << price.status();
   EXPECT_EQ(*price, 0);
 }
@@ -320,7 +321,7 @@ TEST(MemoryPriceTest, IsTheLeastOneWhosePlanFits) {
     const PlanProblem problem = RandomProblem(seed, 4, false);
     const int64_t fastest = search::Solve(problem)->plan->peak_bytes;
     const int64_t limit = fastest * 3 / 4;
-    const auto price = MemoryPrice(problem, limit);
+    const auto price = FindMemoryMultiplier(problem, limit);
     ASSERT_TRUE(price.ok()) << price.status();
     EXPECT_GT(*price, 0);
     const auto peak = [&](double at) {

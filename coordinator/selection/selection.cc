@@ -48,27 +48,28 @@ class Selection::Round {
         PlaceUnknown(static_cast<int>(t), static_cast<int>(c), known);
       }
     }
-    // Groups are measured anyway, and nobody's rivals.
+    // Configurations in groups are measured anyway, and exclude no others.
     auto built = Problem(known, {.groups = false});
-    // A type of which nothing can be known: the plan says why.
+    // Nothing can be known of some type: the plan says why.
     if (!built.ok()) return std::move(decision_);
     problem_ = *std::move(built);
     if (selection_.memory_limit_bytes_.has_value()) {
-      ASSIGN_OR_RETURN(price_, MemoryPrice(problem_.problem,
-                                           *selection_.memory_limit_bytes_));
+      ASSIGN_OR_RETURN(multiplier_,
+                       FindMemoryMultiplier(problem_.problem,
+                                            *selection_.memory_limit_bytes_));
     }
     FindStandings();
-    if (price_ > 0) {
+    if (multiplier_ > 0) {
       // With what joins the readers of a weight.
-      ASSIGN_OR_RETURN(likely_,
-                       LikelyPlan(problem_.problem, standings_, Margins(),
-                                  *selection_.memory_limit_bytes_));
+      ASSIGN_OR_RETURN(optimistic_, FindOptimisticPlan(
+                                        problem_.problem, standings_, Margins(),
+                                        *selection_.memory_limit_bytes_));
     }
     if (!space_.links.empty()) {
       ASSIGN_OR_RETURN(problem_,
                        Problem(known, {.groups = false, .links = false}));
     }
-    SiftAll();
+    PruneAll();
     return std::move(decision_);
   }
 
@@ -84,7 +85,7 @@ class Selection::Round {
     return space_.types[type].configurations[configuration];
   }
   bool HasRow(int type, int configuration) const {
-    const auto programs = ProgramsOf(At(type, configuration));
+    const auto programs = ListPrograms(At(type, configuration));
     return std::all_of(programs.begin(), programs.end(), [&](int program) {
       return results_.contains(space_.programs[program].key());
     });
@@ -92,14 +93,14 @@ class Selection::Round {
   // Its programs that nobody has asked for.
   int Missing(int type, int configuration) const {
     int missing = 0;
-    for (int index : ProgramsOf(At(type, configuration))) {
+    for (int index : ListPrograms(At(type, configuration))) {
       const std::string& key = space_.programs[index].key();
       missing += !results_.contains(key) && !wanted_.contains(key);
     }
     return missing;
   }
   void Want(int type, int configuration) {
-    for (int index : ProgramsOf(At(type, configuration))) {
+    for (int index : ListPrograms(At(type, configuration))) {
       const v1::Program& program = space_.programs[index];
       if (results_.contains(program.key())) continue;
       if (wanted_.insert(program.key()).second) {
@@ -108,10 +109,10 @@ class Selection::Round {
     }
   }
 
-  // What has no row and no estimate. It costs nothing until it is known, so
-  // that it stays in the problem, and is nobody's rival.
+  // A configuration with no row and no estimate. It costs nothing until it is
+  // known, so that it stays in the problem, and it excludes no others.
   void PlaceUnknown(int type, int configuration, estimation::Estimates& known) {
-    const std::pair<int, int> at = {type, configuration};
+    const estimation::ConfigurationRef at = {type, configuration};
     if (HasRow(type, configuration) || known.contains(at)) return;
     const v1::ProfileResult* failure =
         halves_.IsCut(type) ? halves_.Failure(type, configuration, results_)
@@ -161,7 +162,7 @@ class Selection::Round {
              halves_.Failure(type, it->plain, results_) != nullptr));
   }
 
-  Standing StandingOf(int type, int configuration) const {
+  Standing FindStanding(int type, int configuration) const {
     if (unknown_.contains({type, configuration})) return Standing::kUnknown;
     return estimated_.estimates.contains({type, configuration})
                ? Standing::kEstimated
@@ -172,7 +173,7 @@ class Selection::Round {
     for (size_t t = 0; t < problem_.usable.size(); ++t) {
       std::vector<Standing>& row = standings_.emplace_back();
       for (int c : problem_.usable[t]) {
-        row.push_back(StandingOf(static_cast<int>(t), c));
+        row.push_back(FindStanding(static_cast<int>(t), c));
       }
     }
   }
@@ -184,27 +185,30 @@ class Selection::Round {
     return margins;
   }
 
-  void SiftAll() {
+  void PruneAll() {
     const std::vector<double> margins = Margins();
     AddEstimates();
-    const formulation::Bonds bonds =
-        formulation::FindBonds(selection_.analysis_, space_, problem_.usable);
-    Sifted sifted = Sift(problem_.problem, standings_, margins, price_, bonds);
-    for (const Exclusion& it : sifted.excluded) Exclude(it);
-    // The likely plan first; with it, most of what is left for the others, so
+    const formulation::SharedParameterGroups groups =
+        formulation::FindSharedParameterGroups(selection_.analysis_, space_,
+                                               problem_.usable);
+    Pruning pruning =
+        Prune(problem_.problem, standings_, margins, multiplier_, groups);
+    for (const Exclusion& it : pruning.excluded) Exclude(it);
+    // The optimistic plan first. The others leave a quarter of the programs, so
     // that the plan of the next round can be measured too.
-    const auto is_likely = [&](const Open& it) {
-      return likely_.contains({it.type, it.configuration});
+    const auto is_optimistic = [&](const OpenConfiguration& it) {
+      return optimistic_.contains({it.type, it.configuration});
     };
-    std::stable_partition(sifted.open.begin(), sifted.open.end(), is_likely);
+    std::stable_partition(pruning.open.begin(), pruning.open.end(),
+                          is_optimistic);
     int left = Left();
-    const int kept = likely_.empty() ? 0 : left / 4;
-    for (const Open& it : sifted.open) {
+    const int kept = optimistic_.empty() ? 0 : left / 4;
+    for (const OpenConfiguration& it : pruning.open) {
       const int configuration = problem_.usable[it.type][it.configuration];
       const int missing = Missing(it.type, configuration);
       if (left < missing) {
         GiveUp(it.type, configuration, margins[it.type]);
-      } else if (is_likely(it) || (it.next && left - missing >= kept)) {
+      } else if (is_optimistic(it) || (it.next && left - missing >= kept)) {
         left -= missing;
         Want(it.type, configuration);
       }
@@ -262,7 +266,7 @@ class Selection::Round {
       least += LeastOf(static_cast<int>(t));
       least_of_many += LeastOfMany(static_cast<int>(t));
       for (const Configuration& it : configurations) {
-        for (int program : ProgramsOf(it)) {
+        for (int program : ListPrograms(it)) {
           const std::string& key = space_.programs[program].key();
           if (results_.contains(key) && !first.contains(key)) whole.insert(key);
         }
@@ -298,19 +302,21 @@ class Selection::Round {
     pruned.set_resharding_seconds(problem::ToSeconds(exclusion.resharding));
     std::string reason = absl::StrFormat(
         "it is estimated at %s; even %.1f %% less is no better than \"%s\", "
-        "measured at %s, with the %s that its borders can cost more",
+        "measured at %s, with the %s that its boundaries can cost more",
         Milliseconds(pruned.estimate_seconds()), pruned.margin() * 100,
         rival.describe, Milliseconds(pruned.rival_seconds()),
         Milliseconds(pruned.resharding_seconds()));
-    if (price_ > 0) {
-      const double price = price_ * kBytesPerGib / kPicosecondsPerSecond;
-      pruned.set_memory_price_seconds_per_gib(price);
+    if (multiplier_ > 0) {
+      const double multiplier =
+          multiplier_ * kBytesPerGib / kPicosecondsPerSecond;
+      pruned.set_memory_price_seconds_per_gib(multiplier);
       const Configuration& own = At(type, usable[exclusion.configuration]);
       pruned.set_estimate_bytes(own.persistent_bytes + own.saved_bytes);
       pruned.set_rival_bytes(rival.persistent_bytes + rival.saved_bytes);
-      absl::StrAppendFormat(
-          &reason, "; memory, %d against %d bytes, counts %s a GiB",
-          pruned.estimate_bytes(), pruned.rival_bytes(), Milliseconds(price));
+      absl::StrAppendFormat(&reason,
+                            "; memory, %d against %d bytes, counts %s a GiB",
+                            pruned.estimate_bytes(), pruned.rival_bytes(),
+                            Milliseconds(multiplier));
     }
     pruned.set_reason(reason);
   }
@@ -330,13 +336,14 @@ class Selection::Round {
   const std::vector<estimation::TypeRecipe>& recipes_;
   const store::Results& results_;
   estimation::EstimatedTimes estimated_;
-  std::set<std::pair<int, int>> unknown_;
+  std::set<estimation::ConfigurationRef> unknown_;
   std::unordered_set<std::string> wanted_;
   formulation::MeasuredProblem problem_;
   Standings standings_;  // of the problem
-  double price_ = 0;
-  // Of the problem, where a limit binds: the likely plan, as far as estimated.
-  std::set<std::pair<int, int>> likely_;
+  double multiplier_ = 0;
+  // Of the problem, where a limit binds: the optimistic plan, as far as
+  // estimated.
+  std::set<estimation::ConfigurationRef> optimistic_;
   Decision decision_;
 };
 
@@ -350,7 +357,7 @@ Selection::Selection(const segmenter::Analysis& analysis,
   const auto baselines = exporting::Baselines(analysis, space);
   for (const exporting::NamedChoice& baseline : baselines) {
     for (size_t s = 0; s < baseline.choice.size(); ++s) {
-      baselines_.emplace(analysis.type_of_segment[s], baseline.choice[s]);
+      baselines_.insert({analysis.type_of_segment[s], baseline.choice[s]});
     }
   }
   for (size_t t = 0; t < base.size() && !baselines.empty(); ++t) {
@@ -383,7 +390,7 @@ int Selection::CountNeeded() const {
   for (const v1::Program* program : First()) needed.insert(program->key());
   for (const auto& [type, configuration] : baselines_) {
     const auto& it = space_.types[type].configurations[configuration];
-    for (const int program : ProgramsOf(it)) {
+    for (const int program : ListPrograms(it)) {
       needed.insert(space_.programs[program].key());
     }
   }
@@ -419,7 +426,7 @@ std::vector<const v1::Program*> Selection::First() const {
   }
   for (size_t t = 0; t < space_.types.size(); ++t) {
     for (int c : recipes_[t].required) {
-      for (int program : ProgramsOf(space_.types[t].configurations[c])) {
+      for (int program : ListPrograms(space_.types[t].configurations[c])) {
         programs.push_back(&space_.programs[program]);
       }
     }

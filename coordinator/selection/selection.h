@@ -11,15 +11,13 @@
 //
 //   Next ─▶ measure ─▶ Next ─▶ measure ─▶ ... ─▶ nothing to measure: verdicts
 //
-// Errors: those of the search (memory_price.h).
+// Errors: those of the search (memory_multiplier.h).
 // Source: design, section 4 ("Fewer programs than CFP, same plan").
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_SELECTION_H_
 #define MESHWRIGHT_COORDINATOR_SELECTION_SELECTION_H_
 
 #include <optional>
 #include <set>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -77,7 +75,7 @@ class Selection {
   const segmenter::Analysis& analysis_;
   const space::ProfileSpace& space_;
   const std::optional<int64_t> memory_limit_bytes_;
-  std::set<std::pair<int, int>> baselines_;  // (type, configuration)
+  std::set<estimation::ConfigurationRef> baselines_;
   std::optional<estimation::Halves> halves_;
   std::vector<estimation::TypeRecipe> recipes_;
   std::set<int> told_;  // types, from single blocks to keep the number

@@ -6,7 +6,7 @@ namespace meshwright::selection {
 
 using problem::Picoseconds;
 
-SwitchCosts::SwitchCosts(const problem::PlanProblem& problem)
+SubstitutionBound::SubstitutionBound(const problem::PlanProblem& problem)
     : problem_(problem) {
   std::map<std::pair<int, std::vector<Entry>>, int> first;
   for (size_t i = 0; i < problem.tables.size(); ++i) {
@@ -20,7 +20,7 @@ SwitchCosts::SwitchCosts(const problem::PlanProblem& problem)
   for (size_t t = 0; t < types_.size(); ++t) FindKinds(static_cast<int>(t));
 }
 
-void SwitchCosts::FindPlaces() {
+void SubstitutionBound::FindPlaces() {
   std::vector<Place> in(problem_.nodes.size());
   std::vector<Place> out(problem_.nodes.size());
   for (const problem::Edge& edge : problem_.edges) {
@@ -53,8 +53,8 @@ void SwitchCosts::FindPlaces() {
   }
 }
 
-std::vector<SwitchCosts::Entry> SwitchCosts::Entries(int table, Side side,
-                                                     int configuration) const {
+std::vector<SubstitutionBound::Entry> SubstitutionBound::Entries(
+    int table, Side side, int configuration) const {
   const problem::Table& it = problem_.tables[table];
   std::vector<Entry> entries;
   if (side == Side::kDiagonal) {
@@ -70,7 +70,7 @@ std::vector<SwitchCosts::Entry> SwitchCosts::Entries(int table, Side side,
   return entries;
 }
 
-void SwitchCosts::FindKinds(int type) {
+void SubstitutionBound::FindKinds(int type) {
   Type& it = types_[type];
   std::set<std::pair<int, Side>> met;
   for (const Place& place : it.places) met.insert(place.begin(), place.end());
@@ -94,41 +94,42 @@ void SwitchCosts::FindKinds(int type) {
   }
 }
 
-std::optional<Picoseconds> SwitchCosts::Most(int type, int a, int b) const {
+std::optional<Picoseconds> SubstitutionBound::Bound(int type, int a,
+                                                    int b) const {
   const Type& it = types_[type];
   if (it.kind[a] == it.kind[b]) return Picoseconds(0);
   const auto [found, added] =
-      known_.try_emplace({type, it.kind[a], it.kind[b]}, Picoseconds(0));
+      cache_.try_emplace({type, it.kind[a], it.kind[b]}, Picoseconds(0));
   if (!added) return found->second;
-  std::optional<Picoseconds>& most = found->second;
+  std::optional<Picoseconds>& largest = found->second;
   bool any = false;
   for (const Place& place : it.places) {
     const auto here = AtPlace(place, it.representative[it.kind[a]],
                               it.representative[it.kind[b]]);
     if (!here.has_value()) {
-      most.reset();
+      largest.reset();
       break;
     }
-    most = any ? std::max(*most, *here) : *here;
+    largest = any ? std::max(*largest, *here) : *here;
     any = true;
   }
-  return most;
+  return largest;
 }
 
-std::optional<Picoseconds> SwitchCosts::AtPlace(const Place& place, int a,
-                                                int b) const {
+std::optional<Picoseconds> SubstitutionBound::AtPlace(const Place& place, int a,
+                                                      int b) const {
   Picoseconds sum{0};
   for (const auto& [table, side] : place) {
     const std::vector<Entry> before = Entries(table, side, a);
     const std::vector<Entry> after = Entries(table, side, b);
-    std::optional<Picoseconds> most;
+    std::optional<Picoseconds> largest;
     for (size_t x = 0; x < before.size(); ++x) {
       if (!before[x].has_value()) continue;
       if (!after[x].has_value()) return std::nullopt;
       const Picoseconds change = *after[x] - *before[x];
-      most = most.has_value() ? std::max(*most, change) : change;
+      largest = largest.has_value() ? std::max(*largest, change) : change;
     }
-    if (most.has_value()) sum += *most;
+    if (largest.has_value()) sum += *largest;
   }
   return sum;
 }

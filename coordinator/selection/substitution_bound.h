@@ -1,10 +1,10 @@
-// SwitchCosts: what changing the configuration of one copy can add at its
-// borders, whatever its neighbours are.
+// SubstitutionBound: what changing the configuration of one copy can add at its
+// boundaries, whatever its neighbours are.
 //
 // Concept: a copy meets the tables of its edges and of its neighbouring copies.
 // For each of them the change from a to b adds at most max_x T(b, x) - T(a, x),
 // over the neighbour's configurations x that allow a. Summed over the tables
-// that one copy meets together, and the largest over the places a copy can
+// that one copy meets together, and the largest over the places that a copy can
 // have:
 //
 //   first of a run   edges that come in, next copy
@@ -12,8 +12,8 @@
 //   last             copy before, edges out     that depth changes nothing
 //
 // The copies of a tied node change together: T(b, b) - T(a, a) in between.
-// If t(b) + Most(a, b) <= t(a), no plan loses when b takes the place of a.
-// Threads: const access from one thread; what was asked is kept.
+// If t(b) + Bound(a, b) <= t(a), no plan loses when b takes the place of a.
+// Threads: const access from one thread; answers are cached.
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_SUBSTITUTION_BOUND_H_
 #define MESHWRIGHT_COORDINATOR_SELECTION_SUBSTITUTION_BOUND_H_
 
@@ -27,13 +27,13 @@
 
 namespace meshwright::selection {
 
-class SwitchCosts {
+class SubstitutionBound {
  public:
   // `problem` outlives it.
-  explicit SwitchCosts(const problem::PlanProblem& problem);
+  explicit SubstitutionBound(const problem::PlanProblem& problem);
 
   // Nothing where a neighbour may allow `a` and forbid `b`.
-  std::optional<problem::Picoseconds> Most(int type, int a, int b) const;
+  std::optional<problem::Picoseconds> Bound(int type, int a, int b) const;
 
  private:
   enum class Side { kRow, kColumn, kDiagonal };
@@ -56,7 +56,7 @@ class SwitchCosts {
   std::vector<int> canonical_;  // by table: the first equal one
   std::vector<Type> types_;
   mutable std::map<std::vector<int>, std::optional<problem::Picoseconds>>
-      known_;  // by type and kinds
+      cache_;  // by type and kinds
 };
 
 }  // namespace meshwright::selection

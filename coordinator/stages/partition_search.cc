@@ -210,7 +210,8 @@ class PartitionSearcher {
           const bool more,
           measured.splits->Measure(
               choices,
-              planning::DeviceOf(request_, measured.step.space.context.mesh),
+              planning::MakeDeviceSpec(request_,
+                                       measured.step.space.context.mesh),
               dependencies_, progress_, !request_.no_wait(), counts_));
       any = any || more;
     }

@@ -96,7 +96,7 @@ absl::StatusOr<PartitionedStep> PartitionWithinMemory(
   ASSIGN_OR_RETURN(const bool is_short, cutter.IsMemoryShort(first));
   if (!is_short) return first;
   ASSIGN_OR_RETURN(PartitionedStep second,
-                   cutter.Look(planning::OpeningRecompute(request)));
+                   cutter.Look(planning::OpenRecompute(request)));
   AddLook(first, second);
   if (IsBetter(second.cuts, first.cuts)) return second;
   // What the look took was spent all the same.

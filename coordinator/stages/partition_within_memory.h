@@ -1,11 +1,11 @@
 // PartitionWithinMemory: the step cut into stages, with recomputation where
 // memory is short.
 //
-// Concept: as planning::PlanWithin has it for one mesh. A limit that leaves no
-// stages, or stages whose step is longer than without it, opens recomputation
-// for a second look, unless the request opens switches of its own; the better
-// of both is the answer.
-// Errors: those of MeasureMeshes and SearchPartition.
+// Concept: as planning::WidenForMemory does for one mesh. A limit that leaves
+// no stages, or stages whose step is longer than without it, opens
+// recomputation for a second look, unless the request opens switches of its
+// own; the better of both is the answer. Errors: those of MeasureMeshes and
+// SearchPartition.
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_PARTITION_WITHIN_MEMORY_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_PARTITION_WITHIN_MEMORY_H_
 

@@ -100,7 +100,7 @@ PassTimeSplit::Shares PassTimeSplit::Guess(int type) const {
   const space::Configuration& first = step_.space.types[type].configurations[0];
   const auto work = [&](const std::vector<int>& leaving) {
     if (leaving.empty()) return 0.0;
-    const auto counted = estimation::WorkOf(space::SegmentProgram(
+    const auto counted = estimation::CountWork(space::SegmentProgram(
         step_.analysis, step_.analysis.graphs[segment], first.annotation,
         maker_.inputs(), step_.space.context, {.part = {.leaving = leaving}}));
     return counted.ok() ? counted->total() : 0.0;

@@ -5,11 +5,11 @@
 // configurations that a stage uses, the programs of the passes are measured too
 // (pass_variants.h). Other configurations of the type split in the proportions
 // of a measured one; where there is none, by the work counted in the programs
-// of one configuration (estimation::WorkOf), and in steps with loops by thirds.
-// Only proportions to the program measured beside them are used. Passes that
-// run as modules hand values over through memory, so all four may take longer
-// than the whole. In a step with a loop over micro-batches the parts of one
-// trip add up to it, and the update outside of the loop is measured apart
+// of one configuration (estimation::CountWork), and in steps with loops by
+// thirds. Only proportions to the program measured beside them are used. Passes
+// that run as modules hand values over through memory, so all four may take
+// longer than the whole. In a step with a loop over micro-batches the parts of
+// one trip add up to it, and the update outside of the loop is measured apart
 // (space/programs/loop_programs.h). Adding gradients up over micro-batches
 // comes on top, to the gradient of the weights. Units: picoseconds; the passes
 // of one micro-batch, the update of a step. Errors: Measure returns those of

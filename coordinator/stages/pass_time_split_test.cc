@@ -50,7 +50,7 @@ std::vector<PassTimes> SplitsAt(double slowness,
   measurer.slowness = slowness;
   v1::PlanPrograms counts;
   const auto any = mesh.splits->Measure(
-      choices, planning::DeviceOf(request, mesh.step.space.context.mesh),
+      choices, planning::MakeDeviceSpec(request, mesh.step.space.context.mesh),
       {&store, &measurer}, kQuiet, true, counts);
   EXPECT_TRUE(any.ok() && *any) << any.status();
   std::vector<PassTimes> splits;

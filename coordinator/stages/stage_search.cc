@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "coordinator/planning/plan_answer.h"
+#include "coordinator/planning/choose_plan.h"
 #include "coordinator/planning/score.h"
 #include "planner/problem/evaluate.h"
 #include "planner/problem/uncertainty.h"
@@ -171,7 +171,7 @@ absl::StatusOr<RunPlan> StageSearch::Solve(const Part& part, int held,
   search::Plan plan = *answer.plan;
   if (part.settled) {
     ASSIGN_OR_RETURN(plan,
-                     search::SettleTies(problem, plan, planning::kMostLoss));
+                     search::SettleTies(problem, plan, planning::kMaxTieLoss));
   }
   return Evaluated(part, plan.choice);
 }

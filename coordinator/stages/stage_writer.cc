@@ -66,7 +66,7 @@ class StageWriter {
           step_.results);
       costs.push_back(
           config.has_value()
-              ? planning::CostOfSegment(step_, type, configuration, *config)
+              ? planning::ScoreSegment(step_, type, configuration, *config)
               : planning::SegmentCost());
     }
     return costs;

@@ -30,7 +30,7 @@ absl::StatusOr<v1::Plan> MakeStagedPlan(
     DescribeStages(*cut.step, *answer.chosen, plan);
     plan.mutable_pipeline()->set_rounds(answer.rounds);
   } else if (answer.min_bytes.has_value()) {
-    planning::NoteLeastMemory(*answer.min_bytes, plan);
+    planning::NoteMinimumMemory(*answer.min_bytes, plan);
   }
   planning::KeepModel(asked, dependencies, plan);
   v1::PlanSeconds& seconds = *plan.mutable_seconds();

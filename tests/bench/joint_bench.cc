@@ -114,9 +114,9 @@ void RunGroups(const std::string& file, int machines, int64_t head_bytes) {
         nothing.fixed[static_cast<int>(n)].push_back(static_cast<int>(i));
       }
     }
-    const problem::PlanProblem grouped =
-        WithReplays(Measure(file, machine, Must(planning::WorthGrouping(step))),
-                    head_bytes);
+    const problem::PlanProblem grouped = WithReplays(
+        Measure(file, machine, Must(planning::FindRecomputeCandidates(step))),
+        head_bytes);
     double slowest = 0;
     double gap = 0;
     const auto solve = [&](problem::PlanProblem problem, int64_t limit) {

@@ -119,7 +119,7 @@ TEST(TwoStagesTest, JointIsNeverSlowerWithGroups) {
     const std::string module = Read(sample);
     const auto alone = MeasureMadeUp(module, 3);
     ASSERT_TRUE(alone.ok()) << alone.status();
-    const auto groups = planning::WorthGrouping(*alone);
+    const auto groups = planning::FindRecomputeCandidates(*alone);
     ASSERT_TRUE(groups.ok()) << groups.status();
     ASSERT_FALSE(groups->empty());
     const auto step = MeasureMadeUp(module, 3, *groups);

@@ -1,4 +1,4 @@
-#include "coordinator/planning/plan_answer.h"
+#include "coordinator/planning/choose_plan.h"
 
 #include <algorithm>
 #include <string>
@@ -80,8 +80,8 @@ v1::Plan Heading(const v1::PlanRequest& request, const MeasuredStep& step) {
 
 }  // namespace
 
-absl::StatusOr<v1::Plan> PlanOf(const v1::PlanRequest& request,
-                                const MeasuredStep& step) {
+absl::StatusOr<v1::Plan> ChoosePlan(const v1::PlanRequest& request,
+                                    const MeasuredStep& step) {
   const problem::PlanProblem& problem = step.measured.problem;
   ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem));
   v1::Plan plan = Heading(request, step);
@@ -89,15 +89,15 @@ absl::StatusOr<v1::Plan> PlanOf(const v1::PlanRequest& request,
   plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));
   if (!answer.plan.has_value()) {
     if (answer.least_memory_bytes.has_value()) {
-      NoteLeastMemory(*answer.least_memory_bytes, plan);
+      NoteMinimumMemory(*answer.least_memory_bytes, plan);
     }
     return plan;
   }
   const search::Plan fastest = *answer.plan;
-  // Estimates are off together more than apart: what ties is not known.
+  // Errors of estimates are correlated: ties are not known.
   if (step.programs.estimated() == 0) {
     ASSIGN_OR_RETURN(answer.plan,
-                     search::SettleTies(problem, fastest, kMostLoss));
+                     search::SettleTies(problem, fastest, kMaxTieLoss));
   }
   if (answer.plan->choice != fastest.choice) {
     ASSIGN_OR_RETURN(*plan.mutable_tie(), TieWith(step, fastest));
