@@ -64,6 +64,7 @@ void Print(const std::string& name, Family family, const std::string& wanted) {
               1e3 * family.seconds.back(), 100 * family.ensemble,
               family.beaten);
   std::fflush(stdout);
+  if (wanted.empty()) return;
   PrintFigure(
       name + ": proven, worst gap, worst CPU time", wanted,
       absl::StrFormat("%d of %d, %.3f %%, %.1f ms", family.proven, family.count,
