@@ -134,7 +134,7 @@ LAYERS = {
     "profiledb/sqlite": (
         "base", "proto/v1", "profiledb/schema", "profiledb/store"),
     "worker/pjrt": ("base", "proto"),
-    "worker/devices": ("base",),
+    "worker/devices": ("base", "proto/v1"),
     "worker/timing": ("base", "proto/v1"),
     "worker/sandbox": ("base", "proto/v1", "worker/timing"),
     "worker/runner": (

@@ -38,6 +38,7 @@ class AxisAnnotator {
     first_block_ = segment.first_block;
     last_block_ = segment.last_block;
     for (int i = 0; i < count_; ++i) index_[Origin(i)] = i;
+    FindOwnerBlocks();
   }
 
   AxisAnnotation Run() {
@@ -79,22 +80,29 @@ class AxisAnnotator {
     return !graph_.is_input(i) && ir::IsContraction(module_, Origin(i));
   }
 
-  // The block a forward value belongs to here; for inputs that of their first
-  // reader; -1 outside of the segment's blocks.
-  int OwnerBlock(int i) const {
-    if (!graph_.is_input(i)) {
-      const int owner = analysis_.blocks.owner_block[Origin(i)];
-      if (!Recomputable(i)) return InSegment(owner) ? owner : -1;
+  // The block a forward value belongs to here; for inputs and what everyone
+  // computes that of their first reader; -1 outside of the segment's blocks.
+  int OwnerBlock(int i) const { return owner_block_[i]; }
+  // Readers come before what they read: each value is visited once, however
+  // many paths lead to it.
+  void FindOwnerBlocks() {
+    owner_block_.assign(count_, -1);
+    for (int i = count_ - 1; i >= 0; --i) {
+      const int own = analysis_.blocks.owner_block[Origin(i)];
+      if (!graph_.is_input(i) && !Recomputable(i)) {
+        if (InSegment(own)) owner_block_[i] = own;
+        continue;
+      }
+      for (int user : graph_.values[i].users) {
+        if (!Forward(user)) continue;
+        const int owner = Recomputable(user)
+                              ? owner_block_[user]
+                              : analysis_.blocks.owner_block[Origin(user)];
+        if (!InSegment(owner)) continue;
+        int& first = owner_block_[i];
+        if (first < 0 || owner < first) first = owner;
+      }
     }
-    int first = -1;
-    for (int user : graph_.values[i].users) {
-      if (!Forward(user)) continue;
-      const int owner = Recomputable(user)
-                            ? OwnerBlock(user)
-                            : analysis_.blocks.owner_block[Origin(user)];
-      if (InSegment(owner) && (first < 0 || owner < first)) first = owner;
-    }
-    return first;
   }
   bool InSegment(int block) const {
     return block >= first_block_ && block < last_block_;
@@ -436,6 +444,7 @@ class AxisAnnotator {
   int first_block_ = 0;
   int last_block_ = 0;
   std::unordered_map<ValueId, int> index_;
+  std::vector<int> owner_block_;
   AxisAnnotation result_;
 };
 

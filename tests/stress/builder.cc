@@ -1,10 +1,10 @@
-#include "tests/odd_modules/builder.h"
+#include "tests/stress/builder.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
-namespace meshwright::odd {
+namespace meshwright::stress {
 
 hlo::ShapeProto Array(const Ids& dims, hlo::PrimitiveType type) {
   hlo::ShapeProto shape;
@@ -23,7 +23,7 @@ hlo::ShapeProto Tuple(const std::vector<hlo::ShapeProto>& elements) {
 }
 
 Builder::Builder() {
-  module_.set_name("odd");
+  module_.set_name("stress");
   Begin();
 }
 
@@ -122,4 +122,4 @@ hlo::HloModuleProto Builder::Finish(const Ids& outputs, int states) {
   return std::move(module_);
 }
 
-}  // namespace meshwright::odd
+}  // namespace meshwright::stress

@@ -1,6 +1,6 @@
 // Builder: instructions of one computation after another, by few words.
-#ifndef MESHWRIGHT_TESTS_ODD_MODULES_BUILDER_H_
-#define MESHWRIGHT_TESTS_ODD_MODULES_BUILDER_H_
+#ifndef MESHWRIGHT_TESTS_STRESS_BUILDER_H_
+#define MESHWRIGHT_TESTS_STRESS_BUILDER_H_
 
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "proto/hlo/hlo.pb.h"
 
-namespace meshwright::odd {
+namespace meshwright::stress {
 
 using Id = int64_t;
 using Ids = std::vector<int64_t>;
@@ -59,6 +59,6 @@ class Builder {
   Id reducer_ = 0;
 };
 
-}  // namespace meshwright::odd
+}  // namespace meshwright::stress
 
-#endif  // MESHWRIGHT_TESTS_ODD_MODULES_BUILDER_H_
+#endif  // MESHWRIGHT_TESTS_STRESS_BUILDER_H_

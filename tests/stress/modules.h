@@ -2,23 +2,23 @@
 // (operands, outputs, roots side by side, layout operations in a row, loop
 // carries, calls in calls) than any real step, so that whatever takes more than
 // linear time or memory in it shows.
-#ifndef MESHWRIGHT_TESTS_ODD_MODULES_ODD_MODULES_H_
-#define MESHWRIGHT_TESTS_ODD_MODULES_ODD_MODULES_H_
+#ifndef MESHWRIGHT_TESTS_STRESS_MODULES_H_
+#define MESHWRIGHT_TESTS_STRESS_MODULES_H_
 
 #include <vector>
 
 #include "proto/hlo/hlo.pb.h"
 
-namespace meshwright::odd {
+namespace meshwright::stress {
 
-struct OddModule {
+struct StressModule {
   const char* name;
   // About `size` instructions; fewer where one alone is as large as many.
   hlo::HloModuleProto (*make)(int size);
 };
 
-const std::vector<OddModule>& OddModules();
+const std::vector<StressModule>& StressModules();
 
-}  // namespace meshwright::odd
+}  // namespace meshwright::stress
 
-#endif  // MESHWRIGHT_TESTS_ODD_MODULES_ODD_MODULES_H_
+#endif  // MESHWRIGHT_TESTS_STRESS_MODULES_H_

@@ -1,22 +1,15 @@
-// Every odd module ends in an analysis or in one sentence. What would take more
-// than linear time does not end before the test's time limit.
-#include "tests/odd_modules/odd_modules.h"
+// Every stress module ends in a profile space or in one sentence. Whatever
+// takes more than linear time does not end before the test's time limit.
+#include "tests/stress/modules.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "coordinator/ir/load/load.h"
-#include "coordinator/ir/module.h"
-#include "coordinator/segmenter/analysis.h"
-
-namespace meshwright::odd {
+namespace meshwright::stress {
 namespace {
 
 constexpr int kSize = 30'000;
 
-class OddModuleTest : public testing::TestWithParam<OddModule> {};
+class StressModuleTest : public testing::TestWithParam<StressModule> {};
 
-TEST_P(OddModuleTest, EndsInAnAnalysisOrOneSentence) {
+TEST_P(StressModuleTest, EndsInAnAnalysisOrOneSentence) {
   const std::string bytes = GetParam().make(kSize).SerializeAsString();
   auto module = ir::LoadModule(bytes);
   if (!module.ok()) {
@@ -31,12 +24,18 @@ TEST_P(OddModuleTest, EndsInAnAnalysisOrOneSentence) {
     return;
   }
   EXPECT_FALSE(analysis->plan.segments.empty());
+  space::KeyContext context;
+  context.mesh = {1, 2};
+  const space::ProfileSpace space =
+      space::BuildProfileSpace(*analysis, context);
+  EXPECT_EQ(space.types.size(), analysis->types.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OddModuleTest, testing::ValuesIn(OddModules()),
+INSTANTIATE_TEST_SUITE_P(All, StressModuleTest,
+                         testing::ValuesIn(StressModules()),
                          [](const auto& info) {
                            return std::string(info.param.name);
                          });
 
 }  // namespace
-}  // namespace meshwright::odd
+}  // namespace meshwright::stress
