@@ -60,11 +60,27 @@ int64_t ModuleWriter::AddParameter(const Shape& shape,
   return it.id();
 }
 
+// Every element of a tuple has the attributes of the instruction that made all
+// of it: copied with its shape and sharding, n elements would cost n * n.
+const hlo::HloInstructionProto& ModuleWriter::CopyableAttributes(
+    const Instruction& like) {
+  const hlo::HloInstructionProto& attributes = like.attributes();
+  if (attributes.shape().tuple_shapes().empty()) return attributes;
+  const auto [stripped, added] = stripped_.try_emplace(&attributes);
+  if (added) {
+    stripped->second = attributes;
+    stripped->second.clear_shape();
+    stripped->second.clear_sharding();
+    stripped->second.clear_operand_ids();
+  }
+  return stripped->second;
+}
+
 int64_t ModuleWriter::Add(const Instruction& like,
                           const std::vector<int64_t>& operands,
                           const hlo::OpSharding& sharding) {
   hlo::HloInstructionProto& it = *scope().add_instructions();
-  it = like.attributes();
+  it = CopyableAttributes(like);
   const int64_t id = Register(it, like.shape, sharding);
   it.clear_metadata();
   it.clear_control_predecessor_ids();

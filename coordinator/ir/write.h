@@ -92,6 +92,7 @@ class ModuleWriter {
   int64_t CopyComputation(int64_t id);
   int64_t CopyRenamed(hlo::HloComputationProto copy);
   int64_t CountedCondition(const Shape& tuple, const LoopEnd& end);
+  const hlo::HloInstructionProto& CopyableAttributes(const Instruction& like);
   int64_t CopiedCondition(const Shape& tuple, const LoopEnd& end);
   hlo::HloComputationProto& scope() { return *scopes_.back(); }
   void OpenScope();
@@ -102,6 +103,7 @@ class ModuleWriter {
   // The entry, open loop bodies.
   std::vector<hlo::HloComputationProto*> scopes_;
   std::map<int64_t, int64_t> copied_;
+  std::map<const hlo::HloInstructionProto*, hlo::HloInstructionProto> stripped_;
   int64_t computation_count_ = 0;
   // By id of this writer; kept for the root and the program shape.
   std::vector<Shape> shapes_;

@@ -114,8 +114,9 @@ int64_t ModuleWriter::CopiedCondition(const Shape& tuple, const LoopEnd& end) {
     *kept.Add() = std::move(it);
   }
   condition.mutable_instructions()->Swap(&kept);
-  *condition.mutable_program_shape()->mutable_parameters(0) =
-      ShapeToProto(tuple);
+  // A module may come without program shapes.
+  condition.mutable_program_shape()->clear_parameters();
+  *condition.mutable_program_shape()->add_parameters() = ShapeToProto(tuple);
   return CopyRenamed(std::move(condition));
 }
 

@@ -1,5 +1,12 @@
 // Every stress module ends in a profile space or in one sentence. Whatever
 // takes more than linear time does not end before the test's time limit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "coordinator/ir/load/load.h"
+#include "coordinator/ir/module.h"
+#include "coordinator/segmenter/analysis.h"
+#include "coordinator/space/profile_space.h"
 #include "tests/stress/modules.h"
 
 namespace meshwright::stress {
