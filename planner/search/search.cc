@@ -58,6 +58,7 @@ bool IsTiedTooLong(const PlanProblem& problem) {
 
 constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostMixed = 2'000'000;  // slots
+constexpr int64_t kFewCandidates = 1;
 
 class Solver {
  public:
@@ -74,8 +75,8 @@ class Solver {
         std::all_of(components_.begin(), components_.end(),
                     [](const Component& c) { return c.path.has_value(); });
     Answer answer{.solver = is_chain ? "chain" : "elimination"};
-    MinSumResult fastest =
-        MinSum(graph_, components_, TimeCosts(graph_), work_, deadline_);
+    const std::optional<int64_t> limit = problem::UsableBytes(problem_);
+    MinSumResult fastest = FindFastest(limit);
     if (fastest.bound >= kNever) {
       if (dearest_ >= kNever || IsTiedTooLong(problem_)) {
         return absl::OutOfRangeError(
@@ -95,7 +96,6 @@ class Solver {
       answer.solver = "labels";
     }
     answer.lower_bound = Picoseconds(fastest.bound);
-    const std::optional<int64_t> limit = problem::UsableBytes(problem_);
     if (!limit.has_value() || Fits(fastest.slots, *limit)) {
       RETURN_IF_ERROR(SetPlan(fastest.slots, answer));
       return answer;
@@ -105,6 +105,23 @@ class Solver {
   }
 
  private:
+  // Under a limit with little work, if what is found then does not fit.
+  MinSumResult FindFastest(std::optional<int64_t> limit) const {
+    const Costs costs = TimeCosts(graph_);
+    if (limit.has_value()) {
+      WorkBudget little = work_;
+      little.candidates = std::min(little.candidates, kFewCandidates);
+      little.ilp_entries = 0;
+      MinSumResult found =
+          MinSum(graph_, components_, costs, little, deadline_);
+      if (found.bound >= kNever || found.bound == found.cost ||
+          (found.cost < kNever && !Fits(found.slots, *limit))) {
+        return found;
+      }
+    }
+    return MinSum(graph_, components_, costs, work_, deadline_);
+  }
+
   // Sums are held at kMostBytes, so what meets it may be more.
   bool Fits(const std::vector<int>& slots, int64_t limit) const {
     const int64_t peak = FootprintOf(graph_, slots).peak();

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "planner/search/graph/footprint.h"
@@ -18,6 +19,7 @@ class Frugal {
  public:
   explicit Frugal(const Graph& graph)
       : graph_(graph), copies_(graph.unaries.size(), 0) {
+    for (const UnaryKind& kind : graph.unaries) AddSteps(kind);
     for (size_t n = 0; n < graph.node_unary.size(); ++n) {
       copies_[graph.node_unary[n]] +=
           graph.first_slot[n + 1] - graph.first_slot[n];
@@ -34,11 +36,10 @@ class Frugal {
   int64_t Bytes(int64_t most) const {
     int64_t bytes = 0;
     for (size_t u = 0; u < copies_.size(); ++u) {
-      const int config = Config(u, most);
-      if (config < 0) return std::numeric_limits<int64_t>::max();
+      const Step* const step = Find(u, most);
+      if (step == nullptr) return std::numeric_limits<int64_t>::max();
       bytes = SaturatingAdd(
-          bytes, problem::SaturatingMultiply(copies_[u],
-                                             graph_.unaries[u].bytes[config]));
+          bytes, problem::SaturatingMultiply(copies_[u], step->bytes));
     }
     return bytes;
   }
@@ -48,30 +49,53 @@ class Frugal {
     result.cost = result.bound = Clamp(Bytes(most));
     result.slots.resize(graph_.first_slot.back());
     for (size_t n = 0; n < graph_.node_unary.size(); ++n) {
+      const Step* const step = Find(graph_.node_unary[n], most);
       std::fill(result.slots.begin() + graph_.first_slot[n],
                 result.slots.begin() + graph_.first_slot[n + 1],
-                std::max(0, Config(graph_.node_unary[n], most)));
+                step == nullptr ? 0 : step->config);
     }
     return result;
   }
 
  private:
-  // Of fewest bytes, then of the smallest transient; -1 where there is none.
-  int Config(int unary, int64_t most) const {
-    const UnaryKind& kind = graph_.unaries[unary];
-    int best = -1;
+  // A configuration that needs fewer bytes than all of a smaller transient.
+  struct Step {
+    int64_t transient = 0;
+    int64_t bytes = 0;
+    int config = 0;
+  };
+
+  void AddSteps(const UnaryKind& kind) {
+    std::vector<Step> all;
     for (size_t c = 0; c < kind.time.size(); ++c) {
-      if (kind.time[c] >= kNever || kind.transient[c] > most) continue;
-      if (best < 0 || std::pair(kind.bytes[c], kind.transient[c]) <
-                          std::pair(kind.bytes[best], kind.transient[best])) {
-        best = c;
-      }
+      if (kind.time[c] >= kNever) continue;
+      all.push_back({kind.transient[c], kind.bytes[c], static_cast<int>(c)});
     }
-    return best;
+    std::sort(all.begin(), all.end(), [](const Step& a, const Step& b) {
+      return std::tie(a.transient, a.bytes, a.config) <
+             std::tie(b.transient, b.bytes, b.config);
+    });
+    steps_.emplace_back();
+    for (const Step& step : all) {
+      if (!steps_.back().empty() && step.bytes >= steps_.back().back().bytes) {
+        continue;
+      }
+      steps_.back().push_back(step);
+    }
+  }
+
+  // Of fewest bytes, then of the smallest transient; null if there is none.
+  const Step* Find(int unary, int64_t most) const {
+    const std::vector<Step>& steps = steps_[unary];
+    const auto end = std::upper_bound(
+        steps.begin(), steps.end(), most,
+        [](int64_t bound, const Step& step) { return bound < step.transient; });
+    return end == steps.begin() ? nullptr : &*(end - 1);
   }
 
   const Graph& graph_;
-  std::vector<int64_t> copies_;  // by unary kind
+  std::vector<int64_t> copies_;           // by unary kind
+  std::vector<std::vector<Step>> steps_;  // rising in transients
   bool is_alone_ = true;
 };
 

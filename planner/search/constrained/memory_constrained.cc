@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <span>
 #include <utility>
@@ -19,7 +20,24 @@ namespace {
 
 using problem::SaturatingAdd;
 
-constexpr int kMaxRounds = 40;
+double EntriesOf(const Model& model) {
+  double entries = 0;
+  for (const Model::Join& join : model.joins) {
+    entries += static_cast<double>(model.size(join.a)) * model.size(join.b);
+  }
+  return entries;
+}
+
+constexpr int kMaxRounds = 20;
+// Eliminated, not relaxed by message passing, are models of at most so many
+// steps for each entry of a join.
+constexpr double kEasySteps = 30;
+// But in forests, multipliers are sought until another would differ by a
+// small part, or would raise the bound by one.
+constexpr int64_t kFineMultiplier = 128;
+constexpr Cost kFineBound = 5000;
+// Message passing is not enough where it misses such a part of the bound.
+constexpr double kLoose = 3e-4;
 // Ranges are many: each is eliminated only where that is easier by this factor.
 constexpr double kQuick = 20;
 // Plans faster by less than this part of the time are hardly faster.
@@ -38,6 +56,8 @@ constexpr int64_t kFewCandidates = 1000;
 constexpr int64_t kWider = 8;
 // How much of the reach the transients of a range may span.
 constexpr double kSpan = 0.5;
+// Or how large a part of the time they may cost.
+constexpr Cost kNarrow = 2000;
 
 // Plans whose largest transient is between two values.
 struct Range {
@@ -83,6 +103,8 @@ class Search {
         transients_.push_back(std::max(transient, least));
       }
     }
+    is_forest_ = IsForest(*model_);
+    order_ = ChooseOrder(*model_, deadline_);
     std::sort(transients_.begin(), transients_.end());
     transients_.erase(std::unique(transients_.begin(), transients_.end()),
                       transients_.end());
@@ -121,7 +143,7 @@ class Search {
   // What may still be best in the whole range, as an integer program.
   void Program(const Range& root) {
     const Model model =
-        Reduce(Focus(*model_, root.price, MostOf(root, root.price),
+        Reduce(Focus(*model_, CutoffAt(root, root.price, Sought() - 1),
                      work_.easy_steps, work_, deadline_),
                true, deadline_);
     if (!model.IsPossible()) return;
@@ -179,9 +201,11 @@ class Search {
     return limit_ - transients_[range.low];
   }
 
-  // Priced time that only plans not sought exceed.
-  Cost MostOf(const Range& range, int64_t price) const {
-    return Clamp(Sought() - 1 + PriceOf(price, RoomOf(range)));
+  // Within it are all plans of the range that take at most `time`.
+  Cutoff CutoffAt(const Range& range, int64_t price, Cost time) const {
+    return {.multiplier = price,
+            .max_cost = Clamp(time + PriceOf(price, RoomOf(range))),
+            .free_transient = transients_[range.low]};
   }
 
   int64_t NextPrice(const Range& range) const {
@@ -200,7 +224,8 @@ class Search {
     const Cost span =
         PriceOf(range.price, transients_[range.high] - transients_[range.low]);
     return static_cast<double>(span) * kSpan >
-           static_cast<double>(TargetOf(range) - range.bound);
+               static_cast<double>(TargetOf(range) - range.bound) ||
+           (!is_forest_ && span > Sought() / kNarrow);
   }
 
   // Bounds the range and keeps it where it may hold a better plan.
@@ -208,7 +233,6 @@ class Search {
     if (RoomOf(range) < 0) return;
     Confine(range);
     if (range.bound < kNever) Price(range);
-    if (range.bound < Sought()) Tighten(range, work_.easy_steps / kQuick);
     if (range.bound < Sought()) open_.push(range);
   }
 
@@ -226,40 +250,55 @@ class Search {
     SetModel(range, Narrow(model, keep));
   }
 
-  // Drops the places that no plan sought takes.
-  void Tighten(Range& range, double steps) const {
-    SetModel(range, Focus(*range.model, range.price, MostOf(range, range.price),
-                          steps, work_, deadline_));
-  }
-
   static void SetModel(Range& range, Model model) {
     range.model = std::make_shared<const Model>(std::move(model));
     if (!range.model->IsPossible()) range.bound = kNever;
   }
 
-  // Raises the bound by better prices, and mixes the plans they lead to.
+  // Raises the bound by better multipliers, drops the places that no plan
+  // sought takes, and offers the plans met on the way.
   void Price(Range& range) {
     const Model& model = *range.model;
-    const Order order = ChooseOrder(model, deadline_);
+    const Order order = CountSteps(model, order_.sequence);
+    const bool is_exact =
+        !MayMoveCosts(model) || IsForest(model) ||
+        order.steps <=
+            (is_loose_ ? work_.easy_steps : kEasySteps * EntriesOf(model));
+    std::optional<MessagePassing> passing;
     std::vector<int> fast;
     std::vector<int> small = KnownPlaces(model);
     int64_t price = range.price;
+    // The least multiplier known to be enough, the largest known not to be.
+    int64_t enough = dearest_;
+    int64_t not_enough = 0;
     for (int round = 0; round < kMaxRounds; ++round) {
-      const Relaxed relaxed =
-          Relax(model, order, price, MostOf(range, price),
-                {.steps = work_.easy_steps / kQuick}, work_, deadline_);
-      if (relaxed.bound >= kNever) {
+      const Cutoff cutoff = CutoffAt(range, price, Sought() - 1);
+      std::vector<int> places;
+      Cost least = kNever;
+      if (is_exact) {
+        const Buckets buckets(model, price, order.sequence, work_.table_entries,
+                              nullptr, deadline_);
+        least = buckets.bound();
+        if (!buckets.is_complete()) return;
+        if (least < kNever) places = BestPlaces(buckets);
+      } else {
+        passing.has_value() ? passing->SetCutoff(cutoff)
+                            : void(passing.emplace(model, cutoff));
+        if (passing->Converge(deadline_)) {
+          least = passing->bound();
+          places = passing->Places();
+        }
+      }
+      if (least >= kNever) {
         range.bound = kNever;
         return;
       }
-      if (!relaxed.is_complete()) return;
-      const Cost bound = relaxed.bound - PriceOf(price, RoomOf(range));
+      const Cost bound = least - PriceOf(price, RoomOf(range));
       if (bound > range.bound) {
         range.bound = bound;
         range.price = price;
       }
-      if (range.bound >= Sought()) return;
-      std::vector<int> places = BestPlaces(*relaxed.buckets);
+      if (range.bound >= Sought() || deadline_.HasPassed()) return;
       const Point plan = Offer(model, places);
       const bool fits = plan.bytes <= RoomOf(range);
       Point& side = fits ? range.small : range.fast;
@@ -268,13 +307,50 @@ class Search {
       side = plan;
       const int64_t next = NextPrice(range);
       if (next == 0 || next == price) break;
-      price = next;
+      if (is_forest_) {
+        price = next;
+        continue;
+      }
+      int64_t& end = fits ? enough : not_enough;
+      end = fits ? std::min(end, price) : std::max(end, price);
+      // No multiplier gives more than where the lines of the plans cross.
+      const Cost most = range.small.time + PriceOf(next, range.small.bytes) -
+                        PriceOf(next, RoomOf(range));
+      if (enough - not_enough <= enough / kFineMultiplier ||
+          most - range.bound <= most / kFineBound) {
+        break;
+      }
+      price = next > not_enough && next < enough
+                  ? next
+                  : not_enough + (enough - not_enough) / 2;
     }
     if (!small.empty()) Offer(model, Polish(model, small, limit_, deadline_));
     if (!small.empty() && !fast.empty()) {
       Offer(model, Polish(model, Mix(model, small, fast, limit_, deadline_),
                           limit_, deadline_));
     }
+    if (range.bound >= Sought()) return;
+    const Cutoff cutoff = CutoffAt(range, range.price, Sought() - 1);
+    if (is_exact) {
+      SetModel(range, Focus(model, cutoff, work_.easy_steps / kQuick, work_,
+                            deadline_));
+      return;
+    }
+    if (!is_compared_ && order.steps <= work_.easy_steps) {
+      is_compared_ = true;
+      const Buckets buckets(model, range.price, order.sequence,
+                            work_.table_entries, nullptr, deadline_);
+      if (buckets.is_complete()) {
+        const Cost bound =
+            buckets.bound() - PriceOf(range.price, RoomOf(range));
+        is_loose_ = bound - range.bound > kLoose * static_cast<double>(bound);
+        range.bound = std::max(range.bound, bound);
+      }
+    }
+    passing->SetCutoff(cutoff);
+    const bool is_possible = passing->Pass(deadline_);
+    SetModel(range, Narrow(model, is_possible ? passing->Alive()
+                                              : Keep(model.variables.size())));
   }
 
   // Those of the incumbent; empty if one is gone.
@@ -326,8 +402,7 @@ class Search {
     const bool is_first = range.width == kFirstWidth;
     // Exact buckets for many prices pay only where labels are many.
     const Model model =
-        Focus(*range.model, range.price,
-              Clamp(target + PriceOf(range.price, RoomOf(range))),
+        Focus(*range.model, CutoffAt(range, range.price, target),
               is_first ? work_.easy_steps / 2 : work_.easy_steps * 5, work_,
               deadline_);
     Cost let_go = kNever;
@@ -363,8 +438,7 @@ class Search {
         .steps = work_.easy_steps * (range.width == kFirstWidth ? 1 : 20),
         .together = static_cast<int>(prices.size())};
     for (const int64_t price : prices) {
-      relaxed.push_back(Relax(model, order, price,
-                              Clamp(target + PriceOf(price, RoomOf(range))),
+      relaxed.push_back(Relax(model, order, CutoffAt(range, price, target),
                               spend, work_, deadline_));
       if (relaxed.back().bound >= kNever) return true;
       if (!relaxed.back().is_complete()) return false;
@@ -389,6 +463,10 @@ class Search {
   Incumbent& incumbent_;
   const int64_t most_width_;
   int64_t dearest_ = 0;  // beyond it, priced bytes might not add up
+  bool is_forest_ = false;
+  bool is_compared_ = false;  // an elimination with message passing
+  bool is_loose_ = false;     // which was far off
+  Order order_;
   std::vector<int64_t> transients_;
   std::priority_queue<Range> open_;
   Cost given_up_ = kNever;  // the least bound of ranges no longer open

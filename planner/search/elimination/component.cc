@@ -97,17 +97,17 @@ class ComponentSearch {
 
   // A plan and a bound by relaxation, and a model without what they rule out.
   void Guess() {
-    const Relaxed relaxed =
-        Relax(model_, order_, 0, result_.cost, {}, work_, deadline());
+    const Relaxed relaxed = Relax(model_, order_, {.max_cost = result_.cost},
+                                  {}, work_, deadline());
     Raise(relaxed.bound);
     if (relaxed.bound >= kNever || !relaxed.is_complete()) return;
     const std::vector<int> places = BestPlaces(*relaxed.buckets);
     if (Draft(model_, places).time() < kNever) {
       Offer(Polish(model_, places, kNoLimit, deadline()));
     }
-    model_ = Reduce(
-        Focus(model_, 0, result_.cost, work_.easy_steps, work_, deadline()),
-        false, deadline());
+    model_ = Reduce(Focus(model_, {.max_cost = result_.cost}, work_.easy_steps,
+                          work_, deadline()),
+                    false, deadline());
     if (!model_.IsPossible()) {
       Raise(kNever);
       return;
@@ -129,8 +129,8 @@ class ComponentSearch {
     if (is_spent_) return;
     width_ = std::min(most, width_ == 0 ? kFirstWidth : width_ * kWider);
     const Relaxed relaxed =
-        Relax(model_, order_, 0, result_.cost, {.entries = kLabelEntries},
-              work_, deadline());
+        Relax(model_, order_, {.max_cost = result_.cost},
+              {.entries = kLabelEntries}, work_, deadline());
     Raise(relaxed.bound);
     if (IsProved() || !relaxed.is_complete()) return;
     Labels labels(model_, {{0, relaxed.buckets.get()}},

@@ -23,15 +23,16 @@ Side SideOf(const Matrix& matrix, bool transposed) {
   Side side;
   const Link link{&matrix, transposed};
   const int rows = transposed ? matrix.columns : matrix.rows;
-  side.matrix = {rows, link.columns(), {}};
-  for (int row = 0; row < rows; ++row) {
+  const int columns = link.columns();
+  side.matrix = {rows, columns, matrix.entries};
+  Cost* row = side.matrix.entries.data();
+  for (int r = 0; r < rows; ++r, row += columns) {
     Cost least = kNever;
     Cost most = 0;
-    for (int column = 0; column < link.columns(); ++column) {
-      const Cost entry = link.at(row, column);
-      side.matrix.entries.push_back(entry);
-      least = std::min(least, entry);
-      if (entry < kNever) most = std::max(most, entry);
+    for (int c = 0; c < columns; ++c) {
+      if (transposed) row[c] = link.at(r, c);
+      least = std::min(least, row[c]);
+      most = std::max(most, row[c] < kNever ? row[c] : 0);
     }
     side.least.push_back(least);
     side.most.push_back(most);

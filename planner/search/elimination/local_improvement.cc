@@ -8,7 +8,109 @@ namespace {
 
 using problem::SaturatingAdd;
 
-constexpr int kMostSweeps = 20;
+constexpr int kMaxSweeps = 40;
+constexpr int64_t kMaxExchanged = 200'000;  // places of all variables
+
+// What a move of one variable changes.
+struct Change {
+  int v = 0;
+  int place = 0;
+  Cost time = 0;
+  int64_t bytes = 0;
+};
+
+// All moves that save time, or else bytes, without a larger transient.
+void FindChanges(const Draft& draft, std::vector<Change>& faster,
+                 std::vector<Change>& smaller) {
+  const Model& model = draft.model();
+  const int64_t transient = draft.peak() - draft.bytes();
+  for (size_t v = 0; v < model.variables.size(); ++v) {
+    const Domain& domain = model.domain(v);
+    const int now = draft.places()[v];
+    const Cost time = draft.TimeAt(v, now);
+    for (int c = 0; c < domain.size(); ++c) {
+      if (c == now || domain.transient[c] > transient) continue;
+      const Cost other = draft.TimeAt(v, c);
+      if (other >= kNever) continue;
+      const Change change{static_cast<int>(v), c, other - time,
+                          domain.bytes[c] - domain.bytes[now]};
+      if (change.time < 0) {
+        faster.push_back(change);
+      } else if (change.bytes < 0) {
+        smaller.push_back(change);
+      }
+    }
+  }
+}
+
+// One variable becomes faster, another makes room for it. Whether any did.
+bool Exchange(Draft& draft, int64_t limit_bytes) {
+  int64_t places = 0;
+  for (size_t v = 0; v < draft.places().size(); ++v) {
+    places += draft.model().size(v);
+  }
+  if (draft.time() >= kNever || places > kMaxExchanged) return false;
+  std::vector<Change> faster;
+  std::vector<Change> smaller;
+  FindChanges(draft, faster, smaller);
+  std::stable_sort(
+      smaller.begin(), smaller.end(),
+      [](const Change& a, const Change& b) { return a.bytes < b.bytes; });
+  // Of those up to each: the quickest, and the quickest of another variable.
+  std::vector<std::pair<int, int>> quickest;
+  for (int i = 0; i < static_cast<int>(smaller.size()); ++i) {
+    auto [first, second] = i == 0 ? std::pair(i, -1) : quickest.back();
+    if (smaller[i].time < smaller[first].time) {
+      if (smaller[i].v != smaller[first].v) second = first;
+      first = i;
+    } else if (smaller[i].v != smaller[first].v &&
+               (second < 0 || smaller[i].time < smaller[second].time)) {
+      second = i;
+    }
+    quickest.emplace_back(first, second);
+  }
+  struct Pair {
+    Cost time = 0;
+    int faster = 0;
+    int smaller = 0;
+  };
+  std::vector<Pair> pairs;
+  const int64_t room = limit_bytes - draft.peak();
+  for (size_t i = 0; i < faster.size(); ++i) {
+    const int64_t most = room - faster[i].bytes;
+    const auto end = std::upper_bound(smaller.begin(), smaller.end(), most,
+                                      [](int64_t bytes, const Change& change) {
+                                        return bytes < change.bytes;
+                                      });
+    if (end == smaller.begin()) continue;
+    auto [other, second] = quickest[end - smaller.begin() - 1];
+    if (smaller[other].v == faster[i].v) other = second;
+    if (other < 0) continue;
+    const Cost time = faster[i].time + smaller[other].time;
+    if (time < 0) pairs.push_back({time, static_cast<int>(i), other});
+  }
+  std::stable_sort(
+      pairs.begin(), pairs.end(),
+      [](const Pair& a, const Pair& b) { return a.time < b.time; });
+  bool is_changed = false;
+  for (const Pair& pair : pairs) {
+    // Neighbours, and pairs before this one, make it differ.
+    const Change& a = faster[pair.faster];
+    const Change& b = smaller[pair.smaller];
+    const Cost before = draft.time();
+    const int place_a = draft.places()[a.v];
+    const int place_b = draft.places()[b.v];
+    draft.Move(a.v, a.place);
+    draft.Move(b.v, b.place);
+    if (draft.time() < before && draft.peak() <= limit_bytes) {
+      is_changed = true;
+      continue;
+    }
+    draft.Move(a.v, place_a);
+    draft.Move(b.v, place_b);
+  }
+  return is_changed;
+}
 
 }  // namespace
 
@@ -118,7 +220,7 @@ std::vector<int> Polish(const Model& model, std::vector<int> places,
                         int64_t limit_bytes, const base::Deadline& deadline) {
   Draft draft(model, std::move(places));
   bool is_changed = true;
-  for (int sweep = 0; sweep < kMostSweeps && is_changed; ++sweep) {
+  for (int sweep = 0; sweep < kMaxSweeps && is_changed; ++sweep) {
     is_changed = false;
     for (size_t v = 0; v < model.variables.size(); ++v) {
       if (deadline.HasPassed()) return draft.places();
@@ -134,6 +236,7 @@ std::vector<int> Polish(const Model& model, std::vector<int> places,
       draft.Move(v, best);
       is_changed = true;
     }
+    if (!is_changed) is_changed = Exchange(draft, limit_bytes);
   }
   return draft.places();
 }

@@ -2,8 +2,9 @@
 //
 // Concept: of two plans, one too large and one that fits, variable after
 // variable goes over from one to the other, and the fastest mixture that fits
-// is kept. A plan is polished by moving single variables as long as that makes
-// it faster and it still fits.
+// is kept. A plan is polished by moving single variables, or one that becomes
+// faster and another that makes room for it, as long as that makes the plan
+// faster and it still fits.
 // In → Out: places by variable → places by variable, that fit. Stopped, they
 // are the best so far.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOCAL_IMPROVEMENT_H_
@@ -24,6 +25,7 @@ class Draft {
   // Borrows the model.
   Draft(const Model& model, std::vector<int> places);
 
+  const Model& model() const { return model_; }
   const std::vector<int>& places() const { return places_; }
   Cost time() const;  // kNever if a pair is forbidden
   int64_t bytes() const { return bytes_; }

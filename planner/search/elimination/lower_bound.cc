@@ -10,23 +10,6 @@
 namespace meshwright::search {
 namespace {
 
-constexpr int kMostPasses = 40;
-// Passes go on while the bound rises by more than this part of itself.
-constexpr int64_t kSmallRise = 20'000;
-
-// False if no choice costs at most the duals' `most`.
-bool Converge(Duals& duals, const base::Deadline& deadline) {
-  Cost bound = duals.Bound();
-  for (int pass = 0; pass < kMostPasses; ++pass) {
-    if (!duals.Pass(deadline)) return false;
-    if (deadline.HasPassed()) return true;
-    const Cost risen = duals.Bound();
-    if (risen - bound <= risen / kSmallRise) return true;
-    bound = risen;
-  }
-  return true;
-}
-
 // Of the matrices, were each join to have its own.
 int64_t EntriesOf(const Model& model) {
   int64_t entries = 0;
@@ -36,7 +19,8 @@ int64_t EntriesOf(const Model& model) {
   return entries;
 }
 
-// Whether no sum of costs comes near kNever.
+}  // namespace
+
 bool MayMoveCosts(const Model& model) {
   const auto largest = [](const std::vector<Cost>& costs) {
     Cost most = 0;
@@ -59,17 +43,16 @@ bool MayMoveCosts(const Model& model) {
   return sum < kNever / 8;
 }
 
-}  // namespace
-
-Relaxed Relax(const Model& model, const Order& order, int64_t price, Cost most,
+Relaxed Relax(const Model& model, const Order& order, const Cutoff& cutoff,
               const RelaxWork& spend, const WorkBudget& work,
               const base::Deadline& deadline) {
   Relaxed relaxed;
   if (IsForest(model) || (order.steps <= spend.steps &&
                           order.entries * spend.together <=
                               static_cast<double>(work.table_entries))) {
-    relaxed.buckets = std::make_unique<Buckets>(
-        model, price, order.sequence, work.table_entries, nullptr, deadline);
+    relaxed.buckets =
+        std::make_unique<Buckets>(model, cutoff.multiplier, order.sequence,
+                                  work.table_entries, nullptr, deadline);
     relaxed.bound = relaxed.buckets->bound();
     return relaxed;
   }
@@ -77,16 +60,17 @@ Relaxed Relax(const Model& model, const Order& order, int64_t price, Cost most,
       spend.entries,
       1 + work.table_entries / static_cast<int64_t>(model.variables.size()));
   if (MayMoveCosts(model) && EntriesOf(model) <= work.table_entries) {
-    Duals duals(model, price, most);
-    if (!Converge(duals, deadline)) {
+    MessagePassing passing(model, cutoff);
+    if (!passing.Converge(deadline)) {
       relaxed.bound = kNever;
       return relaxed;
     }
     if (deadline.HasPassed()) return relaxed;
-    relaxed.moved = std::make_unique<Potentials>(duals.Moved());
+    relaxed.moved = std::make_unique<Potentials>(passing.Moved());
   }
-  relaxed.buckets = std::make_unique<Buckets>(
-      model, price, order.sequence, entries, relaxed.moved.get(), deadline);
+  relaxed.buckets =
+      std::make_unique<Buckets>(model, cutoff.multiplier, order.sequence,
+                                entries, relaxed.moved.get(), deadline);
   relaxed.bound = relaxed.buckets->bound();
   return relaxed;
 }
@@ -103,28 +87,34 @@ std::vector<int> BestPlaces(const Buckets& buckets) {
   return places;
 }
 
-Model Focus(const Model& model, int64_t price, Cost most, double steps,
+Model Focus(const Model& model, const Cutoff& cutoff, double steps,
             const WorkBudget& work, const base::Deadline& deadline) {
   if (!MayMoveCosts(model) || deadline.HasPassed()) return model;
-  Duals duals(model, price, most);
+  MessagePassing passing(model, cutoff);
   const bool is_possible =
-      IsForest(model) ? duals.Pass(deadline) : Converge(duals, deadline);
+      IsForest(model) ? passing.Pass(deadline) : passing.Converge(deadline);
   if (!is_possible) return Narrow(model, Keep(model.variables.size()));
-  Model focused = Narrow(model, duals.Alive());
+  Model focused = Narrow(model, passing.Alive());
   if (IsForest(focused) || deadline.HasPassed()) return focused;
   const Order order = ChooseOrder(focused, deadline);
   if (order.steps > steps || order.entries > work.table_entries) {
     return focused;
   }
-  const Buckets buckets(focused, price, order.sequence, work.table_entries,
-                        nullptr, deadline);
+  const Buckets buckets(focused, cutoff.multiplier, order.sequence,
+                        work.table_entries, nullptr, deadline);
   if (!buckets.is_complete()) return focused;
   const auto marginals = Marginals(buckets, deadline);
   if (marginals.empty()) return focused;
   Keep keep(marginals.size());
   for (size_t v = 0; v < keep.size(); ++v) {
     for (size_t c = 0; c < marginals[v].size(); ++c) {
-      if (marginals[v][c] <= most) keep[v].push_back(static_cast<int>(c));
+      const int64_t above =
+          focused.domain(v).transient[c] <= cutoff.free_transient
+              ? 0
+              : focused.domain(v).transient[c] - cutoff.free_transient;
+      if (marginals[v][c] + PriceOf(cutoff.multiplier, above) <=
+          cutoff.max_cost)
+        keep[v].push_back(static_cast<int>(c));
     }
   }
   return Narrow(focused, keep);

@@ -14,6 +14,7 @@
 
 #include "base/deadline.h"
 #include "planner/search/elimination/buckets.h"
+#include "planner/search/elimination/message_passing.h"
 #include "planner/search/elimination/order.h"
 #include "planner/search/graph/model.h"
 #include "planner/search/graph/work_budget.h"
@@ -24,7 +25,7 @@ namespace meshwright::search {
 struct Relaxed {
   std::unique_ptr<Potentials> moved;
   std::unique_ptr<Buckets> buckets;
-  Cost bound = 0;  // kNever: no choice costs at most `most`
+  Cost bound = 0;  // kNever: no choice is within the cutoff
 
   // Else it was stopped: there may be no buckets.
   bool is_complete() const {
@@ -38,8 +39,7 @@ struct RelaxWork {
   int64_t entries = 1 << 14;  // of a table of split buckets
 };
 
-// `most`: choices that cost more do not matter.
-Relaxed Relax(const Model& model, const Order& order, int64_t price, Cost most,
+Relaxed Relax(const Model& model, const Order& order, const Cutoff& cutoff,
               const RelaxWork& spend, const WorkBudget& work,
               const base::Deadline& deadline);
 
@@ -47,9 +47,12 @@ Relaxed Relax(const Model& model, const Order& order, int64_t price, Cost most,
 // if the buckets are exact.
 std::vector<int> BestPlaces(const Buckets& buckets);
 
-// Without the places through which no choice costs at most `most`; a domain is
-// empty if no choice does.
-Model Focus(const Model& model, int64_t price, Cost most, double steps,
+// Whether no sum of costs comes near kNever, so that costs may be moved.
+bool MayMoveCosts(const Model& model);
+
+// Without the places through which no choice is within the cutoff; a domain is
+// empty if no choice is.
+Model Focus(const Model& model, const Cutoff& cutoff, double steps,
             const WorkBudget& work, const base::Deadline& deadline);
 
 }  // namespace meshwright::search

@@ -10,15 +10,17 @@ namespace {
 // Of dead places, wherever they count. Above every cost, and small enough that
 // a join's entry can be added.
 constexpr Cost kDead = kNever / 2;
+constexpr int kMaxPasses = 40;
+// Passes go on while the bound rises by more than this part of itself.
+constexpr Cost kSmallRise = 20'000;
 
 }  // namespace
 
-Duals::Duals(const Model& model, int64_t price, Cost most)
+MessagePassing::MessagePassing(const Model& model, const Cutoff& cutoff)
     : model_(model),
-      most_(most),
       earlier_(model.variables.size()),
       later_(model.variables.size()),
-      own_(PricedTimes(model, price)) {
+      own_(PricedTimes(model, 0)) {
   for (size_t j = 0; j < model.joins.size(); ++j) {
     const Model::Join& join = model.joins[j];
     const bool is_rising = join.a < join.b;
@@ -32,32 +34,69 @@ Duals::Duals(const Model& model, int64_t price, Cost most)
     rounding_ += std::max(earlier_[v].size(), later_[v].size());
     is_empty_ = is_empty_ || own_[v].empty();
   }
+  SetCutoff(cutoff);
 }
 
-bool Duals::Pass(const base::Deadline& deadline) {
+void MessagePassing::SetCutoff(const Cutoff& cutoff) {
+  std::vector<std::vector<Cost>> risen;
+  transients_.clear();
+  for (const Domain& domain : model_.domains) {
+    risen.emplace_back();
+    transients_.emplace_back();
+    for (int c = 0; c < domain.size(); ++c) {
+      risen.back().push_back(PriceOf(cutoff.multiplier, domain.bytes[c]) -
+                             PriceOf(cutoff_.multiplier, domain.bytes[c]));
+      transients_.back().push_back(
+          domain.transient[c] <= cutoff.free_transient
+              ? 0
+              : PriceOf(cutoff.multiplier,
+                        domain.transient[c] - cutoff.free_transient));
+    }
+  }
+  for (size_t v = 0; v < own_.size(); ++v) {
+    const std::vector<Cost>& by = risen[model_.variables[v].domain];
+    for (size_t c = 0; c < own_[v].size(); ++c) {
+      if (own_[v][c] < kDead) own_[v][c] += by[c];
+    }
+  }
+  cutoff_ = cutoff;
+  bound_ = Bound();
+}
+
+bool MessagePassing::Pass(const base::Deadline& deadline) {
   for (const bool forward : {true, false}) {
     if (is_empty_) return false;
     Sweep(forward, deadline);
   }
+  bound_ = Bound();
   return !is_empty_;
 }
 
-void Duals::Sweep(bool forward, const base::Deadline& deadline) {
-  const Cost bound = Bound() - rounding_;
-  is_empty_ = bound >= kDead;
+bool MessagePassing::Converge(const base::Deadline& deadline) {
+  for (int pass = 0; pass < kMaxPasses; ++pass) {
+    const Cost before = bound_;
+    if (!Pass(deadline)) return false;
+    if (deadline.HasPassed()) return true;
+    if (pass > 0 && bound_ - before <= bound_ / kSmallRise) return true;
+  }
+  return true;
+}
+
+void MessagePassing::Sweep(bool forward, const base::Deadline& deadline) {
+  is_empty_ = bound_ >= kDead;
   const int size = static_cast<int>(own_.size());
   for (int i = 0; i < size && !is_empty_ && !deadline.HasPassed(); ++i) {
     const int v = forward ? i : size - 1 - i;
     const auto& behind = forward ? earlier_[v] : later_[v];
     const auto& ahead = forward ? later_[v] : earlier_[v];
     for (const Side& side : behind) Draw(v, side);
-    Bury(v, bound);
+    Bury(v);
     HandOn(v, ahead, std::max(earlier_[v].size(), later_[v].size()));
   }
 }
 
 // Moves into the variable what the join guarantees for each of its places.
-void Duals::Draw(int v, const Side& side) {
+void MessagePassing::Draw(int v, const Side& side) {
   const Model::Join& join = model_.joins[side.join];
   const Matrix& matrix = model_.matrices[join.matrix];
   std::vector<Cost>& near = (side.is_row ? rows_ : columns_)[side.join];
@@ -81,19 +120,17 @@ void Duals::Draw(int v, const Side& side) {
   }
 }
 
-// `bound` is one of all choices. The joins behind the variable guarantee
-// nothing more, so those through a place cost more by what it exceeds the
-// variable's least by.
-void Duals::Bury(int v, Cost bound) {
+// The joins behind the variable guarantee nothing more, so choices through a
+// place cost more than the bound of all by what it exceeds the least by.
+void MessagePassing::Bury(int v) {
   const Cost least = *std::min_element(own_[v].begin(), own_[v].end());
-  if (least >= kDead) {
-    is_empty_ = true;
-    return;
-  }
   is_empty_ = true;
+  if (least >= kDead) return;
+  const std::vector<Cost>& transients = transients_[model_.variables[v].domain];
+  const Cost most = cutoff_.max_cost - (bound_ - 2 * rounding_) + least;
   for (size_t c = 0; c < own_[v].size(); ++c) {
     Cost& own = own_[v][c];
-    if (own < kDead && bound + own - least <= most_) {
+    if (own < kDead && own + transients[c] <= most) {
       is_empty_ = false;
       continue;
     }
@@ -106,7 +143,7 @@ void Duals::Bury(int v, Cost bound) {
   }
 }
 
-void Duals::HandOn(int v, const std::vector<Side>& sides, int shares) {
+void MessagePassing::HandOn(int v, const std::vector<Side>& sides, int shares) {
   if (sides.empty()) return;
   for (size_t c = 0; c < own_[v].size(); ++c) {
     Cost& own = own_[v][c];
@@ -121,7 +158,7 @@ void Duals::HandOn(int v, const std::vector<Side>& sides, int shares) {
   }
 }
 
-Cost Duals::LeastOf(int join) const {
+Cost MessagePassing::LeastOf(int join) const {
   const Matrix& matrix = model_.matrices[model_.joins[join].matrix];
   std::vector<Cost> by_row(matrix.rows);
   MinOverColumns(
@@ -134,7 +171,7 @@ Cost Duals::LeastOf(int join) const {
   return least;
 }
 
-Cost Duals::Bound() const {
+Cost MessagePassing::Bound() const {
   if (is_empty_) return kNever;
   Cost bound = model_.base;
   for (const std::vector<Cost>& own : own_) {
@@ -148,7 +185,28 @@ Cost Duals::Bound() const {
   return bound;
 }
 
-Keep Duals::Alive() const {
+std::vector<int> MessagePassing::Places() const {
+  std::vector<int> places;
+  std::vector<Cost> costs;
+  for (size_t v = 0; v < own_.size(); ++v) {
+    costs = own_[v];
+    for (const Side& side : earlier_[v]) {
+      const Model::Join& join = model_.joins[side.join];
+      const Link link{&model_.matrices[join.matrix], !side.is_row};
+      const std::vector<Cost>& near =
+          (side.is_row ? rows_ : columns_)[side.join];
+      const int other = places[side.is_row ? join.b : join.a];
+      for (size_t c = 0; c < costs.size(); ++c) {
+        costs[c] = Clamp(costs[c] + near[c] + link.at(c, other));
+      }
+    }
+    places.push_back(static_cast<int>(
+        std::min_element(costs.begin(), costs.end()) - costs.begin()));
+  }
+  return places;
+}
+
+Keep MessagePassing::Alive() const {
   Keep alive(own_.size());
   for (size_t v = 0; v < own_.size(); ++v) {
     for (size_t c = 0; c < own_[v].size(); ++c) {
@@ -158,8 +216,8 @@ Keep Duals::Alive() const {
   return alive;
 }
 
-Potentials Duals::Moved() const {
-  Potentials moved{.base = Bound(), .own = own_};
+Potentials MessagePassing::Moved() const {
+  Potentials moved{.base = bound_, .own = own_};
   for (std::vector<Cost>& own : moved.own) {
     const Cost least = *std::min_element(own.begin(), own.end());
     for (Cost& cost : own) cost = cost >= kDead ? kNever : cost - least;

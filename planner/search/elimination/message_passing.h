@@ -1,4 +1,5 @@
-// Duals: a bound from below by moving costs between variables and joins.
+// MessagePassing: a bound from below by moving costs between variables and
+// joins.
 //
 // Concept: costs may be moved from a variable to its joins and back without
 // changing what any choice costs; the sum of all minima bounds every choice
@@ -8,15 +9,17 @@
 // (sequential reweighted message passing). On a path one pass is exact; on a
 // graph of any width a pass costs the same per join.
 // While a variable holds what it has drawn in, the bound through each of its
-// places is known; places through which nothing costs at most `most` are dead,
-// and no longer count.
-// In → Out: model, price of bytes, most → bound, places alive, moved costs.
+// places is known; places through which nothing stays within the cutoff are
+// dead, and no longer count.
+// In → Out: model, cutoff → bound, a plan, places alive, moved costs. The
+// cutoff may change: costs stay where they were moved to.
 // Source: Kolmogorov, A new look at reweighted message passing (2015). Shares
 // are integers rounded down, which the bound allows for.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_MESSAGE_PASSING_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_MESSAGE_PASSING_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/deadline.h"
@@ -26,17 +29,34 @@
 
 namespace meshwright::search {
 
-class Duals {
+// Choices of more than `max_cost` do not matter: time plus bytes at the
+// multiplier, a transient counting where it is above `free_transient`.
+struct Cutoff {
+  int64_t multiplier = 0;
+  Cost max_cost = kNever;
+  int64_t free_transient = std::numeric_limits<int64_t>::max();
+};
+
+class MessagePassing {
  public:
   // Borrows the model. No priced choice that is allowed costs kNever / 4.
-  Duals(const Model& model, int64_t price, Cost most);
+  MessagePassing(const Model& model, const Cutoff& cutoff);
 
-  // Forward and back. False once no choice of at most `most` is left. One that
+  // What is dead must not matter under this cutoff either.
+  void SetCutoff(const Cutoff& cutoff);
+
+  // Forward and back. False once no choice within the cutoff is left. One that
   // is stopped on the way has moved fewer costs; all holds as before.
   bool Pass(const base::Deadline& deadline);
 
-  // No choice costs less; of those of at most `most`.
-  Cost Bound() const;
+  // Passes until the bound hardly rises. False as above.
+  bool Converge(const base::Deadline& deadline);
+
+  // No choice costs less; of those within the cutoff.
+  Cost bound() const { return bound_; }
+
+  // One variable after the other, what costs least beside those before.
+  std::vector<int> Places() const;
 
   Keep Alive() const;
   Potentials Moved() const;
@@ -50,18 +70,21 @@ class Duals {
   void Sweep(bool forward, const base::Deadline& deadline);
   void Draw(int v, const Side& side);
   void HandOn(int v, const std::vector<Side>& sides, int shares);
-  void Bury(int v, Cost rest);
+  void Bury(int v);
+  Cost Bound() const;
   Cost LeastOf(int join) const;
 
   const Model& model_;
-  Cost most_;
-  std::vector<std::vector<Side>> earlier_;  // by variable
+  Cutoff cutoff_;
+  std::vector<std::vector<Cost>> transients_;  // their cost, by domain
+  std::vector<std::vector<Side>> earlier_;     // by variable
   std::vector<std::vector<Side>> later_;
   std::vector<std::vector<Cost>> own_;
   std::vector<std::vector<Cost>> rows_;     // added to a join, by its rows
   std::vector<std::vector<Cost>> columns_;  // and by its columns
   std::vector<Cost> least_;
   Cost rounding_ = 0;
+  Cost bound_ = 0;
   bool is_empty_ = false;
 };
 

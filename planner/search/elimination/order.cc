@@ -30,6 +30,14 @@ Adjacency NeighboursOf(const Model& model) {
   return adjacency;
 }
 
+std::vector<int> SizesOf(const Model& model) {
+  std::vector<int> sizes;
+  for (size_t v = 0; v < model.variables.size(); ++v) {
+    sizes.push_back(std::max(model.size(v), 1));
+  }
+  return sizes;
+}
+
 class Elimination {
  public:
   Elimination(std::vector<int> sizes, Adjacency adjacency)
@@ -168,12 +176,14 @@ void EliminateThick(Elimination& elimination, Rule rule,
 
 }  // namespace
 
+Order CountSteps(const Model& model, const std::vector<int>& sequence) {
+  Elimination elimination(SizesOf(model), NeighboursOf(model));
+  for (const int v : sequence) elimination.Eliminate(v);
+  return std::move(elimination.order());
+}
+
 Order ChooseOrder(const Model& model, const base::Deadline& deadline) {
-  std::vector<int> sizes;
-  for (size_t v = 0; v < model.variables.size(); ++v) {
-    sizes.push_back(std::max(model.size(v), 1));
-  }
-  Elimination thin(std::move(sizes), NeighboursOf(model));
+  Elimination thin(SizesOf(model), NeighboursOf(model));
   EliminateThin(thin);
   std::vector<int> names;
   const Elimination thick = thin.Rest(names);
