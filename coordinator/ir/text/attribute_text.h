@@ -41,10 +41,6 @@ absl::Status ReadAttribute(std::string_view key, TextCursor value,
 void CompleteAttributes(const std::vector<hlo::PrimitiveType>& operand_types,
                         AttributeTarget& target);
 
-// "{1,2,3}", appended to `numbers`.
-absl::Status ReadNumbers(TextCursor& cursor,
-                         google::protobuf::RepeatedField<int64_t>& numbers);
-
 }  // namespace meshwright::ir
 
 #endif  // MESHWRIGHT_COORDINATOR_IR_TEXT_ATTRIBUTE_TEXT_H_

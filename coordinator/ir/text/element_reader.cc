@@ -1,7 +1,9 @@
 #include "coordinator/ir/text/element_reader.h"
 
 #include <bit>
+#include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -13,100 +15,31 @@ absl::string_view ToAbsl(std::string_view text) {
   return absl::string_view(text.data(), text.size());
 }
 
-// The bytes field of a type that is stored as bytes; null for the others.
-std::string* BytesOf(hlo::LiteralProto& literal, hlo::PrimitiveType type) {
-  switch (type) {
-    case hlo::S1:
-      return literal.mutable_s1s();
-    case hlo::S2:
-      return literal.mutable_s2s();
-    case hlo::S4:
-      return literal.mutable_s4s();
-    case hlo::S8:
-      return literal.mutable_s8s();
-    case hlo::S16:
-      return literal.mutable_s16s();
-    case hlo::U1:
-      return literal.mutable_u1s();
-    case hlo::U2:
-      return literal.mutable_u2s();
-    case hlo::U4:
-      return literal.mutable_u4s();
-    case hlo::U8:
-      return literal.mutable_u8s();
-    case hlo::U16:
-      return literal.mutable_u16s();
-    case hlo::F16:
-      return literal.mutable_f16s();
-    case hlo::BF16:
-      return literal.mutable_bf16s();
-    case hlo::F4E2M1FN:
-      return literal.mutable_f4e2m1fns();
-    case hlo::F8E3M4:
-      return literal.mutable_f8e3m4s();
-    case hlo::F8E4M3:
-      return literal.mutable_f8e4m3s();
-    case hlo::F8E4M3B11FNUZ:
-      return literal.mutable_f8e4m3b11fnuzs();
-    case hlo::F8E4M3FN:
-      return literal.mutable_f8e4m3fns();
-    case hlo::F8E4M3FNUZ:
-      return literal.mutable_f8e4m3fnuzs();
-    case hlo::F8E5M2:
-      return literal.mutable_f8e5m2s();
-    case hlo::F8E5M2FNUZ:
-      return literal.mutable_f8e5m2fnuzs();
-    case hlo::F8E8M0FNU:
-      return literal.mutable_f8e8m0fnus();
-    default:
-      return nullptr;
-  }
+// The field that holds the elements of a type.
+const google::protobuf::FieldDescriptor* FindField(hlo::PrimitiveType type) {
+  return hlo::LiteralProto::descriptor()->FindFieldByName(
+      absl::AsciiStrToLower(hlo::PrimitiveType_Name(type)) + "s");
 }
 
 }  // namespace
 
-ElementReader::IntegerType ElementReader::IntegerTypeOf(
+// "S8" is a signed one of 8 bits.
+ElementReader::IntegerType ElementReader::FindIntegerType(
     hlo::PrimitiveType type) {
-  switch (type) {
-    case hlo::S1:
-      return {1, true};
-    case hlo::S2:
-      return {2, true};
-    case hlo::S4:
-      return {4, true};
-    case hlo::S8:
-      return {8, true};
-    case hlo::S16:
-      return {16, true};
-    case hlo::S32:
-      return {32, true};
-    case hlo::S64:
-      return {64, true};
-    case hlo::U1:
-      return {1, false};
-    case hlo::U2:
-      return {2, false};
-    case hlo::U4:
-      return {4, false};
-    case hlo::U8:
-      return {8, false};
-    case hlo::U16:
-      return {16, false};
-    case hlo::U32:
-      return {32, false};
-    case hlo::U64:
-      return {64, false};
-    default:
-      return {};
+  const std::string& name = hlo::PrimitiveType_Name(type);
+  int bits = 0;
+  if ((name[0] != 'S' && name[0] != 'U') ||
+      !absl::SimpleAtoi(name.substr(1), &bits)) {
+    return {};
   }
+  return {bits, name[0] == 'S'};
 }
 
 ElementReader::ElementReader(hlo::PrimitiveType type,
                              hlo::LiteralProto& literal)
     : type_(type),
-      integer_(IntegerTypeOf(type)),
-      narrow_(NarrowFloatOf(type)),
-      bytes_(BytesOf(literal, type)),
+      integer_(FindIntegerType(type)),
+      narrow_(FindNarrowFloat(type)),
       literal_(literal) {}
 
 absl::Status ElementReader::Read(TextCursor& cursor) {
@@ -244,8 +177,14 @@ void ElementReader::AppendNarrow(uint16_t bits) {
 
 void ElementReader::AppendBytes(uint64_t bits, int count) {
   for (int i = 0; i < count; ++i) {
-    bytes_->push_back(static_cast<char>(bits >> (8 * i)));
+    bytes_.push_back(static_cast<char>(bits >> (8 * i)));
   }
+}
+
+void ElementReader::Finish() {
+  if (bytes_.empty()) return;
+  literal_.GetReflection()->SetString(&literal_, FindField(type_),
+                                      std::move(bytes_));
 }
 
 }  // namespace meshwright::ir

@@ -25,6 +25,8 @@ class ElementReader {
   ElementReader(hlo::PrimitiveType type, hlo::LiteralProto& literal);
 
   absl::Status Read(TextCursor& cursor);
+  // After the last element.
+  void Finish();
 
  private:
   struct IntegerType {
@@ -37,7 +39,7 @@ class ElementReader {
     uint64_t payload = 0;
   };
 
-  static IntegerType IntegerTypeOf(hlo::PrimitiveType type);
+  static IntegerType FindIntegerType(hlo::PrimitiveType type);
   static absl::Status Bad(const TextCursor& at, std::string_view word);
   absl::Status ReadInteger(TextCursor& cursor);
   absl::Status ReadReal(TextCursor& cursor);
@@ -50,7 +52,7 @@ class ElementReader {
   const hlo::PrimitiveType type_;
   const IntegerType integer_;
   const std::optional<NarrowFloat> narrow_;
-  std::string* const bytes_;  // the field of types stored as bytes
+  std::string bytes_;  // of types stored as bytes
   hlo::LiteralProto& literal_;
 };
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/ir/text/attribute_text.h"
+#include "coordinator/ir/text/field_text.h"
 #include "coordinator/ir/text/literal_text.h"
 #include "coordinator/ir/text/shape_text.h"
 #include "coordinator/ir/text/text_cursor.h"

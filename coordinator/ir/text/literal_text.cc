@@ -70,7 +70,9 @@ absl::Status ReadLiteral(TextCursor& cursor, const hlo::ShapeProto& shape,
       return cursor.Error("a constant cannot have this type");
     default: {
       ElementReader reader(shape.element_type(), literal);
-      return ReadArray(cursor, shape, reader);
+      RETURN_IF_ERROR(ReadArray(cursor, shape, reader));
+      reader.Finish();
+      return absl::OkStatus();
     }
   }
 }

@@ -30,7 +30,7 @@ uint32_t SignBit(bool negative, const NarrowFloat& type) {
 
 }  // namespace
 
-std::optional<NarrowFloat> NarrowFloatOf(hlo::PrimitiveType type) {
+std::optional<NarrowFloat> FindNarrowFloat(hlo::PrimitiveType type) {
   switch (type) {
     case hlo::F16:
       return NarrowFloat{5, 10, 15, Specials::kIeee};

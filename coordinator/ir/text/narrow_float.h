@@ -30,7 +30,7 @@ struct NarrowFloat {
 };
 
 // Nothing for types that are not narrow floats.
-std::optional<NarrowFloat> NarrowFloatOf(hlo::PrimitiveType type);
+std::optional<NarrowFloat> FindNarrowFloat(hlo::PrimitiveType type);
 
 uint16_t EncodeNarrow(double value, const NarrowFloat& type);
 // `payload` 0 gives the quiet NaN.

@@ -54,7 +54,7 @@ uint32_t Patterns(const NarrowFloat& type) {
 
 TEST(NarrowFloatTest, EveryFiniteValueKeepsItsBits) {
   for (const hlo::PrimitiveType name : kTypes) {
-    const NarrowFloat type = *NarrowFloatOf(name);
+    const NarrowFloat type = *FindNarrowFloat(name);
     for (uint32_t bits = 0; bits < Patterns(type); ++bits) {
       const double value = Decode(bits, type);
       if (std::isnan(value)) continue;
@@ -66,7 +66,7 @@ TEST(NarrowFloatTest, EveryFiniteValueKeepsItsBits) {
 
 TEST(NarrowFloatTest, WhatLiesBetweenGoesToTheNearestAndTiesToTheEvenOne) {
   for (const hlo::PrimitiveType name : kTypes) {
-    const NarrowFloat type = *NarrowFloatOf(name);
+    const NarrowFloat type = *FindNarrowFloat(name);
     const uint32_t positive = 1u << (type.exponent_bits + type.mantissa_bits);
     for (uint32_t bits = 0; bits + 1 < positive; ++bits) {
       const double low = Decode(bits, type);
@@ -88,7 +88,7 @@ TEST(NarrowFloatTest, WhatLiesBetweenGoesToTheNearestAndTiesToTheEvenOne) {
 
 TEST(NarrowFloatTest, WhatIsTooLargeBecomesInfinityNanOrTheLargest) {
   const auto encode = [](hlo::PrimitiveType name, double value) {
-    const NarrowFloat type = *NarrowFloatOf(name);
+    const NarrowFloat type = *FindNarrowFloat(name);
     return Decode(EncodeNarrow(value, type), type);
   };
   EXPECT_EQ(encode(hlo::F16, 65520), std::numeric_limits<double>::infinity());
@@ -100,8 +100,8 @@ TEST(NarrowFloatTest, WhatIsTooLargeBecomesInfinityNanOrTheLargest) {
 }
 
 TEST(NarrowFloatTest, OtherTypesAreNotNarrowFloats) {
-  EXPECT_FALSE(NarrowFloatOf(hlo::F32).has_value());
-  EXPECT_FALSE(NarrowFloatOf(hlo::S8).has_value());
+  EXPECT_FALSE(FindNarrowFloat(hlo::F32).has_value());
+  EXPECT_FALSE(FindNarrowFloat(hlo::S8).has_value());
 }
 
 }  // namespace

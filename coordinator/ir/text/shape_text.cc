@@ -1,51 +1,24 @@
 #include "coordinator/ir/text/shape_text.h"
 
-#include <string_view>
-#include <unordered_map>
+#include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
 namespace meshwright::ir {
 namespace {
 
-const std::unordered_map<std::string_view, hlo::PrimitiveType>& ElementTypes() {
-  static const auto* const types =
-      new std::unordered_map<std::string_view, hlo::PrimitiveType>{
-          {"pred", hlo::PRED},
-          {"s1", hlo::S1},
-          {"s2", hlo::S2},
-          {"s4", hlo::S4},
-          {"s8", hlo::S8},
-          {"s16", hlo::S16},
-          {"s32", hlo::S32},
-          {"s64", hlo::S64},
-          {"u1", hlo::U1},
-          {"u2", hlo::U2},
-          {"u4", hlo::U4},
-          {"u8", hlo::U8},
-          {"u16", hlo::U16},
-          {"u32", hlo::U32},
-          {"u64", hlo::U64},
-          {"f16", hlo::F16},
-          {"bf16", hlo::BF16},
-          {"f32", hlo::F32},
-          {"f64", hlo::F64},
-          {"c64", hlo::C64},
-          {"c128", hlo::C128},
-          {"f4e2m1fn", hlo::F4E2M1FN},
-          {"f8e3m4", hlo::F8E3M4},
-          {"f8e4m3", hlo::F8E4M3},
-          {"f8e4m3b11fnuz", hlo::F8E4M3B11FNUZ},
-          {"f8e4m3fn", hlo::F8E4M3FN},
-          {"f8e4m3fnuz", hlo::F8E4M3FNUZ},
-          {"f8e5m2", hlo::F8E5M2},
-          {"f8e5m2fnuz", hlo::F8E5M2FNUZ},
-          {"f8e8m0fnu", hlo::F8E8M0FNU},
-          {"token", hlo::TOKEN},
-          {"opaque", hlo::OPAQUE_TYPE},
-      };
-  return *types;
+// "f32" -> F32; PRIMITIVE_TYPE_INVALID for what names no array, token or
+// opaque.
+hlo::PrimitiveType FindElementType(const std::string& name) {
+  if (name == "opaque") return hlo::OPAQUE_TYPE;
+  hlo::PrimitiveType type = hlo::PRIMITIVE_TYPE_INVALID;
+  const bool known =
+      absl::AsciiStrToLower(name) == name &&
+      hlo::PrimitiveType_Parse(absl::AsciiStrToUpper(name), &type) &&
+      type != hlo::TUPLE && type != hlo::OPAQUE_TYPE;
+  return known ? type : hlo::PRIMITIVE_TYPE_INVALID;
 }
 
 absl::Status ReadLayout(TextCursor& cursor, hlo::ShapeProto& shape) {
@@ -90,14 +63,14 @@ absl::Status ReadShape(TextCursor& cursor, hlo::ShapeProto& shape, int depth) {
     return cursor.Expect(')');
   }
   const TextCursor start = cursor;
-  const std::string_view name = cursor.Name();
-  const auto type = ElementTypes().find(name);
-  if (type == ElementTypes().end()) {
+  const std::string name(cursor.Name());
+  const hlo::PrimitiveType type = FindElementType(name);
+  if (type == hlo::PRIMITIVE_TYPE_INVALID) {
     return start.Error(absl::StrCat("expected a shape, not '",
-                                    std::string(name.substr(0, 40)),
+                                    name.substr(0, 40),
                                     "', which is no element type"));
   }
-  shape.set_element_type(type->second);
+  shape.set_element_type(type);
   RETURN_IF_ERROR(cursor.Expect('['));
   if (!cursor.Consume(']')) {
     do {
@@ -109,7 +82,7 @@ absl::Status ReadShape(TextCursor& cursor, hlo::ShapeProto& shape, int depth) {
     } while (cursor.Consume(','));
     RETURN_IF_ERROR(cursor.Expect(']'));
   }
-  if (type->second == hlo::TOKEN || type->second == hlo::OPAQUE_TYPE) {
+  if (type == hlo::TOKEN || type == hlo::OPAQUE_TYPE) {
     return absl::OkStatus();
   }
   return ReadLayout(cursor, shape);

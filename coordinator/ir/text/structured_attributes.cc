@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/ir/text/field_text.h"
 
 namespace meshwright::ir {
 namespace {
@@ -95,33 +96,22 @@ absl::Status ReadSide(TextCursor& value, char first, char second,
   return absl::OkStatus();
 }
 
-absl::Status ReadList(TextCursor& value, char open, char close,
-                      google::protobuf::RepeatedField<int64_t>& numbers) {
-  RETURN_IF_ERROR(value.Expect(open));
-  if (value.Consume(close)) return absl::OkStatus();
-  do {
-    ASSIGN_OR_RETURN(const int64_t number, value.Integer());
-    numbers.Add(number);
-  } while (value.Consume(','));
-  return value.Expect(close);
-}
-
 // [2,2]<=[4] or [2,2]<=[2,2]T(1,0)
 absl::Status ReadIotaGroups(TextCursor& value,
                             hlo::IotaReplicaGroupListProto& groups) {
   google::protobuf::RepeatedField<int64_t> shape;
   google::protobuf::RepeatedField<int64_t> transpose;
-  RETURN_IF_ERROR(ReadList(value, '[', ']', shape));
+  RETURN_IF_ERROR(ReadNumbers(value, shape, '[', ']'));
   if (shape.size() != 2 || !value.Consume("<=")) {
     return value.Error("replica groups are [groups,devices]<=[...]");
   }
   groups.set_num_replica_groups(shape[0]);
   groups.set_num_devices_per_group(shape[1]);
   RETURN_IF_ERROR(
-      ReadList(value, '[', ']', *groups.mutable_iota_reshape_dims()));
+      ReadNumbers(value, *groups.mutable_iota_reshape_dims(), '[', ']'));
   const int rank = groups.iota_reshape_dims_size();
   if (value.Consume('T')) {
-    RETURN_IF_ERROR(ReadList(value, '(', ')', transpose));
+    RETURN_IF_ERROR(ReadNumbers(value, transpose, '(', ')'));
     if (transpose.size() != rank) {
       return value.Error("replica groups are transposed with another rank");
     }
@@ -220,8 +210,8 @@ absl::Status ReadReplicaGroups(TextCursor& value,
   RETURN_IF_ERROR(value.Expect('{'));
   if (value.Consume('}')) return absl::OkStatus();
   do {
-    RETURN_IF_ERROR(ReadList(
-        value, '{', '}', *list.add_replica_groups()->mutable_replica_ids()));
+    RETURN_IF_ERROR(
+        ReadNumbers(value, *list.add_replica_groups()->mutable_replica_ids()));
   } while (value.Consume(','));
   return value.Expect('}');
 }
@@ -232,7 +222,7 @@ absl::Status ReadSourceTargetPairs(TextCursor& value,
   if (value.Consume('}')) return absl::OkStatus();
   do {
     google::protobuf::RepeatedField<int64_t> pair;
-    RETURN_IF_ERROR(ReadList(value, '{', '}', pair));
+    RETURN_IF_ERROR(ReadNumbers(value, pair));
     if (pair.size() != 2) return value.Error("expected {source,target}");
     auto& added = *it.add_source_target_pairs();
     added.set_source(pair[0]);
@@ -247,17 +237,12 @@ absl::Status ReadMetadata(TextCursor& value, hlo::HloInstructionProto& it) {
   while (!value.Consume('}')) {
     const std::string_view key = value.Name();
     RETURN_IF_ERROR(value.Expect('='));
-    if (key == "op_type") {
-      ASSIGN_OR_RETURN(*metadata.mutable_op_type(), value.QuotedString());
-    } else if (key == "op_name") {
-      ASSIGN_OR_RETURN(*metadata.mutable_op_name(), value.QuotedString());
-    } else if (key == "source_file") {
-      ASSIGN_OR_RETURN(*metadata.mutable_source_file(), value.QuotedString());
-    } else if (key == "source_line") {
-      ASSIGN_OR_RETURN(const int64_t line, value.Integer());
-      metadata.set_source_line(static_cast<int32_t>(line));
-    } else {
+    const auto* const field =
+        metadata.GetDescriptor()->FindFieldByName(std::string(key));
+    if (field == nullptr) {
       RETURN_IF_ERROR(value.Value().status());
+    } else {
+      RETURN_IF_ERROR(ReadField(value, *field, metadata));
     }
   }
   return absl::OkStatus();
