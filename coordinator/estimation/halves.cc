@@ -157,7 +157,7 @@ void Halves::Pair(const Analysis& analysis, const ProfileSpace& whole,
   pair.first = halved.type_of_segment[first];
   pair.second = halved.type_of_segment[second];
   for (const auto& [edge, index] : space_.edges) {
-    if (edge == std::make_pair(first, second)) pair.border = index;
+    if (edge == space::SegmentPair{first, second}) pair.border = index;
   }
   if (pair.border < 0) return;
   const space::BoundaryTensor& tensor =

@@ -117,7 +117,7 @@ absl::StatusOr<std::string> AnalyzeToJson(
   out["barriers"] = ordered_json::array();
   for (const auto& [opcode, count] : analysis.blocks.barriers) {
     out["barriers"].push_back(
-        {{"opcode", opcode}, {"count", count}, {"why", ir::RuleOf(opcode)}});
+        {{"opcode", opcode}, {"count", count}, {"why", ir::FindRule(opcode)}});
   }
   out["symbolic"] = *std::move(symbolic);
   out["notes"] = SwitchNotes(analysis, space);

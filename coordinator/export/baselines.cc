@@ -58,8 +58,9 @@ class SharedSettler {
       linked.insert({link.from_segment, link.to_segment});
     }
     std::vector<int> order(linked.begin(), linked.end());
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return BlocksOf(a) > BlocksOf(b); });
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return CountBlocks(a) > CountBlocks(b);
+    });
     for (const int segment : order) {
       SettleOne(segment);
       settled_.insert(segment);
@@ -67,12 +68,13 @@ class SharedSettler {
   }
 
  private:
-  int BlocksOf(int segment) const {
+  int CountBlocks(int segment) const {
     const segmenter::Segment& it = analysis_.plan.segments[segment];
     return it.last_block - it.first_block;
   }
 
-  const std::vector<space::Configuration>& ConfigurationsOf(int segment) const {
+  const std::vector<space::Configuration>& GetConfigurations(
+      int segment) const {
     return space_.types[analysis_.type_of_segment[segment]].configurations;
   }
 
@@ -93,7 +95,7 @@ class SharedSettler {
   // How far a configuration is from the one chosen: blocks, then what differs
   // beside their strategies.
   std::tuple<int, bool, bool> Distance(int segment, int configuration) const {
-    const auto& all = ConfigurationsOf(segment);
+    const auto& all = GetConfigurations(segment);
     const space::Configuration& own = all[choice_[segment]];
     const space::Configuration& it = all[configuration];
     int blocks = 0;
@@ -107,7 +109,7 @@ class SharedSettler {
   void SettleOne(int segment) {
     if (Agrees(segment, choice_[segment])) return;
     std::optional<int> best;
-    const int count = static_cast<int>(ConfigurationsOf(segment).size());
+    const int count = static_cast<int>(GetConfigurations(segment).size());
     for (int c = 0; c < count; ++c) {
       const bool nearer =
           !best.has_value() || Distance(segment, c) < Distance(segment, *best);

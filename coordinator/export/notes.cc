@@ -24,7 +24,7 @@ std::string Named(const Analysis& analysis, const SegmentGraph& graph,
 
 std::string Reason(const Analysis& analysis, const SegmentGraph& graph,
                    const space::Mesh& mesh, const UnsplitBoundary& boundary) {
-  const auto at = [&] { return Named(analysis, graph, boundary.at); };
+  const auto at = [&] { return Named(analysis, graph, *boundary.at); };
   switch (boundary.why) {
     case UnsplitReason::kNothingSplit:
       return "no block beside it is split by columns, contraction or experts";
@@ -42,9 +42,9 @@ std::string Reason(const Analysis& analysis, const SegmentGraph& graph,
   return "";
 }
 
-std::string BorderNote(const Analysis& analysis, const space::Mesh& mesh,
-                       const space::SegmentType& type, int number,
-                       const UnsplitBoundary& boundary) {
+std::string DescribeBoundary(const Analysis& analysis, const space::Mesh& mesh,
+                             const space::SegmentType& type, int number,
+                             const UnsplitBoundary& boundary) {
   const int segment = analysis.types[number];
   const SegmentGraph& graph = analysis.graphs[segment];
   const bool enters = std::any_of(graph.entries.begin(), graph.entries.end(),
@@ -63,8 +63,8 @@ std::string BorderNote(const Analysis& analysis, const space::Mesh& mesh,
       " configurations, for ", Reason(analysis, graph, mesh, boundary));
 }
 
-std::string LoopNote(const Analysis& analysis, const space::SegmentType& type,
-                     int number) {
+std::string DescribeLoop(const Analysis& analysis,
+                         const space::SegmentType& type, int number) {
   const segmenter::Segment& it = analysis.plan.segments[analysis.types[number]];
   return absl::StrCat(
       "strategies: the loop of blocks ", it.first_block, " to ",
@@ -108,11 +108,13 @@ std::vector<std::string> SwitchNotes(const segmenter::Analysis& analysis,
   }
   for (size_t t = 0; t < space.types.size(); ++t) {
     if (space.types[t].combinations < space.types[t].all_combinations) {
-      notes.push_back(LoopNote(analysis, space.types[t], static_cast<int>(t)));
+      notes.push_back(
+          DescribeLoop(analysis, space.types[t], static_cast<int>(t)));
     }
     for (const UnsplitBoundary& boundary : space.types[t].unsplit_boundaries) {
-      notes.push_back(BorderNote(analysis, space.context.mesh, space.types[t],
-                                 static_cast<int>(t), boundary));
+      notes.push_back(DescribeBoundary(analysis, space.context.mesh,
+                                       space.types[t], static_cast<int>(t),
+                                       boundary));
     }
   }
   return notes;

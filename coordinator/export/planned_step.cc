@@ -46,7 +46,7 @@ void PlannedStep::FindRematerializations() {
   }
 }
 
-Sharding PlannedStep::Of(int segment, ValueId id) const {
+Sharding PlannedStep::GetSharding(int segment, ValueId id) const {
   const auto found = index_[segment].find(id);
   if (found == index_[segment].end()) return Whole();
   return Configuration(segment).annotation.GetSharding(
@@ -87,21 +87,21 @@ bool PlannedStep::Redirects(int segment, ValueId id, ValueId source) const {
          rematerializations_[segment].Redirects(user->second, value->second);
 }
 
-Sharding PlannedStep::OfArgument(ValueId id) const {
+Sharding PlannedStep::GetArgumentSharding(ValueId id) const {
   const auto owner = owner_of_.find(id);
-  return owner == owner_of_.end() ? Whole() : Of(owner->second, id);
+  return owner == owner_of_.end() ? Whole() : GetSharding(owner->second, id);
 }
 
 Sharding PlannedStep::AtBoundary(ValueId id) const {
   if (analysis_.module.at(id).opcode == ir::Opcode::kParameter) {
-    return OfArgument(id);
+    return GetArgumentSharding(id);
   }
   const int owner = analysis_.plan.owner[id];
   if (owner >= first_ && owner < end_ && Has(owner, id)) {
     return Leaving(owner, id);
   }
   for (int s = first_; s < end_; ++s) {
-    if (Has(s, id)) return Of(s, id);
+    if (Has(s, id)) return GetSharding(s, id);
   }
   return Whole();
 }
@@ -114,8 +114,8 @@ bool PlannedStep::Agree(int from, int to) const {
   const auto links = space::FindLinks(analysis_, to);
   return !links.empty() &&
          std::all_of(links.begin(), links.end(), [&](const auto& link) {
-           return GraphOf(from).values[link.exit].origin ==
-                  GraphOf(to).values[link.entry].origin;
+           return GetGraph(from).values[link.exit].origin ==
+                  GetGraph(to).values[link.entry].origin;
          });
 }
 

@@ -40,25 +40,26 @@ class PlannedStep {
   bool Has(int segment, ir::ValueId id) const {
     return index_[segment].contains(id);
   }
-  space::Sharding Of(int segment, ir::ValueId id) const;
+  space::Sharding GetSharding(int segment, ir::ValueId id) const;
   space::Sharding Leaving(int segment, ir::ValueId id) const;
   space::Sharding Demanded(int segment, ir::ValueId id, size_t operand) const;
 
   // Empty where the segment recomputes nothing.
-  const space::Rematerialization& RematerializationOf(int segment) const {
+  const space::Rematerialization& GetRematerialization(int segment) const {
     return rematerializations_[segment];
   }
-  const segmenter::SegmentGraph& GraphOf(int segment) const {
+  const segmenter::SegmentGraph& GetGraph(int segment) const {
     return analysis_.graphs[segment];
   }
   // The segments that recompute together with this one.
   SegmentRange FindGroup(int segment) const;
-  // Whether the segment's `id` reads its operand as the replay has it.
+  // Whether the segment's `id` reads its operand as the rematerialization has
+  // it.
   bool Redirects(int segment, ir::ValueId id, ir::ValueId source) const;
 
   // The sharding an argument has for the whole step: that of the segment that
   // updates it, else of the first that reads it.
-  space::Sharding OfArgument(ir::ValueId id) const;
+  space::Sharding GetArgumentSharding(ir::ValueId id) const;
   // That of a value where a part begins or ends: as its segment leaves it, or,
   // where that is none of the part, as the first one that reads it wants it.
   space::Sharding AtBoundary(ir::ValueId id) const;
@@ -70,7 +71,8 @@ class PlannedStep {
     return space_.types[analysis_.type_of_segment[segment]]
         .configurations[choice_[segment]];
   }
-  // Whether what enters the second comes from the replay of the first.
+  // Whether what enters the second comes from the rematerialization of the
+  // first.
   bool Agree(int from, int to) const;
   void FindRematerializations();
   void FindOwners();

@@ -32,20 +32,7 @@ class StepWriter {
     }
   }
 
-  const hlo::HloModuleProto& Write() {
-    for (ValueId id : module_.parameters) {
-      written_[{id, kShared}] =
-          writer_.AddParameter(module_.at(id).shape, Proto(id, OfArgument(id)));
-    }
-    WriteScope(ir::kNoLoop);
-    std::vector<int64_t> outputs;
-    for (size_t i = 0; i < module_.outputs.size(); ++i) {
-      outputs.push_back(Output(module_.outputs[i]));
-    }
-    return writer_.Finish(outputs, module_.aliases);
-  }
-
-  const hlo::HloModuleProto& WritePart(const StepPart& part) {
+  const hlo::HloModuleProto& Write(const StepPart& part) {
     std::vector<ir::Alias> aliases = part.aliases;
     for (const ValueId id : part.entering) Enter(id);
     std::vector<int64_t> sums;
@@ -73,7 +60,9 @@ class StepWriter {
   static constexpr int kShared = -1;
 
   int Owner(ValueId id) const { return analysis_.plan.owner[id]; }
-  Sharding OfArgument(ValueId id) const { return step_.OfArgument(id); }
+  Sharding GetArgumentSharding(ValueId id) const {
+    return step_.GetArgumentSharding(id);
+  }
   bool IsArgument(ValueId id) const {
     return module_.at(id).opcode == ir::Opcode::kParameter;
   }
@@ -98,24 +87,24 @@ class StepWriter {
   Sharding Has(ValueId id, int segment) const {
     const auto entered = entered_.find(id);
     if (entered != entered_.end()) return entered->second;
-    if (IsArgument(id)) return OfArgument(id);
+    if (IsArgument(id)) return GetArgumentSharding(id);
     if (module_.at(id).opcode == ir::Opcode::kLoopResult) {
       const ir::Instruction& it = module_.at(id);
       return Has(module_.loops[it.boundary].carries[it.element], segment);
     }
-    if (Owner(id) >= 0) return step_.Of(Owner(id), id);
-    return IsShared(id) ? OfCarry(id) : step_.Of(segment, id);
+    if (Owner(id) >= 0) return step_.GetSharding(Owner(id), id);
+    return IsShared(id) ? GetCarrySharding(id) : step_.GetSharding(segment, id);
   }
 
   // A carry that begins with zeros is nobody's (a stack, a sum of gradients):
   // it is split as whoever computes its next value wants it.
-  Sharding OfCarry(ValueId carry) const {
+  Sharding GetCarrySharding(ValueId carry) const {
     const ir::Instruction& it = module_.at(carry);
     const ValueId result = module_.loops[it.boundary].results[it.element];
     const ValueId next = module_.at(result).operands[0];
     const int owner = Owner(next);
     if (owner < 0) return step_.Whole();
-    return step_.Of(owner, step_.Has(owner, carry) ? carry : next);
+    return step_.GetSharding(owner, step_.Has(owner, carry) ? carry : next);
   }
 
   void WriteScope(ir::LoopId scope) {
@@ -138,8 +127,8 @@ class StepWriter {
     for (size_t k = 0; k < it.operands.size(); ++k) {
       operands.push_back(Operand(id, k, segment));
     }
-    return written_[{id, segment}] =
-               writer_.Add(it, operands, Proto(id, step_.Of(segment, id)));
+    return written_[{id, segment}] = writer_.Add(
+               it, operands, Proto(id, step_.GetSharding(segment, id)));
   }
 
   // The value as `segment` holds it.
@@ -155,22 +144,23 @@ class StepWriter {
     if (step_.Redirects(segment, id, source)) {
       if (!again_.contains({source, segment})) EmitRematerialization(segment);
       return Copy(again_.at({source, segment}), source,
-                  step_.Of(segment, source), step_.Demanded(segment, id, k));
+                  step_.GetSharding(segment, source),
+                  step_.Demanded(segment, id, k));
     }
     Sharding has;
     const int64_t value = Held(source, segment, has);
     // First as the segment wants it, then as this operand needs it.
     const Sharding wanted =
-        step_.Has(segment, source) ? step_.Of(segment, source) : has;
+        step_.Has(segment, source) ? step_.GetSharding(segment, source) : has;
     return Copy(Copy(value, source, has, wanted), source, wanted,
                 step_.Demanded(segment, id, k));
   }
 
-  // All that the segment computes anew, and those of its group: front to back,
+  // All that the segment recomputes, and those of its group: front to back,
   // once the gradients of the last one are there.
   void EmitRematerialization(int segment) {
     const auto [first, end] = step_.FindGroup(segment);
-    const std::vector<int64_t> gradients = GradientsOf(end - 1);
+    const std::vector<int64_t> gradients = EmitGradients(end - 1);
     for (int member = first; member < end; ++member) {
       EmitEntrances(member, gradients);
       EmitAgain(member);
@@ -178,70 +168,74 @@ class StepWriter {
   }
 
   // Those that come in and are there: a reader depends on one of them.
-  std::vector<int64_t> GradientsOf(int segment) {
+  std::vector<int64_t> EmitGradients(int segment) {
     std::vector<ValueId> there;
-    for (int gradient : step_.RematerializationOf(segment).gradients) {
-      const ValueId id = step_.GraphOf(segment).values[gradient].origin;
+    for (int gradient : step_.GetRematerialization(segment).gradients) {
+      const ValueId id = step_.GetGraph(segment).values[gradient].origin;
       if (written_.contains({id, Owner(id)})) there.push_back(id);
     }
     std::vector<int64_t> gradients;
     for (ValueId id : there) {
       Sharding has;
       const int64_t value = Held(id, segment, has);
-      gradients.push_back(Copy(value, id, has, step_.Of(segment, id)));
+      gradients.push_back(Copy(value, id, has, step_.GetSharding(segment, id)));
     }
     return gradients;
   }
 
-  // What the replay begins with, behind a barrier that waits for the gradients.
+  // What the rematerialization begins with, behind a barrier that waits for the
+  // gradients.
   void EmitEntrances(int segment, const std::vector<int64_t>& gradients) {
-    const space::Rematerialization& replay = step_.RematerializationOf(segment);
-    const auto& values = step_.GraphOf(segment).values;
+    const space::Rematerialization& rematerialization =
+        step_.GetRematerialization(segment);
+    const auto& values = step_.GetGraph(segment).values;
     std::vector<int> entrances;
     std::vector<int64_t> held;
     for (size_t i = 0; i < values.size(); ++i) {
-      if (!replay.entrance[i]) continue;
+      if (!rematerialization.entrance[i]) continue;
       const ValueId id = values[i].origin;
       entrances.push_back(static_cast<int>(i));
       Sharding has;
       int64_t value = -1;
-      if (replay.handed[i]) {
+      if (rematerialization.handed[i]) {
         value = again_.at({id, segment - 1});
-        has = step_.Of(segment - 1, id);
+        has = step_.GetSharding(segment - 1, id);
       } else {
         value = Held(id, segment, has);
       }
-      held.push_back(Copy(value, id, has, step_.Of(segment, id)));
+      held.push_back(Copy(value, id, has, step_.GetSharding(segment, id)));
     }
     held.insert(held.end(), gradients.begin(), gradients.end());
     const std::vector<int64_t> behind = writer_.AddBarrier(held);
     for (size_t k = 0; k < entrances.size(); ++k) {
       const ValueId id = values[entrances[k]].origin;
       const bool waits = step_.keeps_barriers() || IsArgument(id) ||
-                         replay.handed[entrances[k]];
+                         rematerialization.handed[entrances[k]];
       again_[{id, segment}] =
           waits ? behind[k] : writer_.AddDependence(behind[k], gradients);
     }
   }
 
   void EmitAgain(int segment) {
-    const space::Rematerialization& replay = step_.RematerializationOf(segment);
-    const auto& values = step_.GraphOf(segment).values;
+    const space::Rematerialization& rematerialization =
+        step_.GetRematerialization(segment);
+    const auto& values = step_.GetGraph(segment).values;
     for (size_t i = 0; i < values.size(); ++i) {
-      if (!replay.recomputed[i]) continue;
+      if (!rematerialization.recomputed[i]) continue;
       const ValueId id = values[i].origin;
       const ir::Instruction& it = module_.at(id);
       std::vector<int64_t> operands;
       for (size_t k = 0; k < it.operands.size(); ++k) {
         const auto again = again_.find({it.operands[k], segment});
-        operands.push_back(again == again_.end()
-                               ? Operand(id, k, segment)
-                               : Copy(again->second, it.operands[k],
-                                      step_.Of(segment, it.operands[k]),
-                                      step_.Demanded(segment, id, k)));
+        operands.push_back(
+            again == again_.end()
+                ? Operand(id, k, segment)
+                : Copy(again->second, it.operands[k],
+                       step_.GetSharding(segment, it.operands[k]),
+                       step_.Demanded(segment, id, k)));
       }
       again_[{id, segment}] =
-          writer_.Add(it, operands, Proto(id, step_.Of(segment, id)));
+          writer_.Add(it, operands, Proto(id, step_.GetSharding(segment, id)));
     }
   }
 
@@ -267,7 +261,7 @@ class StepWriter {
       if (static_cast<int>(k) == loop.counter) end.counter = end.elements[k];
       carries.push_back(loop.carries[k]);
     }
-    if (loop.counter >= 0) {
+    if (loop.counter.has_value()) {
       end.limit = loop.start + loop.step * loop.trips;
       end.upwards = loop.step > 0;
     } else {
@@ -331,7 +325,8 @@ class StepWriter {
   std::vector<std::vector<ValueId>> members_;  // owned values by loop, shifted
   std::map<std::pair<ValueId, int>, int64_t> written_;  // by value and segment
   std::map<ValueId, Sharding> entered_;
-  // What replays compute, and what they begin with, by value and segment.
+  // What rematerializations compute, and what they begin with, by value and
+  // segment.
   std::map<std::pair<ValueId, int>, int64_t> again_;
   std::map<std::pair<int64_t, Sharding>, int64_t> copies_;
 };
@@ -376,15 +371,16 @@ class Needed {
 }  // namespace
 
 std::string WriteStep(const Analysis& analysis, const PlannedStep& step) {
-  const std::vector<char> all(analysis.module.size(), 1);
-  return StepWriter(analysis, step, "step", all).Write().SerializeAsString();
+  const ir::Module& module = analysis.module;
+  return WritePart(analysis, step, "step",
+                   {module.parameters, module.outputs, {}, module.aliases});
 }
 
 std::string WritePart(const Analysis& analysis, const PlannedStep& step,
                       const std::string& name, const StepPart& part) {
   const std::vector<char> needed = Needed(analysis.module, part).Take();
   return StepWriter(analysis, step, name, needed)
-      .WritePart(part)
+      .Write(part)
       .SerializeAsString();
 }
 

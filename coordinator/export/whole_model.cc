@@ -55,7 +55,8 @@ void DescribeArguments(const Analysis& analysis,
     argument.set_index(static_cast<int>(number));
     argument.set_name(ArgumentName(it));
     argument.set_role(segmenter::RoleName(analysis.passes.roles[number]));
-    argument.set_sharding(ShardingText(step.OfArgument(id), it.shape.rank()));
+    argument.set_sharding(
+        ShardingText(step.GetArgumentSharding(id), it.shape.rank()));
     for (int64_t dim : it.shape.dims) argument.add_shape(dim);
   }
   for (size_t number = 0; number < module.outputs.size(); ++number) {
@@ -64,7 +65,7 @@ void DescribeArguments(const Analysis& analysis,
     const int owner = analysis.plan.owner[id];
     const Sharding sharding = owner >= 0 ? step.Leaving(owner, id)
                               : it.opcode == ir::Opcode::kParameter
-                                  ? step.OfArgument(id)
+                                  ? step.GetArgumentSharding(id)
                                   : step.Whole();
     v1::PlanArgument& output = *plan->add_outputs();
     output.set_index(static_cast<int>(number));

@@ -152,8 +152,8 @@ std::vector<ValueId> LoopWalk::Companions(ValueId id) {
   if (it.loop != kNoLoop &&
       std::exchange(seen_[it.loop].kept, walk_) != walk_) {
     const Loop& around = module_.loops[it.loop];
-    if (around.counter >= 0) {
-      alive.push_back(around.carries[around.counter]);
+    if (around.counter.has_value()) {
+      alive.push_back(around.carries[*around.counter]);
     } else {
       for (int element : around.tested) {
         alive.push_back(around.carries[element]);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,13 +63,13 @@ struct Loop {
   LoopId parent = kNoLoop;
   std::vector<ValueId> carries;
   std::vector<ValueId> results;
-  // Trips; 0 where unknown. A counted loop runs while element
-  // `counter`, from `start` on, stays before its limit.
+  // Trips; 0 where unknown. A counted loop runs while element `counter`, from
+  // `start` on, stays before its limit.
   int64_t trips = 0;
-  int counter = -1;
+  std::optional<int> counter;
   int64_t start = 0;
   int64_t step = 0;
-  int64_t condition = -1;   // computation id
+  int64_t condition = 0;    // computation id
   std::vector<int> tested;  // elements the condition reads
 };
 

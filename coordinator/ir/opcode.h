@@ -72,7 +72,7 @@ Opcode OpcodeFromString(std::string_view name);
 
 // The `rule` of an operation; of one that is not in the table, why it passes
 // nothing.
-std::string_view RuleOf(std::string_view name);
+std::string_view FindRule(std::string_view name);
 
 // Operations whose output index equals every operand's index, kConvert, kCopy
 // and kSelect included.

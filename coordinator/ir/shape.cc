@@ -1,6 +1,7 @@
 #include "coordinator/ir/shape.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,43 @@ namespace {
 // product of sizes and widths inside 64 bits.
 constexpr int64_t kMaxElements = int64_t{1} << 48;
 constexpr int kMaxTupleDepth = 32;
+
+enum class Kind { kOther, kFloat, kInteger };
+
+struct ElementType {
+  int bits = 8;
+  Kind kind = Kind::kOther;
+};
+
+// The name says it: "S16", "BF16", "F8E4M3FN".
+ElementType ReadName(hlo::PrimitiveType type) {
+  const std::string& name = hlo::PrimitiveType_Name(type);
+  const size_t digits = name.find_first_of("0123456789");
+  if (digits == name.npos) return {type == hlo::PRED ? 8 : 0, Kind::kOther};
+  ElementType it;
+  it.bits = std::atoi(name.c_str() + digits);
+  const bool integer = name[0] == 'S' || name[0] == 'U';
+  // Of the types without infinity only fn computes like any other.
+  const bool floating = (name[0] == 'F' || name[0] == 'B') && it.bits >= 8 &&
+                        name.find("FNU") == name.npos;
+  if (integer && it.bits > 1) it.kind = Kind::kInteger;
+  if (floating) it.kind = Kind::kFloat;
+  return it;
+}
+
+const ElementType& FindElementType(hlo::PrimitiveType type) {
+  static const auto* const types = [] {
+    // A message may hold a number that names no type; that comes last.
+    auto* const by_number =
+        new std::vector<ElementType>(hlo::PrimitiveType_ARRAYSIZE + 1);
+    for (int i = 0; i < hlo::PrimitiveType_ARRAYSIZE; ++i) {
+      (*by_number)[i] = ReadName(static_cast<hlo::PrimitiveType>(i));
+    }
+    return by_number;
+  }();
+  const size_t last = types->size() - 1;
+  return (*types)[std::min(static_cast<size_t>(type), last)];
+}
 
 absl::StatusOr<Shape> FromProto(const hlo::ShapeProto& proto, int depth) {
   if (depth > kMaxTupleDepth) {
@@ -68,84 +106,19 @@ int64_t Shape::byte_size() const {
 }
 
 int64_t ElementBytes(hlo::PrimitiveType type) {
-  switch (type) {
-    case hlo::TOKEN:
-    case hlo::OPAQUE_TYPE:
-    case hlo::TUPLE:
-    case hlo::PRIMITIVE_TYPE_INVALID:
-      return 0;
-    case hlo::S16:
-    case hlo::U16:
-    case hlo::F16:
-    case hlo::BF16:
-      return 2;
-    case hlo::S32:
-    case hlo::U32:
-    case hlo::F32:
-      return 4;
-    case hlo::S64:
-    case hlo::U64:
-    case hlo::F64:
-    case hlo::C64:
-      return 8;
-    case hlo::C128:
-      return 16;
-    default:
-      return 1;
-  }
+  return (ElementBits(type) + 7) / 8;
 }
 
 int64_t ElementBits(hlo::PrimitiveType type) {
-  switch (type) {
-    case hlo::S1:
-    case hlo::U1:
-      return 1;
-    case hlo::S2:
-    case hlo::U2:
-      return 2;
-    case hlo::S4:
-    case hlo::U4:
-    case hlo::F4E2M1FN:
-      return 4;
-    default:
-      return 8 * ElementBytes(type);
-  }
+  return FindElementType(type).bits;
 }
 
 bool IsFloating(hlo::PrimitiveType type) {
-  switch (type) {
-    case hlo::F16:
-    case hlo::F32:
-    case hlo::F64:
-    case hlo::BF16:
-    case hlo::F8E5M2:
-    case hlo::F8E4M3:
-    case hlo::F8E4M3FN:
-    case hlo::F8E3M4:
-      return true;
-    default:
-      return false;
-  }
+  return FindElementType(type).kind == Kind::kFloat;
 }
 
 bool IsInteger(hlo::PrimitiveType type) {
-  switch (type) {
-    case hlo::S2:
-    case hlo::S4:
-    case hlo::S8:
-    case hlo::S16:
-    case hlo::S32:
-    case hlo::S64:
-    case hlo::U2:
-    case hlo::U4:
-    case hlo::U8:
-    case hlo::U16:
-    case hlo::U32:
-    case hlo::U64:
-      return true;
-    default:
-      return false;
-  }
+  return FindElementType(type).kind == Kind::kInteger;
 }
 
 absl::StatusOr<Shape> ShapeFromProto(const hlo::ShapeProto& proto) {

@@ -120,7 +120,7 @@ int64_t ModuleWriter::AddTuple(const std::vector<int64_t>& values) {
   return AddOp("tuple", shape, values, sharding);
 }
 
-std::vector<int64_t> ModuleWriter::ElementsOf(int64_t tuple) {
+std::vector<int64_t> ModuleWriter::AddElements(int64_t tuple) {
   const hlo::OpSharding& sharding = *shardings_[tuple];
   std::vector<int64_t> ids;
   const size_t count = shapes_[tuple].elements.size();
@@ -139,7 +139,7 @@ std::vector<int64_t> ModuleWriter::AddBarrier(
   if (values.empty()) return {};
   const int64_t tuple = AddTuple(values);
   const Shape shape = shapes_[tuple];
-  return ElementsOf(AddOp("opt-barrier", shape, {tuple}, *shardings_[tuple]));
+  return AddElements(AddOp("opt-barrier", shape, {tuple}, *shardings_[tuple]));
 }
 
 int64_t ModuleWriter::CopyComputation(int64_t id) {

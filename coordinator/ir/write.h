@@ -85,7 +85,7 @@ class ModuleWriter {
   int64_t AddZerosFor(int64_t value, int64_t floats);
   // A tuple of values; the elements of one.
   int64_t AddTuple(const std::vector<int64_t>& values);
-  std::vector<int64_t> ElementsOf(int64_t tuple);
+  std::vector<int64_t> AddElements(int64_t tuple);
   hlo::HloInstructionProto& Append(const std::string& opcode,
                                    const Shape& shape,
                                    const hlo::OpSharding& sharding);

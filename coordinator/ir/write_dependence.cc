@@ -9,7 +9,7 @@ namespace meshwright::ir {
 namespace {
 
 // As many bits as a float has; nothing for other types.
-std::optional<hlo::PrimitiveType> BitsOf(hlo::PrimitiveType type) {
+std::optional<hlo::PrimitiveType> FindBitsType(hlo::PrimitiveType type) {
   switch (type) {
     case hlo::F64:
       return hlo::U64;
@@ -35,7 +35,7 @@ hlo::OpSharding Whole() {
 int64_t ModuleWriter::AddZerosLike(int64_t floats) {
   const hlo::OpSharding sharding = *shardings_[floats];
   Shape bits = shapes_[floats];
-  bits.element_type = *BitsOf(bits.element_type);
+  bits.element_type = *FindBitsType(bits.element_type);
   Shape scalar;
   scalar.element_type = bits.element_type;
   const int64_t seven = AddOp("constant", scalar, {}, Whole());
@@ -117,7 +117,7 @@ int64_t ModuleWriter::AddDependence(int64_t value,
   if (shape.element_type == hlo::PRED) return value;
   const auto is_float = [&](int64_t id) {
     const Shape& it = shapes_[id];
-    return BitsOf(it.element_type).has_value() &&
+    return FindBitsType(it.element_type).has_value() &&
            std::find(it.dims.begin(), it.dims.end(), 0) == it.dims.end();
   };
   // One that lies as the value does costs no communication.

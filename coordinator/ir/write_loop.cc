@@ -53,7 +53,7 @@ std::vector<int64_t> ModuleWriter::BeginLoop(
     tuple.elements.push_back(element.shape);
     *sharding.add_tuple_shardings() = element.sharding;
   }
-  return ElementsOf(AddParameter(tuple, sharding));
+  return AddElements(AddParameter(tuple, sharding));
 }
 
 std::vector<int64_t> ModuleWriter::EndLoop(const std::vector<int64_t>& initial,
@@ -78,7 +78,7 @@ std::vector<int64_t> ModuleWriter::EndLoop(const std::vector<int64_t>& initial,
   hlo::HloInstructionProto& it = *scope().mutable_instructions()->rbegin();
   it.add_called_computation_ids(body);
   it.add_called_computation_ids(condition);
-  return ElementsOf(loop);
+  return AddElements(loop);
 }
 
 int64_t ModuleWriter::CountedCondition(const Shape& tuple, const LoopEnd& end) {

@@ -63,7 +63,7 @@ class Labeller {
     parent_[b] = a;
   }
 
-  const std::vector<int>& NodesOf(ValueId user, int operand) {
+  const std::vector<int>& GetNodes(ValueId user, int operand) {
     const auto inside = values_.find(module_.at(user).operands[operand]);
     return inside != values_.end() ? inside->second
                                    : readings_[{user, operand}];
@@ -75,7 +75,7 @@ class Labeller {
     std::vector<std::set<int>> linked(it.operands.size());
     std::vector<char> reached(own.size(), 0);
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
-      const std::vector<int>& nodes = NodesOf(id, k);
+      const std::vector<int>& nodes = GetNodes(id, k);
       for (const ir::DimLink& link : ir::DimLinks(module_, id, k)) {
         if (link.in >= static_cast<int>(nodes.size()) ||
             link.out >= static_cast<int>(own.size())) {
@@ -88,13 +88,13 @@ class Labeller {
     }
     Sum(id, linked);
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
-      const std::vector<int>& nodes = NodesOf(id, k);
+      const std::vector<int>& nodes = GetNodes(id, k);
       for (int dim = 0; dim < static_cast<int>(nodes.size()); ++dim) {
         if (!linked[k].contains(dim)) whole_[Find(nodes[dim])] = true;
       }
     }
     // A dimension that a broadcast adds may be split, one that a pad or a
-    // window makes anew would be cut out of a whole.
+    // window makes would be cut out of a whole.
     if (it.opcode == Opcode::kBroadcast || it.opcode == Opcode::kIota) return;
     for (size_t dim = 0; dim < own.size(); ++dim) {
       if (!reached[dim]) whole_[Find(own[dim])] = true;
@@ -106,8 +106,8 @@ class Labeller {
     const ir::Instruction& it = module_.at(id);
     if (ir::IsContraction(module_, id)) {
       for (const ir::ContractedPair& pair : ir::ContractedDims(module_, id)) {
-        const int left = NodesOf(id, 0)[pair.lhs];
-        Join(left, NodesOf(id, 1)[pair.rhs]);
+        const int left = GetNodes(id, 0)[pair.lhs];
+        Join(left, GetNodes(id, 1)[pair.rhs]);
         linked[0].insert(pair.lhs);
         linked[1].insert(pair.rhs);
         summed_[id].push_back(left);
@@ -117,9 +117,9 @@ class Labeller {
     const int inputs = static_cast<int>(it.operands.size()) / 2;
     for (int64_t dim : it.attributes().dimensions()) {
       const int at = static_cast<int>(dim);
-      const int first = NodesOf(id, 0)[at];
+      const int first = GetNodes(id, 0)[at];
       for (int k = 0; k < inputs; ++k) {
-        Join(first, NodesOf(id, k)[at]);
+        Join(first, GetNodes(id, k)[at]);
         linked[k].insert(at);
       }
       summed_[id].push_back(first);

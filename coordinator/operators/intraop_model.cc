@@ -151,7 +151,7 @@ class ModelReader {
     for (ValueId id : group.members) {
       const std::vector<int> over = RunsOver(labels, id);
       const std::vector<int> own = Present(labels.values.at(id));
-      time.Add(TimeOf(id), over);
+      time.Add(EstimateTime(id), over);
       if (stored_[id] &&
           graph_.operations[id].storage == symbolic::Storage::kOwn) {
         const int64_t bytes = graph_.operations[id].bytes;
@@ -166,11 +166,11 @@ class ModelReader {
     made.time = time.Take();
     made.persistent = persistent.Take();
     made.saved = saved.Take();
-    made.rows = RowsOf(group, labels);
-    read_.anchors.push_back(AnchorOf(group, labels));
+    made.rows = FindRows(group, labels);
+    read_.anchors.push_back(MakeAnchor(group, labels));
   }
 
-  int64_t TimeOf(ValueId id) const {
+  int64_t EstimateTime(ValueId id) const {
     const symbolic::Row& row = profile_.operations[id];
     const int64_t once = row.forward_time.count();
     if (analysis_.passes.inference) return once;
@@ -260,7 +260,7 @@ class ModelReader {
   }
 
   // The outermost index of the anchor that comes from the batch.
-  int RowsOf(const OperatorGroup& group, const IndexLabels& labels) const {
+  int FindRows(const OperatorGroup& group, const IndexLabels& labels) const {
     const ir::Instruction& it = module_.at(group.anchor);
     std::vector<int> of_batch;
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
@@ -277,8 +277,8 @@ class ModelReader {
     return -1;
   }
 
-  OperatorAnchor AnchorOf(const OperatorGroup& group,
-                          const IndexLabels& labels) const {
+  OperatorAnchor MakeAnchor(const OperatorGroup& group,
+                            const IndexLabels& labels) const {
     OperatorAnchor anchor{group.anchor, {}};
     if (!ir::IsContraction(module_, group.anchor)) return anchor;
     anchor.splits.resize(labels.divisible.size());

@@ -13,7 +13,7 @@ using ir::ValueId;
 
 // All operators together take along at most this many operations per operation
 // of the step; what is left over is an input.
-constexpr int64_t kMostTaken = 4;
+constexpr int64_t kMaxTaken = 4;
 
 class Grouper {
  public:
@@ -59,7 +59,7 @@ class Grouper {
   }
 
   void TakeAlong() {
-    int64_t left = kMostTaken * module_.size();
+    int64_t left = kMaxTaken * module_.size();
     std::vector<int> taken_by(module_.size(), -1);
     for (int g = 0; g < static_cast<int>(found_.groups.size()); ++g) {
       std::vector<ValueId> stack = found_.groups[g].members;

@@ -21,7 +21,7 @@
 namespace meshwright::operators {
 
 struct OperatorGroup {
-  ir::ValueId anchor = -1;
+  ir::ValueId anchor = 0;
   std::vector<ir::ValueId> members;  // ascending; operations of arguments too
 };
 

@@ -14,7 +14,7 @@ using ir::ValueId;
 using symbolic::Operation;
 using symbolic::Storage;
 
-Storage StorageOf(const Instruction& it) {
+Storage ChooseStorage(const Instruction& it) {
   switch (it.opcode) {
     case Opcode::kParameter:
       return Storage::kArgument;
@@ -142,18 +142,18 @@ class Touched {
   const int64_t own_;
 };
 
-int64_t TripsOf(const Module& module, const Instruction& it) {
-  constexpr int64_t kMost = int64_t{1} << 50;
+int64_t CountTrips(const Module& module, const Instruction& it) {
+  constexpr int64_t kMaxTrips = int64_t{1} << 50;
   int64_t trips = 1;
   for (ir::LoopId loop = it.loop; loop != ir::kNoLoop;
        loop = module.loops[loop].parent) {
     const int64_t inner = std::max<int64_t>(1, module.loops[loop].trips);
-    trips = inner > kMost / trips ? kMost : trips * inner;
+    trips = inner > kMaxTrips / trips ? kMaxTrips : trips * inner;
   }
   return trips;
 }
 
-std::string KindOf(const Instruction& it) {
+std::string NameKind(const Instruction& it) {
   if (it.opcode == Opcode::kCarry) return "loop-carry";
   if (it.opcode == Opcode::kLoopResult) return "loop-result";
   return it.attributes().opcode();
@@ -168,10 +168,10 @@ symbolic::OpGraph ReadModule(const Module& module) {
     const Instruction& it = module.at(id);
     Operation& operation = graph.operations.emplace_back();
     operation.name = it.name();
-    operation.kind = KindOf(it);
+    operation.kind = NameKind(it);
     operation.op = id;
-    operation.trips = TripsOf(module, it);
-    operation.storage = StorageOf(it);
+    operation.trips = CountTrips(module, it);
+    operation.storage = ChooseStorage(it);
     operation.fusible = IsFusible(it.opcode);
     operation.absorbs = Absorbs(it.opcode);
     operation.in_place = IsInPlace(it.opcode);

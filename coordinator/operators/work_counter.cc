@@ -136,8 +136,6 @@ Counts BatchNorm(const OpView& it) {
       features};
 }
 
-}  // namespace
-
 OpView MakeView(const ir::Module& module, ir::ValueId id) {
   const ir::Instruction& it = module.at(id);
   OpView view{it.opcode, it.source, &it.shape, {}};
@@ -146,6 +144,8 @@ OpView MakeView(const ir::Module& module, ir::ValueId id) {
   }
   return view;
 }
+
+}  // namespace
 
 Counts WorkCounter::Count(ir::ValueId id) {
   const OpView it = MakeView(module_, id);

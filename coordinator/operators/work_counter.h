@@ -12,11 +12,21 @@
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
-#include "coordinator/operators/op_view.h"
+#include "coordinator/ir/module.h"
 #include "planner/symbolic/flops.h"
 
 namespace meshwright::operators {
+
+// One operation of HLO, of a module or of a computation it calls; borrows
+// everything.
+struct OpView {
+  ir::Opcode opcode = ir::Opcode::kUnknown;
+  const hlo::HloInstructionProto* attributes = nullptr;
+  const ir::Shape* shape = nullptr;
+  std::vector<const ir::Shape*> operands;
+};
 
 class WorkCounter {
  public:

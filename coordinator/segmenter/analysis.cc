@@ -26,8 +26,12 @@ std::vector<int64_t> SearchedAxes(const Analysis& analysis) {
   return sizes;
 }
 
+StepView View(const Analysis& it) {
+  return {it.module, it.passes, it.blocks, it.gradients, it.classes};
+}
+
 // What the rules of the request make of a segment.
-std::string RulesOf(const Analysis& analysis, const SegmentGraph& graph) {
+std::string DescribeRules(const Analysis& analysis, const SegmentGraph& graph) {
   std::string text;
   if (!analysis.request.blocks.empty()) {
     const Segment& segment = analysis.plan.segments[graph.segment];
@@ -61,7 +65,7 @@ void FindTypes(const std::vector<uint64_t>& hashes, Analysis& analysis) {
   for (size_t s = 0; s < analysis.graphs.size(); ++s) {
     const auto [found, added] =
         known.emplace(absl::StrCat(analysis.graphs[s].fingerprint,
-                                   RulesOf(analysis, analysis.graphs[s])),
+                                   DescribeRules(analysis, analysis.graphs[s])),
                       static_cast<int>(analysis.types.size()));
     if (added) analysis.types.push_back(static_cast<int>(s));
     analysis.type_of_segment.push_back(found->second);
@@ -88,7 +92,7 @@ absl::StatusOr<std::vector<int>> FindStrategies(Analysis& analysis) {
 
 absl::Status CheckSwitches(const Analysis& analysis) {
   for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
-    if (!SwitchesOf(analysis, static_cast<int>(s)).empty()) continue;
+    if (!ListSwitches(analysis, static_cast<int>(s)).empty()) continue;
     const Segment& segment = analysis.plan.segments[s];
     return absl::InvalidArgumentError(absl::StrCat(
         "blocks ", segment.first_block, " to ", segment.last_block - 1,
@@ -115,9 +119,7 @@ absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
                    FindStrategies(analysis));
   analysis.classes = NumberValues(graph, hashes);
   analysis.gradients = MatchGradients(graph, analysis.passes, analysis.classes);
-  analysis.plan =
-      PlanSegments(graph, analysis.passes, analysis.blocks, analysis.gradients,
-                   analysis.classes, configurations);
+  analysis.plan = PlanSegments(View(analysis), configurations);
   FindTypes(hashes, analysis);
   RETURN_IF_ERROR(CheckSwitches(analysis));
   return analysis;
@@ -135,7 +137,7 @@ absl::StatusOr<Analysis> OnMesh(const Analysis& analysis,
   return other;
 }
 
-std::vector<SegmentSwitch> SwitchesOf(const Analysis& analysis, int segment) {
+std::vector<SegmentSwitch> ListSwitches(const Analysis& analysis, int segment) {
   const Segment& it = analysis.plan.segments[segment];
   if (it.first_block == it.last_block) return analysis.allowed.end_switches;
   std::vector<SegmentSwitch> switches =
@@ -151,8 +153,7 @@ std::vector<SegmentSwitch> SwitchesOf(const Analysis& analysis, int segment) {
 
 Analysis Recut(const Analysis& analysis, std::vector<Segment> cover) {
   Analysis cut = analysis;
-  cut.plan = PlaceSegments(cut.module, cut.passes, cut.blocks, cut.gradients,
-                           cut.classes, std::move(cover));
+  cut.plan = PlaceSegments(View(cut), std::move(cover));
   cut.type_of_segment.clear();
   cut.types.clear();
   FindTypes(HashOperations(cut.module), cut);
@@ -160,14 +161,14 @@ Analysis Recut(const Analysis& analysis, std::vector<Segment> cover) {
 }
 
 int64_t TripsAround(const Analysis& analysis, ir::ValueId id) {
-  constexpr int64_t kMost = int64_t{1} << 40;
+  constexpr int64_t kMaxTrips = int64_t{1} << 40;
   int64_t trips = 1;
   for (ir::LoopId loop = analysis.module.at(id).loop; loop != ir::kNoLoop;
        loop = analysis.module.loops[loop].parent) {
     if (analysis.plan.kept_loops[loop]) continue;
     const int64_t inner =
         std::max<int64_t>(1, analysis.module.loops[loop].trips);
-    trips = inner > kMost / trips ? kMost : trips * inner;
+    trips = inner > kMaxTrips / trips ? kMaxTrips : trips * inner;
   }
   return trips;
 }

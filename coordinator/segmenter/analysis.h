@@ -42,7 +42,7 @@ absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
                                  StrategyRequest request = {});
 
 // The switches that all blocks of a segment allow; those of an end.
-std::vector<SegmentSwitch> SwitchesOf(const Analysis& analysis, int segment);
+std::vector<SegmentSwitch> ListSwitches(const Analysis& analysis, int segment);
 
 // The same step, with its blocks and segments, on another mesh: what can be
 // split there, and in which ways. Errors: kInvalidArgument for rules of the

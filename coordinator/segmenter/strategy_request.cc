@@ -144,13 +144,13 @@ class Rules {
     return absl::OkStatus();
   }
 
-  std::vector<SegmentSwitch>& SwitchesOf(int block) {
+  std::vector<SegmentSwitch>& ListSwitches(int block) {
     return block < 0 ? allowed_.end_switches : allowed_.switches[block];
   }
 
   // Block -1 stands for the ends.
   void ReadSwitch(const BlockRule& rule, SegmentSwitch it, int block) {
-    std::vector<SegmentSwitch>& switches = SwitchesOf(block);
+    std::vector<SegmentSwitch>& switches = ListSwitches(block);
     if (rule.forbid) {
       std::erase(switches, it);
       return;

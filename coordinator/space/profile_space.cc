@@ -116,12 +116,6 @@ bool SplitAlike(const Analysis& analysis, const ProfileSpace& space,
 bool SplitAlike(const Analysis& analysis, const ProfileSpace& space,
                 const ParameterLink& link, int from_configuration,
                 int to_configuration) {
-  std::vector<int> from_values;
-  std::vector<int> to_values;
-  for (const auto& [from, to] : link.values) {
-    from_values.push_back(from);
-    to_values.push_back(to);
-  }
   const auto splits = [&](int segment, int configuration,
                           const std::vector<int>& values) {
     const int type = analysis.type_of_segment[segment];
@@ -129,8 +123,8 @@ bool SplitAlike(const Analysis& analysis, const ProfileSpace& space,
                      space.types[type].configurations[configuration], values,
                      space.context.mesh);
   };
-  return splits(link.from_segment, from_configuration, from_values) ==
-         splits(link.to_segment, to_configuration, to_values);
+  return splits(link.from_segment, from_configuration, link.ListValues(true)) ==
+         splits(link.to_segment, to_configuration, link.ListValues(false));
 }
 
 }  // namespace meshwright::space

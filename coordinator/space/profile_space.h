@@ -35,8 +35,7 @@ struct ProfileSpace {
   std::vector<SharedParameter> shared;
   std::vector<ParameterLink> links;
   std::vector<Boundary> boundaries;
-  // By pair of segments (from, to): index of `boundaries`.
-  std::vector<std::pair<std::pair<int, int>, int>> edges;
+  std::vector<BoundaryEdge> edges;
   std::vector<v1::Program> programs;
   int segment_programs = 0;     // of configurations, equal ones counted each
   int resharding_programs = 0;  // pairs of different shardings, likewise

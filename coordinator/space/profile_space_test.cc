@@ -85,7 +85,7 @@ TEST_P(ProfileSpaceTest, EveryContractionIsSplitOneWay) {
     for (size_t i = graph.input_count; i < graph.values.size(); ++i) {
       const ir::ValueId origin = graph.values[i].origin;
       if (!ir::IsContraction(analysis_.module, origin)) continue;
-      const ir::DotDims dims = ir::ContractionDimsOf(analysis_.module, origin);
+      const ir::DotDims dims = ir::GetContractionDims(analysis_.module, origin);
       for (size_t axis = 0; axis < GetParam().mesh.size(); ++axis) {
         const AxisAnnotation& it = configuration.annotation.axes[axis];
         if (GetParam().mesh[axis] == 1) continue;
@@ -190,7 +190,7 @@ TEST_P(ProfileSpaceTest, NoMoreProgramsThanCfpCounts) {
 
 // The prologue of an encoder-decoder reaches segments of one type with other
 // tensors each.
-TEST_P(ProfileSpaceTest, ABorderHoldsWhatCrossesAtEachOfItsEdges) {
+TEST_P(ProfileSpaceTest, ABoundaryHoldsWhatCrossesAtEachOfItsEdges) {
   using Origins = std::set<std::pair<ir::ValueId, ir::ValueId>>;
   for (const auto& [edge, index] : space_.edges) {
     const SegmentGraph& from = analysis_.graphs[edge.first];

@@ -82,7 +82,7 @@ class OpBarriersTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(OpBarriersTest, IsListedAndNeverACrash) {
   const std::string opcode = GetParam();
-  const std::string why(ir::RuleOf(opcode));
+  const std::string why(ir::FindRule(opcode));
   for (const char* middle : {
            "z = f32[8,32] OP(y)",
            "z = f32[8,32] OP(y, w, y)",

@@ -22,6 +22,27 @@ std::vector<int64_t> SliceCounts(const Shape& indices,
   return sizes;
 }
 
+// The batching dimensions of a gathered or scattered array and of its indices
+// are as large, and the indices' own dimension is none of them.
+template <typename Repeated>
+bool BatchingFits(const Shape& array, const Repeated& batching,
+                  const Shape& indices, const Repeated& index_batching,
+                  int64_t index_vector_dim) {
+  if (!DistinctInRange(batching, array.rank()) ||
+      !DistinctInRange(index_batching, indices.rank()) ||
+      batching.size() != index_batching.size() || index_vector_dim < 0 ||
+      index_vector_dim > indices.rank() ||
+      Contains(index_batching, index_vector_dim)) {
+    return false;
+  }
+  for (int i = 0; i < batching.size(); ++i) {
+    if (array.dims[batching[i]] != indices.dims[index_batching[i]]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // The sizes of the dimensions that `taken` does not name.
 template <typename Repeated>
 std::vector<int64_t> OtherSizes(const Shape& shape, const Repeated& taken) {
@@ -75,8 +96,6 @@ bool Permutes(int64_t a, int64_t b,
   dims.push_back(b);
   return static_cast<int>(dims.size()) == rank && DistinctInRange(dims, rank);
 }
-
-}  // namespace
 
 const char* CheckBatchNormInference(const Module& module,
                                     const Instruction& it) {
@@ -223,14 +242,9 @@ const char* CheckGather(const Module& module, const Instruction& it) {
       !DistinctInRange(numbers.offset_dims(), it.shape.rank()) ||
       !DistinctInRange(numbers.collapsed_slice_dims(), in.rank()) ||
       !DistinctInRange(numbers.start_index_map(), in.rank()) ||
-      !DistinctInRange(numbers.operand_batching_dims(), in.rank()) ||
-      !DistinctInRange(numbers.start_indices_batching_dims(), indices.rank()) ||
-      numbers.operand_batching_dims_size() !=
-          numbers.start_indices_batching_dims_size() ||
-      numbers.index_vector_dim() < 0 ||
-      numbers.index_vector_dim() > indices.rank() ||
-      Contains(numbers.start_indices_batching_dims(),
-               numbers.index_vector_dim())) {
+      !BatchingFits(in, numbers.operand_batching_dims(), indices,
+                    numbers.start_indices_batching_dims(),
+                    numbers.index_vector_dim())) {
     return kWrongDims;
   }
   std::vector<int64_t> offsets;
@@ -246,12 +260,6 @@ const char* CheckGather(const Module& module, const Instruction& it) {
   }
   for (int i = 0; i < numbers.offset_dims_size(); ++i) {
     if (it.shape.dims[numbers.offset_dims(i)] != offsets[i]) return kWrongDims;
-  }
-  for (int i = 0; i < numbers.operand_batching_dims_size(); ++i) {
-    if (in.dims[numbers.operand_batching_dims(i)] !=
-        indices.dims[numbers.start_indices_batching_dims(i)]) {
-      return kWrongDims;
-    }
   }
   return OtherSizes(it.shape, numbers.offset_dims()) ==
                  SliceCounts(indices, numbers.index_vector_dim())
@@ -300,15 +308,9 @@ const char* CheckScatter(const Module& module, const Instruction& it) {
   if (!DistinctInRange(numbers.update_window_dims(), updates.rank()) ||
       !DistinctInRange(numbers.inserted_window_dims(), target.rank()) ||
       !DistinctInRange(numbers.scatter_dims_to_operand_dims(), target.rank()) ||
-      !DistinctInRange(numbers.input_batching_dims(), target.rank()) ||
-      !DistinctInRange(numbers.scatter_indices_batching_dims(),
-                       indices.rank()) ||
-      numbers.input_batching_dims_size() !=
-          numbers.scatter_indices_batching_dims_size() ||
-      numbers.index_vector_dim() < 0 ||
-      numbers.index_vector_dim() > indices.rank() ||
-      Contains(numbers.scatter_indices_batching_dims(),
-               numbers.index_vector_dim())) {
+      !BatchingFits(target, numbers.input_batching_dims(), indices,
+                    numbers.scatter_indices_batching_dims(),
+                    numbers.index_vector_dim())) {
     return kWrongDims;
   }
   int window = 0;
@@ -323,12 +325,6 @@ const char* CheckScatter(const Module& module, const Instruction& it) {
     }
   }
   if (window != numbers.update_window_dims_size()) return kWrongDims;
-  for (int i = 0; i < numbers.input_batching_dims_size(); ++i) {
-    if (target.dims[numbers.input_batching_dims(i)] !=
-        indices.dims[numbers.scatter_indices_batching_dims(i)]) {
-      return kWrongDims;
-    }
-  }
   return OtherSizes(updates, numbers.update_window_dims()) ==
                  SliceCounts(indices, numbers.index_vector_dim())
              ? nullptr
@@ -370,6 +366,42 @@ const char* CheckTriangularSolve(const Module& module, const Instruction& it) {
                  a[rank - 1] == b[left ? rank - 2 : rank - 1]
              ? nullptr
              : kWrongDims;
+}
+
+}  // namespace
+
+const char* CheckArithmetic(const Module& module, const Instruction& it) {
+  switch (it.opcode) {
+    case Opcode::kBitcast:
+    case Opcode::kBitcastConvert:
+      return CheckBitcast(module, it);
+    case Opcode::kBatchNormInference:
+      return CheckBatchNormInference(module, it);
+    case Opcode::kCholesky:
+      return CheckCholesky(module, it);
+    case Opcode::kConvolution:
+      return CheckConvolution(module, it);
+    case Opcode::kDynamicSlice:
+      return CheckDynamicSlice(module, it);
+    case Opcode::kDynamicUpdateSlice:
+      return CheckDynamicUpdateSlice(module, it);
+    case Opcode::kFft:
+      return CheckFft(module, it);
+    case Opcode::kGather:
+      return CheckGather(module, it);
+    case Opcode::kReduceWindow:
+      return CheckReduceWindow(module, it);
+    case Opcode::kScatter:
+      return CheckScatter(module, it);
+    case Opcode::kSelectAndScatter:
+      return CheckSelectAndScatter(module, it);
+    case Opcode::kTopK:
+      return CheckTopK(module, it);
+    case Opcode::kTriangularSolve:
+      return CheckTriangularSolve(module, it);
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace meshwright::ir

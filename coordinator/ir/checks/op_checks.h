@@ -1,8 +1,8 @@
 // Shape checks of the operations whose dimensions need arithmetic: windows,
 // indices, linear algebra.
 //
-// Each takes an instruction and returns null where it is sound, or what is
-// wrong with it, to stand behind its name in a sentence.
+// In -> Out: an instruction -> null where it is sound, or what is wrong with
+// it, to stand behind its name in a sentence.
 #ifndef MESHWRIGHT_COORDINATOR_IR_CHECKS_OP_CHECKS_H_
 #define MESHWRIGHT_COORDINATOR_IR_CHECKS_OP_CHECKS_H_
 
@@ -26,21 +26,8 @@ bool DistinctInRange(const Repeated& dims, int rank) {
   return true;
 }
 
-const char* CheckBatchNormInference(const Module& module,
-                                    const Instruction& it);
-const char* CheckBitcast(const Module& module, const Instruction& it);
-const char* CheckCholesky(const Module& module, const Instruction& it);
-const char* CheckConvolution(const Module& module, const Instruction& it);
-const char* CheckDynamicSlice(const Module& module, const Instruction& it);
-const char* CheckDynamicUpdateSlice(const Module& module,
-                                    const Instruction& it);
-const char* CheckFft(const Module& module, const Instruction& it);
-const char* CheckGather(const Module& module, const Instruction& it);
-const char* CheckReduceWindow(const Module& module, const Instruction& it);
-const char* CheckScatter(const Module& module, const Instruction& it);
-const char* CheckSelectAndScatter(const Module& module, const Instruction& it);
-const char* CheckTopK(const Module& module, const Instruction& it);
-const char* CheckTriangularSolve(const Module& module, const Instruction& it);
+// For any operation; null for those whose dimensions need no arithmetic.
+const char* CheckArithmetic(const Module& module, const Instruction& it);
 
 }  // namespace meshwright::ir
 

@@ -24,9 +24,6 @@ class ShapeChecker {
                                                                 : kDims;
       case Opcode::kOptimizationBarrier:
         return Operands(1) && Operand(0) == it_.shape ? nullptr : kDims;
-      case Opcode::kBitcast:
-      case Opcode::kBitcastConvert:
-        return CheckBitcast(module_, it_);
       case Opcode::kSelect:
         return Operands(3) ? CheckElementwise() : kOperands;
       case Opcode::kBroadcast:
@@ -55,10 +52,6 @@ class ShapeChecker {
         return CheckTupleElement();
       case Opcode::kTuple:
         return CheckTuple();
-      case Opcode::kGather:
-        return CheckGather(module_, it_);
-      case Opcode::kScatter:
-        return CheckScatter(module_, it_);
       case Opcode::kIota:
         return Operands(0) && DimensionsInRange(it_.shape.rank()) &&
                        it_.attributes().dimensions_size() == 1
@@ -66,30 +59,10 @@ class ShapeChecker {
                    : kDims;
       case Opcode::kSort:
         return CheckSort();
-      case Opcode::kReduceWindow:
-        return CheckReduceWindow(module_, it_);
-      case Opcode::kDynamicSlice:
-        return CheckDynamicSlice(module_, it_);
-      case Opcode::kDynamicUpdateSlice:
-        return CheckDynamicUpdateSlice(module_, it_);
-      case Opcode::kBatchNormInference:
-        return CheckBatchNormInference(module_, it_);
-      case Opcode::kCholesky:
-        return CheckCholesky(module_, it_);
-      case Opcode::kConvolution:
-        return CheckConvolution(module_, it_);
-      case Opcode::kFft:
-        return CheckFft(module_, it_);
-      case Opcode::kSelectAndScatter:
-        return CheckSelectAndScatter(module_, it_);
-      case Opcode::kTopK:
-        return CheckTopK(module_, it_);
-      case Opcode::kTriangularSolve:
-        return CheckTriangularSolve(module_, it_);
       case Opcode::kConstant:
         return CheckConstant();
       default:
-        return nullptr;
+        return CheckArithmetic(module_, it_);
     }
   }
 

@@ -5,7 +5,7 @@
 namespace meshwright::ir {
 namespace {
 
-DotDims ConvDimsOf(const Module& module, ValueId convolution) {
+DotDims MakeConvolutionDims(const Module& module, ValueId convolution) {
   const Instruction& it = module.at(convolution);
   const auto& numbers = it.attributes().convolution_dimension_numbers();
   const int batch = static_cast<int>(numbers.input_batch_dimension());
@@ -57,17 +57,17 @@ bool IsContraction(const Module& module, ValueId id) {
          kernel.dims[numbers.kernel_output_feature_dimension()];
 }
 
-DotDims DotDimsOf(const Module& module, ValueId dot) {
+DotDims GetDotDims(const Module& module, ValueId dot) {
   const Instruction& it = module.at(dot);
   return *MakeDotDims(it.attributes().dot_dimension_numbers(),
                       module.at(it.operands[0]).shape,
                       module.at(it.operands[1]).shape);
 }
 
-DotDims ContractionDimsOf(const Module& module, ValueId contraction) {
+DotDims GetContractionDims(const Module& module, ValueId contraction) {
   return module.at(contraction).opcode == Opcode::kDot
-             ? DotDimsOf(module, contraction)
-             : ConvDimsOf(module, contraction);
+             ? GetDotDims(module, contraction)
+             : MakeConvolutionDims(module, contraction);
 }
 
 std::vector<ContractedPair> ContractedDims(const Module& module, ValueId id) {
@@ -76,7 +76,7 @@ std::vector<ContractedPair> ContractedDims(const Module& module, ValueId id) {
     return {};
   }
   std::vector<ContractedPair> pairs;
-  const DotDims dims = ContractionDimsOf(module, id);
+  const DotDims dims = GetContractionDims(module, id);
   for (int i = 0; i < static_cast<int>(dims.side[0].size()); ++i) {
     const DotDims::Dim& dim = dims.side[0][i];
     if (dim.role == DotRole::kContracting) pairs.push_back({i, dim.partner});

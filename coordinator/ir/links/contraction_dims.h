@@ -25,10 +25,10 @@ namespace meshwright::ir {
 bool IsContraction(const Module& module, ValueId id);
 
 // Of a kDot that passed verification.
-DotDims DotDimsOf(const Module& module, ValueId dot);
+DotDims GetDotDims(const Module& module, ValueId dot);
 
 // Of any contraction.
-DotDims ContractionDimsOf(const Module& module, ValueId contraction);
+DotDims GetContractionDims(const Module& module, ValueId contraction);
 
 // Dimensions of both sides of a contraction that can be cut together, so that
 // the results of the parts add up to the whole; outermost on the left first.

@@ -36,7 +36,7 @@ DotDims DimsOf(const std::string& input, const std::string& kernel,
       " parameter(1)\n  ROOT y = ", output, " convolution(x, w), ", attributes,
       "\n}\n"));
   EXPECT_TRUE(module.ok()) << module.status();
-  return ContractionDimsOf(*module, module->outputs[0]);
+  return GetContractionDims(*module, module->outputs[0]);
 }
 
 constexpr DotRole kBatch = DotRole::kBatch;
@@ -104,7 +104,7 @@ TEST(ConvDimsTest, ADotKeepsItsOwnRoles) {
       "  w = f32[6,8] parameter(1)\n  ROOT y = f32[4,8] dot(x, w), "
       "lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n");
   ASSERT_TRUE(module.ok()) << module.status();
-  const DotDims dims = ContractionDimsOf(*module, module->outputs[0]);
+  const DotDims dims = GetContractionDims(*module, module->outputs[0]);
   ExpectSide(dims, 0, {{kFree, -1, 0}, {kContracting, 0, -1}});
   ExpectSide(dims, 1, {{kContracting, 1, -1}, {kFree, -1, 1}});
 }

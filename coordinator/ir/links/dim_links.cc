@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "coordinator/ir/links/contraction_dims.h"
-#include "coordinator/ir/links/dim_links_indexed.h"
-#include "coordinator/ir/links/dim_links_window.h"
+#include "coordinator/ir/links/dim_links_rules.h"
 #include "coordinator/ir/shape.h"
 
 namespace meshwright::ir {
@@ -29,7 +28,7 @@ std::vector<DimLink> Leading(int count) { return Identity(std::max(count, 0)); }
 
 std::vector<DimLink> DotLinks(const Module& module, ValueId user, int operand) {
   std::vector<DimLink> links;
-  const DotDims dims = DotDimsOf(module, user);
+  const DotDims dims = GetDotDims(module, user);
   for (size_t i = 0; i < dims.side[operand].size(); ++i) {
     const int output = dims.side[operand][i].output;
     if (output >= 0) links.push_back({static_cast<int>(i), output});

@@ -1,6 +1,6 @@
-#include "coordinator/ir/links/dim_links_indexed.h"
-
 #include <algorithm>
+
+#include "coordinator/ir/links/dim_links_rules.h"
 
 namespace meshwright::ir {
 namespace {

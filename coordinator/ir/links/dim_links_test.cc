@@ -110,7 +110,7 @@ TEST(OpRulesTableTest, NamesAreSortedAndReasonsGiven) {
     EXPECT_LT(OpRules()[i - 1].name, OpRules()[i].name);
   }
   EXPECT_EQ(OpcodeFromString("frobnicate"), Opcode::kUnknown);
-  EXPECT_EQ(RuleOf("frobnicate"), RuleOf("custom-call"));
+  EXPECT_EQ(FindRule("frobnicate"), FindRule("custom-call"));
 }
 
 }  // namespace

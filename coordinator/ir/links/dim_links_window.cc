@@ -1,26 +1,11 @@
-#include "coordinator/ir/links/dim_links_window.h"
-
 #include <algorithm>
+
+#include "coordinator/ir/links/dim_links_rules.h"
 
 namespace meshwright::ir {
 namespace {
 
-// Links dimension d to d for every d whose windows stay apart.
-std::vector<DimLink> ApartLinks(const Instruction& it,
-                                const std::vector<int64_t>& in,
-                                const std::vector<int64_t>& out) {
-  std::vector<DimLink> links;
-  const auto& windows = it.attributes().window().dimensions();
-  for (int dim = 0; dim < windows.size(); ++dim) {
-    if (WindowsStayApart(windows[dim], in[dim], out[dim])) {
-      links.push_back({dim, dim});
-    }
-  }
-  return links;
-}
-
-}  // namespace
-
+// Whether windows that make `out` elements of `in` stay apart.
 bool WindowsStayApart(const hlo::WindowDimension& window, int64_t in,
                       int64_t out) {
   using Wide = __int128;  // attributes are any 64-bit numbers
@@ -38,6 +23,22 @@ bool WindowsStayApart(const hlo::WindowDimension& window, int64_t in,
   // Element i lies at i * base + low and meets the windows of the span before.
   return stride == 1 && out == in * base && low >= span - 1 && low < base;
 }
+
+// Links dimension d to d for every d whose windows stay apart.
+std::vector<DimLink> ApartLinks(const Instruction& it,
+                                const std::vector<int64_t>& in,
+                                const std::vector<int64_t>& out) {
+  std::vector<DimLink> links;
+  const auto& windows = it.attributes().window().dimensions();
+  for (int dim = 0; dim < windows.size(); ++dim) {
+    if (WindowsStayApart(windows[dim], in[dim], out[dim])) {
+      links.push_back({dim, dim});
+    }
+  }
+  return links;
+}
+
+}  // namespace
 
 std::vector<DimLink> ConvolutionLinks(const Module& module,
                                       const Instruction& it, int operand) {

@@ -202,10 +202,14 @@ class Flattener {
       barrier.shape = module_.at(element).shape;
       barrier.operands = {element};
       barrier.source = &source;
-      module_.instructions.push_back(std::move(barrier));
-      element = static_cast<ValueId>(module_.instructions.size() - 1);
+      element = Push(std::move(barrier));
     }
     return AddTuple(elements);
+  }
+
+  ValueId Push(Instruction instruction) {
+    module_.instructions.push_back(std::move(instruction));
+    return static_cast<ValueId>(module_.instructions.size() - 1);
   }
 
   ValueId AddBoundary(Opcode opcode, LoopId inside, LoopId boundary,
@@ -219,8 +223,7 @@ class Flattener {
     instruction.operands = {operand};
     static const auto* const copy = Made("copy");
     instruction.source = copy;
-    module_.instructions.push_back(std::move(instruction));
-    return static_cast<ValueId>(module_.instructions.size() - 1);
+    return Push(std::move(instruction));
   }
 
   // Looked through wherever it is read, so that none is left in the end.
@@ -235,8 +238,7 @@ class Flattener {
     instruction.operands = elements;
     static const auto* const tuple = Made("tuple");
     instruction.source = tuple;
-    module_.instructions.push_back(std::move(instruction));
-    return static_cast<ValueId>(module_.instructions.size() - 1);
+    return Push(std::move(instruction));
   }
 
   absl::StatusOr<ValueId> Append(const hlo::HloInstructionProto& source,
@@ -266,8 +268,7 @@ class Flattener {
     instruction.source = &source;
     instruction.loop = loop_;
     for (int64_t callee : source.called_computation_ids()) Keep(callee);
-    module_.instructions.push_back(std::move(instruction));
-    return static_cast<ValueId>(module_.instructions.size() - 1);
+    return Push(std::move(instruction));
   }
 
   void Keep(int64_t id) {

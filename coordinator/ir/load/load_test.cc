@@ -127,7 +127,7 @@ TEST(LoadModuleTest, TripsOfEveryStrideAreCounted) {
         true));
     ASSERT_TRUE(module.ok()) << module.status();
     for (const Loop& loop : module->loops) {
-      if (loop.counter >= 0 && loop.step == stride) ++counted;
+      if (loop.counter.has_value() && loop.step == stride) ++counted;
       if (stride > 2) {
         EXPECT_LE(loop.trips, 1);
       }

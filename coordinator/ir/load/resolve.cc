@@ -17,70 +17,6 @@ absl::Status Bad(const std::string& what) {
   return absl::InvalidArgumentError(what);
 }
 
-// Positions by id: a plain array where the ids lie close together, as those of
-// one computation do, else a sorted list.
-class PositionTable {
- public:
-  explicit PositionTable(const hlo::HloComputationProto& computation) {
-    const auto& instructions = computation.instructions();
-    if (instructions.empty()) return;
-    const auto [least, most] = std::minmax_element(
-        instructions.begin(), instructions.end(),
-        [](const auto& a, const auto& b) { return a.id() < b.id(); });
-    min_id_ = least->id();
-    const uint64_t span = Offset(most->id());
-    dense_ = span < 4 * static_cast<uint64_t>(instructions.size());
-    if (dense_) {
-      positions_.assign(span + 1, -1);
-      return;
-    }
-    sorted_.reserve(instructions.size());
-    for (int i = 0; i < instructions.size(); ++i) {
-      sorted_.emplace_back(instructions[i].id(), i);
-    }
-    std::sort(sorted_.begin(), sorted_.end());
-  }
-
-  // Takes the ids in the order of their positions; false if one is taken.
-  bool Define(int64_t id, int32_t position) {
-    if (dense_) {
-      int32_t& place = positions_[Offset(id)];
-      if (place >= 0) return false;
-      place = position;
-      return true;
-    }
-    return LowerBound(id)->second == position;
-  }
-
-  // -1 for an id that none of the first `defined` instructions has.
-  int32_t Find(int64_t id, int32_t defined) const {
-    if (dense_) {
-      const uint64_t offset = Offset(id);
-      return offset < positions_.size() ? positions_[offset] : -1;
-    }
-    const auto found = LowerBound(id);
-    return found != sorted_.end() && found->first == id &&
-                   found->second < defined
-               ? found->second
-               : -1;
-  }
-
- private:
-  uint64_t Offset(int64_t id) const {
-    return static_cast<uint64_t>(id) - static_cast<uint64_t>(min_id_);
-  }
-  std::vector<std::pair<int64_t, int32_t>>::const_iterator LowerBound(
-      int64_t id) const {
-    return std::lower_bound(sorted_.begin(), sorted_.end(),
-                            std::pair<int64_t, int32_t>(id, -1));
-  }
-
-  bool dense_ = false;
-  int64_t min_id_ = 0;
-  std::vector<int32_t> positions_;
-  std::vector<std::pair<int64_t, int32_t>> sorted_;
-};
-
 class Resolver {
  public:
   explicit Resolver(const hlo::HloModuleProto& module) : module_(module) {}
@@ -109,20 +45,21 @@ class Resolver {
       const hlo::HloComputationProto& message) {
     ResolvedComputation made;
     made.message = &message;
-    PositionTable table(message);
+    std::unordered_map<int64_t, int32_t> positions;  // by id
+    positions.reserve(message.instructions_size());
     std::vector<char> numbers;  // of parameters: which are taken
     int parameters = 0;
     for (int32_t i = 0; i < message.instructions_size(); ++i) {
       const hlo::HloInstructionProto& it = message.instructions(i);
       for (int64_t operand : it.operand_ids()) {
-        const int32_t position = table.Find(operand, i);
-        if (position < 0) {
+        const auto found = positions.find(operand);
+        if (found == positions.end()) {
           return Bad(absl::StrCat(Where(it, message), " uses id ", operand,
                                   ", which no instruction before it defines"));
         }
-        made.operands.push_back(position);
+        made.operands.push_back(found->second);
       }
-      if (!table.Define(it.id(), i)) {
+      if (!positions.emplace(it.id(), i).second) {
         return Bad(absl::StrCat(Where(it, message),
                                 " has an id that is taken already"));
       }
@@ -146,11 +83,12 @@ class Resolver {
       return Bad(absl::StrCat("computation ", message.name(),
                               " skips a parameter number"));
     }
-    made.root = table.Find(message.root_id(), message.instructions_size());
-    if (made.root < 0) {
+    const auto root = positions.find(message.root_id());
+    if (root == positions.end()) {
       return Bad(absl::StrCat("computation ", message.name(),
                               " has no root instruction"));
     }
+    made.root = root->second;
     return made;
   }
 

@@ -107,7 +107,7 @@ class FusedSplitter {
         for (int side = 0; side < 2; ++side) {
           for (const DimLink& link : DimLinks(module_, id, side)) {
             if (link.out != dim) continue;
-            const DotDims dims = DotDimsOf(module_, id);
+            const DotDims dims = GetDotDims(module_, id);
             if (dims.side[side][link.in].role != DotRole::kFree) return -1;
             return BaseParameter(it.operands[side]);
           }
@@ -184,40 +184,32 @@ class FusedSplitter {
       }
       return Append(Named(std::move(copy), id, range));
     }
-    if (copy.opcode == Opcode::kBroadcast ||
-        copy.opcode == Opcode::kTranspose) {
-      for (const DimLink& link : DimLinks(module_, id, 0)) {
-        if (link.out == dim) {
-          copy.operands[0] = PushSlice(copy.operands[0], link.in, range, steps);
-        }
-      }
-      return Append(Named(std::move(copy), id, range));
+    const bool dot = copy.opcode == Opcode::kDot;
+    const bool spreads =
+        copy.opcode == Opcode::kBroadcast || copy.opcode == Opcode::kTranspose;
+    if (!dot && !spreads && copy.opcode != Opcode::kReshape) {
+      return AppendSlice(id, dim, range);
     }
-    if (copy.opcode == Opcode::kReshape) {
-      for (const DimLink& link : DimLinks(module_, id, 0)) {
-        const Shape& in = module_.at(copy.operands[0]).shape;
-        if (link.out == dim &&
-            in.dims[link.in] == module_.at(id).shape.dims[dim]) {
-          copy.operands[0] = PushSlice(copy.operands[0], link.in, range, steps);
-          return Append(Named(std::move(copy), id, range));
-        }
+    for (int side = 0; side < (dot ? 2 : 1); ++side) {
+      for (const DimLink& link : DimLinks(module_, id, side)) {
+        if (link.out != dim || !CutsAlike(id, side, link)) continue;
+        copy.operands[side] =
+            PushSlice(copy.operands[side], link.in, range, steps);
+        return Append(Named(std::move(copy), id, range));
       }
     }
-    if (copy.opcode == Opcode::kDot) {
-      for (int side = 0; side < 2; ++side) {
-        for (const DimLink& link : DimLinks(module_, id, side)) {
-          if (link.out != dim ||
-              DotDimsOf(module_, id).side[side][link.in].role !=
-                  DotRole::kFree) {
-            continue;
-          }
-          copy.operands[side] =
-              PushSlice(copy.operands[side], link.in, range, steps);
-          return Append(Named(std::move(copy), id, range));
-        }
-      }
-    }
+    if (spreads) return Append(Named(std::move(copy), id, range));
     return AppendSlice(id, dim, range);
+  }
+
+  // Whether a range of the result is that range of the operand.
+  bool CutsAlike(ValueId id, int side, const DimLink& link) const {
+    const Instruction& it = module_.at(id);
+    if (it.opcode == Opcode::kDot) {
+      return GetDotDims(module_, id).side[side][link.in].role == DotRole::kFree;
+    }
+    return module_.at(it.operands[side]).shape.dims[link.in] ==
+           it.shape.dims[link.out];
   }
 
   ValueId AppendSlice(ValueId id, int dim, Range range) {
@@ -365,7 +357,7 @@ class FusedSplitter {
 
   ValueId SplitDot(ValueId user, ValueId joined, int dim) {
     const Instruction dot = module_.at(user);
-    const DotDims dims = DotDimsOf(module_, user);
+    const DotDims dims = GetDotDims(module_, user);
     const int side = dot.operands[0] == joined ? 0 : 1;
     const DotDims::Dim& cut = dims.side[side][dim];
     if (cut.role == DotRole::kBatch || dot.operands[0] == dot.operands[1]) {

@@ -10,6 +10,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "absl/strings/str_split.h"
+
 namespace meshwright::ir {
 namespace {
 
@@ -18,18 +20,10 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 
 int64_t InterestingNumber(Random& random) {
-  static constexpr int64_t kNumbers[] = {-1,
-                                         0,
-                                         1,
-                                         2,
-                                         3,
-                                         4,
-                                         8,
-                                         1 << 16,
-                                         int64_t{1} << 31,
-                                         int64_t{1} << 48,
-                                         INT64_MAX,
-                                         INT64_MIN};
+  constexpr int64_t kOne = 1;
+  constexpr int64_t kNumbers[] = {-1,         0,          1,         2,
+                                  3,          4,          8,         kOne << 16,
+                                  kOne << 31, kOne << 48, INT64_MAX, INT64_MIN};
   return kNumbers[Below(random, std::size(kNumbers))];
 }
 
@@ -38,41 +32,16 @@ int64_t NextTo(int64_t number, Random& random) {
                               1);
 }
 
-const char* RandomOpcode(Random& random) {
-  static constexpr const char* kOpcodes[] = {"add",
-                                             "bitcast",
-                                             "broadcast",
-                                             "call",
-                                             "concatenate",
-                                             "constant",
-                                             "convert",
-                                             "convolution",
-                                             "copy",
-                                             "custom-call",
-                                             "dot",
-                                             "dynamic-slice",
-                                             "dynamic-update-slice",
-                                             "gather",
-                                             "get-tuple-element",
-                                             "iota",
-                                             "opt-barrier",
-                                             "pad",
-                                             "parameter",
-                                             "reduce",
-                                             "reduce-window",
-                                             "reshape",
-                                             "reverse",
-                                             "rng-bit-generator",
-                                             "scatter",
-                                             "select",
-                                             "slice",
-                                             "sort",
-                                             "topk",
-                                             "transpose",
-                                             "tuple",
-                                             "while",
-                                             "unheard-of"};
-  return kOpcodes[Below(random, std::size(kOpcodes))];
+const std::string& RandomOpcode(Random& random) {
+  static const auto* const opcodes =
+      new std::vector<std::string>(absl::StrSplit(
+          "add bitcast broadcast call concatenate constant convert "
+          "convolution copy custom-call dot dynamic-slice "
+          "dynamic-update-slice gather get-tuple-element iota opt-barrier pad "
+          "parameter reduce reduce-window reshape reverse rng-bit-generator "
+          "scatter select slice sort topk transpose tuple while unheard-of",
+          ' '));
+  return (*opcodes)[Below(random, static_cast<int>(opcodes->size()))];
 }
 
 // ---- edits of one field of any message ----
@@ -145,7 +114,7 @@ void EditMessage(Message& message, Random& random, int depth = 0) {
 
 // ---- edits that know what a module is ----
 
-hlo::HloComputationProto* EntryOf(hlo::HloModuleProto& module) {
+hlo::HloComputationProto* FindEntry(hlo::HloModuleProto& module) {
   for (auto& computation : *module.mutable_computations()) {
     if (computation.id() == module.entry_computation_id()) return &computation;
   }
@@ -159,7 +128,7 @@ int Below(Random& random, int limit) {
 }
 
 void CutCone(hlo::HloModuleProto& module, Random& random) {
-  hlo::HloComputationProto* const entry = EntryOf(module);
+  hlo::HloComputationProto* const entry = FindEntry(module);
   if (entry == nullptr || entry->instructions_size() == 0) return;
   std::unordered_map<int64_t, int> place;
   for (int i = 0; i < entry->instructions_size(); ++i) {

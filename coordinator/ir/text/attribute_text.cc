@@ -164,27 +164,9 @@ const std::unordered_map<std::string_view, Reader>& Readers() {
 }
 
 const char* DefaultComparison(hlo::PrimitiveType type) {
-  switch (type) {
-    case hlo::S1:
-    case hlo::S2:
-    case hlo::S4:
-    case hlo::S8:
-    case hlo::S16:
-    case hlo::S32:
-    case hlo::S64:
-      return "SIGNED";
-    case hlo::PRED:
-    case hlo::U1:
-    case hlo::U2:
-    case hlo::U4:
-    case hlo::U8:
-    case hlo::U16:
-    case hlo::U32:
-    case hlo::U64:
-      return "UNSIGNED";
-    default:
-      return "FLOAT";
-  }
+  const std::string& name = hlo::PrimitiveType_Name(type);
+  if (name[0] == 'S') return "SIGNED";
+  return name[0] == 'U' || type == hlo::PRED ? "UNSIGNED" : "FLOAT";
 }
 
 }  // namespace

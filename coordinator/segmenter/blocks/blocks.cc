@@ -21,7 +21,7 @@ std::vector<ParallelBlock> ListBlocks(const GrownBlocks& grown,
                                       const std::vector<int>& sequence) {
   std::map<int, std::vector<ValueId>> contractions;
   for (const GrownBlocks::Root& root : grown.roots) {
-    contractions[grown.BlockOf(root.id)].push_back(root.id);
+    contractions[grown.FindBlock(root.id)].push_back(root.id);
   }
   for (const auto& [id, block] : grown.joined) {
     contractions[grown.blocks.Find(block)].push_back(id);

@@ -67,7 +67,7 @@ class BlockGrower {
   // Rule (a), first half; also the contraction half of rule (b).
   bool Join(ValueId id) {
     const ir::Instruction& it = module_.at(id);
-    const ir::DotDims dims = ir::ContractionDimsOf(module_, id);
+    const ir::DotDims dims = ir::GetContractionDims(module_, id);
     if (dims.count(DotRole::kBatch) == 0) return false;
     int joined = -1;
     for (int side = 0; side < 2; ++side) {
@@ -152,7 +152,7 @@ class BlockGrower {
     }
     out.labels = root.labels;
     const int number = order_.Open(id);  // its place in grown_.roots
-    groups_.push_back(order_.GroupOf(number));
+    groups_.push_back(order_.MakeGroup(number));
     grown_.block_roots.push_back({number});
     grown_.roots.push_back(std::move(root));
   }
@@ -319,7 +319,7 @@ class BlockGrower {
 std::vector<int> OutputDims(const Module& module, const GrownBlocks& grown,
                             const GrownBlocks::Root& root, bool rows) {
   std::vector<int> dims;
-  const ir::DotDims numbers = ir::ContractionDimsOf(module, root.id);
+  const ir::DotDims numbers = ir::GetContractionDims(module, root.id);
   const int side = rows ? root.row_operand : 1 - root.row_operand;
   // A weight's groups are its columns; a batch without a weight is a row.
   const bool batch = rows == (module.at(root.id).opcode == Opcode::kDot);

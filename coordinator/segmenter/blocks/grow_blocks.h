@@ -7,7 +7,7 @@
 // leads to (e). A label stands for one dimension of a root and all dimensions
 // that dimension links lead it to.
 // In -> Out: module, passes -> GrownBlocks. Blocks and labels are numbers of
-// union-find sets: compare them through BlockOf and Label.
+// union-find sets: compare them through FindBlock and Label.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_GROW_BLOCKS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_GROW_BLOCKS_H_
 
@@ -18,25 +18,10 @@
 #include <vector>
 
 #include "coordinator/ir/module.h"
+#include "coordinator/segmenter/blocks/union_find.h"
 #include "coordinator/segmenter/direction/forward_backward.h"
 
 namespace meshwright::segmenter {
-
-class UnionFind {
- public:
-  int Add() {
-    parent_.push_back(static_cast<int>(parent_.size()));
-    return parent_.back();
-  }
-  int Find(int x) const {
-    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
-    return x;
-  }
-  void Union(int a, int b) { parent_[Find(b)] = Find(a); }
-
- private:
-  mutable std::vector<int> parent_;
-};
 
 struct GrownBlocks {
   struct Value {
@@ -61,7 +46,7 @@ struct GrownBlocks {
   std::map<std::string, int> barriers;  // opcodes that end splits
 
   // -1: no root leads to it.
-  int BlockOf(ir::ValueId id) const {
+  int FindBlock(ir::ValueId id) const {
     return values[id].block < 0 ? -1 : blocks.Find(values[id].block);
   }
   bool IsExpert(int label) const {

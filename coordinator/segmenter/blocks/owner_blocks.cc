@@ -26,7 +26,7 @@ class OwnerAssigner {
     for (ValueId id = module_.size() - 1; id >= 0; --id) {
       if (!passes_.forward[id]) continue;
       if (grown.values[id].inside) {
-        graph_.owner_block[id] = index_of[grown.BlockOf(id)];
+        graph_.owner_block[id] = index_of[grown.FindBlock(id)];
         graph_.inside[id] = 1;
         continue;
       }
@@ -35,7 +35,7 @@ class OwnerAssigner {
     for (ValueId id = module_.size() - 1; id >= 0; --id) MoveToConsumer(id);
     std::vector<int> derived(module_.size(), -1);
     for (ValueId id = 0; id < module_.size(); ++id) {
-      const int block = grown.BlockOf(id);
+      const int block = grown.FindBlock(id);
       if (block >= 0 && !graph_.inside[id]) derived[id] = index_of[block];
     }
     PlaceAtBoundaries(module_, passes_, derived, graph_.owner_block);

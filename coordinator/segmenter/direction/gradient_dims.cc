@@ -28,7 +28,7 @@ DotRole Transposed(DotRole role) {
 
 // The dimensions of one role, in the order of the output; for roles without
 // one, of the operand.
-std::vector<int> OfRole(const std::vector<DotDims::Dim>& dims, DotRole role) {
+std::vector<int> FindDims(const std::vector<DotDims::Dim>& dims, DotRole role) {
   std::vector<int> found;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i].role == role) found.push_back(static_cast<int>(i));
@@ -46,8 +46,8 @@ void FillByRole(const std::vector<DotDims::Dim>& backward,
                 std::vector<int>& behind) {
   for (const DotRole role : {DotRole::kBatch, DotRole::kContracting,
                              DotRole::kFree, DotRole::kSpatial}) {
-    const std::vector<int> from = OfRole(backward, role);
-    const std::vector<int> to = OfRole(forward, Transposed(role));
+    const std::vector<int> from = FindDims(backward, role);
+    const std::vector<int> to = FindDims(forward, Transposed(role));
     for (size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
       if (behind[from[i]] < 0 &&
           std::find(behind.begin(), behind.end(), to[i]) == behind.end()) {
@@ -72,8 +72,8 @@ std::optional<GradientMatch> DescribeGradient(
   const int g = cotangent_operand;
   const int w = 1 - g;
   const int wanted = 1 - read;
-  const DotDims f = ir::ContractionDimsOf(module, forward);
-  const DotDims c = ir::ContractionDimsOf(module, backward);
+  const DotDims f = ir::GetContractionDims(module, forward);
+  const DotDims c = ir::GetContractionDims(module, backward);
   std::vector<int> behind =
       DimsBetween(module, &classes, it.operands[w], original.operands[read]);
   if (it.opcode == Opcode::kConvolution) {

@@ -36,7 +36,7 @@ class GradientMatcher {
     std::vector<ValueId> backward;
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (!ir::IsContraction(module_, id)) continue;
-      const Bases bases = BasesOf(id);
+      const Bases bases = FindBases(id);
       if (passes_.forward[id]) {
         for (int side = 0; side < 2; ++side) {
           readers_[bases.operand[side]].push_back({id, side});
@@ -73,13 +73,13 @@ class GradientMatcher {
     ValueId cotangent;
   };
 
-  Bases BasesOf(ValueId id) const {
+  Bases FindBases(ValueId id) const {
     const auto& operands = module_.at(id).operands;
     return {{bases_[operands[0]], bases_[operands[1]]}};
   }
 
   void MatchRecomputation(ValueId id) {
-    const Bases bases = BasesOf(id);
+    const Bases bases = FindBases(id);
     const auto found = computed_.find({bases.operand[0], bases.operand[1]});
     if (found == computed_.end()) return;
     for (ValueId forward : found->second) {
@@ -93,7 +93,7 @@ class GradientMatcher {
   }
 
   void Match(ValueId id, Step step) {
-    const Bases bases = BasesOf(id);
+    const Bases bases = FindBases(id);
     std::optional<Option> chosen;
     bool flowed = false;
     for (int operand = 0; operand < 2; ++operand) {

@@ -65,17 +65,6 @@ std::string_view Payload(std::string_view bytes) {
   return bytes.substr(stream.CurrentPosition());
 }
 
-uint64_t HashProtoShape(const hlo::ShapeProto& shape) {
-  uint64_t hash = Mix(1, static_cast<uint64_t>(shape.element_type()));
-  for (int64_t dim : shape.dimensions()) {
-    hash = Mix(hash, static_cast<uint64_t>(dim));
-  }
-  for (const hlo::ShapeProto& element : shape.tuple_shapes()) {
-    hash = Mix(hash, HashProtoShape(element));
-  }
-  return hash;
-}
-
 class OperationHasher {
   static constexpr size_t kLarge = 1024;
 
@@ -121,7 +110,9 @@ class OperationHasher {
     for (const hlo::HloInstructionProto& it : computation.instructions()) {
       uint64_t hash = HashAttributes(it);
       hash = Mix(hash, static_cast<uint64_t>(it.parameter_number()));
-      hash = Mix(hash, HashProtoShape(it.shape()));
+      // Nobody checked the shapes of called computations.
+      const auto shape = ir::ShapeFromProto(it.shape());
+      hash = Mix(hash, shape.ok() ? HashShape(*shape) : 0);
       for (int64_t operand : it.operand_ids())
         hash = Mix(hash, values[operand]);
       values[it.id()] = hash;

@@ -18,7 +18,7 @@ struct Step {
 };
 
 // The stack a slice reads, behind the carries of loops.
-ValueId StackOf(const Module& module, ValueId slice) {
+ValueId FindStack(const Module& module, ValueId slice) {
   ValueId stack = module.at(slice).operands[0];
   while (ir::IsLoopBoundary(module.at(stack).opcode)) {
     stack = module.at(stack).operands[0];
@@ -95,7 +95,7 @@ ValueId SameValue(const Module& module, ValueId id) {
     return tuple.operands[it.attributes().tuple_index()];
   }
   if (it.opcode == Opcode::kDynamicSlice) {
-    const ir::Instruction& stack = module.at(StackOf(module, id));
+    const ir::Instruction& stack = module.at(FindStack(module, id));
     if (stack.opcode == Opcode::kDynamicUpdateSlice &&
         module.at(stack.operands[1]).shape == it.shape) {
       return stack.operands[1];

@@ -102,7 +102,7 @@ int RootOrder::Merge(int a, int b) {
   return merged;
 }
 
-RootOrder::Group RootOrder::GroupOf(int root) const {
+RootOrder::Group RootOrder::MakeGroup(int root) const {
   const Root& it = roots_[root];
   return {it.depth, it.depth, it.above, {it.place}};
 }

@@ -48,7 +48,7 @@ class RootOrder {
     int above = 0;             // list: what is above or in it
     std::vector<Place> first;  // by chain, its first root in the group
   };
-  Group GroupOf(int root) const;
+  Group MakeGroup(int root) const;
   Group Join(const Group& a, const Group& b);
 
   // No root of one is above a root of the other.

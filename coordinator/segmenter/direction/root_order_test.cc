@@ -51,11 +51,11 @@ TEST(RootOrderTest, AgreesWithSetsOfAncestors) {
       RootOrder::Group groups[2];
       for (int side = 0; side < 2; ++side) {
         sides[side] = {static_cast<int>(random() % roots)};
-        groups[side] = order.GroupOf(*sides[side].begin());
+        groups[side] = order.MakeGroup(*sides[side].begin());
         for (int more = static_cast<int>(random() % 3); more > 0; --more) {
           const int root = static_cast<int>(random() % roots);
           if (!sides[side].insert(root).second) continue;
-          groups[side] = order.Join(groups[side], order.GroupOf(root));
+          groups[side] = order.Join(groups[side], order.MakeGroup(root));
         }
       }
       bool unrelated = true;
@@ -85,8 +85,9 @@ TEST(RootOrderTest, FallsBackToDepthWhereListsWouldOutgrowTheGraph) {
   order.Follow(2 * kRoots, {2 * kRoots - 1});
   const int last = order.Open(2 * kRoots);
   EXPECT_EQ(order.depth(last), 2);
-  EXPECT_TRUE(order.Unrelated(order.GroupOf(0), order.GroupOf(kRoots - 1)));
-  EXPECT_FALSE(order.Unrelated(order.GroupOf(kRoots - 1), order.GroupOf(last)));
+  EXPECT_TRUE(order.Unrelated(order.MakeGroup(0), order.MakeGroup(kRoots - 1)));
+  EXPECT_FALSE(
+      order.Unrelated(order.MakeGroup(kRoots - 1), order.MakeGroup(last)));
 }
 
 }  // namespace

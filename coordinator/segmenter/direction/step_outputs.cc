@@ -217,8 +217,8 @@ class LossFinder {
       if (!has_argument_[operand]) return true;
     }
     return backward > forward &&
-           !order_.Unrelated(order_.GroupOf(number_[forward]),
-                             order_.GroupOf(number_[backward]));
+           !order_.Unrelated(order_.MakeGroup(number_[forward]),
+                             order_.MakeGroup(number_[backward]));
   }
 
   void Taint(ValueId contraction) {

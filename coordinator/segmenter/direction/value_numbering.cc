@@ -37,12 +37,12 @@ class Splats {
       : module_(module), numbers_(module.size()) {}
 
   // Asked in dependency order: it looks at the operands' answers.
-  std::optional<double> Of(ValueId id) {
-    return numbers_[id] = Find(module_.at(id));
+  std::optional<double> Find(ValueId id) {
+    return numbers_[id] = Evaluate(module_.at(id));
   }
 
  private:
-  std::optional<double> Find(const ir::Instruction& it) const {
+  std::optional<double> Evaluate(const ir::Instruction& it) const {
     switch (it.opcode) {
       case Opcode::kConstant:
         return it.shape.is_scalar() ? Number(it.attributes().literal())
@@ -92,7 +92,7 @@ std::vector<ValueId> NumberValues(const Module& module,
   for (ValueId id = 0; id < module.size(); ++id) {
     const ir::Instruction& it = module.at(id);
     classes[id] = id;
-    const std::optional<double> splat = splats.Of(id);
+    const std::optional<double> splat = splats.Find(id);
     if (splat.has_value()) {
       uint64_t key = HashShape(it.shape);
       key = base::Mix(key, std::bit_cast<uint64_t>(*splat));

@@ -59,7 +59,7 @@ class Coverer {
  private:
   using Hashes = std::vector<uint64_t>;
 
-  Hashes HashesOf(const Segment& segment) const {
+  Hashes CopyHashes(const Segment& segment) const {
     return {hashes_.begin() + segment.first_block,
             hashes_.begin() + segment.last_block};
   }
@@ -82,7 +82,7 @@ class Coverer {
 
   // The fewest pieces; none if they do not make up the segment.
   std::vector<Segment> CutIntoPieces(const Segment& segment) const {
-    const Hashes all = HashesOf(segment);
+    const Hashes all = CopyHashes(segment);
     const int count = static_cast<int>(all.size());
     constexpr int kNever = INT32_MAX;
     std::vector<int> cost(count + 1, kNever);
@@ -192,7 +192,7 @@ class Coverer {
       pieces.push_back({begin + from[to], begin + to});
     }
     for (const Segment& piece : pieces) {
-      if (pieces_.size() < kMaxPieces) pieces_.insert(HashesOf(piece));
+      if (pieces_.size() < kMaxPieces) pieces_.insert(CopyHashes(piece));
     }
     segments_.insert(segments_.end(), pieces.rbegin(), pieces.rend());
   }

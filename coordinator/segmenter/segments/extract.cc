@@ -249,7 +249,7 @@ class Extractor {
         if (state_of_output_[number] == kNone) continue;
         const ValueId argument = module_.parameters[state_of_output_[number]];
         if (places_[argument].seen_by != segment_) continue;
-        graph_.state.emplace_back(IndexOf(argument), IndexOf(output));
+        graph_.state.push_back({IndexOf(argument), IndexOf(output)});
       }
     }
   }
@@ -262,22 +262,22 @@ class Extractor {
     Crossings entering;  // gradients, by the segment they come from
     for (ValueId g : outputs) {
       if (OutputKind(g) != Exit::kGradient) continue;
-      for (int reader : Readers(g)) leaving.Add(DimsOf(g), reader, IndexOf(g));
+      for (int reader : Readers(g)) leaving.Add(GetDims(g), reader, IndexOf(g));
     }
     for (int i = 0; i < graph_.input_count; ++i) {
       const ValueId g = graph_.values[i].origin;
       if (plan_.owner[g] < 0 || passes_.forward[g]) continue;
-      entering.Add(DimsOf(g), plan_.owner[g], i);
+      entering.Add(GetDims(g), plan_.owner[g], i);
     }
     for (int i = 0; i < graph_.input_count; ++i) {
       const ValueId x = graph_.values[i].origin;
       if (plan_.owner[x] < 0 || !passes_.forward[x]) continue;
-      const int g = leaving.Take(DimsOf(x), {plan_.owner[x]});
+      const int g = leaving.Take(GetDims(x), {plan_.owner[x]});
       if (g >= 0) graph_.entries.push_back({i, g});
     }
     for (ValueId x : outputs) {
       if (OutputKind(x) != Exit::kActivation) continue;
-      const int g = entering.Take(DimsOf(x), Readers(x));
+      const int g = entering.Take(GetDims(x), Readers(x));
       if (g >= 0) graph_.exits.push_back({IndexOf(x), g});
     }
     const auto pair_rest = [&](std::vector<BoundaryPair>& pairs,
@@ -287,7 +287,7 @@ class Extractor {
         const int activation = pairs[i].activation;
         const ValueId x = graph_.values[activation].origin;
         while (true) {
-          const int g = crossings.Take(DimsOf(x), beyond(x));
+          const int g = crossings.Take(GetDims(x), beyond(x));
           if (g < 0) break;
           pairs.push_back({activation, g});
         }
@@ -298,7 +298,7 @@ class Extractor {
     pair_rest(graph_.exits, entering, [&](ValueId x) { return Readers(x); });
   }
 
-  const std::vector<int64_t>& DimsOf(ValueId id) const {
+  const std::vector<int64_t>& GetDims(ValueId id) const {
     return module_.at(id).shape.dims;
   }
 
@@ -374,6 +374,12 @@ class Extractor {
 };
 
 }  // namespace
+
+std::vector<BoundaryPair> SegmentGraph::boundary_pairs() const {
+  std::vector<BoundaryPair> pairs = entries;
+  pairs.insert(pairs.end(), exits.begin(), exits.end());
+  return pairs;
+}
 
 std::vector<SegmentGraph> ExtractSegments(const Module& module,
                                           const ForwardBackward& passes,

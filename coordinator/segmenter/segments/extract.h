@@ -24,14 +24,21 @@
 namespace meshwright::segmenter {
 
 struct SegmentValue {
-  ir::ValueId origin = -1;    // of this instance, in the module
+  ir::ValueId origin = 0;     // of this instance, in the module
   std::vector<int> operands;  // indices of values; empty for inputs
   std::vector<int> users;     // distinct, ascending
 };
 
 struct BoundaryPair {
-  int activation = -1;  // value index: a boundary input or output
-  int gradient = -1;    // value index of its gradient, an output or input
+  int activation = 0;  // value index: a boundary input or output
+  int gradient = 0;    // value index of its gradient, an output or input
+};
+
+// State that the segment updates: value indices of the argument and of what
+// overwrites it.
+struct StateUpdate {
+  int argument = 0;
+  int updated = 0;
 };
 
 struct SegmentGraph {
@@ -39,13 +46,14 @@ struct SegmentGraph {
   int input_count = 0;               // values [0, input_count) are inputs
   std::vector<SegmentValue> values;  // dependency order
   std::vector<int> outputs;          // value indices, distinct
-  // State: value index of the argument and of what overwrites it.
-  std::vector<std::pair<int, int>> state;
+  std::vector<StateUpdate> state;
   std::vector<BoundaryPair> entries;  // activation in, gradient out
   std::vector<BoundaryPair> exits;    // activation out, gradient in
   std::string fingerprint;            // SHA-256 of the canonical form
 
   bool is_input(int index) const { return index < input_count; }
+  // The entries, then the exits.
+  std::vector<BoundaryPair> boundary_pairs() const;
 };
 
 std::vector<SegmentGraph> ExtractSegments(const ir::Module& module,

@@ -10,7 +10,7 @@ void KeepGroups(const std::vector<Segment>& cover, Placement& at) {
   for (size_t s = 0; s < cover.size(); ++s) {
     for (int b = cover[s].first_block; b < cover[s].last_block; ++b) {
       for (ValueId id : at.blocks.blocks[b].contractions) {
-        const int group = at.groups.Of(at.module, id);
+        const int group = at.groups.Find(at.module, id);
         if (group < 0) continue;
         const int here = static_cast<int>(s);
         at.kept_cover[group] =

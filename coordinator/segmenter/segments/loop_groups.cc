@@ -1,9 +1,9 @@
 #include "coordinator/segmenter/segments/loop_groups.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/segmenter/blocks/union_find.h"
 
 namespace meshwright::segmenter {
 namespace {
@@ -24,7 +24,7 @@ void ForEachAround(const Module& module, ValueId id, Visit visit) {
 
 }  // namespace
 
-LoopGroups FindLoopGroups(const Module& module, const ForwardBackward& passes,
+LoopGroups FindLoopGroups(const Module& module,
                           const GradientMatches& gradients) {
   const size_t count = module.loops.size();
   LoopGroups groups;
@@ -57,24 +57,17 @@ LoopGroups FindLoopGroups(const Module& module, const ForwardBackward& passes,
       top[loop] = static_cast<int>(loop);
     }
   }
-  std::vector<int> joined(count);
-  std::iota(joined.begin(), joined.end(), 0);
-  const auto find = [&](int loop) {
-    while (joined[loop] != loop) loop = joined[loop] = joined[joined[loop]];
-    return loop;
-  };
+  UnionFind joined(static_cast<int>(count));
   for (const auto& [backward, match] : gradients) {
     const LoopId a = module.at(match.forward).loop;
     const LoopId b = module.at(backward).loop;
     if (a == kNoLoop || b == kNoLoop || top[a] < 0 || top[b] < 0) continue;
-    const int first = find(top[a]);
-    const int second = find(top[b]);
-    joined[std::max(first, second)] = std::min(first, second);
+    joined.Union(top[a], top[b]);
   }
   std::vector<int> number(count, -1);
   for (size_t loop = 0; loop < count; ++loop) {
     if (top[loop] < 0) continue;
-    const int group = find(top[loop]);
+    const int group = joined.Find(top[loop]);
     if (number[group] < 0) number[group] = groups.count++;
     groups.of_loop[loop] = number[group];
   }

@@ -6,7 +6,7 @@
 // trips. A loop that holds both (gradient accumulation, several steps at once)
 // is looked through: what is inside is cut into segments like any step. Loops
 // without contractions (random bits) form no group.
-// In -> Out: module, passes, gradient matches -> LoopGroups.
+// In -> Out: module, gradient matches -> LoopGroups.
 // Shapes: `of_loop` by LoopId, -1 where the loop is in no group; the loops
 // inside one of a group belong to it. Source: design, section 4 ("Rolled
 // loops").
@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "coordinator/ir/module.h"
-#include "coordinator/segmenter/direction/forward_backward.h"
 #include "coordinator/segmenter/direction/gradients.h"
 
 namespace meshwright::segmenter {
@@ -26,14 +25,13 @@ struct LoopGroups {
   std::vector<char> has_contraction;  // by LoopId, inner loops included
   int count = 0;
 
-  int Of(const ir::Module& module, ir::ValueId id) const {
+  int Find(const ir::Module& module, ir::ValueId id) const {
     const ir::LoopId loop = module.at(id).loop;
     return loop == ir::kNoLoop ? -1 : of_loop[loop];
   }
 };
 
 LoopGroups FindLoopGroups(const ir::Module& module,
-                          const ForwardBackward& passes,
                           const GradientMatches& gradients);
 
 }  // namespace meshwright::segmenter

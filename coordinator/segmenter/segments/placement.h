@@ -9,10 +9,6 @@
 
 #include <vector>
 
-#include "coordinator/ir/module.h"
-#include "coordinator/segmenter/blocks/blocks.h"
-#include "coordinator/segmenter/direction/forward_backward.h"
-#include "coordinator/segmenter/direction/gradients.h"
 #include "coordinator/segmenter/segments/loop_groups.h"
 #include "coordinator/segmenter/segments/segment_plan.h"
 
@@ -30,14 +26,11 @@ struct OwnerRange {
   int highest = kNoSegment;
 };
 
-struct Placement {
-  const ir::Module& module;
-  const ForwardBackward& passes;
-  const BlockGraph& blocks;
-  const GradientMatches& gradients;
-  const std::vector<ir::ValueId>& classes;  // value_numbering.h
-  const LoopGroups& groups;
+struct Placement : StepView {
+  Placement(const StepView& step, const LoopGroups& loops)
+      : StepView(step), groups(loops) {}
 
+  const LoopGroups& groups;
   SegmentPlan plan;
   // By loop group: the segment of the cover that holds it, or kFarSegment.
   std::vector<int> kept_cover;

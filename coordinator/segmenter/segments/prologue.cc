@@ -16,12 +16,11 @@ using ir::ValueId;
 
 class PrologueFinder {
  public:
-  PrologueFinder(const Module& module, const ForwardBackward& passes,
-                 const BlockGraph& blocks)
-      : module_(module),
-        passes_(passes),
-        blocks_(blocks),
-        inside_(blocks.blocks.size()) {
+  explicit PrologueFinder(const StepView& step)
+      : module_(step.module),
+        passes_(step.passes),
+        blocks_(step.blocks),
+        inside_(step.blocks.blocks.size()) {
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (blocks_.inside[id]) inside_[blocks_.owner_block[id]].push_back(id);
     }
@@ -37,9 +36,9 @@ class PrologueFinder {
     }
     if (boundaries.empty()) boundaries = SharedByBlocks();
     // A decoder's first layer has nothing before it either.
-    for (const auto& [start, twins] : OtherStarts(cover)) {
-      for (const size_t twin : twins) {
-        const auto more = WalkTogether(cover[start], cover[twin]);
+    for (const auto& [start, counterparts] : OtherStarts(cover)) {
+      for (const size_t counterpart : counterparts) {
+        const auto more = WalkTogether(cover[start], cover[counterpart]);
         if (!alike_) continue;  // equal blocks of another kind of layer
         boundaries.insert(boundaries.end(), more.begin(), more.end());
         break;
@@ -66,7 +65,7 @@ class PrologueFinder {
     for (size_t i = 0; i < cover.size(); ++i) {
       alike[BlockHashes(blocks_, cover[i])].push_back(i);
     }
-    std::map<size_t, std::vector<size_t>> twins;
+    std::map<size_t, std::vector<size_t>> counterparts;
     for (const auto& [hashes, members] : alike) {
       for (size_t m = 0; m + 1 < members.size(); ++m) {
         const Segment& segment = cover[members[m]];
@@ -76,12 +75,12 @@ class PrologueFinder {
                          [](char start) { return start != 0; })) {
           continue;
         }
-        const size_t last = std::min(members.size(), m + 1 + kMaxTwins);
-        twins[members[m]].assign(members.begin() + m + 1,
-                                 members.begin() + last);
+        const size_t last = std::min(members.size(), m + 1 + kMaxCounterparts);
+        counterparts[members[m]].assign(members.begin() + m + 1,
+                                        members.begin() + last);
       }
     }
-    return twins;
+    return counterparts;
   }
 
   bool In(ValueId id, const Segment& segment) const {
@@ -190,7 +189,7 @@ class PrologueFinder {
 
   // Equal segments have as many pairs as the shorter one has values.
   static constexpr int64_t kMaxLooks = 8;
-  static constexpr size_t kMaxTwins = 3;
+  static constexpr size_t kMaxCounterparts = 3;
 
   const Module& module_;
   const ForwardBackward& passes_;
@@ -202,11 +201,9 @@ class PrologueFinder {
 
 }  // namespace
 
-std::vector<char> FindPrologue(const Module& module,
-                               const ForwardBackward& passes,
-                               const BlockGraph& blocks,
+std::vector<char> FindPrologue(const StepView& step,
                                const std::vector<Segment>& cover) {
-  return PrologueFinder(module, passes, blocks).Find(cover);
+  return PrologueFinder(step).Find(cover);
 }
 
 }  // namespace meshwright::segmenter

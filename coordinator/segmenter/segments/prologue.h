@@ -14,16 +14,11 @@
 
 #include <vector>
 
-#include "coordinator/ir/module.h"
-#include "coordinator/segmenter/blocks/blocks.h"
-#include "coordinator/segmenter/direction/forward_backward.h"
-#include "coordinator/segmenter/segments/cover.h"
+#include "coordinator/segmenter/segments/segment_plan.h"
 
 namespace meshwright::segmenter {
 
-std::vector<char> FindPrologue(const ir::Module& module,
-                               const ForwardBackward& passes,
-                               const BlockGraph& blocks,
+std::vector<char> FindPrologue(const StepView& step,
                                const std::vector<Segment>& cover);
 
 }  // namespace meshwright::segmenter

@@ -4,9 +4,20 @@
 
 #include <vector>
 
+#include "coordinator/segmenter/blocks/blocks.h"
+#include "coordinator/segmenter/direction/gradients.h"
 #include "coordinator/segmenter/segments/cover.h"
 
 namespace meshwright::segmenter {
+
+// A step before it is cut into segments. Refers to values of its creator.
+struct StepView {
+  const ir::Module& module;
+  const ForwardBackward& passes;
+  const BlockGraph& blocks;
+  const GradientMatches& gradients;
+  const std::vector<ir::ValueId>& classes;  // value_numbering.h
+};
 
 struct SegmentPlan {
   std::vector<Segment> segments;  // in sequence order

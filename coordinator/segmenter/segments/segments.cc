@@ -11,7 +11,6 @@
 namespace meshwright::segmenter {
 namespace {
 
-using ir::Module;
 using ir::ValueId;
 
 // Random keys are made in the prologue, with all that they are made of.
@@ -64,15 +63,13 @@ std::vector<int> FindSegmentOfBlock(const Placement& at) {
 
 }  // namespace
 
-SegmentPlan PlanSegments(const Module& module, const ForwardBackward& passes,
-                         const BlockGraph& blocks,
-                         const GradientMatches& gradients,
-                         const std::vector<ValueId>& classes,
+SegmentPlan PlanSegments(const StepView& step,
                          const std::vector<int>& configurations) {
-  const LoopGroups groups = FindLoopGroups(module, passes, gradients);
-  const int count = static_cast<int>(blocks.blocks.size());
+  const std::vector<ParallelBlock>& blocks = step.blocks.blocks;
+  const LoopGroups groups = FindLoopGroups(step.module, step.gradients);
+  const int count = static_cast<int>(blocks.size());
   const auto group_of = [&](int block) {
-    return groups.Of(module, blocks.blocks[block].roots[0]);
+    return groups.Find(step.module, blocks[block].roots[0]);
   };
   std::vector<Segment> cover;
   for (int first = 0, last = 0; first < count; first = last) {
@@ -80,7 +77,7 @@ SegmentPlan PlanSegments(const Module& module, const ForwardBackward& passes,
     std::vector<uint64_t> hashes;
     std::vector<int> choices;
     for (; last < count && group_of(last) == group; ++last) {
-      hashes.push_back(blocks.blocks[last].hash);
+      hashes.push_back(blocks[last].hash);
       choices.push_back(configurations[last]);
     }
     if (group >= 0) {
@@ -92,30 +89,20 @@ SegmentPlan PlanSegments(const Module& module, const ForwardBackward& passes,
           {segment.first_block + first, segment.last_block + first});
     }
   }
-  return PlaceSegments(module, passes, blocks, gradients, classes,
-                       std::move(cover));
+  return PlaceSegments(step, std::move(cover));
 }
 
-SegmentPlan PlaceSegments(const Module& module, const ForwardBackward& passes,
-                          const BlockGraph& blocks,
-                          const GradientMatches& gradients,
-                          const std::vector<ValueId>& classes,
-                          std::vector<Segment> cover) {
-  const LoopGroups groups = FindLoopGroups(module, passes, gradients);
-  Placement at{.module = module,
-               .passes = passes,
-               .blocks = blocks,
-               .gradients = gradients,
-               .classes = classes,
-               .groups = groups};
-  at.plan.owner.assign(module.size(), SegmentPlan::kNowhere);
-  at.repeats.assign(module.size(), 0);
+SegmentPlan PlaceSegments(const StepView& step, std::vector<Segment> cover) {
+  const LoopGroups groups = FindLoopGroups(step.module, step.gradients);
+  Placement at(step, groups);
+  at.plan.owner.assign(step.module.size(), SegmentPlan::kNowhere);
+  at.repeats.assign(step.module.size(), 0);
   FindScalarLike(at);
   if (cover.empty()) cover.push_back({0, 0});  // no contraction at all
   KeepGroups(cover, at);
-  std::vector<char> prologue = FindPrologue(module, passes, blocks, cover);
+  std::vector<char> prologue = FindPrologue(step, cover);
   AddRandomKeys(at, prologue);
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (ValueId id = 0; id < step.module.size(); ++id) {
     if (at.KeptSegment(id) >= 0) prologue[id] = 0;
   }
   ListSegments(cover, prologue, at);

@@ -16,33 +16,18 @@
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_SEGMENTS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_SEGMENTS_H_
 
-#include <cstdint>
 #include <vector>
 
-#include "coordinator/ir/module.h"
-#include "coordinator/segmenter/blocks/blocks.h"
-#include "coordinator/segmenter/direction/forward_backward.h"
-#include "coordinator/segmenter/direction/gradients.h"
 #include "coordinator/segmenter/segments/segment_plan.h"
 
 namespace meshwright::segmenter {
 
-// `classes`: value_numbering.h; `configurations[b]` is the number of strategies
-// of block b.
-SegmentPlan PlanSegments(const ir::Module& module,
-                         const ForwardBackward& passes,
-                         const BlockGraph& blocks,
-                         const GradientMatches& gradients,
-                         const std::vector<ir::ValueId>& classes,
+// `configurations[b]` is the number of strategies of block b.
+SegmentPlan PlanSegments(const StepView& step,
                          const std::vector<int>& configurations);
 
 // The same with a cover of the caller's: the blocks in order, every one once.
-SegmentPlan PlaceSegments(const ir::Module& module,
-                          const ForwardBackward& passes,
-                          const BlockGraph& blocks,
-                          const GradientMatches& gradients,
-                          const std::vector<ir::ValueId>& classes,
-                          std::vector<Segment> cover);
+SegmentPlan PlaceSegments(const StepView& step, std::vector<Segment> cover);
 
 }  // namespace meshwright::segmenter
 

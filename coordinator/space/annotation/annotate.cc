@@ -4,9 +4,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "coordinator/ir/links/contraction_dims.h"
-#include "coordinator/ir/links/dim_links.h"
 #include "coordinator/ir/shape.h"
+#include "coordinator/segmenter/segment_view.h"
 
 namespace meshwright::space {
 namespace {
@@ -21,17 +20,15 @@ using segmenter::SegmentGraph;
 
 constexpr int kUndecided = -2;
 
-class AxisAnnotator {
+class AxisAnnotator : segmenter::SegmentView {
  public:
   AxisAnnotator(const segmenter::Analysis& analysis, const SegmentGraph& graph,
                 const std::vector<const AxisStrategy*>& strategies,
                 int64_t parts, const std::map<int, int>& pins)
-      : analysis_(analysis),
+      : SegmentView(analysis, graph),
         module_(analysis.module),
-        graph_(graph),
         strategies_(strategies),
         parts_(parts) {
-    count_ = static_cast<int>(graph.values.size());
     result_.split.assign(count_, kUndecided);
     for (const auto& [value, dim] : pins) Decide(value, dim);
     const segmenter::Segment& segment = analysis.plan.segments[graph.segment];
@@ -63,8 +60,6 @@ class AxisAnnotator {
  private:
   // ---- small questions ----
 
-  ValueId Origin(int i) const { return graph_.values[i].origin; }
-  const ir::Instruction& At(int i) const { return module_.at(Origin(i)); }
   bool Forward(int i) const { return analysis_.passes.forward[Origin(i)]; }
   bool Recomputable(int i) const {
     return analysis_.passes.recomputable[Origin(i)];
@@ -73,12 +68,6 @@ class AxisAnnotator {
     return !graph_.is_input(i) && analysis_.blocks.inside[Origin(i)];
   }
   bool Decided(int i) const { return result_.split[i] != kUndecided; }
-  const std::vector<int>& Operands(int i) const {
-    return graph_.values[i].operands;
-  }
-  bool IsContraction(int i) const {
-    return !graph_.is_input(i) && ir::IsContraction(module_, Origin(i));
-  }
 
   // The block a forward value belongs to here; for inputs and what everyone
   // computes that of their first reader; -1 outside of the segment's blocks.
@@ -121,10 +110,6 @@ class AxisAnnotator {
     return size > 0 && size % parts_ == 0 ? dim : kWhole;
   }
   void Decide(int i, int dim) { result_.split[i] = Fit(i, dim); }
-
-  std::vector<DimLink> Links(int user, int operand) const {
-    return ir::DimLinks(module_, Origin(user), operand);
-  }
 
   bool Divides(int64_t groups) const { return groups % parts_ == 0; }
 
@@ -210,7 +195,7 @@ class AxisAnnotator {
 
   // A contraction that joined a block takes the split its operands bring.
   void SplitJoined(int i) {
-    const ir::DotDims dims = ir::ContractionDimsOf(module_, Origin(i));
+    const ir::DotDims dims = ir::GetContractionDims(module_, Origin(i));
     int side = -1;
     for (int s = 0; s < 2; ++s) {
       const int operand = Operands(i)[s];
@@ -328,10 +313,8 @@ class AxisAnnotator {
   // ---- backward and update ----
 
   void PinBoundaries() {
-    for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
-      for (const segmenter::BoundaryPair& pair : *pairs) {
-        Decide(pair.gradient, result_.split[pair.activation]);
-      }
+    for (const segmenter::BoundaryPair& pair : graph_.boundary_pairs()) {
+      Decide(pair.gradient, result_.split[pair.activation]);
     }
     for (const auto& [argument, updated] : graph_.state) {
       if (Decided(argument) && Forward(argument)) {
@@ -369,7 +352,7 @@ class AxisAnnotator {
   }
 
   void PinGradient(int i, const GradientMatch& match, int f) {
-    const ir::DotDims dims = ir::ContractionDimsOf(module_, Origin(i));
+    const ir::DotDims dims = ir::GetContractionDims(module_, Origin(i));
     const int g = match.cotangent_operand;
     const int cotangent = Find(match.cotangent_dims, result_.split[f]);
     const int out = Find(match.output_dims, GetDemand(f, match.differentiated));
@@ -435,12 +418,9 @@ class AxisAnnotator {
     }
   }
 
-  const segmenter::Analysis& analysis_;
   const ir::Module& module_;
-  const SegmentGraph& graph_;
   const std::vector<const AxisStrategy*>& strategies_;
   int64_t parts_;
-  int count_ = 0;
   int first_block_ = 0;
   int last_block_ = 0;
   std::unordered_map<ValueId, int> index_;

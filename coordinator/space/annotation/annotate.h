@@ -26,10 +26,17 @@ namespace meshwright::space {
 
 inline constexpr int kWhole = -1;
 
+// Operand number `operand` of a value.
+struct OperandPlace {
+  int value = 0;
+  int operand = 0;
+  auto operator<=>(const OperandPlace&) const = default;
+};
+
 struct AxisAnnotation {
   std::vector<int> split;  // by value index
-  // (value, operand number) -> the split that operand must have there.
-  std::map<std::pair<int, int>, int> demands;
+  // The split an operand must have where it is read.
+  std::map<OperandPlace, int> demands;
   // Value -> the split it leaves the segment with, where that is not its own.
   std::map<int, int> results;
 

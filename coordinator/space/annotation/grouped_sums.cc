@@ -64,7 +64,7 @@ void AskAlike(const ir::DotDims& dims, const segmenter::SegmentGraph& graph,
 void Spread(const ir::Module& module, const segmenter::SegmentGraph& graph,
             int value, const Mesh& mesh, SegmentAnnotation& annotation) {
   const ir::ValueId convolution = graph.values[value].origin;
-  const ir::DotDims dims = ir::ContractionDimsOf(module, convolution);
+  const ir::DotDims dims = ir::GetContractionDims(module, convolution);
   AskAlike(dims, graph, value, mesh, annotation);
   int summed = kWhole;
   int64_t parts = 1;
@@ -132,7 +132,7 @@ void SplitResult(const segmenter::SegmentGraph& graph, int value, int dim,
     }
   }
   for (const int it : alike) {
-    if (it < 0 || axis.split[it] == dim) continue;
+    if (axis.split[it] == dim) continue;
     KeepReaders(graph, it, axis);
     axis.split[it] = dim;
   }
@@ -142,7 +142,7 @@ void SpreadGroups(const ir::Module& module,
                   const segmenter::SegmentGraph& graph, int value,
                   const Mesh& mesh, SegmentAnnotation& annotation) {
   const ir::DotDims dims =
-      ir::ContractionDimsOf(module, graph.values[value].origin);
+      ir::GetContractionDims(module, graph.values[value].origin);
   const auto grouped = std::find_if(
       dims.side[0].begin(), dims.side[0].end(), [](const auto& it) {
         return it.role == ir::DotRole::kBatch && it.partner >= 0;

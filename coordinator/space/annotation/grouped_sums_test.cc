@@ -38,7 +38,7 @@ void ExpectNoCopiesOfSplitSums(const std::string& step,
          ++i) {
       const ir::ValueId origin = graph.values[i].origin;
       if (analysis->module.at(origin).name() != gradient) continue;
-      const ir::DotDims dims = ir::ContractionDimsOf(analysis->module, origin);
+      const ir::DotDims dims = ir::GetContractionDims(analysis->module, origin);
       for (const Configuration& it : space.types[t].configurations) {
         bool summed = false;
         bool copied = false;

@@ -20,9 +20,9 @@
 namespace meshwright::space {
 
 struct LoopAccumulator {
-  int entering = -1;
-  int carry = -1;
-  int result = -1;
+  int entering = 0;
+  int carry = 0;
+  int result = 0;
   // From the first reader of the carry to what enters the next trip:
   // elementwise operations, and slices written to a stack.
   std::vector<int> between;

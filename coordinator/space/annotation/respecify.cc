@@ -1,6 +1,5 @@
 #include "coordinator/space/annotation/respecify.h"
 
-#include "coordinator/ir/links/dim_links.h"
 #include "coordinator/ir/shape.h"
 
 namespace meshwright::space {
@@ -9,23 +8,17 @@ Respecifier::Respecifier(const segmenter::Analysis& analysis,
                          const segmenter::SegmentGraph& graph,
                          const SegmentAnnotation& annotation, int axis,
                          const Mesh& mesh)
-    : analysis_(analysis),
-      graph_(graph),
+    : SegmentView(analysis, graph),
       annotation_(annotation),
       axis_(axis),
       mesh_(mesh),
       before_(annotation.axes[axis]),
       now_(before_.split) {}
 
-const ir::Instruction& Respecifier::At(int value) const {
-  return analysis_.module.at(graph_.values[value].origin);
-}
-
 int Respecifier::Asked(int user, int operand) const {
   const auto found = before_.demands.find({user, operand});
-  return found == before_.demands.end()
-             ? Before(graph_.values[user].operands[operand])
-             : found->second;
+  return found == before_.demands.end() ? Before(Operands(user)[operand])
+                                        : found->second;
 }
 
 bool Respecifier::IsSplitElsewhere(int value, int dim) const {
@@ -43,8 +36,8 @@ bool Respecifier::Fits(int value, int dim) const {
   if (dims == nullptr || dim < 0 || dim >= static_cast<int>(dims->size())) {
     return false;
   }
-  if (!graph_.is_input(value) &&
-      ir::IsTransformed(analysis_.module, graph_.values[value].origin, dim)) {
+  if (!IsInput(value) &&
+      ir::IsTransformed(analysis_.module, Origin(value), dim)) {
     return false;
   }
   int64_t parts = mesh_[axis_];
@@ -59,8 +52,7 @@ bool Respecifier::Fits(int value, int dim) const {
 
 int Respecifier::PushThrough(int user, int operand, int dim) const {
   if (dim < 0) return kWhole;
-  for (const ir::DimLink& link :
-       ir::DimLinks(analysis_.module, graph_.values[user].origin, operand)) {
+  for (const ir::DimLink& link : Links(user, operand)) {
     if (link.in == dim && Fits(user, link.out)) return link.out;
   }
   return kWhole;
@@ -68,9 +60,8 @@ int Respecifier::PushThrough(int user, int operand, int dim) const {
 
 int Respecifier::PullThrough(int user, int operand, int dim) const {
   if (dim < 0) return kWhole;
-  for (const ir::DimLink& link :
-       ir::DimLinks(analysis_.module, graph_.values[user].origin, operand)) {
-    if (link.out == dim && Fits(graph_.values[user].operands[operand], link.in))
+  for (const ir::DimLink& link : Links(user, operand)) {
+    if (link.out == dim && Fits(Operands(user)[operand], link.in))
       return link.in;
   }
   return kWhole;
@@ -79,15 +70,15 @@ int Respecifier::PullThrough(int user, int operand, int dim) const {
 void Respecifier::Repair(int user, AxisAnnotation& out) const {
   // What a loop carries is taken over in the split it is carried in.
   if (ir::IsLoopBoundary(At(user).opcode)) return;
-  const std::vector<int>& operands = graph_.values[user].operands;
+  const std::vector<int>& operands = Operands(user);
   for (size_t k = 0; k < operands.size(); ++k) {
     const int operand = operands[k];
     if (!Changed(user) && !Changed(operand)) continue;
-    const std::pair<int, int> place = {user, static_cast<int>(k)};
+    const OperandPlace place = {user, static_cast<int>(k)};
     if (before_.demands.contains(place)) continue;
     int wanted = Before(operand);
     if (Changed(user)) {
-      wanted = PullThrough(user, place.second, Now(user));
+      wanted = PullThrough(user, place.operand, Now(user));
     } else if (At(user).opcode == ir::Opcode::kReduce && Now(user) < 0) {
       continue;
     }
@@ -98,16 +89,13 @@ void Respecifier::Repair(int user, AxisAnnotation& out) const {
 AxisAnnotation Respecifier::Finish() const {
   AxisAnnotation out = before_;
   out.split = now_;
-  const int count = static_cast<int>(graph_.values.size());
-  for (int user = graph_.input_count; user < count; ++user) Repair(user, out);
+  for (int user = graph_.input_count; user < count_; ++user) Repair(user, out);
   for (int output : graph_.outputs) {
     if (Changed(output)) out.results.emplace(output, Before(output));
   }
-  for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
-    for (const segmenter::BoundaryPair& pair : *pairs) {
-      out.results.erase(pair.activation);
-      out.results.erase(pair.gradient);
-    }
+  for (const segmenter::BoundaryPair& pair : graph_.boundary_pairs()) {
+    out.results.erase(pair.activation);
+    out.results.erase(pair.gradient);
   }
   for (const auto& [argument, updated] : graph_.state) {
     out.results.erase(updated);

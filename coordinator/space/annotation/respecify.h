@@ -10,12 +10,12 @@
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_RESPECIFY_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_RESPECIFY_H_
 
-#include "coordinator/segmenter/analysis.h"
+#include "coordinator/segmenter/segment_view.h"
 #include "coordinator/space/annotation/segment_annotation.h"
 
 namespace meshwright::space {
 
-class Respecifier {
+class Respecifier : segmenter::SegmentView {
  public:
   Respecifier(const segmenter::Analysis& analysis,
               const segmenter::SegmentGraph& graph,
@@ -42,11 +42,8 @@ class Respecifier {
   AxisAnnotation Finish() const;
 
  private:
-  const ir::Instruction& At(int value) const;
   void Repair(int user, AxisAnnotation& out) const;
 
-  const segmenter::Analysis& analysis_;
-  const segmenter::SegmentGraph& graph_;
   const SegmentAnnotation& annotation_;
   const int axis_;
   const Mesh& mesh_;

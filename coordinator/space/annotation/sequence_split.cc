@@ -5,8 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "coordinator/ir/links/contraction_dims.h"
-#include "coordinator/ir/links/dim_links.h"
+#include "coordinator/segmenter/segment_view.h"
 #include "coordinator/space/annotation/respecify.h"
 #include "coordinator/space/annotation/unsplit_boundaries.h"
 
@@ -22,17 +21,15 @@ using segmenter::SegmentGraph;
 using segmenter::Strategy;
 using segmenter::StrategyKind;
 
-class SequenceSplitter {
+class SequenceSplitter : segmenter::SegmentView {
  public:
   SequenceSplitter(const Analysis& analysis, const SegmentGraph& graph,
                    const std::vector<const Strategy*>& strategies,
                    const SegmentAnnotation& plain, int axis, const Mesh& mesh)
-      : analysis_(analysis),
-        graph_(graph),
+      : SegmentView(analysis, graph),
         strategies_(strategies),
         axis_(axis),
         respecifier_(analysis, graph, plain, axis, mesh),
-        count_(static_cast<int>(graph.values.size())),
         label_(count_, kWhole),
         closed_(count_, 0) {
     for (int i = 0; i < count_; ++i) index_[Origin(i)] = i;
@@ -54,15 +51,6 @@ class SequenceSplitter {
   }
 
  private:
-  ValueId Origin(int i) const { return graph_.values[i].origin; }
-  const ir::Instruction& At(int i) const {
-    return analysis_.module.at(Origin(i));
-  }
-  bool IsForward(int i) const { return analysis_.passes.forward[Origin(i)]; }
-  bool IsContraction(int i) const {
-    return !graph_.is_input(i) &&
-           ir::IsContraction(analysis_.module, Origin(i));
-  }
   int IndexOf(ValueId id) const {
     const auto found = index_.find(id);
     return found == index_.end() ? -1 : found->second;
@@ -71,9 +59,9 @@ class SequenceSplitter {
   // ---- what stays as it is ----
 
   bool IsRoot(ValueId forward) const {
-    const int home = analysis_.blocks.owner_block[forward];
-    if (home < 0) return false;
-    const auto& roots = analysis_.blocks.blocks[home].roots;
+    const int block = analysis_.blocks.owner_block[forward];
+    if (block < 0) return false;
+    const auto& roots = analysis_.blocks.blocks[block].roots;
     return std::find(roots.begin(), roots.end(), forward) != roots.end();
   }
 
@@ -88,7 +76,8 @@ class SequenceSplitter {
   // that what a block split ends in it: the way back from experts.
   bool AddsUp(int i) const {
     if (!IsContraction(i) || respecifier_.Before(i) >= 0) return false;
-    const ir::DotDims dims = ir::ContractionDimsOf(analysis_.module, Origin(i));
+    const ir::DotDims dims =
+        ir::GetContractionDims(analysis_.module, Origin(i));
     for (int side : {0, 1}) {
       const int dim = respecifier_.Asked(i, side);
       if (dim >= 0 && dims.side[side][dim].role == ir::DotRole::kContracting) {
@@ -105,7 +94,7 @@ class SequenceSplitter {
     if (IsForward(i) || match == analysis_.gradients.end()) return false;
     const int forward = IndexOf(match->second.forward);
     return forward >= 0 && AddsUp(forward) &&
-           graph_.values[i].operands[match->second.cotangent_operand] == value;
+           Operands(i)[match->second.cotangent_operand] == value;
   }
 
   // What leads from or to a joined contraction with no other one between.
@@ -113,7 +102,7 @@ class SequenceSplitter {
     std::vector<char> after(count_, 0), before(count_, 0);
     for (int i = graph_.input_count; i < count_; ++i) {
       if (IsContraction(i)) continue;
-      for (int operand : graph_.values[i].operands) {
+      for (int operand : Operands(i)) {
         if (IsForward(operand) != IsForward(i)) continue;
         after[i] |= IsContraction(operand)
                         ? IsJoined(operand) && !AddsUp(operand)
@@ -122,7 +111,7 @@ class SequenceSplitter {
     }
     for (int i = count_ - 1; i >= 0; --i) {
       if (IsContraction(i)) continue;
-      for (int user : graph_.values[i].users) {
+      for (int user : Users(i)) {
         if (IsForward(user) != IsForward(i)) continue;
         before[i] |= IsContraction(user)
                          ? IsJoined(user) && !BringsBack(user, i)
@@ -134,7 +123,7 @@ class SequenceSplitter {
 
   void CloseArguments() {
     for (int i = 0; i < graph_.input_count; ++i) {
-      if (At(i).opcode == ir::Opcode::kParameter) closed_[i] = 1;
+      if (IsArgument(i)) closed_[i] = 1;
     }
   }
 
@@ -167,12 +156,11 @@ class SequenceSplitter {
   // The link of a reshape to dimension `dim` of its result, or to one merged
   // with it; null where it is no reshape.
   std::optional<ir::DimLink> ReshapeLink(int value, int dim) const {
-    if (graph_.is_input(value) || At(value).opcode != ir::Opcode::kReshape) {
+    if (IsInput(value) || At(value).opcode != ir::Opcode::kReshape) {
       return std::nullopt;
     }
     std::optional<ir::DimLink> found;
-    for (const ir::DimLink& link :
-         ir::DimLinks(analysis_.module, Origin(value), 0)) {
+    for (const ir::DimLink& link : Links(value, 0)) {
       if (link.out <= dim && (!found.has_value() || link.out > found->out)) {
         found = link;
       }
@@ -180,7 +168,7 @@ class SequenceSplitter {
     return found;
   }
   int64_t OperandSize(int reshape, int dim) const {
-    return At(graph_.values[reshape].operands[0]).shape.dims[dim];
+    return At(Operands(reshape)[0]).shape.dims[dim];
   }
 
   // What the readers of a value split so are split along.
@@ -200,7 +188,7 @@ class SequenceSplitter {
 
   // Of operand k of a value with that split.
   int Above(int value, int k, int dim) const {
-    const int operand = graph_.values[value].operands[k];
+    const int operand = Operands(value)[k];
     const int pulled = respecifier_.PullThrough(value, k, dim);
     if (At(value).opcode != ir::Opcode::kReshape) return pulled;
     return Inner(operand, pulled, At(value).shape.dims[dim]);
@@ -214,7 +202,7 @@ class SequenceSplitter {
         OperandSize(value, link->in) >= At(value).shape.dims[dim]) {
       return false;
     }
-    const auto& users = graph_.values[value].users;
+    const auto& users = Users(value);
     return std::all_of(users.begin(), users.end(),
                        [&](int user) { return IsContraction(user); });
   }
@@ -225,7 +213,7 @@ class SequenceSplitter {
     if (dim >= 0) dim = Before(i, dim);
     if (!CanLabel(i, dim)) return;
     if (IsFlattened(i, dim)) {
-      Seed(graph_.values[i].operands[0], Above(i, 0, dim));
+      Seed(Operands(i)[0], Above(i, 0, dim));
       return;
     }
     label_[i] = dim;
@@ -233,9 +221,9 @@ class SequenceSplitter {
   }
   void SeedUsers(int i, int dim) {
     dim = Behind(i, dim);
-    for (int user : graph_.values[i].users) {
+    for (int user : Users(i)) {
       if (IsContraction(user)) continue;
-      const auto& operands = graph_.values[user].operands;
+      const auto& operands = Operands(user);
       for (size_t k = 0; k < operands.size(); ++k) {
         if (operands[k] != i) continue;
         Seed(user, respecifier_.PushThrough(user, static_cast<int>(k), dim));
@@ -278,7 +266,7 @@ class SequenceSplitter {
     ForEachRoot([&](int root, const std::vector<RootSplit>& rows) {
       for (const RootSplit& row : rows) {
         if (!respecifier_.Fits(root, row.out)) continue;
-        const auto& operands = graph_.values[root].operands;
+        const auto& operands = Operands(root);
         Seed(operands[0], row.lhs);
         Seed(operands[1], row.rhs);
         if (respecifier_.Before(root) < 0) SeedUsers(root, row.out);
@@ -297,11 +285,11 @@ class SequenceSplitter {
       if (match.recomputation || !IsRoot(match.forward)) continue;
       const int root = IndexOf(match.forward);
       if (root < 0) continue;
-      const int g = graph_.values[i].operands[match.cotangent_operand];
-      for (int user : graph_.values[root].users) {
+      const int g = Operands(i)[match.cotangent_operand];
+      for (int user : Users(root)) {
         SeedAlike(g, match.cotangent_dims, root, user);
       }
-      const int source = graph_.values[root].operands[match.differentiated];
+      const int source = Operands(root)[match.differentiated];
       if (respecifier_.Before(i) >= 0 || label_[source] < 0) continue;
       SeedUsers(i, FindPlace(match.output_dims, label_[source]));
     }
@@ -316,7 +304,7 @@ class SequenceSplitter {
   void SeedAlike(int cotangent, const std::vector<int>& dims, int root,
                  int user) {
     if (label_[user] < 0) return;
-    const auto& operands = graph_.values[user].operands;
+    const auto& operands = Operands(user);
     for (size_t k = 0; k < operands.size(); ++k) {
       if (operands[k] != root) continue;
       const int out =
@@ -332,8 +320,8 @@ class SequenceSplitter {
       const int value = open_.back();
       open_.pop_back();
       SeedUsers(value, label_[value]);
-      if (graph_.is_input(value)) continue;
-      const auto& operands = graph_.values[value].operands;
+      if (IsInput(value)) continue;
+      const auto& operands = Operands(value);
       for (size_t k = 0; k < operands.size(); ++k) {
         Seed(operands[k], Above(value, static_cast<int>(k), label_[value]));
       }
@@ -342,19 +330,16 @@ class SequenceSplitter {
 
   // A gradient crosses split like its activation.
   void SettleBoundaries() {
-    for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
-      for (const BoundaryPair& pair : *pairs) {
-        if (pair.gradient < 0) continue;
-        const int wanted = label_[pair.activation];
-        if (label_[pair.gradient] == wanted) continue;
-        label_[pair.gradient] = kWhole;
-        if (wanted >= 0 && respecifier_.IsOpen(pair.gradient) &&
-            respecifier_.Fits(pair.gradient, wanted)) {
-          label_[pair.gradient] = wanted;
-        } else {
-          label_[pair.activation] = kWhole;
-          without_gradient_[pair.activation] = pair.gradient;
-        }
+    for (const BoundaryPair& pair : graph_.boundary_pairs()) {
+      const int wanted = label_[pair.activation];
+      if (label_[pair.gradient] == wanted) continue;
+      label_[pair.gradient] = kWhole;
+      if (wanted >= 0 && respecifier_.IsOpen(pair.gradient) &&
+          respecifier_.Fits(pair.gradient, wanted)) {
+        label_[pair.gradient] = wanted;
+      } else {
+        label_[pair.activation] = kWhole;
+        without_gradient_[pair.activation] = pair.gradient;
       }
     }
   }
@@ -362,25 +347,20 @@ class SequenceSplitter {
   void NoteWhole(std::vector<UnsplitBoundary>& out) const {
     const UnsplitBoundaries whole(analysis_, graph_,
                                   {label_, closed_, unfit_, without_gradient_});
-    for (const auto* pairs : {&graph_.entries, &graph_.exits}) {
-      for (const BoundaryPair& pair : *pairs) {
-        const bool known =
-            std::any_of(out.begin(), out.end(), [&](const UnsplitBoundary& it) {
-              return it.value == pair.activation && it.axis == axis_;
-            });
-        if (known || respecifier_.Now(pair.activation) >= 0) continue;
-        UnsplitBoundary& it = out.emplace_back(whole.Explain(pair.activation));
-        it.axis = axis_;
-      }
+    for (const BoundaryPair& pair : graph_.boundary_pairs()) {
+      const bool known =
+          std::any_of(out.begin(), out.end(), [&](const UnsplitBoundary& it) {
+            return it.value == pair.activation && it.axis == axis_;
+          });
+      if (known || respecifier_.Now(pair.activation) >= 0) continue;
+      UnsplitBoundary& it = out.emplace_back(whole.Explain(pair.activation));
+      it.axis = axis_;
     }
   }
 
-  const Analysis& analysis_;
-  const SegmentGraph& graph_;
   const std::vector<const Strategy*>& strategies_;
   const int axis_;
   Respecifier respecifier_;
-  const int count_;
   std::unordered_map<ValueId, int> index_;
   std::vector<int> label_;  // by value: the dimension to split, or kWhole
   std::vector<char> closed_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/segmenter/segment_view.h"
 #include "coordinator/space/annotation/loop_accumulators.h"
 #include "coordinator/space/annotation/respecify.h"
 
@@ -17,24 +17,20 @@ using segmenter::SegmentGraph;
 using segmenter::Strategy;
 using segmenter::StrategyKind;
 
-class AxisStateSharder {
+class AxisStateSharder : segmenter::SegmentView {
  public:
   AxisStateSharder(const Analysis& analysis, const SegmentGraph& graph,
                    const std::vector<const Strategy*>& strategies,
                    const SegmentAnnotation& annotation, bool shard_parameters,
                    int axis, const Mesh& mesh)
-      : analysis_(analysis),
-        graph_(graph),
+      : SegmentView(analysis, graph),
         strategies_(strategies),
         shard_parameters_(shard_parameters),
         axis_(axis),
         respecifier_(analysis, graph, annotation, axis, mesh),
-        accumulators_(analysis, graph),
-        count_(static_cast<int>(graph.values.size())) {
-    for (const auto* pairs : {&graph.entries, &graph.exits}) {
-      for (const segmenter::BoundaryPair& pair : *pairs) {
-        boundary_.insert({pair.activation, pair.gradient});
-      }
+        accumulators_(analysis, graph) {
+    for (const segmenter::BoundaryPair& pair : graph.boundary_pairs()) {
+      boundary_.insert({pair.activation, pair.gradient});
     }
   }
 
@@ -44,7 +40,7 @@ class AxisStateSharder {
         continue;
       const int updated = FindUpdated(i);
       if (updated < 0 && !shard_parameters_) continue;
-      const int dim = DimOf(i);
+      const int dim = ChooseDim(i);
       if (dim < 0) {
         if (kept_whole != nullptr) kept_whole->push_back(i);
         continue;
@@ -59,25 +55,14 @@ class AxisStateSharder {
   }
 
  private:
-  ir::ValueId Origin(int i) const { return graph_.values[i].origin; }
-  const ir::Instruction& At(int i) const {
-    return analysis_.module.at(Origin(i));
-  }
-  bool IsForward(int i) const {
-    return analysis_.passes.forward[Origin(i)] &&
-           !analysis_.passes.recomputable[Origin(i)];
-  }
+  bool IsOwnForward(int i) const { return IsForward(i) && !IsRecomputable(i); }
   bool HasRole(int i, ArgumentRole role) const {
-    return graph_.is_input(i) && At(i).opcode == Opcode::kParameter &&
+    return IsInput(i) && IsArgument(i) &&
            analysis_.passes.roles[At(i).attributes().parameter_number()] ==
                role;
   }
   bool IsParameter(int i) const {
     return HasRole(i, ArgumentRole::kParameter) && !At(i).shape.is_scalar();
-  }
-  bool IsContraction(int i) const {
-    return !graph_.is_input(i) &&
-           ir::IsContraction(analysis_.module, Origin(i));
   }
 
   // Whether the block that reads the parameter first computes on its part of
@@ -85,7 +70,7 @@ class AxisStateSharder {
   bool OnDataAxis(int parameter) const {
     if (strategies_.empty()) {
       return std::any_of(boundary_.begin(), boundary_.end(), [&](int value) {
-        return value >= 0 && respecifier_.Before(value) >= 0;
+        return respecifier_.Before(value) >= 0;
       });
     }
     const int block = FirstReader(analysis_, graph_, parameter);
@@ -95,7 +80,7 @@ class AxisStateSharder {
 
   // The outermost dimension that divides and is split by no other axis; one
   // that every reader in a loop keeps comes before the one it slices.
-  int DimOf(int value) const {
+  int ChooseDim(int value) const {
     int sliced = kWhole;
     for (int dim = 0; dim < At(value).shape.rank(); ++dim) {
       if (!respecifier_.Fits(value, dim) ||
@@ -109,11 +94,11 @@ class AxisStateSharder {
   }
 
   bool IsSliced(int value, int dim) const {
-    for (int user : graph_.values[value].users) {
+    for (int user : Users(value)) {
       const Opcode opcode = At(user).opcode;
       if (ir::IsLoopBoundary(opcode) && IsSliced(user, dim)) return true;
       if (opcode != Opcode::kDynamicSlice) continue;
-      if (graph_.values[user].operands[0] == value &&
+      if (Operands(user)[0] == value &&
           respecifier_.PushThrough(user, 0, dim) < 0) {
         return true;
       }
@@ -125,7 +110,7 @@ class AxisStateSharder {
   // in a loop, and the stack that a loop makes of such forms.
   void ShardParameter(int value, int dim) {
     respecifier_.Change(value, dim);
-    for (int user : graph_.values[value].users) {
+    for (int user : Users(value)) {
       if (!Passes(user, value, dim)) continue;
       if (At(user).opcode == Opcode::kDynamicUpdateSlice) {
         ShardStack(*accumulators_.Find(user), dim);
@@ -162,10 +147,10 @@ class AxisStateSharder {
   // memory: with it the compiler turns the stack around. A layer that goes to a
   // stack gets it back.
   bool PassesReshape(int reshape, int value, int dim) const {
-    const auto& users = graph_.values[reshape].users;
+    const auto& users = Users(reshape);
     const int pushed = respecifier_.PushThrough(reshape, 0, dim);
-    if (!graph_.is_input(value) && At(value).opcode == Opcode::kDynamicSlice) {
-      return graph_.values[value].users.size() == 1;
+    if (!IsInput(value) && At(value).opcode == Opcode::kDynamicSlice) {
+      return Users(value).size() == 1;
     }
     return std::all_of(users.begin(), users.end(), [&](int user) {
       return At(user).opcode == Opcode::kDynamicUpdateSlice &&
@@ -211,7 +196,7 @@ class AxisStateSharder {
   bool IsUpdated(int value) const {
     return std::any_of(
         graph_.state.begin(), graph_.state.end(),
-        [&](const auto& state) { return state.second == value; });
+        [&](const auto& state) { return state.updated == value; });
   }
   int FindUpdated(int argument) const {
     for (const auto& [before, after] : graph_.state) {
@@ -224,13 +209,13 @@ class AxisStateSharder {
   bool CanAbsorb(int value, int dim) const {
     if (!respecifier_.IsOpen(value) || !respecifier_.Fits(value, dim))
       return false;
-    if (boundary_.contains(value) || IsForward(value)) return false;
-    if (graph_.is_input(value)) return HasRole(value, ArgumentRole::kOptimizer);
+    if (boundary_.contains(value) || IsOwnForward(value)) return false;
+    if (IsInput(value)) return HasRole(value, ArgumentRole::kOptimizer);
     if (IsContraction(value)) return false;
     if (ir::IsLoopBoundary(At(value).opcode))
       return CanAbsorbCarried(value, dim);
     // Where the parts of the batch meet, the sum is whole.
-    const auto& operands = graph_.values[value].operands;
+    const auto& operands = Operands(value);
     return std::all_of(operands.begin(), operands.end(), [&](int operand) {
       return respecifier_.Before(operand) < 0;
     });
@@ -261,8 +246,8 @@ class AxisStateSharder {
       return;
     }
     respecifier_.Change(value, dim);
-    if (graph_.is_input(value)) return;
-    const auto& operands = graph_.values[value].operands;
+    if (IsInput(value)) return;
+    const auto& operands = Operands(value);
     for (size_t k = 0; k < operands.size(); ++k) {
       const int pulled =
           respecifier_.PullThrough(value, static_cast<int>(k), dim);
@@ -275,7 +260,7 @@ class AxisStateSharder {
   void FollowForwards() {
     for (int i = graph_.input_count; i < count_; ++i) {
       if (!ir::IsElementwise(At(i).opcode)) continue;
-      const auto& operands = graph_.values[i].operands;
+      const auto& operands = Operands(i);
       for (size_t k = 0; k < operands.size(); ++k) {
         if (!respecifier_.Changed(operands[k]) || IsParameter(operands[k]))
           continue;
@@ -300,7 +285,7 @@ class AxisStateSharder {
           !ReadsShards(updated)) {
         continue;
       }
-      const int dim = DimOf(argument);
+      const int dim = ChooseDim(argument);
       if (dim < 0) continue;
       respecifier_.Change(argument, dim);
       Absorb(updated, dim);
@@ -315,24 +300,21 @@ class AxisStateSharder {
       const int value = stack.back();
       stack.pop_back();
       if (respecifier_.Changed(value)) return true;
-      if (graph_.is_input(value) || IsForward(value) || IsContraction(value)) {
+      if (IsInput(value) || IsOwnForward(value) || IsContraction(value)) {
         continue;
       }
-      for (int operand : graph_.values[value].operands) {
+      for (int operand : Operands(value)) {
         if (seen.insert(operand).second) stack.push_back(operand);
       }
     }
     return false;
   }
 
-  const Analysis& analysis_;
-  const SegmentGraph& graph_;
   const std::vector<const Strategy*>& strategies_;
   const bool shard_parameters_;
   const int axis_;
   Respecifier respecifier_;
   const LoopAccumulators accumulators_;
-  const int count_;
   std::set<int> boundary_;  // values that cross
 };
 
@@ -351,10 +333,10 @@ int FirstReader(const Analysis& analysis, const SegmentGraph& graph,
     for (int user : graph.values[at].users) {
       const ir::ValueId origin = graph.values[user].origin;
       if (!analysis.passes.forward[origin]) continue;
-      const int home =
+      const int owner =
           analysis.blocks.owner_block[origin] - segment.first_block;
-      if (home >= 0 && home < count) {
-        block = block < 0 ? home : std::min(block, home);
+      if (owner >= 0 && owner < count) {
+        block = block < 0 ? owner : std::min(block, owner);
       } else if (seen.insert(user).second) {
         stack.push_back(user);
       }

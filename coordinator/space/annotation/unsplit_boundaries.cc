@@ -7,15 +7,6 @@
 
 namespace meshwright::space {
 
-bool UnsplitBoundaries::IsForward(int value) const {
-  return analysis_.passes.forward[graph_.values[value].origin];
-}
-
-bool UnsplitBoundaries::IsContraction(int value) const {
-  return !graph_.is_input(value) &&
-         ir::IsContraction(analysis_.module, graph_.values[value].origin);
-}
-
 bool UnsplitBoundaries::IsUnfit(int value) const {
   return std::find(labels_.unfit.begin(), labels_.unfit.end(), value) !=
          labels_.unfit.end();
@@ -50,17 +41,14 @@ UnsplitBoundary UnsplitBoundaries::Explain(int activation) const {
     }
     // Every neighbour with the operation between the two.
     std::vector<std::pair<int, int>> neighbours;
-    for (int user : graph_.values[value].users) {
+    for (int user : Users(value)) {
       neighbours.emplace_back(user, user);
     }
-    for (int operand : graph_.values[value].operands) {
+    for (int operand : Operands(value)) {
       neighbours.emplace_back(operand, value);
     }
     for (const auto& [other, between] : neighbours) {
-      const ir::ValueId origin = graph_.values[other].origin;
-      if (!IsForward(other) || analysis_.passes.recomputable[origin]) {
-        continue;
-      }
+      if (!IsForward(other) || IsRecomputable(other)) continue;
       if (IsContraction(other)) {
         if (IsUnfit(other)) root = other;
         continue;
@@ -71,10 +59,7 @@ UnsplitBoundary UnsplitBoundaries::Explain(int activation) const {
       }
       if (seen[other]) continue;
       seen[other] = 1;
-      const bool argument =
-          graph_.is_input(other) &&
-          analysis_.module.at(origin).opcode == ir::Opcode::kParameter;
-      if (!argument) near.push_back(other);
+      if (!IsArgument(other)) near.push_back(other);
     }
   }
   if (root < 0)

@@ -11,10 +11,10 @@
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_
 
 #include <map>
+#include <optional>
 #include <vector>
 
-#include "coordinator/ir/links/contraction_dims.h"
-#include "coordinator/segmenter/analysis.h"
+#include "coordinator/segmenter/segment_view.h"
 
 namespace meshwright::space {
 
@@ -32,7 +32,7 @@ struct UnsplitBoundary {
   int value = 0;  // of the segment's graph
   int axis = 0;
   UnsplitReason why = UnsplitReason::kNothingSplit;
-  int at = -1;             // of the graph
+  std::optional<int> at;   // of the graph
   int configurations = 0;  // for which that holds
 };
 
@@ -44,23 +44,19 @@ struct SequenceLabels {
   const std::map<int, int>& without_gradient;
 };
 
-class UnsplitBoundaries {
+class UnsplitBoundaries : segmenter::SegmentView {
  public:
   // The references outlive it.
   UnsplitBoundaries(const segmenter::Analysis& analysis,
                     const segmenter::SegmentGraph& graph, SequenceLabels labels)
-      : analysis_(analysis), graph_(graph), labels_(labels) {}
+      : SegmentView(analysis, graph), labels_(labels) {}
 
   // Without axis and number of configurations.
   UnsplitBoundary Explain(int activation) const;
 
  private:
-  bool IsForward(int value) const;
-  bool IsContraction(int value) const;
   bool IsUnfit(int value) const;
 
-  const segmenter::Analysis& analysis_;
-  const segmenter::SegmentGraph& graph_;
   const SequenceLabels labels_;
 };
 

@@ -39,7 +39,7 @@ SegmentAnnotation Annotate(const Analysis& analysis, int segment,
 }
 
 // Those of groups come last, whatever else is opened.
-std::tuple<bool, bool, segmenter::SegmentSwitch> OrderOf(
+std::tuple<bool, bool, segmenter::SegmentSwitch> MakeSortKey(
     const Configuration& it) {
   return {it.role.InGroup(), it.recompute, it.segment_switch};
 }
@@ -87,7 +87,7 @@ SegmentType BlockConfigurations(const Analysis& analysis, int segment,
   }
   std::stable_sort(type.configurations.begin(), type.configurations.end(),
                    [](const Configuration& a, const Configuration& b) {
-                     return OrderOf(a) < OrderOf(b);
+                     return MakeSortKey(a) < MakeSortKey(b);
                    });
   return type;
 }

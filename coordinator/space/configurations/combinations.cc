@@ -119,7 +119,7 @@ class Finder {
     } while (at > 0);
   }
 
-  Choice OfUnits(const std::vector<int>& by_block) const {
+  Choice PickUnits(const std::vector<int>& by_block) const {
     Choice choice;
     for (const std::vector<int>& unit : units_) {
       choice.push_back(by_block[segment_.first_block + unit[0]]);
@@ -128,8 +128,8 @@ class Finder {
   }
 
   void AddUsual() {
-    const Choice usual[] = {OfUnits(segmenter::DataParallel(analysis_)),
-                            OfUnits(segmenter::TensorParallel(analysis_))};
+    const Choice usual[] = {PickUnits(segmenter::DataParallel(analysis_)),
+                            PickUnits(segmenter::TensorParallel(analysis_))};
     const auto count = static_cast<int64_t>(units_.size());
     const bool twice = count * count <= kMaxCombinations;
     for (int base : {0, 1}) {

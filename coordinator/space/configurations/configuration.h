@@ -19,7 +19,7 @@ namespace meshwright::space {
 
 // Seconds of another program, times `weight`, that belong to a configuration.
 struct Correction {
-  int program = -1;
+  int program = 0;
   double weight = 0;
 };
 

@@ -39,7 +39,7 @@ class EndVariants {
         for (int other = 0; other < count; ++other) {
           if (!HasBlocks(analysis_, other)) continue;
           const Common common =
-              parameters ? CommonParameters(other) : CommonBorders(other);
+              parameters ? CommonParameters(other) : CommonBoundaries(other);
           if (common.empty() || pins[0].contains(common[0].first)) continue;
           std::vector<Pins> product;
           for (const Pins& base : pins) {
@@ -64,12 +64,12 @@ class EndVariants {
   const SegmentGraph& Graph(int segment) const {
     return analysis_.graphs[segment];
   }
-  const std::vector<Configuration>& ConfigurationsOf(int segment) const {
+  const std::vector<Configuration>& GetConfigurations(int segment) const {
     return types_[analysis_.type_of_segment[segment]].configurations;
   }
 
   // Boundary activations this segment has in common with `other`.
-  Common CommonBorders(int other) const {
+  Common CommonBoundaries(int other) const {
     Common common;
     const auto match = [&](const auto& here, const auto& there) {
       for (const segmenter::BoundaryPair& a : here) {
@@ -101,7 +101,7 @@ class EndVariants {
   // The distinct ways the neighbour's configurations split what is common.
   std::set<Pins> Variants(int other, const Common& common) const {
     std::set<Pins> variants;
-    for (const Configuration& configuration : ConfigurationsOf(other)) {
+    for (const Configuration& configuration : GetConfigurations(other)) {
       Pins pins;
       for (const auto& [here, there] : common) {
         for (size_t axis = 0; axis < mesh_.size(); ++axis) {

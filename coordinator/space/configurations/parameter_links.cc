@@ -1,10 +1,10 @@
 #include "coordinator/space/configurations/parameter_links.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <tuple>
 
+#include "coordinator/segmenter/blocks/union_find.h"
 #include "coordinator/space/configurations/block_configurations.h"
 #include "coordinator/space/configurations/end_configurations.h"
 
@@ -14,12 +14,6 @@ namespace {
 using segmenter::Analysis;
 
 using Splits = std::vector<Sharding>;  // of what a link shares
-
-std::vector<int> ListValues(const ParameterLink& link, bool from) {
-  std::vector<int> values;
-  for (const auto& [a, b] : link.values) values.push_back(from ? a : b);
-  return values;
-}
 
 // A vector is small beside what it is added to or multiplied with, and follows
 // its reader.
@@ -54,8 +48,8 @@ class Widener {
       const int from = analysis_.type_of_segment[link.from_segment];
       const int to = analysis_.type_of_segment[link.to_segment];
       if (from == to || !seen.insert({from, to, link.values}).second) continue;
-      const Side a = SideOf(from, ListValues(link, true));
-      const Side b = SideOf(to, ListValues(link, false));
+      const Side a = MakeSide(from, link.ListValues(true));
+      const Side b = MakeSide(to, link.ListValues(false));
       const bool second =
           types_[to].configurations.size() < types_[from].configurations.size();
       second ? Pin(b, a) : Pin(a, b);
@@ -67,7 +61,7 @@ class Widener {
   }
 
  private:
-  Side SideOf(int type, std::vector<int> values) const {
+  Side MakeSide(int type, std::vector<int> values) const {
     Side side{type, std::move(values), {}};
     for (const Configuration& it : types_[type].configurations) {
       if (it.segment_switch != segmenter::SegmentSwitch::kNone) continue;
@@ -138,7 +132,7 @@ class Agreement {
  private:
   using Numbers = std::vector<int>;  // of splits, by configuration
 
-  const Numbers& NumbersOf(int segment, std::vector<int> values) {
+  const Numbers& NumberSplits(int segment, std::vector<int> values) {
     const int type = analysis_.type_of_segment[segment];
     const auto [found, added] =
         known_.try_emplace({type, std::move(values)}, Numbers());
@@ -154,8 +148,9 @@ class Agreement {
   }
 
   bool NarrowBoth(const ParameterLink& link) {
-    const Numbers& from = NumbersOf(link.from_segment, ListValues(link, true));
-    const Numbers& to = NumbersOf(link.to_segment, ListValues(link, false));
+    const Numbers& from =
+        NumberSplits(link.from_segment, link.ListValues(true));
+    const Numbers& to = NumberSplits(link.to_segment, link.ListValues(false));
     const bool first = NarrowOne(link.from_segment, from, link.to_segment, to);
     return NarrowOne(link.to_segment, to, link.from_segment, from) || first;
   }
@@ -183,25 +178,13 @@ class Agreement {
   std::map<std::pair<int, std::vector<int>>, Numbers> known_;
 };
 
-// The segments that links join, by their first.
-std::vector<int> Joined(size_t segments,
-                        const std::vector<ParameterLink>& links) {
-  std::vector<int> first(segments);
-  std::iota(first.begin(), first.end(), 0);
-  const auto root = [&](int segment) {
-    while (first[segment] != segment) segment = first[segment];
-    return segment;
-  };
-  for (const ParameterLink& link : links) {
-    const int from = root(link.from_segment);
-    const int to = root(link.to_segment);
-    first[std::max(from, to)] = std::min(from, to);
-  }
-  for (int& it : first) it = root(it);
-  return first;
-}
-
 }  // namespace
+
+std::vector<int> ParameterLink::ListValues(bool from) const {
+  std::vector<int> list;
+  for (const auto& [a, b] : values) list.push_back(from ? a : b);
+  return list;
+}
 
 std::vector<ParameterLink> FindParameterLinks(const Analysis& analysis) {
   std::map<ir::ValueId, std::pair<int, int>> last;  // reader, and its value
@@ -239,13 +222,17 @@ void DropConflictingLinks(const Analysis& analysis,
   Agreement agreement(analysis, types, mesh);
   agreement.Narrow(links);
   const size_t count = analysis.graphs.size();
-  const std::vector<int> joined = Joined(count, links);
+  segmenter::UnionFind joined(static_cast<int>(count));
+  for (const ParameterLink& link : links) {
+    joined.Union(link.from_segment, link.to_segment);
+  }
   std::set<int> torn;
   for (size_t s = 0; s < count; ++s) {
-    if (agreement.IsTorn(static_cast<int>(s))) torn.insert(joined[s]);
+    const int segment = static_cast<int>(s);
+    if (agreement.IsTorn(segment)) torn.insert(joined.Find(segment));
   }
   std::erase_if(links, [&](const ParameterLink& link) {
-    return torn.contains(joined[link.from_segment]);
+    return torn.contains(joined.Find(link.from_segment));
   });
 }
 

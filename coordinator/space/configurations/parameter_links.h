@@ -31,6 +31,9 @@ struct ParameterLink {
   int from_segment = 0;  // the earlier one
   int to_segment = 0;
   std::vector<std::pair<int, int>> values;  // by `from_segment`'s
+
+  // Those of one side.
+  std::vector<int> ListValues(bool from) const;
 };
 
 // A type is widened to this many configurations at most, switches aside: few

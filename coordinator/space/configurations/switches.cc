@@ -120,7 +120,7 @@ void AppendVariants(const Analysis& analysis, const SegmentGraph& graph,
   const size_t first = type.configurations.size();
   const int splits = first == 0 ? 0 : type.configurations.back().splits + 1;
   std::vector<SegmentSwitch> switches =
-      segmenter::SwitchesOf(analysis, graph.segment);
+      segmenter::ListSwitches(analysis, graph.segment);
   const bool recompute = std::erase(switches, SegmentSwitch::kRecompute) > 0 &&
                          !strategies.empty() &&
                          !FindRematerialization(analysis, graph).empty();

@@ -142,7 +142,7 @@ TEST_P(SwitchesTest, EverySplitDivides) {
 
 // No boundary that the sequence switch leaves whole goes without a reason, and
 // no reason is of what it does split.
-TEST_P(SwitchesTest, WholeBordersHaveReasons) {
+TEST_P(SwitchesTest, WholeBoundariesHaveReasons) {
   for (size_t t = 0; t < it_.space.types.size(); ++t) {
     const SegmentType &type = it_.space.types[t];
     const SegmentGraph &graph = it_.graph(static_cast<int>(t));
@@ -191,7 +191,6 @@ TEST_P(SwitchesTest, AGradientCrossesLikeItsActivation) {
     for (const auto *pairs :
          {&it_.graph(type).entries, &it_.graph(type).exits}) {
       for (const segmenter::BoundaryPair &pair : *pairs) {
-        if (pair.gradient < 0) continue;
         EXPECT_EQ(it_.GetSharding(type, configuration, pair.activation),
                   it_.GetSharding(type, configuration, pair.gradient))
             << configuration.describe;
@@ -261,7 +260,7 @@ TEST_P(SwitchesTest, DataParallelStateIsSplitOverTheDataAxes) {
 }
 
 // Experts are a block of contractions that ends in their sum.
-TEST_P(SwitchesTest, TensorParallelBordersFollowTheSequence) {
+TEST_P(SwitchesTest, TensorParallelBoundariesFollowTheSequence) {
   const auto &sets = it_.analysis.strategies;
   const bool experts =
       std::any_of(sets.begin(), sets.end(),
@@ -299,7 +298,7 @@ INSTANTIATE_TEST_SUITE_P(All, SwitchesTest,
 // A layer that takes batch and sequence as one dimension of tokens is split
 // along the tokens; its boundaries along the sequence, as those of other
 // layers.
-TEST(FlattenedTokensTest, BordersFollowTheSequence) {
+TEST(FlattenedTokensTest, BoundariesFollowTheSequence) {
   for (const Mesh &mesh : {Mesh{1, 2}, Mesh{2, 2}}) {
     auto module = ir::LoadModule(segmenter::ScaledFeaturesText(3, true));
     ASSERT_TRUE(module.ok()) << module.status();

@@ -81,9 +81,9 @@ bool IsSliced(const Sharding& before, const Sharding& after) {
 }
 
 // The shardings that a value has in any configuration.
-std::set<Sharding> ShardingsOf(const Analysis& analysis,
-                               const SegmentGraph& graph, int value,
-                               const SegmentType& type, const Mesh& mesh) {
+std::set<Sharding> ListShardings(const Analysis& analysis,
+                                 const SegmentGraph& graph, int value,
+                                 const SegmentType& type, const Mesh& mesh) {
   std::set<Sharding> shardings;
   const ir::Shape& shape = analysis.module.at(graph.values[value].origin).shape;
   for (const Configuration& it : type.configurations) {
@@ -141,8 +141,8 @@ std::vector<BoundaryTensor> Crossing(const Analysis& analysis, int from, int to,
   // apart in the search, and is small.
   if (from > to || !HasBlocks(analysis, from)) return tensors;
   const auto shardings = [&](int segment, int value) {
-    return ShardingsOf(analysis, analysis.graphs[segment], value,
-                       types[analysis.type_of_segment[segment]], mesh);
+    return ListShardings(analysis, analysis.graphs[segment], value,
+                         types[analysis.type_of_segment[segment]], mesh);
   };
   for (const BoundaryTensor& it : Others(analysis, maker, reader, tensors)) {
     const std::set<Sharding> wanted = shardings(to, it.to_value);

@@ -5,7 +5,7 @@
 // resharding program; equal pairs of types with equal tensors share a Boundary.
 // Shapes: value indices of the two segments' graphs.
 // Threads: pure function.
-// Source: papers/cfp.txt 4.2; design, section 4 ("Segments": Border).
+// Source: papers/cfp.txt 4.2; design, section 4 ("Segments": boundary).
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_BOUNDARIES_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_BOUNDARIES_H_
 
@@ -23,8 +23,8 @@ namespace meshwright::space {
 // What crosses from a segment of one type to one of another, in value indices
 // of either graph.
 struct BoundaryTensor {
-  int from_value = -1;
-  int to_value = -1;
+  int from_value = 0;
+  int to_value = 0;
   // That come back: of several contractions several; none where the reader
   // only keeps the value for its backward pass, or does not differentiate it.
   int gradients = 0;
@@ -41,10 +41,22 @@ struct Boundary {
   std::vector<std::vector<std::vector<int>>> programs;
 };
 
+// The one that makes what crosses, and the one that reads it.
+struct SegmentPair {
+  int first = 0;
+  int second = 0;
+  auto operator<=>(const SegmentPair&) const = default;
+};
+
+// Two segments, and the boundary that stands for their types and tensors.
+struct BoundaryEdge {
+  SegmentPair segments;
+  int boundary = 0;  // index
+};
+
 struct Boundaries {
   std::vector<Boundary> boundaries;
-  // By pair of segments (from, to): index of `boundaries`.
-  std::vector<std::pair<std::pair<int, int>, int>> edges;
+  std::vector<BoundaryEdge> edges;
   int resharding_programs = 0;  // pairs of different shardings
 };
 

@@ -176,7 +176,7 @@ bool IsVariance(const segmenter::Analysis& analysis, ValueId argument) {
 int64_t SummedProducts(const Module& module, ValueId id) {
   const ir::Instruction& it = module.at(id);
   const std::vector<int64_t>& kernel = module.at(it.operands[1]).shape.dims;
-  const ir::DotDims dims = ir::ContractionDimsOf(module, id);
+  const ir::DotDims dims = ir::GetContractionDims(module, id);
   int64_t products = 1;
   for (size_t i = 0; i < kernel.size(); ++i) {
     const bool summed = dims.side[1][i].role == ir::DotRole::kContracting ||

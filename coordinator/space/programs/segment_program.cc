@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "coordinator/ir/write.h"
+#include "coordinator/segmenter/segment_view.h"
 #include "coordinator/space/programs/inputs.h"
 #include "coordinator/space/rematerialization/forward_backward_barrier.h"
 #include "coordinator/space/rematerialization/groups.h"
@@ -29,15 +30,14 @@ bool MovesOnly(ir::Opcode opcode) {
 }
 
 // Writes the graph of one segment, kept loops as loops.
-class SegmentWriter {
+class SegmentWriter : segmenter::SegmentView {
  public:
   SegmentWriter(const segmenter::Analysis& analysis, const SegmentGraph& graph,
                 const SegmentAnnotation& annotation,
                 const std::vector<v1::InputSpec>& inputs,
                 const KeyContext& context, const ProgramExtent& extent)
-      : analysis_(analysis),
+      : SegmentView(analysis, graph),
         module_(analysis.module),
-        graph_(graph),
         annotation_(annotation),
         inputs_(inputs),
         mesh_(context.mesh),
@@ -95,23 +95,21 @@ class SegmentWriter {
   }
 
  private:
-  ir::ValueId Origin(int i) const { return graph_.values[i].origin; }
-  const ir::Instruction& At(int i) const { return module_.at(Origin(i)); }
   Sharding Own(int i) const {
     return annotation_.GetSharding(i, At(i).shape, mesh_);
   }
 
   // The innermost loop around a value that is written as a loop.
-  ir::LoopId ScopeOf(int i) const { return Kept(At(i).loop); }
+  ir::LoopId FindScope(int i) const { return Kept(At(i).loop); }
   ir::LoopId Kept(ir::LoopId loop) const {
     while (loop != ir::kNoLoop && !analysis_.plan.kept_loops[loop]) {
       loop = module_.loops[loop].parent;
     }
     return loop;
   }
-  bool IsKeptBorder(int i) const {
+  bool IsKeptBoundary(int i) const {
     const ir::LoopId loop = At(i).boundary;
-    return !graph_.is_input(i) && loop != ir::kNoLoop &&
+    return !IsInput(i) && loop != ir::kNoLoop &&
            analysis_.plan.kept_loops[loop];
   }
 
@@ -129,7 +127,7 @@ class SegmentWriter {
       const bool made = IsOfThePart(i) || (!rematerialization_.empty() &&
                                            rematerialization_.recomputed[i]);
       if (!needed_[i] || !made) continue;
-      for (const int operand : graph_.values[i].operands) {
+      for (const int operand : Operands(i)) {
         needed_[operand] = true;
       }
     }
@@ -138,8 +136,7 @@ class SegmentWriter {
 
   bool IsOfThePart(int i) const {
     const std::vector<char>& computed = extent_.part.computed;
-    return computed.empty() || computed[i] || graph_.is_input(i) ||
-           BelongsToNobody(i);
+    return computed.empty() || computed[i] || IsInput(i) || BelongsToNobody(i);
   }
 
   bool BelongsToNobody(int i) const {
@@ -148,12 +145,11 @@ class SegmentWriter {
   // Inside of loops: what is equal on every trip.
   void FindConstantInLoop() {
     if (extent_.side != LoopSide::kInside) return;
-    const int count = static_cast<int>(graph_.values.size());
-    constant_in_loop_.assign(count, false);
-    for (int i = 0; i < count; ++i) {
-      const auto& operands = graph_.values[i].operands;
+    constant_in_loop_.assign(count_, false);
+    for (int i = 0; i < count_; ++i) {
+      const auto& operands = Operands(i);
       constant_in_loop_[i] =
-          graph_.is_input(i) ||
+          IsInput(i) ||
           (BelongsToNobody(i) && At(i).opcode != ir::Opcode::kCarry &&
            std::all_of(operands.begin(), operands.end(), [&](int operand) {
              return constant_in_loop_[operand];
@@ -164,31 +160,31 @@ class SegmentWriter {
   // written as one it takes them itself.
   bool IsHoisted(int i) const {
     if (constant_in_loop_.empty() || !constant_in_loop_[i] ||
-        ScopeOf(i) != ir::kNoLoop) {
+        FindScope(i) != ir::kNoLoop) {
       return false;
     }
     const ir::Shape& shape = At(i).shape;
-    return !graph_.is_input(i) && !shape.is_scalar() &&
-           !MovesOnly(At(i).opcode) && ir::IsFloating(shape.element_type);
+    return !IsInput(i) && !shape.is_scalar() && !MovesOnly(At(i).opcode) &&
+           ir::IsFloating(shape.element_type);
   }
 
   bool IsLeftOut(int i) const {
     if (!IsNeeded(i) || !IsOfThePart(i)) return true;
-    if (extent_.side == LoopSide::kBoth || graph_.is_input(i)) return false;
+    if (extent_.side == LoopSide::kBoth || IsInput(i)) return false;
     if (extent_.side == LoopSide::kOutside) return IsInside(i);
     return IsHoisted(i) || (!IsInside(i) && !BelongsToNobody(i));
   }
   // A value of the program that what is left out computes.
   bool Enters(int i) const {
     const SegmentValue& it = graph_.values[i];
-    if (graph_.is_input(i) || IsLeftOut(i)) return false;
+    if (IsInput(i) || IsLeftOut(i)) return false;
     if (extent_.side == LoopSide::kOutside) {
       return !it.operands.empty() && IsLeftOut(it.operands[0]);
     }
     return extent_.side == LoopSide::kInside && IsOuterCarry(i);
   }
   bool IsRead(int value) const {
-    const auto& users = graph_.values[value].users;
+    const auto& users = Users(value);
     if (!IsNeeded(value)) return false;
     return (extent_.side == LoopSide::kBoth && extent_.part.computed.empty()) ||
            std::any_of(users.begin(), users.end(), [&](int user) {
@@ -201,7 +197,7 @@ class SegmentWriter {
   // Of the outermost loop that is looked through.
   bool IsOuterCarry(int i) const {
     const ir::Instruction& it = At(i);
-    return it.opcode == ir::Opcode::kCarry && !IsKeptBorder(i) &&
+    return it.opcode == ir::Opcode::kCarry && !IsKeptBoundary(i) &&
            segmenter::TripsAround(analysis_, it.operands[0]) == 1;
   }
 
@@ -221,10 +217,10 @@ class SegmentWriter {
     }
     if (extent_.side == LoopSide::kBoth) return graph_.outputs;
     std::vector<int> outputs;
-    for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
+    for (int i = graph_.input_count; i < count_; ++i) {
       if (IsLeftOut(i) || ids_[i] < 0 || Enters(i)) continue;
       if (extent_.side == LoopSide::kInside && !IsInside(i)) continue;
-      const auto& users = graph_.values[i].users;
+      const auto& users = Users(i);
       const bool is_output =
           std::count(graph_.outputs.begin(), graph_.outputs.end(), i) > 0;
       const bool is_read =
@@ -239,8 +235,8 @@ class SegmentWriter {
 
   // What enters, and what takes its place: state, and what a trip hands to the
   // next one.
-  std::vector<std::pair<int, int>> Updates() const {
-    std::vector<std::pair<int, int>> updates = graph_.state;
+  std::vector<segmenter::StateUpdate> Updates() const {
+    std::vector<segmenter::StateUpdate> updates = graph_.state;
     for (size_t i = 0; i < graph_.values.size(); ++i) {
       const int carry = static_cast<int>(i);
       if (!Enters(carry) || !IsOuterCarry(carry)) continue;
@@ -248,7 +244,7 @@ class SegmentWriter {
       const auto result =
           index_.find(module_.loops[it.boundary].results[it.element]);
       if (result == index_.end()) continue;
-      updates.emplace_back(carry, graph_.values[result->second].operands[0]);
+      updates.push_back({carry, Operands(result->second)[0]});
     }
     return updates;
   }
@@ -277,8 +273,8 @@ class SegmentWriter {
   }
 
   void WriteScope(ir::LoopId scope) {
-    for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
-      if (ScopeOf(i) == scope) WriteOne(i, scope);
+    for (int i = graph_.input_count; i < count_; ++i) {
+      if (FindScope(i) == scope) WriteOne(i, scope);
     }
   }
 
@@ -289,7 +285,7 @@ class SegmentWriter {
       if (enters && IsRead(i)) WriteInput(i);
     } else if (Enters(i)) {
       WriteInput(i);
-    } else if (!IsKeptBorder(i)) {
+    } else if (!IsKeptBoundary(i)) {
       ids_[i] = WriteValue(i, scope, /*again=*/false);
     } else if (At(i).opcode == ir::Opcode::kLoopResult && ids_[i] < 0) {
       WriteLoop(At(i).boundary, scope);
@@ -299,20 +295,19 @@ class SegmentWriter {
   // What needs no gradient stands first, then the rematerialization. There is
   // no loop.
   void WriteBothPasses() {
-    const int count = static_cast<int>(ids_.size());
-    for (int i = graph_.input_count; i < count; ++i) {
+    for (int i = graph_.input_count; i < count_; ++i) {
       if (!barrier_.behind[i]) WriteOne(i, ir::kNoLoop);
     }
     for (const segmenter::BoundaryPair& exit : barrier_.exits) LetWait(exit);
     if (!rematerialization_.empty()) {
       WriteHandedGradients();
       WriteEntrances();
-      for (int i = graph_.input_count; i < count; ++i) {
+      for (int i = graph_.input_count; i < count_; ++i) {
         if (!rematerialization_.recomputed[i] || !IsNeeded(i)) continue;
         recomputed_[i] = WriteValue(i, ir::kNoLoop, true);
       }
     }
-    for (int i = graph_.input_count; i < count; ++i) {
+    for (int i = graph_.input_count; i < count_; ++i) {
       if (barrier_.behind[i] && ids_[i] < 0) WriteOne(i, ir::kNoLoop);
     }
   }
@@ -322,7 +317,7 @@ class SegmentWriter {
     return barrier_.behind[i] && IsLeftOut(i) && IsRead(i);
   }
   void WriteHandedGradients() {
-    for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
+    for (int i = graph_.input_count; i < count_; ++i) {
       if (IsHandedGradient(i)) WriteOne(i, ir::kNoLoop);
     }
   }
@@ -331,7 +326,7 @@ class SegmentWriter {
   void LetWait(const segmenter::BoundaryPair& exit) {
     const int activation = exit.activation;
     int64_t& gradient = ids_[exit.gradient];
-    if (gradient < 0 || ids_[activation] < 0 || graph_.is_input(activation) ||
+    if (gradient < 0 || ids_[activation] < 0 || IsInput(activation) ||
         IsLeftOut(activation) || barrier_.behind[activation]) {
       return;
     }
@@ -354,7 +349,7 @@ class SegmentWriter {
     for (int gradient : rematerialization_.gradients) {
       if (ids_[gradient] >= 0) gradients.push_back(ids_[gradient]);
     }
-    for (int i = graph_.input_count; i < static_cast<int>(ids_.size()); ++i) {
+    for (int i = graph_.input_count; i < count_; ++i) {
       if (IsHandedGradient(i)) gradients.push_back(ids_[i]);
     }
     if (gradients.empty()) return;  // the forward pass alone
@@ -362,8 +357,7 @@ class SegmentWriter {
     const std::vector<int64_t> behind = writer_.AddBarrier(values);
     for (size_t k = 0; k < entrances.size(); ++k) {
       recomputed_[entrances[k]] = behind[k];
-      if (keeps_barriers_ ||
-          At(entrances[k]).opcode == ir::Opcode::kParameter) {
+      if (keeps_barriers_ || IsArgument(entrances[k])) {
         continue;
       }
       recomputed_[entrances[k]] = writer_.AddDependence(behind[k], gradients);
@@ -373,8 +367,8 @@ class SegmentWriter {
   // `again`: as the rematerialization computes it.
   int64_t WriteValue(int i, ir::LoopId scope, bool again) {
     std::vector<int64_t> operands;
-    for (size_t k = 0; k < graph_.values[i].operands.size(); ++k) {
-      const int operand = graph_.values[i].operands[k];
+    for (size_t k = 0; k < Operands(i).size(); ++k) {
+      const int operand = Operands(i)[k];
       const bool redirected = again ? recomputed_[operand] >= 0
                                     : rematerialization_.Redirects(i, operand);
       operands.push_back(
@@ -416,10 +410,9 @@ class SegmentWriter {
       carries.push_back(carry);
       elements.push_back(
           {At(carry).shape, ToProto(Own(carry), At(carry).shape, mesh_)});
-      initial.push_back(
-          As(graph_.values[carry].operands[0], outside, Own(carry)));
+      initial.push_back(As(Operands(carry)[0], outside, Own(carry)));
     }
-    if (loop.counter >= 0) {
+    if (loop.counter.has_value()) {
       const int64_t trips = std::min(loop.trips, extent_.max_trips);
       end.limit = loop.start + loop.step * trips;
       end.upwards = loop.step > 0;
@@ -433,8 +426,7 @@ class SegmentWriter {
     std::vector<int> results;
     for (int carry : carries) {
       results.push_back(index_.at(loop.results[At(carry).element]));
-      next.push_back(
-          As(graph_.values[results.back()].operands[0], id, Own(carry)));
+      next.push_back(As(Operands(results.back())[0], id, Own(carry)));
     }
     const std::vector<int64_t> left = writer_.EndLoop(initial, next, end);
     for (size_t k = 0; k < carries.size(); ++k) {
@@ -447,9 +439,7 @@ class SegmentWriter {
     }
   }
 
-  const segmenter::Analysis& analysis_;
   const ir::Module& module_;
-  const SegmentGraph& graph_;
   const SegmentAnnotation& annotation_;
   const std::vector<v1::InputSpec>& inputs_;
   const Mesh& mesh_;

@@ -12,7 +12,7 @@ ForwardBackwardBarrier FindForwardBackwardBarrier(
   }
   ForwardBackwardBarrier barrier;
   for (const segmenter::BoundaryPair& exit : graph.exits) {
-    if (exit.gradient < 0 || !graph.is_input(exit.gradient)) continue;
+    if (!graph.is_input(exit.gradient)) continue;
     barrier.exits.push_back(exit);
   }
   if (barrier.empty()) return {};

@@ -44,8 +44,8 @@ std::string RoleName(const GroupRole& role);
 // Value indices of equal graphs: the exit of one segment is the entry of the
 // next.
 struct GroupLink {
-  int exit = -1;
-  int entry = -1;
+  int exit = 0;
+  int entry = 0;
 
   friend auto operator<=>(const GroupLink&, const GroupLink&) = default;
 };

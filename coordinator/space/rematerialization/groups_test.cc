@@ -63,7 +63,7 @@ int LayerOf(const Analysis& analysis) {
 
 class GroupsTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(GroupsTest, AReplayThatHandsOnNeedsOnlyWhatItsOwnRunGives) {
+TEST_P(GroupsTest, OneThatHandsOnNeedsOnlyWhatItsOwnRunGives) {
   const Analysis analysis = Analyze(GetParam());
   const int segment = analysis.types[LayerOf(analysis)];
   const SegmentGraph& graph = analysis.graphs[segment];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "coordinator/segmenter/segment_view.h"
 #include "coordinator/space/rematerialization/forward_backward_barrier.h"
 
 namespace meshwright::space {
@@ -27,15 +28,11 @@ bool IsPure(ir::Opcode opcode) {
   }
 }
 
-class ReplayFinder {
+class RematerializationFinder : segmenter::SegmentView {
  public:
-  ReplayFinder(const Analysis& analysis, const SegmentGraph& graph,
-               const std::vector<int>& exits)
-      : analysis_(analysis),
-        graph_(graph),
-        exits_(exits),
-        count_(static_cast<int>(graph.values.size())),
-        able_(count_, false) {}
+  RematerializationFinder(const Analysis& analysis, const SegmentGraph& graph,
+                          const std::vector<int>& exits)
+      : SegmentView(analysis, graph), exits_(exits), able_(count_, false) {}
 
   Rematerialization Find() {
     if (!FindReaders()) return {};
@@ -49,24 +46,18 @@ class ReplayFinder {
     out_.entrance.assign(count_, false);
     for (int i = 0; i < count_; ++i) {
       if (!out_.recomputed[i]) continue;
-      for (int operand : graph_.values[i].operands) {
+      for (int operand : Operands(i)) {
         out_.entrance[operand] |=
-            !out_.recomputed[operand] && !IsCheap(operand);
+            !out_.recomputed[operand] && !IsRecomputable(operand);
       }
     }
     return std::move(out_);
   }
 
  private:
-  ir::ValueId Origin(int i) const { return graph_.values[i].origin; }
-  const ir::Instruction& At(int i) const {
-    return analysis_.module.at(Origin(i));
-  }
-  bool IsForward(int i) const { return analysis_.passes.forward[Origin(i)]; }
-  bool IsCheap(int i) const { return analysis_.passes.recomputable[Origin(i)]; }
   template <typename Test>
   bool AnyOperand(int i, Test test) const {
-    const auto& operands = graph_.values[i].operands;
+    const auto& operands = Operands(i);
     return std::any_of(operands.begin(), operands.end(), test);
   }
 
@@ -91,14 +82,15 @@ class ReplayFinder {
     std::vector<char> active(count_,
                              false);  // a boundary activation is above it
     for (int i = 0; i < count_; ++i) {
-      if (out_.reader[i] || IsCheap(i)) continue;
-      if (graph_.is_input(i)) {
-        active[i] = IsForward(i) && At(i).opcode != ir::Opcode::kParameter;
+      if (out_.reader[i] || IsRecomputable(i)) continue;
+      if (IsInput(i)) {
+        active[i] = IsForward(i) && !IsArgument(i);
         continue;
       }
       active[i] = AnyOperand(i, [&](int o) { return active[o]; });
-      const bool known = !AnyOperand(
-          i, [&](int o) { return !able_[o] && !IsForward(o) && !IsCheap(o); });
+      const bool known = !AnyOperand(i, [&](int o) {
+        return !able_[o] && !IsForward(o) && !IsRecomputable(o);
+      });
       able_[i] = known && (IsForward(i) || active[i]) && IsPure(At(i).opcode) &&
                  At(i).loop == scope_;
     }
@@ -109,7 +101,7 @@ class ReplayFinder {
     out_.recomputed.assign(count_, false);
     for (int exit : exits_) out_.recomputed[exit] = able_[exit];
     for (int i = count_; i-- > graph_.input_count;) {
-      const auto& users = graph_.values[i].users;
+      const auto& users = Users(i);
       out_.recomputed[i] |=
           able_[i] && std::any_of(users.begin(), users.end(), [&](int user) {
             return out_.reader[user] || out_.recomputed[user];
@@ -129,10 +121,7 @@ class ReplayFinder {
     return false;
   }
 
-  const Analysis& analysis_;
-  const SegmentGraph& graph_;
   const std::vector<int>& exits_;
-  const int count_;
   ir::LoopId scope_ = ir::kNoLoop;
   std::vector<char> able_;
   Rematerialization out_;
@@ -143,7 +132,7 @@ class ReplayFinder {
 Rematerialization FindRematerialization(const Analysis& analysis,
                                         const SegmentGraph& graph,
                                         const std::vector<int>& exits) {
-  return ReplayFinder(analysis, graph, exits).Find();
+  return RematerializationFinder(analysis, graph, exits).Find();
 }
 
 }  // namespace meshwright::space

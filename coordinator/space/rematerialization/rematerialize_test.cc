@@ -37,22 +37,22 @@ segmenter::StrategyRequest Open(std::vector<SegmentSwitch> switches) {
   return request;
 }
 
-class ReplayTest : public testing::TestWithParam<const char*> {
+class RematerializationTest : public testing::TestWithParam<const char*> {
  protected:
-  ReplayTest() : analysis_(Analyze(GetParam(), {1, 2})) {}
+  RematerializationTest() : analysis_(Analyze(GetParam(), {1, 2})) {}
   const ir::Instruction& At(const SegmentGraph& graph, int value) const {
     return analysis_.module.at(graph.values[value].origin);
   }
   Analysis analysis_;
 };
 
-TEST_P(ReplayTest, EntrancesAreAllThatTheReplayNeedsFromOutside) {
-  int replays = 0;
+TEST_P(RematerializationTest, EntrancesAreAllThatIsNeededFromOutside) {
+  int rematerializations = 0;
   for (const SegmentGraph& graph : analysis_.graphs) {
     const Rematerialization rematerialization =
         FindRematerialization(analysis_, graph);
     if (rematerialization.empty()) continue;
-    ++replays;
+    ++rematerializations;
     for (size_t i = 0; i < graph.values.size(); ++i) {
       if (!rematerialization.recomputed[i]) continue;
       EXPECT_FALSE(rematerialization.reader[i]);
@@ -67,10 +67,10 @@ TEST_P(ReplayTest, EntrancesAreAllThatTheReplayNeedsFromOutside) {
       }
     }
   }
-  EXPECT_GT(replays, 0);
+  EXPECT_GT(rematerializations, 0);
 }
 
-TEST_P(ReplayTest, NoReaderIsLeftWithAForwardContraction) {
+TEST_P(RematerializationTest, NoReaderIsLeftWithAForwardContraction) {
   for (const SegmentGraph& graph : analysis_.graphs) {
     const Rematerialization rematerialization =
         FindRematerialization(analysis_, graph);
@@ -90,7 +90,7 @@ TEST_P(ReplayTest, NoReaderIsLeftWithAForwardContraction) {
   }
 }
 
-TEST_P(ReplayTest, NothingOfTheUpdateIsComputedTwice) {
+TEST_P(RematerializationTest, NothingOfTheUpdateIsComputedTwice) {
   for (const SegmentGraph& graph : analysis_.graphs) {
     const Rematerialization rematerialization =
         FindRematerialization(analysis_, graph);
@@ -105,7 +105,7 @@ TEST_P(ReplayTest, NothingOfTheUpdateIsComputedTwice) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, ReplayTest,
+INSTANTIATE_TEST_SUITE_P(Models, RematerializationTest,
                          testing::Values("llama_2l", "gpt2_2l", "bert_2l",
                                          "moe_2l", "t5_tiny", "vit_tiny",
                                          "unet_tiny", "convnet_tiny",
