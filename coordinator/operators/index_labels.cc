@@ -7,6 +7,7 @@
 #include "coordinator/ir/links/contraction_dims.h"
 #include "coordinator/ir/links/dim_links.h"
 #include "coordinator/ir/shape.h"
+#include "coordinator/segmenter/blocks/union_find.h"
 
 namespace meshwright::operators {
 namespace {
@@ -40,27 +41,21 @@ class Labeller {
     const auto* dims = ir::UniformDims(module_.at(id).shape);
     if (dims == nullptr) return nodes;
     for (int64_t size : *dims) {
-      nodes.push_back(static_cast<int>(parent_.size()));
-      parent_.push_back(nodes.back());
+      nodes.push_back(sets_.Add());
       divisible_.push_back(size);
       whole_.push_back(size < 2);
     }
     return nodes;
   }
 
-  int Find(int node) {
-    while (parent_[node] != node) {
-      node = parent_[node] = parent_[parent_[node]];
-    }
-    return node;
-  }
+  int Find(int node) const { return sets_.Find(node); }
 
   void Join(int a, int b, int64_t groups = 0) {
     a = Find(a);
     b = Find(b);
     divisible_[a] = std::gcd(std::gcd(divisible_[a], divisible_[b]), groups);
     whole_[a] = whole_[a] || whole_[b];
-    parent_[b] = a;
+    sets_.Union(a, b);
   }
 
   const std::vector<int>& GetNodes(ValueId user, int operand) {
@@ -174,8 +169,7 @@ class Labeller {
 
   const Module& module_;
   const OperatorGroup& group_;
-  // Union-find over dimensions; figures are those of roots.
-  std::vector<int> parent_;
+  segmenter::UnionFind sets_;  // of dimensions; figures are those of roots
   std::vector<int64_t> divisible_;
   std::vector<char> whole_;
   std::map<ValueId, std::vector<int>> values_;

@@ -43,6 +43,15 @@ int MakePrograms(const Analysis& analysis, int type,
   return count;
 }
 
+std::vector<Sharding> Splits(const Analysis& analysis,
+                             const ProfileSpace& space, int segment,
+                             int configuration,
+                             const std::vector<int>& values) {
+  const SegmentType& type = space.types[analysis.type_of_segment[segment]];
+  return GetSplits(analysis, segment, type.configurations[configuration],
+                   values, space.context.mesh);
+}
+
 }  // namespace
 
 ProfileSpace BuildProfileSpace(const Analysis& analysis,
@@ -100,31 +109,19 @@ absl::Status CheckConfigurations(const Analysis& analysis,
 bool SplitAlike(const Analysis& analysis, const ProfileSpace& space,
                 const SharedParameter& shared, int end_configuration,
                 int block_configuration) {
-  const auto sharding = [&](int segment, int configuration, int value) {
-    const int type = analysis.type_of_segment[segment];
-    const ir::ValueId origin = analysis.graphs[segment].values[value].origin;
-    return space.types[type]
-        .configurations[configuration]
-        .annotation.GetSharding(value, analysis.module.at(origin).shape,
-                                space.context.mesh);
-  };
-  return sharding(shared.end_segment, end_configuration, shared.end_value) ==
-         sharding(shared.block_segment, block_configuration,
-                  shared.block_value);
+  return Splits(analysis, space, shared.end_segment, end_configuration,
+                {shared.end_value}) ==
+         Splits(analysis, space, shared.block_segment, block_configuration,
+                {shared.block_value});
 }
 
 bool SplitAlike(const Analysis& analysis, const ProfileSpace& space,
                 const ParameterLink& link, int from_configuration,
                 int to_configuration) {
-  const auto splits = [&](int segment, int configuration,
-                          const std::vector<int>& values) {
-    const int type = analysis.type_of_segment[segment];
-    return GetSplits(analysis, segment,
-                     space.types[type].configurations[configuration], values,
-                     space.context.mesh);
-  };
-  return splits(link.from_segment, from_configuration, link.ListValues(true)) ==
-         splits(link.to_segment, to_configuration, link.ListValues(false));
+  return Splits(analysis, space, link.from_segment, from_configuration,
+                link.ListValues(true)) ==
+         Splits(analysis, space, link.to_segment, to_configuration,
+                link.ListValues(false));
 }
 
 }  // namespace meshwright::space

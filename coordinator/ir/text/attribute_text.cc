@@ -108,16 +108,14 @@ absl::Status Callees(TextCursor& value, AttributeTarget& target) {
 }
 
 absl::Status ControlPredecessors(TextCursor& value, AttributeTarget& target) {
-  RETURN_IF_ERROR(value.Expect('{'));
-  if (value.Consume('}')) return absl::OkStatus();
-  do {
+  return value.ReadList('{', '}', [&]() -> absl::Status {
     const auto found = target.instructions.find(value.Name());
     if (found == target.instructions.end()) {
       return value.Error("a control predecessor is not defined before");
     }
     target.it.add_control_predecessor_ids(found->second);
-  } while (value.Consume(','));
-  return value.Expect('}');
+    return absl::OkStatus();
+  });
 }
 
 // JSON stands as it is, anything else in quotes.

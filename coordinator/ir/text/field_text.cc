@@ -118,26 +118,20 @@ absl::Status ReadElement(TextCursor& value, const FieldDescriptor& field,
 
 absl::Status ReadField(TextCursor& value, const FieldDescriptor& field,
                        Message& message) {
-  if (!field.is_repeated() || !value.Consume('{')) {
-    return ReadElement(value, field, message);
-  }
-  if (value.Consume('}')) return absl::OkStatus();
-  do {
-    RETURN_IF_ERROR(ReadElement(value, field, message));
-  } while (value.Consume(','));
-  return value.Expect('}');
+  const auto read = [&] { return ReadElement(value, field, message); };
+  return field.is_repeated() && value.Peek() == '{'
+             ? value.ReadList('{', '}', read)
+             : read();
 }
 
 absl::Status ReadNumbers(TextCursor& cursor,
                          google::protobuf::RepeatedField<int64_t>& numbers,
                          char open, char close) {
-  RETURN_IF_ERROR(cursor.Expect(open));
-  if (cursor.Consume(close)) return absl::OkStatus();
-  do {
+  return cursor.ReadList(open, close, [&]() -> absl::Status {
     ASSIGN_OR_RETURN(const int64_t number, cursor.Integer());
     numbers.Add(number);
-  } while (cursor.Consume(','));
-  return cursor.Expect(close);
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace meshwright::ir

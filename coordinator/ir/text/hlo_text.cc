@@ -1,5 +1,6 @@
 #include "coordinator/ir/text/hlo_text.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -66,9 +67,7 @@ class ModuleReader {
 
   // { {0}: (3, {}, may-alias), {1}: 4 }
   absl::Status ReadAliases(TextCursor& value) {
-    RETURN_IF_ERROR(value.Expect('{'));
-    if (value.Consume('}')) return absl::OkStatus();
-    do {
+    return value.ReadList('{', '}', [&]() -> absl::Status {
       auto& entry = *module_.mutable_input_output_alias()->add_entries();
       RETURN_IF_ERROR(ReadNumbers(value, *entry.mutable_output_shape_index()));
       RETURN_IF_ERROR(value.Expect(':'));
@@ -76,7 +75,7 @@ class ModuleReader {
       ASSIGN_OR_RETURN(const int64_t parameter, value.Integer());
       entry.set_parameter_number(parameter);
       entry.set_kind(hlo::MAY_ALIAS);
-      if (!whole) continue;
+      if (!whole) return absl::OkStatus();
       if (value.Consume(',')) {
         RETURN_IF_ERROR(
             ReadNumbers(value, *entry.mutable_parameter_shape_index()));
@@ -84,22 +83,16 @@ class ModuleReader {
       if (value.Consume(',') && value.Name() == "must-alias") {
         entry.set_kind(hlo::MUST_ALIAS);
       }
-      RETURN_IF_ERROR(value.Expect(')'));
-    } while (value.Consume(','));
-    return value.Expect('}');
+      return value.Expect(')');
+    });
   }
 
   // {(f32[2]{0}, s32[])->f32[2]{0}}
   absl::Status ReadEntryLayout(TextCursor& value) {
     hlo::ProgramShapeProto& shape = *module_.mutable_host_program_shape();
     RETURN_IF_ERROR(value.Expect('{'));
-    RETURN_IF_ERROR(value.Expect('('));
-    if (!value.Consume(')')) {
-      do {
-        RETURN_IF_ERROR(ReadShape(value, *shape.add_parameters()));
-      } while (value.Consume(','));
-      RETURN_IF_ERROR(value.Expect(')'));
-    }
+    RETURN_IF_ERROR(value.ReadList(
+        '(', ')', [&] { return ReadShape(value, *shape.add_parameters()); }));
     if (!value.Consume("->")) return value.Error("expected '->'");
     return ReadShape(value, *shape.mutable_result());
   }
@@ -250,24 +243,22 @@ class ModuleReader {
 
   absl::Status SetComputationShape() {
     hlo::ProgramShapeProto& shape = *computation_->mutable_program_shape();
-    std::vector<const hlo::HloInstructionProto*> parameters;
+    std::map<int64_t, const hlo::HloInstructionProto*> by_number;
+    int64_t count = 0;
     for (const hlo::HloInstructionProto& it : computation_->instructions()) {
-      if (it.opcode() == "parameter") parameters.push_back(&it);
+      if (it.opcode() != "parameter") continue;
+      by_number[it.parameter_number()] = &it;
+      ++count;
     }
-    std::vector<const hlo::HloInstructionProto*> by_number(parameters.size());
-    for (const hlo::HloInstructionProto* it : parameters) {
-      const int64_t number = it->parameter_number();
-      if (number < 0 || number >= static_cast<int64_t>(parameters.size()) ||
-          by_number[number] != nullptr) {
-        return cursor_.Error(absl::StrCat("the parameters of ",
-                                          computation_->name(),
-                                          " are not numbered 0, 1, 2, ..."));
-      }
-      by_number[number] = it;
-    }
-    for (const hlo::HloInstructionProto* it : by_number) {
+    for (const auto& [number, it] : by_number) {
+      if (number != shape.parameters_size()) break;
       *shape.add_parameters() = it->shape();
       shape.add_parameter_names(it->name());
+    }
+    if (shape.parameters_size() != count) {
+      return cursor_.Error(absl::StrCat("the parameters of ",
+                                        computation_->name(),
+                                        " are not numbered 0, 1, 2, ..."));
     }
     *shape.mutable_result() =
         computation_->instructions(IndexOf(computation_->root_id())).shape();

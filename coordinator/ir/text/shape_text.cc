@@ -54,13 +54,11 @@ absl::Status ReadLayout(TextCursor& cursor, hlo::ShapeProto& shape) {
 
 absl::Status ReadShape(TextCursor& cursor, hlo::ShapeProto& shape, int depth) {
   if (depth > kMaxTextDepth) return cursor.Error("tuples nest too deeply");
-  if (cursor.Consume('(')) {
+  if (cursor.Peek() == '(') {
     shape.set_element_type(hlo::TUPLE);
-    if (cursor.Consume(')')) return absl::OkStatus();
-    do {
-      RETURN_IF_ERROR(ReadShape(cursor, *shape.add_tuple_shapes(), depth + 1));
-    } while (cursor.Consume(','));
-    return cursor.Expect(')');
+    return cursor.ReadList('(', ')', [&] {
+      return ReadShape(cursor, *shape.add_tuple_shapes(), depth + 1);
+    });
   }
   const TextCursor start = cursor;
   const std::string name(cursor.Name());
@@ -71,17 +69,14 @@ absl::Status ReadShape(TextCursor& cursor, hlo::ShapeProto& shape, int depth) {
                                     "', which is no element type"));
   }
   shape.set_element_type(type);
-  RETURN_IF_ERROR(cursor.Expect('['));
-  if (!cursor.Consume(']')) {
-    do {
-      const bool dynamic = cursor.Consume("<=");
-      ASSIGN_OR_RETURN(const int64_t size, cursor.Integer());
-      if (size < 0) return cursor.Error("a dimension is negative");
-      shape.add_dimensions(size);
-      shape.add_is_dynamic_dimension(dynamic);
-    } while (cursor.Consume(','));
-    RETURN_IF_ERROR(cursor.Expect(']'));
-  }
+  RETURN_IF_ERROR(cursor.ReadList('[', ']', [&]() -> absl::Status {
+    const bool dynamic = cursor.Consume("<=");
+    ASSIGN_OR_RETURN(const int64_t size, cursor.Integer());
+    if (size < 0) return cursor.Error("a dimension is negative");
+    shape.add_dimensions(size);
+    shape.add_is_dynamic_dimension(dynamic);
+    return absl::OkStatus();
+  }));
   if (type == hlo::TOKEN || type == hlo::OPAQUE_TYPE) {
     return absl::OkStatus();
   }

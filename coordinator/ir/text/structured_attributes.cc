@@ -181,9 +181,7 @@ absl::Status ReadPadding(TextCursor& value, hlo::HloInstructionProto& it) {
 }
 
 absl::Status ReadSlice(TextCursor& value, hlo::HloInstructionProto& it) {
-  RETURN_IF_ERROR(value.Expect('{'));
-  if (value.Consume('}')) return absl::OkStatus();
-  do {
+  return value.ReadList('{', '}', [&]() -> absl::Status {
     auto& dimension = *it.add_slice_dimensions();
     RETURN_IF_ERROR(value.Expect('['));
     ASSIGN_OR_RETURN(const int64_t start, value.Integer());
@@ -196,9 +194,8 @@ absl::Status ReadSlice(TextCursor& value, hlo::HloInstructionProto& it) {
       ASSIGN_OR_RETURN(const int64_t stride, value.Integer());
       dimension.set_stride(stride);
     }
-    RETURN_IF_ERROR(value.Expect(']'));
-  } while (value.Consume(','));
-  return value.Expect('}');
+    return value.Expect(']');
+  });
 }
 
 absl::Status ReadReplicaGroups(TextCursor& value,
@@ -207,28 +204,23 @@ absl::Status ReadReplicaGroups(TextCursor& value,
   if (value.Peek() == '[') {
     return ReadIotaGroups(value, *list.mutable_iota_replica_group_list());
   }
-  RETURN_IF_ERROR(value.Expect('{'));
-  if (value.Consume('}')) return absl::OkStatus();
-  do {
-    RETURN_IF_ERROR(
-        ReadNumbers(value, *list.add_replica_groups()->mutable_replica_ids()));
-  } while (value.Consume(','));
-  return value.Expect('}');
+  return value.ReadList('{', '}', [&] {
+    return ReadNumbers(value,
+                       *list.add_replica_groups()->mutable_replica_ids());
+  });
 }
 
 absl::Status ReadSourceTargetPairs(TextCursor& value,
                                    hlo::HloInstructionProto& it) {
-  RETURN_IF_ERROR(value.Expect('{'));
-  if (value.Consume('}')) return absl::OkStatus();
-  do {
+  return value.ReadList('{', '}', [&]() -> absl::Status {
     google::protobuf::RepeatedField<int64_t> pair;
     RETURN_IF_ERROR(ReadNumbers(value, pair));
     if (pair.size() != 2) return value.Error("expected {source,target}");
     auto& added = *it.add_source_target_pairs();
     added.set_source(pair[0]);
     added.set_target(pair[1]);
-  } while (value.Consume(','));
-  return value.Expect('}');
+    return absl::OkStatus();
+  });
 }
 
 absl::Status ReadMetadata(TextCursor& value, hlo::HloInstructionProto& it) {
@@ -251,21 +243,18 @@ absl::Status ReadMetadata(TextCursor& value, hlo::HloInstructionProto& it) {
 absl::Status ReadFrontendAttributes(TextCursor& value,
                                     hlo::HloInstructionProto& it) {
   hlo::FrontendAttributes attributes;
-  RETURN_IF_ERROR(value.Expect('{'));
-  if (!value.Consume('}')) {
-    do {
-      auto& entry = *attributes.add_map();
-      entry.set_key(std::string(value.Name()));
-      RETURN_IF_ERROR(value.Expect('='));
-      if (value.Peek() == '"') {
-        ASSIGN_OR_RETURN(*entry.mutable_value(), value.QuotedString());
-      } else {
-        ASSIGN_OR_RETURN(const TextCursor json, value.Value());
-        entry.set_value(std::string(json.Rest()));
-      }
-    } while (value.Consume(','));
-    RETURN_IF_ERROR(value.Expect('}'));
-  }
+  RETURN_IF_ERROR(value.ReadList('{', '}', [&]() -> absl::Status {
+    auto& entry = *attributes.add_map();
+    entry.set_key(std::string(value.Name()));
+    RETURN_IF_ERROR(value.Expect('='));
+    if (value.Peek() == '"') {
+      ASSIGN_OR_RETURN(*entry.mutable_value(), value.QuotedString());
+    } else {
+      ASSIGN_OR_RETURN(const TextCursor json, value.Value());
+      entry.set_value(std::string(json.Rest()));
+    }
+    return absl::OkStatus();
+  }));
   it.set_frontend_attributes(attributes.SerializeAsString());
   return absl::OkStatus();
 }

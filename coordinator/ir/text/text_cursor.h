@@ -37,6 +37,16 @@ class TextCursor {
   bool Consume(char expected);
   bool Consume(std::string_view expected);
   absl::Status Expect(char expected);
+  // Calls read() for every element of "{a,b}", in these brackets.
+  template <typename Read>
+  absl::Status ReadList(char open, char close, Read read) {
+    absl::Status status = Expect(open);
+    if (!status.ok() || Consume(close)) return status;
+    do {
+      status = read();
+    } while (status.ok() && Consume(','));
+    return status.ok() ? Expect(close) : status;
+  }
 
   // A name of an instruction, computation, attribute or enumerator; an optional
   // % before it is dropped. Empty where none stands.

@@ -16,14 +16,24 @@ using segmenter::AxisStrategy;
 using segmenter::SegmentGraph;
 using segmenter::Strategy;
 
-SegmentAnnotation Annotate(const Analysis& analysis, int segment,
-                           const std::vector<const Strategy*>& strategies,
-                           const Mesh& mesh, const ParameterPins& pins) {
+// Those of groups come last, whatever else is opened.
+std::tuple<bool, bool, segmenter::SegmentSwitch> MakeSortKey(
+    const Configuration& it) {
+  return {it.role.InGroup(), it.recompute, it.segment_switch};
+}
+
+}  // namespace
+
+SegmentAnnotation AnnotateSegment(
+    const Analysis& analysis, int segment,
+    const std::vector<const Strategy*>& strategies, const Mesh& mesh,
+    const ParameterPins& pins) {
   const SegmentGraph& graph = analysis.graphs[segment];
   SegmentAnnotation annotation;
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (mesh[axis] <= 1) {
-      annotation.axes.push_back(WholeAxis(graph));
+      annotation.axes.push_back(
+          {std::vector<int>(graph.values.size(), kWhole), {}, {}});
       continue;
     }
     std::vector<const AxisStrategy*> on_axis;
@@ -36,18 +46,6 @@ SegmentAnnotation Annotate(const Analysis& analysis, int segment,
         AnnotateAxis(analysis, graph, on_axis, mesh[axis], pinned));
   }
   return annotation;
-}
-
-// Those of groups come last, whatever else is opened.
-std::tuple<bool, bool, segmenter::SegmentSwitch> MakeSortKey(
-    const Configuration& it) {
-  return {it.role.InGroup(), it.recompute, it.segment_switch};
-}
-
-}  // namespace
-
-AxisAnnotation WholeAxis(const SegmentGraph& graph) {
-  return {std::vector<int>(graph.values.size(), kWhole), {}};
 }
 
 SegmentType BlockConfigurations(const Analysis& analysis, int segment,
@@ -69,13 +67,13 @@ SegmentType BlockConfigurations(const Analysis& analysis, int segment,
       names.push_back(set[choice[b]].name);
     }
     plain.describe = absl::StrJoin(names, ", ");
-    plain.annotation = Annotate(analysis, segment, strategies, mesh, {});
+    plain.annotation = AnnotateSegment(analysis, segment, strategies, mesh, {});
     const SegmentGraph& graph = analysis.graphs[segment];
     AppendVariants(analysis, graph, strategies, plain, mesh, type);
     for (const ParameterPins& variant : pins) {
       Configuration pinned = plain;
       pinned.annotation =
-          Annotate(analysis, segment, strategies, mesh, variant);
+          AnnotateSegment(analysis, segment, strategies, mesh, variant);
       if (pinned.annotation.axes == plain.annotation.axes) continue;
       std::vector<std::string> shared;
       for (const auto& [value, sharding] : variant) {

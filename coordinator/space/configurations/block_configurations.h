@@ -22,8 +22,12 @@ SegmentType BlockConfigurations(const segmenter::Analysis& analysis,
                                 int segment, const Mesh& mesh,
                                 const std::vector<ParameterPins>& pins = {});
 
-// Every value whole.
-AxisAnnotation WholeAxis(const segmenter::SegmentGraph& graph);
+// The annotation that the strategies of a segment's blocks, none at an end,
+// and pins make.
+SegmentAnnotation AnnotateSegment(
+    const segmenter::Analysis& analysis, int segment,
+    const std::vector<const segmenter::Strategy*>& strategies, const Mesh& mesh,
+    const ParameterPins& pins);
 
 }  // namespace meshwright::space
 

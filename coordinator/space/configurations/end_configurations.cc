@@ -18,7 +18,6 @@ namespace {
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
 using Common = std::vector<std::pair<int, int>>;  // value here, value there
-using Pins = std::map<int, Sharding>;             // by value
 
 class EndVariants {
  public:
@@ -32,7 +31,7 @@ class EndVariants {
         mesh_(mesh) {}
 
   SegmentType Run() {
-    std::vector<Pins> pins = {{}};
+    std::vector<ParameterPins> pins = {{}};
     if (!IsFree(analysis_, Graph(segment_))) {
       const int count = static_cast<int>(analysis_.graphs.size());
       for (const bool parameters : {false, true}) {
@@ -41,9 +40,9 @@ class EndVariants {
           const Common common =
               parameters ? CommonParameters(other) : CommonBoundaries(other);
           if (common.empty() || pins[0].contains(common[0].first)) continue;
-          std::vector<Pins> product;
-          for (const Pins& base : pins) {
-            for (const Pins& variant : Variants(other, common)) {
+          std::vector<ParameterPins> product;
+          for (const ParameterPins& base : pins) {
+            for (const ParameterPins& variant : Variants(other, common)) {
               product.push_back(base);
               product.back().insert(variant.begin(), variant.end());
             }
@@ -53,7 +52,7 @@ class EndVariants {
       }
     }
     SegmentType type;
-    for (const Pins& variant : pins) {
+    for (const ParameterPins& variant : pins) {
       AppendVariants(analysis_, Graph(segment_), {}, Make(variant), mesh_,
                      type);
     }
@@ -99,10 +98,10 @@ class EndVariants {
   }
 
   // The distinct ways the neighbour's configurations split what is common.
-  std::set<Pins> Variants(int other, const Common& common) const {
-    std::set<Pins> variants;
+  std::set<ParameterPins> Variants(int other, const Common& common) const {
+    std::set<ParameterPins> variants;
     for (const Configuration& configuration : GetConfigurations(other)) {
-      Pins pins;
+      ParameterPins pins;
       for (const auto& [here, there] : common) {
         for (size_t axis = 0; axis < mesh_.size(); ++axis) {
           const int split = configuration.annotation.axes[axis].split[there];
@@ -140,21 +139,10 @@ class EndVariants {
            ir::Opcode::kParameter;
   }
 
-  Configuration Make(const Pins& variant) const {
+  Configuration Make(const ParameterPins& variant) const {
     Configuration configuration;
-    const SegmentGraph& graph = Graph(segment_);
-    for (size_t axis = 0; axis < mesh_.size(); ++axis) {
-      if (mesh_[axis] <= 1) {
-        configuration.annotation.axes.push_back(WholeAxis(graph));
-        continue;
-      }
-      std::map<int, int> splits;
-      for (const auto& [value, sharding] : variant) {
-        splits[value] = sharding[axis];
-      }
-      configuration.annotation.axes.push_back(
-          AnnotateAxis(analysis_, graph, {}, mesh_[axis], splits));
-    }
+    configuration.annotation =
+        AnnotateSegment(analysis_, segment_, {}, mesh_, variant);
     std::vector<std::string> parts;
     for (const auto& [value, sharding] : variant) {
       parts.push_back(absl::StrCat(IsArgument(value) ? "shared " : "boundary ",
