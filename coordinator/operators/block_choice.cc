@@ -35,7 +35,7 @@ std::vector<int> FindNearestStrategies(const segmenter::Analysis& analysis,
     const auto& roots = analysis.blocks.blocks[b].roots;
     const auto& strategies = analysis.strategies[b].strategies;
     int best = 0;
-    double most = -1;
+    double best_likeness = -1;
     for (size_t s = 0; s < strategies.size(); ++s) {
       double likeness = 0;
       for (size_t axis = 0; axis < strategies[s].axes.size(); ++axis) {
@@ -52,8 +52,8 @@ std::vector<int> FindNearestStrategies(const segmenter::Analysis& analysis,
                       static_cast<double>(work.Count(roots[r]).flops);
         }
       }
-      if (likeness > most) {
-        most = likeness;
+      if (likeness > best_likeness) {
+        best_likeness = likeness;
         best = static_cast<int>(s);
       }
     }

@@ -208,14 +208,14 @@ Counts WorkCounter::CountSimple(const OpView& it, int depth) {
     case Opcode::kCollective:
       return name == "all-reduce" ? Counts{Elements(*it.shape), 0} : Counts{};
     case Opcode::kConditional: {
-      Counts most;
+      Counts maximum;
       for (int i = 0; i < it.attributes->called_computation_ids_size(); ++i) {
         const Counts branch = CountCallee(it, i, depth);
-        most.flops = std::max(most.flops, branch.flops);
-        most.transcendentals =
-            std::max(most.transcendentals, branch.transcendentals);
+        maximum.flops = std::max(maximum.flops, branch.flops);
+        maximum.transcendentals =
+            std::max(maximum.transcendentals, branch.transcendentals);
       }
-      return most;
+      return maximum;
     }
     case Opcode::kWhile:
       return Sum(CountCallee(it, 0, depth), CountCallee(it, 1, depth));

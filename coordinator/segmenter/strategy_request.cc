@@ -163,25 +163,25 @@ class Rules {
     }
   }
 
+  static bool Has(const StrategySet& set, const std::string& name) {
+    return std::any_of(set.strategies.begin(), set.strategies.end(),
+                       [&](const Strategy& it) { return Matches(it, name); });
+  }
+
   absl::Status Want(int block, const std::string& name, bool strict) {
     StrategySet& set = strategies_[block];
-    if (name == StrategyName(StrategyKind::kReplicated) &&
-        std::none_of(set.strategies.begin(), set.strategies.end(),
-                     [&](const Strategy& it) { return Matches(it, name); })) {
+    if (name == StrategyName(StrategyKind::kReplicated) && !Has(set, name)) {
       set.strategies.push_back(Replicated(blocks_.blocks[block], mesh_));
     }
-    const bool has =
-        std::any_of(set.strategies.begin(), set.strategies.end(),
-                    [&](const Strategy& it) { return Matches(it, name); });
-    if (has) {
+    if (Has(set, name)) {
       pinned_[block].insert(name);
       return absl::OkStatus();
     }
+    if (!strict) return absl::OkStatus();
     std::string reason = "it has none";
     for (const LostStrategy& lost : set.lost) {
       if (name == StrategyName(lost.kind)) reason = lost.reason;
     }
-    if (!strict) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat("block ", block, " cannot take ", name, ": ", reason));
   }

@@ -20,24 +20,21 @@ class ShapeChecker {
         return CheckElementwise();
       case Opcode::kConvert:
       case Opcode::kCopy:
+      case Opcode::kReverse:
         return Operands(1) && Operand(0).dims == it_.shape.dims ? nullptr
-                                                                : kDims;
+                                                                : kWrongDims;
       case Opcode::kOptimizationBarrier:
-        return Operands(1) && Operand(0) == it_.shape ? nullptr : kDims;
+        return Operands(1) && Operand(0) == it_.shape ? nullptr : kWrongDims;
       case Opcode::kSelect:
-        return Operands(3) ? CheckElementwise() : kOperands;
-      case Opcode::kBroadcast:
-        return CheckBroadcast();
+        return Operands(3) ? CheckElementwise() : kWrongOperands;
       case Opcode::kReshape:
-        if (!Operands(1)) return kOperands;
+        if (!Operands(1)) return kWrongOperands;
         return Operand(0).element_count() == it_.shape.element_count()
                    ? nullptr
                    : "does not keep the number of elements";
+      case Opcode::kBroadcast:
       case Opcode::kTranspose:
-        return CheckTranspose();
-      case Opcode::kReverse:
-        return Operands(1) && Operand(0).dims == it_.shape.dims ? nullptr
-                                                                : kDims;
+        return CheckMoved();
       case Opcode::kReduce:
         return CheckReduce();
       case Opcode::kDot:
@@ -56,7 +53,7 @@ class ShapeChecker {
         return Operands(0) && DimensionsInRange(it_.shape.rank()) &&
                        it_.attributes().dimensions_size() == 1
                    ? nullptr
-                   : kDims;
+                   : kWrongDims;
       case Opcode::kSort:
         return CheckSort();
       case Opcode::kConstant:
@@ -67,9 +64,6 @@ class ShapeChecker {
   }
 
  private:
-  static constexpr const char* kDims = kWrongDims;
-  static constexpr const char* kOperands = kWrongOperands;
-
   const Shape& Operand(int index) const {
     return module_.at(it_.operands[index]).shape;
   }
@@ -79,89 +73,70 @@ class ShapeChecker {
   }
 
   const char* CheckElementwise() const {
-    if (it_.operands.empty()) return kOperands;
+    if (it_.operands.empty()) return kWrongOperands;
     for (size_t i = 0; i < it_.operands.size(); ++i) {
       // clamp and select may take scalars beside arrays.
       if (Operand(i).dims != it_.shape.dims && !Operand(i).is_scalar()) {
-        return kDims;
+        return kWrongDims;
       }
     }
     return nullptr;
   }
 
-  const char* CheckBroadcast() const {
-    if (!Operands(1)) return kOperands;
-    if (it_.attributes().dimensions_size() != Operand(0).rank() ||
+  // The dimensions named are those of the result for a broadcast, of the
+  // operand for a transpose.
+  const char* CheckMoved() const {
+    if (!Operands(1)) return kWrongOperands;
+    const auto& named = it_.attributes().dimensions();
+    const bool transpose = it_.opcode == Opcode::kTranspose;
+    if (named.size() != Operand(0).rank() ||
+        (transpose && it_.shape.rank() != Operand(0).rank()) ||
         !DimensionsInRange(it_.shape.rank())) {
-      return kDims;
+      return kWrongDims;
     }
-    for (int i = 0; i < Operand(0).rank(); ++i) {
-      if (Operand(0).dims[i] !=
-          it_.shape.dims[it_.attributes().dimensions(i)]) {
-        return kDims;
-      }
-    }
-    return nullptr;
-  }
-
-  const char* CheckTranspose() const {
-    if (!Operands(1)) return kOperands;
-    if (it_.attributes().dimensions_size() != Operand(0).rank() ||
-        it_.shape.rank() != Operand(0).rank() ||
-        !DimensionsInRange(it_.shape.rank())) {
-      return kDims;
-    }
-    for (int i = 0; i < it_.shape.rank(); ++i) {
-      if (it_.shape.dims[i] !=
-          Operand(0).dims[it_.attributes().dimensions(i)]) {
-        return kDims;
-      }
+    const auto& from = transpose ? it_.shape.dims : Operand(0).dims;
+    const auto& to = transpose ? Operand(0).dims : it_.shape.dims;
+    for (int i = 0; i < named.size(); ++i) {
+      if (from[i] != to[named[i]]) return kWrongDims;
     }
     return nullptr;
   }
 
   const char* CheckReduce() const {
-    if (it_.operands.size() < 2 || it_.operands.size() % 2 != 0) {
-      return kOperands;
-    }
-    if (!DimensionsInRange(Operand(0).rank())) return kDims;
+    const size_t inputs = it_.operands.size() / 2;
+    if (inputs == 0 || it_.operands.size() % 2 != 0) return kWrongOperands;
+    const auto& reduced = it_.attributes().dimensions();
+    if (!DimensionsInRange(Operand(0).rank())) return kWrongDims;
     std::vector<int64_t> kept;
     for (int i = 0; i < Operand(0).rank(); ++i) {
-      bool reduced = false;
-      for (int64_t dim : it_.attributes().dimensions()) reduced |= dim == i;
-      if (!reduced) kept.push_back(Operand(0).dims[i]);
+      if (!Contains(reduced, i)) kept.push_back(Operand(0).dims[i]);
     }
-    const size_t inputs = it_.operands.size() / 2;
     for (size_t i = 0; i < inputs; ++i) {
-      if (Operand(i).dims != Operand(0).dims) return kDims;
+      if (Operand(i).dims != Operand(0).dims) return kWrongDims;
     }
-    if (it_.shape.is_tuple()) {
-      if (it_.shape.elements.size() != inputs) return kDims;
-      for (const Shape& element : it_.shape.elements) {
-        if (element.dims != kept) return kDims;
-      }
-      return nullptr;
-    }
-    return inputs == 1 && it_.shape.dims == kept ? nullptr : kDims;
+    const std::vector<int64_t>* const out = UniformDims(it_.shape);
+    const size_t results = it_.shape.is_tuple() ? it_.shape.elements.size() : 1;
+    return out != nullptr && *out == kept && results == inputs ? nullptr
+                                                               : kWrongDims;
   }
 
   const char* CheckDot() const {
-    if (!Operands(2)) return kOperands;
+    if (!Operands(2)) return kWrongOperands;
     const auto dims = MakeDotDims(it_.attributes().dot_dimension_numbers(),
                                   Operand(0), Operand(1));
     if (!dims.ok() ||
         dims->OutputDims(Operand(0), Operand(1)) != it_.shape.dims) {
-      return kDims;
+      return kWrongDims;
     }
     return nullptr;
   }
 
   const char* CheckSlice() const {
-    if (!Operands(1)) return kOperands;
+    if (!Operands(1)) return kWrongOperands;
     const auto& slices = it_.attributes().slice_dimensions();
     if (slices.size() != Operand(0).rank() ||
         it_.shape.rank() != slices.size()) {
-      return kDims;
+      return kWrongDims;
     }
     for (int i = 0; i < slices.size(); ++i) {
       const auto& slice = slices[i];
@@ -170,37 +145,37 @@ class ShapeChecker {
           (slice.limit() - slice.start() + slice.stride() - 1) /
                   slice.stride() !=
               it_.shape.dims[i]) {
-        return kDims;
+        return kWrongDims;
       }
     }
     return nullptr;
   }
 
   const char* CheckConcatenate() const {
-    if (it_.operands.empty()) return kOperands;
+    if (it_.operands.empty()) return kWrongOperands;
     if (it_.attributes().dimensions_size() != 1 ||
         !DimensionsInRange(it_.shape.rank())) {
-      return kDims;
+      return kWrongDims;
     }
     const int axis = it_.attributes().dimensions(0);
     int64_t total = 0;
     for (size_t i = 0; i < it_.operands.size(); ++i) {
-      if (Operand(i).rank() != it_.shape.rank()) return kDims;
+      if (Operand(i).rank() != it_.shape.rank()) return kWrongDims;
       for (int dim = 0; dim < it_.shape.rank(); ++dim) {
         if (dim != axis && Operand(i).dims[dim] != it_.shape.dims[dim]) {
-          return kDims;
+          return kWrongDims;
         }
       }
       total += Operand(i).dims[axis];
     }
-    return total == it_.shape.dims[axis] ? nullptr : kDims;
+    return total == it_.shape.dims[axis] ? nullptr : kWrongDims;
   }
 
   const char* CheckPad() const {
-    if (!Operands(2)) return kOperands;
+    if (!Operands(2)) return kWrongOperands;
     const auto& pads = it_.attributes().padding_config().dimensions();
     if (pads.size() != it_.shape.rank() || Operand(0).rank() != pads.size()) {
-      return kDims;
+      return kWrongDims;
     }
     for (int i = 0; i < pads.size(); ++i) {
       constexpr int64_t kLimit = int64_t{1} << 48;
@@ -209,7 +184,7 @@ class ShapeChecker {
           std::abs(pads[i].edge_padding_high()) > kLimit ||
           pads[i].interior_padding() < 0 ||
           pads[i].interior_padding() > (int64_t{1} << 24)) {
-        return kDims;
+        return kWrongDims;
       }
       const __int128 inner =
           static_cast<__int128>(std::max<int64_t>(size - 1, 0)) *
@@ -217,14 +192,14 @@ class ShapeChecker {
       if (inner + size + pads[i].edge_padding_low() +
               pads[i].edge_padding_high() !=
           it_.shape.dims[i]) {
-        return kDims;
+        return kWrongDims;
       }
     }
     return nullptr;
   }
 
   const char* CheckTupleElement() const {
-    if (!Operands(1)) return kOperands;
+    if (!Operands(1)) return kWrongOperands;
     const int64_t index = it_.attributes().tuple_index();
     if (!Operand(0).is_tuple() || index < 0 ||
         index >= static_cast<int64_t>(Operand(0).elements.size()) ||
@@ -237,19 +212,19 @@ class ShapeChecker {
   const char* CheckTuple() const {
     if (!it_.shape.is_tuple() ||
         it_.shape.elements.size() != it_.operands.size()) {
-      return kOperands;
+      return kWrongOperands;
     }
     for (size_t i = 0; i < it_.operands.size(); ++i) {
-      if (!(it_.shape.elements[i] == Operand(i))) return kDims;
+      if (!(it_.shape.elements[i] == Operand(i))) return kWrongDims;
     }
     return nullptr;
   }
 
   const char* CheckSort() const {
-    if (it_.operands.empty()) return kOperands;
+    if (it_.operands.empty()) return kWrongOperands;
     if (it_.attributes().dimensions_size() != 1 ||
         !DimensionsInRange(Operand(0).rank())) {
-      return kDims;
+      return kWrongDims;
     }
     const bool one = !it_.shape.is_tuple();
     if (Operands(one ? 1 : it_.shape.elements.size())) {
@@ -257,12 +232,12 @@ class ShapeChecker {
         const Shape& sorted = one ? it_.shape : it_.shape.elements[i];
         if (Operand(i).dims != Operand(0).dims ||
             sorted.dims != Operand(0).dims) {
-          return kDims;
+          return kWrongDims;
         }
       }
       return nullptr;
     }
-    return kOperands;
+    return kWrongOperands;
   }
 
   const char* CheckConstant() const {

@@ -1,5 +1,6 @@
 #include "coordinator/ir/load/inline_calls.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -43,15 +44,12 @@ class Flattener {
     const ResolvedComputation& entry = resolved_.at(resolved_.entry);
     module_.instructions.reserve(entry.message->instructions_size());
     ASSIGN_OR_RETURN(module_.root, Inline(entry, nullptr, 0));
-    int64_t parameters = 0;
-    for (const Instruction& it : module_.instructions) {
-      parameters += it.opcode == Opcode::kParameter;
-    }
-    module_.parameters.resize(parameters);
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (module_.at(id).opcode == Opcode::kParameter) {
-        module_.parameters[module_.at(id).attributes().parameter_number()] = id;
-      }
+      if (module_.at(id).opcode != Opcode::kParameter) continue;
+      const size_t number = module_.at(id).attributes().parameter_number();
+      module_.parameters.resize(
+          std::max(module_.parameters.size(), number + 1));
+      module_.parameters[number] = id;
     }
     return std::move(module_);
   }

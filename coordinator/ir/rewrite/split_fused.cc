@@ -31,7 +31,7 @@ class FusedSplitter {
 
   int Run() {
     const int count = module_.size();
-    most_ = 2 * count + kFreeGrowth;
+    max_size_ = 2 * count + kFreeGrowth;
     replaced_.assign(count, -1);
     int split = 0;
     for (ValueId id = 0; id < count; ++id) split += SplitForward(id);
@@ -170,7 +170,7 @@ class FusedSplitter {
   }
 
   ValueId MakeSlice(ValueId id, int dim, Range range, int steps) {
-    if (++steps > kMaxSteps || module_.size() > most_) {
+    if (++steps > kMaxSteps || module_.size() > max_size_) {
       return AppendSlice(id, dim, range);
     }
     Instruction copy = module_.at(id);
@@ -451,7 +451,7 @@ class FusedSplitter {
   Module& module_;
   std::map<std::tuple<ValueId, int, Range>, ValueId> pushed_;
   std::vector<ValueId> replaced_;  // by ValueId before the rewrite; or -1
-  int most_ = 0;                   // size of the module to stop at
+  int max_size_ = 0;               // size of the module to stop at
   std::set<ValueId> fused_weights_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace meshwright::ir {
 namespace {
@@ -31,32 +32,23 @@ uint32_t SignBit(bool negative, const NarrowFloat& type) {
 }  // namespace
 
 std::optional<NarrowFloat> FindNarrowFloat(hlo::PrimitiveType type) {
-  switch (type) {
-    case hlo::F16:
-      return NarrowFloat{5, 10, 15, Specials::kIeee};
-    case hlo::BF16:
-      return NarrowFloat{8, 7, 127, Specials::kIeee};
-    case hlo::F8E5M2:
-      return NarrowFloat{5, 2, 15, Specials::kIeee};
-    case hlo::F8E4M3:
-      return NarrowFloat{4, 3, 7, Specials::kIeee};
-    case hlo::F8E3M4:
-      return NarrowFloat{3, 4, 3, Specials::kIeee};
-    case hlo::F8E4M3FN:
-      return NarrowFloat{4, 3, 7, Specials::kOneNan};
-    case hlo::F8E4M3B11FNUZ:
-      return NarrowFloat{4, 3, 11, Specials::kNegativeZero};
-    case hlo::F8E4M3FNUZ:
-      return NarrowFloat{4, 3, 8, Specials::kNegativeZero};
-    case hlo::F8E5M2FNUZ:
-      return NarrowFloat{5, 2, 16, Specials::kNegativeZero};
-    case hlo::F4E2M1FN:
-      return NarrowFloat{2, 1, 1, Specials::kNone};
-    case hlo::F8E8M0FNU:
-      return NarrowFloat{8, 0, 127, Specials::kOneNan, /*has_sign=*/false};
-    default:
-      return std::nullopt;
-  }
+  static const auto* const types =
+      new std::map<hlo::PrimitiveType, NarrowFloat>{
+          {hlo::F16, {5, 10, 15, Specials::kIeee}},
+          {hlo::BF16, {8, 7, 127, Specials::kIeee}},
+          {hlo::F8E5M2, {5, 2, 15, Specials::kIeee}},
+          {hlo::F8E4M3, {4, 3, 7, Specials::kIeee}},
+          {hlo::F8E3M4, {3, 4, 3, Specials::kIeee}},
+          {hlo::F8E4M3FN, {4, 3, 7, Specials::kOneNan}},
+          {hlo::F8E4M3B11FNUZ, {4, 3, 11, Specials::kNegativeZero}},
+          {hlo::F8E4M3FNUZ, {4, 3, 8, Specials::kNegativeZero}},
+          {hlo::F8E5M2FNUZ, {5, 2, 16, Specials::kNegativeZero}},
+          {hlo::F4E2M1FN, {2, 1, 1, Specials::kNone}},
+          {hlo::F8E8M0FNU, {8, 0, 127, Specials::kOneNan, /*has_sign=*/false}},
+      };
+  const auto found = types->find(type);
+  if (found == types->end()) return std::nullopt;
+  return found->second;
 }
 
 uint16_t NarrowNan(bool negative, uint64_t payload, const NarrowFloat& type) {
@@ -90,8 +82,8 @@ uint16_t EncodeNarrow(double value, const NarrowFloat& type) {
     // A type without mantissa and sign has no zero and no subnormals.
     const bool powers_only = type.mantissa_bits == 0;
     int exponent = size == 0 ? -type.bias : std::ilogb(size);
-    const int least = powers_only ? -type.bias : 1 - type.bias;
-    exponent = std::max(exponent, least);
+    const int minimum = powers_only ? -type.bias : 1 - type.bias;
+    exponent = std::max(exponent, minimum);
     const double scaled =
         std::nearbyint(std::ldexp(size, type.mantissa_bits - exponent));
     // Adding lets a mantissa that rounds up carry into the exponent, and a

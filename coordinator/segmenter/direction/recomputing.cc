@@ -22,7 +22,7 @@ class Limiter {
 
   // What `marked` becomes under a limit, and how much that recomputes.
   std::pair<std::vector<char>, int64_t> Limit(std::vector<char> marked,
-                                              int most) {
+                                              int limit) {
     std::fill(seen_by_.begin(), seen_by_.end(), -1);
     int64_t together = 0;
     for (ValueId id = 0; id < module_.size(); ++id) {
@@ -33,8 +33,8 @@ class Limiter {
         tree_[id] = std::min(tree_[id] + tree_[operand], kMaxOperations + 1);
       }
       // A tree counts what is read twice twice: only then look closer.
-      if (tree_[id] > most) tree_[id] = CountAbove(id, most);
-      if (tree_[id] > most) marked[id] = 0;
+      if (tree_[id] > limit) tree_[id] = CountAbove(id, limit);
+      if (tree_[id] > limit) marked[id] = 0;
     }
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (!marked[id]) continue;
@@ -46,12 +46,12 @@ class Limiter {
   }
 
  private:
-  // Values at or above `id`; more than `most` of them are not counted.
-  int CountAbove(ValueId id, int most) {
+  // Values at or above `id`; more than `limit` of them are not counted.
+  int CountAbove(ValueId id, int limit) {
     int count = 0;
     std::vector<ValueId> stack = {id};
     seen_by_[id] = id;
-    while (!stack.empty() && count <= most) {
+    while (!stack.empty() && count <= limit) {
       const ValueId at = stack.back();
       stack.pop_back();
       ++count;
@@ -73,10 +73,10 @@ class Limiter {
 
 void LimitRecomputing(const Module& module, std::vector<char>& recomputable) {
   Limiter limiter(module);
-  const int64_t most_together = kFreeTogether + kMaxTogether * module.size();
-  for (int most = kMaxOperations; most > 0; most /= 2) {
-    auto [marked, together] = limiter.Limit(recomputable, most);
-    if (together > most_together && most > 1) continue;
+  const int64_t max_together = kFreeTogether + kMaxTogether * module.size();
+  for (int limit = kMaxOperations; limit > 0; limit /= 2) {
+    auto [marked, together] = limiter.Limit(recomputable, limit);
+    if (together > max_together && limit > 1) continue;
     recomputable = std::move(marked);
     return;
   }

@@ -34,7 +34,7 @@ std::vector<Entry> MergeBy(const std::vector<Entry>& a,
 }
 
 int Largest(int a, int b) { return std::max(a, b); }
-int Least(int a, int b) { return std::min(a, b); }
+int Smallest(int a, int b) { return std::min(a, b); }
 
 }  // namespace
 
@@ -113,7 +113,8 @@ RootOrder::Group RootOrder::Join(const Group& a, const Group& b) {
   joined.max_depth = std::max(a.max_depth, b.max_depth);
   work_left_ -= static_cast<int64_t>(a.first.size() + b.first.size());
   joined.above = work_left_ < 0 ? kUnknown : Merge(a.above, b.above);
-  if (joined.above != kUnknown) joined.first = MergeBy(a.first, b.first, Least);
+  if (joined.above != kUnknown)
+    joined.first = MergeBy(a.first, b.first, Smallest);
   return joined;
 }
 

@@ -113,15 +113,15 @@ class Coverer {
   Repeat BestRepeat(int begin, int end) {
     Repeat best = LongestRepeat(begin, end);
     const Repeat earliest = best;
-    int most = -1;
+    int best_beside = -1;
     for (int later = 0; later <= earliest.slack; ++later) {
       Repeat moved = earliest;
       moved.start += later;
       const int beside =
           LongestRepeat(begin, moved.start).covered() +
           LongestRepeat(moved.start + moved.covered(), end).covered();
-      if (beside <= most) continue;
-      most = beside;
+      if (beside <= best_beside) continue;
+      best_beside = beside;
       best = moved;
     }
     return best;

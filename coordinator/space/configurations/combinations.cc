@@ -31,7 +31,7 @@ class Finder {
     if (Product(allowed_) <= kMaxCombinations) {
       AddProduct(allowed_);
     } else {
-      AddUsual();
+      AddBaselines();
     }
     Combinations out;
     out.choices.assign(found_.begin(), found_.end());
@@ -127,15 +127,16 @@ class Finder {
     return choice;
   }
 
-  void AddUsual() {
-    const Choice usual[] = {PickUnits(segmenter::DataParallel(analysis_)),
-                            PickUnits(segmenter::TensorParallel(analysis_))};
+  void AddBaselines() {
+    const Choice baselines[] = {
+        PickUnits(segmenter::DataParallel(analysis_)),
+        PickUnits(segmenter::TensorParallel(analysis_))};
     const auto count = static_cast<int64_t>(units_.size());
     const bool twice = count * count <= kMaxCombinations;
     for (int base : {0, 1}) {
-      AddRuns(usual[base], usual[1 - base], twice);
+      AddRuns(baselines[base], baselines[1 - base], twice);
       for (int64_t u = 0; u < count; ++u) {
-        Choice choice = usual[base];
+        Choice choice = baselines[base];
         for (int it : allowed_[u]) {
           choice[u] = it;
           Add(choice);

@@ -42,12 +42,12 @@ TEST(CombinationsTest, EqualBlocksOfALargeSegmentDecideAlike) {
 }
 
 // A scan over layers where both mesh axes are open: 9^4 of its four blocks.
-TEST(CombinationsTest, TheUsualOnesAndTheirNeighboursAreAlwaysThere) {
+TEST(CombinationsTest, TheBaselinesAndTheirNeighboursAreAlwaysThere) {
   segmenter::StrategyRequest request;
   request.open_outer_axes = true;
   const Analysis analysis = *AnalyzeSample("scan_tiny", {2, 2}, request);
-  const std::vector<int> usual[] = {segmenter::DataParallel(analysis),
-                                    segmenter::TensorParallel(analysis)};
+  const std::vector<int> baselines[] = {segmenter::DataParallel(analysis),
+                                        segmenter::TensorParallel(analysis)};
   bool large = false;
   for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
     const segmenter::Segment& it = analysis.plan.segments[s];
@@ -55,7 +55,7 @@ TEST(CombinationsTest, TheUsualOnesAndTheirNeighboursAreAlwaysThere) {
     const Combinations found = FindCombinations(analysis, static_cast<int>(s));
     EXPECT_LE(found.choices.size(), 2 * kMaxCombinations);
     large |= found.all > kMaxCombinations;
-    for (const std::vector<int>& by_block : usual) {
+    for (const std::vector<int>& by_block : baselines) {
       for (int b = it.first_block; b < it.last_block; ++b) {
         const size_t count = analysis.strategies[b].strategies.size();
         for (size_t i = 0; i < count; ++i) {
