@@ -19,6 +19,7 @@ using segmenter::GradientMatch;
 using segmenter::SegmentGraph;
 
 constexpr int kUndecided = -2;
+constexpr auto kAny = [](int) { return true; };
 
 class AxisAnnotator : segmenter::SegmentView {
  public:
@@ -235,16 +236,9 @@ class AxisAnnotator : segmenter::SegmentView {
       if (!Forward(i) || Decided(i)) continue;
       const int owner = OwnerBlock(i);
       if (owner < 0) continue;
-      int split = kUndecided;
-      for (int user : graph_.values[i].users) {
-        if (!Forward(user) || OwnerBlock(user) != owner) continue;
-        for (size_t k = 0; k < Operands(user).size(); ++k) {
-          if (Operands(user)[k] != i) continue;
-          const std::optional<int> asked = Asked(user, k);
-          if (asked.has_value() && split < 0) split = *asked;
-        }
-      }
-      if (split != kUndecided) Decide(i, split);
+      PullFromUsers(i, [&](int user) {
+        return Forward(user) && OwnerBlock(user) == owner;
+      });
     }
   }
 
@@ -276,14 +270,17 @@ class AxisAnnotator : segmenter::SegmentView {
   // Side branches of what FillForward decided (labels of a loss).
   void PullForward() {
     for (int i = count_ - 1; i >= 0; --i) {
-      if (Forward(i) && !Decided(i)) PullFromUsers(i, /*forward_only=*/true);
+      if (!Forward(i) || Decided(i)) continue;
+      PullFromUsers(i, [&](int user) { return Forward(user); });
     }
   }
 
-  void PullFromUsers(int i, bool forward_only) {
+  // As the users ask that `counts` lets through.
+  template <typename Counts>
+  void PullFromUsers(int i, Counts counts) {
     int split = kUndecided;
-    for (int user : graph_.values[i].users) {
-      if (forward_only && !Forward(user)) continue;
+    for (int user : Users(i)) {
+      if (!counts(user)) continue;
       for (size_t k = 0; k < Operands(user).size(); ++k) {
         if (Operands(user)[k] != i) continue;
         const std::optional<int> asked = Asked(user, k);
@@ -385,7 +382,7 @@ class AxisAnnotator : segmenter::SegmentView {
           }
         }
       }
-      if (!Decided(i)) PullFromUsers(i, /*forward_only=*/false);
+      if (!Decided(i)) PullFromUsers(i, kAny);
     }
   }
 
@@ -406,7 +403,7 @@ class AxisAnnotator : segmenter::SegmentView {
   // As the gradients want it that are multiplied with it.
   void PullKept() {
     for (int i = 0; i < graph_.input_count; ++i) {
-      if (!Decided(i) && IsKept(i)) PullFromUsers(i, /*forward_only=*/false);
+      if (!Decided(i) && IsKept(i)) PullFromUsers(i, kAny);
     }
   }
 
