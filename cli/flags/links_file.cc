@@ -31,8 +31,8 @@ auto IntoFigures(const v1::MeshSpec& mesh, std::vector<double>& figures) {
   };
 }
 
-absl::StatusOr<estimation::LinkTable> Read(const std::string& text,
-                                           const v1::MeshSpec& mesh) {
+absl::StatusOr<base::Links> Read(const std::string& text,
+                                 const v1::MeshSpec& mesh) {
   std::vector<double> alpha;
   std::vector<double> beta;
   RETURN_IF_ERROR(base::ReadJson(text, [&](const base::JsonValue& document) {
@@ -41,7 +41,7 @@ absl::StatusOr<estimation::LinkTable> Read(const std::string& text,
       it.Required("beta", IntoFigures(mesh, beta));
     });
   }));
-  estimation::LinkTable links;
+  base::Links links;
   for (size_t axis = 0; axis < alpha.size(); ++axis) {
     links.push_back({alpha[axis], beta[axis]});
   }
@@ -50,8 +50,8 @@ absl::StatusOr<estimation::LinkTable> Read(const std::string& text,
 
 }  // namespace
 
-absl::StatusOr<estimation::LinkTable> LoadLinks(const std::string& path,
-                                                const v1::MeshSpec& mesh) {
+absl::StatusOr<base::Links> LoadLinks(const std::string& path,
+                                      const v1::MeshSpec& mesh) {
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   auto links = Read(text, mesh);
   if (links.ok()) return links;

@@ -8,13 +8,13 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "coordinator/estimation/link_table.h"
+#include "base/link.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::cli {
 
-absl::StatusOr<estimation::LinkTable> LoadLinks(const std::string& path,
-                                                const v1::MeshSpec& mesh);
+absl::StatusOr<base::Links> LoadLinks(const std::string& path,
+                                      const v1::MeshSpec& mesh);
 
 }  // namespace meshwright::cli
 

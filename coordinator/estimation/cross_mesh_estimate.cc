@@ -15,12 +15,12 @@ constexpr double kNanosecondsPerSecond = 1e9;
 struct Group {
   int64_t before = 1;  // devices on the measured mesh
   int64_t after = 1;
-  Link link;  // the largest alpha and beta of its axes
+  base::Link link;  // of all its axes
 };
 
 // Every set of axes whose devices make a group of the size.
 std::vector<Group> ListGroups(int64_t size, const Rescaling& it,
-                              const LinkTable& links) {
+                              const base::Links& links) {
   std::vector<size_t> axes;  // at most twelve have two devices or more
   for (size_t axis = 0; axis < it.from.size(); ++axis) {
     if (it.from[axis] > 1) axes.push_back(axis);
@@ -32,8 +32,7 @@ std::vector<Group> ListGroups(int64_t size, const Rescaling& it,
       if ((set >> i & 1) == 0) continue;
       group.before *= it.from[axes[i]];
       group.after *= it.to[axes[i]];
-      group.link.alpha = std::max(group.link.alpha, links[axes[i]].alpha);
-      group.link.beta = std::max(group.link.beta, links[axes[i]].beta);
+      group.link = base::Slowest(group.link, links[axes[i]]);
     }
     if (group.before == size) groups.push_back(group);
   }
@@ -52,7 +51,7 @@ double BytesBefore(const v1::Collective& it, double devices_measured,
 
 // All collectives of the program, on either mesh.
 double CommunicationSeconds(const v1::Measurement& measured,
-                            const Rescaling& it, const LinkTable& links,
+                            const Rescaling& it, const base::Links& links,
                             bool after) {
   double seconds = 0;
   for (const v1::Collective& collective : measured.collectives()) {
@@ -61,8 +60,8 @@ double CommunicationSeconds(const v1::Measurement& measured,
       const int64_t devices = after ? group.after : group.before;
       largest = std::max(
           largest,
-          CollectiveSeconds(
-              collective.kind(), devices,
+          base::CollectiveSeconds(
+              base::CollectiveNamed(collective.kind()), devices,
               BytesBefore(collective, static_cast<double>(group.before),
                           static_cast<double>(devices)),
               group.link));
@@ -89,7 +88,7 @@ v1::Measurement EstimateAcrossMeshes(const v1::Measurement& measured,
         CommunicationSeconds(measured, rescaling, *rescaling.links, true) *
         kNanosecondsPerSecond;
   } else {
-    const LinkTable even(rescaling.from.size(), Link{.beta = 1});
+    const base::Links even(rescaling.from.size(), base::Link{.beta = 1});
     scaled_communication =
         communication *
         DivideOrOne(CommunicationSeconds(measured, rescaling, even, true),

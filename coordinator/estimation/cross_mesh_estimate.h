@@ -3,10 +3,10 @@
 //
 // Concept: compute scales with the work of one device (program_work.h).
 // Communication is that of the measured collectives, each with the bytes that
-// the other number of devices leaves it: by the formulas of the link table
-// (link_table.h), or, without one, in proportion to what these give for links
-// without latency. Temporaries scale with the bytes of one device. Every device
-// counts as one of its own, as fast as those measured.
+// the other number of devices leaves it: by the formulas of base/link.h
+// for a table of links, or, without one, in proportion to what these give for
+// links without latency. Temporaries scale with the bytes of one device. Every
+// device counts as one of its own, as fast as those measured.
 //   An estimate may be off by the noise of the measurement (noise_interval.h),
 // scaled alike, and by kScalingUncertainty of what the scaling changed.
 // The axes of a collective follow from the size of its groups; of several
@@ -20,7 +20,7 @@
 
 #include <optional>
 
-#include "coordinator/estimation/link_table.h"
+#include "base/link.h"
 #include "coordinator/estimation/program_work.h"
 #include "coordinator/space/annotation/sharding.h"
 #include "proto/v1/profile.pb.h"
@@ -32,7 +32,7 @@ inline constexpr double kScalingUncertainty = 0.25;
 struct Rescaling {
   space::Mesh from;
   space::Mesh to;
-  std::optional<LinkTable> links;  // of `to`
+  std::optional<base::Links> links;  // of `to`
 };
 
 v1::Measurement EstimateAcrossMeshes(const v1::Measurement& measured,

@@ -27,17 +27,6 @@ v1::Measurement Row(const std::string& kind, int64_t bytes, int64_t group) {
 constexpr Work kWhole = {.operations = 1000, .bytes = 100};
 constexpr Work kHalf = {.operations = 500, .bytes = 50};
 
-TEST(LinkTableTest, TheFormulasOfTheDesign) {
-  const Link link = {.alpha = 2, .beta = 3};
-  EXPECT_DOUBLE_EQ(CollectiveSeconds("all-gather", 4, 8, link), 3 * (2 + 24));
-  EXPECT_DOUBLE_EQ(CollectiveSeconds("reduce-scatter", 4, 8, link),
-                   3 * (2 + 6));
-  EXPECT_DOUBLE_EQ(CollectiveSeconds("all-reduce", 4, 8, link), 6 * (2 + 6));
-  EXPECT_DOUBLE_EQ(CollectiveSeconds("all-to-all", 4, 8, link), 3 * (2 + 6));
-  EXPECT_DOUBLE_EQ(CollectiveSeconds("collective-permute", 4, 8, link), 26);
-  EXPECT_DOUBLE_EQ(CollectiveSeconds("all-gather", 1, 8, link), 0);
-}
-
 TEST(EstimateAcrossMeshesTest,
      ComputeGoesWithTheWorkAndCommunicationWithTheBytes) {
   // All-reduce of 2 and 4 devices: 2 * 1 / 2 against 2 * 3 / 4 of the bytes.
@@ -55,7 +44,7 @@ TEST(EstimateAcrossMeshesTest, EveryKindHasItsBytesOnTheOtherMesh) {
   const auto seconds = [](const char* kind) {
     return static_cast<double>(
         EstimateAcrossMeshes(Row(kind, 800, 2), kWhole, kWhole,
-                             {{2}, {4}, LinkTable{{0, 1e-9}}})
+                             {{2}, {4}, base::Links{{0, 1e-9}}})
             .communication_ns());
   };
   EXPECT_DOUBLE_EQ(seconds("all-gather"), 3 * 200);      // result stays
@@ -68,7 +57,7 @@ TEST(EstimateAcrossMeshesTest, EveryKindHasItsBytesOnTheOtherMesh) {
 TEST(EstimateAcrossMeshesTest, OtherLinksLeaveComputeAlone) {
   const v1::Measurement scaled =
       EstimateAcrossMeshes(Row("all-reduce", 1'000'000, 2), {}, {},
-                           {{1, 2}, {1, 2}, LinkTable{{9, 9}, {1e-5, 1e-9}}});
+                           {{1, 2}, {1, 2}, base::Links{{9, 9}, {1e-5, 1e-9}}});
   EXPECT_EQ(scaled.compute_ns(), 800'000);
   EXPECT_EQ(scaled.communication_ns(), 2 * (10'000 + 500'000));
   EXPECT_EQ(scaled.memory().temporary_bytes(), 4096);
@@ -84,7 +73,7 @@ TEST(EstimateAcrossMeshesTest, OnOneDeviceNothingCommunicates) {
 
 // Groups of two may be along either axis of 2x2, groups of four along both.
 TEST(EstimateAcrossMeshesTest, OfSeveralAxesTheDearestCounts) {
-  const LinkTable links = {{0, 1e-9}, {0, 5e-9}};
+  const base::Links links = {{0, 1e-9}, {0, 5e-9}};
   const auto ns = [&](int64_t group) {
     return EstimateAcrossMeshes(Row("all-gather", 400, group), kWhole, kWhole,
                                 {{2, 2}, {2, 2}, links})

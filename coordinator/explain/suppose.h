@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/estimation/link_table.h"
+#include "base/link.h"
 #include "coordinator/jobs/measurer.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan.pb.h"
@@ -35,7 +35,7 @@ std::vector<v1::MeshSpec> MeshesNear(const v1::MeshSpec& mesh);
 
 struct WhatIfQuestion {
   v1::PlanRequest request;  // what is asked for
-  std::optional<estimation::LinkTable> links;
+  std::optional<base::Links> links;
   std::vector<v1::MeshSpec> measured;  // to estimate from, nearest first
   jobs::DeviceDescription device;
 };

@@ -47,7 +47,7 @@ absl::Status CheckMeshes(const Mesh& known, const Mesh& wanted) {
 class Estimating {
  public:
   Estimating(const planning::MeasuredStep& known,
-             const std::optional<estimation::LinkTable>& links,
+             const std::optional<base::Links>& links,
              planning::MeasuredStep& wanted)
       : known_(known), links_(links), wanted_(wanted) {}
 
@@ -106,7 +106,7 @@ class Estimating {
   }
 
   const planning::MeasuredStep& known_;
-  const std::optional<estimation::LinkTable>& links_;
+  const std::optional<base::Links>& links_;
   planning::MeasuredStep& wanted_;
   int measured_ = 0;
   int estimated_ = 0;
@@ -114,7 +114,7 @@ class Estimating {
 
 // Notes for people on how rows are estimated.
 void AddNotes(const planning::MeasuredStep& known,
-              const std::optional<estimation::LinkTable>& links,
+              const std::optional<base::Links>& links,
               planning::MeasuredStep& wanted) {
   const Mesh& from = known.space.context.mesh;
   const Mesh& to = wanted.space.context.mesh;
@@ -154,8 +154,7 @@ void NoteUnknown(planning::MeasuredStep& wanted) {
 
 absl::StatusOr<planning::MeasuredStep> EstimateStep(
     const planning::MeasuredStep& known, const v1::PlanRequest& request,
-    const std::optional<estimation::LinkTable>& links,
-    store::ProfileStore* store) {
+    const std::optional<base::Links>& links, store::ProfileStore* store) {
   jobs::RecordedDevice device(known.device);
   ASSIGN_OR_RETURN(planning::MeasuredStep wanted,
                    planning::OpenStep(request, &device));

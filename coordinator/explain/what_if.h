@@ -17,7 +17,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "coordinator/estimation/link_table.h"
+#include "base/link.h"
 #include "coordinator/planning/measured_step.h"
 
 namespace meshwright::explain {
@@ -26,8 +26,7 @@ namespace meshwright::explain {
 // of the request's mesh.
 absl::StatusOr<planning::MeasuredStep> EstimateStep(
     const planning::MeasuredStep& known, const v1::PlanRequest& request,
-    const std::optional<estimation::LinkTable>& links,
-    store::ProfileStore* store);
+    const std::optional<base::Links>& links, store::ProfileStore* store);
 
 }  // namespace meshwright::explain
 

@@ -34,9 +34,9 @@ class WhatIfTest : public testing::Test {
     return *std::move(step);
   }
 
-  absl::StatusOr<v1::Plan> Ask(
-      const planning::MeasuredStep& known, const v1::PlanRequest& request,
-      std::optional<estimation::LinkTable> links = {}) {
+  absl::StatusOr<v1::Plan> Ask(const planning::MeasuredStep& known,
+                               const v1::PlanRequest& request,
+                               std::optional<base::Links> links = {}) {
     const int measured = measurer_.programs;
     const auto step = EstimateStep(known, request, links, &store_);
     EXPECT_EQ(measurer_.programs, measured);
@@ -100,15 +100,14 @@ TEST_F(WhatIfTest, WhatWasMeasuredOnTheOtherMeshCounts) {
 TEST_F(WhatIfTest, OtherLinksChangeCommunicationAlone) {
   const planning::MeasuredStep known = Known();
   const auto before = planning::ChoosePlan(Request({1, 2}), known);
-  const auto free =
-      Ask(known, Request({1, 2}), estimation::LinkTable{{0, 0}, {0, 0}});
+  const auto free = Ask(known, Request({1, 2}), base::Links{{0, 0}, {0, 0}});
   ASSERT_TRUE(free.ok()) << free.status();
   EXPECT_DOUBLE_EQ(free->predicted().communication_seconds(),
                    free->predicted().resharding_seconds());
   EXPECT_LT(free->predicted().step_seconds(),
             before->predicted().step_seconds());
   const auto slow =
-      Ask(known, Request({1, 2}), estimation::LinkTable{{0, 0}, {1e-3, 1e-6}});
+      Ask(known, Request({1, 2}), base::Links{{0, 0}, {1e-3, 1e-6}});
   ASSERT_TRUE(slow.ok()) << slow.status();
   EXPECT_GT(slow->predicted().step_seconds(),
             before->predicted().step_seconds());

@@ -50,9 +50,8 @@ absl::Status MakeLinks(LinkFields links, LayoutProblem& problem) {
   } else {
     RETURN_IF_ERROR(CheckOnePerAxis("alpha", problem, links.alpha));
     RETURN_IF_ERROR(CheckOnePerAxis("beta", problem, links.beta));
-    ASSIGN_OR_RETURN(
-        problem.links,
-        AlphaBetaLinks::Create(std::move(links.alpha), std::move(links.beta)));
+    ASSIGN_OR_RETURN(problem.links,
+                     AlphaBetaLinks::Create(links.alpha, links.beta));
   }
   return Validate(problem);
 }

@@ -1,9 +1,7 @@
 #include "planner/layout/link_costs.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -52,7 +50,7 @@ const char* OpName(Op op) {
 }
 
 absl::StatusOr<std::shared_ptr<const AlphaBetaLinks>> AlphaBetaLinks::Create(
-    std::vector<double> alpha, std::vector<double> beta) {
+    const std::vector<double>& alpha, const std::vector<double>& beta) {
   RETURN_IF_ERROR(CheckFigures(alpha, "alpha"));
   RETURN_IF_ERROR(CheckFigures(beta, "beta"));
   if (alpha.size() != beta.size()) {
@@ -60,35 +58,36 @@ absl::StatusOr<std::shared_ptr<const AlphaBetaLinks>> AlphaBetaLinks::Create(
         absl::StrCat("alpha has ", alpha.size(), " figures and beta has ",
                      beta.size(), "; give one of each per mesh axis"));
   }
-  return std::shared_ptr<const AlphaBetaLinks>(
-      new AlphaBetaLinks(std::move(alpha), std::move(beta)));
+  return std::shared_ptr<const AlphaBetaLinks>(new AlphaBetaLinks(alpha, beta));
 }
 
-AlphaBetaLinks::AlphaBetaLinks(std::vector<double> alpha,
-                               std::vector<double> beta)
-    : alpha_(std::move(alpha)), beta_(std::move(beta)), content_("ab") {
-  Append(alpha_, content_);
-  Append(beta_, content_);
+AlphaBetaLinks::AlphaBetaLinks(const std::vector<double>& alpha,
+                               const std::vector<double>& beta)
+    : content_("ab") {
+  for (size_t axis = 0; axis < alpha.size(); ++axis) {
+    links_.push_back({alpha[axis], beta[axis]});
+  }
+  Append(alpha, content_);
+  Append(beta, content_);
 }
 
 double AlphaBetaLinks::Seconds(Op op, AxisSet axes, int64_t devices,
                                int64_t bytes) const {
-  double alpha = 0;
-  double beta = 0;
+  base::Link link;
   for (AxisSet rest = axes; rest != 0; rest &= rest - 1) {
-    const int axis = std::countr_zero(rest);
-    alpha = std::max(alpha, alpha_[axis]);
-    beta = std::max(beta, beta_[axis]);
+    link = base::Slowest(link, links_[std::countr_zero(rest)]);
   }
-  const auto n = static_cast<double>(devices);
   const auto b = static_cast<double>(bytes);
   switch (op) {
     case Op::kAllGather:
-      return (n - 1) * (alpha + b * beta);
+      return base::CollectiveSeconds(base::Collective::kAllGather, devices, b,
+                                     link);
     case Op::kAllToAll:
-      return (n - 1) * (alpha + b / n * beta);
+      return base::CollectiveSeconds(base::Collective::kAllToAll, devices, b,
+                                     link);
     case Op::kCollectivePermute:
-      return alpha + b * beta;
+      return base::CollectiveSeconds(base::Collective::kCollectivePermute,
+                                     devices, b, link);
     case Op::kSlice:
       break;
   }

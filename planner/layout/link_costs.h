@@ -1,7 +1,7 @@
 // LinkCosts: the seconds of one step of a conversion.
 //
 // Concept: the search asks only this interface. AlphaBetaLinks is the model of
-// design section 8; MeasuredLinks (measured_links.h) reads a table of timings.
+// base/link.h; MeasuredLinks (measured_links.h) reads a table of timings.
 // The search is exact for any implementation that keeps two promises:
 //   - more bytes never take less time, nor does a permute over more axes;
 //   - equal content() gives equal times: it is part of the key of the cache.
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/link.h"
 
 namespace meshwright::layout {
 
@@ -43,18 +44,18 @@ class AlphaBetaLinks : public LinkCosts {
   // kInvalidArgument, naming alpha[i] or beta[i], for a NaN, an infinity or a
   // negative figure, and when there are more of one than of the other.
   static absl::StatusOr<std::shared_ptr<const AlphaBetaLinks>> Create(
-      std::vector<double> alpha, std::vector<double> beta);
+      const std::vector<double>& alpha, const std::vector<double>& beta);
 
   double Seconds(Op op, AxisSet axes, int64_t devices,
                  int64_t bytes) const override;
-  int axis_count() const override { return static_cast<int>(alpha_.size()); }
+  int axis_count() const override { return static_cast<int>(links_.size()); }
   const std::string& content() const override { return content_; }
 
  private:
-  AlphaBetaLinks(std::vector<double> alpha, std::vector<double> beta);
+  AlphaBetaLinks(const std::vector<double>& alpha,
+                 const std::vector<double>& beta);
 
-  std::vector<double> alpha_;  // seconds
-  std::vector<double> beta_;   // seconds per byte
+  base::Links links_;
   std::string content_;
 };
 

@@ -125,15 +125,15 @@ static void Describe(JsonFields& it, Host& host) {
   it.Optional("node", host.node);
 }
 
-static void Describe(JsonFields& it, Link& link) {
-  it.Required("alpha", link.alpha_seconds);
-  it.Required("beta", link.beta_seconds_per_byte);
-}
-
 static void Describe(JsonFields& it, PlanFile& file) {
   Plan& plan = file.plan;
   it.Required("hosts", plan.hosts);
-  it.Required("link", plan.link);
+  it.Required("link", [&](const JsonValue& value) {
+    base::ReadJsonObject(value, [&](JsonFields& fields) {
+      fields.Required("alpha", plan.link.alpha);
+      fields.Required("beta", plan.link.beta);
+    });
+  });
   it.Optional("transport", [&](const JsonValue& value) {
     ReadCarrier(value, plan.carrier);
   });

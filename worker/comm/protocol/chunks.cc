@@ -10,9 +10,8 @@ namespace {
 
 int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-double Alpha(const Link& link) {
-  return std::max(link.alpha_seconds, static_cast<double>(kFrameBytes) *
-                                          link.beta_seconds_per_byte);
+double Alpha(const base::Link& link) {
+  return std::max(link.alpha, static_cast<double>(kFrameBytes) * link.beta);
 }
 
 int LargestNode(const Plan& plan, const Task& task) {
@@ -27,19 +26,17 @@ int LargestNode(const Plan& plan, const Task& task) {
 }  // namespace
 
 double PipelineSeconds(int64_t bytes, int64_t chunks, int hops,
-                       const Link& link) {
-  const double each = Alpha(link) + static_cast<double>(bytes) *
-                                        link.beta_seconds_per_byte /
+                       const base::Link& link) {
+  const double each = Alpha(link) + static_cast<double>(bytes) * link.beta /
                                         static_cast<double>(chunks);
   return static_cast<double>(chunks + hops - 1) * each;
 }
 
-int64_t ChooseChunks(int64_t bytes, int hops, const Link& link) {
+int64_t ChooseChunks(int64_t bytes, int hops, const base::Link& link) {
   const int64_t least = CeilDivide(bytes, kMaxChunkBytes);
   const int64_t most = std::max(least, bytes / kMinChunkBytes);
-  const double streamed = static_cast<double>(hops - 1) *
-                          static_cast<double>(bytes) *
-                          link.beta_seconds_per_byte;
+  const double streamed =
+      static_cast<double>(hops - 1) * static_cast<double>(bytes) * link.beta;
   if (streamed <= 0) return least;
   const double ideal = std::sqrt(streamed / Alpha(link));
   if (!(ideal < static_cast<double>(most))) return most;
@@ -71,8 +68,7 @@ int64_t ChunkBytes(const Plan& plan, const Task& task) {
       task.chunks != 0
           ? task.chunks
           : ChooseChunks(task.size_bytes, CountHops(plan, task), plan.link);
-  const double prompt =
-      plan.deadline_seconds / 8 / plan.link.beta_seconds_per_byte;
+  const double prompt = plan.deadline_seconds / 8 / plan.link.beta;
   const int64_t most =
       prompt < static_cast<double>(kMaxChunkBytes)
           ? std::max(static_cast<int64_t>(prompt), kMinChunkBytes)

@@ -97,9 +97,8 @@ absl::Status ValidateTask(const Plan& plan, const Task& task) {
 }
 
 absl::Status ValidateNumbers(const Plan& plan) {
-  for (const auto& [field, value] :
-       {std::pair("link.alpha", plan.link.alpha_seconds),
-        std::pair("link.beta", plan.link.beta_seconds_per_byte)}) {
+  for (const auto& [field, value] : {std::pair("link.alpha", plan.link.alpha),
+                                     std::pair("link.beta", plan.link.beta)}) {
     if (!std::isfinite(value) || value < 0) {
       return Invalid(field, " is ", value, ", not a finite number from 0");
     }
@@ -147,8 +146,7 @@ std::string Fingerprint(const Plan& plan) {
   print.Add(static_cast<int64_t>(plan.hosts.size()));
   for (const Host& host : plan.hosts) print.Add(host.id).Add(host.node);
   print.Add(static_cast<int64_t>(plan.carrier));
-  print.Add(absl::StrCat(plan.link.alpha_seconds, " ",
-                         plan.link.beta_seconds_per_byte));
+  print.Add(absl::StrCat(plan.link.alpha, " ", plan.link.beta));
   for (const Task& task : plan.tasks) {
     print.Add(task.id).Add(task.size_bytes).Add(task.sender);
     print.Add(StrategyName(task.strategy)).Add(task.chunks);

@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/link.h"
 
 namespace meshwright::worker::comm {
 
@@ -41,11 +42,6 @@ struct Host {
   std::string node;     // ranks with equal names share a node
 };
 
-struct Link {
-  double alpha_seconds = 0;
-  double beta_seconds_per_byte = 0;
-};
-
 struct Task {
   std::string id;
   int64_t size_bytes = 0;
@@ -63,7 +59,7 @@ enum class Carrier {
 
 struct Plan {
   std::vector<Host> hosts;
-  Link link;
+  base::Link link;
   std::vector<Task> tasks;
   // A lost or stuck peer is an error on every rank within this time.
   double deadline_seconds = 10;

@@ -77,7 +77,7 @@ TEST(PlanTest, EveryFaultIsOneSentence) {
               "task a: host s0 is its sender and its receiver; leave it out "
               "of the receivers, as it holds the slice already");
   plan = FourHosts();
-  plan.link.beta_seconds_per_byte = std::nan("");
+  plan.link.beta = std::nan("");
   ExpectFault(plan, "link.beta is nan, not a finite number from 0");
   plan = FourHosts();
   plan.deadline_seconds = 0;
@@ -124,8 +124,8 @@ TEST(ChunksTest, TheNumberIsTheModelsLeast) {
   for (int round = 0; round < 200; ++round) {
     const int64_t bytes = 1 + static_cast<int64_t>(random() % 40'000'000);
     const int hops = 1 + static_cast<int>(random() % 9);
-    const Link link = {std::pow(10, exponent(random)),
-                       std::pow(10, exponent(random) - 4)};
+    const base::Link link = {std::pow(10, exponent(random)),
+                             std::pow(10, exponent(random) - 4)};
     const int64_t least = (bytes + kMaxChunkBytes - 1) / kMaxChunkBytes;
     const int64_t most = std::max(least, bytes / kMinChunkBytes);
     double best = PipelineSeconds(bytes, least, hops, link);
@@ -155,7 +155,7 @@ TEST(ChunksTest, OddLinksKeepWithinTheBounds) {
 
 TEST(ChunksTest, AChunkOnItsWayDoesNotLookLikeADeadLink) {
   Plan plan = FourHosts();
-  plan.link.beta_seconds_per_byte = 1e-4;              // 10 kB/s
+  plan.link.beta = 1e-4;                               // 10 kB/s
   EXPECT_EQ(ChunkBytes(plan, plan.tasks[1]), 12'500);  // 10 s / 8
 }
 

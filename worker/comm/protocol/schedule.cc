@@ -39,7 +39,7 @@ Schedule ComputeSchedule(const Plan& plan) {
       start = std::max(start, incoming[receiver]);
     }
     const double seconds = static_cast<double>(task.size_bytes) *
-                           plan.link.beta_seconds_per_byte *
+                           plan.link.beta *
                            static_cast<double>(Crossings(plan, task));
     const double end = start + seconds;
     outgoing[task.sender] = end;

@@ -14,9 +14,9 @@ constexpr double kBufferedSeconds = 0.02;
 constexpr int kMinBuffer = 64 << 10;
 constexpr int kMaxBuffer = 4 << 20;
 
-int SendBuffer(const Link& link) {
-  if (link.beta_seconds_per_byte <= 0) return kMaxBuffer;
-  const double bytes = kBufferedSeconds / link.beta_seconds_per_byte;
+int SendBuffer(const base::Link& link) {
+  if (link.beta <= 0) return kMaxBuffer;
+  const double bytes = kBufferedSeconds / link.beta;
   return static_cast<int>(std::clamp<double>(bytes, kMinBuffer, kMaxBuffer));
 }
 
