@@ -26,8 +26,11 @@ struct Effort {
   Ticks bound = 0;  // no schedule is shorter
 };
 
-// The first schedule. Once the deadline has passed, the remaining jobs follow
-// in order of their area.
+// How many jobs are inserted, and how large an instance Reinsert is meant for.
+inline constexpr int kMaxInserted = 5000;
+
+// The first schedule. Jobs beyond kMaxInserted, and those left when the
+// deadline passes, follow as LoadBalance orders them.
 Order LargestFirst(const Instance& instance, uint64_t seed,
                    const base::Deadline& deadline);
 
