@@ -44,11 +44,6 @@ struct Deadline {
     return std::max(0.0,
                     std::chrono::duration<double>(*at - Clock::now()).count());
   }
-
-  // The same stop, at the earlier of the two times.
-  Deadline NoLaterThan(Clock::time_point other) const {
-    return {at.has_value() ? std::min(*at, other) : other, stop};
-  }
 };
 
 }  // namespace meshwright::base

@@ -26,7 +26,7 @@ extern "C" void OnSignal(int) {
 Interrupt::Interrupt(std::function<void()> second)
     : second_(std::move(second)) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return;  // signals then end the process
+  if (pipe2(ends, O_CLOEXEC) != 0) return;
   read_end_ = ends[0];
   write_end = ends[1];
   struct sigaction action = {};
@@ -39,19 +39,19 @@ Interrupt::Interrupt(std::function<void()> second)
 }
 
 Interrupt::~Interrupt() {
-  if (read_end_ < 0) return;
+  if (!read_end_.has_value()) return;
   sigaction(SIGINT, &old_interrupt_, nullptr);
   sigaction(SIGTERM, &old_terminate_, nullptr);
   close(write_end.exchange(-1));  // the watcher reads the end of the pipe
   watcher_.join();
-  close(read_end_);
+  close(*read_end_);
 }
 
 void Interrupt::Watch() {
   int signals = 0;
   while (true) {
     char byte = 0;
-    const ssize_t size = read(read_end_, &byte, 1);
+    const ssize_t size = read(*read_end_, &byte, 1);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return;
     if (++signals == 1) {

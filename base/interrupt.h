@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <thread>
 
@@ -30,7 +31,7 @@ class Interrupt {
 
   std::function<void()> second_;
   std::stop_source first_;
-  int read_end_ = -1;
+  std::optional<int> read_end_;  // of the pipe; none: signals end the process
   struct sigaction old_interrupt_ = {};
   struct sigaction old_terminate_ = {};
   std::thread watcher_;

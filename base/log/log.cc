@@ -15,13 +15,9 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
     case LogLevel::kInfo:
       return spdlog::level::info;
     case LogLevel::kWarning:
-      return spdlog::level::warn;
-    case LogLevel::kError:
-      return spdlog::level::err;
-    case LogLevel::kOff:
       break;
   }
-  return spdlog::level::off;
+  return spdlog::level::warn;
 }
 
 // Never destroyed: daemon threads may log while the process ends.

@@ -13,7 +13,7 @@
 
 namespace meshwright::base {
 
-enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
+enum class LogLevel { kDebug, kInfo, kWarning };
 
 // Lines below `level` are dropped. The start value is kWarning: a command is
 // quiet until it decides to be a daemon.
@@ -38,11 +38,6 @@ void LogInfo(const Parts&... parts) {
 template <typename... Parts>
 void LogWarning(const Parts&... parts) {
   LogLine(LogLevel::kWarning, absl::StrCat(parts...));
-}
-
-template <typename... Parts>
-void LogError(const Parts&... parts) {
-  LogLine(LogLevel::kError, absl::StrCat(parts...));
 }
 
 }  // namespace meshwright::base

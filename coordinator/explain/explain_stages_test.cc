@@ -11,7 +11,7 @@
 #include "coordinator/stages/planned_pipeline.h"
 #include "coordinator/stages/staged_plan.h"
 #include "planner/pipeline/memory.h"
-#include "profiledb/store/fake_profile_store.h"
+#include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright::explain {
 namespace {

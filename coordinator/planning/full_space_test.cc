@@ -10,7 +10,7 @@
 #include "coordinator/planning/score.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/selection/selection.h"
-#include "profiledb/store/fake_profile_store.h"
+#include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright::planning {
 namespace {

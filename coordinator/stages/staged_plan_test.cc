@@ -9,7 +9,7 @@
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/stages/measured_meshes.h"
-#include "profiledb/store/fake_profile_store.h"
+#include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright::stages {
 namespace {

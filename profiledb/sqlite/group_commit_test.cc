@@ -50,7 +50,7 @@ TEST(GroupCommitTest, WritersThatWaitShareATransaction) {
   EXPECT_LE(sizes.size(), 9);
 }
 
-TEST(GroupCommitTest, AFailureIsToldAndTheNextGoesOn) {
+TEST(GroupCommitTest, AFailureIsReturnedAndTheNextGoesOn) {
   GroupCommit commits([](const GroupCommit::Work& work) { return work(); });
   EXPECT_EQ(
       commits.Write([] { return absl::ResourceExhaustedError("full"); }).code(),

@@ -115,10 +115,10 @@ absl::StatusOr<std::unique_ptr<SqliteProfileStore>> SqliteProfileStore::Open(
     const std::string& path, const SqliteOptions& options) {
   ASSIGN_OR_RETURN(auto writing, SqliteDatabase::Open(path));
   RETURN_IF_ERROR(PrepareSchema(*writing));
-  if (options.most_bytes.has_value()) {
+  if (options.max_bytes.has_value()) {
     ASSIGN_OR_RETURN(const int64_t page,
                      writing->QueryInteger("PRAGMA page_size"));
-    const int64_t pages = std::max<int64_t>(1, *options.most_bytes / page);
+    const int64_t pages = std::max<int64_t>(1, *options.max_bytes / page);
     RETURN_IF_ERROR(
         writing->QueryInteger(absl::StrCat("PRAGMA max_page_count = ", pages))
             .status());

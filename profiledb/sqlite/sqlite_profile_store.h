@@ -20,7 +20,7 @@ namespace meshwright::sqlite {
 
 struct SqliteOptions {
   // The file may not grow beyond this; writes then say that the disk is full.
-  std::optional<int64_t> most_bytes;
+  std::optional<int64_t> max_bytes;
 };
 
 class SqliteProfileStore : public store::ProfileStore {

@@ -90,8 +90,7 @@ TEST_F(SqliteProfileStoreTest, ADatabaseOfAnotherProgramIsRefused) {
 }
 
 TEST_F(SqliteProfileStoreTest, AFullDiskLosesNothing) {
-  const auto store =
-      SqliteProfileStore::Open(path_, {.most_bytes = 256 * 1024});
+  const auto store = SqliteProfileStore::Open(path_, {.max_bytes = 256 * 1024});
   ASSERT_TRUE(store.ok()) << store.status();
   int64_t recorded = 0;
   absl::Status status;

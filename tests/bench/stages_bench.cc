@@ -19,7 +19,7 @@
 #include "base/file.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/stages/partition_search.h"
-#include "profiledb/store/fake_profile_store.h"
+#include "profiledb/store/testing/fake_profile_store.h"
 #include "tests/bench/cpu_time.h"
 
 namespace meshwright {

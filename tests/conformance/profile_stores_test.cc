@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
-#include "profiledb/store/fake_profile_store.h"
+#include "profiledb/store/testing/fake_profile_store.h"
 #include "tests/conformance/profile_store_conformance.h"
 
 namespace meshwright::conformance {

@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "planner/search/search.h"
-#include "profiledb/store/fake_profile_store.h"
+#include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright {
 namespace {

@@ -16,7 +16,7 @@
 namespace meshwright::worker::devices {
 namespace {
 
-absl::Duration TimeOf(pid_t pid) {
+absl::Duration CpuTime(pid_t pid) {
   clockid_t clock;
   timespec now{};
   if (clock_getcpuclockid(pid, &clock) == 0) clock_gettime(clock, &now);
@@ -24,7 +24,7 @@ absl::Duration TimeOf(pid_t pid) {
 }
 
 // R: runs; T: stopped.
-char StateOf(pid_t pid) {
+char ReadState(pid_t pid) {
   std::ifstream file(absl::StrCat("/proc/", pid, "/status"));
   std::string line;
   while (std::getline(file, line)) {
@@ -53,18 +53,18 @@ class IdleSpinnerTest : public testing::Test {
 TEST_F(IdleSpinnerTest, TheyAreKeptAwakeOnlyMeanwhile) {
   const pid_t pid = cores_->pid();
   EXPECT_GT(cores_->count(), 0);
-  EXPECT_EQ(StateOf(pid), 'T');
+  EXPECT_EQ(ReadState(pid), 'T');
   for (int i = 0; i < 3; ++i) {
-    const absl::Duration before = TimeOf(pid);
+    const absl::Duration before = CpuTime(pid);
     {
       const ScopedSpin awake(cores_.get());
       // On a loaded machine they may get little: that is waited for.
-      while (TimeOf(pid) - before < absl::Milliseconds(5)) {
+      while (CpuTime(pid) - before < absl::Milliseconds(5)) {
         absl::SleepFor(absl::Milliseconds(1));
       }
     }
     WaitUntilStopped();
-    EXPECT_EQ(StateOf(pid), 'T');
+    EXPECT_EQ(ReadState(pid), 'T');
   }
 }
 

@@ -6,9 +6,9 @@
 namespace meshwright::worker::runner {
 namespace {
 
-absl::StatusOr<TensorSlot> SlotOf(const hlo::ShapeProto& shape,
-                                  const hlo::OpSharding& sharding,
-                                  absl::string_view what) {
+absl::StatusOr<TensorSlot> ReadSlot(const hlo::ShapeProto& shape,
+                                    const hlo::OpSharding& sharding,
+                                    absl::string_view what) {
   if (pjrt::ElementBytes(shape.element_type()) == 0) {
     return absl::UnimplementedError(absl::StrCat(
         what, " is of type ", hlo::PrimitiveType_Name(shape.element_type()),
@@ -63,8 +63,8 @@ absl::StatusOr<Signature> ReadSignature(const hlo::HloModuleProto& module) {
       return absl::InvalidArgumentError(
           absl::StrCat("the module has no parameter ", i));
     }
-    auto slot = SlotOf(parameters[i]->shape(), parameters[i]->sharding(),
-                       absl::StrCat("parameter ", i));
+    auto slot = ReadSlot(parameters[i]->shape(), parameters[i]->sharding(),
+                         absl::StrCat("parameter ", i));
     if (!slot.ok()) return slot.status();
     signature.parameters.push_back(*std::move(slot));
   }
@@ -77,9 +77,9 @@ absl::StatusOr<Signature> ReadSignature(const hlo::HloModuleProto& module) {
           absl::StrCat("the root has ", leaves, " outputs but ",
                        shardings.size(), " shardings"));
     }
-    auto slot = SlotOf(tuple ? root->shape().tuple_shapes(i) : root->shape(),
-                       shardings.empty() ? root->sharding() : shardings[i],
-                       absl::StrCat("output ", i));
+    auto slot = ReadSlot(tuple ? root->shape().tuple_shapes(i) : root->shape(),
+                         shardings.empty() ? root->sharding() : shardings[i],
+                         absl::StrCat("output ", i));
     if (!slot.ok()) return slot.status();
     signature.outputs.push_back(*std::move(slot));
   }

@@ -1,4 +1,4 @@
-#include "profiledb/store/fake_profile_store.h"
+#include "profiledb/store/testing/fake_profile_store.h"
 
 #include "absl/strings/str_cat.h"
 #include "base/mutex.h"

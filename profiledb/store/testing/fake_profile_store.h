@@ -1,8 +1,8 @@
 // FakeProfileStore: a ProfileStore in memory, for tests.
 //
 // Threads and errors: those of ProfileStore.
-#ifndef MESHWRIGHT_PROFILEDB_STORE_FAKE_PROFILE_STORE_H_
-#define MESHWRIGHT_PROFILEDB_STORE_FAKE_PROFILE_STORE_H_
+#ifndef MESHWRIGHT_PROFILEDB_STORE_TESTING_FAKE_PROFILE_STORE_H_
+#define MESHWRIGHT_PROFILEDB_STORE_TESTING_FAKE_PROFILE_STORE_H_
 
 #include <map>
 #include <string>
@@ -43,4 +43,4 @@ class FakeProfileStore : public ProfileStore {
 
 }  // namespace meshwright::store
 
-#endif  // MESHWRIGHT_PROFILEDB_STORE_FAKE_PROFILE_STORE_H_
+#endif  // MESHWRIGHT_PROFILEDB_STORE_TESTING_FAKE_PROFILE_STORE_H_
