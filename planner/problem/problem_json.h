@@ -1,13 +1,11 @@
 // PlanProblem as JSON: the `search` format of docs/formats/search.md.
 //
-// In → Out: a document → a validated problem, and back. Writing and reading
-// again gives the same problem.
+// In → Out: a document → a validated problem.
 // Units: seconds and bytes, as the field names say.
 // Errors: kInvalidArgument in one sentence that names the field.
 #ifndef MESHWRIGHT_PLANNER_PROBLEM_PROBLEM_JSON_H_
 #define MESHWRIGHT_PLANNER_PROBLEM_PROBLEM_JSON_H_
 
-#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -16,7 +14,6 @@
 namespace meshwright::problem {
 
 absl::StatusOr<PlanProblem> ProblemFromJson(std::string_view json);
-std::string ProblemToJson(const PlanProblem& problem);
 
 }  // namespace meshwright::problem
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "planner/problem/testing/write_problem.h"
+
 namespace meshwright::problem {
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "planner/problem/problem_json.h"
+#include "planner/problem/testing/write_problem.h"
 #include "planner/search/search.h"
 #include "planner/search/testing/exhaustive.h"
 #include "planner/search/testing/random_problem.h"

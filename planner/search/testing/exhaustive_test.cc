@@ -7,7 +7,7 @@
 
 #include "planner/problem/allowed.h"
 #include "planner/problem/evaluate.h"
-#include "planner/problem/problem_json.h"
+#include "planner/problem/testing/write_problem.h"
 #include "planner/search/testing/random_problem.h"
 
 namespace meshwright::search {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "planner/problem/evaluate.h"
-#include "planner/problem/problem_json.h"
+#include "planner/problem/testing/write_problem.h"
 #include "planner/search/testing/exhaustive.h"
 #include "planner/search/testing/random_problem.h"
 
