@@ -19,7 +19,7 @@ constexpr absl::string_view kKinds[] = {
     "collective-broadcast"};
 
 // The kind of a collective, empty for any other instruction.
-absl::string_view KindOf(absl::string_view opcode) {
+absl::string_view FindKind(absl::string_view opcode) {
   for (const absl::string_view kind : kKinds) {
     if (absl::StripSuffix(opcode, "-start") == kind) return kind;
   }
@@ -86,7 +86,7 @@ class Counter {
     const auto computation = computations_.find(computation_id);
     if (computation == computations_.end() || depth > 64) return;
     for (const auto& instruction : computation->second->instructions()) {
-      const absl::string_view kind = KindOf(instruction.opcode());
+      const absl::string_view kind = FindKind(instruction.opcode());
       if (!kind.empty()) {
         counts_[{std::string(kind), ResultBytes(instruction, kind),
                  GroupSize(instruction, kind, device_count_)}] += times;

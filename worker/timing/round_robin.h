@@ -13,7 +13,7 @@
 //             or the most samples taken or the time budget spent
 //             or far slower than the best after one pass (dynamic limit)
 //
-// A companion is content when all others are: it tells how fast the machine was
+// A companion is content when all others are: it shows how fast the machine was
 // while they ran, so it must not go on without what they leave in the caches.
 // Together, none ends before all are content: of more samples a smaller minimum
 // is to be expected. Else, when all are content, those whose minima nearly tie

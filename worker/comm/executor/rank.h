@@ -14,7 +14,7 @@
 // Errors: kInvalidArgument (a source of another size), kResourceExhausted
 // (slices that do not fit in memory), those of the transport, kDataLoss (a
 // checksum differs), kDeadlineExceeded (a transfer stands still). Whoever sees
-// one first tells the others, and all report the same sentence.
+// one first informs the others, and all report the same sentence.
 // One gap remains, as in every commit over a network: if the leader dies while
 // it says COMMIT, those that heard it, or of it, have published, and the others
 // say that they cannot know (docs/decisions/resharding-executor.md).

@@ -15,7 +15,7 @@ namespace meshwright::worker::comm {
 
 enum class Trouble {
   kFlip,     // one bit of the byte at `after`
-  kSilence,  // nothing passes any more, and nobody is told
+  kSilence,  // nothing passes any more, and nobody hears of it
   kClose,    // both ends see the end
 };
 

@@ -83,9 +83,9 @@ std::vector<Outcome> Group::Run() {
 }
 
 bool Group::Untouched() const {
-  return std::ranges::all_of(destinations_, [](const auto& of_member) {
+  return std::ranges::all_of(destinations_, [](const auto& of_rank) {
     return std::ranges::all_of(
-        of_member, [](const Bytes& bytes) { return bytes == kOld; });
+        of_rank, [](const Bytes& bytes) { return bytes == kOld; });
   });
 }
 

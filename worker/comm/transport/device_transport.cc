@@ -160,9 +160,9 @@ absl::StatusOr<std::span<std::byte>> DeviceTransport::Place(
 
 void DeviceTransport::Arrived(int peer, const Frame& frame) {
   if (events_ == nullptr) return;
-  const bool of_wire = frame.type == FrameType::kChannel ||
-                       frame.type == FrameType::kDeviceChunk;
-  if (of_wire && !Expected(peer, frame)) {
+  const bool of_channel = frame.type == FrameType::kChannel ||
+                          frame.type == FrameType::kDeviceChunk;
+  if (of_channel && !Expected(peer, frame)) {
     return FailChannel(
         peer, absl::DataLossError("it spoke of a GPU connection out of turn"));
   }
@@ -173,7 +173,7 @@ void DeviceTransport::Arrived(int peer, const Frame& frame) {
   }
   Incoming& link = found->second;
   Frame came = frame;
-  if (of_wire) came.payload_bytes = GetLength(link.length);
+  if (of_channel) came.payload_bytes = GetLength(link.length);
   if (link.busy) {
     link.waiting.push_back(came);
     return;

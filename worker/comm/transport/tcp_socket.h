@@ -25,7 +25,7 @@ using Done = std::function<void(const absl::Status&)>;
 
 class TcpSocket;
 
-// A port that is ours before anybody is told its number, and its loop.
+// A port that is ours before its number is published, and its loop.
 class TcpListener {
  public:
   // HOST:PORT; port 0 takes a free one.

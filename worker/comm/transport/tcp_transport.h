@@ -3,9 +3,9 @@
 // Concept: one connection per pair of peers (plan.h, FindPeers); the one that
 // stands later among the hosts calls, again and again until the other listens
 // or `connect_seconds` are over. Each says HELLO with the plan's fingerprint,
-// so that a rank with another plan is told so. Afterwards, silence is told
-// from death by BEATs: every eighth of the deadline each says something, and
-// who has said nothing for half of it is lost.
+// so that a rank with another plan hears of it. Afterwards BEATs tell silence
+// and death apart: every eighth of the deadline each rank sends something, and
+// a rank that has sent nothing for half of the deadline is lost.
 // The kernel's send buffer holds about 20 ms of the link: enough to ride over
 // a busy processor, and little enough that "sent" means it (ports, plan.h).
 // What happens to one connection, file by file:
@@ -69,7 +69,7 @@ class TcpTransport : public Transport {
   struct Connection {
     explicit Connection(TcpListener& loop) : socket(loop), retry(loop) {}
 
-    int peer = -1;
+    int peer = 0;  // of a stranger not known yet
     TcpSocket socket;
     TcpTimer retry;
     Clock::duration pause = kFirstPause;

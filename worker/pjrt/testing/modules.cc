@@ -19,7 +19,7 @@ hlo::ShapeProto Array(hlo::PrimitiveType type,
   return shape;
 }
 
-hlo::ShapeProto TupleOf(const std::vector<hlo::ShapeProto>& leaves) {
+hlo::ShapeProto MakeTuple(const std::vector<hlo::ShapeProto>& leaves) {
   hlo::ShapeProto shape;
   shape.set_element_type(hlo::TUPLE);
   for (const hlo::ShapeProto& leaf : leaves) *shape.add_tuple_shapes() = leaf;
@@ -124,7 +124,7 @@ hlo::HloModuleProto IncrementModule(int64_t elements) {
   const int64_t state = entry.Parameter(shape).id();
   const int64_t step = entry.Parameter(shape).id();
   const int64_t sum = entry.Add("add", shape, {state, step}).id();
-  entry.FinishEntry(entry.Add("tuple", TupleOf({shape}), {sum}));
+  entry.FinishEntry(entry.Add("tuple", MakeTuple({shape}), {sum}));
   auto& alias = *module.mutable_input_output_alias()->add_entries();
   alias.add_output_shape_index(0);
   alias.set_parameter_number(0);
@@ -144,7 +144,7 @@ hlo::HloModuleProto LogModule(int64_t elements) {
 hlo::HloModuleProto EndlessModule() {
   hlo::HloModuleProto module;
   const hlo::ShapeProto number = Array(hlo::S32, {});
-  const hlo::ShapeProto state = TupleOf({number, number});
+  const hlo::ShapeProto state = MakeTuple({number, number});
   const auto element = [&](Builder& builder, int64_t tuple, int64_t index) {
     auto& get = builder.Add("get-tuple-element", number, {tuple});
     get.set_tuple_index(index);
