@@ -42,7 +42,7 @@ class Explainer {
                      stages::ParsePipeline(plan));
     ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
                      stages::SimulatePlan(plan, problem));
-    const auto held = pipeline::MostHeld(timeline);
+    const auto held = pipeline::FindMaxHeld(timeline);
     std::vector<ChosenStage> stages;
     for (const v1::PlanStage& it : plan.stages()) {
       ASSIGN_OR_RETURN(ChosenStage stage, Recall(it));
@@ -162,8 +162,8 @@ class Explainer {
                               own.resharding_seconds());
     it.set_communication_seconds(more - it.compute_seconds() -
                                  it.resharding_seconds());
-    it.set_peak_bytes(pipeline::PeakOf(other.work.stage, held) -
-                      pipeline::PeakOf(stage.work.stage, held));
+    it.set_peak_bytes(pipeline::FindPeak(other.work.stage, held) -
+                      pipeline::FindPeak(stage.work.stage, held));
     it.set_split_estimated(other.work.estimated);
     for (v1::PlanChange& change :
          explain::ChangesBetween(step_.meshes[stage.place.mesh]->step,

@@ -193,14 +193,15 @@ TEST_F(ExplainStagesTest, AMemoryLimitHoldsForTheNextBestToo) {
   ExpectSound(*choices);
   const auto problem = stages::ParsePipeline(plan_);
   ASSERT_TRUE(problem.ok()) << problem.status();
-  const auto held = pipeline::MostHeld(*stages::SimulatePlan(plan_, *problem));
+  const auto held =
+      pipeline::FindMaxHeld(*stages::SimulatePlan(plan_, *problem));
   int compared = 0;
   for (size_t i = 0; i < choices->next.size(); ++i) {
     if (!choices->next[i].has_value()) continue;
     const v1::PlanChoice& it = choices->explanation.choices(i);
     const pipeline::Stage& next = choices->next[i]->stage;
     const v1::PlanStage& stage = plan_.stages(it.stage() - 1);
-    const int64_t bytes = pipeline::PeakOf(next, held[it.stage() - 1]);
+    const int64_t bytes = pipeline::FindPeak(next, held[it.stage() - 1]);
     EXPECT_LE(bytes, limit);
     EXPECT_EQ(bytes - it.next_best().peak_bytes(),
               stage.predicted().peak_bytes());

@@ -260,7 +260,8 @@ class ModelReader {
   }
 
   // The outermost index of the anchor that comes from the batch.
-  int FindRows(const OperatorGroup& group, const IndexLabels& labels) const {
+  std::optional<int> FindRows(const OperatorGroup& group,
+                              const IndexLabels& labels) const {
     const ir::Instruction& it = module_.at(group.anchor);
     std::vector<int> of_batch;
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
@@ -274,7 +275,7 @@ class ModelReader {
         return index;
       }
     }
-    return -1;
+    return std::nullopt;
   }
 
   OperatorAnchor MakeAnchor(const OperatorGroup& group,

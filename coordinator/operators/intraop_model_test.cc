@@ -106,7 +106,7 @@ TEST_P(IntraOpSampleTest, EveryForwardContractionIsAnOperatorWithItsRoles) {
     const OperatorAnchor& anchor = read->anchors[i];
     const intraop::Operator& it = read->model.operators[i];
     anchors.insert(anchor.id);
-    rows += it.rows >= 0;
+    rows += it.rows.has_value();
     if (!it.heavy) continue;
     ASSERT_EQ(anchor.splits.size(), it.indices.size());
     for (const segmenter::RootSplit& split : anchor.splits) {

@@ -190,7 +190,7 @@ symbolic::OpGraph ReadModule(const Module& module) {
     if (moves) operation.written_bytes = touched.Writes();
   }
   graph.operators = module.size();
-  for (ValueId id : module.outputs) graph.outputs.push_back({id, -1});
+  for (ValueId id : module.outputs) graph.outputs.push_back({id, {}});
   for (const ir::Alias& alias : module.aliases) {
     graph.outputs[alias.output].argument = module.parameters[alias.parameter];
   }
@@ -202,7 +202,9 @@ symbolic::OpGraph ReadStep(const segmenter::Analysis& analysis) {
   for (ValueId id = 0; id < analysis.module.size(); ++id) {
     Operation& operation = graph.operations[id];
     operation.forward = analysis.passes.forward[id] != 0;
-    operation.segment = std::max(analysis.plan.owner[id], -1);
+    if (analysis.plan.owner[id] >= 0) {
+      operation.segment = analysis.plan.owner[id];
+    }
     const auto gradient = analysis.gradients.find(id);
     if (gradient != analysis.gradients.end()) {
       operation.op = gradient->second.forward;

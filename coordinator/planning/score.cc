@@ -108,7 +108,7 @@ absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
   ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
                    problem::Evaluate(problem, nodes));
   ASSIGN_OR_RETURN(const problem::Spread spread,
-                   problem::SpreadOf(problem, nodes));
+                   problem::MeasureSpread(problem, nodes));
   Score score;
   score.seconds = ToSeconds(evaluation.time);
   score.resharding_seconds = ToSeconds(evaluation.resharding_time);

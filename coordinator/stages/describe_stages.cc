@@ -78,7 +78,7 @@ void WritePipeline(const MeasuredMeshes& step, const ChosenPartition& chosen,
   out.set_device_as_host(step.terms.device_as_host);
   out.set_step_seconds(ToSeconds(chosen.chosen.step));
   out.set_bubble(figures.bubble);
-  out.set_weight_delay(figures.delay.most);
+  out.set_weight_delay(figures.delay.max);
   out.set_weight_delay_yields(figures.delay.yields);
   out.set_shared_seconds(ToSeconds(chosen.shared));
   for (const auto& spans : chosen.timeline.stages) {

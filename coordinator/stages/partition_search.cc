@@ -82,7 +82,7 @@ class PartitionSearcher {
     problem_.micro_batches = terms_.micro_batches;
     problem_.overlap = terms_.overlap;
     problem_.memory_limit_bytes = terms_.memory_limit_bytes;
-    problem_.borders.resize(step_.cuts.size());
+    problem_.boundaries.resize(step_.cuts.size());
     closed_.resize(step_.cuts.size());
     for (size_t cut = 0; cut < step_.cuts.size(); ++cut) {
       SetBorder(cut,
@@ -101,7 +101,7 @@ class PartitionSearcher {
                                 step_.Segments();
     closed_[cut] = !step_.cuts[cut].possible ||
                    std::max(transfer.forward, transfer.backward) > longest;
-    if (!closed_[cut]) problem_.borders[cut] = transfer;
+    if (!closed_[cut]) problem_.boundaries[cut] = transfer;
   }
 
   bool MayCut(int end) const {
@@ -141,7 +141,7 @@ class PartitionSearcher {
     int from_here = static_cast<int>(partition.size());
     for (const StageOnMesh& stage : partition) {
       seen.emplace_back(stage.first, stage.end, stage.mesh,
-                        pipeline::HeldAt(problem_, kind, from_here--));
+                        pipeline::CountHeld(problem_, kind, from_here--));
     }
     return seen;
   }

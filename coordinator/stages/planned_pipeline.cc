@@ -62,7 +62,7 @@ absl::StatusOr<pipeline::Timeline> SimulatePlan(
                    pipeline::ScheduleNamed(plan.pipeline().schedule()));
   return pipeline::Simulate(
       problem,
-      pipeline::OrdersOf(schedule, problem.Stages(), problem.micro_batches),
+      pipeline::MakeOrders(schedule, problem.Stages(), problem.micro_batches),
       {plan.pipeline().weight_delay(), plan.pipeline().weight_delay_yields()});
 }
 

@@ -125,7 +125,7 @@ RunPlan StageSearch::Evaluated(const Part& part,
   evaluated_.nodes = part.nodes;
   evaluated_.edges = part.edges;
   const auto evaluation = problem::Evaluate(evaluated_, choice);
-  const auto spread = problem::SpreadOf(evaluated_, choice);
+  const auto spread = problem::MeasureSpread(evaluated_, choice);
   if (evaluation.ok()) {
     plan.time = evaluation->time;
     plan.resharding = evaluation->resharding_time;

@@ -125,10 +125,10 @@ int64_t Fronts::Cost(const Interval& interval) const {
   return after == front.begin() ? kNone : (after - 1)->cost;
 }
 
-int Fronts::Decide(const Interval& interval) const {
+Decision Fronts::Decide(const Interval& interval) const {
   const auto [s, t, free] = interval;
-  if (free >= memory_.full(s, t)) return kSaveAll;
-  int best = kSave;
+  if (free >= memory_.full(s, t)) return {Decision::Kind::kSaveAll};
+  Decision best;
   int64_t least = kNone;
   if (costs_.SaveNeed(s, t) <= free) {
     least = Cost({s + 1, t, free - costs_.saved(s)});
@@ -142,7 +142,7 @@ int Fronts::Decide(const Interval& interval) const {
     const int64_t sum = SaturatingAdd(costs_.Forwards(s, k), parts);
     if (sum < least) {
       least = sum;
-      best = k;
+      best = {Decision::Kind::kKeep, k};
     }
   }
   return best;

@@ -32,7 +32,7 @@ class Fronts {
   Outcome Fill(int64_t max_steps, const base::Deadline& deadline);
 
   // Exact decisions. Ties: save before keep, then the earliest k.
-  int Decide(const Interval& interval) const;
+  Decision Decide(const Interval& interval) const;
 
  private:
   struct Step {

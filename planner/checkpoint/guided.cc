@@ -11,8 +11,10 @@ Decide GuidedDecide(const Costs& costs, const LeastMemory& memory,
   return [&costs, &memory,
           estimate = std::move(estimate)](const Interval& interval) {
     const auto [s, t, free] = interval;
-    if (free >= memory.full(s, t)) return kSaveAll;
-    int best = kSave;
+    if (free >= memory.full(s, t)) {
+      return Decision{Decision::Kind::kSaveAll};
+    }
+    Decision best;
     bool found = false;  // an estimate may be infinite all the same
     double least = std::numeric_limits<double>::infinity();
     // False where the interval cannot be scheduled.
@@ -37,7 +39,7 @@ Decide GuidedDecide(const Costs& costs, const LeastMemory& memory,
       if (!add({s, k - 1, free}, sum)) continue;
       if (found && sum >= least) continue;
       least = sum;
-      best = k;
+      best = {Decision::Kind::kKeep, k};
       found = true;
     }
     return best;

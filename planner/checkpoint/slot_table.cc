@@ -19,13 +19,13 @@ constexpr int kLineFloats = 16;
 
 SlotTable::SlotTable(const Costs& costs, const LeastMemory& memory,
                      int64_t free_bytes, int slots, Rounding rounding,
-                     int64_t most_bytes)
+                     int64_t max_bytes)
     : costs_(costs),
       memory_(memory),
       free_bytes_(free_bytes),
       slots_(slots),
       rounding_(rounding),
-      most_bytes_(most_bytes),
+      max_bytes_(max_bytes),
       kernels_(ChooseMinKernels()),
       grid_(costs, free_bytes, slots),
       entries_(std::make_unique_for_overwrite<Entry[]>(costs.intervals())),
@@ -36,9 +36,8 @@ bool SlotTable::LayOut(const base::Deadline& deadline) {
   size_t total = 0;
   if (!PlaceAll(deadline, total)) return false;
   int slots = slots_;
-  while (total * sizeof(float) > static_cast<size_t>(most_bytes_) &&
-         slots > 1) {
-    const double share = static_cast<double>(most_bytes_) /
+  while (total * sizeof(float) > static_cast<size_t>(max_bytes_) && slots > 1) {
+    const double share = static_cast<double>(max_bytes_) /
                          static_cast<double>(total * sizeof(float));
     slots = std::max(1, static_cast<int>(slots * share * 0.98));
     grid_ = SlotGrid(costs_, free_bytes_, slots);
@@ -119,16 +118,16 @@ bool SlotTable::Fill(int threads, const base::Deadline& deadline) {
   return true;
 }
 
-SlotTable::Line SlotTable::LineOf(int s, int t) const {
+SlotTable::Line SlotTable::FindLine(int s, int t) const {
   const Entry& entry = entries_[costs_.Index(s, t)];
   return {figures_.get() + entry.begin - entry.first, entry.first,
           end(s, entry)};
 }
 
-SlotTable::Way SlotTable::WayOf(int s, int k) const {
+SlotTable::Way SlotTable::FindWay(int s, int k) const {
   const size_t i = costs_.Index(s, k);
   return {k, static_cast<float>(costs_.Forwards(s, k)), keep_shift_[i],
-          keep_need_[i], LineOf(s, k - 1)};
+          keep_need_[i], FindLine(s, k - 1)};
 }
 
 void SlotTable::FillTile(int row, int column, const base::Deadline& deadline) {
@@ -143,7 +142,7 @@ void SlotTable::FillTile(int row, int column, const base::Deadline& deadline) {
   int open[kTile][kTile];
   for (int s = s_begin; s < s_end; ++s) {
     for (int t = std::max(s, t_begin); t < t_end; ++t) {
-      const Line out = LineOf(s, t);
+      const Line out = FindLine(s, t);
       lines[s - s_begin][t - t_begin] = out;
       open[s - s_begin][t - t_begin] = out.end;
       if (out.first < out.end) {
@@ -163,7 +162,7 @@ void SlotTable::FillTile(int row, int column, const base::Deadline& deadline) {
     const int to = std::min(from + kTile, t_begin + 1);
     for (int s = s_begin; s < s_end; ++s) {
       for (int k = from; k < to; ++k) {
-        const Way way = WayOf(s, k);
+        const Way way = FindWay(s, k);
         for (int t = t_begin; t < t_end; ++t) keep(way, s, t);
       }
     }
@@ -173,11 +172,11 @@ void SlotTable::FillTile(int row, int column, const base::Deadline& deadline) {
       const Line& out = lines[s - s_begin][t - t_begin];
       if (out.first >= out.end) continue;
       for (int k = std::max(s_end, t_begin + 1); k <= t; ++k) {
-        keep(WayOf(s, k), s, t);
+        keep(FindWay(s, k), s, t);
       }
       // These cost less than what `open` was narrowed for.
       for (int k = s + 1; k <= std::min(t, s_end - 1); ++k) {
-        Keep(WayOf(s, k), t, out, out.end);
+        Keep(FindWay(s, k), t, out, out.end);
       }
       Finish(s, t, out);
     }
@@ -214,7 +213,7 @@ void SlotTable::Keep(const Way& way, int t, const Line& out, int end) {
 }
 
 void SlotTable::Finish(int s, int t, const Line& out) {
-  const Line part = LineOf(s + 1, t);
+  const Line part = FindLine(s + 1, t);
   const int shift = grid_.SaveShift(s);
   const int begin = std::max(
       {out.first, grid_.Slot(s, costs_.SaveNeed(s, t)), part.first + shift});

@@ -33,10 +33,10 @@ class SlotTable {
  public:
   static constexpr float kNever = std::numeric_limits<float>::infinity();
 
-  // Fewer slots than asked for if the table would be larger than `most_bytes`.
+  // Fewer slots than asked for if the table would be larger than `max_bytes`.
   // Borrows the costs; `memory` is settled, and borrowed until Fill is over.
   SlotTable(const Costs& costs, const LeastMemory& memory, int64_t free_bytes,
-            int slots, Rounding rounding, int64_t most_bytes);
+            int slots, Rounding rounding, int64_t max_bytes);
 
   // Once; before it the table has nothing. False: interrupted, and the table is
   // of no use.
@@ -83,8 +83,8 @@ class SlotTable {
   bool LayOut(const base::Deadline& deadline);
   bool PlaceAll(const base::Deadline& deadline, size_t& total);
   bool SetWays(const base::Deadline& deadline);
-  Line LineOf(int s, int t) const;
-  Way WayOf(int s, int k) const;
+  Line FindLine(int s, int t) const;
+  Way FindWay(int s, int k) const;
   void FillTile(int row, int column, const base::Deadline& deadline);
   void Keep(const Way& way, int t, const Line& out, int end);
   void Finish(int s, int t, const Line& out);
@@ -94,7 +94,7 @@ class SlotTable {
   const int64_t free_bytes_;
   const int slots_;
   const Rounding rounding_;
-  const int64_t most_bytes_;
+  const int64_t max_bytes_;
   const MinKernels kernels_;
   SlotGrid grid_;
   double per_slot_ = 1;  // 1 / size

@@ -39,8 +39,9 @@ class Solver {
 
   absl::StatusOr<Answer> Run() {
     if (FullMemory(costs_) <= free_) {
-      RETURN_IF_ERROR(
-          Try([](const Interval&) { return kSaveAll; }, "save all"));
+      RETURN_IF_ERROR(Try(
+          [](const Interval&) { return Decision{Decision::Kind::kSaveAll}; },
+          "save all"));
       return std::move(answer_);
     }
     LeastMemory memory(costs_);
@@ -74,9 +75,11 @@ class Solver {
   absl::Status Try(const Decide& decide, const char* solver) {
     std::vector<Kept> kept;
     Sequence sequence = Unroll(costs_, free_, [&](const Interval& interval) {
-      const int choice = decide(interval);
-      if (choice >= 0) kept.push_back({interval.s, choice});
-      return choice;
+      const Decision decision = decide(interval);
+      if (decision.kind == Decision::Kind::kKeep) {
+        kept.push_back({interval.s, decision.k});
+      }
+      return decision;
     });
     ASSIGN_OR_RETURN(const Replayed replayed, Replay(chain_, sequence));
     if (replayed.peak_bytes > budget_) {

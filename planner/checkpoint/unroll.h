@@ -16,12 +16,18 @@ struct Interval {
   int64_t memory = 0;
 };
 
-inline constexpr int kSave = -1;
-inline constexpr int kSaveAll = -2;
+struct Decision {
+  enum class Kind {
+    kSave,     // save s
+    kSaveAll,  // save every stage of the interval
+    kKeep,     // keep at k
+  };
+  Kind kind = Kind::kSave;
+  int k = 0;
+};
 
-// k: keep at k; kSave: save s; kSaveAll: save every stage of the interval.
 // An interval of one stage is saved without asking.
-using Decide = std::function<int(const Interval&)>;
+using Decide = std::function<Decision(const Interval&)>;
 
 Sequence Unroll(const Costs& costs, int64_t memory, const Decide& decide);
 

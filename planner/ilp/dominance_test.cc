@@ -47,8 +47,8 @@ TEST(DominanceTest, EveryChoiceLeftCostsWhatItDid) {
       inside[g] = seed % undominated.problem.options(g);
       outside[g] = undominated.kept[g][inside[g]];
     }
-    const auto before = CostOf(problem, outside);
-    const auto after = CostOf(undominated.problem, inside);
+    const auto before = ComputeCost(problem, outside);
+    const auto after = ComputeCost(undominated.problem, inside);
     ASSERT_EQ(before.has_value(), after.has_value());
     if (before.has_value()) {
       ASSERT_EQ(*after + undominated.base, *before);

@@ -18,12 +18,12 @@ constexpr int kCoarseBits = 20;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // By how many bits figures up to `largest` are too large.
-int ShiftOf(int64_t largest) {
+int FindShift(int64_t largest) {
   const auto bits = std::bit_width(static_cast<uint64_t>(largest));
   return std::max(0, static_cast<int>(bits) - kCostBits);
 }
 
-int64_t LargestOf(const Figures& figures) {
+int64_t FindLargest(const Figures& figures) {
   int64_t largest = 0;
   for (const auto& group : figures) {
     for (const int64_t figure : group) largest = std::max(largest, figure);
@@ -34,13 +34,13 @@ int64_t LargestOf(const Figures& figures) {
 class Builder {
  public:
   explicit Builder(const MultipleChoice& problem) : problem_(problem) {
-    int64_t largest = LargestOf(problem.costs);
+    int64_t largest = FindLargest(problem.costs);
     for (const Pair& pair : problem.pairs) {
       for (const auto& entry : pair.costs) {
         largest = std::max(largest, entry.value_or(0));
       }
     }
-    made_.cost_shift = ShiftOf(largest);
+    made_.cost_shift = FindShift(largest);
   }
 
   Linearization Build(const base::Deadline& deadline) {
@@ -59,7 +59,7 @@ class Builder {
     return static_cast<int>(made_.columns.size()) - 1;
   }
 
-  double CostOf(int64_t cost) const {
+  double ScaleCost(int64_t cost) const {
     return std::ldexp(static_cast<double>(cost), -made_.cost_shift);
   }
 
@@ -68,7 +68,7 @@ class Builder {
     made_.first_of_group.push_back(static_cast<int>(made_.columns.size()));
     for (const int64_t cost : problem_.costs[g]) {
       one.entries.push_back(
-          {AddColumn({.cost = CostOf(cost), .is_integer = true}), 1});
+          {AddColumn({.cost = ScaleCost(cost), .is_integer = true}), 1});
     }
     made_.rows.push_back(std::move(one));
   }
@@ -83,15 +83,16 @@ class Builder {
     for (int j = 0; j < columns; ++j) {
       marginals[rows + j].entries = {{made_.first_of_group[pair.b] + j, -1}};
     }
-    std::vector<int>& made = made_.columns_of_pair.emplace_back();
+    std::vector<std::optional<int>>& made =
+        made_.columns_of_pair.emplace_back();
     for (int i = 0; i < rows; ++i) {
       for (int j = 0; j < columns; ++j) {
         const auto& entry = problem_.at(pair, i, j);
-        made.push_back(entry.has_value() ? AddColumn({.cost = CostOf(*entry)})
-                                         : -1);
+        made.emplace_back();
         if (!entry.has_value()) continue;
-        marginals[i].entries.push_back({made.back(), 1});
-        marginals[rows + j].entries.push_back({made.back(), 1});
+        made.back() = AddColumn({.cost = ScaleCost(*entry)});
+        marginals[i].entries.push_back({*made.back(), 1});
+        marginals[rows + j].entries.push_back({*made.back(), 1});
       }
     }
     std::move(marginals.begin(), marginals.end(),
@@ -221,7 +222,7 @@ class Builder {
         carry = AddColumn({.upper = static_cast<double>(weights.size() + 1),
                            .is_integer = true});
         row.entries.push_back({carry, -static_cast<double>(kBase)});
-        made_.carries.emplace_back(carry, static_cast<int>(made_.rows.size()));
+        made_.carries.push_back({carry, static_cast<int>(made_.rows.size())});
       }
       made_.rows.push_back(std::move(row));
       if (is_last) return;
@@ -251,7 +252,7 @@ std::vector<double> ToValues(const MultipleChoice& problem,
     const size_t entry =
         static_cast<size_t>(choice[pair.a]) * problem.options(pair.b) +
         choice[pair.b];
-    values[linear.columns_of_pair[p][entry]] = 1;
+    values[*linear.columns_of_pair[p][entry]] = 1;
   }
   for (const Linearization::Step& step : linear.steps) {
     for (const int option : step.options) {

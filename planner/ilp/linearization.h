@@ -23,7 +23,7 @@
 #define MESHWRIGHT_PLANNER_ILP_LINEARIZATION_H_
 
 #include <cstddef>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include "base/deadline.h"
@@ -51,15 +51,19 @@ struct Linearization {
   std::vector<Column> columns;
   std::vector<Row> rows;
   std::vector<int> first_of_group;  // column of a group's first option
-  // Of each pair: the column of each entry, -1 where it is forbidden.
-  std::vector<std::vector<int>> columns_of_pair;
+  // Of each pair: the column of each entry; none where it is forbidden.
+  std::vector<std::vector<std::optional<int>>> columns_of_pair;
   // Columns that follow from the options: each is 1 if one of these is taken.
   struct Step {
     int column = 0;
     std::vector<int> options;  // their columns
   };
   std::vector<Step> steps;
-  std::vector<std::pair<int, int>> carries;  // column, row; lowest digits first
+  struct Carry {
+    int column = 0;
+    int row = 0;
+  };
+  std::vector<Carry> carries;  // lowest digits first
   int cost_shift = 0;  // the objective counts 2^cost_shift units of cost
 };
 
@@ -67,7 +71,7 @@ struct Linearization {
 Linearization Linearize(const MultipleChoice& problem,
                         const base::Deadline& deadline = {});
 
-// The values of all columns for a choice that CostOf allows.
+// The values of all columns for a choice that ComputeCost allows.
 std::vector<double> ToValues(const MultipleChoice& problem,
                              const Linearization& linear,
                              const std::vector<int>& choice);

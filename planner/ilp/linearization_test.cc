@@ -46,7 +46,7 @@ TEST(LinearizationTest, RowsSayWhatTheBudgetsSay) {
       const double activity = Activity(row, values);
       holds = holds && activity >= row.lower && activity <= row.upper;
     }
-    const std::optional<int64_t> exact = CostOf(problem, choice);
+    const std::optional<int64_t> exact = ComputeCost(problem, choice);
     ASSERT_EQ(holds, exact.has_value()) << seed;
     holds ? ++kept : ++broken;
     if (holds) {

@@ -127,8 +127,8 @@ absl::Status ValidateChoice(const MultipleChoice& problem,
   return {};
 }
 
-std::optional<int64_t> CostOf(const MultipleChoice& problem,
-                              const std::vector<int>& choice) {
+std::optional<int64_t> ComputeCost(const MultipleChoice& problem,
+                                   const std::vector<int>& choice) {
   int64_t cost = 0;
   for (int g = 0; g < problem.groups(); ++g) {
     cost += problem.costs[g][choice[g]];

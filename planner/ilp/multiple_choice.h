@@ -65,8 +65,8 @@ absl::Status ValidateChoice(const MultipleChoice& problem,
 
 // The cost of a choice, one option per group; empty if two of them are
 // forbidden together or a budget is passed. Exact.
-std::optional<int64_t> CostOf(const MultipleChoice& problem,
-                              const std::vector<int>& choice);
+std::optional<int64_t> ComputeCost(const MultipleChoice& problem,
+                                   const std::vector<int>& choice);
 
 }  // namespace meshwright::ilp
 

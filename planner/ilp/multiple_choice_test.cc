@@ -28,18 +28,18 @@ std::string Complaint(const MultipleChoice& problem) {
 TEST(MultipleChoiceTest, AddsUpCostsAndPairs) {
   const MultipleChoice problem = Small();
   ASSERT_TRUE(Validate(problem).ok()) << Validate(problem);
-  EXPECT_EQ(CostOf(problem, {0, 1}), 1 + 4 + 20);
-  EXPECT_EQ(CostOf(problem, {1, 0}), std::nullopt) << "80 + 30 pass 100";
-  EXPECT_EQ(CostOf(problem, {1, 1}), 2 + 4 + 50);
-  EXPECT_EQ(CostOf(problem, {1, 2}), std::nullopt) << "forbidden";
+  EXPECT_EQ(ComputeCost(problem, {0, 1}), 1 + 4 + 20);
+  EXPECT_EQ(ComputeCost(problem, {1, 0}), std::nullopt) << "80 + 30 pass 100";
+  EXPECT_EQ(ComputeCost(problem, {1, 1}), 2 + 4 + 50);
+  EXPECT_EQ(ComputeCost(problem, {1, 2}), std::nullopt) << "forbidden";
 }
 
 TEST(MultipleChoiceTest, ABudgetCountsTheLargestTransientOnce) {
   MultipleChoice problem = Small();
   problem.budgets[0].limit = 40 + 30 + 30;
-  EXPECT_TRUE(CostOf(problem, {0, 0}).has_value());
+  EXPECT_TRUE(ComputeCost(problem, {0, 0}).has_value());
   --problem.budgets[0].limit;
-  EXPECT_FALSE(CostOf(problem, {0, 0}).has_value());
+  EXPECT_FALSE(ComputeCost(problem, {0, 0}).has_value());
 }
 
 TEST(MultipleChoiceTest, BadFiguresAreNamed) {

@@ -80,7 +80,8 @@ class Solving {
         .max_nodes = options_.max_nodes,
         .absolute_gap = std::ldexp(kHalfACost, -linear.cost_shift)};
     const std::vector<int> inside = Inside(undominated, options_.known);
-    if (!inside.empty() && CostOf(undominated.problem, inside).has_value()) {
+    if (!inside.empty() &&
+        ComputeCost(undominated.problem, inside).has_value()) {
       options.start = ToValues(undominated.problem, linear, inside);
     }
     ASSIGN_OR_RETURN(const HighsAnswer answer,
@@ -127,7 +128,7 @@ class Solving {
   int BestOption(int g, const std::vector<int64_t>& costs,
                  bool by_weight) const {
     const auto rank = [&](int option) {
-      return std::pair(by_weight ? WeightOf(g, option) : 0, costs[option]);
+      return std::pair(by_weight ? ComputeWeight(g, option) : 0, costs[option]);
     };
     int best = 0;
     for (int option = 1; option < problem_.options(g); ++option) {
@@ -137,7 +138,7 @@ class Solving {
   }
 
   // The shares of the budgets that it takes.
-  double WeightOf(int g, int option) const {
+  double ComputeWeight(int g, int option) const {
     double weight = 0;
     for (const Budget& budget : problem_.budgets) {
       weight += static_cast<double>(budget.weights[g][option]) /
@@ -182,7 +183,7 @@ class Solving {
   }
 
   void Offer(std::vector<int> choice) {
-    const std::optional<int64_t> cost = CostOf(problem_, choice);
+    const std::optional<int64_t> cost = ComputeCost(problem_, choice);
     if (!cost.has_value()) return;
     if (solution_.choice.has_value() && *cost >= solution_.cost) return;
     solution_.cost = *cost;

@@ -1,14 +1,13 @@
 // Solve: a MultipleChoice as an integer program.
 //
-// Concept: undominated (reduce.h), made linear (linear.h), solved by HiGHS
-// (highs.h). What comes back is scored again in integers: a choice that passes
-// a budget by one is no answer, however well it looks in floating point. The
-// bound is the solver's, less what its tolerances may have added, rounded up to
-// the integer that every cost must reach.
-// In → Out: a problem → a choice, its cost and a bound from below.
-// Errors: kInvalidArgument for a problem that does not validate, kInternal when
-// the solver fails.
-// Threads: any number at once.
+// Concept: undominated (dominance.h), made linear (linearization.h), solved by
+// HiGHS (highs.h). What comes back is scored again in integers: a choice that
+// passes a budget by one is no answer, however well it looks in floating point.
+// The bound is the solver's, less what its tolerances may have added, rounded
+// up to the integer that every cost must reach. In → Out: a problem → a choice,
+// its cost and a bound from below. Errors: kInvalidArgument for a problem that
+// does not validate, kInternal when the solver fails. Threads: any number at
+// once.
 #ifndef MESHWRIGHT_PLANNER_ILP_SOLVE_H_
 #define MESHWRIGHT_PLANNER_ILP_SOLVE_H_
 

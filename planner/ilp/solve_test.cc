@@ -21,7 +21,7 @@ void Compare(int seed, const Shape& shape) {
   ASSERT_EQ(solution->verdict, Verdict::kOptimal) << seed;
   ASSERT_EQ(solution->cost, *least) << seed;
   ASSERT_EQ(solution->bound, *least) << seed;
-  ASSERT_EQ(CostOf(problem, *solution->choice), *least);
+  ASSERT_EQ(ComputeCost(problem, *solution->choice), *least);
 }
 
 TEST(IlpSolveTest, FindsTheLeastCost) {
@@ -106,7 +106,7 @@ TEST(IlpSolveTest, HoldsWhenStopped) {
         problem, {.deadline = base::Deadline::After(seconds), .known = known});
     ASSERT_TRUE(solution.ok()) << solution.status();
     EXPECT_GE(solution->bound, 0);
-    const auto least = CostOf(problem, known);
+    const auto least = ComputeCost(problem, known);
     if (!least.has_value()) continue;
     ASSERT_TRUE(solution->choice.has_value());
     EXPECT_LE(solution->cost, *least);
@@ -130,7 +130,7 @@ TEST(IlpSolveTest, StopsInALargeProgram) {
         Solve(large, {.deadline = base::Deadline::After(seconds)});
     ASSERT_TRUE(solution.ok()) << solution.status();
     ASSERT_TRUE(solution->choice.has_value());
-    EXPECT_EQ(CostOf(large, *solution->choice), solution->cost);
+    EXPECT_EQ(ComputeCost(large, *solution->choice), solution->cost);
     EXPECT_LE(solution->bound, solution->cost);
   }
 }
@@ -144,7 +144,7 @@ TEST(IlpSolveTest, HasAChoiceAtOnceWhereNothingIsForbidden) {
     ASSERT_TRUE(solution.ok()) << solution.status();
     if (!LeastCost(problem).has_value()) continue;
     ASSERT_TRUE(solution->choice.has_value());
-    EXPECT_EQ(CostOf(problem, *solution->choice), solution->cost);
+    EXPECT_EQ(ComputeCost(problem, *solution->choice), solution->cost);
     EXPECT_LE(solution->bound, *LeastCost(problem));
   }
 }

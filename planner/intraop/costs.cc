@@ -96,7 +96,7 @@ struct Specs {
         const std::vector<int>& indices) {
     std::map<Spec, size_t> known;
     for (const Strategy& strategy : strategies) {
-      Spec spec = SpecOf(strategy, indices);
+      Spec spec = MakeSpec(strategy, indices);
       const auto [entry, is_new] = known.try_emplace(spec, distinct.size());
       if (is_new) distinct.push_back(std::move(spec));
       of.push_back(entry->second);
@@ -177,8 +177,8 @@ absl::Status Validate(const Machine& machine) {
   return absl::OkStatus();
 }
 
-Picoseconds CommunicationOf(const Operator& it, const Strategy& strategy,
-                            const Machine& machine) {
+Picoseconds ComputeCommunication(const Operator& it, const Strategy& strategy,
+                                 const Machine& machine) {
   int64_t time = 0;
   for (const Partial& partial : it.partials) {
     const int64_t bytes = Divide(partial.bytes, strategy, machine.mesh);
@@ -196,14 +196,14 @@ Picoseconds CommunicationOf(const Operator& it, const Strategy& strategy,
   return Picoseconds(Held(time));
 }
 
-problem::Config CostOf(const Operator& it, const Strategy& strategy,
-                       const Machine& machine) {
+problem::Config ComputeCost(const Operator& it, const Strategy& strategy,
+                            const Machine& machine) {
   problem::Config config;
   const int64_t compute = machine.cost == CostKind::kRoofline
                               ? Divide(it.time, strategy, machine.mesh)
                               : 0;
-  config.time = Picoseconds(Held(
-      SaturatingAdd(compute, CommunicationOf(it, strategy, machine).count())));
+  config.time = Picoseconds(Held(SaturatingAdd(
+      compute, ComputeCommunication(it, strategy, machine).count())));
   config.persistent_bytes = Divide(it.persistent, strategy, machine.mesh);
   config.saved_bytes = Divide(it.saved, strategy, machine.mesh);
   config.transient_bytes = Divide(it.transient, strategy, machine.mesh);

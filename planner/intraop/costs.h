@@ -39,11 +39,11 @@ absl::Status Validate(const Machine& machine);
 
 // `it` is valid and the strategy one of its own: its all-reduces, and all that
 // it costs, they included.
-problem::Picoseconds CommunicationOf(const Operator& it,
-                                     const Strategy& strategy,
-                                     const Machine& machine);
-problem::Config CostOf(const Operator& it, const Strategy& strategy,
-                       const Machine& machine);
+problem::Picoseconds ComputeCommunication(const Operator& it,
+                                          const Strategy& strategy,
+                                          const Machine& machine);
+problem::Config ComputeCost(const Operator& it, const Strategy& strategy,
+                            const Machine& machine);
 
 // Seconds of resharding by [strategy of from][strategy of to]; absent where no
 // conversion leads from one to the other.

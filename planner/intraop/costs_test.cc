@@ -22,12 +22,12 @@ TEST(CostsTest, ComputingIsSharedAndSumsAreReduced) {
   const Operator it = MatrixOperator(64, 32, 16);
   const Machine machine = SomeMachine({4});
   const int64_t all = 6 * 64 * 32 * 16;
-  EXPECT_EQ(CostOf(it, {kNone}, machine).time.count(), all);
-  EXPECT_EQ(CostOf(it, {0}, machine).time.count(),
+  EXPECT_EQ(ComputeCost(it, {kNone}, machine).time.count(), all);
+  EXPECT_EQ(ComputeCost(it, {0}, machine).time.count(),
             all / 4 + AllReduce(4, 4 * 32 * 16));
-  EXPECT_EQ(CostOf(it, {1}, machine).time.count(),
+  EXPECT_EQ(ComputeCost(it, {1}, machine).time.count(),
             all / 4 + AllReduce(4, 4 * 64 * 16));
-  EXPECT_EQ(CostOf(it, {2}, machine).time.count(),
+  EXPECT_EQ(ComputeCost(it, {2}, machine).time.count(),
             all / 4 + AllReduce(4, 4 * 64 * 32));
 }
 
@@ -36,7 +36,7 @@ TEST(CostsTest, WhatIsReducedIsAPartWhereOtherAxesSplitIt) {
   const Machine machine = SomeMachine({2, 4});
   // Axis 0 on the batch, axis 1 on the contraction: y is a sum over axis 1 of
   // halves, the gradient of w a sum over axis 0 of quarters.
-  EXPECT_EQ(CostOf(it, {0, 2}, machine).time.count(),
+  EXPECT_EQ(ComputeCost(it, {0, 2}, machine).time.count(),
             6 * 64 * 32 * 16 / 8 + AllReduce(4, 4 * 64 * 32 / 2) +
                 AllReduce(2, 4 * 32 * 16 / 4));
 }
@@ -44,10 +44,10 @@ TEST(CostsTest, WhatIsReducedIsAPartWhereOtherAxesSplitIt) {
 TEST(CostsTest, MemoryIsSharedByTheIndicesOfTheTensor) {
   const Operator it = MatrixOperator(64, 32, 16);
   const Machine machine = SomeMachine({4});
-  const problem::Config batch = CostOf(it, {0}, machine);
+  const problem::Config batch = ComputeCost(it, {0}, machine);
   EXPECT_EQ(batch.persistent_bytes, 12 * 32 * 16);
   EXPECT_EQ(batch.saved_bytes, 64 * 32);
-  const problem::Config columns = CostOf(it, {1}, machine);
+  const problem::Config columns = ComputeCost(it, {1}, machine);
   EXPECT_EQ(columns.persistent_bytes, 3 * 32 * 16);
   EXPECT_EQ(columns.transient_bytes, 2 * 64 * 32);
 }
@@ -55,8 +55,8 @@ TEST(CostsTest, MemoryIsSharedByTheIndicesOfTheTensor) {
 TEST(CostsTest, AlpaCountsBytesOnly) {
   const Operator it = MatrixOperator(64, 32, 16);
   const Machine machine = SomeMachine({4}, CostKind::kCommunication);
-  EXPECT_EQ(CostOf(it, {kNone}, machine).time.count(), 0);
-  EXPECT_EQ(CostOf(it, {2}, machine).time.count(),
+  EXPECT_EQ(ComputeCost(it, {kNone}, machine).time.count(), 0);
+  EXPECT_EQ(ComputeCost(it, {2}, machine).time.count(),
             AllReduce(4, 4 * 64 * 32) - AllReduce(4, 0));
 }
 
@@ -114,7 +114,7 @@ TEST(CostsTest, SumsAtTheLimitsSaturate) {
   it.time = {{INT64_MAX, {}}, {INT64_MAX, {0}}};
   it.saved = {{INT64_MAX, {}}, {INT64_MAX, {}}};
   it.partials = {{{INT64_MAX, {}}, {0}, INT64_MAX}};
-  const problem::Config config = CostOf(it, {0}, SomeMachine({2}));
+  const problem::Config config = ComputeCost(it, {0}, SomeMachine({2}));
   EXPECT_EQ(config.time, problem::kMaxTime);
   EXPECT_EQ(config.saved_bytes, INT64_MAX);
 }

@@ -63,9 +63,10 @@ absl::Status CheckOperator(const Operator& it, const std::string& field) {
           absl::StrCat(name, ".times is ", partial.times, ", below 0"));
     }
   }
-  if (it.rows < -1 || it.rows >= count) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        field, ".rows is ", it.rows, "; the operator has ", count, " indices"));
+  if (it.rows.has_value() && (*it.rows < 0 || *it.rows >= count)) {
+    return absl::InvalidArgumentError(absl::StrCat(field, ".rows is ", *it.rows,
+                                                   "; the operator has ", count,
+                                                   " indices"));
   }
   return absl::OkStatus();
 }

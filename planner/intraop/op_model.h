@@ -18,6 +18,7 @@
 #define MESHWRIGHT_PLANNER_INTRAOP_OP_MODEL_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,8 @@ struct Operator {
   std::vector<Share> saved;
   std::vector<Share> transient;
   std::vector<Partial> partials;
-  int rows = -1;       // the index of the batch; -1: none
-  bool heavy = false;  // a contraction
+  std::optional<int> rows;  // the index of the batch
+  bool heavy = false;       // a contraction
 };
 
 // One tensor from the operator that makes it to one that reads it.

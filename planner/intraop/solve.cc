@@ -20,17 +20,17 @@ std::vector<Strategy> Choose(const Operator& it, const Request& request) {
       it.heavy && (request.split_contractions ||
                    request.machine.cost == CostKind::kCommunication);
   const Strategy batch = DataParallel(it, request.machine.mesh);
-  const size_t most = std::max(request.most_strategies, 1);
+  const size_t most = std::max(request.max_strategies, 1);
   if (most == 1 && !must_split) return {batch};
   std::vector<Strategy> all =
-      StrategiesOf(it, request.machine.mesh, must_split);
+      ListStrategies(it, request.machine.mesh, must_split);
   if (all.size() <= most) return all;
   std::vector<std::pair<Picoseconds, Strategy>> ranked;
   for (const Strategy& strategy : all) {
     const bool first = strategy == batch;
-    ranked.emplace_back(
-        first ? Picoseconds(-1) : CostOf(it, strategy, request.machine).time,
-        strategy);
+    ranked.emplace_back(first ? Picoseconds(-1)
+                              : ComputeCost(it, strategy, request.machine).time,
+                        strategy);
   }
   std::sort(ranked.begin(), ranked.end());
   ranked.resize(most);
@@ -52,17 +52,17 @@ void Add(const problem::Table& from, problem::Table& to) {
 }
 
 // `time` is that of the strategies in their problem.
-IntraOpPlan PlanOf(const OpModel& model, const Machine& machine,
-                   std::vector<Strategy> strategies, Picoseconds time,
-                   int64_t peak_bytes) {
+IntraOpPlan MakePlan(const OpModel& model, const Machine& machine,
+                     std::vector<Strategy> strategies, Picoseconds time,
+                     int64_t peak_bytes) {
   IntraOpPlan plan;
   plan.time = time;
   plan.peak_bytes = peak_bytes;
   plan.resharding = time;
   for (size_t i = 0; i < strategies.size(); ++i) {
     const Operator& it = model.operators[i];
-    plan.communication += CommunicationOf(it, strategies[i], machine);
-    plan.resharding -= CostOf(it, strategies[i], machine).time;
+    plan.communication += ComputeCommunication(it, strategies[i], machine);
+    plan.resharding -= ComputeCost(it, strategies[i], machine).time;
   }
   plan.strategies = std::move(strategies);
   return plan;
@@ -105,8 +105,8 @@ absl::StatusOr<IntraOpAnswer> Search(const OpModel& model,
   for (size_t i = 0; i < built.strategies.size(); ++i) {
     strategies.push_back(built.strategies[i][found.plan->choice[i][0]]);
   }
-  answer.plan = PlanOf(model, machine, std::move(strategies), found.plan->time,
-                       found.plan->peak_bytes);
+  answer.plan = MakePlan(model, machine, std::move(strategies),
+                         found.plan->time, found.plan->peak_bytes);
   return answer;
 }
 
@@ -124,7 +124,7 @@ absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
     problem::NodeType type;
     type.name = it.name;
     for (const Strategy& strategy : built.strategies.back()) {
-      type.configs.push_back(CostOf(it, strategy, request.machine));
+      type.configs.push_back(ComputeCost(it, strategy, request.machine));
     }
     problem::Node node;
     node.type = static_cast<int>(built.problem.types.size());
@@ -163,7 +163,7 @@ absl::StatusOr<IntraOpAnswer> Solve(const OpModel& model,
   if (!absl::IsCancelled(built.status())) return built.status();
   // No time for all strategies: those that split the batch.
   Request few = request;
-  few.most_strategies = 1;
+  few.max_strategies = 1;
   ASSIGN_OR_RETURN(const IntraOpProblem least, BuildProblem(model, few));
   ASSIGN_OR_RETURN(IntraOpAnswer answer,
                    Search(model, request.machine, least, options));
@@ -201,8 +201,8 @@ absl::StatusOr<IntraOpPlan> Score(const OpModel& model, const Request& request,
     return absl::NotFoundError(cost.status().message());
   }
   RETURN_IF_ERROR(cost.status());
-  return PlanOf(model, request.machine, std::move(strategies), cost->time,
-                cost->peak_bytes);
+  return MakePlan(model, request.machine, std::move(strategies), cost->time,
+                  cost->peak_bytes);
 }
 
 }  // namespace meshwright::intraop

@@ -30,7 +30,7 @@ namespace meshwright::intraop {
 struct Request {
   Machine machine;
   std::optional<int64_t> memory_limit_bytes;
-  int most_strategies = 48;  // per operator
+  int max_strategies = 48;  // per operator
   // Contractions use every axis they can, as under kCommunication always.
   bool split_contractions = false;
 };

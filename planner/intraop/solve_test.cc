@@ -26,8 +26,8 @@ int64_t EdgeTime(const Edge& edge, const Strategy& from, const Strategy& to,
   problem.elem_bytes = edge.elem_bytes;
   problem.mesh = machine.mesh;
   problem.links = machine.links;
-  problem.source = SpecOf(from, edge.from_indices);
-  problem.target = SpecOf(to, edge.to_indices);
+  problem.source = MakeSpec(from, edge.from_indices);
+  problem.target = MakeSpec(to, edge.to_indices);
   int64_t time = layout::CheapestPath(problem)->path->time.count();
   std::swap(problem.source, problem.target);
   if (edge.gradient) {
@@ -40,7 +40,7 @@ int64_t EdgeTime(const Edge& edge, const Strategy& from, const Strategy& to,
 Found TryAll(const OpModel& model, const Request& request) {
   std::vector<std::vector<Strategy>> ways;
   for (const Operator& it : model.operators) {
-    ways.push_back(StrategiesOf(it, request.machine.mesh, false));
+    ways.push_back(ListStrategies(it, request.machine.mesh, false));
   }
   Found best;
   std::vector<Strategy> chosen(ways.size());
@@ -55,7 +55,7 @@ Found TryAll(const OpModel& model, const Request& request) {
     int64_t time = 0, held = 0, transient = 0;
     for (size_t i = 0; i < chosen.size(); ++i) {
       const problem::Config config =
-          CostOf(model.operators[i], chosen[i], request.machine);
+          ComputeCost(model.operators[i], chosen[i], request.machine);
       time += config.time.count();
       held += config.persistent_bytes + config.saved_bytes;
       transient = std::max(transient, config.transient_bytes);
@@ -122,7 +122,7 @@ TEST(SolveTest, NeverWorseThanDataParallel) {
          {CostKind::kRoofline, CostKind::kCommunication}) {
       Request request;
       request.machine = SomeMachine({2, 4}, cost);
-      request.most_strategies = seed % 2 == 0 ? 48 : 5;
+      request.max_strategies = seed % 2 == 0 ? 48 : 5;
       const auto answer = Solve(model, request);
       ASSERT_TRUE(answer.ok()) << answer.status();
       std::vector<Strategy> batch;

@@ -37,8 +37,8 @@ int64_t Parts(const Strategy& strategy, const Mesh& mesh,
   return parts;
 }
 
-std::vector<Strategy> StrategiesOf(const Operator& it, const Mesh& mesh,
-                                   bool must_split) {
+std::vector<Strategy> ListStrategies(const Operator& it, const Mesh& mesh,
+                                     bool must_split) {
   std::vector<Strategy> found = {Strategy(mesh.size(), kNone)};
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (mesh[axis] < 2) continue;
@@ -65,16 +65,17 @@ std::vector<Strategy> StrategiesOf(const Operator& it, const Mesh& mesh,
 
 Strategy DataParallel(const Operator& it, const Mesh& mesh) {
   Strategy strategy(mesh.size(), kNone);
-  if (it.rows < 0) return strategy;
+  if (!it.rows.has_value()) return strategy;
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (mesh[axis] < 2) continue;
-    strategy[axis] = it.rows;
+    strategy[axis] = *it.rows;
     if (!Divides(it, mesh, strategy)) strategy[axis] = kNone;
   }
   return strategy;
 }
 
-layout::Spec SpecOf(const Strategy& strategy, const std::vector<int>& indices) {
+layout::Spec MakeSpec(const Strategy& strategy,
+                      const std::vector<int>& indices) {
   layout::Spec spec(indices.size());
   for (size_t axis = 0; axis < strategy.size(); ++axis) {
     if (strategy[axis] == kNone) continue;

@@ -24,8 +24,8 @@ using Strategy = std::vector<int>;
 
 // In rising order, entry by entry. `must_split`: only those that use every axis
 // of more than one device, if there is one.
-std::vector<Strategy> StrategiesOf(const Operator& it, const Mesh& mesh,
-                                   bool must_split);
+std::vector<Strategy> ListStrategies(const Operator& it, const Mesh& mesh,
+                                     bool must_split);
 
 // Every axis on the batch, as far as it divides.
 Strategy DataParallel(const Operator& it, const Mesh& mesh);
@@ -35,7 +35,8 @@ int64_t Parts(const Strategy& strategy, const Mesh& mesh,
               const std::vector<int>& indices);
 
 // What a tensor with these indices is split like.
-layout::Spec SpecOf(const Strategy& strategy, const std::vector<int>& indices);
+layout::Spec MakeSpec(const Strategy& strategy,
+                      const std::vector<int>& indices);
 
 }  // namespace meshwright::intraop
 

@@ -14,29 +14,29 @@ using ::testing::IsEmpty;
 TEST(StrategiesTest, EveryAxisTakesEveryIndexOrNone) {
   const Operator it = MatrixOperator(8, 8, 8);
   EXPECT_THAT(
-      StrategiesOf(it, {2}, false),
+      ListStrategies(it, {2}, false),
       ElementsAre(Strategy{kNone}, Strategy{0}, Strategy{1}, Strategy{2}));
-  EXPECT_EQ(StrategiesOf(it, {2, 2}, false).size(), 16u);
+  EXPECT_EQ(ListStrategies(it, {2, 2}, false).size(), 16u);
   // An axis of one device has nothing to split.
-  EXPECT_EQ(StrategiesOf(it, {1, 2}, false).size(), 4u);
+  EXPECT_EQ(ListStrategies(it, {1, 2}, false).size(), 4u);
   EXPECT_THAT(
-      StrategiesOf(it, {1, 2}, true),
+      ListStrategies(it, {1, 2}, true),
       ElementsAre(Strategy{kNone, 0}, Strategy{kNone, 1}, Strategy{kNone, 2}));
 }
 
 TEST(StrategiesTest, WhatDoesNotDivideIsLeftOut) {
   const Operator it = MatrixOperator(6, 4, 3);
-  EXPECT_THAT(StrategiesOf(it, {4}, false),
+  EXPECT_THAT(ListStrategies(it, {4}, false),
               ElementsAre(Strategy{kNone}, Strategy{1}));
   // Two axes on one index need both: 6 by 2 x 3 but not 4 by 2 x 3.
-  EXPECT_THAT(StrategiesOf(it, {2, 3}, true),
+  EXPECT_THAT(ListStrategies(it, {2, 3}, true),
               ElementsAre(Strategy{0, 0}, Strategy{0, 2}, Strategy{1, 0},
                           Strategy{1, 2}));
 }
 
 TEST(StrategiesTest, AnOperatorThatCannotBeSplitStaysWhole) {
   const Operator it = MatrixOperator(3, 3, 3);
-  EXPECT_THAT(StrategiesOf(it, {2}, true), ElementsAre(Strategy{kNone}));
+  EXPECT_THAT(ListStrategies(it, {2}, true), ElementsAre(Strategy{kNone}));
 }
 
 TEST(StrategiesTest, DataParallelTakesTheBatchAsFarAsItDivides) {
@@ -44,12 +44,12 @@ TEST(StrategiesTest, DataParallelTakesTheBatchAsFarAsItDivides) {
   EXPECT_EQ(DataParallel(MatrixOperator(6, 8, 8), {2, 4}),
             (Strategy{0, kNone}));
   Operator it = MatrixOperator(8, 8, 8);
-  it.rows = -1;
+  it.rows.reset();
   EXPECT_EQ(DataParallel(it, {2}), Strategy{kNone});
 }
 
 TEST(StrategiesTest, ATensorIsSplitWhereItsIndicesAre) {
-  const layout::Spec both = SpecOf({0, 2, 0}, {0, -1, 2});
+  const layout::Spec both = MakeSpec({0, 2, 0}, {0, -1, 2});
   EXPECT_THAT(both, ElementsAre(ElementsAre(0, 2), IsEmpty(), ElementsAre(1)));
   EXPECT_EQ(Parts({0, 2, 0}, {2, 3, 5}, {0}), 10);
   EXPECT_EQ(Parts({0, 2, 0}, {2, 3, 5}, {0, 2}), 30);

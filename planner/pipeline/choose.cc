@@ -63,7 +63,7 @@ absl::StatusOr<Chosen> BestDelay(const PipelineProblem& problem,
   constexpr auto kSchedule = Schedule::kEager1F1BDelay;
   constexpr int kPatience = 3;
   const StageOrders orders =
-      OrdersOf(kSchedule, problem.Stages(), problem.micro_batches);
+      MakeOrders(kSchedule, problem.Stages(), problem.micro_batches);
   ASSIGN_OR_RETURN(Chosen best, Simulated(problem, kSchedule, orders, {}));
   int useless = 0;
   const int all = problem.micro_batches - 1;
@@ -101,8 +101,8 @@ absl::StatusOr<Choice> Choose(const PipelineProblem& problem,
     absl::StatusOr<Chosen> made =
         delays ? BestDelay(problem, choice.lower_bound, deadline)
                : Simulated(problem, schedule,
-                           OrdersOf(schedule, problem.Stages(),
-                                    problem.micro_batches),
+                           MakeOrders(schedule, problem.Stages(),
+                                      problem.micro_batches),
                            {});
     RETURN_IF_ERROR(made.status());
     choice.tried.push_back(made->figures);

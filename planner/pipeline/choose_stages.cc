@@ -39,7 +39,7 @@ absl::StatusOr<StagesChoice> ChooseStages(const PartitionProblem& problem,
       }
       continue;
     }
-    made.stages = StagesOf(problem, *made.partition.partition, kind);
+    made.stages = MakeStages(problem, *made.partition.partition, kind);
     ASSIGN_OR_RETURN(made.choice, Choose(made.stages, only, deadline));
     if (!answer.chosen.has_value() || Faster(made, *answer.chosen)) {
       answer.chosen = std::move(made);

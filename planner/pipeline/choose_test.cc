@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "planner/pipeline/memory.h"
-#include "planner/pipeline/replay.h"
 #include "planner/pipeline/testing/random_pipeline.h"
+#include "planner/pipeline/testing/replay.h"
 
 namespace meshwright::pipeline {
 namespace {
@@ -112,7 +112,7 @@ TEST(ChooseTest, AStopStillGivesEverySchedule) {
   const auto choice = Choose(FourStages(), std::nullopt, deadline);
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ(choice->tried.size(), 4u);
-  EXPECT_EQ(choice->tried[3].delay.most, 0);
+  EXPECT_EQ(choice->tried[3].delay.max, 0);
   EXPECT_TRUE(choice->chosen.has_value());
 }
 

@@ -8,8 +8,8 @@
 
 #include "planner/pipeline/choose.h"
 #include "planner/pipeline/memory.h"
-#include "planner/pipeline/replay.h"
 #include "planner/pipeline/testing/random_pipeline.h"
+#include "planner/pipeline/testing/replay.h"
 
 namespace meshwright::pipeline {
 namespace {
@@ -161,7 +161,7 @@ TEST(ClosedFormsTest, ASplitBackwardCostsNothing) {
     if (x.c + x.d > x.f + x.b()) continue;
     const PipelineProblem problem = Problem(x, true);
     const auto timeline = Simulate(
-        problem, OrdersOf(Schedule::kEager1F1BDelay, x.s, x.m), {.most = 0});
+        problem, MakeOrders(Schedule::kEager1F1BDelay, x.s, x.m), {.max = 0});
     ASSERT_TRUE(timeline.ok()) << timeline.status();
     EXPECT_LE(timeline->step.count(),
               Simulated(x, Schedule::kEager1F1B).step.count());

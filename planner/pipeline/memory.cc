@@ -39,7 +39,7 @@ std::vector<std::vector<MemoryLevel>> MemoryOverTime(
   std::vector<std::vector<MemoryLevel>> levels(problem.stages.size());
   for (size_t i = 0; i < levels.size(); ++i) {
     Walk(timeline.stages[i], [&](Picoseconds time, const Held& held) {
-      const int64_t bytes = BytesOf(problem.stages[i], held);
+      const int64_t bytes = CountBytes(problem.stages[i], held);
       std::vector<MemoryLevel>& stage = levels[i];
       if (!stage.empty() && stage.back().bytes == bytes) return;
       stage.push_back({time, bytes});
@@ -48,7 +48,7 @@ std::vector<std::vector<MemoryLevel>> MemoryOverTime(
   return levels;
 }
 
-std::vector<std::vector<Held>> MostHeld(const Timeline& timeline) {
+std::vector<std::vector<Held>> FindMaxHeld(const Timeline& timeline) {
   std::vector<std::vector<Held>> most(timeline.stages.size());
   for (size_t i = 0; i < most.size(); ++i) {
     std::map<int, int> delayed;  // the most, by how many are whole
@@ -74,23 +74,23 @@ std::vector<std::vector<Held>> MostHeld(const Timeline& timeline) {
   return most;
 }
 
-int64_t BytesOf(const Stage& stage, const Held& held) {
+int64_t CountBytes(const Stage& stage, const Held& held) {
   return stage.persistent_bytes + held.whole * stage.activation_bytes +
          held.delayed * stage.DelayedBytes();
 }
 
-int64_t PeakOf(const Stage& stage, const std::vector<Held>& most) {
+int64_t FindPeak(const Stage& stage, const std::vector<Held>& most) {
   int64_t peak = 0;
-  for (const Held& held : most) peak = std::max(peak, BytesOf(stage, held));
+  for (const Held& held : most) peak = std::max(peak, CountBytes(stage, held));
   return peak;
 }
 
 std::vector<int64_t> PeakBytes(const PipelineProblem& problem,
                                const Timeline& timeline) {
   std::vector<int64_t> peaks;
-  const std::vector<std::vector<Held>> most = MostHeld(timeline);
+  const std::vector<std::vector<Held>> most = FindMaxHeld(timeline);
   for (size_t i = 0; i < most.size(); ++i) {
-    peaks.push_back(PeakOf(problem.stages[i], most[i]));
+    peaks.push_back(FindPeak(problem.stages[i], most[i]));
   }
   return peaks;
 }

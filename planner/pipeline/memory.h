@@ -23,12 +23,12 @@ struct Held {
 };
 
 // Per stage: what it holds at a time, where at no time it holds more of both.
-std::vector<std::vector<Held>> MostHeld(const Timeline& timeline);
+std::vector<std::vector<Held>> FindMaxHeld(const Timeline& timeline);
 
-int64_t BytesOf(const Stage& stage, const Held& held);
+int64_t CountBytes(const Stage& stage, const Held& held);
 
 // The most bytes, of a stage that holds that much at a time.
-int64_t PeakOf(const Stage& stage, const std::vector<Held>& most);
+int64_t FindPeak(const Stage& stage, const std::vector<Held>& most);
 
 // From this time on, until the next level.
 struct MemoryLevel {

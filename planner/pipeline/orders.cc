@@ -17,7 +17,7 @@ int WarmUpForwards(Schedule schedule, int from_here, int micro_batches) {
   return micro_batches;
 }
 
-StageOrders OrdersOf(Schedule schedule, int stages, int micro_batches) {
+StageOrders MakeOrders(Schedule schedule, int stages, int micro_batches) {
   const bool reversed = schedule == Schedule::kGpipe;
   const OperationKind backward = schedule == Schedule::kEager1F1BDelay
                                      ? OperationKind::kBackwardInput

@@ -1,4 +1,4 @@
-// OrdersOf: what each stage runs, in which order, under a schedule.
+// MakeOrders: what each stage runs, in which order, under a schedule.
 //
 // Concept: a stage runs some forwards to warm up, then one backward and one
 // forward in turns, then the backwards that are left. The schedules differ in
@@ -32,7 +32,7 @@ using StageOrders = std::vector<std::vector<Operation>>;
 // it, at least 1.
 int WarmUpForwards(Schedule schedule, int from_here, int micro_batches);
 
-StageOrders OrdersOf(Schedule schedule, int stages, int micro_batches);
+StageOrders MakeOrders(Schedule schedule, int stages, int micro_batches);
 
 }  // namespace meshwright::pipeline
 

@@ -56,7 +56,7 @@ class Search {
       return {};
     }
     Offer(**widest);
-    Open(0, PlaceOf((*widest)->slowest), (*widest)->sum);
+    Open(0, FindPlace((*widest)->slowest), (*widest)->sum);
     while (!open_.empty() && open_.top().step < answer_.step) {
       const Candidates interval = open_.top();
       const size_t middle = interval.low + (interval.end - interval.low) / 2;
@@ -67,7 +67,7 @@ class Search {
       Open(middle + 1, interval.end, interval.sum);
       if (!solved->has_value()) continue;
       Offer(**solved);
-      Open(interval.low, PlaceOf((*solved)->slowest), (*solved)->sum);
+      Open(interval.low, FindPlace((*solved)->slowest), (*solved)->sum);
     }
     answer_.lower_bound = answer_.step;
     if (!open_.empty()) {
@@ -92,11 +92,11 @@ class Search {
       sum += *least;
       slowest = std::max(slowest, *least);
     }
-    const int held = HeldAt(problem_, schedule_, 1);
+    const int held = CountHeld(problem_, schedule_, 1);
     for (size_t mesh = 0; mesh < problem_.meshes.size(); ++mesh) {
       if (problem_.meshes[mesh].devices > problem_.devices) continue;
       const StageOnMesh all = {0, problem_.Segments(), static_cast<int>(mesh)};
-      const std::optional<Stage> stage = CostOf(problem_, all, held);
+      const std::optional<Stage> stage = FindCost(problem_, all, held);
       if (!stage.has_value()) continue;
       const int64_t bytes =
           stage->persistent_bytes + held * stage->activation_bytes;
@@ -113,7 +113,7 @@ class Search {
     return {};
   }
 
-  size_t PlaceOf(Picoseconds part) const {
+  size_t FindPlace(Picoseconds part) const {
     return std::lower_bound(parts_.begin(), parts_.end(), part) -
            parts_.begin();
   }

@@ -69,9 +69,9 @@ absl::Status ValidateSegment(const PartitionProblem& problem, int segment) {
 absl::Status ValidateSums(const PartitionProblem& problem) {
   int64_t time = 0;
   int64_t bytes = 0;
-  for (const Transfer& border : problem.borders) {
-    time = problem::SaturatingAdd(time, border.forward.count());
-    time = problem::SaturatingAdd(time, border.backward.count());
+  for (const Transfer& boundary : problem.boundaries) {
+    time = problem::SaturatingAdd(time, boundary.forward.count());
+    time = problem::SaturatingAdd(time, boundary.backward.count());
   }
   for (const auto& costs : problem.segments) {
     int64_t slowest = 0;
@@ -94,7 +94,7 @@ absl::Status ValidateSums(const PartitionProblem& problem) {
   if (problem::SaturatingMultiply(time, problem.micro_batches) >
       problem::kMaxTime.count()) {
     return Bad(
-        "micro_batches times all segments and borders is more than the "
+        "micro_batches times all segments and boundaries is more than the "
         "planner can add up; give shorter times");
   }
   if (bytes > kMaxBytes) {
@@ -117,8 +117,8 @@ absl::Status Validate(const PartitionProblem& problem) {
                             " are cut into stages, so join neighbours"));
   }
   RETURN_IF_ERROR(ValidateMeshes(problem));
-  if (problem.borders.size() != segments - 1) {
-    return Bad(absl::StrCat("borders has ", problem.borders.size(),
+  if (problem.boundaries.size() != segments - 1) {
+    return Bad(absl::StrCat("borders has ", problem.boundaries.size(),
                             " entries; ", segments, " segments have ",
                             segments - 1, " between them"));
   }
@@ -132,8 +132,8 @@ absl::Status Validate(const PartitionProblem& problem) {
   for (size_t i = 0; i < problem.segments.size(); ++i) {
     RETURN_IF_ERROR(ValidateSegment(problem, static_cast<int>(i)));
   }
-  for (size_t i = 0; i < problem.borders.size(); ++i) {
-    if (std::min(problem.borders[i].forward, problem.borders[i].backward)
+  for (size_t i = 0; i < problem.boundaries.size(); ++i) {
+    if (std::min(problem.boundaries[i].forward, problem.boundaries[i].backward)
             .count() < 0) {
       return Bad(absl::StrCat("borders[", i, "] has a negative time"));
     }
@@ -147,13 +147,14 @@ absl::Status Validate(const PartitionProblem& problem) {
   return ValidateSums(problem);
 }
 
-int HeldAt(const PartitionProblem& problem, Schedule schedule, int from_here) {
+int CountHeld(const PartitionProblem& problem, Schedule schedule,
+              int from_here) {
   if (!problem.memory_limit_bytes.has_value()) return 1;
   return WarmUpForwards(schedule, from_here, problem.micro_batches);
 }
 
-std::optional<Stage> CostOf(const PartitionProblem& problem,
-                            const StageOnMesh& stage, int held) {
+std::optional<Stage> FindCost(const PartitionProblem& problem,
+                              const StageOnMesh& stage, int held) {
   if (problem.stage_costs) return problem.stage_costs(stage, held);
   Stage sum;
   Picoseconds backward{0};
@@ -174,17 +175,17 @@ std::optional<Stage> CostOf(const PartitionProblem& problem,
   return sum;
 }
 
-PipelineProblem StagesOf(const PartitionProblem& problem,
-                         const Partition& partition, Schedule schedule) {
+PipelineProblem MakeStages(const PartitionProblem& problem,
+                           const Partition& partition, Schedule schedule) {
   PipelineProblem made;
   made.micro_batches = problem.micro_batches;
   made.overlap = problem.overlap;
   int from_here = static_cast<int>(partition.size());
   for (const StageOnMesh& part : partition) {
-    const int held = HeldAt(problem, schedule, from_here--);
-    made.stages.push_back(*CostOf(problem, part, held));
+    const int held = CountHeld(problem, schedule, from_here--);
+    made.stages.push_back(*FindCost(problem, part, held));
     if (part.end < problem.Segments()) {
-      made.transfers.push_back(problem.borders[part.end - 1]);
+      made.transfers.push_back(problem.boundaries[part.end - 1]);
     }
   }
   if (problem.memory_limit_bytes.has_value()) {

@@ -9,7 +9,7 @@
 // `stage_costs` says: a run planned as a whole costs less than segments planned
 // one by one, and a plan that has to hold more activations takes longer. The
 // meshes of all stages together have at most `devices` devices. Where two
-// stages meet, the tensors of that border travel.
+// stages meet, the tensors of that boundary travel.
 // Units: picoseconds per micro-batch; bytes per device of the mesh.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_PARTITION_PROBLEM_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_PARTITION_PROBLEM_H_
@@ -52,14 +52,16 @@ struct PartitionProblem {
   std::vector<std::vector<std::optional<Stage>>> segments;
   // In place of sums; `segments` is empty then.
   StageCosts stage_costs;
-  std::vector<Transfer> borders;  // [i]: between segments i and i + 1
+  // [i]: between segments i and i + 1; "borders" in the JSON format.
+  std::vector<Transfer> boundaries;
   int64_t devices = 1;
   int micro_batches = 1;
   bool overlap = true;
   std::optional<int64_t> memory_limit_bytes;  // of every device
 
   int Segments() const {
-    return static_cast<int>(stage_costs ? borders.size() + 1 : segments.size());
+    return static_cast<int>(stage_costs ? boundaries.size() + 1
+                                        : segments.size());
   }
 };
 
@@ -74,15 +76,16 @@ absl::Status Validate(const PartitionProblem& problem);
 
 // For how many micro-batches a stage has to have room that is the last but
 // `from_here` - 1; 1 where there is no limit that would ask.
-int HeldAt(const PartitionProblem& problem, Schedule schedule, int from_here);
+int CountHeld(const PartitionProblem& problem, Schedule schedule,
+              int from_here);
 
 // A stage of a valid problem; none: it cannot run there.
-std::optional<Stage> CostOf(const PartitionProblem& problem,
-                            const StageOnMesh& stage, int held);
+std::optional<Stage> FindCost(const PartitionProblem& problem,
+                              const StageOnMesh& stage, int held);
 
 // The stages of a partition of a valid problem, all of which can run.
-PipelineProblem StagesOf(const PartitionProblem& problem,
-                         const Partition& partition, Schedule schedule);
+PipelineProblem MakeStages(const PartitionProblem& problem,
+                           const Partition& partition, Schedule schedule);
 
 }  // namespace meshwright::pipeline
 

@@ -106,18 +106,19 @@ absl::Status PartitionTable::CheckLongest() const {
       for (int after = 0; after < counts_; ++after) {
         const std::optional<Costs> costs = At(stage, after);
         if (!costs.has_value()) continue;
-        longest[first] =
-            std::max(longest[first],
-                     problem::SaturatingAdd(
-                         problem::SaturatingAdd(costs->time, Border(stage.end)),
-                         longest[stage.end]));
+        longest[first] = std::max(
+            longest[first], problem::SaturatingAdd(
+                                problem::SaturatingAdd(
+                                    costs->time, FindTransferTime(stage.end)),
+                                longest[stage.end]));
       }
     });
   }
   if (problem::SaturatingMultiply(longest[0], problem_.micro_batches) >
       problem::kMaxTime.count()) {
     return absl::InvalidArgumentError(
-        "micro_batches times all stages and borders is more than the planner "
+        "micro_batches times all stages and boundaries is more than the "
+        "planner "
         "can add up; give shorter times");
   }
   return {};
@@ -176,16 +177,17 @@ std::optional<PartitionTable::Costs> PartitionTable::Fitting(
   return costs;
 }
 
-int64_t PartitionTable::Border(int end) const {
+int64_t PartitionTable::FindTransferTime(int end) const {
   if (end == 0 || end == problem_.Segments()) return 0;
-  return SumPicoseconds(problem_.borders[end - 1]);
+  return SumPicoseconds(problem_.boundaries[end - 1]);
 }
 
 int64_t PartitionTable::Part(const StageOnMesh& stage, int64_t time) const {
-  if (!problem_.overlap) return time + Border(stage.first) + Border(stage.end);
+  if (!problem_.overlap)
+    return time + FindTransferTime(stage.first) + FindTransferTime(stage.end);
   if (stage.end == problem_.Segments()) return time;
-  const Transfer& border = problem_.borders[stage.end - 1];
-  return std::max({time, border.forward.count(), border.backward.count()});
+  const Transfer& boundary = problem_.boundaries[stage.end - 1];
+  return std::max({time, boundary.forward.count(), boundary.backward.count()});
 }
 
 template <typename From>
@@ -248,18 +250,18 @@ absl::StatusOr<std::optional<PartitionTable::Solved>> PartitionTable::Solve(
     Picoseconds bound, const base::Deadline& deadline) {
   const auto time = [&](const StageOnMesh& stage, int after) {
     const std::optional<Costs> costs = Fitting(stage, after, bound);
-    return costs.has_value()
-               ? std::optional<int64_t>(costs->time + Border(stage.end))
-               : std::nullopt;
+    return costs.has_value() ? std::optional<int64_t>(
+                                   costs->time + FindTransferTime(stage.end))
+                             : std::nullopt;
   };
   RETURN_IF_ERROR(RunProgram(time, std::plus<int64_t>(), deadline));
-  if (BestCount() < 0) return std::nullopt;
+  if (!BestCount().has_value()) return std::nullopt;
   return Follow(bound);
 }
 
-// How many stages follow the first one of the best partition; -1: none.
-int PartitionTable::BestCount() const {
-  int best = -1;
+// How many stages follow the first one of the best partition, if there is one.
+std::optional<int> PartitionTable::BestCount() const {
+  std::optional<int> best;
   int64_t least = kNever;
   for (int after = 0; after < counts_; ++after) {
     const int64_t sum = least_[Row(0, after) + devices_];
@@ -274,7 +276,7 @@ int PartitionTable::BestCount() const {
 // on.
 PartitionTable::Solved PartitionTable::Follow(Picoseconds bound) const {
   const int segments = problem_.Segments();
-  int after = BestCount();
+  int after = *BestCount();
   Solved solved;
   solved.sum = Picoseconds(least_[Row(0, after) + devices_]);
   int64_t left = devices_;
@@ -287,7 +289,7 @@ PartitionTable::Solved PartitionTable::Follow(Picoseconds bound) const {
       if (found.has_value() || mesh_devices_[stage.mesh] > left) return;
       const std::optional<Costs> costs = Fitting(stage, after, bound);
       if (!costs.has_value()) return;
-      const int64_t time = costs->time + Border(stage.end);
+      const int64_t time = costs->time + FindTransferTime(stage.end);
       const auto take = [&](int next) {
         found = stage;
         next_after = next;
@@ -325,9 +327,9 @@ absl::StatusOr<std::optional<int64_t>> PartitionTable::LeastBytes(
     return std::max(own, behind);
   };
   RETURN_IF_ERROR(RunProgram(bytes, more, deadline));
-  const int best = BestCount();
-  if (best < 0) return std::optional<int64_t>();
-  return std::optional<int64_t>(least_[Row(0, best) + devices_]);
+  const std::optional<int> best = BestCount();
+  if (!best.has_value()) return std::optional<int64_t>();
+  return std::optional<int64_t>(least_[Row(0, *best) + devices_]);
 }
 
 std::vector<Picoseconds> PartitionTable::SlowestParts() const {

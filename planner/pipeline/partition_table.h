@@ -36,7 +36,7 @@ class PartitionTable {
 
   struct Solved {
     Partition partition;
-    Picoseconds sum{0};      // of stages and borders
+    Picoseconds sum{0};      // of stages and boundaries
     Picoseconds slowest{0};  // part of the partition
   };
   // Empty: no partition. A deadline that passes gives an error of kCancelled.
@@ -70,9 +70,9 @@ class PartitionTable {
   absl::Status CheckLongest() const;
   // The time of the slowest part that this stage and the link behind it are.
   int64_t Part(const StageOnMesh& stage, int64_t time) const;
-  int64_t Border(int end) const;  // both transfers; 0 at the ends
+  int64_t FindTransferTime(int end) const;  // both transfers; 0 at the ends
   int Held(int stages_after) const {
-    return HeldAt(problem_, schedule_, stages_after + 1);
+    return CountHeld(problem_, schedule_, stages_after + 1);
   }
   int64_t BytesAt(const Costs& costs, int stages_after) const {
     return costs.persistent_bytes + costs.activation_bytes * Held(stages_after);
@@ -92,7 +92,7 @@ class PartitionTable {
   template <typename Of, typename With>
   absl::Status RunProgram(const Of& of, const With& with,
                           const base::Deadline& deadline);
-  int BestCount() const;
+  std::optional<int> BestCount() const;
   Solved Follow(Picoseconds bound) const;
 
   const PartitionProblem& problem_;

@@ -7,8 +7,8 @@
 
 #include "planner/pipeline/choose_stages.h"
 #include "planner/pipeline/orders.h"
-#include "planner/pipeline/replay.h"
 #include "planner/pipeline/testing/partition_exhaustive.h"
+#include "planner/pipeline/testing/replay.h"
 
 namespace meshwright::pipeline {
 namespace {
@@ -34,7 +34,8 @@ void ExpectValid(const PartitionProblem& problem, Schedule schedule,
   }
   EXPECT_EQ(segment, problem.Segments());
   EXPECT_LE(devices, problem.devices);
-  const PipelineProblem stages = StagesOf(problem, *answer.partition, schedule);
+  const PipelineProblem stages =
+      MakeStages(problem, *answer.partition, schedule);
   EXPECT_EQ(StepByFormula(stages), answer.step);
   for (int i = 0; i < stages.Stages(); ++i) {
     const Stage& stage = stages.stages[i];
@@ -121,7 +122,7 @@ TEST(PartitionTest, EqualSegmentsMakeEqualStages) {
           Stage{Picoseconds(time), Picoseconds(time), Picoseconds(time)});
     }
   }
-  problem.borders.assign(7, {Picoseconds(0), Picoseconds(0)});
+  problem.boundaries.assign(7, {Picoseconds(0), Picoseconds(0)});
   const PartitionAnswer answer = Answered(problem, Schedule::k1F1B);
   EXPECT_EQ(*answer.partition,
             (Partition{{0, 2, 0}, {2, 4, 0}, {4, 6, 0}, {6, 8, 0}}));
@@ -160,8 +161,9 @@ TEST(PartitionTest, AStopBeforeTheFirstProgramGivesOneStage) {
   const auto one = PartitionStages(problem, Schedule::k1F1B, deadline);
   ASSERT_TRUE(one.ok()) << one.status();
   EXPECT_EQ(one->partition->size(), 1u);
-  EXPECT_EQ(StepByFormula(StagesOf(problem, *one->partition, Schedule::k1F1B)),
-            one->step);
+  EXPECT_EQ(
+      StepByFormula(MakeStages(problem, *one->partition, Schedule::k1F1B)),
+      one->step);
   EXPECT_LT(one->lower_bound, one->step);
   problem.memory_limit_bytes = 1;
   EXPECT_EQ(PartitionStages(problem, Schedule::k1F1B, deadline).status().code(),
@@ -212,12 +214,12 @@ TEST(PartitionTest, AStageNeedNotBeASum) {
   problem.meshes = {{"1", 1}};
   problem.devices = 4;
   problem.micro_batches = 4;
-  problem.borders.assign(3, {Picoseconds(0), Picoseconds(0)});
+  problem.boundaries.assign(3, {Picoseconds(0), Picoseconds(0)});
   int64_t joint = 50;
   problem.stage_costs = [&joint](const StageOnMesh& stage,
                                  int held) -> std::optional<Stage> {
     EXPECT_EQ(held, 1);
-    // No border behind the third segment.
+    // No boundary behind the third segment.
     if (stage.first == 3 || stage.end == 3) return std::nullopt;
     return Stage{Picoseconds(stage.end - stage.first == 4 ? joint : 100)};
   };
@@ -252,7 +254,7 @@ TEST(PartitionProblemTest, SaysWhatIsWrong) {
                 for (MeshShape& mesh : p.meshes) mesh.devices = 9;
               }),
               HasSubstr("more than the 8 devices"));
-  EXPECT_THAT(refusal([](Problem& p) { p.borders.pop_back(); }),
+  EXPECT_THAT(refusal([](Problem& p) { p.boundaries.pop_back(); }),
               HasSubstr("borders has 3 entries; 5 segments have 4"));
   EXPECT_THAT(refusal([](Problem& p) { p.segments[2].pop_back(); }),
               HasSubstr("segments[2].on has 2 entries and meshes 3"));

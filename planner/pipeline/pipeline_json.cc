@@ -74,7 +74,7 @@ void DescribePartition(base::JsonFields& it, PartitionProblem& problem) {
           segment, [&](base::JsonFields& of) { of.Required("on", costs); });
     });
   });
-  DescribeBetween(it, "borders", problem.segments, problem.borders);
+  DescribeBetween(it, "borders", problem.segments, problem.boundaries);
   it.Required("devices", problem.devices);
   DescribeMicroBatches(it, problem.micro_batches);
   it.Required("overlap", problem.overlap);

@@ -283,7 +283,7 @@ class Simulation {
   void StartNext(int stage) {
     StageState& state = stages_[stage];
     if (state.busy || state.send.has_value()) return;
-    if (state.Delayed() > static_cast<size_t>(delay_.most)) {
+    if (state.Delayed() > static_cast<size_t>(delay_.max)) {
       StartWeight(stage);
       return;
     }
@@ -319,7 +319,7 @@ class Simulation {
 
   void Start(int stage, const Operation& operation) {
     const Picoseconds end =
-        now_ + TimeOf(problem_.stages[stage], operation.kind);
+        now_ + FindTime(problem_.stages[stage], operation.kind);
     stages_[stage].busy = true;
     timeline_.stages[stage].push_back({operation, now_, end});
     events_.push({end, stage});

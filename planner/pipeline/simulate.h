@@ -14,7 +14,7 @@
 // transfer that takes no time occupies nobody.
 //
 // *Delayed weights.* After the gradient of a stage's input, that of its weights
-// waits until the stage has nothing else to run, at most `WeightDelay::most` of
+// waits until the stage has nothing else to run, at most `WeightDelay::max` of
 // them at a time; one is also run before a forward that would not fit
 // memory_limit_bytes beside it.
 //
@@ -39,7 +39,7 @@ namespace meshwright::pipeline {
 struct WeightDelay {
   // How many weight gradients of a stage may wait while it runs something
   // else. 0: each directly follows that of the input.
-  int most = 0;
+  int max = 0;
   // Whether a stage stays idle, rather than start one, if what it waits for is
   // on its way and arrives before the gradient would be done.
   bool yields = false;

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "planner/pipeline/memory.h"
-#include "planner/pipeline/replay.h"
 #include "planner/pipeline/testing/random_pipeline.h"
+#include "planner/pipeline/testing/replay.h"
 #include "planner/pipeline/validate.h"
 
 namespace meshwright::pipeline {
@@ -33,7 +33,7 @@ std::vector<PipelineProblem> Problems(bool overlap, int seeds) {
 Timeline Simulated(const PipelineProblem& problem, Schedule schedule,
                    const WeightDelay& delay = {}) {
   const auto timeline = Simulate(
-      problem, OrdersOf(schedule, problem.Stages(), problem.micro_batches),
+      problem, MakeOrders(schedule, problem.Stages(), problem.micro_batches),
       delay);
   EXPECT_TRUE(timeline.ok()) << timeline.status();
   return timeline.ok() ? *timeline : Timeline{};
@@ -57,7 +57,7 @@ TEST(SimulateTest, EveryTimelineKeepsTheRules) {
         for (const bool yields : {false, true}) {
           ExpectKeepsTheRules(problem,
                               Simulated(problem, Schedule::kEager1F1BDelay,
-                                        {.most = most, .yields = yields}));
+                                        {.max = most, .yields = yields}));
         }
       }
     }
@@ -69,8 +69,8 @@ TEST(SimulateTest, StagesKeepTheirOrders) {
   for (const PipelineProblem& problem : Problems(false, 100)) {
     for (const Schedule schedule : kSchedules) {
       const StageOrders orders =
-          OrdersOf(schedule, problem.Stages(), problem.micro_batches);
-      const Timeline timeline = Simulated(problem, schedule, {.most = 3});
+          MakeOrders(schedule, problem.Stages(), problem.micro_batches);
+      const Timeline timeline = Simulated(problem, schedule, {.max = 3});
       for (int stage = 0; stage < problem.Stages(); ++stage) {
         std::vector<Operation> ran;
         for (const Span& span : timeline.stages[stage]) {
@@ -130,10 +130,10 @@ TEST(SimulateTest, WaitingWeightsGiveWayToTheMemoryLimit) {
     const auto least =
         PeakBytes(problem, Simulated(problem, Schedule::kEager1F1BDelay));
     const auto most = PeakBytes(
-        problem, Simulated(problem, Schedule::kEager1F1BDelay, {.most = 100}));
+        problem, Simulated(problem, Schedule::kEager1F1BDelay, {.max = 100}));
     problem.memory_limit_bytes = least;
     const Timeline limited =
-        Simulated(problem, Schedule::kEager1F1BDelay, {.most = 100});
+        Simulated(problem, Schedule::kEager1F1BDelay, {.max = 100});
     ExpectKeepsTheRules(problem, limited);
     EXPECT_EQ(PeakBytes(problem, limited), least);
     tighter += least < most;
@@ -166,7 +166,7 @@ TEST(SimulateTest, WithoutOverlapTheStagesTakePart) {
 TEST(SimulateTest, OrdersThatAreNone) {
   const PipelineProblem problem = EqualStages(
       2, 2, {Picoseconds(1), Picoseconds(1), Picoseconds(1)}, {}, true);
-  const StageOrders good = OrdersOf(Schedule::k1F1B, 2, 2);
+  const StageOrders good = MakeOrders(Schedule::k1F1B, 2, 2);
   const auto refusal = [&](const StageOrders& orders) {
     const auto timeline = Simulate(problem, orders);
     EXPECT_EQ(timeline.status().code(), absl::StatusCode::kInvalidArgument);
@@ -199,7 +199,7 @@ TEST(ReplayTest, NoticesWhatIsBroken) {
       EqualStages(2, 3, {Picoseconds(4), Picoseconds(3), Picoseconds(2)},
                   {Picoseconds(2), Picoseconds(2)}, false);
   const Timeline good =
-      Simulated(problem, Schedule::kEager1F1BDelay, {.most = 1});
+      Simulated(problem, Schedule::kEager1F1BDelay, {.max = 1});
   ASSERT_TRUE(Replay(problem, good).ok());
   const auto verdict = [&](const Timeline& timeline) {
     return std::string(Replay(problem, timeline).status().message());

@@ -23,7 +23,7 @@ std::string Name(const Operation& operation) {
   return absl::StrCat(kind, operation.micro_batch);
 }
 
-Picoseconds TimeOf(const Stage& stage, OperationKind kind) {
+Picoseconds FindTime(const Stage& stage, OperationKind kind) {
   switch (kind) {
     case OperationKind::kForward:
       return stage.forward;

@@ -31,7 +31,7 @@ struct Operation {
 
 // "F_0", "B_0", "BI_0", "BW_0".
 std::string Name(const Operation& operation);
-Picoseconds TimeOf(const Stage& stage, OperationKind kind);
+Picoseconds FindTime(const Stage& stage, OperationKind kind);
 
 struct Span {
   Operation operation;

@@ -36,7 +36,7 @@ Traced Trace(uint64_t seed, bool overlap) {
                                          .longest = 90'000,
                                          .longest_transfer = 40'000});
   traced.timeline = *Simulate(
-      traced.problem, OrdersOf(Schedule::kEager1F1BDelay, 4, 6), {.most = 2});
+      traced.problem, MakeOrders(Schedule::kEager1F1BDelay, 4, 6), {.max = 2});
   traced.trace = json::parse(TraceJson(traced.problem, traced.timeline));
   return traced;
 }
@@ -193,14 +193,14 @@ TEST(TraceTest, WhatTakesNoTimeIsOfTheFormatToo) {
   problem.transfers.resize(2);
   for (const Schedule schedule : kSchedules) {
     const auto timeline =
-        Simulate(problem, OrdersOf(schedule, 3, problem.micro_batches));
+        Simulate(problem, MakeOrders(schedule, 3, problem.micro_batches));
     ASSERT_TRUE(timeline.ok()) << timeline.status();
     const json trace = json::parse(TraceJson(problem, *timeline));
     EXPECT_EQ(Strict(trace).flows(), 0u);
   }
   problem.stages.resize(1);
   problem.transfers.clear();
-  const auto alone = Simulate(problem, OrdersOf(Schedule::k1F1B, 1, 1));
+  const auto alone = Simulate(problem, MakeOrders(Schedule::k1F1B, 1, 1));
   ASSERT_TRUE(alone.ok()) << alone.status();
   Strict(json::parse(TraceJson(problem, *alone)));
 }

@@ -100,8 +100,8 @@ bool IsUncertain(const PlanProblem& problem) {
   return false;
 }
 
-absl::StatusOr<Spread> SpreadOf(const PlanProblem& problem,
-                                const Choice& choice) {
+absl::StatusOr<Spread> MeasureSpread(const PlanProblem& problem,
+                                     const Choice& choice) {
   ASSIGN_OR_RETURN(const Evaluation evaluation, Evaluate(problem, choice));
   Uses uses(problem);
   uses.Add(choice, 1);

@@ -23,8 +23,8 @@ namespace meshwright::problem {
 bool IsUncertain(const PlanProblem& problem);
 
 // Around the time that Evaluate gives.
-absl::StatusOr<Spread> SpreadOf(const PlanProblem& problem,
-                                const Choice& choice);
+absl::StatusOr<Spread> MeasureSpread(const PlanProblem& problem,
+                                     const Choice& choice);
 
 // By how much time(b) - time(a) may turn out smaller or larger.
 absl::StatusOr<Spread> SpreadBetween(const PlanProblem& problem,

@@ -34,14 +34,14 @@ PlanProblem Chain() {
 int64_t Root(double square) { return std::llround(std::sqrt(square)); }
 
 TEST(UncertaintyTest, CopiesOfOneMeasurementErrTogether) {
-  const auto spread = SpreadOf(Chain(), {{0, 0, 0}, {0}});
+  const auto spread = MeasureSpread(Chain(), {{0, 0, 0}, {0}});
   ASSERT_TRUE(spread.ok()) << spread.status();
   EXPECT_EQ(spread->below.count(), Root(90 * 90 + 5 * 5));
   EXPECT_EQ(spread->above.count(), Root(90 * 90 + 12 * 12));
 }
 
 TEST(UncertaintyTest, DifferentMeasurementsErrApart) {
-  const auto spread = SpreadOf(Chain(), {{0, 1, 0}, {0}});
+  const auto spread = MeasureSpread(Chain(), {{0, 1, 0}, {0}});
   ASSERT_TRUE(spread.ok()) << spread.status();
   EXPECT_EQ(spread->below.count(),
             Root(60 * 60 + 40 * 40 + 5 * 5 + 7 * 7 + 6 * 6));
@@ -73,7 +73,7 @@ TEST(UncertaintyTest, NoTimeIsBelowNothing) {
   problem.types = {{"a", {{}}}};
   problem.types[0].configs[0] = {.time = Picoseconds(10), .spread = Within(10)};
   problem.nodes = {{.type = 0}};
-  EXPECT_EQ(SpreadOf(problem, {{0}})->below.count(), 10);
+  EXPECT_EQ(MeasureSpread(problem, {{0}})->below.count(), 10);
   EXPECT_TRUE(IsUncertain(problem));
   problem.types[0].configs[0].spread = {};
   EXPECT_FALSE(IsUncertain(problem));
@@ -82,7 +82,7 @@ TEST(UncertaintyTest, NoTimeIsBelowNothing) {
 TEST(UncertaintyTest, AForbiddenPlanHasNoInterval) {
   PlanProblem problem = Chain();
   problem.tables[1].entries[1].reset();
-  EXPECT_EQ(SpreadOf(problem, {{0, 1, 0}, {0}}).status().code(),
+  EXPECT_EQ(MeasureSpread(problem, {{0, 1, 0}, {0}}).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 

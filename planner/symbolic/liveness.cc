@@ -26,10 +26,10 @@ std::vector<Held> Places(const OpGraph& graph, const StorageMap& storage,
   for (const Output& output : graph.outputs) {
     const int root = storage.root[output.value];
     if (places[root] == Held::kElsewhere) continue;
-    if (output.argument < 0) {
+    if (!output.argument.has_value()) {
       places[root] = Held::kOutput;
     } else if (places[root] == Held::kTemporary) {
-      const std::vector<int>& still = readers[output.argument];
+      const std::vector<int>& still = readers[*output.argument];
       if (still.empty() || still.back() <= root) {
         places[root] = Held::kOverArgument;
       }
@@ -84,10 +84,7 @@ Footprint Measure(const OpGraph& graph, const StorageMap& storage,
                       });
       if (!taken_over) during = live;
     }
-    if (during > most) {
-      most = during;
-      footprint.peak_operation = i;
-    }
+    most = std::max(most, during);
     for (const Read& read : storage.sources[i]) {
       if (dies(read.value, i)) live -= graph.operations[read.value].bytes;
     }

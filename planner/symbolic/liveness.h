@@ -24,7 +24,6 @@ struct Footprint {
   int64_t output_bytes = 0;     // that take over no argument
   int64_t temporary_bytes = 0;  // the most at once
   int64_t peak_bytes = 0;       // the sum: compilers reserve outputs throughout
-  int peak_operation = -1;      // where the temporaries peak; -1: none
   // Forward values that the backward pass reads; arguments are not among them.
   int64_t saved_bytes = 0;
 };

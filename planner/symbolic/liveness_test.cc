@@ -24,10 +24,9 @@ TEST(LivenessTest, AValueLivesToItsLastReader) {
   Footprint footprint = Of(graph);
   EXPECT_EQ(footprint.argument_bytes, 100);
   EXPECT_EQ(footprint.temporary_bytes, 60);  // b and c
-  EXPECT_EQ(footprint.peak_operation, c);
   graph.operations[4].reads.push_back({a, 10});
   EXPECT_EQ(Of(graph).temporary_bytes, 70);
-  graph.outputs = {{c, -1}};
+  graph.outputs = {{c, {}}};
   footprint = Of(graph);
   EXPECT_EQ(footprint.output_bytes, 40);
   EXPECT_EQ(footprint.temporary_bytes, 30);  // a and b
@@ -86,15 +85,16 @@ int64_t MostAtOnce(const OpGraph& graph) {
   }
   std::set<int> plain;  // outputs that replace nothing
   for (const Output& it : graph.outputs) {
-    if (it.argument < 0) plain.insert(map.root[it.value]);
+    if (!it.argument.has_value()) plain.insert(map.root[it.value]);
   }
   for (const Output& it : graph.outputs) {
     const int root = map.root[it.value];
     if (life[root].first < 0) continue;
     life[root].second = count;
-    const bool read_later = it.argument >= 0 && !readers[it.argument].empty() &&
-                            readers[it.argument].back() > root;
-    if (plain.contains(root) || (it.argument >= 0 && !read_later)) {
+    const bool read_later = it.argument.has_value() &&
+                            !readers[*it.argument].empty() &&
+                            readers[*it.argument].back() > root;
+    if (plain.contains(root) || (it.argument.has_value() && !read_later)) {
       life[root] = {-1, -1};
     }
   }
@@ -137,7 +137,7 @@ TEST(LivenessTest, SizesAtTheLimitsSaturate) {
   }
   AddOperation(graph, Storage::kOwn, INT64_MAX, {3, 4, 5});
   graph.operations.back().forward = false;
-  graph.outputs = {{6, -1}};
+  graph.outputs = {{6, {}}};
   const Footprint footprint = Of(graph);
   EXPECT_EQ(footprint.argument_bytes, INT64_MAX);
   EXPECT_EQ(footprint.temporary_bytes, INT64_MAX);

@@ -23,7 +23,7 @@ class Accountant {
         is_state_(graph.operations.size(), 0),
         memories_(sets) {
     for (const Output& output : graph.outputs) {
-      auto& marks = output.argument < 0 ? is_output_ : is_state_;
+      auto& marks = !output.argument.has_value() ? is_output_ : is_state_;
       marks[storage.root[output.value]] = 1;
     }
   }
@@ -116,10 +116,10 @@ class Accountant {
 
 }  // namespace
 
-std::vector<Memories> MemoriesOf(const OpGraph& graph,
-                                 const StorageMap& storage,
-                                 const std::vector<std::vector<int>>& readers,
-                                 const std::vector<int>& set_of, int sets) {
+std::vector<Memories> MeasureMemories(
+    const OpGraph& graph, const StorageMap& storage,
+    const std::vector<std::vector<int>>& readers,
+    const std::vector<int>& set_of, int sets) {
   return Accountant(graph, storage, readers, set_of, sets).Run();
 }
 

@@ -38,10 +38,10 @@ struct Memories {
 };
 
 // `set_of`: by operation, its set, or -1. One result per set.
-std::vector<Memories> MemoriesOf(const OpGraph& graph,
-                                 const StorageMap& storage,
-                                 const std::vector<std::vector<int>>& readers,
-                                 const std::vector<int>& set_of, int sets);
+std::vector<Memories> MeasureMemories(
+    const OpGraph& graph, const StorageMap& storage,
+    const std::vector<std::vector<int>>& readers,
+    const std::vector<int>& set_of, int sets);
 
 }  // namespace meshwright::symbolic
 

@@ -13,7 +13,8 @@ std::vector<Memories> OfOperators(const OpGraph& graph) {
   const StorageMap map = MapStorage(graph);
   std::vector<int> set_of;
   for (const Operation& it : graph.operations) set_of.push_back(it.op);
-  return MemoriesOf(graph, map, Readers(graph, map), set_of, graph.operators);
+  return MeasureMemories(graph, map, Readers(graph, map), set_of,
+                         graph.operators);
 }
 
 // y = x w, dx = g w, dw = x g: the paper's node.
@@ -29,7 +30,7 @@ TEST(MemoriesTest, AContractionKeepsItsInputAndGivesAGradientOfItsSize) {
   const int dw = AddOperation(graph, Storage::kOwn, 50, {x, g});
   const int updated = AddOperation(graph, Storage::kOwn, 50, {weight, dw});
   const int rest = AddOperation(graph, Storage::kOwn, 8, {dx});
-  graph.outputs = {{loss, -1}, {updated, weight}, {rest, -1}};
+  graph.outputs = {{loss, {}}, {updated, weight}, {rest, {}}};
   for (int i = g; i <= rest; ++i) graph.operations[i].forward = false;
   for (int i : {dx, dw}) graph.operations[i].op = graph.operations[y].op;
   const std::vector<Memories> memories = OfOperators(graph);
@@ -80,7 +81,7 @@ std::vector<Memories> ByDefinition(const OpGraph& graph) {
     bool state = false;
     for (const Output& output : graph.outputs) {
       if (map.root[output.value] != v) continue;
-      (output.argument < 0 ? plain : state) = true;
+      (output.argument.has_value() ? state : plain) = true;
     }
     const bool saved = it.forward && backward_reads;
     same_pass.erase(it.op);

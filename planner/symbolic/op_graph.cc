@@ -46,8 +46,9 @@ absl::Status CheckOperation(const OpGraph& graph, int index) {
   if (it.op < 0 || it.op >= graph.operators) {
     return Bad(absl::StrCat(field, ".op"), it.op, "not an operator");
   }
-  if (it.segment < -1 || it.segment >= graph.segments) {
-    return Bad(absl::StrCat(field, ".segment"), it.segment, "not a segment");
+  if (it.segment.has_value() &&
+      (*it.segment < 0 || *it.segment >= graph.segments)) {
+    return Bad(absl::StrCat(field, ".segment"), *it.segment, "not a segment");
   }
   return absl::OkStatus();
 }
@@ -65,10 +66,10 @@ absl::Status Validate(const OpGraph& graph) {
     if (it.value < 0 || it.value >= count) {
       return Bad(absl::StrCat(field, ".value"), it.value, "not an operation");
     }
-    if (it.argument < -1 || it.argument >= count ||
-        (it.argument >= 0 &&
-         graph.operations[it.argument].storage != Storage::kArgument)) {
-      return Bad(absl::StrCat(field, ".argument"), it.argument,
+    if (it.argument.has_value() &&
+        (*it.argument < 0 || *it.argument >= count ||
+         graph.operations[*it.argument].storage != Storage::kArgument)) {
+      return Bad(absl::StrCat(field, ".argument"), *it.argument,
                  "not an argument");
     }
   }

@@ -21,6 +21,7 @@
 #define MESHWRIGHT_PLANNER_SYMBOLIC_OP_GRAPH_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,12 +54,13 @@ struct Operation {
       false;            // its value may take the bytes of an operand that dies
   bool forward = true;  // else backward or update
   int op = 0;           // operator
-  int segment = -1;     // none
+  std::optional<int> segment;
 };
 
 struct Output {
   int value = 0;
-  int argument = -1;  // index of the operation whose bytes it takes over
+  // The operation whose bytes it takes over, if any.
+  std::optional<int> argument;
 };
 
 struct OpGraph {

@@ -15,8 +15,8 @@ Picoseconds Capped(int64_t time) {
   return Picoseconds(std::min(time, problem::kMaxTime.count()));
 }
 
-Row RowOf(const OpGraph& graph, const StorageMap& storage, int index,
-          const Device& device) {
+Row MakeRow(const OpGraph& graph, const StorageMap& storage, int index,
+            const Device& device) {
   const Operation& it = graph.operations[index];
   Row row;
   row.operations = 1;
@@ -61,17 +61,17 @@ absl::StatusOr<Profile> ProfileStep(const OpGraph& graph,
   std::vector<int> segment_of;
   for (int i = 0; i < count; ++i) {
     const Operation& it = graph.operations[i];
-    const Row row = RowOf(graph, storage, i, device);
+    const Row row = MakeRow(graph, storage, i, device);
     profile.operations.push_back(row);
     Add(row, profile.operators[it.op]);
-    if (it.segment >= 0) Add(row, profile.segments[it.segment]);
+    if (it.segment.has_value()) Add(row, profile.segments[*it.segment]);
     Add(row, profile.total);
     operator_of.push_back(it.op);
-    segment_of.push_back(it.segment);
+    segment_of.push_back(it.segment.value_or(-1));
   }
   const auto fill = [&](const std::vector<int>& set_of,
                         std::vector<Row>& rows) {
-    const std::vector<Memories> memories = MemoriesOf(
+    const std::vector<Memories> memories = MeasureMemories(
         graph, storage, readers, set_of, static_cast<int>(rows.size()));
     for (size_t i = 0; i < rows.size(); ++i) rows[i].memories = memories[i];
   };

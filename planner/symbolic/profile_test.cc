@@ -106,7 +106,7 @@ TEST(ProfileTest, BadGraphsAreRefusedByField) {
     OpGraph graph;
     const int x = AddOperation(graph, Storage::kArgument, 1, {});
     AddOperation(graph, Storage::kOwn, 1, {x});
-    graph.outputs = {{1, -1}};
+    graph.outputs = {{1, {}}};
     change(graph);
     return std::string(ProfileStep(graph, kDevice).status().message());
   };

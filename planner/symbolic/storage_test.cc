@@ -53,7 +53,7 @@ TEST_F(StorageTest, AnOutputIsStored) {
   const int x = Add(Storage::kArgument, {});
   const int y = Add(Storage::kOwn, {x}, true, true);
   Add(Storage::kOwn, {y}, false, true);
-  graph_.outputs = {{y, -1}};
+  graph_.outputs = {{y, {}}};
   EXPECT_TRUE(MapStorage(graph_).stored[y]);
 }
 

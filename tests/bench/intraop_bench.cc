@@ -26,7 +26,7 @@ void Report(const char* name, const Mesh& mesh, int strategies, double budget) {
     const OpModel model = RandomModel(seed, 100);
     Request request;
     request.machine = SomeMachine(mesh);
-    request.most_strategies = strategies;
+    request.max_strategies = strategies;
     if (budget < 1) {
       const auto free = Solve(model, request);
       if (!free.ok() || !free->plan.has_value()) return;

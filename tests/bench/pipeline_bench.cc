@@ -92,7 +92,7 @@ void Speed() {
   for (const bool overlap : {true, false}) {
     const auto problem = Layers(kStages, kMicroBatches, 5, overlap);
     for (const Schedule schedule : kSchedules) {
-      const StageOrders orders = OrdersOf(schedule, kStages, kMicroBatches);
+      const StageOrders orders = MakeOrders(schedule, kStages, kMicroBatches);
       const double ms = Milliseconds(7, [&] {
         if (!Simulate(problem, orders, {.most = 8}).ok()) std::abort();
       });
@@ -104,7 +104,7 @@ void Speed() {
   std::printf("all schedules and delays      %8.1f ms\n",
               Milliseconds(3, [&] { (void)Choose(problem); }));
   const auto timeline =
-      Simulate(problem, OrdersOf(Schedule::k1F1B, kStages, kMicroBatches));
+      Simulate(problem, MakeOrders(Schedule::k1F1B, kStages, kMicroBatches));
   size_t bytes = 0;
   const double ms =
       Milliseconds(3, [&] { bytes = TraceJson(problem, *timeline).size(); });

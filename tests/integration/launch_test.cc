@@ -101,8 +101,8 @@ v1::Plan MakePlan(const Pipeline& pipeline, const Analysis& analysis,
   }
   plan.mutable_pipeline()->set_micro_batches(pipeline.micro_batches);
   for (const auto& order :
-       pipeline::OrdersOf(pipeline.schedule, static_cast<int>(first.size()),
-                          pipeline.micro_batches)) {
+       pipeline::MakeOrders(pipeline.schedule, static_cast<int>(first.size()),
+                            pipeline.micro_batches)) {
     v1::PlanStageOrder& operations = *plan.mutable_pipeline()->add_order();
     for (const auto& operation : order) {
       operations.add_operations(pipeline::Name(operation));

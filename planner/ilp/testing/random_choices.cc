@@ -54,7 +54,7 @@ std::optional<int64_t> LeastCost(const MultipleChoice& problem) {
   std::vector<int> choice(problem.groups(), 0);
   std::optional<int64_t> least;
   while (true) {
-    const std::optional<int64_t> cost = CostOf(problem, choice);
+    const std::optional<int64_t> cost = ComputeCost(problem, choice);
     if (cost.has_value()) least = std::min(least.value_or(*cost), *cost);
     int g = 0;
     while (g < problem.groups() && ++choice[g] == problem.options(g)) {

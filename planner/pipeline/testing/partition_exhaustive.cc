@@ -45,7 +45,7 @@ class Enumeration {
     int64_t sum = 0;
     int64_t slowest = 0;
     int64_t most_bytes = 0;
-    int64_t left = 0;  // the border before
+    int64_t left = 0;  // the boundary before
     for (size_t s = 0; s < partition_.size(); ++s) {
       const StageOnMesh& stage = partition_[s];
       int64_t time = 0;
@@ -65,15 +65,16 @@ class Enumeration {
         if (!add(problem_.segments[i][stage.mesh])) return;
       }
       const bool last = s + 1 == partition_.size();
-      const Transfer border =
-          last ? Transfer{} : problem_.borders[stage.end - 1];
-      const int64_t right = border.forward.count() + border.backward.count();
+      const Transfer boundary =
+          last ? Transfer{} : problem_.boundaries[stage.end - 1];
+      const int64_t right =
+          boundary.forward.count() + boundary.backward.count();
       sum += time + right;
       slowest =
           std::max(slowest, problem_.overlap ? time : left + time + right);
       if (problem_.overlap) {
         slowest = std::max(
-            {slowest, border.forward.count(), border.backward.count()});
+            {slowest, boundary.forward.count(), boundary.backward.count()});
       }
       most_bytes = std::max(most_bytes, bytes);
       left = right;
@@ -167,8 +168,8 @@ PartitionProblem RandomPartition(uint64_t seed, const PartitionKind& kind) {
           Stage{Picoseconds(forward), Picoseconds(input), Picoseconds(weight)};
     }
     if (i + 1 < kind.segments) {
-      problem.borders.push_back({Picoseconds(upto(kind.longest / 2)),
-                                 Picoseconds(upto(kind.longest / 2))});
+      problem.boundaries.push_back({Picoseconds(upto(kind.longest / 2)),
+                                    Picoseconds(upto(kind.longest / 2))});
     }
   }
   if (kind.tables) CostByStage(seed, kind, problem);

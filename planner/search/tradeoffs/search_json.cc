@@ -25,7 +25,7 @@ std::string AnswerToJson(const problem::PlanProblem& problem,
   if (answer.plan.has_value()) {
     document["seconds"] = problem::ToSeconds(answer.plan->time);
     if (problem::IsUncertain(problem)) {
-      const auto spread = problem::SpreadOf(problem, answer.plan->choice);
+      const auto spread = problem::MeasureSpread(problem, answer.plan->choice);
       if (spread.ok()) {
         document["interval_seconds"] = {
             problem::ToSeconds(answer.plan->time - spread->below),

@@ -71,7 +71,7 @@ absl::StatusOr<Plan> SettleTies(const problem::PlanProblem& problem,
                                 const Plan& fastest, double most_loss,
                                 const Options& options) {
   ASSIGN_OR_RETURN(const problem::Spread spread,
-                   problem::SpreadOf(problem, fastest.choice));
+                   problem::MeasureSpread(problem, fastest.choice));
   if (spread.above.count() == 0) return fastest;
   std::optional<Uniform> uniform = MakeUniform(problem);
   if (!uniform.has_value()) return fastest;

@@ -87,7 +87,7 @@ TEST(TiesTest, AgreesWithEnumeration) {
     ASSERT_TRUE(settled.ok()) << settled.status();
     const Picoseconds longest =
         answer->plan->time +
-        std::min(problem::SpreadOf(problem, answer->plan->choice)->above,
+        std::min(problem::MeasureSpread(problem, answer->plan->choice)->above,
                  answer->plan->time);
     if (longest == answer->plan->time) continue;
     const auto wanted = FirstThatTies(problem, longest);

@@ -21,7 +21,8 @@ OpGraph RandomGraph(uint64_t seed, int operations) {
     it.trips = 1 + below(3);
     it.forward = i < turn;
     it.op = below(graph.operators);
-    it.segment = below(graph.segments + 1) - 1;
+    const int segment = below(graph.segments + 1);
+    if (segment > 0) it.segment = segment - 1;
     it.fusible = below(2) == 0;
     it.absorbs = below(4) != 0;
     it.in_place = below(2) == 0;
@@ -39,7 +40,7 @@ OpGraph RandomGraph(uint64_t seed, int operations) {
   }
   const int outputs = below(4);
   for (int k = 0; k < outputs; ++k) {
-    Output output{below(operations), -1};
+    Output output{below(operations), {}};
     const int argument = below(operations);
     if (graph.operations[argument].storage == Storage::kArgument &&
         below(2) == 0) {

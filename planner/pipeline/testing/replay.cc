@@ -1,4 +1,4 @@
-#include "planner/pipeline/replay.h"
+#include "planner/pipeline/testing/replay.h"
 
 #include <algorithm>
 #include <map>
@@ -97,7 +97,7 @@ class Judge {
         RETURN_IF_ERROR(
             Add(stage, static_cast<int>(span.operation.kind),
                 span.operation.micro_batch, interval,
-                TimeOf(problem_.stages[stage], span.operation.kind)));
+                FindTime(problem_.stages[stage], span.operation.kind)));
         held_[stage].push_back(interval);
       }
     }

@@ -7,8 +7,8 @@
 // else on its two stages. Recounts the step's time and every stage's peak by
 // sorting, which is right where a micro-batch takes time at the stage. Errors:
 // kInvalidArgument, one sentence that says which rule is broken where.
-#ifndef MESHWRIGHT_PLANNER_PIPELINE_REPLAY_H_
-#define MESHWRIGHT_PLANNER_PIPELINE_REPLAY_H_
+#ifndef MESHWRIGHT_PLANNER_PIPELINE_TESTING_REPLAY_H_
+#define MESHWRIGHT_PLANNER_PIPELINE_TESTING_REPLAY_H_
 
 #include <vector>
 
@@ -28,4 +28,4 @@ absl::StatusOr<Replayed> Replay(const PipelineProblem& problem,
 
 }  // namespace meshwright::pipeline
 
-#endif  // MESHWRIGHT_PLANNER_PIPELINE_REPLAY_H_
+#endif  // MESHWRIGHT_PLANNER_PIPELINE_TESTING_REPLAY_H_
