@@ -17,7 +17,7 @@ constexpr int kStates = 3;
 
 constexpr int64_t kUnreached = std::numeric_limits<int64_t>::max();
 
-int SketchOf(const Tiling& tiling, const Roles& roles, const Roles& target) {
+int MakeSketch(const Tiling& tiling, const Roles& roles, const Roles& target) {
   int sketch = 0;
   for (int axis = tiling.axes() - 1; axis >= 0; --axis) {
     const State state = roles[axis].dim == Role::kCopies ? kCopies
@@ -140,13 +140,13 @@ class Sketches {
 
 Bound::Bound(const LayoutProblem& problem, const Tiling& tiling,
              const PackedSpec& target, const std::function<bool()>& is_over)
-    : tiling_(tiling), target_(tiling.RolesOf(target)) {
+    : tiling_(tiling), target_(tiling.FindRoles(target)) {
   left_ = Sketches(problem, tiling)
-              .LeftTo(SketchOf(tiling, target_, target_), is_over);
+              .LeftTo(MakeSketch(tiling, target_, target_), is_over);
 }
 
 int64_t Bound::From(const PackedSpec& spec) const {
-  return left_[SketchOf(tiling_, tiling_.RolesOf(spec), target_)];
+  return left_[MakeSketch(tiling_, tiling_.FindRoles(spec), target_)];
 }
 
 }  // namespace meshwright::layout

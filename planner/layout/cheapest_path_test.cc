@@ -29,7 +29,7 @@ LayoutProblem Problem(std::vector<int64_t> shape, std::vector<int64_t> mesh,
   return problem;
 }
 
-Path PathOf(const LayoutProblem& problem) {
+Path FindPath(const LayoutProblem& problem) {
   const auto conversion = CheapestPath(problem);
   EXPECT_TRUE(conversion.ok()) << conversion.status();
   EXPECT_TRUE(conversion->path.has_value());
@@ -75,10 +75,10 @@ INSTANTIATE_TEST_SUITE_P(
     Random, OracleTest,
     testing::Values(Sweep{{.axes = 1, .dims = 4}, 500},
                     Sweep{{.axes = 2, .dims = 3}, 3000},
-                    Sweep{{.axes = 3, .dims = 3, .most_devices = 27}, 1200},
-                    Sweep{{.axes = 3, .dims = 4, .most_devices = 64}, 150},
-                    Sweep{{.axes = 4, .dims = 2, .most_devices = 24}, 250},
-                    Sweep{{.axes = 4, .dims = 3, .most_devices = 16}, 12}),
+                    Sweep{{.axes = 3, .dims = 3, .max_devices = 27}, 1200},
+                    Sweep{{.axes = 3, .dims = 4, .max_devices = 64}, 150},
+                    Sweep{{.axes = 4, .dims = 2, .max_devices = 24}, 250},
+                    Sweep{{.axes = 4, .dims = 3, .max_devices = 16}, 12}),
     [](const auto& info) {
       return "Axes" + std::to_string(info.param.kinds.axes) + "Dims" +
              std::to_string(info.param.kinds.dims);
@@ -108,14 +108,15 @@ TEST(BoundTest, IsAdmissibleAndConsistent) {
 }
 
 TEST(CheapestPathTest, SameSpecIsNoStep) {
-  const Path path = PathOf(Problem({8, 8}, {2, 2}, {{1, 0}, {}}, {{1, 0}, {}}));
+  const Path path =
+      FindPath(Problem({8, 8}, {2, 2}, {{1, 0}, {}}, {{1, 0}, {}}));
   EXPECT_TRUE(path.steps.empty());
   EXPECT_EQ(path.specs, (std::vector<Spec>{{{1, 0}, {}}}));
   EXPECT_EQ(path.time, Picoseconds(0));
 }
 
 TEST(CheapestPathTest, GatherPaysForTheBytesBefore) {
-  const Path path = PathOf(Problem({8, 10}, {4}, {{0}, {}}, {{}, {}}));
+  const Path path = FindPath(Problem({8, 10}, {4}, {{0}, {}}, {{}, {}}));
   ASSERT_EQ(path.steps.size(), 1);
   EXPECT_EQ(path.steps[0].op, Op::kAllGather);
   EXPECT_EQ(path.steps[0].bytes, 80);
@@ -123,7 +124,7 @@ TEST(CheapestPathTest, GatherPaysForTheBytesBefore) {
 }
 
 TEST(CheapestPathTest, ExchangePaysForAShare) {
-  const Path path = PathOf(Problem({8, 12}, {4}, {{0}, {}}, {{}, {0}}));
+  const Path path = FindPath(Problem({8, 12}, {4}, {{0}, {}}, {{}, {0}}));
   ASSERT_EQ(path.steps.size(), 1);
   EXPECT_EQ(path.steps[0].op, Op::kAllToAll);
   EXPECT_EQ(path.steps[0].dim, 0);
@@ -132,13 +133,14 @@ TEST(CheapestPathTest, ExchangePaysForAShare) {
 }
 
 TEST(CheapestPathTest, SlicesAreFree) {
-  const Path path = PathOf(Problem({8, 8}, {2, 2}, {{}, {}}, {{1, 0}, {}}));
+  const Path path = FindPath(Problem({8, 8}, {2, 2}, {{}, {}}, {{1, 0}, {}}));
   EXPECT_EQ(path.steps.size(), 2);
   EXPECT_EQ(path.time, Picoseconds(0));
 }
 
 TEST(CheapestPathTest, PermuteReordersAxes) {
-  const Path path = PathOf(Problem({16}, {2, 4, 2}, {{0, 1, 2}}, {{1, 0, 2}}));
+  const Path path =
+      FindPath(Problem({16}, {2, 4, 2}, {{0, 1, 2}}, {{1, 0, 2}}));
   ASSERT_EQ(path.steps.size(), 1);
   EXPECT_EQ(path.steps[0].op, Op::kCollectivePermute);
   EXPECT_THAT(path.steps[0].axes, ElementsAre(0, 1));
@@ -147,14 +149,14 @@ TEST(CheapestPathTest, PermuteReordersAxes) {
 
 // Four devices along axis 0 hold what four along axis 1 want.
 TEST(CheapestPathTest, PermuteChangesAxesOfEqualSize) {
-  const Path path = PathOf(Problem({16}, {4, 4}, {{0}}, {{1}}));
+  const Path path = FindPath(Problem({16}, {4, 4}, {{0}}, {{1}}));
   ASSERT_EQ(path.steps.size(), 1);
   EXPECT_THAT(path.steps[0].axes, ElementsAre(0, 1));
   EXPECT_EQ(path.time, Picoseconds(1'000'000 + 16 * 1000));
 }
 
 TEST(CheapestPathTest, PermuteChangesTwoAxesForOneOfTheirSize) {
-  const Path path = PathOf(Problem({16}, {2, 2, 4}, {{0, 1}}, {{2}}));
+  const Path path = FindPath(Problem({16}, {2, 2, 4}, {{0, 1}}, {{2}}));
   ASSERT_EQ(path.steps.size(), 1);
   EXPECT_THAT(path.steps[0].axes, ElementsAre(0, 1, 2));
 }
@@ -162,13 +164,13 @@ TEST(CheapestPathTest, PermuteChangesTwoAxesForOneOfTheirSize) {
 TEST(CheapestPathTest, PermuteTakesTheWorstLinkItCrosses) {
   LayoutProblem problem = Problem({16}, {2, 2, 2}, {{0, 1, 2}}, {{0, 2, 1}});
   problem.links = *AlphaBetaLinks::Create({9, 1e-6, 3e-6}, {9, 5e-9, 1e-9});
-  const Path path = PathOf(problem);
+  const Path path = FindPath(problem);
   ASSERT_EQ(path.steps.size(), 1);
   EXPECT_EQ(path.time, Picoseconds(3'000'000 + 8 * 5000));
 }
 
 TEST(CheapestPathTest, AxesOfOneDeviceCostNothing) {
-  const Path path = PathOf(Problem({16}, {1, 4}, {{0, 1}}, {{1, 0}}));
+  const Path path = FindPath(Problem({16}, {1, 4}, {{0, 1}}, {{1, 0}}));
   EXPECT_EQ(path.time, Picoseconds(0));
 }
 
@@ -178,9 +180,9 @@ TEST(CheapestPathTest, TilesThatDoNotAlignCannotBeJoined) {
   ASSERT_TRUE(stuck.ok());
   EXPECT_FALSE(stuck->path.has_value());
   // 7 = 2 + 2 + 2 + 1 = 4 + 3.
-  EXPECT_EQ(PathOf(Problem({7}, {2, 2}, {{0, 1}}, {{0}})).steps.size(), 1);
+  EXPECT_EQ(FindPath(Problem({7}, {2, 2}, {{0, 1}}, {{0}})).steps.size(), 1);
   // A single tile is made of anything.
-  EXPECT_EQ(PathOf(Problem({5}, {4}, {{0}}, {{}})).time,
+  EXPECT_EQ(FindPath(Problem({5}, {4}, {{0}}, {{}})).time,
             Picoseconds(3 * (1'000'000 + 8 * 1000)));
 }
 
@@ -188,7 +190,7 @@ TEST(CheapestPathTest, TilesThatDoNotAlignCannotBeJoined) {
 TEST(CheapestPathTest, GivesTheBestSoFarWithItsBound) {
   const LayoutProblem problem =
       Problem({64, 64}, {2, 4, 2}, {{0, 1}, {2}}, {{2}, {1, 0}});
-  const Picoseconds best = PathOf(problem).time;
+  const Picoseconds best = FindPath(problem).time;
   Picoseconds bound(0);
   for (int64_t steps = 0; steps < 3000; steps += 10) {
     const auto cut = CheapestPath(problem, {.max_steps = steps});
@@ -230,7 +232,7 @@ TEST(CheapestPathTest, TheLargestFiguresAddUp) {
   problem.target = {{2}, {1, 0}};
   problem.links = *AlphaBetaLinks::Create({1e5, 1e5, 1e5}, {1e-14, 0, 1e-14});
   ASSERT_TRUE(Validate(problem).ok()) << Validate(problem);
-  const Path path = PathOf(problem);
+  const Path path = FindPath(problem);
   int64_t sum = 0;
   for (const Step& step : path.steps) {
     EXPECT_GE(step.time, Picoseconds(0));
@@ -244,8 +246,8 @@ TEST(CheapestPathTest, TheLargestFiguresAddUp) {
 
 TEST(CheapestPathTest, ManyAxesWork) {
   const Path path =
-      PathOf(Problem({64, 64, 64, 64}, {2, 2, 2, 2, 2},
-                     {{0, 1}, {2}, {3, 4}, {}}, {{4}, {3, 2}, {}, {1, 0}}));
+      FindPath(Problem({64, 64, 64, 64}, {2, 2, 2, 2, 2},
+                       {{0, 1}, {2}, {3, 4}, {}}, {{4}, {3, 2}, {}, {1, 0}}));
   EXPECT_EQ(path.specs.back(), (Spec{{4}, {3, 2}, {}, {1, 0}}));
 }
 

@@ -58,7 +58,7 @@ const std::vector<PackedStep>& OneStep::From(const PackedSpec& spec) {
   steps_.clear();
   bytes_ = tiling_.Bytes(spec);
   AddMoves(spec, bytes_);
-  roles_ = tiling_.RolesOf(spec);
+  roles_ = tiling_.FindRoles(spec);
   from_ = tiling_.Key(spec);
   made_ = PackedSpec();
   if (tiling_.dims() > 0) {
@@ -129,7 +129,7 @@ void OneStep::AddPermutes(const PackedSpec& spec, int dim, int64_t stride,
     // Further axes only make tiles smaller.
     if (tiling_.Tile(dim, made_.axes[dim] | only) < tile) continue;
     const int64_t size = tiling_.AxisSize(axis);
-    const Role role = size > 1 ? tiling_.RoleOf(dim, stride) : Role();
+    const Role role = size > 1 ? tiling_.FindRole(dim, stride) : Role();
     const AxisOrder before = made_.order[dim];
     const int digits = std::popcount(made_.axes[dim]);
     made_.order[dim] |= static_cast<AxisOrder>(axis + 1) << (4 * digits);

@@ -54,18 +54,18 @@ int64_t Tiling::Bytes(const PackedSpec& spec) const {
   return bytes;
 }
 
-Role Tiling::RoleOf(int dim, int64_t stride) const {
+Role Tiling::FindRole(int dim, int64_t stride) const {
   if (stride >= shape_[dim]) return {Role::kIdle, 0};
   return {dim, stride};
 }
 
-Roles Tiling::RolesOf(const PackedSpec& spec) const {
+Roles Tiling::FindRoles(const PackedSpec& spec) const {
   Roles roles;
   for (int d = 0; d < dims(); ++d) {
     int64_t stride = Tile(d, spec.axes[d]);
     for (AxisOrder rest = spec.order[d]; rest != 0; rest = WithoutLast(rest)) {
       const int axis = LastAxis(rest);
-      if (mesh_[axis] > 1) roles[axis] = RoleOf(d, stride);
+      if (mesh_[axis] > 1) roles[axis] = FindRole(d, stride);
       stride *= mesh_[axis];
     }
   }

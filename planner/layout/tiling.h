@@ -73,8 +73,8 @@ class Tiling {
   bool Aligns(int dim, AxisSet axes, int axis) const;
 
   int64_t Bytes(const PackedSpec& spec) const;  // of one device
-  Role RoleOf(int dim, int64_t stride) const;
-  Roles RolesOf(const PackedSpec& spec) const;
+  Role FindRole(int dim, int64_t stride) const;
+  Roles FindRoles(const PackedSpec& spec) const;
 
   PackedSpec Pack(const Spec& spec) const;
   Spec Unpack(const PackedSpec& spec) const;

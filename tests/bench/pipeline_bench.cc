@@ -94,7 +94,7 @@ void Speed() {
     for (const Schedule schedule : kSchedules) {
       const StageOrders orders = MakeOrders(schedule, kStages, kMicroBatches);
       const double ms = Milliseconds(7, [&] {
-        if (!Simulate(problem, orders, {.most = 8}).ok()) std::abort();
+        if (!Simulate(problem, orders, {.max = 8}).ok()) std::abort();
       });
       std::printf("%-18s %-8s %8.1f ms\n", std::string(Name(schedule)).c_str(),
                   overlap ? "overlap" : "alone", ms);

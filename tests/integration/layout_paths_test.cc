@@ -8,9 +8,9 @@
 #include "coordinator/ir/text/hlo_text.h"
 #include "planner/layout/cheapest_path.h"
 #include "planner/layout/testing/random_layout.h"
-#include "planner/layout/transfers.h"
 #include "tests/integration/cpu_client.h"
 #include "tests/integration/layout_program.h"
+#include "tests/integration/layout_transfers.h"
 #include "worker/pjrt/plugin.h"
 
 namespace meshwright {
@@ -28,7 +28,7 @@ constexpr int32_t kPadding = -1;
 // Every element is its own number in the whole tensor.
 std::vector<int32_t> Tile(const LayoutProblem& problem, const Spec& spec,
                           int64_t device) {
-  const Box box = layout::TileOf(problem, spec, device);
+  const Box box = layout::FindTile(problem, spec, device);
   const std::vector<int64_t> tile = TileShape(problem, spec);
   std::vector<int32_t> values = {0};
   for (size_t d = 0; d < tile.size(); ++d) {
@@ -111,8 +111,7 @@ TEST(LayoutPathsTest, GiveTheRightTensorOnTheCpuPlugin) {
   for (int seed = 0; seed < 1200; ++seed) {
     const LayoutProblem problem =
         layout::MakeRandomLayout(
-            seed,
-            {.axes = 1 + seed % 4, .dims = 3, .most_devices = kCpuDevices})
+            seed, {.axes = 1 + seed % 4, .dims = 3, .max_devices = kCpuDevices})
             .problem;
     const auto conversion = layout::CheapestPath(problem);
     ASSERT_TRUE(conversion.ok()) << conversion.status();

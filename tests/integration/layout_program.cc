@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "planner/layout/transfers.h"
+#include "tests/integration/layout_transfers.h"
 
 namespace meshwright {
 namespace {

@@ -14,7 +14,7 @@ class Draws {
   int64_t Below(int64_t bound) {
     return static_cast<int64_t>(random_() % static_cast<uint64_t>(bound));
   }
-  int64_t OneOf(const std::vector<int64_t>& values) {
+  int64_t DrawOne(const std::vector<int64_t>& values) {
     return values[Below(static_cast<int64_t>(values.size()))];
   }
 
@@ -49,8 +49,8 @@ RandomLayout MakeRandomLayout(uint64_t seed, const LayoutKinds& kinds) {
   const auto& sizes = axis_sizes[draws.Below(axis_sizes.size())];
   int64_t devices = 1;
   for (int axis = 0; axis < kinds.axes; ++axis) {
-    int64_t size = draws.OneOf(sizes);
-    if (devices * size > kinds.most_devices) size = 1;
+    int64_t size = draws.DrawOne(sizes);
+    if (devices * size > kinds.max_devices) size = 1;
     problem.mesh.push_back(size);
     devices *= size;
   }
@@ -62,13 +62,13 @@ RandomLayout MakeRandomLayout(uint64_t seed, const LayoutKinds& kinds) {
   const auto& lengths = dim_sizes[draws.Below(dim_sizes.size())];
   const int dims = static_cast<int>(1 + draws.Below(kinds.dims));
   for (int d = 0; d < dims; ++d) {
-    problem.shape.push_back(draws.OneOf(lengths));
+    problem.shape.push_back(draws.DrawOne(lengths));
   }
-  problem.elem_bytes = draws.OneOf({1, 2, 4, 8});
+  problem.elem_bytes = draws.DrawOne({1, 2, 4, 8});
   // Dominated by latency, by bytes, by neither; or equal everywhere.
-  const double alpha_unit = draws.OneOf({0, 1, 1, 1000}) * 1e-9;
-  const double beta_unit = draws.OneOf({0, 1, 1, 20}) * 1e-9;
-  const int64_t spread = draws.OneOf({1, 3, 100});
+  const double alpha_unit = draws.DrawOne({0, 1, 1, 1000}) * 1e-9;
+  const double beta_unit = draws.DrawOne({0, 1, 1, 20}) * 1e-9;
+  const int64_t spread = draws.DrawOne({1, 3, 100});
   for (int axis = 0; axis < kinds.axes; ++axis) {
     made.alpha.push_back(alpha_unit *
                          static_cast<double>(1 + draws.Below(spread)));

@@ -16,7 +16,7 @@ namespace meshwright::layout {
 struct LayoutKinds {
   int axes = 3;
   int dims = 3;  // at most
-  int64_t most_devices = 48;
+  int64_t max_devices = 48;
 };
 
 struct RandomLayout {

@@ -149,7 +149,7 @@ class Balancing {
   }
 
   // Of links of a port that are loaded alike, one.
-  std::vector<Place> PlacesOf(const Job& job) const {
+  std::vector<Place> ListPlaces(const Job& job) const {
     std::vector<Place> places;
     for (const Choice& choice : job.choices) {
       const auto begin = static_cast<std::ptrdiff_t>(places.size());
@@ -181,7 +181,7 @@ class Balancing {
     const Job& job = instance_.jobs[index];
     left_ -= job.min_ticks;
     bool decided = true;
-    for (const Place& place : PlacesOf(job)) {
+    for (const Place& place : ListPlaces(job)) {
       const Ticks more = place.ticks - job.min_ticks;
       const int line = LineOfSender(index, place.out);
       if (load_[place.link] + place.ticks >= best_ || !LinesFit(index, more) ||

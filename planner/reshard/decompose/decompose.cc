@@ -72,7 +72,7 @@ class Tiles {
     return devices_of_;
   }
   int64_t TileSize(size_t dim) const { return tile_[dim]; }
-  const std::string& HostOf(int device) const {
+  const std::string& FindHost(int device) const {
     return hosts_[device / per_host_];
   }
   // Names in the order of devices, each once.
@@ -165,12 +165,12 @@ class Tiles {
 
 using HostIndex = absl::flat_hash_map<std::string, int>;
 
-std::vector<int> HostsOf(const Tiles& tiles, const std::vector<int>& devices,
-                         const HostIndex& index) {
+std::vector<int> ListHosts(const Tiles& tiles, const std::vector<int>& devices,
+                           const HostIndex& index) {
   std::vector<int> hosts;
   hosts.reserve(devices.size());
   for (const int device : devices) {
-    hosts.push_back(index.at(tiles.HostOf(device)));
+    hosts.push_back(index.at(tiles.FindHost(device)));
   }
   std::sort(hosts.begin(), hosts.end());
   hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
@@ -205,12 +205,12 @@ absl::StatusOr<Units> Decompose(const Resharding& resharding) {
   std::vector<std::vector<int>> needing;
   for (const auto& [part, devices] : target.tiles()) {
     place[part] = static_cast<int>(needing.size());
-    needing.push_back(HostsOf(target, devices, index));
+    needing.push_back(ListHosts(target, devices, index));
     answer.target_tiles.push_back(devices);
   }
   const size_t dims = resharding.shape.size();
   for (const auto& [from, holders] : source.tiles()) {
-    const std::vector<int> senders = HostsOf(source, holders, index);
+    const std::vector<int> senders = ListHosts(source, holders, index);
     answer.source_tiles.push_back(holders);
     // The target parts that meet this tile, from first to last per dimension.
     Tiles::Coordinates first(dims), last(dims);

@@ -124,8 +124,8 @@ std::vector<std::set<int64_t>> Elements(const std::vector<int64_t>& shape,
   return held;
 }
 
-std::vector<int64_t> ElementsOf(const std::vector<int64_t>& shape,
-                                const Unit& unit) {
+std::vector<int64_t> ListElements(const std::vector<int64_t>& shape,
+                                  const Unit& unit) {
   std::vector<int64_t> all = {0};
   for (size_t d = 0; d < shape.size(); ++d) {
     std::vector<int64_t> next;
@@ -139,7 +139,7 @@ std::vector<int64_t> ElementsOf(const std::vector<int64_t>& shape,
   return all;
 }
 
-std::string HostOf(const Side& side, const char* letter, int64_t device) {
+std::string FindHost(const Side& side, const char* letter, int64_t device) {
   return side.hosts.empty() ? letter + std::to_string(device / side.mesh.back())
                             : side.hosts[device];
 }
@@ -157,7 +157,7 @@ TEST(DecomposeTest, EveryDeviceGetsExactlyItsPartOnce) {
     std::set<std::pair<int, int>> pairs;
     for (const Unit& unit : units->units) {
       ++units_seen;
-      const auto elements = ElementsOf(resharding.shape, unit);
+      const auto elements = ListElements(resharding.shape, unit);
       ASSERT_EQ(unit.size_bytes,
                 static_cast<int64_t>(elements.size()) * resharding.elem_bytes);
       ASSERT_GT(elements.size(), 0);
@@ -167,13 +167,13 @@ TEST(DecomposeTest, EveryDeviceGetsExactlyItsPartOnce) {
         for (const int64_t element : elements) {
           EXPECT_TRUE(has[device].contains(element));
         }
-        senders.insert(HostOf(resharding.source, "s", device));
+        senders.insert(FindHost(resharding.source, "s", device));
       }
       for (const int device : units->target_tiles[unit.target_tile]) {
         for (const int64_t element : elements) {
           EXPECT_TRUE(got[device].insert(element).second);
         }
-        needing.insert(HostOf(resharding.target, "d", device));
+        needing.insert(FindHost(resharding.target, "d", device));
       }
       std::set<std::string> named;
       for (const int host : unit.senders) named.insert(units->hosts[host]);

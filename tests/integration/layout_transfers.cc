@@ -1,4 +1,4 @@
-#include "planner/layout/transfers.h"
+#include "tests/integration/layout_transfers.h"
 
 #include <algorithm>
 #include <map>
@@ -121,7 +121,7 @@ int64_t DeviceCount(const std::vector<int64_t>& mesh) {
   return devices;
 }
 
-Box TileOf(const LayoutProblem& problem, const Spec& spec, int64_t device) {
+Box FindTile(const LayoutProblem& problem, const Spec& spec, int64_t device) {
   const std::vector<int64_t> at = Coordinates(problem.mesh, device);
   Box box;
   for (size_t d = 0; d < spec.size(); ++d) {
@@ -149,8 +149,8 @@ absl::StatusOr<std::vector<Transfer>> Transfers(const LayoutProblem& problem,
   Tiles tiles;
   const int64_t devices = DeviceCount(problem.mesh);
   for (int64_t device = 0; device < devices; ++device) {
-    tiles.before.push_back(TileOf(problem, path.specs[index], device));
-    tiles.after.push_back(TileOf(problem, path.specs[index + 1], device));
+    tiles.before.push_back(FindTile(problem, path.specs[index], device));
+    tiles.after.push_back(FindTile(problem, path.specs[index + 1], device));
   }
   switch (step.op) {
     case Op::kSlice:

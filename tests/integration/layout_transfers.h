@@ -12,8 +12,8 @@
 // are left out, but for a permute, whose pairs are a permutation of all
 // devices.
 // Shapes: devices are numbered along the mesh, the last axis fastest.
-#ifndef MESHWRIGHT_PLANNER_LAYOUT_TRANSFERS_H_
-#define MESHWRIGHT_PLANNER_LAYOUT_TRANSFERS_H_
+#ifndef MESHWRIGHT_TESTS_INTEGRATION_LAYOUT_TRANSFERS_H_
+#define MESHWRIGHT_TESTS_INTEGRATION_LAYOUT_TRANSFERS_H_
 
 #include <cstdint>
 #include <vector>
@@ -41,7 +41,7 @@ struct Transfer {
 int64_t DeviceCount(const std::vector<int64_t>& mesh);
 
 // Of one device. An empty tile is all zeros.
-Box TileOf(const LayoutProblem& problem, const Spec& spec, int64_t device);
+Box FindTile(const LayoutProblem& problem, const Spec& spec, int64_t device);
 
 // Step `index` of a path of `problem`, ordered by receiver, then sender.
 // kInvalidArgument when the step does not make its spec.
@@ -50,4 +50,4 @@ absl::StatusOr<std::vector<Transfer>> Transfers(const LayoutProblem& problem,
 
 }  // namespace meshwright::layout
 
-#endif  // MESHWRIGHT_PLANNER_LAYOUT_TRANSFERS_H_
+#endif  // MESHWRIGHT_TESTS_INTEGRATION_LAYOUT_TRANSFERS_H_

@@ -1,4 +1,4 @@
-#include "planner/layout/transfers.h"
+#include "tests/integration/layout_transfers.h"
 
 #include <gtest/gtest.h>
 
@@ -40,8 +40,8 @@ std::vector<std::vector<int64_t>> Indices(const Box& box) {
   }
 }
 
-std::vector<int64_t> CoordinatesOf(const LayoutProblem& problem,
-                                   int64_t device) {
+std::vector<int64_t> FindCoordinates(const LayoutProblem& problem,
+                                     int64_t device) {
   std::vector<int64_t> at;
   for (size_t a = problem.mesh.size(); a-- > 0;) {
     at.insert(at.begin(), device % problem.mesh[a]);
@@ -52,7 +52,7 @@ std::vector<int64_t> CoordinatesOf(const LayoutProblem& problem,
 
 // What the spec says a device holds, element by element.
 Held Target(const LayoutProblem& problem, const Spec& spec, int64_t device) {
-  const std::vector<int64_t> at = CoordinatesOf(problem, device);
+  const std::vector<int64_t> at = FindCoordinates(problem, device);
   Box whole{std::vector<int64_t>(problem.shape.size(), 0), problem.shape};
   Held held;
   for (const auto& index : Indices(whole)) {
@@ -127,7 +127,7 @@ class Machine {
       // A collective-permute replaces the tile, whatever was there.
       if (!permutes) received[device].merge(devices_[device]);
       Held kept;
-      const Box tile = TileOf(problem_, spec, static_cast<int64_t>(device));
+      const Box tile = FindTile(problem_, spec, static_cast<int64_t>(device));
       for (const auto& index : Indices(tile)) {
         const auto found = received[device].find(index);
         ASSERT_NE(found, received[device].end())
@@ -139,8 +139,8 @@ class Machine {
   }
 
   void ExpectAlongAxes(const Transfer& it, const std::vector<int>& axes) {
-    const auto from = CoordinatesOf(problem_, it.from);
-    const auto to = CoordinatesOf(problem_, it.to);
+    const auto from = FindCoordinates(problem_, it.from);
+    const auto to = FindCoordinates(problem_, it.to);
     for (int a = 0; a < static_cast<int>(from.size()); ++a) {
       if (std::find(axes.begin(), axes.end(), a) == axes.end()) {
         EXPECT_EQ(from[a], to[a]) << it.from << " to " << it.to;
@@ -169,7 +169,7 @@ TEST(TransfersTest, EveryPathGivesEveryDeviceItsTile) {
     SCOPED_TRACE(seed);
     const LayoutProblem problem =
         MakeRandomLayout(seed,
-                         {.axes = 1 + seed % 4, .dims = 3, .most_devices = 24})
+                         {.axes = 1 + seed % 4, .dims = 3, .max_devices = 24})
             .problem;
     int64_t elements = 1;
     for (const int64_t size : problem.shape) elements *= size;
