@@ -61,9 +61,6 @@ absl::StatusOr<PartitionAnswer> PartitionStages(
     const PartitionProblem& problem, Schedule schedule,
     const base::Deadline& deadline = {});
 
-// The step of stages by the formula, whatever their memory.
-Picoseconds StepByFormula(const PipelineProblem& stages);
-
 }  // namespace meshwright::pipeline
 
 #endif  // MESHWRIGHT_PLANNER_PIPELINE_PARTITION_H_

@@ -13,6 +13,30 @@
 namespace meshwright::pipeline {
 namespace {
 
+// The step of stages by the formula of partition.h, whatever their memory.
+Picoseconds StepByFormula(const PipelineProblem& stages) {
+  Picoseconds sum{0};
+  Picoseconds slowest{0};
+  const auto both = [&](int link) {
+    return link < 0 || link + 1 >= stages.Stages()
+               ? Picoseconds(0)
+               : stages.transfers[link].forward +
+                     stages.transfers[link].backward;
+  };
+  for (int i = 0; i < stages.Stages(); ++i) {
+    const Picoseconds time =
+        stages.stages[i].forward + stages.stages[i].Backward();
+    sum += time + both(i);
+    slowest =
+        std::max(slowest, stages.overlap ? time : time + both(i - 1) + both(i));
+    if (stages.overlap && i + 1 < stages.Stages()) {
+      slowest = std::max(
+          {slowest, stages.transfers[i].forward, stages.transfers[i].backward});
+    }
+  }
+  return sum + (stages.micro_batches - 1) * slowest;
+}
+
 using ::testing::HasSubstr;
 
 PartitionAnswer Answered(const PartitionProblem& problem, Schedule schedule) {
