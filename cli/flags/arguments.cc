@@ -11,7 +11,7 @@
 namespace meshwright::cli {
 
 absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
-  constexpr int64_t kMost = int64_t{1} << 62;
+  constexpr int64_t kMaxBytes = int64_t{1} << 62;
   static const auto* const kUnits =
       new std::map<std::string, int64_t>{{"", 1},
                                          {"b", 1},
@@ -40,7 +40,7 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
         "\"", text, "\" is no size; write one like 16GiB or 800MB"));
   }
   const double bytes = number * static_cast<double>(factor->second);
-  if (bytes < 1 || bytes >= static_cast<double>(kMost)) {
+  if (bytes < 1 || bytes >= static_cast<double>(kMaxBytes)) {
     return absl::InvalidArgumentError(
         absl::StrCat("the size \"", text,
                      "\" is out of range; write 1 byte or more, below 2^62"));
@@ -82,8 +82,8 @@ int64_t DeviceCount(const v1::MeshSpec& mesh) {
   return devices;
 }
 
-absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineIn(
-    std::optional<double> seconds) {
+absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>>
+ParseDeadline(std::optional<double> seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr double kYear = 365.0 * 24 * 3600;
   std::optional<Clock::time_point> deadline;

@@ -27,8 +27,8 @@ int64_t DeviceCount(const v1::MeshSpec& mesh);
 // What --deadline asks for: a finite number of seconds from now, not negative.
 // None for nothing asked, and for more than a year: nobody waits that long, and
 // a clock could not hold it.
-absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineIn(
-    std::optional<double> seconds);
+absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>>
+ParseDeadline(std::optional<double> seconds);
 
 }  // namespace meshwright::cli
 

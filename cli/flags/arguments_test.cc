@@ -40,10 +40,10 @@ TEST(ArgumentsTest, WhatIsNoSizeIsQuoted) {
 
 TEST(ArgumentsTest, DeadlinesAreSecondsFromNow) {
   using std::chrono::steady_clock;
-  EXPECT_EQ(*DeadlineIn(std::nullopt), std::nullopt);
+  EXPECT_EQ(*ParseDeadline(std::nullopt), std::nullopt);
   const auto before = steady_clock::now();
-  const auto at_once = DeadlineIn(0);
-  const auto soon = DeadlineIn(0.25);
+  const auto at_once = ParseDeadline(0);
+  const auto soon = ParseDeadline(0.25);
   const auto after = steady_clock::now();
   ASSERT_TRUE(at_once.ok() && at_once->has_value());
   EXPECT_GE(**at_once, before);
@@ -53,7 +53,7 @@ TEST(ArgumentsTest, DeadlinesAreSecondsFromNow) {
   EXPECT_LE(**soon, after + std::chrono::milliseconds(250));
   // Longer than anybody waits, or a clock can hold.
   for (const double seconds : {4e7, 1e300}) {
-    EXPECT_EQ(*DeadlineIn(seconds), std::nullopt) << seconds;
+    EXPECT_EQ(*ParseDeadline(seconds), std::nullopt) << seconds;
   }
 }
 
@@ -65,7 +65,7 @@ TEST(ArgumentsTest, WhatIsNoDeadlineIsQuoted) {
                                                   {kInfinity, "inf"},
                                                   {-kInfinity, "-inf"}};
   for (const auto& [seconds, text] : wrong) {
-    const auto deadline = DeadlineIn(seconds);
+    const auto deadline = ParseDeadline(seconds);
     EXPECT_EQ(deadline.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(deadline.status().message(),
               absl::StrCat("--deadline is ", text,

@@ -67,7 +67,7 @@ absl::Status NamePath(const absl::Status& status, const std::string& path) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
 }
 
-std::string ModelName(const std::string& path) {
+std::string ParseModelName(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();
   return name.substr(0, name.find('.'));
 }

@@ -34,7 +34,7 @@ absl::StatusOr<T> NamePath(absl::StatusOr<T> read, const std::string& path) {
   return NamePath(read.status(), path);
 }
 // "llama_2l" of "tests/testdata/llama_2l.hlo.pb".
-std::string ModelName(const std::string& path);
+std::string ParseModelName(const std::string& path);
 
 }  // namespace meshwright::cli
 

@@ -76,7 +76,7 @@ Check CheckPlugin(const v1::DeviceSpec& device,
 }
 
 Check CheckStore(const std::string& path) {
-  const auto resolved = StorePath(path);
+  const auto resolved = FindStorePath(path);
   if (!resolved.ok()) {
     return {"store", State::kFail, std::string(resolved.status().message()),
             "name a store with --store"};

@@ -7,7 +7,7 @@ namespace meshwright::cli {
 
 service::PlanFunction MakePlanFunction(store::ProfileStore* store) {
   return [store](const v1::PlanRequest& request, jobs::Measurer* measurer,
-                 const service::ProgressFunction& progress) {
+                 const jobs::ProgressFunction& progress) {
     return request.has_stages()
                ? stages::MakeStagedPlan(request, {store, measurer}, progress)
                : planning::MakePlan(request, {store, measurer}, progress);

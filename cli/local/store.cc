@@ -7,14 +7,14 @@
 
 namespace meshwright::cli {
 
-absl::StatusOr<std::string> StorePath(const std::string& path) {
+absl::StatusOr<std::string> FindStorePath(const std::string& path) {
   if (!path.empty()) return path;
   return store::DefaultStorePath();
 }
 
 absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
     const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string resolved, StorePath(path));
+  ASSIGN_OR_RETURN(const std::string resolved, FindStorePath(path));
   return store::OpenProfileStore(resolved);
 }
 

@@ -14,7 +14,7 @@
 namespace meshwright::cli {
 
 // `path` empty: the store in the user's data folder.
-absl::StatusOr<std::string> StorePath(const std::string& path);
+absl::StatusOr<std::string> FindStorePath(const std::string& path);
 absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
     const std::string& path);
 

@@ -176,7 +176,7 @@ ordered_json ArgumentsJson(const std::vector<ArgumentChange>& changes) {
 
 }  // namespace
 
-ordered_json DifferenceJson(const v1::Plan& a, const v1::Plan& b) {
+ordered_json DifferenceToJson(const v1::Plan& a, const v1::Plan& b) {
   const PlanDifference difference = explain::ComparePlans(a, b);
   ordered_json json;
   json["a"] = FiguresOf(a);

@@ -9,7 +9,7 @@
 
 namespace meshwright::cli {
 
-nlohmann::ordered_json DifferenceJson(const v1::Plan& a, const v1::Plan& b);
+nlohmann::ordered_json DifferenceToJson(const v1::Plan& a, const v1::Plan& b);
 std::string DescribeDifference(const v1::Plan& a, const v1::Plan& b);
 
 }  // namespace meshwright::cli

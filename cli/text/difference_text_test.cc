@@ -69,7 +69,7 @@ TEST(PlanDifferenceTest, ChangesAreGroupedAndAddUp) {
               HasSubstr("4 parameter [-,-]  ->  [-,1]  (wq, wk, wv, ..."));
 }
 
-TEST(PlanDifferenceTest, BordersThatChangeAreListedToo) {
+TEST(PlanDifferenceTest, BoundariesThatChangeAreListedToo) {
   const v1::Plan a = SomePlan(0.01, "rows");
   v1::Plan b = a;
   b.mutable_segments(3)->set_resharding_seconds(0.002);
@@ -103,7 +103,7 @@ TEST(PlanDifferenceTest, WhatCannotBeComparedIsSaidInOneSentence) {
   EXPECT_THAT(text, HasSubstr("only the figures are compared: they are"));
   EXPECT_THAT(text, HasSubstr("+21.0 ms"));
   EXPECT_THAT(text, Not(HasSubstr("segments")));
-  const auto json = DifferenceJson(a, b);
+  const auto json = DifferenceToJson(a, b);
   EXPECT_EQ(json["comparable"], false);
   EXPECT_EQ(json["segments"].size(), 0u);
   EXPECT_NEAR(json["step_seconds"], 0.021, 1e-12);
@@ -115,8 +115,8 @@ TEST(PlanDifferenceTest, AnInfeasiblePlanHasNoFigures) {
   b.set_feasible(false);
   const PlanDifference difference = ComparePlans(a, b);
   EXPECT_EQ(difference.reason, "the second is infeasible");
-  EXPECT_TRUE(DifferenceJson(a, b)["step_seconds"].is_null());
-  EXPECT_TRUE(DifferenceJson(a, b)["b"]["predicted"].is_null());
+  EXPECT_TRUE(DifferenceToJson(a, b)["step_seconds"].is_null());
+  EXPECT_TRUE(DifferenceToJson(a, b)["b"]["predicted"].is_null());
 }
 
 TEST(PlanDifferenceTest, APlanOfAnOlderVersionHasNoCosts) {
@@ -128,7 +128,7 @@ TEST(PlanDifferenceTest, APlanOfAnOlderVersionHasNoCosts) {
   const PlanDifference difference = ComparePlans(a, b);
   EXPECT_FALSE(difference.has_costs);
   EXPECT_THAT(DescribeDifference(a, b), HasSubstr("no costs by segment"));
-  EXPECT_FALSE(DifferenceJson(a, b)["segments"][0].contains("seconds"));
+  EXPECT_FALSE(DifferenceToJson(a, b)["segments"][0].contains("seconds"));
 }
 
 }  // namespace

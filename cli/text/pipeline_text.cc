@@ -165,7 +165,7 @@ void AppendStages(const PipelineAnswer& answer, std::string& out) {
 
 }  // namespace
 
-std::string PipelineText(const PipelineAnswer& answer) {
+std::string DescribePipelineAnswer(const PipelineAnswer& answer) {
   std::string out;
   const auto& chosen = answer.choice.chosen;
   if (chosen.has_value()) {

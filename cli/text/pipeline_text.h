@@ -18,7 +18,7 @@
 
 namespace meshwright::cli {
 
-std::string PipelineText(const pipeline::PipelineAnswer& answer);
+std::string DescribePipelineAnswer(const pipeline::PipelineAnswer& answer);
 
 }  // namespace meshwright::cli
 

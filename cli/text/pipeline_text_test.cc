@@ -21,7 +21,7 @@ std::string Text(const std::string& more, int micro_batches = 4) {
       "micro_batches":)" +
       std::to_string(micro_batches) + "," + more + "}");
   EXPECT_TRUE(file.ok()) << file.status();
-  return PipelineText(*pipeline::Answer(*file));
+  return DescribePipelineAnswer(*pipeline::Answer(*file));
 }
 
 TEST(PipelineTextTest, ShowsWhatRunsWhen) {

@@ -103,7 +103,7 @@ std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
 
 }  // namespace
 
-std::string PlanJson(const v1::Plan& plan) {
+std::string PlanToJson(const v1::Plan& plan) {
   nlohmann::ordered_json json = ToJson(plan);
   if (!plan.feasible()) {
     for (const char* figure : {"predicted", "lower_bound_seconds", "gap"}) {

@@ -9,7 +9,7 @@
 namespace meshwright::cli {
 
 // The JSON of `plan`; the figures of an infeasible plan are null.
-std::string PlanJson(const v1::Plan& plan);
+std::string PlanToJson(const v1::Plan& plan);
 
 // A page: the predicted figures, then stages, segments and arguments.
 std::string DescribePlan(const v1::Plan& plan);

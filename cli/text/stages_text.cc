@@ -48,7 +48,7 @@ void DescribeStageTable(const v1::Plan& plan, std::string* text) {
                      stage.first_segment() + stage.segments_size() - 1),
          FormatSeconds(stage.forward_seconds()) +
              (stage.split_estimated() ? "*" : ""),
-         FormatSeconds(stages::BackwardSeconds(plan, stage)),
+         FormatSeconds(stages::GetBackwardSeconds(plan, stage)),
          FormatSeconds(stage.update_seconds()),
          FormatSeconds(stage.predicted().step_seconds()),
          FormatBytes(stage.predicted().peak_bytes())});
@@ -135,7 +135,7 @@ void DescribeStages(const v1::Plan& plan, std::string* text) {
   }
 }
 
-absl::StatusOr<std::string> StagesTrace(const v1::Plan& plan) {
+absl::StatusOr<std::string> TraceStages(const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const pipeline::PipelineProblem problem,
                    stages::ParsePipeline(plan));
   ASSIGN_OR_RETURN(const pipeline::Timeline timeline,

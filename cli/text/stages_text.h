@@ -22,7 +22,7 @@ void DescribeSegments(
 void DescribeStages(const v1::Plan& plan, std::string* text);
 
 // The timeline of its pipeline (planner/pipeline/trace.h).
-absl::StatusOr<std::string> StagesTrace(const v1::Plan& plan);
+absl::StatusOr<std::string> TraceStages(const v1::Plan& plan);
 
 }  // namespace meshwright::cli
 

@@ -28,7 +28,8 @@ absl::Status RunCheckpoint(const Context& context,
     return absl::InvalidArgumentError(
         absl::StrCat("--budget: ", budget.status().message()));
   }
-  ASSIGN_OR_RETURN(const auto deadline, DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(const auto deadline,
+                   ParseDeadline(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string chain, base::ReadFile(arguments.chain));
   const base::Interrupt interrupt;
   checkpoint::Options options;

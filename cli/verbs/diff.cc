@@ -18,7 +18,7 @@ struct DiffFlags {
 absl::Status Diff(const Context& context, const DiffFlags& flags) {
   ASSIGN_OR_RETURN(const v1::Plan first, LoadPlan(flags.first));
   ASSIGN_OR_RETURN(const v1::Plan second, LoadPlan(flags.second));
-  *context.out << (context.json ? DifferenceJson(first, second).dump(2) + "\n"
+  *context.out << (context.json ? DifferenceToJson(first, second).dump(2) + "\n"
                                 : DescribeDifference(first, second));
   return absl::OkStatus();
 }

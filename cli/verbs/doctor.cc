@@ -30,7 +30,7 @@ absl::Status Doctor(const Context& context, const DoctorFlags& flags) {
   std::vector<Check> checks = {CheckRunner()};
   checks.push_back(CheckPlugin(device, worker::RunnerBatches()));
   checks.push_back(CheckStore(flags.store));
-  checks.push_back(CheckDisk(StorePath(flags.store).value_or(".")));
+  checks.push_back(CheckDisk(FindStorePath(flags.store).value_or(".")));
   checks.push_back(CheckCoordinator(flags.coordinator));
   checks.push_back(CheckProcessors());
 

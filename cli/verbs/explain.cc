@@ -48,7 +48,7 @@ absl::StatusOr<std::optional<v1::PlanExplanation>> ExplainIfKnown(
     const Context& context, const ExplainFlags& flags, const v1::Plan& plan) {
   if (!plan.feasible()) return std::nullopt;
   const bool named = !flags.store.empty() || !flags.model.empty();
-  const auto path = StorePath(flags.store);
+  const auto path = FindStorePath(flags.store);
   std::error_code ignored;
   if (!named && (!path.ok() || !std::filesystem::exists(*path, ignored))) {
     *context.err << "the time that each choice saves is not shown: there is no "
@@ -84,7 +84,7 @@ absl::Status Explain(const Context& context, const ExplainFlags& flags) {
     }
     return absl::OkStatus();
   }
-  auto json = nlohmann::ordered_json::parse(PlanJson(plan));
+  auto json = nlohmann::ordered_json::parse(PlanToJson(plan));
   if (waits.has_value()) json["waits"] = WaitsJson(*waits);
   json["choices"] = nullptr;
   if (explanation.has_value()) {

@@ -35,7 +35,7 @@ absl::Status ExportStages(const Context& context, const ExportFlags& flags,
   if (!launch.ok()) return NameModel(launch.status(), flags.model);
   std::vector<std::pair<std::string, std::string>> files;
   for (const launch::LaunchModule& module : launch->modules) {
-    files.emplace_back(launch::FileName(module.place),
+    files.emplace_back(launch::NameFile(module.place),
                        module.program.hlo_module());
   }
   files.emplace_back("manifest.json", launch::Manifest(*launch, plan));

@@ -21,7 +21,8 @@ struct LayoutFlags {
 
 absl::Status RunLayout(const Context& context, const LayoutFlags& arguments) {
   layout::SearchOptions options;
-  ASSIGN_OR_RETURN(options.deadline.at, DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(options.deadline.at,
+                   ParseDeadline(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string cases, base::ReadFile(arguments.cases));
   const base::Interrupt interrupt;
   options.deadline.stop = interrupt.token();

@@ -28,7 +28,7 @@ absl::Status RunPipeline(const Context& context,
   const base::Interrupt interrupt;
   base::Deadline limits;
   limits.stop = interrupt.token();
-  ASSIGN_OR_RETURN(limits.at, DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(limits.at, ParseDeadline(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string text, base::ReadFile(arguments.file));
   ASSIGN_OR_RETURN(pipeline::PipelineFile file,
                    NamePath(pipeline::FileFromJson(text), arguments.file));
@@ -52,7 +52,7 @@ absl::Status RunPipeline(const Context& context,
   if (context.json) {
     *context.out << pipeline::AnswerToJson(answer) << "\n";
   } else {
-    *context.out << PipelineText(answer);
+    *context.out << DescribePipelineAnswer(answer);
   }
   return absl::OkStatus();
 }

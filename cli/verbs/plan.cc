@@ -53,7 +53,7 @@ absl::StatusOr<v1::PlanRequest> ToRequest(const PlanFlags& flags) {
   RETURN_IF_ERROR(ToStageRequest(flags.stages, &request));
   request.set_platform(flags.devices.platform);
   request.set_plugin_path(flags.devices.plugin);
-  request.set_model_name(ModelName(flags.model));
+  request.set_model_name(ParseModelName(flags.model));
   ASSIGN_OR_RETURN(*request.mutable_hlo_module(), LoadModel(flags.model));
   return request;
 }
@@ -102,14 +102,14 @@ absl::Status Plan(const Context& context, const PlanFlags& flags) {
                      : AskCoordinator(context, flags.coordinator, request);
   if (!planned.ok()) return NameModel(planned.status(), flags.model);
   const v1::Plan& plan = *planned;
-  const std::string json = PlanJson(plan);
+  const std::string json = PlanToJson(plan);
   if (!flags.output.empty()) {
     RETURN_IF_ERROR(base::WriteFile(flags.output, json));
     *context.err << "wrote " << flags.output << "\n";
   }
   if (!flags.stages.trace.empty()) {
     if (plan.feasible()) {
-      ASSIGN_OR_RETURN(const std::string trace, StagesTrace(plan));
+      ASSIGN_OR_RETURN(const std::string trace, TraceStages(plan));
       RETURN_IF_ERROR(base::WriteFile(flags.stages.trace, trace));
     } else {
       *context.err << "no trace is written, because no plan fits the memory\n";

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr char kFolder[] = "tests/testdata/planner";
 
 // A file is named after its verb: reshard_tensor.json.
-std::string VerbOf(const fs::path& file) {
+std::string NameVerb(const fs::path& file) {
   const std::string stem = file.stem().string();
   return stem.substr(0, stem.find('_'));
 }
@@ -32,7 +32,7 @@ std::vector<std::string> CommandFor(const fs::path& file) {
       {"layout", {"--cases"}},
       {"reshard", {"--tasks"}},
       {"pipeline", {}}};
-  const std::string verb = VerbOf(file);
+  const std::string verb = NameVerb(file);
   std::vector<std::string> command = {verb, "--json"};
   const auto flags = kFlags.find(verb);
   EXPECT_NE(flags, kFlags.end()) << file << " is named after no verb";
@@ -53,7 +53,7 @@ TEST(PlannerFilesTest, SamplesAreAnsweredAndOddOnesAnsweredOrRefused) {
         << file << ": " << outcome.err;
     if (outcome.status != 0) continue;
     EXPECT_TRUE(nlohmann::json::accept(outcome.out)) << file << outcome.out;
-    verbs.insert(VerbOf(file));
+    verbs.insert(NameVerb(file));
   }
   EXPECT_EQ(verbs.size(), 5u);
 }

@@ -56,7 +56,7 @@ class RecallStagesTest : public testing::Test {
     const auto plan = MakePlanFunction(store->get())(
         request, &measurer, [](const v1::PlanProgress&) {});
     ASSERT_TRUE(plan.ok()) << plan.status();
-    ASSERT_TRUE(base::WriteFile(Path(name), PlanJson(*plan)).ok());
+    ASSERT_TRUE(base::WriteFile(Path(name), PlanToJson(*plan)).ok());
   }
 
   static v1::Plan Loaded(const std::string& name) {
@@ -78,7 +78,7 @@ TEST_F(RecallStagesTest, ExplainSaysWhatEachChoiceInAStageSaves) {
   const json explained = Ask({"explain", Path("plan")});
   EXPECT_FALSE(explained["waits"].is_null());
   size_t segments = 0;
-  bool dearer = false;
+  bool costlier = false;
   for (const json& choice : explained["choices"]) {
     const int stage = choice["stage"];
     ASSERT_GE(stage, 1);
@@ -89,12 +89,12 @@ TEST_F(RecallStagesTest, ExplainSaysWhatEachChoiceInAStageSaves) {
     EXPECT_NEAR(
         next["step_seconds"].get<double>() - next["more_seconds"].get<double>(),
         plan.stages(stage - 1).predicted().step_seconds(), 1e-11);
-    dearer = dearer || next["pipeline_more_seconds"] > 0;
+    costlier = costlier || next["pipeline_more_seconds"] > 0;
   }
   size_t of_plan = 0;
   for (const v1::PlanStage& it : plan.stages()) of_plan += it.segments_size();
   EXPECT_EQ(segments, of_plan);
-  EXPECT_TRUE(dearer);
+  EXPECT_TRUE(costlier);
   const Outcome text =
       Command({"explain", Path("plan"), "--store", Path("store")});
   EXPECT_THAT(text.out, HasSubstr("time saved by each choice in its stage"));
@@ -124,8 +124,9 @@ TEST_F(RecallStagesTest, WithoutItsStoreAPlanIsExplainedFromItself) {
 
 TEST_F(RecallStagesTest, NothingChangedIsTheSamePlan) {
   const json same = Ask({"what-if", Path("plan")});
-  EXPECT_EQ(same["predicted"]["step_seconds"],
-            json::parse(PlanJson(Loaded("plan")))["predicted"]["step_seconds"]);
+  EXPECT_EQ(
+      same["predicted"]["step_seconds"],
+      json::parse(PlanToJson(Loaded("plan")))["predicted"]["step_seconds"]);
   EXPECT_EQ(same["difference"]["segments"].size(), 0u);
   EXPECT_EQ(same["programs"]["profiled"], 0);
 }

@@ -40,7 +40,8 @@ absl::StatusOr<reshard::Options> ReadOptions(const ReshardFlags& arguments) {
   }
   options.solver = *solver;
   options.seed = arguments.seed;
-  ASSIGN_OR_RETURN(options.deadline.at, DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(options.deadline.at,
+                   ParseDeadline(arguments.deadline_seconds));
   return options;
 }
 

@@ -23,7 +23,8 @@ struct SearchFlags {
 
 absl::Status RunSearch(const Context& context, const SearchFlags& arguments) {
   search::SearchWishes wishes = arguments.wishes;
-  ASSIGN_OR_RETURN(wishes.deadline.at, DeadlineIn(arguments.deadline_seconds));
+  ASSIGN_OR_RETURN(wishes.deadline.at,
+                   ParseDeadline(arguments.deadline_seconds));
   ASSIGN_OR_RETURN(const std::string problem, base::ReadFile(arguments.file));
   const base::Interrupt interrupt;
   wishes.deadline.stop = interrupt.token();

@@ -68,7 +68,7 @@ TEST(StagesTextTest, ATableOfStagesAndWhatLiesBetween) {
 
 TEST(StagesTextTest, TheTraceHoldsEveryOperation) {
   v1::Plan plan = TwoStages();
-  const auto trace = StagesTrace(plan);
+  const auto trace = TraceStages(plan);
   ASSERT_TRUE(trace.ok()) << trace.status();
   const auto json = nlohmann::json::parse(*trace);
   int forwards = 0;
@@ -78,17 +78,17 @@ TEST(StagesTextTest, TheTraceHoldsEveryOperation) {
   }
   EXPECT_GE(forwards, 8);
   plan.mutable_pipeline()->set_schedule("2f2b");
-  EXPECT_THAT(std::string(StagesTrace(plan).status().message()),
+  EXPECT_THAT(std::string(TraceStages(plan).status().message()),
               HasSubstr("\"2f2b\""));
   plan = TwoStages();
   plan.clear_boundaries();
-  EXPECT_EQ(StagesTrace(plan).status().code(),
+  EXPECT_EQ(TraceStages(plan).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 
 TEST(StagesTextTest, OtherVerbsSayWhatTheyCannotTake) {
   const std::string path = testing::TempDir() + "/two_stages.json";
-  ASSERT_TRUE(base::WriteFile(path, PlanJson(TwoStages())).ok());
+  ASSERT_TRUE(base::WriteFile(path, PlanToJson(TwoStages())).ok());
   const std::string model = "tests/testdata/llama_tiny.hlo.pb";
   ExpectRefused({"export", model, path, "-o", "x"}, "made for another model");
   const std::string store = testing::TempDir() + "/stages_text_store";
@@ -99,7 +99,7 @@ TEST(StagesTextTest, OtherVerbsSayWhatTheyCannotTake) {
                 "random plans have no stages");
   v1::Plan plan = TwoStages();
   plan.mutable_stages(1)->clear_mesh();
-  ASSERT_TRUE(base::WriteFile(path, PlanJson(plan)).ok());
+  ASSERT_TRUE(base::WriteFile(path, PlanToJson(plan)).ok());
   ExpectRefused({"export", model, path, "-o", "x"}, "mesh");
 }
 
@@ -125,7 +125,7 @@ TEST(StagesExplanationTest, ABoundaryAndABusyStageAddWhatTheyAdd) {
   EXPECT_THAT(text, HasSubstr("boundary 1-2 adds 1.0 ms"));
   EXPECT_THAT(text, HasSubstr("shared parameters add 1.0 ms to the step"));
   const std::string path = testing::TempDir() + "/explained_stages.json";
-  ASSERT_TRUE(base::WriteFile(path, PlanJson(plan)).ok());
+  ASSERT_TRUE(base::WriteFile(path, PlanToJson(plan)).ok());
   const Outcome outcome = Command({"explain", path, "--json"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(nlohmann::json::parse(outcome.out)["waits"],
@@ -155,7 +155,7 @@ TEST(StagesDifferenceTest, SaysWhatMovedAndWhatChanged) {
   EXPECT_THAT(text, HasSubstr("schedule  1f1b of 4, bubble 0.0 %  ->  gpipe"));
   EXPECT_THAT(text, HasSubstr("  2  1 on 1x1"));
   EXPECT_THAT(text, HasSubstr("->  1 on 1x2"));
-  const auto json = DifferenceJson(a, b);
+  const auto json = DifferenceToJson(a, b);
   EXPECT_EQ(json["b"]["pipeline"]["schedule"], "gpipe");
   EXPECT_EQ(json["b"]["stages"][1]["first_segment"], 1);
   EXPECT_EQ(ComparePlans(a, a).segments.size(), 0u);
@@ -180,9 +180,9 @@ TEST(StagesDifferenceTest, OneMeshAgainstStages) {
 TEST(StagesTextTest, APlanWithoutStagesSaysNothingOfThem) {
   v1::Plan plan;
   plan.set_feasible(true);
-  EXPECT_THAT(PlanJson(plan), Not(HasSubstr("stages")));
-  EXPECT_THAT(PlanJson(plan), Not(HasSubstr("pipeline")));
-  EXPECT_THAT(PlanJson(TwoStages()), HasSubstr("\"boundaries\""));
+  EXPECT_THAT(PlanToJson(plan), Not(HasSubstr("stages")));
+  EXPECT_THAT(PlanToJson(plan), Not(HasSubstr("pipeline")));
+  EXPECT_THAT(PlanToJson(TwoStages()), HasSubstr("\"boundaries\""));
 }
 
 TEST(StageFlagsTest, SayWhatIsWrong) {

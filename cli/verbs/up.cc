@@ -28,7 +28,7 @@ struct UpFlags {
 absl::Status Up(const Context& context, const UpFlags& flags) {
   ASSIGN_OR_RETURN(const v1::DeviceSpec devices,
                    ToDeviceSpec(flags.devices, flags.device_count, true));
-  ASSIGN_OR_RETURN(const std::string path, StorePath(flags.store));
+  ASSIGN_OR_RETURN(const std::string path, FindStorePath(flags.store));
   std::atomic<bool> hurry = false;
   const base::Interrupt interrupt([&] { hurry = true; });
   if (!base::LogEnabled(base::LogLevel::kInfo)) {

@@ -93,7 +93,7 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenStore(flags.store));
-  const auto known = validation::StageAnchors(model, plan, store.get());
+  const auto known = validation::ChooseStageAnchors(model, plan, store.get());
   const std::vector<validation::Anchor> anchors =
       known.ok() ? *known : std::vector<validation::Anchor>();
   const auto report = validation::ValidateStages(
@@ -125,7 +125,7 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
                    ParseMesh(absl::StrJoin(request.plan.mesh(), "x")));
   ASSIGN_OR_RETURN(request.device,
                    ToDeviceSpec(flags.devices, DeviceCount(mesh), true));
-  request.model_name = ModelName(flags.model);
+  request.model_name = ParseModelName(flags.model);
   request.random_plans = flags.random;
   request.seed = flags.seed;
 
@@ -152,14 +152,14 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
   ASSIGN_OR_RETURN(const validation::Results results,
                    CompareOn(context, validation.request, cluster->address(),
                              interrupt.token()));
-  const std::vector<std::string> differing =
-      validation::Differing(validation.request, results, validation.tolerance);
+  const std::vector<std::string> differing = validation::ListDiffering(
+      validation.request, results, validation.tolerance);
   validation::Results on_others;
   if (!differing.empty()) {
     ASSIGN_OR_RETURN(
         on_others,
         CompareOn(context,
-                  validation::OnOtherInputs(validation.request, differing),
+                  validation::MakeOtherInputs(validation.request, differing),
                   cluster->address(), interrupt.token()));
   }
   const ordered_json report =

@@ -74,7 +74,7 @@ absl::StatusOr<explain::WhatIfQuestion> AskOfModel(const WhatIfFlags& flags) {
   explain::WhatIfQuestion question;
   v1::PlanRequest& request = question.request;
   ASSIGN_OR_RETURN(*request.mutable_hlo_module(), LoadModel(flags.subject));
-  request.set_model_name(ModelName(flags.subject));
+  request.set_model_name(ParseModelName(flags.subject));
   request.mutable_mesh()->add_shape(1);
   request.mutable_mesh()->add_shape(1);
   ASSIGN_OR_RETURN(const v1::DeviceSpec device,
@@ -97,7 +97,7 @@ absl::Status ChangeLimitAndMesh(const WhatIfFlags& flags,
   }
   if (flags.devices > 0) {
     ASSIGN_OR_RETURN(*request.mutable_mesh(),
-                     explain::MeshOfDevices(request.mesh(), flags.devices));
+                     explain::ResizeMesh(request.mesh(), flags.devices));
   }
   return absl::OkStatus();
 }
@@ -107,7 +107,7 @@ absl::Status ApplyFlags(const WhatIfFlags& flags,
   v1::PlanRequest& request = question->request;
   RETURN_IF_ERROR(ChangeLimitAndMesh(flags, request));
   if (question->measured.empty()) {
-    question->measured = explain::MeshesNear(request.mesh());
+    question->measured = explain::ListMeshesNear(request.mesh());
     question->measured.insert(question->measured.begin(), request.mesh());
   }
   if (!flags.links.empty()) {
@@ -119,10 +119,10 @@ absl::Status ApplyFlags(const WhatIfFlags& flags,
 void Print(const Context& context, const std::optional<v1::Plan>& before,
            const v1::Plan& plan) {
   if (context.json) {
-    auto json = nlohmann::ordered_json::parse(PlanJson(plan));
+    auto json = nlohmann::ordered_json::parse(PlanToJson(plan));
     json["difference"] = nullptr;
     if (before.has_value()) {
-      json["difference"] = DifferenceJson(*before, plan);
+      json["difference"] = DifferenceToJson(*before, plan);
     }
     *context.out << json.dump(2) << "\n";
     return;
@@ -184,7 +184,7 @@ absl::Status WhatIf(const Context& context, const WhatIfFlags& flags) {
   plan->mutable_seconds()->set_total(
       absl::ToDoubleSeconds(context.clock->Now() - start));
   if (!flags.output.empty()) {
-    RETURN_IF_ERROR(base::WriteFile(flags.output, PlanJson(*plan)));
+    RETURN_IF_ERROR(base::WriteFile(flags.output, PlanToJson(*plan)));
     *context.err << "wrote " << flags.output << "\n";
   }
   Print(context, before, *plan);

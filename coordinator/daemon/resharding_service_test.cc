@@ -256,7 +256,7 @@ TEST(ReshardingOptionsTest, TheCallsDeadlineIsTheBudget) {
     v1::ReshardingRequest request;
     if (asked.has_value()) request.set_deadline_seconds(*asked);
     const auto begin = std::chrono::steady_clock::now();
-    const auto options = service::ReshardingOptions(request, left);
+    const auto options = service::ReadReshardingOptions(request, left);
     if (!options.ok() || !options->deadline.at.has_value()) return -1;
     return Seconds(*options->deadline.at - begin).count();
   };

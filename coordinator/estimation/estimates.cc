@@ -23,9 +23,9 @@ double Median(std::vector<double> values) {
 class Estimator {
  public:
   Estimator(const ProfileSpace& space, const Halves& halves,
-            const std::vector<TypeRecipe>& recipes,
+            const std::vector<EstimationPlan>& plans,
             const store::Results& results)
-      : space_(space), halves_(halves), recipes_(recipes), results_(results) {}
+      : space_(space), halves_(halves), plans_(plans), results_(results) {}
 
   EstimatedTimes Run() {
     for (size_t t = 0; t < space_.types.size(); ++t) {
@@ -42,7 +42,8 @@ class Estimator {
     std::vector<double> ratios;
     const auto compare = [&](int c, const Estimate& estimate) {
       if (estimate.time.count() <= 0) return;
-      const auto measured = MeasuredCost(space_, configurations[c], results_);
+      const auto measured =
+          FindMeasuredCost(space_, configurations[c], results_);
       if (measured.has_value()) {
         ratios.push_back(static_cast<double>(measured->time.count()) /
                          static_cast<double>(estimate.time.count()));
@@ -51,7 +52,7 @@ class Estimator {
       }
     };
     for (int c = 0; c < count; ++c) {
-      const std::optional<Estimate> estimate = Raw(type, c);
+      const std::optional<Estimate> estimate = EstimateUnscaled(type, c);
       if (estimate.has_value()) compare(c, *estimate);
     }
     Calibration& calibration = out_.calibrations.emplace_back();
@@ -61,7 +62,8 @@ class Estimator {
       estimate.time = Scale(estimate.time, calibration.scale);
     }
     for (int c = 0; c < count; ++c) {
-      const std::optional<Estimate> estimate = OfSwitch(type, c, open);
+      const std::optional<Estimate> estimate =
+          EstimateFromSwitch(type, c, open);
       if (estimate.has_value()) compare(c, *estimate);
     }
     calibration.compared = static_cast<int>(ratios.size());
@@ -72,7 +74,7 @@ class Estimator {
     calibration.margin =
         calibration.compared < kEnoughCompared
             ? kFirstMargin
-            : std::max(kLeastMargin, kDeviations * calibration.deviation);
+            : std::max(kMinMargin, kDeviations * calibration.deviation);
     for (auto& [c, estimate] : open) {
       const Picoseconds margin = Scale(estimate.time, calibration.margin);
       estimate.spread = {std::min(margin, estimate.time), margin};
@@ -85,14 +87,14 @@ class Estimator {
   }
 
   // `open` holds what is estimated of the type without a switch.
-  std::optional<Estimate> OfSwitch(int type, int configuration,
-                                   const std::map<int, Estimate>& open) const {
-    const SwitchRecipe* const recipe = recipes_[type].Switched(configuration);
-    if (recipe == nullptr) return std::nullopt;
-    const SwitchRecipe& it = *recipe;
+  std::optional<Estimate> EstimateFromSwitch(
+      int type, int configuration, const std::map<int, Estimate>& open) const {
+    const SwitchEstimation* const found = plans_[type].Switched(configuration);
+    if (found == nullptr) return std::nullopt;
+    const SwitchEstimation& it = *found;
     const auto& configurations = space_.types[type].configurations;
     const auto cost = [&](int c) {
-      return MeasuredCost(space_, configurations[c], results_);
+      return FindMeasuredCost(space_, configurations[c], results_);
     };
     const auto with = cost(it.reference);
     const auto without = cost(it.reference_plain);
@@ -100,8 +102,8 @@ class Estimator {
     Estimate estimate;
     if (const auto plain = cost(it.plain); plain.has_value()) {
       estimate = {plain->time, plain->transient_bytes};
-    } else if (const auto found = open.find(it.plain); found != open.end()) {
-      estimate = found->second;
+    } else if (const auto other = open.find(it.plain); other != open.end()) {
+      estimate = other->second;
     } else {
       return std::nullopt;
     }
@@ -115,42 +117,44 @@ class Estimator {
   }
 
   // Before scaling; nothing where a program that it takes was not measured.
-  std::optional<Estimate> Raw(int type, int configuration) const {
-    const int twin = recipes_[type].twin;
-    if (twin >= 0) return OfTwin(twin, configuration);
-    if (recipes_[type].Switched(configuration) != nullptr) return std::nullopt;
+  std::optional<Estimate> EstimateUnscaled(int type, int configuration) const {
+    const std::optional<int> proxy = plans_[type].proxy;
+    if (proxy.has_value()) return EstimateFromProxy(*proxy, configuration);
+    if (plans_[type].Switched(configuration) != nullptr) return std::nullopt;
     if (halves_.IsCut(type)) return halves_.Sum(type, configuration, results_);
-    const auto& sums = recipes_[type].sums;
+    const auto& sums = plans_[type].sums;
     if (sums.empty() || sums[configuration].empty()) return std::nullopt;
     Estimate estimate;
-    for (const auto& [other, weight] : sums[configuration]) {
-      const auto cost = MeasuredMainCost(
-          space_, space_.types[type].configurations[other], results_);
+    for (const SumTerm& it : sums[configuration]) {
+      const auto cost = FindMeasuredMainCost(
+          space_, space_.types[type].configurations[it.configuration],
+          results_);
       if (!cost.has_value()) return std::nullopt;
-      estimate.time += cost->time * weight;
+      estimate.time += cost->time * it.weight;
       estimate.transient_bytes =
           std::max(estimate.transient_bytes, cost->transient_bytes);
     }
     return estimate;
   }
 
-  std::optional<Estimate> OfTwin(int twin, int configuration) const {
-    // Of a group, where the twin has none.
-    const auto& configurations = space_.types[twin].configurations;
+  std::optional<Estimate> EstimateFromProxy(int proxy,
+                                            int configuration) const {
+    // Of a group, which the proxy does not have.
+    const auto& configurations = space_.types[proxy].configurations;
     if (configuration >= static_cast<int>(configurations.size())) {
       return std::nullopt;
     }
-    const auto cost = MeasuredCost(
-        space_, space_.types[twin].configurations[configuration], results_);
+    const auto cost = FindMeasuredCost(
+        space_, space_.types[proxy].configurations[configuration], results_);
     if (cost.has_value()) return Estimate{cost->time, cost->transient_bytes};
-    const auto estimate = out_.estimates.find({twin, configuration});
+    const auto estimate = out_.estimates.find({proxy, configuration});
     if (estimate == out_.estimates.end()) return std::nullopt;
     return estimate->second;
   }
 
   const ProfileSpace& space_;
   const Halves& halves_;
-  const std::vector<TypeRecipe>& recipes_;
+  const std::vector<EstimationPlan>& plans_;
   const store::Results& results_;
   EstimatedTimes out_;
 };
@@ -158,9 +162,9 @@ class Estimator {
 }  // namespace
 
 EstimatedTimes EstimateTimes(const ProfileSpace& space, const Halves& halves,
-                             const std::vector<TypeRecipe>& recipes,
+                             const std::vector<EstimationPlan>& plans,
                              const store::Results& results) {
-  return Estimator(space, halves, recipes, results).Run();
+  return Estimator(space, halves, plans, results).Run();
 }
 
 }  // namespace meshwright::estimation

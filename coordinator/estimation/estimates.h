@@ -1,10 +1,12 @@
-// Estimates: what configurations cost, told from programs that were measured.
+// Estimates: what configurations cost, estimated from programs that were
+// measured.
 //
-// Concept: what recipes (recipes.h) give for the rows that are there.
+// Concept: what the estimation plans (estimation_plan.h) give for the rows that
+// are there.
 // Sums of halves are off by a common factor (what a run costs in itself); it is
 // the median of measured / estimated over the configurations of a type that
 // were measured whole. The margin is how far below their estimates these came,
-// times kDeviations, and at least kLeastMargin. An estimate's spread is its
+// times kDeviations, and at least kMinMargin. An estimate's spread is its
 // margin: wider than that of any measurement.
 // Shapes: by type of the space, then by configuration.
 // Source: design, section 4 ("Fewer programs than CFP, same plan").
@@ -25,7 +27,7 @@ namespace meshwright::estimation {
 
 // The margin before kEnoughCompared were compared, and its floor.
 inline constexpr double kFirstMargin = 0.08;
-inline constexpr double kLeastMargin = 0.04;
+inline constexpr double kMinMargin = 0.04;
 inline constexpr double kDeviations = 1.5;
 inline constexpr int kEnoughCompared = 3;
 
@@ -42,10 +44,10 @@ struct EstimatedTimes {
   std::vector<Calibration> calibrations;  // by type
 };
 
-// What the rows in `results` tell.
+// By the rows in `results`.
 EstimatedTimes EstimateTimes(const space::ProfileSpace& space,
                              const Halves& halves,
-                             const std::vector<TypeRecipe>& recipes,
+                             const std::vector<EstimationPlan>& plans,
                              const store::Results& results);
 
 }  // namespace meshwright::estimation

@@ -42,9 +42,9 @@ class SumMaker {
     }
   }
 
-  TypeRecipe Make() const {
-    TypeRecipe recipe;
-    recipe.sums.resize(factors_.size());
+  EstimationPlan Make() const {
+    EstimationPlan plan;
+    plan.sums.resize(factors_.size());
     std::set<int> required;
     for (size_t c = 0; c < factors_.size(); ++c) {
       if (!IsPlain(c)) continue;
@@ -53,26 +53,24 @@ class SumMaker {
         required.insert(static_cast<int>(c));
         continue;
       }
-      for (const auto& [other, weight] : *sum) required.insert(other);
-      recipe.sums[c] = *sum;
+      for (const SumTerm& it : *sum) required.insert(it.configuration);
+      plan.sums[c] = *sum;
     }
     for (int c : required) {
-      recipe.sums[c].clear();
-      if (has_loops_) recipe.sums[c].emplace_back(c, 1);
+      plan.sums[c].clear();
+      if (has_loops_) plan.sums[c].push_back({c, 1});
     }
-    (has_loops_ ? recipe.sampled : recipe.required)
+    (has_loops_ ? plan.sampled : plan.required)
         .assign(required.begin(), required.end());
-    return recipe;
+    return plan;
   }
 
  private:
-  using Weights = std::vector<std::pair<int, int>>;
-
   bool IsPlain(size_t c) const { return plain_[c] == static_cast<int>(c); }
 
   // Nothing where a configuration that it takes is not in the space, or it is
   // one of those itself.
-  std::optional<Weights> Sum(int configuration) const {
+  std::optional<std::vector<SumTerm>> Sum(int configuration) const {
     const int count = static_cast<int>(factors_[configuration].size());
     std::map<int, int> weights;
     const auto add = [&](int first, int last, int weight) {
@@ -98,8 +96,11 @@ class SumMaker {
       }
       if (!add(0, -1, 1 - count)) return std::nullopt;
     }
-    std::erase_if(weights, [](const auto& it) { return it.second == 0; });
-    return Weights(weights.begin(), weights.end());
+    std::vector<SumTerm> sum;
+    for (const auto& [other, weight] : weights) {
+      if (weight != 0) sum.push_back({other, weight});
+    }
+    return sum;
   }
 
   const std::vector<Factors>& factors_;
@@ -110,12 +111,14 @@ class SumMaker {
   std::map<Factors, int> number_;
 };
 
-// Of all values of the segment, on one device.
-double BytesOfValues(const Analysis& analysis, const ProfileSpace& space,
-                     int type, const Configuration& configuration) {
+// Of all values of the segment, or of those in `only`, on one device.
+double SumBytes(const Analysis& analysis, const ProfileSpace& space, int type,
+                const Configuration& configuration,
+                const std::vector<char>* only = nullptr) {
   const auto& values = analysis.graphs[analysis.types[type]].values;
   double bytes = 0;
   for (int i = 0; i < static_cast<int>(values.size()); ++i) {
+    if (only != nullptr && !(*only)[i]) continue;
     const ir::Shape& shape = analysis.module.at(values[i].origin).shape;
     const space::Mesh& mesh = space.context.mesh;
     bytes += static_cast<double>(space::BytesPerDevice(
@@ -143,30 +146,13 @@ std::vector<int> FindPlain(const std::vector<Configuration>& configurations,
   return from;
 }
 
-// Of all values that are computed anew, on one device.
-double BytesOfReplay(const Analysis& analysis, const ProfileSpace& space,
-                     int type, const space::Rematerialization& replay,
-                     const Configuration& configuration) {
-  const auto& values = analysis.graphs[analysis.types[type]].values;
-  double bytes = 0;
-  for (size_t i = 0; i < replay.recomputed.size(); ++i) {
-    if (!replay.recomputed[i]) continue;
-    const ir::Shape& shape = analysis.module.at(values[i].origin).shape;
-    const space::Mesh& mesh = space.context.mesh;
-    bytes += static_cast<double>(space::BytesPerDevice(
-        shape,
-        configuration.annotation.GetSharding(static_cast<int>(i), shape, mesh),
-        mesh));
-  }
-  return bytes;
-}
-
-// Adds the recipes of the configurations under a switch, and to those required
-// one reference of each, with what it is compared to: that which changes most.
+// Adds the estimation of configurations under a switch. Of each switch, the one
+// that changes most is the reference: it is required, with the one that it is
+// compared to.
 void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
-                 const std::vector<int>& plain, TypeRecipe& recipe) {
+                 const std::vector<int>& plain, EstimationPlan& plan) {
   struct Reference {
-    int configuration = -1;
+    int configuration = 0;
     double bytes = 0;
   };
   const auto& configurations = space.types[type].configurations;
@@ -192,25 +178,26 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
         replay = space::FindRematerialization(
             analysis, analysis.graphs[analysis.types[type]]);
       }
-      effect[c] =
-          BytesOfReplay(analysis, space, type, *replay, configurations[c]);
+      effect[c] = SumBytes(analysis, space, type, configurations[c],
+                           &replay->recomputed);
       if (from[c] != plain[c]) continue;  // under a switch: no reference
     } else {
       const auto [of_plain, added] = bytes.try_emplace(plain[c], 0);
       if (added) {
         of_plain->second =
-            BytesOfValues(analysis, space, type, configurations[plain[c]]);
+            SumBytes(analysis, space, type, configurations[plain[c]]);
       }
-      effect[c] = of_plain->second -
-                  BytesOfValues(analysis, space, type, configurations[c]);
+      effect[c] =
+          of_plain->second - SumBytes(analysis, space, type, configurations[c]);
     }
-    Reference& it = references[kind(c)];
-    if (it.configuration < 0 || std::abs(effect[c]) > std::abs(it.bytes)) {
-      it = {c, effect[c]};
+    const auto [reference, is_first] =
+        references.try_emplace(kind(c), Reference{c, effect[c]});
+    if (!is_first && std::abs(effect[c]) > std::abs(reference->second.bytes)) {
+      reference->second = {c, effect[c]};
     }
   }
-  recipe.switched.resize(configurations.size());
-  std::set<int> required(recipe.required.begin(), recipe.required.end());
+  plan.switched.resize(configurations.size());
+  std::set<int> required(plan.required.begin(), plan.required.end());
   for (int c = 0; c < count; ++c) {
     if (from[c] == c || configurations[c].role.InGroup()) continue;
     const Reference& it = references.at(kind(c));
@@ -218,17 +205,17 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
       required.insert({c, from[c]});
       continue;
     }
-    recipe.switched[c] = {from[c], it.configuration, from[it.configuration],
-                          effect[c] / it.bytes};
+    plan.switched[c] = {from[c], it.configuration, from[it.configuration],
+                        effect[c] / it.bytes};
   }
-  recipe.required.assign(required.begin(), required.end());
-  for (int c : recipe.required) {
-    if (!recipe.sums.empty()) recipe.sums[c].clear();
+  plan.required.assign(required.begin(), required.end());
+  for (int c : plan.required) {
+    if (!plan.sums.empty()) plan.sums[c].clear();
   }
 }
 
 // Few: those that a request names. They are measured.
-std::vector<int> Grouped(const std::vector<Configuration>& configurations) {
+std::vector<int> ListGrouped(const std::vector<Configuration>& configurations) {
   std::vector<int> grouped;
   for (size_t c = 0; c < configurations.size(); ++c) {
     if (configurations[c].role.InGroup())
@@ -237,18 +224,18 @@ std::vector<int> Grouped(const std::vector<Configuration>& configurations) {
   return grouped;
 }
 
-// What two types must have in common to be twins: blocks, and configurations in
-// the same order.
-using Likeness = std::pair<std::vector<uint64_t>, std::vector<Factors>>;
+// Types with equal keys have equal blocks, and configurations in the same
+// order.
+using ProxyKey = std::pair<std::vector<uint64_t>, std::vector<Factors>>;
 
-Likeness LikenessOf(const Analysis& analysis, const ProfileSpace& space,
-                    int type) {
+ProxyKey MakeProxyKey(const Analysis& analysis, const ProfileSpace& space,
+                      int type) {
   const segmenter::Segment& segment =
       analysis.plan.segments[analysis.types[type]];
   const auto& configurations = space.types[type].configurations;
-  std::vector<Factors> factors = BlockFactors(configurations);
+  std::vector<Factors> factors = ListBlockFactors(configurations);
   // Those of groups come last, and depend on more than the blocks.
-  factors.resize(configurations.size() - Grouped(configurations).size());
+  factors.resize(configurations.size() - ListGrouped(configurations).size());
   for (size_t c = 0; c < factors.size(); ++c) {
     factors[c].push_back(static_cast<int>(configurations[c].segment_switch));
     factors[c].push_back(configurations[c].recompute);
@@ -256,20 +243,21 @@ Likeness LikenessOf(const Analysis& analysis, const ProfileSpace& space,
   return {segmenter::BlockHashes(analysis.blocks, segment), factors};
 }
 
-// By type the first one with equal blocks and configurations; -1: none.
-std::vector<int> Twins(const Analysis& analysis, const ProfileSpace& space) {
-  std::vector<int> twins(space.types.size(), -1);
-  std::map<Likeness, int> known;
-  for (int t = 0; t < static_cast<int>(twins.size()); ++t) {
+// By type the first other one with equal blocks and configurations.
+std::vector<std::optional<int>> FindProxies(const Analysis& analysis,
+                                            const ProfileSpace& space) {
+  std::vector<std::optional<int>> proxies(space.types.size());
+  std::map<ProxyKey, int> known;
+  for (int t = 0; t < static_cast<int>(proxies.size()); ++t) {
     if (!space::HasBlocks(analysis, analysis.types[t]) ||
         space.types[t].configurations.size() <= kFewEndConfigurations) {
       continue;
     }
     const auto [first, added] =
-        known.emplace(LikenessOf(analysis, space, t), t);
-    if (!added) twins[t] = first->second;
+        known.emplace(MakeProxyKey(analysis, space, t), t);
+    if (!added) proxies[t] = first->second;
   }
-  return twins;
+  return proxies;
 }
 
 // A half of a loop's body would carry what the other half computes.
@@ -285,31 +273,29 @@ bool HoldsLoop(const Analysis& analysis, int segment) {
 
 }  // namespace
 
-std::vector<bool> WorthCutting(const Analysis& analysis,
-                               const ProfileSpace& space) {
-  const std::vector<int> twins = Twins(analysis, space);
+std::vector<bool> FindTypesToCut(const Analysis& analysis,
+                                 const ProfileSpace& space) {
+  const auto proxies = FindProxies(analysis, space);
   std::vector<bool> cut(space.types.size(), false);
   for (size_t t = 0; t < cut.size(); ++t) {
     cut[t] =
-        twins[t] < 0 && !HoldsLoop(analysis, analysis.types[t]) &&
+        !proxies[t].has_value() && !HoldsLoop(analysis, analysis.types[t]) &&
         space::HasBlocks(analysis, analysis.types[t]) &&
         CountPlain(space.types[t].configurations) > kFewBlockConfigurations;
   }
   return cut;
 }
 
-std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
-                                    const ProfileSpace& space,
-                                    const Halves& halves,
-                                    const std::vector<int>& base,
-                                    const std::set<int>& from_factors) {
-  std::vector<TypeRecipe> recipes(space.types.size());
-  const std::vector<int> twins = Twins(analysis, space);
-  for (int t = 0; t < static_cast<int>(recipes.size()); ++t) {
+std::vector<EstimationPlan> MakeEstimationPlans(
+    const Analysis& analysis, const ProfileSpace& space, const Halves& halves,
+    const std::vector<int>& base, const std::set<int>& from_factors) {
+  std::vector<EstimationPlan> plans(space.types.size());
+  const auto proxies = FindProxies(analysis, space);
+  for (int t = 0; t < static_cast<int>(plans.size()); ++t) {
     const auto& configurations = space.types[t].configurations;
-    recipes[t].twin = twins[t];
-    recipes[t].required = Grouped(configurations);
-    if (twins[t] >= 0) continue;
+    plans[t].proxy = proxies[t];
+    plans[t].required = ListGrouped(configurations);
+    if (proxies[t].has_value()) continue;
     const bool has_blocks = space::HasBlocks(analysis, analysis.types[t]);
     const std::vector<int> plain =
         space::FindPlainConfigurations(space.types[t]);
@@ -318,34 +304,35 @@ std::vector<TypeRecipe> MakeRecipes(const Analysis& analysis,
         (has_blocks ? kFewBlockConfigurations : kFewEndConfigurations);
     if (!halves.IsCut(t) && (!few || from_factors.contains(t))) {
       const std::vector<Factors> factors =
-          has_blocks ? BlockFactors(configurations)
-                     : EndFactors(analysis, space, t, plain);
+          has_blocks ? ListBlockFactors(configurations)
+                     : ListEndFactors(analysis, space, t, plain);
       const bool has_loops =
           !configurations[plain[base[t]]].corrections.empty();
-      const std::vector<int> grouped = std::move(recipes[t].required);
-      recipes[t] =
+      const std::vector<int> grouped = std::move(plans[t].required);
+      plans[t] =
           SumMaker(factors, plain, base[t], has_blocks && !few, has_loops)
               .Make();
-      recipes[t].required.insert(recipes[t].required.end(), grouped.begin(),
-                                 grouped.end());
+      plans[t].required.insert(plans[t].required.end(), grouped.begin(),
+                               grouped.end());
     } else if (!halves.IsCut(t)) {
       for (size_t c = 0; c < plain.size(); ++c) {
         if (plain[c] == static_cast<int>(c))
-          recipes[t].required.push_back(plain[c]);
+          plans[t].required.push_back(plain[c]);
       }
     }
-    AddSwitched(analysis, space, t, plain, recipes[t]);
+    AddSwitched(analysis, space, t, plain, plans[t]);
   }
-  return recipes;
+  return plans;
 }
 
-std::vector<int> MayBeTold(const Analysis& analysis, const ProfileSpace& space,
-                           const Halves& halves) {
-  const std::vector<int> twins = Twins(analysis, space);
+std::vector<int> FindReducibleTypes(const Analysis& analysis,
+                                    const ProfileSpace& space,
+                                    const Halves& halves) {
+  const auto proxies = FindProxies(analysis, space);
   std::vector<int> types;
-  for (int t = 0; t < static_cast<int>(twins.size()); ++t) {
+  for (int t = 0; t < static_cast<int>(proxies.size()); ++t) {
     const auto& configurations = space.types[t].configurations;
-    if (twins[t] < 0 && !halves.IsCut(t) &&
+    if (!proxies[t].has_value() && !halves.IsCut(t) &&
         space::HasBlocks(analysis, analysis.types[t]) &&
         CountPlain(configurations) > kFewEndConfigurations &&
         CountPlain(configurations) <= kFewBlockConfigurations) {

@@ -1,32 +1,33 @@
-// Recipes: from which programs the configurations of a segment type are told.
+// EstimationPlan: from which programs the configurations of a segment type are
+// estimated.
 //
 // Concept: five ways.
 //   few configurations   none is estimated, all are measured; of blocks, where
 //                        a request says so, from the single factors
 //   many, of blocks      from the halves (halves.h); where the type cannot be
 //                        cut, from neighbouring pairs of blocks, see below
-//   many, of an end      from the single factors: the splits of its borders, of
+//   many, of an end      from the single factors: the splits of its boundaries,
+//   of
 //                        all to one neighbour together, and of the parameters
 //                        it shares
-//   a twin               from the type whose blocks are equal to its own, by
+//   with a proxy         from the type whose blocks are equal to its own, by
 //                        configuration: a decoder's first layer, a layer with
 //                        another mask
 //   under a switch       from the same one without it, plus what the switch
 //                        adds to one of its type, in proportion to the bytes
-//                        by which values become smaller, or to those computed
-//                        anew
+//                        by which values become smaller, or to those that are
+//                        recomputed
 // Factors are those of factors.h. With T(..) the time of the configuration that
 // has the named factors of c and all others of the base:
 //   single factors       t(c) = sum_i T(i) - (n - 1) T(base)
 //   neighbouring pairs   t(c) = sum_i T(i, i+1) - sum_{0 < i < n-1} T(i)
-// In -> Out: analysis and profile space -> a recipe per type of the space.
+// In -> Out: analysis and profile space -> a plan per type of the space.
 // Source: design, section 4 ("Fewer programs than CFP, same plan").
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATION_PLAN_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATION_PLAN_H_
 
 #include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "coordinator/estimation/halves.h"
@@ -42,30 +43,36 @@ inline constexpr int kFewEndConfigurations = 6;
 
 // t(c) = t(plain) + share * (t(reference) - t(reference_plain)). With
 // recomputation, `plain` is the same one without it, under a switch or not.
-struct SwitchRecipe {
+struct SwitchEstimation {
   int plain = 0;
   int reference = 0;
   int reference_plain = 0;
   double share = 1;
 };
 
+// `weight` times another configuration, or the same one.
+struct SumTerm {
+  int configuration = 0;
+  int weight = 0;
+};
+
 // How the configurations of one type are estimated.
-struct TypeRecipe {
-  // The type that its estimates are taken from, an earlier one; else -1.
-  int twin = -1;
+struct EstimationPlan {
+  // The earlier type that its estimates are taken from.
+  std::optional<int> proxy;
   // Measured first; the others are estimated. None of a type that was cut but
-  // the references of its switches. Those of groups, of a twin too.
+  // the references of its switches. Those of groups also with a proxy.
   std::vector<int> required;
   // Of these the main program only, without the corrections of loops.
   std::vector<int> sampled;
-  // By configuration: others, or itself, and their weights; of main programs.
-  // Empty: required, or told by the halves.
-  std::vector<std::vector<std::pair<int, int>>> sums;
+  // By configuration: a sum of main programs. Empty: required, or estimated
+  // from the halves.
+  std::vector<std::vector<SumTerm>> sums;
   // By configuration; none for those without a switch and for references. Empty
-  // for a twin.
-  std::vector<std::optional<SwitchRecipe>> switched;
+  // with a proxy.
+  std::vector<std::optional<SwitchEstimation>> switched;
 
-  const SwitchRecipe* Switched(int configuration) const {
+  const SwitchEstimation* Switched(int configuration) const {
     if (switched.empty() || !switched[configuration].has_value()) {
       return nullptr;
     }
@@ -74,21 +81,20 @@ struct TypeRecipe {
 };
 
 // `base[t]` is the configuration that the factors of type t vary from. Types of
-// few configurations in `from_factors` are told from single factors.
-std::vector<TypeRecipe> MakeRecipes(const segmenter::Analysis& analysis,
-                                    const space::ProfileSpace& space,
-                                    const Halves& halves,
-                                    const std::vector<int>& base,
-                                    const std::set<int>& from_factors = {});
+// few configurations in `from_factors` are estimated from single factors.
+std::vector<EstimationPlan> MakeEstimationPlans(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    const Halves& halves, const std::vector<int>& base,
+    const std::set<int>& from_factors = {});
 
 // The types that `from_factors` makes cheaper: blocks of few configurations.
-std::vector<int> MayBeTold(const segmenter::Analysis& analysis,
-                           const space::ProfileSpace& space,
-                           const Halves& halves);
+std::vector<int> FindReducibleTypes(const segmenter::Analysis& analysis,
+                                    const space::ProfileSpace& space,
+                                    const Halves& halves);
 
-// The types that are worth cutting.
-std::vector<bool> WorthCutting(const segmenter::Analysis& analysis,
-                               const space::ProfileSpace& space);
+// By type: whether halves save programs.
+std::vector<bool> FindTypesToCut(const segmenter::Analysis& analysis,
+                                 const space::ProfileSpace& space);
 
 }  // namespace meshwright::estimation
 

@@ -15,9 +15,9 @@ namespace {
 
 using segmenter::SegmentSwitch;
 
-class SwitchRecipeTest : public testing::TestWithParam<const char*> {
+class EstimationPlanTest : public testing::TestWithParam<const char*> {
  protected:
-  SwitchRecipeTest() {
+  EstimationPlanTest() {
     segmenter::StrategyRequest request;
     request.switches = {SegmentSwitch::kFullySharded,
                         SegmentSwitch::kOptimizerSharded,
@@ -26,49 +26,49 @@ class SwitchRecipeTest : public testing::TestWithParam<const char*> {
     space::KeyContext context;
     context.mesh = {1, 2};
     space_ = BuildProfileSpace(analysis_, context);
-    halves_.emplace(analysis_, space_, WorthCutting(analysis_, space_));
-    recipes_ = MakeRecipes(analysis_, space_, *halves_,
-                           std::vector<int>(space_.types.size(), 0));
+    halves_.emplace(analysis_, space_, FindTypesToCut(analysis_, space_));
+    plans_ = MakeEstimationPlans(analysis_, space_, *halves_,
+                                 std::vector<int>(space_.types.size(), 0));
   }
 
   segmenter::Analysis analysis_;
   space::ProfileSpace space_;
   std::optional<Halves> halves_;
-  std::vector<TypeRecipe> recipes_;
+  std::vector<EstimationPlan> plans_;
 };
 
-TEST_P(SwitchRecipeTest, ASwitchIsToldFromTheOneOfItsKindThatSavesMost) {
-  int told = 0;
-  for (size_t t = 0; t < recipes_.size(); ++t) {
+TEST_P(EstimationPlanTest, ASwitchIsEstimatedFromTheOneOfItsKindThatSavesMost) {
+  int estimated = 0;
+  for (size_t t = 0; t < plans_.size(); ++t) {
     const auto& configurations = space_.types[t].configurations;
     const std::vector<int> plain =
         space::FindPlainConfigurations(space_.types[t]);
     for (size_t c = 0; c < plain.size(); ++c) {
-      const SwitchRecipe* const recipe =
-          recipes_[t].Switched(static_cast<int>(c));
-      if (recipe == nullptr) continue;
-      ++told;
-      const SwitchRecipe& it = *recipe;
+      const SwitchEstimation* const plan =
+          plans_[t].Switched(static_cast<int>(c));
+      if (plan == nullptr) continue;
+      ++estimated;
+      const SwitchEstimation& it = *plan;
       EXPECT_EQ(it.plain, plain[c]);
       EXPECT_EQ(it.reference_plain, plain[it.reference]);
       EXPECT_EQ(configurations[it.reference].segment_switch,
                 configurations[c].segment_switch);
       EXPECT_LE(std::abs(it.share), 1);
-      const std::set<int> required(recipes_[t].required.begin(),
-                                   recipes_[t].required.end());
+      const std::set<int> required(plans_[t].required.begin(),
+                                   plans_[t].required.end());
       EXPECT_TRUE(required.contains(it.reference));
       EXPECT_TRUE(required.contains(it.reference_plain));
       EXPECT_FALSE(required.contains(static_cast<int>(c)));
     }
   }
-  EXPECT_GT(told, 0);
+  EXPECT_GT(estimated, 0);
 }
 
-// What is neither required nor a twin's is told in exactly one way.
-TEST_P(SwitchRecipeTest, EveryConfigurationHasOneSource) {
-  for (size_t t = 0; t < recipes_.size(); ++t) {
-    const TypeRecipe& it = recipes_[t];
-    if (it.twin >= 0) continue;
+// What is neither required nor a proxy's is estimated in exactly one way.
+TEST_P(EstimationPlanTest, EveryConfigurationHasOneSource) {
+  for (size_t t = 0; t < plans_.size(); ++t) {
+    const EstimationPlan& it = plans_[t];
+    if (it.proxy.has_value()) continue;
     const std::vector<int> plain =
         space::FindPlainConfigurations(space_.types[t]);
     const std::set<int> required(it.required.begin(), it.required.end());
@@ -86,15 +86,15 @@ TEST_P(SwitchRecipeTest, EveryConfigurationHasOneSource) {
   }
 }
 
-// Times that add up over the factors are told exactly, from few programs.
-TEST_P(SwitchRecipeTest, SumsOfFactorsAreExact) {
+// Times that add up over the factors are estimated exactly, from few programs.
+TEST_P(EstimationPlanTest, SumsOfFactorsAreExact) {
   std::mt19937 random(5);
-  for (int t = 0; t < static_cast<int>(recipes_.size()); ++t) {
-    const TypeRecipe& it = recipes_[t];
+  for (int t = 0; t < static_cast<int>(plans_.size()); ++t) {
+    const EstimationPlan& it = plans_[t];
     if (it.sums.empty() || space::HasBlocks(analysis_, analysis_.types[t])) {
       continue;
     }
-    const auto factors = EndFactors(
+    const auto factors = ListEndFactors(
         analysis_, space_, t, space::FindPlainConfigurations(space_.types[t]));
     std::map<std::pair<size_t, int>, int> times;
     size_t values = 1;
@@ -110,12 +110,12 @@ TEST_P(SwitchRecipeTest, SumsOfFactorsAreExact) {
     std::set<int> sources;
     for (size_t c = 0; c < it.sums.size(); ++c) {
       if (it.sums[c].empty()) continue;
-      int told = 0;
+      int estimated = 0;
       for (const auto& [other, weight] : it.sums[c]) {
-        told += weight * time_of(other);
+        estimated += weight * time_of(other);
         sources.insert(other);
       }
-      EXPECT_EQ(told, time_of(static_cast<int>(c))) << t << " " << c;
+      EXPECT_EQ(estimated, time_of(static_cast<int>(c))) << t << " " << c;
     }
     std::map<size_t, std::set<int>> by_factor;
     for (const auto& [factor, time] : times) {
@@ -126,7 +126,7 @@ TEST_P(SwitchRecipeTest, SumsOfFactorsAreExact) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, SwitchRecipeTest,
+INSTANTIATE_TEST_SUITE_P(Models, EstimationPlanTest,
                          testing::Values("llama_2l", "t5_tiny", "albert_tiny",
                                          "scan_tiny", "moe_tiny"));
 

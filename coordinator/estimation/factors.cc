@@ -58,7 +58,7 @@ bool JoinOnce(std::vector<Factors>& rows) {
 
 }  // namespace
 
-std::vector<Factors> BlockFactors(
+std::vector<Factors> ListBlockFactors(
     const std::vector<space::Configuration>& configurations) {
   std::vector<Factors> factors;
   for (const space::Configuration& it : configurations) {
@@ -67,9 +67,9 @@ std::vector<Factors> BlockFactors(
   return factors;
 }
 
-std::vector<Factors> EndFactors(const segmenter::Analysis& analysis,
-                                const space::ProfileSpace& space, int type,
-                                const std::vector<int>& plain) {
+std::vector<Factors> ListEndFactors(const segmenter::Analysis& analysis,
+                                    const space::ProfileSpace& space, int type,
+                                    const std::vector<int>& plain) {
   const int segment = analysis.types[type];
   const segmenter::SegmentGraph& graph = analysis.graphs[segment];
   std::set<int> values;

@@ -28,14 +28,14 @@ namespace meshwright::estimation {
 // A configuration as values of its factors.
 using Factors = std::vector<int>;
 
-std::vector<Factors> BlockFactors(
+std::vector<Factors> ListBlockFactors(
     const std::vector<space::Configuration>& configurations);
 
 // `plain`: see space::FindPlainConfigurations; configurations under a switch
 // get no factors.
-std::vector<Factors> EndFactors(const segmenter::Analysis& analysis,
-                                const space::ProfileSpace& space, int type,
-                                const std::vector<int>& plain);
+std::vector<Factors> ListEndFactors(const segmenter::Analysis& analysis,
+                                    const space::ProfileSpace& space, int type,
+                                    const std::vector<int>& plain);
 
 // Joins columns of which some combination of values is missing, until any two
 // have them all. Empty rows stay empty; the others are equally long.

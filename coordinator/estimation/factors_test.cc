@@ -41,13 +41,13 @@ TEST(JoinDependentTest, EmptyRowsStay) {
 }
 
 // The prologue of an encoder-decoder: an embedding for both, and two neighbours
-// that each take two borders.
-TEST(EndFactorsTest, BordersToOneNeighbourAreOneFactor) {
+// that each take two boundaries.
+TEST(EndFactorsTest, BoundariesToOneNeighbourAreOneFactor) {
   const auto analysis = *segmenter::AnalyzeSample("t5_tiny", {1, 2}, {});
   space::KeyContext context;
   context.mesh = {1, 2};
   const space::ProfileSpace space = BuildProfileSpace(analysis, context);
-  const auto factors = EndFactors(
+  const auto factors = ListEndFactors(
       analysis, space, 0, space::FindPlainConfigurations(space.types[0]));
   std::vector<std::set<int>> values(factors[0].size());
   size_t combinations = 1;

@@ -20,10 +20,10 @@ using space::ProfileSpace;
 
 // Forward values of the segment that its blocks before `block` make and others
 // read.
-int Crossing(const Analysis& analysis, int segment, int block) {
+int CountCrossing(const Analysis& analysis, int segment, int block) {
   const auto before = [&](ir::ValueId id) {
-    const int home = analysis.blocks.owner_block[id];
-    return home >= 0 && home < block;
+    const int owner = analysis.blocks.owner_block[id];
+    return owner >= 0 && owner < block;
   };
   const auto inside = [&](ir::ValueId id) {
     return analysis.passes.forward[id] && analysis.plan.owner[id] == segment;
@@ -41,7 +41,7 @@ int Crossing(const Analysis& analysis, int segment, int block) {
   return crossing;
 }
 
-// The border of one activation that leaves the fewest configurations.
+// The boundary of one activation that leaves the fewest configurations.
 std::optional<int> FindCut(const Analysis& analysis, int segment) {
   const Segment& it = analysis.plan.segments[segment];
   std::optional<int> best;
@@ -53,7 +53,7 @@ std::optional<int> FindCut(const Analysis& analysis, int segment) {
           static_cast<int64_t>(analysis.strategies[b].strategies.size());
     }
     if (halves[0] + halves[1] >= fewest) continue;
-    if (Crossing(analysis, segment, block) != 1) continue;
+    if (CountCrossing(analysis, segment, block) != 1) continue;
     fewest = halves[0] + halves[1];
     best = block;
   }
@@ -79,14 +79,15 @@ std::vector<Segment> Cover(const Analysis& analysis,
   return cover;
 }
 
-int FindSegment(const Analysis& analysis, int first_block, int last_block) {
+std::optional<int> FindSegment(const Analysis& analysis, int first_block,
+                               int last_block) {
   for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
     const Segment& it = analysis.plan.segments[s];
     if (it.first_block == first_block && it.last_block == last_block) {
       return static_cast<int>(s);
     }
   }
-  return -1;
+  return std::nullopt;
 }
 
 // Whether the halves do the contractions of the whole. What is shared may be
@@ -107,9 +108,10 @@ bool SameContractions(const Analysis& analysis, int whole,
 
 // The configuration with these strategies under the switch; without it where
 // the switch changes nothing.
-int Pick(const std::vector<Configuration>& configurations,
-         const std::vector<int>& strategies, segmenter::SegmentSwitch wanted) {
-  int plain = -1;
+std::optional<int> Pick(const std::vector<Configuration>& configurations,
+                        const std::vector<int>& strategies,
+                        segmenter::SegmentSwitch wanted) {
+  std::optional<int> plain;
   for (size_t c = 0; c < configurations.size(); ++c) {
     const Configuration& it = configurations[c];
     if (it.strategies != strategies) continue;
@@ -149,47 +151,49 @@ void Halves::Pair(const Analysis& analysis, const ProfileSpace& whole,
   const int segment = analysis.types[type];
   const Segment& it = analysis.plan.segments[segment];
   const int middle = it.first_block + blocks;
-  const int first = FindSegment(halved, it.first_block, middle);
-  const int second = FindSegment(halved, middle, it.last_block);
-  if (first < 0 || second < 0) return;
-  if (!SameContractions(analysis, segment, halved, first, second)) return;
+  const std::optional<int> first = FindSegment(halved, it.first_block, middle);
+  const std::optional<int> second = FindSegment(halved, middle, it.last_block);
+  if (!first.has_value() || !second.has_value()) return;
+  if (!SameContractions(analysis, segment, halved, *first, *second)) return;
   HalvedType pair;
-  pair.first = halved.type_of_segment[first];
-  pair.second = halved.type_of_segment[second];
-  for (const auto& [edge, index] : space_.edges) {
-    if (edge == space::SegmentPair{first, second}) pair.border = index;
-  }
-  if (pair.border < 0) return;
+  pair.first = halved.type_of_segment[*first];
+  pair.second = halved.type_of_segment[*second];
+  const auto edge = std::find_if(
+      space_.edges.begin(), space_.edges.end(), [&](const auto& candidate) {
+        return candidate.segments == space::SegmentPair{*first, *second};
+      });
+  if (edge == space_.edges.end()) return;
+  pair.boundary = edge->boundary;
   const space::BoundaryTensor& tensor =
-      space_.boundaries[pair.border].tensors[0];
+      space_.boundaries[pair.boundary].tensors[0];
   pair.trips = segmenter::TripsAround(
-      halved, halved.graphs[first].values[tensor.from_value].origin);
+      halved, halved.graphs[*first].values[tensor.from_value].origin);
   const std::vector<int> plain =
       space::FindPlainConfigurations(whole.types[type]);
   for (size_t c = 0; c < plain.size(); ++c) {
     if (plain[c] != static_cast<int>(c)) {
-      pair.configurations.emplace_back(-1, -1);
+      pair.configurations.emplace_back();
       continue;
     }
     const Configuration& configuration = whole.types[type].configurations[c];
     const std::vector<int>& all = configuration.strategies;
-    const int a =
+    const auto a =
         Pick(space_.types[pair.first].configurations,
              {all.begin(), all.begin() + blocks}, configuration.segment_switch);
-    const int b =
+    const auto b =
         Pick(space_.types[pair.second].configurations,
              {all.begin() + blocks, all.end()}, configuration.segment_switch);
-    if (a < 0 || b < 0) return;
-    pair.configurations.emplace_back(a, b);
+    if (!a.has_value() || !b.has_value()) return;
+    pair.configurations.push_back(HalfConfigurations{*a, *b});
   }
   types_[type] = std::move(pair);
 }
 
-std::vector<int> Halves::ProgramsOf(int type, int configuration) const {
-  const HalvedType& it = types_[type];
-  const auto [a, b] = it.configurations[configuration];
-  if (a < 0) return {};
-  std::vector<int> programs = space_.boundaries[it.border].programs[a][b];
+std::vector<int> Halves::ListPrograms(int type, int configuration) const {
+  const HalvedType& it = *types_[type];
+  if (!it.configurations[configuration].has_value()) return {};
+  const auto [a, b] = *it.configurations[configuration];
+  std::vector<int> programs = space_.boundaries[it.boundary].programs[a][b];
   for (const Configuration* half :
        {&space_.types[it.first].configurations[a],
         &space_.types[it.second].configurations[b]}) {
@@ -201,8 +205,10 @@ std::vector<int> Halves::ProgramsOf(int type, int configuration) const {
 void Halves::Collect() {
   std::set<int> used;
   for (size_t t = 0; t < types_.size(); ++t) {
-    for (size_t c = 0; c < types_[t].configurations.size(); ++c) {
-      for (int program : ProgramsOf(static_cast<int>(t), static_cast<int>(c))) {
+    if (!types_[t].has_value()) continue;
+    for (size_t c = 0; c < types_[t]->configurations.size(); ++c) {
+      for (int program :
+           ListPrograms(static_cast<int>(t), static_cast<int>(c))) {
         used.insert(program);
       }
     }
@@ -215,19 +221,19 @@ void Halves::Collect() {
 
 std::optional<Estimate> Halves::Sum(int type, int configuration,
                                     const store::Results& results) const {
-  const HalvedType& it = types_[type];
-  const auto [a, b] = it.configurations[configuration];
-  if (a < 0) return std::nullopt;
+  const HalvedType& it = *types_[type];
+  if (!it.configurations[configuration].has_value()) return std::nullopt;
+  const auto [a, b] = *it.configurations[configuration];
   Estimate sum;
   for (const Configuration* half :
        {&space_.types[it.first].configurations[a],
         &space_.types[it.second].configurations[b]}) {
-    const auto cost = MeasuredMainCost(space_, *half, results);
+    const auto cost = FindMeasuredMainCost(space_, *half, results);
     if (!cost.has_value()) return std::nullopt;
     sum.time += cost->time;
     sum.transient_bytes = std::max(sum.transient_bytes, cost->transient_bytes);
   }
-  for (int program : space_.boundaries[it.border].programs[a][b]) {
+  for (int program : space_.boundaries[it.boundary].programs[a][b]) {
     const auto row = results.find(space_.programs[program].key());
     if (row == results.end() || row->second.outcome() != v1::MEASURED) {
       return std::nullopt;
@@ -240,7 +246,7 @@ std::optional<Estimate> Halves::Sum(int type, int configuration,
 
 const v1::ProfileResult* Halves::Failure(int type, int configuration,
                                          const store::Results& results) const {
-  for (int program : ProgramsOf(type, configuration)) {
+  for (int program : ListPrograms(type, configuration)) {
     const auto row = results.find(space_.programs[program].key());
     if (row != results.end() && row->second.outcome() != v1::MEASURED) {
       return &row->second;

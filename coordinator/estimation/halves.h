@@ -1,4 +1,4 @@
-// Halves: segments cut in two, so that few programs tell of many.
+// Halves: segments cut in two, so that few programs estimate many.
 //
 // Concept: a segment type of many configurations is cut between two of its
 // blocks, where one activation crosses. Its halves have the square root of its
@@ -19,7 +19,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "coordinator/estimation/estimate.h"
@@ -29,30 +28,35 @@
 
 namespace meshwright::estimation {
 
+struct HalfConfigurations {
+  int first = 0;
+  int second = 0;
+};
+
 struct HalvedType {
-  int first = -1;  // types of Halves::space; -1: the type was not cut
-  int second = -1;
-  int border = -1;    // index of Halves::space.boundaries
+  int first = 0;  // types of Halves::space_
+  int second = 0;
+  int boundary = 0;   // index of Halves::space_.boundaries
   int64_t trips = 1;  // how often a step crosses it
-  // By configuration of the whole: those of the halves; -1 where one differs
+  // By configuration of the whole: those of the halves; none where one differs
   // from an earlier one by its switch alone.
-  std::vector<std::pair<int, int>> configurations;
+  std::vector<std::optional<HalfConfigurations>> configurations;
 };
 
 class Halves {
  public:
-  // Cuts the types with `cut[type]`; one that has no border of a single
+  // Cuts the types with `cut[type]`; one that has no boundary of a single
   // activation stays whole.
   Halves(const segmenter::Analysis& analysis, const space::ProfileSpace& space,
          const std::vector<bool>& cut);
 
-  bool IsCut(int type) const { return types_[type].first >= 0; }
+  bool IsCut(int type) const { return types_[type].has_value(); }
 
   // Distinct programs of the halves and of the resharding between them.
   const std::vector<v1::Program>& programs() const { return programs_; }
 
   // What a configuration of a type that was cut adds up to; nothing where one
-  // of its programs was not measured, or halves do not tell it.
+  // of its programs was not measured, or halves do not estimate it.
   std::optional<Estimate> Sum(int type, int configuration,
                               const store::Results& results) const;
 
@@ -61,14 +65,15 @@ class Halves {
                                    const store::Results& results) const;
 
  private:
-  std::vector<int> ProgramsOf(int type, int configuration) const;
+  std::vector<int> ListPrograms(int type, int configuration) const;
   void Pair(const segmenter::Analysis& analysis,
             const space::ProfileSpace& whole, const segmenter::Analysis& halved,
             int type, int blocks);
   void Collect();
 
   space::ProfileSpace space_;
-  std::vector<HalvedType> types_;  // by type of the whole
+  // By type of the whole; none where it was not cut.
+  std::vector<std::optional<HalvedType>> types_;
   std::vector<v1::Program> programs_;
 };
 

@@ -35,9 +35,9 @@ class HalvesTest : public testing::Test {
   store::Results results_;
 };
 
-TEST_F(HalvesTest, NineAndNineTellOfEightyOne) {
+TEST_F(HalvesTest, NineAndNineEstimateEightyOne) {
   Load("llama_2l");
-  const Halves halves(analysis_, space_, WorthCutting(analysis_, space_));
+  const Halves halves(analysis_, space_, FindTypesToCut(analysis_, space_));
   int cut = 0;
   for (int t = 0; t < static_cast<int>(space_.types.size()); ++t) {
     if (!halves.IsCut(t)) continue;
@@ -45,7 +45,7 @@ TEST_F(HalvesTest, NineAndNineTellOfEightyOne) {
     EXPECT_EQ(space_.types[t].configurations.size(), 81u);
   }
   EXPECT_EQ(cut, 1);
-  // Resharding of the inner border is that of the outer ones.
+  // Resharding of the inner boundary is that of the outer ones.
   std::set<std::string> known;
   for (const v1::Program& it : space_.programs) known.insert(it.key());
   int beside = 0;
@@ -58,7 +58,7 @@ TEST_F(HalvesTest, NineAndNineTellOfEightyOne) {
 TEST_F(HalvesTest, TheHalvesAddUpToTheWhole) {
   for (const char* model : {"llama_2l", "gpt2_2l", "bert_2l", "moe_2l"}) {
     Load(model);
-    const Halves halves(analysis_, space_, WorthCutting(analysis_, space_));
+    const Halves halves(analysis_, space_, FindTypesToCut(analysis_, space_));
     Measure(space_.programs);
     Measure(halves.programs());
     for (int t = 0; t < static_cast<int>(space_.types.size()); ++t) {
@@ -66,7 +66,8 @@ TEST_F(HalvesTest, TheHalvesAddUpToTheWhole) {
       const auto& configurations = space_.types[t].configurations;
       for (int c = 0; c < static_cast<int>(configurations.size()); ++c) {
         const auto sum = halves.Sum(t, c, results_);
-        const auto whole = MeasuredCost(space_, configurations[c], results_);
+        const auto whole =
+            FindMeasuredCost(space_, configurations[c], results_);
         ASSERT_TRUE(sum.has_value() && whole.has_value());
         EXPECT_NEAR(static_cast<double>(sum->time.count()) /
                         static_cast<double>(whole->time.count()),
@@ -79,7 +80,7 @@ TEST_F(HalvesTest, TheHalvesAddUpToTheWhole) {
 
 TEST_F(HalvesTest, WithoutItsProgramsThereIsNoSum) {
   Load("llama_2l");
-  const Halves halves(analysis_, space_, WorthCutting(analysis_, space_));
+  const Halves halves(analysis_, space_, FindTypesToCut(analysis_, space_));
   for (int t = 0; t < static_cast<int>(space_.types.size()); ++t) {
     if (!halves.IsCut(t)) continue;
     EXPECT_FALSE(halves.Sum(t, 0, results_).has_value());

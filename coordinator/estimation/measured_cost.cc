@@ -11,9 +11,9 @@ constexpr int64_t kPicosecondsPerNanosecond = 1000;
 
 }  // namespace
 
-const v1::ProfileResult* MeasuredRow(const space::ProfileSpace& space,
-                                     const store::Results& results,
-                                     int program) {
+const v1::ProfileResult* FindMeasuredRow(const space::ProfileSpace& space,
+                                         const store::Results& results,
+                                         int program) {
   const auto found = results.find(space.programs[program].key());
   if (found == results.end() || found->second.outcome() != v1::MEASURED) {
     return nullptr;
@@ -21,25 +21,25 @@ const v1::ProfileResult* MeasuredRow(const space::ProfileSpace& space,
   return &found->second;
 }
 
-problem::Picoseconds MinimumTime(const v1::Measurement& measurement) {
+problem::Picoseconds GetMinimumTime(const v1::Measurement& measurement) {
   return problem::Picoseconds(measurement.minimum_ns() *
                               kPicosecondsPerNanosecond);
 }
 
-problem::Config BytesOnly(const space::Configuration& configuration) {
+problem::Config KeepBytesOnly(const space::Configuration& configuration) {
   problem::Config config;
   config.persistent_bytes = configuration.persistent_bytes;
   config.saved_bytes = configuration.saved_bytes;
   return config;
 }
 
-std::optional<problem::Config> MeasuredCost(
+std::optional<problem::Config> FindMeasuredCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results) {
-  problem::Config config = BytesOnly(configuration);
+  problem::Config config = KeepBytesOnly(configuration);
   if (configuration.program < 0) return config;
   const v1::ProfileResult* result =
-      MeasuredRow(space, results, configuration.program);
+      FindMeasuredRow(space, results, configuration.program);
   if (result == nullptr) return std::nullopt;
   const v1::Measurement& measurement = result->measurement();
   double nanoseconds =
@@ -48,7 +48,7 @@ std::optional<problem::Config> MeasuredCost(
   spread.Add(configuration.weight * EstimateNoiseNs(measurement));
   for (const space::Correction& correction : configuration.corrections) {
     const v1::ProfileResult* other =
-        MeasuredRow(space, results, correction.program);
+        FindMeasuredRow(space, results, correction.program);
     if (other == nullptr) return std::nullopt;
     nanoseconds += correction.weight *
                    static_cast<double>(other->measurement().minimum_ns());
@@ -66,12 +66,12 @@ std::optional<problem::Config> MeasuredCost(
   return config;
 }
 
-std::optional<problem::Config> MeasuredMainCost(
+std::optional<problem::Config> FindMeasuredMainCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results) {
   space::Configuration main = configuration;
   main.corrections.clear();
-  return MeasuredCost(space, main, results);
+  return FindMeasuredCost(space, main, results);
 }
 
 }  // namespace meshwright::estimation

@@ -14,24 +14,24 @@
 namespace meshwright::estimation {
 
 // Null where the program was not measured.
-const v1::ProfileResult* MeasuredRow(const space::ProfileSpace& space,
-                                     const store::Results& results,
-                                     int program);
+const v1::ProfileResult* FindMeasuredRow(const space::ProfileSpace& space,
+                                         const store::Results& results,
+                                         int program);
 
-problem::Picoseconds MinimumTime(const v1::Measurement& measurement);
+problem::Picoseconds GetMinimumTime(const v1::Measurement& measurement);
 
 // The bytes that follow from the graph; no time.
-problem::Config BytesOnly(const space::Configuration& configuration);
+problem::Config KeepBytesOnly(const space::Configuration& configuration);
 
 // Nothing if the configuration was not measured.
-std::optional<problem::Config> MeasuredCost(
+std::optional<problem::Config> FindMeasuredCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results);
 
 // The same of its main program alone, as if every trip of a loop also did the
 // work outside of it. That overestimates all configurations of a type alike;
 // the scale of the estimates corrects it.
-std::optional<problem::Config> MeasuredMainCost(
+std::optional<problem::Config> FindMeasuredMainCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results);
 

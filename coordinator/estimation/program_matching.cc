@@ -16,8 +16,8 @@ class Matcher {
     for (size_t t = 0; t < wanted.space.types.size(); ++t) {
       MatchType(static_cast<int>(t));
     }
-    for (const space::Boundary& border : wanted.space.boundaries) {
-      MatchBorder(border);
+    for (const space::Boundary& boundary : wanted.space.boundaries) {
+      MatchBoundary(boundary);
     }
   }
 
@@ -73,7 +73,7 @@ class Matcher {
     }
   }
 
-  void MatchBorder(const space::Boundary& own) {
+  void MatchBoundary(const space::Boundary& own) {
     const auto type = [](const StepSpace& step, int segment) {
       return step.analysis.type_of_segment[segment];
     };

@@ -13,7 +13,7 @@ void Forbid(int row, int column, problem::Table& table) {
   table.spreads[at] = {};
 }
 
-problem::Table Transposed(const problem::Table& table) {
+problem::Table Transpose(const problem::Table& table) {
   problem::Table turned;
   turned.rows = table.columns;
   turned.columns = table.rows;
@@ -41,7 +41,7 @@ void AddTo(problem::Table& sum, const problem::Table& table) {
   }
 }
 
-problem::Table SegmentTables::Free(int from, int to) const {
+problem::Table SegmentTables::BuildFreeTable(int from, int to) const {
   problem::Table table;
   table.rows = static_cast<int>(Usable(from).size());
   table.columns = static_cast<int>(Usable(to).size());
@@ -51,9 +51,10 @@ problem::Table SegmentTables::Free(int from, int to) const {
   return table;
 }
 
-problem::Table SegmentTables::OfBorder(int from, int to, int border) const {
-  problem::Table table = Free(from, to);
-  const space::Boundary& it = space_.boundaries[border];
+problem::Table SegmentTables::BuildBoundaryTable(int from, int to,
+                                                 int boundary) const {
+  problem::Table table = BuildFreeTable(from, to);
+  const space::Boundary& it = space_.boundaries[boundary];
   const int64_t trips = segmenter::TripsAround(
       analysis_,
       analysis_.graphs[from].values[it.tensors[0].from_value].origin);
@@ -63,12 +64,13 @@ problem::Table SegmentTables::OfBorder(int from, int to, int border) const {
       auto& entry = table.entries[at];
       IndependentNoise spread;
       for (int program : it.programs[Usable(from)[a]][Usable(to)[b]]) {
-        const v1::ProfileResult* row = MeasuredRow(space_, results_, program);
+        const v1::ProfileResult* row =
+            FindMeasuredRow(space_, results_, program);
         if (row == nullptr) {
           entry.reset();
           break;
         }
-        *entry += MinimumTime(row->measurement()) * trips;
+        *entry += GetMinimumTime(row->measurement()) * trips;
         spread.Add(EstimateNoiseNs(row->measurement()) *
                    static_cast<double>(trips));
       }

@@ -21,7 +21,7 @@
 namespace meshwright::estimation {
 
 void Forbid(int row, int column, problem::Table& table);
-problem::Table Transposed(const problem::Table& table);
+problem::Table Transpose(const problem::Table& table);
 // A pair that either forbids stays forbidden. The same program may be in both,
 // so that their spreads add up.
 void AddTo(problem::Table& sum, const problem::Table& table);
@@ -38,9 +38,9 @@ class SegmentTables {
         usable_(usable) {}
 
   // Segments; all pairs are free.
-  problem::Table Free(int from, int to) const;
-  // `border`: index in the space.
-  problem::Table OfBorder(int from, int to, int border) const;
+  problem::Table BuildFreeTable(int from, int to) const;
+  // `boundary`: index in the space.
+  problem::Table BuildBoundaryTable(int from, int to, int boundary) const;
   // The table leads from the earlier of the two segments to the later.
   void ForbidSplits(const space::SharedParameter& shared,
                     problem::Table& table) const;

@@ -82,7 +82,7 @@ bool HasCosts(const v1::Plan& plan) {
                      [](const auto& it) { return it.seconds() > 0; });
 }
 
-// A segment whose own choice stays is listed where it or its borders cost
+// A segment whose own choice stays is listed where it or its boundaries cost
 // otherwise.
 std::vector<SegmentChange> SegmentChanges(const v1::Plan& a,
                                           const v1::Plan& b) {

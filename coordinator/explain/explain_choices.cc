@@ -38,7 +38,7 @@ absl::StatusOr<v1::PlanAlternative> Compare(
   it.set_compute_seconds(more - it.communication_seconds() -
                          it.resharding_seconds());
   it.set_peak_bytes(score.peak_bytes - own.peak_bytes);
-  for (v1::PlanChange& change : ChangesBetween(step, choice, other)) {
+  for (v1::PlanChange& change : ListChanges(step, choice, other)) {
     *it.add_changes() = std::move(change);
   }
   return it;
@@ -46,9 +46,9 @@ absl::StatusOr<v1::PlanAlternative> Compare(
 
 }  // namespace
 
-std::vector<v1::PlanChange> ChangesBetween(const planning::MeasuredStep& step,
-                                           const SegmentChoice& from,
-                                           const SegmentChoice& to) {
+std::vector<v1::PlanChange> ListChanges(const planning::MeasuredStep& step,
+                                        const SegmentChoice& from,
+                                        const SegmentChoice& to) {
   std::map<std::tuple<int, int, int>, size_t> known;
   std::vector<v1::PlanChange> changes;
   for (int s = 0; s < static_cast<int>(from.size()); ++s) {

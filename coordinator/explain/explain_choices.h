@@ -24,9 +24,9 @@ absl::StatusOr<v1::PlanExplanation> ExplainChoices(
     const search::Options& options);
 
 // Where two plans of a step differ, by type, from and to.
-std::vector<v1::PlanChange> ChangesBetween(const planning::MeasuredStep& step,
-                                           const space::SegmentChoice& from,
-                                           const space::SegmentChoice& to);
+std::vector<v1::PlanChange> ListChanges(const planning::MeasuredStep& step,
+                                        const space::SegmentChoice& from,
+                                        const space::SegmentChoice& to);
 
 }  // namespace meshwright::explain
 

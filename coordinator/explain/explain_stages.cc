@@ -71,7 +71,7 @@ class Explainer {
     }
     if (mesh == count) {
       return absl::NotFoundError(
-          absl::StrCat("the plan has a stage on mesh ", stages::MeshName(shape),
+          absl::StrCat("the plan has a stage on mesh ", stages::NameMesh(shape),
                        ", and nothing is known of the step there"));
     }
     const planning::MeasuredStep& step = step_.meshes[mesh]->step;
@@ -166,9 +166,9 @@ class Explainer {
                       pipeline::FindPeak(stage.work.stage, held));
     it.set_split_estimated(other.work.estimated);
     for (v1::PlanChange& change :
-         explain::ChangesBetween(step_.meshes[stage.place.mesh]->step,
-                                 stages::WholeChoice(step_, stage),
-                                 stages::WholeChoice(step_, other))) {
+         explain::ListChanges(step_.meshes[stage.place.mesh]->step,
+                              stages::MakeWholeChoice(step_, stage),
+                              stages::MakeWholeChoice(step_, other))) {
       *it.add_changes() = std::move(change);
     }
     return it;

@@ -125,13 +125,13 @@ TEST_F(ExplainStagesTest, EverySegmentIsInOneChoiceOfItsStage) {
   ASSERT_TRUE(choices.ok()) << choices.status();
   ExpectSound(*choices);
   // Nothing of a stage beats what it has by more than ties go.
-  int dearer = 0;
+  int costlier = 0;
   for (const v1::PlanChoice& it : choices->explanation.choices()) {
     if (!it.has_next_best()) continue;
     EXPECT_GE(it.next_best().more_share(), -0.03) << it.describe();
-    dearer += it.next_best().more_seconds() > 0;
+    costlier += it.next_best().more_seconds() > 0;
   }
-  EXPECT_GT(dearer, 0);
+  EXPECT_GT(costlier, 0);
 }
 
 // The stage alone, by all its configurations of one segment: the next best of

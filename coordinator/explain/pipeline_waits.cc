@@ -12,8 +12,8 @@ using pipeline::PipelineProblem;
 using problem::ToSeconds;
 
 // Until the last stage has updated; shared parameters come behind.
-absl::StatusOr<double> StepOf(const v1::Plan& plan,
-                              const PipelineProblem& problem) {
+absl::StatusOr<double> ComputeStep(const v1::Plan& plan,
+                                   const PipelineProblem& problem) {
   ASSIGN_OR_RETURN(const pipeline::Timeline timeline,
                    stages::SimulatePlan(plan, problem));
   double step = 0;
@@ -40,15 +40,15 @@ void ATenthLess(pipeline::Stage& stage) {
 
 absl::StatusOr<double> SimulateStep(const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const PipelineProblem problem, stages::ParsePipeline(plan));
-  ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));
+  ASSIGN_OR_RETURN(const double step, ComputeStep(plan, problem));
   return step + plan.pipeline().shared_seconds();
 }
 
 absl::StatusOr<PipelineWaits> FindPipelineWaits(const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const PipelineProblem problem, stages::ParsePipeline(plan));
-  ASSIGN_OR_RETURN(const double step, StepOf(plan, problem));
+  ASSIGN_OR_RETURN(const double step, ComputeStep(plan, problem));
   const auto saved = [&](const PipelineProblem& faster) {
-    auto shorter = StepOf(plan, faster);
+    auto shorter = ComputeStep(plan, faster);
     if (shorter.ok()) *shorter = step - *shorter;
     return shorter;
   };
@@ -59,7 +59,7 @@ absl::StatusOr<PipelineWaits> FindPipelineWaits(const v1::Plan& plan) {
     PipelineWaits::Stage stage;
     stage.busy_seconds =
         problem.micro_batches * (described.forward_seconds() +
-                                 stages::BackwardSeconds(plan, described)) +
+                                 stages::GetBackwardSeconds(plan, described)) +
         described.update_seconds();
     stage.idle_seconds =
         std::max(0.0, step + explanation.shared_seconds - stage.busy_seconds);

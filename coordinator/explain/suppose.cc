@@ -19,11 +19,11 @@ constexpr int64_t kMaximumDevices = 4096;
 
 using Shape = std::vector<int64_t>;
 
-Shape ShapeOf(const v1::MeshSpec& mesh) {
+Shape GetShape(const v1::MeshSpec& mesh) {
   return Shape(mesh.shape().begin(), mesh.shape().end());
 }
 
-v1::MeshSpec MeshOf(const Shape& shape) {
+v1::MeshSpec GetMesh(const Shape& shape) {
   v1::MeshSpec mesh;
   mesh.mutable_shape()->Assign(shape.begin(), shape.end());
   return mesh;
@@ -45,20 +45,20 @@ std::vector<Shape> OneStepFrom(const Shape& shape) {
 }
 
 absl::StatusOr<v1::MeshSpec> CheckedMesh(const Shape& shape) {
-  v1::MeshSpec mesh = MeshOf(shape);
+  v1::MeshSpec mesh = GetMesh(shape);
   RETURN_IF_ERROR(space::ReadMesh(mesh).status());
   return mesh;
 }
 
 bool SameMesh(const v1::MeshSpec& a, const v1::MeshSpec& b) {
-  return ShapeOf(a) == ShapeOf(b);
+  return GetShape(a) == GetShape(b);
 }
 
 }  // namespace
 
-absl::StatusOr<v1::MeshSpec> MeshOfDevices(const v1::MeshSpec& mesh,
-                                           int64_t devices) {
-  Shape shape = ShapeOf(mesh);
+absl::StatusOr<v1::MeshSpec> ResizeMesh(const v1::MeshSpec& mesh,
+                                        int64_t devices) {
+  Shape shape = GetShape(mesh);
   size_t axis = shape.size();
   while (axis > 1 && shape[axis - 1] == 1) --axis;
   if (shape[axis - 1] == 1) axis = shape.size();
@@ -74,16 +74,16 @@ absl::StatusOr<v1::MeshSpec> MeshOfDevices(const v1::MeshSpec& mesh,
   return CheckedMesh(shape);
 }
 
-std::vector<v1::MeshSpec> MeshesNear(const v1::MeshSpec& mesh) {
+std::vector<v1::MeshSpec> ListMeshesNear(const v1::MeshSpec& mesh) {
   std::vector<v1::MeshSpec> near;
-  std::set<Shape> seen = {ShapeOf(mesh)};
-  std::vector<Shape> ring = {ShapeOf(mesh)};
+  std::set<Shape> seen = {GetShape(mesh)};
+  std::vector<Shape> ring = {GetShape(mesh)};
   for (int step = 0; step < kMaxSteps; ++step) {
     std::vector<Shape> next;
     for (const Shape& shape : ring) {
       for (Shape& other : OneStepFrom(shape)) {
         if (!seen.insert(other).second) continue;
-        near.push_back(MeshOf(other));
+        near.push_back(GetMesh(other));
         next.push_back(std::move(other));
       }
     }

@@ -25,13 +25,13 @@ namespace meshwright::explain {
 
 // The mesh with another number of devices: its last axis of more than one is
 // made longer or shorter; a mesh of one device grows along its last axis.
-absl::StatusOr<v1::MeshSpec> MeshOfDevices(const v1::MeshSpec& mesh,
-                                           int64_t devices);
+absl::StatusOr<v1::MeshSpec> ResizeMesh(const v1::MeshSpec& mesh,
+                                        int64_t devices);
 
 // Meshes that may be measured, nearest first: up to three steps of halving or
 // doubling one axis. No axis of several devices becomes one, nor the other way
 // round.
-std::vector<v1::MeshSpec> MeshesNear(const v1::MeshSpec& mesh);
+std::vector<v1::MeshSpec> ListMeshesNear(const v1::MeshSpec& mesh);
 
 struct WhatIfQuestion {
   v1::PlanRequest request;  // what is asked for

@@ -20,7 +20,7 @@ v1::MeshSpec Mesh(const std::string& text) {
 }
 
 std::string OfDevices(const std::string& mesh, int64_t devices) {
-  const auto changed = MeshOfDevices(Mesh(mesh), devices);
+  const auto changed = ResizeMesh(Mesh(mesh), devices);
   return changed.ok() ? absl::StrJoin(changed->shape(), "x")
                       : std::string(changed.status().message());
 }
@@ -37,12 +37,12 @@ TEST(SupposeTest, ADeviceCountChangesTheSearchedAxis) {
 
 TEST(SupposeTest, NearMeshesComeByHalvingAndDoubling) {
   std::vector<std::string> names;
-  for (const v1::MeshSpec& mesh : MeshesNear(Mesh("1x4"))) {
+  for (const v1::MeshSpec& mesh : ListMeshesNear(Mesh("1x4"))) {
     names.push_back(absl::StrJoin(mesh.shape(), "x"));
   }
   EXPECT_THAT(names, testing::ElementsAre("1x2", "1x8", "1x16", "1x32"));
-  EXPECT_TRUE(MeshesNear(Mesh("1x1")).empty());
-  EXPECT_FALSE(MeshesNear(Mesh("1x4096")).empty());
+  EXPECT_TRUE(ListMeshesNear(Mesh("1x1")).empty());
+  EXPECT_FALSE(ListMeshesNear(Mesh("1x4096")).empty());
 }
 
 }  // namespace

@@ -250,15 +250,15 @@ TEST_F(JobQueueTest, ADrainingWorkerEndsItsLeaseAndIsClosed) {
 }
 
 TEST_F(JobQueueTest, AWorkerThatComesBackReplacesItself) {
-  FakeWorker old(&queue_, "a"), anew(&queue_, "a");
+  FakeWorker old(&queue_, "a"), second(&queue_, "a");
   old.Attach();
   const Submission job = queue_.Submit(Programs(1));
-  anew.Attach();
+  second.Attach();
   EXPECT_THAT(old.closed(), SizeIs(1));
   old.Report("p0");  // no longer heard
   old.Detach("late");
-  ASSERT_THAT(anew.leases(), SizeIs(1));
-  anew.RunAll();
+  ASSERT_THAT(second.leases(), SizeIs(1));
+  second.RunAll();
   EXPECT_THAT(Read(job).results, SizeIs(1));
 }
 

@@ -17,9 +17,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/v1/job.pb.h"
+#include "proto/v1/plan.pb.h"
 #include "proto/v1/profile.pb.h"
 
 namespace meshwright::jobs {
+
+// Is given the phases of a plan as they go on.
+using ProgressFunction = std::function<void(const v1::PlanProgress&)>;
 
 struct DeviceDescription {
   std::string platform;          // "cpu"

@@ -78,9 +78,9 @@ v1::Program BuildProgram(const StageStep& stage, const StageModule& module,
                          stage.end);
   v1::Program program;
   program.set_label(
-      absl::StrCat("stage ", module.place.stage, " ", PlaceName(module.place)));
+      absl::StrCat("stage ", module.place.stage, " ", NamePlace(module.place)));
   program.set_hlo_module(exporting::WritePart(
-      stage.analysis, step, PlaceName(module.place), module.part));
+      stage.analysis, step, NamePlace(module.place), module.part));
   program.set_num_partitions(
       static_cast<int>(space::DeviceCount(stage.space.context.mesh)));
   const ir::Module& whole = stage.analysis.module;

@@ -58,9 +58,9 @@ class ManifestWriter {
  private:
   ordered_json Module(const LaunchModule& it) const {
     ordered_json json;
-    json["file"] = FileName(it.place);
+    json["file"] = NameFile(it.place);
     json["stage"] = it.place.stage;
-    json["pass"] = PlaceName(it.place);
+    json["pass"] = NamePlace(it.place);
     json["parameters"] = ordered_json::array();
     for (const ValueId id : it.part.entering) {
       json["parameters"].push_back(Parameter(it.place, id));
@@ -101,12 +101,12 @@ class ManifestWriter {
     }
     const auto sum = summed_by_.find(id);
     const bool sums = reader.pass == Pass::kUpdate && sum != summed_by_.end();
-    ordered_json json = Tensor(sums ? "sum" : KindOf(reader, id), id);
+    ordered_json json = Tensor(sums ? "sum" : NameKind(reader, id), id);
     json["module"] = sums ? sum->second : made_by_.at(id);
     return json;
   }
 
-  std::string KindOf(const Place& reader, ValueId id) const {
+  std::string NameKind(const Place& reader, ValueId id) const {
     const Place& made = launch_.modules[made_by_.at(id)].place;
     if (made.pass == Pass::kUpdate) return "updated";
     const bool forward = made.pass == Pass::kForward;
@@ -129,8 +129,8 @@ class ManifestWriter {
 
 }  // namespace
 
-std::string FileName(const Place& place) {
-  return absl::StrCat("stage-", place.stage, "/", PlaceName(place), ".hlo.pb");
+std::string NameFile(const Place& place) {
+  return absl::StrCat("stage-", place.stage, "/", NamePlace(place), ".hlo.pb");
 }
 
 std::string Manifest(const Launch& launch, const v1::Plan& plan) {

@@ -18,7 +18,7 @@ bool IsBackward(Pass pass) {
 }
 
 // Forward passes, then backward passes from the last stage on, then updates.
-std::pair<int, int> OrderOf(const Place& place) {
+std::pair<int, int> GetOrder(const Place& place) {
   switch (place.pass) {
     case Pass::kForward:
       return {0, place.stage};
@@ -56,10 +56,10 @@ class ModuleFinder {
     std::vector<StageModule> modules;
     for (auto& [place, boundary] : boundaries_) {
       if (boundary.leaving.empty() && boundary.summed.empty()) continue;
-      modules.push_back({place, PartOf(boundary)});
+      modules.push_back({place, MakePart(boundary)});
     }
     std::sort(modules.begin(), modules.end(), [](const auto& a, const auto& b) {
-      return OrderOf(a.place) < OrderOf(b.place);
+      return GetOrder(a.place) < GetOrder(b.place);
     });
     return modules;
   }
@@ -134,7 +134,7 @@ class ModuleFinder {
       boundary.state.emplace_back(id, state->second);
       if (micro_batches_ > 1 && place.pass != Pass::kUpdate) {
         return absl::UnimplementedError(absl::StrCat(
-            "output ", k, " is state that the ", PlaceName(place),
+            "output ", k, " is state that the ", NamePlace(place),
             " pass writes, and with ", micro_batches_,
             " micro-batches it is not said what becomes of it; plan with "
             "--micro-batches 1"));
@@ -143,7 +143,7 @@ class ModuleFinder {
     return absl::OkStatus();
   }
 
-  exporting::StepPart PartOf(const Boundary& boundary) const {
+  exporting::StepPart MakePart(const Boundary& boundary) const {
     exporting::StepPart part;
     part.entering.assign(boundary.entering.begin(), boundary.entering.end());
     part.leaving.assign(boundary.leaving.begin(), boundary.leaving.end());

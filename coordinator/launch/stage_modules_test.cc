@@ -45,7 +45,7 @@ void ExpectClosed(const Analysis& analysis,
       EXPECT_TRUE(IsArgument(analysis, id) || made.contains(id) ||
                   (module.place.pass == Pass::kUpdate && sums.contains(id)))
           << analysis.module.at(id).name() << " of stage " << module.place.stage
-          << " " << PlaceName(module.place);
+          << " " << NamePlace(module.place);
     }
     for (const ValueId id : module.part.leaving) {
       EXPECT_TRUE(made.insert(id).second);

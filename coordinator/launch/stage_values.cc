@@ -39,7 +39,7 @@ class ValuePlacer {
     for (ValueId id = 0; id < module_.size(); ++id) {
       const int owner = analysis_.plan.owner[id];
       if (owner < 0) continue;
-      places_[id] = {stage_of_segment_[owner], PassOf(id), 0};
+      places_[id] = {stage_of_segment_[owner], FindPass(id), 0};
     }
     const absl::Status one = CheckLoops();
     if (!one.ok()) return one;
@@ -49,7 +49,7 @@ class ValuePlacer {
   }
 
  private:
-  Pass PassOf(ValueId id) const {
+  Pass FindPass(ValueId id) const {
     if (passes_.forward[id]) return Pass::kForward;
     const bool update = loop_[id] == ir::kNoLoop && passes_.update[id];
     return update ? Pass::kUpdate : Pass::kBackward;
@@ -128,7 +128,7 @@ class ValuePlacer {
 
 }  // namespace
 
-std::string PlaceName(const Place& place) {
+std::string NamePlace(const Place& place) {
   switch (place.pass) {
     case Pass::kForward:
       return "forward";

@@ -44,7 +44,7 @@ struct Place {
 inline constexpr Place kNobody = {-1, Pass::kForward, 0};
 
 // "forward", "backward", "backward-weight", "update", "update-1".
-std::string PlaceName(const Place& place);
+std::string NamePlace(const Place& place);
 
 // The number of the argument that a value is.
 std::optional<int> FindArgument(const ir::Module& module, ir::ValueId id);

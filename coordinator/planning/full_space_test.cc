@@ -75,7 +75,7 @@ class MachinesTest : public FullSpaceTest,
 TEST_P(MachinesTest, SixtyProgramsGiveThePlanOfAll) {
   const v1::Plan few = Plan(Request(GetParam().model));
   const v1::Plan all = FullPlan(Request(GetParam().model));
-  EXPECT_LE(measurer_.programs, selection::kMostPrograms);
+  EXPECT_LE(measurer_.programs, selection::kMaxPrograms);
   EXPECT_EQ(few.programs().profiled(), measurer_.programs);
   if (GetParam().tolerance > 0) {
     EXPECT_LE(few.predicted().step_seconds(),
@@ -99,7 +99,7 @@ TEST_P(MachinesTest, NoiseCostsNoMoreThanItself) {
   measurer_.noise = 0.02;
   const v1::Plan few = Plan(Request(GetParam().model));
   const v1::Plan all = FullPlan(Request(GetParam().model));
-  EXPECT_LE(measurer_.programs, selection::kMostPrograms);
+  EXPECT_LE(measurer_.programs, selection::kMaxPrograms);
   EXPECT_LE(FastestSeconds(few), FastestSeconds(all) * 1.01);
 }
 
@@ -155,7 +155,7 @@ class OpenedTest : public FullSpaceTest,
 
 TEST_P(OpenedTest, TwiceAsManyProgramsGiveThePlanOfAll) {
   const v1::Plan few = Plan(Opened());
-  EXPECT_LE(measurer_.programs, selection::kMostWithSwitches);
+  EXPECT_LE(measurer_.programs, selection::kMaxProgramsWithSwitches);
   EXPECT_DOUBLE_EQ(few.predicted().step_seconds(),
                    FullPlan(Opened()).predicted().step_seconds());
 }
@@ -169,7 +169,7 @@ TEST_P(OpenedTest, AMemoryLimitIsMetAlmostAsFast) {
   request.set_device_memory_bytes(
       (3 * least + fastest.predicted().peak_bytes()) / 4);
   const v1::Plan few = Plan(request);
-  EXPECT_LE(measurer_.programs, selection::kMostWithSwitches);
+  EXPECT_LE(measurer_.programs, selection::kMaxProgramsWithSwitches);
   ASSERT_TRUE(few.feasible());
   EXPECT_LE(few.predicted().step_seconds(),
             FullPlan(request).predicted().step_seconds() *
@@ -220,10 +220,10 @@ TEST_F(FullSpaceTest, EveryVerdictHoldsItsNumbers) {
   ASSERT_EQ(plan.estimates_size(), 1);
   EXPECT_TRUE(plan.estimates(0).from_halves());
   EXPECT_EQ(plan.estimates(0).configurations(), 81);
-  EXPECT_GE(plan.estimates(0).margin(), estimation::kLeastMargin);
+  EXPECT_GE(plan.estimates(0).margin(), estimation::kMinMargin);
 }
 
-TEST_F(FullSpaceTest, ATypeIsToldFromItsTwin) {
+TEST_F(FullSpaceTest, ATypeIsEstimatedFromItsProxy) {
   measurer_.machine = 4;
   const v1::Plan plan = Plan(Request("t5_tiny"));
   std::set<std::pair<int, int>> proxies;
@@ -252,7 +252,7 @@ TEST_F(FullSpaceTest, RivalsAreTimedTogether) {
   // Halves and resharding first, then the configurations.
   ASSERT_GE(measurer_.batches.size(), 2u);
   EXPECT_LE(measurer_.batches.size(), 4u);
-  EXPECT_GE(measurer_.batches[1], selection::kLeastWhole);
+  EXPECT_GE(measurer_.batches[1], selection::kMinMeasuredWhole);
 }
 
 TEST_F(FullSpaceTest, WhatTheStoreHoldsIsPrunedWithoutMeasuring) {
@@ -284,7 +284,7 @@ TEST_F(FullSpaceTest, TheStoreKeepsMeasurementsOnly) {
   EXPECT_EQ(all.programs().profiled(), few.programs().pruned());
 }
 
-TEST_F(FullSpaceTest, WhatWasPrunedElsewhereIsDecidedAnew) {
+TEST_F(FullSpaceTest, WhatWasPrunedElsewhereIsDecidedAgain) {
   measurer_.machine = 1;
   const auto step = MeasureStep(Request("llama_2l"), {&store_, &measurer_},
                                 [](const v1::PlanProgress&) {});
@@ -320,7 +320,7 @@ TEST_F(FullSpaceTest, WhatAHalfCannotDoTheWholeIsNotAsked) {
 
 TEST_F(FullSpaceTest, ProgramsThatTellNothingOfOneAnotherAreLeftOutWithANote) {
   const v1::Plan plan = Plan(Request("llama_2l"));  // times made from keys
-  EXPECT_LE(measurer_.programs, selection::kMostPrograms);
+  EXPECT_LE(measurer_.programs, selection::kMaxPrograms);
   EXPECT_THAT(plan.notes(), Contains(HasSubstr("--full-space")));
   const int measured = measurer_.programs;
   Plan(Request("llama_2l"));

@@ -9,7 +9,7 @@ namespace meshwright::planning {
 
 absl::Status MeasureChoices(const v1::DeviceSpec& device,
                             const PlanDependencies& dependencies,
-                            const PlanProgressFunction& progress,
+                            const jobs::ProgressFunction& progress,
                             const std::vector<space::SegmentChoice>& choices,
                             MeasuredStep& step) {
   std::set<int> programs;

@@ -15,7 +15,7 @@ namespace meshwright::planning {
 Measuring::Measuring(const PlanDependencies& dependencies,
                      const v1::DeviceSpec& device,
                      const v1::MeasureOptions& options,
-                     const PlanProgressFunction& progress)
+                     const jobs::ProgressFunction& progress)
     : dependencies_(dependencies),
       progress_(progress),
       device_(device),

@@ -25,14 +25,12 @@ struct PlanDependencies {
   jobs::Measurer* measurer = nullptr;
 };
 
-using PlanProgressFunction = std::function<void(const v1::PlanProgress&)>;
-
 class Measuring {
  public:
   // The references outlive it. `device` is what the programs run on.
   Measuring(const PlanDependencies& dependencies, const v1::DeviceSpec& device,
             const v1::MeasureOptions& options,
-            const PlanProgressFunction& progress);
+            const jobs::ProgressFunction& progress);
 
   // Takes the rows there are.
   absl::Status Lookup(const std::vector<v1::Program>& programs);
@@ -55,7 +53,7 @@ class Measuring {
   void Show(const char* phase, int done);
 
   const PlanDependencies dependencies_;
-  const PlanProgressFunction& progress_;
+  const jobs::ProgressFunction& progress_;
   const v1::DeviceSpec device_;
   const v1::MeasureOptions options_;
   store::Origin origin_;

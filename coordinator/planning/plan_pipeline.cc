@@ -35,8 +35,8 @@ class Stopwatch {
       std::chrono::steady_clock::now();
 };
 
-void Report(const PlanProgressFunction& report, const char* phase, int64_t done,
-            int64_t total, const std::string& message = "") {
+void Report(const jobs::ProgressFunction& report, const char* phase,
+            int64_t done, int64_t total, const std::string& message = "") {
   v1::PlanProgress progress;
   progress.set_phase(phase);
   progress.set_done(done);
@@ -167,7 +167,7 @@ void KeepModel(const v1::PlanRequest& request,
       "): explain and what-if need it named with --model"));
 }
 
-v1::MeasureOptions DefaultMeasureOptions() {
+v1::MeasureOptions MakeMeasureOptions() {
   v1::MeasureOptions options;
   // 2: CPUs without XNNPACK. 3: a quarter second of samples, one per turn.
   // 4: on processors that are kept awake. 5: with the runner's allocator. 6:
@@ -212,7 +212,7 @@ absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
   context.keeps_barriers = step.device.platform != "cpu";
   context.device_kind = step.device.device_kind;
   context.platform_version = step.device.platform_version;
-  context.options = DefaultMeasureOptions();
+  context.options = MakeMeasureOptions();
   step.space = BuildProfileSpace(step.analysis, context);
   RETURN_IF_ERROR(CheckConfigurations(step.analysis, step.space));
   step.notes = exporting::SwitchNotes(step.analysis, step.space);
@@ -233,7 +233,7 @@ absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
 absl::StatusOr<MeasuredStep> MeasureAnalyzed(
     const v1::PlanRequest& request, segmenter::Analysis analysis,
     const PlanDependencies& dependencies,
-    const PlanProgressFunction& progress) {
+    const jobs::ProgressFunction& progress) {
   Stopwatch watch;
   Report(progress, "analyze", 0, 1);
   ASSIGN_OR_RETURN(MeasuredStep step, OpenAnalyzed(request, std::move(analysis),
@@ -266,9 +266,9 @@ absl::StatusOr<MeasuredStep> MeasureAnalyzed(
   return step;
 }
 
-absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
-                                         const PlanDependencies& dependencies,
-                                         const PlanProgressFunction& progress) {
+absl::StatusOr<MeasuredStep> MeasureStep(
+    const v1::PlanRequest& request, const PlanDependencies& dependencies,
+    const jobs::ProgressFunction& progress) {
   Stopwatch watch;
   ASSIGN_OR_RETURN(segmenter::Analysis analysis, AnalyzeStep(request));
   const double analyzed = watch.Lap();
@@ -282,7 +282,7 @@ absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
 absl::StatusOr<v1::Plan> SearchStep(const v1::PlanRequest& request,
                                     MeasuredStep step,
                                     const PlanDependencies& dependencies,
-                                    const PlanProgressFunction& progress) {
+                                    const jobs::ProgressFunction& progress) {
   ASSIGN_OR_RETURN(v1::Plan plan, ChoosePlan(request, step));
   v1::PlanRequest current = request;
   while (true) {
@@ -302,7 +302,7 @@ absl::StatusOr<v1::Plan> SearchStep(const v1::PlanRequest& request,
 
 absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                   const PlanDependencies& dependencies,
-                                  const PlanProgressFunction& progress) {
+                                  const jobs::ProgressFunction& progress) {
   Stopwatch total;
   ASSIGN_OR_RETURN(MeasuredStep step,
                    MeasureStep(request, dependencies, progress));

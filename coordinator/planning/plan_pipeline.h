@@ -24,20 +24,21 @@
 namespace meshwright::planning {
 
 // The measuring protocol of design section 5; its version is part of every key.
-v1::MeasureOptions DefaultMeasureOptions();
+v1::MeasureOptions MakeMeasureOptions();
 
 // Analysed, with its profile space; nothing looked up yet.
 absl::StatusOr<MeasuredStep> OpenStep(const v1::PlanRequest& request,
                                       jobs::Measurer* measurer);
 
-absl::StatusOr<MeasuredStep> MeasureStep(const v1::PlanRequest& request,
-                                         const PlanDependencies& dependencies,
-                                         const PlanProgressFunction& progress);
+absl::StatusOr<MeasuredStep> MeasureStep(
+    const v1::PlanRequest& request, const PlanDependencies& dependencies,
+    const jobs::ProgressFunction& progress);
 
 // The same of an analysed step, on the mesh of `analysis`.
 absl::StatusOr<MeasuredStep> MeasureAnalyzed(
     const v1::PlanRequest& request, segmenter::Analysis analysis,
-    const PlanDependencies& dependencies, const PlanProgressFunction& progress);
+    const PlanDependencies& dependencies,
+    const jobs::ProgressFunction& progress);
 
 // Checks the request. Errors: kInvalidArgument.
 absl::StatusOr<segmenter::Analysis> AnalyzeStep(const v1::PlanRequest& request);
@@ -55,11 +56,11 @@ void KeepModel(const v1::PlanRequest& request,
 absl::StatusOr<v1::Plan> SearchStep(const v1::PlanRequest& request,
                                     MeasuredStep step,
                                     const PlanDependencies& dependencies,
-                                    const PlanProgressFunction& progress);
+                                    const jobs::ProgressFunction& progress);
 
 absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                   const PlanDependencies& dependencies,
-                                  const PlanProgressFunction& progress);
+                                  const jobs::ProgressFunction& progress);
 
 }  // namespace meshwright::planning
 

@@ -94,7 +94,7 @@ TEST_F(PlanPipelineTest, TheSharedEmbeddingIsSplitOneWay) {
                                 [](const v1::PlanProgress&) {});
   ASSERT_TRUE(step.ok()) << step.status();
   // Every pair of prologue and head that differs in the shared parameter is
-  // forbidden: the tables that are neither borders nor full have holes.
+  // forbidden: the tables that are neither boundaries nor full have holes.
   int holes = 0;
   for (const auto& table : step->measured.problem.tables) {
     for (const auto& entry : table.entries) holes += !entry.has_value();
@@ -136,7 +136,7 @@ TEST_F(PlanPipelineTest, TheFiguresOfSegmentsAddUp) {
   }
 }
 
-TEST_F(PlanPipelineTest, TheIntervalHoldsThePlanMeasuredAnew) {
+TEST_F(PlanPipelineTest, TheIntervalHoldsThePlanMeasuredAgain) {
   measurer_.machine = 3;
   measurer_.noise = 0.01;
   const auto plan = Plan(Request("gpt2_2l"));

@@ -46,7 +46,7 @@ std::vector<SegmentCost> ScoreSegments(const MeasuredStep& step,
     }
   }
   const std::vector<double> resharding =
-      ReshardingSeconds(step.measured.problem, nodes);
+      SumReshardingSeconds(step.measured.problem, nodes);
   for (size_t s = 0; s < costs.size(); ++s) {
     costs[s].resharding_seconds = resharding[s];
   }
@@ -55,8 +55,8 @@ std::vector<SegmentCost> ScoreSegments(const MeasuredStep& step,
 
 }  // namespace
 
-std::vector<double> ReshardingSeconds(const problem::PlanProblem& problem,
-                                      const problem::Choice& choice) {
+std::vector<double> SumReshardingSeconds(const problem::PlanProblem& problem,
+                                         const problem::Choice& choice) {
   std::vector<size_t> first = {0};  // copy of every node
   for (const auto& copies : choice) {
     first.push_back(first.back() + copies.size());

@@ -44,8 +44,8 @@ SegmentCost ScoreSegment(const MeasuredStep& step, int type, int configuration,
 
 // By copy, in the order of the nodes: the time of its boundaries with earlier
 // ones.
-std::vector<double> ReshardingSeconds(const problem::PlanProblem& problem,
-                                      const problem::Choice& choice);
+std::vector<double> SumReshardingSeconds(const problem::PlanProblem& problem,
+                                         const problem::Choice& choice);
 
 absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
                                   const space::SegmentChoice& choice);

@@ -1,4 +1,4 @@
-// A machine that is measured anew gives the same plan seven times of ten, more
+// A machine that is measured again gives the same plan seven times of ten, more
 // often than its fastest plans are the same, and the loss against the true best
 // stays within what the noise allows.
 #include <gtest/gtest.h>
@@ -31,9 +31,9 @@ v1::PlanRequest Request(const std::string& model) {
   return request;
 }
 
-// Every program measured anew with luck of its own; a row says how far its time
-// may be off (spreads.h): within 1.5 times even noise 15 times of 16.
-store::Results MeasuredAnew(const store::Results& exact, uint64_t seed) {
+// Every program measured again with luck of its own; a row says how far its
+// time may be off (spreads.h): within 1.5 times even noise 15 times of 16.
+store::Results MeasureAgain(const store::Results& exact, uint64_t seed) {
   store::Results rows;
   for (const auto& [key, row] : exact) {
     const uint64_t luck = base::Mix(base::Mix(0, seed), key);
@@ -76,7 +76,7 @@ Tally Count(const std::string& model, uint64_t machine) {
   std::map<std::vector<int>, int> settled, fastest;
   MeasuredStep step = *truth;
   for (int seed = 1; seed <= kSeeds; ++seed) {
-    step.results = MeasuredAnew(truth->results, seed);
+    step.results = MeasureAgain(truth->results, seed);
     step.measured = *formulation::BuildProblem(step.analysis, step.space,
                                                step.results, std::nullopt);
     const v1::Plan plan = *ChoosePlan(request, step);
@@ -97,7 +97,7 @@ Tally Count(const std::string& model, uint64_t machine) {
   return tally;
 }
 
-TEST(TiesStabilityTest, MeasuredAnewThePlanIsMostlyTheSame) {
+TEST(TiesStabilityTest, MeasuredAgainThePlanIsMostlyTheSame) {
   Tally sum;
   for (const char* model : {"llama_2l", "gpt2_2l", "moe_2l"}) {
     for (uint64_t machine = 1; machine <= kMachines; ++machine) {

@@ -19,7 +19,7 @@ std::pair<int, segmenter::SegmentSwitch> GetShardingKey(
 
 }  // namespace
 
-int MaxMembers(int copies) {
+int CountMaxMembers(int copies) {
   int members = 1;
   while (members < kMaxMembers && members * members < 2 * copies) ++members;
   return std::min(members, copies);

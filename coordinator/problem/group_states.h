@@ -35,7 +35,7 @@ struct GroupState {
 // entrances and need k - 1 members' values at once, which are no smaller than
 // an entrance: beyond sqrt(copies) a larger one frees nothing, unless another
 // segment's transient is as large. 2 copies under the root leave room for that.
-int MaxMembers(int copies);
+int CountMaxMembers(int copies);
 
 // `known[c]`: whether the cost of configuration c is. A sharding of which not
 // all roles are known has no groups; `most_members` < 2: none has.

@@ -33,7 +33,7 @@ using testing::IsEmpty;
 TEST(MostMembersTest, GrowsWithTheRootAndEndsAtEight) {
   std::vector<int> most;
   for (int copies : {1, 2, 3, 4, 8, 24, 96, 1000}) {
-    most.push_back(MaxMembers(copies));
+    most.push_back(CountMaxMembers(copies));
   }
   EXPECT_THAT(most, ElementsAre(1, 2, 3, 3, 4, 7, 8, 8));
 }
@@ -141,16 +141,16 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
       if (it.role.hands_on && (s + 1 == count || !IsMember(choice, s + 1))) {
         return std::nullopt;
       }
-      if (members > MaxMembers(space::LongestRun(*analysis_, layer_))) {
+      if (members > CountMaxMembers(space::LongestRun(*analysis_, layer_))) {
         return std::nullopt;
       }
-      const auto own = estimation::MeasuredCost(space_, it, results_);
+      const auto own = estimation::FindMeasuredCost(space_, it, results_);
       cost.time += own->time;
       cost.peak_bytes += own->persistent_bytes + own->saved_bytes;
     }
-    for (const auto& [pair, border] : space_.edges) {
+    for (const auto& [pair, boundary] : space_.edges) {
       for (int program :
-           space_.boundaries[border]
+           space_.boundaries[boundary]
                .programs[choice[pair.first]][choice[pair.second]]) {
         const auto& row = results_.at(space_.programs[program].key());
         cost.time += Picoseconds(row.measurement().minimum_ns() * 1000);
@@ -167,8 +167,9 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
         }
       }
       replayed.erase(s);  // its own is among what its program needs
-      int64_t live = estimation::MeasuredCost(space_, At(choice, s), results_)
-                         ->transient_bytes;
+      int64_t live =
+          estimation::FindMeasuredCost(space_, At(choice, s), results_)
+              ->transient_bytes;
       for (const auto& [member, bytes] : replayed) live += bytes;
       most = std::max(most, live);
     }

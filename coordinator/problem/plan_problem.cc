@@ -52,7 +52,8 @@ class ProblemBuilder {
       known.push_back(costs.back().has_value());
     }
     const int max_members =
-        options_.groups ? MaxMembers(space::LongestRun(analysis_, type)) : 0;
+        options_.groups ? CountMaxMembers(space::LongestRun(analysis_, type))
+                        : 0;
     std::vector<int>& usable = out_.usable.emplace_back();
     std::vector<int>& positions = out_.positions.emplace_back();
     for (const GroupState& state :
@@ -78,10 +79,10 @@ class ProblemBuilder {
     const space::Configuration& configuration =
         space_.types[type].configurations[c];
     std::optional<problem::Config> config =
-        estimation::MeasuredCost(space_, configuration, results_);
+        estimation::FindMeasuredCost(space_, configuration, results_);
     const auto estimate = estimates_.find({type, c});
     if (config.has_value() || estimate == estimates_.end()) return config;
-    config = estimation::BytesOnly(configuration);
+    config = estimation::KeepBytesOnly(configuration);
     config->time = estimate->second.time;
     config->transient_bytes = estimate->second.transient_bytes;
     config->spread = estimate->second.spread;
@@ -114,22 +115,22 @@ class ProblemBuilder {
   int GetType(int segment) const { return analysis_.type_of_segment[segment]; }
 
   void AddEdges() {
-    // Several borders between one pair of nodes add up in one table.
+    // Several boundaries between one pair of nodes add up in one table.
     std::map<std::pair<int, int>, problem::Table> tables;
     std::map<int, problem::Table> selves;  // by type
-    for (const auto& [pair, border] : space_.edges) {
+    for (const auto& [pair, boundary] : space_.edges) {
       const auto [from, to] = pair;
       if (node_of_[from] == node_of_[to]) {
         if (selves.contains(GetType(from))) continue;
         problem::Table& table = selves[GetType(from)];
-        table = tables_.OfBorder(from, to, border);
+        table = tables_.BuildBoundaryTable(from, to, boundary);
         WalkGroups(GetType(from), table);
         continue;
       }
       // An edge of the problem leads from the earlier node to the later, which
       // ever of the two makes the tensor.
-      problem::Table table = tables_.OfBorder(from, to, border);
-      if (from > to) table = estimation::Transposed(table);
+      problem::Table table = tables_.BuildBoundaryTable(from, to, boundary);
+      if (from > to) table = estimation::Transpose(table);
       const std::pair<int, int> ends = {node_of_[std::min(from, to)],
                                         node_of_[std::max(from, to)]};
       const auto [found, added] = tables.try_emplace(ends, table);
@@ -139,7 +140,7 @@ class ProblemBuilder {
       const int from = std::min(it.end_segment, it.block_segment);
       const int to = std::max(it.end_segment, it.block_segment);
       problem::Table& table = tables[{node_of_[from], node_of_[to]}];
-      if (table.entries.empty()) table = tables_.Free(from, to);
+      if (table.entries.empty()) table = tables_.BuildFreeTable(from, to);
       tables_.ForbidSplits(it, table);
     }
     AddLinks(tables, selves);
@@ -165,7 +166,7 @@ class ProblemBuilder {
       if (from == to && !done.insert(type).second) continue;
       problem::Table& table = from == to ? selves[type] : tables[{from, to}];
       if (table.entries.empty()) {
-        table = tables_.Free(link.from_segment, link.to_segment);
+        table = tables_.BuildFreeTable(link.from_segment, link.to_segment);
       }
       tables_.ForbidUnlike(link, table);
     }

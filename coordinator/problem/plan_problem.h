@@ -2,11 +2,11 @@
 //
 // Concept: every run of equal segments becomes one node with a repeat count;
 // the configurations of its type that were measured become the node type's,
-// border resharding the tables; a parameter that two segments share forbids the
-// pairs that would split it in two ways. Configurations in a group of segments
-// that recompute together are there once per position (group_states.h).
-// Shapes: `usable[t]` maps configurations of the problem to those of the space,
-// `positions[t]` to where in their group they stand.
+// boundary resharding the tables; a parameter that two segments share forbids
+// the pairs that would split it in two ways. Configurations in a group of
+// segments that recompute together are there once per position
+// (group_states.h). Shapes: `usable[t]` maps configurations of the problem to
+// those of the space, `positions[t]` to where in their group they stand.
 #ifndef MESHWRIGHT_COORDINATOR_PROBLEM_PLAN_PROBLEM_H_
 #define MESHWRIGHT_COORDINATOR_PROBLEM_PLAN_PROBLEM_H_
 

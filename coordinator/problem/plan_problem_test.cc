@@ -43,10 +43,10 @@ class PlanProblemTest : public MeasuredTest {
  protected:
   PlanProblemTest() : MeasuredTest("t5_tiny") {}
 
-  // The border as if the later segment had made its tensors.
-  int Turned(int border) {
+  // The boundary as if the later segment had made its tensors.
+  int Turned(int boundary) {
     space::Boundary turned;
-    const space::Boundary it = space_.boundaries[border];
+    const space::Boundary it = space_.boundaries[boundary];
     turned.from_segment = it.to_segment;
     turned.to_segment = it.from_segment;
     for (const space::BoundaryTensor& tensor : it.tensors) {
@@ -64,7 +64,7 @@ class PlanProblemTest : public MeasuredTest {
   using Tables = std::map<std::pair<int, int>, std::vector<int64_t>>;
 
   // By edge; -1 where a pair is forbidden.
-  static Tables TablesOf(const problem::PlanProblem& problem) {
+  static Tables ListTables(const problem::PlanProblem& problem) {
     Tables tables;
     for (const problem::Edge& edge : problem.edges) {
       EXPECT_LT(edge.from, edge.to);
@@ -80,30 +80,30 @@ class PlanProblemTest : public MeasuredTest {
 // Whichever of two segments makes a tensor: an encoder's first layers may come
 // behind a decoder's embedding.
 TEST_F(PlanProblemTest, EdgesGoByPosition) {
-  const Tables expected = TablesOf(Build());
+  const Tables expected = ListTables(Build());
   int turned = 0;
-  for (auto& [pair, border] : space_.edges) {
+  for (auto& [pair, boundary] : space_.edges) {
     if (analysis_.type_of_segment[pair.first] ==
         analysis_.type_of_segment[pair.second]) {
       continue;
     }
-    border = Turned(border);
+    boundary = Turned(boundary);
     std::swap(pair.first, pair.second);
     ++turned;
   }
   ASSERT_GT(turned, 5);
   const problem::PlanProblem problem = Build();
   EXPECT_TRUE(problem::Validate(problem).ok());
-  EXPECT_EQ(TablesOf(problem), expected);
+  EXPECT_EQ(ListTables(problem), expected);
 }
 
-TEST_F(PlanProblemTest, BordersBetweenTwoSegmentsAddUp) {
-  const Tables once = TablesOf(Build());
-  const auto [pair, border] = space_.edges.front();
+TEST_F(PlanProblemTest, BoundariesBetweenTwoSegmentsAddUp) {
+  const Tables once = ListTables(Build());
+  const auto [pair, boundary] = space_.edges.front();
   ASSERT_NE(analysis_.type_of_segment[pair.first],
             analysis_.type_of_segment[pair.second]);
-  space_.edges.push_back({{pair.second, pair.first}, Turned(border)});
-  const Tables twice = TablesOf(Build());
+  space_.edges.push_back({{pair.second, pair.first}, Turned(boundary)});
+  const Tables twice = ListTables(Build());
   ASSERT_EQ(once.size(), twice.size());
   int changed = 0;
   for (const auto& [ends, entries] : once) {
@@ -123,7 +123,7 @@ class SharedWeightsTest : public MeasuredTest {
   SharedWeightsTest() : MeasuredTest("albert_4l") {}
 
   // Whether every weight matrix is split one way by all segments of blocks that
-  // read it, told without links.
+  // read it, estimated without links.
   bool AllAgree(const space::SegmentChoice& choice) const {
     std::map<ir::ValueId, space::Sharding> known;
     for (size_t s = 0; s < choice.size(); ++s) {

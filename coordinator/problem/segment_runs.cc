@@ -7,10 +7,10 @@
 namespace meshwright::formulation {
 namespace {
 
-// What a segment and the next have in common: the border, and what they share
+// What a segment and the next have in common: the boundary, and what they share
 // (nothing: empty).
 struct Step {
-  int border = -1;
+  int boundary = -1;
   std::vector<std::pair<int, int>> shared;
   bool operator==(const Step&) const = default;
 };
@@ -28,9 +28,9 @@ std::vector<SegmentRun> FoldRuns(const segmenter::Analysis& analysis,
     starts.insert({from + 1, to});
     return nullptr;
   };
-  for (const auto& [pair, border] : space.edges) {
+  for (const auto& [pair, boundary] : space.edges) {
     Step* const step = join(pair.first, pair.second);
-    if (step != nullptr) step->border = border;
+    if (step != nullptr) step->boundary = boundary;
   }
   for (const space::ParameterLink& link : space.links) {
     Step* const step = join(link.from_segment, link.to_segment);

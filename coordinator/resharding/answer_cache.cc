@@ -56,7 +56,7 @@ std::string CacheKey(const reshard::ReshardProblem& problem,
   return key.Hex();
 }
 
-int64_t BytesOf(const reshard::Answer& answer) {
+int64_t CountBytes(const reshard::Answer& answer) {
   return kEntryBytes + static_cast<int64_t>(answer.schedule.size() *
                                             (sizeof(reshard::Send) +
                                              2 * sizeof(reshard::Ticks)));
@@ -64,7 +64,7 @@ int64_t BytesOf(const reshard::Answer& answer) {
 
 }  // namespace
 
-AnswerCache::Budget AnswerCache::Budget::Of(const base::Deadline& deadline) {
+AnswerCache::Budget AnswerCache::Budget::From(const base::Deadline& deadline) {
   Budget budget{.deadline = deadline.at};
   if (budget.deadline.has_value()) {
     budget.seconds =
@@ -92,7 +92,7 @@ AnswerCache::AnswerCache(Options options) : options_(std::move(options)) {}
 absl::StatusOr<AnswerCache::Served> AnswerCache::Solve(
     const reshard::ReshardProblem& problem, const reshard::Options& options) {
   const std::string key = CacheKey(problem, options);
-  const Budget budget = Budget::Of(options.deadline);
+  const Budget budget = Budget::From(options.deadline);
   bool leads = false;
   SearchPtr search;
   KeptPtr kept;
@@ -131,15 +131,15 @@ AnswerCache::KeptPtr AnswerCache::Find(const std::string& key) {
 
 void AnswerCache::Keep(const std::string& key, KeptPtr kept) {
   if (const auto known = entries_.find(key); known != entries_.end()) {
-    statistics_.bytes -= BytesOf(known->second.kept->answer);
+    statistics_.bytes -= CountBytes(known->second.kept->answer);
     recent_.erase(known->second.place);
     entries_.erase(known);
   }
-  const int64_t bytes = BytesOf(kept->answer);
+  const int64_t bytes = CountBytes(kept->answer);
   if (bytes > options_.max_bytes) return;
   while (statistics_.bytes + bytes > options_.max_bytes) {
     const auto oldest = entries_.find(recent_.back());
-    statistics_.bytes -= BytesOf(oldest->second.kept->answer);
+    statistics_.bytes -= CountBytes(oldest->second.kept->answer);
     entries_.erase(oldest);
     recent_.pop_back();
     ++statistics_.evicted;

@@ -91,7 +91,7 @@ class AnswerCache {
     std::optional<Clock::time_point> deadline;
     std::chrono::duration<double> seconds{};  // until then
 
-    static Budget Of(const base::Deadline& deadline);
+    static Budget From(const base::Deadline& deadline);
     bool ServedBy(const Kept& kept) const;
     // May wait for a search that has `other`.
     bool JoinedTo(const Budget& other) const;

@@ -21,8 +21,8 @@ std::set<int> ListChoicePrograms(const segmenter::Analysis& analysis,
     const std::vector<int> own = ListPrograms(type.configurations[choice[s]]);
     programs.insert(own.begin(), own.end());
   }
-  for (const auto& [pair, border] : space.edges) {
-    const auto& own = space.boundaries[border]
+  for (const auto& [pair, boundary] : space.edges) {
+    const auto& own = space.boundaries[boundary]
                           .programs[choice[pair.first]][choice[pair.second]];
     programs.insert(own.begin(), own.end());
   }

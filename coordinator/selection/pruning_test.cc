@@ -21,7 +21,7 @@ using problem::PlanProblem;
 constexpr int kConfigurations = 12;
 
 // Two ends and `depth` equal copies between them; configurations that share
-// their border shardings (c % 3 in, c / 4 out) have equal rows in the tables.
+// their boundary shardings (c % 3 in, c / 4 out) have equal rows in the tables.
 PlanProblem RandomProblem(uint64_t seed, int depth, bool holes) {
   std::mt19937_64 random(seed);
   const auto below = [&](int64_t limit) {

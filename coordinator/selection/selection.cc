@@ -34,14 +34,14 @@ class Selection::Round {
       : selection_(selection),
         space_(selection.space_),
         halves_(*selection.halves_),
-        recipes_(selection.recipes_),
+        plans_(selection.plans_),
         results_(results) {}
 
   absl::StatusOr<Decision> Run() {
     for (const auto& [type, configuration] : selection_.baselines_) {
       Want(type, configuration);
     }
-    estimated_ = estimation::EstimateTimes(space_, halves_, recipes_, results_);
+    estimated_ = estimation::EstimateTimes(space_, halves_, plans_, results_);
     estimation::Estimates known = estimated_.estimates;
     for (size_t t = 0; t < space_.types.size(); ++t) {
       for (size_t c = 0; c < space_.types[t].configurations.size(); ++c) {
@@ -126,7 +126,7 @@ class Selection::Round {
     }
     known[at] = {};
     unknown_.insert(at);
-    if (SumFailed(type, configuration) || TwinFailed(type, configuration) ||
+    if (SumFailed(type, configuration) || ProxyFailed(type, configuration) ||
         SwitchFailed(type, configuration)) {
       Want(type, configuration);
     }
@@ -134,27 +134,27 @@ class Selection::Round {
 
   // All that its sum takes has a row, and yet there is no sum.
   bool SumFailed(int type, int configuration) const {
-    const auto& sums = recipes_[type].sums;
+    const auto& sums = plans_[type].sums;
     if (sums.empty() || sums[configuration].empty()) return false;
     return std::all_of(
         sums[configuration].begin(), sums[configuration].end(),
-        [&](const auto& term) {
-          const int program = At(type, term.first).program;
+        [&](const estimation::SumTerm& term) {
+          const int program = At(type, term.configuration).program;
           return results_.contains(space_.programs[program].key());
         });
   }
 
-  // Its twin's was measured, and yet there is no cost.
-  bool TwinFailed(int type, int configuration) const {
-    const int twin = recipes_[type].twin;
-    return twin >= 0 && !At(type, configuration).role.InGroup() &&
-           HasRow(twin, configuration);
+  // Its proxy's was measured, and yet there is no cost.
+  bool ProxyFailed(int type, int configuration) const {
+    const std::optional<int> proxy = plans_[type].proxy;
+    return proxy.has_value() && !At(type, configuration).role.InGroup() &&
+           HasRow(*proxy, configuration);
   }
 
   // What the switch adds has its rows, or what it is added to will have none.
   bool SwitchFailed(int type, int configuration) const {
-    const estimation::SwitchRecipe* const it =
-        recipes_[type].Switched(configuration);
+    const estimation::SwitchEstimation* const it =
+        plans_[type].Switched(configuration);
     return it != nullptr && HasRow(type, it->reference) &&
            HasRow(type, it->reference_plain) &&
            (HasRow(type, it->plain) ||
@@ -218,13 +218,13 @@ class Selection::Round {
   void AddEstimates() {
     for (size_t t = 0; t < space_.types.size(); ++t) {
       const size_t count = space_.types[t].configurations.size();
-      if (recipes_[t].required.size() == count) continue;
+      if (plans_[t].required.size() == count) continue;
       const estimation::Calibration& calibration = estimated_.calibrations[t];
       v1::PlanEstimates& it = decision_.estimates.emplace_back();
       it.set_type(static_cast<int>(t));
       it.set_configurations(static_cast<int>(count));
       it.set_from_halves(halves_.IsCut(static_cast<int>(t)));
-      if (recipes_[t].twin >= 0) it.set_from_type(recipes_[t].twin);
+      if (plans_[t].proxy.has_value()) it.set_from_type(*plans_[t].proxy);
       it.set_compared(calibration.compared);
       it.set_scale(calibration.scale);
       it.set_deviation(calibration.deviation);
@@ -233,22 +233,22 @@ class Selection::Round {
   }
 
   // Configurations of a type that are measured, however few programs are left.
-  int LeastOf(int type) const {
-    if (recipes_[type].twin >= 0) return kLeastOfTwin;
-    const bool told_from_blocks =
-        !recipes_[type].sums.empty() &&
-        space::HasBlocks(selection_.analysis_,
-                         selection_.analysis_.types[type]);
-    return halves_.IsCut(type) || told_from_blocks ? kLeastWhole : 0;
+  int MinMeasured(int type) const {
+    if (plans_[type].proxy.has_value()) return kMinMeasuredOfProxied;
+    const bool from_blocks = !plans_[type].sums.empty() &&
+                             space::HasBlocks(selection_.analysis_,
+                                              selection_.analysis_.types[type]);
+    return halves_.IsCut(type) || from_blocks ? kMinMeasuredWhole : 0;
   }
 
   // The same where a step has too many types for the number of programs anyway.
-  int LeastOfMany(int type) const {
-    if (recipes_[type].twin < 0) return LeastOf(type);
-    // Twins that cost far from the same hold work beside their blocks.
+  int MinMeasuredOfMany(int type) const {
+    if (!plans_[type].proxy.has_value()) return MinMeasured(type);
+    // Types that cost far from the same as their proxy hold work beside their
+    // blocks.
     const double scale = estimated_.calibrations[type].scale;
-    const bool alike = scale * kMostOfTwin >= 1 && scale <= kMostOfTwin;
-    return alike ? kLeastOfTwin
+    const bool alike = scale * kMaxProxyScale >= 1 && scale <= kMaxProxyScale;
+    return alike ? kMinMeasuredOfProxied
                  : static_cast<int>(space_.types[type].configurations.size());
   }
 
@@ -263,8 +263,8 @@ class Selection::Round {
     std::unordered_set<std::string> whole = wanted_;
     for (size_t t = 0; t < space_.types.size(); ++t) {
       const auto& configurations = space_.types[t].configurations;
-      least += LeastOf(static_cast<int>(t));
-      least_of_many += LeastOfMany(static_cast<int>(t));
+      least += MinMeasured(static_cast<int>(t));
+      least_of_many += MinMeasuredOfMany(static_cast<int>(t));
       for (const Configuration& it : configurations) {
         for (int program : ListPrograms(it)) {
           const std::string& key = space_.programs[program].key();
@@ -272,9 +272,9 @@ class Selection::Round {
         }
       }
     }
-    const int room = selection_.MostPrograms() - static_cast<int>(first.size());
+    const int room = selection_.MaxPrograms() - static_cast<int>(first.size());
     const int allowed =
-        room >= least || !selection_.told_.empty() ? room : least_of_many;
+        room >= least || !selection_.reduced_.empty() ? room : least_of_many;
     return allowed - static_cast<int>(whole.size());
   }
 
@@ -333,7 +333,7 @@ class Selection::Round {
   const Selection& selection_;
   const space::ProfileSpace& space_;
   const estimation::Halves& halves_;
-  const std::vector<estimation::TypeRecipe>& recipes_;
+  const std::vector<estimation::EstimationPlan>& plans_;
   const store::Results& results_;
   estimation::EstimatedTimes estimated_;
   std::set<estimation::ConfigurationRef> unknown_;
@@ -363,29 +363,30 @@ Selection::Selection(const segmenter::Analysis& analysis,
   for (size_t t = 0; t < base.size() && !baselines.empty(); ++t) {
     base[t] = baselines[0].choice[analysis.types[t]];
   }
-  halves_.emplace(analysis, space, estimation::WorthCutting(analysis, space));
-  recipes_ = estimation::MakeRecipes(analysis, space, *halves_, base);
-  TellMore(base);
+  halves_.emplace(analysis, space, estimation::FindTypesToCut(analysis, space));
+  plans_ = estimation::MakeEstimationPlans(analysis, space, *halves_, base);
+  ReduceMandatory(base);
 }
 
-void Selection::TellMore(const std::vector<int>& base) {
-  if (CountNeeded() <= MostPrograms()) return;
+void Selection::ReduceMandatory(const std::vector<int>& base) {
+  if (CountMandatory() <= MaxPrograms()) return;
   std::vector<int> segments(space_.types.size(), 0);
   for (const int type : analysis_.type_of_segment) ++segments[type];
-  std::vector<int> types = estimation::MayBeTold(analysis_, space_, *halves_);
+  std::vector<int> types =
+      estimation::FindReducibleTypes(analysis_, space_, *halves_);
   std::stable_sort(types.begin(), types.end(),
                    [&](int a, int b) { return segments[a] < segments[b]; });
   for (const int type : types) {
-    told_.insert(type);
-    recipes_ =
-        estimation::MakeRecipes(analysis_, space_, *halves_, base, told_);
-    if (CountNeeded() <= MostPrograms()) return;
+    reduced_.insert(type);
+    plans_ = estimation::MakeEstimationPlans(analysis_, space_, *halves_, base,
+                                             reduced_);
+    if (CountMandatory() <= MaxPrograms()) return;
   }
-  told_.clear();
-  recipes_ = estimation::MakeRecipes(analysis_, space_, *halves_, base);
+  reduced_.clear();
+  plans_ = estimation::MakeEstimationPlans(analysis_, space_, *halves_, base);
 }
 
-int Selection::CountNeeded() const {
+int Selection::CountMandatory() const {
   std::unordered_set<std::string> needed;
   for (const v1::Program* program : First()) needed.insert(program->key());
   for (const auto& [type, configuration] : baselines_) {
@@ -394,30 +395,31 @@ int Selection::CountNeeded() const {
       needed.insert(space_.programs[program].key());
     }
   }
-  const auto twins = std::count_if(
-      recipes_.begin(), recipes_.end(),
-      [](const estimation::TypeRecipe& recipe) { return recipe.twin >= 0; });
-  return static_cast<int>(needed.size()) + static_cast<int>(twins);
+  const auto proxies = std::count_if(
+      plans_.begin(), plans_.end(), [](const estimation::EstimationPlan& plan) {
+        return plan.proxy.has_value();
+      });
+  return static_cast<int>(needed.size()) + static_cast<int>(proxies);
 }
 
-int Selection::MostPrograms() const {
+int Selection::MaxPrograms() const {
   for (const space::SegmentType& type : space_.types) {
     for (const Configuration& it : type.configurations) {
       if (it.recompute ||
           it.segment_switch != segmenter::SegmentSwitch::kNone) {
-        return kMostWithSwitches;
+        return kMaxProgramsWithSwitches;
       }
     }
   }
-  return kMostPrograms;
+  return kMaxPrograms;
 }
 
 std::vector<const v1::Program*> Selection::First() const {
   std::vector<const v1::Program*> programs;
   for (const v1::Program& half : halves()) programs.push_back(&half);
   std::set<int> reshardings;
-  for (const space::Boundary& border : space_.boundaries) {
-    for (const auto& row : border.programs) {
+  for (const space::Boundary& boundary : space_.boundaries) {
+    for (const auto& row : boundary.programs) {
       for (const auto& cell : row) reshardings.insert(cell.begin(), cell.end());
     }
   }
@@ -425,14 +427,14 @@ std::vector<const v1::Program*> Selection::First() const {
     programs.push_back(&space_.programs[program]);
   }
   for (size_t t = 0; t < space_.types.size(); ++t) {
-    for (int c : recipes_[t].required) {
+    for (int c : plans_[t].required) {
       for (int program : ListPrograms(space_.types[t].configurations[c])) {
         programs.push_back(&space_.programs[program]);
       }
     }
   }
   for (size_t t = 0; t < space_.types.size(); ++t) {
-    for (int c : recipes_[t].sampled) {
+    for (int c : plans_[t].sampled) {
       const int program = space_.types[t].configurations[c].program;
       programs.push_back(&space_.programs[program]);
     }

@@ -1,11 +1,11 @@
 // Selection: which programs of a profile space are worth measuring.
 //
-// Concept: two stages. First, what everything else is told from: halves,
+// Concept: two stages. First, what everything else is estimated from: halves,
 // resharding, and the segment types that are not estimated. Then, in batches,
 // the configurations that may still be part of a fastest plan, together with
 // the baselines, until every other one is excluded (pruning.h) or the number of
-// programs is used up. Next goes through all batches anew and stops at the
-// first that has not been measured, so that what else a store holds, or how
+// programs is used up. Next repeats all batches and stops at the first
+// that has not been measured, so that what else a store holds, or how
 // often a plan was interrupted, changes no decision; nor does the depth of the
 // model.
 //
@@ -28,19 +28,20 @@
 
 namespace meshwright::selection {
 
-// A plan measures at most this many programs, more where switches are open; and
-// kLeastWhole configurations of every type that is told from its halves or
-// blocks and kLeastOfTwin of one that is told from another, if what comes first
-// leaves less. There a twin that costs kMostOfTwin times the other, or so much
-// less, tells little of it, and all of its configurations may be measured.
-// Where what comes first is more than that itself, types of few configurations
-// are told from single blocks, those that fewest segments are of first, if that
-// keeps the number.
-inline constexpr int kMostPrograms = 60;
-inline constexpr int kMostWithSwitches = 120;
-inline constexpr int kLeastWhole = 6;
-inline constexpr int kLeastOfTwin = 3;
-inline constexpr double kMostOfTwin = 1.25;
+// A plan measures at most this many programs, more where switches are open. It
+// measures at least kMinMeasuredWhole configurations of every type that is
+// estimated from its halves or blocks, and kMinMeasuredOfProxied of one that is
+// estimated from another type. Where the mandatory programs leave too few for
+// that, and a type's cost is more than kMaxProxyScale times its proxy's, or
+// less by that factor, all of its configurations may be measured. If the
+// mandatory programs exceed the number, small types are estimated from single
+// blocks, starting with the types used by the fewest segments, if that keeps
+// the number.
+inline constexpr int kMaxPrograms = 60;
+inline constexpr int kMaxProgramsWithSwitches = 120;
+inline constexpr int kMinMeasuredWhole = 6;
+inline constexpr int kMinMeasuredOfProxied = 3;
+inline constexpr double kMaxProxyScale = 1.25;
 
 struct Decision {
   std::vector<const v1::Program*> measure;
@@ -65,20 +66,21 @@ class Selection {
   class Round;
 
   std::vector<const v1::Program*> First() const;
-  // Has types told from single blocks, as far as the number of programs asks.
-  void TellMore(const std::vector<int>& base);
+  // Estimates small types from single blocks, as far as the number of programs
+  // asks.
+  void ReduceMandatory(const std::vector<int>& base);
   // What is measured whatever comes out: the first, the baselines, and enough
-  // of every twin to compare it.
-  int CountNeeded() const;
-  int MostPrograms() const;
+  // of every type with a proxy to compare the two.
+  int CountMandatory() const;
+  int MaxPrograms() const;
 
   const segmenter::Analysis& analysis_;
   const space::ProfileSpace& space_;
   const std::optional<int64_t> memory_limit_bytes_;
   std::set<estimation::ConfigurationRef> baselines_;
   std::optional<estimation::Halves> halves_;
-  std::vector<estimation::TypeRecipe> recipes_;
-  std::set<int> told_;  // types, from single blocks to keep the number
+  std::vector<estimation::EstimationPlan> plans_;
+  std::set<int> reduced_;  // types, estimated from single blocks
 };
 
 }  // namespace meshwright::selection

@@ -1,4 +1,4 @@
-// Whether a daemon may listen where it was told to.
+// Whether a daemon may listen at the address that it was given.
 //
 // Concept: gRPC says only that a port could not be bound; this asks the kernel
 // first, so that the person reads why.

@@ -11,12 +11,11 @@
 
 namespace meshwright::service {
 
-using ProgressFunction = std::function<void(const v1::PlanProgress&)>;
 // Makes one plan; see coordinator/planning/plan_pipeline.h. `measurer` belongs
 // to this request and returns kCancelled once its client has gone away.
 using PlanFunction = std::function<absl::StatusOr<v1::Plan>(
     const v1::PlanRequest& request, jobs::Measurer* measurer,
-    const ProgressFunction& progress)>;
+    const jobs::ProgressFunction& progress)>;
 
 }  // namespace meshwright::service
 

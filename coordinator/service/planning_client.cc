@@ -25,7 +25,7 @@ class GrpcPlanningClient : public PlanningClient {
         stub_(v1::Planning::NewStub(channel_)) {}
 
   absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
-                                    const OnProgress& on_progress,
+                                    const jobs::ProgressFunction& on_progress,
                                     const std::stop_token& stop) override {
     grpc::ClientContext context;
     const std::stop_callback cancel(stop, [&] { context.TryCancel(); });

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "coordinator/jobs/measurer.h"
 #include "proto/v1/plan.pb.h"
 #include "proto/v1/profile.pb.h"
 #include "proto/v1/resharding.pb.h"
@@ -24,7 +25,6 @@ namespace meshwright::service {
 
 class PlanningClient {
  public:
-  using OnProgress = std::function<void(const v1::PlanProgress&)>;
   using OnCompare = std::function<void(const v1::CompareEvent&)>;
 
   // Waits up to `timeout` for the coordinator to answer at `address`.
@@ -33,9 +33,9 @@ class PlanningClient {
 
   virtual ~PlanningClient() = default;
 
-  virtual absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
-                                            const OnProgress& on_progress,
-                                            const std::stop_token& stop) = 0;
+  virtual absl::StatusOr<v1::Plan> MakePlan(
+      const v1::PlanRequest& request, const jobs::ProgressFunction& on_progress,
+      const std::stop_token& stop) = 0;
   virtual absl::Status Compare(const v1::CompareRequest& request,
                                const OnCompare& on_event,
                                const std::stop_token& stop) = 0;

@@ -65,7 +65,7 @@ absl::Status Answer(resharding::AnswerCache& cache,
 
 }  // namespace
 
-absl::StatusOr<reshard::Options> ReshardingOptions(
+absl::StatusOr<reshard::Options> ReadReshardingOptions(
     const v1::ReshardingRequest& request, std::optional<Seconds> left) {
   reshard::Options options;
   if (!request.solver().empty()) {
@@ -99,7 +99,7 @@ grpc::ServerUnaryReactor* StartResharding(base::ThreadPool* calls,
                                           const v1::ReshardingRequest* request,
                                           v1::ReshardingAnswer* answer) {
   const auto reactor = ReshardingReactor::Make();
-  auto options = ReshardingOptions(*request, TimeLeft(*context));
+  auto options = ReadReshardingOptions(*request, TimeLeft(*context));
   if (!options.ok()) {
     reactor->Finish(ToRpc(options.status()));
     return reactor.get();

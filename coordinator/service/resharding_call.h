@@ -24,7 +24,7 @@ namespace meshwright::service {
 
 // `left`: until the call's deadline, absent without one.
 // Errors: kInvalidArgument for a solver or deadline that is none.
-absl::StatusOr<reshard::Options> ReshardingOptions(
+absl::StatusOr<reshard::Options> ReadReshardingOptions(
     const v1::ReshardingRequest& request,
     std::optional<std::chrono::duration<double>> left);
 

@@ -13,12 +13,12 @@ namespace {
 
 using space::Sharding;
 
-const ir::Shape& ShapeOf(const segmenter::Analysis& analysis,
-                         ir::ValueId value) {
+const ir::Shape& GetShape(const segmenter::Analysis& analysis,
+                          ir::ValueId value) {
   return analysis.module.at(value).shape;
 }
 
-const space::Mesh& MeshOf(const StageSide& side) {
+const space::Mesh& GetMesh(const StageSide& side) {
   return side.step->space.context.mesh;
 }
 
@@ -27,8 +27,8 @@ const space::Mesh& MeshOf(const StageSide& side) {
 Sharding FindShardingAt(const StageSide& side, int segment, ir::ValueId value,
                         bool leaves) {
   const segmenter::Analysis& analysis = side.step->analysis;
-  const ir::Shape& shape = ShapeOf(analysis, value);
-  const space::Mesh& mesh = MeshOf(side);
+  const ir::Shape& shape = GetShape(analysis, value);
+  const space::Mesh& mesh = GetMesh(side);
   if (segment < side.first || segment >= side.end) {
     return space::Legalize(Sharding(mesh.size(), shape.rank() > 0 ? 0 : -1),
                            shape.dims, mesh);
@@ -74,7 +74,7 @@ std::optional<Sharding> FindTensorSharding(const planning::MeasuredStep& step,
                    [&](const auto& it) { return it.origin == value; });
   if (found == values.end()) return std::nullopt;
   const auto index = static_cast<int>(found - values.begin());
-  const ir::Shape& shape = ShapeOf(analysis, value);
+  const ir::Shape& shape = GetShape(analysis, value);
   const space::Mesh& mesh = step.space.context.mesh;
   const auto& annotation = step.space.types[analysis.type_of_segment[segment]]
                                .configurations[configuration]
@@ -95,8 +95,8 @@ pipeline::Transfer BoundaryPlanner::Bound(const segmenter::Analysis& analysis,
   if (fastest <= 0) return bound;
   for (const Crossing& it : cuts_[cut].crossings) {
     const pipeline::Picoseconds time(std::llround(
-        static_cast<double>(ShapeOf(analysis, it.value).byte_size()) / fastest *
-        1e12));
+        static_cast<double>(GetShape(analysis, it.value).byte_size()) /
+        fastest * 1e12));
     (it.backward ? bound.backward : bound.forward) += time;
   }
   return bound;
@@ -127,7 +127,7 @@ absl::StatusOr<BoundaryPlan> BoundaryPlanner::Plan(const StageSide& before,
     const StageSide& sender = it.backward ? behind : before;
     const StageSide& receiver = it.backward ? before : behind;
     plan.crossings.push_back(
-        {it, ShapeOf(before.step->analysis, it.value).byte_size(),
+        {it, GetShape(before.step->analysis, it.value).byte_size(),
          FindShardingAt(sender, it.from, it.value, /*leaves=*/true),
          FindShardingAt(receiver, it.to, it.value, /*leaves=*/false)});
   }
@@ -148,7 +148,7 @@ absl::StatusOr<TransferPlan> BoundaryPlanner::Solve(const BoundaryPlan& plan,
       absl::StrCat(backward, " ", std::max(sender.first, receiver.first), " ",
                    absl::StrJoin(*sender.devices, ","), " ",
                    absl::StrJoin(*receiver.devices, ","), " ",
-                   MeshName(MeshOf(sender)), " ", MeshName(MeshOf(receiver)));
+                   NameMesh(GetMesh(sender)), " ", NameMesh(GetMesh(receiver)));
   for (size_t t = 0; t < plan.crossings.size(); ++t) {
     const CrossingPlan& it = plan.crossings[t];
     if (it.crossing.backward != backward || it.bytes == 0) continue;
@@ -162,13 +162,13 @@ absl::StatusOr<TransferPlan> BoundaryPlanner::Solve(const BoundaryPlan& plan,
   for (size_t t = 0; t < plan.crossings.size(); ++t) {
     const CrossingPlan& it = plan.crossings[t];
     if (it.crossing.backward != backward || it.bytes == 0) continue;
-    const ir::Shape& shape = ShapeOf(analysis, it.crossing.value);
+    const ir::Shape& shape = GetShape(analysis, it.crossing.value);
     reshard::Resharding tensor;
     tensor.shape = shape.dims;
     tensor.elem_bytes = ir::ElementBytes(shape.element_type);
-    tensor.source = {MeshOf(sender), base::ToSpec(it.source, shape.rank()),
+    tensor.source = {GetMesh(sender), base::ToSpec(it.source, shape.rank()),
                      NameHosts(sender, plan.within_host)};
-    tensor.target = {MeshOf(receiver), base::ToSpec(it.target, shape.rank()),
+    tensor.target = {GetMesh(receiver), base::ToSpec(it.target, shape.rank()),
                      NameHosts(receiver, plan.within_host)};
     ASSIGN_OR_RETURN(const reshard::Units units, reshard::Decompose(tensor));
     Join(static_cast<int>(t), units, made.problem);

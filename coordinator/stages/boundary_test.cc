@@ -16,7 +16,7 @@ constexpr int64_t kActivation = 4 * 8 * 32 * 4;
 class BoundaryTest : public testing::Test {
  protected:
   BoundaryTest() {
-    for (const space::Mesh& mesh : StageMeshes(cluster_)) {
+    for (const space::Mesh& mesh : ListStageMeshes(cluster_)) {
       v1::PlanRequest request;
       request.set_hlo_module(segmenter::ReadSample("gpt2_tiny"));
       for (const int64_t size : mesh) request.mutable_mesh()->add_shape(size);

@@ -19,14 +19,14 @@ absl::StatusOr<Cluster> ParseCluster(const std::vector<int64_t>& mesh) {
   cluster.columns = mesh.back();
   if ((cluster.columns & (cluster.columns - 1)) != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the hosts of ", MeshName(mesh), " have ", cluster.columns,
+        "the hosts of ", NameMesh(mesh), " have ", cluster.columns,
         " devices, and stages are cut from hosts of 1, 2, 4, 8, ... devices; "
         "give so many, or plan without --stages"));
   }
   return cluster;
 }
 
-std::vector<space::Mesh> StageMeshes(const Cluster& cluster) {
+std::vector<space::Mesh> ListStageMeshes(const Cluster& cluster) {
   std::vector<space::Mesh> meshes;
   for (int64_t size = 1; size <= cluster.columns; size *= 2) {
     meshes.push_back({1, size});
@@ -37,7 +37,7 @@ std::vector<space::Mesh> StageMeshes(const Cluster& cluster) {
   return meshes;
 }
 
-std::string MeshName(const space::Mesh& mesh) {
+std::string NameMesh(const space::Mesh& mesh) {
   return absl::StrJoin(mesh, "x");
 }
 

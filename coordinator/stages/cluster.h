@@ -37,10 +37,10 @@ struct Cluster {
 absl::StatusOr<Cluster> ParseCluster(const std::vector<int64_t>& mesh);
 
 // By number of devices; the last one is the cluster.
-std::vector<space::Mesh> StageMeshes(const Cluster& cluster);
+std::vector<space::Mesh> ListStageMeshes(const Cluster& cluster);
 
 // "1x4".
-std::string MeshName(const space::Mesh& mesh);
+std::string NameMesh(const space::Mesh& mesh);
 
 // The devices of every stage, in the order of its mesh. `meshes` are of
 // StageMeshes and have no more devices than the cluster.

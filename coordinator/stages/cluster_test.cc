@@ -15,11 +15,11 @@ using ::testing::HasSubstr;
 
 TEST(ClusterTest, MeshesArePartsOfARowOrWholeRows) {
   std::vector<std::string> names;
-  for (const space::Mesh& mesh : StageMeshes({3, 4})) {
-    names.push_back(MeshName(mesh));
+  for (const space::Mesh& mesh : ListStageMeshes({3, 4})) {
+    names.push_back(NameMesh(mesh));
   }
   EXPECT_THAT(names, ElementsAre("1x1", "1x2", "1x4", "2x4", "3x4"));
-  EXPECT_EQ(StageMeshes({1, 1}).size(), 1u);
+  EXPECT_EQ(ListStageMeshes({1, 1}).size(), 1u);
 }
 
 TEST(ClusterTest, OneAxisIsOneRow) {
@@ -44,7 +44,7 @@ TEST(ClusterTest, EveryFullSetOfStagesFits) {
     std::mt19937_64 random(seed);
     const Cluster cluster{1 + static_cast<int64_t>(random() % 5),
                           int64_t{1} << random() % 5};
-    const std::vector<space::Mesh> shapes = StageMeshes(cluster);
+    const std::vector<space::Mesh> shapes = ListStageMeshes(cluster);
     std::vector<space::Mesh> stages;
     int64_t left = cluster.Devices();
     while (left > 0) {

@@ -117,7 +117,7 @@ absl::StatusOr<v1::PlanRequest> UseClusterMesh(const v1::PlanRequest& request) {
 absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     const v1::PlanRequest& request,
     const planning::PlanDependencies& dependencies,
-    const planning::PlanProgressFunction& progress) {
+    const jobs::ProgressFunction& progress) {
   ASSIGN_OR_RETURN(const segmenter::Analysis analysis,
                    planning::AnalyzeStep(request));
   auto made = std::make_unique<MeasuredMeshes>();
@@ -127,7 +127,7 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
   made->passes = FindPasses(analysis);
   made->cuts = FindCuts(analysis, made->passes, terms.own_micro_batches);
   made->shared = FindShared(analysis, made->passes);
-  for (const space::Mesh& mesh : StageMeshes(terms.cluster)) {
+  for (const space::Mesh& mesh : ListStageMeshes(terms.cluster)) {
     const bool is_cluster = mesh == analysis.mesh;
     const auto here = is_cluster ? absl::StatusOr<segmenter::Analysis>(analysis)
                                  : segmenter::OnMesh(analysis, mesh);
@@ -138,7 +138,7 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
                           absl::IsUnavailable(step.status());
     if (!step.ok() && left_out && !is_cluster) {
       made->notes.push_back(absl::StrCat("no stage is on a mesh ",
-                                         MeshName(mesh), ": ",
+                                         NameMesh(mesh), ": ",
                                          std::string(step.status().message())));
       continue;
     }

@@ -72,7 +72,7 @@ struct MeasuredMeshes {
 absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     const v1::PlanRequest& request,
     const planning::PlanDependencies& dependencies,
-    const planning::PlanProgressFunction& progress);
+    const jobs::ProgressFunction& progress);
 
 // Searches runs within another limit from now on; none: without one.
 absl::Status SetLimit(MeasuredMeshes& step, std::optional<int64_t> limit);

@@ -29,7 +29,7 @@ class PartitionSearcher {
  public:
   PartitionSearcher(const v1::PlanRequest& request, MeasuredMeshes& step,
                     const planning::PlanDependencies& dependencies,
-                    const planning::PlanProgressFunction& progress,
+                    const jobs::ProgressFunction& progress,
                     v1::PlanPrograms& counts)
       : request_(request),
         step_(step),
@@ -76,7 +76,7 @@ class PartitionSearcher {
   void MakeProblem() {
     for (const auto& mesh : step_.meshes) {
       const space::Mesh& shape = mesh->step.space.context.mesh;
-      problem_.meshes.push_back({MeshName(shape), space::DeviceCount(shape)});
+      problem_.meshes.push_back({NameMesh(shape), space::DeviceCount(shape)});
     }
     problem_.devices = terms_.cluster.Devices();
     problem_.micro_batches = terms_.micro_batches;
@@ -85,17 +85,17 @@ class PartitionSearcher {
     problem_.boundaries.resize(step_.cuts.size());
     closed_.resize(step_.cuts.size());
     for (size_t cut = 0; cut < step_.cuts.size(); ++cut) {
-      SetBorder(cut,
-                boundaries_.Bound(step_.analysis(), static_cast<int>(cut)));
+      SetBoundary(cut,
+                  boundaries_.Bound(step_.analysis(), static_cast<int>(cut)));
     }
     problem_.stage_costs = [this](const StageOnMesh& stage, int held) {
       return GetCost(stage, held);
     };
   }
 
-  // No cut is where so much travels that a step of such borders would be beyond
-  // what times can say.
-  void SetBorder(size_t cut, const pipeline::Transfer& transfer) {
+  // No cut is where so much travels that a step of such boundaries would be
+  // beyond what times can say.
+  void SetBoundary(size_t cut, const pipeline::Transfer& transfer) {
     const Picoseconds longest = problem::kMaxTime /
                                 (int64_t{8} * terms_.micro_batches) /
                                 step_.Segments();
@@ -230,7 +230,7 @@ class PartitionSearcher {
           boundaries_.Plan(side(made.stages[i]), side(made.stages[i + 1])));
       const pipeline::Transfer transfer = {boundary.forward.Time(),
                                            boundary.backward.Time()};
-      SetBorder(made.stages[i].place.end - 1, transfer);
+      SetBoundary(made.stages[i].place.end - 1, transfer);
       made.problem.transfers.push_back(transfer);
       made.boundaries.push_back(std::move(boundary));
     }
@@ -252,7 +252,7 @@ class PartitionSearcher {
   MeasuredMeshes& step_;
   const StageTerms& terms_;
   const planning::PlanDependencies& dependencies_;
-  const planning::PlanProgressFunction& progress_;
+  const jobs::ProgressFunction& progress_;
   v1::PlanPrograms& counts_;
   BoundaryPlanner boundaries_;
   pipeline::PartitionProblem problem_;
@@ -267,7 +267,7 @@ class PartitionSearcher {
 absl::StatusOr<PartitionSearchAnswer> SearchPartition(
     const v1::PlanRequest& request, MeasuredMeshes& step,
     const planning::PlanDependencies& dependencies,
-    const planning::PlanProgressFunction& progress, v1::PlanPrograms& counts) {
+    const jobs::ProgressFunction& progress, v1::PlanPrograms& counts) {
   return PartitionSearcher(request, step, dependencies, progress, counts).Run();
 }
 

@@ -38,7 +38,7 @@ struct PartitionSearchAnswer {
 absl::StatusOr<PartitionSearchAnswer> SearchPartition(
     const v1::PlanRequest& request, MeasuredMeshes& step,
     const planning::PlanDependencies& dependencies,
-    const planning::PlanProgressFunction& progress, v1::PlanPrograms& counts);
+    const jobs::ProgressFunction& progress, v1::PlanPrograms& counts);
 
 }  // namespace meshwright::stages
 

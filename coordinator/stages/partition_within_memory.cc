@@ -19,7 +19,7 @@ void AddLook(const PartitionedStep& first, PartitionedStep& second) {
 class Cutter {
  public:
   Cutter(const planning::PlanDependencies& dependencies,
-         const planning::PlanProgressFunction& progress)
+         const jobs::ProgressFunction& progress)
       : dependencies_(dependencies), progress_(progress) {}
 
   absl::StatusOr<PartitionedStep> Look(const v1::PlanRequest& request) const {
@@ -58,7 +58,7 @@ class Cutter {
   }
 
   const planning::PlanDependencies& dependencies_;
-  const planning::PlanProgressFunction& progress_;
+  const jobs::ProgressFunction& progress_;
 };
 
 // Stages where there were none, a shorter step, or a smaller minimum memory.
@@ -89,7 +89,7 @@ void AddPrograms(const v1::PlanPrograms& more, v1::PlanPrograms& sum) {
 absl::StatusOr<PartitionedStep> PartitionWithinMemory(
     const v1::PlanRequest& request,
     const planning::PlanDependencies& dependencies,
-    const planning::PlanProgressFunction& progress) {
+    const jobs::ProgressFunction& progress) {
   const Cutter cutter(dependencies, progress);
   ASSIGN_OR_RETURN(PartitionedStep first, cutter.Look(request));
   if (planning::OpensSwitches(request)) return first;

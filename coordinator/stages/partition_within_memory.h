@@ -32,7 +32,7 @@ void AddPrograms(const v1::PlanPrograms& more, v1::PlanPrograms& sum);
 absl::StatusOr<PartitionedStep> PartitionWithinMemory(
     const v1::PlanRequest& request,
     const planning::PlanDependencies& dependencies,
-    const planning::PlanProgressFunction& progress);
+    const jobs::ProgressFunction& progress);
 
 }  // namespace meshwright::stages
 

@@ -98,19 +98,19 @@ TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
         for (const int operand : graph.values[i].operands) {
           const bool nobodys =
               analysis_.plan.owner[graph.values[operand].origin] < 0;
-          const bool anew = rematerialization.ReadsRecomputed(i, operand);
+          const bool again = rematerialization.ReadsRecomputed(i, operand);
           const bool handed =
               Has(parts.forward.leaving, operand) ||
               (part == &parts.update && Has(parts.backward.leaving, operand)) ||
               (part == &parts.backward_weight &&
                Has(parts.backward_input.leaving, operand));
-          EXPECT_TRUE(graph.is_input(operand) || nobodys || anew || handed ||
+          EXPECT_TRUE(graph.is_input(operand) || nobodys || again || handed ||
                       part->computed[operand])
               << analysis_.module.at(graph.values[i].origin).name() << " reads "
               << analysis_.module.at(graph.values[operand].origin).name();
           const ir::Opcode opcode =
               analysis_.module.at(graph.values[operand].origin).opcode;
-          if (part == &parts.backward_weight && !anew &&
+          if (part == &parts.backward_weight && !again &&
               !part->computed[operand] && (handed || graph.is_input(operand)) &&
               opcode != ir::Opcode::kParameter) {
             EXPECT_TRUE(Has(parts.delayed, operand));
@@ -154,7 +154,7 @@ TEST_P(PassPartsTest, PartsComputeWhatTheWholeDoes) {
                          Contractions(type, parts.update, false));
     const int apart = Contractions(type, parts.backward_input, recompute) +
                       Contractions(type, parts.backward_weight, recompute);
-    EXPECT_GE(apart, backward);  // both may compute the same anew
+    EXPECT_GE(apart, backward);  // both may compute the same again
     if (!recompute) {
       EXPECT_EQ(apart, backward);
     }

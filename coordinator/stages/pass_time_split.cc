@@ -37,7 +37,7 @@ Picoseconds PassTimeSplit::Whole(const Choice& choice) const {
   const auto [found, added] = whole_.try_emplace(choice, Picoseconds(0));
   if (added) {
     const auto cost =
-        estimation::MeasuredCost(step_.space, At(choice), step_.results);
+        estimation::FindMeasuredCost(step_.space, At(choice), step_.results);
     if (cost.has_value()) found->second = cost->time;
   }
   return found->second;
@@ -152,14 +152,15 @@ PassTimeSplit::AllVariants PassTimeSplit::MakeVariants(
 std::optional<PassTimeSplit::Shares> PassTimeSplit::ComputeShares(
     const Choice& choice, const PassVariants& variants,
     const space::ProfileSpace& space, const store::Results& results) const {
-  const auto whole = estimation::MeasuredCost(space, variants.whole, results);
+  const auto whole =
+      estimation::FindMeasuredCost(space, variants.whole, results);
   if (!whole.has_value()) return std::nullopt;
   const Picoseconds inside = whole->time - Outside(choice, variants.whole,
                                                    space, results, whole->time);
   if (inside <= Picoseconds(0)) return std::nullopt;
   std::vector<double> share;
   for (const space::Configuration& part : variants.parts) {
-    const auto cost = estimation::MeasuredCost(space, part, results);
+    const auto cost = estimation::FindMeasuredCost(space, part, results);
     if (!cost.has_value()) return std::nullopt;
     share.push_back(static_cast<double>(cost->time.count()) /
                     static_cast<double>(inside.count()));
@@ -175,7 +176,7 @@ std::optional<PassTimeSplit::Shares> PassTimeSplit::ComputeShares(
     shares.upto[2] = shares.upto[1] + share[3];
     shares.upto[3] = shares.upto[2] + share[4];
   }
-  const auto sums = estimation::MeasuredCost(space, variants.sums, results);
+  const auto sums = estimation::FindMeasuredCost(space, variants.sums, results);
   if (!sums.has_value()) return std::nullopt;
   shares.sums = static_cast<double>(sums->time.count()) /
                 static_cast<double>(inside.count());
@@ -185,7 +186,7 @@ std::optional<PassTimeSplit::Shares> PassTimeSplit::ComputeShares(
 absl::StatusOr<bool> PassTimeSplit::Measure(
     const std::set<Choice>& choices, const v1::DeviceSpec& device,
     const planning::PlanDependencies& dependencies,
-    const planning::PlanProgressFunction& progress, bool wait,
+    const jobs::ProgressFunction& progress, bool wait,
     v1::PlanPrograms& counts) {
   const AllVariants all = MakeVariants(choices);
   if (all.of.empty()) return false;

@@ -60,7 +60,7 @@ class PassTimeSplit {
   absl::StatusOr<bool> Measure(const std::set<Choice>& choices,
                                const v1::DeviceSpec& device,
                                const planning::PlanDependencies& dependencies,
-                               const planning::PlanProgressFunction& progress,
+                               const jobs::ProgressFunction& progress,
                                bool wait, v1::PlanPrograms& counts);
 
  private:

@@ -69,7 +69,7 @@ TEST_P(PassesTest, ProgramsHoldMoreAndMore) {
     for (const int value : parts.forward) {
       EXPECT_TRUE(analysis.passes.forward[graph.values[value].origin]);
     }
-    // A gradient leaves by the border its activation came in by.
+    // A gradient leaves by the boundary its activation came in by.
     for (const segmenter::BoundaryPair& entry : graph.entries) {
       EXPECT_EQ(std::count(parts.with_input_gradients.begin(),
                            parts.with_input_gradients.end(), entry.gradient),

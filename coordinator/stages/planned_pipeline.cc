@@ -7,7 +7,7 @@
 
 namespace meshwright::stages {
 
-double BackwardSeconds(const v1::Plan& plan, const v1::PlanStage& stage) {
+double GetBackwardSeconds(const v1::Plan& plan, const v1::PlanStage& stage) {
   const bool apart = plan.pipeline().schedule() ==
                      pipeline::Name(pipeline::Schedule::kEager1F1BDelay);
   return stage.has_backward_seconds() && !apart

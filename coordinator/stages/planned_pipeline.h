@@ -15,7 +15,7 @@
 namespace meshwright::stages {
 
 // Of one micro-batch's gradients, apart where the plan's schedule has them so.
-double BackwardSeconds(const v1::Plan& plan, const v1::PlanStage& stage);
+double GetBackwardSeconds(const v1::Plan& plan, const v1::PlanStage& stage);
 
 absl::StatusOr<pipeline::PipelineProblem> ParsePipeline(const v1::Plan& plan);
 

@@ -35,7 +35,7 @@ struct RunPlan {
   std::vector<int> choice;  // by segment: configuration of its type
   std::vector<ConfigurationUse> uses;
   problem::Picoseconds time{0};
-  problem::Picoseconds resharding{0};      // the part at borders inside
+  problem::Picoseconds resharding{0};      // the part at boundaries inside
   std::vector<double> resharding_seconds;  // likewise, by segment
   problem::Spread spread;
   int64_t saved_bytes = 0;       // of one micro-batch

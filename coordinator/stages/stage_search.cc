@@ -131,7 +131,7 @@ RunPlan StageSearch::Evaluated(const Part& part,
     plan.resharding = evaluation->resharding_time;
   }
   if (spread.ok()) plan.spread = *spread;
-  plan.resharding_seconds = planning::ReshardingSeconds(evaluated_, choice);
+  plan.resharding_seconds = planning::SumReshardingSeconds(evaluated_, choice);
   int64_t transient = 0;
   plan.persistent_bytes = part.foreign_bytes;
   for (size_t n = 0; n < choice.size(); ++n) {

@@ -58,7 +58,7 @@ class StageSearch {
   // until ApplyPassTimes changes costs.
   absl::StatusOr<const RunPlan*> Plan(int first, int end, int held);
 
-  // The same, but of plans that cannot be told apart the one that `plan`
+  // The same, but of plans that cannot be distinguished the one that `plan`
   // takes; what Plan says of such a run from now on, too.
   absl::StatusOr<const RunPlan*> PlanSettled(int first, int end, int held);
 

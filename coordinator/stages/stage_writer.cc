@@ -39,7 +39,7 @@ class StageWriter {
   void WriteSegments() {
     v1::Plan described;
     exporting::DescribeSegments(analysis_, step_.space,
-                                WholeChoice(whole_, stage_), &described);
+                                MakeWholeChoice(whole_, stage_), &described);
     for (int s = stage_.place.first; s < stage_.place.end; ++s) {
       v1::PlanSegment& segment = *out_.add_segments();
       segment.Swap(described.mutable_segments(s));
@@ -52,7 +52,7 @@ class StageWriter {
     }
   }
 
-  int ConfigurationOf(int segment) const {
+  int GetConfiguration(int segment) const {
     return stage_.run.choice[segment - stage_.place.first];
   }
 
@@ -60,8 +60,8 @@ class StageWriter {
     std::vector<planning::SegmentCost> costs;
     for (int s = stage_.place.first; s < stage_.place.end; ++s) {
       const int type = analysis_.type_of_segment[s];
-      const int configuration = ConfigurationOf(s);
-      const auto config = estimation::MeasuredCost(
+      const int configuration = GetConfiguration(s);
+      const auto config = estimation::FindMeasuredCost(
           step_.space, step_.space.types[type].configurations[configuration],
           step_.results);
       costs.push_back(
@@ -123,7 +123,7 @@ class StageWriter {
 
   std::optional<space::Sharding> In(int segment, ir::ValueId id,
                                     bool leaving) const {
-    return FindTensorSharding(step_, segment, ConfigurationOf(segment), id,
+    return FindTensorSharding(step_, segment, GetConfiguration(segment), id,
                               leaving);
   }
 
@@ -177,8 +177,8 @@ class StageWriter {
 
 }  // namespace
 
-space::SegmentChoice WholeChoice(const MeasuredMeshes& step,
-                                 const ChosenStage& stage) {
+space::SegmentChoice MakeWholeChoice(const MeasuredMeshes& step,
+                                     const ChosenStage& stage) {
   space::SegmentChoice choice(step.Segments(), 0);
   std::copy(stage.run.choice.begin(), stage.run.choice.end(),
             choice.begin() + stage.place.first);

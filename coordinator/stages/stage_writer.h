@@ -15,8 +15,8 @@
 namespace meshwright::stages {
 
 // One configuration per segment of the step; those of other stages are any.
-space::SegmentChoice WholeChoice(const MeasuredMeshes& step,
-                                 const ChosenStage& stage);
+space::SegmentChoice MakeWholeChoice(const MeasuredMeshes& step,
+                                     const ChosenStage& stage);
 
 // One of the stages: everything but the peak.
 void DescribeStage(const MeasuredMeshes& step, const ChosenStage& stage,

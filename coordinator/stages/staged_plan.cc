@@ -13,7 +13,7 @@ namespace meshwright::stages {
 absl::StatusOr<v1::Plan> MakeStagedPlan(
     const v1::PlanRequest& request,
     const planning::PlanDependencies& dependencies,
-    const planning::PlanProgressFunction& progress) {
+    const jobs::ProgressFunction& progress) {
   const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const v1::PlanRequest asked, UseClusterMesh(request));
   ASSIGN_OR_RETURN(const PartitionedStep cut,

@@ -17,7 +17,7 @@ namespace meshwright::stages {
 absl::StatusOr<v1::Plan> MakeStagedPlan(
     const v1::PlanRequest& request,
     const planning::PlanDependencies& dependencies,
-    const planning::PlanProgressFunction& progress);
+    const jobs::ProgressFunction& progress);
 
 }  // namespace meshwright::stages
 

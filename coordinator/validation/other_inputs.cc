@@ -16,7 +16,7 @@ void MoveSeeds(v1::Program& program) {
 
 }  // namespace
 
-std::vector<std::string> Differing(
+std::vector<std::string> ListDiffering(
     const v1::CompareRequest& request,
     const std::map<std::string, v1::ProfileResult>& results, double tolerance) {
   std::vector<std::string> keys;
@@ -39,8 +39,8 @@ void RunOnce(v1::MeasureOptions& options) {
   options.set_minimum_time_ns(1);
 }
 
-v1::CompareRequest OnOtherInputs(const v1::CompareRequest& request,
-                                 const std::vector<std::string>& keys) {
+v1::CompareRequest MakeOtherInputs(const v1::CompareRequest& request,
+                                   const std::vector<std::string>& keys) {
   v1::CompareRequest other;
   *other.mutable_device() = request.device();
   *other.mutable_options() = request.options();

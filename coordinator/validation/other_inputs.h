@@ -18,7 +18,7 @@
 namespace meshwright::validation {
 
 // Keys of the plans that ran and differ by more.
-std::vector<std::string> Differing(
+std::vector<std::string> ListDiffering(
     const v1::CompareRequest& request,
     const std::map<std::string, v1::ProfileResult>& results, double tolerance);
 
@@ -26,8 +26,8 @@ std::vector<std::string> Differing(
 void RunOnce(v1::MeasureOptions& options);
 
 // The comparison of `keys` alone, run once, on other inputs.
-v1::CompareRequest OnOtherInputs(const v1::CompareRequest& request,
-                                 const std::vector<std::string>& keys);
+v1::CompareRequest MakeOtherInputs(const v1::CompareRequest& request,
+                                   const std::vector<std::string>& keys);
 
 }  // namespace meshwright::validation
 

@@ -37,17 +37,17 @@ std::map<std::string, v1::ProfileResult> Results() {
 
 TEST(OtherInputs, AreForPlansThatDifferByMore) {
   auto results = Results();
-  EXPECT_THAT(Differing(Request(), results, 1e-3), ElementsAre("b"));
-  EXPECT_THAT(Differing(Request(), results, 3e-2), ElementsAre());
+  EXPECT_THAT(ListDiffering(Request(), results, 1e-3), ElementsAre("b"));
+  EXPECT_THAT(ListDiffering(Request(), results, 3e-2), ElementsAre());
   results["a"].set_max_relative_difference(std::nan(""));
   results["b"].set_outcome(v1::CRASHED);
   results.erase("c");
-  EXPECT_THAT(Differing(Request(), results, 1e-3), ElementsAre("a"));
+  EXPECT_THAT(ListDiffering(Request(), results, 1e-3), ElementsAre("a"));
 }
 
 TEST(OtherInputs, AreTheSameForThePlanAndTheReference) {
   const v1::CompareRequest request = Request();
-  const v1::CompareRequest other = OnOtherInputs(request, {"b"});
+  const v1::CompareRequest other = MakeOtherInputs(request, {"b"});
   ASSERT_EQ(other.programs_size(), 1);
   EXPECT_EQ(other.programs(0).key(), "b");
   EXPECT_EQ(other.options().maximum_samples(), 1);

@@ -109,7 +109,7 @@ NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
 absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
     const ValidationRequest& request,
     const planning::PlanDependencies& dependencies,
-    const service::ProgressFunction& progress, MeasuredStep& step) {
+    const jobs::ProgressFunction& progress, MeasuredStep& step) {
   ASSIGN_OR_RETURN(
       SegmentChoice chosen,
       exporting::FindChoice(request.plan, step.analysis, step.space));
@@ -173,7 +173,7 @@ double ChooseTolerance(const ir::Module& module) {
 
 absl::StatusOr<Validation> PrepareValidation(
     const ValidationRequest& request, store::ProfileStore* store,
-    jobs::Measurer* measurer, const service::ProgressFunction& progress) {
+    jobs::Measurer* measurer, const jobs::ProgressFunction& progress) {
   ASSIGN_OR_RETURN(MeasuredStep step,
                    planning::MeasureStep(ToPlanRequest(request),
                                          {store, measurer}, progress));
@@ -186,7 +186,7 @@ absl::StatusOr<Validation> PrepareValidation(
   *compare.mutable_device() = request.device;
   compare.mutable_device()->set_device_count(
       static_cast<int>(space::DeviceCount(step.space.context.mesh)));
-  *compare.mutable_options() = planning::DefaultMeasureOptions();
+  *compare.mutable_options() = planning::MakeMeasureOptions();
   // Whole plans are few and close to one another: none is cut short.
   compare.mutable_options()->set_dynamic_limit_ratio(0);
   // A whole step meets a moment without delays less often than its segments.

@@ -57,7 +57,7 @@ struct ValidationRequest {
 // what they need.
 absl::StatusOr<Validation> PrepareValidation(
     const ValidationRequest& request, store::ProfileStore* store,
-    jobs::Measurer* measurer, const service::ProgressFunction& progress);
+    jobs::Measurer* measurer, const jobs::ProgressFunction& progress);
 
 }  // namespace meshwright::validation
 

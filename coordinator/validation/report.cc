@@ -40,8 +40,10 @@ ordered_json MakeRow(const ValidationPlan& plan,
       static_cast<double>(measured.median_ns()) * 1e-9;
   row["measured_mad_seconds"] = static_cast<double>(measured.mad_ns()) * 1e-9;
   if (plan.predicted) {
-    row["error"] = RelativeError(drift * plan.predicted_seconds, seconds);
-    row["error_as_profiled"] = RelativeError(plan.predicted_seconds, seconds);
+    row["error"] =
+        ComputeRelativeError(drift * plan.predicted_seconds, seconds);
+    row["error_as_profiled"] =
+        ComputeRelativeError(plan.predicted_seconds, seconds);
     row["drift"] = drift;
   }
   row["measured_peak_bytes"] = measured.memory().peak_bytes();

@@ -10,7 +10,7 @@ ordered_json OrNull(const std::optional<double>& figure) {
   return figure.has_value() ? ordered_json(*figure) : ordered_json(nullptr);
 }
 
-ordered_json RelativeError(double predicted, double measured) {
+ordered_json ComputeRelativeError(double predicted, double measured) {
   if (measured <= 0) return nullptr;
   return predicted / measured - 1;
 }

@@ -13,7 +13,7 @@ namespace meshwright::validation {
 nlohmann::ordered_json OrNull(const std::optional<double>& figure);
 
 // (predicted - measured) / measured; null without a measured time.
-nlohmann::ordered_json RelativeError(double predicted, double measured);
+nlohmann::ordered_json ComputeRelativeError(double predicted, double measured);
 
 // "CRASHED: signal 11", of a program that was not measured.
 std::string DescribeFailure(const v1::ProfileResult& result);

@@ -34,9 +34,9 @@ absl::StatusOr<std::vector<space::SegmentChoice>> ChoicesOn(
 
 }  // namespace
 
-absl::StatusOr<std::vector<Anchor>> StageAnchors(const std::string& hlo_module,
-                                                 const v1::Plan& plan,
-                                                 store::ProfileStore* store) {
+absl::StatusOr<std::vector<Anchor>> ChooseStageAnchors(
+    const std::string& hlo_module, const v1::Plan& plan,
+    store::ProfileStore* store) {
   ASSIGN_OR_RETURN(const jobs::DeviceDescription device,
                    explain::ReadDevice(plan));
   ASSIGN_OR_RETURN(
@@ -61,7 +61,7 @@ StagedDrift EstimateStageDrifts(
   for (int i = 0; i < plan.stages_size(); ++i) {
     const v1::PlanStage& stage = plan.stages(i);
     const double once = stage.forward_seconds() +
-                        stages::BackwardSeconds(plan, stage) +
+                        stages::GetBackwardSeconds(plan, stage) +
                         stage.update_seconds();
     drift.stages.push_back(drift.machine.has_value()
                                ? EstimatePlanDrift(static_cast<size_t>(i), once,

@@ -20,9 +20,9 @@
 
 namespace meshwright::validation {
 
-absl::StatusOr<std::vector<Anchor>> StageAnchors(const std::string& hlo_module,
-                                                 const v1::Plan& plan,
-                                                 store::ProfileStore* store);
+absl::StatusOr<std::vector<Anchor>> ChooseStageAnchors(
+    const std::string& hlo_module, const v1::Plan& plan,
+    store::ProfileStore* store);
 
 struct StagedDrift {
   std::optional<double> machine;  // none: nothing was timed again

@@ -60,7 +60,7 @@ std::optional<std::string> FindFailure(const std::vector<StageTimes>& stages) {
   for (size_t i = 0; i < stages.size(); ++i) {
     for (const auto& [pass, reason] : stages[i].failures) {
       return absl::StrCat("stage ", i + 1, " ",
-                          launch::PlaceName({static_cast<int>(i), pass, 0}),
+                          launch::NamePlace({static_cast<int>(i), pass, 0}),
                           " did not run: ", reason);
     }
   }
@@ -74,7 +74,8 @@ ordered_json DescribePasses(const v1::Plan& plan, const v1::PlanStage& stage,
   const double weight = stage.backward_weight_seconds();
   const std::vector<std::pair<Pass, double>> passes = {
       {Pass::kForward, stage.forward_seconds()},
-      {Pass::kBackward, delays ? input : stages::BackwardSeconds(plan, stage)},
+      {Pass::kBackward,
+       delays ? input : stages::GetBackwardSeconds(plan, stage)},
       {Pass::kBackwardWeight, weight},
       {Pass::kUpdate, stage.update_seconds()}};
   auto rows = ordered_json::array();
@@ -82,11 +83,11 @@ ordered_json DescribePasses(const v1::Plan& plan, const v1::PlanStage& stage,
     if (pass == Pass::kBackwardWeight && !delays) continue;
     const double measured = times.Find(pass);
     ordered_json row = {
-        {"pass", launch::PlaceName({0, pass, 0})},
+        {"pass", launch::NamePlace({0, pass, 0})},
         {"predicted_seconds", predicted},
         {"measured_seconds", measured},
-        {"error", RelativeError(predicted * drift, measured)},
-        {"error_as_profiled", RelativeError(predicted, measured)}};
+        {"error", ComputeRelativeError(predicted * drift, measured)},
+        {"error_as_profiled", ComputeRelativeError(predicted, measured)}};
     const auto median = times.median_seconds.find(pass);
     row["measured_median_seconds"] =
         median == times.median_seconds.end() ? 0 : median->second;
@@ -149,8 +150,8 @@ absl::StatusOr<ordered_json> DescribeStep(const v1::Plan& plan,
   }
   step["simulated_seconds"] =
       OrNull(simulated > 0 ? std::optional(simulated) : std::nullopt);
-  step["error"] = RelativeError(now, simulated);
-  step["error_as_profiled"] = RelativeError(predicted, simulated);
+  step["error"] = ComputeRelativeError(now, simulated);
+  step["error_as_profiled"] = ComputeRelativeError(predicted, simulated);
   return step;
 }
 

@@ -28,7 +28,7 @@ absl::StatusOr<v1::RunnerRequest> MakeRequest(const std::string& hlo_module,
                                               const launch::Launch& launch,
                                               uint64_t seeds) {
   v1::RunnerRequest request;
-  *request.mutable_options() = planning::DefaultMeasureOptions();
+  *request.mutable_options() = planning::MakeMeasureOptions();
   request.mutable_options()->set_dynamic_limit_ratio(0);
   request.mutable_options()->set_minimum_samples(24);
   request.mutable_options()->set_minimum_time_ns(500'000'000);

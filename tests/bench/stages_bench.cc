@@ -74,7 +74,7 @@ void Run(const Flags& flags, const std::string& file) {
   }
   for (const stages::ChosenStage& stage : answer->chosen->stages) {
     std::printf("  %d-%d on %s", stage.place.first, stage.place.end - 1,
-                stages::MeshName(
+                stages::NameMesh(
                     (*step)->meshes[stage.place.mesh]->step.space.context.mesh)
                     .c_str());
   }

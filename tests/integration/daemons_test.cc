@@ -205,8 +205,7 @@ TEST_F(DaemonsTest, APlanComesWithItsProgress) {
   const auto coordinator = NewCoordinator(
       "127.0.0.1:0",
       [](const v1::PlanRequest& request, jobs::Measurer* measurer,
-         const service::ProgressFunction& progress)
-          -> absl::StatusOr<v1::Plan> {
+         const jobs::ProgressFunction& progress) -> absl::StatusOr<v1::Plan> {
         if (request.hlo_module() == "bad") {
           return absl::InvalidArgumentError("it is no HLO module");
         }
@@ -244,7 +243,7 @@ TEST_F(DaemonsTest, AClientThatGoesAwayCancelsItsPlan) {
   const auto coordinator = NewCoordinator(
       "127.0.0.1:0",
       [&](const v1::PlanRequest&, jobs::Measurer* measurer,
-          const service::ProgressFunction&) -> absl::StatusOr<v1::Plan> {
+          const jobs::ProgressFunction&) -> absl::StatusOr<v1::Plan> {
         measured = measurer->Measure(Request({"hold"}), nullptr, nullptr);
         over.count_down();
         return measured;

@@ -45,7 +45,7 @@ class PlanVerbsTest : public testing::Test {
                 const char* model = kModel) {
     v1::PlanRequest request;
     request.set_hlo_module(*base::ReadFile(model));
-    request.set_model_name(cli::ModelName(model));
+    request.set_model_name(cli::ParseModelName(model));
     request.mutable_mesh()->add_shape(1);
     request.mutable_mesh()->add_shape(devices);
     request.set_device_memory_bytes(limit);
@@ -56,7 +56,7 @@ class PlanVerbsTest : public testing::Test {
                                          [](const v1::PlanProgress&) {});
     EXPECT_TRUE(plan.ok()) << plan.status();
     EXPECT_TRUE(
-        base::WriteFile(Path(name + ".json"), cli::PlanJson(*plan)).ok());
+        base::WriteFile(Path(name + ".json"), cli::PlanToJson(*plan)).ok());
     return *plan;
   }
 
@@ -118,7 +118,7 @@ TEST_F(PlanVerbsTest, AnotherMemoryLimitIsThePlanOfThatLimit) {
   const v1::Plan wanted = Plan("b", limit, /*no_wait=*/true);
   json answer = Answer({"what-if", Path("a.json"), "--store", Path("store"),
                         "--device-memory", std::to_string(limit)});
-  json plan = json::parse(cli::PlanJson(wanted));
+  json plan = json::parse(cli::PlanToJson(wanted));
   EXPECT_EQ(answer["difference"]["comparable"], true);
   EXPECT_FALSE(answer["difference"]["segments"].empty());
   answer.erase("difference");

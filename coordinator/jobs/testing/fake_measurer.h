@@ -4,7 +4,7 @@
 // tells anything of another, or the sum over its instructions of what their
 // shards cost. The prices, per opcode and per way of being split, follow from a
 // seed: every seed is another machine on which segments add up, as real ones do
-// about. Noise is even, so that a time measured anew is within 1.5 times the
+// about. Noise is even, so that a time measured again is within 1.5 times the
 // noise 15 times of 16; rows have samples that say so (spreads.h).
 // Threads: one.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_TESTING_FAKE_MEASURER_H_
@@ -35,7 +35,7 @@ class FakeMeasurer : public jobs::Measurer {
   // The machine; without one, times are made from keys.
   std::optional<uint64_t> machine;
   double noise = 0;  // of a time, relative, either way
-  // Another one measures the same machine anew.
+  // Another one measures the same machine again.
   uint64_t noise_seed = 0;
   double slowness = 1;  // of all times, from now on
 
