@@ -1,6 +1,7 @@
 #include "coordinator/estimation/program_matching.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -22,8 +23,8 @@ class Matcher {
   }
 
   ProgramMatches Take() {
-    return {std::move(programs_),
-            std::find(types_.begin(), types_.end(), -1) == types_.end()};
+    return {std::move(programs_), std::find(types_.begin(), types_.end(),
+                                            std::nullopt) == types_.end()};
   }
 
  private:
@@ -34,8 +35,8 @@ class Matcher {
   // The first of its graph that is no other's; types of equal graphs come in
   // the same order.
   void MatchType(int type) {
-    int found = -1;
-    for (size_t t = 0; t < known_.space.types.size() && found < 0; ++t) {
+    std::optional<int> found;
+    for (size_t t = 0; t < known_.space.types.size() && !found; ++t) {
       const int other = static_cast<int>(t);
       if (Print(known_, other) == Print(wanted_, type) &&
           taken_.insert(other).second) {
@@ -43,11 +44,11 @@ class Matcher {
       }
     }
     types_.push_back(found);
-    std::vector<int>& pairs = configurations_.emplace_back();
+    std::vector<std::optional<int>>& pairs = configurations_.emplace_back();
     const auto& own = wanted_.space.types[type].configurations;
-    pairs.assign(own.size(), -1);
-    if (found < 0) return;
-    const auto& others = known_.space.types[found].configurations;
+    pairs.resize(own.size());
+    if (!found.has_value()) return;
+    const auto& others = known_.space.types[*found].configurations;
     std::map<std::string, int> by_name;
     for (size_t c = 0; c < others.size(); ++c) {
       by_name.emplace(others[c].describe, static_cast<int>(c));
@@ -87,10 +88,10 @@ class Matcher {
       }
       for (size_t a = 0; a < own.programs.size(); ++a) {
         for (size_t b = 0; b < own.programs[a].size(); ++b) {
-          const int known_a = configurations_[from][a];
-          const int known_b = configurations_[to][b];
-          if (known_a < 0 || known_b < 0) continue;
-          MatchCell(own.programs[a][b], other.programs[known_a][known_b]);
+          const std::optional<int> known_a = configurations_[from][a];
+          const std::optional<int> known_b = configurations_[to][b];
+          if (!known_a.has_value() || !known_b.has_value()) continue;
+          MatchCell(own.programs[a][b], other.programs[*known_a][*known_b]);
         }
       }
     }
@@ -104,8 +105,8 @@ class Matcher {
 
   const StepSpace& known_;
   const StepSpace& wanted_;
-  std::vector<int> types_;                        // by type; -1: none
-  std::vector<std::vector<int>> configurations_;  // likewise
+  std::vector<std::optional<int>> types_;                        // by type
+  std::vector<std::vector<std::optional<int>>> configurations_;  // likewise
   std::set<int> taken_;
   std::map<int, int> programs_;
 };

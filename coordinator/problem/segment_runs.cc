@@ -1,6 +1,7 @@
 #include "coordinator/problem/segment_runs.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -10,7 +11,7 @@ namespace {
 // What a segment and the next have in common: the boundary, and what they share
 // (nothing: empty).
 struct Step {
-  int boundary = -1;
+  std::optional<int> boundary;
   std::vector<std::pair<int, int>> shared;
   bool operator==(const Step&) const = default;
 };

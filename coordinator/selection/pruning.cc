@@ -76,7 +76,7 @@ class Pruner {
   // By how much `rival` in the place of `configuration` makes a plan slower at
   // most; nothing where it may be forbidden there.
   struct Replacement {
-    int rival = -1;
+    std::optional<int> rival;
     double worse = std::numeric_limits<double>::infinity();
     problem::Picoseconds resharding{0};
   };
@@ -131,7 +131,7 @@ class Pruner {
     ForEachRival(type, configuration,
                  [&](const Replacement& it, bool measured) {
                    if (!measured) return;
-                   Replacement& there = best[GetDecision(type, it.rival)];
+                   Replacement& there = best[GetDecision(type, *it.rival)];
                    if (it.worse < there.worse) there = it;
                  });
     return best;
@@ -146,9 +146,9 @@ class Pruner {
       if (decision != own && !MayChangeDecision(type, own, decision)) continue;
       chosen = it;
     }
-    if (chosen.rival >= 0) {
+    if (chosen.rival.has_value()) {
       out_.excluded.push_back(
-          {type, configuration, chosen.rival, chosen.resharding});
+          {type, configuration, *chosen.rival, chosen.resharding});
       return;
     }
     double smallest = std::numeric_limits<double>::infinity();
