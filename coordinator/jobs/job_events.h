@@ -3,6 +3,7 @@
 // Concept: the queue adds events and never waits; the submitter takes them out
 // one by one in the order they happened. The last event is always JobDone.
 // Threads: Add from any thread, Next from one.
+// Errors: none of its own; JobDone carries those of job_queue.h.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_JOB_EVENTS_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_JOB_EVENTS_H_
 

@@ -257,49 +257,55 @@ void JobQueue::Shutdown() {
   ++changes_;
 }
 
-JobState JobQueue::Describe(const Job& job) const {
+v1::JobSummary JobQueue::Describe(const Job& job) const {
   std::vector<std::string> names;
   for (const auto& [id, worker] : workers_) {
     if (worker.lease.has_value() && worker.lease->job == job.id) {
       names.push_back(worker.description.name);
     }
   }
-  JobState state;
-  state.id = job.id;
-  state.state = job.started ? "running" : "queued";
-  state.worker = absl::StrJoin(names, ",");
-  state.programs = job.request.request.programs_size();
-  state.finished = job.finished;
-  state.failed = job.failed;
-  state.age = clock_->Now() - job.submitted;
-  return state;
+  v1::JobSummary summary;
+  summary.set_id(absl::StrCat("job-", job.id.value));
+  summary.set_state(job.started ? "running" : "queued");
+  summary.set_worker_id(absl::StrJoin(names, ","));
+  summary.set_programs(job.request.request.programs_size());
+  summary.set_finished(job.finished);
+  summary.set_failed(job.failed);
+  summary.set_age_seconds(absl::ToDoubleSeconds(clock_->Now() - job.submitted));
+  return summary;
 }
 
-std::vector<JobState> JobQueue::Jobs() const {
+std::vector<v1::JobSummary> JobQueue::Jobs() const {
   base::MutexLock lock(&mutex_);
-  std::vector<JobState> states;
+  std::vector<v1::JobSummary> jobs;
   for (const DoneJob& done : done_) {
-    states.push_back(done.state);
-    states.back().age = clock_->Now() - done.submitted;
+    jobs.push_back(done.summary);
+    jobs.back().set_age_seconds(
+        absl::ToDoubleSeconds(clock_->Now() - done.submitted));
   }
-  for (const auto& [id, job] : jobs_) states.push_back(Describe(*job));
-  return states;
+  for (const auto& [id, job] : jobs_) jobs.push_back(Describe(*job));
+  return jobs;
 }
 
-std::vector<WorkerState> JobQueue::Workers() const {
+std::vector<v1::WorkerSummary> JobQueue::Workers() const {
   base::MutexLock lock(&mutex_);
-  std::vector<WorkerState> states;
+  std::vector<v1::WorkerSummary> workers;
   for (const auto& [id, worker] : workers_) {
-    WorkerState state;
-    state.description = worker.description;
-    state.state = worker.draining            ? "draining"
-                  : worker.lease.has_value() ? "busy"
-                                             : "idle";
-    state.silent = clock_->Now() - worker.seen;
-    state.programs_measured = worker.programs_measured;
-    states.push_back(std::move(state));
+    v1::WorkerSummary& summary = workers.emplace_back();
+    const DeviceDescription& devices = worker.description.devices;
+    summary.set_id(worker.description.name);
+    summary.set_host(worker.description.host);
+    summary.set_platform(devices.platform);
+    summary.set_device_kind(devices.device_kind);
+    summary.set_device_count(devices.device_count);
+    summary.set_state(worker.draining            ? "draining"
+                      : worker.lease.has_value() ? "busy"
+                                                 : "idle");
+    summary.set_seen_seconds_ago(
+        absl::ToDoubleSeconds(clock_->Now() - worker.seen));
+    summary.set_programs_measured(worker.programs_measured);
   }
-  return states;
+  return workers;
 }
 
 }  // namespace meshwright::jobs

@@ -3,8 +3,8 @@
 // Concept: a *job* is one RunnerRequest of one submitter. The queue cuts it
 // into *chunks* of at most Options::chunk_programs, so that several workers
 // share it; a chunk handed to a worker is a *lease*. A job with a reference
-// program is a comparison: it stays in one chunk. Chunks go out by priority,
-// then first come first served, to any idle worker that CanRun them.
+// program is a comparison: it stays in one chunk. Chunks go out first come
+// first served, to any idle worker that CanRun them.
 //
 //   chunk:   waiting ──Push──▶ leased ──every program has its result──▶ done
 //               ▲                │
@@ -48,6 +48,7 @@
 #include "coordinator/jobs/job_events.h"
 #include "coordinator/jobs/worker_port.h"
 #include "proto/v1/job.pb.h"
+#include "proto/v1/reports.pb.h"
 
 namespace meshwright::jobs {
 
@@ -57,7 +58,6 @@ using WorkerId = base::StrongId<struct WorkerTag>;
 
 struct JobRequest {
   v1::RunnerRequest request;
-  int priority = 0;  // higher goes first
   // Only workers with this plugin version and device kind.
   std::optional<DeviceDescription> exactly;
 };
@@ -65,23 +65,6 @@ struct JobRequest {
 struct Submission {
   JobId id;
   std::shared_ptr<JobEvents> events;
-};
-
-struct JobState {
-  JobId id;
-  std::string state;   // queued | running | done
-  std::string worker;  // names, comma separated, of those that run it now
-  int programs = 0;
-  int finished = 0;
-  int failed = 0;
-  absl::Duration age;
-};
-
-struct WorkerState {
-  WorkerDescription description;
-  std::string state;  // idle | busy | draining
-  absl::Duration silent;
-  int64_t programs_measured = 0;
 };
 
 class JobQueue {
@@ -131,8 +114,9 @@ class JobQueue {
   void Tick() ABSL_LOCKS_EXCLUDED(mutex_);
   // Ends every job; later ones end at once.
   void Shutdown() ABSL_LOCKS_EXCLUDED(mutex_);
-  std::vector<JobState> Jobs() const ABSL_LOCKS_EXCLUDED(mutex_);
-  std::vector<WorkerState> Workers() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Those that are done first.
+  std::vector<v1::JobSummary> Jobs() const ABSL_LOCKS_EXCLUDED(mutex_);
+  std::vector<v1::WorkerSummary> Workers() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   struct Chunk {
@@ -169,7 +153,7 @@ class JobQueue {
     int64_t programs_measured = 0;
   };
   struct DoneJob {
-    JobState state;
+    v1::JobSummary summary;
     absl::Time submitted;
   };
   using JobMap = std::map<JobId, std::unique_ptr<Job>>;
@@ -182,7 +166,8 @@ class JobQueue {
   Job* NextFor(const Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Give(Worker& worker, Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Job* Find(JobId job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  JobState Describe(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  v1::JobSummary Describe(const Job& job) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TakeResult(Worker& worker, Job& job, const v1::ProfileResult& result)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndLease(Worker& worker, const std::string& reason, bool final)

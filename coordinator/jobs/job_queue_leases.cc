@@ -21,19 +21,15 @@ void JobQueue::Dispatch() {
 }
 
 JobQueue::Job* JobQueue::NextFor(const Worker& worker) {
-  Job* best = nullptr;
   for (auto& [id, job] : jobs_) {
-    if (job->waiting.empty()) continue;
-    if (best != nullptr && job->request.priority <= best->request.priority) {
-      continue;
-    }
-    if (CanRun(worker.description, job->request.request.device(),
+    if (!job->waiting.empty() &&
+        CanRun(worker.description, job->request.request.device(),
                job->exactly())
             .ok()) {
-      best = job.get();
+      return job.get();
     }
   }
-  return best;
+  return nullptr;
 }
 
 void JobQueue::Give(Worker& worker, Job& job) {
@@ -142,10 +138,10 @@ void JobQueue::FinishJob(Job& job, absl::Status status) {
   base::LogInfo("job ", job.id.value, ": ", job.finished, " of ",
                 job.request.request.programs_size(), " programs done, ",
                 job.failed, " failed: ", status.ToString());
-  JobState state = Describe(job);
-  state.state = "done";
-  state.worker.clear();
-  done_.push_back({std::move(state), job.submitted});
+  v1::JobSummary summary = Describe(job);
+  summary.set_state("done");
+  summary.clear_worker_id();
+  done_.push_back({std::move(summary), job.submitted});
   while (done_.size() > static_cast<size_t>(options_.remembered_jobs)) {
     done_.pop_front();
   }

@@ -61,14 +61,14 @@ TEST_F(JobQueueTest, WorkersShareOneJobInEvenChunks) {
   ASSERT_THAT(b.leases(), SizeIs(1));
   EXPECT_EQ(a.leases()[0].second.programs_size(), 3);
   EXPECT_EQ(b.leases()[0].second.programs_size(), 3);
-  EXPECT_EQ(queue_.Jobs()[0].worker, "a,b");
+  EXPECT_EQ(queue_.Jobs()[0].worker_id(), "a,b");
   a.RunAll();
   b.RunAll();
   const Story story = Read(job);
   EXPECT_TRUE(story.status.ok());
   EXPECT_THAT(story.results, SizeIs(6));
-  EXPECT_EQ(queue_.Jobs()[0].state, "done");
-  EXPECT_EQ(queue_.Workers()[0].programs_measured, 3);
+  EXPECT_EQ(queue_.Jobs()[0].state(), "done");
+  EXPECT_EQ(queue_.Workers()[0].programs_measured(), 3);
 }
 
 TEST_F(JobQueueTest, OneWorkerTimesAllTogetherAndSeveralShare) {
@@ -104,20 +104,17 @@ TEST_F(JobQueueTest, EqualKeysAreOneProgram) {
   EXPECT_THAT(Read(job).results, SizeIs(2));
 }
 
-TEST_F(JobQueueTest, PriorityThenFirstComeFirstServed) {
+TEST_F(JobQueueTest, FirstComeFirstServed) {
   const Submission first = queue_.Submit(Programs(1, "first"));
   const Submission second = queue_.Submit(Programs(1, "second"));
-  JobRequest urgent = Programs(1, "urgent");
-  urgent.priority = 1;
-  const Submission third = queue_.Submit(urgent);
   FakeWorker a(&queue_, "a");
   a.Attach();
-  for (int i = 0; i < 3; ++i) a.RunAll();
+  for (int i = 0; i < 2; ++i) a.RunAll();
   std::vector<std::string> order;
   for (const auto& [lease, request] : a.leases()) {
     order.push_back(request.programs(0).key());
   }
-  EXPECT_THAT(order, testing::ElementsAre("urgent0", "first0", "second0"));
+  EXPECT_THAT(order, testing::ElementsAre("first0", "second0"));
 }
 
 TEST_F(JobQueueTest, ALostWorkersUnfinishedProgramsGoToAnother) {
@@ -223,7 +220,7 @@ TEST_F(JobQueueTest, NoFittingWorkerEndsTheJobAfterTheGrace) {
   clock_.Advance(absl::Seconds(14));
   queue_.Heartbeat(a.id());
   queue_.Tick();
-  EXPECT_EQ(queue_.Jobs()[0].state, "queued");
+  EXPECT_EQ(queue_.Jobs()[0].state(), "queued");
   clock_.Advance(absl::Seconds(1));
   queue_.Tick();
   const absl::Status status = Read(job).status;
@@ -237,7 +234,7 @@ TEST_F(JobQueueTest, ADrainingWorkerEndsItsLeaseAndIsClosed) {
   a.Attach();
   const Submission job = queue_.Submit(Programs(8));
   queue_.Drain(a.id());
-  EXPECT_EQ(queue_.Workers()[0].state, "draining");
+  EXPECT_EQ(queue_.Workers()[0].state(), "draining");
   a.RunAll();
   ASSERT_THAT(a.closed(), SizeIs(1));
   EXPECT_TRUE(a.closed()[0].ok());

@@ -5,6 +5,7 @@
 // version and device kind, because both are part of the programs' keys.
 // Threads: one request, one thread; the stop token from any. A stop cancels
 // the job at hand, and Measure returns kCancelled.
+// Errors: those of JobQueue::FindWorker and of JobDone (job_queue.h).
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_QUEUE_MEASURER_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_QUEUE_MEASURER_H_
 
@@ -19,8 +20,8 @@ namespace meshwright::jobs {
 class QueueMeasurer : public Measurer {
  public:
   // `queue` outlives the measurer.
-  QueueMeasurer(JobQueue* queue, std::stop_token stop, int priority = 0)
-      : queue_(queue), stop_(std::move(stop)), priority_(priority) {}
+  QueueMeasurer(JobQueue* queue, std::stop_token stop)
+      : queue_(queue), stop_(std::move(stop)) {}
 
   absl::StatusOr<DeviceDescription> Describe(
       const v1::DeviceSpec& device) override;
@@ -31,7 +32,6 @@ class QueueMeasurer : public Measurer {
  private:
   JobQueue* const queue_;
   const std::stop_token stop_;
-  const int priority_;
   std::optional<DeviceDescription> described_;
 };
 

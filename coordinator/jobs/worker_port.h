@@ -4,6 +4,7 @@
 // Threads: called with the queue's lock held, so an implementation returns at
 // once and never calls the queue back from inside a call.
 // Ownership: a port lives until JobQueue::Detach for it has returned.
+// Errors: CanRun gives kUnavailable with what the worker lacks.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_WORKER_PORT_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_WORKER_PORT_H_
 

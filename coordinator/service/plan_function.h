@@ -1,5 +1,6 @@
 // PlanFunction: how a plan is made, handed to the service that is asked for it,
 // so that the service knows neither the store nor the graph.
+// Errors: those of planning::MakePlan; kCancelled.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_FUNCTION_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_FUNCTION_H_
 

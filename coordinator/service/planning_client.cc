@@ -75,29 +75,26 @@ class GrpcPlanningClient : public PlanningClient {
   }
 
   absl::StatusOr<v1::ListJobsResponse> ListJobs() override {
-    grpc::ClientContext context;
-    SetDeadline(context);
-    v1::ListJobsResponse response;
-    const absl::Status status =
-        Translate(stub_->ListJobs(&context, {}, &response));
-    if (!status.ok()) return status;
-    return response;
+    return List(&v1::Planning::Stub::ListJobs, v1::ListJobsRequest());
   }
-
   absl::StatusOr<v1::ListWorkersResponse> ListWorkers() override {
-    grpc::ClientContext context;
-    SetDeadline(context);
-    v1::ListWorkersResponse response;
-    const absl::Status status =
-        Translate(stub_->ListWorkers(&context, {}, &response));
-    if (!status.ok()) return status;
-    return response;
+    return List(&v1::Planning::Stub::ListWorkers, v1::ListWorkersRequest());
   }
 
  private:
-  static void SetDeadline(grpc::ClientContext& context) {
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> List(
+      grpc::Status (v1::Planning::Stub::*call)(grpc::ClientContext*,
+                                               const Request&, Response*),
+      const Request& request) const {
+    grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() +
                          std::chrono::seconds(10));
+    Response response;
+    const absl::Status status =
+        Translate(((*stub_).*call)(&context, request, &response));
+    if (!status.ok()) return status;
+    return response;
   }
 
   // A connection that broke says so in gRPC's words; ours name the address.

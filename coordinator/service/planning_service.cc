@@ -170,15 +170,8 @@ class PlanningService : public v1::Planning::CallbackService {
 grpc::ServerUnaryReactor* PlanningService::ListJobs(
     grpc::CallbackServerContext* context, const v1::ListJobsRequest* request,
     v1::ListJobsResponse* response) {
-  for (const jobs::JobState& job : context_.queue->Jobs()) {
-    v1::JobSummary& summary = *response->add_jobs();
-    summary.set_id(absl::StrCat("job-", job.id.value));
-    summary.set_state(job.state);
-    summary.set_worker_id(job.worker);
-    summary.set_programs(job.programs);
-    summary.set_finished(job.finished);
-    summary.set_failed(job.failed);
-    summary.set_age_seconds(absl::ToDoubleSeconds(job.age));
+  for (v1::JobSummary& job : context_.queue->Jobs()) {
+    *response->add_jobs() = std::move(job);
   }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   reactor->Finish(grpc::Status::OK);
@@ -188,16 +181,8 @@ grpc::ServerUnaryReactor* PlanningService::ListJobs(
 grpc::ServerUnaryReactor* PlanningService::ListWorkers(
     grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
     v1::ListWorkersResponse* response) {
-  for (const jobs::WorkerState& worker : context_.queue->Workers()) {
-    v1::WorkerSummary& summary = *response->add_workers();
-    summary.set_id(worker.description.name);
-    summary.set_host(worker.description.host);
-    summary.set_platform(worker.description.devices.platform);
-    summary.set_device_kind(worker.description.devices.device_kind);
-    summary.set_device_count(worker.description.devices.device_count);
-    summary.set_state(worker.state);
-    summary.set_seen_seconds_ago(absl::ToDoubleSeconds(worker.silent));
-    summary.set_programs_measured(worker.programs_measured);
+  for (v1::WorkerSummary& worker : context_.queue->Workers()) {
+    *response->add_workers() = std::move(worker);
   }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   reactor->Finish(grpc::Status::OK);
