@@ -9,8 +9,6 @@ namespace meshwright::cli {
 namespace {
 
 using explain::ComparePlans;
-using explain::PlanDifference;
-using explain::SegmentChange;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -48,20 +46,20 @@ v1::Plan SomePlan(double second_layer_seconds, const std::string& describe) {
 TEST(PlanDifferenceTest, ChangesAreGroupedAndAddUp) {
   const v1::Plan a = SomePlan(0.01, "rows");
   const v1::Plan b = SomePlan(0.02, "columns");
-  const PlanDifference difference = ComparePlans(a, b);
-  EXPECT_EQ(difference.reason, "");
-  ASSERT_EQ(difference.segments.size(), 1u);
-  const SegmentChange& change = difference.segments[0];
-  EXPECT_THAT(change.segments, ElementsAre(2, 3));
-  EXPECT_NEAR(change.seconds, 0.02, 1e-12);
-  EXPECT_NEAR(change.communication_seconds, 0.005, 1e-12);
-  EXPECT_NEAR(change.resharding_seconds, 0.001, 1e-12);
-  EXPECT_EQ(change.memory_bytes, -1024);
-  EXPECT_NEAR(change.seconds + change.resharding_seconds,
+  const v1::PlanDifference difference = ComparePlans(a, b);
+  EXPECT_EQ(difference.reason(), "");
+  ASSERT_EQ(difference.segments_size(), 1);
+  const v1::SegmentChange& change = difference.segments(0);
+  EXPECT_THAT(change.segments(), ElementsAre(2, 3));
+  EXPECT_NEAR(change.seconds(), 0.02, 1e-12);
+  EXPECT_NEAR(change.communication_seconds(), 0.005, 1e-12);
+  EXPECT_NEAR(change.resharding_seconds(), 0.001, 1e-12);
+  EXPECT_EQ(change.memory_bytes(), -1024);
+  EXPECT_NEAR(change.seconds() + change.resharding_seconds(),
               b.predicted().step_seconds() - a.predicted().step_seconds(),
               1e-12);
-  EXPECT_FALSE(difference.within_noise);
-  EXPECT_NEAR(difference.noise_seconds, 0.0003 * std::sqrt(2), 1e-9);
+  EXPECT_FALSE(difference.within_noise());
+  EXPECT_NEAR(difference.noise_seconds(), 0.0003 * std::sqrt(2), 1e-9);
   const std::string text = DescribeDifference(a, b);
   EXPECT_THAT(text, HasSubstr("rows  ->  columns"));
   EXPECT_THAT(text, HasSubstr("+21.0 ms (compute +15.0 ms"));
@@ -73,17 +71,17 @@ TEST(PlanDifferenceTest, BoundariesThatChangeAreListedToo) {
   const v1::Plan a = SomePlan(0.01, "rows");
   v1::Plan b = a;
   b.mutable_segments(3)->set_resharding_seconds(0.002);
-  const PlanDifference difference = ComparePlans(a, b);
-  ASSERT_EQ(difference.segments.size(), 1u);
-  EXPECT_THAT(difference.segments[0].segments, ElementsAre(3));
+  const v1::PlanDifference difference = ComparePlans(a, b);
+  ASSERT_EQ(difference.segments_size(), 1);
+  EXPECT_THAT(difference.segments(0).segments(), ElementsAre(3));
   EXPECT_THAT(DescribeDifference(a, b),
               HasSubstr("same configuration, other boundaries"));
 }
 
 TEST(PlanDifferenceTest, EqualPlansSayNothing) {
   const v1::Plan plan = SomePlan(0.01, "rows");
-  const PlanDifference difference = ComparePlans(plan, plan);
-  EXPECT_TRUE(difference.within_noise);
+  const v1::PlanDifference difference = ComparePlans(plan, plan);
+  EXPECT_TRUE(difference.within_noise());
   EXPECT_THAT(DescribeDifference(plan, plan),
               HasSubstr("shard everything in the same way"));
 }
@@ -92,12 +90,12 @@ TEST(PlanDifferenceTest, WhatCannotBeComparedIsSaidInOneSentence) {
   const v1::Plan a = SomePlan(0.01, "rows");
   v1::Plan b = SomePlan(0.02, "columns");
   b.set_mesh(1, 4);
-  EXPECT_EQ(ComparePlans(a, b).reason,
+  EXPECT_EQ(ComparePlans(a, b).reason(),
             "they are plans for different meshes, 1x2 and 1x4");
   b.mutable_model()->set_fingerprint("g");
   b.mutable_model()->set_name("bert");
-  const PlanDifference difference = ComparePlans(a, b);
-  EXPECT_EQ(difference.reason,
+  const v1::PlanDifference difference = ComparePlans(a, b);
+  EXPECT_EQ(difference.reason(),
             "they are plans of different models, llama and bert");
   const std::string text = DescribeDifference(a, b);
   EXPECT_THAT(text, HasSubstr("only the figures are compared: they are"));
@@ -113,8 +111,8 @@ TEST(PlanDifferenceTest, AnInfeasiblePlanHasNoFigures) {
   const v1::Plan a = SomePlan(0.01, "rows");
   v1::Plan b = a;
   b.set_feasible(false);
-  const PlanDifference difference = ComparePlans(a, b);
-  EXPECT_EQ(difference.reason, "the second is infeasible");
+  const v1::PlanDifference difference = ComparePlans(a, b);
+  EXPECT_EQ(difference.reason(), "the second is infeasible");
   EXPECT_TRUE(DifferenceToJson(a, b)["step_seconds"].is_null());
   EXPECT_TRUE(DifferenceToJson(a, b)["b"]["predicted"].is_null());
 }
@@ -125,8 +123,8 @@ TEST(PlanDifferenceTest, APlanOfAnOlderVersionHasNoCosts) {
   for (v1::PlanSegment& it : *a.mutable_segments()) {
     it.set_seconds(0);
   }
-  const PlanDifference difference = ComparePlans(a, b);
-  EXPECT_FALSE(difference.has_costs);
+  const v1::PlanDifference difference = ComparePlans(a, b);
+  EXPECT_FALSE(difference.segments(0).has_seconds());
   EXPECT_THAT(DescribeDifference(a, b), HasSubstr("no costs by segment"));
   EXPECT_FALSE(DifferenceToJson(a, b)["segments"][0].contains("seconds"));
 }

@@ -115,38 +115,26 @@ std::string DescribeExplanation(const v1::PlanExplanation& explanation) {
   return text;
 }
 
-nlohmann::ordered_json WaitsJson(const explain::PipelineWaits& waits) {
-  auto stages = nlohmann::ordered_json::array();
-  for (const explain::PipelineWaits::Stage& it : waits.stages) {
-    stages.push_back({{"busy_seconds", it.busy_seconds},
-                      {"idle_seconds", it.idle_seconds},
-                      {"tenth_saves_seconds", it.tenth_saves_seconds}});
-  }
-  return {{"stages", std::move(stages)},
-          {"boundary_seconds", waits.boundary_seconds},
-          {"shared_seconds", waits.shared_seconds}};
-}
-
-std::string DescribeWaits(const explain::PipelineWaits& waits) {
+std::string DescribeWaits(const v1::PipelineWaits& waits) {
   std::vector<TableRow> rows;
-  for (size_t i = 0; i < waits.stages.size(); ++i) {
-    const explain::PipelineWaits::Stage& it = waits.stages[i];
-    rows.push_back({absl::StrCat(i + 1), FormatSeconds(it.busy_seconds),
-                    FormatSeconds(it.idle_seconds),
-                    FormatSeconds(it.tenth_saves_seconds)});
+  for (int i = 0; i < waits.stages_size(); ++i) {
+    const v1::StageWaits& it = waits.stages(i);
+    rows.push_back({absl::StrCat(i + 1), FormatSeconds(it.busy_seconds()),
+                    FormatSeconds(it.idle_seconds()),
+                    FormatSeconds(it.tenth_saves_seconds())});
   }
   std::string text = FormatTable({{"stage", Align::kLeft},
                                   {"busy"},
                                   {"idle"},
                                   {"step saved by 10 % less work"}},
                                  rows);
-  for (size_t i = 0; i < waits.boundary_seconds.size(); ++i) {
+  for (int i = 0; i < waits.boundary_seconds_size(); ++i) {
     absl::StrAppend(&text, "boundary ", i + 1, "-", i + 2, " adds ",
-                    FormatSeconds(waits.boundary_seconds[i]), " to the step\n");
+                    FormatSeconds(waits.boundary_seconds(i)), " to the step\n");
   }
-  if (waits.shared_seconds > 0) {
+  if (waits.shared_seconds() > 0) {
     absl::StrAppend(&text, "shared parameters add ",
-                    FormatSeconds(waits.shared_seconds), " to the step\n");
+                    FormatSeconds(waits.shared_seconds()), " to the step\n");
   }
   return text;
 }

@@ -14,6 +14,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using nlohmann::ordered_json;
+using Names = absl::flat_hash_set<std::string>;
 
 ordered_json Number(double value) {
   if (!std::isfinite(value)) return nullptr;
@@ -22,7 +23,7 @@ ordered_json Number(double value) {
 
 // Element `index` of a repeated field; -1: the field itself.
 ordered_json Value(const Message& message, const FieldDescriptor* field,
-                   int index) {
+                   int index, const Names& omitted) {
   const auto& in = *message.GetReflection();
   const bool one = index < 0;
   // 0 would say something else.
@@ -60,26 +61,32 @@ ordered_json Value(const Message& message, const FieldDescriptor* field,
                  : in.GetRepeatedString(message, field, index);
     case FieldDescriptor::CPPTYPE_MESSAGE:
       return ToJson(one ? in.GetMessage(message, field)
-                        : in.GetRepeatedMessage(message, field, index));
+                        : in.GetRepeatedMessage(message, field, index),
+                    omitted);
   }
   return nullptr;
 }
 
 }  // namespace
 
-ordered_json ToJson(const Message& message) {
+ordered_json ToJson(const Message& message, const Names& omitted) {
   const auto& reflection = *message.GetReflection();
   ordered_json object = ordered_json::object();
   const auto* const descriptor = message.GetDescriptor();
   for (int i = 0; i < descriptor->field_count(); ++i) {
     const FieldDescriptor* const field = descriptor->field(i);
+    const bool is_set =
+        field->is_repeated()
+            ? reflection.FieldSize(message, field) > 0
+            : !field->has_presence() || reflection.HasField(message, field);
+    if (!is_set && omitted.contains(field->name())) continue;
     if (!field->is_repeated()) {
-      object[field->name()] = Value(message, field, -1);
+      object[field->name()] = Value(message, field, -1, omitted);
       continue;
     }
     ordered_json list = ordered_json::array();
     for (int at = 0; at < reflection.FieldSize(message, field); ++at) {
-      list.push_back(Value(message, field, at));
+      list.push_back(Value(message, field, at, omitted));
     }
     object[field->name()] = std::move(list);
   }

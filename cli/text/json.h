@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 
 namespace google::protobuf {
@@ -16,7 +17,11 @@ class Message;
 
 namespace meshwright::cli {
 
-nlohmann::ordered_json ToJson(const google::protobuf::Message& message);
+// Fields named in `omitted`, of the message or of one inside, are left out
+// where they are not set.
+nlohmann::ordered_json ToJson(
+    const google::protobuf::Message& message,
+    const absl::flat_hash_set<std::string>& omitted = {});
 
 // Errors: kInvalidArgument that names `what` and the place in the text.
 absl::Status FromJson(const std::string& text, const std::string& what,

@@ -10,53 +10,41 @@
 namespace meshwright::cli {
 namespace {
 
-using nlohmann::ordered_json;
-
-std::string FormatShare(const ordered_json& share) {
-  return share.is_null()
-             ? "-"
-             : absl::StrFormat("%.1f %%", share.get<double>() * 100);
+std::string FormatShare(bool known, double share) {
+  return known ? absl::StrFormat("%.1f %%", share * 100) : "-";
 }
 
-std::string SecondsCell(const ordered_json& seconds) {
-  return seconds.is_null() ? "-" : FormatSeconds(seconds);
-}
-
-std::string BytesCell(const ordered_json& bytes) {
-  return bytes.is_null() ? "-" : FormatBytes(bytes);
-}
-
-std::string DriftText(const ordered_json& report) {
-  if (report["machine_drift"].is_null()) return "";
+template <typename Report>
+std::string DescribeDrift(const Report& report) {
+  if (!report.has_machine_drift()) return "";
   return absl::StrFormat(
       "segments measured again take %.3f times their profiled time; the errors "
       "are corrected for it\n",
-      report["machine_drift"].get<double>());
+      report.machine_drift());
 }
 
 // For outputs that differ on the first inputs and not on others.
-std::string KinkText(const std::string& name, const ordered_json& row) {
+std::string DescribeKink(const std::string& name, double difference) {
   return absl::StrFormat(
       "%s: outputs differ by %.1e on the first inputs and agree on others, so "
       "a value lies where the step is not smooth and rounding decides\n",
-      name, row["difference_on_first_inputs"].get<double>());
+      name, difference);
 }
 
-std::string FormatPasses(const ordered_json& report) {
+std::string FormatPasses(const v1::StagedValidationReport& report) {
   std::vector<TableRow> rows;
-  int number = 0;
-  for (const ordered_json& stage : report["stages"]) {
-    ++number;
-    for (const ordered_json& pass : stage["passes"]) {
-      TableRow& row = rows.emplace_back(
-          TableRow{absl::StrCat(number), pass["pass"].get<std::string>(),
-                   FormatSeconds(pass["predicted_seconds"])});
-      if (pass.contains("failure")) {
-        row.push_back(pass["failure"].get<std::string>());
+  for (int i = 0; i < report.stages_size(); ++i) {
+    for (const v1::ValidatedPass& it : report.stages(i).passes()) {
+      TableRow& row =
+          rows.emplace_back(TableRow{absl::StrCat(i + 1), it.pass(),
+                                     FormatSeconds(it.predicted_seconds())});
+      if (it.has_failure()) {
+        row.push_back(it.failure());
       } else {
-        row.insert(row.end(), {FormatSeconds(pass["measured_seconds"]),
-                               FormatShare(pass["error"]),
-                               FormatShare(pass["error_as_profiled"])});
+        row.insert(row.end(),
+                   {FormatSeconds(it.measured_seconds()),
+                    FormatShare(it.has_error(), it.error()),
+                    FormatShare(it.has_error(), it.error_as_profiled())});
       }
     }
   }
@@ -69,16 +57,15 @@ std::string FormatPasses(const ordered_json& report) {
                      rows);
 }
 
-std::string DescribeStep(const ordered_json& report) {
-  const ordered_json& step = report["step"];
+std::string DescribeStep(const v1::StagedValidationReport& report) {
+  const v1::ValidatedStep& step = report.step();
   std::string text = absl::StrCat(
-      "step of ", report["micro_batches"].get<int>(), " micro-batches, ",
-      report["schedule"].get<std::string>(), ": ",
-      FormatSeconds(step["predicted_seconds"]), " predicted");
-  if (!step["simulated_seconds"].is_null()) {
-    absl::StrAppend(&text, ", ", FormatSeconds(step["simulated_seconds"]),
+      "step of ", report.micro_batches(), " micro-batches, ", report.schedule(),
+      ": ", FormatSeconds(step.predicted_seconds()), " predicted");
+  if (step.has_simulated_seconds()) {
+    absl::StrAppend(&text, ", ", FormatSeconds(step.simulated_seconds()),
                     " simulated from the measured passes, error ",
-                    FormatShare(step["error"]));
+                    FormatShare(step.has_error(), step.error()));
   }
   return absl::StrCat(text,
                       "\nthe stages ran one after the other on the same "
@@ -87,21 +74,22 @@ std::string DescribeStep(const ordered_json& report) {
 
 }  // namespace
 
-std::string ValidationText(const ordered_json& report) {
+std::string DescribeValidation(const v1::ValidationReport& report) {
   std::vector<TableRow> rows;
-  for (const ordered_json& it : report["plans"]) {
-    TableRow& row = rows.emplace_back(TableRow{it["name"].get<std::string>()});
-    if (it.contains("failure")) {
-      row.push_back(it["failure"].get<std::string>());
+  for (const v1::ValidatedPlan& it : report.plans()) {
+    TableRow& row = rows.emplace_back(TableRow{it.name()});
+    if (it.has_failure()) {
+      row.push_back(it.failure());
       continue;
     }
-    row.insert(
-        row.end(),
-        {SecondsCell(it["predicted_seconds"]),
-         SecondsCell(it["measured_seconds"]), FormatShare(it["error"]),
-         BytesCell(it["predicted_peak_bytes"]),
-         BytesCell(it["measured_peak_bytes"]),
-         absl::StrFormat("%.1e", it["max_relative_difference"].get<double>())});
+    const bool predicted = it.has_predicted_seconds();
+    row.insert(row.end(),
+               {predicted ? FormatSeconds(it.predicted_seconds()) : "-",
+                FormatSeconds(it.measured_seconds()),
+                FormatShare(it.has_error(), it.error()),
+                predicted ? FormatBytes(it.predicted_peak_bytes()) : "-",
+                FormatBytes(it.measured_peak_bytes()),
+                absl::StrFormat("%.1e", it.max_relative_difference())});
   }
   std::string text = FormatTable({{"plan", Align::kLeft},
                                   {"predicted"},
@@ -111,46 +99,44 @@ std::string ValidationText(const ordered_json& report) {
                                   {"measured peak"},
                                   {"difference"}},
                                  rows);
-  if (!report["best_measured"].is_null()) {
-    absl::StrAppend(&text, "fastest measured plan: ",
-                    report["best_measured"].get<std::string>(), "\n");
+  if (report.has_best_measured()) {
+    absl::StrAppend(&text, "fastest measured plan: ", report.best_measured(),
+                    "\n");
   }
-  const double tolerance = report["tolerance"];
-  for (const ordered_json& row : report["plans"]) {
-    if (!row["max_relative_difference"].is_number()) continue;
-    const std::string name = row["name"];
-    if (row.contains("difference_on_first_inputs")) {
-      absl::StrAppend(&text, KinkText(name, row));
-    } else if (!(row["max_relative_difference"].get<double>() <= tolerance)) {
+  for (const v1::ValidatedPlan& it : report.plans()) {
+    if (!it.has_max_relative_difference()) continue;
+    if (it.has_difference_on_first_inputs()) {
+      absl::StrAppend(&text,
+                      DescribeKink(it.name(), it.difference_on_first_inputs()));
+    } else if (!(it.max_relative_difference() <= report.tolerance())) {
       absl::StrAppendFormat(&text,
                             "%s: outputs differ from the step on one device by "
                             "more than %.0e, on two sets of inputs\n",
-                            name, tolerance);
+                            it.name(), report.tolerance());
     }
   }
-  return absl::StrCat(text, DriftText(report));
+  return absl::StrCat(text, DescribeDrift(report));
 }
 
-std::string StagedValidationText(const ordered_json& report) {
+std::string DescribeStagedValidation(const v1::StagedValidationReport& report) {
   std::string text = absl::StrCat(FormatPasses(report), DescribeStep(report),
-                                  DriftText(report));
-  const double difference = report["max_relative_difference"];
-  const double tolerance = report["tolerance"];
+                                  DescribeDrift(report));
   absl::StrAppendFormat(
       &text, "%d outputs differ by at most %.1e from %s on one device\n",
-      report["outputs"].get<int>(), difference,
-      report["reference"] == "model"
+      report.outputs(), report.max_relative_difference(),
+      report.reference() == "model"
           ? "the step"
           : "the step as one stage, which adds up the gradients of its "
             "micro-batches");
-  if (report.contains("difference_on_first_inputs")) {
-    absl::StrAppend(&text, KinkText("the plan", report));
-  } else if (!(difference <= tolerance)) {
+  if (report.has_difference_on_first_inputs()) {
+    absl::StrAppend(
+        &text, DescribeKink("the plan", report.difference_on_first_inputs()));
+  } else if (!(report.max_relative_difference() <= report.tolerance())) {
     absl::StrAppendFormat(
         &text,
         "this is more than %.0e, on two sets of inputs; output %d differs "
         "most\n",
-        tolerance, report["worst_output"].get<int>());
+        report.tolerance(), report.worst_output());
   }
   return text;
 }

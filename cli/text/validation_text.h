@@ -2,14 +2,14 @@
 #ifndef MESHWRIGHT_CLI_TEXT_VALIDATION_TEXT_H_
 #define MESHWRIGHT_CLI_TEXT_VALIDATION_TEXT_H_
 
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "proto/v1/reports.pb.h"
 
 namespace meshwright::cli {
 
-std::string ValidationText(const nlohmann::ordered_json& report);
-// Of a plan with stages.
-std::string StagedValidationText(const nlohmann::ordered_json& report);
+std::string DescribeValidation(const v1::ValidationReport& report);
+std::string DescribeStagedValidation(const v1::StagedValidationReport& report);
 
 }  // namespace meshwright::cli
 

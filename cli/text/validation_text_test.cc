@@ -10,9 +10,9 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using validation::MakeReport;
 using validation::Results;
 using validation::Validation;
-using validation::ValidationReport;
 
 v1::ProfileResult Measured(double difference) {
   v1::ProfileResult result;
@@ -34,12 +34,12 @@ TEST(ValidationTextTest, AKinkIsNoWrongPlan) {
   const Validation validation = TwoPlans();
   const Results first = {{"a", Measured(2e-3)}, {"b", Measured(1)}};
   const Results others = {{"a", Measured(4e-7)}, {"b", Measured(0.9)}};
-  const auto report = ValidationReport(validation, first, others);
-  EXPECT_EQ(report["plans"][0]["max_relative_difference"], 4e-7);
-  EXPECT_EQ(report["plans"][0]["difference_on_first_inputs"], 2e-3);
-  EXPECT_EQ(report["plans"][1]["max_relative_difference"], 1.0);
-  EXPECT_FALSE(report["plans"][1].contains("difference_on_first_inputs"));
-  const std::string text = ValidationText(report);
+  const auto report = MakeReport(validation, first, others);
+  EXPECT_EQ(report.plans(0).max_relative_difference(), 4e-7);
+  EXPECT_EQ(report.plans(0).difference_on_first_inputs(), 2e-3);
+  EXPECT_EQ(report.plans(1).max_relative_difference(), 1.0);
+  EXPECT_FALSE(report.plans(1).has_difference_on_first_inputs());
+  const std::string text = DescribeValidation(report);
   EXPECT_THAT(text, HasSubstr("chosen: outputs differ by 2.0e-03 on the first"
                               " inputs"));
   EXPECT_THAT(text,
@@ -48,11 +48,11 @@ TEST(ValidationTextTest, AKinkIsNoWrongPlan) {
 
 TEST(ValidationTextTest, SaysNothingOfPlansThatAreEqual) {
   const Results results = {{"a", Measured(1e-7)}, {"b", Measured(0)}};
-  const auto report = ValidationReport(TwoPlans(), results, {});
-  EXPECT_NEAR(report["plans"][0]["error"].get<double>(), -0.05, 1e-12);
-  EXPECT_DOUBLE_EQ(report["plans"][0]["measured_median_seconds"], 2.5e-3);
-  EXPECT_TRUE(report["plans"][1]["error"].is_null());
-  EXPECT_THAT(ValidationText(report), Not(HasSubstr("differ ")));
+  const auto report = MakeReport(TwoPlans(), results, {});
+  EXPECT_NEAR(report.plans(0).error(), -0.05, 1e-12);
+  EXPECT_DOUBLE_EQ(report.plans(0).measured_median_seconds(), 2.5e-3);
+  EXPECT_FALSE(report.plans(1).has_error());
+  EXPECT_THAT(DescribeValidation(report), Not(HasSubstr("differ ")));
 }
 
 TEST(ValidationTextTest, APlanThatDidNotRunSaysWhy) {
@@ -60,10 +60,10 @@ TEST(ValidationTextTest, APlanThatDidNotRunSaysWhy) {
   crashed.set_outcome(v1::CRASHED);
   crashed.set_reason("out of memory");
   const Results results = {{"a", crashed}, {"b", Measured(0)}};
-  const auto report = ValidationReport(TwoPlans(), results, {});
-  EXPECT_EQ(report["plans"][0]["failure"], "CRASHED: out of memory");
-  EXPECT_EQ(report["best_measured"], "dp");
-  EXPECT_THAT(ValidationText(report), HasSubstr("CRASHED: out of memory"));
+  const auto report = MakeReport(TwoPlans(), results, {});
+  EXPECT_EQ(report.plans(0).failure(), "CRASHED: out of memory");
+  EXPECT_EQ(report.best_measured(), "dp");
+  EXPECT_THAT(DescribeValidation(report), HasSubstr("CRASHED: out of memory"));
 }
 
 }  // namespace

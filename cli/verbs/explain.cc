@@ -64,7 +64,7 @@ absl::StatusOr<std::optional<v1::PlanExplanation>> ExplainIfKnown(
 }
 
 // Needs no store.
-absl::StatusOr<std::optional<explain::PipelineWaits>> FindWaits(
+absl::StatusOr<std::optional<v1::PipelineWaits>> FindWaits(
     const v1::Plan& plan) {
   if (!plan.has_pipeline() || !plan.feasible()) return std::nullopt;
   return explain::FindPipelineWaits(plan);
@@ -72,7 +72,7 @@ absl::StatusOr<std::optional<explain::PipelineWaits>> FindWaits(
 
 absl::Status Explain(const Context& context, const ExplainFlags& flags) {
   ASSIGN_OR_RETURN(const v1::Plan plan, LoadPlan(flags.plan));
-  ASSIGN_OR_RETURN(const std::optional<explain::PipelineWaits> waits,
+  ASSIGN_OR_RETURN(const std::optional<v1::PipelineWaits> waits,
                    FindWaits(plan));
   ASSIGN_OR_RETURN(const std::optional<v1::PlanExplanation> explanation,
                    ExplainIfKnown(context, flags, plan));
@@ -85,7 +85,7 @@ absl::Status Explain(const Context& context, const ExplainFlags& flags) {
     return absl::OkStatus();
   }
   auto json = nlohmann::ordered_json::parse(PlanToJson(plan));
-  if (waits.has_value()) json["waits"] = WaitsJson(*waits);
+  if (waits.has_value()) json["waits"] = ToJson(*waits);
   json["choices"] = nullptr;
   if (explanation.has_value()) {
     json["choices"] = ToJson(*explanation)["choices"];
@@ -97,11 +97,9 @@ absl::Status Explain(const Context& context, const ExplainFlags& flags) {
 }  // namespace
 
 void AddExplainVerb(CLI::App& app, Context& context) {
-  const auto flags = std::make_shared<ExplainFlags>();
-  CLI::App* const verb =
-      AddVerb(app, context, "explain",
-              "describe a plan, its cost and the time that each choice saves",
-              [&context, flags] { return Explain(context, *flags); });
+  const auto [verb, flags] = AddVerb(
+      app, context, "explain",
+      "describe a plan, its cost and the time that each choice saves", Explain);
   verb->add_option("plan", flags->plan, "a plan written by plan -o")
       ->required();
   verb->add_option("--store", flags->store,

@@ -19,7 +19,6 @@ namespace {
 
 using explain::ComparePlans;
 using explain::FindPipelineWaits;
-using explain::PlanDifference;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -111,15 +110,15 @@ TEST(StagesExplanationTest, ABoundaryAndABusyStageAddWhatTheyAdd) {
   plan.mutable_pipeline()->set_shared_seconds(0.001);
   const auto explained = FindPipelineWaits(plan);
   ASSERT_TRUE(explained.ok()) << explained.status();
-  ASSERT_EQ(explained->stages.size(), 2u);
-  EXPECT_NEAR(explained->stages[0].busy_seconds, 0.012, 1e-12);
-  EXPECT_NEAR(explained->stages[1].busy_seconds, 0.014, 1e-12);
+  ASSERT_EQ(explained->stages_size(), 2);
+  EXPECT_NEAR(explained->stages(0).busy_seconds(), 0.012, 1e-12);
+  EXPECT_NEAR(explained->stages(1).busy_seconds(), 0.014, 1e-12);
   // Of 16 ms and what is shared.
-  EXPECT_NEAR(explained->stages[1].idle_seconds, 0.003, 1e-12);
-  ASSERT_EQ(explained->boundary_seconds.size(), 1u);
-  EXPECT_NEAR(explained->boundary_seconds[0], 0.001, 1e-12);
-  EXPECT_GT(explained->stages[1].tenth_saves_seconds, 0);
-  EXPECT_EQ(explained->shared_seconds, 0.001);
+  EXPECT_NEAR(explained->stages(1).idle_seconds(), 0.003, 1e-12);
+  ASSERT_EQ(explained->boundary_seconds_size(), 1);
+  EXPECT_NEAR(explained->boundary_seconds(0), 0.001, 1e-12);
+  EXPECT_GT(explained->stages(1).tenth_saves_seconds(), 0);
+  EXPECT_EQ(explained->shared_seconds(), 0.001);
   const std::string text = DescribeWaits(*explained);
   EXPECT_THAT(text, HasSubstr("2      14.0 ms"));
   EXPECT_THAT(text, HasSubstr("boundary 1-2 adds 1.0 ms"));
@@ -129,7 +128,7 @@ TEST(StagesExplanationTest, ABoundaryAndABusyStageAddWhatTheyAdd) {
   const Outcome outcome = Command({"explain", path, "--json"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(nlohmann::json::parse(outcome.out)["waits"],
-            nlohmann::json(WaitsJson(*explained)));
+            nlohmann::json(ToJson(*explained)));
 }
 
 TEST(StagesDifferenceTest, SaysWhatMovedAndWhatChanged) {
@@ -143,14 +142,14 @@ TEST(StagesDifferenceTest, SaysWhatMovedAndWhatChanged) {
     argument.set_name("w");
     argument.set_sharding("[-]");
   }
-  const PlanDifference difference = ComparePlans(a, b);
-  EXPECT_EQ(difference.reason, "");
-  ASSERT_EQ(difference.segments.size(), 1u);
-  EXPECT_EQ(difference.segments[0].segments, std::vector<int>({1}));
-  EXPECT_EQ(difference.segments[0].a, "columns on 1x1, stage 2");
-  EXPECT_EQ(difference.segments[0].b, "columns on 1x2, stage 2");
-  ASSERT_EQ(difference.arguments.size(), 1u);
-  EXPECT_EQ(difference.arguments[0].b, "[-] on 1x2, stage 2");
+  const v1::PlanDifference difference = ComparePlans(a, b);
+  EXPECT_EQ(difference.reason(), "");
+  ASSERT_EQ(difference.segments_size(), 1);
+  EXPECT_THAT(difference.segments(0).segments(), testing::ElementsAre(1));
+  EXPECT_EQ(difference.segments(0).a(), "columns on 1x1, stage 2");
+  EXPECT_EQ(difference.segments(0).b(), "columns on 1x2, stage 2");
+  ASSERT_EQ(difference.arguments_size(), 1);
+  EXPECT_EQ(difference.arguments(0).b(), "[-] on 1x2, stage 2");
   const std::string text = DescribeDifference(a, b);
   EXPECT_THAT(text, HasSubstr("schedule  1f1b of 4, bubble 0.0 %  ->  gpipe"));
   EXPECT_THAT(text, HasSubstr("  2  1 on 1x1"));
@@ -158,7 +157,7 @@ TEST(StagesDifferenceTest, SaysWhatMovedAndWhatChanged) {
   const auto json = DifferenceToJson(a, b);
   EXPECT_EQ(json["b"]["pipeline"]["schedule"], "gpipe");
   EXPECT_EQ(json["b"]["stages"][1]["first_segment"], 1);
-  EXPECT_EQ(ComparePlans(a, a).segments.size(), 0u);
+  EXPECT_EQ(ComparePlans(a, a).segments_size(), 0);
 }
 
 // A plan of one mesh is one stage on all of it.
@@ -170,9 +169,9 @@ TEST(StagesDifferenceTest, OneMeshAgainstStages) {
   one.clear_stages();
   one.clear_boundaries();
   one.clear_pipeline();
-  const PlanDifference difference = ComparePlans(one, TwoStages());
-  EXPECT_EQ(difference.reason, "");
-  EXPECT_EQ(difference.segments.size(), 2u);
+  const v1::PlanDifference difference = ComparePlans(one, TwoStages());
+  EXPECT_EQ(difference.reason(), "");
+  EXPECT_EQ(difference.segments_size(), 2);
   EXPECT_THAT(DescribeDifference(one, TwoStages()),
               HasSubstr("schedule  one mesh  ->  1f1b of 4"));
 }

@@ -1,7 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -12,9 +11,8 @@
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
 #include "cli/local/cluster.h"
-#include "cli/local/plan_function.h"
 #include "cli/local/store.h"
-#include "cli/text/format.h"
+#include "cli/text/json.h"
 #include "cli/text/progress.h"
 #include "cli/text/validation_text.h"
 #include "cli/verbs/context.h"
@@ -30,7 +28,9 @@
 namespace meshwright::cli {
 namespace {
 
-using nlohmann::ordered_json;
+// Left out of JSON where they do not apply.
+const absl::flat_hash_set<std::string> kExceptional = {
+    "failure", "difference_on_first_inputs", "worst_output"};
 
 struct ValidateFlags {
   std::string model;
@@ -89,7 +89,7 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
   ASSIGN_OR_RETURN(const std::string model, LoadModel(flags.model));
   ASSIGN_OR_RETURN(
       const v1::DeviceSpec device,
-      ToDeviceSpec(flags.devices, validation::LargestStage(plan), true));
+      ToDeviceSpec(flags.devices, validation::CountStageDevices(plan), true));
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenStore(flags.store));
@@ -107,10 +107,10 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
            "measured again: "
         << known.status().message() << "\n";
   }
-  *context.out << (context.json ? report->dump(2) + "\n"
-                                : StagedValidationText(*report));
-  if (!report->contains("failure")) return absl::OkStatus();
-  return absl::InternalError((*report)["failure"].get<std::string>());
+  *context.out << (context.json ? ToJson(*report, kExceptional).dump(2) + "\n"
+                                : DescribeStagedValidation(*report));
+  if (!report->has_failure()) return absl::OkStatus();
+  return absl::InternalError(report->failure());
 }
 
 absl::Status Validate(const Context& context, const ValidateFlags& flags) {
@@ -162,14 +162,13 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
                   validation::MakeOtherInputs(validation.request, differing),
                   cluster->address(), interrupt.token()));
   }
-  const ordered_json report =
-      validation::ValidationReport(validation, results, on_others);
-  *context.out << (context.json ? report.dump(2) + "\n"
-                                : ValidationText(report));
-  if (report["plans"][0].contains("failure")) {
-    return absl::InternalError(
-        absl::StrCat("the chosen plan did not run: ",
-                     report["plans"][0]["failure"].get<std::string>()));
+  const v1::ValidationReport report =
+      validation::MakeReport(validation, results, on_others);
+  *context.out << (context.json ? ToJson(report, kExceptional).dump(2) + "\n"
+                                : DescribeValidation(report));
+  if (report.plans(0).has_failure()) {
+    return absl::InternalError(absl::StrCat("the chosen plan did not run: ",
+                                            report.plans(0).failure()));
   }
   return absl::OkStatus();
 }
@@ -177,11 +176,9 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
 }  // namespace
 
 void AddValidateVerb(CLI::App& app, Context& context) {
-  const auto flags = std::make_shared<ValidateFlags>();
-  CLI::App* const verb =
+  const auto [verb, flags] =
       AddVerb(app, context, "validate",
-              "run the whole step with a plan and with baselines",
-              [&context, flags] { return Validate(context, *flags); });
+              "run the whole step with a plan and with baselines", Validate);
   verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
       ->required();
   verb->add_option("plan", flags->plan, "a plan written by plan -o")

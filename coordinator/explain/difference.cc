@@ -84,10 +84,11 @@ bool HasCosts(const v1::Plan& plan) {
 
 // A segment whose own choice stays is listed where it or its boundaries cost
 // otherwise.
-std::vector<SegmentChange> SegmentChanges(const v1::Plan& a,
-                                          const v1::Plan& b) {
+void CompareSegments(const v1::Plan& a, const v1::Plan& b,
+                     v1::PlanDifference& difference) {
   using Key = std::tuple<int, std::string, std::string>;
-  std::map<Key, SegmentChange> changes;
+  const bool has_costs = HasCosts(a) && HasCosts(b);
+  std::map<Key, v1::SegmentChange> changes;
   for (int s = 0; s < a.segments_size(); ++s) {
     const v1::PlanSegment& from = a.segments(s);
     const v1::PlanSegment& to = b.segments(s);
@@ -97,30 +98,43 @@ std::vector<SegmentChange> SegmentChanges(const v1::Plan& a,
         from.seconds() == to.seconds()) {
       continue;
     }
-    SegmentChange& change =
+    v1::SegmentChange& change =
         changes[Key(from.type(), from.describe(), to.describe())];
-    change.type = from.type();
-    change.a = from.describe();
-    change.b = to.describe();
-    change.segments.push_back(s);
-    change.seconds += to.seconds() - from.seconds();
-    change.communication_seconds +=
-        to.communication_seconds() - from.communication_seconds();
-    change.resharding_seconds += resharding;
-    change.memory_bytes += to.memory_bytes() - from.memory_bytes();
+    change.set_type(from.type());
+    change.set_a(from.describe());
+    change.set_b(to.describe());
+    change.add_segments(s);
+    change.set_seconds(change.seconds() + (to.seconds() - from.seconds()));
+    change.set_communication_seconds(
+        change.communication_seconds() +
+        (to.communication_seconds() - from.communication_seconds()));
+    change.set_resharding_seconds(change.resharding_seconds() + resharding);
+    change.set_memory_bytes(change.memory_bytes() + to.memory_bytes() -
+                            from.memory_bytes());
   }
-  std::vector<SegmentChange> sorted;
+  std::vector<v1::SegmentChange> sorted;
   for (auto& [key, change] : changes) sorted.push_back(std::move(change));
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const SegmentChange& x, const SegmentChange& y) {
-                     return std::abs(x.seconds + x.resharding_seconds) >
-                            std::abs(y.seconds + y.resharding_seconds);
-                   });
-  return sorted;
+  const auto cost = [](const v1::SegmentChange& it) {
+    return std::abs(it.seconds() + it.resharding_seconds());
+  };
+  std::stable_sort(
+      sorted.begin(), sorted.end(),
+      [&](const auto& x, const auto& y) { return cost(x) > cost(y); });
+  for (v1::SegmentChange& change : sorted) {
+    if (!has_costs) {
+      change.clear_seconds();
+      change.clear_communication_seconds();
+      change.clear_resharding_seconds();
+      change.clear_memory_bytes();
+    }
+    *difference.add_segments() = std::move(change);
+  }
 }
 
-std::vector<ArgumentChange> ArgumentChanges(const Arguments& a,
-                                            const Arguments& b) {
+using ArgumentChanges = google::protobuf::RepeatedPtrField<v1::ArgumentChange>;
+
+void CompareArguments(const Arguments& a, const Arguments& b,
+                      ArgumentChanges& listed) {
   using Key = std::tuple<std::string, std::string, std::string>;
   std::map<Key, std::vector<std::string>> changes;
   for (int i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -129,33 +143,64 @@ std::vector<ArgumentChange> ArgumentChanges(const Arguments& a,
     changes[Key(a[i].role(), a[i].sharding(), b[i].sharding())].push_back(
         a[i].name().empty() ? number : a[i].name());
   }
-  std::vector<ArgumentChange> listed;
-  for (auto& [key, names] : changes) {
+  for (const auto& [key, names] : changes) {
+    v1::ArgumentChange& change = *listed.Add();
     const auto& [role, from, to] = key;
-    listed.push_back({role, from, to, std::move(names)});
+    change.set_role(role);
+    change.set_a(from);
+    change.set_b(to);
+    change.mutable_names()->Assign(names.begin(), names.end());
   }
-  return listed;
+}
+
+v1::ComparedPlan Summarize(const v1::Plan& plan) {
+  v1::ComparedPlan summary;
+  summary.set_model(plan.model().name());
+  *summary.mutable_mesh() = plan.mesh();
+  summary.set_device(plan.device());
+  summary.set_feasible(plan.feasible());
+  summary.set_limit_bytes(plan.limit_bytes());
+  if (plan.feasible()) *summary.mutable_predicted() = plan.predicted();
+  if (!plan.has_pipeline()) return summary;
+  v1::ComparedPipeline& pipeline = *summary.mutable_pipeline();
+  pipeline.set_schedule(plan.pipeline().schedule());
+  pipeline.set_micro_batches(plan.pipeline().micro_batches());
+  pipeline.set_bubble(plan.pipeline().bubble());
+  for (const v1::PlanStage& it : plan.stages()) {
+    v1::ComparedStage& stage = *summary.add_stages();
+    stage.set_first_segment(it.first_segment());
+    stage.set_segments(it.segments_size());
+    *stage.mutable_mesh() = it.mesh();
+    stage.set_step_seconds(it.predicted().step_seconds());
+    stage.set_peak_bytes(it.predicted().peak_bytes());
+  }
+  return summary;
 }
 
 }  // namespace
 
-PlanDifference ComparePlans(const v1::Plan& first, const v1::Plan& second) {
+v1::PlanDifference ComparePlans(const v1::Plan& first, const v1::Plan& second) {
   const v1::Plan a = StagesInLine(first);
   const v1::Plan b = StagesInLine(second);
-  PlanDifference difference;
-  difference.reason = WhyNotComparable(a, b);
+  v1::PlanDifference difference;
+  *difference.mutable_a() = Summarize(first);
+  *difference.mutable_b() = Summarize(second);
+  difference.set_reason(WhyNotComparable(a, b));
+  difference.set_comparable(difference.reason().empty());
   if (a.feasible() && b.feasible()) {
-    difference.noise_seconds =
-        std::hypot(HalfWidth(a.predicted()), HalfWidth(b.predicted()));
-    difference.within_noise =
-        std::abs(b.predicted().step_seconds() - a.predicted().step_seconds()) <=
-        difference.noise_seconds;
+    const v1::PlanPrediction& from = a.predicted();
+    const v1::PlanPrediction& to = b.predicted();
+    difference.set_step_seconds(to.step_seconds() - from.step_seconds());
+    difference.set_peak_bytes(to.peak_bytes() - from.peak_bytes());
+    difference.set_noise_seconds(std::hypot(HalfWidth(from), HalfWidth(to)));
+    difference.set_within_noise(std::abs(difference.step_seconds()) <=
+                                difference.noise_seconds());
   }
-  if (!difference.reason.empty()) return difference;
-  difference.has_costs = HasCosts(a) && HasCosts(b);
-  difference.segments = SegmentChanges(a, b);
-  difference.arguments = ArgumentChanges(a.arguments(), b.arguments());
-  difference.outputs = ArgumentChanges(a.outputs(), b.outputs());
+  if (!difference.comparable()) return difference;
+  CompareSegments(a, b, difference);
+  CompareArguments(a.arguments(), b.arguments(),
+                   *difference.mutable_arguments());
+  CompareArguments(a.outputs(), b.outputs(), *difference.mutable_outputs());
   return difference;
 }
 

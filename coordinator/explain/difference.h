@@ -8,47 +8,16 @@
 // memory. The changes add up to the difference of the steps, unless a plan has
 // stages: figures of segments are then of one micro-batch, and the mesh and the
 // stage are part of the configuration.
-// In -> Out: two plans -> second minus first.
+// In -> Out: two plans -> second minus first (docs/formats/diff.md).
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_DIFFERENCE_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_DIFFERENCE_H_
 
-#include <string>
-#include <vector>
-
 #include "proto/v1/plan.pb.h"
+#include "proto/v1/reports.pb.h"
 
 namespace meshwright::explain {
 
-// b less a.
-struct SegmentChange {
-  int type = 0;
-  std::string a;  // describe
-  std::string b;  // equal to a: only the boundaries changed
-  std::vector<int> segments;
-  double seconds = 0;  // of these, `communication_seconds`
-  double communication_seconds = 0;
-  double resharding_seconds = 0;
-  int64_t memory_bytes = 0;
-};
-
-struct ArgumentChange {
-  std::string role;
-  std::string a;  // sharding
-  std::string b;
-  std::vector<std::string> names;
-};
-
-struct PlanDifference {
-  std::string reason;     // why only figures are compared; empty: all is
-  bool has_costs = true;  // false: a plan of a version that has none by segment
-  double noise_seconds = 0;
-  bool within_noise = false;
-  std::vector<SegmentChange> segments;  // the most expensive first
-  std::vector<ArgumentChange> arguments;
-  std::vector<ArgumentChange> outputs;
-};
-
-PlanDifference ComparePlans(const v1::Plan& first, const v1::Plan& second);
+v1::PlanDifference ComparePlans(const v1::Plan& first, const v1::Plan& second);
 
 }  // namespace meshwright::explain
 

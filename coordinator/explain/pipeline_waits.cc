@@ -44,7 +44,7 @@ absl::StatusOr<double> SimulateStep(const v1::Plan& plan) {
   return step + plan.pipeline().shared_seconds();
 }
 
-absl::StatusOr<PipelineWaits> FindPipelineWaits(const v1::Plan& plan) {
+absl::StatusOr<v1::PipelineWaits> FindPipelineWaits(const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const PipelineProblem problem, stages::ParsePipeline(plan));
   ASSIGN_OR_RETURN(const double step, ComputeStep(plan, problem));
   const auto saved = [&](const PipelineProblem& faster) {
@@ -52,29 +52,29 @@ absl::StatusOr<PipelineWaits> FindPipelineWaits(const v1::Plan& plan) {
     if (shorter.ok()) *shorter = step - *shorter;
     return shorter;
   };
-  PipelineWaits explanation;
-  explanation.shared_seconds = plan.pipeline().shared_seconds();
+  v1::PipelineWaits waits;
+  waits.set_shared_seconds(plan.pipeline().shared_seconds());
   for (size_t i = 0; i < problem.stages.size(); ++i) {
     const v1::PlanStage& described = plan.stages(static_cast<int>(i));
-    PipelineWaits::Stage stage;
-    stage.busy_seconds =
-        problem.micro_batches * (described.forward_seconds() +
-                                 stages::GetBackwardSeconds(plan, described)) +
-        described.update_seconds();
-    stage.idle_seconds =
-        std::max(0.0, step + explanation.shared_seconds - stage.busy_seconds);
+    v1::StageWaits& stage = *waits.add_stages();
+    stage.set_busy_seconds(problem.micro_batches *
+                               (described.forward_seconds() +
+                                stages::GetBackwardSeconds(plan, described)) +
+                           described.update_seconds());
+    stage.set_idle_seconds(
+        std::max(0.0, step + waits.shared_seconds() - stage.busy_seconds()));
     PipelineProblem faster = problem;
     ATenthLess(faster.stages[i]);
-    ASSIGN_OR_RETURN(stage.tenth_saves_seconds, saved(faster));
-    explanation.stages.push_back(stage);
+    ASSIGN_OR_RETURN(const double seconds, saved(faster));
+    stage.set_tenth_saves_seconds(seconds);
   }
   for (size_t i = 0; i < problem.transfers.size(); ++i) {
     PipelineProblem faster = problem;
     faster.transfers[i] = {};
     ASSIGN_OR_RETURN(const double seconds, saved(faster));
-    explanation.boundary_seconds.push_back(seconds);
+    waits.add_boundary_seconds(seconds);
   }
-  return explanation;
+  return waits;
 }
 
 }  // namespace meshwright::explain

@@ -8,28 +8,16 @@
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_PIPELINE_WAITS_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_PIPELINE_WAITS_H_
 
-#include <vector>
-
 #include "absl/status/statusor.h"
 #include "proto/v1/plan.pb.h"
+#include "proto/v1/reports.pb.h"
 
 namespace meshwright::explain {
-
-struct PipelineWaits {
-  struct Stage {
-    double busy_seconds = 0;  // of the step; its update included
-    double idle_seconds = 0;
-    double tenth_saves_seconds = 0;
-  };
-  std::vector<Stage> stages;
-  std::vector<double> boundary_seconds;  // what each adds to the step
-  double shared_seconds = 0;
-};
 
 // The step simulated from the times in the plan, shared parameters included.
 absl::StatusOr<double> SimulateStep(const v1::Plan& plan);
 
-absl::StatusOr<PipelineWaits> FindPipelineWaits(const v1::Plan& plan);
+absl::StatusOr<v1::PipelineWaits> FindPipelineWaits(const v1::Plan& plan);
 
 }  // namespace meshwright::explain
 

@@ -42,9 +42,8 @@ double Anchor::Runs() const {
   return std::accumulate(runs_of.begin(), runs_of.end(), 0.0);
 }
 
-std::vector<Anchor> ChooseAnchors(
-    const planning::MeasuredStep& step,
-    const std::vector<space::SegmentChoice>& plans) {
+std::vector<Anchor> ChooseAnchors(const planning::MeasuredStep& step,
+                                  const std::vector<PartialChoice>& plans) {
   std::map<int, std::vector<double>> runs;  // by program of the space
   const auto add = [&](int program, size_t plan, double times) {
     auto& of = runs.try_emplace(program, plans.size(), 0.0).first->second;
@@ -52,10 +51,10 @@ std::vector<Anchor> ChooseAnchors(
   };
   for (size_t plan = 0; plan < plans.size(); ++plan) {
     for (size_t segment = 0; segment < plans[plan].size(); ++segment) {
-      if (plans[plan][segment] == kNotRun) continue;
+      if (!plans[plan][segment].has_value()) continue;
       const int type = step.analysis.type_of_segment[segment];
       const space::Configuration& it =
-          step.space.types[type].configurations[plans[plan][segment]];
+          step.space.types[type].configurations[*plans[plan][segment]];
       if (it.program < 0) continue;
       add(it.program, plan, it.weight);
       for (const space::Correction& correction : it.corrections) {
@@ -80,7 +79,7 @@ std::vector<Anchor> ChooseAnchors(
   return anchors;
 }
 
-std::optional<double> Drift(
+std::optional<double> EstimateDrift(
     const std::vector<Anchor>& anchors,
     const std::map<std::string, v1::ProfileResult>& results) {
   double now = 0;

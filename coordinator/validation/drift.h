@@ -37,17 +37,16 @@ struct Anchor {
   double Runs() const;  // in all plans together
 };
 
-// In the place of a configuration: the plan does not run the segment.
-inline constexpr int kNotRun = -1;
+// By segment its configuration; none where the plan does not run it.
+using PartialChoice = std::vector<std::optional<int>>;
 
 // Programs of the plans' segments, the largest shares of their time first. Rows
 // that were not measured are left out, and so is a plan that is empty.
-std::vector<Anchor> ChooseAnchors(
-    const planning::MeasuredStep& step,
-    const std::vector<space::SegmentChoice>& plans);
+std::vector<Anchor> ChooseAnchors(const planning::MeasuredStep& step,
+                                  const std::vector<PartialChoice>& plans);
 
 // None without an anchor that was measured.
-std::optional<double> Drift(
+std::optional<double> EstimateDrift(
     const std::vector<Anchor>& anchors,
     const std::map<std::string, v1::ProfileResult>& results);
 

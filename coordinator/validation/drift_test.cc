@@ -26,7 +26,7 @@ Anchor Of(const std::string& key, double runs, double nanoseconds) {
 // One segment per program, which takes so long.
 std::vector<Anchor> Chosen(const std::vector<int64_t>& nanoseconds) {
   planning::MeasuredStep step;
-  space::SegmentChoice plan;
+  PartialChoice plan;
   for (const int64_t each : nanoseconds) {
     const int number = static_cast<int>(plan.size());
     v1::Program program;
@@ -56,18 +56,19 @@ TEST(ChooseAnchorsTest, ThereIsAnEndToIt) {
 }
 
 TEST(DriftTest, IsTheSumNowOverTheSumThen) {
-  EXPECT_DOUBLE_EQ(*Drift({Of("layer", 9, 100), Of("head", 1, 100)},
-                          {{"layer", Took(110)}, {"head", Took(200)}}),
+  EXPECT_DOUBLE_EQ(*EstimateDrift({Of("layer", 9, 100), Of("head", 1, 100)},
+                                  {{"layer", Took(110)}, {"head", Took(200)}}),
                    1.19);
 }
 
 TEST(DriftTest, ProgramsThatDidNotRunSayNothing) {
   v1::ProfileResult crashed;
   crashed.set_outcome(v1::CRASHED);
-  EXPECT_DOUBLE_EQ(*Drift({Of("a", 1, 100), Of("b", 5, 100), Of("c", 1, 100)},
-                          {{"a", Took(90)}, {"b", crashed}}),
-                   0.9);
-  EXPECT_FALSE(Drift({Of("a", 1, 100)}, {}).has_value());
+  EXPECT_DOUBLE_EQ(
+      *EstimateDrift({Of("a", 1, 100), Of("b", 5, 100), Of("c", 1, 100)},
+                     {{"a", Took(90)}, {"b", crashed}}),
+      0.9);
+  EXPECT_FALSE(EstimateDrift({Of("a", 1, 100)}, {}).has_value());
 }
 
 // Two plans of three runs each and one they share; the first one's program was
@@ -80,7 +81,7 @@ TEST(DriftTest, APlanCountsItsOwnPrograms) {
   const std::vector<Anchor> anchors = {fast, slow};
   const std::map<std::string, v1::ProfileResult> results = {
       {"fast", Took(140)}, {"slow", Took(100)}};
-  const double drift = *Drift(anchors, results);
+  const double drift = *EstimateDrift(anchors, results);
   EXPECT_DOUBLE_EQ(drift, 1.2);
   // 300 ns are timed again, 100 are not.
   EXPECT_DOUBLE_EQ(EstimatePlanDrift(0, 400e-9, anchors, results, drift),

@@ -11,12 +11,11 @@
 #include "coordinator/export/baselines.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/export/whole_model.h"
-#include "coordinator/ir/constants.h"
 #include "coordinator/ir/load/load.h"
 #include "coordinator/planning/measure_choices.h"
+#include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/planning/score.h"
-#include "coordinator/space/read_request.h"
 #include "coordinator/validation/drift.h"
 
 namespace meshwright::validation {
@@ -47,11 +46,11 @@ SegmentChoice RandomChoice(const MeasuredStep& step, std::mt19937_64& random) {
 }
 
 v1::PlanRequest ToPlanRequest(const ValidationRequest& request) {
-  v1::PlanRequest plan;
-  plan.set_hlo_module(request.hlo_module);
+  v1::PlanRequest plan =
+      planning::RestoreRequest(request.plan, request.hlo_module);
   plan.set_model_name(request.model_name);
-  for (int64_t size : request.plan.mesh()) plan.mutable_mesh()->add_shape(size);
-  *plan.mutable_strategies() = request.plan.strategies();
+  plan.clear_device_memory_bytes();
+  plan.clear_stages();
   plan.set_platform(request.device.platform());
   plan.set_plugin_path(request.device.plugin_path());
   return plan;
@@ -61,14 +60,11 @@ v1::PlanRequest ToPlanRequest(const ValidationRequest& request) {
 absl::StatusOr<MeasuredStep> WithoutRules(const ValidationRequest& request,
                                           const MeasuredStep& ruled,
                                           store::ProfileStore* store) {
-  v1::StrategyRequest open;
-  *open.mutable_open() = request.plan.strategies().open();
-  ASSIGN_OR_RETURN(const auto strategies, space::ReadRequest(open));
-  ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(request.hlo_module));
+  v1::PlanRequest open = ToPlanRequest(request);
+  open.clear_strategies();
+  *open.mutable_strategies()->mutable_open() = request.plan.strategies().open();
   MeasuredStep step;
-  ASSIGN_OR_RETURN(step.analysis,
-                   segmenter::Analyze(std::move(module),
-                                      ruled.space.context.mesh, strategies));
+  ASSIGN_OR_RETURN(step.analysis, planning::AnalyzeStep(open));
   step.space = BuildProfileSpace(step.analysis, ruled.space.context);
   std::vector<std::string> keys;
   for (const v1::Program& program : step.space.programs) {
@@ -193,9 +189,9 @@ absl::StatusOr<Validation> PrepareValidation(
   compare.mutable_options()->set_minimum_time_ns(1'000'000'000);
   compare.mutable_options()->set_minimum_samples(24);
   std::set<std::string> keys;
-  std::vector<SegmentChoice> choices;
+  std::vector<PartialChoice> choices;
   for (NamedProgram& plan : plans) {
-    choices.push_back(std::move(plan.choice));
+    choices.emplace_back(plan.choice.begin(), plan.choice.end());
     validation.plans.push_back(std::move(plan.row));
     if (keys.insert(plan.program.key()).second) {
       *compare.add_programs() = std::move(plan.program);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordinator/daemon/coordinator.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/validation/drift.h"

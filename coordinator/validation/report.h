@@ -1,13 +1,13 @@
-// What a validation found, as JSON (docs/formats/validate.md).
+// What a validation found (docs/formats/validate.md).
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_H_
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "coordinator/validation/prepare.h"
 #include "proto/v1/job.pb.h"
+#include "proto/v1/reports.pb.h"
 
 namespace meshwright::validation {
 
@@ -15,9 +15,9 @@ namespace meshwright::validation {
 using Results = std::map<std::string, v1::ProfileResult>;
 
 // `on_others`: of those that were run again (other_inputs.h).
-nlohmann::ordered_json ValidationReport(const Validation& validation,
-                                        const Results& results,
-                                        const Results& on_others);
+v1::ValidationReport MakeReport(const Validation& validation,
+                                const Results& results,
+                                const Results& on_others);
 
 }  // namespace meshwright::validation
 

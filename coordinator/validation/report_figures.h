@@ -2,26 +2,41 @@
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_FIGURES_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_FIGURES_H_
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "proto/v1/job.pb.h"
 
 namespace meshwright::validation {
 
-nlohmann::ordered_json OrNull(const std::optional<double>& figure);
-
-// (predicted - measured) / measured; null without a measured time.
-nlohmann::ordered_json ComputeRelativeError(double predicted, double measured);
+// Sets `error`, relative to the measured time, of what is predicted for the
+// machine as it is now, and `error_as_profiled`; neither without a measured
+// time.
+template <typename Row>
+void SetErrors(double predicted, double predicted_now, double measured,
+               Row& row) {
+  if (measured <= 0) return;
+  row.set_error(predicted_now / measured - 1);
+  row.set_error_as_profiled(predicted / measured - 1);
+}
 
 // "CRASHED: signal 11", of a program that was not measured.
-std::string DescribeFailure(const v1::ProfileResult& result);
+inline std::string DescribeFailure(const v1::ProfileResult& result) {
+  return absl::StrCat(v1::Outcome_Name(result.outcome()), ": ",
+                      result.reason());
+}
 
-// Writes the difference on the first inputs, and that on other inputs instead
+// Sets the difference on the first inputs, and that on other inputs instead
 // where it is within the tolerance: the first met a kink (other_inputs.h).
-void WriteDifference(double first, std::optional<double> other,
-                     double tolerance, nlohmann::ordered_json& row);
+template <typename Row>
+void SetDifference(double first, std::optional<double> other, double tolerance,
+                   Row& row) {
+  row.set_max_relative_difference(first);
+  if (!other.has_value() || !(*other <= tolerance)) return;
+  row.set_difference_on_first_inputs(first);
+  row.set_max_relative_difference(*other);
+}
 
 }  // namespace meshwright::validation
 

@@ -6,19 +6,20 @@
 #include "base/status_macros.h"
 #include "coordinator/explain/recall.h"
 #include "coordinator/export/plan_choice.h"
+#include "coordinator/planning/plan_metadata.h"
 #include "coordinator/stages/planned_pipeline.h"
 
 namespace meshwright::validation {
 namespace {
 
 // By stage what of its segments runs on `step`'s mesh: all or nothing.
-absl::StatusOr<std::vector<space::SegmentChoice>> ChoicesOn(
+absl::StatusOr<std::vector<PartialChoice>> ListChoices(
     const planning::MeasuredStep& step, const v1::Plan& plan) {
   const space::Mesh& mesh = step.space.context.mesh;
-  std::vector<space::SegmentChoice> choices;
+  std::vector<PartialChoice> choices;
   for (const v1::PlanStage& stage : plan.stages()) {
-    space::SegmentChoice& own =
-        choices.emplace_back(step.analysis.type_of_segment.size(), kNotRun);
+    PartialChoice& own =
+        choices.emplace_back(step.analysis.type_of_segment.size());
     if (!std::equal(mesh.begin(), mesh.end(), stage.mesh().begin(),
                     stage.mesh().end())) {
       continue;
@@ -41,11 +42,11 @@ absl::StatusOr<std::vector<Anchor>> ChooseStageAnchors(
                    explain::ReadDevice(plan));
   ASSIGN_OR_RETURN(
       const auto measured,
-      explain::RecallMeshes(explain::RestoreRequest(plan, hlo_module), device,
+      explain::RecallMeshes(planning::RestoreRequest(plan, hlo_module), device,
                             store));
   std::vector<Anchor> anchors;
   for (const auto& mesh : measured->meshes) {
-    ASSIGN_OR_RETURN(const auto choices, ChoicesOn(mesh->step, plan));
+    ASSIGN_OR_RETURN(const auto choices, ListChoices(mesh->step, plan));
     for (Anchor& anchor : ChooseAnchors(mesh->step, choices)) {
       anchors.push_back(std::move(anchor));
     }
@@ -57,7 +58,7 @@ StagedDrift EstimateStageDrifts(
     const v1::Plan& plan, const std::vector<Anchor>& anchors,
     const std::map<std::string, v1::ProfileResult>& results) {
   StagedDrift drift;
-  drift.machine = Drift(anchors, results);
+  drift.machine = EstimateDrift(anchors, results);
   for (int i = 0; i < plan.stages_size(); ++i) {
     const v1::PlanStage& stage = plan.stages(i);
     const double once = stage.forward_seconds() +

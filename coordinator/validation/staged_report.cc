@@ -16,7 +16,6 @@ namespace meshwright::validation {
 namespace {
 
 using launch::Pass;
-using nlohmann::ordered_json;
 
 // What was measured of one stage, by pass.
 struct StageTimes {
@@ -67,8 +66,9 @@ std::optional<std::string> FindFailure(const std::vector<StageTimes>& stages) {
   return std::nullopt;
 }
 
-ordered_json DescribePasses(const v1::Plan& plan, const v1::PlanStage& stage,
-                            const StageTimes& times, double drift) {
+void DescribePasses(const v1::Plan& plan, const v1::PlanStage& stage,
+                    const StageTimes& times, double drift,
+                    v1::ValidatedStage& out) {
   const bool delays = times.Has(Pass::kBackwardWeight);
   const double input = stage.backward_input_seconds();
   const double weight = stage.backward_weight_seconds();
@@ -78,31 +78,23 @@ ordered_json DescribePasses(const v1::Plan& plan, const v1::PlanStage& stage,
        delays ? input : stages::GetBackwardSeconds(plan, stage)},
       {Pass::kBackwardWeight, weight},
       {Pass::kUpdate, stage.update_seconds()}};
-  auto rows = ordered_json::array();
   for (const auto& [pass, predicted] : passes) {
     if (pass == Pass::kBackwardWeight && !delays) continue;
-    const double measured = times.Find(pass);
-    ordered_json row = {
-        {"pass", launch::NamePlace({0, pass, 0})},
-        {"predicted_seconds", predicted},
-        {"measured_seconds", measured},
-        {"error", ComputeRelativeError(predicted * drift, measured)},
-        {"error_as_profiled", ComputeRelativeError(predicted, measured)}};
-    const auto median = times.median_seconds.find(pass);
-    row["measured_median_seconds"] =
-        median == times.median_seconds.end() ? 0 : median->second;
+    v1::ValidatedPass& row = *out.add_passes();
+    row.set_pass(launch::NamePlace({0, pass, 0}));
+    row.set_predicted_seconds(predicted);
     const auto failure = times.failures.find(pass);
     if (failure != times.failures.end()) {
-      for (const char* figure :
-           {"measured_seconds", "error", "error_as_profiled",
-            "measured_median_seconds"}) {
-        row[figure] = nullptr;
-      }
-      row["failure"] = failure->second;
+      row.set_failure(failure->second);
+      continue;
     }
-    rows.push_back(std::move(row));
+    const double measured = times.Find(pass);
+    row.set_measured_seconds(measured);
+    SetErrors(predicted, predicted * drift, measured, row);
+    const auto median = times.median_seconds.find(pass);
+    row.set_measured_median_seconds(
+        median == times.median_seconds.end() ? 0 : median->second);
   }
-  return rows;
 }
 
 v1::Plan ReplaceByMeasured(v1::Plan plan,
@@ -135,53 +127,47 @@ v1::Plan ApplyDrifts(v1::Plan plan, const std::vector<double>& drifts) {
   return plan;
 }
 
-absl::StatusOr<ordered_json> DescribeStep(const v1::Plan& plan,
-                                          const std::vector<StageTimes>& times,
-                                          const std::vector<double>& drifts) {
-  const double predicted = plan.pipeline().step_seconds();
+absl::StatusOr<v1::ValidatedStep> DescribeStep(
+    const v1::Plan& plan, const std::vector<StageTimes>& times,
+    const std::vector<double>& drifts) {
+  v1::ValidatedStep step;
+  step.set_predicted_seconds(plan.pipeline().step_seconds());
   ASSIGN_OR_RETURN(const double now,
                    explain::SimulateStep(ApplyDrifts(plan, drifts)));
-  ordered_json step = {{"predicted_seconds", predicted},
-                       {"predicted_now_seconds", now}};
-  double simulated = 0;
-  if (!FindFailure(times).has_value()) {
-    ASSIGN_OR_RETURN(simulated,
-                     explain::SimulateStep(ReplaceByMeasured(plan, times)));
-  }
-  step["simulated_seconds"] =
-      OrNull(simulated > 0 ? std::optional(simulated) : std::nullopt);
-  step["error"] = ComputeRelativeError(now, simulated);
-  step["error_as_profiled"] = ComputeRelativeError(predicted, simulated);
+  step.set_predicted_now_seconds(now);
+  if (FindFailure(times).has_value()) return step;
+  ASSIGN_OR_RETURN(const double simulated,
+                   explain::SimulateStep(ReplaceByMeasured(plan, times)));
+  if (simulated > 0) step.set_simulated_seconds(simulated);
+  SetErrors(step.predicted_seconds(), now, simulated, step);
   return step;
 }
 
 void AddDifference(const launch::Launch& launch, const StagedResults& results,
-                   double tolerance, bool failed, ordered_json& report) {
+                   bool failed, v1::StagedValidationReport& report) {
   std::vector<double> all = results.differences;
-  report["tolerance"] = tolerance;
+  report.set_outputs(static_cast<int64_t>(launch.results.size()));
   if (failed) {  // not all were made
     all.resize(launch.results.size(), std::nan(""));
-    report["outputs"] = std::count_if(
-        all.begin(), all.end(), [](double it) { return !std::isnan(it); });
+    report.set_outputs(std::count_if(
+        all.begin(), all.end(), [](double it) { return !std::isnan(it); }));
     std::replace_if(
         all.begin(), all.end(), [](double it) { return std::isnan(it); }, 0.0);
-  } else {
-    report["outputs"] = launch.results.size();
   }
   std::optional<double> other;
   if (!results.other_differences.empty()) {
-    other = Largest(results.other_differences);
+    other = FindLargest(results.other_differences);
   }
-  WriteDifference(Largest(all), other, tolerance, report);
+  SetDifference(FindLargest(all), other, report.tolerance(), report);
   const auto worst = std::max_element(all.begin(), all.end());
   if (worst != all.end()) {
-    report["worst_output"] = launch.results[worst - all.begin()].output;
+    report.set_worst_output(launch.results[worst - all.begin()].output);
   }
 }
 
 }  // namespace
 
-double Largest(const std::vector<double>& differences) {
+double FindLargest(const std::vector<double>& differences) {
   double largest = 0;
   for (const double it : differences) {
     largest = std::isnan(it) ? std::numeric_limits<double>::infinity()
@@ -190,32 +176,31 @@ double Largest(const std::vector<double>& differences) {
   return largest;
 }
 
-absl::StatusOr<ordered_json> StagedReport(const v1::Plan& plan,
-                                          const launch::Launch& launch,
-                                          const StagedResults& results,
-                                          double tolerance) {
+absl::StatusOr<v1::StagedValidationReport> MakeStagedReport(
+    const v1::Plan& plan, const launch::Launch& launch,
+    const StagedResults& results, double tolerance) {
   const std::vector<StageTimes> times = CollectTimes(plan, launch, results);
   const StagedDrift drift =
       EstimateStageDrifts(plan, results.anchors, results.modules);
-  ordered_json report;
-  report["micro_batches"] = launch.micro_batches;
-  report["schedule"] = plan.pipeline().schedule();
-  report["stages"] = ordered_json::array();
+  v1::StagedValidationReport report;
+  report.set_micro_batches(launch.micro_batches);
+  report.set_schedule(plan.pipeline().schedule());
   for (int i = 0; i < plan.stages_size(); ++i) {
     const v1::PlanStage& stage = plan.stages(i);
-    report["stages"].push_back(
-        {{"mesh", stage.mesh()},
-         {"drift", drift.machine.has_value() ? ordered_json(drift.stages[i])
-                                             : ordered_json(nullptr)},
-         {"passes", DescribePasses(plan, stage, times[i], drift.stages[i])},
-         {"measured_peak_bytes", times[i].peak_bytes}});
+    v1::ValidatedStage& out = *report.add_stages();
+    *out.mutable_mesh() = stage.mesh();
+    if (drift.machine.has_value()) out.set_drift(drift.stages[i]);
+    DescribePasses(plan, stage, times[i], drift.stages[i], out);
+    out.set_measured_peak_bytes(times[i].peak_bytes);
   }
-  report["machine_drift"] = OrNull(drift.machine);
-  ASSIGN_OR_RETURN(report["step"], DescribeStep(plan, times, drift.stages));
-  report["reference"] = launch.micro_batches == 1 ? "model" : "one stage";
+  if (drift.machine.has_value()) report.set_machine_drift(*drift.machine);
+  ASSIGN_OR_RETURN(*report.mutable_step(),
+                   DescribeStep(plan, times, drift.stages));
+  report.set_reference(launch.micro_batches == 1 ? "model" : "one stage");
+  report.set_tolerance(tolerance);
   const std::optional<std::string> failure = FindFailure(times);
-  AddDifference(launch, results, tolerance, failure.has_value(), report);
-  if (failure.has_value()) report["failure"] = *failure;
+  AddDifference(launch, results, failure.has_value(), report);
+  if (failure.has_value()) report.set_failure(*failure);
   return report;
 }
 

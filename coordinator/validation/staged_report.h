@@ -3,7 +3,6 @@
 #define MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_REPORT_H_
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "coordinator/validation/staged_drift.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/plan.pb.h"
+#include "proto/v1/reports.pb.h"
 
 namespace meshwright::validation {
 
@@ -23,11 +23,11 @@ struct StagedResults {
 };
 
 // The largest; NaN counts as infinite.
-double Largest(const std::vector<double>& differences);
+double FindLargest(const std::vector<double>& differences);
 
 // `failure` is in it where a module did not run. Errors: kInvalidArgument where
 // the plan's stages are no pipeline.
-absl::StatusOr<nlohmann::ordered_json> StagedReport(
+absl::StatusOr<v1::StagedValidationReport> MakeStagedReport(
     const v1::Plan& plan, const launch::Launch& launch,
     const StagedResults& results, double tolerance);
 

@@ -18,8 +18,6 @@
 namespace meshwright::validation {
 namespace {
 
-using nlohmann::ordered_json;
-
 // Far from the seeds of arguments and of micro-batches.
 constexpr uint64_t kOtherSequenceSeeds = uint64_t{1} << 40;
 
@@ -65,7 +63,7 @@ absl::Status CheckMeshes(const v1::Plan& plan) {
   return absl::OkStatus();
 }
 
-int LargestStage(const v1::Plan& plan) {
+int CountStageDevices(const v1::Plan& plan) {
   int64_t largest = 1;
   for (const v1::PlanStage& stage : plan.stages()) {
     const space::Mesh mesh(stage.mesh().begin(), stage.mesh().end());
@@ -74,11 +72,10 @@ int LargestStage(const v1::Plan& plan) {
   return static_cast<int>(largest);
 }
 
-absl::StatusOr<ordered_json> ValidateStages(const std::string& hlo_module,
-                                            const v1::Plan& plan,
-                                            const std::vector<Anchor>& anchors,
-                                            const v1::DeviceSpec& device,
-                                            const SequenceRunner& run) {
+absl::StatusOr<v1::StagedValidationReport> ValidateStages(
+    const std::string& hlo_module, const v1::Plan& plan,
+    const std::vector<Anchor>& anchors, const v1::DeviceSpec& device,
+    const SequenceRunner& run) {
   ASSIGN_OR_RETURN(const launch::Launch launch,
                    launch::MakeLaunch(hlo_module, plan));
   ASSIGN_OR_RETURN(v1::RunnerRequest request,
@@ -90,11 +87,11 @@ absl::StatusOr<ordered_json> ValidateStages(const std::string& hlo_module,
   ASSIGN_OR_RETURN(StagedResults results, run(request));
   results.anchors = anchors;
   const double tolerance = ChooseTolerance(launch.analysis.module);
-  ASSIGN_OR_RETURN(ordered_json report,
-                   StagedReport(plan, launch, results, tolerance));
+  ASSIGN_OR_RETURN(const v1::StagedValidationReport report,
+                   MakeStagedReport(plan, launch, results, tolerance));
   // A plan that differs on these inputs alone met a kink (other_inputs.h).
-  if (!report.contains("failure") &&
-      !(Largest(results.differences) <= tolerance)) {
+  if (!report.has_failure() &&
+      !(FindLargest(results.differences) <= tolerance)) {
     ASSIGN_OR_RETURN(
         v1::RunnerRequest other,
         MakeRequest(hlo_module, plan, launch, kOtherSequenceSeeds));
@@ -102,7 +99,7 @@ absl::StatusOr<ordered_json> ValidateStages(const std::string& hlo_module,
     RunOnce(*other.mutable_options());
     ASSIGN_OR_RETURN(const StagedResults again, run(other));
     results.other_differences = again.differences;
-    return StagedReport(plan, launch, results, tolerance);
+    return MakeStagedReport(plan, launch, results, tolerance);
   }
   return report;
 }

@@ -17,7 +17,6 @@
 #define MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_VALIDATION_H_
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -33,14 +32,14 @@ namespace meshwright::validation {
 // The meshes of a plan that may come from anyone.
 absl::Status CheckMeshes(const v1::Plan& plan);
 
-// Devices of the largest stage.
-int LargestStage(const v1::Plan& plan);
+// Of the largest stage.
+int CountStageDevices(const v1::Plan& plan);
 
 // Runs a batch and gives what came of it; the caller knows the worker.
 using SequenceRunner =
     std::function<absl::StatusOr<StagedResults>(const v1::RunnerRequest&)>;
 
-absl::StatusOr<nlohmann::ordered_json> ValidateStages(
+absl::StatusOr<v1::StagedValidationReport> ValidateStages(
     const std::string& hlo_module, const v1::Plan& plan,
     const std::vector<Anchor>& anchors, const v1::DeviceSpec& device,
     const SequenceRunner& run);
