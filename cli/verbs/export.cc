@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -13,7 +12,6 @@
 #include "cli/flags/arguments.h"
 #include "cli/flags/plan_file.h"
 #include "cli/verbs/context.h"
-#include "coordinator/launch/annotated_model.h"
 #include "coordinator/launch/make_launch.h"
 #include "coordinator/launch/manifest.h"
 #include "coordinator/validation/staged_validation.h"
@@ -38,7 +36,7 @@ absl::Status ExportStages(const Context& context, const ExportFlags& flags,
     files.emplace_back(launch::NameFile(module.place),
                        module.program.hlo_module());
   }
-  files.emplace_back("manifest.json", launch::Manifest(*launch, plan));
+  files.emplace_back("manifest.json", launch::WriteManifest(*launch, plan));
   size_t bytes = 0;
   for (const auto& [name, content] : files) {
     const std::filesystem::path path =
@@ -73,7 +71,7 @@ absl::Status Export(const Context& context, const ExportFlags& flags) {
   // The plan may come from anyone: its mesh is checked like one that is typed.
   RETURN_IF_ERROR(ParseMesh(absl::StrJoin(plan.mesh(), "x")).status());
   RETURN_IF_ERROR(CheckWritable(flags.output));
-  const auto annotated = launch::AnnotatedModel(model, plan);
+  const auto annotated = launch::AnnotateModel(model, plan);
   if (!annotated.ok()) return NameModel(annotated.status(), flags.model);
   RETURN_IF_ERROR(base::WriteFile(flags.output, *annotated));
   if (context.json) {
@@ -90,11 +88,9 @@ absl::Status Export(const Context& context, const ExportFlags& flags) {
 }  // namespace
 
 void AddExportVerb(CLI::App& app, Context& context) {
-  const auto flags = std::make_shared<ExportFlags>();
-  CLI::App* const verb =
+  const auto [verb, flags] =
       AddVerb(app, context, "export",
-              "write a model annotated with the shardings of a plan",
-              [&context, flags] { return Export(context, *flags); });
+              "write a model annotated with the shardings of a plan", Export);
   verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
       ->required();
   verb->add_option("plan", flags->plan, "a plan written by plan -o")

@@ -10,6 +10,7 @@
 #include "coordinator/explain/recall.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/jobs/recorded_device.h"
+#include "coordinator/planning/plan_metadata.h"
 
 namespace meshwright::explain {
 namespace {
@@ -56,7 +57,8 @@ absl::StatusOr<v1::PlanExplanation> ExplainPlan(
     const v1::Plan& plan, std::string hlo_module, store::ProfileStore* store,
     const search::Options& options) {
   ASSIGN_OR_RETURN(const jobs::DeviceDescription device, ReadDevice(plan));
-  const v1::PlanRequest request = RestoreRequest(plan, std::move(hlo_module));
+  const v1::PlanRequest request =
+      planning::RestoreRequest(plan, std::move(hlo_module));
   if (plan.has_pipeline()) {
     return ExplainStages(plan, request, device, store, options);
   }

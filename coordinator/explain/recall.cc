@@ -15,16 +15,17 @@ namespace {
 
 void IgnoreProgress(const v1::PlanProgress&) {}
 
-// A plan may come from anyone, so its mesh is checked like one that is typed.
-absl::Status ForbidMeasuring(v1::PlanRequest& request) {
+// make(request, dependencies) with what the store holds alone. kNotFound with
+// what to measure first, where it lacks a measurement.
+template <typename Make>
+auto Recall(v1::PlanRequest request, const jobs::DeviceDescription& device,
+            store::ProfileStore* store, Make make)
+    -> decltype(make(request, planning::PlanDependencies())) {
   request.set_no_wait(true);
-  return space::ReadMesh(request.mesh()).status();
-}
-
-// kNotFound with what to measure first, where the store lacks a measurement.
-template <typename T>
-absl::StatusOr<T> OrMissing(const v1::PlanRequest& request,
-                            absl::StatusOr<T> answer) {
+  // A plan may come from anyone, so its mesh is checked like one that is typed.
+  RETURN_IF_ERROR(space::ReadMesh(request.mesh()).status());
+  jobs::RecordedDevice measurer(device);
+  auto answer = make(request, planning::PlanDependencies{store, &measurer});
   if (!absl::IsUnavailable(answer.status())) return answer;
   const std::string mesh = absl::StrJoin(request.mesh().shape(), "x");
   const bool staged = request.has_stages();
@@ -76,64 +77,44 @@ absl::StatusOr<jobs::DeviceDescription> ReadDevice(const v1::Plan& plan) {
   return device;
 }
 
-v1::PlanRequest RestoreRequest(const v1::Plan& plan, std::string hlo_module) {
-  v1::PlanRequest request;
-  request.set_hlo_module(std::move(hlo_module));
-  request.set_model_name(plan.model().name());
-  *request.mutable_mesh()->mutable_shape() = plan.mesh();
-  request.set_device_memory_bytes(plan.limit_bytes());
-  *request.mutable_strategies() = plan.strategies();
-  if (!plan.has_pipeline()) return request;
-  v1::StageRequest& stages = *request.mutable_stages();
-  const v1::PlanPipeline& pipeline = plan.pipeline();
-  stages.set_micro_batches(pipeline.micro_batches());
-  stages.set_no_overlap(!pipeline.overlap());
-  // A schedule that the request names is tried alone.
-  if (pipeline.tried_size() == 1) stages.set_schedule(pipeline.schedule());
-  stages.set_host_bytes_per_second(pipeline.host_bytes_per_second());
-  if (!pipeline.device_as_host()) {
-    stages.set_device_bytes_per_second(pipeline.device_bytes_per_second());
-  }
-  return request;
-}
-
 absl::StatusOr<planning::MeasuredStep> RecallStep(
-    v1::PlanRequest request, const jobs::DeviceDescription& device,
+    const v1::PlanRequest& request, const jobs::DeviceDescription& device,
     store::ProfileStore* store) {
-  RETURN_IF_ERROR(ForbidMeasuring(request));
-  jobs::RecordedDevice measurer(device);
-  return OrMissing(request, planning::MeasureStep(request, {store, &measurer},
-                                                  IgnoreProgress));
+  return Recall(
+      request, device, store, [](const auto& asked, const auto& dependencies) {
+        return planning::MeasureStep(asked, dependencies, IgnoreProgress);
+      });
 }
 
-absl::StatusOr<v1::Plan> RecallPlan(v1::PlanRequest request,
+absl::StatusOr<v1::Plan> RecallPlan(const v1::PlanRequest& request,
                                     planning::MeasuredStep step,
                                     const jobs::DeviceDescription& device,
                                     store::ProfileStore* store) {
-  RETURN_IF_ERROR(ForbidMeasuring(request));
-  jobs::RecordedDevice measurer(device);
-  return OrMissing(request,
-                   planning::SearchStep(request, std::move(step),
-                                        {store, &measurer}, IgnoreProgress));
+  return Recall(request, device, store,
+                [&](const auto& asked, const auto& dependencies) {
+                  return planning::SearchStep(asked, std::move(step),
+                                              dependencies, IgnoreProgress);
+                });
 }
 
 absl::StatusOr<std::unique_ptr<stages::MeasuredMeshes>> RecallMeshes(
-    v1::PlanRequest request, const jobs::DeviceDescription& device,
+    const v1::PlanRequest& request, const jobs::DeviceDescription& device,
     store::ProfileStore* store) {
-  RETURN_IF_ERROR(ForbidMeasuring(request));
-  ASSIGN_OR_RETURN(request, stages::UseClusterMesh(request));
-  jobs::RecordedDevice measurer(device);
-  return OrMissing(request, stages::MeasureMeshes(request, {store, &measurer},
-                                                  IgnoreProgress));
+  ASSIGN_OR_RETURN(const v1::PlanRequest cluster,
+                   stages::UseClusterMesh(request));
+  return Recall(
+      cluster, device, store, [](const auto& asked, const auto& dependencies) {
+        return stages::MeasureMeshes(asked, dependencies, IgnoreProgress);
+      });
 }
 
-absl::StatusOr<v1::Plan> RecallStagedPlan(v1::PlanRequest request,
+absl::StatusOr<v1::Plan> RecallStagedPlan(const v1::PlanRequest& request,
                                           const jobs::DeviceDescription& device,
                                           store::ProfileStore* store) {
-  RETURN_IF_ERROR(ForbidMeasuring(request));
-  jobs::RecordedDevice measurer(device);
-  return OrMissing(request, stages::MakeStagedPlan(request, {store, &measurer},
-                                                   IgnoreProgress));
+  return Recall(
+      request, device, store, [](const auto& asked, const auto& dependencies) {
+        return stages::MakeStagedPlan(asked, dependencies, IgnoreProgress);
+      });
 }
 
 }  // namespace meshwright::explain

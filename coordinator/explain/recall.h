@@ -33,27 +33,24 @@ absl::Status CheckModel(const v1::Plan& plan, const std::string& model,
 // The device and plugin of the plan's measurements.
 absl::StatusOr<jobs::DeviceDescription> ReadDevice(const v1::Plan& plan);
 
-// The request that the plan answers.
-v1::PlanRequest RestoreRequest(const v1::Plan& plan, std::string hlo_module);
-
 absl::StatusOr<planning::MeasuredStep> RecallStep(
-    v1::PlanRequest request, const jobs::DeviceDescription& device,
+    const v1::PlanRequest& request, const jobs::DeviceDescription& device,
     store::ProfileStore* store);
 
 // The plan of a step that was recalled. What it opens where memory is short is
 // recalled too.
-absl::StatusOr<v1::Plan> RecallPlan(v1::PlanRequest request,
+absl::StatusOr<v1::Plan> RecallPlan(const v1::PlanRequest& request,
                                     planning::MeasuredStep step,
                                     const jobs::DeviceDescription& device,
                                     store::ProfileStore* store);
 
 // Of a request with stages: the step on every mesh of the cluster.
 absl::StatusOr<std::unique_ptr<stages::MeasuredMeshes>> RecallMeshes(
-    v1::PlanRequest request, const jobs::DeviceDescription& device,
+    const v1::PlanRequest& request, const jobs::DeviceDescription& device,
     store::ProfileStore* store);
 
 // Of a request with stages: the plan that `plan --stages --no-wait` gives.
-absl::StatusOr<v1::Plan> RecallStagedPlan(v1::PlanRequest request,
+absl::StatusOr<v1::Plan> RecallStagedPlan(const v1::PlanRequest& request,
                                           const jobs::DeviceDescription& device,
                                           store::ProfileStore* store);
 

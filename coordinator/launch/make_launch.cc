@@ -7,11 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/export/plan_choice.h"
-#include "coordinator/ir/constants.h"
-#include "coordinator/ir/load/load.h"
+#include "coordinator/export/whole_model.h"
 #include "coordinator/launch/calls.h"
+#include "coordinator/planning/plan_metadata.h"
+#include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/space/programs/inputs.h"
-#include "coordinator/space/read_request.h"
 
 namespace meshwright::launch {
 namespace {
@@ -28,12 +28,20 @@ struct StageStep {
   int end = 0;
 };
 
-absl::StatusOr<StageStep> OpenStage(const Analysis& analysis,
-                                    const v1::PlanStage& stage, bool barriers) {
-  StageStep step;
+space::KeyContext MakeContext(
+    const google::protobuf::RepeatedField<int64_t>& mesh,
+    const v1::Plan& plan) {
   space::KeyContext context;
-  context.mesh = space::Mesh(stage.mesh().begin(), stage.mesh().end());
-  context.keeps_barriers = barriers;
+  context.mesh = space::Mesh(mesh.begin(), mesh.end());
+  context.keeps_barriers = !absl::StartsWith(plan.device(), "cpu");
+  return context;
+}
+
+absl::StatusOr<StageStep> OpenStage(const Analysis& analysis,
+                                    const v1::PlanStage& stage,
+                                    const v1::Plan& plan) {
+  StageStep step;
+  const space::KeyContext context = MakeContext(stage.mesh(), plan);
   ASSIGN_OR_RETURN(step.analysis, segmenter::OnMesh(analysis, context.mesh));
   step.space = space::BuildProfileSpace(step.analysis, context);
   ASSIGN_OR_RETURN(step.choice,
@@ -107,18 +115,17 @@ bool DelaysWeights(const v1::Plan& plan) {
   return false;
 }
 
-absl::StatusOr<Launch> LaunchStages(Analysis analysis, const v1::Plan& plan,
-                                    bool barriers) {
+absl::StatusOr<Launch> LaunchStages(Analysis analysis, const v1::Plan& plan) {
   Launch launch;
   launch.micro_batches = plan.pipeline().micro_batches();
   RETURN_IF_ERROR(CheckStages(analysis, plan));
   std::vector<StageStep> stages;
   for (const v1::PlanStage& stage : plan.stages()) {
     launch.first_segments.push_back(stage.first_segment());
-    ASSIGN_OR_RETURN(StageStep step, OpenStage(analysis, stage, barriers));
+    ASSIGN_OR_RETURN(StageStep step, OpenStage(analysis, stage, plan));
     stages.push_back(std::move(step));
   }
-  ASSIGN_OR_RETURN(const std::vector<Place> places,
+  ASSIGN_OR_RETURN(const std::vector<std::optional<Place>> places,
                    PlaceValues(analysis, stages::FindPasses(analysis),
                                launch.first_segments, DelaysWeights(plan)));
   ASSIGN_OR_RETURN(const std::vector<StageModule> modules,
@@ -145,25 +152,27 @@ absl::StatusOr<Analysis> AnalyzeFor(const std::string& hlo_module,
     return absl::InvalidArgumentError(
         "the plan says of no micro-batches how many make a step");
   }
-  ASSIGN_OR_RETURN(const auto strategies,
-                   space::ReadRequest(plan.strategies()));
-  ASSIGN_OR_RETURN(ir::Module module, ir::LoadModule(hlo_module));
-  RETURN_IF_ERROR(ir::RequireLiterals(module));
-  return segmenter::Analyze(std::move(module),
-                            space::Mesh(plan.mesh().begin(), plan.mesh().end()),
-                            strategies);
-}
-
-bool KeepsBarriers(const v1::Plan& plan) {
-  return !absl::StartsWith(plan.device(), "cpu");
+  return planning::AnalyzeStep(planning::RestoreRequest(plan, hlo_module));
 }
 
 }  // namespace
 
+absl::StatusOr<std::string> AnnotateModel(const std::string& hlo_module,
+                                          const v1::Plan& plan) {
+  ASSIGN_OR_RETURN(
+      const Analysis analysis,
+      planning::AnalyzeStep(planning::RestoreRequest(plan, hlo_module)));
+  const space::ProfileSpace space =
+      BuildProfileSpace(analysis, MakeContext(plan.mesh(), plan));
+  ASSIGN_OR_RETURN(const space::SegmentChoice choice,
+                   exporting::FindChoice(plan, analysis, space));
+  return exporting::WholeProgram(analysis, space, choice).hlo_module();
+}
+
 absl::StatusOr<Launch> MakeLaunch(const std::string& hlo_module,
                                   const v1::Plan& plan) {
   ASSIGN_OR_RETURN(Analysis analysis, AnalyzeFor(hlo_module, plan));
-  return LaunchStages(std::move(analysis), plan, KeepsBarriers(plan));
+  return LaunchStages(std::move(analysis), plan);
 }
 
 absl::StatusOr<Launch> MakeUnsharded(const std::string& hlo_module,
@@ -173,6 +182,7 @@ absl::StatusOr<Launch> MakeUnsharded(const std::string& hlo_module,
   const auto space = space::BuildProfileSpace(single, {.mesh = {1, 1}});
   v1::Plan whole;
   whole.set_feasible(true);
+  whole.set_device(plan.device());
   v1::PlanStage& stage = *whole.add_stages();
   stage.add_mesh(1);
   stage.add_mesh(1);
@@ -188,7 +198,7 @@ absl::StatusOr<Launch> MakeUnsharded(const std::string& hlo_module,
     order.add_operations(absl::StrCat("F_", m));
     order.add_operations(absl::StrCat("B_", m));
   }
-  return LaunchStages(std::move(analysis), whole, KeepsBarriers(plan));
+  return LaunchStages(std::move(analysis), whole);
 }
 
 }  // namespace meshwright::launch

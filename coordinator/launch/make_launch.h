@@ -1,6 +1,7 @@
-// MakeLaunch: from a plan with stages to the programs that run it (launch.h).
+// MakeLaunch: from a plan to the programs that run it (launch.h).
 //
-// In -> Out: model, plan -> modules, calls, results.
+// In -> Out: model, plan -> modules, calls, results; of a plan on one mesh, the
+// model with the plan's shardings.
 // Errors: kInvalidArgument for a plan that is infeasible, not of this model or
 // without micro-batches; kUnimplemented for steps that cannot be cut into
 // modules (stage_values.h, stage_modules.h).
@@ -15,6 +16,10 @@
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::launch {
+
+// A serialized HloModuleProto. The plan's mesh has been checked.
+absl::StatusOr<std::string> AnnotateModel(const std::string& hlo_module,
+                                          const v1::Plan& plan);
 
 absl::StatusOr<Launch> MakeLaunch(const std::string& hlo_module,
                                   const v1::Plan& plan);

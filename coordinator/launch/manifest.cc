@@ -133,7 +133,7 @@ std::string NameFile(const Place& place) {
   return absl::StrCat("stage-", place.stage, "/", NamePlace(place), ".hlo.pb");
 }
 
-std::string Manifest(const Launch& launch, const v1::Plan& plan) {
+std::string WriteManifest(const Launch& launch, const v1::Plan& plan) {
   return ManifestWriter(launch, plan).Write().dump(2) + "\n";
 }
 

@@ -13,7 +13,7 @@ namespace meshwright::launch {
 // "stage-0/forward.hlo.pb"; stages are counted from 0.
 std::string NameFile(const Place& place);
 
-std::string Manifest(const Launch& launch, const v1::Plan& plan);
+std::string WriteManifest(const Launch& launch, const v1::Plan& plan);
 
 }  // namespace meshwright::launch
 

@@ -34,7 +34,8 @@ std::pair<int, int> GetOrder(const Place& place) {
 
 class ModuleFinder {
  public:
-  ModuleFinder(const Analysis& analysis, const std::vector<Place>& places,
+  ModuleFinder(const Analysis& analysis,
+               const std::vector<std::optional<Place>>& places,
                const std::vector<space::Rematerialization>& replays,
                int micro_batches)
       : analysis_(analysis),
@@ -45,10 +46,10 @@ class ModuleFinder {
 
   absl::StatusOr<std::vector<StageModule>> Run() {
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (places_[id] == kNobody) continue;
-      boundaries_.try_emplace(places_[id]);
+      if (!places_[id].has_value()) continue;
+      boundaries_.try_emplace(*places_[id]);
       for (const ValueId operand : module_.at(id).operands) {
-        Read(places_[id], analysis_.plan.owner[id], operand);
+        Read(*places_[id], analysis_.plan.owner[id], operand);
       }
     }
     const absl::Status ends = AddOutputs();
@@ -80,9 +81,9 @@ class ModuleFinder {
       boundary.entering.insert(id);
       return;
     }
-    const Place& made = places_[id];
+    const std::optional<Place>& made = places_[id];
     if (made == place) return;
-    if (made == kNobody || IsMadeAgain(place, reader, id)) {
+    if (!made.has_value() || IsMadeAgain(place, reader, id)) {
       if (!boundary.seen.insert(id).second) return;
       const int owner = analysis_.plan.owner[id];
       for (const ValueId operand : module_.at(id).operands) {
@@ -92,14 +93,15 @@ class ModuleFinder {
     }
     boundary.entering.insert(id);
     const bool sums = micro_batches_ > 1 && place.pass == Pass::kUpdate &&
-                      IsBackward(made.pass) &&
+                      IsBackward(made->pass) &&
                       ir::IsFloating(module_.at(id).shape.element_type);
-    auto& ends = sums ? boundaries_[made].summed : boundaries_[made].leaving;
+    Boundary& maker = boundaries_[*made];
+    auto& ends = sums ? maker.summed : maker.leaving;
     ends.insert(id);
   }
 
   bool IsMadeAgain(const Place& place, int reader, ValueId id) const {
-    const Place& made = places_[id];
+    const Place& made = *places_[id];
     if (made.pass != Pass::kForward || made.stage != place.stage ||
         !IsBackward(place.pass)) {
       return false;
@@ -124,10 +126,9 @@ class ModuleFinder {
     for (size_t k = 0; k < module_.outputs.size(); ++k) {
       const ValueId id = module_.outputs[k];
       if (FindArgument(module_, id).has_value()) continue;
-      const bool nobodys = places_[id] == kNobody;
-      const Place place = nobodys ? Place{0, Pass::kUpdate, 0} : places_[id];
+      const Place place = places_[id].value_or(Place{0, Pass::kUpdate, 0});
       Boundary& boundary = boundaries_[place];
-      if (nobodys) Read(place, 0, id);
+      if (!places_[id].has_value()) Read(place, 0, id);
       boundary.leaving.insert(id);
       const auto state = argument_of.find(static_cast<int>(k));
       if (state == argument_of.end()) continue;
@@ -167,7 +168,7 @@ class ModuleFinder {
 
   const Analysis& analysis_;
   const ir::Module& module_;
-  const std::vector<Place>& places_;
+  const std::vector<std::optional<Place>>& places_;
   const std::vector<space::Rematerialization>& replays_;
   const int micro_batches_;
   std::map<Place, Boundary> boundaries_;
@@ -176,7 +177,7 @@ class ModuleFinder {
 }  // namespace
 
 absl::StatusOr<std::vector<StageModule>> FindModules(
-    const Analysis& analysis, const std::vector<Place>& places,
+    const Analysis& analysis, const std::vector<std::optional<Place>>& places,
     const std::vector<space::Rematerialization>& replays, int micro_batches) {
   return ModuleFinder(analysis, places, replays, micro_batches).Run();
 }

@@ -36,7 +36,8 @@ struct StageModule {
 
 // `replays`: by segment, empty where it recomputes nothing.
 absl::StatusOr<std::vector<StageModule>> FindModules(
-    const segmenter::Analysis& analysis, const std::vector<Place>& places,
+    const segmenter::Analysis& analysis,
+    const std::vector<std::optional<Place>>& places,
     const std::vector<space::Rematerialization>& replays, int micro_batches);
 
 }  // namespace meshwright::launch

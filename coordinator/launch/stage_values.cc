@@ -26,7 +26,7 @@ class ValuePlacer {
     }
   }
 
-  absl::StatusOr<std::vector<Place>> Run(bool delays_weights) {
+  absl::StatusOr<std::vector<std::optional<Place>>> Run(bool delays_weights) {
     for (size_t loop = 0; loop < module_.loops.size(); ++loop) {
       if (!analysis_.plan.kept_loops[loop]) {
         return absl::UnimplementedError(
@@ -35,11 +35,11 @@ class ValuePlacer {
             "of one micro-batch with --micro-batches");
       }
     }
-    places_.assign(module_.size(), kNobody);
+    places_.resize(module_.size());
     for (ValueId id = 0; id < module_.size(); ++id) {
       const int owner = analysis_.plan.owner[id];
       if (owner < 0) continue;
-      places_[id] = {stage_of_segment_[owner], FindPass(id), 0};
+      places_[id] = Place{stage_of_segment_[owner], FindPass(id), 0};
     }
     const absl::Status one = CheckLoops();
     if (!one.ok()) return one;
@@ -49,6 +49,10 @@ class ValuePlacer {
   }
 
  private:
+  bool IsOf(ValueId id, Pass pass) const {
+    return places_[id].has_value() && places_[id]->pass == pass;
+  }
+
   Pass FindPass(ValueId id) const {
     if (passes_.forward[id]) return Pass::kForward;
     const bool update = loop_[id] == ir::kNoLoop && passes_.update[id];
@@ -56,11 +60,11 @@ class ValuePlacer {
   }
 
   absl::Status CheckLoops() const {
-    std::vector<Place> of_loop(module_.loops.size(), kNobody);
+    std::vector<std::optional<Place>> of_loop(module_.loops.size());
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (loop_[id] == ir::kNoLoop || places_[id] == kNobody) continue;
-      Place& place = of_loop[loop_[id]];
-      if (place == kNobody) place = places_[id];
+      if (loop_[id] == ir::kNoLoop || !places_[id].has_value()) continue;
+      std::optional<Place>& place = of_loop[loop_[id]];
+      if (!place.has_value()) place = places_[id];
       if (place != places_[id]) {
         return absl::UnimplementedError(
             absl::StrCat("the loop around ", module_.at(id).name(),
@@ -77,8 +81,7 @@ class ValuePlacer {
     for (bool changed = true; changed;) {
       changed = false;
       for (ValueId id = module_.size() - 1; id >= 0; --id) {
-        if (places_[id] == kNobody || places_[id].pass != Pass::kBackward ||
-            input[id]) {
+        if (!IsOf(id, Pass::kBackward) || input[id]) {
           continue;
         }
         const ir::LoopId loop = loop_[id];
@@ -89,8 +92,8 @@ class ValuePlacer {
       }
     }
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (places_[id].pass == Pass::kBackward && !input[id]) {
-        places_[id].pass = Pass::kBackwardWeight;
+      if (IsOf(id, Pass::kBackward) && !input[id]) {
+        places_[id]->pass = Pass::kBackwardWeight;
       }
     }
   }
@@ -98,8 +101,7 @@ class ValuePlacer {
   bool IsInputGradient(ValueId id, const std::vector<char>& input) const {
     const auto& users = module_.at(id).users;
     return std::any_of(users.begin(), users.end(), [&](ValueId user) {
-      if (places_[user] == kNobody) return false;
-      if (places_[user].pass != Pass::kBackward) return false;
+      if (!IsOf(user, Pass::kBackward)) return false;
       const bool other = analysis_.plan.owner[user] != analysis_.plan.owner[id];
       return other || input[user];
     });
@@ -107,11 +109,11 @@ class ValuePlacer {
 
   void CountRounds() {
     for (ValueId id = 0; id < module_.size(); ++id) {
-      Place& place = places_[id];
-      if (place == kNobody || place.pass != Pass::kUpdate) continue;
+      if (!IsOf(id, Pass::kUpdate)) continue;
+      Place& place = *places_[id];
       for (const ValueId operand : module_.at(id).operands) {
-        const Place& before = places_[operand];
-        if (before == kNobody || before.pass != Pass::kUpdate) continue;
+        if (!IsOf(operand, Pass::kUpdate)) continue;
+        const Place& before = *places_[operand];
         place.round = std::max(
             place.round, before.round + (before.stage != place.stage ? 1 : 0));
       }
@@ -123,7 +125,7 @@ class ValuePlacer {
   const stages::StepPasses& passes_;
   std::vector<int> stage_of_segment_;
   std::vector<ir::LoopId> loop_;  // outermost, by ValueId
-  std::vector<Place> places_;
+  std::vector<std::optional<Place>> places_;
 };
 
 }  // namespace
@@ -148,7 +150,7 @@ std::optional<int> FindArgument(const ir::Module& module, ValueId id) {
   return static_cast<int>(it.attributes().parameter_number());
 }
 
-absl::StatusOr<std::vector<Place>> PlaceValues(
+absl::StatusOr<std::vector<std::optional<Place>>> PlaceValues(
     const Analysis& analysis, const stages::StepPasses& passes,
     const std::vector<int>& first_segments, bool delays_weights) {
   return ValuePlacer(analysis, passes, first_segments).Run(delays_weights);

@@ -14,7 +14,7 @@
 // cut into rounds: a value's round is the number of stage boundaries that lie
 // between it and the gradients, on the longest way.
 // In -> Out: an analysed step, first segments of the stages -> by ValueId the
-// place; kNobody for arguments and what everybody computes.
+// place; none for arguments and what everybody computes.
 // Errors: kUnimplemented for a step with a loop over micro-batches, or with a
 // loop that several stages share.
 #ifndef MESHWRIGHT_COORDINATOR_LAUNCH_STAGE_VALUES_H_
@@ -41,15 +41,13 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-inline constexpr Place kNobody = {-1, Pass::kForward, 0};
-
 // "forward", "backward", "backward-weight", "update", "update-1".
 std::string NamePlace(const Place& place);
 
 // The number of the argument that a value is.
 std::optional<int> FindArgument(const ir::Module& module, ir::ValueId id);
 
-absl::StatusOr<std::vector<Place>> PlaceValues(
+absl::StatusOr<std::vector<std::optional<Place>>> PlaceValues(
     const segmenter::Analysis& analysis, const stages::StepPasses& passes,
     const std::vector<int>& first_segments, bool delays_weights);
 

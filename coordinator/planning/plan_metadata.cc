@@ -1,5 +1,7 @@
 #include "coordinator/planning/plan_metadata.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 
@@ -9,6 +11,27 @@ namespace {
 constexpr int kSchemaVersion = 1;
 
 }  // namespace
+
+v1::PlanRequest RestoreRequest(const v1::Plan& plan, std::string hlo_module) {
+  v1::PlanRequest request;
+  request.set_hlo_module(std::move(hlo_module));
+  request.set_model_name(plan.model().name());
+  *request.mutable_mesh()->mutable_shape() = plan.mesh();
+  request.set_device_memory_bytes(plan.limit_bytes());
+  *request.mutable_strategies() = plan.strategies();
+  if (!plan.has_pipeline()) return request;
+  v1::StageRequest& stages = *request.mutable_stages();
+  const v1::PlanPipeline& pipeline = plan.pipeline();
+  stages.set_micro_batches(pipeline.micro_batches());
+  stages.set_no_overlap(!pipeline.overlap());
+  // A schedule that the request names is tried alone.
+  if (pipeline.tried_size() == 1) stages.set_schedule(pipeline.schedule());
+  stages.set_host_bytes_per_second(pipeline.host_bytes_per_second());
+  if (!pipeline.device_as_host()) {
+    stages.set_device_bytes_per_second(pipeline.device_bytes_per_second());
+  }
+  return request;
+}
 
 v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh) {
   v1::Plan plan;

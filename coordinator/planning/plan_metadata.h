@@ -1,16 +1,21 @@
-// Plan metadata: what every plan states, however it was found.
+// Plan metadata: what every plan states, however it was found, and the request
+// that follows from it.
 //
 // In → Out: a request and its mesh → a plan with what was asked, and no answer.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_PLAN_METADATA_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_PLAN_METADATA_H_
 
 #include <cstdint>
+#include <string>
 
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/space/annotation/sharding.h"
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::planning {
+
+// The request that the plan answers.
+v1::PlanRequest RestoreRequest(const v1::Plan& plan, std::string hlo_module);
 
 v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh);
 
