@@ -1,3 +1,5 @@
+#include "coordinator/explain/what_if.h"
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -22,7 +24,7 @@
 #include "cli/text/plan_text.h"
 #include "cli/verbs/context.h"
 #include "coordinator/explain/recall.h"
-#include "coordinator/explain/suppose.h"
+#include "coordinator/planning/plan_metadata.h"
 #include "worker/service/runner_batches.h"
 #include "worker/service/worker.h"
 
@@ -59,7 +61,7 @@ absl::StatusOr<explain::WhatIfQuestion> AskOfPlan(const WhatIfFlags& flags,
   RETURN_IF_ERROR(ParseMesh(absl::StrJoin(plan.mesh(), "x")).status());
   explain::WhatIfQuestion question;
   ASSIGN_OR_RETURN(std::string model, FindModel(plan, flags.model, store));
-  question.request = explain::RestoreRequest(plan, std::move(model));
+  question.request = planning::RestoreRequest(plan, std::move(model));
   ASSIGN_OR_RETURN(question.device, explain::ReadDevice(plan));
   question.measured = {question.request.mesh()};
   return question;
@@ -143,7 +145,7 @@ absl::StatusOr<v1::Plan> AnswerForStages(const WhatIfFlags& flags,
         "--bandwidth and --device-bandwidth");
   }
   ASSIGN_OR_RETURN(std::string model, FindModel(plan, flags.model, store));
-  v1::PlanRequest request = explain::RestoreRequest(plan, std::move(model));
+  v1::PlanRequest request = planning::RestoreRequest(plan, std::move(model));
   RETURN_IF_ERROR(ChangeLimitAndMesh(flags, request));
   RETURN_IF_ERROR(TakeStageTerms(flags.stages, request.mutable_stages()));
   ASSIGN_OR_RETURN(const jobs::DeviceDescription device,
@@ -194,11 +196,9 @@ absl::Status WhatIf(const Context& context, const WhatIfFlags& flags) {
 }  // namespace
 
 void AddWhatIfVerb(CLI::App& app, Context& context) {
-  const auto flags = std::make_shared<WhatIfFlags>();
-  CLI::App* const verb =
-      AddVerb(app, context, "what-if",
-              "plan for another memory limit, mesh or links without measuring",
-              [&context, flags] { return WhatIf(context, *flags); });
+  const auto [verb, flags] = AddVerb(
+      app, context, "what-if",
+      "plan for another memory limit, mesh or links without measuring", WhatIf);
   verb->add_option("subject", flags->subject,
                    "a plan written by plan -o, or a model")
       ->required();

@@ -1,32 +1,62 @@
-// WhatIf: a step on another mesh, or over other links, estimated from the
-// store; nothing is measured.
+// WhatIf: the plan for a changed request, from a store; nothing is measured.
 //
-// Concept: the space of the new mesh is built as for a plan. Programs with
+// Concept: if the store holds all measurements of the changed request (another
+// memory limit; another mesh that is measured, too), the answer is the plan
+// that `plan --no-wait` gives. Otherwise the step is estimated from a measured
+// mesh. For a plan this is its own mesh; for a model it is the nearest one in
+// the store, by halving and doubling axes of the asked mesh.
+//   To estimate a step, the space of the new mesh is built as for a plan.
+//   Programs with
 // measurements count as they are. Every other program is estimated from its
 // counterpart on the measured mesh: the same segment with the same
 // configuration, or the same boundary between the same two. A link table
 // replaces the communication of measured programs, too.
-// In -> Out: a measured step, the request of another one -> that one as if it
-// were measured; its rows say which of them are estimates.
-// Errors: kFailedPrecondition if nothing determines an estimate: an axis grows
-// from one device, or the measured mesh lacks a segment; kNotFound if the store
-// lacks measurements; those of MeasureStep. Each says what to measure.
+// In -> Out: a request and the meshes to estimate from -> a plan.
+// Errors: kInvalidArgument for a mesh or device count that does not fit the
+// plan's mesh; kFailedPrecondition if nothing determines an estimate: an axis
+// grows from one device, or the measured mesh lacks a segment; kNotFound if the
+// store lacks measurements; those of recall.h. Each says what to measure.
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_WHAT_IF_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_WHAT_IF_H_
 
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/link.h"
+#include "coordinator/jobs/measurer.h"
 #include "coordinator/planning/measured_step.h"
+#include "profiledb/store/profile_store.h"
+#include "proto/v1/plan.pb.h"
 
 namespace meshwright::explain {
 
-// `known` is of the same model and strategies as `request`; `links` are those
-// of the request's mesh.
+// The step of `request` as if it were measured; its rows say which of them are
+// estimates. `known` is of the same model and strategies as `request`; `links`
+// are those of the request's mesh.
 absl::StatusOr<planning::MeasuredStep> EstimateStep(
     const planning::MeasuredStep& known, const v1::PlanRequest& request,
     const std::optional<base::Links>& links, store::ProfileStore* store);
+
+// The mesh with another number of devices: its last axis of more than one is
+// made longer or shorter; a mesh of one device grows along its last axis.
+absl::StatusOr<v1::MeshSpec> ResizeMesh(const v1::MeshSpec& mesh,
+                                        int64_t devices);
+
+// Meshes that may be measured, nearest first: up to three steps of halving or
+// doubling one axis. No axis of several devices becomes one, nor the other way
+// round.
+std::vector<v1::MeshSpec> ListMeshesNear(const v1::MeshSpec& mesh);
+
+struct WhatIfQuestion {
+  v1::PlanRequest request;  // what is asked for
+  std::optional<base::Links> links;
+  std::vector<v1::MeshSpec> measured;  // to estimate from, nearest first
+  jobs::DeviceDescription device;
+};
+
+absl::StatusOr<v1::Plan> AnswerWhatIf(const WhatIfQuestion& question,
+                                      store::ProfileStore* store);
 
 }  // namespace meshwright::explain
 

@@ -1,4 +1,4 @@
-#include "coordinator/explain/suppose.h"
+#include "coordinator/explain/what_if.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
