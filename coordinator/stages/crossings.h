@@ -27,7 +27,7 @@
 namespace meshwright::stages {
 
 struct Crossing {
-  ir::ValueId value = -1;
+  ir::ValueId value = 0;
   int from = 0;  // the segment that makes it
   int to = 0;    // the nearest that reads it on the other side of the cut
   bool backward = false;

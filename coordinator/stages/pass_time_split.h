@@ -43,7 +43,7 @@ struct PassTimes {
 
 class PassTimeSplit {
  public:
-  using Choice = ConfigurationChoice;
+  using Choice = estimation::ConfigurationRef;
 
   // `micro_batches`: trips of the step's own loop; `sums`: there is none, and
   // gradients add up. The references outlive it.

@@ -6,27 +6,18 @@
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_RUN_PLAN_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_RUN_PLAN_H_
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "coordinator/estimation/estimate.h"
 #include "planner/problem/duration.h"
 #include "planner/problem/uncertainty.h"
 
 namespace meshwright::stages {
 
-// A configuration of a segment type, as indices of the step's space.
-struct ConfigurationChoice {
-  int type = 0;
-  int configuration = 0;
-
-  friend auto operator<=>(const ConfigurationChoice&,
-                          const ConfigurationChoice&) = default;
-};
-
 struct ConfigurationUse {
-  ConfigurationChoice choice;
+  estimation::ConfigurationRef choice;
   int count = 0;  // of segments in a row
 };
 

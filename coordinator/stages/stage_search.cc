@@ -52,7 +52,7 @@ void StageSearch::ApplyPassTimes(const PassTimesFunction& split) {
 }
 
 StageSearch::Part& StageSearch::FindPart(int first, int end) {
-  const auto [place, added] = by_ends_.try_emplace({first, end}, -1);
+  const auto [place, added] = by_ends_.try_emplace(Ends{first, end}, 0);
   if (added) {
     std::string key;
     Part part = Cut(first, end, &key);
@@ -67,7 +67,7 @@ StageSearch::Part& StageSearch::FindPart(int first, int end) {
 StageSearch::Part StageSearch::Cut(int first, int end, std::string* key) const {
   const problem::PlanProblem& whole = measured_.problem;
   Part part;
-  std::vector<int> place(whole.nodes.size(), -1);
+  std::vector<std::optional<int>> place(whole.nodes.size());
   for (size_t n = 0; n < whole.nodes.size(); ++n) {
     const formulation::SegmentRun& run = measured_.runs[n];
     const int from = std::max(first, run.first_segment);
@@ -80,10 +80,11 @@ StageSearch::Part StageSearch::Cut(int first, int end, std::string* key) const {
     part.nodes.push_back(node);
   }
   for (const problem::Edge& edge : whole.edges) {
-    if (place[edge.from] < 0 || place[edge.to] < 0) continue;
-    part.edges.push_back({place[edge.from], place[edge.to], edge.table});
-    absl::StrAppend(key, place[edge.from], "-", place[edge.to], ":", edge.table,
-                    " ");
+    const std::optional<int> from = place[edge.from];
+    const std::optional<int> to = place[edge.to];
+    if (!from.has_value() || !to.has_value()) continue;
+    part.edges.push_back({*from, *to, edge.table});
+    absl::StrAppend(key, *from, "-", *to, ":", edge.table, " ");
   }
   for (const SharedArgument& it : *shared_) {
     // The first that reads a parameter updates it.
@@ -141,7 +142,7 @@ RunPlan StageSearch::Evaluated(const Part& part,
           measured_.problem.types[type].configs[state];
       const int configuration = measured_.usable[type][state];
       plan.choice.push_back(configuration);
-      const ConfigurationChoice use = {type, configuration};
+      const estimation::ConfigurationRef use = {type, configuration};
       if (plan.uses.empty() || plan.uses.back().choice != use) {
         plan.uses.push_back({use, 0});
       }

@@ -17,13 +17,13 @@
 #ifndef MESHWRIGHT_COORDINATOR_STAGES_STAGE_SEARCH_H_
 #define MESHWRIGHT_COORDINATOR_STAGES_STAGE_SEARCH_H_
 
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -74,6 +74,12 @@ class StageSearch {
   int solved() const { return solved_; }
 
  private:
+  struct Ends {
+    int first = 0;
+    int end = 0;
+    auto operator<=>(const Ends&) const = default;
+  };
+
   // What of the whole problem lies between two cuts, and its plans.
   struct Part {
     std::vector<problem::Node> nodes;
@@ -110,8 +116,8 @@ class StageSearch {
   problem::PlanProblem evaluated_;          // as they were measured
   std::map<int, problem::PlanProblem> by_held_;
   std::deque<Part> parts_;
-  std::map<std::string, int> by_key_;           // of parts_
-  std::map<std::pair<int, int>, int> by_ends_;  // likewise
+  std::map<std::string, int> by_key_;  // of parts_
+  std::map<Ends, int> by_ends_;        // likewise
   int solved_ = 0;
 };
 
