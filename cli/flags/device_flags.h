@@ -1,4 +1,5 @@
-// The flags of every verb that measures: --platform, --plugin.
+// The flags of every verb that measures: --platform, --plugin; and the default
+// of those that name a coordinator.
 #ifndef MESHWRIGHT_CLI_FLAGS_DEVICE_FLAGS_H_
 #define MESHWRIGHT_CLI_FLAGS_DEVICE_FLAGS_H_
 
@@ -12,6 +13,9 @@ class App;
 }  // namespace CLI
 
 namespace meshwright::cli {
+
+// Where `meshwright up` listens and where the administrator's verbs look.
+inline constexpr char kDefaultAddress[] = "127.0.0.1:7433";
 
 struct DeviceFlags {
   std::string platform = "cpu";

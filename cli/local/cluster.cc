@@ -10,9 +10,20 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/planning/plan_pipeline.h"
+#include "coordinator/stages/staged_plan.h"
 #include "worker/service/runner_batches.h"
 
 namespace meshwright::cli {
+
+service::PlanFunction MakePlanFunction(store::ProfileStore* store) {
+  return [store](const v1::PlanRequest& request, jobs::Measurer* measurer,
+                 const jobs::ProgressFunction& progress) {
+    return request.has_stages()
+               ? stages::MakeStagedPlan(request, {store, measurer}, progress)
+               : planning::MakePlan(request, {store, measurer}, progress);
+  };
+}
 
 absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
     Options options) {

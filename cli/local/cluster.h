@@ -16,10 +16,14 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "coordinator/daemon/coordinator.h"
+#include "profiledb/store/profile_store.h"
 #include "proto/v1/job.pb.h"
 #include "worker/service/worker.h"
 
 namespace meshwright::cli {
+
+// The coordinator's plan function over a profile store, which outlives it.
+service::PlanFunction MakePlanFunction(store::ProfileStore* store);
 
 class LocalCluster {
  public:

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -92,11 +91,9 @@ absl::Status Analyze(const Context& context, const AnalyzeFlags& flags) {
 }  // namespace
 
 void AddAnalyzeVerb(CLI::App& app, Context& context) {
-  const auto flags = std::make_shared<AnalyzeFlags>();
-  CLI::App* const verb =
+  const auto [verb, flags] =
       AddVerb(app, context, "analyze",
-              "show the blocks, segments and programs of a model",
-              [&context, flags] { return Analyze(context, *flags); });
+              "show the blocks, segments and programs of a model", Analyze);
   verb->add_option("model", flags->model, "MODEL.hlo.pb or HLO text")
       ->required();
   verb->add_option("--mesh", flags->mesh, "devices per axis")

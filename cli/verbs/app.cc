@@ -41,10 +41,7 @@ CLI::App* AddVerb(CLI::App& parent, Context& context, const std::string& name,
 int RunCommand(const std::vector<std::string>& arguments,
                const Streams& streams) {
   const base::SystemClock clock;
-  Context context;
-  context.out = streams.out;
-  context.err = streams.err;
-  context.terminal = streams.terminal;
+  Context context{streams};
   context.clock = &clock;
 
   CLI::App app(

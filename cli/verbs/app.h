@@ -4,17 +4,12 @@
 #ifndef MESHWRIGHT_CLI_VERBS_APP_H_
 #define MESHWRIGHT_CLI_VERBS_APP_H_
 
-#include <ostream>
 #include <string>
 #include <vector>
 
-namespace meshwright::cli {
+#include "cli/verbs/context.h"
 
-struct Streams {
-  std::ostream* out = nullptr;
-  std::ostream* err = nullptr;
-  bool terminal = false;  // err is one
-};
+namespace meshwright::cli {
 
 // `arguments` without the program's name.
 int RunCommand(const std::vector<std::string>& arguments,

@@ -1,13 +1,15 @@
 // Context: what every verb is given, and how the verbs reach the command line.
 //
-// Concept: a verb is one file, verb_NAME.cc. It adds its CLI11 subcommand and
-// says what to run when the subcommand is chosen. Parsing is over before
-// anything runs, and no exception of CLI11 leaves cli/app.cc.
+// Concept: a verb adds its CLI11 subcommand and says what to run when the
+// subcommand is chosen. Parsing is over before anything runs, and no exception
+// of CLI11 leaves app.cc.
 // In → Out: results on `out`, everything else on `err`.
+// Errors: the status of `run` becomes one line and the exit status (app.h).
 #ifndef MESHWRIGHT_CLI_VERBS_CONTEXT_H_
 #define MESHWRIGHT_CLI_VERBS_CONTEXT_H_
 
 #include <functional>
+#include <memory>
 #include <ostream>
 #include <string>
 
@@ -20,10 +22,13 @@ class App;
 
 namespace meshwright::cli {
 
-struct Context {
+struct Streams {
   std::ostream* out = nullptr;
   std::ostream* err = nullptr;
   bool terminal = false;  // err is one: progress is shown
+};
+
+struct Context : Streams {
   const base::Clock* clock = nullptr;
   bool json = false;  // --json of the chosen verb
   // What the chosen verb does; set while parsing.
@@ -34,6 +39,23 @@ struct Context {
 CLI::App* AddVerb(CLI::App& parent, Context& context, const std::string& name,
                   const std::string& description,
                   std::function<absl::Status()> run);
+
+template <typename Flags>
+struct Verb {
+  CLI::App* app;
+  Flags* flags;  // live as long as `app`
+};
+
+// The same with flags, which parsing fills.
+template <typename Flags>
+Verb<Flags> AddVerb(CLI::App& parent, Context& context, const std::string& name,
+                    const std::string& description,
+                    absl::Status (*run)(const Context&, const Flags&)) {
+  const auto flags = std::make_shared<Flags>();
+  return {AddVerb(parent, context, name, description,
+                  [&context, flags, run] { return run(context, *flags); }),
+          flags.get()};
+}
 
 void AddAnalyzeVerb(CLI::App& app, Context& context);
 void AddCheckpointVerb(CLI::App& app, Context& context);

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 
 #include "base/status_macros.h"
@@ -26,10 +25,8 @@ absl::Status Diff(const Context& context, const DiffFlags& flags) {
 }  // namespace
 
 void AddDiffVerb(CLI::App& app, Context& context) {
-  const auto flags = std::make_shared<DiffFlags>();
-  CLI::App* const verb =
-      AddVerb(app, context, "diff", "compare two plans",
-              [&context, flags] { return Diff(context, *flags); });
+  const auto [verb, flags] =
+      AddVerb(app, context, "diff", "compare two plans", Diff);
   verb->add_option("first", flags->first, "a plan written by plan -o")
       ->required();
   verb->add_option("second", flags->second, "the plan to compare it with")

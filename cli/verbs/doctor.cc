@@ -1,13 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
-#include "cli/flags/defaults.h"
 #include "cli/flags/device_flags.h"
 #include "cli/local/checks.h"
 #include "cli/local/store.h"
@@ -64,10 +62,8 @@ absl::Status Doctor(const Context& context, const DoctorFlags& flags) {
 }  // namespace
 
 void AddDoctorVerb(CLI::App& app, Context& context) {
-  const auto flags = std::make_shared<DoctorFlags>();
-  CLI::App* const verb =
-      AddVerb(app, context, "doctor", "check this installation",
-              [&context, flags] { return Doctor(context, *flags); });
+  const auto [verb, flags] =
+      AddVerb(app, context, "doctor", "check this installation", Doctor);
   verb->add_option("--store", flags->store, "profile store to open");
   verb->add_option("--coordinator", flags->coordinator, "HOST:PORT")
       ->capture_default_str();

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "cli/flags/defaults.h"
+#include "cli/flags/device_flags.h"
 #include "cli/text/format.h"
 #include "cli/text/json.h"
 #include "cli/text/table.h"

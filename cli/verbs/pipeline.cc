@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -60,11 +59,9 @@ absl::Status RunPipeline(const Context& context,
 }  // namespace
 
 void AddPipelineVerb(CLI::App& app, Context& context) {
-  const auto arguments = std::make_shared<PipelineFlags>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, arguments] = AddVerb(
       app, context, "pipeline",
-      "find the fastest pipeline schedule that fits the memory",
-      [&context, arguments] { return RunPipeline(context, *arguments); });
+      "find the fastest pipeline schedule that fits the memory", RunPipeline);
   verb->add_option("file", arguments->file,
                    "stages, or segments to cut into stages, as JSON")
       ->required();

@@ -12,7 +12,6 @@
 #include "cli/flags/stage_flags.h"
 #include "cli/flags/strategy_flags.h"
 #include "cli/local/cluster.h"
-#include "cli/local/plan_function.h"
 #include "cli/local/store.h"
 #include "cli/text/plan_text.h"
 #include "cli/text/progress.h"
@@ -122,10 +121,8 @@ absl::Status Plan(const Context& context, const PlanFlags& flags) {
 }  // namespace
 
 void AddPlanVerb(CLI::App& app, Context& context) {
-  const auto flags = std::make_shared<PlanFlags>();
-  CLI::App* const verb =
-      AddVerb(app, context, "plan", "find the fastest sharding of a model",
-              [&context, flags] { return Plan(context, *flags); });
+  const auto [verb, flags] = AddVerb(
+      app, context, "plan", "find the fastest sharding of a model", Plan);
   verb->add_option("model", flags->model,
                    "MODEL.hlo.pb or HLO text of a training step")
       ->required();

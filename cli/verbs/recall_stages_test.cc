@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "cli/flags/plan_file.h"
-#include "cli/local/plan_function.h"
+#include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/testing/outcome.h"
 #include "cli/text/plan_text.h"

@@ -137,11 +137,9 @@ absl::Status RunReshard(const Context& context, const ReshardFlags& arguments) {
 }  // namespace
 
 void AddReshardVerb(CLI::App& app, Context& context) {
-  const auto arguments = std::make_shared<ReshardFlags>();
-  CLI::App* const verb = AddVerb(
+  const auto [verb, arguments] = AddVerb(
       app, context, "reshard",
-      "schedule the transfers of a tensor between two meshes",
-      [&context, arguments] { return RunReshard(context, *arguments); });
+      "schedule the transfers of a tensor between two meshes", RunReshard);
   verb->add_option("--tasks", arguments->tasks,
                    "unit tasks, or a tensor and its meshes, as JSON")
       ->required();

@@ -7,10 +7,8 @@
 #include "base/interrupt.h"
 #include "base/log/log.h"
 #include "base/status_macros.h"
-#include "cli/flags/defaults.h"
 #include "cli/flags/device_flags.h"
 #include "cli/local/cluster.h"
-#include "cli/local/plan_function.h"
 #include "cli/local/store.h"
 #include "cli/text/format.h"
 #include "cli/verbs/context.h"
@@ -63,10 +61,8 @@ absl::Status Up(const Context& context, const UpFlags& flags) {
 }  // namespace
 
 void AddUpVerb(CLI::App& app, Context& context) {
-  const auto flags = std::make_shared<UpFlags>();
-  CLI::App* const verb = AddVerb(
-      app, context, "up", "run a coordinator and a worker on this machine",
-      [&context, flags] { return Up(context, *flags); });
+  const auto [verb, flags] = AddVerb(
+      app, context, "up", "run a coordinator and a worker on this machine", Up);
   verb->add_option("--listen", flags->listen,
                    "HOST:PORT; port 0 means any free port")
       ->capture_default_str();
