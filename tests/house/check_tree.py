@@ -60,7 +60,8 @@ LAYERS = {
         "coordinator/operators", "coordinator/space", "planner"),
     "coordinator/launch": (
         "base", "proto", "coordinator/ir", "coordinator/segmenter",
-        "coordinator/space", "coordinator/export", "coordinator/stages"),
+        "coordinator/space", "coordinator/export", "coordinator/planning",
+        "coordinator/stages"),
     "coordinator/jobs": ("base", "proto/v1"),
     "coordinator/resharding": ("base", "proto/v1", "planner/reshard"),
     "coordinator/jobs/testing": (
@@ -94,9 +95,15 @@ LAYERS = {
         "planner/problem", "planner/reshard", "planner/search",
         "profiledb/store"),
     "coordinator/explain": (
-        "base", "proto", "coordinator", "planner", "profiledb/store"),
+        "base", "proto/v1", "coordinator/space", "coordinator/export",
+        "coordinator/jobs", "coordinator/estimation", "coordinator/planning",
+        "coordinator/stages", "planner/pipeline", "planner/search",
+        "profiledb/store"),
     "coordinator/validation": (
-        "base", "proto", "coordinator", "planner", "profiledb/store"),
+        "base", "proto/v1", "coordinator/ir", "coordinator/space",
+        "coordinator/export", "coordinator/jobs", "coordinator/planning",
+        "coordinator/stages", "coordinator/launch", "coordinator/explain",
+        "profiledb/store"),
     "planner": ("base",),
     "planner/problem": ("base",),
     "planner/ilp": ("base",),
@@ -158,10 +165,14 @@ LAYERS = {
     "cli/local": (
         "base", "proto/v1", "cli/flags", "cli/text", "coordinator/daemon",
         "coordinator/explain", "coordinator/planning", "coordinator/service",
-        "coordinator/stages", "profiledb", "worker"),
+        "coordinator/stages", "profiledb", "worker/sandbox",
+        "worker/service"),
     "cli/verbs": (
         "base", "proto/v1", "cli/flags", "cli/local", "cli/text",
-        "coordinator", "planner", "profiledb/store", "worker"),
+        "coordinator/space", "coordinator/export", "coordinator/planning",
+        "coordinator/resharding", "coordinator/service", "coordinator/launch",
+        "coordinator/explain", "coordinator/validation", "planner",
+        "profiledb/store", "worker/sandbox", "worker/service"),
     "cli/testing": ("cli/verbs",),
 }
 
@@ -190,6 +201,7 @@ TEST_LAYERS = {
     "cli": ("cli", "coordinator"),
     "coordinator/daemon": ("planner/reshard",),
     "coordinator/estimation": ("coordinator/jobs/testing",),
+    "coordinator/explain": ("coordinator/segmenter/testing",),
     "coordinator/problem": ("coordinator/jobs/testing", "planner/search"),
     "coordinator/space": ("coordinator/space", "proto"),
     "coordinator/stages": ("coordinator/jobs/testing",),
