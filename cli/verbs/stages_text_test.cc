@@ -10,6 +10,7 @@
 #include "cli/testing/outcome.h"
 #include "cli/text/difference_text.h"
 #include "cli/text/explanation_text.h"
+#include "cli/text/json.h"
 #include "cli/text/plan_text.h"
 #include "coordinator/explain/difference.h"
 #include "coordinator/explain/pipeline_waits.h"

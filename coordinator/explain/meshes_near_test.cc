@@ -1,10 +1,9 @@
-#include "coordinator/explain/what_if.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "coordinator/explain/what_if.h"
 
 namespace meshwright::explain {
 namespace {
