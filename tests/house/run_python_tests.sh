@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The tests of python/ and tests/models, with the interpreter of MESHWRIGHT_EXPORT_PYTHON, which
-# has the packages of python/requirements-export.txt and pytest.
+# The tests of python/ and tests/models, with the interpreter that
+# MESHWRIGHT_EXPORT_PYTHON names: it has the packages of
+# python/requirements-export.txt and pytest.
 set -euo pipefail
 if [ -z "${MESHWRIGHT_EXPORT_PYTHON:-}" ]; then
   echo "skipped: python_tests: MESHWRIGHT_EXPORT_PYTHON names no interpreter with jax"

@@ -128,24 +128,3 @@ def test_the_exported_step_donates_all_of_its_state(
     state = whole_step(name)[0]
     state = state if isinstance(state, dict) else state[0]
     assert len(aliases) == len(jax.tree.leaves(state))
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("maml --bfloat16", "maml has no bfloat16"),
-        ("muon --optimizer sgd", "muon has a step of its own"),
-        ("swin --window 3", "no multiple of window 3"),
-        ("linear_attention --window 5", "no multiple of window 5"),
-        ("lstm --kv-heads 2", "lstm has no --kv-heads"),
-    ],
-)
-def test_what_a_kind_has_not_is_an_error(
-    words, message, tmp_path, monkeypatch, capsys
-):
-    arguments = [*words.split(), "--layers", "1", "-o", str(tmp_path / "x")]
-    monkeypatch.setattr("sys.argv", ["unusual", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        command_line.main()
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err
