@@ -30,7 +30,6 @@ find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(GTest REQUIRED)
-find_package(benchmark REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 find_program(MESHWRIGHT_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
 

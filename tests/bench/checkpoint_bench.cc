@@ -2,16 +2,23 @@
 //
 //   build/release/bin/checkpoint_bench
 //
-// Times are those of Solve, all phases, on two threads; no JSON. `gap` is
-// (makespan - lower bound) / makespan, `repeated` the share of the makespan
-// that runs a second time. The argument beside the stages is the budget, in
-// hundredths of the way from the least memory to that of saving everything.
-#include <benchmark/benchmark.h>
+// Per number of stages, kind of chain and budget (the share of the way from the
+// minimum memory to that of saving everything): the wall time of one Solve on
+// two threads, no JSON; `gap` is (makespan - lower bound) / makespan,
+// `repeated` the share of the makespan that runs a second time.
+#include <sys/resource.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
 #include <random>
 #include <string>
 
+#include "absl/strings/str_format.h"
 #include "planner/checkpoint/solve.h"
+#include "tests/bench/figure.h"
 
 namespace meshwright::checkpoint {
 namespace {
@@ -19,10 +26,12 @@ namespace {
 enum Shape {
   kMixed,         // every stage differs, time and memory apart
   kCorrelated,    // the time follows the bytes saved, with noise
-  kProportional,  // the time is the bytes saved, what is kept is little: as
-                  // hard as sums of subsets
+  kProportional,  // the time is the bytes saved, little is kept: as hard as
+                  // sums of subsets
   kLayers,        // equal layers of two stages each
 };
+constexpr const char* kNames[] = {"mixed", "correlated", "proportional",
+                                  "layers"};
 
 Chain MakeChain(int stages, Shape shape) {
   std::mt19937_64 random(stages * 10 + shape);
@@ -57,75 +66,75 @@ Chain MakeChain(int stages, Shape shape) {
   return chain;
 }
 
-void RunSolver(benchmark::State& state, Shape shape) {
-  const Chain chain = MakeChain(static_cast<int>(state.range(0)), shape);
+struct Worst {
+  double seconds = 0;
+  double gap = 0;
+};
+
+void SolveOnce(int stages, Shape shape, int percent, Worst& worst) {
+  const Chain chain = MakeChain(stages, shape);
   int64_t full = chain.act_bytes[0];
   for (const int64_t bytes : chain.saved_bytes) full += bytes;
-  const int64_t least = *Solve(chain, 1)->least_memory_bytes;
-  const int64_t budget =
-      least + (full - least) / 100 * static_cast<int64_t>(state.range(1));
-  Options options;
-  options.threads = 2;
-  absl::StatusOr<Answer> answer;
-  for (auto _ : state) answer = Solve(chain, budget, options);
+  const int64_t minimum = *Solve(chain, 1)->least_memory_bytes;
+  const int64_t budget = minimum + (full - minimum) / 100 * percent;
+  const auto start = std::chrono::steady_clock::now();
+  const auto answer = Solve(chain, budget, {.threads = 2});
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  if (!answer.ok() || !answer->plan.has_value()) std::abort();
   const double makespan = problem::ToSeconds(answer->plan->makespan);
-  const double bound = problem::ToSeconds(answer->lower_bound);
+  const double gap = 1 - problem::ToSeconds(answer->lower_bound) / makespan;
   double base = 0;
   for (int i = 0; i < chain.stages(); ++i) {
     base += problem::ToSeconds(chain.ForwardTime(i) + chain.BackwardTime(i));
   }
-  state.counters["gap_%"] = 100 * (makespan - bound) / makespan;
-  state.counters["repeated_%"] = 100 * (makespan - base) / makespan;
-  state.SetLabel(answer->solver);
+  std::printf("%6d %-14s %5d %% %10.1f ms %8.3f %% %8.1f %% %s\n", stages,
+              kNames[shape], percent, 1e3 * seconds, 100 * gap,
+              100 * (1 - base / makespan), answer->solver.c_str());
+  std::fflush(stdout);
+  worst.seconds = std::max(worst.seconds, seconds);
+  worst.gap = std::max(worst.gap, gap);
 }
 
-void Short(benchmark::internal::Benchmark* benchmark) {
-  for (const int stages : {32, 64, 100}) {
-    for (const int percent : {5, 30, 60, 90}) {
-      benchmark->Args({stages, percent});
+Worst SolveChains(int stages, std::initializer_list<Shape> shapes,
+                  std::initializer_list<int> percents) {
+  Worst worst;
+  for (const Shape shape : shapes) {
+    for (const int percent : percents) {
+      SolveOnce(stages, shape, percent, worst);
     }
   }
+  return worst;
 }
 
-void Long(benchmark::internal::Benchmark* benchmark) {
-  for (const int percent : {5, 30, 60, 90}) benchmark->Args({400, percent});
+void Run() {
+  std::printf("%6s %-14s %7s %13s %10s %10s %s\n", "stages", "chain", "budget",
+              "wall time", "gap", "repeated", "solver");
+  for (const int stages : {32, 64, 100}) {
+    const Worst worst = SolveChains(
+        stages, {kMixed, kCorrelated, kProportional, kLayers}, {5, 30, 60, 90});
+    if (stages != 64) continue;
+    PrintFigure(
+        "64 stages, exact bytes: worst wall time, gap", "≤ 1 s, 0 %",
+        absl::StrFormat("%.3f s, %.3f %%", worst.seconds, 100 * worst.gap));
+  }
+  const Worst slots =
+      SolveChains(400, {kMixed, kCorrelated, kLayers}, {5, 30, 60, 90});
+  PrintFigure(
+      "400 stages, 500 slots, two threads: worst wall time, gap", "≤ 2 s, -",
+      absl::StrFormat("%.1f s, %.1f %%", slots.seconds, 100 * slots.gap));
+  const Worst longest = SolveChains(1200, {kMixed}, {30, 60});
+  // The largest problem comes last, so this is what it takes.
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  PrintFigure("1,200 stages: worst wall time, gap, memory", "≤ 90 s, -, ≤ 3 GB",
+              absl::StrFormat("%.0f s, %.1f %%, %.1f GB", longest.seconds,
+                              100 * longest.gap,
+                              1024e-9 * static_cast<double>(usage.ru_maxrss)));
 }
-
-BENCHMARK_CAPTURE(RunSolver, mixed, kMixed)
-    ->Apply(Short)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-BENCHMARK_CAPTURE(RunSolver, correlated, kCorrelated)
-    ->Apply(Short)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-BENCHMARK_CAPTURE(RunSolver, proportional, kProportional)
-    ->Apply(Short)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-BENCHMARK_CAPTURE(RunSolver, layers, kLayers)
-    ->Apply(Short)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-BENCHMARK_CAPTURE(RunSolver, mixed, kMixed)
-    ->Apply(Long)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-BENCHMARK_CAPTURE(RunSolver, correlated, kCorrelated)
-    ->Apply(Long)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-BENCHMARK_CAPTURE(RunSolver, layers, kLayers)
-    ->Apply(Long)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-BENCHMARK_CAPTURE(RunSolver, mixed, kMixed)
-    ->Args({1200, 30})
-    ->Args({1200, 60})
-    ->Unit(benchmark::kSecond)
-    ->UseRealTime();
 
 }  // namespace
 }  // namespace meshwright::checkpoint
 
-BENCHMARK_MAIN();
+int main() { meshwright::checkpoint::Run(); }

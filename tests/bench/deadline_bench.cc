@@ -196,9 +196,9 @@ void Search(Bench& bench, const std::string& name, problem::PlanProblem problem,
   const auto soon = [] { return Clock::now() + std::chrono::seconds(1); };
   const auto fastest = search::Solve(problem, {.deadline = {.at = soon()}});
   problem.memory_limit_bytes = 0;
-  const auto least = search::Solve(problem, {.deadline = {.at = soon()}});
-  if (!fastest.ok() || !least.ok()) Break(name + ": no plan");
-  const int64_t bytes = *least->least_memory_bytes;
+  const auto smallest = search::Solve(problem, {.deadline = {.at = soon()}});
+  if (!fastest.ok() || !smallest.ok()) Break(name + ": no plan");
+  const int64_t bytes = *smallest->least_memory_bytes;
   for (const int percent : {5, 50, 95}) {
     problem.memory_limit_bytes =
         bytes + (fastest->plan->peak_bytes - bytes) / 100 * percent;
@@ -325,11 +325,11 @@ void Checkpoints(Bench& bench) {
       const std::string name = "checkpoint " + std::to_string(stages) +
                                (proportional ? ", proportional" : "");
       if (!bench.Wants(name)) continue;
-      const int64_t least = *checkpoint::Solve(chain, 1)->least_memory_bytes;
+      const int64_t minimum = *checkpoint::Solve(chain, 1)->least_memory_bytes;
       int64_t full = chain.act_bytes[0];
       for (const int64_t bytes : chain.saved_bytes) full += bytes;
       for (const int percent : {5, 50}) {
-        const int64_t budget = least + (full - least) / 100 * percent;
+        const int64_t budget = minimum + (full - minimum) / 100 * percent;
         bench.Run(
             name + ", " + std::to_string(percent) + " %",
             [&](const Ending& ending) {

@@ -32,11 +32,13 @@ build() {
 
 now=($(build now HEAD))
 printf 'now: %d s of CPU, %d s\n' "${now[@]}"
-printf 'figure\tfirst build of ./quickstart, CPU time (two cores: wall time)'
-printf '\t\t%d s (%d s)\n' "${now[@]}"
-if [ $# -gt 0 ]; then
-  before=($(build before "$1"))
-  printf '%s: %d s of CPU, %d s\n' "$1" "${before[@]}"
-  printf 'figure\tthe same, share of what commit %s takes\t≤ 40 %%\t%d %%\n' \
-    "$1" $((100 * now[0] / before[0]))
-fi
+[ $# -gt 0 ] || exit 0
+before=($(build before "$1"))
+printf '%s: %d s of CPU, %d s\n' "$1" "${before[@]}"
+awk -v now="${now[0]}" -v wall="${now[1]}" -v before="${before[0]}" -v old="$1" '
+  BEGIN {
+    printf "figure\tfirst build of ./quickstart: CPU time (wall, two cores), "
+    printf "share of that of commit %s\t≤ 40 %%\t", old
+    printf "%d s (%d s), %.1f %% of %d s\n",
+           now, wall, 100 * now / before, before
+  }'

@@ -2,22 +2,24 @@
 //
 //   build/release/bin/joint_bench [--machines N] FILE...
 //
-// Every program of a step is priced on made-up machines (fake_measurer.h). For
-// memory limits on the way from the least any plan needs to what the fastest
+// Every program of a step has made-up times of N machines (2; fake_measurer.h).
+// For memory limits on the way from the minimum of any plan to what the fastest
 // needs, the three plans of two_stages.h.
 // Prints the seconds of two-stage and sharding over joint's; "-": none fits.
 //
 //   build/release/bin/joint_bench --groups [--head MIB] [--machines N] FILE...
 //
-// What runs of equal segments gain that recompute in groups: the least memory
+// What runs of equal segments gain that recompute in groups: the minimum memory
 // of any plan that recomputes nothing, with segments that recompute alone, and
-// with groups, in MiB; the time with groups over that without at the least
+// with groups, in MiB; the time with groups over that without at the minimum
 // memory that does without and 2 % above; the slowest of these searches, and
 // its gap. Made-up machines know nothing of temporaries: a segment that
 // recomputes is taken to need what it would have kept, and a MiB like all; the
 // last segment `--head`, as one over a large vocabulary does.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,10 +27,12 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
 #include "base/file.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/planning/recompute_candidates.h"
 #include "planner/search/search.h"
+#include "tests/bench/figure.h"
 #include "tests/integration/two_stages.h"
 
 namespace meshwright {
@@ -60,16 +64,37 @@ void PrintRatio(std::optional<double> seconds, std::optional<double> joint) {
   }
 }
 
-void Run(const std::string& file, int machines) {
+// Two-stage over joint, of all steps, machines and limits.
+struct Comparison {
+  int limits = 0;
+  int joint_only = 0;  // where two stages find nothing
+  double minimum = std::numeric_limits<double>::infinity();
+  double maximum = 0;
+
+  void Add(std::optional<double> two_stage, std::optional<double> joint) {
+    ++limits;
+    if (!joint.has_value()) return;
+    if (!two_stage.has_value()) {
+      ++joint_only;
+      return;
+    }
+    minimum = std::min(minimum, *two_stage / *joint);
+    maximum = std::max(maximum, *two_stage / *joint);
+  }
+};
+
+void Run(const std::string& file, int machines, Comparison& all) {
   for (int machine = 1; machine <= machines; ++machine) {
     const TwoStages it(Measure(file, machine));
-    const int64_t least = Must(it.LeastBytes());
-    const int64_t most = Must(it.FastestBytes());
+    const int64_t minimum = Must(it.LeastBytes());
+    const int64_t fastest = Must(it.FastestBytes());
     for (int percent : {5, 25, 50, 75}) {
-      const int64_t limit = least + (most - least) / 100 * percent;
+      const int64_t limit = minimum + (fastest - minimum) / 100 * percent;
       const auto joint = Seconds(it.Joint(limit));
       std::printf("%-40s %7d %5d %%", file.c_str(), machine, percent);
-      PrintRatio(Seconds(it.TwoStage(limit)), joint);
+      const auto two_stage = Seconds(it.TwoStage(limit));
+      all.Add(two_stage, joint);
+      PrintRatio(two_stage, joint);
       PrintRatio(Seconds(it.Sharding(limit)), joint);
       std::printf(" %9.3f\n", joint.value_or(0) * 1e3);
     }
@@ -128,12 +153,13 @@ void RunGroups(const std::string& file, int machines, int64_t head_bytes) {
       }
       return answer;
     };
-    const auto least = [&](const problem::PlanProblem& problem) {
+    const auto find_minimum = [&](const problem::PlanProblem& problem) {
       return solve(problem, 1).least_memory_bytes.value_or(0);
     };
-    const int64_t without = least(alone);
+    const int64_t without = find_minimum(alone);
     std::printf("%-40s %7d", file.c_str(), machine);
-    for (int64_t bytes : {least(nothing), without, least(grouped)}) {
+    for (int64_t bytes :
+         {find_minimum(nothing), without, find_minimum(grouped)}) {
       std::printf(" %9.2f", static_cast<double>(bytes) / (1 << 20));
     }
     for (int percent : {0, 2}) {
@@ -174,7 +200,7 @@ int main(int argc, char** argv) {
   }
   if (groups) {
     std::printf("%-40s %7s %9s %9s %9s %9s %9s %9s %9s\n", "step", "machine",
-                "none MiB", "alone MiB", "groups MiB", "at least", "at +2 %",
+                "none MiB", "alone MiB", "groups MiB", "at min.", "at +2 %",
                 "search s", "gap");
     for (const std::string& file : files) {
       meshwright::RunGroups(file, machines, int64_t{head} << 20);
@@ -183,6 +209,14 @@ int main(int argc, char** argv) {
   }
   std::printf("%-40s %7s %7s %9s %9s %9s\n", "step", "machine", "limit",
               "two-stage", "sharding", "joint ms");
-  for (const std::string& file : files) meshwright::Run(file, machines);
+  meshwright::Comparison all;
+  for (const std::string& file : files) meshwright::Run(file, machines, all);
+  meshwright::PrintFigure(
+      absl::StrFormat("two stages over joint search, %d steps, memory limits: "
+                      "time, minimum and maximum; only joint finds a plan",
+                      files.size()),
+      "≥ 1",
+      absl::StrFormat("%.4f, %.4f; %d of %d", all.minimum, all.maximum,
+                      all.joint_only, all.limits));
   return 0;
 }

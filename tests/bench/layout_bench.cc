@@ -131,7 +131,7 @@ void Report(const Kind& kind) {
 
 void Run() {
   std::printf("%-18s %6s %8s %8s %9s %8s %9s %6s %6s %7s %6s %7s\n",
-              "mesh, tensor", "cases", "cold us", "90 %", "most", "cached",
+              "mesh, tensor", "cases", "cold us", "90 %", "worst", "cached",
               "specs", "no way", "stuck", "slower%", "ratio", "90 %");
   const Kind kinds[] = {{"8, 4-D", {8}, 4, false, 2000},
                         {"8x8, 4-D", {8, 8}, 4, false, 2000},

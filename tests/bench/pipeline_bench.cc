@@ -3,15 +3,15 @@
 //
 //   build/release/bin/pipeline_bench
 //
-// Times of this program are processor time, the least of several runs.
+// Times of this program are CPU time, the minimum of several runs.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "planner/pipeline/choose.h"
 #include "planner/pipeline/memory.h"
 #include "planner/pipeline/orders.h"
@@ -20,20 +20,21 @@
 #include "planner/pipeline/testing/partition_exhaustive.h"
 #include "planner/pipeline/testing/random_pipeline.h"
 #include "planner/pipeline/trace.h"
+#include "tests/bench/cpu_time.h"
+#include "tests/bench/figure.h"
 
 namespace meshwright::pipeline {
 namespace {
 
 template <typename Run>
 double Milliseconds(int runs, const Run& run) {
-  double least = std::numeric_limits<double>::infinity();
+  double minimum = std::numeric_limits<double>::infinity();
   for (int i = 0; i < runs; ++i) {
-    const std::clock_t begin = std::clock();
+    const double begin = CpuSeconds();
     run();
-    least = std::min(least, 1e3 * static_cast<double>(std::clock() - begin) /
-                                CLOCKS_PER_SEC);
+    minimum = std::min(minimum, 1e3 * (CpuSeconds() - begin));
   }
-  return least;
+  return minimum;
 }
 
 constexpr int64_t kMillisecond = 1'000'000'000;
@@ -53,7 +54,8 @@ PipelineProblem Layers(int stages, int micro_batches, double transfer_ms,
 void Schedules() {
   std::printf(
       "schedules: step over that without communication and bubbles, and the\n"
-      "most activations of a stage; stages x micro-batches, transfer each way\n"
+      "maximum activations of a stage; stages x micro-batches, transfer each "
+      "way\n"
       "%-24s %8s %8s %8s %12s %8s\n",
       "", "gpipe", "1f1b", "eager", "eager-delay", "bound");
   for (const auto& [stages, micro_batches] :
@@ -79,6 +81,16 @@ void Schedules() {
                                    48'000'000));
         }
         std::printf("\n");
+        if (stages != 8 || transfer != 10.0 || !overlap) continue;
+        std::string got;
+        for (const Figures& figures : choice->tried) {
+          got += absl::StrFormat("%.3f, ", over(figures.step));
+        }
+        PrintFigure(
+            "8 stages x 64, transfers of 10 ms overlapped, step over its work: "
+            "gpipe, 1f1b, eager-1f1b, eager-1f1b-delay, lower bound",
+            "delayed: at the bound",
+            got + absl::StrFormat("%.3f", over(choice->lower_bound)));
       }
     }
   }
@@ -89,6 +101,7 @@ void Speed() {
   constexpr int kMicroBatches = 1024;
   std::printf("\nsimulator: %d stages, %d micro-batches\n", kStages,
               kMicroBatches);
+  double slowest = 0;
   for (const bool overlap : {true, false}) {
     const auto problem = Layers(kStages, kMicroBatches, 5, overlap);
     for (const Schedule schedule : kSchedules) {
@@ -96,13 +109,18 @@ void Speed() {
       const double ms = Milliseconds(7, [&] {
         if (!Simulate(problem, orders, {.max = 8}).ok()) std::abort();
       });
+      slowest = std::max(slowest, ms);
       std::printf("%-18s %-8s %8.1f ms\n", std::string(Name(schedule)).c_str(),
                   overlap ? "overlap" : "alone", ms);
     }
   }
   const auto problem = Layers(kStages, kMicroBatches, 5, true);
-  std::printf("all schedules and delays      %8.1f ms\n",
-              Milliseconds(3, [&] { (void)Choose(problem); }));
+  const double all = Milliseconds(3, [&] { (void)Choose(problem); });
+  std::printf("all schedules and delays      %8.1f ms\n", all);
+  PrintFigure(
+      "64 stages x 1,024 micro-batches, CPU time: worst simulation, all "
+      "schedules and delays",
+      "", absl::StrFormat("%.0f ms, %.0f ms", slowest, all));
   const auto timeline =
       Simulate(problem, MakeOrders(Schedule::k1F1B, kStages, kMicroBatches));
   size_t bytes = 0;
@@ -116,15 +134,18 @@ void Partitions() {
   std::printf(
       "\npartitions into stages, 64 micro-batches; five seeds\n"
       "%-32s %-10s %10s %10s %9s %8s\n",
-      "segments, devices, meshes", "memory", "median ms", "most ms", "programs",
-      "proved");
+      "segments, devices, meshes", "memory", "median ms", "worst ms",
+      "programs", "proven");
+  int proven_of_all = 0;
+  int count = 0;
   for (const auto& [segments, devices, meshes] :
        {std::tuple(24, 16, 5), std::tuple(48, 64, 7), std::tuple(100, 64, 7),
         std::tuple(200, 256, 9)}) {
+    double worst[2] = {};
     for (const bool limited : {false, true}) {
       std::vector<double> times;
       int programs = 0;
-      int proved = 0;
+      int proven = 0;
       for (int seed = 0; seed < 5; ++seed) {
         PartitionProblem problem =
             RandomPartition(seed, {.segments = segments,
@@ -133,7 +154,7 @@ void Partitions() {
                                    .micro_batches = 64,
                                    .longest = 30 * kMillisecond});
         if (limited) {
-          // The least and a fifth.
+          // The minimum and a fifth.
           problem.memory_limit_bytes = 1;
           const auto none = PartitionStages(problem, Schedule::k1F1B);
           if (!none.ok()) return;
@@ -144,13 +165,23 @@ void Partitions() {
             1, [&] { answer = PartitionStages(problem, Schedule::k1F1B); }));
         if (!answer.ok()) return;
         programs = std::max(programs, answer->programs);
-        proved += answer->Optimal();
+        proven += answer->Optimal();
       }
+      proven_of_all += proven;
+      count += 5;
       std::sort(times.begin(), times.end());
       std::printf("%4d, %4d, %d %19s %-10s %10.1f %10.1f %9d %7d/5\n", segments,
                   devices, meshes, "", limited ? "limited" : "free", times[2],
-                  times[4], programs, proved);
+                  times[4], programs, proven);
+      worst[limited] = times[4];
     }
+    if (segments != 200) continue;
+    PrintFigure(
+        "partitions proven optimal; worst CPU time of 200 segments over 256 "
+        "devices, free and at 1.2 times the minimum memory",
+        "all",
+        absl::StrFormat("%d of %d; %.0f ms, %.0f ms", proven_of_all, count,
+                        worst[0], worst[1]));
   }
 }
 

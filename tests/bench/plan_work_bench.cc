@@ -1,13 +1,13 @@
 // Whether plans count what their steps do, for any number of steps.
 //
 //   build/release/bin/plan_work_bench [--mesh 1x2] [--open] [--random 4]
-//       [--seed 1] [--most 0.1] FILE...
+//       [--seed 1] [--tolerance 0.1] FILE...
 //
 // Compiles every step with each baseline and each random plan, and all programs
 // that the plan's time is the sum of; prints per plan the bytes of collectives
 // of either, the kinds that differ, and how many times as much as the step the
 // programs compute, call functions, read and write. The exit status is 1 if a
-// plan counts less than its step sends by more than --most of it.
+// plan counts less than its step sends by more than --tolerance of it.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
@@ -23,7 +23,8 @@ double Ratio(const Amount& amount) {
   return amount.step > 0 ? amount.parts / amount.step : 1;
 }
 
-bool ReportPlan(const std::string& name, const PlanWork& plan, double most) {
+bool ReportPlan(const std::string& name, const PlanWork& plan,
+                double tolerance) {
   const Amount total = plan.Sent();
   const double missing = total.step > 0 ? 1 - Ratio(total) : 0;
   std::printf(
@@ -39,7 +40,7 @@ bool ReportPlan(const std::string& name, const PlanWork& plan, double most) {
     }
   }
   std::printf("  %s\n", plan.failure.c_str());
-  return missing <= most && plan.failure.empty();
+  return missing <= tolerance && plan.failure.empty();
 }
 
 bool Report(const std::string& path, const StepFlags& wanted) {
@@ -55,7 +56,7 @@ bool Report(const std::string& path, const StepFlags& wanted) {
   }
   bool good = true;
   for (const PlanWork& it : *plans) {
-    good &= ReportPlan(name, it, wanted.most);
+    good &= ReportPlan(name, it, wanted.tolerance);
   }
   std::fflush(stdout);
   return good;
@@ -66,7 +67,7 @@ bool Report(const std::string& path, const StepFlags& wanted) {
 
 int main(int argc, char** argv) {
   meshwright::StepFlags wanted;
-  wanted.most = 0.1;
+  wanted.tolerance = 0.1;
   CLI::App app("compares what plans count with what their steps do");
   AddStepFlags(app, wanted);
   CLI11_PARSE(app, argc, argv);

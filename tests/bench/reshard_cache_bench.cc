@@ -11,28 +11,31 @@
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "base/clock.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/service/planning_client.h"
 #include "planner/reshard/testing/random_reshard.h"
 #include "tests/bench/cpu_time.h"
+#include "tests/bench/figure.h"
 
 namespace meshwright::service {
 namespace {
 
-double Least(int rounds, const std::function<void()>& work) {
-  double least = 1e9;
+double MinSeconds(int rounds, const std::function<void()>& work) {
+  double minimum = std::numeric_limits<double>::infinity();
   for (int i = 0; i < rounds; ++i) {
     const double begin = CpuSeconds();
     work();
-    least = std::min(least, CpuSeconds() - begin);
+    minimum = std::min(minimum, CpuSeconds() - begin);
   }
-  return least;
+  return minimum;
 }
 
 double Median(std::vector<double> values) {
@@ -45,7 +48,7 @@ reshard::ReshardProblem Renamed(reshard::ReshardProblem problem) {
   return problem;
 }
 
-v1::ReshardingRequest MessageOf(const reshard::ReshardProblem& problem) {
+v1::ReshardingRequest MakeRequest(const reshard::ReshardProblem& problem) {
   v1::ReshardingRequest message;
   message.set_bandwidth_bytes_per_s(problem.bandwidth_bytes_per_s);
   for (const reshard::UnitTask& task : problem.tasks) {
@@ -85,19 +88,23 @@ class Bench {
       resharding::AnswerCache cache({});
       if (!cache.Solve(problem, {}).ok()) std::abort();
       const reshard::ReshardProblem renamed = Renamed(problem);
-      const v1::ReshardingRequest message = MessageOf(renamed);
+      const v1::ReshardingRequest message = MakeRequest(renamed);
       if (!client_->PlanResharding(message, {}).ok()) std::abort();
       search.push_back(
-          Least(rounds_, [&] { (void)reshard::Solve(problem).ok(); }));
+          MinSeconds(rounds_, [&] { (void)reshard::Solve(problem).ok(); }));
       cached.push_back(
-          Least(rounds_, [&] { (void)cache.Solve(renamed, {}).ok(); }));
-      wire.push_back(Least(rounds_, [&] {
+          MinSeconds(rounds_, [&] { (void)cache.Solve(renamed, {}).ok(); }));
+      wire.push_back(MinSeconds(rounds_, [&] {
         const auto answer = client_->PlanResharding(message, {});
         if (!answer.ok() || !answer->cached()) std::abort();
       }));
     }
-    std::printf("| %s | %.3f ms | %.3f ms | %.3f ms |\n", family.name.c_str(),
-                1e3 * Median(search), 1e3 * Median(cached), 1e3 * Median(wire));
+    const std::string figures =
+        absl::StrFormat("%.3f ms, %.3f ms, %.3f ms", 1e3 * Median(search),
+                        1e3 * Median(cached), 1e3 * Median(wire));
+    PrintFigure("asked again, " + family.name +
+                    ": CPU time of the search, cached, cached over gRPC",
+                "", figures);
     std::fflush(stdout);
   }
 
@@ -135,9 +142,6 @@ Family Tensor(const std::string& name, std::vector<int64_t> source_mesh,
 int main(int argc, char** argv) {
   using namespace meshwright::service;
   Bench bench(argc > 1 ? std::max(1, std::atoi(argv[1])) : 3);
-  std::printf(
-      "| problems | search | cached | cached, over gRPC |\n"
-      "| --- | --- | --- | --- |\n");
   bench.Run(Tensor("Table 2, case 4", {2, 4}, "RS01R", {2, 4}, "S01RR"));
   bench.Run(
       Tensor("32 hosts to 32, all to all", {32, 8}, "RS0R", {32, 8}, "S0RR"));

@@ -4,12 +4,13 @@
 //                                  [ONLY]]
 //
 // One line for every family, depth and kind of data: the worst over seeds and
-// limits at 5, 25, 50, 75 and 95 % of the way from the least memory to that of
-// the fastest plan. Times are those of Solve: validation, search, evaluation;
-// no JSON, in CPU time of the process, so that what else the machine does
-// counts for little. `gap` is what the answer leaves unproved. SECONDS, of CPU
-// time too, are given to every limited search; without them each is given what
-// is asked of it. ONLY is the one kind of data that chains and graphs take
+// limits at 5, 25, 50, 75 and 95 % of the way from the minimum memory to that
+// of the fastest plan. Times are those of Solve: validation, search,
+// evaluation; no JSON, in CPU time of the process, so that what else the
+// machine does counts for little. `gap` is what the answer leaves unproved.
+// SECONDS, of CPU time too, are given to every limited search; without them
+// each is given what is asked of it. ONLY is the one kind of data that chains
+// and graphs take
 // ("knapsack"), or a part of a shape's name ("tied"); without it all are run.
 #include <algorithm>
 #include <chrono>
@@ -142,15 +143,15 @@ struct Family {
 
   void PrintFigures(const std::string& what,
                     std::optional<double> seconds) const {
-    PrintFigure(what + ", free: worst CPU time, open", "none open",
-                absl::StrFormat("%.1f ms, %d of %d", free.seconds * 1e3,
-                                free.open, free.count));
     if (!seconds.has_value()) return;
     PrintFigure(
-        absl::StrFormat("%s, memory limit, %g s: worst gap, time", what,
-                        *seconds),
-        *seconds < 1 ? "≤ 2e-3" : "≤ 1e-3",
-        absl::StrFormat("%.1e, %.0f ms", limited.gap, limited.seconds * 1e3));
+        absl::StrFormat("%s: free, open and worst CPU time; memory limit, %g "
+                        "s: worst gap, CPU time",
+                        what, *seconds),
+        absl::StrFormat("none open; ≤ %s", *seconds < 1 ? "2e-3" : "1e-3"),
+        absl::StrFormat("%d of %d, %.1f ms; %.1e, %.0f ms", free.open,
+                        free.count, free.seconds * 1e3, limited.gap,
+                        limited.seconds * 1e3));
   }
 };
 
@@ -165,10 +166,10 @@ Family Measure(const std::string& what, int seeds,
     const Answer fastest = Solved(problem, std::nullopt);
     free.Add(fastest);
     problem.memory_limit_bytes = 0;
-    const int64_t least = *Solved(problem, std::nullopt).least_memory_bytes;
-    const int64_t span = fastest.plan->peak_bytes - least;
+    const int64_t minimum = *Solved(problem, std::nullopt).least_memory_bytes;
+    const int64_t span = fastest.plan->peak_bytes - minimum;
     for (const int percent : kPercents) {
-      problem.memory_limit_bytes = least + span / 100 * percent;
+      problem.memory_limit_bytes = minimum + span / 100 * percent;
       const Answer answer = Solved(problem, seconds);
       limited.Add(answer);
       if (std::getenv("MESHWRIGHT_BENCH_ALL") != nullptr) {
@@ -225,11 +226,11 @@ void Operations(double seconds) {
     Worst limited;
     for (int seed = 1; seed <= 2; ++seed) {
       PlanProblem problem = make(seed);
-      const int64_t most = Solved(problem, std::nullopt).plan->peak_bytes;
+      const int64_t fastest = Solved(problem, std::nullopt).plan->peak_bytes;
       free.Add(Solved(problem, seconds, kIlpAlone));
       problem.memory_limit_bytes = 0;
-      const int64_t least = *Solved(problem, std::nullopt).least_memory_bytes;
-      problem.memory_limit_bytes = least + (most - least) / 2;
+      const int64_t minimum = *Solved(problem, std::nullopt).least_memory_bytes;
+      problem.memory_limit_bytes = minimum + (fastest - minimum) / 2;
       limited.Add(Solved(problem, seconds, kIlpAlone));
     }
     free.Print(what + ", ilp, free");

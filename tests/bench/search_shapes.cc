@@ -75,7 +75,7 @@ int Maker::Table(int from_type, int to_type) {
   problem::Table made{rows, columns, {}};
   for (int i = 0; i < rows * columns; ++i) {
     made.entries.push_back(
-        Picoseconds(data_ == Data::kPlain ? 0 : Between(0, most_resharding)));
+        Picoseconds(data_ == Data::kPlain ? 0 : Between(0, max_resharding)));
   }
   problem.tables.push_back(std::move(made));
   return static_cast<int>(problem.tables.size()) - 1;

@@ -37,7 +37,7 @@ class Maker {
   void Edge(int from, int to);  // with a table of its own
 
   problem::PlanProblem problem;
-  int64_t most_resharding = 4'000'000'000;
+  int64_t max_resharding = 4'000'000'000;
 
  private:
   problem::Config Config();

@@ -11,7 +11,7 @@ void AddStepFlags(CLI::App& app, StepFlags& flags) {
   app.add_flag("--open", flags.open);
   app.add_option("--random", flags.random_plans);
   app.add_option("--seed", flags.seed);
-  app.add_option("--most", flags.most);
+  app.add_option("--tolerance", flags.tolerance);
   app.add_option("files", flags.files)->required();
 }
 

@@ -19,7 +19,7 @@ struct StepFlags {
   bool open = false;  // every switch and outer axes
   int random_plans = 4;
   uint64_t seed = 1;
-  double most = 0;  // that a plan may be off
+  double tolerance = 0;  // that a plan may be off
   std::vector<std::string> files;
 
   segmenter::StrategyRequest Strategies() const {
