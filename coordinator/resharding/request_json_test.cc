@@ -38,8 +38,8 @@ json Answered(const json& request) {
 
 TEST(RequestJsonTest, AnswersInTheFormat) {
   EXPECT_EQ(Answered(Tasks()), json::parse(R"({"makespan_s": 3.0,
-      "lower_bound_s": 3.0, "optimal": true, "solver": "largest-first",
-      "order": [7, "a"], "senders": {"a": "y", "7": "x"}})"));
+      "lower_bound_s": 3.0, "optimal": true, "solver": "fullest-first",
+      "order": ["a", 7], "senders": {"a": "y", "7": "x"}})"));
 }
 
 TEST(RequestJsonTest, ATensorIsAnsweredWithItsTasks) {

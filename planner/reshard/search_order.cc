@@ -7,6 +7,8 @@
 #include "planner/reshard/bounds/bounds.h"
 #include "planner/reshard/bounds/clique.h"
 #include "planner/reshard/exact/branch_and_bound.h"
+#include "planner/reshard/heuristics/balance_senders.h"
+#include "planner/reshard/heuristics/fullest_first.h"
 #include "planner/reshard/heuristics/large_neighborhood.h"
 #include "planner/reshard/paper/paper_solvers.h"
 
@@ -26,10 +28,13 @@ class OrderSearch {
 
   Found Run() {
     Raise(std::max(ReceiverBound(instance_), SenderBound(instance_)));
-    Offer(LargestFirst(instance_, seed_, deadline_), "largest-first");
+    const std::vector<int> senders =
+        BalanceSenders(instance_, found_.lower_bound);
+    Offer(FullestFirst(instance_, senders), "fullest-first");
     if (Done()) return std::move(found_);
     clique_ = HeaviestClique(instance_, kCliqueNodes, deadline_);
     Raise(clique_.ticks);
+    Construct();
     if (Done()) return std::move(found_);
     const bool small = instance_.size() <= kMaxSmall;
     Improve(small ? kSmallShare : 1);
@@ -37,7 +42,7 @@ class OrderSearch {
     if (instance_.size() <= kMaxJobsExactly) Prove();
     if (!Done() && small) Improve(1);
     if (!Done()) Paper();
-    while (!Done() && instance_.size() <= kMaxInserted &&
+    while (!Done() && instance_.size() <= kMaxForInsertion &&
            deadline_.at.has_value() && !deadline_.HasPassed()) {
       ++seed_;
       Improve(4);
@@ -47,6 +52,7 @@ class OrderSearch {
 
  private:
   static constexpr int kMaxSmall = 24;
+  static constexpr int kMaxForInsertion = 5000;
   static constexpr double kSmallShare = 0.06;  // before a proof is tried
 
   bool Done() const {
@@ -78,8 +84,13 @@ class OrderSearch {
     return static_cast<int64_t>(static_cast<double>(steps) * share);
   }
 
+  void Construct() {
+    if (instance_.size() > kMaxForInsertion) return;
+    Offer(LargestFirst(instance_, seed_, deadline_), "largest-first");
+  }
+
   void Improve(double share) {
-    if (instance_.size() > kMaxInserted) return;
+    if (instance_.size() > kMaxForInsertion) return;
     const Effort effort{.seed = seed_,
                         .steps = ReinsertSteps(share),
                         .bound = found_.lower_bound};
@@ -107,7 +118,7 @@ class OrderSearch {
   void Paper() {
     Offer(Naive(instance_), "naive");
     Offer(LoadBalance(instance_), "load-balance");
-    if (instance_.size() <= kMaxInserted) {
+    if (instance_.size() <= kMaxForInsertion) {
       Offer(Randomized(instance_, seed_, kRandomizedDraws, deadline_),
             "randomized");
     }

@@ -2,12 +2,13 @@
 //
 // Concept: bounds first, then ever more expensive ways to a schedule at the
 // bound, and last the proof. Each step is left out once the bound is met:
-//   1. the largest jobs first, each where it delays others least;
-//   2. from there, large neighbourhood search (Reinsert);
-//   3. the exact balance of senders as a bound; branch and bound;
-//   4. the paper's solvers, so that none of them is ever better.
+//   1. fullest ports first into the earliest gaps, balanced senders;
+//   2. the largest jobs first, each where it delays others least;
+//   3. from there, large neighbourhood search (Reinsert);
+//   4. the exact balance of senders as a bound; branch and bound;
+//   5. the paper's solvers, so that none of them is ever better.
 // Deterministic for a seed unless a deadline cuts it short; given one, it goes
-// on with 2 until then.
+// on with 3 until then.
 // Threads: pure.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_SEARCH_ORDER_H_
 #define MESHWRIGHT_PLANNER_RESHARD_SEARCH_ORDER_H_

@@ -6,6 +6,8 @@
 #include "planner/reshard/bounds/bounds.h"
 #include "planner/reshard/bounds/clique.h"
 #include "planner/reshard/exact/branch_and_bound.h"
+#include "planner/reshard/heuristics/balance_senders.h"
+#include "planner/reshard/heuristics/fullest_first.h"
 #include "planner/reshard/paper/paper_solvers.h"
 #include "planner/reshard/testing/exhaustive.h"
 #include "planner/reshard/testing/random_reshard.h"
@@ -176,9 +178,11 @@ TEST(PaperSolversTest, AreSchedulesAndNeverBetter) {
                            .links = seed % 4 == 1});
     const Instance instance = MakeInstance(problem);
     const Found found = SearchOrder(instance, 1, {});
-    for (const Order& order : {Naive(instance), LoadBalance(instance),
-                               DepthFirst(instance, 20'000, {}).order,
-                               Randomized(instance, 1, kRandomizedDraws, {})}) {
+    for (const Order& order :
+         {Naive(instance), LoadBalance(instance),
+          DepthFirst(instance, 20'000, {}).order,
+          Randomized(instance, 1, kRandomizedDraws, {}),
+          FullestFirst(instance, BalanceSenders(instance, 0))}) {
       ASSERT_TRUE(IsWhole(instance, order));
       EXPECT_LE(found.makespan, Makespan(instance, order));
       EXPECT_LE(found.lower_bound, Makespan(instance, order));

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "planner/reshard/heuristics/insertion_schedule.h"
-#include "planner/reshard/paper/paper_solvers.h"
 
 namespace meshwright::reshard {
 namespace {
@@ -131,19 +130,14 @@ Order LargestFirst(const Instance& instance, uint64_t seed,
   std::vector<int> jobs(instance.size());
   std::iota(jobs.begin(), jobs.end(), 0);
   LargestToFront(schedule, jobs);
-  std::vector<bool> is_placed(jobs.size(), false);
-  const size_t end = std::min(jobs.size(), size_t{kMaxInserted});
-  for (size_t i = 0; i < end; ++i) {
-    if (i % 64 == 63 && deadline.HasPassed()) break;
-    schedule.Insert(jobs[i], std::numeric_limits<Ticks>::max(), random);
+  size_t placed = 0;
+  for (; placed < jobs.size(); ++placed) {
+    if (placed % 64 == 63 && deadline.HasPassed()) break;
+    schedule.Insert(jobs[placed], std::numeric_limits<Ticks>::max(), random);
     schedule.Time();
-    is_placed[jobs[i]] = true;
   }
   Order order = schedule.ToOrder();
-  if (order.size() == jobs.size()) return order;
-  for (const auto& it : LoadBalance(instance)) {
-    if (!is_placed[it.job]) order.push_back(it);
-  }
+  for (; placed < jobs.size(); ++placed) order.push_back({jobs[placed], 0});
   return order;
 }
 

@@ -26,11 +26,8 @@ struct Effort {
   Ticks bound = 0;  // no schedule is shorter
 };
 
-// How many jobs are inserted, and how large an instance Reinsert is meant for.
-inline constexpr int kMaxInserted = 5000;
-
-// The first schedule. Jobs beyond kMaxInserted, and those left when the
-// deadline passes, follow as LoadBalance orders them.
+// The first schedule. Once the deadline has passed, the remaining jobs follow
+// in order of their area.
 Order LargestFirst(const Instance& instance, uint64_t seed,
                    const base::Deadline& deadline);
 

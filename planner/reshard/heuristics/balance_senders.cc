@@ -1,0 +1,113 @@
+#include "planner/reshard/heuristics/balance_senders.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "planner/reshard/paper/paper_solvers.h"
+
+namespace meshwright::reshard {
+namespace {
+
+class Balance {
+ public:
+  explicit Balance(const Instance& instance)
+      : instance_(instance),
+        choice_(instance.size(), 0),
+        load_(instance.outs(), 0),
+        jobs_(instance.outs()) {
+    for (const auto& [job, choice] : LoadBalance(instance)) {
+      choice_[job] = choice;
+      const Choice& sender = instance.jobs[job].choices[choice];
+      load_[sender.out] += sender.ticks;
+      jobs_[sender.out].push_back(job);
+    }
+  }
+
+  // One step that leaves every port it touches below the fullest. Each lowers
+  // the sorted loads, so steps end.
+  bool Relieve(Ticks bound) {
+    const int full = Fullest();
+    if (full < 0 || PerLink(full, load_[full]) <= bound) return false;
+    const Ticks most = PerLink(full, load_[full]);
+    for (const int job : jobs_[full]) {
+      const auto& choices = instance_.jobs[job].choices;
+      for (int c = 0; c < static_cast<int>(choices.size()); ++c) {
+        const int other = choices[c].out;
+        if (other == full) continue;
+        if (PerLink(other, load_[other] + choices[c].ticks) < most) {
+          Move(job, c);
+          return true;
+        }
+        if (Swap(full, job, other, c, most)) return true;
+      }
+    }
+    return false;
+  }
+
+  std::vector<int> Take() { return std::move(choice_); }
+
+ private:
+  Ticks PerLink(int port, Ticks load) const {
+    const int links = instance_.out_links[port];
+    return (load + links - 1) / links;
+  }
+
+  int Fullest() const {
+    int full = -1;
+    for (int port = 0; port < instance_.outs(); ++port) {
+      if (full < 0 || PerLink(port, load_[port]) > PerLink(full, load_[full])) {
+        full = port;
+      }
+    }
+    return full;
+  }
+
+  // `job` goes to `other`, and one of its jobs comes back for less.
+  bool Swap(int full, int job, int other, int c, Ticks most) {
+    const Ticks gone = Sender(job).ticks;
+    const Ticks come = instance_.jobs[job].choices[c].ticks;
+    for (const int back : jobs_[other]) {
+      const auto& choices = instance_.jobs[back].choices;
+      for (int b = 0; b < static_cast<int>(choices.size()); ++b) {
+        if (choices[b].out != full) continue;
+        if (choices[b].ticks < gone &&
+            PerLink(full, load_[full] - gone + choices[b].ticks) < most &&
+            PerLink(other, load_[other] + come - Sender(back).ticks) < most) {
+          Move(job, c);
+          Move(back, b);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  const Choice& Sender(int job) const {
+    return instance_.jobs[job].choices[choice_[job]];
+  }
+
+  void Move(int job, int choice) {
+    load_[Sender(job).out] -= Sender(job).ticks;
+    std::erase(jobs_[Sender(job).out], job);
+    choice_[job] = choice;
+    load_[Sender(job).out] += Sender(job).ticks;
+    jobs_[Sender(job).out].push_back(job);
+  }
+
+  const Instance& instance_;
+  std::vector<int> choice_;
+  std::vector<Ticks> load_;
+  std::vector<std::vector<int>> jobs_;  // per out port
+};
+
+}  // namespace
+
+std::vector<int> BalanceSenders(const Instance& instance, Ticks bound) {
+  Balance balance(instance);
+  for (int step = 0; step < 4 * instance.size(); ++step) {
+    if (!balance.Relieve(bound)) break;
+  }
+  return balance.Take();
+}
+
+}  // namespace meshwright::reshard

@@ -1,0 +1,17 @@
+// BalanceSenders: one sender per job such that the fullest is as little full as
+// a longest-first start and moves and swaps from the fullest make it.
+// Out: per job, which of its choices. Deterministic.
+#ifndef MESHWRIGHT_PLANNER_RESHARD_HEURISTICS_BALANCE_SENDERS_H_
+#define MESHWRIGHT_PLANNER_RESHARD_HEURISTICS_BALANCE_SENDERS_H_
+
+#include <vector>
+
+#include "planner/reshard/problem/instance.h"
+
+namespace meshwright::reshard {
+
+std::vector<int> BalanceSenders(const Instance& instance, Ticks bound);
+
+}  // namespace meshwright::reshard
+
+#endif  // MESHWRIGHT_PLANNER_RESHARD_HEURISTICS_BALANCE_SENDERS_H_
