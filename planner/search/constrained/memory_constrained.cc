@@ -38,8 +38,6 @@ constexpr int64_t kFineMultiplier = 128;
 constexpr Cost kFineBound = 5000;
 // Message passing is not enough where it misses such a part of the bound.
 constexpr double kLoose = 3e-4;
-// Ranges are many: each is eliminated only where that is easier by this factor.
-constexpr double kQuick = 20;
 // Plans faster by less than this part of the time are hardly faster.
 constexpr Cost kSmallPart = 2000;
 constexpr int64_t kFirstWidth = 32;
@@ -142,10 +140,9 @@ class Search {
  private:
   // What may still be best in the whole range, as an integer program.
   void Program(const Range& root) {
-    const Model model =
-        Reduce(Focus(*model_, CutoffAt(root, root.price, Sought() - 1),
-                     work_.easy_steps, work_, deadline_),
-               true, deadline_);
+    const Model model = Reduce(
+        Focus(*model_, CutoffAt(root, root.price, Sought() - 1), deadline_),
+        true, deadline_);
     if (!model.IsPossible()) return;
     const auto answer =
         SolveByIlp(model, limit_, KnownPlaces(model), work_, deadline_);
@@ -332,8 +329,7 @@ class Search {
     if (range.bound >= Sought()) return;
     const Cutoff cutoff = CutoffAt(range, range.price, Sought() - 1);
     if (is_exact) {
-      SetModel(range, Focus(model, cutoff, work_.easy_steps / kQuick, work_,
-                            deadline_));
+      SetModel(range, Focus(model, cutoff, deadline_));
       return;
     }
     if (!is_compared_ && order.steps <= work_.easy_steps) {
@@ -399,12 +395,8 @@ class Search {
   // others, farther up or among those let go.
   void Prove(Range range) {
     const Cost target = TargetOf(range);
-    const bool is_first = range.width == kFirstWidth;
-    // Exact buckets for many prices pay only where labels are many.
     const Model model =
-        Focus(*range.model, CutoffAt(range, range.price, target),
-              is_first ? work_.easy_steps / 2 : work_.easy_steps * 5, work_,
-              deadline_);
+        Focus(*range.model, CutoffAt(range, range.price, target), deadline_);
     Cost let_go = kNever;
     const int64_t before = candidates_;
     if (model.IsPossible() && !Label(range, model, target, let_go)) {

@@ -53,14 +53,6 @@ class Buckets {
   // The variables, all of later turns, that decide what `v` adds.
   const std::vector<int>& scope(int v) const { return buckets_[v].scope; }
 
-  // Of exact buckets: what is in the one of `v`, and what it left.
-  const Shape& shape() const { return shape_; }
-  const std::vector<Cost>& own(int v) const { return own_[v]; }
-  const std::vector<View>& views(int v) const {
-    return buckets_[v].parts.front().views;
-  }
-  const Table& left(int v) const { return buckets_[v].parts.front().left; }
-
   // out[c]: what place c of `v` adds to the bound, the places of its scope
   // being given by variable; kNever where that is forbidden.
   void Additions(int v, const std::vector<int>& places,

@@ -105,8 +105,7 @@ class ComponentSearch {
     if (Draft(model_, places).time() < kNever) {
       Offer(Polish(model_, places, kNoLimit, deadline()));
     }
-    model_ = Reduce(Focus(model_, {.max_cost = result_.cost}, work_.easy_steps,
-                          work_, deadline()),
+    model_ = Reduce(Focus(model_, {.max_cost = result_.cost}, deadline()),
                     false, deadline());
     if (!model_.IsPossible()) {
       Raise(kNever);

@@ -1,4 +1,4 @@
-// Models, their reduction, tables, bounds and marginals against enumeration.
+// Models, their reduction, tables and bounds against enumeration.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include "planner/search/elimination/buckets.h"
 #include "planner/search/elimination/dominance.h"
 #include "planner/search/elimination/local_improvement.h"
-#include "planner/search/elimination/marginals.h"
 #include "planner/search/elimination/message_passing.h"
 #include "planner/search/elimination/order.h"
 #include "planner/search/elimination/restrict.h"
@@ -184,27 +183,6 @@ TEST(BucketsTest, AdditionsAddUpToTheCost) {
         ASSERT_EQ(sum, cost) << seed;
       });
     }
-  }
-}
-
-TEST(MarginalsTest, AreTheBestThroughEveryPlace) {
-  for (int seed = 0; seed < 500; ++seed) {
-    const Model model = RandomModel(seed);
-    const Buckets buckets(model, kPrice, ChooseOrder(model, kOn).sequence,
-                          1 << 20, nullptr, kOn);
-    if (buckets.bound() >= kNever) continue;
-    std::vector<std::vector<Cost>> expected;
-    for (size_t v = 0; v < model.variables.size(); ++v) {
-      expected.emplace_back(model.size(v), kNever);
-    }
-    ForEachChoice(model, [&](const std::vector<int>& places) {
-      const Cost cost = CostOf(model, places, kPrice);
-      for (size_t v = 0; v < places.size(); ++v) {
-        Cost& least = expected[v][places[v]];
-        least = std::min(least, cost);
-      }
-    });
-    ASSERT_EQ(Marginals(buckets, kOn), expected) << seed;
   }
 }
 

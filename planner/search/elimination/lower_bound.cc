@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "planner/search/elimination/marginals.h"
 #include "planner/search/elimination/message_passing.h"
 #include "planner/search/elimination/restrict.h"
 
@@ -87,37 +86,14 @@ std::vector<int> BestPlaces(const Buckets& buckets) {
   return places;
 }
 
-Model Focus(const Model& model, const Cutoff& cutoff, double steps,
-            const WorkBudget& work, const base::Deadline& deadline) {
+Model Focus(const Model& model, const Cutoff& cutoff,
+            const base::Deadline& deadline) {
   if (!MayMoveCosts(model) || deadline.HasPassed()) return model;
   MessagePassing passing(model, cutoff);
   const bool is_possible =
       IsForest(model) ? passing.Pass(deadline) : passing.Converge(deadline);
   if (!is_possible) return Narrow(model, Keep(model.variables.size()));
-  Model focused = Narrow(model, passing.Alive());
-  if (IsForest(focused) || deadline.HasPassed()) return focused;
-  const Order order = ChooseOrder(focused, deadline);
-  if (order.steps > steps || order.entries > work.table_entries) {
-    return focused;
-  }
-  const Buckets buckets(focused, cutoff.multiplier, order.sequence,
-                        work.table_entries, nullptr, deadline);
-  if (!buckets.is_complete()) return focused;
-  const auto marginals = Marginals(buckets, deadline);
-  if (marginals.empty()) return focused;
-  Keep keep(marginals.size());
-  for (size_t v = 0; v < keep.size(); ++v) {
-    for (size_t c = 0; c < marginals[v].size(); ++c) {
-      const int64_t above =
-          focused.domain(v).transient[c] <= cutoff.free_transient
-              ? 0
-              : focused.domain(v).transient[c] - cutoff.free_transient;
-      if (marginals[v][c] + PriceOf(cutoff.multiplier, above) <=
-          cutoff.max_cost)
-        keep[v].push_back(static_cast<int>(c));
-    }
-  }
-  return Narrow(focused, keep);
+  return Narrow(model, passing.Alive());
 }
 
 }  // namespace meshwright::search

@@ -52,8 +52,8 @@ bool MayMoveCosts(const Model& model);
 
 // Without the places through which no choice is within the cutoff; a domain is
 // empty if no choice is.
-Model Focus(const Model& model, const Cutoff& cutoff, double steps,
-            const WorkBudget& work, const base::Deadline& deadline);
+Model Focus(const Model& model, const Cutoff& cutoff,
+            const base::Deadline& deadline);
 
 }  // namespace meshwright::search
 
