@@ -19,8 +19,8 @@ namespace {
 using problem::Picoseconds;
 using problem::PlanProblem;
 
-// What the dearest plan could cost, over all components.
-__int128 DearestTime(const Graph& graph) {
+// What the slowest plan could take, over all components.
+__int128 SlowestTime(const Graph& graph) {
   const auto largest = [](const std::vector<Cost>& costs) {
     Cost most = 0;
     for (const Cost cost : costs) {
@@ -56,8 +56,8 @@ bool IsTiedTooLong(const PlanProblem& problem) {
       });
 }
 
-constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max();
-constexpr int64_t kMostMixed = 2'000'000;  // slots
+constexpr int64_t kMaxBytes = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMaxMixed = 2'000'000;  // slots
 constexpr int64_t kFewCandidates = 1;
 
 class Solver {
@@ -68,7 +68,7 @@ class Solver {
         work_(options.work),
         deadline_(options.deadline),
         components_(Decompose(graph_)),
-        dearest_(DearestTime(graph_)) {}
+        slowest_time_(SlowestTime(graph_)) {}
 
   absl::StatusOr<Answer> Run() {
     const bool is_chain =
@@ -78,7 +78,7 @@ class Solver {
     const std::optional<int64_t> limit = problem::UsableBytes(problem_);
     MinSumResult fastest = FindFastest(limit);
     if (fastest.bound >= kNever) {
-      if (dearest_ >= kNever || IsTiedTooLong(problem_)) {
+      if (slowest_time_ >= kNever || IsTiedTooLong(problem_)) {
         return absl::OutOfRangeError(
             "every plan takes longer than the 23 days that can be added up; "
             "give smaller seconds in types and tables");
@@ -100,7 +100,7 @@ class Solver {
       RETURN_IF_ERROR(SetPlan(fastest.slots, answer));
       return answer;
     }
-    RETURN_IF_ERROR(Limit(fastest, std::min(*limit, kMostBytes - 1), answer));
+    RETURN_IF_ERROR(Limit(fastest, std::min(*limit, kMaxBytes - 1), answer));
     return answer;
   }
 
@@ -122,11 +122,11 @@ class Solver {
     return MinSum(graph_, components_, costs, work_, deadline_);
   }
 
-  // Sums are held at kMostBytes, so what meets it may be more.
+  // Sums are held at kMaxBytes, so what meets it may be more.
   bool Fits(const std::vector<int>& slots, int64_t limit) const {
-    const int64_t peak = FootprintOf(graph_, slots).peak();
-    if (peak < kMostBytes) return peak <= limit;
-    return limit == kMostBytes &&
+    const int64_t peak = ComputeFootprint(graph_, slots).peak();
+    if (peak < kMaxBytes) return peak <= limit;
+    return limit == kMaxBytes &&
            problem::Evaluate(problem_, ToChoice(problem_, graph_, slots)).ok();
   }
 
@@ -153,7 +153,7 @@ class Solver {
     ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
                      problem::Evaluate(problem_, choice));
     Incumbent incumbent{.time = evaluation.time.count(),
-                        .bytes = FootprintOf(graph_, least.slots).bytes,
+                        .bytes = ComputeFootprint(graph_, least.slots).bytes,
                         .slots = std::move(least.slots),
                         .lower_bound = fastest.bound};
     Constrain(fastest, limit, incumbent, answer);
@@ -161,7 +161,7 @@ class Solver {
     return SetPlan(incumbent.slots, answer);
   }
 
-  // By prices on folded copies first, where they are tried in a moment.
+  // By multipliers on folded copies first, where they are tried in a moment.
   void Constrain(const MinSumResult& fastest, int64_t limit,
                  Incumbent& incumbent, Answer& answer) {
     const bool is_moderate = IsModerate();
@@ -171,10 +171,10 @@ class Solver {
     const bool is_folded = graph_.first_slot.back() >=
                            2 * static_cast<int64_t>(graph_.variables.size());
     if (!is_moderate || is_folded) {
-      too_large = PriceMemory(graph_, components_, fastest, limit, work_,
-                              deadline_, incumbent);
+      too_large = SearchMultiplier(graph_, components_, fastest, limit, work_,
+                                   deadline_, incumbent);
     }
-    if (graph_.first_slot.back() > kMostMixed || deadline_.HasPassed()) return;
+    if (graph_.first_slot.back() > kMaxMixed || deadline_.HasPassed()) return;
     Model model = LaidOutModel(graph_);
     if (!too_large.empty() && !deadline_.HasPassed()) {
       MixPlans(model, too_large, limit, deadline_, incumbent);
@@ -183,7 +183,8 @@ class Solver {
         deadline_.HasPassed()) {
       return;
     }
-    const Point fast{fastest.cost, FootprintOf(graph_, fastest.slots).bytes};
+    const Point fast{fastest.cost,
+                     ComputeFootprint(graph_, fastest.slots).bytes};
     SolveLimited(std::move(model), limit, fast, work_, deadline_, incumbent);
     if (incumbent.by_ilp) answer.solver += " + ilp";
   }
@@ -191,8 +192,8 @@ class Solver {
   // Whether every copy may be looked at for itself, and no sum of costs comes
   // near kNever.
   bool IsModerate() const {
-    constexpr double kMostSteps = 1e8;
-    constexpr int64_t kMostSlots = 20'000;  // some kilobytes each
+    constexpr double kMaxSteps = 1e8;
+    constexpr int64_t kMaxSlots = 20'000;  // some kilobytes each
     double steps = 0;
     for (size_t n = 0; n < graph_.node_unary.size(); ++n) {
       const double k = graph_.unaries[graph_.node_unary[n]].time.size();
@@ -200,8 +201,8 @@ class Solver {
           k * k *
           static_cast<double>(graph_.first_slot[n + 1] - graph_.first_slot[n]);
     }
-    return graph_.first_slot.back() <= kMostSlots && steps <= kMostSteps &&
-           dearest_ < kNever / 8;
+    return graph_.first_slot.back() <= kMaxSlots && steps <= kMaxSteps &&
+           slowest_time_ < kNever / 8;
   }
 
   // The figures of a plan come from the evaluator, not from the solver.
@@ -225,7 +226,7 @@ class Solver {
   const WorkBudget work_;
   const base::Deadline deadline_;
   const std::vector<Component> components_;
-  const __int128 dearest_;
+  const __int128 slowest_time_;
 };
 
 }  // namespace

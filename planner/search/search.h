@@ -49,7 +49,7 @@ struct Plan {
 struct Answer {
   std::optional<Plan> plan;  // empty: no plan is allowed and fits
   problem::Picoseconds lower_bound{0};
-  // What the most frugal plan needs, when none fits; empty when forbidden
+  // What the plan of least memory needs, when none fits; empty when forbidden
   // pairs leave no plan at all.
   std::optional<int64_t> least_memory_bytes;
   std::string solver;  // "chain", "elimination", "chain + labels", ...

@@ -202,7 +202,8 @@ TEST(SearchTest, FoldedRunsEqualPlainOnes) {
 TEST(SearchTest, AMillionCopiesAreFolded) {
   PlanProblem problem = Deep(20, 1'000'000, 3);
   // Two configurations a picosecond apart, no resharding that pays, and a last
-  // edge that favours the dearer: values do not settle, so powers are needed.
+  // edge that favours the more expensive: values do not settle, so powers are
+  // needed.
   problem.types[0].configs[4].time = Picoseconds(1000);
   problem.types[0].configs[9].time = Picoseconds(1001);
   problem.tables[0].entries[4 * 20 + 4] = Picoseconds(0);
@@ -246,22 +247,22 @@ TEST(SearchTest, AMillionNodesWithALimitHaveAPlanAndABound) {
 // The largest figures there may be, as often as may be: sums that do not fit
 // are said or held at the largest, never wrapped.
 TEST(SearchTest, SumsAtTheLimitsAreChecked) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   for (const bool tied : {false, true}) {
     PlanProblem problem;
-    problem.types = {{"t", {{problem::kMaxTime, kMost, kMost, kMost}}}};
+    problem.types = {{"t", {{problem::kMaxTime, kMax, kMax, kMax}}}};
     problem.nodes = {{.type = 0, .repeat = 10'000'000, .tied = tied}};
     EXPECT_EQ(Solve(problem).status().code(), absl::StatusCode::kOutOfRange);
     problem.types[0].configs[0].time = Picoseconds(1000);
     EXPECT_EQ(Solve(problem).status().code(), absl::StatusCode::kOutOfRange);
-    constexpr int64_t kPart = kMost / 40'000'000;
+    constexpr int64_t kPart = kMax / 40'000'000;
     problem.types[0].configs[0] = {Picoseconds(1000), kPart, kPart, kPart};
     const auto free = Solve(problem);
     ASSERT_TRUE(free.ok()) << free.status();
     EXPECT_EQ(free->plan->time, Picoseconds(10'000'000'000));
     EXPECT_EQ(free->plan->peak_bytes, 20'000'001 * kPart);
     // 2^31 - 1 copies, and those that a sum of repeats would wrap, are refused.
-    for (const int64_t repeat : {(int64_t{1} << 31) - 1, kMost}) {
+    for (const int64_t repeat : {(int64_t{1} << 31) - 1, kMax}) {
       problem.nodes = {{.type = 0, .repeat = 5, .tied = tied},
                        {.type = 0, .repeat = repeat, .tied = tied}};
       EXPECT_EQ(Solve(problem).status().code(),
@@ -377,29 +378,29 @@ TEST(SearchTest, BytesNearTheEndOfTheirRangeAreLimited) {
 
 // What needs more bytes than can be counted fits no limit.
 TEST(SearchTest, BytesBeyondTheirRangeDoNotFit) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   PlanProblem problem;
   problem.types = {{"t",
-                    {{Picoseconds(1), kMost, kMost, kMost},
-                     {Picoseconds(2), kMost / 40, 0, 0},
+                    {{Picoseconds(1), kMax, kMax, kMax},
+                     {Picoseconds(2), kMax / 40, 0, 0},
                      {Picoseconds(3), 1, 1, 1}}}};
   for (const int64_t repeat : {1, 7, 30}) {
     problem.nodes = {{.type = 0, .repeat = repeat}};
-    problem.memory_limit_bytes = kMost;
+    problem.memory_limit_bytes = kMax;
     const auto answer = Solve(problem);
     ASSERT_TRUE(answer.ok()) << answer.status();
     EXPECT_EQ(answer->plan->time, Picoseconds(2 * repeat));
     EXPECT_EQ(answer->lower_bound, answer->plan->time);
   }
   problem.types[0].configs.resize(1);
-  problem.types[0].configs[0] = {Picoseconds(1), kMost, 0, 0};
+  problem.types[0].configs[0] = {Picoseconds(1), kMax, 0, 0};
   problem.nodes = {{.type = 0}};
   const auto all = Solve(problem);
   ASSERT_TRUE(all.ok()) << all.status();
-  EXPECT_EQ(all->plan->peak_bytes, kMost);
+  EXPECT_EQ(all->plan->peak_bytes, kMax);
 }
 
-// Longer than the labels reach: priced and mixed, with a certified gap.
+// Longer than the labels reach: charged and mixed, with a certified gap.
 TEST(SearchTest, VeryDeepChainsWithALimitHaveASmallCertifiedGap) {
   PlanProblem problem = Deep(81, 40'000, 6);
   const auto fastest = Solve(problem);

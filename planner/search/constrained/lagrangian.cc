@@ -11,64 +11,65 @@ namespace {
 using problem::SaturatingAdd;
 
 constexpr int64_t kMaxMultipliers = 60;
-constexpr int64_t kMostRoundSlots = 6'000'000;
-constexpr size_t kMostPolished = 100'000;  // slots
+constexpr int64_t kMaxRoundSlots = 6'000'000;
+constexpr size_t kMaxPolished = 100'000;  // slots
 
-Cost TimeOf(const Graph& graph, const MinSumResult& result, int64_t price) {
-  Cost priced = 0;
+Cost ComputeTime(const Graph& graph, const MinSumResult& result,
+                 int64_t multiplier) {
+  Cost charged = 0;
   for (size_t n = 0; n < graph.node_unary.size(); ++n) {
     const UnaryKind& kind = graph.unaries[graph.node_unary[n]];
     for (int64_t s = graph.first_slot[n]; s < graph.first_slot[n + 1]; ++s) {
-      priced += PriceOf(price, kind.bytes[result.slots[s]]);
+      charged += Charge(multiplier, kind.bytes[result.slots[s]]);
     }
   }
-  return result.cost - priced;
+  return result.cost - charged;
 }
 
 }  // namespace
 
-Costs PricedCosts(const Graph& graph, int64_t price) {
+Costs ChargeCosts(const Graph& graph, int64_t multiplier) {
   Costs costs = TimeCosts(graph);
   for (size_t u = 0; u < costs.unaries.size(); ++u) {
     for (size_t c = 0; c < costs.unaries[u].size(); ++c) {
       Cost& cost = costs.unaries[u][c];
-      cost = Clamp(cost + PriceOf(price, graph.unaries[u].bytes[c]));
+      cost = Clamp(cost + Charge(multiplier, graph.unaries[u].bytes[c]));
     }
   }
   return costs;
 }
 
-std::vector<int> PriceMemory(const Graph& graph,
-                             const std::vector<Component>& components,
-                             const MinSumResult& fastest, int64_t limit_bytes,
-                             const WorkBudget& work,
-                             const base::Deadline& deadline,
-                             Incumbent& incumbent) {
-  const int64_t room = limit_bytes - LeastTransient(graph);
-  Point fast{fastest.cost, FootprintOf(graph, fastest.slots).bytes};
+std::vector<int> SearchMultiplier(const Graph& graph,
+                                  const std::vector<Component>& components,
+                                  const MinSumResult& fastest,
+                                  int64_t limit_bytes, const WorkBudget& work,
+                                  const base::Deadline& deadline,
+                                  Incumbent& incumbent) {
+  const int64_t byte_budget = limit_bytes - LeastTransient(graph);
+  Point fast{fastest.cost, ComputeFootprint(graph, fastest.slots).bytes};
   Point small{incumbent.time, incumbent.bytes};
   std::vector<int> too_large = fastest.slots;
   const int64_t rounds = std::clamp<int64_t>(
-      kMostRoundSlots / graph.first_slot.back(), 4, kMaxMultipliers);
+      kMaxRoundSlots / graph.first_slot.back(), 4, kMaxMultipliers);
   for (int64_t round = 0; round < rounds; ++round) {
-    if (fast.bytes <= room || small.time <= fast.time ||
+    if (fast.bytes <= byte_budget || small.time <= fast.time ||
         incumbent.time <= incumbent.lower_bound || deadline.HasPassed()) {
       break;
     }
-    const int64_t price =
-        PriceBetween(small.time - fast.time, fast.bytes - small.bytes);
-    MinSumResult result =
-        MinSum(graph, components, PricedCosts(graph, price), work, deadline);
+    const int64_t multiplier =
+        FindMultiplier(small.time - fast.time, fast.bytes - small.bytes);
+    MinSumResult result = MinSum(
+        graph, components, ChargeCosts(graph, multiplier), work, deadline);
     if (result.cost >= kNever) break;
-    // The prices of the copies, each rounded down, add up to no more than that
-    // of the room rounded down.
-    const Cost bound = result.bound - PriceOf(price, room);
+    // The charges of the copies, each rounded down, add up to no more than that
+    // of the byte budget rounded down.
+    const Cost bound = result.bound - Charge(multiplier, byte_budget);
     incumbent.lower_bound = std::max(incumbent.lower_bound, bound);
-    const Footprint footprint = FootprintOf(graph, result.slots);
-    const Point point{TimeOf(graph, result, price), footprint.bytes};
+    const Footprint footprint = ComputeFootprint(graph, result.slots);
+    const Point point{ComputeTime(graph, result, multiplier), footprint.bytes};
     const bool is_known =
         point.bytes == fast.bytes || point.bytes == small.bytes;
-    if (point.bytes > room) {
+    if (point.bytes > byte_budget) {
       fast = point;
       too_large = std::move(result.slots);
     } else {
@@ -88,9 +89,9 @@ void MixPlans(const Model& model, const std::vector<int>& too_large,
               int64_t limit_bytes, const base::Deadline& deadline,
               Incumbent& incumbent) {
   std::vector<int> places =
-      Mix(model, PlacesOf(model, incumbent.slots), PlacesOf(model, too_large),
-          limit_bytes, deadline);
-  if (places.size() <= kMostPolished && !deadline.HasPassed()) {
+      Mix(model, FindPlaces(model, incumbent.slots),
+          FindPlaces(model, too_large), limit_bytes, deadline);
+  if (places.size() <= kMaxPolished && !deadline.HasPassed()) {
     places = Polish(model, std::move(places), limit_bytes, deadline);
   }
   const Draft draft(model, places);

@@ -1,11 +1,12 @@
 // Lagrangian: a plan and a bound by a multiplier on bytes.
 //
-// Concept: under a limit, bytes get a price (Lagrange). For any price, the
-// least of time + price * bytes, less the price of the bytes there are, is a
-// lower bound of every plan within the limit; the price that makes it largest
-// is found by crossing the lines of two plans (Handler and Zang). All figures
-// are integers and rounded down, so the bound is certified.
-// Units: a price is picoseconds per mebibyte.
+// Concept: under a limit, bytes get a multiplier (Lagrange). For any
+// multiplier, the least of time + multiplier * bytes, less the cost of the
+// bytes there are, is a lower bound of every plan within the limit; the
+// multiplier that makes it largest is found by crossing the lines of two plans
+// (Handler and Zang). All figures are integers and rounded down, so the bound
+// is certified.
+// Units: a multiplier is picoseconds per mebibyte.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_LAGRANGIAN_H_
 #define MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_LAGRANGIAN_H_
 
@@ -19,17 +20,17 @@
 
 namespace meshwright::search {
 
-// Time plus priced bytes.
-Costs PricedCosts(const Graph& graph, int64_t price);
+// Time plus charged bytes.
+Costs ChargeCosts(const Graph& graph, int64_t multiplier);
 
 // `incumbent` holds a plan that fits `limit_bytes`, `fastest` one that does
 // not. Returns the best plan met that is too large.
-std::vector<int> PriceMemory(const Graph& graph,
-                             const std::vector<Component>& components,
-                             const MinSumResult& fastest, int64_t limit_bytes,
-                             const WorkBudget& work,
-                             const base::Deadline& deadline,
-                             Incumbent& incumbent);
+std::vector<int> SearchMultiplier(const Graph& graph,
+                                  const std::vector<Component>& components,
+                                  const MinSumResult& fastest,
+                                  int64_t limit_bytes, const WorkBudget& work,
+                                  const base::Deadline& deadline,
+                                  Incumbent& incumbent);
 
 // The fastest mixture of the incumbent and a plan that is too large, polished;
 // it becomes the incumbent if it is faster. `model` has a variable per slot.

@@ -15,9 +15,9 @@ namespace {
 using problem::SaturatingAdd;
 
 // What every copy needs when it is chosen for itself.
-class Frugal {
+class SeparateCopies {
  public:
-  explicit Frugal(const Graph& graph)
+  explicit SeparateCopies(const Graph& graph)
       : graph_(graph), copies_(graph.unaries.size(), 0) {
     for (const UnaryKind& kind : graph.unaries) AddSteps(kind);
     for (size_t n = 0; n < graph.node_unary.size(); ++n) {
@@ -132,34 +132,34 @@ LeastMemory FindLeastMemory(const Graph& graph,
     transients.insert(kind.transient.begin(), kind.transient.end());
   }
   const int64_t least_transient = LeastTransient(graph);
-  const Frugal frugal(graph);
+  const SeparateCopies separate(graph);
   LeastMemory best;
   bool is_first = true;
   // From the largest transient down; a plan's own transient is the next bound.
   for (auto bound = transients.rbegin(); bound != transients.rend();) {
     // Whether any plan fits is soon known where the copies may be alone.
     const bool may_stop = best.peak_bytes <= limit_bytes ||
-                          (!best.slots.empty() && !frugal.is_alone());
+                          (!best.slots.empty() && !separate.is_alone());
     if (may_stop && deadline.HasPassed()) {
       best.is_exact = false;
       break;
     }
     // A plan whose largest transient is this one needs that much.
-    if (SaturatingAdd(frugal.Bytes(*bound), *bound) >= best.peak_bytes) {
+    if (SaturatingAdd(separate.Bytes(*bound), *bound) >= best.peak_bytes) {
       ++bound;
       continue;
     }
     MinSumResult result =
-        frugal.is_alone() ? frugal.Solve(*bound)
-                          : MinSum(graph, components, ByteCosts(graph, *bound),
-                                   work, deadline);
+        separate.is_alone() ? separate.Solve(*bound)
+                            : MinSum(graph, components,
+                                     ByteCosts(graph, *bound), work, deadline);
     if (is_first) {
       best.bound_bytes = SaturatingAdd(result.bound, least_transient);
       is_first = false;
     }
     best.is_exact = best.is_exact && result.bound == result.cost;
     if (result.cost >= kNever) break;
-    const Footprint footprint = FootprintOf(graph, result.slots);
+    const Footprint footprint = ComputeFootprint(graph, result.slots);
     if (footprint.peak() < best.peak_bytes) {
       best.peak_bytes = footprint.peak();
       best.slots = std::move(result.slots);

@@ -23,7 +23,7 @@ namespace meshwright::search {
 Costs ByteCosts(const Graph& graph, int64_t most_transient);
 
 struct LeastMemory {
-  // Of the most frugal plan found; the largest int64_t if none was.
+  // Of the plan of least memory found; the largest int64_t if none was.
   int64_t peak_bytes = std::numeric_limits<int64_t>::max();
   std::vector<int> slots;
   int64_t bound_bytes = 0;  // no plan needs less

@@ -20,7 +20,7 @@ namespace {
 
 using problem::SaturatingAdd;
 
-double EntriesOf(const Model& model) {
+double CountEntries(const Model& model) {
   double entries = 0;
   for (const Model::Join& join : model.joins) {
     entries += static_cast<double>(model.size(join.a)) * model.size(join.b);
@@ -41,8 +41,8 @@ constexpr double kLoose = 3e-4;
 // Plans faster by less than this part of the time are hardly faster.
 constexpr Cost kSmallPart = 2000;
 constexpr int64_t kFirstWidth = 32;
-// Prices for the labels: that of the range, and both ways by parts of itself;
-// the powers of two they are.
+// Multipliers for the labels: that of the range, and both ways by parts of
+// itself; the powers of two they are.
 constexpr int kFewParts[] = {2, 5};
 constexpr int kManyParts[] = {1, 2, 3, 4, 5, 6, 7};
 
@@ -62,7 +62,7 @@ struct Range {
   int low = 0;  // indices of transients
   int high = 0;
   Cost bound = 0;
-  int64_t price = 0;
+  int64_t multiplier = 0;
   int64_t width = kFirstWidth;         // of the labels to try
   Cost reach = 0;                      // above the bound, to be looked at
   Point fast;                          // of too many bytes
@@ -95,7 +95,7 @@ class Search {
       bytes = SaturatingAdd(
           bytes, *std::max_element(domain.bytes.begin(), domain.bytes.end()));
     }
-    dearest_ = PriceBetween(kNever / 8, bytes);
+    max_multiplier_ = FindMultiplier(kNever / 8, bytes);
     for (const Domain& domain : model_->domains) {
       for (const int64_t transient : domain.transient) {
         transients_.push_back(std::max(transient, least));
@@ -115,9 +115,9 @@ class Search {
                .fast = fastest,
                .small = smallest,
                .model = model_};
-    root.price = NextPrice(root);
+    root.multiplier = NextMultiplier(root);
     Add(root);
-    if (!open_.empty()) root.price = open_.top().price;
+    if (!open_.empty()) root.multiplier = open_.top().multiplier;
     Dive();
     while (!open_.empty() && open_.top().bound < Sought()) {
       if (deadline_.HasPassed() || IsSpent()) break;
@@ -140,9 +140,10 @@ class Search {
  private:
   // What may still be best in the whole range, as an integer program.
   void Program(const Range& root) {
-    const Model model = Reduce(
-        Focus(*model_, CutoffAt(root, root.price, Sought() - 1), deadline_),
-        true, deadline_);
+    const Model model =
+        Reduce(Focus(*model_, CutoffAt(root, root.multiplier, Sought() - 1),
+                     deadline_),
+               true, deadline_);
     if (!model.IsPossible()) return;
     const auto answer =
         SolveByIlp(model, limit_, KnownPlaces(model), work_, deadline_);
@@ -194,42 +195,42 @@ class Search {
     }
   }
 
-  int64_t RoomOf(const Range& range) const {
+  int64_t ByteBudget(const Range& range) const {
     return limit_ - transients_[range.low];
   }
 
   // Within it are all plans of the range that take at most `time`.
-  Cutoff CutoffAt(const Range& range, int64_t price, Cost time) const {
-    return {.multiplier = price,
-            .max_cost = Clamp(time + PriceOf(price, RoomOf(range))),
+  Cutoff CutoffAt(const Range& range, int64_t multiplier, Cost time) const {
+    return {.multiplier = multiplier,
+            .max_cost = Clamp(time + Charge(multiplier, ByteBudget(range))),
             .free_transient = transients_[range.low]};
   }
 
-  int64_t NextPrice(const Range& range) const {
-    return std::min(dearest_,
-                    PriceBetween(range.small.time - range.fast.time,
-                                 range.fast.bytes - range.small.bytes));
+  int64_t NextMultiplier(const Range& range) const {
+    return std::min(max_multiplier_,
+                    FindMultiplier(range.small.time - range.fast.time,
+                                   range.fast.bytes - range.small.bytes));
   }
 
   // No plan above it is looked at for now.
-  Cost TargetOf(const Range& range) const {
+  Cost FindTarget(const Range& range) const {
     return std::min(Sought() - 1, Clamp(range.bound + range.reach));
   }
 
   // Whether halving the range would raise its bound by as much as matters.
   bool IsWide(const Range& range) const {
-    const Cost span =
-        PriceOf(range.price, transients_[range.high] - transients_[range.low]);
+    const Cost span = Charge(range.multiplier,
+                             transients_[range.high] - transients_[range.low]);
     return static_cast<double>(span) * kSpan >
-               static_cast<double>(TargetOf(range) - range.bound) ||
+               static_cast<double>(FindTarget(range) - range.bound) ||
            (!is_forest_ && span > Sought() / kNarrow);
   }
 
   // Bounds the range and keeps it where it may hold a better plan.
   void Add(Range range) {
-    if (RoomOf(range) < 0) return;
+    if (ByteBudget(range) < 0) return;
     Confine(range);
-    if (range.bound < kNever) Price(range);
+    if (range.bound < kNever) RaiseBound(range);
     if (range.bound < Sought()) open_.push(range);
   }
 
@@ -254,27 +255,27 @@ class Search {
 
   // Raises the bound by better multipliers, drops the places that no plan
   // sought takes, and offers the plans met on the way.
-  void Price(Range& range) {
+  void RaiseBound(Range& range) {
     const Model& model = *range.model;
     const Order order = CountSteps(model, order_.sequence);
     const bool is_exact =
         !MayMoveCosts(model) || IsForest(model) ||
         order.steps <=
-            (is_loose_ ? work_.easy_steps : kEasySteps * EntriesOf(model));
+            (is_loose_ ? work_.easy_steps : kEasySteps * CountEntries(model));
     std::optional<MessagePassing> passing;
     std::vector<int> fast;
     std::vector<int> small = KnownPlaces(model);
-    int64_t price = range.price;
+    int64_t multiplier = range.multiplier;
     // The least multiplier known to be enough, the largest known not to be.
-    int64_t enough = dearest_;
+    int64_t enough = max_multiplier_;
     int64_t not_enough = 0;
     for (int round = 0; round < kMaxRounds; ++round) {
-      const Cutoff cutoff = CutoffAt(range, price, Sought() - 1);
+      const Cutoff cutoff = CutoffAt(range, multiplier, Sought() - 1);
       std::vector<int> places;
       Cost least = kNever;
       if (is_exact) {
-        const Buckets buckets(model, price, order.sequence, work_.table_entries,
-                              nullptr, deadline_);
+        const Buckets buckets(model, multiplier, order.sequence,
+                              work_.table_entries, nullptr, deadline_);
         least = buckets.bound();
         if (!buckets.is_complete()) return;
         if (least < kNever) places = BestPlaces(buckets);
@@ -290,36 +291,36 @@ class Search {
         range.bound = kNever;
         return;
       }
-      const Cost bound = least - PriceOf(price, RoomOf(range));
+      const Cost bound = least - Charge(multiplier, ByteBudget(range));
       if (bound > range.bound) {
         range.bound = bound;
-        range.price = price;
+        range.multiplier = multiplier;
       }
       if (range.bound >= Sought() || deadline_.HasPassed()) return;
       const Point plan = Offer(model, places);
-      const bool fits = plan.bytes <= RoomOf(range);
+      const bool fits = plan.bytes <= ByteBudget(range);
       Point& side = fits ? range.small : range.fast;
       (fits ? small : fast) = std::move(places);
       if (plan.bytes == side.bytes && plan.time == side.time) break;
       side = plan;
-      const int64_t next = NextPrice(range);
-      if (next == 0 || next == price) break;
+      const int64_t next = NextMultiplier(range);
+      if (next == 0 || next == multiplier) break;
       if (is_forest_) {
-        price = next;
+        multiplier = next;
         continue;
       }
       int64_t& end = fits ? enough : not_enough;
-      end = fits ? std::min(end, price) : std::max(end, price);
+      end = fits ? std::min(end, multiplier) : std::max(end, multiplier);
       // No multiplier gives more than where the lines of the plans cross.
-      const Cost most = range.small.time + PriceOf(next, range.small.bytes) -
-                        PriceOf(next, RoomOf(range));
+      const Cost most = range.small.time + Charge(next, range.small.bytes) -
+                        Charge(next, ByteBudget(range));
       if (enough - not_enough <= enough / kFineMultiplier ||
           most - range.bound <= most / kFineBound) {
         break;
       }
-      price = next > not_enough && next < enough
-                  ? next
-                  : not_enough + (enough - not_enough) / 2;
+      multiplier = next > not_enough && next < enough
+                       ? next
+                       : not_enough + (enough - not_enough) / 2;
     }
     if (!small.empty()) Offer(model, Polish(model, small, limit_, deadline_));
     if (!small.empty() && !fast.empty()) {
@@ -327,18 +328,18 @@ class Search {
                           limit_, deadline_));
     }
     if (range.bound >= Sought()) return;
-    const Cutoff cutoff = CutoffAt(range, range.price, Sought() - 1);
+    const Cutoff cutoff = CutoffAt(range, range.multiplier, Sought() - 1);
     if (is_exact) {
       SetModel(range, Focus(model, cutoff, deadline_));
       return;
     }
     if (!is_compared_ && order.steps <= work_.easy_steps) {
       is_compared_ = true;
-      const Buckets buckets(model, range.price, order.sequence,
+      const Buckets buckets(model, range.multiplier, order.sequence,
                             work_.table_entries, nullptr, deadline_);
       if (buckets.is_complete()) {
         const Cost bound =
-            buckets.bound() - PriceOf(range.price, RoomOf(range));
+            buckets.bound() - Charge(range.multiplier, ByteBudget(range));
         is_loose_ = bound - range.bound > kLoose * static_cast<double>(bound);
         range.bound = std::max(range.bound, bound);
       }
@@ -355,7 +356,7 @@ class Search {
     for (size_t v = 0; v < known.size(); ++v) {
       known[v] = incumbent_.slots[model.variables[v].slot];
     }
-    return PlacesOf(model, known);
+    return FindPlaces(model, known);
   }
 
   // Makes a plan the incumbent if it fits and is better.
@@ -375,28 +376,29 @@ class Search {
     incumbent_.slots = std::move(slots);
   }
 
-  std::vector<int64_t> PricesAround(const Range& range) const {
+  std::vector<int64_t> MultipliersAround(const Range& range) const {
     const std::span<const int> parts = range.width == kFirstWidth
                                            ? std::span<const int>(kFewParts)
                                            : std::span<const int>(kManyParts);
-    std::vector<int64_t> prices;
+    std::vector<int64_t> multipliers;
     for (const int k : parts) {
-      prices.push_back(range.price - (range.price >> k));
+      multipliers.push_back(range.multiplier - (range.multiplier >> k));
     }
-    prices.push_back(range.price);
+    multipliers.push_back(range.multiplier);
     for (size_t i = parts.size(); i > 0; --i) {
-      prices.push_back(
-          std::min(dearest_, range.price + (range.price >> parts[i - 1])));
+      multipliers.push_back(
+          std::min(max_multiplier_,
+                   range.multiplier + (range.multiplier >> parts[i - 1])));
     }
-    return prices;
+    return multipliers;
   }
 
   // Looks for a plan up to the target; puts the range back if there may be
   // others, farther up or among those let go.
   void Prove(Range range) {
-    const Cost target = TargetOf(range);
-    const Model model =
-        Focus(*range.model, CutoffAt(range, range.price, target), deadline_);
+    const Cost target = FindTarget(range);
+    const Model model = Focus(
+        *range.model, CutoffAt(range, range.multiplier, target), deadline_);
     Cost let_go = kNever;
     const int64_t before = candidates_;
     if (model.IsPossible() && !Label(range, model, target, let_go)) {
@@ -424,19 +426,19 @@ class Search {
              Cost& let_go) {
     const Order order = ChooseOrder(model, deadline_);
     std::vector<Relaxed> relaxed;
-    std::vector<PricedBuckets> priced;
-    const std::vector<int64_t> prices = PricesAround(range);
+    std::vector<ChargedBuckets> charged;
+    const std::vector<int64_t> multipliers = MultipliersAround(range);
     const RelaxWork spend{
         .steps = work_.easy_steps * (range.width == kFirstWidth ? 1 : 20),
-        .together = static_cast<int>(prices.size())};
-    for (const int64_t price : prices) {
-      relaxed.push_back(Relax(model, order, CutoffAt(range, price, target),
+        .together = static_cast<int>(multipliers.size())};
+    for (const int64_t multiplier : multipliers) {
+      relaxed.push_back(Relax(model, order, CutoffAt(range, multiplier, target),
                               spend, work_, deadline_));
       if (relaxed.back().bound >= kNever) return true;
       if (!relaxed.back().is_complete()) return false;
-      priced.push_back({price, relaxed.back().buckets.get()});
+      charged.push_back({multiplier, relaxed.back().buckets.get()});
     }
-    Labels labels(model, std::move(priced),
+    Labels labels(model, std::move(charged),
                   {.memory = {.limit_bytes = limit_,
                               .least_transient = transients_[range.low]},
                    .most_time = target,
@@ -454,7 +456,7 @@ class Search {
   const base::Deadline& deadline_;
   Incumbent& incumbent_;
   const int64_t most_width_;
-  int64_t dearest_ = 0;  // beyond it, priced bytes might not add up
+  int64_t max_multiplier_ = 0;  // beyond it, charged bytes might not add up
   bool is_forest_ = false;
   bool is_compared_ = false;  // an elimination with message passing
   bool is_loose_ = false;     // which was far off

@@ -3,16 +3,16 @@
 // Concept: the limit holds the sum of bytes plus the largest transient. So the
 // search branches on where the largest transient lies, [low, high]: places
 // above `high` go, and what is left for bytes is the limit less `low`. In each
-// range bytes get a price (Lagrange): the least of time plus priced bytes, less
-// the price of the room there is, bounds every plan of the range from below;
-// the price that makes it largest is found by crossing the lines of two plans.
-// The range of the least bound is halved until it is one transient; then labels
-// prove the best plan of it (labels.h).
-// All figures are integers and rounded down, so the bound is certified.
+// range bytes get a multiplier (Lagrange): the least of time plus charged
+// bytes, less the cost of the byte budget, bounds every plan of the range from
+// below; the multiplier that makes it largest is found by crossing the lines of
+// two plans. The range of the least bound is halved until it is one transient;
+// then labels prove the best plan of it (labels.h). All figures are integers
+// and rounded down, so the bound is certified.
 // In → Out: a laid-out model, the limit, a plan that fits → a better one, and
 // the bound of all.
 // Errors: none. Stopped or out of effort, the bound stays below the time.
-// Source: Handler and Zang (1980), for the prices.
+// Source: Handler and Zang (1980), for the multipliers.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_MEMORY_CONSTRAINED_H_
 #define MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_MEMORY_CONSTRAINED_H_
 

@@ -26,13 +26,14 @@ void Merge(std::vector<int>& scope, const std::vector<int>& other, int but) {
 
 }  // namespace
 
-std::vector<std::vector<Cost>> PricedTimes(const Model& model, int64_t price) {
+std::vector<std::vector<Cost>> ChargeTimes(const Model& model,
+                                           int64_t multiplier) {
   std::vector<std::vector<Cost>> by_domain;
   for (const Domain& domain : model.domains) {
     by_domain.push_back(domain.time);
     for (int c = 0; c < domain.size(); ++c) {
       Cost& cost = by_domain.back()[c];
-      cost = Clamp(cost + PriceOf(price, domain.bytes[c]));
+      cost = Clamp(cost + Charge(multiplier, domain.bytes[c]));
     }
   }
   std::vector<std::vector<Cost>> times;
@@ -43,12 +44,13 @@ std::vector<std::vector<Cost>> PricedTimes(const Model& model, int64_t price) {
   return times;
 }
 
-Buckets::Buckets(const Model& model, int64_t price,
+Buckets::Buckets(const Model& model, int64_t multiplier,
                  const std::vector<int>& sequence, int64_t most_entries,
                  const Potentials* potentials, const base::Deadline& deadline)
     : model_(model),
       sequence_(sequence),
-      own_(potentials != nullptr ? potentials->own : PricedTimes(model, price)),
+      own_(potentials != nullptr ? potentials->own
+                                 : ChargeTimes(model, multiplier)),
       buckets_(model.variables.size()),
       bound_(potentials != nullptr ? potentials->base : model.base) {
   shape_.turns.resize(sequence.size());
@@ -125,7 +127,7 @@ bool Buckets::Close(int v, const base::Deadline& deadline) {
         Eliminate(v, p == 0 ? own_[v] : std::vector<Cost>(own_[v].size(), 0),
                   part.views, shape_, deadline);
     if (part.left.values.empty()) return false;
-    part.left_view = ViewOf(part.left, shape_);
+    part.left_view = MakeView(part.left, shape_);
     if (part.left.scope.empty()) {
       bound_ = Clamp(bound_ + part.left.values[0]);
     } else {
@@ -143,7 +145,7 @@ void Buckets::Additions(int v, const std::vector<int>& places,
   for (const Part& part : bucket.parts) {
     left = Clamp(left + part.left.values[part.left_view.Offset(places)]);
     for (const View& view : part.views) {
-      const int64_t stride = view.StrideOf(v);
+      const int64_t stride = view.Stride(v);
       const Cost* from = view.values;
       for (size_t i = 0; i < view.scope.size(); ++i) {
         if (view.scope[i] != v) from += places[view.scope[i]] * view.strides[i];

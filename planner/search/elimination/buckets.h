@@ -7,7 +7,7 @@
 // sum is then a bound from below, no longer the least cost (mini-buckets).
 // Read backwards, the buckets say what each place of a variable adds to the
 // bound, given those of the variables that went later: 0 for the best.
-// In → Out: model, price of bytes, order → bound, additions.
+// In → Out: model, multiplier of bytes, order → bound, additions.
 // Source: Dechter, Bucket elimination (1999); Dechter and Rish, Mini-buckets
 // (2003).
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_BUCKETS_H_
@@ -31,16 +31,17 @@ struct Potentials {
   std::vector<Matrix> joins;           // by join of the model
 };
 
-// Time plus priced bytes of every place of every variable.
-std::vector<std::vector<Cost>> PricedTimes(const Model& model, int64_t price);
+// Time plus charged bytes of every place of every variable.
+std::vector<std::vector<Cost>> ChargeTimes(const Model& model,
+                                           int64_t multiplier);
 
 class Buckets {
  public:
   // Borrows the model, and `potentials` where given. `sequence` lists all
   // variables.
-  Buckets(const Model& model, int64_t price, const std::vector<int>& sequence,
-          int64_t most_entries, const Potentials* potentials,
-          const base::Deadline& deadline);
+  Buckets(const Model& model, int64_t multiplier,
+          const std::vector<int>& sequence, int64_t most_entries,
+          const Potentials* potentials, const base::Deadline& deadline);
 
   // What no choice costs less than; nothing useful if not is_complete.
   Cost bound() const { return bound_; }

@@ -144,7 +144,7 @@ class ComponentSearch {
   // What the places left allow, as an integer program.
   void Program() {
     const auto answer = SolveByIlp(
-        model_, std::nullopt, PlacesOf(model_, configs_), work_, deadline());
+        model_, std::nullopt, FindPlaces(model_, configs_), work_, deadline());
     if (!answer.has_value()) return;
     const ComponentResult before = result_;
     if (!answer->places.empty()) Offer(answer->places);

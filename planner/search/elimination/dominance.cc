@@ -10,7 +10,7 @@ namespace meshwright::search {
 namespace {
 
 // Later rounds seldom find more; what is left over costs time, not exactness.
-constexpr int kMostRounds = 8;
+constexpr int kMaxRounds = 8;
 
 // One end of a matrix, its rows first whichever end that is.
 struct Side {
@@ -19,7 +19,7 @@ struct Side {
   std::vector<Cost> most;   // of the finite entries, by row
 };
 
-Side SideOf(const Matrix& matrix, bool transposed) {
+Side MakeSide(const Matrix& matrix, bool transposed) {
   Side side;
   const Link link{&matrix, transposed};
   const int rows = transposed ? matrix.columns : matrix.rows;
@@ -72,12 +72,12 @@ class Reducer {
 
   // Empty when every place stays, or when stopped.
   Keep Run() {
-    const auto joins_of = JoinsOf(model_);
+    const auto joins_of = FindJoins(model_);
     Keep keep;
     bool is_same = true;
     for (size_t v = 0; v < model_.variables.size(); ++v) {
       if (deadline_.HasPassed()) return {};
-      keep.push_back(KeptOf(v, joins_of[v]));
+      keep.push_back(FindKept(v, joins_of[v]));
       is_same = is_same && static_cast<int>(keep[v].size()) == model_.size(v);
     }
     if (is_same) keep.clear();
@@ -85,7 +85,7 @@ class Reducer {
   }
 
  private:
-  const std::vector<int>& KeptOf(int v, const std::vector<int>& joins) {
+  const std::vector<int>& FindKept(int v, const std::vector<int>& joins) {
     const bool has_hidden = !has_hidden_.empty() && has_hidden_[v];
     std::vector<int> alike = {model_.variables[v].domain, has_hidden};
     for (const int j : joins) {
@@ -107,7 +107,7 @@ class Reducer {
   const Side& SideAt(int use) {
     const auto [entry, is_new] = sides_.try_emplace(use);
     if (is_new) {
-      entry->second = SideOf(model_.matrices[use / 2], use % 2 == 1);
+      entry->second = MakeSide(model_.matrices[use / 2], use % 2 == 1);
     }
     return entry->second;
   }
@@ -164,7 +164,7 @@ class Reducer {
 
 Model Reduce(Model model, bool with_memory, const base::Deadline& deadline) {
   model = Narrow(model, {});
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     const Keep keep = Reducer(model, with_memory, deadline).Run();
     if (keep.empty()) break;
     model = Narrow(model, keep);

@@ -41,12 +41,12 @@ void ForEachChoice(const Model& model, const Visit& visit) {
 }
 
 Cost CostOf(const Model& model, const std::vector<int>& places,
-            int64_t price = 0) {
+            int64_t multiplier = 0) {
   Cost cost = model.base;
   for (size_t v = 0; v < places.size(); ++v) {
     const Domain& domain = model.domain(v);
     cost = Clamp(cost + domain.time[places[v]] +
-                 PriceOf(price, domain.bytes[places[v]]));
+                 Charge(multiplier, domain.bytes[places[v]]));
   }
   for (const Model::Join& join : model.joins) {
     cost = Clamp(
@@ -68,10 +68,10 @@ struct Best {
   std::vector<int> configs;  // of the smallest
 };
 
-Best BestOf(const Model& model, int64_t price = 0) {
+Best BestOf(const Model& model, int64_t multiplier = 0) {
   Best best;
   ForEachChoice(model, [&](const std::vector<int>& places) {
-    const Cost cost = CostOf(model, places, price);
+    const Cost cost = CostOf(model, places, multiplier);
     if (cost >= best.cost) return;
     best.cost = cost;
     best.configs.clear();
@@ -82,7 +82,7 @@ Best BestOf(const Model& model, int64_t price = 0) {
   return best;
 }
 
-constexpr int64_t kPrice = int64_t{1} << 19;  // half a picosecond per byte
+constexpr int64_t kMultiplier = int64_t{1} << 19;  // half a picosecond per byte
 
 TEST(ModelTest, ReducingKeepsTheSmallestBestChoice) {
   int dropped = 0;
@@ -149,11 +149,12 @@ TEST(BucketsTest, WholeOnesAreExactAndSplitOnesABound) {
     const Model model = RandomModel(seed);
     const Order order = ChooseOrder(model, kOn);
     ASSERT_EQ(order.sequence.size(), model.variables.size());
-    const Cost best = BestOf(model, kPrice).cost;
-    const Buckets whole(model, kPrice, order.sequence, 1 << 20, nullptr, kOn);
+    const Cost best = BestOf(model, kMultiplier).cost;
+    const Buckets whole(model, kMultiplier, order.sequence, 1 << 20, nullptr,
+                        kOn);
     ASSERT_TRUE(whole.is_exact());
     ASSERT_EQ(whole.bound(), best) << seed;
-    const Buckets parts(model, kPrice, order.sequence, 3, nullptr, kOn);
+    const Buckets parts(model, kMultiplier, order.sequence, 3, nullptr, kOn);
     ASSERT_LE(parts.bound(), best) << seed;
     split += parts.is_exact() ? 0 : 1;
   }
@@ -166,12 +167,12 @@ TEST(BucketsTest, AdditionsAddUpToTheCost) {
     const Model model = RandomModel(seed);
     const Order order = ChooseOrder(model, kOn);
     for (const int64_t entries : {3, 1 << 20}) {
-      const Buckets buckets(model, kPrice, order.sequence, entries, nullptr,
-                            kOn);
+      const Buckets buckets(model, kMultiplier, order.sequence, entries,
+                            nullptr, kOn);
       if (buckets.bound() >= kNever) continue;
       std::vector<Cost> additions;
       ForEachChoice(model, [&](const std::vector<int>& places) {
-        const Cost cost = CostOf(model, places, kPrice);
+        const Cost cost = CostOf(model, places, kMultiplier);
         if (cost >= kNever) return;
         Cost sum = buckets.bound();
         for (size_t v = 0; v < places.size(); ++v) {
@@ -194,18 +195,18 @@ TEST(MessagePassingTest, BoundTheBestAndKeepAllThatIsAsGood) {
     // What must be within the cutoff.
     const auto weigh = [&](const std::vector<int>& places) {
       const int64_t counts = TransientOf(model, places) - free_transient;
-      return Clamp(CostOf(model, places, kPrice) +
-                   PriceOf(kPrice, std::max<int64_t>(0, counts)));
+      return Clamp(CostOf(model, places, kMultiplier) +
+                   Charge(kMultiplier, std::max<int64_t>(0, counts)));
     };
     Cost best = kNever;
     ForEachChoice(model, [&](const std::vector<int>& places) {
       best = std::min(best, weigh(places));
     });
     const Cost most = best >= kNever ? kNever - 1 : best + seed % 5;
-    const Cutoff cutoff{kPrice, most, free_transient};
+    const Cutoff cutoff{kMultiplier, most, free_transient};
     // Every other one starts from another multiplier.
     MessagePassing passing(
-        model, seed % 2 == 0 ? cutoff : Cutoff{.multiplier = kPrice / 3});
+        model, seed % 2 == 0 ? cutoff : Cutoff{.multiplier = kMultiplier / 3});
     if (seed % 2 == 1) {
       passing.Pass(kOn);
       passing.SetCutoff(cutoff);
@@ -223,7 +224,7 @@ TEST(MessagePassingTest, BoundTheBestAndKeepAllThatIsAsGood) {
     const Keep alive = passing.Alive();
     const Potentials moved = passing.Moved();
     ForEachChoice(model, [&](const std::vector<int>& places) {
-      const Cost cost = CostOf(model, places, kPrice);
+      const Cost cost = CostOf(model, places, kMultiplier);
       if (weigh(places) > most) return;
       Cost sum = moved.base;
       for (size_t v = 0; v < places.size(); ++v) {

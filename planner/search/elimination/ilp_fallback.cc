@@ -8,7 +8,7 @@ namespace meshwright::search {
 namespace {
 
 // A solver cannot be stopped while it makes a program smaller.
-constexpr double kLeastSeconds = 0.5;
+constexpr double kMinSeconds = 0.5;
 
 int64_t PairEntries(const Model& model) {
   int64_t entries = 0;
@@ -51,7 +51,7 @@ std::optional<IlpAnswer> SolveByIlp(const Model& model,
   if (PairEntries(model) > work.ilp_entries || work.ilp_nodes == 0) {
     return std::nullopt;
   }
-  if (deadline.RemainingSeconds() < kLeastSeconds) return std::nullopt;
+  if (deadline.RemainingSeconds() < kMinSeconds) return std::nullopt;
   const auto solution = ilp::Solve(
       ToIlp(model, limit_bytes),
       {.deadline = deadline, .max_nodes = work.ilp_nodes, .known = known});

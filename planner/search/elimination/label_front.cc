@@ -35,15 +35,15 @@ void FrontMerger::MergeTwo(const Label* a, const Label* b, const Label* end) {
         b == end || (a != end_a && (a->time != b->time ? a->time < b->time
                                                        : a->bytes <= b->bytes));
     const Label& label = take_a ? *a++ : *b++;
-    const int64_t room = goal_.Room(label);
+    const int64_t byte_budget = goal_.ByteBudget(label);
     const auto dominates = [&](const std::pair<int64_t, int64_t>& other) {
-      return other.first <= label.bytes && other.second >= room;
+      return other.first <= label.bytes && other.second >= byte_budget;
     };
     if (std::any_of(stairs_.rbegin(), stairs_.rend(), dominates)) continue;
     std::erase_if(stairs_, [&](const std::pair<int64_t, int64_t>& other) {
-      return other.first >= label.bytes && other.second <= room;
+      return other.first >= label.bytes && other.second <= byte_budget;
     });
-    stairs_.push_back({label.bytes, room});
+    stairs_.push_back({label.bytes, byte_budget});
     merged_.push_back(label);
   }
 }

@@ -2,8 +2,8 @@
 //
 // Concept: a label is what a choice for some variables costs (labels.h). Of two
 // labels of a group one is dominated if it is not faster, needs no fewer bytes
-// and leaves no more room. A front holds those that are not, rising in time. It
-// is merged from runs, each of which rises in time.
+// and leaves no larger byte budget. A front holds those that are not, rising in
+// time. It is merged from runs, each of which rises in time.
 // Threads and ownership: a merger is used by one thread at a time.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LABEL_FRONT_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LABEL_FRONT_H_
@@ -24,8 +24,8 @@ struct Label {
   Cost time = 0;
   int64_t bytes = 0;
   int64_t transient = 0;
-  Cost bound = 0;  // of every plan it leads to
-  int price = 0;   // which gave the bound
+  Cost bound = 0;      // of every plan it leads to
+  int multiplier = 0;  // which gave the bound
 };
 
 using Front = std::vector<Label>;
@@ -35,7 +35,7 @@ struct MemoryGoal {
   int64_t least_transient = 0;  // a smaller one counts as this
 
   // What is left for bytes; those of the label are within the limit.
-  int64_t Room(const Label& label) const {
+  int64_t ByteBudget(const Label& label) const {
     return limit_bytes - label.bytes -
            std::max(label.transient, least_transient);
   }
@@ -61,7 +61,7 @@ class FrontMerger {
 
   MemoryGoal goal_;
   std::vector<Label> merged_;
-  std::vector<std::pair<int64_t, int64_t>> stairs_;  // bytes, room
+  std::vector<std::pair<int64_t, int64_t>> stairs_;  // bytes, byte budget
 };
 
 // Lets the labels of the largest bounds go, over all groups; returns the least

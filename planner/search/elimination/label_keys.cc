@@ -31,7 +31,7 @@ LabelKeys::LabelKeys(const std::vector<int>& variables,
 }
 
 // Of the key, or the empty one where it belongs.
-size_t LabelKeys::SlotOf(const uint64_t* key) const {
+size_t LabelKeys::FindSlot(const uint64_t* key) const {
   if (is_short_) return key[0];
   uint64_t hash = 0;
   for (size_t w = 0; w < words_; ++w) {
@@ -49,7 +49,7 @@ size_t LabelKeys::SlotOf(const uint64_t* key) const {
 void LabelKeys::Grow() {
   slots_.assign(slots_.size() * 2, 0);
   for (int group = 0; group < size(); ++group) {
-    slots_[SlotOf(&keys_[group * words_])] = group + 1;
+    slots_[FindSlot(&keys_[group * words_])] = group + 1;
   }
 }
 
@@ -59,7 +59,7 @@ int LabelKeys::Find(const std::vector<int>& places) {
     key_[field.word] |= static_cast<uint64_t>(places[field.variable])
                         << field.shift;
   }
-  const size_t slot = SlotOf(key_.data());
+  const size_t slot = FindSlot(key_.data());
   if (slots_[slot] != 0) return slots_[slot] - 1;
   keys_.insert(keys_.end(), key_.begin(), key_.end());
   slots_[slot] = size();

@@ -25,7 +25,7 @@ class LabelKeys {
   // The group of these places, numbered from 0 as they are met.
   int Find(const std::vector<int>& places);
 
-  // Keeps these groups alone, rising, which are numbered anew. Nothing can be
+  // Keeps these groups alone, rising, with new numbers. Nothing can be
   // found afterwards.
   void Retain(const std::vector<int>& groups);
 
@@ -37,7 +37,7 @@ class LabelKeys {
   }
 
  private:
-  size_t SlotOf(const uint64_t* key) const;
+  size_t FindSlot(const uint64_t* key) const;
   void Grow();
 
   struct Field {

@@ -17,7 +17,7 @@ constexpr int64_t kGroupCost = 8;     // in candidates
 constexpr size_t kManyLabels = 1000;  // between two looks at the deadline
 // Labels of a stage are held to twice the width when there are four times as
 // many, so that they never take much memory.
-constexpr int64_t kMostWidths = 4;
+constexpr int64_t kMaxWidths = 4;
 constexpr int64_t kHeldWidths = 2;
 constexpr int64_t kFewWaiting = 1 << 15;
 
@@ -56,22 +56,23 @@ std::vector<int> TakingOrder(const Buckets& buckets) {
 
 }  // namespace
 
-Labels::Labels(const Model& model, std::vector<PricedBuckets> priced,
+Labels::Labels(const Model& model, std::vector<ChargedBuckets> charged,
                const LabelGoal& goal)
     : model_(model),
-      priced_(std::move(priced)),
-      middle_(static_cast<int>(priced_.size()) / 2),
+      charged_(std::move(charged)),
+      middle_(static_cast<int>(charged_.size()) / 2),
       goal_(goal),
-      joins_of_(JoinsOf(model)),
+      joins_of_(FindJoins(model)),
       position_(model.variables.size()),
       merger_(goal.memory),
       places_(model.variables.size(), 0) {
-  for (const PricedBuckets& each : priced_) prices_.push_back(each.price);
+  for (const ChargedBuckets& each : charged_)
+    multipliers_.push_back(each.multiplier);
   Arrange();
 }
 
 void Labels::Arrange() {
-  const Buckets& buckets = *priced_.front().buckets;
+  const Buckets& buckets = *charged_.front().buckets;
   const std::vector<int> order = TakingOrder(buckets);
   std::vector<int> sizes(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
@@ -106,17 +107,17 @@ void Labels::Arrange() {
 
 // Sets the label's bound, the least time of any plan that fits and continues
 // it; false if none fits, or all take longer than most_time. The bound is
-// concave in the price, so the best price is sought from that of the label
-// before.
+// concave in the multiplier, so the best multiplier is sought from that of the
+// label before.
 inline bool Labels::SetBound(Label& label, const Cost* completions,
                              int64_t bytes_after) const {
-  const int64_t room = goal_.memory.Room(label);
-  if (room < bytes_after) return false;
+  const int64_t byte_budget = goal_.memory.ByteBudget(label);
+  if (byte_budget < bytes_after) return false;
   const auto bound = [&](int p) {
-    return label.time + completions[p] - PriceOf(prices_[p], room);
+    return label.time + completions[p] - Charge(multipliers_[p], byte_budget);
   };
-  const int last = static_cast<int>(prices_.size()) - 1;
-  int best = label.price;
+  const int last = static_cast<int>(multipliers_.size()) - 1;
+  int best = label.multiplier;
   Cost most = bound(best);
   if (most > goal_.most_time) return false;
   for (const int step : {1, -1}) {
@@ -128,15 +129,15 @@ inline bool Labels::SetBound(Label& label, const Cost* completions,
       best = p;
     }
   }
-  label.price = best;
+  label.multiplier = best;
   label.bound = std::max({label.bound, label.time, most});
   return true;
 }
 
 // What the variable can take, its neighbours' places being entered, the least
 // addition first.
-std::vector<Labels::Place> Labels::PlacesOf(int v) {
-  priced_[middle_].buckets->Additions(v, places_, additions_);
+std::vector<Labels::Place> Labels::FindPlaces(int v) {
+  charged_[middle_].buckets->Additions(v, places_, additions_);
   std::vector<Cost> times = JoinTimes(v, places_, 0, position_[v]);
   for (size_t c = 0; c < times.size(); ++c) {
     times[c] = Clamp(times[c] + model_.domain(v).time[c]);
@@ -162,11 +163,11 @@ void Labels::Meet(const Stage& before, int from, Place& place, Stage& stage) {
   candidates_ += kGroupCost;
   if (place.group == static_cast<int>(runs_.size())) runs_.emplace_back();
   const int64_t bytes = model_.domain(v).bytes[place.place];
-  for (size_t p = 0; p < priced_.size(); ++p) {
-    const Cost to_come = before.completions[from * priced_.size() + p];
-    const Cost addition = priced_[p].buckets->Addition(v, places_);
+  for (size_t p = 0; p < charged_.size(); ++p) {
+    const Cost to_come = before.completions[from * charged_.size() + p];
+    const Cost addition = charged_[p].buckets->Addition(v, places_);
     stage.completions.push_back(to_come + addition - place.time -
-                                PriceOf(priced_[p].price, bytes));
+                                Charge(charged_[p].multiplier, bytes));
   }
 }
 
@@ -180,24 +181,24 @@ bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
   const Domain& domain = model_.domain(v);
   const int64_t after = bytes_after_[position_[v]];
   const Front& front = before.fronts[from];
-  const Cost to_come = before.completions[from * priced_.size() + middle_];
-  // How much each label may still add; prices are rounded down for each
+  const Cost to_come = before.completions[from * charged_.size() + middle_];
+  // How much each label may still add; charges are rounded down for each
   // variable.
   slack_.clear();
   Cost most_slack = -1;
   for (const Label& label : front) {
     const Cost least =
         label.time + to_come -
-        PriceOf(priced_[middle_].price, goal_.memory.Room(label));
+        Charge(charged_[middle_].multiplier, goal_.memory.ByteBudget(label));
     slack_.push_back(goal_.most_time + kRounding - least);
     most_slack = std::max(most_slack, slack_.back());
   }
-  for (Place& place : PlacesOf(v)) {
+  for (Place& place : FindPlaces(v)) {
     if (place.addition > most_slack) break;
     if (front.size() > kManyLabels && deadline.HasPassed()) return false;
     Meet(before, from, place, stage);
     const Cost* const completions =
-        &stage.completions[place.group * priced_.size()];
+        &stage.completions[place.group * charged_.size()];
     std::vector<Label>& runs = runs_[place.group].labels;
     const size_t begin = runs.size();
     const int64_t bytes = domain.bytes[place.place];
@@ -221,7 +222,7 @@ bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
     runs_[place.group].begins.push_back(begin);
     runs_[place.group].is_front = false;
     waiting_ += static_cast<int64_t>(runs.size() - begin);
-    if (waiting_ > std::max(kFewWaiting, kMostWidths * goal_.width) &&
+    if (waiting_ > std::max(kFewWaiting, kMaxWidths * goal_.width) &&
         !Hold(stage.keys.size(), kHeldWidths * goal_.width, deadline)) {
       return false;
     }
@@ -275,8 +276,8 @@ void Labels::Compact(Stage& stage) const {
   std::vector<Cost> completions;
   for (size_t group = 0; group < stage.fronts.size(); ++group) {
     if (stage.fronts[group].empty()) continue;
-    const auto begin = stage.completions.begin() + group * priced_.size();
-    completions.insert(completions.end(), begin, begin + priced_.size());
+    const auto begin = stage.completions.begin() + group * charged_.size();
+    completions.insert(completions.end(), begin, begin + charged_.size());
     if (groups.size() != group) {
       stage.fronts[groups.size()] = std::move(stage.fronts[group]);
     }
@@ -289,11 +290,11 @@ void Labels::Compact(Stage& stage) const {
 
 Cost Labels::Solve(const base::Deadline& deadline) {
   Stage start{LabelKeys({0}, {1}), {}, {{Label{}}}};
-  start.fronts[0][0].price = middle_;
+  start.fronts[0][0].multiplier = middle_;
   start.fronts[0][0].time = model_.base;
   start.keys.Find({0});
-  for (const PricedBuckets& priced : priced_) {
-    start.completions.push_back(priced.buckets->bound() - model_.base);
+  for (const ChargedBuckets& charged : charged_) {
+    start.completions.push_back(charged.buckets->bound() - model_.base);
   }
   const Stage* before = &start;
   const auto least = [&](Cost Label::*figure) {
@@ -336,9 +337,10 @@ std::vector<int> Labels::Places() const {
       const auto reaches = [&](const Label& label) {
         return label.time + whole.time == best_ &&
                label.bytes <= goal_.memory.limit_bytes - whole.bytes &&
-               goal_.memory.Room({.bytes = label.bytes + whole.bytes,
-                                  .transient = std::max(label.transient,
-                                                        whole.transient)}) >= 0;
+               goal_.memory.ByteBudget(
+                   {.bytes = label.bytes + whole.bytes,
+                    .transient = std::max(label.transient, whole.transient)}) >=
+                   0;
       };
       const Front& front = stage.fronts[group];
       if (std::any_of(front.begin(), front.end(), reaches)) chosen = place;

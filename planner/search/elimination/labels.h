@@ -2,11 +2,11 @@
 //
 // Concept: variables are taken one by one against the order of elimination. A
 // label is a choice for those taken so far: its time, its bytes and its largest
-// transient. For several prices of bytes, buckets say exactly, or nearly, what
-// the best completion costs (buckets.h); each gives a bound from below of every
-// plan the label leads to, and the largest counts. Among the labels of a group
-// (label_keys.h) the dominated go, and so do all that cannot become faster than
-// the best plan known, or cannot be brought within the limit.
+// transient. For several multipliers of bytes, buckets say exactly, or nearly,
+// what the best completion costs (buckets.h); each gives a bound from below of
+// every plan the label leads to, and the largest counts. Among the labels of a
+// group (label_keys.h) the dominated go, and so do all that cannot become
+// faster than the best plan known, or cannot be brought within the limit.
 // Labels are held to a width; one let go for width alone leaves its bound
 // behind, so the answer is exact when none was, and has a certified bound when
 // some were.
@@ -28,9 +28,10 @@
 
 namespace meshwright::search {
 
-struct PricedBuckets {
-  int64_t price = 0;
-  const Buckets* buckets = nullptr;  // same model and sequence for every price
+struct ChargedBuckets {
+  int64_t multiplier = 0;
+  const Buckets* buckets =
+      nullptr;  // same model and sequence for every multiplier
 };
 
 struct LabelGoal {
@@ -41,9 +42,9 @@ struct LabelGoal {
 
 class Labels {
  public:
-  // Borrows the model and the buckets, whose prices rise; the one in the middle
-  // decides most.
-  Labels(const Model& model, std::vector<PricedBuckets> priced,
+  // Borrows the model and the buckets, whose multipliers rise; the one in the
+  // middle decides most.
+  Labels(const Model& model, std::vector<ChargedBuckets> charged,
          const LabelGoal& goal);
 
   // The least time of a choice that fits; kNever if none was kept.
@@ -59,12 +60,13 @@ class Labels {
  private:
   struct Stage {
     LabelKeys keys;
-    std::vector<Cost> completions;  // by group and price: the least to come
-    std::vector<Front> fronts;      // by group
+    std::vector<Cost>
+        completions;            // by group and multiplier: the least to come
+    std::vector<Front> fronts;  // by group
   };
   struct Place {  // one that the variable can take, given a group
     int place = 0;
-    Cost addition = 0;  // at the price in the middle
+    Cost addition = 0;  // at the multiplier in the middle
     Cost time = 0;
     int group = 0;  // of the new stage; kUnmet before it is
   };
@@ -76,7 +78,7 @@ class Labels {
   bool ExpandGroup(const Stage& before, int from, Stage& stage,
                    const base::Deadline& deadline);
   bool Hold(int groups, int64_t width, const base::Deadline& deadline);
-  std::vector<Place> PlacesOf(int v);
+  std::vector<Place> FindPlaces(int v);
   void Meet(const Stage& before, int from, Place& place, Stage& stage);
   bool SetBound(Label& label, const Cost* completions,
                 int64_t bytes_after) const;
@@ -85,9 +87,9 @@ class Labels {
                               int to) const;
 
   const Model& model_;
-  std::vector<PricedBuckets> priced_;
+  std::vector<ChargedBuckets> charged_;
   int middle_;
-  std::vector<int64_t> prices_;
+  std::vector<int64_t> multipliers_;
   LabelGoal goal_;
   std::vector<std::vector<int>> joins_of_;
   std::vector<int> position_;  // of a variable among the stages

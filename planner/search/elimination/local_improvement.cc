@@ -43,7 +43,7 @@ void FindChanges(const Draft& draft, std::vector<Change>& faster,
   }
 }
 
-// One variable becomes faster, another makes room for it. Whether any did.
+// One variable becomes faster, another frees the bytes. Whether any did.
 bool Exchange(Draft& draft, int64_t limit_bytes) {
   int64_t places = 0;
   for (size_t v = 0; v < draft.places().size(); ++v) {
@@ -75,9 +75,9 @@ bool Exchange(Draft& draft, int64_t limit_bytes) {
     int smaller = 0;
   };
   std::vector<Pair> pairs;
-  const int64_t room = limit_bytes - draft.peak();
+  const int64_t byte_budget = limit_bytes - draft.peak();
   for (size_t i = 0; i < faster.size(); ++i) {
-    const int64_t most = room - faster[i].bytes;
+    const int64_t most = byte_budget - faster[i].bytes;
     const auto end = std::upper_bound(smaller.begin(), smaller.end(), most,
                                       [](int64_t bytes, const Change& change) {
                                         return bytes < change.bytes;
@@ -116,7 +116,7 @@ bool Exchange(Draft& draft, int64_t limit_bytes) {
 
 Draft::Draft(const Model& model, std::vector<int> places)
     : model_(model),
-      joins_of_(JoinsOf(model)),
+      joins_of_(FindJoins(model)),
       places_(std::move(places)),
       time_(model.base) {
   for (size_t v = 0; v < places_.size(); ++v) {

@@ -3,7 +3,7 @@
 // Concept: of two plans, one too large and one that fits, variable after
 // variable goes over from one to the other, and the fastest mixture that fits
 // is kept. A plan is polished by moving single variables, or one that becomes
-// faster and another that makes room for it, as long as that makes the plan
+// faster and another that frees the bytes, as long as that makes the plan
 // faster and it still fits.
 // In → Out: places by variable → places by variable, that fit. Stopped, they
 // are the best so far.

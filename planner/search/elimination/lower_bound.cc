@@ -10,7 +10,7 @@ namespace meshwright::search {
 namespace {
 
 // Of the matrices, were each join to have its own.
-int64_t EntriesOf(const Model& model) {
+int64_t CountEntries(const Model& model) {
   int64_t entries = 0;
   for (const Model::Join& join : model.joins) {
     entries += static_cast<int64_t>(model.size(join.a)) * model.size(join.b);
@@ -58,7 +58,7 @@ Relaxed Relax(const Model& model, const Order& order, const Cutoff& cutoff,
   const int64_t entries = std::min(
       spend.entries,
       1 + work.table_entries / static_cast<int64_t>(model.variables.size()));
-  if (MayMoveCosts(model) && EntriesOf(model) <= work.table_entries) {
+  if (MayMoveCosts(model) && CountEntries(model) <= work.table_entries) {
     MessagePassing passing(model, cutoff);
     if (!passing.Converge(deadline)) {
       relaxed.bound = kNever;

@@ -1,9 +1,10 @@
-// Relax: what time plus priced bytes can at least come to, and with which plan.
+// Relax: what time plus charged bytes can at least come to, and with which
+// plan.
 //
 // Concept: a model that is easily eliminated says it exactly (buckets.h). For
 // another, costs are moved until the bound hardly rises (message_passing.h),
 // and buckets split to a small size turn the moved costs into a plan and a
-// further bound. In → Out: model, order, price → bound, plan. Threads and
+// further bound. In → Out: model, order, multiplier → bound, plan. Threads and
 // ownership: borrows the effort and the deadline.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOWER_BOUND_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOWER_BOUND_H_

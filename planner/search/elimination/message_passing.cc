@@ -20,7 +20,7 @@ MessagePassing::MessagePassing(const Model& model, const Cutoff& cutoff)
     : model_(model),
       earlier_(model.variables.size()),
       later_(model.variables.size()),
-      own_(PricedTimes(model, 0)) {
+      own_(ChargeTimes(model, 0)) {
   for (size_t j = 0; j < model.joins.size(); ++j) {
     const Model::Join& join = model.joins[j];
     const bool is_rising = join.a < join.b;
@@ -44,13 +44,13 @@ void MessagePassing::SetCutoff(const Cutoff& cutoff) {
     risen.emplace_back();
     transients_.emplace_back();
     for (int c = 0; c < domain.size(); ++c) {
-      risen.back().push_back(PriceOf(cutoff.multiplier, domain.bytes[c]) -
-                             PriceOf(cutoff_.multiplier, domain.bytes[c]));
+      risen.back().push_back(Charge(cutoff.multiplier, domain.bytes[c]) -
+                             Charge(cutoff_.multiplier, domain.bytes[c]));
       transients_.back().push_back(
           domain.transient[c] <= cutoff.free_transient
               ? 0
-              : PriceOf(cutoff.multiplier,
-                        domain.transient[c] - cutoff.free_transient));
+              : Charge(cutoff.multiplier,
+                       domain.transient[c] - cutoff.free_transient));
     }
   }
   for (size_t v = 0; v < own_.size(); ++v) {
@@ -158,7 +158,7 @@ void MessagePassing::HandOn(int v, const std::vector<Side>& sides, int shares) {
   }
 }
 
-Cost MessagePassing::LeastOf(int join) const {
+Cost MessagePassing::FindLeast(int join) const {
   const Matrix& matrix = model_.matrices[model_.joins[join].matrix];
   std::vector<Cost> by_row(matrix.rows);
   MinOverColumns(
@@ -178,7 +178,7 @@ Cost MessagePassing::Bound() const {
     bound += *std::min_element(own.begin(), own.end());
   }
   for (size_t j = 0; j < model_.joins.size(); ++j) {
-    const Cost least = LeastOf(static_cast<int>(j));
+    const Cost least = FindLeast(static_cast<int>(j));
     if (least >= kDead / 2) return kNever;
     bound += least;
   }
@@ -224,7 +224,7 @@ Potentials MessagePassing::Moved() const {
   }
   for (size_t j = 0; j < model_.joins.size(); ++j) {
     Matrix matrix = model_.matrices[model_.joins[j].matrix];
-    const Cost least = LeastOf(static_cast<int>(j));
+    const Cost least = FindLeast(static_cast<int>(j));
     for (int row = 0; row < matrix.rows; ++row) {
       for (int column = 0; column < matrix.columns; ++column) {
         Cost& entry =

@@ -39,7 +39,7 @@ struct Cutoff {
 
 class MessagePassing {
  public:
-  // Borrows the model. No priced choice that is allowed costs kNever / 4.
+  // Borrows the model. No charged choice that is allowed costs kNever / 4.
   MessagePassing(const Model& model, const Cutoff& cutoff);
 
   // What is dead must not matter under this cutoff either.
@@ -72,7 +72,7 @@ class MessagePassing {
   void HandOn(int v, const std::vector<Side>& sides, int shares);
   void Bury(int v);
   Cost Bound() const;
-  Cost LeastOf(int join) const;
+  Cost FindLeast(int join) const;
 
   const Model& model_;
   Cutoff cutoff_;

@@ -13,10 +13,10 @@ namespace {
 using Adjacency = std::vector<std::vector<int>>;  // rising neighbours
 
 constexpr double kHopeless = 1e15;  // steps
-constexpr size_t kMostTried = 256;  // variables of a core tried several times
+constexpr size_t kMaxTried = 256;   // variables of a core tried several times
 constexpr int kTrials = 24;
 
-Adjacency NeighboursOf(const Model& model) {
+Adjacency FindNeighbours(const Model& model) {
   Adjacency adjacency(model.variables.size());
   for (const Model::Join& join : model.joins) {
     adjacency[join.a].push_back(join.b);
@@ -30,7 +30,7 @@ Adjacency NeighboursOf(const Model& model) {
   return adjacency;
 }
 
-std::vector<int> SizesOf(const Model& model) {
+std::vector<int> FindSizes(const Model& model) {
   std::vector<int> sizes;
   for (size_t v = 0; v < model.variables.size(); ++v) {
     sizes.push_back(std::max(model.size(v), 1));
@@ -177,13 +177,13 @@ void EliminateThick(Elimination& elimination, Rule rule,
 }  // namespace
 
 Order CountSteps(const Model& model, const std::vector<int>& sequence) {
-  Elimination elimination(SizesOf(model), NeighboursOf(model));
+  Elimination elimination(FindSizes(model), FindNeighbours(model));
   for (const int v : sequence) elimination.Eliminate(v);
   return std::move(elimination.order());
 }
 
 Order ChooseOrder(const Model& model, const base::Deadline& deadline) {
-  Elimination thin(SizesOf(model), NeighboursOf(model));
+  Elimination thin(FindSizes(model), FindNeighbours(model));
   EliminateThin(thin);
   std::vector<int> names;
   const Elimination thick = thin.Rest(names);
@@ -196,7 +196,7 @@ Order ChooseOrder(const Model& model, const base::Deadline& deadline) {
     }
   };
   attempt(Rule::kWeight, nullptr);
-  if (names.size() <= kMostTried && names.size() > 1 && !deadline.HasPassed()) {
+  if (names.size() <= kMaxTried && names.size() > 1 && !deadline.HasPassed()) {
     attempt(Rule::kFill, nullptr);
     std::mt19937_64 noise(names.size());
     for (int trial = 0; trial < kTrials && !deadline.HasPassed(); ++trial) {

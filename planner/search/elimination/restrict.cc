@@ -40,7 +40,7 @@ class Narrowing {
   Model Make() {
     for (const Model::Join& join : old_.joins) AddJoin(join);
     for (size_t v = 0; v < old_.variables.size(); ++v) {
-      made_.variables.push_back({DomainOf(v), old_.variables[v].slot});
+      made_.variables.push_back({MakeDomain(v), old_.variables[v].slot});
     }
     return std::move(made_);
   }
@@ -89,7 +89,7 @@ class Narrowing {
     }
   }
 
-  int DomainOf(int v) {
+  int MakeDomain(int v) {
     const Domain& old = old_.domain(v);
     const auto [entry, is_new] =
         domains_.try_emplace({old_.variables[v].domain, *places_[v], extra_[v]},

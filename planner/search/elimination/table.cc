@@ -28,7 +28,7 @@ void ForEach(const std::vector<int>& scope, const Shape& shape,
   std::vector<std::vector<int64_t>> strides;
   for (const int v : scope) {
     strides.emplace_back();
-    for (const View& view : views) strides.back().push_back(view.StrideOf(v));
+    for (const View& view : views) strides.back().push_back(view.Stride(v));
   }
   while (visit(offsets)) {
     size_t d = scope.size();
@@ -61,8 +61,7 @@ class Eliminating {
     rest_.erase(std::unique(rest_.begin(), rest_.end()), rest_.end());
     if (!rest_.empty()) inner_ = Inner(views);
     for (View& view : views) {
-      (view.StrideOf(inner_) != 0 ? with_ : without_)
-          .push_back(std::move(view));
+      (view.Stride(inner_) != 0 ? with_ : without_).push_back(std::move(view));
     }
   }
 
@@ -79,8 +78,7 @@ class Eliminating {
     }
     const std::vector<int> outer = out.scope;
     out.scope.push_back(inner_);
-    if (outer.empty() && with_.size() == 1 &&
-        with_[0].StrideOf(variable_) == 1) {
+    if (outer.empty() && with_.size() == 1 && with_[0].Stride(variable_) == 1) {
       OnlyColumns(out);
       return out;
     }
@@ -116,7 +114,7 @@ class Eliminating {
     AddBase(std::vector<int64_t>(without_.size(), 0).data(), base);
     out.values.resize(shape_.sizes[inner_]);
     const View& view = with_[0];
-    MinOverColumns({view.values, view.StrideOf(inner_), shape_.sizes[inner_],
+    MinOverColumns({view.values, view.Stride(inner_), shape_.sizes[inner_],
                     shape_.sizes[variable_]},
                    base.data(), out.values.data());
   }
@@ -144,7 +142,7 @@ class Eliminating {
           }
         }
       }
-      if (group.size() == 1 && group[0].StrideOf(inner_) == 1) {
+      if (group.size() == 1 && group[0].Stride(inner_) == 1) {
         merged.push_back(group[0]);
         continue;
       }
@@ -153,7 +151,7 @@ class Eliminating {
       scope.push_back(inner_);
       owned_.push_back(SumOver(scope, group, shape_, deadline));
       if (owned_.back().values.empty()) return false;
-      merged.push_back(ViewOf(owned_.back(), shape_));
+      merged.push_back(MakeView(owned_.back(), shape_));
     }
     with_ = std::move(merged);
     return true;
@@ -161,7 +159,7 @@ class Eliminating {
 
   static bool IsPart(const View& part, const View& whole) {
     return std::all_of(part.scope.begin(), part.scope.end(),
-                       [&](int v) { return whole.StrideOf(v) != 0; });
+                       [&](int v) { return whole.Stride(v) != 0; });
   }
 
   void Loop(const std::vector<int>& outer, const base::Deadline& deadline,
@@ -171,7 +169,7 @@ class Eliminating {
     std::vector<View> views = with_;
     views.insert(views.end(), without_.begin(), without_.end());
     std::vector<int64_t> along;  // strides of the variable
-    for (const View& view : with_) along.push_back(view.StrideOf(variable_));
+    for (const View& view : with_) along.push_back(view.Stride(variable_));
     std::vector<Cost> base;
     std::vector<Cost> sums;
     int64_t steps = 0;
@@ -200,7 +198,7 @@ class Eliminating {
 
   void AddBase(const int64_t* offsets, std::vector<Cost>& base) const {
     for (size_t i = 0; i < without_.size(); ++i) {
-      const int64_t stride = without_[i].StrideOf(variable_);
+      const int64_t stride = without_[i].Stride(variable_);
       const Cost* from = without_[i].values + offsets[i];
       for (Cost& cost : base) {
         cost = Clamp(cost + *from);
@@ -241,7 +239,7 @@ class Eliminating {
 
 }  // namespace
 
-int64_t View::StrideOf(int variable) const {
+int64_t View::Stride(int variable) const {
   for (size_t i = 0; i < scope.size(); ++i) {
     if (scope[i] == variable) return strides[i];
   }
@@ -256,7 +254,7 @@ int64_t View::Offset(const std::vector<int>& places) const {
   return offset;
 }
 
-View ViewOf(const Table& table, const Shape& shape) {
+View MakeView(const Table& table, const Shape& shape) {
   View view{table.scope, std::vector<int64_t>(table.scope.size()),
             table.values.data()};
   int64_t stride = 1;

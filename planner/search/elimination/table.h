@@ -28,7 +28,7 @@ struct View {
   const Cost* values = nullptr;
 
   // Of `variable`; 0 if it is not in the scope.
-  int64_t StrideOf(int variable) const;
+  int64_t Stride(int variable) const;
   // Where the entry of these places is; places by variable.
   int64_t Offset(const std::vector<int>& places) const;
 };
@@ -39,7 +39,7 @@ struct Shape {
   std::vector<int> turns;
 };
 
-View ViewOf(const Table& table, const Shape& shape);
+View MakeView(const Table& table, const Shape& shape);
 
 // The sum of views over a scope, laid out in its order.
 Table SumOver(const std::vector<int>& scope, const std::vector<View>& views,

@@ -75,11 +75,11 @@ TEST(EliminateTest, AgreesWithEnumeration) {
       tables.push_back(std::move(table));
     }
     std::vector<View> views;
-    for (const Table& table : tables) views.push_back(ViewOf(table, shape));
+    for (const Table& table : tables) views.push_back(MakeView(table, shape));
     std::vector<Cost> own(shape.sizes[0]);
     for (Cost& cost : own) cost = static_cast<Cost>(random() % 50);
     const Table out = Eliminate(0, own, views, shape, base::Deadline{});
-    const View result = ViewOf(out, shape);
+    const View result = MakeView(out, shape);
     std::vector<int> places(4);
     for (places[1] = 0; places[1] < shape.sizes[1]; ++places[1]) {
       for (places[2] = 0; places[2] < shape.sizes[2]; ++places[2]) {

@@ -5,11 +5,11 @@
 namespace meshwright::search {
 namespace {
 
-constexpr int64_t kDearest = int64_t{1} << 60;
+constexpr int64_t kMaxMultiplier = int64_t{1} << 60;
 
 }  // namespace
 
-Extent ExtentOf(const Matrix& matrix) {
+Extent FindExtent(const Matrix& matrix) {
   Extent extent;
   for (const Cost entry : matrix.entries) {
     const bool is_never = entry >= kNever;
@@ -21,15 +21,15 @@ Extent ExtentOf(const Matrix& matrix) {
 }
 
 int MatrixSet::Add(Matrix matrix) {
-  extents.push_back(ExtentOf(matrix));
+  extents.push_back(FindExtent(matrix));
   all.push_back(std::move(matrix));
   return static_cast<int>(all.size()) - 1;
 }
 
-int64_t PriceBetween(Cost time, int64_t bytes) {
+int64_t FindMultiplier(Cost time, int64_t bytes) {
   if (time <= 0 || bytes <= 0) return 0;
-  const __int128 rise = static_cast<__int128>(time) << kPriceShift;
-  return static_cast<int64_t>(std::min<__int128>(rise / bytes, kDearest));
+  const __int128 rise = static_cast<__int128>(time) << kMultiplierShift;
+  return static_cast<int64_t>(std::min<__int128>(rise / bytes, kMaxMultiplier));
 }
 
 }  // namespace meshwright::search

@@ -57,17 +57,18 @@ struct Link {
   }
 };
 
-inline constexpr int kPriceShift = 20;  // prices are of a mebibyte
+inline constexpr int kMultiplierShift = 20;  // multipliers are of a mebibyte
 
-// floor(price * bytes), at most kNever.
-inline Cost PriceOf(int64_t price, int64_t bytes) {
-  const __int128 cost = (static_cast<__int128>(price) * bytes) >> kPriceShift;
+// floor(multiplier * bytes), at most kNever.
+inline Cost Charge(int64_t multiplier, int64_t bytes) {
+  const __int128 cost =
+      (static_cast<__int128>(multiplier) * bytes) >> kMultiplierShift;
   return cost >= kNever ? kNever : static_cast<Cost>(cost);
 }
 
-// The price at which `time` more picoseconds are worth `bytes` fewer bytes; 0
-// where either is not positive.
-int64_t PriceBetween(Cost time, int64_t bytes);
+// The multiplier at which `time` more picoseconds are worth `bytes` fewer
+// bytes; 0 where either is not positive.
+int64_t FindMultiplier(Cost time, int64_t bytes);
 
 // What the entries of a matrix lie between.
 struct Extent {
@@ -76,7 +77,7 @@ struct Extent {
   bool has_never = false;
 };
 
-Extent ExtentOf(const Matrix& matrix);
+Extent FindExtent(const Matrix& matrix);
 
 // Each with its extent, as reading them all again takes long where they are
 // many.

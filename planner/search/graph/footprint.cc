@@ -9,7 +9,7 @@ using problem::SaturatingAdd;
 
 int64_t Footprint::peak() const { return SaturatingAdd(bytes, transient); }
 
-Footprint FootprintOf(const Graph& graph, const std::vector<int>& slots) {
+Footprint ComputeFootprint(const Graph& graph, const std::vector<int>& slots) {
   Footprint footprint;
   for (size_t n = 0; n < graph.node_unary.size(); ++n) {
     const UnaryKind& kind = graph.unaries[graph.node_unary[n]];

@@ -19,12 +19,12 @@ struct Footprint {
   int64_t peak() const;  // held at the largest int64_t
 };
 
-Footprint FootprintOf(const Graph& graph, const std::vector<int>& slots);
+Footprint ComputeFootprint(const Graph& graph, const std::vector<int>& slots);
 
 // No plan's largest transient is below this.
 int64_t LeastTransient(const Graph& graph);
 
-// A plan as a line over prices: time + price * bytes.
+// A plan as a line over multipliers: time + multiplier * bytes.
 struct Point {
   Cost time = 0;
   int64_t bytes = 0;

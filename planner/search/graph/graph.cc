@@ -50,7 +50,7 @@ class Builder {
   // Returns the slots the node takes.
   int64_t AddNode(int n, int64_t slot) {
     const problem::Node& node = problem_.nodes[n];
-    const int unary = UnaryOf(n);
+    const int unary = FindUnary(n);
     graph_.node_unary.push_back(unary);
     const int first = graph_.variables.size();
     first_.push_back(first);
@@ -69,7 +69,7 @@ class Builder {
     return node.repeat;
   }
 
-  int UnaryOf(int n) {
+  int FindUnary(int n) {
     const problem::Node& node = problem_.nodes[n];
     std::vector<int> allowed;  // empty: all
     if (problem::IsNarrowed(problem_, n)) {
@@ -125,11 +125,11 @@ class Builder {
     }
     for (const auto& [ends, parallel] : tables) {
       graph_.joins.push_back(
-          {.from = ends.first, .to = ends.second, .matrix = SumOf(parallel)});
+          {.from = ends.first, .to = ends.second, .matrix = AddTables(parallel)});
     }
   }
 
-  int SumOf(const std::vector<int>& tables) {
+  int AddTables(const std::vector<int>& tables) {
     if (tables.size() == 1) return tables.front();
     Matrix sum = matrices_.all[tables.front()];
     for (size_t i = 1; i < tables.size(); ++i) {

@@ -19,7 +19,7 @@ class ModelBuilder {
     const auto [entry, is_new] =
         domains_.try_emplace(unary, static_cast<int>(model_.domains.size()));
     if (is_new) {
-      model_.domains.push_back(DomainOf(unary));
+      model_.domains.push_back(MakeDomain(unary));
     }
     model_.variables.push_back({entry->second, slot});
     return static_cast<int>(model_.variables.size()) - 1;
@@ -42,7 +42,7 @@ class ModelBuilder {
   Model& model() { return model_; }
 
  private:
-  Domain DomainOf(int unary) const {
+  Domain MakeDomain(int unary) const {
     const UnaryKind& kind = graph_.unaries[unary];
     const std::vector<Cost>& cost = costs_.unaries[unary];
     Domain domain;
@@ -72,7 +72,7 @@ bool Model::IsPossible() const {
       [this](const Variable& v) { return domains[v.domain].size() > 0; });
 }
 
-std::vector<std::vector<int>> JoinsOf(const Model& model) {
+std::vector<std::vector<int>> FindJoins(const Model& model) {
   std::vector<std::vector<int>> joins(model.variables.size());
   for (size_t j = 0; j < model.joins.size(); ++j) {
     joins[model.joins[j].a].push_back(j);
@@ -98,7 +98,8 @@ bool IsForest(const Model& model) {
   return true;
 }
 
-std::vector<int> PlacesOf(const Model& model, const std::vector<int>& configs) {
+std::vector<int> FindPlaces(const Model& model,
+                            const std::vector<int>& configs) {
   std::vector<int> places;
   for (size_t v = 0; v < configs.size(); ++v) {
     const std::vector<int>& all = model.domain(v).configs;

@@ -57,13 +57,14 @@ struct Model {
 };
 
 // joins_of[v]: the joins of variable v, rising.
-std::vector<std::vector<int>> JoinsOf(const Model& model);
+std::vector<std::vector<int>> FindJoins(const Model& model);
 
 // Whether the joins make no cycle.
 bool IsForest(const Model& model);
 
 // The places that hold these configurations, by variable; empty if one is gone.
-std::vector<int> PlacesOf(const Model& model, const std::vector<int>& configs);
+std::vector<int> FindPlaces(const Model& model,
+                            const std::vector<int>& configs);
 
 // The component of `variables`, runs minimised over their inner copies.
 // `costs` is what is to be minimised; memory is left out.

@@ -13,7 +13,7 @@ namespace {
 
 using problem::PlanProblem;
 
-constexpr int64_t kMostPoints = 10'000;
+constexpr int64_t kMaxPoints = 10'000;
 // Searches for each point asked for; some find one that is known.
 constexpr int64_t kSearchesPerPoint = 4;
 
@@ -187,10 +187,10 @@ class Tracer {
 
 absl::StatusOr<MemoryFront> FindFront(const PlanProblem& problem,
                                       int64_t points, const Options& options) {
-  if (points < 1 || points > kMostPoints) {
+  if (points < 1 || points > kMaxPoints) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a front of ", points, " points was asked for, but it has ",
-        "at least 1 and at most ", kMostPoints));
+        "at least 1 and at most ", kMaxPoints));
   }
   const auto begin = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(MemoryFront front, Tracer(problem, points, options).Run());
