@@ -124,8 +124,9 @@ class Builder {
       tables[{last_[edge.from], first_[edge.to]}].push_back(edge.table);
     }
     for (const auto& [ends, parallel] : tables) {
-      graph_.joins.push_back(
-          {.from = ends.first, .to = ends.second, .matrix = AddTables(parallel)});
+      graph_.joins.push_back({.from = ends.first,
+                              .to = ends.second,
+                              .matrix = AddTables(parallel)});
     }
   }
 
