@@ -33,6 +33,12 @@ std::optional<double> NumberAfter(const char* path, absl::string_view label) {
   return std::nullopt;
 }
 
+std::optional<int64_t> MemoryBytes(absl::string_view label) {
+  const auto kilobytes = NumberAfter("/proc/meminfo", label);
+  if (!kilobytes.has_value()) return std::nullopt;
+  return static_cast<int64_t>(*kilobytes) * 1024;
+}
+
 }  // namespace
 
 void AvoidThreadPoolDeadlock() {
@@ -48,10 +54,10 @@ bool DieWith(pid_t parent) {
   return getppid() == parent;
 }
 
+std::optional<int64_t> TotalMemoryBytes() { return MemoryBytes("MemTotal:"); }
+
 std::optional<int64_t> AvailableMemoryBytes() {
-  const auto kilobytes = NumberAfter("/proc/meminfo", "MemAvailable:");
-  if (!kilobytes.has_value()) return std::nullopt;
-  return static_cast<int64_t>(*kilobytes) * 1024;
+  return MemoryBytes("MemAvailable:");
 }
 
 std::string DescribeState() {

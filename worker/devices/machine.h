@@ -20,7 +20,8 @@ void AvoidThreadPoolDeadlock();
 // is gone already.
 bool DieWith(pid_t parent);
 
-// MemAvailable; none where the system does not say.
+// MemTotal and MemAvailable; none where the system does not say.
+std::optional<int64_t> TotalMemoryBytes();
 std::optional<int64_t> AvailableMemoryBytes();
 
 // One line: load and processor clock.

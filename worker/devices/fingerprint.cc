@@ -1,0 +1,114 @@
+#include "worker/devices/fingerprint.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "worker/devices/cpu_quota.h"
+
+namespace meshwright::worker::devices {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Vector and matrix extensions, by the beginnings of the kernel's names for
+// them, x86 and Arm.
+constexpr std::array<const char*, 10> kExtensions = {
+    "sse4", "avx", "fma", "f16c", "amx", "vnni", "asimd", "sve", "sme", "bf16"};
+
+bool IsExtension(absl::string_view flag) {
+  return std::any_of(
+      kExtensions.begin(), kExtensions.end(),
+      [&](const char* it) { return absl::StartsWith(flag, it); });
+}
+
+void ReadProcessor(const fs::path& root, v1::DeviceFingerprint& fingerprint) {
+  std::ifstream file(root / "proc/cpuinfo");
+  std::string line;
+  std::set<std::string> sets;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> pair =
+        absl::StrSplit(line, absl::MaxSplits(':', 1));
+    if (pair.size() != 2) continue;
+    const std::string name(absl::StripAsciiWhitespace(pair[0]));
+    const std::string value(absl::StripAsciiWhitespace(pair[1]));
+    if (fingerprint.processor().empty() &&
+        (name == "model name" || name == "CPU part")) {
+      fingerprint.set_processor(value);
+    }
+    if (sets.empty() && (name == "flags" || name == "Features")) {
+      for (const absl::string_view flag : absl::StrSplit(value, ' ')) {
+        if (IsExtension(flag)) sets.emplace(flag);
+      }
+    }
+  }
+  fingerprint.mutable_instruction_sets()->Assign(sets.begin(), sets.end());
+}
+
+int CountNumaNodes(const fs::path& root) {
+  std::error_code error;
+  int nodes = 0;
+  for (const auto& entry :
+       fs::directory_iterator(root / "sys/devices/system/node", error)) {
+    int number = 0;
+    const std::string name = entry.path().filename();
+    if (absl::StartsWith(name, "node") &&
+        absl::SimpleAtoi(name.substr(4), &number)) {
+      ++nodes;
+    }
+  }
+  return nodes;
+}
+
+int64_t ReadTotalMemory(const fs::path& root) {
+  std::ifstream file(root / "proc/meminfo");
+  std::string name;
+  int64_t kilobytes = 0;
+  while (file >> name >> kilobytes) {
+    if (name == "MemTotal:") return kilobytes * 1024;
+    std::getline(file, name);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int64_t RoundToGib(int64_t bytes) {
+  constexpr int64_t kGib = int64_t{1} << 30;
+  return (bytes + kGib / 2) / kGib;
+}
+
+void DescribeProcessors(v1::DeviceFingerprint& fingerprint,
+                        const fs::path& root) {
+  ReadProcessor(root, fingerprint);
+  double cores = std::thread::hardware_concurrency();
+  const auto quota = CpuQuota(root);
+  if (quota.has_value()) cores = std::min(cores, std::ceil(*quota));
+  fingerprint.set_cores(static_cast<int>(cores));
+  fingerprint.set_numa_nodes(CountNumaNodes(root));
+  fingerprint.set_memory_gib(RoundToGib(ReadTotalMemory(root)));
+}
+
+void DescribeDriver(v1::DeviceFingerprint& fingerprint, const fs::path& root) {
+  // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  575.57.08  Thu ..."
+  std::ifstream file(root / "proc/driver/nvidia/version");
+  std::string line;
+  if (!std::getline(file, line)) return;
+  for (const absl::string_view word :
+       absl::StrSplit(line, ' ', absl::SkipEmpty())) {
+    if (absl::StrContains(word, '.') && absl::ascii_isdigit(word[0])) {
+      fingerprint.set_driver_version(std::string(word));
+      return;
+    }
+  }
+}
+
+}  // namespace meshwright::worker::devices

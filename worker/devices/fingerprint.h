@@ -1,0 +1,34 @@
+// What the machine says of itself for the device fingerprint
+// (proto/v1/device.proto): the part that no plugin knows.
+//
+// Concept: two machines with equal fingerprints run a program equally fast, so
+// they share rows. Only what changes times is in it: no host name, no serial
+// number, no load.
+// Units: memory in GiB, rounded, so that what firmware keeps for itself does
+// not tell equal machines apart. Threads: pure functions of files.
+// Errors: none; what a machine does not say stays empty.
+#ifndef MESHWRIGHT_WORKER_DEVICES_FINGERPRINT_H_
+#define MESHWRIGHT_WORKER_DEVICES_FINGERPRINT_H_
+
+#include <cstdint>
+#include <filesystem>
+
+#include "proto/v1/device.pb.h"
+
+namespace meshwright::worker::devices {
+
+// Of virtual devices on this machine's processors: model, instruction sets that
+// the compiler's code may differ by, cores that this process may use (its
+// affinity and its container's quota), NUMA nodes, memory.
+void DescribeProcessors(v1::DeviceFingerprint& fingerprint,
+                        const std::filesystem::path& root = "/");
+
+// Of accelerators: the version of their kernel driver.
+void DescribeDriver(v1::DeviceFingerprint& fingerprint,
+                    const std::filesystem::path& root = "/");
+
+int64_t RoundToGib(int64_t bytes);
+
+}  // namespace meshwright::worker::devices
+
+#endif  // MESHWRIGHT_WORKER_DEVICES_FINGERPRINT_H_

@@ -1,0 +1,80 @@
+#include "worker/devices/fingerprint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+namespace meshwright::worker::devices {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+
+class FingerprintTest : public testing::Test {
+ protected:
+  FingerprintTest()
+      : root_(fs::path(testing::TempDir()) /
+              testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::remove_all(root_);
+  }
+  void Write(const std::string& path, const std::string& content) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << content;
+  }
+  const fs::path root_;
+};
+
+TEST_F(FingerprintTest, ProcessorsSayWhatTimesDependOn) {
+  Write("proc/cpuinfo",
+        "processor\t: 0\nmodel name\t: Fast CPU 9\n"
+        "flags\t\t: fpu avx2 sse4_2 constant_tsc avx512f\n\n"
+        "processor\t: 1\nmodel name\t: Fast CPU 9\nflags\t\t: fpu\n");
+  Write("proc/meminfo", "MemFree: 5 kB\nMemTotal:       24500000 kB\n");
+  fs::create_directories(root_ / "sys/devices/system/node/node0");
+  fs::create_directories(root_ / "sys/devices/system/node/node1");
+  fs::create_directories(root_ / "sys/devices/system/node/power");
+  v1::DeviceFingerprint fingerprint;
+  DescribeProcessors(fingerprint, root_);
+  EXPECT_EQ(fingerprint.processor(), "Fast CPU 9");
+  EXPECT_THAT(fingerprint.instruction_sets(),
+              ElementsAre("avx2", "avx512f", "sse4_2"));
+  EXPECT_EQ(fingerprint.memory_gib(), 23);
+  EXPECT_EQ(fingerprint.numa_nodes(), 2);
+  EXPECT_GT(fingerprint.cores(), 0);
+}
+
+TEST_F(FingerprintTest, AContainersQuotaLimitsItsCores) {
+  Write("proc/self/cgroup", "0::/\n");
+  Write("sys/fs/cgroup/cpu.max", "50000 100000\n");
+  v1::DeviceFingerprint fingerprint;
+  DescribeProcessors(fingerprint, root_);
+  EXPECT_EQ(fingerprint.cores(), 1);
+}
+
+TEST_F(FingerprintTest, AMachineThatSaysNothingIsDescribedByItsCores) {
+  v1::DeviceFingerprint fingerprint;
+  DescribeProcessors(fingerprint, root_);
+  DescribeDriver(fingerprint, root_);
+  EXPECT_EQ(fingerprint.processor(), "");
+  EXPECT_EQ(fingerprint.driver_version(), "");
+  EXPECT_EQ(fingerprint.memory_gib(), 0);
+}
+
+TEST_F(FingerprintTest, TheDriversVersionIsFound) {
+  Write("proc/driver/nvidia/version",
+        "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  575.57.08  "
+        "Release Build\nGCC version: 12.2.0\n");
+  v1::DeviceFingerprint fingerprint;
+  DescribeDriver(fingerprint, root_);
+  EXPECT_EQ(fingerprint.driver_version(), "575.57.08");
+}
+
+TEST_F(FingerprintTest, MemoryIsRounded) {
+  EXPECT_EQ(RoundToGib(int64_t{150754820096}), 140);
+  EXPECT_EQ(RoundToGib(0), 0);
+}
+
+}  // namespace
+}  // namespace meshwright::worker::devices

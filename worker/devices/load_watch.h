@@ -1,0 +1,59 @@
+// LoadWatch: how much of the processors other processes use.
+//
+// Concept: the busy time of the processors that this process may run on, from
+// /proc/stat, less its own CPU time and that of the processes it names (the
+// idle spinner). What is left belongs to others: a build, another training
+// run, another virtual machine (steal).
+// Units: shares of those processors' time, 0 to 1, good to a few percent over
+// 100 ms and more (the kernel counts in steps of 10 ms).
+// Threads: one. Errors: none; where the kernel does not say, the share is 0.
+#ifndef MESHWRIGHT_WORKER_DEVICES_LOAD_WATCH_H_
+#define MESHWRIGHT_WORKER_DEVICES_LOAD_WATCH_H_
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace meshwright::worker::devices {
+
+class LoadWatch {
+ public:
+  struct Reading {
+    absl::Time time;
+    absl::Duration busy;  // of all these processors
+    absl::Duration own;   // of this process and `helpers`
+  };
+
+  // `helpers`: processes that work for this one. `root`: of /proc.
+  explicit LoadWatch(std::vector<pid_t> helpers = {},
+                     std::filesystem::path root = "/");
+
+  std::optional<Reading> Read() const;
+  // Between two readings.
+  double OtherShare(const Reading& from, const Reading& to) const;
+
+  // Starts a period, and what others used since.
+  void Begin() { begin_ = Read(); }
+  double OtherShare() const;
+
+  // Waits, while this process does nothing, until others use at most `share`
+  // over 100 ms; what they used last. Gives up after `limit`. `on_wait` is
+  // called once if it has to wait.
+  double WaitForCalm(double share, absl::Duration limit,
+                     const std::function<void(double)>& on_wait) const;
+
+ private:
+  const std::vector<pid_t> helpers_;
+  const std::filesystem::path root_;
+  std::vector<int> processors_;
+  std::optional<Reading> begin_;
+};
+
+}  // namespace meshwright::worker::devices
+
+#endif  // MESHWRIGHT_WORKER_DEVICES_LOAD_WATCH_H_

@@ -1,0 +1,98 @@
+#include "worker/devices/load_watch.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::worker::devices {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A machine whose /proc/stat is written by the test.
+class LoadWatchTest : public testing::Test {
+ protected:
+  LoadWatchTest()
+      : root_(fs::path(testing::TempDir()) /
+              testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::create_directories(root_ / "proc");
+    SetBusySeconds(0);
+  }
+  // Of every processor.
+  void SetBusySeconds(double seconds) {
+    const auto ticks = static_cast<int64_t>(
+        seconds * static_cast<double>(sysconf(_SC_CLK_TCK)));
+    std::ofstream file(root_ / "proc/stat");
+    file << "cpu  99999 0 0 0 0 0 0 0 0 0\n";
+    for (int i = 0; i < CPU_SETSIZE; ++i) {
+      file << "cpu" << i << " " << ticks << " 0 0 12345 77 0 0 0 0 0\n";
+    }
+    file << "intr 1 2 3\n";
+  }
+  LoadWatch::Reading Read(const LoadWatch& watch, absl::Time time,
+                          absl::Duration own) {
+    LoadWatch::Reading reading = *watch.Read();
+    reading.time = time;
+    reading.own = own;
+    return reading;
+  }
+  int Processors() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof(set), &set);
+    return CPU_COUNT(&set);
+  }
+  const fs::path root_;
+  const absl::Time start_ = absl::FromUnixSeconds(1000);
+};
+
+TEST_F(LoadWatchTest, OthersAreWhatIsBusyLessItsOwnTime) {
+  const LoadWatch watch({}, root_);
+  const auto from = Read(watch, start_, absl::ZeroDuration());
+  SetBusySeconds(6);
+  const auto to =
+      Read(watch, start_ + absl::Seconds(10), absl::Seconds(2) * Processors());
+  EXPECT_NEAR(watch.OtherShare(from, to), 0.4, 1e-6);
+}
+
+TEST_F(LoadWatchTest, AMachineOfItsOwnHasNoOthers) {
+  const LoadWatch watch({}, root_);
+  const auto from = Read(watch, start_, absl::ZeroDuration());
+  SetBusySeconds(10);
+  const auto to = Read(watch, start_ + absl::Seconds(10),
+                       absl::Seconds(10.01) * Processors());
+  EXPECT_EQ(watch.OtherShare(from, to), 0);
+}
+
+TEST_F(LoadWatchTest, HelpersCountAsItsOwn) {
+  fs::create_directories(root_ / "proc/77");
+  std::ofstream(root_ / "proc/77/stat")
+      << "77 (a (b) c) R 1 1 1 0 -1 4 0 0 0 0 " << 3 * sysconf(_SC_CLK_TCK)
+      << " " << sysconf(_SC_CLK_TCK) << " 0 0 20 0\n";
+  const LoadWatch alone({}, root_);
+  const LoadWatch helped({77}, root_);
+  EXPECT_NEAR(absl::ToDoubleSeconds(helped.Read()->own - alone.Read()->own), 4,
+              0.5);
+}
+
+TEST_F(LoadWatchTest, WaitingForACalmMachineEnds) {
+  const LoadWatch watch({}, root_);
+  int waits = 0;
+  EXPECT_EQ(watch.WaitForCalm(0.1, absl::Seconds(5), [&](double) { ++waits; }),
+            0);
+  EXPECT_EQ(waits, 0);
+}
+
+TEST_F(LoadWatchTest, AKernelThatSaysNothingIsCalm) {
+  const LoadWatch watch({}, root_ / "nowhere");
+  EXPECT_FALSE(watch.Read().has_value());
+  EXPECT_EQ(watch.WaitForCalm(0.1, absl::Seconds(5), [](double) {}), 0);
+  EXPECT_EQ(watch.OtherShare(), 0);
+}
+
+}  // namespace
+}  // namespace meshwright::worker::devices

@@ -1,0 +1,91 @@
+#include "worker/devices/timing_lock.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace meshwright::worker::devices {
+namespace {
+
+class TimingLockTest : public testing::Test {
+ protected:
+  std::unique_ptr<TimingLock> Open(const std::string& group) {
+    auto lock = TimingLock::Open(group, testing::TempDir());
+    EXPECT_TRUE(lock.ok()) << lock.status();
+    return *std::move(lock);
+  }
+  // Whether it could be had at once.
+  bool Share(TimingLock& lock) {
+    return lock.Share(absl::ZeroDuration(), [] {}).ok();
+  }
+  bool Exclude(TimingLock& lock) {
+    return lock.Exclude(absl::ZeroDuration(), [] {}).ok();
+  }
+};
+
+TEST_F(TimingLockTest, OneTimesAtATimeAndManyCompile) {
+  const auto one = Open("group");
+  const auto other = Open("group");
+  EXPECT_TRUE(Share(*one));
+  EXPECT_TRUE(Share(*other));
+  EXPECT_FALSE(Exclude(*other)) << "beside one that compiles";
+  one->Release();
+  EXPECT_TRUE(Exclude(*other));
+  EXPECT_FALSE(Share(*one)) << "beside one that times";
+  EXPECT_FALSE(Exclude(*one));
+  other->Release();
+  EXPECT_TRUE(Exclude(*one));
+}
+
+TEST_F(TimingLockTest, GroupsOfDevicesAreApart) {
+  const auto one = Open("first");
+  const auto other = Open("second");
+  EXPECT_TRUE(Exclude(*one));
+  EXPECT_TRUE(Exclude(*other));
+}
+
+TEST_F(TimingLockTest, WaitingIsSaidOnceAndEndsWithOneSentence) {
+  const auto one = Open("waits");
+  const auto other = Open("waits");
+  ASSERT_TRUE(Exclude(*one));
+  int waits = 0;
+  const absl::Status status =
+      other->Exclude(absl::Milliseconds(100), [&] { ++waits; });
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(waits, 1);
+}
+
+TEST_F(TimingLockTest, TheLockEndsWithItsHolder) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto held = TimingLock::Open("holder", testing::TempDir());
+    const bool good =
+        held.ok() && (*held)->Exclude(absl::ZeroDuration(), [] {}).ok();
+    const char said = good ? '1' : '0';
+    if (write(ready[1], &said, 1) != 1) _exit(1);
+    pause();
+    _exit(0);
+  }
+  char said = 0;
+  ASSERT_EQ(read(ready[0], &said, 1), 1);
+  ASSERT_EQ(said, '1');
+  const auto lock = Open("holder");
+  EXPECT_FALSE(Exclude(*lock));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(Exclude(*lock));
+}
+
+TEST_F(TimingLockTest, AFolderThatIsNotThereIsOneSentence) {
+  const auto lock = TimingLock::Open("group", "/nowhere");
+  EXPECT_EQ(lock.status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace meshwright::worker::devices
