@@ -19,6 +19,9 @@ struct Protocol {
   absl::Duration minimum_time = absl::Milliseconds(250);
   // No more once minimum_time is over, whether the minimum is believed or not.
   int maximum_samples = 60;
+  // A sample lasts at least this long: shorter programs are executed several
+  // times per sample, because one run of theirs is mostly the launch's noise.
+  absl::Duration minimum_sample = absl::Milliseconds(1);
   // Execution budget of one program, warm-up included.
   absl::Duration time_limit = absl::Seconds(60);
   absl::Duration compile_limit = absl::Minutes(10);
@@ -35,6 +38,7 @@ struct Protocol {
   double slow_share = 0.8;
 
   static constexpr int kMaxSamples = 1000;
+  static constexpr int kMaxExecutions = 1000;
 };
 
 absl::StatusOr<Protocol> ReadProtocol(const v1::MeasureOptions& options);

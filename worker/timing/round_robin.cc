@@ -1,6 +1,7 @@
 #include "worker/timing/round_robin.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace meshwright::worker::timing {
 
@@ -22,7 +23,9 @@ std::optional<Turn> RoundRobin::Next() {
     }
     current_.program = order_[position_];
     current_.warm_up = runs_ < protocol_.warm_up_runs;
-    current_.buffer_set = state.runs++ % state.buffer_sets;
+    current_.executions = current_.warm_up ? 1 : state.executions;
+    current_.buffer_set = state.runs % state.buffer_sets;
+    state.runs += current_.executions;
     ++runs_;
     return current_;
   }
@@ -31,7 +34,16 @@ std::optional<Turn> RoundRobin::Next() {
 void RoundRobin::Record(const Sample& sample) {
   State& state = states_[current_.program];
   state.spent += sample.wall;
-  if (!current_.warm_up) state.samples.Add(sample);
+  if (!current_.warm_up) {
+    state.samples.Add(
+        {sample.wall / current_.executions, sample.cpu / current_.executions});
+  } else if (state.samples.size() == 0 && sample.wall > absl::ZeroDuration()) {
+    // The first run may be slow; a few executions too few do no harm.
+    const double wanted =
+        absl::FDivDuration(protocol_.minimum_sample, sample.wall);
+    state.executions = static_cast<int>(
+        std::clamp(std::ceil(wanted), 1.0, double{Protocol::kMaxExecutions}));
+  }
 }
 
 void RoundRobin::Abandon(int program) { states_[program].abandoned = true; }
@@ -86,6 +98,40 @@ void RoundRobin::EndPass() {
       states_.begin(), states_.end(),
       [](const State& it) { return it.waits || it.content || it.abandoned; });
   for (State& state : states_) state.content |= all;
+  FinishUntied();
+}
+
+void RoundRobin::FinishUntied() {
+  if (together_) return;
+  const auto may_finish = [](const State& state) {
+    return state.content && !state.abandoned && !state.companion &&
+           !state.tied_once && state.samples.size() > 0;
+  };
+  if (std::none_of(order_.begin(), order_.end(),
+                   [&](int it) { return may_finish(states_[it]); })) {
+    return;
+  }
+  std::vector<absl::Duration> minima;
+  for (size_t i = 0; i < states_.size(); ++i) {
+    minima.push_back(states_[i].companion || states_[i].samples.size() == 0
+                         ? absl::InfiniteDuration()
+                         : Summarize(static_cast<int>(i)).minimum);
+  }
+  std::vector<absl::Duration> sorted = minima;
+  std::sort(sorted.begin(), sorted.end());
+  for (const int program : order_) {
+    if (!may_finish(states_[program])) continue;
+    // The neighbours of its own place: the next faster and the next slower.
+    const absl::Duration own = minima[program];
+    const auto at = std::lower_bound(sorted.begin(), sorted.end(), own);
+    const bool slower_ties =
+        at + 1 != sorted.end() && *(at + 1) <= (1 + protocol_.tie_within) * own;
+    const bool faster_ties =
+        at != sorted.begin() && own <= (1 + protocol_.tie_within) * *(at - 1);
+    if (slower_ties || faster_ties) continue;
+    states_[program].tied_once = true;
+    finished_.push_back(program);
+  }
 }
 
 bool RoundRobin::OutOfBudget(const State& state) const {

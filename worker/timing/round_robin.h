@@ -17,13 +17,15 @@
 // while they ran, so it must not go on without what they leave in the caches.
 // Together, none ends before all are content: of more samples a smaller minimum
 // is to be expected. Else, when all are content, those whose minima nearly tie
-// get further passes, once. Nothing here runs or reads a clock: the caller asks
-// Next(), runs, and says how long it took.
+// get further passes, once; a program that is content and ties with none is
+// finished at once. Nothing here runs or reads a clock: the caller asks Next(),
+// runs, and says how long it took.
 // Threads: one.
 #ifndef MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
 #define MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "worker/timing/protocol.h"
@@ -33,7 +35,8 @@ namespace meshwright::worker::timing {
 
 struct Turn {
   int program = 0;
-  int buffer_set = 0;
+  int buffer_set = 0;    // of the first execution; the next takes the next set
+  int executions = 1;    // back to back, in one sample
   bool warm_up = false;  // its time is counted, not kept
 };
 
@@ -49,12 +52,17 @@ class RoundRobin {
 
   // The next run; none when every program is content or abandoned.
   std::optional<Turn> Next();
-  // What the run of the last Next() took.
+  // What all executions of the last Next() took together.
   void Record(const Sample& sample);
   // The program gets no more turns (it failed); its samples stay.
   void Abandon(int program);
 
+  // Programs that became finished since the last call: none gets another turn.
+  // Not those that end together, nor companions.
+  std::vector<int> TakeFinished() { return std::exchange(finished_, {}); }
+
   Summary Summarize(int program) const;
+  int executions(int program) const { return states_[program].executions; }
   int passes(int program) const { return states_[program].samples.size(); }
 
  private:
@@ -63,10 +71,11 @@ class RoundRobin {
     absl::Duration spent;
     int buffer_sets = 1;
     int runs = 0;
+    int executions = 1;  // per sample
     int extra_passes = 0;
     bool content = false;
     bool abandoned = false;
-    bool tied_once = false;
+    bool tied_once = false;  // or finished
     bool companion = false;
     bool waits = false;  // takes its turns until the others are content
   };
@@ -76,6 +85,7 @@ class RoundRobin {
   void EndPass();
   bool OutOfBudget(const State& state) const;
   bool IsContent(const State& state, absl::Duration best_first_pass) const;
+  void FinishUntied();
   bool ReopenTies();
 
   Protocol protocol_;
@@ -86,6 +96,7 @@ class RoundRobin {
   int runs_ = 0;            // of this turn
   int pass_ = 0;
   Turn current_;
+  std::vector<int> finished_;
 };
 
 }  // namespace meshwright::worker::timing

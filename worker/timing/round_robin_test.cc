@@ -208,6 +208,62 @@ TEST(RoundRobinTest, TogetherAProgramThatFailsHoldsNobodyUp) {
             (std::vector<int>{0, 12}));
 }
 
+TEST(RoundRobinTest, ShortProgramsAreExecutedSeveralTimesASample) {
+  Protocol protocol = Brief();
+  protocol.minimum_samples = 3;
+  protocol.maximum_samples = 3;
+  RoundRobin rounds(protocol, {3});
+  int samples = 0;
+  std::vector<int> first_sets;
+  while (const auto turn = rounds.Next()) {
+    EXPECT_EQ(turn->executions, turn->warm_up ? 1 : 4);
+    if (!turn->warm_up) {
+      ++samples;
+      first_sets.push_back(turn->buffer_set);
+    }
+    const absl::Duration wall = absl::Microseconds(250) * turn->executions;
+    rounds.Record({wall, wall});
+  }
+  EXPECT_EQ(samples, 3);
+  EXPECT_EQ(rounds.executions(0), 4);
+  // Of one execution.
+  EXPECT_EQ(rounds.Summarize(0).minimum, absl::Microseconds(250));
+  // A warm-up run and four executions move five sets on.
+  EXPECT_EQ(first_sets, (std::vector<int>{1, 0, 2}));
+}
+
+TEST(RoundRobinTest, WhatTiesWithNoneIsFinishedBeforeTheOthers) {
+  RoundRobin rounds(Brief(), {1, 1, 1});
+  std::vector<int> finished;
+  int turns_of_first = 0;
+  const auto times = [](int program, int run) {
+    // The first is content after its twelve samples; the others, a tie, meet
+    // their minimum only later.
+    if (program == 0) return absl::Milliseconds(10);
+    return run < 40 ? absl::Milliseconds(40 - run / 2) : absl::Milliseconds(20);
+  };
+  std::vector<int> runs(3, 0);
+  while (const auto turn = rounds.Next()) {
+    if (turn->program == 0) {
+      EXPECT_TRUE(finished.empty()) << "a finished program had a turn";
+      ++turns_of_first;
+    }
+    const absl::Duration wall = times(turn->program, runs[turn->program]++);
+    rounds.Record({wall, wall});
+    for (const int it : rounds.TakeFinished()) finished.push_back(it);
+  }
+  EXPECT_EQ(finished, std::vector<int>{0});
+  EXPECT_EQ(turns_of_first, 24);
+  EXPECT_GT(runs[1], 24);
+}
+
+TEST(RoundRobinTest, TogetherNoneIsFinishedEarly) {
+  RoundRobin rounds(Brief(), {1, 1});
+  rounds.EndTogether();
+  Drive(rounds, 2, Constant({10, 500}));
+  EXPECT_TRUE(rounds.TakeFinished().empty());
+}
+
 TEST(RoundRobinTest, NoProgramsNoTurns) {
   RoundRobin rounds(Brief(), {});
   EXPECT_FALSE(rounds.Next().has_value());
