@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kMessagesKept = 4096;
 
-// A pipe whose writing end stays clear of the child's files 0 to 3.
+// A pipe whose writing end stays clear of the child's files 0 to 4.
 bool MakePipe(int& reader, int& writer) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return false;
@@ -47,6 +47,15 @@ bool Drain(int file, std::string& content) {
   }
 }
 
+std::vector<char*> Pointers(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) {
+    pointers.push_back(const_cast<char*>(word.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 // The last line that is no chatter of XLA's own log.
 std::string LastMessage(absl::string_view messages) {
   std::string last;
@@ -62,7 +71,8 @@ std::string LastMessage(absl::string_view messages) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(
-    const std::vector<std::string>& arguments) {
+    const std::vector<std::string>& arguments,
+    const std::vector<std::string>& environment, int shared_file) {
   std::unique_ptr<ChildProcess> child(new ChildProcess());
   int results = -1;
   int messages = -1;
@@ -73,17 +83,17 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(
     if (results >= 0) close(results);
     return status;
   }
-  std::vector<char*> values;
-  for (const std::string& argument : arguments) {
-    values.push_back(const_cast<char*>(argument.c_str()));
-  }
-  values.push_back(nullptr);
+  const std::vector<char*> values = Pointers(arguments);
+  const std::vector<char*> variables = Pointers(environment);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&files, messages, 1);
   posix_spawn_file_actions_adddup2(&files, messages, 2);
   posix_spawn_file_actions_adddup2(&files, results, 3);
+  if (shared_file >= 0) {
+    posix_spawn_file_actions_adddup2(&files, shared_file, kSharedFile);
+  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -93,7 +103,7 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   const int error = posix_spawn(&child->pid_, values[0], &files, &attributes,
-                                values.data(), environ);
+                                values.data(), variables.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   close(results);

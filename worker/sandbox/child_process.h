@@ -1,9 +1,9 @@
 // ChildProcess: a child that writes a result stream, watched by its parent.
 //
 // Concept: the child's file 3 is a pipe to us, its messages (stdout, stderr)
-// are another; its stdin is empty. It has a process group of its own, so that
-// a person's Ctrl-C reaches the parent alone.
-// Errors: those of errno where a pipe, the program or poll fails.
+// are another; its stdin is empty. A file that it shares with us is its file 4.
+// It has a process group of its own, so that a person's Ctrl-C reaches the
+// parent alone. Errors: those of errno where a pipe, the program or poll fails.
 // Ownership: the destructor kills and reaps: nothing is left running.
 // Threads: one, the one that spawned; it must live as long as the child does
 // (the child asks to die with it).
@@ -25,10 +25,13 @@ class ChildProcess {
  public:
   // The path under which the child opens its result pipe.
   static constexpr char kResultPath[] = "/dev/fd/3";
+  static constexpr int kSharedFile = 4;
 
-  // `arguments[0]` is the program. kNotFound, kPermissionDenied, ...
+  // `arguments[0]` is the program. `environment`: "NAME=value", all of it.
+  // `shared_file`: below 0, none. kNotFound, kPermissionDenied, ...
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Spawn(
-      const std::vector<std::string>& arguments);
+      const std::vector<std::string>& arguments,
+      const std::vector<std::string>& environment, int shared_file = -1);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

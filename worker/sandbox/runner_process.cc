@@ -5,6 +5,9 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
@@ -14,13 +17,18 @@
 #include "base/file.h"
 #include "base/status_macros.h"
 #include "worker/sandbox/child_process.h"
+#include "worker/sandbox/environment.h"
 #include "worker/sandbox/event_stream.h"
+#include "worker/sandbox/progress_page.h"
 #include "worker/timing/protocol.h"
 
 namespace meshwright::worker::sandbox {
 namespace {
 
 using Started = v1::RunnerEvent::Started;
+
+// More than any of the runner's own limits (worker/runner/quiet_period.h).
+constexpr absl::Duration kLongestWait = absl::Minutes(20);
 
 // A file that becomes readable when stop is requested.
 class StopSignal {
@@ -62,6 +70,26 @@ std::string ScratchFolder(const RunOptions& options) {
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
+// What the children of one batch compiled, gone when the batch is done.
+class ExecutablesFolder {
+ public:
+  explicit ExecutablesFolder(const std::string& folder) {
+    static std::atomic<int> number = 0;
+    path_ = absl::StrCat(folder, "/meshwright-executables-", getpid(), "-",
+                         number++);
+    std::error_code error;
+    std::filesystem::create_directory(path_, error);
+  }
+  ~ExecutablesFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 // How one child ended.
 struct Ending {
   bool finished = false;  // it said so itself; `error` may be set
@@ -81,6 +109,7 @@ class BatchRun {
         options_(options),
         protocol_(protocol),
         runner_(std::move(runner)),
+        executables_(ScratchFolder(options)),
         stop_(options.stop) {}
 
   absl::Status Run();
@@ -89,7 +118,8 @@ class BatchRun {
   absl::Status CheckKeys();
   absl::StatusOr<Ending> RunChild(const v1::RunnerRequest& rest);
   void Take(const v1::RunnerEvent& event, Ending& ending);
-  absl::Status Blame(const Ending& ending);
+  bool TakesTurns();
+  absl::Status Blame(const v1::RunnerRequest& rest, const Ending& ending);
   v1::RunnerRequest Rest() const;
 
   const v1::RunnerRequest& request_;
@@ -97,10 +127,12 @@ class BatchRun {
   const RunOptions& options_;
   const timing::Protocol protocol_;
   const std::string runner_;
+  const ExecutablesFolder executables_;
   StopSignal stop_;
 
   std::set<std::string> open_;  // keys without a result
-  std::set<std::string> dead_;  // keys that a child died in
+  std::set<std::string> dead_;  // keys that have their row for a death
+  std::map<std::string, int> crashes_;
   bool ready_told_ = false;
   bool compared_told_ = false;
   bool one_by_one_ = false;  // compile serially in the next child
@@ -109,6 +141,8 @@ class BatchRun {
   std::set<std::string> compiling_;  // in or through the compiler, no result
   int results_ = 0;
   absl::Time deadline_;
+  std::unique_ptr<ProgressPage> progress_;
+  int64_t seen_runs_ = 0;
 };
 
 absl::Status BatchRun::CheckKeys() {
@@ -124,13 +158,14 @@ absl::Status BatchRun::CheckKeys() {
 absl::Status BatchRun::Run() {
   RETURN_IF_ERROR(CheckKeys());
   while (true) {
-    ASSIGN_OR_RETURN(const Ending ending, RunChild(Rest()));
+    const v1::RunnerRequest rest = Rest();
+    ASSIGN_OR_RETURN(const Ending ending, RunChild(rest));
     if (ending.finished && !ending.error.empty()) {
       return ending.final ? absl::FailedPreconditionError(ending.error)
                           : absl::UnavailableError(ending.error);
     }
     if (ending.finished && open_.empty()) break;
-    RETURN_IF_ERROR(Blame(ending));
+    RETURN_IF_ERROR(Blame(rest, ending));
     if (open_.empty()) break;
   }
   v1::RunnerEvent done;
@@ -170,7 +205,16 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
     arguments.insert(arguments.end(),
                      {"--compile-threads", absl::StrCat(threads)});
   }
-  ASSIGN_OR_RETURN(const auto child, ChildProcess::Spawn(arguments));
+  ASSIGN_OR_RETURN(progress_, ProgressPage::Make());
+  seen_runs_ = 0;
+  arguments.insert(arguments.end(),
+                   {"--executables", executables_.path(), "--progress",
+                    absl::StrCat(ChildProcess::kSharedFile)});
+  ASSIGN_OR_RETURN(
+      const auto child,
+      ChildProcess::Spawn(arguments,
+                          RunnerEnvironment(request_.options().xla_flags()),
+                          progress_->file()));
   if (options_.on_child) options_.on_child(child->pid());
   started_.reset();
   compiling_.clear();
@@ -185,6 +229,7 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
     if (heard.woken) return absl::CancelledError("the batch was stopped");
     ASSIGN_OR_RETURN(const auto events, parser.Feed(heard.results));
     for (const v1::RunnerEvent& event : events) Take(event, ending);
+    if (heard.late && TakesTurns()) continue;
     if (heard.late) {
       ending.late = true;
       child->Kill();
@@ -196,6 +241,16 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
       return ending;
     }
   }
+}
+
+// Whether programs were run since the deadline was set; if so it is set anew.
+bool BatchRun::TakesTurns() {
+  if (!progress_->program().has_value() || progress_->runs() == seen_runs_) {
+    return false;
+  }
+  seen_runs_ = progress_->runs();
+  deadline_ = absl::Now() + options_.grace + protocol_.time_limit;
+  return true;
 }
 
 void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
@@ -227,6 +282,10 @@ void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
       // Where a child dies later, the next one has less to compare.
       if (!std::exchange(compared_told_, true)) on_event_(event);
       break;
+    case v1::RunnerEvent::kWaiting:
+      deadline_ = absl::Now() + kLongestWait;
+      on_event_(event);
+      break;
     case v1::RunnerEvent::kFinished:
       ending.finished = true;
       ending.error = event.finished().error();
@@ -237,7 +296,8 @@ void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
   }
 }
 
-absl::Status BatchRun::Blame(const Ending& ending) {
+absl::Status BatchRun::Blame(const v1::RunnerRequest& rest,
+                             const Ending& ending) {
   const std::string reason =
       ending.late ? "gave no sign of life in time"
                   : (ending.reason.empty() ? "ended early" : ending.reason);
@@ -245,8 +305,13 @@ absl::Status BatchRun::Blame(const Ending& ending) {
     return absl::UnavailableError(
         absl::StrCat("the runner, before its first program, ", reason));
   }
-  const bool compiles = started_->phase() == Started::COMPILE;
+  const std::optional<int> timed = progress_->program();
+  const bool compiles =
+      !timed.has_value() && started_->phase() == Started::COMPILE;
   std::string guilty = started_->key();
+  if (timed.has_value() && *timed < rest.programs_size()) {
+    guilty = rest.programs(*timed).key();
+  }
   if (!open_.contains(guilty) && compiling_.size() == 1) {
     guilty = *compiling_.begin();
   }
@@ -265,6 +330,10 @@ absl::Status BatchRun::Blame(const Ending& ending) {
     if (results_ > 0) return absl::OkStatus();
     return absl::UnavailableError(
         absl::StrCat("the runner, between two programs, ", reason));
+  }
+  // A death may be the machine's fault; three are the program's.
+  if (!ending.late && ++crashes_[guilty] < options_.maximum_crashes) {
+    return absl::OkStatus();
   }
   v1::RunnerEvent event;
   v1::ProfileResult& result = *event.mutable_result();

@@ -1,19 +1,20 @@
 // RunBatch: measures a batch of programs in meshwright-runner children.
 //
 // Concept: a child takes the whole batch. When it dies, hangs or is killed,
-// that costs the one program it was at (its last Started event): the program
-// gets its row, crashed or timed_out with the reason, and a new child takes
-// those that have no result yet. Programs compile in parallel; when a child
-// dies with several in the compiler, the next one compiles one by one, so that
-// the guilty one is known. A sequence is run again without the program that a
-// child died in and without what reads what that one makes.
+// that costs the one program it was at (its progress page or its last Started
+// event), and a new child takes those that have no result yet. The third child
+// that dies in a program gives it its row, crashed with the reason; one that
+// hangs is timed_out at once. Programs compile in parallel; when a child dies
+// with several in the compiler, the next one compiles one by one, so that the
+// guilty one is known. A sequence is run again without the program that a child
+// died in and without what reads what that one makes.
 //
 //   spawn ─▶ Ready ─▶ Started/Result ... ─▶ Finished ─▶ done
 //     ▲                    │ death, deadline
 //     └── the rest ◀── row for the guilty program
 //
-// In → Out: `on_event` gets Ready once, every Started, exactly one Result per
-// program, and Finished last if the batch was done.
+// In → Out: `on_event` gets Ready once, every Started and Waiting, exactly one
+// Result per program, and Finished last if the batch was done.
 // Threads: RunBatch blocks its thread, which must live until it returns;
 // `on_event` and `on_child` are called on it. The stop token may be used from
 // any thread.
@@ -43,6 +44,8 @@ struct RunOptions {
   int compile_threads = 0;  // 0: the runner chooses
   // A child may be silent for the limit of its phase and this much more.
   absl::Duration grace = absl::Seconds(10);
+  // Children that die in a program before it gets its row.
+  int maximum_crashes = 3;
   // Told the process id of every child, for logs and tests.
   std::function<void(int pid)> on_child;
 };

@@ -140,7 +140,7 @@ TEST(RunnerProcessTest, ADeathInASequenceCostsWhatReadsOfIt) {
         differences.assign(all.begin(), all.end());
       });
   ASSERT_TRUE(heard.status.ok()) << heard.status;
-  EXPECT_EQ(heard.children, 2);
+  EXPECT_EQ(heard.children, 4);  // three died in the victim
   EXPECT_EQ(heard.result_count, 5);
   EXPECT_EQ(heard.results.at("victim").outcome(), v1::CRASHED);
   EXPECT_EQ(heard.results.at("after").outcome(), v1::CRASHED);
@@ -175,6 +175,18 @@ TEST(RunnerProcessTest, NoProgramsDescribeTheDevices) {
   EXPECT_EQ(heard.ready.platform_name(), "cpu");
   EXPECT_EQ(heard.ready.device_count(), 2);
   EXPECT_TRUE(heard.finished);
+}
+
+TEST(RunnerProcessTest, FlagsOfTheRequestReachTheCompilerAndOthersDoNot) {
+  setenv("XLA_FLAGS", "--xla_no_such_flag=1", 1);
+  v1::RunnerRequest request =
+      Request({Program("tiny", pjrt::IncrementModule(9), 2)});
+  const Heard heard = Measure(request);
+  EXPECT_TRUE(heard.status.ok()) << heard.status;
+  request.mutable_options()->set_xla_flags("--xla_no_such_flag=1");
+  // XLA ends a process whose flags it does not know.
+  EXPECT_FALSE(Measure(request).status.ok());
+  unsetenv("XLA_FLAGS");
 }
 
 TEST(RunnerProcessTest, EveryProgramGetsItsOutcome) {
@@ -255,12 +267,60 @@ TEST(RunnerProcessTest, AKilledChildCostsOneProgram) {
                 if (Measures(event, "victim")) kill(pid, SIGKILL);
               });
   ASSERT_TRUE(heard.status.ok()) << heard.status;
-  EXPECT_EQ(heard.children, 2);
+  EXPECT_EQ(heard.children, 4);  // three died in the victim
   EXPECT_EQ(heard.result_count, 3);
   EXPECT_EQ(heard.results.at("victim").outcome(), v1::CRASHED);
   EXPECT_THAT(heard.results.at("victim").reason(), HasSubstr("SIGKILL"));
   EXPECT_EQ(heard.results.at("before").outcome(), v1::MEASURED);
   EXPECT_EQ(heard.results.at("after").outcome(), v1::MEASURED);
+}
+
+TEST(RunnerProcessTest, AProgramThatDiesOnceIsMeasured) {
+  bool killed = false;
+  const Heard heard = Measure(
+      Request({Program("unlucky", pjrt::IncrementModule(9), 2),
+               Program("other", pjrt::IncrementModule(8), 2)}),
+      [&](const v1::RunnerEvent& event, int pid) {
+        if (Measures(event, "unlucky") && !std::exchange(killed, true)) {
+          kill(pid, SIGKILL);
+        }
+      });
+  ASSERT_TRUE(heard.status.ok()) << heard.status;
+  EXPECT_TRUE(killed);
+  EXPECT_EQ(heard.children, 2);
+  EXPECT_EQ(heard.results.at("unlucky").outcome(), v1::MEASURED);
+  EXPECT_EQ(heard.results.at("other").outcome(), v1::MEASURED);
+}
+
+TEST(RunnerProcessTest, NoEventIsWrittenBetweenTimedRuns) {
+  v1::RunnerRequest request =
+      Request({Program("tiny", pjrt::IncrementModule(9), 2)});
+  request.mutable_options()->set_minimum_time_ns(50'000'000);
+  request.mutable_options()->set_maximum_samples(60);
+  int events = 0;
+  const Heard heard =
+      Measure(request, [&](const v1::RunnerEvent&, int) { ++events; });
+  ASSERT_TRUE(heard.status.ok()) << heard.status;
+  const v1::Measurement& row = heard.results.at("tiny").measurement();
+  EXPECT_GT(row.passes(), 20);
+  EXPECT_GT(row.executions_per_sample(), 1);
+  EXPECT_LT(events, 12);
+}
+
+TEST(RunnerProcessTest, ARowSaysWhereAndHowItWasMeasured) {
+  v1::RunnerRequest request =
+      Request({Program("tiny", pjrt::IncrementModule(9), 2, 2)});
+  request.mutable_options()->set_version(6);
+  const Heard heard = Measure(request);
+  ASSERT_TRUE(heard.status.ok()) << heard.status;
+  const v1::Measurement& row = heard.results.at("tiny").measurement();
+  EXPECT_NE(row.quality(), v1::QUALITY_UNSPECIFIED);
+  EXPECT_NE(row.device_id(), "");
+  EXPECT_EQ(row.protocol_version(), 6);
+  ASSERT_EQ(row.anchors_size(), 3);
+  for (const v1::AnchorTime& anchor : row.anchors()) {
+    EXPECT_GT(anchor.minimum_ns(), 0) << anchor.name();
+  }
 }
 
 // Which program the kill hits is chance; that each has one row, and no more

@@ -1,0 +1,29 @@
+// RunnerEnvironment: what a runner sees of its parent's environment.
+//
+// Concept: a variable that changes what the compiler makes, or how fast it
+// runs, would change times without changing keys. So the runner sees a stated
+// list only. XLA_FLAGS are those that the machine's operator sets in
+// MESHWRIGHT_XLA_FLAGS, which are part of the device fingerprint, and those of
+// the request, which are part of the key.
+//   Kept: PATH, HOME, USER, TMPDIR, LANG, LC_ALL, LD_LIBRARY_PATH, and what
+// begins with MESHWRIGHT_, CUDA_VISIBLE_, NVIDIA_, ASAN_, UBSAN_, TSAN_ or
+// LSAN_ (which devices there are, where libraries lie, how a test run reports).
+// Threads: any, while nobody sets the environment.
+#ifndef MESHWRIGHT_WORKER_SANDBOX_ENVIRONMENT_H_
+#define MESHWRIGHT_WORKER_SANDBOX_ENVIRONMENT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meshwright::worker::sandbox {
+
+bool IsKept(std::string_view variable);
+
+// "NAME=value" of this process's variables that are kept, and XLA_FLAGS where
+// there are any.
+std::vector<std::string> RunnerEnvironment(const std::string& xla_flags);
+
+}  // namespace meshwright::worker::sandbox
+
+#endif  // MESHWRIGHT_WORKER_SANDBOX_ENVIRONMENT_H_

@@ -1,0 +1,38 @@
+#include "worker/sandbox/environment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace meshwright::worker::sandbox {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(EnvironmentTest, OnlyTheStatedVariablesAreKept) {
+  setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=true", 1);
+  setenv("TF_XLA_FLAGS", "x", 1);
+  setenv("MESHWRIGHT_SOMETHING", "value", 1);
+  setenv("CUDA_VISIBLE_DEVICES", "1", 1);
+  const auto kept = RunnerEnvironment("");
+  EXPECT_THAT(kept, Contains("MESHWRIGHT_SOMETHING=value"));
+  EXPECT_THAT(kept, Contains("CUDA_VISIBLE_DEVICES=1"));
+  EXPECT_THAT(kept, Not(Contains(HasSubstr("XLA_FLAGS"))));
+}
+
+TEST(EnvironmentTest, FlagsAreThoseOfTheOperatorAndOfTheRequest) {
+  setenv("XLA_FLAGS", "--ours", 1);
+  setenv("MESHWRIGHT_XLA_FLAGS", "--xla_b=2", 1);
+  EXPECT_THAT(RunnerEnvironment("--xla_a=1"),
+              Contains("XLA_FLAGS=--xla_b=2 --xla_a=1"));
+  unsetenv("MESHWRIGHT_XLA_FLAGS");
+  const auto kept = RunnerEnvironment("--xla_a=1");
+  EXPECT_THAT(kept, Contains("XLA_FLAGS=--xla_a=1"));
+  EXPECT_THAT(kept, Not(Contains("XLA_FLAGS=--ours")));
+}
+
+}  // namespace
+}  // namespace meshwright::worker::sandbox
