@@ -59,9 +59,14 @@ function(meshwright_test name)
     math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 10")
   endif()
   set(environment "MESHWRIGHT_BUILD_DIR=${CMAKE_BINARY_DIR}"
-                  "MESHWRIGHT_CPU_PLUGIN=${MESHWRIGHT_CPU_PLUGIN}")
+                  "MESHWRIGHT_CPU_PLUGIN=${MESHWRIGHT_CPU_PLUGIN}"
+                  # Tests run beside each other, and time for the rules' sake.
+                  "MESHWRIGHT_CALM_SECONDS=0"
+                  "MESHWRIGHT_LOCK_FOLDER=${CMAKE_BINARY_DIR}/locks/${name}")
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/locks/${name})
   if(ARG_QUICK_COMPILES)
-    list(APPEND environment XLA_FLAGS=--xla_backend_optimization_level=0)
+    list(APPEND environment XLA_FLAGS=--xla_backend_optimization_level=0
+                MESHWRIGHT_XLA_FLAGS=--xla_backend_optimization_level=0)
   endif()
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(

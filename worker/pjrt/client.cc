@@ -109,6 +109,11 @@ absl::Status Client::Describe() {
     kind->device_description = description->device_description;
     RETURN_IF_ERROR(MESHWRIGHT_PJRT(api, PJRT_DeviceDescription_Kind, kind));
     device_kind_.assign(kind->device_kind, kind->device_kind_size);
+    Padded<PJRT_DeviceDescription_ToString_Args> text;
+    text->device_description = description->device_description;
+    RETURN_IF_ERROR(
+        MESHWRIGHT_PJRT(api, PJRT_DeviceDescription_ToString, text));
+    device_name_.assign(text->to_string, text->to_string_size);
   }
   return absl::OkStatus();
 }
@@ -155,6 +160,28 @@ absl::StatusOr<std::unique_ptr<Executable>> Client::Compile(
   args->compile_options_size = serialized.size();
   RETURN_IF_ERROR(MESHWRIGHT_PJRT(plugin_->api(), PJRT_Client_Compile, args));
   return Executable::Wrap(plugin_->api(), args->executable, devices);
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> Client::Load(
+    const std::string& serialized, int devices) const {
+  Padded<PJRT_Executable_DeserializeAndLoad_Args> args;
+  args->client = client_;
+  args->serialized_executable = serialized.data();
+  args->serialized_executable_size = serialized.size();
+  RETURN_IF_ERROR(MESHWRIGHT_PJRT(plugin_->api(),
+                                  PJRT_Executable_DeserializeAndLoad, args));
+  return Executable::Wrap(plugin_->api(), args->loaded_executable, devices);
+}
+
+absl::StatusOr<int64_t> Client::DeviceMemoryBytes() const {
+  Padded<PJRT_Device_MemoryStats_Args> args;
+  args->device = devices_.front();
+  RETURN_IF_ERROR(
+      MESHWRIGHT_PJRT(plugin_->api(), PJRT_Device_MemoryStats, args));
+  if (!args->bytes_limit_is_set) {
+    return absl::UnimplementedError("the plugin states no memory limit");
+  }
+  return args->bytes_limit;
 }
 
 absl::StatusOr<Buffer> Client::Upload(const HostArray& array,

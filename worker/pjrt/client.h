@@ -47,6 +47,7 @@ class Client {
   const std::string& platform_name() const { return platform_name_; }
   const std::string& platform_version() const { return platform_version_; }
   const std::string& device_kind() const { return device_kind_; }
+  const std::string& device_name() const { return device_name_; }  // the first
   int device_count() const { return static_cast<int>(devices_.size()); }
 
   // `hlo_module`: a serialized HloModuleProto. With several partitions XLA
@@ -55,6 +56,14 @@ class Client {
   absl::StatusOr<std::unique_ptr<Executable>> Compile(
       const std::string& hlo_module, int num_partitions, int num_replicas = 1,
       const CompilerOptions& compiler = {}) const;
+
+  // What Executable::Serialize wrote, for programs of so many devices.
+  absl::StatusOr<std::unique_ptr<Executable>> Load(
+      const std::string& serialized, int devices) const;
+
+  // What the allocator of the first device may give out. kUnimplemented where
+  // the plugin does not say.
+  absl::StatusOr<int64_t> DeviceMemoryBytes() const;
 
   // Returns when the device holds the array.
   absl::StatusOr<Buffer> Upload(const HostArray& array, int device) const;
@@ -71,6 +80,7 @@ class Client {
   std::string platform_name_;
   std::string platform_version_;
   std::string device_kind_;
+  std::string device_name_;
 };
 
 }  // namespace meshwright::worker::pjrt

@@ -101,6 +101,15 @@ absl::StatusOr<hlo::HloModuleProto> Executable::OptimizedModule() const {
   return std::move(*module.mutable_hlo_module());
 }
 
+absl::StatusOr<std::string> Executable::Serialize() const {
+  Padded<PJRT_Executable_Serialize_Args> args;
+  args->executable = executable_;
+  RETURN_IF_ERROR(MESHWRIGHT_PJRT(api_, PJRT_Executable_Serialize, args));
+  std::string bytes(args->serialized_bytes, args->serialized_bytes_size);
+  args->serialized_executable_deleter(args->serialized_executable);
+  return bytes;
+}
+
 absl::StatusOr<Execution> Executable::Execute(
     const std::vector<std::vector<const Buffer*>>& arguments,
     const std::vector<int64_t>& kept) const {

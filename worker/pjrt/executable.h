@@ -9,6 +9,7 @@
 #define MESHWRIGHT_WORKER_PJRT_EXECUTABLE_H_
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -56,6 +57,10 @@ class Executable {
   absl::StatusOr<CompilerCosts> Costs() const;
   // What the compiler made of it: the program of one device.
   absl::StatusOr<hlo::HloModuleProto> OptimizedModule() const;
+
+  // For Client::Load of the same plugin on the same devices. kUnimplemented
+  // where the plugin cannot.
+  absl::StatusOr<std::string> Serialize() const;
 
   // `arguments`: [device][argument]. `kept`: arguments that must survive the
   // run although the program would alias them.

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
-#include "worker/devices/machine.h"
 #include "worker/runner/sequence.h"
 #include "worker/runner/tensor_values.h"
-#include "worker/timing/round_robin.h"
 
 namespace meshwright::worker::runner {
 namespace {
@@ -37,20 +34,16 @@ v1::ProfileResult Row(const BenchmarkedProgram& loaded) {
   return result;
 }
 
-v1::ProfileResult Failure(const std::string& key, v1::Outcome outcome,
-                          const absl::Status& status) {
-  v1::ProfileResult result;
-  result.set_key(key);
-  result.set_outcome(absl::IsResourceExhausted(status) ? v1::OUT_OF_MEMORY
-                                                       : outcome);
-  result.set_reason(std::string(status.message()));
-  return result;
-}
-
-absl::Status NeedsTooMuch(int64_t needed, int64_t available) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the program needs ", needed >> 20, " MiB, ",
-                   available >> 20, " MiB are free"));
+// More than the device has, or more than others leave of it.
+absl::Status NeedsTooMuch(int64_t needed, const BatchOptions& options) {
+  if (needed > options.device_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the program needs ", needed >> 20, " MiB, the devices have ",
+        options.device_bytes >> 20, " MiB"));
+  }
+  return absl::UnavailableError(
+      absl::StrCat("the program needs ", needed >> 20, " MiB, of which ",
+                   options.free_bytes >> 20, " MiB are free now"));
 }
 
 }  // namespace
@@ -73,13 +66,13 @@ absl::Status Batch::RunReference() {
                         absl::StrCat("the reference run: ", status.message()));
   };
   events_.Started(program.key(), Started::COMPILE);
-  auto loaded = BenchmarkedProgram::Load(client_, program);
+  auto loaded = BenchmarkedProgram::Load(client_, executables_, program);
   if (!loaded.ok()) return explain(loaded.status());
   events_.Started(program.key(), Started::MEASURE);
-  absl::Status uploaded = (*loaded)->UploadInputs(client_, 1);
+  absl::Status uploaded = (*loaded)->UploadInputs(client_, inputs_, 1);
   if (!uploaded.ok()) return explain(uploaded);
   absl::Duration took;
-  auto outputs = (*loaded)->RunAndRead(took);
+  auto outputs = (*loaded)->RunAndRead(/*for_comparison=*/true, took);
   if (!outputs.ok()) return explain(outputs.status());
   reference_ = *std::move(outputs);
   return absl::OkStatus();
@@ -87,16 +80,12 @@ absl::Status Batch::RunReference() {
 
 absl::Status Batch::RunSequences() {
   BenchmarkedPrograms loaded_programs = Compile(0, request_.programs_size());
-  const devices::ScopedSpin awake(options_.cores);
+  const QuietPeriod quiet(options_.quiet, events_);
   RETURN_IF_ERROR(FitCompanions(loaded_programs));
-  std::map<std::string, int> numbers;  // of all programs, by key
-  for (int i = 0; i < request_.programs_size(); ++i) {
-    numbers[request_.programs(i).key()] = i;
-  }
   std::vector<BenchmarkedProgram*> programs(
       request_.programs_size());  // null: not there
   for (const auto& loaded : loaded_programs) {
-    programs[numbers.at(loaded->program().key())] = loaded.get();
+    programs[numbers_.at(loaded->program().key())] = loaded.get();
   }
   const int sets = ChooseBufferSets(loaded_programs);
   ASSIGN_OR_RETURN(const SequenceRun reference,
@@ -112,31 +101,26 @@ absl::Status Batch::RunSequences() {
   for (const auto& call : request_.sequence().calls()) {
     timed.insert(call.program());
   }
-  std::vector<Entry> entries;
+  std::vector<TimedProgram> programs_timed;
   for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
-    Entry entry;
-    entry.loaded = std::move(loaded);
-    entry.result = Row(*entry.loaded);
-    const int number = numbers.at(entry.result.key());
-    const auto failure = failures.find(number);
+    TimedProgram program = Open(std::move(loaded));
+    const auto failure = failures.find(program.number);
     if (failure != failures.end()) {
-      events_.Result(Failure(entry.result.key(), v1::CRASHED, failure->second));
+      events_.Result(
+          FailureRow(program.result.key(), v1::CRASHED, failure->second));
       continue;
     }
-    if (entry.loaded->program().timed_only()) {
-      Prepare(entry, sets);
-    } else if (timed.contains(number)) {
-      Learn(entry);
+    if (program.loaded->program().timed_only()) {
+      Prepare(program, sets);
+    } else if (timed.contains(program.number)) {
+      Learn(program);
     } else {
-      events_.Result(entry.result);
+      events_.Result(program.result);
       continue;
     }
-    if (!entry.failed) entries.push_back(std::move(entry));
+    if (!program.failed) programs_timed.push_back(std::move(program));
   }
-  Time(entries);
-  for (Entry& entry : entries) {
-    if (!entry.failed) events_.Result(entry.result);
-  }
+  Time(programs_timed, quiet);
   return absl::OkStatus();
 }
 
@@ -147,20 +131,21 @@ absl::Status Batch::FitCompanions(BenchmarkedPrograms& loaded_programs) {
       footprint += loaded->FootprintBytes();
     }
   }
-  if (footprint > options_.memory_bytes) {
-    return NeedsTooMuch(footprint, options_.memory_bytes);
+  if (footprint > options_.free_bytes) {
+    return NeedsTooMuch(footprint, options_);
   }
   std::erase_if(
       loaded_programs, [&](const std::unique_ptr<BenchmarkedProgram>& loaded) {
         if (!loaded->program().timed_only()) return false;
         const int64_t needed = loaded->FootprintBytes();
-        if (footprint + needed <= options_.memory_bytes) {
+        if (footprint + needed <= options_.free_bytes) {
           footprint += needed;
           return false;
         }
         events_.Result(
-            Failure(loaded->program().key(), v1::OUT_OF_MEMORY,
-                    NeedsTooMuch(needed, options_.memory_bytes - footprint)));
+            FailureRow(loaded->program().key(), v1::TRANSIENT,
+                       absl::UnavailableError("there is no memory left beside "
+                                              "the sequence's programs")));
         return true;
       });
   return absl::OkStatus();
@@ -188,18 +173,19 @@ absl::Status Batch::Compare(
 }
 
 Batch::BenchmarkedPrograms Batch::Compile(int begin, int end) {
+  const CompilePeriod period(options_.quiet, events_);
   std::vector<std::unique_ptr<BenchmarkedProgram>> compiled(end - begin);
   const auto compile = [&](int i) {
     const v1::Program& program = request_.programs(begin + i);
     if (request_.has_sequence() && program.compile_only()) return;
     events_.Started(program.key(), Started::COMPILE);
-    auto loaded = BenchmarkedProgram::Load(client_, program);
+    auto loaded = BenchmarkedProgram::Load(client_, executables_, program);
     if (loaded.ok()) {
       if (program.compile_only()) events_.Result(Row(**loaded));
       compiled[i] = *std::move(loaded);
     } else {
       events_.Result(
-          Failure(program.key(), v1::COMPILE_FAILED, loaded.status()));
+          FailureRow(program.key(), v1::COMPILE_FAILED, loaded.status()));
     }
   };
   base::ParallelFor(end - begin, compile, options_.compile_threads);
@@ -215,12 +201,12 @@ void Batch::MeasureInGroups(BenchmarkedPrograms loaded_programs) {
   int64_t bytes = 0;
   for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
     const int64_t needed = loaded->FootprintBytes();
-    if (needed > options_.memory_bytes) {
-      events_.Result(Failure(loaded->program().key(), v1::OUT_OF_MEMORY,
-                             NeedsTooMuch(needed, options_.memory_bytes)));
+    if (needed > options_.free_bytes) {
+      events_.Result(FailureRow(loaded->program().key(), v1::TRANSIENT,
+                                NeedsTooMuch(needed, options_)));
       continue;
     }
-    if (bytes + needed > options_.memory_bytes && !group.empty()) {
+    if (bytes + needed > options_.free_bytes && !group.empty()) {
       MeasureGroup(std::exchange(group, {}));
       bytes = 0;
     }
@@ -239,138 +225,95 @@ int Batch::ChooseBufferSets(const BenchmarkedPrograms& loaded_programs) const {
   }
   int sets = 1;
   while (sets < kBufferSets &&
-         footprint + sets * inputs <= options_.memory_bytes) {
+         footprint + sets * inputs <= options_.free_bytes) {
     ++sets;
   }
   return sets;
 }
 
-void Batch::MeasureGroup(BenchmarkedPrograms loaded_programs) {
-  const devices::ScopedSpin awake(options_.cores);
-  const int buffer_sets = ChooseBufferSets(loaded_programs);
-  std::vector<Entry> entries;
-  for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
-    Entry& entry = entries.emplace_back();
-    entry.loaded = std::move(loaded);
-    entry.result = Row(*entry.loaded);
-    Prepare(entry, buffer_sets);
-  }
-  Time(entries);
-  for (Entry& entry : entries) {
-    if (!entry.failed) events_.Result(entry.result);
-  }
+TimedProgram Batch::Open(std::unique_ptr<BenchmarkedProgram> loaded) {
+  TimedProgram program;
+  program.loaded = std::move(loaded);
+  program.result = Row(*program.loaded);
+  program.number = numbers_.at(program.result.key());
+  return program;
 }
 
-void Batch::Prepare(Entry& entry, int buffer_sets) {
-  BenchmarkedProgram& loaded = *entry.loaded;
+void Batch::MeasureGroup(BenchmarkedPrograms loaded_programs) {
+  const QuietPeriod quiet(options_.quiet, events_);
+  const int buffer_sets = ChooseBufferSets(loaded_programs);
+  std::vector<TimedProgram> programs;
+  for (std::unique_ptr<BenchmarkedProgram>& loaded : loaded_programs) {
+    programs.push_back(Open(std::move(loaded)));
+    Prepare(programs.back(), buffer_sets);
+  }
+  Time(programs, quiet);
+}
+
+void Batch::Prepare(TimedProgram& program, int buffer_sets) {
+  BenchmarkedProgram& loaded = *program.loaded;
   const std::string& key = loaded.program().key();
   events_.Started(key, Started::MEASURE);
-  absl::Status status = loaded.UploadInputs(client_, buffer_sets);
-  if (!status.ok()) return Fail(entry, v1::COMPILE_FAILED, status);
+  absl::Status status = loaded.UploadInputs(client_, inputs_, buffer_sets);
+  if (!status.ok()) return Fail(program, v1::COMPILE_FAILED, status);
   // Once more: making the inputs is not on the program's budget.
   events_.Started(key, Started::MEASURE);
   absl::Duration took;
-  const auto outputs = loaded.RunAndRead(took);
-  if (!outputs.ok()) return Fail(entry, v1::CRASHED, outputs.status());
+  const bool compared =
+      request_.has_reference() && !loaded.program().timed_only();
+  const auto outputs = loaded.RunAndRead(compared, took);
+  if (!outputs.ok()) return Fail(program, v1::CRASHED, outputs.status());
   if (took > protocol_.time_limit) {
-    return Fail(entry, v1::TIMED_OUT,
+    return Fail(program, v1::TIMED_OUT,
                 absl::DeadlineExceededError(
                     absl::StrCat("one run took ", absl::FormatDuration(took))));
   }
-  if (request_.has_reference() && !loaded.program().timed_only()) {
+  if (compared) {
     const auto difference = runner::Compare(*outputs, reference_);
-    if (!difference.ok()) return Fail(entry, v1::CRASHED, difference.status());
-    entry.result.set_max_relative_difference(difference->largest);
-    entry.result.set_worst_output(difference->worst_output);
-    entry.result.mutable_output_relative_differences()->Assign(
+    if (!difference.ok())
+      return Fail(program, v1::CRASHED, difference.status());
+    program.result.set_max_relative_difference(difference->largest);
+    program.result.set_worst_output(difference->worst_output);
+    program.result.mutable_output_relative_differences()->Assign(
         difference->relative.begin(), difference->relative.end());
   }
-  Learn(entry);
+  Learn(program);
 }
 
-void Batch::Learn(Entry& entry) {
-  BenchmarkedProgram& loaded = *entry.loaded;
+void Batch::Learn(TimedProgram& program) {
+  BenchmarkedProgram& loaded = *program.loaded;
   events_.Started(loaded.program().key(), Started::MEASURE);
   const absl::Status status = collective_timer_.Learn(
       loaded.collectives(), loaded.program().num_partitions());
-  if (!status.ok()) Fail(entry, v1::CRASHED, status);
+  if (!status.ok()) Fail(program, v1::CRASHED, status);
 }
 
-void Batch::Fail(Entry& entry, v1::Outcome outcome,
+void Batch::Fail(TimedProgram& program, v1::Outcome outcome,
                  const absl::Status& status) {
-  events_.Result(Failure(entry.loaded->program().key(), outcome, status));
-  entry.failed = true;
-  entry.loaded->Release();
+  events_.Result(FailureRow(program.loaded->program().key(), outcome, status));
+  program.failed = true;
+  program.loaded->Release();
 }
 
-void Batch::Time(std::vector<Entry>& entries) {
-  std::vector<int> sets;
-  for (const Entry& entry : entries) {
-    sets.push_back(entry.loaded->buffer_sets());
+const Anchors* Batch::GetAnchors() {
+  if (!std::exchange(anchors_tried_, true)) {
+    auto anchors = Anchors::Load(client_, client_.device_count());
+    if (anchors.ok()) anchors_ = *std::move(anchors);
   }
-  timing::RoundRobin rounds(protocol_, sets);
-  if (request_.has_reference()) rounds.EndTogether();
-  for (size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].failed) rounds.Abandon(static_cast<int>(i));
-    if (entries[i].loaded->program().timed_only()) {
-      rounds.Accompany(static_cast<int>(i));
-    }
-  }
-  while (const auto turn = rounds.Next()) {
-    Entry& entry = entries[turn->program];
-    const std::string& key = entry.loaded->program().key();
-    events_.Started(key, Started::MEASURE);
-    const auto run = entry.loaded->Run(turn->buffer_set);
-    if (run.ok()) {
-      rounds.Record({run->wall_time, run->cpu_time});
-      continue;
-    }
-    Fail(entry, v1::CRASHED, run.status());
-    rounds.Abandon(turn->program);
-  }
-  for (size_t i = 0; i < entries.size(); ++i) {
-    Entry& entry = entries[i];
-    if (entry.failed) continue;
-    const timing::Summary summary = rounds.Summarize(static_cast<int>(i));
-    if (summary.kept.empty()) {
-      events_.Result(Failure(entry.result.key(), v1::TIMED_OUT,
-                             absl::DeadlineExceededError(absl::StrCat(
-                                 "warming up took all of the program's ",
-                                 absl::FormatDuration(protocol_.time_limit)))));
-      entry.failed = true;
-      continue;
-    }
-    v1::Measurement& measurement = *entry.result.mutable_measurement();
-    measurement.set_minimum_ns(absl::ToInt64Nanoseconds(summary.minimum));
-    measurement.set_median_ns(absl::ToInt64Nanoseconds(summary.median));
-    measurement.set_mad_ns(absl::ToInt64Nanoseconds(summary.mad));
-    for (const absl::Duration sample : summary.kept) {
-      measurement.add_samples_ns(absl::ToInt64Nanoseconds(sample));
-    }
-    measurement.set_dropped_samples(summary.dropped);
-    measurement.set_passes(rounds.passes(static_cast<int>(i)));
-    TimeCollectives(entry);
-  }
+  return anchors_.get();
 }
 
-void Batch::TimeCollectives(Entry& entry) {
-  v1::Measurement& measurement = *entry.result.mutable_measurement();
-  const CollectiveTimer::Communication communication = collective_timer_.Sum(
-      entry.loaded->collectives(), entry.loaded->program().num_partitions());
-  const int64_t communication_ns = std::min(
-      absl::ToInt64Nanoseconds(communication.total), measurement.minimum_ns());
-  measurement.set_communication_ns(communication_ns);
-  measurement.set_compute_ns(measurement.minimum_ns() - communication_ns);
-  std::string state = devices::DescribeState();
-  if (options_.cores != nullptr) {
-    absl::StrAppend(&state, ", ", options_.cores->count(), " cores kept awake");
-  }
-  absl::StrAppend(&state, ", allocator ", options_.allocator);
-  if (!communication.left_out.empty()) {
-    absl::StrAppend(&state, "; communication leaves out ",
-                    absl::StrJoin(communication.left_out, ", "));
-  }
-  measurement.set_device_state(std::move(state));
+void Batch::Time(std::vector<TimedProgram>& programs,
+                 const QuietPeriod& quiet) {
+  const TimingContext context{.protocol = protocol_,
+                              .collectives = collective_timer_,
+                              .events = events_,
+                              .anchors = GetAnchors(),
+                              .progress = options_.progress,
+                              .machine_notes = options_.machine_notes,
+                              .device_id = client_.device_name(),
+                              .protocol_version = request_.options().version()};
+  GroupTiming(context, quiet, programs).Run(request_.has_reference());
 }
 
 }  // namespace meshwright::worker::runner

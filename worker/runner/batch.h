@@ -9,6 +9,8 @@
 //                                       ▼                        ▼
 //                             compile_failed, ...           result rows
 //
+// What a program needs is held against what the device has: more than that is a
+// row (OUT_OF_MEMORY), more than what is free right now is transient, no row.
 // A sequence (sequence.h) runs first, as a whole; then its programs are timed,
 // beside the timed_only programs. Its compile_only programs are left out,
 // because an earlier child died in them.
@@ -20,6 +22,7 @@
 #ifndef MESHWRIGHT_WORKER_RUNNER_BATCH_H_
 #define MESHWRIGHT_WORKER_RUNNER_BATCH_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,10 +30,14 @@
 
 #include "absl/status/status.h"
 #include "proto/v1/job.pb.h"
-#include "worker/devices/idle_spinner.h"
 #include "worker/pjrt/client.h"
+#include "worker/runner/anchors.h"
 #include "worker/runner/benchmarked_program.h"
 #include "worker/runner/collective_timer.h"
+#include "worker/runner/executable_cache.h"
+#include "worker/runner/group_timing.h"
+#include "worker/runner/input_cache.h"
+#include "worker/runner/quiet_period.h"
 #include "worker/sandbox/event_stream.h"
 #include "worker/timing/protocol.h"
 
@@ -38,11 +45,15 @@ namespace meshwright::worker::runner {
 
 struct BatchOptions {
   int compile_threads = 1;
-  // Memory that the groups may fill with inputs and temporaries.
-  int64_t memory_bytes = int64_t{4} << 30;
-  // Kept awake while programs are timed, if any. Outlives the batch.
-  devices::IdleSpinner* cores = nullptr;
-  std::string allocator;  // its name, for the rows
+  // What all devices of the batch have together, and what of it is free.
+  int64_t device_bytes = int64_t{8} << 30;
+  int64_t free_bytes = int64_t{4} << 30;
+  // Of host memory, for inputs that several programs share.
+  int64_t input_cache_bytes = int64_t{1} << 30;
+  QuietMachine quiet;  // what it points to outlives the batch
+  sandbox::ProgressPage* progress = nullptr;
+  std::string executables_folder;  // of the batch; empty: none is kept
+  std::string machine_notes;       // for the rows
 };
 
 class Batch {
@@ -56,19 +67,18 @@ class Batch {
         client_(client),
         options_(options),
         events_(events),
-        collective_timer_(client, protocol) {}
+        collective_timer_(client, protocol),
+        executables_(options.executables_folder),
+        inputs_(options.input_cache_bytes) {
+    for (int i = 0; i < request.programs_size(); ++i) {
+      numbers_[request.programs(i).key()] = i;
+    }
+  }
 
   absl::Status Run();
 
  private:
   using BenchmarkedPrograms = std::vector<std::unique_ptr<BenchmarkedProgram>>;
-  // A program of a group and its row in the making.
-  struct Entry {
-    std::unique_ptr<BenchmarkedProgram> loaded;
-    v1::ProfileResult result;
-    bool failed = false;
-  };
-
   absl::Status RunReference();
   absl::Status RunSequences();
   // Leaves those timed only out that do not fit beside the sequence's.
@@ -81,13 +91,16 @@ class Batch {
   void MeasureGroup(BenchmarkedPrograms loaded_programs);
   // Sets of inputs that fit the memory beside all that they run with.
   int ChooseBufferSets(const BenchmarkedPrograms& loaded_programs) const;
-  void Prepare(Entry& entry, int buffer_sets);
+  TimedProgram Open(std::unique_ptr<BenchmarkedProgram> loaded);
+  void Prepare(TimedProgram& program, int buffer_sets);
   // The times of its collectives.
-  void Learn(Entry& entry);
-  // The entry's row is this; it is not timed.
-  void Fail(Entry& entry, v1::Outcome outcome, const absl::Status& status);
-  void Time(std::vector<Entry>& entries);
-  void TimeCollectives(Entry& entry);
+  void Learn(TimedProgram& program);
+  // The program's row is this; it is not timed.
+  void Fail(TimedProgram& program, v1::Outcome outcome,
+            const absl::Status& status);
+  void Time(std::vector<TimedProgram>& programs, const QuietPeriod& quiet);
+  // Null where they cannot be had: the rows have none then.
+  const Anchors* GetAnchors();
 
   const v1::RunnerRequest& request_;
   const timing::Protocol& protocol_;
@@ -95,6 +108,11 @@ class Batch {
   const BatchOptions options_;
   sandbox::EventWriter& events_;
   CollectiveTimer collective_timer_;
+  ExecutableCache executables_;
+  InputCache inputs_;
+  std::map<std::string, int> numbers_;  // of all programs, by key
+  bool anchors_tried_ = false;
+  std::unique_ptr<Anchors> anchors_;
   std::vector<pjrt::HostArray> reference_;
 };
 

@@ -26,6 +26,8 @@
 #include "absl/time/time.h"
 #include "proto/v1/job.pb.h"
 #include "worker/pjrt/client.h"
+#include "worker/runner/executable_cache.h"
+#include "worker/runner/input_cache.h"
 #include "worker/runner/sharding.h"
 #include "worker/runner/signature.h"
 
@@ -41,7 +43,8 @@ struct Difference {
 class BenchmarkedProgram {
  public:
   static absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> Load(
-      const pjrt::Client& client, const v1::Program& program);
+      const pjrt::Client& client, const ExecutableCache& cache,
+      const v1::Program& program);
 
   const v1::Program& program() const { return program_; }
   const v1::DeviceMemory& memory() const { return memory_; }
@@ -53,7 +56,8 @@ class BenchmarkedProgram {
   int64_t FootprintBytes() const;
   int64_t InputBytes() const;
 
-  absl::Status UploadInputs(const pjrt::Client& client, int buffer_sets);
+  absl::Status UploadInputs(const pjrt::Client& client, InputCache& inputs,
+                            int buffer_sets);
   // The same with these tensors, one per parameter, in place of made ones.
   absl::Status UploadTensors(const pjrt::Client& client,
                              const std::vector<const pjrt::HostArray*>& tensors,
@@ -63,15 +67,18 @@ class BenchmarkedProgram {
 
   // Runs once on `buffer_set`; its time.
   absl::StatusOr<pjrt::Execution> Run(int buffer_set);
-  // One run whose outputs are read back and searched for NaN; with a
-  // reference, also compared. `took`: of the run alone.
-  absl::StatusOr<std::vector<pjrt::HostArray>> RunAndRead(absl::Duration& took);
+  // One run whose outputs are read back. A NaN in them is an error, unless they
+  // are for a comparison, where it is a value. `took`: of the run alone.
+  absl::StatusOr<std::vector<pjrt::HostArray>> RunAndRead(bool for_comparison,
+                                                          absl::Duration& took);
 
   // Frees the inputs and the executable; the facts stay.
   void Release();
 
  private:
   explicit BenchmarkedProgram(const v1::Program& program) : program_(program) {}
+  absl::Status Compile(const pjrt::Client& client,
+                       const ExecutableCache& cache);
   absl::Status ReadFacts();
   // Cuts the tensor and uploads it as the next argument of every set.
   absl::Status Upload(const pjrt::Client& client, const pjrt::HostArray& whole);

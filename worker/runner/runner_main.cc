@@ -8,26 +8,35 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "worker/devices/fingerprint.h"
 #include "worker/devices/idle_spinner.h"
+#include "worker/devices/load_watch.h"
 #include "worker/devices/machine.h"
+#include "worker/devices/timing_lock.h"
 #include "worker/runner/allocator.h"
 #include "worker/runner/batch.h"
+#include "worker/sandbox/progress_page.h"
 
 namespace meshwright::worker::runner {
 namespace {
 
 constexpr char kUsage[] =
     "usage: meshwright-runner JOBFILE RESULTFILE [--plugin PATH] "
-    "[--compile-threads N] [--parent PID]";
+    "[--compile-threads N] [--parent PID] [--progress FILE] "
+    "[--executables FOLDER]";
 
 struct Arguments {
   std::string job_file;
@@ -35,6 +44,8 @@ struct Arguments {
   std::string plugin;
   int compile_threads = 0;  // 0: chosen here
   int parent = 0;           // die with this process; 0: do not
+  std::string executables;
+  std::optional<int> progress;  // file number of the parent's progress page
 };
 
 absl::StatusOr<Arguments> ParseArguments(int count, char** values) {
@@ -56,6 +67,12 @@ absl::StatusOr<Arguments> ParseArguments(int count, char** values) {
              arguments.compile_threads > 0;
     } else if (value == "--parent") {
       good = absl::SimpleAtoi(option, &arguments.parent);
+    } else if (value == "--executables") {
+      arguments.executables = option;
+    } else if (value == "--progress") {
+      int file = 0;
+      good = absl::SimpleAtoi(option, &file);
+      arguments.progress = file;
     } else {
       good = false;
     }
@@ -67,35 +84,90 @@ absl::StatusOr<Arguments> ParseArguments(int count, char** values) {
   return arguments;
 }
 
+// All that the devices of the client have together, and what of it is free.
+// Virtual devices share the machine's memory.
+void ReadMemory(const pjrt::Client& client, BatchOptions& options) {
+  if (client.platform_name() == "cpu") {
+    const auto total = devices::TotalMemoryBytes();
+    const auto available = devices::AvailableMemoryBytes();
+    options.device_bytes = total.value_or(options.device_bytes);
+    options.free_bytes = available.value_or(options.free_bytes) / 10 * 8;
+    options.input_cache_bytes = options.free_bytes / 8;
+    return;
+  }
+  const auto bytes = client.DeviceMemoryBytes();
+  // Without a limit of its own a device says kResourceExhausted when it is met.
+  options.device_bytes =
+      bytes.value_or(int64_t{1} << 40) * client.device_count();
+  options.free_bytes = options.device_bytes;
+}
+
 BatchOptions ChooseOptions(const Arguments& arguments,
-                           const pjrt::Client& client,
-                           devices::IdleSpinner* awake) {
+                           const pjrt::Client& client) {
   BatchOptions options;
-  options.cores = awake;
-  options.allocator = AllocatorName();
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   options.compile_threads = arguments.compile_threads > 0
                                 ? arguments.compile_threads
                                 : std::clamp(cores / 2, 1, 4);
-  const auto available = devices::AvailableMemoryBytes();
-  if (client.platform_name() == "cpu" && available.has_value()) {
-    options.memory_bytes = *available / 2;
-  } else if (client.platform_name() != "cpu") {
-    // An accelerator's own limit shows as kResourceExhausted.
-    options.memory_bytes = int64_t{16} << 30;
-  }
+  ReadMemory(client, options);
   return options;
 }
 
-// What a program's time depends on of the plugin. Some (the CPU one) name no
-// version; the size of the file tells their builds apart.
+// Which timings exclude each other: those of all virtual devices of a machine,
+// and those of one accelerator.
+std::string TimingGroup(const pjrt::Client& client) {
+  if (client.platform_name() == "cpu") return "cpu";
+  std::string group;
+  for (const char letter : client.device_name()) {
+    group += absl::ascii_isalnum(letter) ? letter : '-';
+  }
+  return group;
+}
+
 std::string PluginVersion(const pjrt::Plugin& plugin,
-                          const pjrt::Client& client, const std::string& path) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
+                          const pjrt::Client& client) {
   return absl::StrCat(client.platform_version(), ", PJRT ",
-                      plugin.api_version(), ", ",
-                      error ? 0 : static_cast<int64_t>(size), " bytes");
+                      plugin.api_version());
+}
+
+absl::StatusOr<v1::DeviceFingerprint> MakeFingerprint(
+    const pjrt::Plugin& plugin, const pjrt::Client& client) {
+  v1::DeviceFingerprint fingerprint;
+  fingerprint.set_platform(client.platform_name());
+  const char* const flags = std::getenv("MESHWRIGHT_XLA_FLAGS");
+  if (flags != nullptr) fingerprint.set_xla_flags(flags);
+  fingerprint.set_device_kind(client.device_kind());
+  // Some plugins (the CPU one) name no version: their content tells.
+  ASSIGN_OR_RETURN(const std::string content, base::ReadFile(plugin.path()));
+  fingerprint.set_plugin(absl::StrCat(PluginVersion(plugin, client), ", ",
+                                      base::Sha256Hex(content).substr(0, 16)));
+  if (client.platform_name() == "cpu") {
+    devices::DescribeProcessors(fingerprint);
+    return fingerprint;
+  }
+  fingerprint.set_devices_per_host(client.device_count());
+  const auto bytes = client.DeviceMemoryBytes();
+  if (bytes.ok()) fingerprint.set_memory_gib(devices::RoundToGib(*bytes));
+  devices::DescribeDriver(fingerprint);
+  return fingerprint;
+}
+
+absl::StatusOr<v1::RunnerEvent> DescribeDevices(const pjrt::Plugin& plugin,
+                                                const pjrt::Client& client,
+                                                const BatchOptions& options,
+                                                bool with_fingerprint) {
+  v1::RunnerEvent event;
+  v1::RunnerEvent::Ready& ready = *event.mutable_ready();
+  ready.set_platform_name(client.platform_name());
+  ready.set_platform_version(PluginVersion(plugin, client));
+  ready.set_device_count(client.device_count());
+  ready.set_device_kind(client.device_kind());
+  ready.set_memory_bytes(options.device_bytes / client.device_count());
+  if (with_fingerprint) {
+    ASSIGN_OR_RETURN(*ready.mutable_fingerprint(),
+                     MakeFingerprint(plugin, client));
+  }
+  return event;
 }
 
 absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
@@ -128,16 +200,41 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   ASSIGN_OR_RETURN(const auto client,
                    pjrt::Client::Create(plugin, client_options));
   if (client->platform_name() != "cpu") protocol.slow_share = 0;
-  v1::RunnerEvent event;
-  v1::RunnerEvent::Ready& ready = *event.mutable_ready();
-  ready.set_platform_name(client->platform_name());
-  ready.set_platform_version(PluginVersion(*plugin, *client, path));
-  ready.set_device_count(client->device_count());
-  ready.set_device_kind(client->device_kind());
-  events.Write(event);
-  Batch batch(request, protocol, *client,
-              ChooseOptions(arguments, *client, awake.get()), events);
-  return batch.Run();
+  BatchOptions options = ChooseOptions(arguments, *client);
+  // Reading all of the plugin takes a while: only for who asks for no more.
+  ASSIGN_OR_RETURN(
+      const v1::RunnerEvent ready,
+      DescribeDevices(*plugin, *client, options, request.programs().empty()));
+  events.Write(ready);
+  if (request.programs().empty()) return absl::OkStatus();
+  std::unique_ptr<sandbox::ProgressPage> progress;
+  if (arguments.progress.has_value()) {
+    ASSIGN_OR_RETURN(progress,
+                     sandbox::ProgressPage::Open(*arguments.progress));
+  }
+  ASSIGN_OR_RETURN(const auto lock,
+                   devices::TimingLock::Open(TimingGroup(*client)));
+  std::optional<devices::LoadWatch> load;
+  if (on_cpu) {
+    load.emplace(awake == nullptr ? std::vector<pid_t>()
+                                  : std::vector<pid_t>{awake->pid()});
+  }
+  const char* const calm = std::getenv("MESHWRIGHT_CALM_SECONDS");
+  int64_t seconds = 0;
+  if (calm != nullptr && absl::SimpleAtoi(calm, &seconds)) {
+    options.quiet.calm_limit = absl::Seconds(seconds);
+  }
+  options.progress = progress.get();
+  options.executables_folder = arguments.executables;
+  options.quiet.lock = lock.get();
+  options.quiet.load = load.has_value() ? &*load : nullptr;
+  options.quiet.cores = awake.get();
+  options.machine_notes = absl::StrCat(
+      awake == nullptr
+          ? ""
+          : absl::StrCat(", ", awake->count(), " cores kept awake"),
+      ", allocator ", AllocatorName());
+  return Batch(request, protocol, *client, options, events).Run();
 }
 
 int Main(int count, char** values) {

@@ -146,4 +146,44 @@ hlo::HloModuleProto LaunchModule() {
   return module;
 }
 
+hlo::HloModuleProto ProductModule(int64_t side) {
+  hlo::HloModuleProto module;
+  hlo::HloComputationProto& entry = *module.add_computations();
+  entry.set_name("product");
+  entry.set_id(1);
+  hlo::ShapeProto shape;
+  shape.set_element_type(hlo::F32);
+  for (int64_t dim = 0; dim < 2; ++dim) {
+    shape.add_dimensions(side);
+    shape.add_is_dynamic_dimension(false);
+    shape.mutable_layout()->add_minor_to_major(1 - dim);
+  }
+  AddParameter(entry, 1, shape);
+  AddParameter(entry, 2, shape);
+  auto& dot = AddInstruction(entry, "dot", 3, shape);
+  dot.add_operand_ids(1);
+  dot.add_operand_ids(2);
+  dot.mutable_dot_dimension_numbers()->add_lhs_contracting_dimensions(1);
+  dot.mutable_dot_dimension_numbers()->add_rhs_contracting_dimensions(0);
+  SetRoot(entry, 3, shape);
+  SetEntry(module, entry);
+  return module;
+}
+
+hlo::HloModuleProto SumModule(int64_t elements) {
+  hlo::HloModuleProto module;
+  hlo::HloComputationProto& entry = *module.add_computations();
+  entry.set_name("sum");
+  entry.set_id(1);
+  const hlo::ShapeProto shape = Vector(hlo::F32, elements);
+  AddParameter(entry, 1, shape);
+  AddParameter(entry, 2, shape);
+  auto& add = AddInstruction(entry, "add", 3, shape);
+  add.add_operand_ids(1);
+  add.add_operand_ids(2);
+  SetRoot(entry, 3, shape);
+  SetEntry(module, entry);
+  return module;
+}
+
 }  // namespace meshwright::worker::runner

@@ -1,5 +1,5 @@
 // Small HLO modules that are timed beside the programs: one collective alone,
-// and nothing at all.
+// nothing at all, and the anchors' (anchors.h).
 //
 // Concept: each runs with one replica per device, so no annotation, channel or
 // partitioning is involved. Groups are consecutive devices. Elements are
@@ -7,6 +7,8 @@
 // Errors: kUnimplemented for a collective that has no such module.
 #ifndef MESHWRIGHT_WORKER_RUNNER_SMALL_MODULES_H_
 #define MESHWRIGHT_WORKER_RUNNER_SMALL_MODULES_H_
+
+#include <cstdint>
 
 #include "absl/status/statusor.h"
 #include "proto/hlo/hlo.pb.h"
@@ -19,6 +21,12 @@ absl::StatusOr<hlo::HloModuleProto> CollectiveModule(
 
 // Negates one float: what launching any program costs.
 hlo::HloModuleProto LaunchModule();
+
+// The product of two float32 matrices of `side` rows and columns.
+hlo::HloModuleProto ProductModule(int64_t side);
+
+// The sum of two float32 vectors.
+hlo::HloModuleProto SumModule(int64_t elements);
 
 }  // namespace meshwright::worker::runner
 

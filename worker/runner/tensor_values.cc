@@ -185,6 +185,15 @@ bool HasNan(const pjrt::HostArray& array) {
   return found;
 }
 
+namespace {
+
+// As values: a NaN is a NaN, an infinity one of its sign.
+bool IsSame(double value, double wanted) {
+  return value == wanted || (std::isnan(value) && std::isnan(wanted));
+}
+
+}  // namespace
+
 absl::StatusOr<double> RelativeDifference(const pjrt::HostArray& array,
                                           const pjrt::HostArray& reference) {
   if (array.type != reference.type ||
@@ -200,10 +209,16 @@ absl::StatusOr<double> RelativeDifference(const pjrt::HostArray& array,
     const T* a = reinterpret_cast<const T*>(array.bytes.data());
     const T* b = reinterpret_cast<const T*>(reference.bytes.data());
     for (int64_t i = 0; i < count; ++i) {
-      const double value = ToDouble(b[i]);
-      largest_difference =
-          std::max(largest_difference, std::abs(ToDouble(a[i]) - value));
-      largest_reference = std::max(largest_reference, std::abs(value));
+      const double value = ToDouble(a[i]);
+      const double wanted = ToDouble(b[i]);
+      if (std::isfinite(wanted)) {
+        largest_reference = std::max(largest_reference, std::abs(wanted));
+      }
+      if (IsSame(value, wanted)) continue;
+      const double difference = std::abs(value - wanted);
+      largest_difference = std::isnan(difference)
+                               ? HUGE_VAL
+                               : std::max(largest_difference, difference);
     }
   });
   if (!known) {

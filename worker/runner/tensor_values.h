@@ -25,8 +25,10 @@ absl::StatusOr<pjrt::HostArray> MakeInput(const v1::InputSpec& spec,
 
 bool HasNan(const pjrt::HostArray& array);
 
-// max |a - reference| / max |reference|; where the reference is all zeros,
-// max |a|. Errors: kInvalidArgument when types or shapes differ.
+// max |a - reference| / max |reference|, the latter over what is finite; where
+// the reference is all zeros, max |a|. NaN equals NaN and an infinity itself;
+// one of them against anything else differs by infinity. Errors:
+// kInvalidArgument when types or shapes differ.
 absl::StatusOr<double> RelativeDifference(const pjrt::HostArray& array,
                                           const pjrt::HostArray& reference);
 

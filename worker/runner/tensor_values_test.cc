@@ -107,5 +107,24 @@ TEST(TensorValuesTest, DifferenceIsRelativeToTheLargest) {
       RelativeDifference(*MakeInput(five, hlo::S32, {2}), *reference).ok());
 }
 
+TEST(TensorValuesTest, NanAndInfinitiesAreComparedAsValues) {
+  const auto array = [](float first, float second) {
+    pjrt::HostArray made =
+        *MakeInput(Spec(v1::InputSpec::CONSTANT, 0), hlo::F32, {2});
+    float values[2] = {first, second};
+    std::memcpy(made.bytes.data(), values, sizeof(values));
+    return made;
+  };
+  const float nan = std::nanf("");
+  EXPECT_EQ(*RelativeDifference(array(nan, 4), array(nan, 4)), 0);
+  EXPECT_EQ(*RelativeDifference(array(nan, 5), array(nan, 4)), 0.25);
+  EXPECT_EQ(*RelativeDifference(array(nan, 4), array(1, 4)), HUGE_VAL);
+  EXPECT_EQ(*RelativeDifference(array(1, 4), array(nan, 4)), HUGE_VAL);
+  EXPECT_EQ(*RelativeDifference(array(1, nan), array(3, 4)), HUGE_VAL);
+  EXPECT_EQ(*RelativeDifference(array(INFINITY, 5), array(INFINITY, 4)), 0.25);
+  EXPECT_EQ(*RelativeDifference(array(-INFINITY, 4), array(INFINITY, 4)),
+            HUGE_VAL);
+}
+
 }  // namespace
 }  // namespace meshwright::worker::runner

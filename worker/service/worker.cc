@@ -118,6 +118,8 @@ absl::Status Worker::Daemon::Start() {
   hello_.set_device_kind(ready.device_kind());
   hello_.set_device_count(ready.device_count());
   hello_.set_plugin_path(dependencies_.devices.plugin_path());
+  *hello_.mutable_fingerprint() = ready.fingerprint();
+  hello_.set_memory_bytes(ready.memory_bytes());
 
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);

@@ -1,0 +1,150 @@
+#include "worker/runner/group_timing.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "worker/devices/machine.h"
+#include "worker/timing/quality.h"
+
+namespace meshwright::worker::runner {
+
+v1::ProfileResult FailureRow(const std::string& key, v1::Outcome outcome,
+                             const absl::Status& status) {
+  v1::ProfileResult result;
+  result.set_key(key);
+  result.set_outcome(absl::IsResourceExhausted(status) ? v1::OUT_OF_MEMORY
+                                                       : outcome);
+  result.set_reason(std::string(status.message()));
+  return result;
+}
+
+void GroupTiming::Run(bool together) {
+  const int count = static_cast<int>(programs_.size());
+  std::vector<int> sets;
+  for (const TimedProgram& program : programs_) {
+    sets.push_back(program.failed ? 1 : program.loaded->buffer_sets());
+  }
+  const int anchors =
+      context_.anchors == nullptr ? 0 : context_.anchors->count();
+  sets.resize(count + anchors, 1);
+  timing::RoundRobin rounds(context_.protocol, sets);
+  if (together) rounds.EndTogether();
+  for (int i = 0; i < count; ++i) {
+    if (programs_[i].failed) {
+      rounds.Abandon(i);
+    } else if (programs_[i].loaded->program().timed_only()) {
+      rounds.Accompany(i);
+    }
+  }
+  for (int i = count; i < count + anchors; ++i) rounds.Accompany(i);
+  while (const auto turn = rounds.Next()) {
+    const absl::Status status = RunTurn(rounds, *turn);
+    if (!status.ok()) {
+      rounds.Abandon(turn->program);
+      if (turn->program < count) {
+        Fail(programs_[turn->program], v1::CRASHED, status);
+      }
+    }
+    for (const int finished : rounds.TakeFinished()) {
+      WriteRow(rounds, finished);
+    }
+  }
+  if (context_.progress != nullptr) context_.progress->EndRuns();
+  for (int i = 0; i < count; ++i) WriteRow(rounds, i);
+}
+
+absl::Status GroupTiming::RunTurn(timing::RoundRobin& rounds,
+                                  const timing::Turn& turn) {
+  const int count = static_cast<int>(programs_.size());
+  timing::Sample sample;
+  for (int i = 0; i < turn.executions; ++i) {
+    absl::StatusOr<pjrt::Execution> run;
+    if (turn.program >= count) {
+      run = context_.anchors->Run(turn.program - count);
+    } else {
+      TimedProgram& program = programs_[turn.program];
+      if (context_.progress != nullptr) {
+        context_.progress->BeginRun(program.number);
+      }
+      run = program.loaded->Run((turn.buffer_set + i) %
+                                program.loaded->buffer_sets());
+    }
+    RETURN_IF_ERROR(run.status());
+    sample.wall += run->wall_time;
+    sample.cpu += run->cpu_time;
+  }
+  rounds.Record(sample);
+  return absl::OkStatus();
+}
+
+void GroupTiming::Fail(TimedProgram& program, v1::Outcome outcome,
+                       const absl::Status& status) {
+  context_.events.Result(FailureRow(program.result.key(), outcome, status));
+  program.failed = true;
+  program.loaded->Release();
+}
+
+void GroupTiming::WriteRow(const timing::RoundRobin& rounds, int number) {
+  TimedProgram& program = programs_[number];
+  // Finished ones are written already, and marked so by their times.
+  v1::Measurement& measurement = *program.result.mutable_measurement();
+  if (program.failed || measurement.minimum_ns() > 0) return;
+  const timing::Summary summary = rounds.Summarize(number);
+  if (summary.kept.empty()) {
+    return Fail(program, v1::TIMED_OUT,
+                absl::DeadlineExceededError(absl::StrCat(
+                    "warming up took all of the program's ",
+                    absl::FormatDuration(context_.protocol.time_limit))));
+  }
+  measurement.set_minimum_ns(absl::ToInt64Nanoseconds(summary.minimum));
+  measurement.set_median_ns(absl::ToInt64Nanoseconds(summary.median));
+  measurement.set_mad_ns(absl::ToInt64Nanoseconds(summary.mad));
+  for (const absl::Duration sample : summary.kept) {
+    measurement.add_samples_ns(absl::ToInt64Nanoseconds(sample));
+  }
+  measurement.set_dropped_samples(summary.dropped);
+  measurement.set_passes(rounds.passes(number));
+  measurement.set_executions_per_sample(rounds.executions(number));
+  measurement.set_other_load(quiet_.OtherLoad());
+  measurement.set_quality(timing::JudgeQuality(summary, context_.protocol,
+                                               measurement.other_load()));
+  measurement.set_device_id(context_.device_id);
+  measurement.set_protocol_version(context_.protocol_version);
+  AddAnchors(rounds, measurement);
+  AddCollectives(*program.loaded, measurement);
+  context_.events.Result(program.result);
+}
+
+void GroupTiming::AddAnchors(const timing::RoundRobin& rounds,
+                             v1::Measurement& measurement) const {
+  if (context_.anchors == nullptr) return;
+  const int count = static_cast<int>(programs_.size());
+  for (int i = 0; i < context_.anchors->count(); ++i) {
+    const timing::Summary summary = rounds.Summarize(count + i);
+    if (summary.kept.empty()) continue;
+    v1::AnchorTime& anchor = *measurement.add_anchors();
+    anchor.set_name(context_.anchors->name(i));
+    anchor.set_minimum_ns(absl::ToInt64Nanoseconds(summary.minimum));
+  }
+}
+
+void GroupTiming::AddCollectives(const BenchmarkedProgram& loaded,
+                                 v1::Measurement& measurement) const {
+  const CollectiveTimer::Communication communication = context_.collectives.Sum(
+      loaded.collectives(), loaded.program().num_partitions());
+  const int64_t communication_ns = std::min(
+      absl::ToInt64Nanoseconds(communication.total), measurement.minimum_ns());
+  measurement.set_communication_ns(communication_ns);
+  measurement.set_compute_ns(measurement.minimum_ns() - communication_ns);
+  std::string state =
+      absl::StrCat(devices::DescribeState(), context_.machine_notes);
+  if (!communication.left_out.empty()) {
+    absl::StrAppend(&state, "; communication leaves out ",
+                    absl::StrJoin(communication.left_out, ", "));
+  }
+  measurement.set_device_state(std::move(state));
+}
+
+}  // namespace meshwright::worker::runner

@@ -1,0 +1,59 @@
+// QuietPeriod: the devices and the machine to oneself while something is timed.
+//
+// Concept: takes the timing lock of the device group, waits a while for a busy
+// machine to calm down, keeps the processors awake, and watches what others
+// use until it ends. Where it does not get what it waits for, it goes on and
+// says so: its rows are noisy.
+// Ownership: borrows all it is given. Threads: one.
+#ifndef MESHWRIGHT_WORKER_RUNNER_QUIET_PERIOD_H_
+#define MESHWRIGHT_WORKER_RUNNER_QUIET_PERIOD_H_
+
+#include "absl/time/time.h"
+#include "worker/devices/idle_spinner.h"
+#include "worker/devices/load_watch.h"
+#include "worker/devices/timing_lock.h"
+#include "worker/sandbox/event_stream.h"
+
+namespace meshwright::worker::runner {
+
+// What a period is made with; null: there is none.
+struct QuietMachine {
+  devices::TimingLock* lock = nullptr;
+  devices::LoadWatch* load = nullptr;
+  devices::IdleSpinner* cores = nullptr;
+  // Another plan's whole group may be timed meanwhile.
+  absl::Duration lock_limit = absl::Minutes(15);
+  absl::Duration calm_limit = absl::Seconds(5);
+};
+
+class QuietPeriod {
+ public:
+  QuietPeriod(const QuietMachine& machine, sandbox::EventWriter& events);
+  ~QuietPeriod();
+  QuietPeriod(const QuietPeriod&) = delete;
+  QuietPeriod& operator=(const QuietPeriod&) = delete;
+
+  // The share of the processors that others used since it began; 1 where
+  // another process times on the same devices.
+  double OtherLoad() const;
+
+ private:
+  const QuietMachine& machine_;
+  bool alone_ = true;
+};
+
+// Compiling: beside others that compile, not beside one that times.
+class CompilePeriod {
+ public:
+  CompilePeriod(const QuietMachine& machine, sandbox::EventWriter& events);
+  ~CompilePeriod();
+  CompilePeriod(const CompilePeriod&) = delete;
+  CompilePeriod& operator=(const CompilePeriod&) = delete;
+
+ private:
+  const QuietMachine& machine_;
+};
+
+}  // namespace meshwright::worker::runner
+
+#endif  // MESHWRIGHT_WORKER_RUNNER_QUIET_PERIOD_H_
