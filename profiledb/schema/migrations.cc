@@ -25,11 +25,55 @@ CREATE TABLE programs (
 );
 )sql";
 
+// Version 1's rows are converted from profiles_version_1 in between.
+constexpr char kMeasurements[] = R"sql(
+DROP INDEX profiles_by_key;
+ALTER TABLE profiles RENAME TO profiles_version_1;
+
+CREATE TABLE profiles (
+  id            INTEGER PRIMARY KEY,
+  namespace     TEXT    NOT NULL,
+  key           BLOB    NOT NULL CHECK (length(key) = 32),
+  outcome       INTEGER NOT NULL,
+  quality       INTEGER NOT NULL,
+  result        BLOB    NOT NULL,
+  checksum      INTEGER NOT NULL,
+  last_used_day INTEGER NOT NULL,
+  UNIQUE (namespace, key)
+);
+
+CREATE TABLE measurements (
+  profile          INTEGER NOT NULL,
+  number           INTEGER NOT NULL,
+  recorded_unix_ns INTEGER NOT NULL,
+  quality          INTEGER NOT NULL,
+  host             TEXT    NOT NULL,
+  worker           TEXT    NOT NULL,
+  device_id        TEXT    NOT NULL,
+  machine          TEXT    NOT NULL,
+  result           BLOB,
+  checksum         INTEGER NOT NULL,
+  PRIMARY KEY (profile, number)
+) WITHOUT ROWID;
+
+CREATE TABLE quarantine (
+  key              TEXT    NOT NULL PRIMARY KEY,
+  state            INTEGER NOT NULL,
+  crashes          INTEGER NOT NULL,
+  reason           TEXT    NOT NULL,
+  log              TEXT    NOT NULL,
+  recorded_unix_ns INTEGER NOT NULL
+);
+)sql";
+
+constexpr char kDropVersion1[] = "DROP TABLE profiles_version_1";
+
 }  // namespace
 
 const std::vector<Migration>& Migrations() {
   static const auto& kMigrations = *new std::vector<Migration>{
       {.version = 1, .sql = kProfilesAndPrograms},
+      {.version = 2, .sql = kMeasurements, .cleanup_sql = kDropVersion1},
   };
   return kMigrations;
 }

@@ -5,9 +5,11 @@
 // applies what is missing, in one transaction. A migration is frozen once
 // released: a change is a new one. schema_test.cc holds their fingerprints.
 //
-//   empty file (0) ──1──▶ profiles, programs (1) ──2──▶ ...
+//   empty file (0) ──1──▶ profiles, programs (1) ──2──▶ several measurements
+//                                                       for each profile (2)
 //
-// Stored enums: `outcome` is the number of v1.Outcome.
+// Stored enums: `outcome` is the number of v1.Outcome, `quality` of v1.Quality,
+// `state` of store::QuarantineState.
 // See docs/formats/store.md.
 #ifndef MESHWRIGHT_PROFILEDB_SCHEMA_MIGRATIONS_H_
 #define MESHWRIGHT_PROFILEDB_SCHEMA_MIGRATIONS_H_
@@ -20,6 +22,8 @@ namespace meshwright::schema {
 struct Migration {
   int version = 0;  // after it was applied
   const char* sql = nullptr;
+  // Run after the store has converted its rows; null: there is nothing to do.
+  const char* cleanup_sql = nullptr;
 };
 
 // In rising order of version, without gaps, from 1.

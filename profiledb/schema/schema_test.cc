@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "base/fingerprint.h"
 #include "profiledb/schema/migrations.h"
 #include "proto/v1/profile.pb.h"
@@ -16,7 +18,16 @@ TEST(SchemaTest, OutcomesAreFrozen) {
   EXPECT_EQ(v1::TIMED_OUT, 4);
   EXPECT_EQ(v1::CRASHED, 5);
   EXPECT_EQ(v1::PRUNED, 6);
-  EXPECT_EQ(v1::Outcome_MAX, 6) << "freeze the new outcome here";
+  EXPECT_EQ(v1::TRANSIENT, 7);  // never stored
+  EXPECT_EQ(v1::Outcome_MAX, 7) << "freeze the new outcome here";
+}
+
+TEST(SchemaTest, QualitiesAreFrozen) {
+  EXPECT_EQ(v1::QUALITY_UNSPECIFIED, 0);
+  EXPECT_EQ(v1::GOOD, 1);
+  EXPECT_EQ(v1::NOISY, 2);
+  EXPECT_EQ(v1::SUSPECT, 3);
+  EXPECT_EQ(v1::Quality_MAX, 3) << "freeze the new quality here";
 }
 
 TEST(SchemaTest, StoredMessagesKeepTheirFieldNumbers) {
@@ -29,6 +40,11 @@ TEST(SchemaTest, StoredMessagesKeepTheirFieldNumbers) {
   EXPECT_EQ(v1::Measurement::kComputeNsFieldNumber, 5);
   EXPECT_EQ(v1::Measurement::kCommunicationNsFieldNumber, 6);
   EXPECT_EQ(v1::Measurement::kMemoryFieldNumber, 7);
+  EXPECT_EQ(v1::Measurement::kQualityFieldNumber, 14);
+  EXPECT_EQ(v1::Measurement::kAnchorsFieldNumber, 15);
+  EXPECT_EQ(v1::Measurement::kSpreadNsFieldNumber, 20);
+  EXPECT_EQ(v1::Measurement::kQuantilesNsFieldNumber, 21);
+  EXPECT_EQ(v1::Measurement::kSampleCountFieldNumber, 22);
   EXPECT_EQ(v1::DeviceMemory::kPeakBytesFieldNumber, 5);
 }
 
@@ -44,10 +60,14 @@ TEST(SchemaTest, VersionsRiseByOne) {
 TEST(SchemaTest, ReleasedMigrationsAreFrozen) {
   const char* const kFingerprints[] = {
       "b92607966fe450333f42ec84baa586aa82ff7e384b818689626cbaffc4a06e55",
+      "4de6b52084d7a164f333e473e7bd59cc286ce893895ce1d3a46c5e7bf5c5e891",
   };
   ASSERT_EQ(std::size(kFingerprints), Migrations().size());
   for (size_t i = 0; i < Migrations().size(); ++i) {
-    EXPECT_EQ(base::Sha256Hex(Migrations()[i].sql), kFingerprints[i]);
+    const Migration& it = Migrations()[i];
+    std::string sql = it.sql;
+    if (it.cleanup_sql != nullptr) sql += it.cleanup_sql;
+    EXPECT_EQ(base::Sha256Hex(sql), kFingerprints[i]);
   }
 }
 

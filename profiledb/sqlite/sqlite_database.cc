@@ -86,10 +86,18 @@ int64_t SqliteStatement::Integer(int column) const {
 }
 
 std::string SqliteStatement::Bytes(int column) const {
+  return std::string(View(column));
+}
+
+std::string_view SqliteStatement::View(int column) const {
   const void* bytes = sqlite3_column_blob(statement_.get(), column);
   const int size = sqlite3_column_bytes(statement_.get(), column);
   if (bytes == nullptr) return "";
-  return std::string(static_cast<const char*>(bytes), size);
+  return {static_cast<const char*>(bytes), static_cast<size_t>(size)};
+}
+
+bool SqliteStatement::IsNull(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
 void SqliteStatement::Reset() {

@@ -24,7 +24,7 @@ namespace meshwright::sqlite {
 class SqliteStatement {
  public:
   // Parameters count from 1, columns from 0. A bound view must live until the
-  // statement is reset.
+  // statement is reset. A parameter that is not bound is NULL.
   void BindText(int parameter, std::string_view text);
   void BindBlob(int parameter, std::string_view bytes);
   void BindInteger(int parameter, int64_t value);
@@ -36,6 +36,9 @@ class SqliteStatement {
 
   int64_t Integer(int column) const;
   std::string Bytes(int column) const;
+  // Valid until the next step or reset.
+  std::string_view View(int column) const;
+  bool IsNull(int column) const;
 
   // Ready for other parameters.
   void Reset();

@@ -3,46 +3,33 @@
 #include "profiledb/sqlite/sqlite_profile_store.h"
 
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "profiledb/schema/migrations.h"
+#include "profiledb/sqlite/testing/store_file.h"
+#include "profiledb/store/testing/rows.h"
 
 namespace meshwright::sqlite {
 namespace {
 
+using store::MakeKey;
+using store::MakeMeasured;
+
 class SqliteProfileStoreTest : public testing::Test {
  protected:
-  SqliteProfileStoreTest() {
-    folder_ = absl::StrCat(testing::TempDir(), "/sqlite_store_", getpid());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ + "/profiles.db";
-  }
-  ~SqliteProfileStoreTest() override { std::filesystem::remove_all(folder_); }
-
-  void Sql(const std::string& sql) const {
-    sqlite3* database = nullptr;
-    ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr),
-              SQLITE_OK)
-        << sqlite3_errmsg(database);
-    sqlite3_close(database);
-  }
-
-  std::string folder_;
-  std::string path_;
+  const StoreFile file_{"sqlite_store"};
+  const std::string& path_ = file_.path();
 };
 
-v1::ProfileResult Row(const std::string& key, size_t padding = 0) {
-  v1::ProfileResult result;
-  result.set_key(key);
-  result.set_outcome(v1::MEASURED);
+v1::ProfileResult Row(const std::string& name, size_t padding = 0) {
+  v1::ProfileResult result = MakeMeasured(name);
   result.set_reason(std::string(padding, 'x'));
   return result;
 }
@@ -58,12 +45,12 @@ TEST_F(SqliteProfileStoreTest, RowsOutliveTheStore) {
   ASSERT_TRUE((*SqliteProfileStore::Open(path_))->Record(Row("k"), {}).ok());
   const auto store = SqliteProfileStore::Open(path_);
   ASSERT_TRUE(store.ok()) << store.status();
-  EXPECT_EQ((*store)->Lookup({{"k"}})->size(), 1);
+  EXPECT_EQ((*store)->Lookup({MakeKey("k")})->size(), 1);
 }
 
 TEST_F(SqliteProfileStoreTest, ANewerStoreIsRefusedInOneSentence) {
   ASSERT_TRUE(SqliteProfileStore::Open(path_).ok());
-  Sql("PRAGMA user_version = 99");
+  file_.Sql("PRAGMA user_version = 99");
   const auto store = SqliteProfileStore::Open(path_);
   EXPECT_EQ(store.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(store.status().message(),
@@ -82,7 +69,7 @@ TEST_F(SqliteProfileStoreTest, AFileThatIsNoStoreIsLeftAsItWas) {
 }
 
 TEST_F(SqliteProfileStoreTest, ADatabaseOfAnotherProgramIsRefused) {
-  Sql("CREATE TABLE bookmarks (url TEXT)");
+  file_.Sql("CREATE TABLE bookmarks (url TEXT)");
   const auto store = SqliteProfileStore::Open(path_);
   EXPECT_EQ(store.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(store.status().message(),
@@ -109,13 +96,84 @@ TEST_F(SqliteProfileStoreTest, AFullDiskLosesNothing) {
   EXPECT_EQ(Measured(**roomy), recorded + 1);
 }
 
-TEST_F(SqliteProfileStoreTest, ADamagedRowIsSaid) {
-  ASSERT_TRUE((*SqliteProfileStore::Open(path_))->Record(Row("k"), {}).ok());
-  Sql("UPDATE profiles SET result = x'ff'");
+TEST_F(SqliteProfileStoreTest, ADaysFirstUseIsWrittenWithTheNextCommit) {
+  base::FakeClock clock;
+  const auto store = SqliteProfileStore::Open(path_, {.clock = &clock});
+  ASSERT_TRUE((*store)->Record(Row("k"), {}).ok());
+  ASSERT_TRUE((*store)->Record(Row("unused"), {}).ok());
+  const int64_t day = file_.Query("SELECT MAX(last_used_day) FROM profiles");
+  EXPECT_EQ(day, 11);  // the clock starts at a million seconds
+  clock.Advance(absl::Hours(72));
+  const auto used = [&] {
+    return file_.Query(
+        absl::StrCat("SELECT last_used_day FROM profiles WHERE key = x'",
+                     MakeKey("k"), "'"));
+  };
+  ASSERT_TRUE((*store)->Lookup({MakeKey("k")}).ok());
+  EXPECT_EQ(used(), day);
+  ASSERT_TRUE((*store)->RecordProgram(MakeKey("p"), "hlo").ok());
+  EXPECT_EQ(used(), day + 3);
+  EXPECT_EQ(file_.Query("SELECT MIN(last_used_day) FROM profiles"), day);
+  EXPECT_EQ((*store)->Lookup({MakeKey("k")})->size(), 1);
+}
+
+TEST_F(SqliteProfileStoreTest, TheChosenMeasurementIsStoredOnce) {
   const auto store = SqliteProfileStore::Open(path_);
-  EXPECT_EQ((*store)->Lookup({{"k"}}).status().code(),
-            absl::StatusCode::kDataLoss);
-  EXPECT_TRUE((*store)->Lookup({{"other"}}).ok());
+  for (const int64_t minimum : {1000, 1020, 1010}) {
+    ASSERT_TRUE((*store)->Record(MakeMeasured("k", minimum), {}).ok());
+  }
+  EXPECT_EQ(file_.Query("SELECT COUNT(*) FROM measurements"), 3);
+  EXPECT_EQ(file_.Query("SELECT number FROM measurements WHERE result IS NULL"),
+            0);
+  EXPECT_EQ(file_.Query("SELECT COUNT(*) FROM measurements WHERE result IS "
+                        "NULL"),
+            1);
+}
+
+TEST_F(SqliteProfileStoreTest, ARowIsLessThanAKilobyte) {
+  constexpr int kRows = 2000;
+  {
+    const auto store = SqliteProfileStore::Open(path_);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 20; ++t) {
+      threads.emplace_back([&store, t] {
+        for (int r = t; r < kRows; r += 20) {
+          const v1::ProfileResult row =
+              store::MakeWorkersRow(absl::StrCat(r), r);
+          ASSERT_TRUE((*store)->Record(row, store::MakeWorkersOrigin(r)).ok());
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_LE(std::filesystem::file_size(path_) / kRows, 1000);
+}
+
+// Both add to the same row, over and over: none is lost.
+TEST_F(SqliteProfileStoreTest, ProcessesAddToOneRow) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  const auto add = [&](int64_t from) {
+    const auto store = SqliteProfileStore::Open(path_);
+    if (!store.ok()) return false;
+    for (int64_t i = 0; i < store::kMaximumKept / 2; ++i) {
+      if (!(*store)->Record(MakeMeasured("k", from + i), {}).ok()) return false;
+    }
+    return true;
+  };
+  if (child == 0) _exit(add(1'000'000) ? 0 : 1);
+  EXPECT_TRUE(add(2'000'000));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const auto store = SqliteProfileStore::Open(path_);
+  const auto kept = (*store)->LookupKept(MakeKey("k"), store::kSharedPool);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  std::set<int64_t> minima;
+  for (const store::KeptRow& row : *kept) {
+    minima.insert(row.result.measurement().minimum_ns());
+  }
+  EXPECT_EQ(minima.size(), store::kMaximumKept);
 }
 
 TEST_F(SqliteProfileStoreTest, ProcessesShareOneFile) {

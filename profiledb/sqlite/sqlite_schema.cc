@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "profiledb/schema/migrations.h"
+#include "profiledb/sqlite/convert_version_1.h"
 
 namespace meshwright::sqlite {
 namespace {
@@ -65,6 +66,9 @@ absl::Status PrepareSchema(SqliteDatabase& database) {
     for (const schema::Migration& migration : schema::Migrations()) {
       if (migration.version <= version) continue;
       RETURN_IF_ERROR(database.Execute(migration.sql));
+      if (migration.version == 2) RETURN_IF_ERROR(ConvertVersion1(database));
+      if (migration.cleanup_sql == nullptr) continue;
+      RETURN_IF_ERROR(database.Execute(migration.cleanup_sql));
     }
     return database.Execute(
         absl::StrCat("PRAGMA application_id = ", schema::kApplicationId,

@@ -1,6 +1,9 @@
 #include "profiledb/store/precedence.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
+#include "profiledb/store/samples.h"
 
 namespace meshwright::store {
 
@@ -13,21 +16,47 @@ int Rank(v1::Outcome outcome) {
   return outcome == v1::PRUNED ? 1 : 0;
 }
 
-bool Replaces(v1::Outcome there, v1::Outcome comes) {
-  return there != v1::MEASURED && Rank(comes) >= Rank(there);
+KeptRow MakeKept(const v1::ProfileResult& result, const Origin& origin) {
+  KeptRow row{result, origin};
+  if (!result.has_measurement()) return row;
+  v1::Measurement& measurement = *row.result.mutable_measurement();
+  CompactSamples(measurement);
+  measurement.clear_spread_ns();
+  // The judgement of another store's summary, not of this measurement.
+  if (measurement.quality() == v1::SUSPECT) measurement.set_quality(v1::NOISY);
+  if (row.origin.device_id.empty()) {
+    row.origin.device_id = measurement.device_id();
+  }
+  return row;
 }
 
-absl::Status CheckRow(const v1::ProfileResult& result) {
-  if (result.key().empty()) {
-    return absl::InvalidArgumentError("a profile has no key");
+bool Admit(const KeptRow& row, std::vector<KeptRow>& kept) {
+  if (!kept.empty()) {
+    const int there = Rank(kept.front().result.outcome());
+    const int comes = Rank(row.result.outcome());
+    if (comes < there) return false;
+    if (comes > there || row.result.outcome() != v1::MEASURED) kept.clear();
   }
-  if (result.outcome() == v1::OUTCOME_UNSPECIFIED ||
-      !v1::Outcome_IsValid(result.outcome())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the profile of ", result.key(), " has the outcome ",
-                     static_cast<int>(result.outcome()), ", which is none"));
+  const auto place =
+      std::find_if(kept.begin(), kept.end(), [&](const KeptRow& it) {
+        return it.origin.recorded <= row.origin.recorded;
+      });
+  if (place == kept.end() && kept.size() == kMaximumKept) return false;
+  kept.insert(place, row);
+  if (kept.size() > kMaximumKept) kept.pop_back();
+  return true;
+}
+
+std::string_view CutLog(std::string_view log) {
+  if (log.size() > kMaximumLogBytes) {
+    log.remove_prefix(log.size() - kMaximumLogBytes);
   }
-  return {};
+  return log;
+}
+
+absl::Status NotQuarantined(const std::string& key) {
+  return absl::NotFoundError(
+      absl::StrCat("no quarantined program has the key ", key));
 }
 
 }  // namespace meshwright::store

@@ -1,10 +1,16 @@
-// Precedence: which of two rows of one key stays (table in profile_store.h).
+// Precedence: what a new result does to the row of its key (table in
+// profile_store.h).
 //
-// Errors: kInvalidArgument for a row that cannot be stored.
+// Threads: pure functions.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PRECEDENCE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PRECEDENCE_H_
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "absl/status/status.h"
+#include "profiledb/store/profile_store.h"
 #include "proto/v1/profile.pb.h"
 
 namespace meshwright::store {
@@ -15,10 +21,19 @@ bool IsFailure(v1::Outcome outcome);
 // Measured above pruned above failed.
 int Rank(v1::Outcome outcome);
 
-// Whether a new row takes the place of the one there is.
-bool Replaces(v1::Outcome there, v1::Outcome comes);
+// A result as it is kept: its samples compacted, without what only a summary
+// says, its device known.
+KeptRow MakeKept(const v1::ProfileResult& result, const Origin& origin);
 
-absl::Status CheckRow(const v1::ProfileResult& result);
+// Adds a row to those of its key, which are newest first and of one rank.
+// Returns whether they changed.
+bool Admit(const KeptRow& row, std::vector<KeptRow>& kept);
+
+// The end of a quarantined program's log.
+std::string_view CutLog(std::string_view log);
+
+// kNotFound, of a key that RetryQuarantined does not know.
+absl::Status NotQuarantined(const std::string& key);
 
 }  // namespace meshwright::store
 

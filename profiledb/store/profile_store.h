@@ -1,22 +1,31 @@
 // ProfileStore: every measurement ever made, by the key of its program.
 //
 // Concept: equal programs are measured once, ever, across models and teams. A
-// row is one ProfileResult with its origin, in the namespace of a team or in
-// the shared pool. Outcomes are rows: a program that failed to compile is known
-// as such. What a second row of the same key does:
+// row is what is known of one key in the namespace of a team or in the shared
+// pool. It keeps up to kMaximumKept measurements, newest first, each with its
+// origin, and answers look-ups with their summary (summary.h). Recording a
+// measured key again adds a measurement; that is how a row heals. Final
+// failures are rows too. What a second result of the same key does:
 //
-//     there is    comes: measured   pruned    failed
-//     nothing            kept       kept      kept
-//     failed             replaces   replaces  replaces (the newer reason)
-//     pruned             replaces   replaces  ignored
-//     measured           ignored    ignored   ignored: the first one counts
+//     there is    comes: measured   failed
+//     nothing            kept       kept
+//     failed             replaces   replaces (the newer reason)
+//     pruned             replaces   ignored
+//     measured           is added   ignored
+//
+// Stores hold pruned rows of older versions; nobody writes new ones.
+//
+// A *damaged* row, met while reading, is set aside: the look-up answers without
+// it, a warning names the key and the verb that mends it, and the quarantine
+// lists it. A program that crashes is counted in the quarantine; from
+// kCrashesToQuarantine on it is held there until someone asks for a retry.
 //
 // Threads and ownership: any thread, at any time; several processes may share
 // one store. A call that returns OK has been made durable.
-// Errors: kInvalidArgument for a row without key or outcome, kNotFound for an
-// unknown program, kResourceExhausted when the disk is full, kUnavailable when
-// another process holds the store for long (retry), kDataLoss for a damaged
-// one. A failed call leaves the store as it was.
+// Errors: kInvalidArgument for a row that is refused (check_row.h), kNotFound
+// for an unknown program or quarantined key, kResourceExhausted when the disk
+// is full, kUnavailable when another process holds the store for long (retry),
+// kDataLoss for a damaged file. A failed call leaves the store as it was.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PROFILE_STORE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PROFILE_STORE_H_
 
@@ -26,6 +35,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -36,13 +46,27 @@
 namespace meshwright::store {
 
 inline constexpr char kSharedPool[] = "shared";
+inline constexpr int kMaximumKept = 8;
+inline constexpr int kCrashesToQuarantine = 3;
+inline constexpr int kMaximumLogBytes = 64 * 1024;
 
-// Where and when a row was measured.
+using Nanoseconds = std::chrono::sys_time<std::chrono::nanoseconds>;
+
+// Where and when a measurement was made.
 struct Origin {
   std::string team = kSharedPool;  // the namespace of the row
-  std::string host;
+  std::string host;                // of the worker
   std::string worker;
-  std::chrono::sys_time<std::chrono::nanoseconds> recorded{};
+  std::string device_id;  // the first device; empty: that of the measurement
+  std::string machine;    // digest of the device fingerprint; empty: unknown
+  Nanoseconds recorded{};
+};
+
+// One result as it was recorded. Its quality is SUSPECT where the summary's
+// rule says so.
+struct KeptRow {
+  v1::ProfileResult result;
+  Origin origin;
 };
 
 struct LookupOptions {
@@ -59,6 +83,23 @@ struct Statistics {
   int64_t compressed_program_bytes = 0;  // as they are kept
 };
 
+// The numbers are stored and frozen.
+enum class QuarantineState {
+  kCrashing = 1,     // fewer than kCrashesToQuarantine crashes so far
+  kQuarantined = 2,  // not to be run again until RetryQuarantined
+  kDamaged = 3,      // its row was set aside
+};
+
+struct QuarantineEntry {
+  std::string key;
+  QuarantineState state = QuarantineState::kCrashing;
+  int crashes = 0;
+  std::string reason;        // the newest
+  std::string log;           // its end, at most kMaximumLogBytes
+  bool has_program = false;  // LookupProgram gives the module
+  Nanoseconds recorded{};
+};
+
 using Results = absl::flat_hash_map<std::string, v1::ProfileResult>;
 
 class ProfileStore {
@@ -68,12 +109,16 @@ class ProfileStore {
 
   virtual ~ProfileStore() = default;
 
-  // The rows there are, by key. Unknown keys are absent.
+  // The summaries of the rows there are, by key. Unknown keys are absent.
   virtual absl::StatusOr<Results> Lookup(absl::Span<const std::string> keys,
                                          const LookupOptions& options) = 0;
   absl::StatusOr<Results> Lookup(absl::Span<const std::string> keys) {
     return Lookup(keys, LookupOptions());
   }
+
+  // What a team's row keeps, newest first; empty where there is none.
+  virtual absl::StatusOr<std::vector<KeptRow>> LookupKept(
+      const std::string& key, const std::string& team) = 0;
 
   virtual absl::Status Record(const v1::ProfileResult& result,
                               const Origin& origin) = 0;
@@ -85,8 +130,19 @@ class ProfileStore {
 
   virtual absl::StatusOr<Statistics> Count() = 0;
 
-  // Every row, by namespace and key. `visit` must not call the store.
+  // The summary of every row with the origin of the measurement whose times it
+  // has, by namespace and key. `visit` must not call the store.
   virtual absl::Status ForEach(const Visit& visit) = 0;
+
+  // Adds crashes of the key's program and returns how many there are now. A
+  // measurement of the key forgets them.
+  virtual absl::StatusOr<int> Quarantine(const std::string& key, int crashes,
+                                         std::string_view reason,
+                                         std::string_view log) = 0;
+  // By key.
+  virtual absl::StatusOr<std::vector<QuarantineEntry>> ListQuarantine() = 0;
+  // Forgets the entry and the CRASHED rows of its key.
+  virtual absl::Status RetryQuarantined(const std::string& key) = 0;
 };
 
 }  // namespace meshwright::store

@@ -1,42 +1,52 @@
 #include "tests/conformance/profile_store_conformance.h"
 
+#include <chrono>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "profiledb/store/testing/rows.h"
 
 namespace meshwright::conformance {
 namespace {
 
+using store::MakeKey;
+using store::MakeMeasured;
 using store::Origin;
 
-v1::ProfileResult Row(const std::string& key, v1::Outcome outcome,
+v1::ProfileResult Row(const std::string& name, v1::Outcome outcome,
                       const std::string& reason = "") {
-  v1::ProfileResult result;
-  result.set_key(key);
-  result.set_outcome(outcome);
-  result.set_reason(reason);
-  return result;
+  return store::MakeRow(name, outcome, reason);
+}
+
+// As of a day and a machine.
+Origin From(int day, const std::string& machine = "") {
+  return {.host = absl::StrCat("host", day),
+          .worker = "w",
+          .device_id = "cpu:0",
+          .machine = machine,
+          .recorded = store::Nanoseconds(std::chrono::days(day))};
 }
 
 // Empty where the key is unknown.
-std::string ReasonOf(store::ProfileStore& store, const std::string& key,
-                     const store::LookupOptions& options = {}) {
-  const auto results = store.Lookup({key}, options);
+std::string FindReason(store::ProfileStore& store, const std::string& name,
+                       const store::LookupOptions& options = {}) {
+  const auto results = store.Lookup({MakeKey(name)}, options);
   EXPECT_TRUE(results.ok()) << results.status();
-  const auto found = results->find(key);
+  const auto found = results->find(MakeKey(name));
   return found == results->end() ? "" : found->second.reason();
 }
 
 TEST_P(ProfileStoreConformance, GivesBackWholeRows) {
   v1::ProfileResult row = Row("k", v1::MEASURED);
-  row.mutable_measurement()->set_minimum_ns(123);
   row.mutable_measurement()->mutable_memory()->set_peak_bytes(456);
   row.mutable_measurement()->add_collectives()->set_kind("all-reduce");
   ASSERT_TRUE(store_->Record(row, {}).ok());
-  const auto results = store_->Lookup({"k", "unknown", "k"});
+  const auto results = store_->Lookup(
+      {MakeKey("k"), MakeKey("unknown"), "no key", MakeKey("k")});
   ASSERT_TRUE(results.ok()) << results.status();
   ASSERT_EQ(results->size(), 1);
-  EXPECT_EQ(results->at("k").SerializeAsString(), row.SerializeAsString());
+  EXPECT_EQ(results->at(MakeKey("k")).SerializeAsString(),
+            row.SerializeAsString());
   EXPECT_TRUE(store_->Lookup({})->empty());
 }
 
@@ -47,37 +57,175 @@ TEST_P(ProfileStoreConformance, KeepsTheRowThatRanksHigher) {
     bool replaces;
   };
   const Case cases[] = {
-      {v1::MEASURED, v1::MEASURED, false},
       {v1::MEASURED, v1::CRASHED, false},
-      {v1::MEASURED, v1::PRUNED, false},
-      {v1::PRUNED, v1::MEASURED, true},
-      {v1::PRUNED, v1::TIMED_OUT, false},
-      {v1::PRUNED, v1::PRUNED, true},
       {v1::CRASHED, v1::MEASURED, true},
-      {v1::CRASHED, v1::PRUNED, true},
       {v1::CRASHED, v1::OUT_OF_MEMORY, true},
+      {v1::OUT_OF_MEMORY, v1::COMPILE_FAILED, true},
   };
   for (const Case& c : cases) {
     const std::string key = absl::StrCat(c.there, "-", c.comes);
     ASSERT_TRUE(store_->Record(Row(key, c.there, "first"), {}).ok());
     ASSERT_TRUE(store_->Record(Row(key, c.comes, "second"), {}).ok());
-    EXPECT_EQ(ReasonOf(*store_, key), c.replaces ? "second" : "first") << key;
+    EXPECT_EQ(FindReason(*store_, key), c.replaces ? "second" : "first") << key;
   }
 }
 
 TEST_P(ProfileStoreConformance, FailuresAreLeftOutToBeTriedAgain) {
   for (const v1::Outcome outcome :
        {v1::MEASURED, v1::COMPILE_FAILED, v1::OUT_OF_MEMORY, v1::TIMED_OUT,
-        v1::CRASHED, v1::PRUNED}) {
+        v1::CRASHED}) {
     ASSERT_TRUE(store_->Record(Row(absl::StrCat(outcome), outcome), {}).ok());
   }
-  const std::vector<std::string> keys = {"1", "2", "3", "4", "5", "6"};
-  EXPECT_EQ(store_->Lookup(keys)->size(), 6);
+  std::vector<std::string> keys;
+  for (int i = 1; i <= 5; ++i) keys.push_back(MakeKey(absl::StrCat(i)));
+  EXPECT_EQ(store_->Lookup(keys)->size(), 5);
   const auto results = store_->Lookup(keys, {.retry_failures = true});
   ASSERT_TRUE(results.ok());
-  EXPECT_EQ(results->size(), 2);
-  EXPECT_TRUE(results->contains("1"));
-  EXPECT_TRUE(results->contains("6"));
+  EXPECT_EQ(results->size(), 1);
+  EXPECT_TRUE(results->contains(MakeKey("1")));
+}
+
+TEST_P(ProfileStoreConformance, AKeyKeepsItsMeasurementsNewestFirst) {
+  for (const int day : {3, 1, 2}) {
+    ASSERT_TRUE(
+        store_
+            ->Record(MakeMeasured("k", 1'000'000 + 1000 * day), From(day, "m"))
+            .ok());
+  }
+  const auto kept = store_->LookupKept(MakeKey("k"), store::kSharedPool);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  ASSERT_EQ(kept->size(), 3);
+  for (int i = 0; i < 3; ++i) {
+    const int day = 3 - i;
+    const store::KeptRow& row = kept->at(i);
+    EXPECT_EQ(row.origin.host, absl::StrCat("host", day));
+    EXPECT_EQ(row.origin.worker, "w");
+    EXPECT_EQ(row.origin.device_id, "cpu:0");
+    EXPECT_EQ(row.origin.machine, "m");
+    EXPECT_EQ(row.origin.team, store::kSharedPool);
+    EXPECT_EQ(row.origin.recorded, From(day).recorded);
+    EXPECT_EQ(row.result.key(), MakeKey("k"));
+    EXPECT_EQ(row.result.measurement().minimum_ns(), 1'000'000 + 1000 * day);
+    EXPECT_EQ(row.result.measurement().quality(), v1::GOOD);
+    EXPECT_EQ(row.result.measurement().spread_ns(), 0);
+  }
+  EXPECT_TRUE(store_->LookupKept(MakeKey("k"), "red")->empty());
+  EXPECT_TRUE(store_->LookupKept(MakeKey("q"), store::kSharedPool)->empty());
+}
+
+TEST_P(ProfileStoreConformance, ALookupAnswersWithTheSummary) {
+  ASSERT_TRUE(store_->Record(MakeMeasured("k", 1'625'000), From(1)).ok());
+  ASSERT_TRUE(store_->Record(MakeMeasured("k", 947'000), From(2)).ok());
+  ASSERT_TRUE(store_->Record(MakeMeasured("k", 950'000), From(3)).ok());
+  ASSERT_TRUE(
+      store_->Record(MakeMeasured("k", 1'400'000, v1::NOISY), From(4)).ok());
+  const auto results = store_->Lookup({MakeKey("k")});
+  ASSERT_TRUE(results.ok()) << results.status();
+  const v1::Measurement& it = results->at(MakeKey("k")).measurement();
+  EXPECT_EQ(it.minimum_ns(), 947'000);
+  EXPECT_EQ(it.quality(), v1::GOOD);
+  EXPECT_EQ(it.spread_ns(), 1500);
+  const auto kept = store_->LookupKept(MakeKey("k"), store::kSharedPool);
+  ASSERT_EQ(kept->size(), 4);
+  EXPECT_EQ(kept->at(0).result.measurement().quality(), v1::NOISY);
+  EXPECT_EQ(kept->at(1).result.measurement().quality(), v1::GOOD);
+  EXPECT_EQ(kept->at(3).result.measurement().quality(), v1::SUSPECT);
+  // A visit gives the summary with the origin of the times it has.
+  int rows = 0;
+  const auto visit = [&](const v1::ProfileResult& row, const Origin& from) {
+    ++rows;
+    EXPECT_EQ(row.measurement().minimum_ns(), 947'000);
+    EXPECT_EQ(from.host, "host2");
+    return true;
+  };
+  ASSERT_TRUE(store_->ForEach(visit).ok());
+  EXPECT_EQ(rows, 1);
+  EXPECT_EQ(store_->Count()->profiles.at(v1::MEASURED), 1);
+}
+
+TEST_P(ProfileStoreConformance, ANoisyRowHealsWhenMeasuredAgain) {
+  const auto look = [&] {
+    return store_->Lookup({MakeKey("k")})->at(MakeKey("k")).measurement();
+  };
+  ASSERT_TRUE(
+      store_->Record(MakeMeasured("k", 1'500'000, v1::NOISY), From(1)).ok());
+  EXPECT_EQ(look().quality(), v1::NOISY);
+  ASSERT_TRUE(store_->Record(MakeMeasured("k", 1'000'000), From(2)).ok());
+  EXPECT_EQ(look().quality(), v1::GOOD);
+  EXPECT_EQ(look().minimum_ns(), 1'000'000);
+}
+
+TEST_P(ProfileStoreConformance, TheOldestMeasurementMakesRoom) {
+  for (int day = 1; day <= store::kMaximumKept + 3; ++day) {
+    ASSERT_TRUE(
+        store_->Record(MakeMeasured("k", 1'000'000 + day), From(day)).ok());
+  }
+  const auto kept = store_->LookupKept(MakeKey("k"), store::kSharedPool);
+  ASSERT_EQ(kept->size(), store::kMaximumKept);
+  EXPECT_EQ(kept->front().origin.recorded,
+            From(store::kMaximumKept + 3).recorded);
+  EXPECT_EQ(kept->back().origin.recorded, From(4).recorded);
+}
+
+TEST_P(ProfileStoreConformance, ManySamplesAreKeptAsQuantiles) {
+  v1::ProfileResult row = MakeMeasured("k", 1000);
+  for (int i = 0; i < 500; ++i) {
+    row.mutable_measurement()->add_samples_ns(1000 + i);
+  }
+  ASSERT_TRUE(store_->Record(row, {}).ok());
+  const auto results = store_->Lookup({MakeKey("k")});
+  const v1::Measurement& it = results->at(MakeKey("k")).measurement();
+  EXPECT_EQ(it.samples_ns_size(), 16);
+  EXPECT_EQ(it.quantiles_ns_size(), 21);
+  EXPECT_EQ(it.sample_count(), 500);
+  EXPECT_EQ(it.quantiles_ns(20), 1499);
+}
+
+TEST_P(ProfileStoreConformance, CrashesAreCountedUntilAProgramIsQuarantined) {
+  ASSERT_TRUE(store_->RecordProgram(MakeKey("k"), "module").ok());
+  for (int crash = 1; crash <= store::kCrashesToQuarantine; ++crash) {
+    const auto crashes = store_->Quarantine(
+        MakeKey("k"), 1, absl::StrCat("reason ", crash), "the log");
+    ASSERT_TRUE(crashes.ok()) << crashes.status();
+    EXPECT_EQ(*crashes, crash);
+    const auto entries = store_->ListQuarantine();
+    ASSERT_EQ(entries->size(), 1);
+    const store::QuarantineEntry& entry = entries->front();
+    EXPECT_EQ(entry.key, MakeKey("k"));
+    EXPECT_EQ(entry.crashes, crash);
+    EXPECT_EQ(entry.reason, absl::StrCat("reason ", crash));
+    EXPECT_EQ(entry.log, "the log");
+    EXPECT_TRUE(entry.has_program);
+    EXPECT_GT(entry.recorded, store::Nanoseconds());
+    EXPECT_EQ(entry.state, crash < store::kCrashesToQuarantine
+                               ? store::QuarantineState::kCrashing
+                               : store::QuarantineState::kQuarantined);
+  }
+  EXPECT_EQ(store_->Quarantine("k", 1, "", "").status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_P(ProfileStoreConformance, ARetryForgetsTheCrashes) {
+  ASSERT_TRUE(store_->Quarantine(MakeKey("k"), 1, "why", "").ok());
+  ASSERT_TRUE(store_->Quarantine(MakeKey("other"), 1, "why", "").ok());
+  ASSERT_TRUE(store_->Record(Row("k", v1::CRASHED, "why"), From(1)).ok());
+  ASSERT_TRUE(store_->Record(Row("k", v1::CRASHED), {.team = "red"}).ok());
+  ASSERT_TRUE(store_->Record(Row("other", v1::CRASHED, "why"), {}).ok());
+  ASSERT_TRUE(store_->RetryQuarantined(MakeKey("k")).ok());
+  EXPECT_EQ(store_->RetryQuarantined(MakeKey("k")).code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_TRUE(store_->Lookup({MakeKey("k")}, {.team = "red"})->empty());
+  EXPECT_EQ(FindReason(*store_, "other"), "why");
+  ASSERT_EQ(store_->ListQuarantine()->size(), 1);
+  EXPECT_FALSE(store_->ListQuarantine()->front().has_program);
+}
+
+TEST_P(ProfileStoreConformance, AMeasurementForgetsTheCrashes) {
+  ASSERT_TRUE(store_->Quarantine(MakeKey("k"), 1, "why", "").ok());
+  ASSERT_TRUE(store_->Record(Row("k", v1::OUT_OF_MEMORY), {}).ok());
+  EXPECT_EQ(store_->ListQuarantine()->size(), 1);
+  ASSERT_TRUE(store_->Record(MakeMeasured("k"), {}).ok());
+  EXPECT_TRUE(store_->ListQuarantine()->empty());
 }
 
 TEST_P(ProfileStoreConformance, ATeamSeesItsRowsAndTheSharedPool) {
@@ -89,22 +237,22 @@ TEST_P(ProfileStoreConformance, ATeamSeesItsRowsAndTheSharedPool) {
   ASSERT_TRUE(
       store_->Record(Row("c", v1::CRASHED, "red"), {.team = "red"}).ok());
   ASSERT_TRUE(store_->Record(Row("c", v1::MEASURED, "shared"), {}).ok());
-  EXPECT_EQ(ReasonOf(*store_, "a", {.team = "red"}), "red");
-  EXPECT_EQ(ReasonOf(*store_, "a", {.team = "blue"}), "shared");
-  EXPECT_EQ(ReasonOf(*store_, "b", {.team = "blue"}), "");
-  EXPECT_EQ(ReasonOf(*store_, "b"), "");
-  EXPECT_EQ(ReasonOf(*store_, "c", {.team = "red"}), "shared");
+  EXPECT_EQ(FindReason(*store_, "a", {.team = "red"}), "red");
+  EXPECT_EQ(FindReason(*store_, "a", {.team = "blue"}), "shared");
+  EXPECT_EQ(FindReason(*store_, "b", {.team = "blue"}), "");
+  EXPECT_EQ(FindReason(*store_, "b"), "");
+  EXPECT_EQ(FindReason(*store_, "c", {.team = "red"}), "shared");
 }
 
 TEST_P(ProfileStoreConformance, KeepsProgramsOnce) {
   std::string hlo(100'000, 'h');
   hlo[500] = '\0';
-  ASSERT_TRUE(store_->RecordProgram("p", hlo).ok());
-  ASSERT_TRUE(store_->RecordProgram("p", "another").ok());
-  ASSERT_TRUE(store_->RecordProgram("empty", "").ok());
-  EXPECT_EQ(*store_->LookupProgram("p"), hlo);
-  EXPECT_EQ(*store_->LookupProgram("empty"), "");
-  EXPECT_EQ(store_->LookupProgram("q").status().code(),
+  ASSERT_TRUE(store_->RecordProgram(MakeKey("p"), hlo).ok());
+  ASSERT_TRUE(store_->RecordProgram(MakeKey("p"), "another").ok());
+  ASSERT_TRUE(store_->RecordProgram(MakeKey("empty"), "").ok());
+  EXPECT_EQ(*store_->LookupProgram(MakeKey("p")), hlo);
+  EXPECT_EQ(*store_->LookupProgram(MakeKey("empty")), "");
+  EXPECT_EQ(store_->LookupProgram(MakeKey("q")).status().code(),
             absl::StatusCode::kNotFound);
   const auto statistics = store_->Count();
   ASSERT_TRUE(statistics.ok());
@@ -120,21 +268,22 @@ TEST_P(ProfileStoreConformance, VisitsEveryRowWithItsOrigin) {
       .worker = "w1",
       .recorded = std::chrono::sys_time<std::chrono::nanoseconds>(
           std::chrono::nanoseconds(1'700'000'000'123'456'789))};
-  ASSERT_TRUE(store_->Record(Row("b", v1::MEASURED), {}).ok());
-  ASSERT_TRUE(store_->Record(Row("a", v1::CRASHED), {}).ok());
-  ASSERT_TRUE(store_->Record(Row("c", v1::MEASURED), origin).ok());
+  // SHA-256: a is ca97..., b is 3e23...
+  ASSERT_TRUE(store_->Record(Row("a", v1::CRASHED, "a"), {}).ok());
+  ASSERT_TRUE(store_->Record(Row("b", v1::MEASURED, "b"), {}).ok());
+  ASSERT_TRUE(store_->Record(Row("c", v1::MEASURED, "c"), origin).ok());
   std::string visited;
   const auto visit = [&](const v1::ProfileResult& row, const Origin& from) {
-    absl::StrAppend(&visited, from.team, ":", row.key(), " ");
-    if (row.key() == "c") {
+    absl::StrAppend(&visited, from.team, ":", row.reason(), " ");
+    if (row.key() == MakeKey("c")) {
       EXPECT_EQ(from.host, "h1");
       EXPECT_EQ(from.worker, "w1");
       EXPECT_EQ(from.recorded, origin.recorded);
     }
-    return row.key() != "a";
+    return row.key() != MakeKey("a");
   };
   ASSERT_TRUE(store_->ForEach(visit).ok());
-  EXPECT_EQ(visited, "red:c shared:a ");
+  EXPECT_EQ(visited, "red:c shared:b shared:a ");
   const auto statistics = store_->Count();
   EXPECT_EQ(statistics->profiles.at(v1::MEASURED), 2);
   EXPECT_EQ(statistics->profiles.at(v1::CRASHED), 1);
@@ -142,10 +291,16 @@ TEST_P(ProfileStoreConformance, VisitsEveryRowWithItsOrigin) {
 }
 
 TEST_P(ProfileStoreConformance, RefusesRowsThatAreNone) {
-  EXPECT_EQ(store_->Record(Row("", v1::MEASURED), {}).code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(store_->Record(Row("k", v1::OUTCOME_UNSPECIFIED), {}).code(),
-            absl::StatusCode::kInvalidArgument);
+  v1::ProfileResult without_key = MakeMeasured("k");
+  without_key.clear_key();
+  v1::ProfileResult forged = MakeMeasured("k");
+  forged.mutable_measurement()->set_minimum_ns(-1);
+  for (const v1::ProfileResult& row :
+       {without_key, forged, Row("k", v1::OUTCOME_UNSPECIFIED),
+        Row("k", v1::TRANSIENT), Row("k", v1::PRUNED)}) {
+    EXPECT_EQ(store_->Record(row, {}).code(),
+              absl::StatusCode::kInvalidArgument);
+  }
   EXPECT_EQ(store_->RecordProgram("", "hlo").code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(store_->Count()->profiles.empty());
@@ -160,7 +315,7 @@ TEST_P(ProfileStoreConformance, ManyThreadsMayWriteAndRead) {
       for (int r = 0; r < kRows; ++r) {
         const std::string key = absl::StrCat(t, "/", r);
         EXPECT_TRUE(store_->Record(Row(key, v1::MEASURED, "mine"), {}).ok());
-        EXPECT_EQ(ReasonOf(*store_, key), "mine");
+        EXPECT_EQ(FindReason(*store_, key), "mine");
       }
     });
   }

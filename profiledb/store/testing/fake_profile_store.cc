@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
+#include "profiledb/store/check_row.h"
 #include "profiledb/store/precedence.h"
 
 namespace meshwright::store {
@@ -16,7 +17,7 @@ absl::StatusOr<Results> FakeProfileStore::Lookup(
     for (const std::string& space : {options.team, std::string(kSharedPool)}) {
       const auto row = rows_.find({space, key});
       if (row == rows_.end()) continue;
-      const v1::ProfileResult& result = row->second.result;
+      const v1::ProfileResult& result = row->second.answer.result;
       if (options.retry_failures && IsFailure(result.outcome())) continue;
       const auto known = results.find(key);
       if (known == results.end() ||
@@ -28,21 +29,42 @@ absl::StatusOr<Results> FakeProfileStore::Lookup(
   return results;
 }
 
+absl::StatusOr<std::vector<KeptRow>> FakeProfileStore::LookupKept(
+    const std::string& key, const std::string& team) {
+  const base::MutexLock lock(&mutex_);
+  const auto row = rows_.find({team, key});
+  if (row == rows_.end()) return std::vector<KeptRow>();
+  std::vector<KeptRow> kept = row->second.kept;
+  MarkSuspects(kept);
+  return kept;
+}
+
 absl::Status FakeProfileStore::Record(const v1::ProfileResult& result,
                                       const Origin& origin) {
   RETURN_IF_ERROR(CheckRow(result));
   const base::MutexLock lock(&mutex_);
-  const auto [row, is_new] =
-      rows_.try_emplace({origin.team, result.key()}, Row{result, origin});
-  if (!is_new && Replaces(row->second.result.outcome(), result.outcome())) {
-    row->second = {result, origin};
-  }
+  Keep(result, origin);
   return {};
+}
+
+void FakeProfileStore::Plant(const v1::ProfileResult& result,
+                             const Origin& origin) {
+  const base::MutexLock lock(&mutex_);
+  Keep(result, origin);
+}
+
+void FakeProfileStore::Keep(const v1::ProfileResult& result,
+                            const Origin& origin) {
+  Row& row = rows_[{origin.team, result.key()}];
+  if (Admit(MakeKept(result, origin), row.kept)) {
+    row.answer = MakeAnswer(row.kept);
+  }
+  if (result.outcome() == v1::MEASURED) quarantine_.erase(result.key());
 }
 
 absl::Status FakeProfileStore::RecordProgram(const std::string& key,
                                              std::string_view hlo) {
-  if (key.empty()) return absl::InvalidArgumentError("a program has no key");
+  RETURN_IF_ERROR(CheckKey(key));
   const base::MutexLock lock(&mutex_);
   programs_.try_emplace(key, hlo);
   return {};
@@ -60,7 +82,7 @@ absl::StatusOr<Statistics> FakeProfileStore::Count() {
   const base::MutexLock lock(&mutex_);
   Statistics statistics;
   for (const auto& [key, row] : rows_) {
-    ++statistics.profiles[row.result.outcome()];
+    ++statistics.profiles[row.answer.result.outcome()];
   }
   for (const auto& [key, hlo] : programs_) {
     ++statistics.programs;
@@ -73,8 +95,48 @@ absl::StatusOr<Statistics> FakeProfileStore::Count() {
 absl::Status FakeProfileStore::ForEach(const Visit& visit) {
   const base::MutexLock lock(&mutex_);
   for (const auto& [key, row] : rows_) {
-    if (!visit(row.result, row.origin)) break;
+    const Answer& answer = row.answer;
+    if (!visit(answer.result, row.kept[answer.chosen].origin)) break;
   }
+  return {};
+}
+
+absl::StatusOr<int> FakeProfileStore::Quarantine(const std::string& key,
+                                                 int crashes,
+                                                 std::string_view reason,
+                                                 std::string_view log) {
+  RETURN_IF_ERROR(CheckKey(key));
+  const base::MutexLock lock(&mutex_);
+  QuarantineEntry& entry = quarantine_[key];
+  entry.key = key;
+  entry.crashes += crashes;
+  entry.state = entry.crashes < kCrashesToQuarantine
+                    ? QuarantineState::kCrashing
+                    : QuarantineState::kQuarantined;
+  entry.reason = reason;
+  entry.log = CutLog(log);
+  entry.recorded = std::chrono::system_clock::now();
+  return entry.crashes;
+}
+
+absl::StatusOr<std::vector<QuarantineEntry>>
+FakeProfileStore::ListQuarantine() {
+  const base::MutexLock lock(&mutex_);
+  std::vector<QuarantineEntry> entries;
+  for (const auto& [key, entry] : quarantine_) {
+    entries.push_back(entry);
+    entries.back().has_program = programs_.contains(key);
+  }
+  return entries;
+}
+
+absl::Status FakeProfileStore::RetryQuarantined(const std::string& key) {
+  const base::MutexLock lock(&mutex_);
+  if (quarantine_.erase(key) == 0) return NotQuarantined(key);
+  std::erase_if(rows_, [&](const auto& row) {
+    return row.first.second == key &&
+           row.second.answer.result.outcome() == v1::CRASHED;
+  });
   return {};
 }
 

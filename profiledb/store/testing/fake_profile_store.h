@@ -1,4 +1,5 @@
-// FakeProfileStore: a ProfileStore in memory, for tests.
+// FakeProfileStore: a ProfileStore in memory, for tests. No row of it is
+// damaged.
 //
 // Threads and errors: those of ProfileStore.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_TESTING_FAKE_PROFILE_STORE_H_
@@ -7,10 +8,12 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "profiledb/store/profile_store.h"
+#include "profiledb/store/summary.h"
 
 namespace meshwright::store {
 
@@ -20,6 +23,8 @@ class FakeProfileStore : public ProfileStore {
 
   absl::StatusOr<Results> Lookup(absl::Span<const std::string> keys,
                                  const LookupOptions& options) override;
+  absl::StatusOr<std::vector<KeptRow>> LookupKept(
+      const std::string& key, const std::string& team) override;
   absl::Status Record(const v1::ProfileResult& result,
                       const Origin& origin) override;
   absl::Status RecordProgram(const std::string& key,
@@ -27,18 +32,30 @@ class FakeProfileStore : public ProfileStore {
   absl::StatusOr<std::string> LookupProgram(const std::string& key) override;
   absl::StatusOr<Statistics> Count() override;
   absl::Status ForEach(const Visit& visit) override;
+  absl::StatusOr<int> Quarantine(const std::string& key, int crashes,
+                                 std::string_view reason,
+                                 std::string_view log) override;
+  absl::StatusOr<std::vector<QuarantineEntry>> ListQuarantine() override;
+  absl::Status RetryQuarantined(const std::string& key) override;
+
+  // Keeps a row that Record refuses, as a store of an older version may have.
+  void Plant(const v1::ProfileResult& result, const Origin& origin);
 
  private:
   struct Row {
-    v1::ProfileResult result;
-    Origin origin;
+    std::vector<KeptRow> kept;  // at least one
+    Answer answer;              // made from them
   };
+
+  void Keep(const v1::ProfileResult& result, const Origin& origin)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   base::Mutex mutex_;
   // By namespace and key.
   std::map<std::pair<std::string, std::string>, Row> rows_
       ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::string> programs_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, QuarantineEntry> quarantine_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace meshwright::store

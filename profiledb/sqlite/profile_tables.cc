@@ -1,0 +1,297 @@
+#include "profiledb/sqlite/profile_tables.h"
+
+#include <string_view>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "profiledb/sqlite/stored_row.h"
+#include "profiledb/store/summary.h"
+
+namespace meshwright::sqlite {
+namespace {
+
+// In the order of kProfileSql.
+enum ProfileStatement {
+  kFind,
+  kFindKept,
+  kUpsert,
+  kRemoveKept,
+  kInsertKept,
+  kRemove,
+  kRemoveCrashedKept,
+  kRemoveCrashed,
+  kTouch,
+  kAll,
+};
+
+constexpr const char* kProfileSql[] = {
+    "SELECT id, outcome, quality, result, checksum, last_used_day "
+    "FROM profiles WHERE namespace = ?1 AND key = ?2",
+
+    "SELECT recorded_unix_ns, quality, host, worker, device_id, machine, "
+    "result, checksum FROM measurements WHERE profile = ?1 ORDER BY number",
+
+    "INSERT INTO profiles (namespace, key, outcome, quality, result, checksum, "
+    "last_used_day) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+    "ON CONFLICT (namespace, key) DO UPDATE SET outcome = excluded.outcome, "
+    "quality = excluded.quality, result = excluded.result, "
+    "checksum = excluded.checksum, last_used_day = excluded.last_used_day "
+    "RETURNING id",
+
+    "DELETE FROM measurements WHERE profile = ?1",
+
+    "INSERT INTO measurements (profile, number, recorded_unix_ns, quality, "
+    "host, worker, device_id, machine, result, checksum) "
+    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+
+    "DELETE FROM profiles WHERE id = ?1",
+
+    // The only index begins with the namespace. 5 is CRASHED.
+    "DELETE FROM measurements WHERE profile IN (SELECT id FROM profiles "
+    "WHERE namespace IN (SELECT DISTINCT namespace FROM profiles) "
+    "AND key = ?1 AND outcome = 5)",
+
+    "DELETE FROM profiles WHERE namespace IN (SELECT DISTINCT namespace "
+    "FROM profiles) AND key = ?1 AND outcome = 5",
+
+    "UPDATE profiles SET last_used_day = ?2 WHERE id = ?1",
+
+    "SELECT p.id, p.outcome, p.quality, p.result, p.checksum, "
+    "p.last_used_day, p.namespace, p.key, m.recorded_unix_ns, m.host, "
+    "m.worker, m.device_id, m.machine FROM profiles p LEFT JOIN measurements m "
+    "ON m.profile = p.id AND m.result IS NULL ORDER BY p.namespace, p.key",
+};
+
+int64_t SummaryChecksum(std::string_view team, std::string_view key_bytes,
+                        int64_t outcome, int64_t quality,
+                        std::string_view result) {
+  return Checksum()
+      .Add(team)
+      .Add(key_bytes)
+      .Add(outcome)
+      .Add(quality)
+      .Add(result)
+      .value();
+}
+
+int64_t KeptChecksum(int64_t profile, int64_t quality,
+                     const store::Origin& origin, std::string_view result) {
+  return Checksum()
+      .Add(profile)
+      .Add(ToUnixNs(origin.recorded))
+      .Add(quality)
+      .Add(origin.host)
+      .Add(origin.worker)
+      .Add(origin.device_id)
+      .Add(origin.machine)
+      .Add(result)
+      .value();
+}
+
+// The columns of kFind, which are the first ones of kAll.
+StoredProfile ReadProfile(const SqliteStatement& row, std::string team,
+                          std::string key, std::string_view key_bytes) {
+  StoredProfile profile;
+  profile.id = row.Integer(0);
+  profile.last_used_day = row.Integer(5);
+  const int64_t outcome = row.Integer(1);
+  const std::string_view bytes = row.View(3);
+  if (row.Integer(4) !=
+      SummaryChecksum(team, key_bytes, outcome, row.Integer(2), bytes)) {
+    profile.damage = "its checksum differs";
+  } else {
+    profile.damage = ParseResult(bytes, key, outcome, profile.result);
+  }
+  profile.team = std::move(team);
+  profile.key = std::move(key);
+  return profile;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ProfileTables>> ProfileTables::Open(
+    SqliteDatabase& database) {
+  std::vector<SqliteStatement> statements;
+  for (const char* const sql : kProfileSql) {
+    ASSIGN_OR_RETURN(SqliteStatement statement, database.Prepare(sql));
+    statements.push_back(std::move(statement));
+  }
+  return std::unique_ptr<ProfileTables>(
+      new ProfileTables(std::move(statements)));
+}
+
+absl::StatusOr<std::optional<StoredProfile>> ProfileTables::Find(
+    const std::string& team, const std::string& key) {
+  const std::string key_bytes = KeyToBytes(key);
+  SqliteStatement& find = statements_[kFind];
+  const StatementUse use(find);
+  find.BindText(1, team);
+  find.BindBlob(2, key_bytes);
+  ASSIGN_OR_RETURN(const bool has_row, find.Step());
+  if (!has_row) return std::nullopt;
+  return ReadProfile(find, team, key, key_bytes);
+}
+
+absl::StatusOr<std::vector<store::KeptRow>> ProfileTables::ReadKept(
+    const StoredProfile& profile) {
+  SqliteStatement& find = statements_[kFindKept];
+  const StatementUse use(find);
+  find.BindInteger(1, profile.id);
+  std::vector<store::KeptRow> kept;
+  bool has_chosen = !profile.damage.empty();
+  while (true) {
+    ASSIGN_OR_RETURN(const bool has_row, find.Step());
+    if (!has_row) break;
+    const bool is_chosen = find.IsNull(6);
+    if (is_chosen && !profile.damage.empty()) continue;
+    store::KeptRow row;
+    row.origin = {.team = profile.team,
+                  .host = find.Bytes(2),
+                  .worker = find.Bytes(3),
+                  .device_id = find.Bytes(4),
+                  .machine = find.Bytes(5),
+                  .recorded = FromUnixNs(find.Integer(0))};
+    const int64_t quality = find.Integer(1);
+    const std::string_view bytes = find.View(6);
+    if (find.Integer(7) !=
+        KeptChecksum(profile.id, quality, row.origin, bytes)) {
+      continue;
+    }
+    if (is_chosen) {
+      has_chosen = true;
+      row.result = profile.result;
+    } else if (!ParseResult(bytes, profile.key, v1::MEASURED, row.result)
+                    .empty()) {
+      continue;
+    }
+    if (row.result.has_measurement()) {
+      v1::Measurement& measurement = *row.result.mutable_measurement();
+      measurement.set_quality(static_cast<v1::Quality>(quality));
+      measurement.clear_spread_ns();
+    }
+    kept.push_back(std::move(row));
+  }
+  if (!has_chosen) {
+    // Its origin is damaged, its times are not.
+    kept.push_back({profile.result, {.team = profile.team}});
+  }
+  return kept;
+}
+
+absl::Status ProfileTables::Write(const std::string& team,
+                                  const std::string& key,
+                                  absl::Span<const store::KeptRow> kept,
+                                  int64_t day) {
+  const store::Answer answer = store::MakeAnswer(kept);
+  ASSIGN_OR_RETURN(const int64_t id,
+                   WriteSummary(team, key, answer.result, day));
+  {
+    SqliteStatement& remove = statements_[kRemoveKept];
+    const StatementUse use(remove);
+    remove.BindInteger(1, id);
+    RETURN_IF_ERROR(remove.Run());
+  }
+  for (size_t i = 0; i < kept.size(); ++i) {
+    RETURN_IF_ERROR(
+        WriteKept(id, static_cast<int64_t>(i), kept[i], i == answer.chosen));
+  }
+  return {};
+}
+
+absl::StatusOr<int64_t> ProfileTables::WriteSummary(
+    const std::string& team, const std::string& key,
+    const v1::ProfileResult& result, int64_t day) {
+  const std::string key_bytes = KeyToBytes(key);
+  const std::string bytes = SerializeResult(result);
+  const int64_t quality = result.measurement().quality();
+  SqliteStatement& upsert = statements_[kUpsert];
+  const StatementUse use(upsert);
+  upsert.BindText(1, team);
+  upsert.BindBlob(2, key_bytes);
+  upsert.BindInteger(3, result.outcome());
+  upsert.BindInteger(4, quality);
+  upsert.BindBlob(5, bytes);
+  upsert.BindInteger(
+      6, SummaryChecksum(team, key_bytes, result.outcome(), quality, bytes));
+  upsert.BindInteger(7, day);
+  ASSIGN_OR_RETURN(const bool has_row, upsert.Step());
+  if (!has_row) return absl::InternalError("a row was not written");
+  const int64_t id = upsert.Integer(0);
+  RETURN_IF_ERROR(upsert.Run());
+  return id;
+}
+
+absl::Status ProfileTables::WriteKept(int64_t id, int64_t number,
+                                      const store::KeptRow& row,
+                                      bool is_chosen) {
+  const store::Origin& origin = row.origin;
+  const int64_t quality = row.result.measurement().quality();
+  const std::string bytes = is_chosen ? "" : SerializeResult(row.result);
+  SqliteStatement& insert = statements_[kInsertKept];
+  const StatementUse use(insert);
+  insert.BindInteger(1, id);
+  insert.BindInteger(2, number);
+  insert.BindInteger(3, ToUnixNs(origin.recorded));
+  insert.BindInteger(4, quality);
+  insert.BindText(5, origin.host);
+  insert.BindText(6, origin.worker);
+  insert.BindText(7, origin.device_id);
+  insert.BindText(8, origin.machine);
+  if (!is_chosen) insert.BindBlob(9, bytes);
+  insert.BindInteger(10, KeptChecksum(id, quality, origin, bytes));
+  return insert.Run();
+}
+
+absl::Status ProfileTables::Remove(int64_t id) {
+  for (const ProfileStatement it : {kRemoveKept, kRemove}) {
+    SqliteStatement& remove = statements_[it];
+    const StatementUse use(remove);
+    remove.BindInteger(1, id);
+    RETURN_IF_ERROR(remove.Run());
+  }
+  return {};
+}
+
+absl::Status ProfileTables::RemoveCrashed(const std::string& key) {
+  const std::string key_bytes = KeyToBytes(key);
+  for (const ProfileStatement it : {kRemoveCrashedKept, kRemoveCrashed}) {
+    SqliteStatement& remove = statements_[it];
+    const StatementUse use(remove);
+    remove.BindBlob(1, key_bytes);
+    RETURN_IF_ERROR(remove.Run());
+  }
+  return {};
+}
+
+absl::Status ProfileTables::Touch(const absl::flat_hash_set<int64_t>& ids,
+                                  int64_t day) {
+  SqliteStatement& touch = statements_[kTouch];
+  for (const int64_t id : ids) {
+    const StatementUse use(touch);
+    touch.BindInteger(1, id);
+    touch.BindInteger(2, day);
+    RETURN_IF_ERROR(touch.Run());
+  }
+  return {};
+}
+
+absl::Status ProfileTables::ForEach(const Visit& visit) {
+  SqliteStatement& all = statements_[kAll];
+  const StatementUse use(all);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool has_row, all.Step());
+    if (!has_row) return {};
+    const std::string key_bytes = all.Bytes(7);
+    StoredProfile profile =
+        ReadProfile(all, all.Bytes(6), BytesToKey(key_bytes), key_bytes);
+    const store::Origin origin{.team = profile.team,
+                               .host = all.Bytes(9),
+                               .worker = all.Bytes(10),
+                               .device_id = all.Bytes(11),
+                               .machine = all.Bytes(12),
+                               .recorded = FromUnixNs(all.Integer(8))};
+    if (!visit(profile, origin)) return {};
+  }
+}
+
+}  // namespace meshwright::sqlite

@@ -1,0 +1,84 @@
+// ProfileTables: the tables `profiles` and `measurements` of one connection.
+//
+// Concept: `profiles` has the summary of a key, which a look-up reads alone;
+// `measurements` has what it was made from. The measurement whose times the
+// summary has is not stored twice: its `result` is NULL.
+//
+//   profiles      id 7 | shared | key | MEASURED | GOOD | summary | ...
+//   measurements  7, 0 | newest | host ... | result
+//                 7, 1 |        | host ... | NULL: that of the summary
+//
+// Threads and ownership: those of its database, which outlives it. Writes need
+// a transaction around them.
+// Errors: those of SqliteDatabase. Damage to a row is a value, no error.
+#ifndef MESHWRIGHT_PROFILEDB_SQLITE_PROFILE_TABLES_H_
+#define MESHWRIGHT_PROFILEDB_SQLITE_PROFILE_TABLES_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "profiledb/sqlite/sqlite_database.h"
+#include "profiledb/store/profile_store.h"
+
+namespace meshwright::sqlite {
+
+struct StoredProfile {
+  int64_t id = 0;
+  std::string team;
+  std::string key;
+  v1::ProfileResult result;
+  int64_t last_used_day = 0;  // days since 1970 UTC
+  std::string damage;         // empty: it is sound
+};
+
+class ProfileTables {
+ public:
+  using Visit = std::function<bool(StoredProfile&, const store::Origin&)>;
+
+  static absl::StatusOr<std::unique_ptr<ProfileTables>> Open(
+      SqliteDatabase& database);
+
+  absl::StatusOr<std::optional<StoredProfile>> Find(const std::string& team,
+                                                    const std::string& key);
+
+  // Newest first. Damaged ones are left out.
+  absl::StatusOr<std::vector<store::KeptRow>> ReadKept(
+      const StoredProfile& profile);
+
+  // Replaces what is known of a key. `kept` has at least one row.
+  absl::Status Write(const std::string& team, const std::string& key,
+                     absl::Span<const store::KeptRow> kept, int64_t day);
+
+  absl::Status Remove(int64_t id);
+  // CRASHED rows of every team.
+  absl::Status RemoveCrashed(const std::string& key);
+  absl::Status Touch(const absl::flat_hash_set<int64_t>& ids, int64_t day);
+
+  // By namespace and key.
+  absl::Status ForEach(const Visit& visit);
+
+ private:
+  explicit ProfileTables(std::vector<SqliteStatement> statements)
+      : statements_(std::move(statements)) {}
+
+  absl::StatusOr<int64_t> WriteSummary(const std::string& team,
+                                       const std::string& key,
+                                       const v1::ProfileResult& result,
+                                       int64_t day);
+  absl::Status WriteKept(int64_t id, int64_t number, const store::KeptRow& row,
+                         bool is_chosen);
+
+  std::vector<SqliteStatement> statements_;
+};
+
+}  // namespace meshwright::sqlite
+
+#endif  // MESHWRIGHT_PROFILEDB_SQLITE_PROFILE_TABLES_H_

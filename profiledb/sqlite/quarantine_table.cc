@@ -1,0 +1,108 @@
+#include "profiledb/sqlite/quarantine_table.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "profiledb/sqlite/stored_row.h"
+#include "profiledb/store/precedence.h"
+
+namespace meshwright::sqlite {
+namespace {
+
+// In the order of kQuarantineSql. States are the numbers of
+// store::QuarantineState.
+enum QuarantineStatement { kAddCrashes, kAddDamaged, kForget, kList };
+
+constexpr const char* kQuarantineSql[] = {
+    "INSERT INTO quarantine (key, state, crashes, reason, log, "
+    "recorded_unix_ns) VALUES (?1, CASE WHEN ?6 >= ?5 THEN 2 ELSE 1 "
+    "END, ?6, ?2, ?3, ?4) ON CONFLICT (key) "
+    "DO UPDATE SET state = CASE WHEN crashes + ?6 >= ?5 THEN 2 ELSE 1 END, "
+    "crashes = crashes + ?6, reason = excluded.reason, log = excluded.log, "
+    "recorded_unix_ns = excluded.recorded_unix_ns RETURNING crashes",
+
+    "INSERT INTO quarantine (key, state, crashes, reason, log, "
+    "recorded_unix_ns) VALUES (?1, 3, 0, ?2, '', ?3) ON CONFLICT (key) "
+    "DO UPDATE SET reason = excluded.reason, "
+    "recorded_unix_ns = excluded.recorded_unix_ns WHERE state = 3",
+
+    "DELETE FROM quarantine WHERE key = ?1 RETURNING key",
+
+    "SELECT key, state, crashes, reason, log, recorded_unix_ns, "
+    "EXISTS (SELECT 1 FROM programs WHERE programs.key = quarantine.key) "
+    "FROM quarantine ORDER BY key",
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<QuarantineTable>> QuarantineTable::Open(
+    SqliteDatabase& database) {
+  std::vector<SqliteStatement> statements;
+  for (const char* const sql : kQuarantineSql) {
+    ASSIGN_OR_RETURN(SqliteStatement statement, database.Prepare(sql));
+    statements.push_back(std::move(statement));
+  }
+  return std::unique_ptr<QuarantineTable>(
+      new QuarantineTable(std::move(statements)));
+}
+
+absl::StatusOr<int> QuarantineTable::AddCrashes(const std::string& key,
+                                                int crashes,
+                                                std::string_view reason,
+                                                std::string_view log,
+                                                store::Nanoseconds now) {
+  SqliteStatement& add = statements_[kAddCrashes];
+  const StatementUse use(add);
+  add.BindText(1, key);
+  add.BindText(2, reason);
+  add.BindText(3, store::CutLog(log));
+  add.BindInteger(4, ToUnixNs(now));
+  add.BindInteger(5, store::kCrashesToQuarantine);
+  add.BindInteger(6, crashes);
+  ASSIGN_OR_RETURN(const bool has_row, add.Step());
+  if (!has_row) return absl::InternalError("a crash was not written");
+  const auto total = static_cast<int>(add.Integer(0));
+  RETURN_IF_ERROR(add.Run());
+  return total;
+}
+
+absl::Status QuarantineTable::AddDamaged(const std::string& key,
+                                         std::string_view reason,
+                                         store::Nanoseconds now) {
+  SqliteStatement& add = statements_[kAddDamaged];
+  const StatementUse use(add);
+  add.BindText(1, key);
+  add.BindText(2, reason);
+  add.BindInteger(3, ToUnixNs(now));
+  return add.Run();
+}
+
+absl::StatusOr<bool> QuarantineTable::Forget(const std::string& key) {
+  SqliteStatement& forget = statements_[kForget];
+  const StatementUse use(forget);
+  forget.BindText(1, key);
+  ASSIGN_OR_RETURN(const bool has_row, forget.Step());
+  if (has_row) RETURN_IF_ERROR(forget.Run());
+  return has_row;
+}
+
+absl::StatusOr<std::vector<store::QuarantineEntry>> QuarantineTable::List() {
+  SqliteStatement& list = statements_[kList];
+  const StatementUse use(list);
+  std::vector<store::QuarantineEntry> entries;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool has_row, list.Step());
+    if (!has_row) return entries;
+    entries.push_back(
+        {.key = list.Bytes(0),
+         .state = static_cast<store::QuarantineState>(list.Integer(1)),
+         .crashes = static_cast<int>(list.Integer(2)),
+         .reason = list.Bytes(3),
+         .log = list.Bytes(4),
+         .has_program = list.Integer(6) != 0,
+         .recorded = FromUnixNs(list.Integer(5))});
+  }
+}
+
+}  // namespace meshwright::sqlite

@@ -1,0 +1,45 @@
+// QuarantineTable: programs that crash and rows that were set aside.
+//
+// Threads and ownership: those of its database, which outlives it. Writes need
+// a transaction around them. Errors: those of SqliteDatabase.
+#ifndef MESHWRIGHT_PROFILEDB_SQLITE_QUARANTINE_TABLE_H_
+#define MESHWRIGHT_PROFILEDB_SQLITE_QUARANTINE_TABLE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiledb/sqlite/sqlite_database.h"
+#include "profiledb/store/profile_store.h"
+
+namespace meshwright::sqlite {
+
+class QuarantineTable {
+ public:
+  static absl::StatusOr<std::unique_ptr<QuarantineTable>> Open(
+      SqliteDatabase& database);
+
+  // How often the program has crashed now.
+  absl::StatusOr<int> AddCrashes(const std::string& key, int crashes,
+                                 std::string_view reason, std::string_view log,
+                                 store::Nanoseconds now);
+  // Leaves an entry of a program that crashes as it is.
+  absl::Status AddDamaged(const std::string& key, std::string_view reason,
+                          store::Nanoseconds now);
+  // Whether there was an entry.
+  absl::StatusOr<bool> Forget(const std::string& key);
+  absl::StatusOr<std::vector<store::QuarantineEntry>> List();
+
+ private:
+  explicit QuarantineTable(std::vector<SqliteStatement> statements)
+      : statements_(std::move(statements)) {}
+
+  std::vector<SqliteStatement> statements_;
+};
+
+}  // namespace meshwright::sqlite
+
+#endif  // MESHWRIGHT_PROFILEDB_SQLITE_QUARANTINE_TABLE_H_

@@ -1,0 +1,181 @@
+#include "profiledb/store/check_row.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "profiledb/store/samples.h"
+
+namespace meshwright::store {
+namespace {
+
+constexpr size_t kKeyDigits = 64;
+
+struct Figure {
+  const char* name;
+  int64_t value;
+};
+
+std::string FindBadTime(const v1::Measurement& it) {
+  if (it.minimum_ns() <= 0) {
+    return absl::StrCat("its minimum is ", it.minimum_ns(), " ns");
+  }
+  const Figure times[] = {
+      {"minimum", it.minimum_ns()},
+      {"median", it.median_ns()},
+      {"deviation", it.mad_ns()},
+      {"compute time", it.compute_ns()},
+      {"communication time", it.communication_ns()},
+      {"spread", it.spread_ns()},
+  };
+  for (const Figure& time : times) {
+    if (time.value < 0) {
+      return absl::StrCat("its ", time.name, " is ", time.value, " ns");
+    }
+    if (time.value > kMaximumExecutionNs) {
+      return absl::StrCat("its ", time.name, " is more than an hour");
+    }
+  }
+  // A row without samples may be without a median.
+  const bool has_median = it.median_ns() > 0 || it.samples_ns_size() > 0;
+  if (has_median && it.median_ns() < it.minimum_ns()) {
+    return absl::StrCat("its median of ", it.median_ns(),
+                        " ns is below its minimum of ", it.minimum_ns(), " ns");
+  }
+  const bool is_split = it.compute_ns() > 0;
+  if (it.communication_ns() > it.minimum_ns() ||
+      (is_split &&
+       it.compute_ns() + it.communication_ns() != it.minimum_ns())) {
+    return absl::StrCat("its compute and communication times, ",
+                        it.compute_ns(), " and ", it.communication_ns(),
+                        " ns, do not make its minimum of ", it.minimum_ns());
+  }
+  return "";
+}
+
+std::string FindBadSample(const v1::Measurement& it) {
+  for (const auto* const samples : {&it.samples_ns(), &it.quantiles_ns()}) {
+    for (const int64_t sample : *samples) {
+      if (sample <= 0 || sample > kMaximumExecutionNs) {
+        return absl::StrCat("it has a sample of ", sample, " ns");
+      }
+    }
+  }
+  if (!it.quantiles_ns().empty() &&
+      (it.quantiles_ns_size() != kQuantiles ||
+       !std::is_sorted(it.quantiles_ns().begin(), it.quantiles_ns().end()))) {
+    return absl::StrCat("its ", it.quantiles_ns_size(), " quantiles are not ",
+                        kQuantiles, " that rise");
+  }
+  for (const v1::AnchorTime& anchor : it.anchors()) {
+    if (anchor.minimum_ns() <= 0 || anchor.minimum_ns() > kMaximumExecutionNs) {
+      return absl::StrCat("its anchor took ", anchor.minimum_ns(), " ns");
+    }
+  }
+  return "";
+}
+
+std::string FindBadSize(const v1::Measurement& it) {
+  const v1::DeviceMemory& memory = it.memory();
+  for (const int64_t bytes :
+       {memory.argument_bytes(), memory.output_bytes(), memory.alias_bytes(),
+        memory.temporary_bytes(), memory.peak_bytes()}) {
+    if (bytes < 0 || bytes > kMaximumBytes) {
+      return absl::StrCat("it needs ", bytes, " bytes of memory");
+    }
+  }
+  for (const v1::Collective& collective : it.collectives()) {
+    if (collective.bytes() < 0 || collective.bytes() > kMaximumBytes ||
+        collective.group_size() < 0 || collective.count() < 0) {
+      return absl::StrCat("a collective moves ", collective.bytes(), " bytes, ",
+                          collective.count(), " times, in groups of ",
+                          collective.group_size());
+    }
+  }
+  const Figure counts[] = {
+      {"nanoseconds to compile", it.compile_ns()},
+      {"passes", it.passes()},
+      {"dropped samples", it.dropped_samples()},
+      {"samples", it.sample_count()},
+      {"executions per sample", it.executions_per_sample()},
+      {"protocol version", it.protocol_version()},
+  };
+  for (const Figure& count : counts) {
+    if (count.value < 0) {
+      return absl::StrCat("its number of ", count.name, " is ", count.value);
+    }
+  }
+  return "";
+}
+
+std::string FindBadMeasurement(const v1::Measurement& it) {
+  if (std::string fault = FindBadTime(it); !fault.empty()) return fault;
+  if (std::string fault = FindBadSample(it); !fault.empty()) return fault;
+  if (std::string fault = FindBadSize(it); !fault.empty()) return fault;
+  if (!std::isfinite(it.other_load()) || it.other_load() < 0) {
+    return absl::StrCat("the load beside it is ", it.other_load());
+  }
+  if (!v1::Quality_IsValid(it.quality())) {
+    return absl::StrCat("its quality is ", static_cast<int>(it.quality()),
+                        ", which is none");
+  }
+  if (it.estimate_error_ns() != 0) return "it is an estimate";
+  return "";
+}
+
+bool IsDifference(double value) { return std::isfinite(value) && value >= 0; }
+
+}  // namespace
+
+bool IsKey(std::string_view key) {
+  return key.size() == kKeyDigits &&
+         std::all_of(key.begin(), key.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+absl::Status CheckKey(std::string_view key) {
+  if (IsKey(key)) return {};
+  if (key.empty()) return absl::InvalidArgumentError("the key is empty");
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the key '", absl::CEscape(std::string(key.substr(0, kKeyDigits))),
+      "' is not 64 lower-case hex digits"));
+}
+
+std::string FindFault(const v1::ProfileResult& result) {
+  const v1::Outcome outcome = result.outcome();
+  if (outcome == v1::OUTCOME_UNSPECIFIED || !v1::Outcome_IsValid(outcome)) {
+    return absl::StrCat("its outcome is ", static_cast<int>(outcome),
+                        ", which is none");
+  }
+  if (outcome == v1::TRANSIENT) {
+    return "a transient failure says nothing of the program";
+  }
+  if (result.ByteSizeLong() > kMaximumResultBytes) {
+    return absl::StrCat("it has ", result.ByteSizeLong(), " bytes");
+  }
+  if (!IsDifference(result.max_relative_difference()) ||
+      !std::all_of(result.output_relative_differences().begin(),
+                   result.output_relative_differences().end(), IsDifference)) {
+    return "a difference of its outputs is no number of at least 0";
+  }
+  if (outcome != v1::MEASURED) return "";
+  if (!result.has_measurement()) return "it has no measurement";
+  return FindBadMeasurement(result.measurement());
+}
+
+absl::Status CheckRow(const v1::ProfileResult& result) {
+  if (absl::Status status = CheckKey(result.key()); !status.ok()) {
+    return status;
+  }
+  std::string fault = FindFault(result);
+  if (fault.empty() && result.outcome() == v1::PRUNED) {
+    fault = "pruning is a decision of one plan";
+  }
+  if (fault.empty()) return {};
+  return absl::InvalidArgumentError(
+      absl::StrCat("the profile of ", result.key(), " is refused: ", fault));
+}
+
+}  // namespace meshwright::store

@@ -1,0 +1,45 @@
+// CheckRow: which results a store takes.
+//
+// Concept: rows are shared, so a forged or broken one would reach every plan.
+// Refused are, in one sentence that names the key:
+//   * a key that is not 64 lower-case hex digits (SHA-256);
+//   * TRANSIENT (it says nothing of the program), PRUNED (a decision of one
+//     plan), no outcome, and estimates (estimate_error_ns is set);
+//   * a measurement without a positive minimum; times or samples that are
+//     negative or more than an hour for one execution; a median below the
+//     minimum; compute and communication that do not add up to it (compute 0:
+//     not split); negative or absurd byte counts; quantiles that do not rise;
+//     differences, load or counts that are negative or not numbers;
+//   * a result larger than kMaximumResultBytes.
+// Threads: pure functions. Errors: kInvalidArgument.
+#ifndef MESHWRIGHT_PROFILEDB_STORE_CHECK_ROW_H_
+#define MESHWRIGHT_PROFILEDB_STORE_CHECK_ROW_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "proto/v1/profile.pb.h"
+
+namespace meshwright::store {
+
+inline constexpr int64_t kMaximumExecutionNs = 3'600'000'000'000;
+inline constexpr int64_t kMaximumBytes = int64_t{1} << 50;
+inline constexpr size_t kMaximumResultBytes = 1 << 20;
+
+bool IsKey(std::string_view key);
+
+// Of a profile, a program or a quarantined program.
+absl::Status CheckKey(std::string_view key);
+
+// Of a row that comes.
+absl::Status CheckRow(const v1::ProfileResult& result);
+
+// Of a row that is stored: as CheckRow, but pruned rows are read. Returns what
+// is wrong, empty where nothing is.
+std::string FindFault(const v1::ProfileResult& result);
+
+}  // namespace meshwright::store
+
+#endif  // MESHWRIGHT_PROFILEDB_STORE_CHECK_ROW_H_

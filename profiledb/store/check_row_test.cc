@@ -1,0 +1,114 @@
+#include "profiledb/store/check_row.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "profiledb/store/testing/rows.h"
+
+namespace meshwright::store {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CheckRowTest, TakesRowsOfWorkers) {
+  v1::ProfileResult row = MakeMeasured("k", 1000);
+  v1::Measurement& it = *row.mutable_measurement();
+  it.set_communication_ns(400);  // not split
+  EXPECT_TRUE(CheckRow(row).ok()) << CheckRow(row);
+  it.set_compute_ns(600);
+  it.set_mad_ns(10);
+  for (int i = 0; i < 12; ++i) it.add_samples_ns(1000 + i);
+  it.mutable_memory()->set_peak_bytes(int64_t{80} << 30);
+  EXPECT_TRUE(CheckRow(row).ok()) << CheckRow(row);
+  EXPECT_TRUE(CheckRow(MakeRow("k", v1::COMPILE_FAILED, "no")).ok());
+}
+
+TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
+  struct Case {
+    std::string fault;
+    std::function<void(v1::ProfileResult&)> forge;
+  };
+  const auto figure = [](const std::function<void(v1::Measurement&)>& forge) {
+    return
+        [forge](v1::ProfileResult& row) { forge(*row.mutable_measurement()); };
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Case cases[] = {
+      {"outcome is 0", [](auto& it) { it.clear_outcome(); }},
+      {"outcome is 99",
+       [](auto& it) { it.set_outcome(static_cast<v1::Outcome>(99)); }},
+      {"transient", [](auto& it) { it.set_outcome(v1::TRANSIENT); }},
+      {"pruning", [](auto& it) { it.set_outcome(v1::PRUNED); }},
+      {"no measurement", [](auto& it) { it.clear_measurement(); }},
+      {"difference", [&](auto& it) { it.set_max_relative_difference(nan); }},
+      {"difference",
+       [&](auto& it) { it.add_output_relative_differences(infinity); }},
+      {"difference", [&](auto& it) { it.add_output_relative_differences(-1); }},
+      {"bytes",
+       [](auto& it) { it.set_reason(std::string(kMaximumResultBytes, 'x')); }},
+      {"minimum is 0", figure([](auto& it) { it.set_minimum_ns(0); })},
+      {"minimum is -5", figure([](auto& it) { it.set_minimum_ns(-5); })},
+      {"more than an hour",
+       figure([](auto& it) { it.set_median_ns(kMaximumExecutionNs + 1); })},
+      {"median of 999", figure([](auto& it) { it.set_median_ns(999); })},
+      {"median of 0", figure([](auto& it) {
+         it.clear_median_ns();
+         it.add_samples_ns(1000);
+       })},
+      {"deviation is -1", figure([](auto& it) { it.set_mad_ns(-1); })},
+      {"do not make", figure([](auto& it) { it.set_compute_ns(10); })},
+      {"do not make",
+       figure([](auto& it) { it.set_communication_ns(1'000'001); })},
+      {"sample of -1", figure([](auto& it) { it.add_samples_ns(-1); })},
+      {"sample of 0", figure([](auto& it) { it.add_samples_ns(0); })},
+      {"quantiles", figure([](auto& it) { it.add_quantiles_ns(5); })},
+      {"anchor", figure([](auto& it) { it.add_anchors(); })},
+      {"-8 bytes",
+       figure([](auto& it) { it.mutable_memory()->set_alias_bytes(-8); })},
+      {"bytes of memory", figure([](auto& it) {
+         it.mutable_memory()->set_peak_bytes(int64_t{1} << 60);
+       })},
+      {"collective",
+       figure([](auto& it) { it.add_collectives()->set_count(-1); })},
+      {"passes is -1", figure([](auto& it) { it.set_passes(-1); })},
+      {"compile is -1", figure([](auto& it) { it.set_compile_ns(-1); })},
+      {"load", figure([&](auto& it) { it.set_other_load(nan); })},
+      {"load", figure([](auto& it) { it.set_other_load(-0.5); })},
+      {"quality is 9",
+       figure([](auto& it) { it.set_quality(static_cast<v1::Quality>(9)); })},
+      {"estimate", figure([](auto& it) { it.set_estimate_error_ns(1); })},
+  };
+  for (const Case& it : cases) {
+    v1::ProfileResult row = MakeMeasured("k");
+    it.forge(row);
+    const absl::Status status = CheckRow(row);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << it.fault;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(it.fault));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(MakeKey("k")));
+    EXPECT_THAT(std::string(status.message()), Not(HasSubstr("\n")));
+  }
+}
+
+TEST(CheckRowTest, KeysAreHexDigitsOfSha256) {
+  const std::string good = MakeKey("k");
+  EXPECT_TRUE(CheckKey(good).ok());
+  std::string upper = good;
+  upper[0] = 'A';
+  for (const std::string& bad :
+       {std::string(), std::string("k"), good + "0", good.substr(1), upper,
+        good.substr(1) + "\n"}) {
+    EXPECT_EQ(CheckKey(bad).code(), absl::StatusCode::kInvalidArgument) << bad;
+  }
+}
+
+TEST(CheckRowTest, PrunedRowsOfOlderStoresAreRead) {
+  EXPECT_EQ(FindFault(MakeRow("k", v1::PRUNED)), "");
+  EXPECT_FALSE(CheckRow(MakeRow("k", v1::PRUNED)).ok());
+}
+
+}  // namespace
+}  // namespace meshwright::store

@@ -1,0 +1,106 @@
+#include "profiledb/store/summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "profiledb/store/samples.h"
+
+namespace meshwright::store {
+namespace {
+
+int64_t Minimum(const KeptRow& row) {
+  return row.result.measurement().minimum_ns();
+}
+
+// The mean of the middle two of an even number.
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  if (values.size() % 2 == 1) return values[half];
+  return (values[half - 1] + values[half]) / 2;
+}
+
+std::vector<size_t> Counted(absl::Span<const KeptRow> kept) {
+  std::vector<size_t> good;
+  std::vector<size_t> all;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    all.push_back(i);
+    if (kept[i].result.measurement().quality() == v1::GOOD) good.push_back(i);
+  }
+  return good.empty() ? all : good;
+}
+
+bool IsSuspect(absl::Span<const KeptRow> kept,
+               const std::vector<size_t>& counted, size_t it) {
+  std::vector<double> others;
+  for (const size_t i : counted) {
+    if (i != it) others.push_back(static_cast<double>(Minimum(kept[i])));
+  }
+  if (others.size() < 2) return false;
+  const double median = Median(others);
+  for (double& other : others) other = std::abs(other - median);
+  const double deviation = kDeviationOfMad * Median(others);
+  return std::abs(static_cast<double>(Minimum(kept[it])) - median) >
+         std::max(kSuspectShare * median, kSuspectDeviations * deviation);
+}
+
+int64_t SampleSpread(const v1::Measurement& it) {
+  const int64_t samples = CountSamples(it);
+  if (samples == 0) return 0;
+  return std::llround(kSpreadOfMad * static_cast<double>(it.mad_ns()) /
+                      std::sqrt(static_cast<double>(samples)));
+}
+
+}  // namespace
+
+Summary Summarize(absl::Span<const KeptRow> kept) {
+  Summary summary;
+  summary.is_suspect.resize(kept.size());
+  const std::vector<size_t> counted = Counted(kept);
+  std::vector<size_t> best;
+  for (const size_t i : counted) {
+    summary.is_suspect[i] = IsSuspect(kept, counted, i);
+    if (!summary.is_suspect[i]) best.push_back(i);
+  }
+  const bool all_suspect = best.empty();
+  if (all_suspect) best = counted;
+  std::stable_sort(best.begin(), best.end(), [&](size_t a, size_t b) {
+    return Minimum(kept[a]) < Minimum(kept[b]);
+  });
+  summary.chosen = best[(best.size() - 1) / 2];
+  // Of equals the newest, which stands first.
+  const int64_t minimum = Minimum(kept[summary.chosen]);
+  summary.chosen = *std::find_if(best.begin(), best.end(), [&](size_t i) {
+    return Minimum(kept[i]) == minimum;
+  });
+  const v1::Measurement& chosen = kept[summary.chosen].result.measurement();
+  summary.quality = all_suspect ? v1::SUSPECT : chosen.quality();
+  const int64_t distance =
+      Minimum(kept[best.back()]) - Minimum(kept[best.front()]);
+  summary.spread_ns = std::max((distance + 1) / 2, SampleSpread(chosen));
+  return summary;
+}
+
+Answer MakeAnswer(absl::Span<const KeptRow> kept) {
+  if (kept.front().result.outcome() != v1::MEASURED) {
+    return {.chosen = 0, .result = kept.front().result};
+  }
+  const Summary summary = Summarize(kept);
+  Answer answer{.chosen = summary.chosen,
+                .result = kept[summary.chosen].result};
+  v1::Measurement& measurement = *answer.result.mutable_measurement();
+  measurement.set_quality(summary.quality);
+  measurement.set_spread_ns(summary.spread_ns);
+  return answer;
+}
+
+void MarkSuspects(std::vector<KeptRow>& kept) {
+  if (kept.empty() || kept.front().result.outcome() != v1::MEASURED) return;
+  const Summary summary = Summarize(kept);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (!summary.is_suspect[i]) continue;
+    kept[i].result.mutable_measurement()->set_quality(v1::SUSPECT);
+  }
+}
+
+}  // namespace meshwright::store
