@@ -166,6 +166,13 @@ void JobQueue::Update(WorkerId id, const std::string& lease,
       }
       Dispatch();
       break;
+    case v1::RunnerEvent::kWaiting:
+      if (job != nullptr) {
+        base::LogInfo("job ", job->id.value, ": worker ",
+                      worker.description.name,
+                      " waits: ", event.waiting().reason());
+      }
+      break;
     case v1::RunnerEvent::kReady:
     case v1::RunnerEvent::kCompared:  // no job has a sequence
     case v1::RunnerEvent::EVENT_NOT_SET:

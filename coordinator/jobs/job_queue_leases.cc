@@ -65,7 +65,10 @@ void JobQueue::TakeResult(Worker& worker, Job& job,
   if (program == open.end()) return;  // a second word about the same program
   open.erase(program);
   if (result.outcome() == v1::MEASURED) ++worker.programs_measured;
-  AddResult(job, result);
+  v1::ProfileResult located = result;
+  located.set_host(worker.description.host);
+  located.set_worker(worker.description.name);
+  AddResult(job, located);
 }
 
 void JobQueue::AddResult(Job& job, const v1::ProfileResult& result) {
@@ -108,7 +111,8 @@ void JobQueue::EndLease(Worker& worker, const std::string& reason, bool final) {
     if (open == nullptr) return;
     v1::ProfileResult result;
     result.set_key(open->request.request.programs(program).key());
-    result.set_outcome(v1::CRASHED);
+    // Nothing is known of the program: its worker was lost.
+    result.set_outcome(v1::TRANSIENT);
     result.set_reason(final ? reason
                             : absl::StrCat(reason, "; given up after ", tries,
                                            tries == 1 ? " try" : " tries"));

@@ -200,7 +200,7 @@ TEST_F(JobQueueTest, ALostWorkersUnfinishedProgramsGoToAnother) {
   }
 }
 
-TEST_F(JobQueueTest, TheLastTryIsAloneAndThenTheProgramHasCrashed) {
+TEST_F(JobQueueTest, TheLastTryIsAloneAndThenNothingIsKnownOfTheProgram) {
   const Submission job = queue_.Submit(Programs(4));
   FakeWorker a(&queue_, "a");
   for (int i = 0; i < 2; ++i) {
@@ -217,7 +217,7 @@ TEST_F(JobQueueTest, TheLastTryIsAloneAndThenTheProgramHasCrashed) {
   EXPECT_TRUE(story.status.ok());
   ASSERT_THAT(story.results, SizeIs(4));
   const v1::ProfileResult& lost = story.results.at("p0");
-  EXPECT_EQ(lost.outcome(), v1::CRASHED);
+  EXPECT_EQ(lost.outcome(), v1::TRANSIENT);
   EXPECT_THAT(lost.reason(), HasSubstr("worker a was lost"));
   EXPECT_THAT(lost.reason(), HasSubstr("3 tries"));
   EXPECT_EQ(story.results.at("p3").outcome(), v1::MEASURED);

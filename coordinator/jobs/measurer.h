@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/v1/device.pb.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/plan.pb.h"
 #include "proto/v1/profile.pb.h"
@@ -27,9 +28,11 @@ using ProgressFunction = std::function<void(const v1::PlanProgress&)>;
 
 struct DeviceDescription {
   std::string platform;          // "cpu"
-  std::string platform_version;  // of the plugin; part of every key
-  std::string device_kind;       // part of every key
+  std::string platform_version;  // of the plugin, for people
+  std::string device_kind;
   int device_count = 0;
+  v1::DeviceFingerprint fingerprint;  // part of every key
+  int64_t memory_bytes = 0;           // of one device; 0: unknown
 };
 
 class Measurer {

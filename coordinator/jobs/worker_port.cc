@@ -1,6 +1,7 @@
 #include "coordinator/jobs/worker_port.h"
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/jobs/device_digest.h"
 
 namespace meshwright::jobs {
 
@@ -28,10 +29,13 @@ absl::Status CanRun(const WorkerDescription& worker,
   }
   if (exactly != nullptr &&
       (exactly->platform_version != has.platform_version ||
-       exactly->device_kind != has.device_kind)) {
-    return absl::UnavailableError(
-        absl::StrCat("worker ", worker.name, " has ", has.device_kind,
-                     " under plugin version ", has.platform_version));
+       exactly->device_kind != has.device_kind ||
+       DigestFingerprint(exactly->fingerprint) !=
+           DigestFingerprint(has.fingerprint))) {
+    return absl::UnavailableError(absl::StrCat(
+        "worker ", worker.name, " has other devices than the plan's: ",
+        has.device_kind, " ", has.fingerprint.processor(),
+        " under plugin version ", has.platform_version));
   }
   return absl::OkStatus();
 }

@@ -108,6 +108,8 @@ class WorkerStream
     description.devices.platform_version = hello.platform_version();
     description.devices.device_kind = hello.device_kind();
     description.devices.device_count = hello.device_count();
+    description.devices.fingerprint = hello.fingerprint();
+    description.devices.memory_bytes = hello.memory_bytes();
     worker_ = queue_->Attach(description, this);
     return absl::OkStatus();
   }

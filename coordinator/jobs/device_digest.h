@@ -1,0 +1,22 @@
+// DigestFingerprint: which devices share rows.
+//
+// Concept: a digest over every field of a fingerprint that is set, with its
+// name, so that a field which later machines report leaves the digests of
+// earlier ones as they are. Two machines with equal digests run a program
+// equally fast; the digest is part of every program's key.
+// In -> Out: fingerprint -> 64 hex digits; empty for one that says nothing (an
+// unknown machine). Threads: pure function.
+#ifndef MESHWRIGHT_COORDINATOR_JOBS_DEVICE_DIGEST_H_
+#define MESHWRIGHT_COORDINATOR_JOBS_DEVICE_DIGEST_H_
+
+#include <string>
+
+#include "proto/v1/device.pb.h"
+
+namespace meshwright::jobs {
+
+std::string DigestFingerprint(const v1::DeviceFingerprint& fingerprint);
+
+}  // namespace meshwright::jobs
+
+#endif  // MESHWRIGHT_COORDINATOR_JOBS_DEVICE_DIGEST_H_
