@@ -13,9 +13,16 @@ std::string ProgramKey(const v1::Program& program, const KeyContext& context) {
   }
   print.Add(static_cast<int64_t>(context.mesh.size()));
   for (int64_t size : context.mesh) print.Add(size);
-  print.Add(context.device_kind);
-  print.Add(context.platform_version);
+  if (context.device_digest.empty()) {
+    print.Add(context.device_kind);
+    print.Add(context.platform_version);
+  } else {
+    print.Add("device").Add(context.device_digest);
+  }
   print.Add(context.options.version());
+  if (!context.options.xla_flags().empty()) {
+    print.Add("flags").Add(context.options.xla_flags());
+  }
   return print.Hex();
 }
 

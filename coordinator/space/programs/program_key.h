@@ -2,9 +2,10 @@
 //
 // Concept: SHA-256 over the program's bytes, which are canonical (the writer's
 // ids depend on structure only, none of its messages has a map), and everything
-// else its time depends on: partitions, inputs, mesh, device kind, plugin
-// version and version of the measuring protocol. Names, labels and seeds are
-// not part of it.
+// else its time depends on: partitions, inputs, mesh, device fingerprint,
+// version of the measuring protocol and XLA flags asked for. Names, labels and
+// seeds are not part of it. Rows from before there were fingerprints have keys
+// of an unknown machine: device kind and plugin version in its place.
 // Threads: pure functions.
 // Source: design, section 4 ("Programs") and section 5 ("Keys").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_PROGRAMS_PROGRAM_KEY_H_
@@ -25,6 +26,8 @@ struct KeyContext {
   Mesh mesh;
   std::string device_kind;
   std::string platform_version;
+  // jobs::DigestFingerprint; empty: the unknown machine.
+  std::string device_digest;
   v1::MeasureOptions options;
 };
 
