@@ -1,0 +1,74 @@
+#include "coordinator/estimation/time_base.h"
+
+#include <gtest/gtest.h>
+
+namespace meshwright::estimation {
+namespace {
+
+v1::ProfileResult Row(int64_t nanoseconds, int64_t compute, int64_t memory) {
+  v1::ProfileResult row;
+  row.set_outcome(v1::MEASURED);
+  v1::Measurement& it = *row.mutable_measurement();
+  it.set_minimum_ns(nanoseconds);
+  it.set_median_ns(nanoseconds + 10);
+  it.add_samples_ns(nanoseconds);
+  it.set_communication_ns(nanoseconds / 2);
+  it.set_compute_ns(nanoseconds - nanoseconds / 2);
+  const auto add = [&](const char* name, int64_t time) {
+    v1::AnchorTime& anchor = *it.add_anchors();
+    anchor.set_name(name);
+    anchor.set_minimum_ns(time);
+  };
+  if (compute > 0) add("compute", compute);
+  if (memory > 0) add("memory", memory);
+  return row;
+}
+
+TEST(TimeBaseTest, RowsOfASlowDayComeToTheOthersBase) {
+  store::Results rows;
+  rows["a"] = Row(1000, 100, 200);
+  rows["b"] = Row(2000, 100, 200);
+  rows["slow"] = Row(1250, 125, 250);
+  const TimeBase base = FindTimeBase(rows);
+  EXPECT_EQ(base.at("compute"), 100);
+  EXPECT_EQ(base.at("memory"), 200);
+  for (auto& [key, row] : rows) BringToTimeBase(base, row);
+  EXPECT_EQ(rows["a"].measurement().minimum_ns(), 1000);
+  EXPECT_EQ(rows["b"].measurement().minimum_ns(), 2000);
+  const v1::Measurement& slow = rows["slow"].measurement();
+  EXPECT_EQ(slow.minimum_ns(), 1000);
+  EXPECT_EQ(slow.samples_ns(0), 1000);
+  EXPECT_EQ(slow.compute_ns() + slow.communication_ns(), slow.minimum_ns());
+  EXPECT_EQ(slow.anchors(0).minimum_ns(), 125);
+}
+
+TEST(TimeBaseTest, TheAnchorsOwnNoiseScalesNothing) {
+  const TimeBase base = {{"compute", 100}, {"memory", 200}};
+  EXPECT_EQ(FindTimeBaseFactor(base, Row(1, 102, 199).measurement()), 1);
+}
+
+TEST(TimeBaseTest, FactorsAreBounded) {
+  const TimeBase base = {{"compute", 100}};
+  EXPECT_EQ(FindTimeBaseFactor(base, Row(1, 1000, 0).measurement()),
+            1 / kMaxTimeBaseFactor);
+  EXPECT_EQ(FindTimeBaseFactor(base, Row(1, 10, 0).measurement()),
+            kMaxTimeBaseFactor);
+}
+
+TEST(TimeBaseTest, RowsWithoutAnchorsStay) {
+  const TimeBase base = {{"compute", 100}};
+  v1::ProfileResult row = Row(1000, 0, 77);
+  BringToTimeBase(base, row);
+  EXPECT_EQ(row.measurement().minimum_ns(), 1000);
+  EXPECT_TRUE(FindTimeBase({}).empty());
+}
+
+TEST(TimeBaseTest, FailuresStay) {
+  v1::ProfileResult row = Row(1000, 200, 0);
+  row.set_outcome(v1::CRASHED);
+  BringToTimeBase({{"compute", 100}}, row);
+  EXPECT_EQ(row.measurement().minimum_ns(), 1000);
+}
+
+}  // namespace
+}  // namespace meshwright::estimation
