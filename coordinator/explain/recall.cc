@@ -70,6 +70,7 @@ absl::StatusOr<jobs::DeviceDescription> ReadDevice(const v1::Plan& plan) {
                            ? device.platform
                            : plan.device().substr(space + 1);
   device.platform_version = plan.platform_version();
+  device.fingerprint = plan.device_fingerprint();
   device.device_count = 1;
   for (const int64_t size : plan.mesh()) {
     device.device_count *= static_cast<int>(size);

@@ -23,8 +23,7 @@ absl::Status MeasureChoices(const v1::DeviceSpec& device,
     if (!step.results.contains(it.key())) unknown.push_back(it);
   }
   if (unknown.empty()) return absl::OkStatus();
-  Measuring measuring(dependencies, device, step.space.context.options,
-                      progress);
+  Measuring measuring(dependencies, device, step.space.context, progress);
   RETURN_IF_ERROR(measuring.Lookup(unknown));
   std::vector<const v1::Program*> wanted;
   for (const v1::Program& program : unknown) wanted.push_back(&program);

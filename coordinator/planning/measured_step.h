@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/problem/plan_problem.h"
 #include "coordinator/segmenter/analysis.h"
@@ -18,7 +19,8 @@ namespace meshwright::planning {
 struct MeasuredStep {
   segmenter::Analysis analysis;
   space::ProfileSpace space;
-  store::Results results;
+  store::Results results;  // on one time base
+  estimation::TimeBase time_base;
   formulation::MeasuredProblem measured;
   jobs::DeviceDescription device;
   v1::PlanPrograms programs;

@@ -1,27 +1,39 @@
 #include "coordinator/planning/measuring.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
 namespace meshwright::planning {
+namespace {
+
+// As worker/timing/quality.h has it.
+constexpr double kBusyShare = 0.1;
+
+}  // namespace
 
 Measuring::Measuring(const PlanDependencies& dependencies,
                      const v1::DeviceSpec& device,
-                     const v1::MeasureOptions& options,
+                     const space::KeyContext& context,
                      const jobs::ProgressFunction& progress)
     : dependencies_(dependencies),
       progress_(progress),
       device_(device),
-      options_(options) {
-  char host[256] = {};
-  if (gethostname(host, sizeof(host) - 1) == 0) origin_.host = host;
+      options_(context.options) {
+  origin_.machine = context.device_digest;
+}
+
+bool IsNoisy(const v1::ProfileResult& row) {
+  const v1::Measurement& it = row.measurement();
+  return row.outcome() == v1::MEASURED &&
+         (it.quality() == v1::NOISY || it.quality() == v1::SUSPECT ||
+          static_cast<double>(it.spread_ns()) >
+              kMaxSpread * static_cast<double>(it.minimum_ns()));
 }
 
 absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs) {
@@ -31,65 +43,102 @@ absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs) {
   }
   ASSIGN_OR_RETURN(store::Results rows, dependencies_.store->Lookup(keys));
   for (auto& [key, row] : rows) {
-    // A program that does not compile never will; one that crashed or timed out
-    // may have met a bad moment of its machine. A program pruned elsewhere
-    // had other rivals.
-    if (row.outcome() == v1::CRASHED || row.outcome() == v1::TIMED_OUT ||
-        row.outcome() == v1::PRUNED) {
-      continue;
-    }
+    // A program that does not compile never will, and one that crashed three
+    // times is in quarantine; one that timed out may have met a bad moment of
+    // its machine. A program pruned elsewhere had other rivals.
+    if (row.outcome() == v1::TIMED_OUT || row.outcome() == v1::PRUNED) continue;
     results_[key] = std::move(row);
     ++cached_;
   }
   return absl::OkStatus();
 }
 
-absl::Status Measuring::Measure(
-    const std::vector<const v1::Program*>& programs) {
+absl::Status Measuring::Measure(const Programs& programs) {
+  Programs unknown;
+  std::set<std::string> keys;
+  for (const v1::Program* program : programs) {
+    if (results_.contains(program->key())) continue;
+    if (keys.insert(program->key()).second) unknown.push_back(program);
+  }
+  asked_ += static_cast<int>(unknown.size());
+  RETURN_IF_ERROR(RunBatch(unknown));
+  // On a machine that is busy now, once more is no better.
+  std::erase_if(unknown, [&](const v1::Program* program) {
+    const v1::ProfileResult& row = results_[program->key()];
+    return !IsNoisy(row) || row.measurement().other_load() > kBusyShare;
+  });
+  return RunBatch(unknown);
+}
+
+absl::Status Measuring::Remeasure(const Programs& programs) {
+  asked_ += static_cast<int>(programs.size());
+  return RunBatch(programs);
+}
+
+absl::Status Measuring::RunBatch(const Programs& programs) {
+  if (programs.empty()) return absl::OkStatus();
   v1::RunnerRequest batch;
   *batch.mutable_device() = device_;
   *batch.mutable_options() = options_;
   std::map<std::string, const v1::Program*> by_key;
   for (const v1::Program* program : programs) {
-    if (results_.contains(program->key())) continue;
-    if (!by_key.emplace(program->key(), program).second) continue;
     *batch.add_programs() = *program;
+    by_key[program->key()] = program;
   }
-  if (batch.programs().empty()) return absl::OkStatus();
-  asked_ += batch.programs_size();
   absl::Status stored;
+  std::vector<std::string> keys;
   RETURN_IF_ERROR(dependencies_.measurer->Measure(
       batch,
       [&](const v1::ProfileResult& result) {
         const absl::Status status = Take(*by_key.at(result.key()), result);
         if (stored.ok()) stored = status;
+        if (result.outcome() == v1::MEASURED) keys.push_back(result.key());
       },
       [&](const v1::RunnerEvent::Started& started) {
         if (started.phase() != v1::RunnerEvent::Started::COMPILE) return;
         compiled_ = std::min(compiled_ + 1, asked_);
         Show("compile", compiled_);
       }));
-  return stored;
+  RETURN_IF_ERROR(stored);
+  // What the store makes of these and earlier measurements.
+  ASSIGN_OR_RETURN(store::Results rows, dependencies_.store->Lookup(keys));
+  for (auto& [key, row] : rows) results_[key] = std::move(row);
+  return absl::OkStatus();
 }
 
 absl::Status Measuring::Take(const v1::Program& program,
                              const v1::ProfileResult& result) {
+  const bool again = results_.contains(result.key());
   if (result.outcome() == v1::MEASURED) {
-    ++profiled_;
+    profiled_ += again ? 0 : 1;
     compile_ns_ += result.measurement().compile_ns();
     const double seconds =
         static_cast<double>(result.measurement().minimum_ns()) * 1e-9;
     if (best_seconds_ == 0 || seconds < best_seconds_) best_seconds_ = seconds;
-  } else {
+  } else if (!again) {
     ++failed_;
     notes_.push_back(absl::StrCat(program.label(), ": ",
                                   v1::Outcome_Name(result.outcome()), ", ",
                                   result.reason()));
   }
-  results_[result.key()] = result;
+  // A second measurement that failed leaves the first.
+  if (!again || result.outcome() == v1::MEASURED) {
+    results_[result.key()] = result;
+  }
   Show("measure", profiled_ + failed_);
-  origin_.recorded = std::chrono::system_clock::now();
-  RETURN_IF_ERROR(dependencies_.store->Record(result, origin_));
+  if (result.outcome() == v1::TRANSIENT) return absl::OkStatus();
+  store::Origin origin = origin_;
+  origin.host = result.host();
+  origin.worker = result.worker();
+  origin.recorded = std::chrono::system_clock::now();
+  RETURN_IF_ERROR(dependencies_.store->Record(result, origin));
+  if (result.outcome() == v1::CRASHED) {
+    // The runner gives up on a program that so many of its children died in.
+    RETURN_IF_ERROR(dependencies_.store
+                        ->Quarantine(result.key(), store::kCrashesToQuarantine,
+                                     program.label(), result.reason())
+                        .status());
+  }
   return dependencies_.store->RecordProgram(result.key(), program.hlo_module());
 }
 

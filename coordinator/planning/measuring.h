@@ -2,6 +2,8 @@
 //
 // Concept: rows that the store has are looked up; others are measured and
 // recorded the moment they arrive, so that an interrupted plan loses nothing.
+// Programs whose rows come out noisy though the machine was calm are measured
+// once more; what the store then makes of both measurements counts.
 // Threads: one; the measurer's callbacks come one at a time.
 // Errors: those of the store and of the measurer. A program that fails is a
 // row and a note.
@@ -15,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "coordinator/jobs/measurer.h"
+#include "coordinator/space/programs/program_key.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan.pb.h"
 
@@ -25,18 +28,30 @@ struct PlanDependencies {
   jobs::Measurer* measurer = nullptr;
 };
 
+// Measurements of a key that lie further apart than this share of its time are
+// not believed, however good each is.
+inline constexpr double kMaxSpread = 0.1;
+
+// Measured, and worth another measurement.
+bool IsNoisy(const v1::ProfileResult& row);
+
 class Measuring {
  public:
+  using Programs = std::vector<const v1::Program*>;
+
   // The references outlive it. `device` is what the programs run on.
   Measuring(const PlanDependencies& dependencies, const v1::DeviceSpec& device,
-            const v1::MeasureOptions& options,
+            const space::KeyContext& context,
             const jobs::ProgressFunction& progress);
 
   // Takes the rows there are.
   absl::Status Lookup(const std::vector<v1::Program>& programs);
 
   // Measures the programs that have no row yet.
-  absl::Status Measure(const std::vector<const v1::Program*>& programs);
+  absl::Status Measure(const Programs& programs);
+
+  // Measures programs again, each named once, whatever is known of them.
+  absl::Status Remeasure(const Programs& programs);
 
   const store::Results& results() const { return results_; }
   int cached() const { return cached_; }
@@ -48,6 +63,7 @@ class Measuring {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  absl::Status RunBatch(const Programs& programs);
   absl::Status Take(const v1::Program& program,
                     const v1::ProfileResult& result);
   void Show(const char* phase, int done);

@@ -19,6 +19,7 @@ v1::PlanRequest RestoreRequest(const v1::Plan& plan, std::string hlo_module) {
   *request.mutable_mesh()->mutable_shape() = plan.mesh();
   request.set_device_memory_bytes(plan.limit_bytes());
   *request.mutable_strategies() = plan.strategies();
+  request.set_xla_flags(plan.xla_flags());
   if (!plan.has_pipeline()) return request;
   v1::StageRequest& stages = *request.mutable_stages();
   const v1::PlanPipeline& pipeline = plan.pipeline();
@@ -40,6 +41,7 @@ v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh) {
   plan.mutable_model()->set_name(request.model_name());
   for (int64_t size : mesh) plan.add_mesh(size);
   *plan.mutable_strategies() = request.strategies();
+  plan.set_xla_flags(request.xla_flags());
   plan.set_limit_bytes(request.device_memory_bytes());
   return plan;
 }
@@ -49,6 +51,7 @@ void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan) {
                       ? device.platform
                       : absl::StrCat(device.platform, " ", device.device_kind));
   plan.set_platform_version(device.platform_version);
+  *plan.mutable_device_fingerprint() = device.fingerprint;
 }
 
 void NoteMinimumMemory(int64_t bytes, v1::Plan& plan) {

@@ -76,14 +76,23 @@ TEST_F(PlanPipelineTest, GoesOnWithoutWhatFailsAndSaysSo) {
   EXPECT_EQ(measurer_.programs, measured);
 }
 
-TEST_F(PlanPipelineTest, TriesACrashedProgramAgain) {
+TEST_F(PlanPipelineTest, TriesAProgramThatTimedOutAgain) {
   measurer_.fails = {5};
-  measurer_.fail_as = v1::CRASHED;
+  measurer_.fail_as = v1::TIMED_OUT;
   ASSERT_TRUE(Plan(Request("llama_tiny")).ok());
   const auto again = Plan(Request("llama_tiny"));
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->programs().profiled(), 1);
   EXPECT_THAT(again->notes(), IsEmpty());
+}
+
+TEST_F(PlanPipelineTest, ACrashedProgramStaysInQuarantine) {
+  measurer_.fails = {5};
+  measurer_.fail_as = v1::CRASHED;
+  ASSERT_TRUE(Plan(Request("llama_tiny")).ok());
+  const auto again = Plan(Request("llama_tiny"));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->programs().profiled(), 0);
 }
 
 TEST_F(PlanPipelineTest, TheSharedEmbeddingIsSplitOneWay) {

@@ -190,8 +190,8 @@ absl::StatusOr<bool> PassTimeSplit::Measure(
     v1::PlanPrograms& counts) {
   const AllVariants all = MakeVariants(choices);
   if (all.of.empty()) return false;
-  planning::Measuring measuring(dependencies, device,
-                                step_.space.context.options, progress);
+  planning::Measuring measuring(dependencies, device, step_.space.context,
+                                progress);
   RETURN_IF_ERROR(measuring.Lookup(all.space.programs));
   if (wait) {
     std::vector<const v1::Program*> wanted;

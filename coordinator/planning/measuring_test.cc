@@ -1,0 +1,180 @@
+#include "coordinator/planning/measuring.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "coordinator/planning/plan_pipeline.h"
+#include "coordinator/segmenter/testing/test_steps.h"
+#include "profiledb/store/testing/fake_profile_store.h"
+#include "profiledb/store/testing/rows.h"
+
+namespace meshwright::planning {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+// Answers a program by how often it was asked for, from 1.
+class ScriptedMeasurer : public jobs::Measurer {
+ public:
+  using Script =
+      std::function<v1::ProfileResult(const v1::Program& program, int time)>;
+  explicit ScriptedMeasurer(Script script) : script_(std::move(script)) {}
+
+  absl::StatusOr<jobs::DeviceDescription> Describe(
+      const v1::DeviceSpec& device) override {
+    return jobs::DeviceDescription{.platform = "cpu", .device_count = 2};
+  }
+  absl::Status Measure(const v1::RunnerRequest& request,
+                       const OnResult& on_result,
+                       const OnStarted& on_started) override {
+    batches.push_back(request.programs_size());
+    for (const v1::Program& program : request.programs()) {
+      v1::ProfileResult result = script_(program, ++asked_[program.key()]);
+      result.set_key(program.key());
+      result.set_host("node7");
+      result.set_worker("node7/0");
+      on_result(result);
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<int> batches;
+
+ private:
+  const Script script_;
+  std::map<std::string, int> asked_;
+};
+
+v1::ProfileResult Measured(int64_t nanoseconds, v1::Quality quality) {
+  v1::ProfileResult row;
+  row.set_outcome(v1::MEASURED);
+  v1::Measurement& it = *row.mutable_measurement();
+  it.set_minimum_ns(nanoseconds);
+  it.set_median_ns(nanoseconds);
+  it.set_compute_ns(nanoseconds);
+  for (int i = 0; i < 12; ++i) it.add_samples_ns(nanoseconds);
+  it.set_quality(quality);
+  return row;
+}
+
+v1::ProfileResult Failed(v1::Outcome outcome) {
+  v1::ProfileResult row;
+  row.set_outcome(outcome);
+  row.set_reason("because");
+  return row;
+}
+
+class MeasuringTest : public testing::Test {
+ protected:
+  MeasuringTest() {
+    for (const char* name : {"a", "b"}) {
+      v1::Program& program = programs_.emplace_back();
+      program.set_key(store::MakeKey(name));
+      program.set_label(name);
+      program.set_hlo_module(name);
+    }
+    context_.device_digest = "machine";
+  }
+  std::vector<const v1::Program*> All() const {
+    return {&programs_[0], &programs_[1]};
+  }
+  Measuring Make(ScriptedMeasurer& measurer) {
+    return Measuring({&store_, &measurer}, {}, context_, quiet_);
+  }
+
+  std::vector<v1::Program> programs_;
+  space::KeyContext context_;
+  store::FakeProfileStore store_;
+  const jobs::ProgressFunction quiet_ = [](const v1::PlanProgress&) {};
+};
+
+TEST_F(MeasuringTest, ANoisyRowIsMeasuredOnceMoreAndHeals) {
+  ScriptedMeasurer measurer([](const v1::Program& program, int time) {
+    if (program.label() == "b") return Measured(500, v1::GOOD);
+    return time == 1 ? Measured(1700, v1::NOISY) : Measured(1000, v1::GOOD);
+  });
+  Measuring measuring = Make(measurer);
+  ASSERT_TRUE(measuring.Measure(All()).ok());
+  EXPECT_THAT(measurer.batches, ElementsAre(2, 1));
+  const v1::ProfileResult& healed = measuring.results().at(programs_[0].key());
+  EXPECT_EQ(healed.measurement().minimum_ns(), 1000);
+  EXPECT_FALSE(IsNoisy(healed));
+  EXPECT_EQ(measuring.profiled(), 2);
+}
+
+TEST_F(MeasuringTest, ARowThatStaysNoisySaysSo) {
+  ScriptedMeasurer measurer(
+      [](const v1::Program&, int) { return Measured(1700, v1::NOISY); });
+  Measuring measuring = Make(measurer);
+  ASSERT_TRUE(measuring.Measure(All()).ok());
+  EXPECT_THAT(measurer.batches, ElementsAre(2, 2));
+  EXPECT_TRUE(IsNoisy(measuring.results().at(programs_[0].key())));
+}
+
+TEST_F(MeasuringTest, GoodMeasurementsThatDisagreeAreNotBelieved) {
+  ScriptedMeasurer measurer([](const v1::Program&, int time) {
+    return Measured(time == 1 ? 1625 : 947, v1::GOOD);
+  });
+  Measuring measuring = Make(measurer);
+  ASSERT_TRUE(measuring.Measure(All()).ok());
+  EXPECT_FALSE(IsNoisy(measuring.results().at(programs_[0].key())));
+  ASSERT_TRUE(measuring.Remeasure(All()).ok());
+  EXPECT_TRUE(IsNoisy(measuring.results().at(programs_[0].key())));
+}
+
+TEST_F(MeasuringTest, ARowSaysWhereItWasMeasured) {
+  ScriptedMeasurer measurer(
+      [](const v1::Program&, int) { return Measured(1000, v1::GOOD); });
+  Measuring measuring = Make(measurer);
+  ASSERT_TRUE(measuring.Measure(All()).ok());
+  const auto kept = store_.LookupKept(programs_[0].key(), store::kSharedPool);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  ASSERT_THAT(*kept, SizeIs(1));
+  EXPECT_EQ(kept->front().origin.host, "node7");
+  EXPECT_EQ(kept->front().origin.worker, "node7/0");
+  EXPECT_EQ(kept->front().origin.machine, "machine");
+}
+
+TEST_F(MeasuringTest, WhatSaysNothingOfTheProgramIsNoRow) {
+  ScriptedMeasurer measurer(
+      [](const v1::Program&, int) { return Failed(v1::TRANSIENT); });
+  Measuring measuring = Make(measurer);
+  ASSERT_TRUE(measuring.Measure(All()).ok());
+  EXPECT_EQ(measuring.failed(), 2);
+  EXPECT_THAT(measuring.notes(), SizeIs(2));
+  const auto rows = store_.Lookup({programs_[0].key(), programs_[1].key()});
+  ASSERT_TRUE(rows.ok());
+  EXPECT_TRUE(rows->empty());
+}
+
+TEST_F(MeasuringTest, AProgramThatCrashedIsInQuarantineUntilARetry) {
+  ScriptedMeasurer measurer([](const v1::Program& program, int) {
+    return program.label() == "a" ? Failed(v1::CRASHED)
+                                  : Measured(1000, v1::GOOD);
+  });
+  Measuring first = Make(measurer);
+  ASSERT_TRUE(first.Measure(All()).ok());
+  const auto listed = store_.ListQuarantine();
+  ASSERT_TRUE(listed.ok());
+  ASSERT_THAT(*listed, SizeIs(1));
+  EXPECT_EQ(listed->front().state, store::QuarantineState::kQuarantined);
+  EXPECT_TRUE(listed->front().has_program);
+
+  Measuring second = Make(measurer);
+  ASSERT_TRUE(second.Lookup(programs_).ok());
+  ASSERT_TRUE(second.Measure(All()).ok());
+  EXPECT_THAT(measurer.batches, ElementsAre(2));
+
+  ASSERT_TRUE(store_.RetryQuarantined(programs_[0].key()).ok());
+  Measuring third = Make(measurer);
+  ASSERT_TRUE(third.Lookup(programs_).ok());
+  ASSERT_TRUE(third.Measure(All()).ok());
+  EXPECT_THAT(measurer.batches, ElementsAre(2, 1));
+}
+
+}  // namespace
+}  // namespace meshwright::planning

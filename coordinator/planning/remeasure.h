@@ -1,0 +1,38 @@
+// RemeasureNoisy: a plan does not stand on noisy rows where that can be helped.
+//
+// Concept: the programs of the chosen configurations whose rows are noisy or
+// suspect are measured once more, and the problem is built anew from what the
+// store makes of all their measurements. Another plan may be the fastest then;
+// the caller chooses again.
+// In -> Out: a plan of one mesh and its step -> whether anything was measured;
+// the step's rows and problem follow. A request not to wait measures nothing.
+// Threads: one. Errors: those of measuring and of building the problem.
+#ifndef MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
+#define MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordinator/planning/measured_step.h"
+#include "coordinator/planning/measuring.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::planning {
+
+absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
+                                    const v1::Plan& plan,
+                                    const v1::DeviceSpec& device,
+                                    const PlanDependencies& dependencies,
+                                    const jobs::ProgressFunction& progress,
+                                    MeasuredStep& step);
+
+// The programs that the plan's prediction is a sum of; they live in the step.
+std::vector<const v1::Program*> ListUsedPrograms(const v1::Plan& plan,
+                                                 const MeasuredStep& step);
+
+// Of the worst row that the plan's segments and reshardings use.
+v1::Quality FindWorstQuality(const v1::Plan& plan, const MeasuredStep& step);
+
+}  // namespace meshwright::planning
+
+#endif  // MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
