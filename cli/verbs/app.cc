@@ -65,6 +65,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddPipelineVerb(app, context);
   AddUpVerb(app, context);
   AddJobsVerb(app, context);
+  AddProfilesVerb(app, context);
   AddWorkersVerb(app, context);
   AddDoctorVerb(app, context);
 

@@ -83,8 +83,9 @@ absl::StatusOr<explain::WhatIfQuestion> AskOfModel(const WhatIfFlags& flags) {
                    ToDeviceSpec(flags.device, 1, true));
   ASSIGN_OR_RETURN(const v1::RunnerEvent::Ready ready,
                    worker::DescribeDevices(device, worker::RunnerBatches()));
-  question.device = {device.platform(), ready.platform_version(),
-                     ready.device_kind(), ready.device_count()};
+  question.device = {device.platform(),   ready.platform_version(),
+                     ready.device_kind(), ready.device_count(),
+                     ready.fingerprint(), ready.memory_bytes()};
   return question;
 }
 

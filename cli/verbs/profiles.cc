@@ -1,0 +1,273 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/interrupt.h"
+#include "base/status_macros.h"
+#include "cli/flags/arguments.h"
+#include "cli/flags/device_flags.h"
+#include "cli/flags/plan_file.h"
+#include "cli/local/cluster.h"
+#include "cli/local/store.h"
+#include "cli/text/format.h"
+#include "cli/text/json.h"
+#include "cli/text/progress.h"
+#include "cli/text/table.h"
+#include "cli/verbs/context.h"
+#include "coordinator/planning/plan_metadata.h"
+#include "coordinator/planning/remeasure_plan.h"
+#include "proto/v1/reports.pb.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct StoreFlags {
+  std::string store;
+};
+
+struct RemeasureFlags {
+  std::string plan;
+  std::string model;
+  std::string store;
+  bool all = false;
+  DeviceFlags devices;
+};
+
+struct RetryFlags {
+  std::string key;
+  std::string store;
+};
+
+std::string QualityName(v1::Quality quality) {
+  return quality == v1::QUALITY_UNSPECIFIED
+             ? "unknown"
+             : absl::AsciiStrToLower(v1::Quality_Name(quality));
+}
+
+void AddStoreFlag(CLI::App& verb, std::string& path) {
+  verb.add_option("--store", path,
+                  "profile store (default: in the user's data folder)");
+}
+
+// ---- stats
+
+absl::StatusOr<v1::StoreReport> ReportStore(store::ProfileStore& store) {
+  v1::StoreReport report;
+  ASSIGN_OR_RETURN(const store::Statistics statistics, store.Count());
+  for (const auto& [outcome, count] : statistics.profiles) {
+    (*report.mutable_outcomes())[absl::AsciiStrToLower(
+        v1::Outcome_Name(outcome))] = count;
+  }
+  report.set_programs(statistics.programs);
+  report.set_program_bytes(statistics.program_bytes);
+  report.set_compressed_program_bytes(statistics.compressed_program_bytes);
+  std::map<std::string, v1::MachineRows> machines;
+  RETURN_IF_ERROR(store.ForEach([&](const v1::ProfileResult& row,
+                                    const store::Origin& origin) {
+    if (row.outcome() == v1::MEASURED) {
+      ++(*report.mutable_qualities())[QualityName(row.measurement().quality())];
+    }
+    v1::MachineRows& machine = machines[origin.machine];
+    machine.set_machine(origin.machine);
+    machine.set_host(origin.host);
+    machine.set_rows(machine.rows() + 1);
+    return true;
+  }));
+  for (const auto& [digest, machine] : machines) {
+    *report.add_machines() = machine;
+  }
+  ASSIGN_OR_RETURN(const auto quarantine, store.ListQuarantine());
+  report.set_quarantined(static_cast<int64_t>(quarantine.size()));
+  return report;
+}
+
+std::string DescribeStore(const v1::StoreReport& report) {
+  const auto list = [](const auto& counts) {
+    std::map<std::string, int64_t> sorted(counts.begin(), counts.end());
+    return absl::StrJoin(sorted, ", ", [](std::string* out, const auto& it) {
+      absl::StrAppend(out, it.second, " ", it.first);
+    });
+  };
+  std::string text =
+      absl::StrCat("rows: ", list(report.outcomes()),
+                   "\nquality of the measured: ", list(report.qualities()),
+                   "\nprograms: ", report.programs(), ", ",
+                   FormatBytes(report.program_bytes()), ", compressed ",
+                   FormatBytes(report.compressed_program_bytes()), "\n");
+  if (report.quarantined() > 0) {
+    absl::StrAppend(&text, "in quarantine: ", report.quarantined(),
+                    "; see meshwright profiles quarantine list\n");
+  }
+  std::vector<TableRow> rows;
+  for (const v1::MachineRows& machine : report.machines()) {
+    rows.push_back({machine.machine().empty() ? "unknown"
+                                              : machine.machine().substr(0, 12),
+                    absl::StrCat(machine.rows()), machine.host()});
+  }
+  return absl::StrCat(
+      text,
+      FormatTable({{"machine", Align::kLeft}, {"rows"}, {"host", Align::kLeft}},
+                  rows));
+}
+
+absl::Status ShowStatistics(const Context& context, const StoreFlags& flags) {
+  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  ASSIGN_OR_RETURN(const v1::StoreReport report, ReportStore(*store));
+  *context.out << (context.json ? ToJson(report).dump(2) + "\n"
+                                : DescribeStore(report));
+  return absl::OkStatus();
+}
+
+// ---- remeasure
+
+std::string DescribeRemeasured(const v1::RemeasureReport& report) {
+  std::vector<TableRow> rows;
+  for (const v1::RemeasuredRow& it : report.rows()) {
+    rows.push_back(
+        {it.label(),
+         it.has_seconds_before() ? FormatSeconds(it.seconds_before()) : "-",
+         it.has_seconds_after() ? FormatSeconds(it.seconds_after()) : "failed",
+         QualityName(it.quality_before()), QualityName(it.quality_after()),
+         absl::StrCat(it.measurements())});
+  }
+  const std::string rest =
+      absl::StrCat(report.left(), " rows of the plan were good and are left");
+  if (rows.empty()) return absl::StrCat(rest, "; --all measures them too\n");
+  return absl::StrCat(FormatTable({{"program", Align::kLeft},
+                                   {"before"},
+                                   {"after"},
+                                   {"was", Align::kLeft},
+                                   {"is", Align::kLeft},
+                                   {"measurements"}},
+                                  rows),
+                      rest, "\n");
+}
+
+absl::Status Remeasure(const Context& context, const RemeasureFlags& flags) {
+  ASSIGN_OR_RETURN(const v1::Plan plan, LoadPlan(flags.plan));
+  ASSIGN_OR_RETURN(const v1::MeshSpec mesh,
+                   ParseMesh(absl::StrJoin(plan.mesh(), "x")));
+  const base::Interrupt interrupt;
+  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  ASSIGN_OR_RETURN(std::string model,
+                   FindModel(plan, flags.model, store.get()));
+  LocalCluster::Options options;
+  options.clock = context.clock;
+  options.plan = MakePlanFunction(store.get());
+  ASSIGN_OR_RETURN(options.devices,
+                   ToDeviceSpec(flags.devices, DeviceCount(mesh), true));
+  ASSIGN_OR_RETURN(const auto cluster, LocalCluster::Start(std::move(options)));
+  const auto measurer = cluster->coordinator().NewMeasurer(interrupt.token());
+  ProgressDisplay display(context.err, context.terminal, context.clock);
+  ASSIGN_OR_RETURN(
+      const v1::RemeasureReport report,
+      planning::RemeasurePlan(
+          plan, planning::RestoreRequest(plan, std::move(model)), flags.all,
+          {store.get(), measurer.get()},
+          [&](const v1::PlanProgress& progress) { display.Show(progress); }));
+  display.Close();
+  *context.out << (context.json ? ToJson(report).dump(2) + "\n"
+                                : DescribeRemeasured(report));
+  return absl::OkStatus();
+}
+
+// ---- quarantine
+
+const char* StateName(store::QuarantineState state) {
+  switch (state) {
+    case store::QuarantineState::kCrashing:
+      return "crashing";
+    case store::QuarantineState::kQuarantined:
+      return "quarantined";
+    case store::QuarantineState::kDamaged:
+      return "damaged";
+  }
+  return "";
+}
+
+std::string DescribeQuarantine(const v1::QuarantineReport& report) {
+  if (report.programs().empty()) return "the quarantine is empty\n";
+  std::vector<TableRow> rows;
+  for (const v1::QuarantinedProgram& it : report.programs()) {
+    rows.push_back(
+        {it.key(), it.state(), absl::StrCat(it.crashes()), it.reason()});
+  }
+  return absl::StrCat(
+      FormatTable({{"key", Align::kLeft},
+                   {"state", Align::kLeft},
+                   {"crashes"},
+                   {"reason", Align::kLeft}},
+                  rows),
+      "a damaged row is measured again when a plan needs it; meshwright "
+      "profiles quarantine retry KEY lets a crashing program run again\n");
+}
+
+absl::Status ListQuarantine(const Context& context, const StoreFlags& flags) {
+  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  ASSIGN_OR_RETURN(const auto entries, store->ListQuarantine());
+  v1::QuarantineReport report;
+  for (const store::QuarantineEntry& entry : entries) {
+    v1::QuarantinedProgram& it = *report.add_programs();
+    it.set_key(entry.key);
+    it.set_state(StateName(entry.state));
+    it.set_crashes(entry.crashes);
+    it.set_reason(entry.reason);
+    it.set_log(entry.log);
+    it.set_has_program(entry.has_program);
+  }
+  *context.out << (context.json ? ToJson(report).dump(2) + "\n"
+                                : DescribeQuarantine(report));
+  return absl::OkStatus();
+}
+
+absl::Status RetryQuarantined(const Context& context, const RetryFlags& flags) {
+  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  RETURN_IF_ERROR(store->RetryQuarantined(flags.key));
+  *context.err << "the next plan that needs " << flags.key
+               << " measures it again\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddProfilesVerb(CLI::App& app, Context& context) {
+  CLI::App* const parent =
+      app.add_subcommand("profiles", "look after the rows of a profile store");
+  parent->require_subcommand(0, 1);
+  const auto [stats, stats_flags] =
+      AddVerb(*parent, context, "stats", "count rows, machines and programs",
+              ShowStatistics);
+  AddStoreFlag(*stats, stats_flags->store);
+
+  const auto [again, again_flags] =
+      AddVerb(*parent, context, "remeasure",
+              "measure the noisy rows of a plan again", Remeasure);
+  again->add_option("plan", again_flags->plan, "a plan written by plan -o")
+      ->required();
+  again->add_option("--model", again_flags->model,
+                    "the plan's model, where the store does not hold it");
+  again->add_flag("--all", again_flags->all, "the good rows, too");
+  AddStoreFlag(*again, again_flags->store);
+  AddDeviceFlags(*again, &again_flags->devices);
+
+  CLI::App* const quarantine = parent->add_subcommand(
+      "quarantine", "programs that crash, and rows that are damaged");
+  quarantine->require_subcommand(0, 1);
+  const auto [list, list_flags] =
+      AddVerb(*quarantine, context, "list", "what is set aside, and why",
+              ListQuarantine);
+  AddStoreFlag(*list, list_flags->store);
+  const auto [retry, retry_flags] =
+      AddVerb(*quarantine, context, "retry", "let a program run again",
+              RetryQuarantined);
+  retry->add_option("key", retry_flags->key, "of the program")->required();
+  AddStoreFlag(*retry, retry_flags->store);
+}
+
+}  // namespace meshwright::cli
