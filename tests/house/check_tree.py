@@ -79,9 +79,10 @@ LAYERS = {
         "planner/problem", "planner/search", "profiledb/store"),
     "coordinator/planning": (
         "base", "proto", "coordinator/ir", "coordinator/segmenter",
-        "coordinator/space", "coordinator/export", "coordinator/operators",
-        "coordinator/problem", "coordinator/selection", "coordinator/jobs",
-        "planner", "profiledb/store"),
+        "coordinator/space", "coordinator/estimation", "coordinator/export",
+        "coordinator/operators", "coordinator/problem",
+        "coordinator/selection", "coordinator/jobs", "planner",
+        "profiledb/store"),
     "coordinator/service": (
         "base", "proto", "coordinator/jobs", "coordinator/resharding",
         "planner/reshard"),
@@ -207,7 +208,7 @@ TEST_LAYERS = {
     "coordinator/stages": ("coordinator/jobs/testing",),
     "planner/reshard": ("planner/reshard",),
     "planner/search": ("planner/search",),
-    "profiledb": ("proto",),
+    "profiledb": ("proto", "profiledb/store/testing"),
     "worker": ("proto", "worker/pjrt/testing", "worker/comm/testing"),
 }
 
