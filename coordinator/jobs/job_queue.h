@@ -12,15 +12,15 @@
 //                                  is not final: tries + 1. On the last try
 //                                  each program travels alone, so that one that
 //                                  kills workers takes no other with it; after
-//                                  it the rest gets CRASHED rows with the
-//                                  reason.
+//                                  it the rest is TRANSIENT, with the reason.
 //   job:     queued ──first lease──▶ running ──last result──▶ done
 //               └──────────┬────────────┘
 //                          └── Cancel, Shutdown, no worker for worker_grace
 //   worker:  idle ⇄ busy;  ── Drain ──▶ draining ──lease over──▶ closed
 //
 // In → Out: every program of a job gets exactly one result through the job's
-// JobEvents, then comes JobDone. Programs with equal keys are one program.
+// JobEvents, then comes JobDone. Programs with equal keys are one program. A
+// result that no device measures (check_result.h) becomes TRANSIENT.
 // Threads and ownership: all methods from any thread. WorkerPort is called
 // under the queue's lock. Time moves only through the clock; the owner calls
 // Tick about once a second.

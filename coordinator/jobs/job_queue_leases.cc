@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/log/log.h"
+#include "coordinator/jobs/check_result.h"
 #include "coordinator/jobs/job_queue.h"
 
 namespace meshwright::jobs {
@@ -63,9 +64,19 @@ void JobQueue::TakeResult(Worker& worker, Job& job,
         return job.request.request.programs(candidate).key() == result.key();
       });
   if (program == open.end()) return;  // a second word about the same program
+  const std::string fault =
+      FindFault(job.request.request.programs(*program), result);
   open.erase(program);
-  if (result.outcome() == v1::MEASURED) ++worker.programs_measured;
   v1::ProfileResult located = result;
+  if (!fault.empty()) {
+    located.Clear();
+    located.set_key(result.key());
+    located.set_outcome(v1::TRANSIENT);
+    located.set_reason(
+        absl::StrCat("worker ", worker.description.name,
+                     " sent a result that no device measures: ", fault));
+  }
+  if (located.outcome() == v1::MEASURED) ++worker.programs_measured;
   located.set_host(worker.description.host);
   located.set_worker(worker.description.name);
   AddResult(job, located);

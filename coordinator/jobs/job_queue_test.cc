@@ -51,6 +51,14 @@ class FakeWorker : public WorkerPort {
     v1::RunnerEvent event;
     event.mutable_result()->set_key(key);
     event.mutable_result()->set_outcome(outcome);
+    if (outcome == v1::MEASURED) {
+      event.mutable_result()->mutable_measurement()->set_minimum_ns(1000);
+    }
+    Report(event.result());
+  }
+  void Report(const v1::ProfileResult& result) {
+    v1::RunnerEvent event;
+    *event.mutable_result() = result;
     Send(event);
   }
   void Finish(const std::string& error = "", bool final = false) {
@@ -244,6 +252,28 @@ TEST_F(JobQueueTest, AFinalFailureIsNotTriedAgain) {
             "worker a: the reference run failed");
 }
 
+TEST_F(JobQueueTest, FiguresThatNoDeviceMeasuresAreNoRow) {
+  FakeWorker a(&queue_, "forger");
+  a.Attach();
+  const Submission job = queue_.Submit(Programs(2));
+  v1::ProfileResult forged;
+  forged.set_key("p0");
+  forged.set_outcome(v1::MEASURED);
+  forged.mutable_measurement()->set_minimum_ns(-5);
+  a.Report(forged);
+  a.Report("p1");
+  const Story story = Read(job);
+  EXPECT_TRUE(story.status.ok());
+  const v1::ProfileResult& refused = story.results.at("p0");
+  EXPECT_EQ(refused.outcome(), v1::TRANSIENT);
+  EXPECT_EQ(refused.reason(),
+            "worker forger sent a result that no device measures: its minimum "
+            "is -5 ns");
+  EXPECT_FALSE(refused.has_measurement());
+  EXPECT_EQ(story.results.at("p1").outcome(), v1::MEASURED);
+  EXPECT_EQ(queue_.Workers()[0].programs_measured(), 1);
+}
+
 TEST_F(JobQueueTest, AComparisonIsNotSplit) {
   FakeWorker a(&queue_, "a"), b(&queue_, "b");
   a.Attach();
@@ -360,6 +390,29 @@ TEST_F(JobQueueTest, AMeasurerHoldsToTheVersionItDescribed) {
   measuring.join();
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
   EXPECT_THAT(a.cancelled(), testing::ElementsAre("job-1.1"));
+}
+
+TEST_F(JobQueueTest, WhoCannotKeepAResultEndsTheMeasuring) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  QueueMeasurer measurer(&queue_, {});
+  absl::Status status;
+  int taken = 0;
+  std::thread measuring([&] {
+    status = measurer.Measure(
+        Programs(3).request,
+        [&](const auto&) {
+          ++taken;
+          return absl::ResourceExhaustedError("full");
+        },
+        nullptr);
+  });
+  while (queue_.Jobs().empty()) std::this_thread::yield();
+  a.RunAll();
+  measuring.join();
+  EXPECT_EQ(status.message(), "full");
+  EXPECT_EQ(taken, 1);
+  EXPECT_EQ(queue_.Jobs()[0].state(), "done");
 }
 
 TEST_F(JobQueueTest, DescribeSaysWhatIsMissing) {

@@ -6,7 +6,7 @@
 // compile error and a time-out are rows, not errors.
 // Threads: callbacks run one at a time, on any thread, before Measure returns.
 // Errors: kUnavailable when no worker can take the programs (none attached, or
-// none with enough devices or that platform), kCancelled.
+// none with enough devices or that platform), kCancelled, those of on_result.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_MEASURER_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_MEASURER_H_
 
@@ -37,7 +37,8 @@ struct DeviceDescription {
 
 class Measurer {
  public:
-  using OnResult = std::function<void(const v1::ProfileResult&)>;
+  // An error (a full disk) ends the measuring, and Measure returns it.
+  using OnResult = std::function<absl::Status(const v1::ProfileResult&)>;
   // Called when a program's compile or measure phase begins.
   using OnStarted = std::function<void(const v1::RunnerEvent::Started&)>;
 

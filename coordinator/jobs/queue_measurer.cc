@@ -26,10 +26,13 @@ absl::Status QueueMeasurer::Measure(const v1::RunnerRequest& request,
     const JobEvent event = job.events->Next();
     if (const auto* done = std::get_if<JobDone>(&event)) return done->status;
     if (const auto* result = std::get_if<v1::ProfileResult>(&event)) {
-      if (on_result) on_result(*result);
-    } else if (on_started) {
-      on_started(std::get<v1::RunnerEvent::Started>(event));
+      const absl::Status taken =
+          on_result ? on_result(*result) : absl::OkStatus();
+      if (taken.ok()) continue;
+      queue_->Cancel(job.id);
+      return taken;
     }
+    if (on_started) on_started(std::get<v1::RunnerEvent::Started>(event));
   }
 }
 

@@ -85,21 +85,18 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
     *batch.add_programs() = *program;
     by_key[program->key()] = program;
   }
-  absl::Status stored;
   std::vector<std::string> keys;
   RETURN_IF_ERROR(dependencies_.measurer->Measure(
       batch,
       [&](const v1::ProfileResult& result) {
-        const absl::Status status = Take(*by_key.at(result.key()), result);
-        if (stored.ok()) stored = status;
         if (result.outcome() == v1::MEASURED) keys.push_back(result.key());
+        return Take(*by_key.at(result.key()), result);
       },
       [&](const v1::RunnerEvent::Started& started) {
         if (started.phase() != v1::RunnerEvent::Started::COMPILE) return;
         compiled_ = std::min(compiled_ + 1, asked_);
         Show("compile", compiled_);
       }));
-  RETURN_IF_ERROR(stored);
   // What the store makes of these and earlier measurements.
   ASSIGN_OR_RETURN(store::Results rows, dependencies_.store->Lookup(keys));
   for (auto& [key, row] : rows) results_[key] = std::move(row);

@@ -5,8 +5,8 @@
 // Programs whose rows come out noisy though the machine was calm are measured
 // once more; what the store then makes of both measurements counts.
 // Threads: one; the measurer's callbacks come one at a time.
-// Errors: those of the store and of the measurer. A program that fails is a
-// row and a note.
+// Errors: those of the store, at the first of which measuring stops, and of the
+// measurer. A program that fails is a row and a note.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "base/status_macros.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "profiledb/store/testing/fake_profile_store.h"
@@ -37,7 +38,7 @@ class ScriptedMeasurer : public jobs::Measurer {
       result.set_key(program.key());
       result.set_host("node7");
       result.set_worker("node7/0");
-      on_result(result);
+      RETURN_IF_ERROR(on_result(result));
     }
     return absl::OkStatus();
   }

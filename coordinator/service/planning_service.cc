@@ -155,6 +155,7 @@ class PlanningService : public v1::Planning::CallbackService {
           progress.set_phase("measure");
           progress.set_done(progress.done() + 1);
           report();
+          return absl::OkStatus();
         },
         [&](const v1::RunnerEvent::Started& started) {
           progress.set_phase(

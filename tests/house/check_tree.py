@@ -62,7 +62,7 @@ LAYERS = {
         "base", "proto", "coordinator/ir", "coordinator/segmenter",
         "coordinator/space", "coordinator/export", "coordinator/planning",
         "coordinator/stages"),
-    "coordinator/jobs": ("base", "proto/v1"),
+    "coordinator/jobs": ("base", "proto/v1", "profiledb/store"),
     "coordinator/resharding": ("base", "proto/v1", "planner/reshard"),
     "coordinator/jobs/testing": (
         "base", "proto", "coordinator/jobs", "profiledb/store"),

@@ -82,6 +82,7 @@ class DaemonsTest : public testing::Test {
         request,
         [&](const v1::ProfileResult& result) {
           EXPECT_TRUE(rows->emplace(result.key(), result).second);
+          return absl::OkStatus();
         },
         nullptr);
   }

@@ -99,6 +99,7 @@ class RunnerTest : public testing::Test {
         request,
         [&](const v1::ProfileResult& result) {
           EXPECT_TRUE(rows->emplace(result.key(), result).second);
+          return absl::OkStatus();
         },
         nullptr);
   }

@@ -172,7 +172,7 @@ absl::Status FakeMeasurer::Measure(const v1::RunnerRequest& request,
       }
       it.mutable_memory()->set_temporary_bytes(1 << 20);
     }
-    on_result(result);
+    RETURN_IF_ERROR(on_result(result));
   }
   return absl::OkStatus();
 }
@@ -183,7 +183,11 @@ absl::StatusOr<store::Results> FakeMeasurer::MeasureAll(
   request.mutable_programs()->Assign(programs.begin(), programs.end());
   store::Results results;
   RETURN_IF_ERROR(Measure(
-      request, [&](const v1::ProfileResult& row) { results[row.key()] = row; },
+      request,
+      [&](const v1::ProfileResult& row) {
+        results[row.key()] = row;
+        return absl::OkStatus();
+      },
       [](const v1::RunnerEvent::Started&) {}));
   return results;
 }

@@ -35,7 +35,7 @@ class LargeHead : public FakeMeasurer {
                 ->mutable_memory()
                 ->set_temporary_bytes(int64_t{1} << 30);
           }
-          on_result(changed);
+          return on_result(changed);
         },
         on_started);
   }
