@@ -41,6 +41,17 @@ TEST(PrecedenceTest, TheOldestMakesRoom) {
   EXPECT_EQ(kept.size(), kMaximumKept);
 }
 
+TEST(PrecedenceTest, AFailureTakesNoMeasurementsPlace) {
+  KeptRow failed;
+  failed.result.set_outcome(v1::CRASHED);
+  failed.origin.recorded = Nanoseconds(std::chrono::seconds(99));
+  std::vector<KeptRow> kept;
+  EXPECT_TRUE(Admit(failed, kept));
+  EXPECT_TRUE(Admit(Kept(1, 10), kept));
+  EXPECT_FALSE(Admit(failed, kept));
+  EXPECT_EQ(Minima(kept), "1 ");
+}
+
 TEST(PrecedenceTest, AJudgementOfAnotherStoreIsNotKept) {
   v1::ProfileResult result = MakeMeasured("k", 1000, v1::SUSPECT);
   result.mutable_measurement()->set_spread_ns(7);
