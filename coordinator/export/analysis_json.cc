@@ -120,7 +120,7 @@ absl::StatusOr<std::string> AnalyzeToJson(
         {{"opcode", opcode}, {"count", count}, {"why", ir::FindRule(opcode)}});
   }
   out["symbolic"] = *std::move(symbolic);
-  out["notes"] = SwitchNotes(analysis, space);
+  out["notes"] = ListNotes(analysis, space);
   out["split_contractions"] = analysis.split_contractions;
   out["seconds"] = {{"load", load_seconds}, {"analyze", analyze_seconds}};
   return out.dump(2);

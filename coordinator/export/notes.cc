@@ -75,8 +75,8 @@ std::string DescribeLoop(const Analysis& analysis,
 
 }  // namespace
 
-std::vector<std::string> SwitchNotes(const segmenter::Analysis& analysis,
-                                     const space::ProfileSpace& space) {
+std::vector<std::string> ListNotes(const segmenter::Analysis& analysis,
+                                   const space::ProfileSpace& space) {
   constexpr size_t kShown = 8;
   std::map<segmenter::SegmentSwitch, std::set<int64_t>> whole;
   for (size_t s = 0; s < analysis.graphs.size(); ++s) {
@@ -87,7 +87,10 @@ std::vector<std::string> SwitchNotes(const segmenter::Analysis& analysis,
           analysis.module.at(origin).attributes().parameter_number());
     }
   }
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = analysis.passes.cut_short;
+  for (const auto* more : {&analysis.cut_short, &analysis.plan.cut_short}) {
+    notes.insert(notes.end(), more->begin(), more->end());
+  }
   for (const auto& [which, arguments] : whole) {
     std::vector<std::string> shown;
     for (int64_t argument : arguments) {

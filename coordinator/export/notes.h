@@ -1,4 +1,5 @@
-// What the strategies and switches of a space could not do, as sentences.
+// What the strategies and switches of a space could not do, and the searches of
+// its analysis that ended at their bounds, as sentences.
 #ifndef MESHWRIGHT_COORDINATOR_EXPORT_NOTES_H_
 #define MESHWRIGHT_COORDINATOR_EXPORT_NOTES_H_
 
@@ -10,12 +11,13 @@
 
 namespace meshwright::exporting {
 
-// One per switch that leaves parameters whole: how many, and which. One per
-// boundary between segments that the sequence switch leaves whole, with the
-// reason, and in how many of its type's configurations. One per loop of which
-// not all combinations of strategies are searched.
-std::vector<std::string> SwitchNotes(const segmenter::Analysis& analysis,
-                                     const space::ProfileSpace& space);
+// One per search that was cut short. One per switch that leaves parameters
+// whole: how many, and which. One per boundary between segments that the
+// sequence switch leaves whole, with the reason, and in how many of its type's
+// configurations. One per loop of which not all combinations of strategies are
+// searched.
+std::vector<std::string> ListNotes(const segmenter::Analysis& analysis,
+                                   const space::ProfileSpace& space);
 
 }  // namespace meshwright::exporting
 

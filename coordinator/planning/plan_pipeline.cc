@@ -223,7 +223,7 @@ absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
   context.options.set_xla_flags(request.xla_flags());
   step.space = BuildProfileSpace(step.analysis, context);
   RETURN_IF_ERROR(CheckConfigurations(step.analysis, step.space));
-  step.notes = exporting::SwitchNotes(step.analysis, step.space);
+  step.notes = exporting::ListNotes(step.analysis, step.space);
   step.programs.set_total(step.space.segment_programs +
                           step.space.resharding_programs);
   step.programs.set_distinct(static_cast<int>(step.space.programs.size()));

@@ -118,7 +118,14 @@ absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
   ASSIGN_OR_RETURN(const std::vector<int> configurations,
                    FindStrategies(analysis));
   analysis.classes = NumberValues(graph, hashes);
-  analysis.gradients = MatchGradients(graph, analysis.passes, analysis.classes);
+  bool cut_short = false;
+  analysis.gradients =
+      MatchGradients(graph, analysis.passes, analysis.classes, &cut_short);
+  if (cut_short) {
+    analysis.cut_short.push_back(
+        "the search for gradients ended at its bound: backward contractions "
+        "may be split unlike the forward ones that they differentiate");
+  }
   analysis.plan = PlanSegments(View(analysis), configurations);
   FindTypes(hashes, analysis);
   RETURN_IF_ERROR(CheckSwitches(analysis));

@@ -12,6 +12,7 @@
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_ANALYSIS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,6 +32,7 @@ struct Analysis {
   Allowed allowed;
   std::vector<ir::ValueId> classes;  // value_numbering.h
   GradientMatches gradients;
+  std::vector<std::string> cut_short;  // as in ForwardBackward
   SegmentPlan plan;
   std::vector<SegmentGraph> graphs;  // by segment
   std::vector<int> type_of_segment;

@@ -81,7 +81,7 @@ TEST_P(SequenceNotesTest, EveryWholeBorderSaysWhy) {
   space::KeyContext context;
   context.mesh = GetParam().mesh;
   const std::vector<std::string> notes =
-      exporting::SwitchNotes(*analysis, BuildProfileSpace(*analysis, context));
+      exporting::ListNotes(*analysis, BuildProfileSpace(*analysis, context));
   ExpectGolden(
       absl::StrCat("tests/golden/", GetParam().model, "_",
                    absl::StrJoin(GetParam().mesh, "x"), "_sequence.txt"),

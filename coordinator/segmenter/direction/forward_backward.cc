@@ -107,14 +107,25 @@ const char* RoleName(ArgumentRole role) {
 
 absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
   ForwardBackward passes;
-  passes.state_output = MatchState(module);
+  bool cut_short = false;
+  passes.state_output = MatchState(module, &cut_short);
+  if (cut_short) {
+    passes.cut_short.push_back(
+        "the search for state ended at its bound: arguments that it did not "
+        "match with an output count as batch; donate them");
+  }
   const bool has_state =
       std::any_of(passes.state_output.begin(), passes.state_output.end(),
                   [](int output) { return output >= 0; });
   passes.inference = !has_state;
   std::vector<ValueId> forward_roots;
   if (has_state) {
-    passes.loss_outputs = FindLosses(module, passes.state_output);
+    passes.loss_outputs = FindLosses(module, passes.state_output, &cut_short);
+    if (cut_short) {
+      passes.cut_short.push_back(
+          "the search for losses ended at its bound: outputs that depend on a "
+          "gradient may count as losses");
+    }
     if (passes.loss_outputs.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "no output of ", std::string(module.at(module.root).name()),

@@ -12,6 +12,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_FORWARD_BACKWARD_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_FORWARD_BACKWARD_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -37,6 +38,8 @@ struct ForwardBackward {
   std::vector<ArgumentRole> roles;  // by parameter number
   std::vector<int> state_output;    // by parameter number; -1: none
   bool inference = false;
+  // Sentences: searches that their bounds ended, and what may be lost.
+  std::vector<std::string> cut_short;
 };
 
 absl::StatusOr<ForwardBackward> FindForwardBackward(const ir::Module& module);

@@ -58,6 +58,8 @@ class GradientMatcher {
     return std::move(matches_);
   }
 
+  bool is_cut_short() const { return looks_left_ < 0; }
+
  private:
   enum class Step { kUnique, kCotangent, kParameter };
   struct Bases {
@@ -180,8 +182,12 @@ class GradientMatcher {
 
 GradientMatches MatchGradients(const Module& module,
                                const ForwardBackward& passes,
-                               const std::vector<ValueId>& classes) {
-  return GradientMatcher(module, passes, classes).Run();
+                               const std::vector<ValueId>& classes,
+                               bool* cut_short) {
+  GradientMatcher matcher(module, passes, classes);
+  GradientMatches matches = matcher.Run();
+  if (cut_short != nullptr) *cut_short = matcher.is_cut_short();
+  return matches;
 }
 
 }  // namespace meshwright::segmenter

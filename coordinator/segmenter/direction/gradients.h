@@ -23,10 +23,12 @@ namespace meshwright::segmenter {
 
 using GradientMatches = std::unordered_map<ir::ValueId, GradientMatch>;
 
-// `classes`: value_numbering.h.
+// `classes`: value_numbering.h. The search is bounded; where the bound ends it,
+// `cut_short` is set, where there is one.
 GradientMatches MatchGradients(const ir::Module& module,
                                const ForwardBackward& passes,
-                               const std::vector<ir::ValueId>& classes);
+                               const std::vector<ir::ValueId>& classes,
+                               bool* cut_short = nullptr);
 
 }  // namespace meshwright::segmenter
 

@@ -64,6 +64,8 @@ class StateSearch {
     return kNone;
   }
 
+  bool is_cut_short() const { return looks_left_ <= 0; }
+
  private:
   const Module& module_;
   std::vector<int> output_at_;    // by ValueId: its first output number
@@ -112,6 +114,8 @@ class LossFinder {
     }
     return losses;
   }
+
+  bool is_cut_short() const { return looks_left_ < 0; }
 
  private:
   void FindReads() {
@@ -245,7 +249,7 @@ class LossFinder {
 
 }  // namespace
 
-std::vector<int> MatchState(const Module& module) {
+std::vector<int> MatchState(const Module& module, bool* cut_short) {
   std::vector<int> state(module.parameters.size(), kNone);
   if (!module.aliases.empty()) {
     for (const ir::Alias& alias : module.aliases) {
@@ -257,12 +261,16 @@ std::vector<int> MatchState(const Module& module) {
   for (size_t number = 0; number < state.size(); ++number) {
     state[number] = search.Claim(static_cast<int>(number));
   }
+  if (cut_short != nullptr) *cut_short = search.is_cut_short();
   return state;
 }
 
-std::vector<int> FindLosses(const Module& module,
-                            const std::vector<int>& state) {
-  return LossFinder(module).Find(state);
+std::vector<int> FindLosses(const Module& module, const std::vector<int>& state,
+                            bool* cut_short) {
+  LossFinder finder(module);
+  std::vector<int> losses = finder.Find(state);
+  if (cut_short != nullptr) *cut_short = finder.is_cut_short();
+  return losses;
 }
 
 }  // namespace meshwright::segmenter

@@ -17,12 +17,17 @@
 
 namespace meshwright::segmenter {
 
+// Both searches are bounded. Where the bound ends one, `cut_short` is set,
+// where there is one.
+
 // By parameter number: its output number, or -1.
-std::vector<int> MatchState(const ir::Module& module);
+std::vector<int> MatchState(const ir::Module& module,
+                            bool* cut_short = nullptr);
 
 // Output numbers; `state` as MatchState gives it.
 std::vector<int> FindLosses(const ir::Module& module,
-                            const std::vector<int>& state);
+                            const std::vector<int>& state,
+                            bool* cut_short = nullptr);
 
 }  // namespace meshwright::segmenter
 

@@ -96,5 +96,35 @@ TEST(MatchStateTest, FindsTheUpdateWhereNothingIsDonated) {
   EXPECT_THAT(Losses(module), ElementsAre(0));
 }
 
+// So many contractions read x that every pair of them is too many.
+TEST(FindLossesTest, TheBoundOfTheSearchIsSaid) {
+  const auto read_by = [](int readers) {
+    std::string rest =
+        "  loss.0 = f32[] reduce(y, zero), dimensions={0,1}, "
+        "to_apply=sum\n";
+    for (int i = 1; i <= readers; ++i) {
+      absl::StrAppend(&rest, "  h.", i,
+                      " = f32[8,32] dot(x, w), lhs_contracting_dims={1}, "
+                      "rhs_contracting_dims={0}\n  sum.",
+                      i, " = f32[] reduce(h.", i,
+                      ", zero), dimensions={0,1}, to_apply=sum\n  loss.", i,
+                      " = f32[] add(loss.", i - 1, ", sum.", i, ")\n");
+    }
+    absl::StrAppend(&rest,
+                    "  first = f32[] reduce(h, zero), "
+                    "dimensions={0,1}, to_apply=sum\n"
+                    "  ROOT out = (f32[], f32[]) tuple(first, loss.",
+                    readers, ")\n");
+    return rest;
+  };
+  bool cut_short = true;
+  const ir::Module few = Step("", read_by(3));
+  FindLosses(few, MatchState(few), &cut_short);
+  EXPECT_FALSE(cut_short);
+  const ir::Module many = Step("", read_by(500));
+  FindLosses(many, MatchState(many), &cut_short);
+  EXPECT_TRUE(cut_short);
+}
+
 }  // namespace
 }  // namespace meshwright::segmenter

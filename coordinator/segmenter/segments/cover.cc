@@ -56,6 +56,8 @@ class Coverer {
     return std::move(segments_);
   }
 
+  bool is_cut_short() const { return looks_left_ <= 0; }
+
  private:
   using Hashes = std::vector<uint64_t>;
 
@@ -216,8 +218,12 @@ std::vector<uint64_t> BlockHashes(const BlockGraph& blocks,
 }
 
 std::vector<Segment> CoverSequence(const std::vector<uint64_t>& hashes,
-                                   const std::vector<int>& configurations) {
-  return Coverer(hashes, configurations).Run();
+                                   const std::vector<int>& configurations,
+                                   bool* cut_short) {
+  Coverer coverer(hashes, configurations);
+  std::vector<Segment> cover = coverer.Run();
+  if (cut_short != nullptr) *cut_short |= coverer.is_cut_short();
+  return cover;
 }
 
 }  // namespace meshwright::segmenter

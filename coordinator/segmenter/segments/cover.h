@@ -26,9 +26,12 @@ struct Segment {
 std::vector<uint64_t> BlockHashes(const BlockGraph& blocks,
                                   const Segment& segment);
 
-// The cover alone, for tests: block hashes and strategy counts -> segments.
+// The cover alone: block hashes and strategy counts -> segments. The search for
+// repeats is bounded; where the bound ends it, `cut_short` is set, where there
+// is one.
 std::vector<Segment> CoverSequence(const std::vector<uint64_t>& hashes,
-                                   const std::vector<int>& configurations);
+                                   const std::vector<int>& configurations,
+                                   bool* cut_short = nullptr);
 
 }  // namespace meshwright::segmenter
 

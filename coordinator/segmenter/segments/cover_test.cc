@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 namespace meshwright::segmenter {
 namespace {
 
@@ -54,6 +56,17 @@ TEST(CoverTest, EqualBlocksInARowAreSegmentsOfOneBlock) {
 }
 
 TEST(CoverTest, NothingIsCoveredByNothing) { EXPECT_EQ(Cover(""), ""); }
+
+TEST(CoverTest, TheBoundOfTheSearchIsSaid) {
+  bool cut_short = false;
+  CoverSequence({1, 2, 3, 4}, {3, 3, 3, 3}, &cut_short);
+  EXPECT_FALSE(cut_short);
+  // No two are equal, so every period is tried.
+  std::vector<uint64_t> hashes(400'000);
+  std::iota(hashes.begin(), hashes.end(), 0);
+  CoverSequence(hashes, std::vector<int>(hashes.size(), 128), &cut_short);
+  EXPECT_TRUE(cut_short);
+}
 
 }  // namespace
 }  // namespace meshwright::segmenter

@@ -47,6 +47,8 @@ class PrologueFinder {
     return Above(boundaries);
   }
 
+  bool is_cut_short() const { return looks_left_ <= 0; }
+
  private:
   // Segments behind the first that hold values which no contraction made, each
   // with the next ones of equal blocks.
@@ -126,7 +128,8 @@ class PrologueFinder {
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
       stack.emplace_back(a[i], b[i]);
     }
-    while (!stack.empty() && looks_left_-- > 0) {
+    while (!stack.empty() && looks_left_ > 0) {
+      --looks_left_;
       const auto [x, y] = stack.back();
       stack.pop_back();
       const uint64_t pair =
@@ -202,8 +205,12 @@ class PrologueFinder {
 }  // namespace
 
 std::vector<char> FindPrologue(const StepView& step,
-                               const std::vector<Segment>& cover) {
-  return PrologueFinder(step).Find(cover);
+                               const std::vector<Segment>& cover,
+                               bool& cut_short) {
+  PrologueFinder finder(step);
+  std::vector<char> prologue = finder.Find(cover);
+  cut_short = finder.is_cut_short();
+  return prologue;
 }
 
 }  // namespace meshwright::segmenter

@@ -18,8 +18,10 @@
 
 namespace meshwright::segmenter {
 
+// The walks are bounded; where the bound ends them, `cut_short` is set.
 std::vector<char> FindPrologue(const StepView& step,
-                               const std::vector<Segment>& cover);
+                               const std::vector<Segment>& cover,
+                               bool& cut_short);
 
 }  // namespace meshwright::segmenter
 

@@ -2,6 +2,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_SEGMENT_PLAN_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_SEGMENT_PLAN_H_
 
+#include <string>
 #include <vector>
 
 #include "coordinator/segmenter/blocks/blocks.h"
@@ -29,6 +30,8 @@ struct SegmentPlan {
   std::vector<int> owner;
   static constexpr int kEverywhere = -1;
   static constexpr int kNowhere = -2;
+  // Sentences: searches that their bounds ended, and what may be lost.
+  std::vector<std::string> cut_short;
 };
 
 }  // namespace meshwright::segmenter

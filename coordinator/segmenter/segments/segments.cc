@@ -72,6 +72,7 @@ SegmentPlan PlanSegments(const StepView& step,
     return groups.Find(step.module, blocks[block].roots[0]);
   };
   std::vector<Segment> cover;
+  bool cut_short = false;
   for (int first = 0, last = 0; first < count; first = last) {
     const int group = group_of(first);
     std::vector<uint64_t> hashes;
@@ -84,12 +85,18 @@ SegmentPlan PlanSegments(const StepView& step,
       cover.push_back({first, last});
       continue;
     }
-    for (Segment segment : CoverSequence(hashes, choices)) {
+    for (Segment segment : CoverSequence(hashes, choices, &cut_short)) {
       cover.push_back(
           {segment.first_block + first, segment.last_block + first});
     }
   }
-  return PlaceSegments(step, std::move(cover));
+  SegmentPlan plan = PlaceSegments(step, std::move(cover));
+  if (cut_short) {
+    plan.cut_short.push_back(
+        "the search for blocks that repeat ended at its bound: the step may "
+        "have more segment types, and more programs, than it needs");
+  }
+  return plan;
 }
 
 SegmentPlan PlaceSegments(const StepView& step, std::vector<Segment> cover) {
@@ -100,7 +107,13 @@ SegmentPlan PlaceSegments(const StepView& step, std::vector<Segment> cover) {
   FindScalarLike(at);
   if (cover.empty()) cover.push_back({0, 0});  // no contraction at all
   KeepGroups(cover, at);
-  std::vector<char> prologue = FindPrologue(step, cover);
+  bool cut_short = false;
+  std::vector<char> prologue = FindPrologue(step, cover, cut_short);
+  if (cut_short) {
+    at.plan.cut_short.push_back(
+        "the search for where the first segment begins ended at its bound: it "
+        "may hold operations that segments of its kind do not");
+  }
   AddRandomKeys(at, prologue);
   for (ValueId id = 0; id < step.module.size(); ++id) {
     if (at.KeptSegment(id) >= 0) prologue[id] = 0;
