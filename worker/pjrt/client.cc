@@ -10,6 +10,14 @@
 namespace meshwright::worker::pjrt {
 namespace {
 
+// The CPU plugin numbers the devices of a process below this: further ones are
+// made, and belong to another process, so that nothing compiles for them.
+constexpr int kMaxCpuDevices = 2048;
+
+bool IsCpu(const ClientOptions& options) {
+  return options.platform.empty() || options.platform == "cpu";
+}
+
 // An array element of the C API: its stride is fixed, so it is not padded.
 PJRT_NamedValue NamedValue(const char* name, PJRT_NamedValue_Type type) {
   PJRT_NamedValue value = {};
@@ -23,7 +31,7 @@ PJRT_NamedValue NamedValue(const char* name, PJRT_NamedValue_Type type) {
 
 std::vector<PJRT_NamedValue> CreateOptions(const ClientOptions& options) {
   std::vector<PJRT_NamedValue> values;
-  if (options.platform.empty() || options.platform == "cpu") {
+  if (IsCpu(options)) {
     values.push_back(NamedValue("cpu_device_count", PJRT_NamedValue_kInt64));
     values.back().int64_value = options.device_count;
   } else if (options.platform == "cuda") {
@@ -48,6 +56,12 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(
   if (options.device_count < 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a mesh needs at least one device, not ", options.device_count));
+  }
+  if (IsCpu(options) && options.device_count > kMaxCpuDevices) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the mesh has ", options.device_count,
+                     " devices, but a worker makes at most ", kMaxCpuDevices,
+                     " of a CPU; give a smaller mesh"));
   }
   const std::vector<PJRT_NamedValue> values = CreateOptions(options);
   Padded<PJRT_Client_Create_Args> args;

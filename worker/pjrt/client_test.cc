@@ -68,6 +68,18 @@ TEST_F(ClientTest, NoDevicesAreRefused) {
             absl::StatusCode::kInvalidArgument);
 }
 
+// Before any of them is made.
+TEST_F(ClientTest, MoreDevicesThanAProcessHasAreRefused) {
+  auto plugin = Plugin::Load(*FindPlugin("cpu", ""));
+  ClientOptions options;
+  options.device_count = 64 * 64;
+  const absl::Status status = Client::Create(*plugin, options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "the mesh has 4096 devices, but a worker makes at most 2048 of a "
+            "CPU; give a smaller mesh");
+}
+
 TEST_F(ClientTest, TooManyPartitionsAreRefused) {
   const std::string module = LogModule(2).SerializeAsString();
   EXPECT_EQ(client_->Compile(module, kDevices + 1).status().code(),
