@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "coordinator/estimation/margin.h"
 #include "coordinator/estimation/measured_cost.h"
 
 namespace meshwright::estimation {
@@ -67,14 +68,9 @@ class Estimator {
       if (estimate.has_value()) compare(c, *estimate);
     }
     calibration.compared = static_cast<int>(ratios.size());
-    for (double ratio : ratios) {
-      calibration.deviation =
-          std::max(calibration.deviation, std::abs(ratio - 1));
-    }
-    calibration.margin =
-        calibration.compared < kEnoughCompared
-            ? kFirstMargin
-            : std::max(kMinMargin, kDeviations * calibration.deviation);
+    for (double& ratio : ratios) ratio = std::abs(ratio - 1);
+    calibration.deviation = FindDeviation(ratios);
+    calibration.margin = FindMargin(ratios);
     for (auto& [c, estimate] : open) {
       const Picoseconds margin = Scale(estimate.time, calibration.margin);
       estimate.spread = {std::min(margin, estimate.time), margin};

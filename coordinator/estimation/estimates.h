@@ -5,11 +5,10 @@
 // are there.
 // Sums of halves are off by a common factor (what a run costs in itself); it is
 // the median of measured / estimated over the configurations of a type that
-// were measured whole. The margin is how far below their estimates these came,
-// times kDeviations, and at least kMinMargin. An estimate's spread is its
-// margin: wider than that of any measurement.
-// Shapes: by type of the space, then by configuration.
-// Source: design, section 4 ("Fewer programs than CFP, same plan").
+// were measured whole. The margin (margin.h) follows from how far these are
+// from their estimates. An estimate's spread is its margin: wider than that of
+// any measurement. Shapes: by type of the space, then by configuration. Source:
+// design, section 4 ("Fewer programs than CFP, same plan").
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATES_H_
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATES_H_
 
@@ -25,17 +24,11 @@
 
 namespace meshwright::estimation {
 
-// The margin before kEnoughCompared were compared, and its floor.
-inline constexpr double kFirstMargin = 0.08;
-inline constexpr double kMinMargin = 0.04;
-inline constexpr double kDeviations = 1.5;
-inline constexpr int kEnoughCompared = 3;
-
 // Of one type, at one moment.
 struct Calibration {
   int compared = 0;      // configurations both estimated and measured
   double scale = 1;      // median of measured / estimated
-  double deviation = 0;  // the furthest that one came below, relative
+  double deviation = 0;  // four of five stayed within this, relative
   double margin = 0;
 };
 
