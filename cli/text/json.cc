@@ -97,6 +97,7 @@ absl::Status FromJson(const std::string& text, const std::string& what,
                       Message* message) {
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
+  options.case_insensitive_enum_parsing = true;  // "good" of a plan's quality
   const auto status =
       google::protobuf::util::JsonStringToMessage(text, message, options);
   if (status.ok()) return absl::OkStatus();

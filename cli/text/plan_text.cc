@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -30,24 +32,82 @@ void DescribeArguments(const v1::Plan& plan, std::string* text) {
   }
 }
 
-// Per segment type, how many configurations were pruned and the best of them.
-void DescribePruned(const v1::Plan& plan, std::vector<TableRow>* rows) {
-  const auto excess = [](const v1::PlanPruned& it) {
+template <typename Verdict>
+std::map<int, std::vector<const Verdict*>> GroupByType(
+    const google::protobuf::RepeatedPtrField<Verdict>& verdicts) {
+  std::map<int, std::vector<const Verdict*>> by_type;
+  for (const Verdict& it : verdicts) by_type[it.type()].push_back(&it);
+  return by_type;
+}
+
+// Per segment type, how many configurations were excluded and the closest.
+void DescribeExcluded(const v1::Plan& plan, std::vector<TableRow>* rows) {
+  const auto excess = [](const v1::PlanExcluded& it) {
     return it.estimate_seconds() * (1 - it.margin()) - it.rival_seconds() -
            it.resharding_seconds();
   };
-  std::map<int, std::vector<const v1::PlanPruned*>> by_type;
-  for (const v1::PlanPruned& it : plan.pruned()) {
-    by_type[it.type()].push_back(&it);
-  }
-  for (const auto& [type, pruned] : by_type) {
-    const v1::PlanPruned* best = *std::min_element(
-        pruned.begin(), pruned.end(),
+  for (const auto& [type, all] : GroupByType(plan.excluded())) {
+    const v1::PlanExcluded* closest = *std::min_element(
+        all.begin(), all.end(),
         [&](const auto* a, const auto* b) { return excess(*a) < excess(*b); });
     rows->push_back(
-        {"pruned", absl::StrCat(pruned.size(), " of type ", type,
-                                "; the best of them, \"", best->describe(),
-                                "\": ", best->reason())});
+        {"excluded",
+         absl::StrCat(all.size(), " of type ", type, "; the closest, \"",
+                      closest->describe(), "\": ", closest->reason())});
+  }
+}
+
+// Likewise, with the one that promises most.
+void DescribeNotReached(const v1::Plan& plan, std::vector<TableRow>* rows) {
+  const auto low = [](const v1::PlanNotReached& it) {
+    return it.estimate_seconds() * (1 - it.margin());
+  };
+  for (const auto& [type, all] : GroupByType(plan.not_reached())) {
+    const v1::PlanNotReached* best = *std::min_element(
+        all.begin(), all.end(),
+        [&](const auto* a, const auto* b) { return low(*a) < low(*b); });
+    rows->push_back(
+        {"not reached",
+         absl::StrFormat("%d of type %d; the most promising, \"%s\", is "
+                         "estimated at %s and may take %.1f %% less",
+                         all.size(), type, best->describe(),
+                         FormatSeconds(best->estimate_seconds()),
+                         best->margin() * 100)});
+  }
+}
+
+// What the certificate is over, as far as it is not everything.
+std::string DescribeBound(const v1::Plan& plan) {
+  std::string text = absl::StrFormat("%s, gap %.2f %%",
+                                     FormatSeconds(plan.lower_bound_seconds()),
+                                     plan.gap() * 100);
+  // A plan by roofline is over no measurement, one of stages over schedules.
+  if (plan.has_pipeline() || plan.device() == "symbolic") return text;
+  absl::StrAppend(&text, ", over what was measured");
+  if (plan.not_reached_size() == 0) return text;
+  return absl::StrCat(text, "; what was not reached (", plan.not_reached_size(),
+                      " configurations) counts at its estimate less its "
+                      "margin");
+}
+
+std::optional<std::string> DescribeQuality(v1::Quality quality) {
+  constexpr absl::string_view kWayOut =
+      "; `meshwright profiles remeasure PLAN` or planning again on a quiet "
+      "machine measures them again";
+  switch (quality) {
+    case v1::GOOD:
+      return "good";
+    case v1::NOISY:
+      return absl::StrCat(
+          "noisy: rows of this plan vary more than on a quiet machine",
+          kWayOut);
+    case v1::SUSPECT:
+      return absl::StrCat(
+          "suspect: rows of this plan disagree with other measurements of the "
+          "same programs",
+          kWayOut);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -63,8 +123,9 @@ std::string DescribePrograms(const v1::Plan& plan) {
                     programs.cached(), " measured)");
   } else {
     absl::StrAppend(&text, ": ", programs.profiled(), " profiled, ",
-                    programs.cached(), " cached, ", programs.pruned(),
-                    " pruned, ", programs.failed(), " failed)");
+                    programs.cached(), " cached, ", programs.excluded(),
+                    " excluded, ", programs.not_reached(), " not reached, ",
+                    programs.failed(), " failed)");
   }
   return absl::StrCat(text, " in ", FormatSeconds(plan.seconds().total()));
 }
@@ -78,9 +139,7 @@ std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
            FormatSeconds(predicted.compute_seconds()), ", communication ",
            FormatSeconds(predicted.communication_seconds()), ", resharding ",
            FormatSeconds(predicted.resharding_seconds()), ")")},
-      {"lower bound", absl::StrFormat("%s, gap %.2f %%",
-                                      FormatSeconds(plan.lower_bound_seconds()),
-                                      plan.gap() * 100)}};
+      {"lower bound", DescribeBound(plan)}};
   if (predicted.interval_seconds_size() == 2) {
     rows.push_back(
         {"noise interval",
@@ -98,6 +157,9 @@ std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
   rows.push_back(
       {"peak memory",
        absl::StrCat(FormatBytes(predicted.peak_bytes()), " per device")});
+  if (const auto quality = DescribeQuality(plan.quality())) {
+    rows.push_back({"quality", *quality});
+  }
   return rows;
 }
 
@@ -105,6 +167,10 @@ std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
 
 std::string PlanToJson(const v1::Plan& plan) {
   nlohmann::ordered_json json = ToJson(plan);
+  json["quality"] = nullptr;
+  if (plan.quality() != v1::QUALITY_UNSPECIFIED) {
+    json["quality"] = absl::AsciiStrToLower(v1::Quality_Name(plan.quality()));
+  }
   if (!plan.feasible()) {
     for (const char* figure : {"predicted", "lower_bound_seconds", "gap"}) {
       json[figure] = nullptr;
@@ -133,7 +199,8 @@ std::string DescribePlan(const v1::Plan& plan) {
                     FormatBytes(plan.limit_bytes()), "\n");
   }
   rows.push_back({"programs", DescribePrograms(plan)});
-  DescribePruned(plan, &rows);
+  DescribeExcluded(plan, &rows);
+  DescribeNotReached(plan, &rows);
   absl::StrAppend(&text, FormatTable({{"", Align::kLeft}, {"", Align::kLeft}},
                                      rows, /*indent=*/2));
   DescribeStages(plan, &text);

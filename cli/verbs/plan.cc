@@ -141,7 +141,7 @@ void AddPlanVerb(CLI::App& app, Context& context) {
   verb->add_flag("--no-wait", flags->no_wait,
                  "measure nothing, plan from the measurements in the store");
   verb->add_flag("--full-space", flags->full_space,
-                 "measure every program, prune none");
+                 "measure every program, exclude none");
   CLI::Option* const symbolic =
       verb->add_flag("--symbolic", flags->symbolic,
                      "measure nothing and need no device, plan by roofline")

@@ -9,6 +9,7 @@
 #include "coordinator/export/whole_model.h"
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/score.h"
+#include "coordinator/planning/verdicts.h"
 #include "planner/problem/uncertainty.h"
 #include "planner/search/search.h"
 #include "planner/search/tradeoffs/ties.h"
@@ -72,7 +73,10 @@ v1::Plan Heading(const v1::PlanRequest& request, const MeasuredStep& step) {
   SetDevice(step.device, plan);
   for (const std::string& note : step.notes) plan.add_notes(note);
   *plan.mutable_programs() = step.programs;
-  plan.mutable_pruned()->Assign(step.pruned.begin(), step.pruned.end());
+  plan.mutable_excluded()->Assign(step.excluded.begin(), step.excluded.end());
+  plan.mutable_not_reached()->Assign(step.not_reached.begin(),
+                                     step.not_reached.end());
+  plan.mutable_failed()->Assign(step.failed.begin(), step.failed.end());
   plan.mutable_estimates()->Assign(step.estimates.begin(),
                                    step.estimates.end());
   *plan.mutable_seconds() = step.seconds;
@@ -94,6 +98,9 @@ absl::StatusOr<v1::Plan> ChoosePlan(const v1::PlanRequest& request,
     }
     return plan;
   }
+  ASSIGN_OR_RETURN(answer.lower_bound,
+                   BoundWithNotReached(step, answer.lower_bound));
+  plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));
   const search::Plan fastest = *answer.plan;
   // Errors of estimates are correlated: ties are not known.
   if (step.programs.estimated() == 0) {

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "coordinator/estimation/margin.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/plan_pipeline.h"
@@ -88,11 +89,16 @@ TEST_P(MachinesTest, SixtyProgramsGiveThePlanOfAll) {
     }
   }
   const v1::PlanPrograms& programs = few.programs();
-  EXPECT_GT(programs.pruned(), 0);
+  EXPECT_GT(programs.excluded() + programs.not_reached(), 0);
   EXPECT_EQ(programs.distinct(), all.programs().profiled());
   EXPECT_EQ(programs.distinct() + programs.halves(),
-            programs.profiled() + programs.cached() + programs.pruned() +
-                programs.failed());
+            programs.profiled() + programs.cached() + programs.excluded() +
+                programs.not_reached() + programs.failed());
+  EXPECT_EQ(few.not_reached().empty(), programs.not_reached() == 0);
+  EXPECT_LE(few.lower_bound_seconds(), FastestSeconds(all) * (1 + 1e-9));
+  EXPECT_NEAR(few.gap(),
+              1 - few.lower_bound_seconds() / few.predicted().step_seconds(),
+              1e-9);
 }
 
 TEST_P(MachinesTest, NoiseCostsNoMoreThanItself) {
@@ -194,11 +200,13 @@ TEST_F(FullSpaceTest, TheNextPlanAndADeeperOneMeasureNothing) {
     EXPECT_EQ(measurer_.programs, measured) << model;
     EXPECT_EQ(again.programs().cached(),
               first.programs().cached() + first.programs().profiled());
-    EXPECT_EQ(again.programs().pruned(), first.programs().pruned());
-    EXPECT_EQ(deeper.programs().pruned(), first.programs().pruned());
-    ASSERT_EQ(again.pruned_size(), first.pruned_size());
-    for (int i = 0; i < again.pruned_size(); ++i) {
-      EXPECT_EQ(again.pruned(i).reason(), first.pruned(i).reason());
+    for (const v1::Plan* it : {&again, &deeper}) {
+      EXPECT_EQ(it->programs().excluded(), first.programs().excluded());
+      EXPECT_EQ(it->programs().not_reached(), first.programs().not_reached());
+    }
+    ASSERT_EQ(again.excluded_size(), first.excluded_size());
+    for (int i = 0; i < again.excluded_size(); ++i) {
+      EXPECT_EQ(again.excluded(i).reason(), first.excluded(i).reason());
     }
   }
 }
@@ -206,17 +214,18 @@ TEST_F(FullSpaceTest, TheNextPlanAndADeeperOneMeasureNothing) {
 TEST_F(FullSpaceTest, EveryVerdictHoldsItsNumbers) {
   measurer_.machine = 2;
   const v1::Plan plan = Plan(Request("llama_2l"));
-  ASSERT_GT(plan.pruned_size(), 0);
-  int excluded = 0;
-  for (const v1::PlanPruned& it : plan.pruned()) {
-    if (it.rival().empty()) continue;
-    ++excluded;
+  ASSERT_GT(plan.excluded_size(), 0);
+  for (const v1::PlanExcluded& it : plan.excluded()) {
+    EXPECT_FALSE(it.rival().empty());
     EXPECT_GE(it.estimate_seconds() * (1 - it.margin()),
               it.rival_seconds() + it.resharding_seconds() - 1e-9)
         << it.reason();
     EXPECT_THAT(it.reason(), HasSubstr(it.rival()));
   }
-  EXPECT_GT(excluded, 0);
+  for (const v1::PlanNotReached& it : plan.not_reached()) {
+    EXPECT_GT(it.estimate_seconds(), 0) << it.describe();
+    EXPECT_GT(it.margin(), 0) << it.describe();
+  }
   ASSERT_EQ(plan.estimates_size(), 1);
   EXPECT_TRUE(plan.estimates(0).from_halves());
   EXPECT_EQ(plan.estimates(0).configurations(), 81);
@@ -255,7 +264,7 @@ TEST_F(FullSpaceTest, RivalsAreTimedTogether) {
   EXPECT_GE(measurer_.batches[1], selection::kMinMeasuredWhole);
 }
 
-TEST_F(FullSpaceTest, WhatTheStoreHoldsIsPrunedWithoutMeasuring) {
+TEST_F(FullSpaceTest, WhatTheStoreHoldsExcludesWithoutMeasuring) {
   measurer_.machine = 1;
   Plan(Request("llama_2l"));
   v1::PlanRequest request = Request("llama_2l");
@@ -263,16 +272,17 @@ TEST_F(FullSpaceTest, WhatTheStoreHoldsIsPrunedWithoutMeasuring) {
   const int measured = measurer_.programs;
   const v1::Plan plan = Plan(request);
   EXPECT_EQ(measurer_.programs, measured);
-  EXPECT_GT(plan.programs().pruned(), 0);
+  EXPECT_GT(plan.programs().excluded(), 0);
 }
 
-TEST_F(FullSpaceTest, AfterTheFullSpaceThereIsNothingToPrune) {
+TEST_F(FullSpaceTest, AfterTheFullSpaceThereIsNothingToExclude) {
   measurer_.machine = 1;
   Plan(Request("llama_2l", true));
   const int measured = measurer_.programs;
   const v1::Plan plan = Plan(Request("llama_2l"));
   EXPECT_EQ(measurer_.programs, measured);
-  EXPECT_EQ(plan.programs().pruned(), 0);
+  EXPECT_EQ(plan.programs().excluded(), 0);
+  EXPECT_EQ(plan.programs().not_reached(), 0);
   EXPECT_EQ(plan.programs().halves(), 0);
 }
 
@@ -281,7 +291,8 @@ TEST_F(FullSpaceTest, TheStoreKeepsMeasurementsOnly) {
   const v1::Plan few = Plan(Request("llama_2l"));
   EXPECT_FALSE(store_.Count()->profiles.contains(v1::PRUNED));
   const v1::Plan all = Plan(Request("llama_2l", true));
-  EXPECT_EQ(all.programs().profiled(), few.programs().pruned());
+  EXPECT_EQ(all.programs().profiled(),
+            few.programs().excluded() + few.programs().not_reached());
 }
 
 TEST_F(FullSpaceTest, WhatWasPrunedElsewhereIsDecidedAgain) {
@@ -308,20 +319,23 @@ TEST_F(FullSpaceTest, WhatAHalfCannotDoTheWholeIsNotAsked) {
   measurer_.machine = 1;
   measurer_.fails = {1};  // the first half comes first
   const v1::Plan plan = Plan(Request("llama_2l"));
-  EXPECT_EQ(plan.programs().failed(), 1);
   EXPECT_THAT(plan.notes(), Contains(HasSubstr("half")));
-  int failed = 0;
-  for (const v1::PlanPruned& it : plan.pruned()) {
-    failed += it.reason().find("halves failed") != std::string::npos;
+  EXPECT_GT(plan.failed_size(), 0);
+  EXPECT_LT(plan.failed_size(), 10);  // its nine, less the baselines'
+  for (const v1::PlanFailed& it : plan.failed()) {
+    EXPECT_THAT(it.reason(), HasSubstr("halves failed"));
   }
-  EXPECT_GT(failed, 0);
-  EXPECT_LT(failed, 10);  // its nine, less the baselines'
+  // And the half.
+  EXPECT_EQ(plan.programs().failed(), plan.failed_size() + 1);
 }
 
 TEST_F(FullSpaceTest, ProgramsThatTellNothingOfOneAnotherAreLeftOutWithANote) {
   const v1::Plan plan = Plan(Request("llama_2l"));  // times made from keys
   EXPECT_LE(measurer_.programs, selection::kMaxPrograms);
   EXPECT_THAT(plan.notes(), Contains(HasSubstr("--full-space")));
+  // What might be there without them is no more proven.
+  EXPECT_GT(plan.not_reached_size(), 0);
+  EXPECT_GT(plan.gap(), 0);
   const int measured = measurer_.programs;
   Plan(Request("llama_2l"));
   EXPECT_EQ(measurer_.programs, measured);

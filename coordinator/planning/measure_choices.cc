@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/status_macros.h"
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/selection/choice_programs.h"
 
 namespace meshwright::planning {
@@ -28,7 +29,12 @@ absl::Status MeasureChoices(const v1::DeviceSpec& device,
   std::vector<const v1::Program*> wanted;
   for (const v1::Program& program : unknown) wanted.push_back(&program);
   RETURN_IF_ERROR(measuring.Measure(wanted));
-  for (const auto& [key, row] : measuring.results()) step.results[key] = row;
+  for (const auto& [key, row] : measuring.results()) {
+    step.results[key] = row;
+    estimation::BringToTimeBase(step.time_base, step.results[key]);
+  }
+  step.measured_now.insert(measuring.measured_now().begin(),
+                           measuring.measured_now().end());
   ASSIGN_OR_RETURN(
       step.measured,
       formulation::BuildProblem(step.analysis, step.space, step.results,

@@ -3,9 +3,11 @@
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_MEASURED_STEP_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_MEASURED_STEP_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
+#include "coordinator/estimation/estimate.h"
 #include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/problem/plan_problem.h"
@@ -19,13 +21,18 @@ namespace meshwright::planning {
 struct MeasuredStep {
   segmenter::Analysis analysis;
   space::ProfileSpace space;
-  store::Results results;  // on one time base
+  store::Results results;              // on one time base
+  std::set<std::string> measured_now;  // of these, keys that the store lacked
   estimation::TimeBase time_base;
   formulation::MeasuredProblem measured;
   jobs::DeviceDescription device;
   v1::PlanPrograms programs;
   std::vector<v1::PlanEstimates> estimates;
-  std::vector<v1::PlanPruned> pruned;
+  // Of configurations without rows (verdicts.h).
+  std::vector<v1::PlanExcluded> excluded;
+  std::vector<v1::PlanNotReached> not_reached;
+  std::vector<v1::PlanFailed> failed;
+  estimation::Estimates low_ends;  // of those not reached
   v1::PlanSeconds seconds;
   std::vector<std::string> notes;
 };

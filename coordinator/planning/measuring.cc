@@ -106,6 +106,7 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
 absl::Status Measuring::Take(const v1::Program& program,
                              const v1::ProfileResult& result) {
   const bool again = results_.contains(result.key());
+  if (!again) measured_now_.insert(result.key());
   if (result.outcome() == v1::MEASURED) {
     profiled_ += again ? 0 : 1;
     compile_ns_ += result.measurement().compile_ns();

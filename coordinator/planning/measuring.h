@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ class Measuring {
   absl::Status Remeasure(const Programs& programs);
 
   const store::Results& results() const { return results_; }
+  // Keys of the rows that the store did not have.
+  const std::set<std::string>& measured_now() const { return measured_now_; }
   int cached() const { return cached_; }
   int profiled() const { return profiled_; }
   int failed() const { return failed_; }
@@ -74,6 +77,7 @@ class Measuring {
   const v1::MeasureOptions options_;
   store::Origin origin_;
   store::Results results_;
+  std::set<std::string> measured_now_;
   std::vector<std::string> notes_;
   int cached_ = 0;
   int asked_ = 0;  // programs handed to the measurer

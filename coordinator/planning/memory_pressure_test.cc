@@ -113,7 +113,8 @@ TEST_F(ShortMemoryTest, GroupsCostFewProgramsMore) {
   EXPECT_LE(measurer_.in_groups.size(), none.strategies().grouped_size());
   EXPECT_EQ(none.programs().distinct() + none.programs().halves(),
             none.programs().profiled() + none.programs().cached() +
-                none.programs().pruned() + none.programs().failed());
+                none.programs().excluded() + none.programs().not_reached() +
+                none.programs().failed());
 }
 
 // A look at groups that brings no better plan, too.
@@ -135,8 +136,8 @@ TEST_F(ShortMemoryTest, WhatEveryLookMeasuredIsCounted) {
     const v1::PlanPrograms& programs = plan->programs();
     EXPECT_EQ(programs.profiled(), measurer.programs) << percent;
     EXPECT_EQ(programs.distinct() + programs.halves(),
-              programs.profiled() + programs.cached() + programs.pruned() +
-                  programs.failed());
+              programs.profiled() + programs.cached() + programs.excluded() +
+                  programs.not_reached() + programs.failed());
     is_in_vain =
         !measurer.in_groups.empty() && plan->strategies().grouped().empty();
   }

@@ -15,7 +15,7 @@
 #include "coordinator/planning/choose_plan.h"
 #include "coordinator/planning/memory_pressure.h"
 #include "coordinator/planning/remeasure.h"
-#include "coordinator/selection/choice_programs.h"
+#include "coordinator/planning/verdicts.h"
 #include "coordinator/selection/measurement_order.h"
 #include "coordinator/selection/selection.h"
 #include "coordinator/space/read_request.h"
@@ -59,32 +59,6 @@ int CountBeside(const space::ProfileSpace& space,
   return static_cast<int>(keys.size());
 }
 
-// A configuration that another plan measured is known, whatever the decision.
-void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step) {
-  std::set<int> pruned;
-  int over_budget = 0;
-  for (const v1::PlanPruned& it : decision.pruned) {
-    const auto& type = step.space.types[it.type()];
-    std::vector<int> programs =
-        selection::ListPrograms(type.configurations[it.config()]);
-    std::erase_if(programs, [&](int program) {
-      return step.results.contains(step.space.programs[program].key());
-    });
-    if (programs.empty()) continue;
-    pruned.insert(programs.begin(), programs.end());
-    step.pruned.push_back(it);
-    over_budget += it.rival().empty() && it.estimate_seconds() > 0;
-  }
-  step.programs.set_pruned(static_cast<int>(pruned.size()));
-  step.estimates = decision.estimates;
-  if (over_budget > 0) {
-    step.notes.push_back(absl::StrCat(
-        over_budget,
-        " configurations may be as fast as those measured, and were left out "
-        "to keep the number of programs; --full-space measures them"));
-  }
-}
-
 // Has measured what can matter, in batches, or without a selection everything.
 absl::StatusOr<selection::Decision> MeasureSelected(
     const v1::PlanRequest& request, const MeasuredStep& step,
@@ -121,10 +95,11 @@ absl::StatusOr<selection::Decision> MeasureSelected(
 void TakeResults(const Measuring& measuring,
                  const selection::Decision& decision, MeasuredStep& step) {
   step.results = measuring.results();
-  TakeVerdicts(decision, step);
+  step.measured_now = measuring.measured_now();
   step.programs.set_cached(measuring.cached());
   step.programs.set_profiled(measuring.profiled());
   step.programs.set_failed(measuring.failed());
+  TakeVerdicts(decision, step);
   step.seconds.set_compile(measuring.compile_seconds());
   step.notes.insert(step.notes.end(), measuring.notes().begin(),
                     measuring.notes().end());

@@ -118,10 +118,11 @@ class Selection::Round {
         halves_.IsCut(type) ? halves_.Failure(type, configuration, results_)
                             : nullptr;
     if (failure != nullptr) {
-      AddVerdict(type, configuration)
-          .set_reason(absl::StrCat("one of its halves failed: ",
-                                   v1::Outcome_Name(failure->outcome()), ", ",
-                                   failure->reason()));
+      v1::PlanFailed& failed = decision_.failed.emplace_back();
+      Name(type, configuration, failed);
+      failed.set_reason(absl::StrCat(
+          "one of its halves failed: ", v1::Outcome_Name(failure->outcome()),
+          ", ", failure->reason()));
       return;
     }
     known[at] = {};
@@ -206,11 +207,12 @@ class Selection::Round {
     for (const OpenConfiguration& it : pruning.open) {
       const int configuration = problem_.usable[it.type][it.configuration];
       const int missing = Missing(it.type, configuration);
-      if (left < missing) {
-        GiveUp(it.type, configuration, margins[it.type]);
-      } else if (is_optimistic(it) || (it.next && left - missing >= kept)) {
+      if (left >= missing &&
+          (is_optimistic(it) || (it.next && left - missing >= kept))) {
         left -= missing;
         Want(it.type, configuration);
+      } else {
+        GiveUp(it, configuration, margins[it.type]);
       }
     }
   }
@@ -278,56 +280,63 @@ class Selection::Round {
     return allowed - static_cast<int>(whole.size());
   }
 
-  v1::PlanPruned& AddVerdict(int type, int configuration) {
-    v1::PlanPruned& pruned = decision_.pruned.emplace_back();
-    pruned.set_type(type);
-    pruned.set_config(configuration);
-    pruned.set_describe(At(type, configuration).describe);
-    const auto estimate = estimated_.estimates.find({type, configuration});
-    if (estimate != estimated_.estimates.end()) {
-      pruned.set_estimate_seconds(problem::ToSeconds(estimate->second.time));
-    }
-    return pruned;
+  template <typename Verdict>
+  void Name(int type, int configuration, Verdict& verdict) const {
+    verdict.set_type(type);
+    verdict.set_config(configuration);
+    verdict.set_describe(At(type, configuration).describe);
+  }
+
+  // Of a configuration that is neither measured nor unknown.
+  const estimation::Estimate& FindEstimate(int type, int configuration) const {
+    return estimated_.estimates.at({type, configuration});
   }
 
   void Exclude(const Exclusion& exclusion) {
     const int type = exclusion.type;
     const auto& usable = problem_.usable[type];
     const Configuration& rival = At(type, usable[exclusion.rival]);
-    v1::PlanPruned& pruned = AddVerdict(type, usable[exclusion.configuration]);
-    pruned.set_margin(estimated_.calibrations[type].margin);
-    pruned.set_rival(rival.describe);
-    pruned.set_rival_seconds(problem::ToSeconds(
+    v1::PlanExcluded& excluded = decision_.excluded.emplace_back();
+    Name(type, usable[exclusion.configuration], excluded);
+    excluded.set_estimate_seconds(problem::ToSeconds(
+        FindEstimate(type, usable[exclusion.configuration]).time));
+    excluded.set_margin(estimated_.calibrations[type].margin);
+    excluded.set_rival(rival.describe);
+    excluded.set_rival_seconds(problem::ToSeconds(
         problem_.problem.types[type].configs[exclusion.rival].time));
-    pruned.set_resharding_seconds(problem::ToSeconds(exclusion.resharding));
+    excluded.set_resharding_seconds(problem::ToSeconds(exclusion.resharding));
     std::string reason = absl::StrFormat(
         "it is estimated at %s; even %.1f %% less is no better than \"%s\", "
         "measured at %s, with the %s that its boundaries can cost more",
-        Milliseconds(pruned.estimate_seconds()), pruned.margin() * 100,
-        rival.describe, Milliseconds(pruned.rival_seconds()),
-        Milliseconds(pruned.resharding_seconds()));
+        Milliseconds(excluded.estimate_seconds()), excluded.margin() * 100,
+        rival.describe, Milliseconds(excluded.rival_seconds()),
+        Milliseconds(excluded.resharding_seconds()));
     if (multiplier_ > 0) {
       const double multiplier =
           multiplier_ * kBytesPerGib / kPicosecondsPerSecond;
-      pruned.set_memory_price_seconds_per_gib(multiplier);
+      excluded.set_memory_price_seconds_per_gib(multiplier);
       const Configuration& own = At(type, usable[exclusion.configuration]);
-      pruned.set_estimate_bytes(own.persistent_bytes + own.saved_bytes);
-      pruned.set_rival_bytes(rival.persistent_bytes + rival.saved_bytes);
+      excluded.set_estimate_bytes(own.persistent_bytes + own.saved_bytes);
+      excluded.set_rival_bytes(rival.persistent_bytes + rival.saved_bytes);
       absl::StrAppendFormat(&reason,
                             "; memory, %d against %d bytes, counts %s a GiB",
-                            pruned.estimate_bytes(), pruned.rival_bytes(),
+                            excluded.estimate_bytes(), excluded.rival_bytes(),
                             Milliseconds(multiplier));
     }
-    pruned.set_reason(reason);
+    excluded.set_reason(reason);
   }
 
-  void GiveUp(int type, int configuration, double margin) {
-    v1::PlanPruned& pruned = AddVerdict(type, configuration);
-    pruned.set_margin(margin);
-    pruned.set_reason(absl::StrFormat(
-        "it is estimated at %s, others promise more within the margin of "
-        "%.1f %%, and the number of programs is used up",
-        Milliseconds(pruned.estimate_seconds()), margin * 100));
+  void GiveUp(const OpenConfiguration& open, int configuration, double margin) {
+    v1::PlanNotReached& it = decision_.not_reached.emplace_back();
+    Name(open.type, configuration, it);
+    const estimation::Estimate& estimate =
+        FindEstimate(open.type, configuration);
+    it.set_estimate_seconds(problem::ToSeconds(estimate.time));
+    it.set_margin(margin);
+    estimation::Estimate& low = decision_.low_ends[{open.type, configuration}];
+    low = estimate;
+    low.time -= std::min(estimate.spread.below, estimate.time);
+    low.spread = {};
   }
 
   const Selection& selection_;

@@ -43,11 +43,16 @@ inline constexpr int kMinMeasuredWhole = 6;
 inline constexpr int kMinMeasuredOfProxied = 3;
 inline constexpr double kMaxProxyScale = 1.25;
 
+// The verdicts on configurations that were not asked for hold once nothing more
+// is to be measured.
 struct Decision {
   std::vector<const v1::Program*> measure;
   std::vector<v1::PlanEstimates> estimates;  // by type that is estimated
-  // Of the configurations that were not asked for, once nothing more is.
-  std::vector<v1::PlanPruned> pruned;
+  std::vector<v1::PlanExcluded> excluded;
+  std::vector<v1::PlanNotReached> not_reached;
+  std::vector<v1::PlanFailed> failed;  // a half of it failed
+  // Of those not reached: the low ends of their estimates.
+  estimation::Estimates low_ends;
 };
 
 class Selection {

@@ -81,7 +81,8 @@ void AddPrograms(const v1::PlanPrograms& more, v1::PlanPrograms& sum) {
   sum.set_distinct(sum.distinct() + more.distinct());
   sum.set_profiled(sum.profiled() + more.profiled());
   sum.set_cached(sum.cached() + more.cached());
-  sum.set_pruned(sum.pruned() + more.pruned());
+  sum.set_excluded(sum.excluded() + more.excluded());
+  sum.set_not_reached(sum.not_reached() + more.not_reached());
   sum.set_failed(sum.failed() + more.failed());
   sum.set_halves(sum.halves() + more.halves());
 }

@@ -264,8 +264,8 @@ TEST_F(StagedPlanTest, AShortMemoryOpensRecomputation) {
   EXPECT_LT(smallest->predicted().peak_bytes(), none->least_memory_bytes());
   const v1::PlanPrograms& programs = smallest->programs();
   EXPECT_EQ(programs.distinct() + programs.halves(),
-            programs.profiled() + programs.cached() + programs.pruned() +
-                programs.failed());
+            programs.profiled() + programs.cached() + programs.excluded() +
+                programs.not_reached() + programs.failed());
   // The first look alone, and the second alone, are no shorter.
   const auto most = [&](bool open) {
     v1::PlanRequest asked = Request("gpt2_4l", {1, 2}, 4);

@@ -65,7 +65,7 @@ def distinct(rows):
 
 
 def measure_full_space(common, shallow, meshwright, first):
-    """The same step with nothing pruned, over the same measurements."""
+    """The same step with nothing excluded, over the same measurements."""
     full, seconds = run([meshwright, "plan", shallow, *common, "--full-space"])
     describe = [[it["describe"] for it in plan["segments"]]
                 for plan in (first, full)]
@@ -115,7 +115,7 @@ def judge(model, options):
         "validate_seconds": validate_seconds,
         "max_relative_difference":
             max(row["max_relative_difference"] for row in rows),
-        "median_error": statistics.median(abs(row["error"]) for row in rows),
+        "median_error": statistics.median(abs(row["error_now"]) for row in rows),
         "chosen_over_best": chosen / best,
         "kendall_tau": tau,
         "pairs": pairs,

@@ -1,0 +1,32 @@
+// Verdicts: what a plan says of configurations that were not measured, and what
+// its lower bound makes of them.
+//
+// Concept: a configuration that another plan measured is known, whatever the
+// selection decided. Of those without rows, the excluded ones are no part of a
+// faster plan; those not reached may be, so the bound takes them at the low end
+// of their estimates. The certificate is over what was measured.
+// Where a plan was asked not to wait and the decision still wants programs, a
+// note says how many.
+// In → Out: a decision and a step with its results → the step with its verdicts
+// and counts.
+// Errors: those of BuildProblem and search::Solve.
+#ifndef MESHWRIGHT_COORDINATOR_PLANNING_VERDICTS_H_
+#define MESHWRIGHT_COORDINATOR_PLANNING_VERDICTS_H_
+
+#include "absl/status/statusor.h"
+#include "coordinator/planning/measured_step.h"
+#include "coordinator/selection/selection.h"
+
+namespace meshwright::planning {
+
+// `step` has its results. Adds to the programs that failed.
+void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step);
+
+// No plan is faster than that, unless an estimate is off by more than its
+// margin; `bound` is that of the measured problem.
+absl::StatusOr<problem::Picoseconds> BoundWithNotReached(
+    const MeasuredStep& step, problem::Picoseconds bound);
+
+}  // namespace meshwright::planning
+
+#endif  // MESHWRIGHT_COORDINATOR_PLANNING_VERDICTS_H_
