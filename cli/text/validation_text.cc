@@ -1,5 +1,7 @@
 #include "cli/text/validation_text.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -10,17 +12,29 @@
 namespace meshwright::cli {
 namespace {
 
+// The usual reference of a validation.
+constexpr absl::string_view kOneDevice = "one device";
+
 std::string FormatShare(bool known, double share) {
   return known ? absl::StrFormat("%.1f %%", share * 100) : "-";
 }
 
-template <typename Report>
-std::string DescribeDrift(const Report& report) {
-  if (!report.has_machine_drift()) return "";
-  return absl::StrFormat(
-      "segments measured again take %.3f times their profiled time; the errors "
-      "are corrected for it\n",
-      report.machine_drift());
+// What both errors are, and by how much the second is corrected: true for each
+// row. `whose`: the segments of a row.
+std::string DescribeErrors(std::vector<double> drifts,
+                           absl::string_view whose) {
+  std::string text = "error as planned: predicted / measured - 1; error now: ";
+  if (drifts.empty()) {
+    return absl::StrCat(text,
+                        "not known, because no segment was measured again\n");
+  }
+  const auto [least, most] = std::minmax_element(drifts.begin(), drifts.end());
+  absl::StrAppendFormat(&text,
+                        "the same after predicted is multiplied by the drift "
+                        "of %s segments, which take %.3f to %.3f times their "
+                        "stored time while validating\n",
+                        whose, *least, *most);
+  return text;
 }
 
 // For outputs that differ on the first inputs and not on others.
@@ -41,10 +55,11 @@ std::string FormatPasses(const v1::StagedValidationReport& report) {
       if (it.has_failure()) {
         row.push_back(it.failure());
       } else {
-        row.insert(row.end(),
-                   {FormatSeconds(it.measured_seconds()),
-                    FormatShare(it.has_error(), it.error()),
-                    FormatShare(it.has_error(), it.error_as_profiled())});
+        row.insert(
+            row.end(),
+            {FormatSeconds(it.measured_seconds()),
+             FormatShare(it.has_error_as_planned(), it.error_as_planned()),
+             FormatShare(it.has_error_now(), it.error_now())});
       }
     }
   }
@@ -52,8 +67,8 @@ std::string FormatPasses(const v1::StagedValidationReport& report) {
                       {"pass", Align::kLeft},
                       {"predicted"},
                       {"measured"},
-                      {"error"},
-                      {"error as profiled"}},
+                      {"error as planned"},
+                      {"error now"}},
                      rows);
 }
 
@@ -63,13 +78,38 @@ std::string DescribeStep(const v1::StagedValidationReport& report) {
       "step of ", report.micro_batches(), " micro-batches, ", report.schedule(),
       ": ", FormatSeconds(step.predicted_seconds()), " predicted");
   if (step.has_simulated_seconds()) {
-    absl::StrAppend(&text, ", ", FormatSeconds(step.simulated_seconds()),
-                    " simulated from the measured passes, error ",
-                    FormatShare(step.has_error(), step.error()));
+    absl::StrAppend(
+        &text, ", ", FormatSeconds(step.simulated_seconds()),
+        " simulated from the measured passes, error as planned ",
+        FormatShare(step.has_error_as_planned(), step.error_as_planned()),
+        ", error now ", FormatShare(step.has_error_now(), step.error_now()));
   }
   return absl::StrCat(text,
                       "\nthe stages ran one after the other on the same "
                       "devices, so the pipeline itself is not measured\n");
+}
+
+std::string DescribeRowErrors(const v1::ValidationReport& report) {
+  std::vector<double> drifts;
+  bool is_gap = false;  // a prediction that is no older than the validation
+  for (const v1::ValidatedPlan& it : report.plans()) {
+    if (it.has_drift()) drifts.push_back(it.drift());
+    is_gap |= it.has_predicted_seconds() && it.has_measured_seconds() &&
+              !it.has_error_as_planned();
+  }
+  return absl::StrCat(
+      DescribeErrors(std::move(drifts), "the plan's"),
+      is_gap ? "plans without an error as planned are predicted from segments "
+               "that the store lacked and that were measured for this\n"
+             : "");
+}
+
+std::string DescribeStageErrors(const v1::StagedValidationReport& report) {
+  std::vector<double> drifts;
+  for (const v1::ValidatedStage& it : report.stages()) {
+    if (it.has_drift()) drifts.push_back(it.drift());
+  }
+  return DescribeErrors(std::move(drifts), "the stage's");
 }
 
 }  // namespace
@@ -86,7 +126,8 @@ std::string DescribeValidation(const v1::ValidationReport& report) {
     row.insert(row.end(),
                {predicted ? FormatSeconds(it.predicted_seconds()) : "-",
                 FormatSeconds(it.measured_seconds()),
-                FormatShare(it.has_error(), it.error()),
+                FormatShare(it.has_error_as_planned(), it.error_as_planned()),
+                FormatShare(it.has_error_now(), it.error_now()),
                 predicted ? FormatBytes(it.predicted_peak_bytes()) : "-",
                 FormatBytes(it.measured_peak_bytes()),
                 absl::StrFormat("%.1e", it.max_relative_difference())});
@@ -94,7 +135,8 @@ std::string DescribeValidation(const v1::ValidationReport& report) {
   std::string text = FormatTable({{"plan", Align::kLeft},
                                   {"predicted"},
                                   {"measured"},
-                                  {"error"},
+                                  {"error as planned"},
+                                  {"error now"},
                                   {"predicted peak"},
                                   {"measured peak"},
                                   {"difference"}},
@@ -110,17 +152,22 @@ std::string DescribeValidation(const v1::ValidationReport& report) {
                       DescribeKink(it.name(), it.difference_on_first_inputs()));
     } else if (!(it.max_relative_difference() <= report.tolerance())) {
       absl::StrAppendFormat(&text,
-                            "%s: outputs differ from the step on one device by "
-                            "more than %.0e, on two sets of inputs\n",
-                            it.name(), report.tolerance());
+                            "%s: outputs differ from those of %s by more than "
+                            "%.0e, on two sets of inputs\n",
+                            it.name(), report.reference(), report.tolerance());
     }
   }
-  return absl::StrCat(text, DescribeDrift(report));
+  if (report.reference() != kOneDevice) {
+    absl::StrAppend(&text, "the outputs are compared with those of ",
+                    report.reference(),
+                    ", because no single device holds the whole step\n");
+  }
+  return absl::StrCat(text, DescribeRowErrors(report));
 }
 
 std::string DescribeStagedValidation(const v1::StagedValidationReport& report) {
   std::string text = absl::StrCat(FormatPasses(report), DescribeStep(report),
-                                  DescribeDrift(report));
+                                  DescribeStageErrors(report));
   absl::StrAppendFormat(
       &text, "%d outputs differ by at most %.1e from %s on one device\n",
       report.outputs(), report.max_relative_difference(),

@@ -19,6 +19,7 @@
 #include "coordinator/service/planning_client.h"
 #include "coordinator/validation/other_inputs.h"
 #include "coordinator/validation/prepare.h"
+#include "coordinator/validation/reference.h"
 #include "coordinator/validation/report.h"
 #include "coordinator/validation/staged_drift.h"
 #include "coordinator/validation/staged_report.h"
@@ -109,8 +110,8 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
   }
   *context.out << (context.json ? ToJson(*report, kExceptional).dump(2) + "\n"
                                 : DescribeStagedValidation(*report));
-  if (!report->has_failure()) return absl::OkStatus();
-  return absl::InternalError(report->failure());
+  if (report->has_failure()) return absl::InternalError(report->failure());
+  return validation::CheckOutputs(*report);
 }
 
 absl::Status Validate(const Context& context, const ValidateFlags& flags) {
@@ -141,7 +142,7 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
   const auto measurer = cluster->coordinator().NewMeasurer(interrupt.token());
   ProgressDisplay display(context.err, context.terminal, context.clock);
   ASSIGN_OR_RETURN(
-      const validation::Validation validation,
+      validation::Validation validation,
       validation::PrepareValidation(
           request, store.get(), measurer.get(),
           [&](const v1::PlanProgress& progress) { display.Show(progress); }));
@@ -149,28 +150,27 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
   if (validation.plans.empty()) {
     return absl::InternalError("the validation holds no plan");
   }
-  ASSIGN_OR_RETURN(const validation::Results results,
-                   CompareOn(context, validation.request, cluster->address(),
-                             interrupt.token()));
+  const auto compare = [&](const v1::CompareRequest& it) {
+    return CompareOn(context, it, cluster->address(), interrupt.token());
+  };
+  ASSIGN_OR_RETURN(const validation::Compared compared,
+                   validation::CompareWithFirstThatFits(validation, compare));
   const std::vector<std::string> differing = validation::ListDiffering(
-      validation.request, results, validation.tolerance);
+      validation.request, compared.results, validation.tolerance);
   validation::Results on_others;
   if (!differing.empty()) {
-    ASSIGN_OR_RETURN(
-        on_others,
-        CompareOn(context,
-                  validation::MakeOtherInputs(validation.request, differing),
-                  cluster->address(), interrupt.token()));
+    ASSIGN_OR_RETURN(on_others, compare(validation::MakeOtherInputs(
+                                    validation.request, differing)));
   }
-  const v1::ValidationReport report =
-      validation::MakeReport(validation, results, on_others);
+  const v1::ValidationReport report = validation::MakeReport(
+      validation, compared.results, on_others, compared.reference);
   *context.out << (context.json ? ToJson(report, kExceptional).dump(2) + "\n"
                                 : DescribeValidation(report));
   if (report.plans(0).has_failure()) {
     return absl::InternalError(absl::StrCat("the chosen plan did not run: ",
                                             report.plans(0).failure()));
   }
-  return absl::OkStatus();
+  return validation::CheckOutputs(report);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/export/baselines.h"
 #include "coordinator/export/plan_choice.h"
 #include "coordinator/export/whole_model.h"
@@ -16,6 +17,7 @@
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/planning/score.h"
+#include "coordinator/selection/choice_programs.h"
 #include "coordinator/validation/drift.h"
 
 namespace meshwright::validation {
@@ -71,6 +73,10 @@ absl::StatusOr<MeasuredStep> WithoutRules(const ValidationRequest& request,
     keys.push_back(program.key());
   }
   ASSIGN_OR_RETURN(step.results, store->Lookup(keys));
+  for (auto& [key, row] : step.results) {
+    estimation::BringToTimeBase(ruled.time_base, row);
+  }
+  step.measured_now = ruled.measured_now;
   auto problem = formulation::BuildProblem(step.analysis, step.space,
                                            step.results, std::nullopt);
   if (problem.ok()) step.measured = *std::move(problem);
@@ -79,9 +85,18 @@ absl::StatusOr<MeasuredStep> WithoutRules(const ValidationRequest& request,
 
 struct NamedProgram {
   ValidationPlan row;
+  bool is_baseline = false;
   SegmentChoice choice;  // empty: not of this step's configurations
   v1::Program program;
 };
+
+bool NeedsNewRows(const MeasuredStep& step, const SegmentChoice& choice) {
+  const auto programs =
+      selection::ListChoicePrograms(step.analysis, step.space, choice);
+  return std::any_of(programs.begin(), programs.end(), [&](int program) {
+    return step.measured_now.contains(step.space.programs[program].key());
+  });
+}
 
 NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
   NamedProgram named;
@@ -97,6 +112,7 @@ NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
     named.row.predicted = true;
     named.row.predicted_seconds = score->seconds;
     named.row.predicted_peak_bytes = score->peak_bytes;
+    named.row.planned = !NeedsNewRows(step, plan.choice);
   }
   return named;
 }
@@ -111,6 +127,12 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
       exporting::FindChoice(request.plan, step.analysis, step.space));
   std::vector<NamedProgram> plans = {
       MakeProgram(step, {"chosen", std::move(chosen)})};
+  // As the file says, whatever the store has by now.
+  ValidationPlan& own = plans.front().row;
+  own.predicted = true;
+  own.planned = true;
+  own.predicted_seconds = request.plan.predicted().step_seconds();
+  own.predicted_peak_bytes = request.plan.predicted().peak_bytes();
   std::optional<MeasuredStep> open;
   if (request.plan.strategies().blocks_size() > 0 ||
       request.plan.strategies().arguments_size() > 0) {
@@ -135,6 +157,7 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
   }
   for (const NamedChoice& baseline : baselines) {
     plans.push_back(MakeProgram(named, baseline));
+    plans.back().is_baseline = true;
     if (open.has_value()) plans.back().choice.clear();
   }
   std::mt19937_64 random(request.seed);
@@ -192,6 +215,9 @@ absl::StatusOr<Validation> PrepareValidation(
   std::vector<PartialChoice> choices;
   for (NamedProgram& plan : plans) {
     choices.emplace_back(plan.choice.begin(), plan.choice.end());
+    if (plan.is_baseline) {
+      validation.baselines.push_back(static_cast<int>(validation.plans.size()));
+    }
     validation.plans.push_back(std::move(plan.row));
     if (keys.insert(plan.program.key()).second) {
       *compare.add_programs() = std::move(plan.program);

@@ -2,6 +2,9 @@
 //
 // Concept: the whole model annotated with the plan, with baselines and with
 // random plans, beside programs of its segments that are timed again (drift.h).
+// What is predicted of the plan is what its file says; of another plan, the sum
+// of the rows that the store has. Neither is made again from what a validation
+// measures.
 // In -> Out: a model and a plan -> a comparison and what is predicted of it.
 // Errors: kInvalidArgument, one sentence, for a model or plan that is none.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_PREPARE_H_
@@ -32,6 +35,9 @@ struct ValidationPlan {
   bool predicted = false;  // all of its programs were measured
   double predicted_seconds = 0;
   int64_t predicted_peak_bytes = 0;
+  // The prediction is older than the validation: it measured none of these rows
+  // to fill a gap of the store.
+  bool planned = true;
 };
 
 struct Validation {
@@ -39,6 +45,9 @@ struct Validation {
   std::vector<ValidationPlan> plans;  // the chosen one first
   std::vector<Anchor> anchors;        // timed again by the request
   double tolerance = 0;
+  // Numbers of the plans that are baselines: what takes the reference's place
+  // where no device holds the whole step (reference.h).
+  std::vector<int> baselines;
 };
 
 struct ValidationRequest {

@@ -2,19 +2,22 @@
 
 #include <limits>
 #include <optional>
+#include <vector>
 
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "coordinator/validation/drift.h"
 #include "coordinator/validation/report_figures.h"
 
 namespace meshwright::validation {
 namespace {
 
-// `drift` corrects the prediction for the machine's speed during the
-// validation; `other` is the difference on other inputs, if they ran.
+// `drift` is the machine's while validating, where it is known; `other` the
+// difference on other inputs, if they ran.
 v1::ValidatedPlan MakeRow(const ValidationPlan& plan,
                           const v1::ProfileResult& result,
                           const std::optional<double>& other, double tolerance,
-                          double drift) {
+                          std::optional<double> drift) {
   v1::ValidatedPlan row;
   row.set_name(plan.name);
   if (plan.predicted) {
@@ -32,9 +35,13 @@ v1::ValidatedPlan MakeRow(const ValidationPlan& plan,
                                   1e-9);
   row.set_measured_mad_seconds(static_cast<double>(measured.mad_ns()) * 1e-9);
   if (plan.predicted) {
-    SetErrors(plan.predicted_seconds, drift * plan.predicted_seconds, seconds,
-              row);
-    row.set_drift(drift);
+    std::optional<double> now;
+    if (drift.has_value()) {
+      row.set_drift(*drift);
+      now = *drift * plan.predicted_seconds;
+    }
+    SetErrors(plan.predicted_seconds, now, seconds, row);
+    if (!plan.planned) row.clear_error_as_planned();
   }
   row.set_measured_peak_bytes(measured.memory().peak_bytes());
   SetDifference(result.max_relative_difference(), other, tolerance, row);
@@ -54,11 +61,13 @@ std::optional<double> FindDifference(const Results& results,
 
 v1::ValidationReport MakeReport(const Validation& validation,
                                 const Results& results,
-                                const Results& on_others) {
+                                const Results& on_others,
+                                const std::string& reference) {
   const std::optional<double> drift =
       EstimateDrift(validation.anchors, results);
   v1::ValidationReport report;
   report.set_tolerance(validation.tolerance);
+  report.set_reference(reference);
   if (drift.has_value()) report.set_machine_drift(*drift);
   report.set_chosen(validation.plans.front().name);
   double best = std::numeric_limits<double>::infinity();
@@ -68,16 +77,33 @@ v1::ValidationReport MakeReport(const Validation& validation,
     result.set_reason("it has no result");
     const auto found = results.find(plan.key);
     if (found != results.end()) result = found->second;
+    std::optional<double> own;
+    if (drift.has_value()) {
+      own = EstimatePlanDrift(i, plan.predicted_seconds, validation.anchors,
+                              results, *drift);
+    }
     v1::ValidatedPlan& row = *report.add_plans();
-    row = MakeRow(
-        plan, result, FindDifference(on_others, plan.key), validation.tolerance,
-        EstimatePlanDrift(i, plan.predicted_seconds, validation.anchors,
-                          results, drift.value_or(1)));
+    row = MakeRow(plan, result, FindDifference(on_others, plan.key),
+                  validation.tolerance, own);
     if (!row.has_measured_seconds() || row.measured_seconds() >= best) continue;
     best = row.measured_seconds();
     report.set_best_measured(plan.name);
   }
   return report;
+}
+
+absl::Status CheckOutputs(const v1::ValidationReport& report) {
+  std::vector<std::string> names;
+  for (const v1::ValidatedPlan& it : report.plans()) {
+    if (it.has_max_relative_difference() &&
+        Differs(it.max_relative_difference(), report.tolerance())) {
+      names.push_back(it.name());
+    }
+  }
+  if (names.empty()) return absl::OkStatus();
+  return absl::InternalError(absl::StrFormat(
+      "the outputs of %s differ from those of %s by more than %.0e",
+      absl::StrJoin(names, ", "), report.reference(), report.tolerance()));
 }
 
 }  // namespace meshwright::validation

@@ -2,22 +2,26 @@
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_H_
 
-#include <map>
 #include <string>
 
+#include "absl/status/status.h"
 #include "coordinator/validation/prepare.h"
+#include "coordinator/validation/reference.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::validation {
 
-// By key of their programs.
-using Results = std::map<std::string, v1::ProfileResult>;
-
-// `on_others`: of those that were run again (other_inputs.h).
+// `on_others`: of those that were run again (other_inputs.h). `reference`: what
+// the outputs are compared with (reference.h).
 v1::ValidationReport MakeReport(const Validation& validation,
                                 const Results& results,
-                                const Results& on_others);
+                                const Results& on_others,
+                                const std::string& reference = kOneDevice);
+
+// kInternal, naming them, where outputs of plans that ran differ by more than
+// the tolerance.
+absl::Status CheckOutputs(const v1::ValidationReport& report);
 
 }  // namespace meshwright::validation
 

@@ -10,15 +10,22 @@
 
 namespace meshwright::validation {
 
-// Sets `error`, relative to the measured time, of what is predicted for the
-// machine as it is now, and `error_as_profiled`; neither without a measured
-// time.
+// Sets `error_as_planned`, of the prediction relative to the measured time, and
+// `error_now`, of the prediction for the machine as it is while validating;
+// neither without a measured time.
 template <typename Row>
-void SetErrors(double predicted, double predicted_now, double measured,
-               Row& row) {
+void SetErrors(double predicted, std::optional<double> predicted_now,
+               double measured, Row& row) {
   if (measured <= 0) return;
-  row.set_error(predicted_now / measured - 1);
-  row.set_error_as_profiled(predicted / measured - 1);
+  row.set_error_as_planned(predicted / measured - 1);
+  if (predicted_now.has_value()) {
+    row.set_error_now(*predicted_now / measured - 1);
+  }
+}
+
+// An output that differs by more is a failure of the plan; NaN differs.
+inline bool Differs(double difference, double tolerance) {
+  return !(difference <= tolerance);
 }
 
 // "CRASHED: signal 11", of a program that was not measured.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "coordinator/explain/pipeline_waits.h"
 #include "coordinator/stages/planned_pipeline.h"
@@ -67,7 +68,7 @@ std::optional<std::string> FindFailure(const std::vector<StageTimes>& stages) {
 }
 
 void DescribePasses(const v1::Plan& plan, const v1::PlanStage& stage,
-                    const StageTimes& times, double drift,
+                    const StageTimes& times, std::optional<double> drift,
                     v1::ValidatedStage& out) {
   const bool delays = times.Has(Pass::kBackwardWeight);
   const double input = stage.backward_input_seconds();
@@ -90,7 +91,9 @@ void DescribePasses(const v1::Plan& plan, const v1::PlanStage& stage,
     }
     const double measured = times.Find(pass);
     row.set_measured_seconds(measured);
-    SetErrors(predicted, predicted * drift, measured, row);
+    std::optional<double> now;
+    if (drift.has_value()) now = predicted * *drift;
+    SetErrors(predicted, now, measured, row);
     const auto median = times.median_seconds.find(pass);
     row.set_measured_median_seconds(
         median == times.median_seconds.end() ? 0 : median->second);
@@ -129,17 +132,19 @@ v1::Plan ApplyDrifts(v1::Plan plan, const std::vector<double>& drifts) {
 
 absl::StatusOr<v1::ValidatedStep> DescribeStep(
     const v1::Plan& plan, const std::vector<StageTimes>& times,
-    const std::vector<double>& drifts) {
+    const StagedDrift& drift) {
   v1::ValidatedStep step;
   step.set_predicted_seconds(plan.pipeline().step_seconds());
   ASSIGN_OR_RETURN(const double now,
-                   explain::SimulateStep(ApplyDrifts(plan, drifts)));
+                   explain::SimulateStep(ApplyDrifts(plan, drift.stages)));
   step.set_predicted_now_seconds(now);
   if (FindFailure(times).has_value()) return step;
   ASSIGN_OR_RETURN(const double simulated,
                    explain::SimulateStep(ReplaceByMeasured(plan, times)));
   if (simulated > 0) step.set_simulated_seconds(simulated);
-  SetErrors(step.predicted_seconds(), now, simulated, step);
+  std::optional<double> known;
+  if (drift.machine.has_value()) known = now;
+  SetErrors(step.predicted_seconds(), known, simulated, step);
   return step;
 }
 
@@ -189,19 +194,30 @@ absl::StatusOr<v1::StagedValidationReport> MakeStagedReport(
     const v1::PlanStage& stage = plan.stages(i);
     v1::ValidatedStage& out = *report.add_stages();
     *out.mutable_mesh() = stage.mesh();
-    if (drift.machine.has_value()) out.set_drift(drift.stages[i]);
-    DescribePasses(plan, stage, times[i], drift.stages[i], out);
+    std::optional<double> own;
+    if (drift.machine.has_value()) own = drift.stages[i];
+    if (own.has_value()) out.set_drift(*own);
+    DescribePasses(plan, stage, times[i], own, out);
     out.set_measured_peak_bytes(times[i].peak_bytes);
   }
   if (drift.machine.has_value()) report.set_machine_drift(*drift.machine);
-  ASSIGN_OR_RETURN(*report.mutable_step(),
-                   DescribeStep(plan, times, drift.stages));
+  ASSIGN_OR_RETURN(*report.mutable_step(), DescribeStep(plan, times, drift));
   report.set_reference(launch.micro_batches == 1 ? "model" : "one stage");
   report.set_tolerance(tolerance);
   const std::optional<std::string> failure = FindFailure(times);
   AddDifference(launch, results, failure.has_value(), report);
   if (failure.has_value()) report.set_failure(*failure);
   return report;
+}
+
+absl::Status CheckOutputs(const v1::StagedValidationReport& report) {
+  if (!Differs(report.max_relative_difference(), report.tolerance())) {
+    return absl::OkStatus();
+  }
+  return absl::InternalError(
+      absl::StrFormat("output %d differs from that of one device by more than "
+                      "%.0e",
+                      report.worst_output(), report.tolerance()));
 }
 
 }  // namespace meshwright::validation

@@ -31,6 +31,9 @@ absl::StatusOr<v1::StagedValidationReport> MakeStagedReport(
     const v1::Plan& plan, const launch::Launch& launch,
     const StagedResults& results, double tolerance);
 
+// kInternal where results differ by more than the tolerance.
+absl::Status CheckOutputs(const v1::StagedValidationReport& report);
+
 }  // namespace meshwright::validation
 
 #endif  // MESHWRIGHT_COORDINATOR_VALIDATION_STAGED_REPORT_H_

@@ -202,14 +202,15 @@ def validate(row, options):
     if failed:
         raise Failed(f"validate: {failed[0]['name']}: {failed[0]['failure']}")
     # A random plan may pair splits of a shared parameter that nothing joins.
-    predicted = [p for p in plans if p["error"] is not None]
+    predicted = [p for p in plans if p["error_now"] is not None]
+    planned = [p for p in plans if p["error_as_planned"] is not None]
     times = [plan["measured_seconds"] for plan in plans]
     row |= {
         "difference": max(p["max_relative_difference"] for p in plans),
         "drift": it["machine_drift"],
-        "median_error": statistics.median(abs(p["error"]) for p in predicted),
+        "median_error": statistics.median(abs(p["error_now"]) for p in predicted),
         "median_error_as_planned": statistics.median(
-            abs(p["error_as_profiled"]) for p in predicted),
+            abs(p["error_as_planned"]) for p in planned),
         "chosen_over_best": times[0] / min(times),
         "plans": plans,
     }

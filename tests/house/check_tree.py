@@ -102,7 +102,8 @@ LAYERS = {
         "profiledb/store"),
     "coordinator/validation": (
         "base", "proto/v1", "coordinator/ir", "coordinator/space",
-        "coordinator/export", "coordinator/jobs", "coordinator/planning",
+        "coordinator/estimation", "coordinator/export", "coordinator/jobs",
+        "coordinator/planning", "coordinator/selection",
         "coordinator/stages", "coordinator/launch", "coordinator/explain",
         "profiledb/store"),
     "planner": ("base",),
@@ -206,6 +207,7 @@ TEST_LAYERS = {
     "coordinator/problem": ("coordinator/jobs/testing", "planner/search"),
     "coordinator/space": ("coordinator/space", "proto"),
     "coordinator/stages": ("coordinator/jobs/testing",),
+    "coordinator/validation": ("coordinator/segmenter/testing",),
     "planner/reshard": ("planner/reshard",),
     "planner/search": ("planner/search",),
     "profiledb": ("proto", "profiledb/store/testing"),

@@ -87,7 +87,7 @@ TEST_F(PlanAndValidateTest, TheChosenPlanComputesTheStepAsFastAsPredicted) {
   const json& chosen = report["plans"][0];
   EXPECT_EQ(chosen["name"], report["chosen"]);
   EXPECT_EQ(chosen["predicted_seconds"], plan["predicted"]["step_seconds"]);
-  EXPECT_LE(std::abs(chosen["error"].get<double>()), kMaxError) << chosen;
+  EXPECT_LE(std::abs(chosen["error_now"].get<double>()), kMaxError) << chosen;
   EXPECT_LE(chosen["measured_seconds"].get<double>(), kMaxLoss * best)
       << report;
 }

@@ -61,13 +61,22 @@ absl::Status Batch::Run() {
 
 absl::Status Batch::RunReference() {
   const v1::Program& program = request_.reference();
+  // A validation takes another reference then (validation/reference.h).
   const auto explain = [](const absl::Status& status) {
-    return absl::Status(status.code(),
-                        absl::StrCat("the reference run: ", status.message()));
+    return absl::Status(
+        status.code(),
+        absl::StrCat(absl::IsResourceExhausted(status)
+                         ? "the reference run needs more memory than its "
+                           "devices have: "
+                         : "the reference run: ",
+                     status.message()));
   };
   events_.Started(program.key(), Started::COMPILE);
   auto loaded = BenchmarkedProgram::Load(client_, executables_, program);
   if (!loaded.ok()) return explain(loaded.status());
+  if ((*loaded)->FootprintBytes() > options_.device_bytes) {
+    return explain(NeedsTooMuch((*loaded)->FootprintBytes(), options_));
+  }
   events_.Started(program.key(), Started::MEASURE);
   absl::Status uploaded = (*loaded)->UploadInputs(client_, inputs_, 1);
   if (!uploaded.ok()) return explain(uploaded);
