@@ -1,6 +1,7 @@
 #include "coordinator/ir/load/inline_calls.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,10 +14,12 @@ namespace meshwright::ir {
 namespace {
 
 // Calls can nest, so that a small file may stand for a huge program: what comes
-// out may weigh this many times the file, or this much where that is little.
+// out, with a copy of what is kept (a reducer) for each of its callers, may
+// weigh this many times the file, or this much where that is little.
 constexpr int64_t kMaxGrowth = 16;
 constexpr int64_t kFreeWeight = 250'000;
 constexpr int kMaxCallDepth = 64;
+constexpr int64_t kMaxWeight = int64_t{1} << 40;
 
 // The message of an instruction made here.
 const hlo::HloInstructionProto* Made(const char* opcode) {
@@ -181,6 +184,7 @@ class Flattener {
                                     static_cast<int>(k), root.operands[k]));
     }
     Keep(condition);
+    RETURN_IF_ERROR(Charge(KeptWeight(condition), source));
     Loop& it = module_.loops[loop];
     it.carries = std::move(carries);
     it.results = results;
@@ -265,8 +269,26 @@ class Flattener {
     instruction.operands = std::move(operands);
     instruction.source = &source;
     instruction.loop = loop_;
-    for (int64_t callee : source.called_computation_ids()) Keep(callee);
+    for (int64_t callee : source.called_computation_ids()) {
+      Keep(callee);
+      RETURN_IF_ERROR(Charge(KeptWeight(callee), source));
+    }
     return Push(std::move(instruction));
+  }
+
+  // With all that it calls; each of them once for every caller.
+  int64_t KeptWeight(int64_t id) {
+    const auto [known, added] = kept_weight_.try_emplace(id, 0);
+    if (!added) return known->second;
+    int64_t weight = 0;
+    for (const auto& it : resolved_.at(id).message->instructions()) {
+      weight += Weight(it);
+      for (int64_t callee : it.called_computation_ids()) {
+        weight += KeptWeight(callee);
+      }
+      weight = std::min(weight, kMaxWeight);
+    }
+    return kept_weight_[id] = weight;
   }
 
   void Keep(int64_t id) {
@@ -279,6 +301,7 @@ class Flattener {
 
   const ResolvedModule& resolved_;
   int64_t weight_left_ = 0;
+  std::unordered_map<int64_t, int64_t> kept_weight_;  // by computation
   LoopId loop_ = kNoLoop;  // whose body is being taken in
   Module module_;
 };
