@@ -31,6 +31,9 @@ class SegmentView {
   const std::vector<int>& Users(int value) const {
     return graph_.values[value].users;
   }
+  const std::vector<Use>& Uses(int value) const {
+    return graph_.values[value].uses;
+  }
   std::vector<ir::DimLink> Links(int user, int operand) const {
     return ir::DimLinks(analysis_.module, Origin(user), operand);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "coordinator/ir/links/contraction_dims.h"
@@ -18,6 +19,14 @@ using ir::ValueId;
 using Root = GrownBlocks::Root;
 using Candidate = ParallelBlock::Candidate;
 using Sizes = std::map<int64_t, ValueId>;
+
+// A split of one root, and the sizes that it must divide: those of a label, or
+// its own. Roots of one label share its sizes.
+struct RootCandidate {
+  RootSplit split;
+  const Sizes* sizes = nullptr;
+  Sizes own;
+};
 
 RootSplit SplitAlongOutput(const Module& module, ValueId root, int out) {
   RootSplit split;
@@ -55,14 +64,19 @@ std::map<int, Sizes> FindSizes(const Module& module, const GrownBlocks& grown) {
 // Candidate k splits every root along its k-th dimension; there are as many as
 // the root with the fewest dimensions has.
 std::vector<Candidate> MatchRanks(
-    const std::vector<std::vector<Candidate>>& by_root) {
+    const std::vector<std::vector<RootCandidate>>& by_root) {
   std::vector<Candidate> candidates;
   for (size_t rank = 0;; ++rank) {
     Candidate candidate;
-    for (const std::vector<Candidate>& root : by_root) {
+    std::set<const Sizes*> known;
+    for (const std::vector<RootCandidate>& root : by_root) {
       if (rank >= root.size()) return candidates;
-      candidate.splits.push_back(root[rank].splits[0]);
-      candidate.sizes.insert(root[rank].sizes.begin(), root[rank].sizes.end());
+      const RootCandidate& it = root[rank];
+      candidate.splits.push_back(it.split);
+      candidate.sizes.insert(it.own.begin(), it.own.end());
+      if (it.sizes != nullptr && known.insert(it.sizes).second) {
+        candidate.sizes.insert(it.sizes->begin(), it.sizes->end());
+      }
     }
     candidates.push_back(std::move(candidate));
   }
@@ -74,7 +88,7 @@ class CandidateFinder {
       : module_(module), grown_(grown), sizes_(FindSizes(module, grown)) {}
 
   void Find(ParallelBlock& block) {
-    std::map<StrategyKind, std::vector<std::vector<Candidate>>> by_root;
+    std::map<StrategyKind, std::vector<std::vector<RootCandidate>>> by_root;
     for (const ValueId id : block.roots) {
       const Root& root = *std::lower_bound(
           grown_.roots.begin(), grown_.roots.end(), id,
@@ -103,22 +117,24 @@ class CandidateFinder {
     return dims;
   }
 
-  std::vector<Candidate> Along(const Root& root, const std::vector<int>& dims) {
-    std::vector<Candidate> candidates;
+  std::vector<RootCandidate> Along(const Root& root,
+                                   const std::vector<int>& dims) {
+    std::vector<RootCandidate> candidates;
     for (const int dim : dims) {
-      candidates.push_back({{SplitAlongOutput(module_, root.id, dim)},
-                            sizes_[grown_.labels.Find(root.labels[dim])]});
+      candidates.push_back({SplitAlongOutput(module_, root.id, dim),
+                            &sizes_[grown_.labels.Find(root.labels[dim])],
+                            {}});
     }
     return candidates;
   }
 
-  std::vector<Candidate> Contracted(const Root& root) const {
+  std::vector<RootCandidate> Contracted(const Root& root) const {
     const ir::Shape& lhs = module_.at(module_.at(root.id).operands[0]).shape;
-    std::vector<Candidate> candidates;
+    std::vector<RootCandidate> candidates;
     for (const ir::ContractedPair& pair :
          ir::ContractedDims(module_, root.id)) {
       candidates.push_back(
-          {{{pair.lhs, pair.rhs, -1}}, {{lhs.dims[pair.lhs], root.id}}});
+          {{pair.lhs, pair.rhs, -1}, nullptr, {{lhs.dims[pair.lhs], root.id}}});
     }
     return candidates;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "coordinator/ir/links/contraction_dims.h"
 
@@ -21,13 +22,17 @@ class BoundaryPlacer {
 
   void Run() {
     FindGroups();
+    CountReaders();
     std::map<int, std::vector<ValueId>> behind;  // by block
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (group_[id] >= 0 && owners_[id] > group_[id]) {
         behind[group_[id]].push_back(id);
       }
     }
-    for (const auto& [block, values] : behind) Settle(block, values);
+    for (const auto& [block, values] : behind) {
+      PassBlocks(block);
+      Settle(block, values);
+    }
   }
 
  private:
@@ -56,12 +61,39 @@ class BoundaryPlacer {
     return owners_[id] >= 0 && owners_[id] <= block;
   }
 
-  int ReadersBehind(ValueId id, int block) const {
-    const auto& users = module_.at(id).users;
-    return static_cast<int>(
-        std::count_if(users.begin(), users.end(), [&](ValueId user) {
-          return passes_.forward[user] && !Before(user, block);
-        }));
+  // readers_behind_ of a boundary that nothing is before.
+  void CountReaders() {
+    readers_behind_.assign(module_.size(), 0);
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (!passes_.forward[id]) continue;
+      CountReads(id, 1);
+      if (owners_[id] >= 0) by_owner_.emplace_back(owners_[id], id);
+    }
+    std::sort(by_owner_.begin(), by_owner_.end());
+  }
+
+  // The boundary is behind `block` now; values that have been moved before it
+  // are counted already.
+  void PassBlocks(int block) {
+    for (; passed_ < by_owner_.size(); ++passed_) {
+      const auto [owner, id] = by_owner_[passed_];
+      if (owner > block) return;
+      if (owners_[id] == owner) CountReads(id, -1);
+    }
+  }
+
+  void CountReads(ValueId reader, int by) {
+    for (ValueId operand : DistinctOperands(reader)) {
+      readers_behind_[operand] += by;
+    }
+  }
+
+  std::vector<ValueId> DistinctOperands(ValueId id) const {
+    std::vector<ValueId> operands = module_.at(id).operands;
+    std::sort(operands.begin(), operands.end());
+    operands.erase(std::unique(operands.begin(), operands.end()),
+                   operands.end());
+    return operands;
   }
 
   // Contractions of several blocks read the value: it crosses from the first
@@ -96,10 +128,7 @@ class BoundaryPlacer {
     int best = 0;
     size_t count = 0;
     for (ValueId id : values) {
-      std::vector<ValueId> operands = module_.at(id).operands;
-      std::sort(operands.begin(), operands.end());
-      operands.erase(std::unique(operands.begin(), operands.end()),
-                     operands.end());
+      const std::vector<ValueId> operands = DistinctOperands(id);
       const bool reachable =
           std::all_of(operands.begin(), operands.end(), [&](ValueId operand) {
             return Before(operand, block) || IsSideFeed(operand);
@@ -107,20 +136,21 @@ class BoundaryPlacer {
       if (!reachable || ir::IsLoopBoundary(module_.at(id).opcode)) break;
       for (ValueId operand : operands) {
         if (!Crosses(operand) || !Before(operand, block)) continue;
-        const auto [found, added] = readers.emplace(operand, 0);
-        if (added) found->second = ReadersBehind(operand, block);
-        if (--found->second == 0) --crossing;
+        int& left =
+            readers.emplace(operand, readers_behind_[operand]).first->second;
+        if (--left == 0) --crossing;
       }
       if (Shared(id)) --crossing;
       previous.push_back(owners_[id]);
       owners_[id] = block;
-      readers[id] = ReadersBehind(id, block);
+      readers[id] = readers_behind_[id];
       if (readers[id] > 0) ++crossing;
       if (crossing < best) {
         best = crossing;
         count = previous.size();
       }
     }
+    for (size_t i = 0; i < count; ++i) CountReads(values[i], -1);
     for (size_t i = count; i < previous.size(); ++i)
       owners_[values[i]] = previous[i];
   }
@@ -135,6 +165,9 @@ class BoundaryPlacer {
   const std::vector<int>& derived_;
   std::vector<int>& owners_;
   std::vector<int> group_;
+  std::vector<int> readers_behind_;  // by ValueId: forward ones, distinct
+  std::vector<std::pair<int, ValueId>> by_owner_;
+  size_t passed_ = 0;  // of by_owner_
 };
 
 }  // namespace

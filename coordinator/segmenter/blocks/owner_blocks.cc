@@ -21,6 +21,8 @@ class OwnerAssigner {
       : module_(module), passes_(passes), graph_(graph) {}
 
   void Run(const GrownBlocks& grown, const std::vector<int>& index_of) {
+    staying_.assign(module_.size(), 0);
+    crossing_.resize(module_.size());
     graph_.owner_block.assign(module_.size(), -1);
     graph_.inside.assign(module_.size(), 0);
     for (ValueId id = module_.size() - 1; id >= 0; --id) {
@@ -61,16 +63,40 @@ class OwnerAssigner {
     return first;
   }
 
-  // Inside the block, but nothing of the block reads it.
-  bool LeavesBlock(ValueId id, int block) const {
+  // Inside the block, but nothing of the block reads it. Readers leave a block
+  // and never come back, so that none is looked at twice after it has left.
+  bool LeavesBlock(ValueId id, int block) {
     if (!graph_.inside[id] || graph_.owner_block[id] != block ||
         ir::IsContraction(module_, id)) {
       return false;
     }
     const auto& users = module_.at(id).users;
-    return std::none_of(users.begin(), users.end(), [&](ValueId user) {
-      return passes_.forward[user] && graph_.owner_block[user] == block;
-    });
+    size_t& staying = staying_[id];
+    for (; staying < users.size(); ++staying) {
+      const ValueId user = users[staying];
+      if (passes_.forward[user] && graph_.owner_block[user] == block) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // A reader of the value, other than `id`, has left the block or is about to.
+  // What crosses once crosses for ever: two such readers are remembered.
+  bool Crosses(ValueId value, int block, ValueId id) {
+    Readers& known = crossing_[value];
+    if ((known.first >= 0 && known.first != id) || known.second >= 0) {
+      return true;
+    }
+    for (ValueId user : module_.at(value).users) {
+      if (user == id || !passes_.forward[user] ||
+          (graph_.owner_block[user] == block && !LeavesBlock(user, block))) {
+        continue;
+      }
+      (known.first < 0 ? known.first : known.second) = user;
+      return true;
+    }
+    return false;
   }
 
   // The square a norm begins with: result and operands both cross to the next
@@ -89,18 +115,12 @@ class OwnerAssigner {
 
   // What the value is made of crosses anyway, itself or, where only the value
   // reads it (a convert before the square), what it is made of.
-  bool OperandsCross(ValueId id, int block, int steps) const {
+  bool OperandsCross(ValueId id, int block, int steps) {
     for (ValueId operand : module_.at(id).operands) {
       if (!graph_.inside[operand] || graph_.owner_block[operand] != block)
         continue;
+      if (Crosses(operand, block, id)) continue;
       const auto& users = module_.at(operand).users;
-      const bool crosses =
-          std::any_of(users.begin(), users.end(), [&](ValueId user) {
-            return user != id && passes_.forward[user] &&
-                   (graph_.owner_block[user] != block ||
-                    LeavesBlock(user, block));
-          });
-      if (crosses) continue;
       const bool own = std::all_of(
           users.begin(), users.end(),
           [&](ValueId user) { return user == id || !passes_.forward[user]; });
@@ -116,6 +136,13 @@ class OwnerAssigner {
   const Module& module_;
   const ForwardBackward& passes_;
   BlockGraph& graph_;
+  // By ValueId: the first reader that may be in the block still, by its number.
+  std::vector<size_t> staying_;
+  struct Readers {
+    ValueId first = -1;
+    ValueId second = -1;
+  };
+  std::vector<Readers> crossing_;  // by ValueId
 };
 
 }  // namespace

@@ -65,7 +65,7 @@ void Set(std::vector<int>& dims, int at, int value) {
 
 std::optional<GradientMatch> DescribeGradient(
     const Module& module, const std::vector<ValueId>& classes, ValueId backward,
-    int cotangent_operand, ValueId forward, int read) {
+    int cotangent_operand, ValueId forward, int read, int64_t& looks_left) {
   const ir::Instruction& it = module.at(backward);
   const ir::Instruction& original = module.at(forward);
   if (it.opcode != original.opcode) return std::nullopt;
@@ -74,8 +74,8 @@ std::optional<GradientMatch> DescribeGradient(
   const int wanted = 1 - read;
   const DotDims f = ir::GetContractionDims(module, forward);
   const DotDims c = ir::GetContractionDims(module, backward);
-  std::vector<int> behind =
-      DimsBetween(module, &classes, it.operands[w], original.operands[read]);
+  std::vector<int> behind = DimsBetween(module, &classes, it.operands[w],
+                                        original.operands[read], looks_left);
   if (it.opcode == Opcode::kConvolution) {
     FillByRole(c.side[w], f.side[read], behind);
   }

@@ -17,6 +17,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENT_DIMS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENT_DIMS_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -34,10 +35,11 @@ struct GradientMatch {
 };
 
 // `read`: the operand of `forward` that `backward` reads, as its operand number
-// 1 - cotangent_operand.
+// 1 - cotangent_operand. `looks_left`: layout_walk.h.
 std::optional<GradientMatch> DescribeGradient(
     const ir::Module& module, const std::vector<ir::ValueId>& classes,
-    ir::ValueId backward, int cotangent_operand, ir::ValueId forward, int read);
+    ir::ValueId backward, int cotangent_operand, ir::ValueId forward, int read,
+    int64_t& looks_left);
 
 }  // namespace meshwright::segmenter
 

@@ -71,8 +71,8 @@ class GradientMatcher {
   };
   struct Option {
     Reader reader;
-    int cotangent_operand;
     ValueId cotangent;
+    GradientMatch match;
   };
 
   Bases FindBases(ValueId id) const {
@@ -111,24 +111,22 @@ class GradientMatcher {
       for (const Reader& reader : found->second) {
         if (--looks_left_ < 0) return;
         if (known != nullptr && !known->contains(reader.contraction)) continue;
-        if (!Describe(id, reader, 1 - operand).has_value()) continue;
-        const Option option{reader, 1 - operand, cotangent};
+        std::optional<GradientMatch> match =
+            DescribeGradient(module_, classes_, id, 1 - operand,
+                             reader.contraction, reader.side, looks_left_);
+        if (looks_left_ < 0) return;
+        if (!match.has_value()) continue;
+        Option option{reader, cotangent, *std::move(match)};
         if (step == Step::kParameter) {
           if (!std::exchange(flowed, true)) Flow(id);
           if (!FlowsToItsParameter(id, option)) continue;
         }
-        if (step != Step::kUnique) return Accept(id, option);
+        if (step != Step::kUnique) return Accept(id, std::move(option));
         if (chosen.has_value()) return;
-        chosen = option;
+        chosen = std::move(option);
       }
     }
-    if (chosen.has_value()) Accept(id, *chosen);
-  }
-
-  std::optional<GradientMatch> Describe(ValueId id, const Reader& reader,
-                                        int cotangent_operand) const {
-    return DescribeGradient(module_, classes_, id, cotangent_operand,
-                            reader.contraction, reader.side);
+    if (chosen.has_value()) Accept(id, *std::move(chosen));
   }
 
   // Marks what a gradient flows to before the next contraction.
@@ -158,9 +156,9 @@ class GradientMatcher {
     return target == id || seen_by_[target] == id;
   }
 
-  void Accept(ValueId id, const Option& option) {
+  void Accept(ValueId id, Option option) {
     cotangents_[option.cotangent].insert(option.reader.contraction);
-    matches_[id] = *Describe(id, option.reader, option.cotangent_operand);
+    matches_[id] = std::move(option.match);
   }
 
   const Module& module_;

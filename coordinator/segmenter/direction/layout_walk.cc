@@ -1,7 +1,7 @@
 #include "coordinator/segmenter/direction/layout_walk.h"
 
 #include <algorithm>
-#include <optional>
+#include <numeric>
 
 #include "coordinator/ir/links/dim_links.h"
 
@@ -17,10 +17,14 @@ struct Step {
   bool same = false;  // the very value, so every dimension is the same
 };
 
+// Behind more loops one after the other a stack is not looked for.
+constexpr int kMaxBoundaries = 256;
+
 // The stack a slice reads, behind the carries of loops.
 ValueId FindStack(const Module& module, ValueId slice) {
   ValueId stack = module.at(slice).operands[0];
-  while (ir::IsLoopBoundary(module.at(stack).opcode)) {
+  for (int i = 0; i < kMaxBoundaries; ++i) {
+    if (!ir::IsLoopBoundary(module.at(stack).opcode)) break;
     stack = module.at(stack).operands[0];
   }
   return stack;
@@ -45,38 +49,39 @@ Step Next(const Module& module, const std::vector<ValueId>* classes,
   return {};
 }
 
+// A value on the way, and the dimensions of the start there.
 struct Place {
   ValueId value;
   std::vector<int> dims;
 };
 
-std::vector<Place> Walk(const Module& module,
-                        const std::vector<ValueId>* classes, ValueId id) {
+Place Start(const Module& module, ValueId id) {
   Place place{id, std::vector<int>(module.at(id).shape.rank())};
-  for (size_t i = 0; i < place.dims.size(); ++i) {
-    place.dims[i] = static_cast<int>(i);
-  }
-  std::vector<Place> walk = {place};
-  while (true) {
-    const Step step = Next(module, classes, place.value);
-    if (step.value < 0) return walk;
-    if (!step.same) {
-      const auto links = ir::DimLinks(module, place.value, 0);
-      const auto& in = module.at(step.value).shape.dims;
-      const auto& out = module.at(place.value).shape.dims;
-      for (int& dim : place.dims) {
-        if (dim < 0) continue;
-        const auto link = std::find_if(
-            links.begin(), links.end(), [&](const ir::DimLink& candidate) {
-              return candidate.out == dim &&
-                     in[candidate.in] == out[candidate.out];
-            });
-        dim = link == links.end() ? -1 : link->in;
-      }
+  std::iota(place.dims.begin(), place.dims.end(), 0);
+  return place;
+}
+
+// One step up; false at the end of the walk.
+bool Climb(const Module& module, const std::vector<ValueId>* classes,
+           Place& place) {
+  const Step step = Next(module, classes, place.value);
+  if (step.value < 0) return false;
+  if (!step.same) {
+    const auto links = ir::DimLinks(module, place.value, 0);
+    const auto& in = module.at(step.value).shape.dims;
+    const auto& out = module.at(place.value).shape.dims;
+    for (int& dim : place.dims) {
+      if (dim < 0) continue;
+      const auto link = std::find_if(
+          links.begin(), links.end(), [&](const ir::DimLink& candidate) {
+            return candidate.out == dim &&
+                   in[candidate.in] == out[candidate.out];
+          });
+      dim = link == links.end() ? -1 : link->in;
     }
-    place.value = step.value;
-    walk.push_back(place);
   }
+  place.value = step.value;
+  return true;
 }
 
 }  // namespace
@@ -116,23 +121,22 @@ std::vector<ValueId> LayoutBases(const Module& module,
 
 std::vector<int> DimsBetween(const Module& module,
                              const std::vector<ValueId>* classes, ValueId first,
-                             ValueId second) {
-  const std::vector<Place> from = Walk(module, classes, first);
-  const std::vector<Place> to = Walk(module, classes, second);
+                             ValueId second, int64_t& looks_left) {
+  Place a = Start(module, first);
+  Place b = Start(module, second);
   std::vector<int> between(module.at(first).shape.rank(), -1);
-  for (const Place& a : from) {
-    const auto b = std::find_if(to.begin(), to.end(), [&](const Place& place) {
-      return place.value == a.value;
-    });
-    if (b == to.end()) continue;
-    for (size_t i = 0; i < between.size(); ++i) {
-      if (a.dims[i] < 0) continue;
-      const auto at = std::find(b->dims.begin(), b->dims.end(), a.dims[i]);
-      if (at != b->dims.end()) {
-        between[i] = static_cast<int>(at - b->dims.begin());
-      }
+  // A step leads to an earlier value: the later of the two cannot be above the
+  // other, so that they meet where the walks first do.
+  while (a.value != b.value) {
+    Place& later = a.value > b.value ? a : b;
+    if (--looks_left < 0 || !Climb(module, classes, later)) return between;
+  }
+  for (size_t i = 0; i < between.size(); ++i) {
+    if (a.dims[i] < 0) continue;
+    const auto at = std::find(b.dims.begin(), b.dims.end(), a.dims[i]);
+    if (at != b.dims.end()) {
+      between[i] = static_cast<int>(at - b.dims.begin());
     }
-    break;
   }
   return between;
 }

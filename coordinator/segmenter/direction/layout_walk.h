@@ -12,6 +12,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_LAYOUT_WALK_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_LAYOUT_WALK_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "coordinator/ir/module.h"
@@ -27,10 +28,12 @@ std::vector<ir::ValueId> LayoutBases(const ir::Module& module,
                                      const std::vector<ir::ValueId>* classes);
 
 // For every dimension of `first` the same one of `second`, where both
-// rearrange one value; -1 where unknown.
+// rearrange one value; -1 where unknown. Each step of the walks takes one of
+// `looks_left`; without any left nothing is known.
 std::vector<int> DimsBetween(const ir::Module& module,
                              const std::vector<ir::ValueId>* classes,
-                             ir::ValueId first, ir::ValueId second);
+                             ir::ValueId first, ir::ValueId second,
+                             int64_t& looks_left);
 
 }  // namespace meshwright::segmenter
 

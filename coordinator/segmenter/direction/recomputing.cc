@@ -32,7 +32,9 @@ class Limiter {
         marked[id] &= marked[operand];
         tree_[id] = std::min(tree_[id] + tree_[operand], kMaxOperations + 1);
       }
-      // A tree counts what is read twice twice: only then look closer.
+      if (!marked[id]) continue;
+      // A tree counts what is read twice twice: only then look closer, at
+      // kMaxOperations values at most.
       if (tree_[id] > limit) tree_[id] = CountAbove(id, limit);
       if (tree_[id] > limit) marked[id] = 0;
     }

@@ -42,7 +42,8 @@ RootOrder::RootOrder(int values)
     : list_of_(values, kEmpty),
       depth_of_(values, 0),
       lists_(2),
-      work_left_(kFreeWork + kWorkPerValue * values) {}
+      work_left_(kFreeWork + kWorkPerValue * values),
+      looks_left_(work_left_) {}
 
 void RootOrder::Follow(ir::ValueId id,
                        const std::vector<ir::ValueId>& operands) {
@@ -125,11 +126,14 @@ bool RootOrder::Unrelated(const Group& a, const Group& b) const {
 // A root of `a` is above one of `b`.
 bool RootOrder::IsAbove(const Group& a, const Group& b) const {
   if (a.min_depth >= b.max_depth) return false;
-  if (a.above == kUnknown || b.above == kUnknown) return true;
+  if (a.above == kUnknown || b.above == kUnknown || looks_left_ < 0) {
+    return true;
+  }
   const List& reach = lists_[b.above];
   auto y = reach.begin();
   for (const auto& [chain, position] : a.first) {
-    while (y != reach.end() && y->chain < chain) ++y;
+    --looks_left_;
+    for (; y != reach.end() && y->chain < chain; ++y) --looks_left_;
     if (y == reach.end()) return false;
     if (y->chain == chain && y->position >= position) return true;
   }

@@ -77,6 +77,7 @@ class RootOrder {
   std::vector<int> chains_;  // lengths
   std::vector<Root> roots_;
   int64_t work_left_;
+  mutable int64_t looks_left_;  // of questions; without any all are related
 };
 
 }  // namespace meshwright::segmenter

@@ -30,7 +30,6 @@ class StateSearch {
       : module_(module),
         output_at_(module.size(), kNone),
         next_output_(module.outputs.size(), kNone),
-        claimed_(module.outputs.size(), 0),
         seen_by_(module.size(), kNone),
         looks_left_(kMaxLossLooks * module.size()) {
     for (size_t i = module.outputs.size(); i-- > 0;) {
@@ -46,11 +45,10 @@ class StateSearch {
     while (!frontier.empty() && looks_left_ > 0) {
       const ValueId id = frontier.back();
       frontier.pop_back();
-      if (id != argument) {
-        for (int output = output_at_[id]; output != kNone;
-             output = next_output_[output]) {
-          if (std::exchange(claimed_[output], 1) == 0) return output;
-        }
+      if (id != argument && output_at_[id] != kNone) {
+        const int output = output_at_[id];
+        output_at_[id] = next_output_[output];
+        return output;
       }
       for (ValueId user : module_.at(id).users) {
         --looks_left_;
@@ -68,9 +66,8 @@ class StateSearch {
 
  private:
   const Module& module_;
-  std::vector<int> output_at_;    // by ValueId: its first output number
+  std::vector<int> output_at_;    // by ValueId: its first output not claimed
   std::vector<int> next_output_;  // by output number: the value's next one
-  std::vector<char> claimed_;     // by output number
   std::vector<int> seen_by_;      // by ValueId: the last argument's number
   int64_t looks_left_;
 };

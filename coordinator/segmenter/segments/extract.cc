@@ -69,11 +69,14 @@ class Extractor {
     for (ValueId id : nodes) AddValue(id);
     for (ValueId id : outputs) graph_.outputs.push_back(IndexOf(id));
     for (size_t i = 0; i < graph_.values.size(); ++i) {
+      const int user = static_cast<int>(i);
+      int number = 0;
       for (int operand : graph_.values[i].operands) {
-        auto& users = graph_.values[operand].users;
-        if (users.empty() || users.back() != static_cast<int>(i)) {
-          users.push_back(static_cast<int>(i));
+        auto& read = graph_.values[operand];
+        if (read.users.empty() || read.users.back() != user) {
+          read.users.push_back(user);
         }
+        read.uses.push_back({user, number++});
       }
     }
     PairState(outputs);

@@ -23,10 +23,17 @@
 
 namespace meshwright::segmenter {
 
+// Where a value is read.
+struct Use {
+  int user = 0;     // value index
+  int operand = 0;  // its number there
+};
+
 struct SegmentValue {
   ir::ValueId origin = 0;     // of this instance, in the module
   std::vector<int> operands;  // indices of values; empty for inputs
   std::vector<int> users;     // distinct, ascending
+  std::vector<Use> uses;      // by user, then operand
 };
 
 struct BoundaryPair {

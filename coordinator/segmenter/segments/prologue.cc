@@ -128,8 +128,8 @@ class PrologueFinder {
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
       stack.emplace_back(a[i], b[i]);
     }
+    looks_left_ -= static_cast<int64_t>(stack.size());
     while (!stack.empty() && looks_left_ > 0) {
-      --looks_left_;
       const auto [x, y] = stack.back();
       stack.pop_back();
       const uint64_t pair =
@@ -147,6 +147,7 @@ class PrologueFinder {
         alike_ &= before;
         continue;
       }
+      looks_left_ -= static_cast<int64_t>(left.operands.size());
       for (size_t i = 0; i < left.operands.size(); ++i) {
         stack.emplace_back(left.operands[i], right.operands[i]);
       }
