@@ -279,13 +279,10 @@ class AxisAnnotator : segmenter::SegmentView {
   template <typename Counts>
   void PullFromUsers(int i, Counts counts) {
     int split = kUndecided;
-    for (int user : Users(i)) {
+    for (const auto& [user, operand] : Uses(i)) {
+      if (split >= 0) break;
       if (!counts(user)) continue;
-      for (size_t k = 0; k < Operands(user).size(); ++k) {
-        if (Operands(user)[k] != i) continue;
-        const std::optional<int> asked = Asked(user, k);
-        if (asked.has_value() && split < 0) split = *asked;
-      }
+      split = Asked(user, operand).value_or(split);
     }
     if (split != kUndecided) Decide(i, split);
   }

@@ -107,12 +107,8 @@ bool HasOneTap(const ir::Instruction& convolution) {
 // Readers of `value` that ask for nothing get it as it was.
 void KeepReaders(const segmenter::SegmentGraph& graph, int value,
                  AxisAnnotation& axis) {
-  for (const int user : graph.values[value].users) {
-    const std::vector<int>& operands = graph.values[user].operands;
-    for (size_t k = 0; k < operands.size(); ++k) {
-      if (operands[k] != value) continue;
-      axis.demands.try_emplace({user, static_cast<int>(k)}, axis.split[value]);
-    }
+  for (const auto& [user, operand] : graph.values[value].uses) {
+    axis.demands.try_emplace({user, operand}, axis.split[value]);
   }
 }
 

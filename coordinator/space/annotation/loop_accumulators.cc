@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace meshwright::space {
 namespace {
@@ -10,42 +11,60 @@ using ir::Opcode;
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
 
-// Whether `user` only writes to the value, or adds to all of it.
-bool Gathers(const Analysis& analysis, const SegmentGraph& graph, int user,
-             int value) {
-  const ir::Instruction& it = analysis.module.at(graph.values[user].origin);
-  const auto& operands = graph.values[user].operands;
-  if (ir::IsLoopBoundary(it.opcode) ||
-      std::count(operands.begin(), operands.end(), value) != 1) {
-    return false;
-  }
-  if (it.opcode == Opcode::kDynamicUpdateSlice) return operands[0] == value;
+// Whether the operation only writes to its operand, or adds to all of it.
+bool Gathers(const Analysis& analysis, const SegmentGraph& graph,
+             const segmenter::Use& use, int value) {
+  const ir::Instruction& it = analysis.module.at(graph.values[use.user].origin);
+  if (ir::IsLoopBoundary(it.opcode)) return false;
+  if (it.opcode == Opcode::kDynamicUpdateSlice) return use.operand == 0;
   return ir::IsElementwise(it.opcode) &&
          it.shape.dims ==
              analysis.module.at(graph.values[value].origin).shape.dims;
 }
 
-// What reads `carry` and what reads that, up to `result`; empty where one of
-// them does more than gather.
-std::vector<int> Between(const Analysis& analysis, const SegmentGraph& graph,
-                         int carry, int result) {
-  std::set<int> between;  // in dependency order
+constexpr int kNowhere = -1;  // nothing reads the value
+constexpr int kSeveral = -2;  // it does not end in one loop's result
+
+// By value: the loop's result that it ends in, where all that reads the value
+// and what reads that, up to the result, only gathers.
+std::vector<int> FindEnds(const Analysis& analysis, const SegmentGraph& graph) {
+  std::vector<int> ends(graph.values.size(), kNowhere);
+  for (size_t i = graph.values.size(); i-- > 0;) {
+    const int value = static_cast<int>(i);
+    const auto join = [&](int end) {
+      if (end == kNowhere) return;
+      ends[i] = ends[i] == kNowhere || ends[i] == end ? end : kSeveral;
+    };
+    int before = -1;
+    for (const segmenter::Use& use : graph.values[i].uses) {
+      const bool is_result =
+          analysis.module.at(graph.values[use.user].origin).opcode ==
+          Opcode::kLoopResult;
+      if (is_result) {
+        join(use.user);
+      } else if (use.user == before || !Gathers(analysis, graph, use, value)) {
+        ends[i] = kSeveral;
+      } else {
+        join(ends[use.user]);
+      }
+      before = use.user;
+      if (ends[i] == kSeveral) break;
+    }
+  }
+  return ends;
+}
+
+// What reads `carry` and what reads that, up to `result`, in dependency order.
+std::vector<int> Between(const SegmentGraph& graph, int carry, int result) {
+  std::set<int> between;
   std::vector<int> stack = {carry};
-  bool reached = false;
   while (!stack.empty()) {
     const int value = stack.back();
     stack.pop_back();
     for (int user : graph.values[value].users) {
-      if (user == result) {
-        reached = true;
-      } else if (!Gathers(analysis, graph, user, value)) {
-        return {};
-      } else if (between.insert(user).second) {
-        stack.push_back(user);
-      }
+      if (user != result && between.insert(user).second) stack.push_back(user);
     }
   }
-  if (!reached) return {};
   return {between.begin(), between.end()};
 }
 
@@ -60,13 +79,17 @@ LoopAccumulators::LoopAccumulators(const Analysis& analysis,
   std::unordered_map<ir::ValueId, int> index;
   const int count = static_cast<int>(graph.values.size());
   for (int i = 0; i < count; ++i) index[graph.values[i].origin] = i;
+  const std::vector<int> ends = FindEnds(analysis, graph);
   for (int i = graph.input_count; i < count; ++i) {
     if (at(i).opcode != Opcode::kCarry) continue;
     const ir::Loop& loop = analysis.module.loops[at(i).boundary];
     const auto result = index.find(loop.results[at(i).element]);
-    if (result == index.end() || graph.is_input(result->second)) continue;
+    if (result == index.end() || graph.is_input(result->second) ||
+        ends[i] != result->second) {
+      continue;
+    }
     LoopAccumulator it{graph.values[i].operands[0], i, result->second,
-                       Between(analysis, graph, i, result->second)};
+                       Between(graph, i, result->second)};
     if (it.between.empty() ||
         it.next() != graph.values[it.result].operands[0]) {
       continue;
@@ -84,9 +107,11 @@ const LoopAccumulator* LoopAccumulators::Find(int value) const {
 }
 
 int OperandNumber(const SegmentGraph& graph, int user, int value) {
-  const auto& operands = graph.values[user].operands;
-  const auto at = std::find(operands.begin(), operands.end(), value);
-  return at == operands.end() ? -1 : static_cast<int>(at - operands.begin());
+  const auto& uses = graph.values[value].uses;
+  const auto at = std::lower_bound(
+      uses.begin(), uses.end(), user,
+      [](const segmenter::Use& use, int wanted) { return use.user < wanted; });
+  return at == uses.end() || at->user != user ? -1 : at->operand;
 }
 
 }  // namespace meshwright::space

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "coordinator/segmenter/segment_view.h"
@@ -62,7 +63,7 @@ class SequenceSplitter : segmenter::SegmentView {
     const int block = analysis_.blocks.owner_block[forward];
     if (block < 0) return false;
     const auto& roots = analysis_.blocks.blocks[block].roots;
-    return std::find(roots.begin(), roots.end(), forward) != roots.end();
+    return std::binary_search(roots.begin(), roots.end(), forward);
   }
 
   // A contraction that joined a block, or a gradient of one.
@@ -221,13 +222,9 @@ class SequenceSplitter : segmenter::SegmentView {
   }
   void SeedUsers(int i, int dim) {
     dim = Behind(i, dim);
-    for (int user : Users(i)) {
+    for (const auto& [user, operand] : Uses(i)) {
       if (IsContraction(user)) continue;
-      const auto& operands = Operands(user);
-      for (size_t k = 0; k < operands.size(); ++k) {
-        if (operands[k] != i) continue;
-        Seed(user, respecifier_.PushThrough(user, static_cast<int>(k), dim));
-      }
+      Seed(user, respecifier_.PushThrough(user, operand, dim));
     }
   }
 
@@ -286,8 +283,8 @@ class SequenceSplitter : segmenter::SegmentView {
       const int root = IndexOf(match.forward);
       if (root < 0) continue;
       const int g = Operands(i)[match.cotangent_operand];
-      for (int user : Users(root)) {
-        SeedAlike(g, match.cotangent_dims, root, user);
+      for (const segmenter::Use& use : Uses(root)) {
+        SeedAlike(g, match.cotangent_dims, use);
       }
       const int source = Operands(root)[match.differentiated];
       if (respecifier_.Before(i) >= 0 || label_[source] < 0) continue;
@@ -301,16 +298,12 @@ class SequenceSplitter : segmenter::SegmentView {
   }
 
   // The cotangent of a root is split as what reads the root is.
-  void SeedAlike(int cotangent, const std::vector<int>& dims, int root,
-                 int user) {
-    if (label_[user] < 0) return;
-    const auto& operands = Operands(user);
-    for (size_t k = 0; k < operands.size(); ++k) {
-      if (operands[k] != root) continue;
-      const int out =
-          respecifier_.PullThrough(user, static_cast<int>(k), label_[user]);
-      Seed(cotangent, FindPlace(dims, out));
-    }
+  void SeedAlike(int cotangent, const std::vector<int>& dims,
+                 const segmenter::Use& use) {
+    const int label = label_[use.user];
+    if (label < 0) return;
+    const int out = respecifier_.PullThrough(use.user, use.operand, label);
+    Seed(cotangent, FindPlace(dims, out));
   }
 
   // ---- where it goes ----
@@ -345,16 +338,21 @@ class SequenceSplitter : segmenter::SegmentView {
   }
 
   void NoteWhole(std::vector<UnsplitBoundary>& out) const {
-    const UnsplitBoundaries whole(analysis_, graph_,
-                                  {label_, closed_, unfit_, without_gradient_});
+    UnsplitBoundaries whole(analysis_, graph_,
+                            {label_, closed_, unfit_, without_gradient_});
+    std::set<int> known;
+    for (const UnsplitBoundary& it : out) {
+      if (it.axis == axis_) known.insert(it.value);
+    }
     for (const BoundaryPair& pair : graph_.boundary_pairs()) {
-      const bool known =
-          std::any_of(out.begin(), out.end(), [&](const UnsplitBoundary& it) {
-            return it.value == pair.activation && it.axis == axis_;
-          });
-      if (known || respecifier_.Now(pair.activation) >= 0) continue;
-      UnsplitBoundary& it = out.emplace_back(whole.Explain(pair.activation));
-      it.axis = axis_;
+      if (respecifier_.Now(pair.activation) >= 0 ||
+          !known.insert(pair.activation).second) {
+        continue;
+      }
+      std::optional<UnsplitBoundary> it = whole.Explain(pair.activation);
+      if (!it.has_value()) return;
+      it->axis = axis_;
+      out.push_back(*it);
     }
   }
 

@@ -1,7 +1,10 @@
 #include "coordinator/space/annotation/state_sharding.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "coordinator/segmenter/segment_view.h"
 #include "coordinator/space/annotation/loop_accumulators.h"
@@ -32,13 +35,23 @@ class AxisStateSharder : segmenter::SegmentView {
     for (const segmenter::BoundaryPair& pair : graph.boundary_pairs()) {
       boundary_.insert({pair.activation, pair.gradient});
     }
+    on_data_axis_ =
+        std::any_of(boundary_.begin(), boundary_.end(),
+                    [&](int value) { return respecifier_.Before(value) >= 0; });
+    if (!strategies.empty()) first_reader_ = FirstReaders(analysis, graph);
+    updated_.assign(count_, -1);
+    is_updated_.assign(count_, 0);
+    for (const auto& [argument, updated] : graph.state) {
+      if (updated_[argument] < 0) updated_[argument] = updated;
+      is_updated_[updated] = 1;
+    }
   }
 
   AxisAnnotation Run(std::vector<int>* kept_whole) {
     for (int i = 0; i < graph_.input_count; ++i) {
       if (!IsParameter(i) || !respecifier_.IsOpen(i) || !OnDataAxis(i))
         continue;
-      const int updated = FindUpdated(i);
+      const int updated = updated_[i];
       if (updated < 0 && !shard_parameters_) continue;
       const int dim = ChooseDim(i);
       if (dim < 0) {
@@ -68,12 +81,8 @@ class AxisStateSharder : segmenter::SegmentView {
   // Whether the block that reads the parameter first computes on its part of
   // the batch.
   bool OnDataAxis(int parameter) const {
-    if (strategies_.empty()) {
-      return std::any_of(boundary_.begin(), boundary_.end(), [&](int value) {
-        return respecifier_.Before(value) >= 0;
-      });
-    }
-    const int block = FirstReader(analysis_, graph_, parameter);
+    if (strategies_.empty()) return on_data_axis_;
+    const int block = first_reader_[parameter];
     return block >= 0 &&
            strategies_[block]->axes[axis_].kind == StrategyKind::kRows;
   }
@@ -93,35 +102,65 @@ class AxisStateSharder : segmenter::SegmentView {
     return sliced;
   }
 
+  // Loop boundaries have one operand: what follows from a value is a tree, and
+  // the answers for one dimension are remembered.
   bool IsSliced(int value, int dim) const {
-    for (int user : Users(value)) {
-      const Opcode opcode = At(user).opcode;
-      if (ir::IsLoopBoundary(opcode) && IsSliced(user, dim)) return true;
-      if (opcode != Opcode::kDynamicSlice) continue;
-      if (Operands(user)[0] == value &&
-          respecifier_.PushThrough(user, 0, dim) < 0) {
-        return true;
+    std::vector<std::pair<int, size_t>> stack = {{value, 0}};  // next user
+    while (!stack.empty()) {
+      auto& [at, next] = stack.back();
+      char& sliced = sliced_.try_emplace({at, dim}, kUnknown).first->second;
+      if (sliced == kUnknown && next < Users(at).size()) {
+        const int user = Users(at)[next++];
+        const Opcode opcode = At(user).opcode;
+        if (ir::IsLoopBoundary(opcode)) {
+          stack.emplace_back(user, 0);
+        } else if (opcode == Opcode::kDynamicSlice && Operands(user)[0] == at &&
+                   respecifier_.PushThrough(user, 0, dim) < 0) {
+          sliced = kSliced;
+        }
+        continue;
       }
+      if (sliced == kUnknown) sliced = kNotSliced;
+      const bool found = sliced == kSliced;
+      stack.pop_back();
+      if (found && !stack.empty()) sliced_[{stack.back().first, dim}] = kSliced;
     }
-    return false;
+    return sliced_.at({value, dim}) == kSliced;
   }
 
   // The parameter, and what is only a cheaper form of it to gather: its layer
   // in a loop, and the stack that a loop makes of such forms.
-  void ShardParameter(int value, int dim) {
-    respecifier_.Change(value, dim);
-    for (int user : Users(value)) {
+  void ShardParameter(int parameter, int parameter_dim) {
+    struct Form {
+      int user;
+      int value;
+      int dim;
+    };
+    std::vector<Form> stack;  // to look at, the first on top
+    const auto change = [&](int value, int dim) {
+      Change(value, dim);
+      const auto& users = Users(value);
+      for (auto user = users.rbegin(); user != users.rend(); ++user) {
+        stack.push_back({*user, value, dim});
+      }
+    };
+    change(parameter, parameter_dim);
+    while (!stack.empty()) {
+      const auto [user, value, dim] = stack.back();
+      stack.pop_back();
       if (!Passes(user, value, dim)) continue;
       if (At(user).opcode == Opcode::kDynamicUpdateSlice) {
-        ShardStack(*accumulators_.Find(user), dim);
+        const LoopAccumulator& it = *accumulators_.Find(user);
+        ShardStack(it, dim);
+        change(it.result, dim);
       } else {
-        ShardParameter(user, respecifier_.PushThrough(user, 0, dim));
+        change(user, respecifier_.PushThrough(user, 0, dim));
       }
     }
   }
 
   bool Passes(int user, int value, int dim) const {
-    if (!respecifier_.IsOpen(user) || IsUpdated(user)) return false;
+    if (!respecifier_.IsOpen(user) || is_updated_[user]) return false;
     const int operand = OperandNumber(graph_, user, value);
     if (respecifier_.PushThrough(user, operand, dim) < 0) return false;
     switch (At(user).opcode) {
@@ -161,27 +200,37 @@ class AxisStateSharder : segmenter::SegmentView {
   // Only what is written to a stack becomes one.
   bool PassesStack(int update, int dim) const {
     const LoopAccumulator* const stack = accumulators_.Find(update);
-    if (stack == nullptr || !IsOpenAt(*stack, dim)) return false;
-    return std::all_of(
-        stack->between.begin(), stack->between.end(), [&](int value) {
-          return At(value).opcode == Opcode::kDynamicUpdateSlice &&
-                 respecifier_.PullThrough(value, 1, dim) >= 0;
-        });
+    if (stack == nullptr) return false;
+    // Asked once for all updates of the stack, until something changes.
+    const auto [answer, added] =
+        passes_stack_.try_emplace({stack->carry, dim}, Answer{});
+    if (!added && answer->second.changes == changes_) {
+      return answer->second.yes;
+    }
+    answer->second.changes = changes_;
+    answer->second.yes =
+        IsOpenAt(*stack, dim) &&
+        std::all_of(stack->between.begin(), stack->between.end(),
+                    [&](int value) {
+                      return At(value).opcode == Opcode::kDynamicUpdateSlice &&
+                             respecifier_.PullThrough(value, 1, dim) >= 0;
+                    });
+    return answer->second.yes;
   }
 
   bool IsOpenAt(const LoopAccumulator& it, int dim) const {
-    std::vector<int> values = it.between;
-    values.insert(values.end(), {it.carry, it.result});
-    return std::all_of(values.begin(), values.end(), [&](int value) {
+    const auto open = [&](int value) {
       return respecifier_.IsOpen(value) && respecifier_.Fits(value, dim);
-    });
+    };
+    return open(it.carry) && open(it.result) &&
+           std::all_of(it.between.begin(), it.between.end(), open);
   }
 
+  // Up to its result.
   void ShardStack(const LoopAccumulator& it, int dim) {
-    respecifier_.Change(it.carry, dim);
-    for (int value : it.between) respecifier_.Change(value, dim);
+    Change(it.carry, dim);
+    for (int value : it.between) Change(value, dim);
     Absorb(it.entering, dim);
-    ShardParameter(it.result, dim);
   }
 
   // A carry that enters every trip as it entered the first one.
@@ -191,18 +240,6 @@ class AxisStateSharder : segmenter::SegmentView {
     const ir::ValueId result = loop.results[it.element];
     return result >= 0 &&
            analysis_.module.at(result).operands[0] == Origin(carry);
-  }
-
-  bool IsUpdated(int value) const {
-    return std::any_of(
-        graph_.state.begin(), graph_.state.end(),
-        [&](const auto& state) { return state.updated == value; });
-  }
-  int FindUpdated(int argument) const {
-    for (const auto& [before, after] : graph_.state) {
-      if (before == argument) return after;
-    }
-    return -1;
   }
 
   // Whether the update may compute this value on shards.
@@ -224,35 +261,51 @@ class AxisStateSharder : segmenter::SegmentView {
   // A sum over trips, or a stack that every trip writes its gradient to.
   bool CanAbsorbCarried(int boundary, int dim) const {
     const LoopAccumulator* const it = accumulators_.Find(boundary);
-    if (it == nullptr || !IsOpenAt(*it, dim)) return false;
+    if (it == nullptr || refused_.contains({it->carry, dim})) return false;
     int before = it->carry;
-    return std::all_of(it->between.begin(), it->between.end(), [&](int value) {
-      const int operand = OperandNumber(graph_, value, before);
-      before = value;
-      return CanAbsorb(value, dim) && operand >= 0 &&
-             respecifier_.PullThrough(value, operand, dim) == dim;
-    });
+    const bool can =
+        IsOpenAt(*it, dim) &&
+        std::all_of(it->between.begin(), it->between.end(), [&](int value) {
+          const int operand = OperandNumber(graph_, value, before);
+          before = value;
+          return CanAbsorb(value, dim) && operand >= 0 &&
+                 respecifier_.PullThrough(value, operand, dim) == dim;
+        });
+    // What is closed never opens again.
+    if (!can) refused_.insert({it->carry, dim});
+    return can;
   }
 
   // Upwards from what overwrites a state, to the gradient and to other state.
-  void Absorb(int value, int dim) {
-    if (!CanAbsorb(value, dim)) return;
-    if (ir::IsLoopBoundary(At(value).opcode)) {
-      const LoopAccumulator& it = *accumulators_.Find(value);
-      respecifier_.Change(it.carry, dim);
-      respecifier_.Change(it.result, dim);
-      Absorb(it.next(), dim);
-      Absorb(it.entering, dim);
-      return;
+  void Absorb(int updated, int updated_dim) {
+    // To look at, the first on top; dimensions of the values.
+    std::vector<std::pair<int, int>> stack = {{updated, updated_dim}};
+    while (!stack.empty()) {
+      const auto [value, dim] = stack.back();
+      stack.pop_back();
+      if (!CanAbsorb(value, dim)) continue;
+      if (ir::IsLoopBoundary(At(value).opcode)) {
+        const LoopAccumulator& it = *accumulators_.Find(value);
+        Change(it.carry, dim);
+        Change(it.result, dim);
+        stack.emplace_back(it.entering, dim);
+        stack.emplace_back(it.next(), dim);
+        continue;
+      }
+      Change(value, dim);
+      if (IsInput(value)) continue;
+      const auto& operands = Operands(value);
+      for (int k = static_cast<int>(operands.size()) - 1; k >= 0; --k) {
+        const int pulled = respecifier_.PullThrough(value, k, dim);
+        if (pulled >= 0) stack.emplace_back(operands[k], pulled);
+      }
     }
+  }
+
+  void Change(int value, int dim) {
     respecifier_.Change(value, dim);
-    if (IsInput(value)) return;
-    const auto& operands = Operands(value);
-    for (size_t k = 0; k < operands.size(); ++k) {
-      const int pulled =
-          respecifier_.PullThrough(value, static_cast<int>(k), dim);
-      if (pulled >= 0) Absorb(operands[k], pulled);
-    }
+    ++changes_;
+    if (!reads_shards_.empty()) SpreadReads(value);
   }
 
   // What reads the shards without being on the way to a state: checks and norms
@@ -267,7 +320,7 @@ class AxisStateSharder : segmenter::SegmentView {
         const int pushed = respecifier_.PushThrough(
             i, static_cast<int>(k), respecifier_.Now(operands[k]));
         if (pushed < 0 || !CanAbsorb(i, pushed)) continue;
-        respecifier_.Change(i, pushed);
+        Change(i, pushed);
         break;
       }
     }
@@ -275,6 +328,10 @@ class AxisStateSharder : segmenter::SegmentView {
 
   // Optimizer state of another shape than its parameter, or that follows it.
   void ShardRemainingState() {
+    reads_shards_.assign(count_, 0);
+    for (int i = 0; i < count_; ++i) {
+      if (respecifier_.Changed(i)) SpreadReads(i);
+    }
     for (const auto& [argument, updated] : graph_.state) {
       if (respecifier_.Changed(argument)) {
         Absorb(updated, respecifier_.Now(argument));
@@ -282,32 +339,30 @@ class AxisStateSharder : segmenter::SegmentView {
       }
       if (!HasRole(argument, ArgumentRole::kOptimizer) ||
           At(argument).shape.is_scalar() || !respecifier_.IsOpen(argument) ||
-          !ReadsShards(updated)) {
+          !reads_shards_[updated]) {
         continue;
       }
       const int dim = ChooseDim(argument);
       if (dim < 0) continue;
-      respecifier_.Change(argument, dim);
+      Change(argument, dim);
       Absorb(updated, dim);
     }
   }
 
-  // Whether the update of this state computes with something that is sharded.
-  bool ReadsShards(int updated) const {
-    std::vector<int> stack = {updated};
-    std::set<int> seen;
+  // The value is sharded: so is something that the updates behind it read.
+  void SpreadReads(int sharded) {
+    std::vector<int> stack;
+    const auto mark = [&](int value) {
+      if (std::exchange(reads_shards_[value], 1) == 0) stack.push_back(value);
+    };
+    mark(sharded);
     while (!stack.empty()) {
       const int value = stack.back();
       stack.pop_back();
-      if (respecifier_.Changed(value)) return true;
-      if (IsInput(value) || IsOwnForward(value) || IsContraction(value)) {
-        continue;
-      }
-      for (int operand : Operands(value)) {
-        if (seen.insert(operand).second) stack.push_back(operand);
+      for (int user : Users(value)) {
+        if (!IsOwnForward(user) && !IsContraction(user)) mark(user);
       }
     }
-    return false;
   }
 
   const std::vector<const Strategy*>& strategies_;
@@ -315,34 +370,48 @@ class AxisStateSharder : segmenter::SegmentView {
   const int axis_;
   Respecifier respecifier_;
   const LoopAccumulators accumulators_;
-  std::set<int> boundary_;  // values that cross
+  std::set<int> boundary_;         // values that cross
+  bool on_data_axis_ = false;      // one of them is split
+  std::vector<int> first_reader_;  // by value; empty without blocks
+  std::vector<int> updated_;       // by value: what overwrites the argument
+  std::vector<char> is_updated_;   // by value
+  // By value: it computes with something that is sharded. Empty until all
+  // parameters are sharded.
+  std::vector<char> reads_shards_;
+
+  // Remembered, each for a value or the carry of a stack and a dimension.
+  struct Answer {
+    int64_t changes = 0;  // when it was found
+    bool yes = false;
+  };
+  using Place = std::pair<int, int>;
+  enum Sliced : char { kNotSliced, kSliced, kUnknown };
+  mutable std::map<Place, char> sliced_;
+  mutable std::map<Place, Answer> passes_stack_;
+  mutable std::set<Place> refused_;  // by CanAbsorbCarried
+  int64_t changes_ = 0;
 };
 
 }  // namespace
 
-int FirstReader(const Analysis& analysis, const SegmentGraph& graph,
-                int value) {
+std::vector<int> FirstReaders(const Analysis& analysis,
+                              const SegmentGraph& graph) {
   const segmenter::Segment& segment = analysis.plan.segments[graph.segment];
   const int count = segment.last_block - segment.first_block;
-  int block = -1;
-  std::vector<int> stack = {value};
-  std::set<int> seen;
-  while (!stack.empty()) {
-    const int at = stack.back();
-    stack.pop_back();
-    for (int user : graph.values[at].users) {
+  std::vector<int> readers(graph.values.size(), -1);
+  for (size_t i = graph.values.size(); i-- > 0;) {
+    for (int user : graph.values[i].users) {
       const ir::ValueId origin = graph.values[user].origin;
       if (!analysis.passes.forward[origin]) continue;
       const int owner =
           analysis.blocks.owner_block[origin] - segment.first_block;
-      if (owner >= 0 && owner < count) {
-        block = block < 0 ? owner : std::min(block, owner);
-      } else if (seen.insert(user).second) {
-        stack.push_back(user);
+      const int block = owner >= 0 && owner < count ? owner : readers[user];
+      if (block >= 0 && (readers[i] < 0 || block < readers[i])) {
+        readers[i] = block;
       }
     }
   }
-  return block;
+  return readers;
 }
 
 SegmentAnnotation ShardState(const Analysis& analysis,

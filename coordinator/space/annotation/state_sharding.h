@@ -38,10 +38,10 @@ SegmentAnnotation ShardState(
     const SegmentAnnotation& plain, bool shard_parameters, const Mesh& mesh,
     std::vector<int>* kept_whole);
 
-// The block of the segment that reads the value first in the forward pass,
+// By value: the block of the segment that reads it first in the forward pass,
 // counted from the segment's first; -1: none.
-int FirstReader(const segmenter::Analysis& analysis,
-                const segmenter::SegmentGraph& graph, int value);
+std::vector<int> FirstReaders(const segmenter::Analysis& analysis,
+                              const segmenter::SegmentGraph& graph);
 
 }  // namespace meshwright::space
 

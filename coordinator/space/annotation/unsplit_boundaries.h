@@ -4,14 +4,17 @@
 // to operation. For a boundary that it has not reached, the reason is the
 // nearest operation at which the split ended; without one, the blocks beside
 // the boundary had nothing to split. In -> Out: the splitter's final labels,
-// and a boundary's value -> the reason. Threads: const after construction.
+// and a boundary's value -> the reason. Threads: one at a time.
 // Source: design, section 4 ("Strategies": refused per strategy with the
 // reason).
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_UNSPLIT_BOUNDARIES_H_
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "coordinator/segmenter/segment_view.h"
@@ -49,15 +52,24 @@ class UnsplitBoundaries : segmenter::SegmentView {
   // The references outlive it.
   UnsplitBoundaries(const segmenter::Analysis& analysis,
                     const segmenter::SegmentGraph& graph, SequenceLabels labels)
-      : SegmentView(analysis, graph), labels_(labels) {}
+      : SegmentView(analysis, graph),
+        labels_(labels),
+        nothing_split_(std::none_of(labels.label.begin(), labels.label.end(),
+                                    [](int dim) { return dim >= 0; })),
+        unfit_(labels.unfit.begin(), labels.unfit.end()),
+        seen_by_(graph.values.size(), -1),
+        looks_left_(int64_t{64} * count_) {}
 
-  // Without axis and number of configurations.
-  UnsplitBoundary Explain(int activation) const;
+  // Without axis and number of configurations; nothing where the boundaries
+  // before took 64 looks per value of the graph.
+  std::optional<UnsplitBoundary> Explain(int activation);
 
  private:
-  bool IsUnfit(int value) const;
-
   const SequenceLabels labels_;
+  const bool nothing_split_;
+  const std::set<int> unfit_;
+  std::vector<int> seen_by_;  // by value: the last activation explained
+  int64_t looks_left_;
 };
 
 }  // namespace meshwright::space

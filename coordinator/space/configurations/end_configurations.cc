@@ -19,40 +19,26 @@ using segmenter::Analysis;
 using segmenter::SegmentGraph;
 using Common = std::vector<std::pair<int, int>>;  // value here, value there
 
+// Ways to split what an end has in common with its neighbours.
+constexpr size_t kMaxEndVariants = 256;
+
 class EndVariants {
  public:
   EndVariants(const Analysis& analysis, int segment,
               const std::vector<SegmentType>& types,
               const std::vector<SharedParameter>& shared, const Mesh& mesh)
-      : analysis_(analysis),
-        segment_(segment),
-        types_(types),
-        shared_(shared),
-        mesh_(mesh) {}
+      : analysis_(analysis), segment_(segment), types_(types), mesh_(mesh) {
+    for (const SharedParameter& it : shared) {
+      if (it.end_segment != segment) continue;
+      parameters_[it.block_segment].emplace_back(it.end_value, it.block_value);
+    }
+    exits_ = IndexActivations(Graph(segment).exits);
+    entries_ = IndexActivations(Graph(segment).entries);
+  }
 
   SegmentType Run() {
-    std::vector<ParameterPins> pins = {{}};
-    if (!IsFree(analysis_, Graph(segment_))) {
-      const int count = static_cast<int>(analysis_.graphs.size());
-      for (const bool parameters : {false, true}) {
-        for (int other = 0; other < count; ++other) {
-          if (!HasBlocks(analysis_, other)) continue;
-          const Common common =
-              parameters ? CommonParameters(other) : CommonBoundaries(other);
-          if (common.empty() || pins[0].contains(common[0].first)) continue;
-          std::vector<ParameterPins> product;
-          for (const ParameterPins& base : pins) {
-            for (const ParameterPins& variant : Variants(other, common)) {
-              product.push_back(base);
-              product.back().insert(variant.begin(), variant.end());
-            }
-          }
-          pins = std::move(product);
-        }
-      }
-    }
     SegmentType type;
-    for (const ParameterPins& variant : pins) {
+    for (const ParameterPins& variant : ListPins()) {
       AppendVariants(analysis_, Graph(segment_), {}, Make(variant), mesh_,
                      type);
     }
@@ -60,9 +46,83 @@ class EndVariants {
   }
 
  private:
+  // Of boundary pairs: their numbers, by the activation's origin.
+  using Index = std::unordered_map<ir::ValueId, std::vector<int>>;
+
+  // A neighbour, and what this segment has in common with it.
+  struct Neighbour {
+    int segment = 0;
+    Common common;
+  };
+
   const SegmentGraph& Graph(int segment) const {
     return analysis_.graphs[segment];
   }
+
+  Index IndexActivations(
+      const std::vector<segmenter::BoundaryPair>& pairs) const {
+    Index index;
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      const ir::ValueId origin =
+          Graph(segment_).values[pairs[i].activation].origin;
+      index[origin].push_back(static_cast<int>(i));
+    }
+    return index;
+  }
+
+  // Every way to split what is common with the neighbours; where these are too
+  // many, neighbours of one type split alike.
+  std::vector<ParameterPins> ListPins() const {
+    if (IsFree(analysis_, Graph(segment_))) return {{}};
+    std::vector<Neighbour> neighbours;
+    std::set<int> pinned;  // the first value of each
+    for (const bool parameters : {false, true}) {
+      const int count = static_cast<int>(analysis_.graphs.size());
+      for (int other = 0; other < count; ++other) {
+        if (!HasBlocks(analysis_, other)) continue;
+        Common common =
+            parameters ? CommonParameters(other) : CommonBoundaries(other);
+        if (common.empty() || pinned.contains(common[0].first)) continue;
+        for (const auto& [here, there] : common) pinned.insert(here);
+        neighbours.push_back({other, std::move(common)});
+      }
+    }
+    std::vector<std::vector<Neighbour>> alone;
+    std::map<int, std::vector<Neighbour>> by_type;
+    for (const Neighbour& it : neighbours) {
+      alone.push_back({it});
+      by_type[analysis_.type_of_segment[it.segment]].push_back(it);
+    }
+    std::vector<ParameterPins> pins = Multiply(alone);
+    if (!pins.empty()) return pins;
+    std::vector<std::vector<Neighbour>> tied;
+    for (auto& [type, members] : by_type) tied.push_back(std::move(members));
+    while (true) {
+      pins = Multiply(tied);
+      if (!pins.empty()) return pins;
+      tied.pop_back();  // as the annotation of the rest has it
+    }
+  }
+
+  // Variants of every group, combined; none where there are too many.
+  std::vector<ParameterPins> Multiply(
+      const std::vector<std::vector<Neighbour>>& groups) const {
+    std::vector<ParameterPins> pins = {{}};
+    for (const std::vector<Neighbour>& group : groups) {
+      const std::set<ParameterPins> variants = Variants(group);
+      if (pins.size() * variants.size() > kMaxEndVariants) return {};
+      std::vector<ParameterPins> product;
+      for (const ParameterPins& base : pins) {
+        for (const ParameterPins& variant : variants) {
+          product.push_back(base);
+          product.back().insert(variant.begin(), variant.end());
+        }
+      }
+      pins = std::move(product);
+    }
+    return pins;
+  }
+
   const std::vector<Configuration>& GetConfigurations(int segment) const {
     return types_[analysis_.type_of_segment[segment]].configurations;
   }
@@ -70,51 +130,62 @@ class EndVariants {
   // Boundary activations this segment has in common with `other`.
   Common CommonBoundaries(int other) const {
     Common common;
-    const auto match = [&](const auto& here, const auto& there) {
-      for (const segmenter::BoundaryPair& a : here) {
-        for (const segmenter::BoundaryPair& b : there) {
-          const std::pair<int, int> pair = {a.activation, b.activation};
-          if (Graph(segment_).values[pair.first].origin ==
-                  Graph(other).values[pair.second].origin &&
-              std::find(common.begin(), common.end(), pair) == common.end()) {
-            common.push_back(pair);
-          }
-        }
+    std::set<std::pair<int, int>> known;
+    const auto match = [&](const Index& index, const auto& here,
+                           const auto& there) {
+      std::vector<std::pair<int, int>> matched;  // numbers of pairs
+      for (size_t b = 0; b < there.size(); ++b) {
+        const auto found =
+            index.find(Graph(other).values[there[b].activation].origin);
+        if (found == index.end()) continue;
+        for (int a : found->second) matched.emplace_back(a, b);
+      }
+      std::sort(matched.begin(), matched.end());
+      for (const auto& [a, b] : matched) {
+        const std::pair pair(here[a].activation, there[b].activation);
+        if (known.insert(pair).second) common.push_back(pair);
       }
     };
-    match(Graph(segment_).exits, Graph(other).entries);
-    match(Graph(segment_).entries, Graph(other).exits);
+    match(exits_, Graph(segment_).exits, Graph(other).entries);
+    match(entries_, Graph(segment_).entries, Graph(other).exits);
     return common;
   }
 
   Common CommonParameters(int other) const {
-    Common common;
-    for (const SharedParameter& it : shared_) {
-      if (it.end_segment == segment_ && it.block_segment == other) {
-        common.emplace_back(it.end_value, it.block_value);
-      }
-    }
-    return common;
+    const auto found = parameters_.find(other);
+    return found == parameters_.end() ? Common() : found->second;
   }
 
-  // The distinct ways the neighbour's configurations split what is common.
-  std::set<ParameterPins> Variants(int other, const Common& common) const {
+  // The distinct ways the configurations of neighbours of one type, all of
+  // which take the same one, split what is common.
+  std::set<ParameterPins> Variants(const std::vector<Neighbour>& group) const {
     std::set<ParameterPins> variants;
-    for (const Configuration& configuration : GetConfigurations(other)) {
+    for (const Configuration& configuration :
+         GetConfigurations(group.front().segment)) {
       ParameterPins pins;
-      for (const auto& [here, there] : common) {
-        for (size_t axis = 0; axis < mesh_.size(); ++axis) {
-          const int split = configuration.annotation.axes[axis].split[there];
-          pins[here].push_back(
-              IsArgument(here) &&
-                      IsShardedState(other, configuration, there, axis)
-                  ? kWhole
-                  : split);
+      for (const auto& [other, common] : group) {
+        ParameterPins own;
+        for (const auto& [here, there] : common) {
+          own.emplace(here, Split(other, configuration, here, there));
         }
+        pins.insert(own.begin(), own.end());
       }
       variants.insert(std::move(pins));
     }
     return variants;
+  }
+
+  Sharding Split(int other, const Configuration& configuration, int here,
+                 int there) const {
+    Sharding sharding;
+    for (size_t axis = 0; axis < mesh_.size(); ++axis) {
+      const int split = configuration.annotation.axes[axis].split[there];
+      sharding.push_back(
+          IsArgument(here) && IsShardedState(other, configuration, there, axis)
+              ? kWhole
+              : split);
+    }
+    return sharding;
   }
 
   // Whether it is the neighbour's switch that splits its parameter: the end's
@@ -125,7 +196,10 @@ class EndVariants {
         segmenter::SegmentSwitch::kFullySharded) {
       return false;
     }
-    const int reader = FirstReader(analysis_, Graph(other), value);
+    const auto [readers, added] = first_readers_.try_emplace(
+        analysis_.type_of_segment[other], std::vector<int>());
+    if (added) readers->second = FirstReaders(analysis_, Graph(other));
+    const int reader = readers->second[value];
     if (reader < 0) return false;
     const int block = analysis_.plan.segments[other].first_block + reader;
     const segmenter::Strategy& strategy =
@@ -155,8 +229,11 @@ class EndVariants {
   const Analysis& analysis_;
   const int segment_;
   const std::vector<SegmentType>& types_;
-  const std::vector<SharedParameter>& shared_;
   const Mesh& mesh_;
+  std::map<int, Common> parameters_;  // by segment with blocks
+  Index exits_;
+  Index entries_;
+  mutable std::map<int, std::vector<int>> first_readers_;  // by type
 };
 
 }  // namespace

@@ -109,17 +109,12 @@ class ByteCounter : segmenter::SegmentView {
     };
     const Sharding own = Own(value);
     std::map<Sharding, Readers> readers;
-    for (int user : Users(value)) {
+    for (const auto& [user, operand] : Uses(value)) {
       const bool forward = IsForward(user);
-      const bool backward =
-          !forward || (Rearranges(user) && ReachesBackward(user));
-      for (size_t k = 0; k < Operands(user).size(); ++k) {
-        if (Operands(user)[k] != value) continue;
-        Readers& of = readers[annotation_.GetDemanded(
-            user, static_cast<int>(k), value, At(value).shape, mesh_)];
-        of.forward |= forward;
-        of.backward |= backward;
-      }
+      Readers& of = readers[annotation_.GetDemanded(user, operand, value,
+                                                    At(value).shape, mesh_)];
+      of.forward |= forward;
+      of.backward |= !forward || (Rearranges(user) && ReachesBackward(user));
     }
     int64_t bytes = 0;
     bool keeps_own = readers.contains(own) && readers.at(own).backward;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -65,30 +68,30 @@ bool IsForbidden(const Analysis& analysis, const SegmentGraph& graph,
 
 void NoteKeptWhole(SegmentSwitch which, const std::vector<int>& values,
                    SegmentType& type) {
+  std::set<int> known;
+  for (const KeptWhole& it : type.kept_whole) {
+    if (it.segment_switch == which) known.insert(it.value);
+  }
   for (int value : values) {
-    const bool known =
-        std::any_of(type.kept_whole.begin(), type.kept_whole.end(),
-                    [&](const KeptWhole& it) {
-                      return it.value == value && it.segment_switch == which;
-                    });
-    if (!known) type.kept_whole.push_back({which, value});
+    if (known.insert(value).second) type.kept_whole.push_back({which, value});
   }
 }
 
 void NoteWhole(const std::vector<UnsplitBoundary>& boundaries,
                SegmentType& type) {
   ++type.sequence_configurations;
-  for (const UnsplitBoundary& boundary : boundaries) {
-    const auto same = std::find_if(
-        type.unsplit_boundaries.begin(), type.unsplit_boundaries.end(),
-        [&](const UnsplitBoundary& it) {
-          return it.value == boundary.value && it.axis == boundary.axis &&
-                 it.why == boundary.why && it.at == boundary.at;
-        });
-    const auto it = same == type.unsplit_boundaries.end()
-                        ? type.unsplit_boundaries.insert(same, boundary)
-                        : same;
-    ++it->configurations;
+  std::map<std::tuple<int, int, UnsplitReason, std::optional<int>>, size_t>
+      known;
+  for (size_t i = 0; i < type.unsplit_boundaries.size(); ++i) {
+    const UnsplitBoundary& it = type.unsplit_boundaries[i];
+    known.emplace(std::tuple(it.value, it.axis, it.why, it.at), i);
+  }
+  for (const UnsplitBoundary& it : boundaries) {
+    const auto [found, added] =
+        known.emplace(std::tuple(it.value, it.axis, it.why, it.at),
+                      type.unsplit_boundaries.size());
+    if (added) type.unsplit_boundaries.push_back(it);
+    ++type.unsplit_boundaries[found->second].configurations;
   }
 }
 

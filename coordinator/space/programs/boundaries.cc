@@ -32,18 +32,14 @@ std::vector<BoundaryTensor> WithGradients(const SegmentGraph& from,
     exits.emplace(from.values[exit.activation].origin, exit.activation);
   }
   std::vector<BoundaryTensor> tensors;
+  std::map<int, size_t> known;  // by the value in `to`
   for (const segmenter::BoundaryPair& entry : to.entries) {
     const auto exit = exits.find(to.values[entry.activation].origin);
     if (exit == exits.end()) continue;
-    const auto known = std::find_if(tensors.begin(), tensors.end(),
-                                    [&](const BoundaryTensor& it) {
-                                      return it.to_value == entry.activation;
-                                    });
-    if (known == tensors.end()) {
-      tensors.push_back({exit->second, entry.activation, 1});
-    } else {
-      ++known->gradients;
-    }
+    const auto [tensor, added] =
+        known.emplace(entry.activation, tensors.size());
+    if (added) tensors.push_back({exit->second, entry.activation, 0});
+    ++tensors[tensor->second].gradients;
   }
   return tensors;
 }
@@ -58,13 +54,13 @@ std::vector<BoundaryTensor> Others(const Analysis& analysis,
   for (int output : from.outputs) {
     outputs.emplace(from.values[output].origin, output);
   }
+  std::set<int> with_gradients;
+  for (const BoundaryTensor& it : tensors) with_gradients.insert(it.to_value);
   for (int input = 0; input < to.input_count; ++input) {
     const ir::ValueId origin = to.values[input].origin;
     const auto output = outputs.find(origin);
     if (output == outputs.end() || !analysis.passes.forward[origin] ||
-        std::any_of(
-            tensors.begin(), tensors.end(),
-            [&](const BoundaryTensor& it) { return it.to_value == input; })) {
+        with_gradients.contains(input)) {
       continue;
     }
     others.push_back({output->second, input, 0});

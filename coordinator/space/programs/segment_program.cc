@@ -216,19 +216,19 @@ class SegmentWriter : segmenter::SegmentView {
       return outputs;
     }
     if (extent_.side == LoopSide::kBoth) return graph_.outputs;
+    std::vector<char> is_output(count_, 0);
+    for (const int output : graph_.outputs) is_output[output] = 1;
     std::vector<int> outputs;
     for (int i = graph_.input_count; i < count_; ++i) {
       if (IsLeftOut(i) || ids_[i] < 0 || Enters(i)) continue;
       if (extent_.side == LoopSide::kInside && !IsInside(i)) continue;
       const auto& users = Users(i);
-      const bool is_output =
-          std::count(graph_.outputs.begin(), graph_.outputs.end(), i) > 0;
       const bool is_read =
           !BelongsToNobody(i) &&
           std::any_of(users.begin(), users.end(), [&](int user) {
             return IsLeftOut(user) || Enters(user);
           });
-      if (is_output || is_read) outputs.push_back(i);
+      if (is_output[i] || is_read) outputs.push_back(i);
     }
     return outputs;
   }

@@ -1,6 +1,7 @@
 #include "coordinator/space/rematerialization/groups.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace meshwright::space {
@@ -17,15 +18,16 @@ std::vector<GroupLink> Crossing(const Analysis& analysis, int type) {
     if (types[s] != type || types[s + 1] != type) continue;
     const SegmentGraph& from = analysis.graphs[s];
     const SegmentGraph& to = analysis.graphs[s + 1];
+    std::map<ir::ValueId, int> exits;  // activations, by what they are
+    for (const segmenter::BoundaryPair& exit : from.exits) {
+      exits.emplace(from.values[exit.activation].origin, exit.activation);
+    }
     std::set<GroupLink> found;  // once, however many gradients come back
     for (const segmenter::BoundaryPair& entry : to.entries) {
-      for (const segmenter::BoundaryPair& exit : from.exits) {
-        const GroupLink link = {exit.activation, entry.activation};
-        if (from.values[link.exit].origin == to.values[link.entry].origin &&
-            found.insert(link).second) {
-          links.push_back(link);
-        }
-      }
+      const auto exit = exits.find(to.values[entry.activation].origin);
+      if (exit == exits.end()) continue;
+      const GroupLink link = {exit->second, entry.activation};
+      if (found.insert(link).second) links.push_back(link);
     }
   }
   return links;
