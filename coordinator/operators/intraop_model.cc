@@ -64,7 +64,12 @@ class ModelReader {
     graph_ = ReadStep(analysis_);
     ASSIGN_OR_RETURN(profile_, symbolic::ProfileStep(graph_, device_));
     const symbolic::StorageMap storage = symbolic::MapStorage(graph_);
-    readers_ = symbolic::Readers(graph_, storage);
+    const auto readers = symbolic::Readers(graph_, storage);
+    for (const std::vector<int>& of : readers) {
+      saved_.push_back(std::any_of(of.begin(), of.end(), [&](int reader) {
+        return !graph_.operations[reader].forward;
+      }));
+    }
     stored_ = storage.stored;
     groups_ = FindOperators(analysis_);
     GatherBackward();
@@ -155,7 +160,7 @@ class ModelReader {
       if (stored_[id] &&
           graph_.operations[id].storage == symbolic::Storage::kOwn) {
         const int64_t bytes = graph_.operations[id].bytes;
-        if (IsSaved(id)) saved.Add(bytes, own);
+        if (saved_[id]) saved.Add(bytes, own);
         // Beside its gradient.
         if (2 * bytes > largest.amount) largest = {2 * bytes, own};
       }
@@ -176,12 +181,6 @@ class ModelReader {
     if (analysis_.passes.inference) return once;
     return ir::IsContraction(module_, id) ? SaturatingAdd(once, backward_[id])
                                           : SaturatingMultiply(once, 3);
-  }
-
-  bool IsSaved(ValueId id) const {
-    return std::any_of(
-        readers_[id].begin(), readers_[id].end(),
-        [&](int reader) { return !graph_.operations[reader].forward; });
   }
 
   void AddPartial(ValueId value, const std::vector<int>& indices,
@@ -302,7 +301,7 @@ class ModelReader {
   const symbolic::Device& device_;
   symbolic::OpGraph graph_;
   symbolic::Profile profile_;
-  std::vector<std::vector<int>> readers_;
+  std::vector<char> saved_;  // by ValueId: the backward pass reads it
   std::vector<char> stored_;
   OperatorGroups groups_;
   std::vector<IndexLabels> labels_;  // by operator

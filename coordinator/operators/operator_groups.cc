@@ -12,8 +12,9 @@ using ir::Opcode;
 using ir::ValueId;
 
 // All operators together take along at most this many operations per operation
-// of the step; what is left over is an input.
+// of the step, and as many operands; what is left over is an input.
 constexpr int64_t kMaxTaken = 4;
+constexpr int64_t kMaxLooks = 64;
 
 class Grouper {
  public:
@@ -60,6 +61,7 @@ class Grouper {
 
   void TakeAlong() {
     int64_t left = kMaxTaken * module_.size();
+    int64_t looks_left = kMaxLooks * module_.size();
     std::vector<int> taken_by(module_.size(), -1);
     for (int g = 0; g < static_cast<int>(found_.groups.size()); ++g) {
       std::vector<ValueId> stack = found_.groups[g].members;
@@ -71,6 +73,12 @@ class Grouper {
               found_.operator_of[operand] != OperatorGroups::kNone ||
               !from_parameter_[operand] || taken_by[operand] == g) {
             continue;
+          }
+          looks_left -=
+              static_cast<int64_t>(module_.at(operand).operands.size());
+          if (looks_left < 0) {
+            left = 0;
+            break;
           }
           taken_by[operand] = g;
           found_.groups[g].members.push_back(operand);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "coordinator/ir/links/contraction_dims.h"
 
@@ -37,6 +38,7 @@ class CutFinder {
 
   std::vector<Cut> Run() {
     cuts_.resize(analysis_.graphs.size() - 1);
+    known_.resize(cuts_.size());
     for (size_t to = 0; to < analysis_.graphs.size(); ++to) {
       const SegmentGraph& graph = analysis_.graphs[to];
       for (int i = 0; i < graph.input_count; ++i) {
@@ -62,28 +64,30 @@ class CutFinder {
     const bool turned = from < to ? !is_forward : reads.forward;
     for (int cut = std::min(from, to); cut < std::max(from, to); ++cut) {
       if (turned || it.shape.is_tuple()) cuts_[cut].possible = false;
-      Add(cuts_[cut], {id, from, to, from > to});
+      Add(cut, {id, from, to, from > to});
     }
   }
 
   // To the nearest of several readers.
-  static void Add(Cut& cut, const Crossing& crossing) {
-    for (Crossing& other : cut.crossings) {
-      if (other.value != crossing.value ||
-          other.backward != crossing.backward) {
-        continue;
-      }
-      other.to = crossing.backward ? std::max(other.to, crossing.to)
-                                   : std::min(other.to, crossing.to);
+  void Add(int cut, const Crossing& crossing) {
+    std::vector<Crossing>& crossings = cuts_[cut].crossings;
+    const auto [known, added] = known_[cut].try_emplace(
+        {crossing.value, crossing.backward}, crossings.size());
+    if (added) {
+      crossings.push_back(crossing);
       return;
     }
-    cut.crossings.push_back(crossing);
+    int& to = crossings[known->second].to;
+    to = crossing.backward ? std::max(to, crossing.to)
+                           : std::min(to, crossing.to);
   }
 
   const Analysis& analysis_;
   const StepPasses& passes_;
   const int64_t micro_batches_;
   std::vector<Cut> cuts_;
+  // By cut: the number of a value's crossing there, forward and backward.
+  std::vector<std::map<std::pair<ValueId, bool>, size_t>> known_;
 };
 
 }  // namespace

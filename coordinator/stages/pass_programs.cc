@@ -1,14 +1,27 @@
 #include "coordinator/stages/pass_programs.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace meshwright::stages {
 namespace {
 
-bool Has(const std::vector<int>& values, int value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
+// Values in the order they came in, each once.
+class Ordered {
+ public:
+  explicit Ordered(std::vector<int>& values)
+      : values_(values), known_(values.begin(), values.end()) {}
+  void Add(int value) {
+    if (known_.insert(value).second) values_.push_back(value);
+  }
+  bool Has(int value) const { return known_.contains(value); }
+
+ private:
+  std::vector<int>& values_;
+  std::set<int> known_;
+};
 
 class PassProgramFinder {
  public:
@@ -67,10 +80,11 @@ class PassProgramFinder {
   void DropReplayed() {
     if (rematerialization_.empty()) return;
     std::vector<char>& computed = parts_.backward.computed;
+    const std::set<int> outputs(graph_.outputs.begin(), graph_.outputs.end());
     for (int i = static_cast<int>(graph_.values.size()) - 1;
          i >= graph_.input_count; --i) {
-      computed[i] &= !rematerialization_.recomputed[i] ||
-                     Has(graph_.outputs, i) || IsReadBy(parts_.backward, i);
+      computed[i] &= !rematerialization_.recomputed[i] || outputs.contains(i) ||
+                     IsReadBy(parts_.backward, i);
     }
   }
 
@@ -87,13 +101,16 @@ class PassProgramFinder {
     for (size_t i = 0; i < weight.computed.size(); ++i) {
       weight.computed[i] &= !input.computed[i];
     }
+    Ordered leaving(input.leaving);
     for (int i = 0; i < static_cast<int>(graph_.values.size()); ++i) {
-      const bool handed = input.computed[i] && IsReadBy(weight, i);
-      if (handed && !Has(input.leaving, i)) input.leaving.push_back(i);
+      if (input.computed[i] && IsReadBy(weight, i)) leaving.Add(i);
     }
     for (const int gradient : parts_.backward.leaving) {
-      space::ProgramPart& part = input.computed[gradient] ? input : weight;
-      if (!Has(input.leaving, gradient)) part.leaving.push_back(gradient);
+      if (input.computed[gradient]) {
+        leaving.Add(gradient);
+      } else if (!leaving.Has(gradient)) {
+        weight.leaving.push_back(gradient);
+      }
     }
   }
 
@@ -101,21 +118,29 @@ class PassProgramFinder {
   void FindInput(const std::vector<int>& gradients) {
     std::vector<char>& input = parts_.backward_input.computed;
     input.assign(graph_.values.size(), false);
-    std::vector<char> loop_input(analysis_.module.loops.size(), false);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (int i = static_cast<int>(input.size()) - 1; i >= graph_.input_count;
-           --i) {
-        if (input[i] || !parts_.backward.computed[i]) continue;
-        const ir::LoopId loop = FindKeptLoop(analysis_, Origin(i));
-        const bool looped = loop != ir::kNoLoop && loop_input[loop];
-        if (!looped && !Has(gradients, i) &&
-            !IsReadBy(parts_.backward_input, i)) {
-          continue;
-        }
-        input[i] = changed = true;
-        if (loop != ir::kNoLoop) loop_input[loop] = true;
+    std::vector<std::vector<int>> members(analysis_.module.loops.size());
+    for (int i = 0; i < static_cast<int>(input.size()); ++i) {
+      const ir::LoopId loop = FindKeptLoop(analysis_, Origin(i));
+      if (loop != ir::kNoLoop) members[loop].push_back(i);
+    }
+    std::vector<int> stack;
+    const auto mark = [&](int i) {
+      if (graph_.is_input(i) || input[i] || !parts_.backward.computed[i]) {
+        return;
       }
+      input[i] = true;
+      stack.push_back(i);
+    };
+    for (const int gradient : gradients) mark(gradient);
+    while (!stack.empty()) {
+      const int i = stack.back();
+      stack.pop_back();
+      for (const int operand : graph_.values[i].operands) {
+        if (!rematerialization_.ReadsRecomputed(i, operand)) mark(operand);
+      }
+      const ir::LoopId loop = FindKeptLoop(analysis_, Origin(i));
+      if (loop == ir::kNoLoop) continue;
+      for (const int member : std::exchange(members[loop], {})) mark(member);
     }
   }
 
@@ -130,25 +155,29 @@ class PassProgramFinder {
   // What the readers of `part` find in the forward pass leaves it; forms are
   // made again by `part`.
   void Keep(space::ProgramPart& part) {
-    std::vector<int>& leaving = parts_.forward.leaving;
+    Ordered leaving(parts_.forward.leaving);
     for (int i = static_cast<int>(graph_.values.size()) - 1;
          i >= graph_.input_count; --i) {
       if (!parts_.forward.computed[i] || !IsKeptFor(part, i)) continue;
       const ir::Instruction& it = analysis_.module.at(Origin(i));
       if (it.loop == ir::kNoLoop && IsForm(it)) {
         part.computed[i] = true;
-      } else if (!Has(leaving, i)) {
-        leaving.push_back(i);
+      } else {
+        leaving.Add(i);
       }
     }
   }
 
   void FindDelayed() {
     const space::ProgramPart& weight = parts_.backward_weight;
+    std::vector<char> leaving(graph_.values.size(), false);
+    for (const space::ProgramPart* part :
+         {&parts_.forward, &parts_.backward_input}) {
+      for (const int i : part->leaving) leaving[i] = true;
+    }
     for (int i = 0; i < static_cast<int>(graph_.values.size()); ++i) {
       const ir::Instruction& it = analysis_.module.at(Origin(i));
-      const bool kept = graph_.is_input(i) || Has(parts_.forward.leaving, i) ||
-                        Has(parts_.backward_input.leaving, i);
+      const bool kept = graph_.is_input(i) || leaving[i];
       if (kept && it.opcode != ir::Opcode::kParameter && IsKeptFor(weight, i)) {
         parts_.delayed.push_back(i);
       }

@@ -1,6 +1,8 @@
 #include "coordinator/stages/passes.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "coordinator/ir/opcode.h"
 
@@ -47,27 +49,27 @@ bool IsRead(const Analysis& analysis, const StepPasses& passes, ValueId id) {
 // Ancestors of the losses, whole loops at a time.
 std::vector<char> FindForward(const Analysis& analysis) {
   const ir::Module& module = analysis.module;
-  std::vector<char> forward = analysis.passes.forward;
-  if (module.loops.empty()) return forward;
-  std::vector<ir::LoopId> loop_of;
+  if (module.loops.empty()) return analysis.passes.forward;
+  std::vector<std::vector<ValueId>> members(module.loops.size());
   for (ValueId id = 0; id < module.size(); ++id) {
-    loop_of.push_back(FindKeptLoop(analysis, id));
+    const ir::LoopId loop = FindKeptLoop(analysis, id);
+    if (loop != ir::kNoLoop) members[loop].push_back(id);
   }
-  std::vector<char> loop_forward(module.loops.size(), 0);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (ValueId id = module.size() - 1; id >= 0; --id) {
-      const ir::LoopId loop = loop_of[id];
-      const bool with_loop = loop != ir::kNoLoop && loop_forward[loop];
-      if (with_loop && !forward[id]) forward[id] = changed = true;
-      if (!forward[id]) continue;
-      if (loop != ir::kNoLoop && !loop_forward[loop] && Owned(analysis, id)) {
-        loop_forward[loop] = changed = true;
-      }
-      for (const ValueId operand : module.at(id).operands) {
-        if (!forward[operand]) forward[operand] = changed = true;
-      }
-    }
+  std::vector<char> forward(module.size(), 0);
+  std::vector<ValueId> stack;
+  const auto mark = [&](ValueId id) {
+    if (std::exchange(forward[id], 1) == 0) stack.push_back(id);
+  };
+  for (ValueId id = 0; id < module.size(); ++id) {
+    if (analysis.passes.forward[id]) mark(id);
+  }
+  while (!stack.empty()) {
+    const ValueId id = stack.back();
+    stack.pop_back();
+    for (const ValueId operand : module.at(id).operands) mark(operand);
+    const ir::LoopId loop = FindKeptLoop(analysis, id);
+    if (loop == ir::kNoLoop || !Owned(analysis, id)) continue;
+    for (const ValueId member : std::exchange(members[loop], {})) mark(member);
   }
   return forward;
 }
@@ -145,11 +147,10 @@ SegmentPasses ListPassOutputs(const Analysis& analysis,
     }
   }
   out.with_all_gradients = out.with_input_gradients;
+  std::set<int> known(out.with_all_gradients.begin(),
+                      out.with_all_gradients.end());
   for (const int i : ListWeightGradients(analysis, passes, segment)) {
-    const auto& has = out.with_all_gradients;
-    if (std::find(has.begin(), has.end(), i) == has.end()) {
-      out.with_all_gradients.push_back(i);
-    }
+    if (known.insert(i).second) out.with_all_gradients.push_back(i);
   }
   return out;
 }
