@@ -1,0 +1,19 @@
+// What `plan` computes of a step alone, from the bytes of its module on: the
+// passes over graphs that stress modules are for.
+#ifndef MESHWRIGHT_TESTS_STRESS_WALK_ALL_H_
+#define MESHWRIGHT_TESTS_STRESS_WALK_ALL_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace meshwright::stress {
+
+// Module, analysis, profile space, groups that recompute together, operators,
+// the step with its shardings, cuts and the programs of stages. The sentence
+// that the step is refused with, if it is.
+absl::Status WalkAll(std::string_view bytes);
+
+}  // namespace meshwright::stress
+
+#endif  // MESHWRIGHT_TESTS_STRESS_WALK_ALL_H_
