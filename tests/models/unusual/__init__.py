@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 KINDS = {
     "bfloat16_average": "weight_average",
+    "chained_keys": "chained_keys",
     "conformer": "conformer",
     "convnext": "convnext",
     "detr": "detr",
