@@ -123,9 +123,12 @@ ENTRY e {
   std::vector<ir::ValueId> classes(module->size());
   for (ir::ValueId id = 0; id < module->size(); ++id) classes[id] = id;
   const ir::ValueId y = module->outputs[0];
-  EXPECT_TRUE(DescribeGradient(*module, classes, module->outputs[1], 0, y, 1)
+  int64_t looks_left = 100;
+  EXPECT_TRUE(DescribeGradient(*module, classes, module->outputs[1], 0, y, 1,
+                               looks_left)
                   .has_value());
-  EXPECT_FALSE(DescribeGradient(*module, classes, module->outputs[2], 0, y, 1)
+  EXPECT_FALSE(DescribeGradient(*module, classes, module->outputs[2], 0, y, 1,
+                                looks_left)
                    .has_value());
 }
 
