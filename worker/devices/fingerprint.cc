@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "worker/devices/cpu_quota.h"
+#include "worker/devices/machine.h"
 
 namespace meshwright::worker::devices {
 namespace {
@@ -68,17 +69,6 @@ int CountNumaNodes(const fs::path& root) {
   return nodes;
 }
 
-int64_t ReadTotalMemory(const fs::path& root) {
-  std::ifstream file(root / "proc/meminfo");
-  std::string name;
-  int64_t kilobytes = 0;
-  while (file >> name >> kilobytes) {
-    if (name == "MemTotal:") return kilobytes * 1024;
-    std::getline(file, name);
-  }
-  return 0;
-}
-
 }  // namespace
 
 int64_t RoundToGib(int64_t bytes) {
@@ -94,7 +84,7 @@ void DescribeProcessors(v1::DeviceFingerprint& fingerprint,
   if (quota.has_value()) cores = std::min(cores, std::ceil(*quota));
   fingerprint.set_cores(static_cast<int>(cores));
   fingerprint.set_numa_nodes(CountNumaNodes(root));
-  fingerprint.set_memory_gib(RoundToGib(ReadTotalMemory(root)));
+  fingerprint.set_memory_gib(RoundToGib(TotalMemoryBytes(root).value_or(0)));
 }
 
 void DescribeDriver(v1::DeviceFingerprint& fingerprint, const fs::path& root) {

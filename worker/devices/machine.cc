@@ -15,7 +15,8 @@ namespace meshwright::worker::devices {
 namespace {
 
 // The number after `label` in a file of "label: number" lines.
-std::optional<double> NumberAfter(const char* path, absl::string_view label) {
+std::optional<double> NumberAfter(const std::filesystem::path& path,
+                                  absl::string_view label) {
   std::ifstream file(path);
   std::string line;
   while (std::getline(file, line)) {
@@ -33,8 +34,9 @@ std::optional<double> NumberAfter(const char* path, absl::string_view label) {
   return std::nullopt;
 }
 
-std::optional<int64_t> MemoryBytes(absl::string_view label) {
-  const auto kilobytes = NumberAfter("/proc/meminfo", label);
+std::optional<int64_t> MemoryBytes(const std::filesystem::path& root,
+                                   absl::string_view label) {
+  const auto kilobytes = NumberAfter(root / "proc/meminfo", label);
   if (!kilobytes.has_value()) return std::nullopt;
   return static_cast<int64_t>(*kilobytes) * 1024;
 }
@@ -54,10 +56,12 @@ bool DieWith(pid_t parent) {
   return getppid() == parent;
 }
 
-std::optional<int64_t> TotalMemoryBytes() { return MemoryBytes("MemTotal:"); }
+std::optional<int64_t> TotalMemoryBytes(const std::filesystem::path& root) {
+  return MemoryBytes(root, "MemTotal:");
+}
 
 std::optional<int64_t> AvailableMemoryBytes() {
-  return MemoryBytes("MemAvailable:");
+  return MemoryBytes("/", "MemAvailable:");
 }
 
 std::string DescribeState() {

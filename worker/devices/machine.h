@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -20,8 +21,10 @@ void AvoidThreadPoolDeadlock();
 // is gone already.
 bool DieWith(pid_t parent);
 
-// MemTotal and MemAvailable; none where the system does not say.
-std::optional<int64_t> TotalMemoryBytes();
+// MemTotal and MemAvailable; none where the system does not say. `root`: of
+// /proc.
+std::optional<int64_t> TotalMemoryBytes(
+    const std::filesystem::path& root = "/");
 std::optional<int64_t> AvailableMemoryBytes();
 
 // One line: load and processor clock.
