@@ -52,7 +52,6 @@ absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
 
 v1::Quality FindWorstQuality(const v1::Plan& plan, const MeasuredStep& step) {
   v1::Quality worst = v1::QUALITY_UNSPECIFIED;
-  if (!plan.feasible()) return worst;  // it has no segments
   for (const v1::Program* program : ListUsedPrograms(plan, step)) {
     const auto row = step.results.find(program->key());
     if (row == step.results.end()) continue;
