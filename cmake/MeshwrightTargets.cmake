@@ -4,19 +4,21 @@
 #   meshwright_test(coordinator_ir_test SRCS a_test.cc DEPS coordinator_ir)
 #   meshwright_binary(meshwright SRCS main.cc DEPS cli_verbs)
 
-# A unity build compiles the files of a library in batches: a third of the CPU
-# time of file by file, for whoever builds once. Changing one file compiles its
-# batch, so who works on the code builds file by file, with a precompiled header.
-option(MESHWRIGHT_UNITY "Compile the files of a library in batches" OFF)
-set(MESHWRIGHT_UNITY_BATCH 12)
+# A unity build compiles all files of a library as one: a third of the CPU time
+# of file by file, for whoever builds once. Changing one file compiles the
+# library, so who works on the code builds file by file, with a precompiled
+# header.
+option(MESHWRIGHT_UNITY "Compile the files of a library as one" OFF)
 
 set(MESHWRIGHT_PRECOMPILED_HEADERS
     <algorithm> <cstdint> <functional> <map> <memory> <optional> <string>
     <string_view> <unordered_map> <utility> <vector> <absl/status/status.h>
     <absl/status/statusor.h> <absl/strings/str_cat.h>)
 
+# WAITS is for a room whose time goes by in other processes, the disk or the
+# network: optimizing it takes long and gains nothing.
 function(meshwright_library name)
-  cmake_parse_arguments(ARG "" "" "SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "WAITS" "" "SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_SRCS})
   target_link_libraries(
     ${name}
@@ -24,8 +26,8 @@ function(meshwright_library name)
            ${ARG_DEPS}
     PRIVATE meshwright_warnings ${ARG_PRIVATE_DEPS})
   if(MESHWRIGHT_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE
-                                             ${MESHWRIGHT_UNITY_BATCH})
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON
+                                             UNITY_BUILD_BATCH_SIZE 0)
     # A private class of a .cc file has members of its anonymous namespace.
     target_compile_options(
       ${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
@@ -33,6 +35,13 @@ function(meshwright_library name)
     target_precompile_headers(${name} PRIVATE
                               ${MESHWRIGHT_PRECOMPILED_HEADERS})
   endif()
+  if(ARG_WAITS)
+    meshwright_waits(${name})
+  endif()
+endfunction()
+
+function(meshwright_waits name)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 function(meshwright_binary name)

@@ -10,34 +10,31 @@
 namespace meshwright::pipeline {
 namespace {
 
-absl::Status Bad(const std::string& sentence) {
-  return absl::InvalidArgumentError(sentence);
-}
-
 absl::Status ValidateMeshes(const PartitionProblem& problem) {
-  if (problem.meshes.empty()) return Bad("meshes is empty; give at least one");
+  if (problem.meshes.empty())
+    return absl::InvalidArgumentError("meshes is empty; give at least one");
   if (problem.meshes.size() > kMaxMeshes) {
-    return Bad(absl::StrCat("meshes has ", problem.meshes.size(),
-                            " entries; at most ", kMaxMeshes,
-                            " are tried, so leave some out"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("meshes has ", problem.meshes.size(), " entries; at most ",
+                     kMaxMeshes, " are tried, so leave some out"));
   }
   if (problem.devices < 1 || problem.devices > kMaxPartitionDevices) {
-    return Bad(absl::StrCat("devices is ", problem.devices, "; give 1 to ",
-                            kMaxPartitionDevices));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "devices is ", problem.devices, "; give 1 to ", kMaxPartitionDevices));
   }
   bool any = false;
   for (size_t i = 0; i < problem.meshes.size(); ++i) {
     const int64_t devices = problem.meshes[i].devices;
     if (devices < 1) {
-      return Bad(absl::StrCat("meshes[", i, "].devices is ", devices,
-                              "; give a positive number"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "meshes[", i, "].devices is ", devices, "; give a positive number"));
     }
     any = any || devices <= problem.devices;
   }
   if (!any) {
-    return Bad(absl::StrCat("every one of meshes has more than the ",
-                            problem.devices,
-                            " devices there are; give a smaller mesh"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("every one of meshes has more than the ", problem.devices,
+                     " devices there are; give a smaller mesh"));
   }
   return {};
 }
@@ -46,9 +43,10 @@ absl::Status ValidateSegment(const PartitionProblem& problem, int segment) {
   const auto& costs = problem.segments[segment];
   const std::string field = absl::StrCat("segments[", segment, "].on");
   if (costs.size() != problem.meshes.size()) {
-    return Bad(absl::StrCat(field, " has ", costs.size(),
-                            " entries and meshes ", problem.meshes.size(),
-                            "; give one per mesh, null where it cannot run"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, " has ", costs.size(), " entries and meshes ",
+                     problem.meshes.size(),
+                     "; give one per mesh, null where it cannot run"));
   }
   bool any = false;
   for (size_t mesh = 0; mesh < costs.size(); ++mesh) {
@@ -58,9 +56,9 @@ absl::Status ValidateSegment(const PartitionProblem& problem, int segment) {
     any = any || problem.meshes[mesh].devices <= problem.devices;
   }
   if (!any) {
-    return Bad(absl::StrCat(field, " has no costs on a mesh of at most ",
-                            problem.devices,
-                            " devices; measure the segment on one"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, " has no costs on a mesh of at most ",
+                     problem.devices, " devices; measure the segment on one"));
   }
   return {};
 }
@@ -93,12 +91,13 @@ absl::Status ValidateSums(const PartitionProblem& problem) {
   }
   if (problem::SaturatingMultiply(time, problem.micro_batches) >
       problem::kMaxTime.count()) {
-    return Bad(
+    return absl::InvalidArgumentError(
         "micro_batches times all segments and boundaries is more than the "
         "planner can add up; give shorter times");
   }
   if (bytes > kMaxBytes) {
-    return Bad("the bytes of all segments are more than can be added up");
+    return absl::InvalidArgumentError(
+        "the bytes of all segments are more than can be added up");
   }
   return {};
 }
@@ -107,27 +106,29 @@ absl::Status ValidateSums(const PartitionProblem& problem) {
 
 absl::Status Validate(const PartitionProblem& problem) {
   const auto segments = static_cast<size_t>(problem.Segments());
-  if (segments == 0) return Bad("segments is empty; give at least one");
+  if (segments == 0)
+    return absl::InvalidArgumentError("segments is empty; give at least one");
   if (problem.stage_costs && !problem.segments.empty()) {
-    return Bad("segments and stage costs are both given; give one of them");
+    return absl::InvalidArgumentError(
+        "segments and stage costs are both given; give one of them");
   }
   if (segments > kMaxSegments) {
-    return Bad(absl::StrCat("segments has ", segments, " entries; at most ",
-                            kMaxSegments,
-                            " are cut into stages, so join neighbours"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("segments has ", segments, " entries; at most ",
+                     kMaxSegments, " are cut into stages, so join neighbours"));
   }
   RETURN_IF_ERROR(ValidateMeshes(problem));
   if (problem.boundaries.size() != segments - 1) {
-    return Bad(absl::StrCat("borders has ", problem.boundaries.size(),
-                            " entries; ", segments, " segments have ",
-                            segments - 1, " between them"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "borders has ", problem.boundaries.size(), " entries; ", segments,
+        " segments have ", segments - 1, " between them"));
   }
   RETURN_IF_ERROR(ValidateMicroBatches(problem.micro_batches));
   if (static_cast<int64_t>(segments) * problem.micro_batches > kMaxForwards) {
-    return Bad(absl::StrCat("micro_batches is ", problem.micro_batches,
-                            "; with ", segments, " segments at most ",
-                            kMaxForwards / static_cast<int64_t>(segments),
-                            " are simulated"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "micro_batches is ", problem.micro_batches, "; with ", segments,
+        " segments at most ", kMaxForwards / static_cast<int64_t>(segments),
+        " are simulated"));
   }
   for (size_t i = 0; i < problem.segments.size(); ++i) {
     RETURN_IF_ERROR(ValidateSegment(problem, static_cast<int>(i)));
@@ -135,14 +136,15 @@ absl::Status Validate(const PartitionProblem& problem) {
   for (size_t i = 0; i < problem.boundaries.size(); ++i) {
     if (std::min(problem.boundaries[i].forward, problem.boundaries[i].backward)
             .count() < 0) {
-      return Bad(absl::StrCat("borders[", i, "] has a negative time"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("borders[", i, "] has a negative time"));
     }
   }
   if (problem.memory_limit_bytes.value_or(1) <= 0) {
-    return Bad(absl::StrCat("memory_limit_bytes is ",
-                            *problem.memory_limit_bytes,
-                            "; give a positive number of bytes, or leave it "
-                            "out"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("memory_limit_bytes is ", *problem.memory_limit_bytes,
+                     "; give a positive number of bytes, or leave it "
+                     "out"));
   }
   return ValidateSums(problem);
 }

@@ -8,23 +8,23 @@
 namespace meshwright::pipeline {
 namespace {
 
-absl::Status Bad(const std::string& sentence) {
-  return absl::InvalidArgumentError(sentence);
-}
-
 absl::Status ValidateTime(Picoseconds time, const std::string& field) {
-  if (time.count() < 0) return Bad(absl::StrCat(field, " is negative"));
+  if (time.count() < 0)
+    return absl::InvalidArgumentError(absl::StrCat(field, " is negative"));
   if (time > problem::kMaxTime) {
-    return Bad(absl::StrCat(field, " is longer than the planner can add up"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, " is longer than the planner can add up"));
   }
   return {};
 }
 
 absl::Status ValidateBytes(int64_t bytes, const std::string& field) {
-  if (bytes < 0) return Bad(absl::StrCat(field, " is negative: ", bytes));
+  if (bytes < 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, " is negative: ", bytes));
   if (bytes > kMaxBytes) {
-    return Bad(absl::StrCat(field, " is ", bytes,
-                            " bytes; no device holds more than ", kMaxBytes));
+    return absl::InvalidArgumentError(absl::StrCat(
+        field, " is ", bytes, " bytes; no device holds more than ", kMaxBytes));
   }
   return {};
 }
@@ -33,15 +33,16 @@ absl::Status ValidateLimits(const PipelineProblem& problem) {
   const std::vector<int64_t>& limits = problem.memory_limit_bytes;
   if (limits.empty()) return {};
   if (limits.size() != problem.stages.size()) {
-    return Bad(absl::StrCat("memory_limit_bytes has ", limits.size(),
-                            " entries and stages ", problem.stages.size(),
-                            "; give one number, or one per stage"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "memory_limit_bytes has ", limits.size(), " entries and stages ",
+        problem.stages.size(), "; give one number, or one per stage"));
   }
   for (size_t i = 0; i < limits.size(); ++i) {
     if (limits[i] <= 0) {
-      return Bad(absl::StrCat("memory_limit_bytes is ", limits[i],
-                              "; give a positive number of bytes, or leave it "
-                              "out"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("memory_limit_bytes is ", limits[i],
+                       "; give a positive number of bytes, or leave it "
+                       "out"));
     }
   }
   return {};
@@ -59,7 +60,7 @@ absl::Status ValidateSums(const PipelineProblem& problem) {
   }
   if (problem::SaturatingMultiply(once, problem.micro_batches) >
       problem::kMaxTime.count()) {
-    return Bad(absl::StrCat(
+    return absl::InvalidArgumentError(absl::StrCat(
         "micro_batches times all stages and transfers is more "
         "than the ",
         static_cast<int64_t>(problem::ToSeconds(problem::kMaxTime)),
@@ -72,9 +73,10 @@ absl::Status ValidateSums(const PipelineProblem& problem) {
             problem::SaturatingMultiply(
                 std::max(stage.activation_bytes, stage.DelayedBytes()),
                 problem.micro_batches)) > kMaxBytes) {
-      return Bad(absl::StrCat("stages[", i,
-                              "] holds more bytes than can be added up with "
-                              "the activations of all micro_batches"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("stages[", i,
+                       "] holds more bytes than can be added up with "
+                       "the activations of all micro_batches"));
     }
   }
   return {};
@@ -100,28 +102,30 @@ absl::Status ValidateStage(const Stage& stage, const std::string& field) {
 
 absl::Status ValidateMicroBatches(int64_t micro_batches) {
   if (micro_batches >= 1 && micro_batches <= kMaxForwards) return {};
-  return Bad(absl::StrCat("micro_batches is ", micro_batches, "; give 1 to ",
-                          kMaxForwards));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "micro_batches is ", micro_batches, "; give 1 to ", kMaxForwards));
 }
 
 absl::Status Validate(const PipelineProblem& problem) {
   const size_t stages = problem.stages.size();
-  if (stages == 0) return Bad("stages is empty; give at least one");
+  if (stages == 0)
+    return absl::InvalidArgumentError("stages is empty; give at least one");
   if (stages > kMaxStages) {
-    return Bad(absl::StrCat("stages has ", stages, " entries; at most ",
-                            kMaxStages, " are simulated"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("stages has ", stages, " entries; at most ", kMaxStages,
+                     " are simulated"));
   }
   if (problem.transfers.size() != stages - 1) {
-    return Bad(absl::StrCat("transfers has ", problem.transfers.size(),
-                            " entries; ", stages, " stages have ", stages - 1,
-                            " between them"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("transfers has ", problem.transfers.size(), " entries; ",
+                     stages, " stages have ", stages - 1, " between them"));
   }
   RETURN_IF_ERROR(ValidateMicroBatches(problem.micro_batches));
   if (static_cast<int64_t>(stages) * problem.micro_batches > kMaxForwards) {
-    return Bad(absl::StrCat("micro_batches is ", problem.micro_batches,
-                            "; with ", stages, " stages at most ",
-                            kMaxForwards / static_cast<int64_t>(stages),
-                            " are simulated"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "micro_batches is ", problem.micro_batches, "; with ", stages,
+        " stages at most ", kMaxForwards / static_cast<int64_t>(stages),
+        " are simulated"));
   }
   for (size_t i = 0; i < stages; ++i) {
     RETURN_IF_ERROR(

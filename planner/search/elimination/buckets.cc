@@ -6,16 +6,6 @@
 namespace meshwright::search {
 namespace {
 
-// The product of sizes, held at a number that no table reaches.
-int64_t Entries(const std::vector<int>& scope, const Shape& shape) {
-  constexpr int64_t kHuge = int64_t{1} << 40;
-  int64_t entries = 1;
-  for (const int v : scope) {
-    entries = std::min(entries * shape.sizes[v], kHuge);
-  }
-  return entries;
-}
-
 void Merge(std::vector<int>& scope, const std::vector<int>& other, int but) {
   for (const int v : other) {
     if (v != but && std::find(scope.begin(), scope.end(), v) == scope.end()) {
@@ -89,14 +79,15 @@ void Buckets::Put(const View& view) {
 void Buckets::Split(int v, int64_t most_entries) {
   Bucket& bucket = buckets_[v];
   for (const View& view : bucket.views) Merge(bucket.scope, view.scope, v);
-  if (Entries(bucket.scope, shape_) <= most_entries) {
+  if (CountEntries(bucket.scope, shape_) <= most_entries) {
     bucket.parts.push_back({std::move(bucket.views), {}, {}});
     return;
   }
   is_exact_ = false;
   std::stable_sort(bucket.views.begin(), bucket.views.end(),
                    [&](const View& a, const View& b) {
-                     return Entries(a.scope, shape_) > Entries(b.scope, shape_);
+                     return CountEntries(a.scope, shape_) >
+                            CountEntries(b.scope, shape_);
                    });
   std::vector<std::vector<int>> scopes;
   for (const View& view : bucket.views) {
@@ -104,7 +95,7 @@ void Buckets::Split(int v, int64_t most_entries) {
     for (; part < scopes.size(); ++part) {
       std::vector<int> together = scopes[part];
       Merge(together, view.scope, v);
-      if (Entries(together, shape_) > most_entries) continue;
+      if (CountEntries(together, shape_) > most_entries) continue;
       scopes[part] = std::move(together);
       break;
     }

@@ -12,12 +12,6 @@ namespace {
 constexpr int64_t kStepsBetweenLooks = 1 << 21;
 constexpr size_t kEntriesBetweenLooks = 1 << 18;
 
-int64_t Entries(const std::vector<int>& scope, const Shape& shape) {
-  int64_t entries = 1;
-  for (const int v : scope) entries *= shape.sizes[v];
-  return entries;
-}
-
 // Visits the places of `scope` in row-major order; offsets[i] is that of
 // views[i]. `visit` returns whether to go on.
 template <typename Visit>
@@ -83,7 +77,7 @@ class Eliminating {
       return out;
     }
     if (!MergeInner(deadline)) return out;
-    out.values.reserve(Entries(out.scope, shape_));
+    out.values.reserve(CountEntries(out.scope, shape_));
     Loop(outer, deadline, out);
     return out;
   }
@@ -96,7 +90,7 @@ class Eliminating {
     int best = rest_[1];
     int64_t largest = 0;
     for (const View& view : views) {
-      const int64_t entries = Entries(view.scope, shape_);
+      const int64_t entries = CountEntries(view.scope, shape_);
       for (size_t i = 0; i < view.scope.size(); ++i) {
         const int v = view.scope[i];
         if (view.strides[i] != 1 || v == variable_ || v == rest_[0]) continue;
@@ -127,12 +121,12 @@ class Eliminating {
     for (const int v : rest_) all *= shape_.sizes[v];
     std::stable_sort(
         with_.begin(), with_.end(), [&](const View& a, const View& b) {
-          return Entries(a.scope, shape_) > Entries(b.scope, shape_);
+          return CountEntries(a.scope, shape_) > CountEntries(b.scope, shape_);
         });
     std::vector<View> merged;
     for (size_t i = 0; i < with_.size(); ++i) {
       std::vector<View> group = {with_[i]};
-      if (Entries(with_[i].scope, shape_) < all || all < kSmall) {
+      if (CountEntries(with_[i].scope, shape_) < all || all < kSmall) {
         for (size_t j = i + 1; j < with_.size();) {
           if (IsPart(with_[j], with_[i])) {
             group.push_back(with_[j]);
@@ -254,6 +248,15 @@ int64_t View::Offset(const std::vector<int>& places) const {
   return offset;
 }
 
+int64_t CountEntries(const std::vector<int>& scope, const Shape& shape) {
+  constexpr int64_t kHuge = int64_t{1} << 40;
+  int64_t entries = 1;
+  for (const int v : scope) {
+    entries = std::min(entries * shape.sizes[v], kHuge);
+  }
+  return entries;
+}
+
 View MakeView(const Table& table, const Shape& shape) {
   View view{table.scope, std::vector<int64_t>(table.scope.size()),
             table.values.data()};
@@ -268,7 +271,7 @@ View MakeView(const Table& table, const Shape& shape) {
 Table SumOver(const std::vector<int>& scope, const std::vector<View>& views,
               const Shape& shape, const base::Deadline& deadline) {
   Table sum{scope, {}};
-  sum.values.reserve(Entries(scope, shape));
+  sum.values.reserve(CountEntries(scope, shape));
   bool is_stopped = false;
   ForEach(scope, shape, views, [&](const std::vector<int64_t>& offsets) {
     Cost cost = 0;

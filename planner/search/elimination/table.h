@@ -39,6 +39,9 @@ struct Shape {
   std::vector<int> turns;
 };
 
+// The product of sizes, held at a number that no table reaches.
+int64_t CountEntries(const std::vector<int>& scope, const Shape& shape);
+
 View MakeView(const Table& table, const Shape& shape);
 
 // The sum of views over a scope, laid out in its order.
