@@ -55,9 +55,7 @@ TEST(AnytimeTest, HoldsAfterAnyAmountOfWork) {
                                  .table_steps = static_cast<double>(work),
                                  .easy_steps = 1,
                                  .labels = 10 + work,
-                                 .candidates = work,
-                                 .ilp_entries = round % 8 == 0 ? 30'000 : 0,
-                                 .ilp_nodes = work}});
+                                 .candidates = work}});
     ASSERT_TRUE(answer.ok()) << answer.status();
     ASSERT_EQ(answer->plan.has_value(), oracle.choice.has_value());
     if (!oracle.choice.has_value()) {

@@ -90,11 +90,7 @@ class Solver {
           "the pairs that tables forbid leave no plan that the search found, "
           "and too many to rule all out; allow more pairs");
     }
-    if (fastest.by_ilp) {
-      answer.solver = "ilp";
-    } else if (fastest.bound < fastest.cost) {
-      answer.solver = "labels";
-    }
+    if (fastest.bound < fastest.cost) answer.solver = "labels";
     answer.lower_bound = Picoseconds(fastest.bound);
     if (!limit.has_value() || Fits(fastest.slots, *limit)) {
       RETURN_IF_ERROR(SetPlan(fastest.slots, answer));
@@ -111,7 +107,6 @@ class Solver {
     if (limit.has_value()) {
       WorkBudget little = work_;
       little.candidates = std::min(little.candidates, kFewCandidates);
-      little.ilp_entries = 0;
       MinSumResult found =
           MinSum(graph_, components_, costs, little, deadline_);
       if (found.bound >= kNever || found.bound == found.cost ||
@@ -186,7 +181,6 @@ class Solver {
     const Point fast{fastest.cost,
                      ComputeFootprint(graph_, fastest.slots).bytes};
     SolveLimited(std::move(model), limit, fast, work_, deadline_, incumbent);
-    if (incumbent.by_ilp) answer.solver += " + ilp";
   }
 
   // Whether every copy may be looked at for itself, and no sum of costs comes

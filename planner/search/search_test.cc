@@ -24,8 +24,7 @@ WorkBudget Little(int64_t candidates) {
           .table_steps = 1,
           .easy_steps = 1,
           .labels = 200,
-          .candidates = candidates,
-          .ilp_entries = 0};
+          .candidates = candidates};
 }
 
 void Compare(const Kinds& kinds, int rounds, uint64_t first_seed) {
@@ -426,8 +425,7 @@ TEST(SearchTest, DenseGraphsStillHaveAPlanAndABound) {
   for (int a = 0; a < 20; ++a) {
     for (int b = a + 1; b < 20; ++b) problem.edges.push_back({a, b, 0});
   }
-  const auto answer =
-      Solve(problem, {.work = {.candidates = 100'000, .ilp_entries = 0}});
+  const auto answer = Solve(problem, {.work = {.candidates = 100'000}});
   ASSERT_TRUE(answer.ok()) << answer.status();
   ASSERT_TRUE(answer->plan.has_value());
   EXPECT_LE(answer->lower_bound, answer->plan->time);

@@ -76,8 +76,7 @@ TEST(WorkBudgetTest, WithoutTablesThereIsStillAPlanAndABound) {
                                              .table_steps = 1,
                                              .easy_steps = 1,
                                              .labels = 400,
-                                             .candidates = 400,
-                                             .ilp_entries = 0});
+                                             .candidates = 400});
       ASSERT_EQ(plain.plan.has_value(), little.plan.has_value());
       if (!plain.plan.has_value()) continue;
       ASSERT_LE(little.lower_bound, plain.plan->time);

@@ -31,8 +31,6 @@
 #include "base/deadline.h"
 #include "planner/checkpoint/solve.h"
 #include "planner/checkpoint/testing/random_chain.h"
-#include "planner/ilp/solve.h"
-#include "planner/ilp/testing/random_choices.h"
 #include "planner/intraop/solve.h"
 #include "planner/intraop/testing/random_model.h"
 #include "planner/layout/cheapest_path.h"
@@ -255,37 +253,6 @@ void Searches(Bench& bench) {
   Search(bench, "u-net with embedding 40 x 27", search::UNet(40, 27, true));
   Search(bench, "dense 12 x 27", search::Dense(12, 27));
   Search(bench, "dense 30 x 81", search::Dense(30, 81));
-  const search::WorkBudget ilp_alone{.table_entries = 3,
-                                     .table_steps = 1,
-                                     .easy_steps = 1,
-                                     .labels = 1,
-                                     .candidates = 1,
-                                     .ilp_entries = 1'000'000};
-  for (const int operators : {20, 100, 300}) {
-    Search(bench, "ilp of operators " + std::to_string(operators),
-           search::Operators(operators, 8, 1, Data::kNoisy), ilp_alone);
-  }
-}
-
-void Programs(Bench& bench) {
-  for (const int groups : {50, 200, 800}) {
-    for (const bool with_budget : {false, true}) {
-      const std::string name = "ilp " + std::to_string(groups) +
-                               (with_budget ? " groups, budget" : " groups");
-      if (!bench.Wants(name)) continue;
-      const ilp::MultipleChoice problem =
-          ilp::RandomMultipleChoice(7, {.groups = groups,
-                                        .options = 12,
-                                        .costs = 1'000'000'000,
-                                        .weights = 1'000'000'000,
-                                        .budgets = with_budget ? 1 : 0});
-      bench.Run(name, [&](const Ending& ending) {
-        const auto solution = ilp::Solve(problem, {.deadline = ending});
-        if (!solution.ok()) return Outcome::kError;
-        return solution->choice.has_value() ? Outcome::kPlan : Outcome::kNone;
-      });
-    }
-  }
 }
 
 void Operators(Bench& bench) {
@@ -372,7 +339,6 @@ void Layouts(Bench& bench) {
 int main(int argc, char** argv) {
   meshwright::Bench bench(argc > 1 ? argv[1] : "");
   meshwright::Searches(bench);
-  meshwright::Programs(bench);
   meshwright::Operators(bench);
   meshwright::Checkpoints(bench);
   meshwright::Layouts(bench);

@@ -40,17 +40,9 @@ constexpr int kPercents[] = {5, 25, 50, 75, 95};
 constexpr Data kData[] = {Data::kNoisy, Data::kSmooth, Data::kHard,
                           Data::kEqual, Data::kPlain};
 
-// Nothing is eliminated, and labels are one at a time.
-constexpr WorkBudget kIlpAlone{.table_entries = 3,
-                               .table_steps = 1,
-                               .easy_steps = 1,
-                               .labels = 1,
-                               .candidates = 1};
-
 using Seconds = std::chrono::duration<double>;
 
-// Requests a stop when the process has run so long, threads of the solver of
-// integer programs included.
+// Requests a stop when the process has run so long.
 class Allowance {
  public:
   explicit Allowance(std::optional<double> seconds) {
@@ -212,29 +204,13 @@ void Graphs(std::optional<double> seconds, std::string_view only) {
   all.PrintFigures("graph of 60 nodes x 30, 10 skips", seconds);
 }
 
-// By every way the search has, and by the integer program alone: free, and at
-// half the memory.
+// Free, and at half the memory.
 void Operations(double seconds) {
   PrintHead("100 operators x 8");
   for (const Data data : {Data::kNoisy, Data::kSmooth}) {
-    const auto make = [&](uint64_t seed) {
-      return Operators(100, 8, seed, data);
-    };
-    const std::string what = std::string("operators, ") + NameOf(data);
-    Measure(what, 5, make, seconds);
-    Worst free;
-    Worst limited;
-    for (int seed = 1; seed <= 2; ++seed) {
-      PlanProblem problem = make(seed);
-      const int64_t fastest = Solved(problem, std::nullopt).plan->peak_bytes;
-      free.Add(Solved(problem, seconds, kIlpAlone));
-      problem.memory_limit_bytes = 0;
-      const int64_t minimum = *Solved(problem, std::nullopt).least_memory_bytes;
-      problem.memory_limit_bytes = minimum + (fastest - minimum) / 2;
-      limited.Add(Solved(problem, seconds, kIlpAlone));
-    }
-    free.Print(what + ", ilp, free");
-    limited.Print(what + ", ilp, limited");
+    Measure(
+        std::string("operators, ") + NameOf(data), 5,
+        [&](uint64_t seed) { return Operators(100, 8, seed, data); }, seconds);
   }
 }
 

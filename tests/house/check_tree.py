@@ -108,7 +108,6 @@ LAYERS = {
         "profiledb/store"),
     "planner": ("base",),
     "planner/problem": ("base",),
-    "planner/ilp": ("base",),
     "planner/checkpoint": ("base", "planner/problem"),
     "planner/layout": ("base", "planner/problem"),
     "planner/pipeline": ("base", "planner/problem"),
@@ -117,7 +116,7 @@ LAYERS = {
         "base", "planner/layout", "planner/problem", "planner/search"),
     "planner/search/graph": ("base", "planner/problem"),
     "planner/search/elimination": (
-        "base", "planner/ilp", "planner/problem", "planner/search/graph"),
+        "base", "planner/problem", "planner/search/graph"),
     "planner/search/constrained": (
         "base", "planner/problem", "planner/search/elimination",
         "planner/search/graph"),
@@ -190,7 +189,6 @@ FOREIGN = {
     r"nccl": ("worker/comm/transport",),
     r"boost/": ("base", "worker/comm/transport", "worker/comm/testing"),
     r"xxhash\.h": ("worker/comm/protocol",),
-    r"(Highs|highs|interfaces/highs)": ("planner/ilp",),
     r"openssl/": ("base",),
     r"spdlog/": ("base",),
     r"CLI/": ("cli", "tests/bench", "worker/comm/executor",

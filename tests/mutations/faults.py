@@ -288,13 +288,6 @@ PLANNER = [
           "    for (const int receiver : job.receivers) "
           "in.Occupy(receiver, start, end);\n", "",
           "planner_reshard_test", "SolveTest.*:SearchOrderTest.*"),
-    fault("all-is-proved",
-          "Any plan within a budget is called optimal.",
-          "planner/ilp/solve.cc",
-          "return solution_.choice.has_value() && "
-          "solution_.bound >= solution_.cost;",
-          "return solution_.choice.has_value();",
-          "planner_ilp_test", "IlpSolveTest.*"),
     fault("limit-off-by-one",
           "A plan of just the memory that there is counts as too large.",
           "planner/search/search.cc",

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "planner/search/elimination/dominance.h"
-#include "planner/search/elimination/ilp_fallback.h"
 #include "planner/search/elimination/labels.h"
 #include "planner/search/elimination/local_improvement.h"
 #include "planner/search/elimination/lower_bound.h"
@@ -39,7 +38,7 @@ constexpr Cost kFineBound = 5000;
 // Message passing is not enough where it misses such a part of the bound.
 constexpr double kLoose = 3e-4;
 // Plans faster by less than this part of the time are hardly faster.
-constexpr Cost kSmallPart = 2000;
+constexpr Cost kSmallPart = 1100;
 constexpr int64_t kFirstWidth = 32;
 // Multipliers for the labels: that of the range, and both ways by parts of
 // itself; the powers of two they are.
@@ -50,8 +49,9 @@ constexpr int kManyParts[] = {1, 2, 3, 4, 5, 6, 7};
 // farther, and become wider where those kept were too few.
 constexpr Cost kFirstPart = 8;
 constexpr Cost kFarther = 4;
+constexpr Cost kNearer = 3;
 constexpr int64_t kFewCandidates = 1000;
-constexpr int64_t kWider = 8;
+constexpr int64_t kWider = 4;
 // How much of the reach the transients of a range may span.
 constexpr double kSpan = 0.5;
 // Or how large a part of the time they may cost.
@@ -117,7 +117,6 @@ class Search {
                .model = model_};
     root.multiplier = NextMultiplier(root);
     Add(root);
-    if (!open_.empty()) root.multiplier = open_.top().multiplier;
     Dive();
     while (!open_.empty() && open_.top().bound < Sought()) {
       if (deadline_.HasPassed() || IsSpent()) break;
@@ -133,29 +132,9 @@ class Search {
     Cost bound = std::min(Sought(), given_up_);
     if (!open_.empty()) bound = std::min(bound, open_.top().bound);
     incumbent_.lower_bound = std::max(incumbent_.lower_bound, bound);
-    if (incumbent_.lower_bound < Sought() && !deadline_.HasPassed())
-      Program(root);
   }
 
  private:
-  // What may still be best in the whole range, as an integer program.
-  void Program(const Range& root) {
-    const Model model =
-        Reduce(Focus(*model_, CutoffAt(root, root.multiplier, Sought() - 1),
-                     deadline_),
-               true, deadline_);
-    if (!model.IsPossible()) return;
-    const auto answer =
-        SolveByIlp(model, limit_, KnownPlaces(model), work_, deadline_);
-    if (!answer.has_value()) return;
-    const Cost time = incumbent_.time;
-    if (!answer->places.empty()) Offer(model, answer->places);
-    const Cost bound = std::min(answer->bound, incumbent_.time);
-    incumbent_.by_ilp =
-        incumbent_.time < time || bound > incumbent_.lower_bound;
-    incumbent_.lower_bound = std::max(incumbent_.lower_bound, bound);
-  }
-
   void SetReach(Range& range) const {
     if (range.reach > 0) return;
     range.reach = 1 + (incumbent_.time - range.bound) / kFirstPart;
@@ -414,6 +393,7 @@ class Search {
       range.reach = std::min(range.reach, kNever / farther) * farther;
     } else if (range.width < most_width_) {
       range.width = std::min(most_width_, range.width * kWider);
+      range.reach = 1 + range.reach / kNearer;
     } else {
       given_up_ = std::min(given_up_, range.bound);
       return;

@@ -8,7 +8,6 @@
 #include "planner/search/elimination/buckets.h"
 #include "planner/search/elimination/dominance.h"
 #include "planner/search/elimination/greedy.h"
-#include "planner/search/elimination/ilp_fallback.h"
 #include "planner/search/elimination/labels.h"
 #include "planner/search/elimination/local_improvement.h"
 #include "planner/search/elimination/lower_bound.h"
@@ -46,7 +45,6 @@ class ComponentSearch {
       if (IsOver() || IsProved() || Eliminated()) break;
       Widen();
     }
-    if (!IsProved() && !deadline().HasPassed()) Program();
     return result_;
   }
 
@@ -139,17 +137,6 @@ class ComponentSearch {
     candidates_ += last_;
     if (time < kNever) Offer(labels.Places());
     Raise(labels.let_go());
-  }
-
-  // What the places left allow, as an integer program.
-  void Program() {
-    const auto answer = SolveByIlp(
-        model_, std::nullopt, FindPlaces(model_, configs_), work_, deadline());
-    if (!answer.has_value()) return;
-    const ComponentResult before = result_;
-    if (!answer->places.empty()) Offer(answer->places);
-    Raise(answer->bound);
-    result_.by_ilp = result_.cost < before.cost || result_.bound > before.bound;
   }
 
   const Graph& graph_;

@@ -5,9 +5,8 @@
 // bound are guessed first (lower_bound.h) and places that neither needs are
 // dropped; where tables stay too large for the effort allowed, labels
 // (labels.h) of growing width improve plan and bound, until both meet or the
-// effort is spent; then an integer program (ilp_fallback.h) has its turn. In →
-// Out: graph, component, costs → least cost, a bound from below, equal if the
-// search was exact, and the configurations of the slots.
+// effort is spent. In → Out: graph, component, costs → least cost, a bound from
+// below, equal if the search was exact, and the configurations of the slots.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_COMPONENT_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_COMPONENT_H_
 
@@ -22,9 +21,8 @@
 namespace meshwright::search {
 
 struct ComponentResult {
-  Cost cost = kNever;   // kNever: no choice was found
-  Cost bound = 0;       // kNever: there is none
-  bool by_ilp = false;  // an integer program bettered one of them
+  Cost cost = kNever;  // kNever: no choice was found
+  Cost bound = 0;      // kNever: there is none
 };
 
 // Writes the component's slots where cost < kNever.

@@ -23,7 +23,6 @@ MinSumResult MinSum(const Graph& graph,
     }
     result.cost = Clamp(result.cost + part.cost);
     result.bound = Clamp(result.bound + part.bound);
-    result.by_ilp = result.by_ilp || part.by_ilp;
     if (result.bound >= kNever) return result;
   }
   return result;

@@ -23,7 +23,6 @@ struct MinSumResult {
   Cost cost = kNever;
   Cost bound = kNever;     // no choice costs less
   std::vector<int> slots;  // meaningful where cost < kNever
-  bool by_ilp = false;     // an integer program bettered cost or bound
 };
 
 MinSumResult MinSum(const Graph& graph,

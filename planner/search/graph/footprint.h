@@ -36,7 +36,6 @@ struct Incumbent {
   int64_t bytes = 0;  // persistent and saved
   std::vector<int> slots;
   Cost lower_bound = 0;
-  bool by_ilp = false;  // an integer program bettered time or bound
 };
 
 }  // namespace meshwright::search

@@ -15,9 +15,7 @@ struct WorkBudget {
   int64_t labels = 2'000'000;                // kept at once, 40 bytes each
   int64_t candidates = 40'000'000;           // labels looked at
   // Of those, before plans that are hardly faster are no longer sought.
-  int64_t exact_candidates = 100'000;
-  int64_t ilp_entries = 30'000;  // of the joins of an integer program; 0: none
-  int64_t ilp_nodes = 20'000;    // of its tree
+  int64_t exact_candidates = 40'000;
 };
 
 }  // namespace meshwright::search
