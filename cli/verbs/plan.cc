@@ -30,6 +30,7 @@ struct PlanFlags {
   std::string store;
   std::string coordinator;
   std::string output;
+  std::string xla_flags;
   bool no_wait = false;
   bool full_space = false;
   bool symbolic = false;
@@ -47,6 +48,7 @@ absl::StatusOr<v1::PlanRequest> ToRequest(const PlanFlags& flags) {
   }
   request.set_no_wait(flags.no_wait);
   request.set_full_space(flags.full_space);
+  request.set_xla_flags(flags.xla_flags);
   ASSIGN_OR_RETURN(*request.mutable_strategies(),
                    ToStrategyRequest(flags.strategies));
   RETURN_IF_ERROR(ToStageRequest(flags.stages, &request));
@@ -142,6 +144,10 @@ void AddPlanVerb(CLI::App& app, Context& context) {
                  "measure nothing, plan from the measurements in the store");
   verb->add_flag("--full-space", flags->full_space,
                  "measure every program, exclude none");
+  verb->add_option(
+      "--xla-flags", flags->xla_flags,
+      "XLA_FLAGS, like --xla-flags=--xla_cpu_enable_fast_math=true; "
+      "measurements with other flags are not used");
   CLI::Option* const symbolic =
       verb->add_flag("--symbolic", flags->symbolic,
                      "measure nothing and need no device, plan by roofline")
