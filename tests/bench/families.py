@@ -26,6 +26,8 @@ import subprocess
 import sys
 import time
 
+from agreement import distinct, kendall_pairs, quantile
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 SMALL = ("--hidden 256 --heads 8 --ffn 1024 --vocab 1024 --batch 8 --seq 64 "
@@ -193,6 +195,10 @@ def validate(row, options):
         [meshwright, "plan", model, "--mesh", row["mesh"], "--store", store,
          "--json", "-o", plan], options.timeout)
     row["measured"] = json.loads(out)["programs"]
+    out, _ = run([meshwright, "profiles", "stats", "--store", store, "--json"],
+                 options.timeout)
+    row["qualities"] = {name: int(count) for name, count
+                        in json.loads(out)["qualities"].items()}
     out, row["validate_seconds"] = run(
         [meshwright, "validate", model, plan, "--store", store, "--json",
          "--random", options.random, "--seed", 1], options.timeout)
@@ -233,6 +239,43 @@ def line(row):
     if "failed" in row:
         text += f" | FAILED {row['failed']}"
     return text
+
+
+def print_summary(mesh, rows):
+    """The figures of all families on a mesh, over all their plans."""
+    plans = [p for row in rows for p in distinct(row["plans"])]
+    now = [abs(p["error_now"]) for p in plans if p["error_now"] is not None]
+    planned = [abs(p["error_as_planned"]) for p in plans
+               if p["error_as_planned"] is not None]
+    memory = [abs(p["predicted_peak_bytes"] / p["measured_peak_bytes"] - 1)
+              for p in plans]
+    ranked = [kendall_pairs([p for p in distinct(row["plans"])
+                             if p["predicted_seconds"] is not None])
+              for row in rows]
+    agree, disagree = (sum(counts) for counts in zip(*ranked))
+    tau = (agree - disagree) / max(1, agree + disagree)
+    measured = sum(sum(row["qualities"].values()) for row in rows)
+    flagged = measured - sum(row["qualities"].get("good", 0) for row in rows)
+
+    def percents(values):
+        return (f"{statistics.median(values) * 100:.1f} %, "
+                f"{quantile(values, 0.95) * 100:.1f} %")
+
+    of = f"{len(rows)} families on {mesh}, {len(plans)} plans"
+    for what, wanted, got in (
+            ("error now, median and p95", "≤ 2 %, ≤ 6 %", percents(now)),
+            ("error as planned, median and p95", "≤ 4 %, ≤ 10 %",
+             percents(planned)),
+            ("peak memory predicted, median and p95 of error", "≤ 3 %, ≤ 6 %",
+             percents(memory)),
+            ("Kendall's tau over pairs above the noise", "≥ 0.9",
+             f"{tau:.2f} ({agree + disagree} pairs)"),
+            ("chosen over best measured, median and worst", "-, ≤ 1.03",
+             f"{statistics.median(r['chosen_over_best'] for r in rows):.3f}, "
+             f"{max(r['chosen_over_best'] for r in rows):.3f}"),
+            ("measured rows flagged, not good", "≤ 20 %",
+             f"{flagged} of {measured}")):
+        print(f"figure\t{of}: {what}\t{wanted}\t{got}")
 
 
 def main():
@@ -284,6 +327,10 @@ def main():
             row["failed"] = str(failure)
         rows.append(row)
         print(line(row), flush=True)
+    for mesh in options.mesh:
+        done = [r for r in rows if r["mesh"] == mesh and "difference" in r]
+        if done:
+            print_summary(mesh, done)
     for row in rows:
         if "difference" in row:
             print(f"figure\t{row['family']} on {row['mesh']}: median error now "

@@ -15,13 +15,14 @@ Prints one row per model and, with --json FILE, all figures.
 """
 
 import argparse
-import itertools
 import json
 import pathlib
 import statistics
 import subprocess
 import sys
 import time
+
+from agreement import distinct, kendall_tau
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -33,35 +34,6 @@ def run(command):
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
     return json.loads(done.stdout), time.monotonic() - start
-
-
-def kendall_tau(rows):
-    """Rank agreement of predicted with measured time, over the pairs whose
-    measured times differ by more than the noise of both."""
-    agree = disagree = 0
-    for a, b in itertools.combinations(rows, 2):
-        measured = a["measured_seconds"] - b["measured_seconds"]
-        noise = a["measured_mad_seconds"] + b["measured_mad_seconds"]
-        if abs(measured) <= noise:
-            continue
-        predicted = a["predicted_seconds"] - b["predicted_seconds"]
-        if measured * predicted > 0:
-            agree += 1
-        else:
-            disagree += 1
-    pairs = agree + disagree
-    return ((agree - disagree) / pairs if pairs else None), pairs
-
-
-def distinct(rows):
-    """Random plans can be the chosen one or a baseline again."""
-    seen, kept = set(), []
-    for row in rows:
-        key = (row["predicted_seconds"], row["measured_seconds"])
-        if key not in seen:
-            seen.add(key)
-            kept.append(row)
-    return kept
 
 
 def measure_full_space(common, shallow, meshwright, first):
