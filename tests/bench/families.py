@@ -197,8 +197,8 @@ def validate(row, options):
     row["measured"] = json.loads(out)["programs"]
     out, _ = run([meshwright, "profiles", "stats", "--store", store, "--json"],
                  options.timeout)
-    row["qualities"] = {name: int(count) for name, count
-                        in json.loads(out)["qualities"].items()}
+    row["qualities"] = {it["key"]: int(it["value"])
+                        for it in json.loads(out)["qualities"]}
     out, row["validate_seconds"] = run(
         [meshwright, "validate", model, plan, "--store", store, "--json",
          "--random", options.random, "--seed", 1], options.timeout)
