@@ -1,6 +1,7 @@
 """How far predictions agree with measurements: ranks, quantiles, rows to count."""
 
 import itertools
+import math
 
 
 def kendall_pairs(rows):
@@ -41,4 +42,4 @@ def distinct(rows):
 def quantile(values, share):
     """The smallest value that `share` of all values do not exceed."""
     ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    return ordered[math.ceil(share * len(ordered)) - 1]

@@ -47,20 +47,18 @@ class Allowance {
  public:
   explicit Allowance(std::optional<double> seconds) {
     if (!seconds.has_value()) return;
-    watch_ = std::jthread(
-        [this, end = begin_ + Seconds(*seconds)](const std::stop_token& done) {
-          std::unique_lock lock(mutex_);
-          while (!done.stop_requested()) {
-            const Seconds left = end - Seconds(CpuSeconds());
-            if (left <= Seconds(0)) {
-              source_.request_stop();
-              return;
-            }
-            // The caller, and perhaps a solver of integer programs.
-            woken_.wait_for(lock, done, left / 2 + Seconds(1e-4),
-                            [] { return false; });
-          }
-        });
+    watch_ = std::jthread([this, end = begin_ + Seconds(*seconds)](
+                              const std::stop_token& done) {
+      std::unique_lock lock(mutex_);
+      while (!done.stop_requested()) {
+        const Seconds left = end - Seconds(CpuSeconds());
+        if (left <= Seconds(0)) {
+          source_.request_stop();
+          return;
+        }
+        woken_.wait_for(lock, done, left + Seconds(1e-4), [] { return false; });
+      }
+    });
   }
 
   std::stop_token token() const { return source_.get_token(); }
@@ -74,11 +72,9 @@ class Allowance {
   std::jthread watch_;
 };
 
-Answer Solved(const PlanProblem& problem, std::optional<double> seconds,
-              const WorkBudget& work = {}) {
+Answer Solved(const PlanProblem& problem, std::optional<double> seconds) {
   const Allowance allowance(seconds);
-  auto answer =
-      Solve(problem, {.deadline = {.stop = allowance.token()}, .work = work});
+  auto answer = Solve(problem, {.deadline = {.stop = allowance.token()}});
   if (answer.ok()) answer->elapsed = allowance.Spent();
   if (!answer.ok()) {
     std::fprintf(stderr, "%s\n", answer.status().ToString().c_str());
