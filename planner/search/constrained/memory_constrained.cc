@@ -46,7 +46,7 @@ constexpr int kFewParts[] = {2, 5};
 constexpr int kManyParts[] = {1, 2, 3, 4, 5, 6, 7};
 
 // Labels first look for plans a small part of the gap above the bound, then
-// farther, and become wider where those kept were too few.
+// farther; where those kept were too few, wider and nearer.
 constexpr Cost kFirstPart = 8;
 constexpr Cost kFarther = 4;
 constexpr Cost kNearer = 3;
