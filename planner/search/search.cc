@@ -58,7 +58,6 @@ bool IsTiedTooLong(const PlanProblem& problem) {
 
 constexpr int64_t kMaxBytes = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxMixed = 2'000'000;  // slots
-constexpr int64_t kFewCandidates = 1;
 
 class Solver {
  public:
@@ -76,7 +75,8 @@ class Solver {
                     [](const Component& c) { return c.path.has_value(); });
     Answer answer{.solver = is_chain ? "chain" : "elimination"};
     const std::optional<int64_t> limit = problem::UsableBytes(problem_);
-    MinSumResult fastest = FindFastest(limit);
+    const MinSumResult fastest =
+        MinSum(graph_, components_, TimeCosts(graph_), work_, deadline_);
     if (fastest.bound >= kNever) {
       if (slowest_time_ >= kNever || IsTiedTooLong(problem_)) {
         return absl::OutOfRangeError(
@@ -101,22 +101,6 @@ class Solver {
   }
 
  private:
-  // Under a limit with little work, if what is found then does not fit.
-  MinSumResult FindFastest(std::optional<int64_t> limit) const {
-    const Costs costs = TimeCosts(graph_);
-    if (limit.has_value()) {
-      WorkBudget little = work_;
-      little.candidates = std::min(little.candidates, kFewCandidates);
-      MinSumResult found =
-          MinSum(graph_, components_, costs, little, deadline_);
-      if (found.bound >= kNever || found.bound == found.cost ||
-          (found.cost < kNever && !Fits(found.slots, *limit))) {
-        return found;
-      }
-    }
-    return MinSum(graph_, components_, costs, work_, deadline_);
-  }
-
   // Sums are held at kMaxBytes, so what meets it may be more.
   bool Fits(const std::vector<int>& slots, int64_t limit) const {
     const int64_t peak = ComputeFootprint(graph_, slots).peak();
@@ -180,7 +164,8 @@ class Solver {
     }
     const Point fast{fastest.cost,
                      ComputeFootprint(graph_, fastest.slots).bytes};
-    SolveLimited(std::move(model), limit, fast, work_, deadline_, incumbent);
+    SolveMemoryConstrained(std::move(model), limit, fast, work_, deadline_,
+                           incumbent);
   }
 
   // Whether every copy may be looked at for itself, and no sum of costs comes

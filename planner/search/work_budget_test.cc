@@ -87,28 +87,5 @@ TEST(WorkBudgetTest, WithoutTablesThereIsStillAPlanAndABound) {
   EXPECT_GT(open, 40);
 }
 
-TEST(WorkBudgetTest, AStoppedSearchStillHasAPlanAndABound) {
-  std::stop_source source;
-  source.request_stop();
-  for (const bool limit : {false, true}) {
-    for (int seed = 0; seed < 120; ++seed) {
-      const PlanProblem problem = Medium(seed, limit);
-      const Answer plain = Solved(problem, {});
-      const auto stopped =
-          Solve(problem, {.deadline = {.stop = source.get_token()},
-                          .work = {.easy_steps = 1}});
-      if (stopped.status().code() == absl::StatusCode::kResourceExhausted) {
-        ASSERT_EQ(seed % 5, 0) << stopped.status();
-        continue;
-      }
-      ASSERT_TRUE(stopped.ok()) << stopped.status();
-      ASSERT_EQ(plain.plan.has_value(), stopped->plan.has_value());
-      if (!plain.plan.has_value()) continue;
-      ASSERT_LE(stopped->lower_bound, plain.plan->time);
-      ASSERT_GE(stopped->plan->time, plain.plan->time);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace meshwright::search

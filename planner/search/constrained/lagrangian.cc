@@ -88,18 +88,18 @@ std::vector<int> SearchMultiplier(const Graph& graph,
 void MixPlans(const Model& model, const std::vector<int>& too_large,
               int64_t limit_bytes, const base::Deadline& deadline,
               Incumbent& incumbent) {
-  std::vector<int> places =
-      Mix(model, FindPlaces(model, incumbent.slots),
-          FindPlaces(model, too_large), limit_bytes, deadline);
-  if (places.size() <= kMaxPolished && !deadline.HasPassed()) {
-    places = Polish(model, std::move(places), limit_bytes, deadline);
+  std::vector<int> values =
+      Mix(model, FindValues(model, incumbent.slots),
+          FindValues(model, too_large), limit_bytes, deadline);
+  if (values.size() <= kMaxPolished && !deadline.HasPassed()) {
+    values = Polish(model, std::move(values), limit_bytes, deadline);
   }
-  const Draft draft(model, places);
+  const Draft draft(model, values);
   if (draft.time() >= incumbent.time) return;
   incumbent.time = draft.time();
   incumbent.bytes = draft.bytes();
-  for (size_t v = 0; v < places.size(); ++v) {
-    incumbent.slots[v] = model.domain(v).configs[places[v]];
+  for (size_t v = 0; v < values.size(); ++v) {
+    incumbent.slots[v] = model.domain(v).configs[values[v]];
   }
 }
 

@@ -19,14 +19,6 @@ namespace {
 
 using problem::SaturatingAdd;
 
-double CountEntries(const Model& model) {
-  double entries = 0;
-  for (const Model::Join& join : model.joins) {
-    entries += static_cast<double>(model.size(join.a)) * model.size(join.b);
-  }
-  return entries;
-}
-
 constexpr int kMaxRounds = 20;
 // Eliminated, not relaxed by message passing, are models of at most so many
 // steps for each entry of a join.
@@ -117,7 +109,6 @@ class Search {
                .model = model_};
     root.multiplier = NextMultiplier(root);
     Add(root);
-    Dive();
     while (!open_.empty() && open_.top().bound < Sought()) {
       if (deadline_.HasPassed() || IsSpent()) break;
       Range range = open_.top();
@@ -156,22 +147,6 @@ class Search {
     upper.low = middle + 1;
     Add(range);
     Add(upper);
-  }
-
-  // For a good plan early: few labels where the bound is least.
-  void Dive() {
-    while (!open_.empty() && !deadline_.HasPassed()) {
-      Range range = open_.top();
-      if (range.bound >= Sought()) return;
-      SetReach(range);
-      if (range.low == range.high || !IsWide(range)) {
-        Cost let_go = kNever;
-        Label(range, *range.model, Sought() - 1, let_go);
-        return;
-      }
-      open_.pop();
-      Halve(range);
-    }
   }
 
   int64_t ByteBudget(const Range& range) const {
@@ -213,7 +188,7 @@ class Search {
     if (range.bound < Sought()) open_.push(range);
   }
 
-  // Drops the places of too large a transient.
+  // Drops the values of too large a transient.
   void Confine(Range& range) const {
     const Model& model = *range.model;
     Keep keep(model.variables.size());
@@ -232,38 +207,38 @@ class Search {
     if (!range.model->IsPossible()) range.bound = kNever;
   }
 
-  // Raises the bound by better multipliers, drops the places that no plan
+  // Raises the bound by better multipliers, drops the values that no plan
   // sought takes, and offers the plans met on the way.
   void RaiseBound(Range& range) {
     const Model& model = *range.model;
     const Order order = CountSteps(model, order_.sequence);
     const bool is_exact =
         !MayMoveCosts(model) || IsForest(model) ||
-        order.steps <=
-            (is_loose_ ? work_.easy_steps : kEasySteps * CountEntries(model));
+        order.steps <= (is_loose_ ? work_.easy_steps
+                                  : kEasySteps * CountJoinEntries(model));
     std::optional<MessagePassing> passing;
     std::vector<int> fast;
-    std::vector<int> small = KnownPlaces(model);
+    std::vector<int> small = KnownValues(model);
     int64_t multiplier = range.multiplier;
     // The least multiplier known to be enough, the largest known not to be.
     int64_t enough = max_multiplier_;
     int64_t not_enough = 0;
     for (int round = 0; round < kMaxRounds; ++round) {
       const Cutoff cutoff = CutoffAt(range, multiplier, Sought() - 1);
-      std::vector<int> places;
+      std::vector<int> values;
       Cost least = kNever;
       if (is_exact) {
         const Buckets buckets(model, multiplier, order.sequence,
                               work_.table_entries, nullptr, deadline_);
         least = buckets.bound();
         if (!buckets.is_complete()) return;
-        if (least < kNever) places = BestPlaces(buckets);
+        if (least < kNever) values = BestValues(buckets);
       } else {
         passing.has_value() ? passing->SetCutoff(cutoff)
                             : void(passing.emplace(model, cutoff));
         if (passing->Converge(deadline_)) {
           least = passing->bound();
-          places = passing->Places();
+          values = passing->Values();
         }
       }
       if (least >= kNever) {
@@ -276,10 +251,10 @@ class Search {
         range.multiplier = multiplier;
       }
       if (range.bound >= Sought() || deadline_.HasPassed()) return;
-      const Point plan = Offer(model, places);
+      const Point plan = Offer(model, values);
       const bool fits = plan.bytes <= ByteBudget(range);
       Point& side = fits ? range.small : range.fast;
-      (fits ? small : fast) = std::move(places);
+      (fits ? small : fast) = std::move(values);
       if (plan.bytes == side.bytes && plan.time == side.time) break;
       side = plan;
       const int64_t next = NextMultiplier(range);
@@ -330,26 +305,26 @@ class Search {
   }
 
   // Those of the incumbent; empty if one is gone.
-  std::vector<int> KnownPlaces(const Model& model) const {
+  std::vector<int> KnownValues(const Model& model) const {
     std::vector<int> known(model.variables.size());
     for (size_t v = 0; v < known.size(); ++v) {
       known[v] = incumbent_.slots[model.variables[v].slot];
     }
-    return FindPlaces(model, known);
+    return FindValues(model, known);
   }
 
   // Makes a plan the incumbent if it fits and is better.
-  Point Offer(const Model& model, const std::vector<int>& places) {
-    const Draft draft(model, places);
-    if (draft.peak() <= limit_) Take(draft.time(), model, places);
+  Point Offer(const Model& model, const std::vector<int>& values) {
+    const Draft draft(model, values);
+    if (draft.peak() <= limit_) Take(draft.time(), model, values);
     return {draft.time(), draft.bytes()};
   }
 
-  void Take(Cost time, const Model& model, const std::vector<int>& places) {
+  void Take(Cost time, const Model& model, const std::vector<int>& values) {
     if (time >= incumbent_.time || time >= kNever) return;
-    std::vector<int> slots(places.size());
-    for (size_t v = 0; v < places.size(); ++v) {
-      slots[model.variables[v].slot] = model.domain(v).configs[places[v]];
+    std::vector<int> slots(values.size());
+    for (size_t v = 0; v < values.size(); ++v) {
+      slots[model.variables[v].slot] = model.domain(v).configs[values[v]];
     }
     incumbent_.time = time;
     incumbent_.slots = std::move(slots);
@@ -425,7 +400,7 @@ class Search {
                    .width = range.width});
     const Cost time = labels.Solve(deadline_);
     candidates_ += labels.candidates();
-    if (time < kNever) Take(time, model, labels.Places());
+    if (time < kNever) Take(time, model, labels.Values());
     let_go = labels.let_go();
     return true;
   }
@@ -449,9 +424,10 @@ class Search {
 
 }  // namespace
 
-void SolveLimited(Model model, int64_t limit_bytes, const Point& fastest,
-                  const WorkBudget& work, const base::Deadline& deadline,
-                  Incumbent& incumbent) {
+void SolveMemoryConstrained(Model model, int64_t limit_bytes,
+                            const Point& fastest, const WorkBudget& work,
+                            const base::Deadline& deadline,
+                            Incumbent& incumbent) {
   Search(std::move(model), limit_bytes, work, deadline, incumbent).Run(fastest);
 }
 

@@ -1,7 +1,8 @@
-// SolveLimited: the fastest plan within a memory limit, with a certified bound.
+// SolveMemoryConstrained: the fastest plan within a memory limit, with a
+// certified bound.
 //
 // Concept: the limit holds the sum of bytes plus the largest transient. So the
-// search branches on where the largest transient lies, [low, high]: places
+// search branches on where the largest transient lies, [low, high]: values
 // above `high` go, and what is left for bytes is the limit less `low`. In each
 // range bytes get a multiplier (Lagrange): the least of time plus charged
 // bytes, less the cost of the byte budget, bounds every plan of the range from
@@ -11,7 +12,8 @@
 // and rounded down, so the bound is certified.
 // In → Out: a laid-out model, the limit, a plan that fits → a better one, and
 // the bound of all.
-// Errors: none. Stopped or out of effort, the bound stays below the time.
+// Errors: none. Where the deadline or the work budget ends the search, the
+// bound stays below the time.
 // Source: Handler and Zang (1980), for the multipliers.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_MEMORY_CONSTRAINED_H_
 #define MESHWRIGHT_PLANNER_SEARCH_CONSTRAINED_MEMORY_CONSTRAINED_H_
@@ -28,9 +30,10 @@ namespace meshwright::search {
 // `model` is that of all slots; `fastest` is a plan that does not fit.
 // `incumbent` holds one that does, and a bound; both are improved, and equal at
 // the end if the plan is optimal.
-void SolveLimited(Model model, int64_t limit_bytes, const Point& fastest,
-                  const WorkBudget& work, const base::Deadline& deadline,
-                  Incumbent& incumbent);
+void SolveMemoryConstrained(Model model, int64_t limit_bytes,
+                            const Point& fastest, const WorkBudget& work,
+                            const base::Deadline& deadline,
+                            Incumbent& incumbent);
 
 }  // namespace meshwright::search
 

@@ -117,10 +117,10 @@ bool Buckets::Close(int v, const base::Deadline& deadline) {
     part.left =
         Eliminate(v, p == 0 ? own_[v] : std::vector<Cost>(own_[v].size(), 0),
                   part.views, shape_, deadline);
-    if (part.left.values.empty()) return false;
+    if (part.left.costs.empty()) return false;
     part.left_view = MakeView(part.left, shape_);
     if (part.left.scope.empty()) {
-      bound_ = Clamp(bound_ + part.left.values[0]);
+      bound_ = Clamp(bound_ + part.left.costs[0]);
     } else {
       Put(part.left_view);
     }
@@ -128,18 +128,18 @@ bool Buckets::Close(int v, const base::Deadline& deadline) {
   return true;
 }
 
-void Buckets::Additions(int v, const std::vector<int>& places,
+void Buckets::Additions(int v, const std::vector<int>& values,
                         std::vector<Cost>& out) const {
   const Bucket& bucket = buckets_[v];
   out = own_[v];
   Cost left = 0;
   for (const Part& part : bucket.parts) {
-    left = Clamp(left + part.left.values[part.left_view.Offset(places)]);
+    left = Clamp(left + part.left.costs[part.left_view.Offset(values)]);
     for (const View& view : part.views) {
       const int64_t stride = view.Stride(v);
-      const Cost* from = view.values;
+      const Cost* from = view.costs;
       for (size_t i = 0; i < view.scope.size(); ++i) {
-        if (view.scope[i] != v) from += places[view.scope[i]] * view.strides[i];
+        if (view.scope[i] != v) from += values[view.scope[i]] * view.strides[i];
       }
       for (Cost& cost : out) {
         cost = Clamp(cost + *from);
@@ -150,13 +150,13 @@ void Buckets::Additions(int v, const std::vector<int>& places,
   for (Cost& cost : out) cost = cost >= kNever ? kNever : cost - left;
 }
 
-Cost Buckets::Addition(int v, const std::vector<int>& places) const {
-  Cost cost = own_[v][places[v]];
+Cost Buckets::Addition(int v, const std::vector<int>& values) const {
+  Cost cost = own_[v][values[v]];
   Cost left = 0;
   for (const Part& part : buckets_[v].parts) {
-    left = Clamp(left + part.left.values[part.left_view.Offset(places)]);
+    left = Clamp(left + part.left.costs[part.left_view.Offset(values)]);
     for (const View& view : part.views) {
-      cost = Clamp(cost + view.values[view.Offset(places)]);
+      cost = Clamp(cost + view.costs[view.Offset(values)]);
     }
   }
   return cost >= kNever ? kNever : cost - left;

@@ -5,7 +5,7 @@
 // variable is the table it leaves. Where that would have more than
 // `most_entries` the bucket is split and each part minimised for itself: the
 // sum is then a bound from below, no longer the least cost (mini-buckets).
-// Read backwards, the buckets say what each place of a variable adds to the
+// Read backwards, the buckets say what each value of a variable adds to the
 // bound, given those of the variables that went later: 0 for the best.
 // In → Out: model, multiplier of bytes, order → bound, additions.
 // Source: Dechter, Bucket elimination (1999); Dechter and Rish, Mini-buckets
@@ -31,7 +31,7 @@ struct Potentials {
   std::vector<Matrix> joins;           // by join of the model
 };
 
-// Time plus charged bytes of every place of every variable.
+// Time plus charged bytes of every value of every variable.
 std::vector<std::vector<Cost>> ChargeTimes(const Model& model,
                                            int64_t multiplier);
 
@@ -54,12 +54,12 @@ class Buckets {
   // The variables, all of later turns, that decide what `v` adds.
   const std::vector<int>& scope(int v) const { return buckets_[v].scope; }
 
-  // out[c]: what place c of `v` adds to the bound, the places of its scope
+  // out[c]: what value c of `v` adds to the bound, the values of its scope
   // being given by variable; kNever where that is forbidden.
-  void Additions(int v, const std::vector<int>& places,
+  void Additions(int v, const std::vector<int>& values,
                  std::vector<Cost>& out) const;
-  // The same for one place, which is given among the others.
-  Cost Addition(int v, const std::vector<int>& places) const;
+  // The same for one value, which is given among the others.
+  Cost Addition(int v, const std::vector<int>& values) const;
 
  private:
   struct Part {

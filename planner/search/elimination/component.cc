@@ -32,7 +32,6 @@ class ComponentSearch {
     GreedyPlan greedy = Greedy(graph_, component, costs, matrices);
     result_.cost = greedy.cost;
     configs_ = std::move(greedy.configs);
-    Raise(LeastSum(graph_, component, costs));
     if (IsOver()) return result_;
     model_ = Reduce(ComponentModel(graph_, component.variables, component.joins,
                                    costs, matrices),
@@ -75,22 +74,22 @@ class ComponentSearch {
     if (!buckets.is_complete()) return false;
     result_.cost = result_.bound = buckets.bound();
     if (result_.cost >= kNever) return true;
-    Keep(BestPlaces(buckets));
+    Keep(BestValues(buckets));
     return true;
   }
 
-  void Keep(const std::vector<int>& places) {
-    configs_.resize(places.size());
-    for (size_t v = 0; v < places.size(); ++v) {
-      configs_[v] = model_.domain(v).configs[places[v]];
+  void Keep(const std::vector<int>& values) {
+    configs_.resize(values.size());
+    for (size_t v = 0; v < values.size(); ++v) {
+      configs_[v] = model_.domain(v).configs[values[v]];
     }
   }
 
-  void Offer(const std::vector<int>& places) {
-    const Draft draft(model_, places);
+  void Offer(const std::vector<int>& values) {
+    const Draft draft(model_, values);
     if (draft.time() >= result_.cost) return;
     result_.cost = draft.time();
-    Keep(places);
+    Keep(values);
   }
 
   // A plan and a bound by relaxation, and a model without what they rule out.
@@ -99,9 +98,9 @@ class ComponentSearch {
                                   {}, work_, deadline());
     Raise(relaxed.bound);
     if (relaxed.bound >= kNever || !relaxed.is_complete()) return;
-    const std::vector<int> places = BestPlaces(*relaxed.buckets);
-    if (Draft(model_, places).time() < kNever) {
-      Offer(Polish(model_, places, kNoLimit, deadline()));
+    const std::vector<int> values = BestValues(*relaxed.buckets);
+    if (Draft(model_, values).time() < kNever) {
+      Offer(Polish(model_, values, kNoLimit, deadline()));
     }
     model_ = Reduce(Focus(model_, {.max_cost = result_.cost}, deadline()),
                     false, deadline());
@@ -135,7 +134,7 @@ class ComponentSearch {
     const Cost time = labels.Solve(deadline());
     last_ = labels.candidates();
     candidates_ += last_;
-    if (time < kNever) Offer(labels.Places());
+    if (time < kNever) Offer(labels.Values());
     Raise(labels.let_go());
   }
 

@@ -70,7 +70,7 @@ class Reducer {
     }
   }
 
-  // Empty when every place stays, or when stopped.
+  // Empty when every value stays, or when stopped.
   Keep Run() {
     const auto joins_of = FindJoins(model_);
     Keep keep;

@@ -1,7 +1,7 @@
-// Reduce: places that no best plan needs.
+// Reduce: values that no best plan needs.
 //
-// Concept: a place goes when a join forbids it with every place of a
-// neighbour, or when another place of the same variable is at least as good
+// Concept: a value goes when a join forbids it with every value of a
+// neighbour, or when another value of the same variable is at least as good
 // whatever the neighbours take: the worst difference over the rows of all its
 // joins is not positive, and it needs no more bytes. Of equals the smaller
 // configuration stays, so the lexicographically smallest best plan survives.

@@ -27,38 +27,38 @@ Model RandomModel(int seed) {
   return LaidOutModel(BuildGraph(RandomProblem(seed, kinds)));
 }
 
-// Every choice of places, in lexicographic order.
+// Every choice of values, in lexicographic order.
 template <typename Visit>
 void ForEachChoice(const Model& model, const Visit& visit) {
   if (!model.IsPossible()) return;
-  std::vector<int> places(model.variables.size(), 0);
+  std::vector<int> values(model.variables.size(), 0);
   while (true) {
-    visit(places);
-    size_t v = places.size();
-    while (v > 0 && ++places[v - 1] == model.size(v - 1)) places[--v] = 0;
+    visit(values);
+    size_t v = values.size();
+    while (v > 0 && ++values[v - 1] == model.size(v - 1)) values[--v] = 0;
     if (v == 0) return;
   }
 }
 
-Cost CostOf(const Model& model, const std::vector<int>& places,
+Cost CostOf(const Model& model, const std::vector<int>& values,
             int64_t multiplier = 0) {
   Cost cost = model.base;
-  for (size_t v = 0; v < places.size(); ++v) {
+  for (size_t v = 0; v < values.size(); ++v) {
     const Domain& domain = model.domain(v);
-    cost = Clamp(cost + domain.time[places[v]] +
-                 Charge(multiplier, domain.bytes[places[v]]));
+    cost = Clamp(cost + domain.time[values[v]] +
+                 Charge(multiplier, domain.bytes[values[v]]));
   }
   for (const Model::Join& join : model.joins) {
     cost = Clamp(
-        cost + model.matrices[join.matrix].at(places[join.a], places[join.b]));
+        cost + model.matrices[join.matrix].at(values[join.a], values[join.b]));
   }
   return cost;
 }
 
-int64_t TransientOf(const Model& model, const std::vector<int>& places) {
+int64_t TransientOf(const Model& model, const std::vector<int>& values) {
   int64_t largest = 0;
-  for (size_t v = 0; v < places.size(); ++v) {
-    largest = std::max(largest, model.domain(v).transient[places[v]]);
+  for (size_t v = 0; v < values.size(); ++v) {
+    largest = std::max(largest, model.domain(v).transient[values[v]]);
   }
   return largest;
 }
@@ -70,13 +70,13 @@ struct Best {
 
 Best BestOf(const Model& model, int64_t multiplier = 0) {
   Best best;
-  ForEachChoice(model, [&](const std::vector<int>& places) {
-    const Cost cost = CostOf(model, places, multiplier);
+  ForEachChoice(model, [&](const std::vector<int>& values) {
+    const Cost cost = CostOf(model, values, multiplier);
     if (cost >= best.cost) return;
     best.cost = cost;
     best.configs.clear();
-    for (size_t v = 0; v < places.size(); ++v) {
-      best.configs.push_back(model.domain(v).configs[places[v]]);
+    for (size_t v = 0; v < values.size(); ++v) {
+      best.configs.push_back(model.domain(v).configs[values[v]]);
     }
   });
   return best;
@@ -109,9 +109,9 @@ TEST(ModelTest, ReducingWithMemoryKeepsTheBestOfEveryLimit) {
     for (const int64_t limit : {10, 30, 60, 120}) {
       const auto least = [&](const Model& of) {
         Cost best = kNever;
-        ForEachChoice(of, [&](const std::vector<int>& places) {
-          if (Draft(of, places).peak() > limit) return;
-          best = std::min(best, CostOf(of, places));
+        ForEachChoice(of, [&](const std::vector<int>& values) {
+          if (Draft(of, values).peak() > limit) return;
+          best = std::min(best, CostOf(of, values));
         });
         return best;
       };
@@ -135,10 +135,10 @@ TEST(ModelTest, NarrowingAbsorbsWhatIsSettled) {
       ASSERT_GT(narrow.size(join.a), 1);
       ASSERT_GT(narrow.size(join.b), 1);
     }
-    ForEachChoice(narrow, [&](const std::vector<int>& places) {
-      std::vector<int> there(places.size());
-      for (size_t v = 0; v < places.size(); ++v) there[v] = keep[v][places[v]];
-      ASSERT_EQ(CostOf(narrow, places), CostOf(model, there));
+    ForEachChoice(narrow, [&](const std::vector<int>& values) {
+      std::vector<int> there(values.size());
+      for (size_t v = 0; v < values.size(); ++v) there[v] = keep[v][values[v]];
+      ASSERT_EQ(CostOf(narrow, values), CostOf(model, there));
     });
   }
 }
@@ -171,15 +171,15 @@ TEST(BucketsTest, AdditionsAddUpToTheCost) {
                             nullptr, kOn);
       if (buckets.bound() >= kNever) continue;
       std::vector<Cost> additions;
-      ForEachChoice(model, [&](const std::vector<int>& places) {
-        const Cost cost = CostOf(model, places, kMultiplier);
+      ForEachChoice(model, [&](const std::vector<int>& values) {
+        const Cost cost = CostOf(model, values, kMultiplier);
         if (cost >= kNever) return;
         Cost sum = buckets.bound();
-        for (size_t v = 0; v < places.size(); ++v) {
-          buckets.Additions(v, places, additions);
-          ASSERT_GE(additions[places[v]], 0);
-          ASSERT_EQ(additions[places[v]], buckets.Addition(v, places));
-          sum += additions[places[v]];
+        for (size_t v = 0; v < values.size(); ++v) {
+          buckets.Additions(v, values, additions);
+          ASSERT_GE(additions[values[v]], 0);
+          ASSERT_EQ(additions[values[v]], buckets.Addition(v, values));
+          sum += additions[values[v]];
         }
         ASSERT_EQ(sum, cost) << seed;
       });
@@ -193,14 +193,14 @@ TEST(MessagePassingTest, BoundTheBestAndKeepAllThatIsAsGood) {
     const Model model = RandomModel(seed);
     const int64_t free_transient = seed % 3 == 0 ? 20 : kNever;
     // What must be within the cutoff.
-    const auto weigh = [&](const std::vector<int>& places) {
-      const int64_t counts = TransientOf(model, places) - free_transient;
-      return Clamp(CostOf(model, places, kMultiplier) +
+    const auto weigh = [&](const std::vector<int>& values) {
+      const int64_t counts = TransientOf(model, values) - free_transient;
+      return Clamp(CostOf(model, values, kMultiplier) +
                    Charge(kMultiplier, std::max<int64_t>(0, counts)));
     };
     Cost best = kNever;
-    ForEachChoice(model, [&](const std::vector<int>& places) {
-      best = std::min(best, weigh(places));
+    ForEachChoice(model, [&](const std::vector<int>& values) {
+      best = std::min(best, weigh(values));
     });
     const Cost most = best >= kNever ? kNever - 1 : best + seed % 5;
     const Cutoff cutoff{kMultiplier, most, free_transient};
@@ -223,20 +223,20 @@ TEST(MessagePassingTest, BoundTheBestAndKeepAllThatIsAsGood) {
     exact += passing.bound() == best ? 1 : 0;
     const Keep alive = passing.Alive();
     const Potentials moved = passing.Moved();
-    ForEachChoice(model, [&](const std::vector<int>& places) {
-      const Cost cost = CostOf(model, places, kMultiplier);
-      if (weigh(places) > most) return;
+    ForEachChoice(model, [&](const std::vector<int>& values) {
+      const Cost cost = CostOf(model, values, kMultiplier);
+      if (weigh(values) > most) return;
       Cost sum = moved.base;
-      for (size_t v = 0; v < places.size(); ++v) {
+      for (size_t v = 0; v < values.size(); ++v) {
         ASSERT_TRUE(
-            std::binary_search(alive[v].begin(), alive[v].end(), places[v]))
+            std::binary_search(alive[v].begin(), alive[v].end(), values[v]))
             << seed;
-        ASSERT_GE(moved.own[v][places[v]], 0);
-        sum += moved.own[v][places[v]];
+        ASSERT_GE(moved.own[v][values[v]], 0);
+        sum += moved.own[v][values[v]];
       }
       for (size_t j = 0; j < model.joins.size(); ++j) {
-        const Cost entry = moved.joins[j].at(places[model.joins[j].a],
-                                             places[model.joins[j].b]);
+        const Cost entry = moved.joins[j].at(values[model.joins[j].a],
+                                             values[model.joins[j].b]);
         ASSERT_GE(entry, 0);
         sum += entry;
       }

@@ -35,23 +35,4 @@ GreedyPlan Greedy(const Graph& graph, const Component& component,
   return plan;
 }
 
-Cost LeastSum(const Graph& graph, const Component& component,
-              const Costs& costs) {
-  const auto least_of = [&](int variable) {
-    const std::vector<Cost>& times =
-        costs.unaries[graph.variables[variable].unary];
-    return *std::min_element(times.begin(), times.end());
-  };
-  __int128 sum = 0;
-  for (const int v : component.variables) sum += least_of(v);
-  for (const int j : component.joins) {
-    const Join& join = graph.joins[j];
-    const Cost least = costs.extent(join.matrix).least;
-    sum += static_cast<__int128>(least) * (join.between + 1);
-    if (join.between == 0) continue;
-    sum += static_cast<__int128>(least_of(join.from)) * join.between;
-  }
-  return sum >= kNever ? kNever : static_cast<Cost>(sum);
-}
-
 }  // namespace meshwright::search

@@ -1,10 +1,10 @@
-// Greedy: a plan of a component at once, and a bound at once.
+// Greedy: a plan of a component at once.
 //
-// Concept: what is known before a component is made into a model, which takes
-// longer than a caller may wait where tables are many and large. Variable by
-// variable, what costs least beside those before; forbidden pairs may stand in
-// its way. The bound adds up every variable and every join at its least.
-// In → Out: graph, component, costs → configurations by place in
+// Concept: the plan that is there before a component is made into a model,
+// which takes longer than a caller may wait where tables are many and large.
+// Each variable in turn takes what costs the minimum beside those before it;
+// forbidden pairs may leave it nothing.
+// In → Out: graph, component, costs → configurations by position in
 // component.variables, and their cost.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_GREEDY_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_GREEDY_H_
@@ -23,10 +23,6 @@ struct GreedyPlan {
 
 GreedyPlan Greedy(const Graph& graph, const Component& component,
                   const Costs& costs, RunMatrices& matrices);
-
-// kNever: there is no plan.
-Cost LeastSum(const Graph& graph, const Component& component,
-              const Costs& costs);
 
 }  // namespace meshwright::search
 

@@ -53,10 +53,10 @@ void LabelKeys::Grow() {
   }
 }
 
-int LabelKeys::Find(const std::vector<int>& places) {
+int LabelKeys::Find(const std::vector<int>& values) {
   key_.assign(words_, 0);
   for (const Field& field : fields_) {
-    key_[field.word] |= static_cast<uint64_t>(places[field.variable])
+    key_[field.word] |= static_cast<uint64_t>(values[field.variable])
                         << field.shift;
   }
   const size_t slot = FindSlot(key_.data());

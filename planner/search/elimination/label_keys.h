@@ -3,7 +3,7 @@
 // Concept: while variables are taken one by one, later ones hang on some of
 // those already taken. Labels that agree on these, and on the variable taken
 // last, differ in what they cost only: they form a group. A key packs the
-// places of those variables into words.
+// values of those variables into words.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LABEL_KEYS_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LABEL_KEYS_H_
 
@@ -22,15 +22,15 @@ class LabelKeys {
   const std::vector<int>& variables() const { return variables_; }
   int size() const { return static_cast<int>(keys_.size() / words_); }
 
-  // The group of these places, numbered from 0 as they are met.
-  int Find(const std::vector<int>& places);
+  // The group of these values, numbered from 0 as they are met.
+  int Find(const std::vector<int>& values);
 
   // Keeps these groups alone, rising, with new numbers. Nothing can be
   // found afterwards.
   void Retain(const std::vector<int>& groups);
 
-  // The place of the i-th variable in a group.
-  int Place(int group, size_t i) const {
+  // The value of the i-th variable in a group.
+  int At(int group, size_t i) const {
     const Field& field = fields_[i];
     return static_cast<int>(keys_[group * words_ + field.word] >> field.shift &
                             field.mask);

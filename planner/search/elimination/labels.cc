@@ -65,7 +65,7 @@ Labels::Labels(const Model& model, std::vector<ChargedBuckets> charged,
       joins_of_(FindJoins(model)),
       position_(model.variables.size()),
       merger_(goal.memory),
-      places_(model.variables.size(), 0) {
+      values_(model.variables.size(), 0) {
   for (const ChargedBuckets& each : charged_)
     multipliers_.push_back(each.multiplier);
   Arrange();
@@ -134,39 +134,41 @@ inline bool Labels::SetBound(Label& label, const Cost* completions,
   return true;
 }
 
-// What the variable can take, its neighbours' places being entered, the least
+// What the variable can take, its neighbours' values being entered, the least
 // addition first.
-std::vector<Labels::Place> Labels::FindPlaces(int v) {
-  charged_[middle_].buckets->Additions(v, places_, additions_);
-  std::vector<Cost> times = JoinTimes(v, places_, 0, position_[v]);
+std::vector<Labels::Extension> Labels::FindExtensions(int v) {
+  charged_[middle_].buckets->Additions(v, values_, additions_);
+  std::vector<Cost> times = JoinTimes(v, values_, 0, position_[v]);
   for (size_t c = 0; c < times.size(); ++c) {
     times[c] = Clamp(times[c] + model_.domain(v).time[c]);
   }
-  std::vector<Place> found;
+  std::vector<Extension> found;
   for (size_t c = 0; c < times.size(); ++c) {
     if (additions_[c] >= kNever || times[c] >= kNever) continue;
     found.push_back({static_cast<int>(c), additions_[c], times[c], kUnmet});
   }
-  std::sort(found.begin(), found.end(), [](const Place& a, const Place& b) {
-    return std::tie(a.addition, a.place) < std::tie(b.addition, b.place);
-  });
+  std::sort(
+      found.begin(), found.end(), [](const Extension& a, const Extension& b) {
+        return std::tie(a.addition, a.value) < std::tie(b.addition, b.value);
+      });
   return found;
 }
 
-// Finds the group that a place leads to, and what completes it.
-void Labels::Meet(const Stage& before, int from, Place& place, Stage& stage) {
+// Finds the group that a value leads to, and what completes it.
+void Labels::Meet(const Stage& before, int from, Extension& extension,
+                  Stage& stage) {
   const int v = stage.keys.variable();
-  places_[v] = place.place;
+  values_[v] = extension.value;
   const int known = stage.keys.size();
-  place.group = stage.keys.Find(places_);
-  if (place.group < known) return;
+  extension.group = stage.keys.Find(values_);
+  if (extension.group < known) return;
   candidates_ += kGroupCost;
-  if (place.group == static_cast<int>(runs_.size())) runs_.emplace_back();
-  const int64_t bytes = model_.domain(v).bytes[place.place];
+  if (extension.group == static_cast<int>(runs_.size())) runs_.emplace_back();
+  const int64_t bytes = model_.domain(v).bytes[extension.value];
   for (size_t p = 0; p < charged_.size(); ++p) {
     const Cost to_come = before.completions[from * charged_.size() + p];
-    const Cost addition = charged_[p].buckets->Addition(v, places_);
-    stage.completions.push_back(to_come + addition - place.time -
+    const Cost addition = charged_[p].buckets->Addition(v, values_);
+    stage.completions.push_back(to_come + addition - extension.time -
                                 Charge(charged_[p].multiplier, bytes));
   }
 }
@@ -175,7 +177,7 @@ bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
                          const base::Deadline& deadline) {
   const std::vector<int>& variables = before.keys.variables();
   for (size_t i = 0; i < variables.size(); ++i) {
-    places_[variables[i]] = before.keys.Place(from, i);
+    values_[variables[i]] = before.keys.At(from, i);
   }
   const int v = stage.keys.variable();
   const Domain& domain = model_.domain(v);
@@ -193,20 +195,20 @@ bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
     slack_.push_back(goal_.most_time + kRounding - least);
     most_slack = std::max(most_slack, slack_.back());
   }
-  for (Place& place : FindPlaces(v)) {
-    if (place.addition > most_slack) break;
+  for (Extension& extension : FindExtensions(v)) {
+    if (extension.addition > most_slack) break;
     if (front.size() > kManyLabels && deadline.HasPassed()) return false;
-    Meet(before, from, place, stage);
+    Meet(before, from, extension, stage);
     const Cost* const completions =
-        &stage.completions[place.group * charged_.size()];
-    std::vector<Label>& runs = runs_[place.group].labels;
+        &stage.completions[extension.group * charged_.size()];
+    std::vector<Label>& runs = runs_[extension.group].labels;
     const size_t begin = runs.size();
-    const int64_t bytes = domain.bytes[place.place];
-    const int64_t transient = domain.transient[place.place];
+    const int64_t bytes = domain.bytes[extension.value];
+    const int64_t transient = domain.transient[extension.value];
     for (size_t i = 0; i < front.size(); ++i) {
-      if (place.addition > slack_[i]) continue;
+      if (extension.addition > slack_[i]) continue;
       Label next = front[i];
-      next.time += place.time;
+      next.time += extension.time;
       if (bytes > goal_.memory.limit_bytes - next.bytes) continue;
       next.bytes += bytes;
       next.transient = std::max(next.transient, transient);
@@ -219,8 +221,8 @@ bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
       runs.push_back(next);
     }
     if (runs.size() == begin) continue;
-    runs_[place.group].begins.push_back(begin);
-    runs_[place.group].is_front = false;
+    runs_[extension.group].begins.push_back(begin);
+    runs_[extension.group].is_front = false;
     waiting_ += static_cast<int64_t>(runs.size() - begin);
     if (waiting_ > std::max(kFewWaiting, kMaxWidths * goal_.width) &&
         !Hold(stage.keys.size(), kHeldWidths * goal_.width, deadline)) {
@@ -314,25 +316,25 @@ Cost Labels::Solve(const base::Deadline& deadline) {
   return best_ = least(&Label::time);
 }
 
-// From the last variable back: the smallest place of each with which, what is
+// From the last variable back: the smallest value of each with which, what is
 // later being settled, some label still reaches the best time within the limit.
-std::vector<int> Labels::Places() const {
-  std::vector<int> places(model_.variables.size(), 0);
+std::vector<int> Labels::Values() const {
+  std::vector<int> values(model_.variables.size(), 0);
   Label later;
   for (size_t i = stages_.size(); i > 0; --i) {
     const Stage& stage = stages_[i - 1];
     const std::vector<int>& variables = stage.keys.variables();
     std::vector<std::vector<Cost>> times;  // of joins to later ones
     for (const int v : variables) {
-      times.push_back(JoinTimes(v, places, i, stages_.size()));
+      times.push_back(JoinTimes(v, values, i, stages_.size()));
     }
     std::optional<int> chosen;
     for (size_t group = 0; group < stage.fronts.size(); ++group) {
-      const int place = stage.keys.Place(group, 0);
-      if (chosen.has_value() && *chosen <= place) continue;
+      const int value = stage.keys.At(group, 0);
+      if (chosen.has_value() && *chosen <= value) continue;
       Label whole = later;
       for (size_t f = 0; f < variables.size(); ++f) {
-        whole.time = Clamp(whole.time + times[f][stage.keys.Place(group, f)]);
+        whole.time = Clamp(whole.time + times[f][stage.keys.At(group, f)]);
       }
       const auto reaches = [&](const Label& label) {
         return label.time + whole.time == best_ &&
@@ -343,21 +345,21 @@ std::vector<int> Labels::Places() const {
                    0;
       };
       const Front& front = stage.fronts[group];
-      if (std::any_of(front.begin(), front.end(), reaches)) chosen = place;
+      if (std::any_of(front.begin(), front.end(), reaches)) chosen = value;
     }
     const int v = stage.keys.variable();
-    places[v] = *chosen;
+    values[v] = *chosen;
     const Domain& domain = model_.domain(v);
     later.time += domain.time[*chosen] + times.front()[*chosen];
     later.bytes += domain.bytes[*chosen];
     later.transient = std::max(later.transient, domain.transient[*chosen]);
   }
-  return places;
+  return values;
 }
 
-// What each place of `v` pays for its joins to the variables at positions
+// What each value of `v` pays for its joins to the variables at positions
 // [from, to).
-std::vector<Cost> Labels::JoinTimes(int v, const std::vector<int>& places,
+std::vector<Cost> Labels::JoinTimes(int v, const std::vector<int>& values,
                                     int from, int to) const {
   std::vector<Cost> times(model_.size(v), 0);
   for (const int j : joins_of_[v]) {
@@ -367,7 +369,7 @@ std::vector<Cost> Labels::JoinTimes(int v, const std::vector<int>& places,
     if (position_[other] < from || position_[other] >= to) continue;
     const Link link{&model_.matrices[join.matrix], !is_row};
     for (size_t c = 0; c < times.size(); ++c) {
-      times[c] = Clamp(times[c] + link.at(c, places[other]));
+      times[c] = Clamp(times[c] + link.at(c, values[other]));
     }
   }
   return times;

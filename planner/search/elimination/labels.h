@@ -10,7 +10,7 @@
 // Labels are held to a width; one let go for width alone leaves its bound
 // behind, so the answer is exact when none was, and has a certified bound when
 // some were.
-// Ties: the smallest place of the variable taken last, then of the one before.
+// Ties: the smallest value of the variable taken last, then of the one before.
 // Source: label setting for constrained shortest paths with Lagrangian
 // potentials (Handler and Zang 1980; Dumitrescu and Boland 2003).
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LABELS_H_
@@ -50,8 +50,8 @@ class Labels {
   // The least time of a choice that fits; kNever if none was kept.
   Cost Solve(const base::Deadline& deadline);
 
-  // A choice of that time: place by variable.
-  std::vector<int> Places() const;
+  // A choice of that time: value by variable.
+  std::vector<int> Values() const;
 
   // No choice that fits and was let go takes less; kNever if none was.
   Cost let_go() const { return let_go_; }
@@ -64,8 +64,8 @@ class Labels {
         completions;            // by group and multiplier: the least to come
     std::vector<Front> fronts;  // by group
   };
-  struct Place {  // one that the variable can take, given a group
-    int place = 0;
+  struct Extension {  // a value that the variable can take, given a group
+    int value = 0;
     Cost addition = 0;  // at the multiplier in the middle
     Cost time = 0;
     int group = 0;  // of the new stage; kUnmet before it is
@@ -78,12 +78,12 @@ class Labels {
   bool ExpandGroup(const Stage& before, int from, Stage& stage,
                    const base::Deadline& deadline);
   bool Hold(int groups, int64_t width, const base::Deadline& deadline);
-  std::vector<Place> FindPlaces(int v);
-  void Meet(const Stage& before, int from, Place& place, Stage& stage);
+  std::vector<Extension> FindExtensions(int v);
+  void Meet(const Stage& before, int from, Extension& extension, Stage& stage);
   bool SetBound(Label& label, const Cost* completions,
                 int64_t bytes_after) const;
   void Compact(Stage& stage) const;
-  std::vector<Cost> JoinTimes(int v, const std::vector<int>& places, int from,
+  std::vector<Cost> JoinTimes(int v, const std::vector<int>& values, int from,
                               int to) const;
 
   const Model& model_;
@@ -100,7 +100,7 @@ class Labels {
   int64_t waiting_ = 0;     // labels of runs_
   Cost cut_ = kNever;       // labels of a larger bound go at once
   std::vector<Cost> slack_;
-  std::vector<int> places_;
+  std::vector<int> values_;
   std::vector<Cost> additions_;
   Cost best_ = kNever;
   Cost let_go_ = kNever;

@@ -9,12 +9,12 @@ namespace {
 using problem::SaturatingAdd;
 
 constexpr int kMaxSweeps = 40;
-constexpr int64_t kMaxExchanged = 200'000;  // places of all variables
+constexpr int64_t kMaxExchanged = 200'000;  // values of all variables
 
 // What a move of one variable changes.
 struct Change {
   int v = 0;
-  int place = 0;
+  int value = 0;
   Cost time = 0;
   int64_t bytes = 0;
 };
@@ -26,7 +26,7 @@ void FindChanges(const Draft& draft, std::vector<Change>& faster,
   const int64_t transient = draft.peak() - draft.bytes();
   for (size_t v = 0; v < model.variables.size(); ++v) {
     const Domain& domain = model.domain(v);
-    const int now = draft.places()[v];
+    const int now = draft.values()[v];
     const Cost time = draft.TimeAt(v, now);
     for (int c = 0; c < domain.size(); ++c) {
       if (c == now || domain.transient[c] > transient) continue;
@@ -45,11 +45,11 @@ void FindChanges(const Draft& draft, std::vector<Change>& faster,
 
 // One variable becomes faster, another frees the bytes. Whether any did.
 bool Exchange(Draft& draft, int64_t limit_bytes) {
-  int64_t places = 0;
-  for (size_t v = 0; v < draft.places().size(); ++v) {
-    places += draft.model().size(v);
+  int64_t values = 0;
+  for (size_t v = 0; v < draft.values().size(); ++v) {
+    values += draft.model().size(v);
   }
-  if (draft.time() >= kNever || places > kMaxExchanged) return false;
+  if (draft.time() >= kNever || values > kMaxExchanged) return false;
   std::vector<Change> faster;
   std::vector<Change> smaller;
   FindChanges(draft, faster, smaller);
@@ -98,35 +98,35 @@ bool Exchange(Draft& draft, int64_t limit_bytes) {
     const Change& a = faster[pair.faster];
     const Change& b = smaller[pair.smaller];
     const Cost before = draft.time();
-    const int place_a = draft.places()[a.v];
-    const int place_b = draft.places()[b.v];
-    draft.Move(a.v, a.place);
-    draft.Move(b.v, b.place);
+    const int value_a = draft.values()[a.v];
+    const int value_b = draft.values()[b.v];
+    draft.Move(a.v, a.value);
+    draft.Move(b.v, b.value);
     if (draft.time() < before && draft.peak() <= limit_bytes) {
       is_changed = true;
       continue;
     }
-    draft.Move(a.v, place_a);
-    draft.Move(b.v, place_b);
+    draft.Move(a.v, value_a);
+    draft.Move(b.v, value_b);
   }
   return is_changed;
 }
 
 }  // namespace
 
-Draft::Draft(const Model& model, std::vector<int> places)
+Draft::Draft(const Model& model, std::vector<int> values)
     : model_(model),
       joins_of_(FindJoins(model)),
-      places_(std::move(places)),
+      values_(std::move(values)),
       time_(model.base) {
-  for (size_t v = 0; v < places_.size(); ++v) {
+  for (size_t v = 0; v < values_.size(); ++v) {
     const Domain& domain = model.domain(v);
-    Add(domain.time[places_[v]], 1);
-    bytes_ = SaturatingAdd(bytes_, domain.bytes[places_[v]]);
-    ++transients_[domain.transient[places_[v]]];
+    Add(domain.time[values_[v]], 1);
+    bytes_ = SaturatingAdd(bytes_, domain.bytes[values_[v]]);
+    ++transients_[domain.transient[values_[v]]];
   }
   for (const Model::Join& join : model.joins) {
-    Add(model_.matrices[join.matrix].at(places_[join.a], places_[join.b]), 1);
+    Add(model_.matrices[join.matrix].at(values_[join.a], values_[join.b]), 1);
   }
 }
 
@@ -145,7 +145,7 @@ void Draft::Add(Cost cost, int sign) {
 void Draft::AddJoins(int v, int sign) {
   for (const int j : joins_of_[v]) {
     const Model::Join& join = model_.joins[j];
-    Add(model_.matrices[join.matrix].at(places_[join.a], places_[join.b]),
+    Add(model_.matrices[join.matrix].at(values_[join.a], values_[join.b]),
         sign);
   }
 }
@@ -154,40 +154,40 @@ int64_t Draft::peak() const {
   return SaturatingAdd(bytes_, transients_.rbegin()->first);
 }
 
-Cost Draft::TimeAt(int v, int place) const {
-  Cost time = model_.domain(v).time[place];
+Cost Draft::TimeAt(int v, int value) const {
+  Cost time = model_.domain(v).time[value];
   for (const int j : joins_of_[v]) {
     const Model::Join& join = model_.joins[j];
     const Matrix& matrix = model_.matrices[join.matrix];
-    time = Clamp(time + (join.a == v ? matrix.at(place, places_[join.b])
-                                     : matrix.at(places_[join.a], place)));
+    time = Clamp(time + (join.a == v ? matrix.at(value, values_[join.b])
+                                     : matrix.at(values_[join.a], value)));
   }
   return time;
 }
 
-int64_t Draft::PeakAt(int v, int place) const {
+int64_t Draft::PeakAt(int v, int value) const {
   const Domain& domain = model_.domain(v);
-  const int64_t own = domain.transient[places_[v]];
+  const int64_t own = domain.transient[values_[v]];
   auto largest = transients_.rbegin();
   if (largest->first == own && largest->second == 1) ++largest;
   const int64_t others = largest == transients_.rend() ? 0 : largest->first;
   return SaturatingAdd(
-      SaturatingAdd(bytes_ - domain.bytes[places_[v]], domain.bytes[place]),
-      std::max(others, domain.transient[place]));
+      SaturatingAdd(bytes_ - domain.bytes[values_[v]], domain.bytes[value]),
+      std::max(others, domain.transient[value]));
 }
 
-void Draft::Move(int v, int place) {
+void Draft::Move(int v, int value) {
   const Domain& domain = model_.domain(v);
-  const int before = places_[v];
+  const int before = values_[v];
   AddJoins(v, -1);
   Add(domain.time[before], -1);
-  places_[v] = place;
-  Add(domain.time[place], 1);
+  values_[v] = value;
+  Add(domain.time[value], 1);
   AddJoins(v, 1);
-  bytes_ = SaturatingAdd(bytes_ - domain.bytes[before], domain.bytes[place]);
+  bytes_ = SaturatingAdd(bytes_ - domain.bytes[before], domain.bytes[value]);
   const auto own = transients_.find(domain.transient[before]);
   if (--own->second == 0) transients_.erase(own);
-  ++transients_[domain.transient[place]];
+  ++transients_[domain.transient[value]];
 }
 
 std::vector<int> Mix(const Model& model, const std::vector<int>& small,
@@ -216,29 +216,29 @@ std::vector<int> Mix(const Model& model, const std::vector<int>& small,
   return best;
 }
 
-std::vector<int> Polish(const Model& model, std::vector<int> places,
+std::vector<int> Polish(const Model& model, std::vector<int> values,
                         int64_t limit_bytes, const base::Deadline& deadline) {
-  Draft draft(model, std::move(places));
+  Draft draft(model, std::move(values));
   bool is_changed = true;
   for (int sweep = 0; sweep < kMaxSweeps && is_changed; ++sweep) {
     is_changed = false;
     for (size_t v = 0; v < model.variables.size(); ++v) {
-      if (deadline.HasPassed()) return draft.places();
-      int best = draft.places()[v];
+      if (deadline.HasPassed()) return draft.values();
+      int best = draft.values()[v];
       Cost least = draft.TimeAt(v, best);
-      for (int place = 0; place < model.size(v); ++place) {
-        const Cost time = draft.TimeAt(v, place);
-        if (time >= least || draft.PeakAt(v, place) > limit_bytes) continue;
+      for (int value = 0; value < model.size(v); ++value) {
+        const Cost time = draft.TimeAt(v, value);
+        if (time >= least || draft.PeakAt(v, value) > limit_bytes) continue;
         least = time;
-        best = place;
+        best = value;
       }
-      if (best == draft.places()[v]) continue;
+      if (best == draft.values()[v]) continue;
       draft.Move(v, best);
       is_changed = true;
     }
     if (!is_changed) is_changed = Exchange(draft, limit_bytes);
   }
-  return draft.places();
+  return draft.values();
 }
 
 }  // namespace meshwright::search

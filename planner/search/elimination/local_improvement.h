@@ -5,7 +5,7 @@
 // is kept. A plan is polished by moving single variables, or one that becomes
 // faster and another that frees the bytes, as long as that makes the plan
 // faster and it still fits.
-// In → Out: places by variable → places by variable, that fit. Stopped, they
+// In → Out: values by variable → values by variable, that fit. Stopped, they
 // are the best so far.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOCAL_IMPROVEMENT_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOCAL_IMPROVEMENT_H_
@@ -19,22 +19,22 @@
 
 namespace meshwright::search {
 
-// A plan of a model with its figures, kept while single places change.
+// A plan of a model with its figures, kept while single values change.
 class Draft {
  public:
   // Borrows the model.
-  Draft(const Model& model, std::vector<int> places);
+  Draft(const Model& model, std::vector<int> values);
 
   const Model& model() const { return model_; }
-  const std::vector<int>& places() const { return places_; }
+  const std::vector<int>& values() const { return values_; }
   Cost time() const;  // kNever if a pair is forbidden
   int64_t bytes() const { return bytes_; }
   int64_t peak() const;
 
-  // The time that `v` and its joins take at `place`.
-  Cost TimeAt(int v, int place) const;
-  int64_t PeakAt(int v, int place) const;
-  void Move(int v, int place);
+  // The time that `v` and its joins take at `value`.
+  Cost TimeAt(int v, int value) const;
+  int64_t PeakAt(int v, int value) const;
+  void Move(int v, int value);
 
  private:
   void Add(Cost cost, int sign);
@@ -42,7 +42,7 @@ class Draft {
 
   const Model& model_;
   std::vector<std::vector<int>> joins_of_;
-  std::vector<int> places_;
+  std::vector<int> values_;
   __int128 time_ = 0;  // of what is not forbidden
   int forbidden_ = 0;
   int64_t bytes_ = 0;
@@ -54,8 +54,8 @@ std::vector<int> Mix(const Model& model, const std::vector<int>& small,
                      const std::vector<int>& fast, int64_t limit_bytes,
                      const base::Deadline& deadline);
 
-// `places` fits, and so does what comes out.
-std::vector<int> Polish(const Model& model, std::vector<int> places,
+// `values` fits, and so does what comes out.
+std::vector<int> Polish(const Model& model, std::vector<int> values,
                         int64_t limit_bytes, const base::Deadline& deadline);
 
 }  // namespace meshwright::search

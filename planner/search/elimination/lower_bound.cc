@@ -7,19 +7,6 @@
 #include "planner/search/elimination/restrict.h"
 
 namespace meshwright::search {
-namespace {
-
-// Of the matrices, were each join to have its own.
-int64_t CountEntries(const Model& model) {
-  int64_t entries = 0;
-  for (const Model::Join& join : model.joins) {
-    entries += static_cast<int64_t>(model.size(join.a)) * model.size(join.b);
-  }
-  return entries;
-}
-
-}  // namespace
-
 bool MayMoveCosts(const Model& model) {
   const auto largest = [](const std::vector<Cost>& costs) {
     Cost most = 0;
@@ -58,7 +45,7 @@ Relaxed Relax(const Model& model, const Order& order, const Cutoff& cutoff,
   const int64_t entries = std::min(
       spend.entries,
       1 + work.table_entries / static_cast<int64_t>(model.variables.size()));
-  if (MayMoveCosts(model) && CountEntries(model) <= work.table_entries) {
+  if (MayMoveCosts(model) && CountJoinEntries(model) <= work.table_entries) {
     MessagePassing passing(model, cutoff);
     if (!passing.Converge(deadline)) {
       relaxed.bound = kNever;
@@ -74,16 +61,16 @@ Relaxed Relax(const Model& model, const Order& order, const Cutoff& cutoff,
   return relaxed;
 }
 
-std::vector<int> BestPlaces(const Buckets& buckets) {
+std::vector<int> BestValues(const Buckets& buckets) {
   const std::vector<int>& sequence = buckets.sequence();
-  std::vector<int> places(sequence.size(), 0);
+  std::vector<int> values(sequence.size(), 0);
   std::vector<Cost> additions;
   for (auto v = sequence.rbegin(); v != sequence.rend(); ++v) {
-    buckets.Additions(*v, places, additions);
-    places[*v] = std::min_element(additions.begin(), additions.end()) -
+    buckets.Additions(*v, values, additions);
+    values[*v] = std::min_element(additions.begin(), additions.end()) -
                  additions.begin();
   }
-  return places;
+  return values;
 }
 
 Model Focus(const Model& model, const Cutoff& cutoff,

@@ -5,7 +5,7 @@
 // another, costs are moved until the bound hardly rises (message_passing.h),
 // and buckets split to a small size turn the moved costs into a plan and a
 // further bound. In → Out: model, order, multiplier → bound, plan. Threads and
-// ownership: borrows the effort and the deadline.
+// ownership: borrows the work budget and the deadline.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOWER_BOUND_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_LOWER_BOUND_H_
 
@@ -44,14 +44,14 @@ Relaxed Relax(const Model& model, const Order& order, const Cutoff& cutoff,
               const RelaxWork& spend, const WorkBudget& work,
               const base::Deadline& deadline);
 
-// The places that add least, from the variable that goes last: a best choice
+// The values that add least, from the variable that goes last: a best choice
 // if the buckets are exact.
-std::vector<int> BestPlaces(const Buckets& buckets);
+std::vector<int> BestValues(const Buckets& buckets);
 
 // Whether no sum of costs comes near kNever, so that costs may be moved.
 bool MayMoveCosts(const Model& model);
 
-// Without the places through which no choice is within the cutoff; a domain is
+// Without the values through which no choice is within the cutoff; a domain is
 // empty if no choice is.
 Model Focus(const Model& model, const Cutoff& cutoff,
             const base::Deadline& deadline);

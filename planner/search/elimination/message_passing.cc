@@ -7,7 +7,7 @@
 namespace meshwright::search {
 namespace {
 
-// Of dead places, wherever they count. Above every cost, and small enough that
+// Of dead values, wherever they count. Above every cost, and small enough that
 // a join's entry can be added.
 constexpr Cost kDead = kNever / 2;
 constexpr int kMaxPasses = 40;
@@ -95,7 +95,7 @@ void MessagePassing::Sweep(bool forward, const base::Deadline& deadline) {
   }
 }
 
-// Moves into the variable what the join guarantees for each of its places.
+// Moves into the variable what the join guarantees for each of its values.
 void MessagePassing::Draw(int v, const Side& side) {
   const Model::Join& join = model_.joins[side.join];
   const Matrix& matrix = model_.matrices[join.matrix];
@@ -121,7 +121,7 @@ void MessagePassing::Draw(int v, const Side& side) {
 }
 
 // The joins behind the variable guarantee nothing more, so choices through a
-// place cost more than the bound of all by what it exceeds the least by.
+// value cost more than the bound of all by what it exceeds the least by.
 void MessagePassing::Bury(int v) {
   const Cost least = *std::min_element(own_[v].begin(), own_[v].end());
   is_empty_ = true;
@@ -185,8 +185,8 @@ Cost MessagePassing::Bound() const {
   return bound;
 }
 
-std::vector<int> MessagePassing::Places() const {
-  std::vector<int> places;
+std::vector<int> MessagePassing::Values() const {
+  std::vector<int> values;
   std::vector<Cost> costs;
   for (size_t v = 0; v < own_.size(); ++v) {
     costs = own_[v];
@@ -195,15 +195,15 @@ std::vector<int> MessagePassing::Places() const {
       const Link link{&model_.matrices[join.matrix], !side.is_row};
       const std::vector<Cost>& near =
           (side.is_row ? rows_ : columns_)[side.join];
-      const int other = places[side.is_row ? join.b : join.a];
+      const int other = values[side.is_row ? join.b : join.a];
       for (size_t c = 0; c < costs.size(); ++c) {
         costs[c] = Clamp(costs[c] + near[c] + link.at(c, other));
       }
     }
-    places.push_back(static_cast<int>(
+    values.push_back(static_cast<int>(
         std::min_element(costs.begin(), costs.end()) - costs.begin()));
   }
-  return places;
+  return values;
 }
 
 Keep MessagePassing::Alive() const {

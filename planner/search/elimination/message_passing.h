@@ -9,9 +9,9 @@
 // (sequential reweighted message passing). On a path one pass is exact; on a
 // graph of any width a pass costs the same per join.
 // While a variable holds what it has drawn in, the bound through each of its
-// places is known; places through which nothing stays within the cutoff are
+// values is known; values through which nothing stays within the cutoff are
 // dead, and no longer count.
-// In → Out: model, cutoff → bound, a plan, places alive, moved costs. The
+// In → Out: model, cutoff → bound, a plan, values alive, moved costs. The
 // cutoff may change: costs stay where they were moved to.
 // Source: Kolmogorov, A new look at reweighted message passing (2015). Shares
 // are integers rounded down, which the bound allows for.
@@ -56,7 +56,7 @@ class MessagePassing {
   Cost bound() const { return bound_; }
 
   // One variable after the other, what costs least beside those before.
-  std::vector<int> Places() const;
+  std::vector<int> Values() const;
 
   Keep Alive() const;
   Potentials Moved() const;

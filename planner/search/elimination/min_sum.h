@@ -4,8 +4,8 @@
 // component.h.
 // In → Out: decomposed graph + costs → cost, bound and configuration per slot;
 // kNever where everything is forbidden.
-// Errors: none. When the deadline says stop, or the effort is spent, the bound
-// stays below the cost.
+// Errors: none. Where the deadline has passed or the work budget is spent, the
+// bound stays below the cost.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_MIN_SUM_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_MIN_SUM_H_
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <set>
 #include <utility>
 
@@ -13,8 +12,7 @@ namespace {
 using Adjacency = std::vector<std::vector<int>>;  // rising neighbours
 
 constexpr double kHopeless = 1e15;  // steps
-constexpr size_t kMaxTried = 256;   // variables of a core tried several times
-constexpr int kTrials = 24;
+constexpr size_t kMaxTried = 256;   // variables of a core tried by both rules
 
 Adjacency FindNeighbours(const Model& model) {
   Adjacency adjacency(model.variables.size());
@@ -144,15 +142,13 @@ void EliminateThin(Elimination& elimination) {
 
 enum class Rule { kWeight, kFill };
 
-// Eliminates the rest. `noise`: shakes the ranking within a factor of two.
-void EliminateThick(Elimination& elimination, Rule rule,
-                    std::mt19937_64* noise) {
+// Eliminates the rest.
+void EliminateThick(Elimination& elimination, Rule rule) {
   std::set<std::pair<double, int>> ranked;
   std::vector<double> rank(elimination.variables());
   const auto note = [&](int v) {
     rank[v] =
         rule == Rule::kWeight ? elimination.Weight(v) : elimination.Fill(v);
-    if (noise != nullptr) rank[v] *= 1 + (*noise)() % 1024 / 1024.0;
     ranked.insert({rank[v], v});
   };
   for (int v = 0; v < elimination.variables(); ++v) {
@@ -188,20 +184,16 @@ Order ChooseOrder(const Model& model, const base::Deadline& deadline) {
   std::vector<int> names;
   const Elimination thick = thin.Rest(names);
   Order best;
-  const auto attempt = [&](Rule rule, std::mt19937_64* noise) {
+  const auto attempt = [&](Rule rule) {
     Elimination trial = thick;
-    EliminateThick(trial, rule, noise);
+    EliminateThick(trial, rule);
     if (best.sequence.empty() || trial.order().steps < best.steps) {
       best = std::move(trial.order());
     }
   };
-  attempt(Rule::kWeight, nullptr);
+  attempt(Rule::kWeight);
   if (names.size() <= kMaxTried && names.size() > 1 && !deadline.HasPassed()) {
-    attempt(Rule::kFill, nullptr);
-    std::mt19937_64 noise(names.size());
-    for (int trial = 0; trial < kTrials && !deadline.HasPassed(); ++trial) {
-      attempt(trial % 2 == 0 ? Rule::kFill : Rule::kWeight, &noise);
-    }
+    attempt(Rule::kFill);
   }
   Order order = std::move(thin.order());
   for (const int v : best.sequence) order.sequence.push_back(names[v]);

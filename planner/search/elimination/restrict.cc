@@ -10,7 +10,7 @@
 namespace meshwright::search {
 namespace {
 
-// The entry of every place where all are the same and finite.
+// The entry of every value where all are the same and finite.
 std::optional<Cost> Constant(const Matrix& matrix) {
   const Cost first = matrix.entries.front();
   if (first >= kNever) return std::nullopt;
@@ -29,9 +29,9 @@ class Narrowing {
       all_.emplace_back(domain.size());
       std::iota(all_.back().begin(), all_.back().end(), 0);
     }
-    places_.reserve(model.variables.size());
+    values_.reserve(model.variables.size());
     for (size_t v = 0; v < model.variables.size(); ++v) {
-      places_.push_back(keep.empty() ? &all_[model.variables[v].domain]
+      values_.push_back(keep.empty() ? &all_[model.variables[v].domain]
                                      : &keep[v]);
     }
     extra_.resize(model.variables.size());
@@ -46,11 +46,11 @@ class Narrowing {
   }
 
  private:
-  using Places = std::vector<int>;
+  using Values = std::vector<int>;
 
   void AddJoin(const Model::Join& join) {
-    const Places& rows = *places_[join.a];
-    const Places& columns = *places_[join.b];
+    const Values& rows = *values_[join.a];
+    const Values& columns = *values_[join.b];
     if (rows.empty() || columns.empty()) return;
     const Matrix& whole = old_.matrices[join.matrix];
     if (rows.size() == 1 || columns.size() == 1) {
@@ -76,8 +76,8 @@ class Narrowing {
     made_.joins.push_back({join.a, join.b, known.matrix, join.is_run});
   }
 
-  void Absorb(const Model::Join& join, const Matrix& whole, const Places& rows,
-              const Places& columns) {
+  void Absorb(const Model::Join& join, const Matrix& whole, const Values& rows,
+              const Values& columns) {
     std::vector<Cost>& extra = extra_[rows.size() == 1 ? join.b : join.a];
     extra.resize(std::max(rows.size(), columns.size()), 0);
     size_t i = 0;
@@ -92,15 +92,15 @@ class Narrowing {
   int MakeDomain(int v) {
     const Domain& old = old_.domain(v);
     const auto [entry, is_new] =
-        domains_.try_emplace({old_.variables[v].domain, *places_[v], extra_[v]},
+        domains_.try_emplace({old_.variables[v].domain, *values_[v], extra_[v]},
                              static_cast<int>(made_.domains.size()));
     if (is_new) {
       Domain domain;
-      for (const int place : *places_[v]) {
-        domain.configs.push_back(old.configs[place]);
-        domain.time.push_back(old.time[place]);
-        domain.bytes.push_back(old.bytes[place]);
-        domain.transient.push_back(old.transient[place]);
+      for (const int value : *values_[v]) {
+        domain.configs.push_back(old.configs[value]);
+        domain.time.push_back(old.time[value]);
+        domain.bytes.push_back(old.bytes[value]);
+        domain.transient.push_back(old.transient[value]);
       }
       for (size_t i = 0; i < extra_[v].size(); ++i) {
         domain.time[i] = Clamp(domain.time[i] + extra_[v][i]);
@@ -116,11 +116,11 @@ class Narrowing {
   };
 
   const Model& old_;
-  std::vector<Places> all_;               // by domain
-  std::vector<const Places*> places_;     // by variable
-  std::vector<std::vector<Cost>> extra_;  // absorbed joins, by place kept
-  std::map<std::tuple<int, Places, Places>, Known> matrices_;
-  std::map<std::tuple<int, Places, std::vector<Cost>>, int> domains_;
+  std::vector<Values> all_;               // by domain
+  std::vector<const Values*> values_;     // by variable
+  std::vector<std::vector<Cost>> extra_;  // absorbed joins, by value kept
+  std::map<std::tuple<int, Values, Values>, Known> matrices_;
+  std::map<std::tuple<int, Values, std::vector<Cost>>, int> domains_;
   Model made_;
 };
 

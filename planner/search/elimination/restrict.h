@@ -1,9 +1,9 @@
-// Narrow: a model with fewer places.
+// Narrow: a model with fewer values.
 //
 // Concept: variables keep their numbers. A join that has become constant, or
-// has an end with one place left, is absorbed into `base` and the times of the
+// has an end with one value left, is absorbed into `base` and the times of the
 // other end; what it forbids stays in the domain, with a time of kNever.
-// In → Out: a model, the places that stay → a model.
+// In → Out: a model, the values that stay → a model.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_RESTRICT_H_
 #define MESHWRIGHT_PLANNER_SEARCH_ELIMINATION_RESTRICT_H_
 
@@ -13,7 +13,7 @@
 
 namespace meshwright::search {
 
-// By variable: the places that stay, rising; an empty list of lists keeps all.
+// By variable: the values that stay, rising; an empty list of lists keeps all.
 using Keep = std::vector<std::vector<int>>;
 
 Model Narrow(const Model& model, const Keep& keep);

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kStepsBetweenLooks = 1 << 21;
 constexpr size_t kEntriesBetweenLooks = 1 << 18;
 
-// Visits the places of `scope` in row-major order; offsets[i] is that of
+// Visits the values of `scope` in row-major order; offsets[i] is that of
 // views[i]. `visit` returns whether to go on.
 template <typename Visit>
 void ForEach(const std::vector<int>& scope, const Shape& shape,
@@ -64,7 +64,7 @@ class Eliminating {
     if (rest_.empty()) {
       std::vector<Cost> base = own_;
       AddBase(std::vector<int64_t>(without_.size(), 0).data(), base);
-      out.values = {Clamp(*std::min_element(base.begin(), base.end()))};
+      out.costs = {Clamp(*std::min_element(base.begin(), base.end()))};
       return out;
     }
     for (const int v : rest_) {
@@ -77,7 +77,7 @@ class Eliminating {
       return out;
     }
     if (!MergeInner(deadline)) return out;
-    out.values.reserve(CountEntries(out.scope, shape_));
+    out.costs.reserve(CountEntries(out.scope, shape_));
     Loop(outer, deadline, out);
     return out;
   }
@@ -106,11 +106,11 @@ class Eliminating {
   void OnlyColumns(Table& out) const {
     std::vector<Cost> base = own_;
     AddBase(std::vector<int64_t>(without_.size(), 0).data(), base);
-    out.values.resize(shape_.sizes[inner_]);
+    out.costs.resize(shape_.sizes[inner_]);
     const View& view = with_[0];
-    MinOverColumns({view.values, view.Stride(inner_), shape_.sizes[inner_],
+    MinOverColumns({view.costs, view.Stride(inner_), shape_.sizes[inner_],
                     shape_.sizes[variable_]},
-                   base.data(), out.values.data());
+                   base.data(), out.costs.data());
   }
 
   // Views that run along the inner variable: adds up those whose scope is a
@@ -144,7 +144,7 @@ class Eliminating {
       std::erase(scope, inner_);
       scope.push_back(inner_);
       owned_.push_back(SumOver(scope, group, shape_, deadline));
-      if (owned_.back().values.empty()) return false;
+      if (owned_.back().costs.empty()) return false;
       merged.push_back(MakeView(owned_.back(), shape_));
     }
     with_ = std::move(merged);
@@ -170,7 +170,7 @@ class Eliminating {
     ForEach(outer, shape_, views, [&](const std::vector<int64_t>& offsets) {
       base = own_;
       AddBase(offsets.data() + with_.size(), base);
-      Rows along_inner{with_[0].values + offsets[0], along[0], rows, columns};
+      Rows along_inner{with_[0].costs + offsets[0], along[0], rows, columns};
       if (with_.size() > 1) {
         sums.resize(static_cast<size_t>(rows) * columns);
         AddRows(offsets, along, base, sums);
@@ -178,14 +178,14 @@ class Eliminating {
         along_inner.stride = columns;
       }
       // Grown row by row, so that no time goes into a table that is not filled.
-      const size_t done = out.values.size();
-      out.values.resize(done + columns, kNever);
-      MinOverRows(along_inner, base.data(), out.values.data() + done);
+      const size_t done = out.costs.size();
+      out.costs.resize(done + columns, kNever);
+      MinOverRows(along_inner, base.data(), out.costs.data() + done);
       steps += static_cast<int64_t>(rows) * columns;
       if (steps < kStepsBetweenLooks) return true;
       steps = 0;
       if (!deadline.HasPassed()) return true;
-      out.values.clear();
+      out.costs.clear();
       return false;
     });
   }
@@ -193,7 +193,7 @@ class Eliminating {
   void AddBase(const int64_t* offsets, std::vector<Cost>& base) const {
     for (size_t i = 0; i < without_.size(); ++i) {
       const int64_t stride = without_[i].Stride(variable_);
-      const Cost* from = without_[i].values + offsets[i];
+      const Cost* from = without_[i].costs + offsets[i];
       for (Cost& cost : base) {
         cost = Clamp(cost + *from);
         from += stride;
@@ -209,11 +209,11 @@ class Eliminating {
     for (size_t c = 0; c < base.size(); ++c) {
       if (base[c] >= kNever) continue;
       Cost* const to = &sums[c * columns];
-      const Cost* const a = with_[0].values + offsets[0] + c * along[0];
-      const Cost* const b = with_[1].values + offsets[1] + c * along[1];
+      const Cost* const a = with_[0].costs + offsets[0] + c * along[0];
+      const Cost* const b = with_[1].costs + offsets[1] + c * along[1];
       for (int i = 0; i < columns; ++i) to[i] = a[i] + b[i];
       for (size_t w = 2; w < with_.size(); ++w) {
-        const Cost* const from = with_[w].values + offsets[w] + c * along[w];
+        const Cost* const from = with_[w].costs + offsets[w] + c * along[w];
         for (int i = 0; i < columns; ++i) to[i] = Clamp(to[i]) + from[i];
       }
     }
@@ -240,10 +240,10 @@ int64_t View::Stride(int variable) const {
   return 0;
 }
 
-int64_t View::Offset(const std::vector<int>& places) const {
+int64_t View::Offset(const std::vector<int>& values) const {
   int64_t offset = 0;
   for (size_t i = 0; i < scope.size(); ++i) {
-    offset += places[scope[i]] * strides[i];
+    offset += values[scope[i]] * strides[i];
   }
   return offset;
 }
@@ -259,7 +259,7 @@ int64_t CountEntries(const std::vector<int>& scope, const Shape& shape) {
 
 View MakeView(const Table& table, const Shape& shape) {
   View view{table.scope, std::vector<int64_t>(table.scope.size()),
-            table.values.data()};
+            table.costs.data()};
   int64_t stride = 1;
   for (size_t i = view.scope.size(); i > 0; --i) {
     view.strides[i - 1] = stride;
@@ -271,19 +271,19 @@ View MakeView(const Table& table, const Shape& shape) {
 Table SumOver(const std::vector<int>& scope, const std::vector<View>& views,
               const Shape& shape, const base::Deadline& deadline) {
   Table sum{scope, {}};
-  sum.values.reserve(CountEntries(scope, shape));
+  sum.costs.reserve(CountEntries(scope, shape));
   bool is_stopped = false;
   ForEach(scope, shape, views, [&](const std::vector<int64_t>& offsets) {
     Cost cost = 0;
     for (size_t i = 0; i < views.size(); ++i) {
-      cost = Clamp(cost + views[i].values[offsets[i]]);
+      cost = Clamp(cost + views[i].costs[offsets[i]]);
     }
-    sum.values.push_back(cost);
-    if (sum.values.size() % kEntriesBetweenLooks != 0) return true;
+    sum.costs.push_back(cost);
+    if (sum.costs.size() % kEntriesBetweenLooks != 0) return true;
     is_stopped = deadline.HasPassed();
     return !is_stopped;
   });
-  if (is_stopped) sum.values.clear();
+  if (is_stopped) sum.costs.clear();
   return sum;
 }
 

@@ -1,4 +1,4 @@
-// Table: costs over the places of several variables, and how one goes.
+// Table: costs over the values of several variables, and how one goes.
 //
 // Concept: a table is row-major over its scope, the last variable fastest. A
 // view reads a table, or a join's matrix, with any strides. Eliminate adds up
@@ -19,21 +19,21 @@ namespace meshwright::search {
 
 struct Table {
   std::vector<int> scope;
-  std::vector<Cost> values;
+  std::vector<Cost> costs;
 };
 
 struct View {
   std::vector<int> scope;
   std::vector<int64_t> strides;
-  const Cost* values = nullptr;
+  const Cost* costs = nullptr;
 
   // Of `variable`; 0 if it is not in the scope.
   int64_t Stride(int variable) const;
-  // Where the entry of these places is; places by variable.
-  int64_t Offset(const std::vector<int>& places) const;
+  // Where the entry of these values is; values by variable.
+  int64_t Offset(const std::vector<int>& values) const;
 };
 
-// Per variable: its number of places, and its turn to be eliminated.
+// Per variable: its number of values, and its turn to be eliminated.
 struct Shape {
   std::vector<int> sizes;
   std::vector<int> turns;
@@ -49,7 +49,7 @@ Table SumOver(const std::vector<int>& scope, const std::vector<View>& views,
               const Shape& shape, const base::Deadline& deadline);
 
 // The minimum over `variable` of `own` and all views; its scope is theirs
-// without the variable. Empty values when the deadline stopped it.
+// without the variable. Empty costs when the deadline stopped it.
 Table Eliminate(int variable, const std::vector<Cost>& own,
                 std::vector<View> views, const Shape& shape,
                 const base::Deadline& deadline);

@@ -69,7 +69,7 @@ TEST(EliminateTest, AgreesWithEnumeration) {
       size_t entries = 1;
       for (const int v : table.scope) entries *= shape.sizes[v];
       for (size_t i = 0; i < entries; ++i) {
-        table.values.push_back(
+        table.costs.push_back(
             random() % 9 == 0 ? kNever : static_cast<Cost>(random() % 50));
       }
       tables.push_back(std::move(table));
@@ -80,19 +80,19 @@ TEST(EliminateTest, AgreesWithEnumeration) {
     for (Cost& cost : own) cost = static_cast<Cost>(random() % 50);
     const Table out = Eliminate(0, own, views, shape, base::Deadline{});
     const View result = MakeView(out, shape);
-    std::vector<int> places(4);
-    for (places[1] = 0; places[1] < shape.sizes[1]; ++places[1]) {
-      for (places[2] = 0; places[2] < shape.sizes[2]; ++places[2]) {
-        for (places[3] = 0; places[3] < shape.sizes[3]; ++places[3]) {
+    std::vector<int> values(4);
+    for (values[1] = 0; values[1] < shape.sizes[1]; ++values[1]) {
+      for (values[2] = 0; values[2] < shape.sizes[2]; ++values[2]) {
+        for (values[3] = 0; values[3] < shape.sizes[3]; ++values[3]) {
           Cost least = kNever;
-          for (places[0] = 0; places[0] < shape.sizes[0]; ++places[0]) {
-            Cost sum = own[places[0]];
+          for (values[0] = 0; values[0] < shape.sizes[0]; ++values[0]) {
+            Cost sum = own[values[0]];
             for (const View& view : views) {
-              sum = Clamp(sum + view.values[view.Offset(places)]);
+              sum = Clamp(sum + view.costs[view.Offset(values)]);
             }
             least = std::min(least, sum);
           }
-          ASSERT_EQ(out.values[result.Offset(places)], least) << round;
+          ASSERT_EQ(out.costs[result.Offset(values)], least) << round;
         }
       }
     }
@@ -111,20 +111,20 @@ TEST(LabelKeysTest, NumbersEveryKeyOnceHoweverLong) {
     LabelKeys keys(names, sizes);
     std::vector<std::vector<int>> met;
     for (int round = 0; round < 2000; ++round) {
-      std::vector<int> places(variables);
+      std::vector<int> values(variables);
       for (int v = 0; v < variables; ++v) {
-        places[v] = static_cast<int>(random() % std::min(sizes[v], 3));
+        values[v] = static_cast<int>(random() % std::min(sizes[v], 3));
       }
-      const auto known = std::find(met.begin(), met.end(), places);
-      ASSERT_EQ(keys.Find(places), known - met.begin());
-      if (known == met.end()) met.push_back(places);
+      const auto known = std::find(met.begin(), met.end(), values);
+      ASSERT_EQ(keys.Find(values), known - met.begin());
+      if (known == met.end()) met.push_back(values);
     }
     ASSERT_EQ(keys.size(), static_cast<int>(met.size()));
     const int last = keys.size() - 1;
     keys.Retain({0, last});
     for (int v = 0; v < variables; ++v) {
-      ASSERT_EQ(keys.Place(0, v), met.front()[v]);
-      ASSERT_EQ(keys.Place(1, v), met.back()[v]);
+      ASSERT_EQ(keys.At(0, v), met.front()[v]);
+      ASSERT_EQ(keys.At(1, v), met.back()[v]);
     }
   }
 }

@@ -82,6 +82,14 @@ std::vector<std::vector<int>> FindJoins(const Model& model) {
 }
 
 // A graph without cycles loses a component with each of its edges.
+int64_t CountJoinEntries(const Model& model) {
+  int64_t entries = 0;
+  for (const Model::Join& join : model.joins) {
+    entries += static_cast<int64_t>(model.size(join.a)) * model.size(join.b);
+  }
+  return entries;
+}
+
 bool IsForest(const Model& model) {
   std::vector<int> root(model.variables.size());
   std::iota(root.begin(), root.end(), 0);
@@ -98,16 +106,16 @@ bool IsForest(const Model& model) {
   return true;
 }
 
-std::vector<int> FindPlaces(const Model& model,
+std::vector<int> FindValues(const Model& model,
                             const std::vector<int>& configs) {
-  std::vector<int> places;
+  std::vector<int> values;
   for (size_t v = 0; v < configs.size(); ++v) {
     const std::vector<int>& all = model.domain(v).configs;
     const auto at = std::lower_bound(all.begin(), all.end(), configs[v]);
     if (at == all.end() || *at != configs[v]) return {};
-    places.push_back(static_cast<int>(at - all.begin()));
+    values.push_back(static_cast<int>(at - all.begin()));
   }
-  return places;
+  return values;
 }
 
 Model ComponentModel(const Graph& graph, const std::vector<int>& variables,

@@ -2,7 +2,7 @@
 //
 // Concept: a graph's slots, or the variables of one of its components, become
 // variables whose domain lists only the configurations still worth trying. A
-// *place* is an index into a domain. Joins are matrices over the places of two
+// *value* is an index into a domain. Joins are matrices over the values of two
 // variables. Equal domains and equal matrices are stored once.
 // Units: picoseconds, bytes.
 // Threads and ownership: a value; nothing here points anywhere.
@@ -31,7 +31,7 @@ struct Model {
     int domain = 0;
     int64_t slot = 0;
   };
-  struct Join {  // rows are places of `a`, columns of `b`
+  struct Join {  // rows are values of `a`, columns of `b`
     int a = 0;
     int b = 0;
     int matrix = 0;
@@ -59,11 +59,14 @@ struct Model {
 // joins_of[v]: the joins of variable v, rising.
 std::vector<std::vector<int>> FindJoins(const Model& model);
 
+// Of the matrices of all joins, were each to have its own.
+int64_t CountJoinEntries(const Model& model);
+
 // Whether the joins make no cycle.
 bool IsForest(const Model& model);
 
-// The places that hold these configurations, by variable; empty if one is gone.
-std::vector<int> FindPlaces(const Model& model,
+// The values that hold these configurations, by variable; empty if one is gone.
+std::vector<int> FindValues(const Model& model,
                             const std::vector<int>& configs);
 
 // The component of `variables`, runs minimised over their inner copies.

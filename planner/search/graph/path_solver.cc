@@ -37,7 +37,7 @@ Link PathSolver::MakeLink(const MatrixUse& use) const {
 
 void PathSolver::Choose(std::vector<int>& slots) const {
   int at = ArgMin(runs_.back().value());
-  std::vector<int> places;
+  std::vector<int> values;
   for (size_t i = 0; i < path_.items.size(); ++i) {
     const Run& run = runs_[runs_.size() - 1 - i];
     if (i > 0) {
@@ -46,14 +46,14 @@ void PathSolver::Choose(std::vector<int>& slots) const {
       for (size_t d = 0; d < sums.size(); ++d) sums[d] += link.at(at, d);
       at = ArgMin(sums);
     }
-    places.assign(1, at);
-    run.Choose(at, places);
+    values.assign(1, at);
+    run.Choose(at, values);
     int64_t slot = path_.items[i].first_slot;
-    for (const int place : places) {
-      slots[slot] = place;
+    for (const int value : values) {
+      slots[slot] = value;
       slot += path_.items[i].step;
     }
-    at = places.back();
+    at = values.back();
   }
 }
 

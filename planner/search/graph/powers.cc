@@ -70,14 +70,14 @@ int Powers::Choose(int level, int from, const std::vector<Cost>& next) const {
 }
 
 void Powers::Expand(int level, int from, int to,
-                    std::vector<int>& places) const {
+                    std::vector<int>& values) const {
   if (level == 0) {
-    places.push_back(to);
+    values.push_back(to);
     return;
   }
   const int middle = Middle(level, from, to);
-  Expand(level - 1, from, middle, places);
-  Expand(level - 1, middle, to, places);
+  Expand(level - 1, from, middle, values);
+  Expand(level - 1, middle, to, values);
 }
 
 }  // namespace meshwright::search

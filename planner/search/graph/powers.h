@@ -37,8 +37,8 @@ class Powers {
   // The end d of a best walk from `from`, as in Apply.
   int Choose(int level, int from, const std::vector<Cost>& next) const;
 
-  // Appends the 2^level places after `from`, the last of them `to`.
-  void Expand(int level, int from, int to, std::vector<int>& places) const;
+  // Appends the 2^level values after `from`, the last of them `to`.
+  void Expand(int level, int from, int to, std::vector<int>& values) const;
 
  private:
   size_t Index(int from, int to) const {

@@ -21,11 +21,11 @@ Matrix RandomMatrix(std::mt19937_64& random) {
   return matrix;
 }
 
-Cost CostOf(const Matrix& step, int at, const std::vector<int>& places) {
+Cost CostOf(const Matrix& step, int at, const std::vector<int>& values) {
   Cost cost = 0;
-  for (const int place : places) {
-    cost = Clamp(cost + step.at(at, place));
-    at = place;
+  for (const int value : values) {
+    cost = Clamp(cost + step.at(at, value));
+    at = value;
   }
   return cost;
 }
@@ -36,11 +36,11 @@ Cost LeastCost(const Matrix& step, int from, int to, int steps) {
   for (int i = 0; i + 1 < steps; ++i) walks *= kSize;
   Cost least = kNever;
   for (int w = 0; w < walks; ++w) {
-    std::vector<int> places(steps, to);
+    std::vector<int> values(steps, to);
     for (int i = steps - 2, rest = w; i >= 0; --i, rest /= kSize) {
-      places[i] = rest % kSize;
+      values[i] = rest % kSize;
     }
-    least = std::min(least, CostOf(step, from, places));
+    least = std::min(least, CostOf(step, from, values));
   }
   return least;
 }
@@ -58,10 +58,10 @@ TEST(PowersTest, HoldBestWalks) {
         const Cost least = LeastCost(step, from, to, 1 << level);
         ASSERT_EQ(powers.cost(level, from, to), least);
         if (least >= kNever) continue;
-        std::vector<int> places;
-        powers.Expand(level, from, to, places);
-        ASSERT_EQ(places.back(), to);
-        ASSERT_EQ(CostOf(step, from, places), least);
+        std::vector<int> values;
+        powers.Expand(level, from, to, values);
+        ASSERT_EQ(values.back(), to);
+        ASSERT_EQ(CostOf(step, from, values), least);
       }
     }
   }
@@ -94,14 +94,14 @@ TEST(RunTest, AgreesWithOneCopyAtATime) {
     ASSERT_EQ(run.value(), values.back());
     for (int first = 0; first < kSize; ++first) {
       if (run.value()[first] >= kNever) continue;
-      std::vector<int> places;
-      run.Choose(first, places);
-      ASSERT_EQ(places.size(), copies - 1);
+      std::vector<int> values;
+      run.Choose(first, values);
+      ASSERT_EQ(values.size(), copies - 1);
       Cost cost = unary[first];
       int at = first;
-      for (const int place : places) {
-        cost = Clamp(cost + link.at(at, place) + unary[place]);
-        at = place;
+      for (const int value : values) {
+        cost = Clamp(cost + link.at(at, value) + unary[value]);
+        at = value;
       }
       ASSERT_EQ(Clamp(cost + rest[at]), run.value()[first]);
     }

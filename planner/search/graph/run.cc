@@ -120,22 +120,22 @@ int Run::Best(int from, const std::vector<Cost>& next) const {
   return best;
 }
 
-void Run::Choose(int first, std::vector<int>& places) const {
+void Run::Choose(int first, std::vector<int>& values) const {
   int at = first;
   for (const Block& block : blocks_) {
     const int to = powers_->Choose(block.level, at, block.next);
-    powers_->Expand(block.level, at, to, places);
+    powers_->Expand(block.level, at, to, values);
     at = to;
   }
-  ChooseSteady(at, places);
+  ChooseSteady(at, values);
   for (size_t position = tail_.size() - 1; position > 0; --position) {
     at = Best(at, tail_[position - 1]);
-    places.push_back(at);
+    values.push_back(at);
   }
 }
 
 // The copies before those of tail_, up to its first.
-void Run::ChooseSteady(int& at, std::vector<int>& places) const {
+void Run::ChooseSteady(int& at, std::vector<int>& values) const {
   if (period_ == 0) return;
   const int64_t size = tail_.size();
   const size_t configs = tail_.back().size();
@@ -146,7 +146,7 @@ void Run::ChooseSteady(int& at, std::vector<int>& places) const {
     std::optional<int>& known = after[shape * configs + at];
     if (!known.has_value()) known = Best(at, tail_[shape]);
     at = *known;
-    places.push_back(at);
+    values.push_back(at);
   }
 }
 

@@ -51,7 +51,7 @@ class Run {
   const std::vector<Cost>& value() const { return value_; }
 
   // Appends the configurations of the copies after the first, given its own.
-  void Choose(int first, std::vector<int>& places) const;
+  void Choose(int first, std::vector<int>& values) const;
 
  private:
   struct Block {
@@ -62,7 +62,7 @@ class Run {
   void SolveTail(const std::vector<Cost>& unary, const std::vector<Cost>& rest);
   void Fold(Powers& powers, int64_t left);
   size_t Shape(int64_t from_end) const;
-  void ChooseSteady(int& at, std::vector<int>& places) const;
+  void ChooseSteady(int& at, std::vector<int>& values) const;
   int Best(int from, const std::vector<Cost>& next) const;
 
   Link inner_;

@@ -11,13 +11,13 @@
 namespace meshwright::search {
 namespace {
 
-int KindOf(const ChoiceKinds& alike, int type, int config) {
+int GetKind(const ChoiceKinds& alike, int type, int config) {
   return alike.empty() ? config : alike[type][config];
 }
 
-std::vector<Alternative> ChoicesOf(const problem::PlanProblem& problem,
-                                   const problem::Choice& choice,
-                                   const ChoiceKinds& alike) {
+std::vector<Alternative> ListChoices(const problem::PlanProblem& problem,
+                                     const problem::Choice& choice,
+                                     const ChoiceKinds& alike) {
   std::vector<Alternative> found;
   for (int n = 0; n < static_cast<int>(choice.size()); ++n) {
     const int type = problem.nodes[n].type;
@@ -27,7 +27,7 @@ std::vector<Alternative> ChoicesOf(const problem::PlanProblem& problem,
       last = config;
       auto it = std::find_if(found.begin(), found.end(), [&](const auto& a) {
         return a.type == type &&
-               KindOf(alike, type, a.config) == KindOf(alike, type, config);
+               GetKind(alike, type, a.config) == GetKind(alike, type, config);
       });
       if (it == found.end()) {
         it = found.insert(found.end(), {.type = type, .config = config});
@@ -45,15 +45,15 @@ absl::StatusOr<std::vector<Alternative>> FindAlternatives(
     const Options& options, const ChoiceKinds& alike) {
   RETURN_IF_ERROR(problem::Validate(problem));
   RETURN_IF_ERROR(problem::ValidateChoice(problem, choice));
-  std::vector<Alternative> alternatives = ChoicesOf(problem, choice, alike);
+  std::vector<Alternative> alternatives = ListChoices(problem, choice, alike);
   for (Alternative& it : alternatives) {
     problem::PlanProblem without = problem;
     bool is_left = true;
     for (int node : it.nodes) {
       const int count = static_cast<int>(problem.types[it.type].configs.size());
       for (int config = 0; config < count; ++config) {
-        if (KindOf(alike, it.type, config) ==
-            KindOf(alike, it.type, it.config)) {
+        if (GetKind(alike, it.type, config) ==
+            GetKind(alike, it.type, it.config)) {
           without.forbidden[node].push_back(config);
         }
       }
