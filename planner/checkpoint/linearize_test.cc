@@ -114,9 +114,9 @@ TEST(LinearizeTest, AnAuxiliaryOutputIsAwaitedByTheOutput) {
   EXPECT_EQ(result.chain.act_bytes.back(), 12);
 }
 
-// Every edge that crosses a border begins at the border's end, and no border
-// that could be was left out.
-TEST(LinearizeTest, BordersAreExactlyWhereOneValuePasses) {
+// Every edge that crosses a boundary begins at the boundary's end, and no
+// boundary that could be was left out.
+TEST(LinearizeTest, BoundariesAreExactlyWhereOneValuePasses) {
   for (int seed = 0; seed < 500; ++seed) {
     std::mt19937 random(seed);
     const int nodes = 3 + static_cast<int>(random() % 14);
@@ -143,7 +143,7 @@ TEST(LinearizeTest, BordersAreExactlyWhereOneValuePasses) {
     }
     EXPECT_EQ(next, nodes);
     const auto counts = [&](int v) { return v > 0 && !result->common[v]; };
-    // Whether a border right after v would be sound.
+    // Whether a boundary right after v would be sound.
     const auto sound = [&](int v) {
       if (!counts(v)) return false;
       for (int child = 1; child < nodes; ++child) {

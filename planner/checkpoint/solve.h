@@ -35,8 +35,8 @@ struct Options {
   int threads = 0;         // 0: as many as the machine has
   int slots = 0;           // of a long chain's table; 0: 500, or 5 per 6 stages
   int exact_stages = 256;  // longer chains are solved by slots alone
-  // Effort: the exact fronts give up after as many steps; tables of slots get
-  // fewer slots rather than more bytes.
+  // Work budget: the exact fronts give up after so many steps; tables of slots
+  // get fewer slots rather than more bytes.
   int64_t exact_steps = 500'000'000;
   int64_t table_bytes = 2'200'000'000;
 };

@@ -21,7 +21,7 @@
 
 namespace meshwright::layout {
 
-// What cuts a search short. Effort is counted in steps tried, so that the same
+// What cuts a search short. Work is counted in steps tried, so that the same
 // problem gets the same answer on any machine unless a deadline is set.
 struct SearchOptions {
   base::Deadline deadline;

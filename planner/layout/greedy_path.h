@@ -4,8 +4,8 @@
 // that leaves the least difference from the target. The difference of one
 // dimension counts the gathers that bring its axes down to what they have in
 // common with the target's, the slices that follow, and a penalty for each
-// operation after the first. It ignores sizes and links; the path it finds is
-// priced like any other.
+// operation after the first. It ignores sizes and links; the cost of the path
+// it finds is computed like that of any other.
 // Ties: the first in the order of OneStep.
 // In → Out: a valid problem → a path, or none where the difference cannot fall
 // because a step does not align (the paper then goes round for ever).

@@ -7,6 +7,9 @@
 //   - equal content() gives equal times: it is part of the key of the cache.
 // Units: seconds; bytes held per device before the step.
 // Threads: const and safe from any thread.
+// Errors: AlphaBetaLinks::Create gives kInvalidArgument, naming alpha[i] or
+// beta[i], for a NaN, an infinity or a negative figure, and where there are
+// more of one than of the other.
 #ifndef MESHWRIGHT_PLANNER_LAYOUT_LINK_COSTS_H_
 #define MESHWRIGHT_PLANNER_LAYOUT_LINK_COSTS_H_
 
@@ -41,8 +44,7 @@ class LinkCosts {
 
 class AlphaBetaLinks : public LinkCosts {
  public:
-  // kInvalidArgument, naming alpha[i] or beta[i], for a NaN, an infinity or a
-  // negative figure, and when there are more of one than of the other.
+  // Seconds per message and per byte, one of each per mesh axis.
   static absl::StatusOr<std::shared_ptr<const AlphaBetaLinks>> Create(
       const std::vector<double>& alpha, const std::vector<double>& beta);
 

@@ -7,7 +7,10 @@
 // of equal ones the first kind.
 // In → Out: a problem → the partition, its stages and the choice of a schedule;
 // or that nothing fits, with the least memory that any partition needs.
-// Anytime, ties, threads, errors: as PartitionStages and Choose.
+// Anytime, ties, threads: as PartitionStages and Choose.
+// Errors: kInvalidArgument for a problem that does not validate; kOutOfRange
+// for one whose tables would not fit into memory; kDeadlineExceeded where the
+// deadline came before the first partition and one stage does not fit.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_CHOOSE_STAGES_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_CHOOSE_STAGES_H_
 

@@ -11,6 +11,10 @@
 // meshes of all stages together have at most `devices` devices. Where two
 // stages meet, the tensors of that boundary travel.
 // Units: picoseconds per micro-batch; bytes per device of the mesh.
+// Errors: Validate gives kInvalidArgument in one sentence that names the field,
+// as written in the JSON format: a list that is empty, too long or of the wrong
+// length, a figure out of its range, a segment that no mesh can run, times or
+// bytes that add up to more than the planner can hold.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_PARTITION_PROBLEM_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_PARTITION_PROBLEM_H_
 
@@ -69,9 +73,8 @@ inline constexpr int kMaxSegments = 1024;
 inline constexpr int kMaxMeshes = 64;
 inline constexpr int64_t kMaxPartitionDevices = int64_t{1} << 20;
 
-// kInvalidArgument in one sentence that names the field, as written in the JSON
-// format. Everything run one after the other ends within problem::kMaxTime;
-// where `stage_costs` says what a stage costs, PartitionStages checks that.
+// Everything run one after the other ends within problem::kMaxTime; where
+// `stage_costs` says what a stage costs, PartitionStages checks that.
 absl::Status Validate(const PartitionProblem& problem);
 
 // For how many micro-batches a stage has to have room that is the last but

@@ -6,6 +6,9 @@
 // bound and every stage within the memory limit. The last q stands for that
 // many and more, where the schedule counts no further.
 // Units: devices in units of what all meshes have in common.
+// Errors: Fill gives kInvalidArgument for a cost that is no valid stage's, and
+// for costs that add up to more than the planner can hold; Solve and LeastBytes
+// give kCancelled where the deadline passes first.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_PARTITION_TABLE_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_PARTITION_TABLE_H_
 
@@ -26,8 +29,7 @@ class PartitionTable {
   PartitionTable(const PartitionProblem& problem, Schedule schedule);
 
   // Before anything else: asks for the costs of all stages, where they are no
-  // sums. kInvalidArgument for one that is no stage, or where they add up to
-  // more than the planner can hold.
+  // sums.
   absl::Status Fill();
 
   // Entries of all tables, and about how many steps one program takes.
@@ -39,12 +41,11 @@ class PartitionTable {
     Picoseconds sum{0};      // of stages and boundaries
     Picoseconds slowest{0};  // part of the partition
   };
-  // Empty: no partition. A deadline that passes gives an error of kCancelled.
+  // Empty: no partition.
   absl::StatusOr<std::optional<Solved>> Solve(
       Picoseconds bound, const base::Deadline& deadline = {});
 
   // The least limit for which there is a partition; empty: for none.
-  // kCancelled as above.
   absl::StatusOr<std::optional<int64_t>> LeastBytes(
       const base::Deadline& deadline = {});
 
@@ -88,7 +89,7 @@ class PartitionTable {
   void Stages(int first, const Visit& visit) const;
   // The dynamic program, into `least_`: what a stage is worth, of(stage,
   // after), none where it may not be; and what it makes of the best behind it,
-  // with(worth, behind). kCancelled as above.
+  // with(worth, behind).
   template <typename Of, typename With>
   absl::Status RunProgram(const Of& of, const With& with,
                           const base::Deadline& deadline);

@@ -10,6 +10,7 @@
 // schedule splits it: the gradient of its input, which the stage before needs,
 // and the gradient of its weights, which nobody needs before the step ends.
 // Units: times of one micro-batch in picoseconds; bytes per device.
+// Errors: ScheduleNamed gives kInvalidArgument, listing the names, for another.
 // Source: papers/cross_mesh_resharding.txt section 4; design section 9.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_PIPELINE_PROBLEM_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_PIPELINE_PROBLEM_H_
@@ -63,7 +64,6 @@ inline constexpr Schedule kSchedules[] = {Schedule::kGpipe, Schedule::k1F1B,
 
 // "gpipe", "1f1b", "eager-1f1b", "eager-1f1b-delay".
 std::string_view Name(Schedule schedule);
-// kInvalidArgument that lists the names.
 absl::StatusOr<Schedule> ScheduleNamed(std::string_view name);
 
 // Both gradients, as one operation or apart.

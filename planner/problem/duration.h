@@ -3,6 +3,8 @@
 // Units: seconds at the edge of the planner (JSON, messages), picoseconds
 // inside. A single time is at most kMaxTime; sums are made in 128 bits or
 // saturate, so nothing wraps around.
+// Errors: FromSeconds gives kInvalidArgument, naming `field`, for a NaN, an
+// infinity, a negative time or one beyond kMaxTime.
 #ifndef MESHWRIGHT_PLANNER_PROBLEM_DURATION_H_
 #define MESHWRIGHT_PLANNER_PROBLEM_DURATION_H_
 
@@ -20,8 +22,7 @@ using Picoseconds = std::chrono::duration<int64_t, std::pico>;
 // About 23 days: room for the sum of two in an int64_t, twice over.
 inline constexpr Picoseconds kMaxTime{2'000'000'000'000'000'000};
 
-// The nearest picosecond, ties to even. kInvalidArgument, naming `field`, for
-// a NaN, an infinity, a negative time or one beyond kMaxTime.
+// The nearest picosecond, ties to even.
 absl::StatusOr<Picoseconds> FromSeconds(double seconds, std::string_view field);
 
 double ToSeconds(Picoseconds time);

@@ -91,10 +91,10 @@ class OrderSearch {
 
   void Improve(double share) {
     if (instance_.size() > kMaxForInsertion) return;
-    const Effort effort{.seed = seed_,
-                        .steps = ReinsertSteps(share),
-                        .bound = found_.lower_bound};
-    Offer(Reinsert(instance_, found_.order, effort, deadline_), "reinsertion");
+    const ReinsertOptions options{.seed = seed_,
+                                  .steps = ReinsertSteps(share),
+                                  .bound = found_.lower_bound};
+    Offer(Reinsert(instance_, found_.order, options, deadline_), "reinsertion");
   }
 
   void Prove() {

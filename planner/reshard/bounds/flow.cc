@@ -30,30 +30,46 @@ bool Flow::Level(int source, int sink) {
   return level_[sink] >= 0;
 }
 
-int64_t Flow::Push(int node, int sink, int64_t limit) {
-  if (node == sink) return limit;
-  int64_t sent = 0;
-  for (size_t& i = next_[node]; i < edges_of_[node].size(); ++i) {
-    const int edge = edges_of_[node][i];
-    const int to = edges_[edge].to;
-    if (edges_[edge].capacity > 0 && level_[to] == level_[node] + 1) {
-      const int64_t more =
-          Push(to, sink, std::min(limit - sent, edges_[edge].capacity));
-      edges_[edge].capacity -= more;
-      edges_[edge ^ 1].capacity += more;
-      sent += more;
+// A depth-first search without recursion: on the way back through edges that
+// are full a path may visit every node.
+int64_t Flow::Push(int source, int sink) {
+  struct Step {
+    int node;
+    int64_t limit;
+    int64_t sent = 0;
+  };
+  std::vector<Step> path = {{source, std::numeric_limits<int64_t>::max()}};
+  while (true) {
+    Step& step = path.back();
+    if (step.node == sink) step.sent = step.limit;
+    if (step.sent < step.limit &&
+        next_[step.node] < edges_of_[step.node].size()) {
+      const auto& [to, capacity] =
+          edges_[edges_of_[step.node][next_[step.node]]];
+      if (capacity > 0 && level_[to] == level_[step.node] + 1) {
+        path.push_back({to, std::min(step.limit - step.sent, capacity)});
+      } else {
+        ++next_[step.node];
+      }
+      continue;
     }
-    if (limit - sent <= 0) break;
+    const int64_t sent = step.sent;
+    path.pop_back();
+    if (path.empty()) return sent;
+    Step& before = path.back();
+    const int edge = edges_of_[before.node][next_[before.node]];
+    edges_[edge].capacity -= sent;
+    edges_[edge ^ 1].capacity += sent;
+    before.sent += sent;
+    if (before.sent < before.limit) ++next_[before.node];
   }
-  return sent;
 }
 
 int64_t Flow::Run(int source, int sink) {
   int64_t sent = 0;
   while (Level(source, sink)) {
     next_.assign(edges_of_.size(), 0);
-    const int64_t more =
-        Push(source, sink, std::numeric_limits<int64_t>::max());
+    const int64_t more = Push(source, sink);
     if (more <= 0) break;
     sent += more;
   }

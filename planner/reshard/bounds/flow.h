@@ -27,7 +27,7 @@ class Flow {
   };
 
   bool Level(int source, int sink);
-  int64_t Push(int node, int sink, int64_t limit);
+  int64_t Push(int source, int sink);
 
   std::vector<Edge> edges_;  // pairs: an edge and its reverse
   std::vector<std::vector<int>> edges_of_;

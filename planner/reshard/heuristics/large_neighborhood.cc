@@ -25,9 +25,9 @@ void LargestToFront(const InsertionSchedule& schedule, std::vector<int>& jobs) {
 class ReinsertionWalk {
  public:
   ReinsertionWalk(const Instance& instance, const Order& order,
-                  const Effort& effort)
-      : effort_(effort),
-        random_(effort.seed),
+                  const ReinsertOptions& options)
+      : options_(options),
+        random_(options.seed),
         schedule_(instance),
         picked_(instance.size(), false) {
     schedule_.Restore(order);
@@ -41,11 +41,11 @@ class ReinsertionWalk {
     Arrive();
     InsertionSchedule::State kept = schedule_.state(), best = kept;
     Ticks least = makespan_;
-    for (int64_t step = 0; step < effort_.steps; ++step) {
-      if (least <= effort_.bound) break;
+    for (int64_t step = 0; step < options_.steps; ++step) {
+      if (least <= options_.bound) break;
       if (step % 16 == 15 && deadline.HasPassed()) break;
       const double left =
-          1 - static_cast<double>(step) / static_cast<double>(effort_.steps);
+          1 - static_cast<double>(step) / static_cast<double>(options_.steps);
       if (!Step(makespan_ +
                 Leave(kInitialTemperature * scale_ * left * left))) {
         schedule_.Restore(kept);
@@ -111,7 +111,7 @@ class ReinsertionWalk {
 
   size_t Below(size_t end) { return random_() % end; }
 
-  const Effort effort_;
+  const ReinsertOptions options_;
   std::mt19937_64 random_;
   InsertionSchedule schedule_;
   std::vector<bool> picked_;
@@ -142,9 +142,9 @@ Order LargestFirst(const Instance& instance, uint64_t seed,
 }
 
 Order Reinsert(const Instance& instance, const Order& order,
-               const Effort& effort, const base::Deadline& deadline) {
+               const ReinsertOptions& options, const base::Deadline& deadline) {
   if (instance.size() < 2) return order;
-  return ReinsertionWalk(instance, order, effort).Run(deadline);
+  return ReinsertionWalk(instance, order, options).Run(deadline);
 }
 
 }  // namespace meshwright::reshard

@@ -20,7 +20,7 @@
 
 namespace meshwright::reshard {
 
-struct Effort {
+struct ReinsertOptions {
   uint64_t seed = 1;
   int64_t steps = 0;
   Ticks bound = 0;  // no schedule is shorter
@@ -33,7 +33,7 @@ Order LargestFirst(const Instance& instance, uint64_t seed,
 
 // Starts from `order`; the answer is no worse.
 Order Reinsert(const Instance& instance, const Order& order,
-               const Effort& effort, const base::Deadline& deadline);
+               const ReinsertOptions& options, const base::Deadline& deadline);
 
 }  // namespace meshwright::reshard
 

@@ -128,7 +128,7 @@ TEST(InsertionScheduleTest, EndsAndTailsAreOfTheSchedule) {
   }
 }
 
-// Its own times are of links that are fixed; Replay chooses links anew.
+// Its own times are of links that are fixed; Replay chooses links again.
 TEST(InsertionScheduleTest, WithSeveralLinksReplayIsNoLater) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);

@@ -6,6 +6,9 @@
 // one. A broadcast goes as fast as the slowest of its sender's outgoing link,
 // its receivers' incoming links and the routes from the sender to them.
 // Threads: const after construction. `problem` must outlive it.
+// Errors: CheckSum gives kInvalidArgument, naming the task at which the sum of
+// the slowest transfers of all tasks passes 2,000,000 seconds; never where time
+// is counted in bytes.
 #ifndef MESHWRIGHT_PLANNER_RESHARD_PROBLEM_DURATIONS_H_
 #define MESHWRIGHT_PLANNER_RESHARD_PROBLEM_DURATIONS_H_
 
@@ -42,7 +45,7 @@ class Durations {
   // Is a tick a byte?
   bool uniform() const { return uniform_; }
 
-  // kInvalidArgument if all tasks one after another do not fit 62 bits.
+  // Whether the ticks of all tasks one after another fit 62 bits.
   absl::Status CheckSum() const;
 
  private:
