@@ -13,7 +13,7 @@ constexpr int64_t kPicosecondsPerNanosecond = 1000;
 
 const v1::ProfileResult* FindMeasuredRow(const space::ProfileSpace& space,
                                          const store::Results& results,
-                                         int program) {
+                                         space::ProgramId program) {
   const auto found = results.find(space.programs[program].key());
   if (found == results.end() || found->second.outcome() != v1::MEASURED) {
     return nullptr;
@@ -37,9 +37,9 @@ std::optional<problem::Config> FindMeasuredCost(
     const space::ProfileSpace& space, const space::Configuration& configuration,
     const store::Results& results) {
   problem::Config config = KeepBytesOnly(configuration);
-  if (configuration.program < 0) return config;
+  if (!configuration.program.has_value()) return config;
   const v1::ProfileResult* result =
-      FindMeasuredRow(space, results, configuration.program);
+      FindMeasuredRow(space, results, *configuration.program);
   if (result == nullptr) return std::nullopt;
   const v1::Measurement& measurement = result->measurement();
   double nanoseconds =
@@ -60,9 +60,17 @@ std::optional<problem::Config> FindMeasuredCost(
   config.time = problem::Picoseconds(static_cast<int64_t>(nanoseconds) *
                                      kPicosecondsPerNanosecond);
   config.spread = spread.Around(config.time);
-  const int64_t kept = configuration.saved_bytes - configuration.given_bytes;
-  config.transient_bytes =
-      std::max<int64_t>(0, measurement.memory().temporary_bytes() - kept);
+  const int64_t temporary = measurement.memory().temporary_bytes();
+  int64_t kept = configuration.saved_bytes - configuration.given_bytes;
+  // The program keeps what it saves among its temporaries: where they are
+  // fewer, the compiler computes a part again. A loop of fewer trips than the
+  // step's saves less than the step. Some plugins report no temporaries.
+  if (temporary > 0 && configuration.corrections.empty() &&
+      configuration.weight == 1) {
+    kept = std::min(kept, temporary);
+    config.saved_bytes = configuration.given_bytes + kept;
+  }
+  config.transient_bytes = std::max<int64_t>(0, temporary - kept);
   return config;
 }
 

@@ -10,6 +10,7 @@
 #include "coordinator/jobs/testing/large_head.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/planning/score.h"
+#include "coordinator/problem/memory_limit.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 
@@ -89,8 +90,8 @@ TEST_F(ExplainChoicesTest, EverySegmentIsInOneChoiceAndThePartsAddUp) {
 
 TEST_F(ExplainChoicesTest, AMemoryLimitHoldsForTheNextBestToo) {
   Make("gpt2_4l");
-  const int64_t limit = fastest_.peak_bytes * 95 / 100;
-  Make("gpt2_4l", limit);
+  const int64_t limit = fastest_.peak_bytes * 98 / 100;
+  Make("gpt2_4l", formulation::FindDeviceMemoryBytes(limit));
   const v1::PlanExplanation explanation = Explain();
   ExpectSound(explanation);
   for (const v1::PlanChoice& choice : explanation.choices()) {

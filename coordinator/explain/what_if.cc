@@ -15,6 +15,7 @@
 #include "coordinator/jobs/recorded_device.h"
 #include "coordinator/planning/choose_plan.h"
 #include "coordinator/planning/plan_pipeline.h"
+#include "coordinator/problem/memory_limit.h"
 #include "coordinator/space/read_request.h"
 
 namespace meshwright::explain {
@@ -92,7 +93,8 @@ class Estimating {
              planning::MeasuredStep& wanted)
       : known_(known), links_(links), wanted_(wanted) {}
 
-  absl::Status Run(const std::map<int, int>& matches) {
+  absl::Status Run(
+      const std::map<space::ProgramId, space::ProgramId>& matches) {
     for (size_t p = 0; p < wanted_.space.programs.size(); ++p) {
       const v1::Program& program = wanted_.space.programs[p];
       const auto row = wanted_.results.find(program.key());
@@ -106,7 +108,7 @@ class Estimating {
         }
         wanted_.results.erase(row);
       }
-      const auto other = matches.find(static_cast<int>(p));
+      const auto other = matches.find(space::ProgramId(p));
       if (other == matches.end()) continue;
       RETURN_IF_ERROR(Scale(program, known_.space.programs[other->second]));
     }
@@ -210,10 +212,9 @@ absl::StatusOr<planning::MeasuredStep> EstimateStep(
       {known.analysis, known.space}, {wanted.analysis, wanted.space});
   RETURN_IF_ERROR(Estimating(known, links, wanted).Run(matches.programs));
   AddNotes(known, links, wanted);
-  std::optional<int64_t> limit;
-  if (request.device_memory_bytes() > 0) limit = request.device_memory_bytes();
-  auto built = formulation::BuildProblem(wanted.analysis, wanted.space,
-                                         wanted.results, limit);
+  auto built = formulation::BuildProblem(
+      wanted.analysis, wanted.space, wanted.results,
+      formulation::FindUsableBytes(request.device_memory_bytes()));
   if (!built.ok()) {
     return absl::FailedPreconditionError(absl::StrCat(
         matches.have_every_type

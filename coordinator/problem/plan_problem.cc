@@ -61,6 +61,10 @@ class ProblemBuilder {
       problem::Config config = *costs[state.configuration];
       config.transient_bytes += CountGroupTransientBytes(
           configurations[state.configuration], state.position);
+      if (IsPrologue(type)) {
+        config.persistent_bytes += config.transient_bytes;
+        config.transient_bytes = 0;
+      }
       usable.push_back(state.configuration);
       positions.push_back(state.position);
       node_type.configs.push_back(config);
@@ -73,6 +77,15 @@ class ProblemBuilder {
     }
     out_.problem.types.push_back(std::move(node_type));
     return absl::OkStatus();
+  }
+
+  // A step begins and ends with its first segment, so what that needs in
+  // between (the zeros that an embedding's gradient is added to) is there while
+  // all others run.
+  bool IsPrologue(int type) const {
+    const std::vector<int>& types = analysis_.type_of_segment;
+    return types.size() > 1 && types.front() == type &&
+           std::count(types.begin(), types.end(), type) == 1;
   }
 
   std::optional<problem::Config> FindCost(int type, int c) const {
@@ -91,9 +104,9 @@ class ProblemBuilder {
 
   std::string FirstReason(int type) const {
     for (const auto& configuration : space_.types[type].configurations) {
-      if (configuration.program < 0) continue;
+      if (!configuration.program.has_value()) continue;
       const auto found =
-          results_.find(space_.programs[configuration.program].key());
+          results_.find(space_.programs[*configuration.program].key());
       if (found != results_.end()) {
         return absl::StrCat(" (", found->second.reason(), ")");
       }

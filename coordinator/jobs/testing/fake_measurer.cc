@@ -12,6 +12,8 @@
 namespace meshwright::jobs {
 namespace {
 
+// More than any segment of the test steps saves.
+constexpr int64_t kTemporaryBytes = 16 << 20;
 constexpr double kLaunchSeconds = 5e-6;
 constexpr int kSamples = 12;
 
@@ -38,12 +40,12 @@ double ShardElements(const Instruction& it) {
   return elements;
 }
 
-class Pricer {
+class ProgramCost {
  public:
-  Pricer(uint64_t machine, const hlo::HloModuleProto& module)
+  ProgramCost(uint64_t machine, const hlo::HloModuleProto& module)
       : machine_(machine) {
     for (const auto& it : module.computations()) computations_[it.id()] = &it;
-    seconds_ += PriceAll(module.entry_computation_id());
+    seconds_ += SumCosts(module.entry_computation_id());
   }
 
   double seconds() const { return seconds_; }
@@ -54,7 +56,7 @@ class Pricer {
   }
 
  private:
-  double PriceAll(int64_t computation, double times = 1) {
+  double SumCosts(int64_t computation, double times = 1) {
     double seconds = 0;
     for (const Instruction& it :
          computations_.at(computation)->instructions()) {
@@ -62,10 +64,10 @@ class Pricer {
       if (it.opcode() == "while") {
         const double trips = Trips(it.called_computation_ids(1));
         seconds +=
-            trips * PriceAll(it.called_computation_ids(0), times * trips);
+            trips * SumCosts(it.called_computation_ids(0), times * trips);
       } else {
         times_ = times;
-        seconds += Price(it);
+        seconds += ComputeCost(it);
       }
     }
     return seconds;
@@ -86,7 +88,7 @@ class Pricer {
     return 0.5 + static_cast<double>(hash % 1000) / 1000;
   }
 
-  double Price(const Instruction& it) {
+  double ComputeCost(const Instruction& it) {
     if (it.opcode() == "parameter" || it.opcode() == "tuple" ||
         it.opcode() == "opt-barrier") {
       return 0;
@@ -134,7 +136,7 @@ class Pricer {
   std::map<int64_t, const hlo::HloComputationProto*> computations_;
   std::map<int64_t, const Instruction*> by_id_;
   std::map<std::pair<std::string, int64_t>, int64_t> moves_;
-  double times_ = 1;  // of what is priced
+  double times_ = 1;  // that the computation at hand runs
   double moving_seconds_ = 0;
   double seconds_ = kLaunchSeconds;
 };
@@ -163,14 +165,14 @@ absl::Status FakeMeasurer::Measure(const v1::RunnerRequest& request,
     } else {
       result.set_outcome(v1::MEASURED);
       v1::Measurement& it = *result.mutable_measurement();
-      Price(program, &it);
+      FillMeasurement(program, &it);
       it.set_median_ns(it.minimum_ns() + 1000);
       const double step =
           1.5 * noise * static_cast<double>(it.minimum_ns()) / 4;
       for (int i = 0; noise > 0 && i < kSamples; ++i) {
         it.add_samples_ns(it.minimum_ns() + std::llround(step * i));
       }
-      it.mutable_memory()->set_temporary_bytes(1 << 20);
+      it.mutable_memory()->set_temporary_bytes(kTemporaryBytes);
     }
     RETURN_IF_ERROR(on_result(result));
   }
@@ -192,8 +194,8 @@ absl::StatusOr<store::Results> FakeMeasurer::MeasureAll(
   return results;
 }
 
-void FakeMeasurer::Price(const v1::Program& program,
-                         v1::Measurement* row) const {
+void FakeMeasurer::FillMeasurement(const v1::Program& program,
+                                   v1::Measurement* row) const {
   const uint64_t hash = base::Mix(machine.value_or(0), program.key());
   if (!machine.has_value()) {
     row->set_minimum_ns(1'000'000 + static_cast<int64_t>(hash % 1'000'000));
@@ -204,11 +206,10 @@ void FakeMeasurer::Price(const v1::Program& program,
   const uint64_t luck = noise_seed == 0 ? hash : base::Mix(noise_seed, hash);
   const double shake =
       slowness * (1 + noise * (static_cast<double>(luck % 2001) / 1000 - 1));
-  const Pricer pricer(*machine, module);
-  row->set_minimum_ns(std::llround(pricer.seconds() * 1e9 * shake));
-  row->set_communication_ns(
-      std::llround(pricer.moving_seconds() * 1e9 * shake));
-  for (const auto& [move, count] : pricer.moves()) {
+  const ProgramCost cost(*machine, module);
+  row->set_minimum_ns(std::llround(cost.seconds() * 1e9 * shake));
+  row->set_communication_ns(std::llround(cost.moving_seconds() * 1e9 * shake));
+  for (const auto& [move, count] : cost.moves()) {
     v1::Collective& it = *row->add_collectives();
     it.set_kind(move.first);
     it.set_bytes(move.second);

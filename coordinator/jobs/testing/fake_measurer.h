@@ -1,11 +1,11 @@
-// FakeMeasurer: a machine made of words and prices, for tests of the pipeline.
+// FakeMeasurer: a made-up machine, for tests of the pipeline.
 //
 // Concept: a program's time is either made from its key, so that no program
 // tells anything of another, or the sum over its instructions of what their
-// shards cost. The prices, per opcode and per way of being split, follow from a
+// shards cost. The costs, per opcode and per way of being split, follow from a
 // seed: every seed is another machine on which segments add up, as real ones do
 // about. Noise is even, so that a time measured again is within 1.5 times the
-// noise 15 times of 16; rows have samples that say so (spreads.h).
+// noise 15 times of 16; rows have samples that say so (noise_interval.h).
 // Threads: one.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_TESTING_FAKE_MEASURER_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_TESTING_FAKE_MEASURER_H_
@@ -46,7 +46,7 @@ class FakeMeasurer : public jobs::Measurer {
   std::optional<int> stops_after;  // how many, as one that is interrupted
 
  private:
-  void Price(const v1::Program& program, v1::Measurement* row) const;
+  void FillMeasurement(const v1::Program& program, v1::Measurement* row) const;
 };
 
 }  // namespace meshwright::jobs

@@ -1,0 +1,59 @@
+#include "coordinator/estimation/measured_cost.h"
+
+#include <gtest/gtest.h>
+
+namespace meshwright::estimation {
+namespace {
+
+class MeasuredCostTest : public testing::Test {
+ protected:
+  MeasuredCostTest() {
+    v1::Program program;
+    program.set_key("layer");
+    space_.programs.push_back(program);
+    configuration_.program = space::ProgramId(0);
+    configuration_.persistent_bytes = 1000;
+    configuration_.saved_bytes = 70;
+    configuration_.given_bytes = 20;
+  }
+
+  problem::Config Cost(int64_t temporary_bytes) {
+    v1::ProfileResult row;
+    row.set_outcome(v1::MEASURED);
+    row.mutable_measurement()->set_minimum_ns(5);
+    row.mutable_measurement()->mutable_memory()->set_temporary_bytes(
+        temporary_bytes);
+    const auto cost =
+        FindMeasuredCost(space_, configuration_, {{"layer", row}});
+    EXPECT_TRUE(cost.has_value());
+    return *cost;
+  }
+
+  space::ProfileSpace space_;
+  space::Configuration configuration_;
+};
+
+TEST_F(MeasuredCostTest, WhatIsNotSavedOfTheTemporariesIsTransient) {
+  const problem::Config cost = Cost(90);
+  EXPECT_EQ(cost.persistent_bytes, 1000);
+  EXPECT_EQ(cost.saved_bytes, 70);
+  EXPECT_EQ(cost.transient_bytes, 40);
+}
+
+TEST_F(MeasuredCostTest, NoMoreIsSavedThanTheProgramHolds) {
+  const problem::Config cost = Cost(30);
+  EXPECT_EQ(cost.saved_bytes, 50);
+  EXPECT_EQ(cost.transient_bytes, 0);
+}
+
+TEST_F(MeasuredCostTest, UnknownTemporariesLimitNothing) {
+  EXPECT_EQ(Cost(0).saved_bytes, 70);
+}
+
+TEST_F(MeasuredCostTest, AProgramOfFewerTripsLimitsNothing) {
+  configuration_.weight = 4;
+  EXPECT_EQ(Cost(30).saved_bytes, 70);
+}
+
+}  // namespace
+}  // namespace meshwright::estimation
