@@ -76,18 +76,18 @@ void DescribeNotReached(const v1::Plan& plan, std::vector<TableRow>* rows) {
   }
 }
 
-// What the certificate is over, as far as it is not everything.
+// The bound, and which configurations its certificate covers.
 std::string DescribeBound(const v1::Plan& plan) {
   std::string text = absl::StrFormat("%s, gap %.2f %%",
                                      FormatSeconds(plan.lower_bound_seconds()),
                                      plan.gap() * 100);
   // A plan by roofline is over no measurement, one of stages over schedules.
   if (plan.has_pipeline() || plan.device() == "symbolic") return text;
-  absl::StrAppend(&text, ", over what was measured");
+  absl::StrAppend(&text, ", among measured configurations");
   if (plan.not_reached_size() == 0) return text;
-  return absl::StrCat(text, "; what was not reached (", plan.not_reached_size(),
-                      " configurations) counts at its estimate less its "
-                      "margin");
+  return absl::StrCat(text, "; configurations not reached (",
+                      plan.not_reached_size(),
+                      ") count at their estimates less their margins");
 }
 
 std::optional<std::string> DescribeQuality(v1::Quality quality) {
@@ -130,6 +130,18 @@ std::string DescribePrograms(const v1::Plan& plan) {
   return absl::StrCat(text, " in ", FormatSeconds(plan.seconds().total()));
 }
 
+std::string DescribeMemory(const v1::Plan& plan) {
+  std::string text =
+      absl::StrCat(FormatBytes(plan.predicted().peak_bytes()), " per device");
+  if (plan.limit_bytes() > 0) {
+    absl::StrAppend(&text, "; of the limit of ",
+                    FormatBytes(plan.limit_bytes()), ", ",
+                    FormatBytes(plan.usable_bytes()),
+                    " are planned with and the rest stays free");
+  }
+  return text;
+}
+
 std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
   const v1::PlanPrediction& predicted = plan.predicted();
   std::vector<TableRow> rows = {
@@ -154,9 +166,7 @@ std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
                              FormatSeconds(plan.tie().noise_seconds()),
                              " this is the first in a fixed order")});
   }
-  rows.push_back(
-      {"peak memory",
-       absl::StrCat(FormatBytes(predicted.peak_bytes()), " per device")});
+  rows.push_back({"peak memory", DescribeMemory(plan)});
   if (const auto quality = DescribeQuality(plan.quality())) {
     rows.push_back({"quality", *quality});
   }

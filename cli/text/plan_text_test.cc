@@ -54,9 +54,10 @@ TEST(PlanTextTest, ExcludedConfigurationsNameTheirRivals) {
 
 TEST(PlanTextTest, TheGapSaysWhatItIsOver) {
   v1::Plan plan = FeasiblePlan();
-  EXPECT_THAT(DescribePlan(plan),
-              AllOf(HasSubstr("38.0 ms, gap 5.00 %, over what was measured"),
-                    Not(HasSubstr("what was not reached"))));
+  EXPECT_THAT(
+      DescribePlan(plan),
+      AllOf(HasSubstr("38.0 ms, gap 5.00 %, among measured configurations"),
+            Not(HasSubstr("configurations not reached"))));
   for (const double margin : {0.1, 0.3}) {
     v1::PlanNotReached& it = *plan.add_not_reached();
     it.set_type(2);
@@ -65,8 +66,8 @@ TEST(PlanTextTest, TheGapSaysWhatItIsOver) {
     it.set_margin(margin);
   }
   const std::string text = DescribePlan(plan);
-  EXPECT_THAT(text, HasSubstr("; what was not reached (2 configurations) "
-                              "counts at its estimate less its margin"));
+  EXPECT_THAT(text, HasSubstr("; configurations not reached (2) count at their "
+                              "estimates less their margins"));
   EXPECT_THAT(text,
               HasSubstr("2 of type 2; the most promising, \"columns\", is "
                         "estimated at 20.0 ms and may take 30.0 % less"));

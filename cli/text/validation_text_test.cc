@@ -76,11 +76,11 @@ TEST(ValidationTextTest, BothErrorsAreDefinedOnTheScreen) {
   validation.plans[1].predicted = true;
   validation.plans[1].predicted_seconds = 2e-3;
   validation.plans[1].planned = false;
-  validation::Anchor anchor;
-  anchor.program.set_key("layer");
-  anchor.profiled_ns = 1'000'000;
-  anchor.runs_of = {1.9, 0};
-  validation.anchors = {anchor};
+  validation::Probe probe;
+  probe.program.set_key("layer");
+  probe.profiled_ns = 1'000'000;
+  probe.runs_of = {1.9, 0};
+  validation.probes = {probe};
   Results results = {{"a", Measured(0)}, {"b", Measured(0)}};
   results["layer"] = Measured(0);
   results["layer"].mutable_measurement()->set_minimum_ns(1'100'000);

@@ -33,6 +33,8 @@ struct PlanFlags {
   std::string xla_flags;
   bool no_wait = false;
   bool full_space = false;
+  bool retry_failures = false;
+  bool unknown_machine = false;
   bool symbolic = false;
   StageFlags stages;
   StrategyFlags strategies;
@@ -46,8 +48,10 @@ absl::StatusOr<v1::PlanRequest> ToRequest(const PlanFlags& flags) {
     ASSIGN_OR_RETURN(const int64_t bytes, ParseBytes(flags.device_memory));
     request.set_device_memory_bytes(bytes);
   }
-  request.set_no_wait(flags.no_wait);
+  request.set_no_wait(flags.no_wait || flags.unknown_machine);
+  request.set_unknown_machine(flags.unknown_machine);
   request.set_full_space(flags.full_space);
+  request.set_retry_failures(flags.retry_failures);
   request.set_xla_flags(flags.xla_flags);
   ASSIGN_OR_RETURN(*request.mutable_strategies(),
                    ToStrategyRequest(flags.strategies));
@@ -142,8 +146,13 @@ void AddPlanVerb(CLI::App& app, Context& context) {
   verb->add_option("-o,--output", flags->output, "file to write the plan to");
   verb->add_flag("--no-wait", flags->no_wait,
                  "measure nothing, plan from the measurements in the store");
+  verb->add_flag("--unknown-machine", flags->unknown_machine,
+                 "like --no-wait, using rows stored without a device "
+                 "fingerprint");
   verb->add_flag("--full-space", flags->full_space,
                  "measure every program, exclude none");
+  verb->add_flag("--retry-failures", flags->retry_failures,
+                 "run programs that failed before once more");
   verb->add_option(
       "--xla-flags", flags->xla_flags,
       "XLA_FLAGS, like --xla-flags=--xla_cpu_enable_fast_math=true; "

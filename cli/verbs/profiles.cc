@@ -252,7 +252,7 @@ void AddProfilesVerb(CLI::App& app, Context& context) {
       ->required();
   again->add_option("--model", again_flags->model,
                     "the plan's model, where the store does not hold it");
-  again->add_flag("--all", again_flags->all, "the good rows, too");
+  again->add_flag("--all", again_flags->all, "remeasure good rows as well");
   AddStoreFlag(*again, again_flags->store);
   AddDeviceFlags(*again, &again_flags->devices);
 
@@ -260,8 +260,8 @@ void AddProfilesVerb(CLI::App& app, Context& context) {
       "quarantine", "programs that crash, and rows that are damaged");
   quarantine->require_subcommand(0, 1);
   const auto [list, list_flags] =
-      AddVerb(*quarantine, context, "list", "what is set aside, and why",
-              ListQuarantine);
+      AddVerb(*quarantine, context, "list",
+              "list quarantined programs and damaged rows", ListQuarantine);
   AddStoreFlag(*list, list_flags->store);
   const auto [retry, retry_flags] =
       AddVerb(*quarantine, context, "retry", "let a program run again",

@@ -17,6 +17,7 @@
 #include "cli/text/validation_text.h"
 #include "cli/verbs/context.h"
 #include "coordinator/service/planning_client.h"
+#include "coordinator/validation/evidence.h"
 #include "coordinator/validation/other_inputs.h"
 #include "coordinator/validation/prepare.h"
 #include "coordinator/validation/reference.h"
@@ -94,11 +95,11 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
                    OpenStore(flags.store));
-  const auto known = validation::ChooseStageAnchors(model, plan, store.get());
-  const std::vector<validation::Anchor> anchors =
-      known.ok() ? *known : std::vector<validation::Anchor>();
+  const auto known = validation::ChooseStageProbes(model, plan, store.get());
+  const std::vector<validation::Probe> probes =
+      known.ok() ? *known : std::vector<validation::Probe>();
   const auto report = validation::ValidateStages(
-      model, plan, anchors, device, [&](const v1::RunnerRequest& it) {
+      model, plan, probes, device, [&](const v1::RunnerRequest& it) {
         return RunSequence(it, interrupt.token());
       });
   if (!report.ok()) return NameModel(report.status(), flags.model);
@@ -166,6 +167,8 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
       validation, compared.results, on_others, compared.reference);
   *context.out << (context.json ? ToJson(report, kExceptional).dump(2) + "\n"
                                 : DescribeValidation(report));
+  RETURN_IF_ERROR(
+      validation::RecordEvidence(validation, compared.results, store.get()));
   if (report.plans(0).has_failure()) {
     return absl::InternalError(absl::StrCat("the chosen plan did not run: ",
                                             report.plans(0).failure()));

@@ -24,12 +24,12 @@
 
 namespace meshwright::validation {
 
-// Anchors cover this share of the plans' time, up to a maximum number.
-inline constexpr double kAnchoredShare = 0.98;
-inline constexpr int kMaxAnchors = 40;
+// Probes cover this share of the plans' time, up to a maximum number.
+inline constexpr double kProbedShare = 0.98;
+inline constexpr int kMaxProbes = 40;
 
 // A program that is measured again.
-struct Anchor {
+struct Probe {
   v1::Program program;          // not compared with the reference
   double profiled_ns = 0;       // one run
   std::vector<double> runs_of;  // by plan: how often it counts
@@ -42,17 +42,17 @@ using PartialChoice = std::vector<std::optional<int>>;
 
 // Programs of the plans' segments, the largest shares of their time first. Rows
 // that were not measured are left out, and so is a plan that is empty.
-std::vector<Anchor> ChooseAnchors(const planning::MeasuredStep& step,
-                                  const std::vector<PartialChoice>& plans);
+std::vector<Probe> ChooseProbes(const planning::MeasuredStep& step,
+                                const std::vector<PartialChoice>& plans);
 
-// None without an anchor that was measured.
+// None without a probe that was measured.
 std::optional<double> EstimateDrift(
-    const std::vector<Anchor>& anchors,
+    const std::vector<Probe>& probes,
     const std::map<std::string, v1::ProfileResult>& results);
 
 // Of one plan; `drift` is the machine's.
 double EstimatePlanDrift(
-    size_t plan, double predicted_seconds, const std::vector<Anchor>& anchors,
+    size_t plan, double predicted_seconds, const std::vector<Probe>& probes,
     const std::map<std::string, v1::ProfileResult>& results, double drift);
 
 }  // namespace meshwright::validation

@@ -15,16 +15,16 @@ v1::ProfileResult Took(int64_t nanoseconds) {
   return result;
 }
 
-Anchor Of(const std::string& key, double runs, double nanoseconds) {
-  Anchor anchor;
-  anchor.program.set_key(key);
-  anchor.runs_of = {runs};
-  anchor.profiled_ns = nanoseconds;
-  return anchor;
+Probe Of(const std::string& key, double runs, double nanoseconds) {
+  Probe probe;
+  probe.program.set_key(key);
+  probe.runs_of = {runs};
+  probe.profiled_ns = nanoseconds;
+  return probe;
 }
 
 // One segment per program, which takes so long.
-std::vector<Anchor> Chosen(const std::vector<int64_t>& nanoseconds) {
+std::vector<Probe> Chosen(const std::vector<int64_t>& nanoseconds) {
   planning::MeasuredStep step;
   PartialChoice plan;
   for (const int64_t each : nanoseconds) {
@@ -34,25 +34,25 @@ std::vector<Anchor> Chosen(const std::vector<int64_t>& nanoseconds) {
     step.results[program.key()] = Took(each);
     step.space.programs.push_back(program);
     space::Configuration configuration;
-    configuration.program = number;
+    configuration.program = space::ProgramId(number);
     step.space.types.emplace_back().configurations.push_back(configuration);
     step.analysis.type_of_segment.push_back(number);
     plan.push_back(0);
   }
-  return ChooseAnchors(step, {plan});
+  return ChooseProbes(step, {plan});
 }
 
-TEST(ChooseAnchorsTest, MostOfTheTimeIsEnough) {
-  const std::vector<Anchor> anchors = Chosen({1, 30, 1, 68});
-  ASSERT_EQ(anchors.size(), 2u);
-  EXPECT_EQ(anchors[0].program.key(), "3");
-  EXPECT_EQ(anchors[1].program.key(), "1");
+TEST(ChooseProbesTest, MostOfTheTimeIsEnough) {
+  const std::vector<Probe> probes = Chosen({1, 30, 1, 68});
+  ASSERT_EQ(probes.size(), 2u);
+  EXPECT_EQ(probes[0].program.key(), "3");
+  EXPECT_EQ(probes[1].program.key(), "1");
   EXPECT_EQ(Chosen({1, 30, 2, 67}).size(), 3u);
 }
 
-TEST(ChooseAnchorsTest, ThereIsAnEndToIt) {
+TEST(ChooseProbesTest, ThereIsAnEndToIt) {
   EXPECT_EQ(Chosen(std::vector<int64_t>(100, 7)).size(),
-            static_cast<size_t>(kMaxAnchors));
+            static_cast<size_t>(kMaxProbes));
 }
 
 TEST(DriftTest, IsTheSumNowOverTheSumThen) {
@@ -74,23 +74,22 @@ TEST(DriftTest, ProgramsThatDidNotRunSayNothing) {
 // Two plans of three runs each and one they share; the first one's program was
 // profiled in a fast moment, the second one's in a slow one.
 TEST(DriftTest, APlanCountsItsOwnPrograms) {
-  Anchor fast = Of("fast", 3, 100);
-  Anchor slow = Of("slow", 0, 100);
+  Probe fast = Of("fast", 3, 100);
+  Probe slow = Of("slow", 0, 100);
   fast.runs_of = {3, 0};
   slow.runs_of = {0, 3};
-  const std::vector<Anchor> anchors = {fast, slow};
+  const std::vector<Probe> probes = {fast, slow};
   const std::map<std::string, v1::ProfileResult> results = {
       {"fast", Took(140)}, {"slow", Took(100)}};
-  const double drift = *EstimateDrift(anchors, results);
+  const double drift = *EstimateDrift(probes, results);
   EXPECT_DOUBLE_EQ(drift, 1.2);
   // 300 ns are timed again, 100 are not.
-  EXPECT_DOUBLE_EQ(EstimatePlanDrift(0, 400e-9, anchors, results, drift),
+  EXPECT_DOUBLE_EQ(EstimatePlanDrift(0, 400e-9, probes, results, drift),
                    (420 + 100 * 1.2) / 400);
-  EXPECT_DOUBLE_EQ(EstimatePlanDrift(1, 400e-9, anchors, results, drift),
+  EXPECT_DOUBLE_EQ(EstimatePlanDrift(1, 400e-9, probes, results, drift),
                    (300 + 100 * 1.2) / 400);
   // None of its own: the machine's.
-  EXPECT_DOUBLE_EQ(EstimatePlanDrift(2, 400e-9, anchors, results, drift),
-                   drift);
+  EXPECT_DOUBLE_EQ(EstimatePlanDrift(2, 400e-9, probes, results, drift), drift);
 }
 
 }  // namespace

@@ -93,9 +93,10 @@ struct NamedProgram {
 bool NeedsNewRows(const MeasuredStep& step, const SegmentChoice& choice) {
   const auto programs =
       selection::ListChoicePrograms(step.analysis, step.space, choice);
-  return std::any_of(programs.begin(), programs.end(), [&](int program) {
-    return step.measured_now.contains(step.space.programs[program].key());
-  });
+  return std::any_of(
+      programs.begin(), programs.end(), [&](space::ProgramId program) {
+        return step.measured_now.contains(step.space.programs[program].key());
+      });
 }
 
 NamedProgram MakeProgram(const MeasuredStep& step, const NamedChoice& plan) {
@@ -201,11 +202,12 @@ absl::StatusOr<Validation> PrepareValidation(
 
   Validation validation;
   validation.tolerance = ChooseTolerance(step.analysis.module);
+  validation.machine = step.space.context.device_digest;
   v1::CompareRequest& compare = validation.request;
   *compare.mutable_device() = request.device;
   compare.mutable_device()->set_device_count(
       static_cast<int>(space::DeviceCount(step.space.context.mesh)));
-  *compare.mutable_options() = planning::MakeMeasureOptions();
+  *compare.mutable_options() = step.space.context.options;
   // Whole plans are few and close to one another: none is cut short.
   compare.mutable_options()->set_dynamic_limit_ratio(0);
   // A whole step meets a moment without delays less often than its segments.
@@ -223,9 +225,9 @@ absl::StatusOr<Validation> PrepareValidation(
       *compare.add_programs() = std::move(plan.program);
     }
   }
-  validation.anchors = ChooseAnchors(step, choices);
-  for (const Anchor& anchor : validation.anchors) {
-    *compare.add_programs() = anchor.program;
+  validation.probes = ChooseProbes(step, choices);
+  for (const Probe& probe : validation.probes) {
+    *compare.add_programs() = probe.program;
   }
   // The reference is the module as it came, on one device.
   ASSIGN_OR_RETURN(const hlo::HloModuleProto module,

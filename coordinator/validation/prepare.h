@@ -43,8 +43,9 @@ struct ValidationPlan {
 struct Validation {
   v1::CompareRequest request;
   std::vector<ValidationPlan> plans;  // the chosen one first
-  std::vector<Anchor> anchors;        // timed again by the request
+  std::vector<Probe> probes;          // timed again by the request
   double tolerance = 0;
+  std::string machine;  // digest of the device fingerprint
   // Numbers of the plans that are baselines: what takes the reference's place
   // where no device holds the whole step (reference.h).
   std::vector<int> baselines;

@@ -60,6 +60,12 @@ TEST_F(PrepareTest, WhatTheStoreHadIsPlanned) {
   }
 }
 
+TEST_F(PrepareTest, WholeStepsAreCompiledWithThePlansFlags) {
+  const std::string flags = "--xla_cpu_enable_fast_math=true";
+  request_.plan.set_xla_flags(flags);
+  EXPECT_EQ(Prepare(store_).request.options().xla_flags(), flags);
+}
+
 // Another store: rows that only the validation measured are no plan.
 TEST_F(PrepareTest, WhatFillsGapsIsNotPlanned) {
   store::FakeProfileStore empty;

@@ -63,8 +63,7 @@ v1::ValidationReport MakeReport(const Validation& validation,
                                 const Results& results,
                                 const Results& on_others,
                                 const std::string& reference) {
-  const std::optional<double> drift =
-      EstimateDrift(validation.anchors, results);
+  const std::optional<double> drift = EstimateDrift(validation.probes, results);
   v1::ValidationReport report;
   report.set_tolerance(validation.tolerance);
   report.set_reference(reference);
@@ -79,7 +78,7 @@ v1::ValidationReport MakeReport(const Validation& validation,
     if (found != results.end()) result = found->second;
     std::optional<double> own;
     if (drift.has_value()) {
-      own = EstimatePlanDrift(i, plan.predicted_seconds, validation.anchors,
+      own = EstimatePlanDrift(i, plan.predicted_seconds, validation.probes,
                               results, *drift);
     }
     v1::ValidatedPlan& row = *report.add_plans();

@@ -1,4 +1,6 @@
 // What a validation found (docs/formats/validate.md).
+// Errors: CheckOutputs gives kInternal, naming the plans that ran and whose
+// outputs differ from the reference by more than the tolerance.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_H_
 
@@ -19,8 +21,7 @@ v1::ValidationReport MakeReport(const Validation& validation,
                                 const Results& on_others,
                                 const std::string& reference = kOneDevice);
 
-// kInternal, naming them, where outputs of plans that ran differ by more than
-// the tolerance.
+// Whether the outputs of all plans that ran are within the tolerance.
 absl::Status CheckOutputs(const v1::ValidationReport& report);
 
 }  // namespace meshwright::validation

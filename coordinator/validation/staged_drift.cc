@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<PartialChoice>> ListChoices(
 
 }  // namespace
 
-absl::StatusOr<std::vector<Anchor>> ChooseStageAnchors(
+absl::StatusOr<std::vector<Probe>> ChooseStageProbes(
     const std::string& hlo_module, const v1::Plan& plan,
     store::ProfileStore* store) {
   ASSIGN_OR_RETURN(const jobs::DeviceDescription device,
@@ -44,21 +44,21 @@ absl::StatusOr<std::vector<Anchor>> ChooseStageAnchors(
       const auto measured,
       explain::RecallMeshes(planning::RestoreRequest(plan, hlo_module), device,
                             store));
-  std::vector<Anchor> anchors;
+  std::vector<Probe> probes;
   for (const auto& mesh : measured->meshes) {
     ASSIGN_OR_RETURN(const auto choices, ListChoices(mesh->step, plan));
-    for (Anchor& anchor : ChooseAnchors(mesh->step, choices)) {
-      anchors.push_back(std::move(anchor));
+    for (Probe& probe : ChooseProbes(mesh->step, choices)) {
+      probes.push_back(std::move(probe));
     }
   }
-  return anchors;
+  return probes;
 }
 
 StagedDrift EstimateStageDrifts(
-    const v1::Plan& plan, const std::vector<Anchor>& anchors,
+    const v1::Plan& plan, const std::vector<Probe>& probes,
     const std::map<std::string, v1::ProfileResult>& results) {
   StagedDrift drift;
-  drift.machine = EstimateDrift(anchors, results);
+  drift.machine = EstimateDrift(probes, results);
   for (int i = 0; i < plan.stages_size(); ++i) {
     const v1::PlanStage& stage = plan.stages(i);
     const double once = stage.forward_seconds() +
@@ -66,7 +66,7 @@ StagedDrift EstimateStageDrifts(
                         stage.update_seconds();
     drift.stages.push_back(drift.machine.has_value()
                                ? EstimatePlanDrift(static_cast<size_t>(i), once,
-                                                   anchors, results,
+                                                   probes, results,
                                                    *drift.machine)
                                : 1);
   }

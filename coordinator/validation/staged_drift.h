@@ -20,7 +20,7 @@
 
 namespace meshwright::validation {
 
-absl::StatusOr<std::vector<Anchor>> ChooseStageAnchors(
+absl::StatusOr<std::vector<Probe>> ChooseStageProbes(
     const std::string& hlo_module, const v1::Plan& plan,
     store::ProfileStore* store);
 
@@ -30,7 +30,7 @@ struct StagedDrift {
 };
 
 StagedDrift EstimateStageDrifts(
-    const v1::Plan& plan, const std::vector<Anchor>& anchors,
+    const v1::Plan& plan, const std::vector<Probe>& probes,
     const std::map<std::string, v1::ProfileResult>& results);
 
 }  // namespace meshwright::validation

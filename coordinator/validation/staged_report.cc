@@ -186,7 +186,7 @@ absl::StatusOr<v1::StagedValidationReport> MakeStagedReport(
     const StagedResults& results, double tolerance) {
   const std::vector<StageTimes> times = CollectTimes(plan, launch, results);
   const StagedDrift drift =
-      EstimateStageDrifts(plan, results.anchors, results.modules);
+      EstimateStageDrifts(plan, results.probes, results.modules);
   v1::StagedValidationReport report;
   report.set_micro_batches(launch.micro_batches);
   report.set_schedule(plan.pipeline().schedule());

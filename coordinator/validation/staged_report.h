@@ -16,8 +16,8 @@
 namespace meshwright::validation {
 
 struct StagedResults {
-  std::map<std::string, v1::ProfileResult> modules;  // and anchors, by key
-  std::vector<Anchor> anchors;
+  std::map<std::string, v1::ProfileResult> modules;  // and probes, by key
+  std::vector<Probe> probes;
   std::vector<double> differences;        // by result of the launch; NaN: none
   std::vector<double> other_differences;  // on other inputs, where they ran
 };

@@ -27,6 +27,7 @@ absl::StatusOr<v1::RunnerRequest> MakeRequest(const std::string& hlo_module,
                                               uint64_t seeds) {
   v1::RunnerRequest request;
   *request.mutable_options() = planning::MakeMeasureOptions();
+  request.mutable_options()->set_xla_flags(plan.xla_flags());
   request.mutable_options()->set_dynamic_limit_ratio(0);
   request.mutable_options()->set_minimum_samples(24);
   request.mutable_options()->set_minimum_time_ns(500'000'000);
@@ -74,18 +75,18 @@ int CountStageDevices(const v1::Plan& plan) {
 
 absl::StatusOr<v1::StagedValidationReport> ValidateStages(
     const std::string& hlo_module, const v1::Plan& plan,
-    const std::vector<Anchor>& anchors, const v1::DeviceSpec& device,
+    const std::vector<Probe>& probes, const v1::DeviceSpec& device,
     const SequenceRunner& run) {
   ASSIGN_OR_RETURN(const launch::Launch launch,
                    launch::MakeLaunch(hlo_module, plan));
   ASSIGN_OR_RETURN(v1::RunnerRequest request,
                    MakeRequest(hlo_module, plan, launch, 0));
   *request.mutable_device() = device;
-  for (const Anchor& anchor : anchors) {
-    *request.add_programs() = anchor.program;
+  for (const Probe& probe : probes) {
+    *request.add_programs() = probe.program;
   }
   ASSIGN_OR_RETURN(StagedResults results, run(request));
-  results.anchors = anchors;
+  results.probes = probes;
   const double tolerance = ChooseTolerance(launch.analysis.module);
   ASSIGN_OR_RETURN(const v1::StagedValidationReport report,
                    MakeStagedReport(plan, launch, results, tolerance));

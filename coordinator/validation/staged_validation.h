@@ -7,7 +7,7 @@
 // step as one stage without sharding, its gradients added up alike. All
 // stages run on the same devices, one after the other: each module is timed by
 // itself, and the step simulated from these times, since a pipeline whose
-// stages work at once cannot be timed so. Anchors (staged_drift.h) are timed
+// stages work at once cannot be timed so. Probes (staged_drift.h) are timed
 // beside them. A module that does not run, and what reads what it makes, is a
 // row with its reason.
 // In -> Out: a model, a plan with stages -> its report
@@ -41,7 +41,7 @@ using SequenceRunner =
 
 absl::StatusOr<v1::StagedValidationReport> ValidateStages(
     const std::string& hlo_module, const v1::Plan& plan,
-    const std::vector<Anchor>& anchors, const v1::DeviceSpec& device,
+    const std::vector<Probe>& probes, const v1::DeviceSpec& device,
     const SequenceRunner& run);
 
 }  // namespace meshwright::validation
