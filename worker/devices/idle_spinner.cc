@@ -108,7 +108,7 @@ int SpinOnCores(const std::string& cores, pid_t parent) {
   if (!DieWith(parent)) return 1;
   std::atomic<int> ready = 0;
   std::atomic<bool> failed = false;
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   const auto turn = [&](int core) {
     if (!BecomeIdleOn(core)) {
       failed = true;
@@ -128,7 +128,7 @@ int SpinOnCores(const std::string& cores, pid_t parent) {
   }
   while (!failed && ready < static_cast<int>(threads.size())) sched_yield();
   if (!failed) raise(SIGSTOP);
-  for (std::thread& thread : threads) thread.join();
+  threads.clear();  // joins them
   return 1;
 }
 

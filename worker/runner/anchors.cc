@@ -11,17 +11,7 @@ namespace meshwright::worker::runner {
 absl::StatusOr<std::unique_ptr<Anchors>> Anchors::Load(
     const pjrt::Client& client, int devices) {
   std::vector<std::pair<std::string, hlo::HloModuleProto>> modules;
-  modules.emplace_back("compute", ProductModule(512));
-  modules.emplace_back("memory", SumModule(int64_t{4} << 20));
-  if (devices > 1) {
-    v1::Collective collective;
-    collective.set_kind("all-reduce");
-    collective.set_bytes(int64_t{4} << 20);
-    collective.set_group_size(devices);
-    ASSIGN_OR_RETURN(hlo::HloModuleProto module,
-                     CollectiveModule(collective, devices));
-    modules.emplace_back("all-reduce", std::move(module));
-  }
+  modules.emplace_back("products", ProductsModule(512, 6));
   auto anchors = std::make_unique<Anchors>();
   for (const auto& [name, module] : modules) {
     Anchor& anchor = anchors->anchors_.emplace_back();

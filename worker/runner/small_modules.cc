@@ -146,10 +146,10 @@ hlo::HloModuleProto LaunchModule() {
   return module;
 }
 
-hlo::HloModuleProto ProductModule(int64_t side) {
+hlo::HloModuleProto ProductsModule(int64_t side, int count) {
   hlo::HloModuleProto module;
   hlo::HloComputationProto& entry = *module.add_computations();
-  entry.set_name("product");
+  entry.set_name("products");
   entry.set_id(1);
   hlo::ShapeProto shape;
   shape.set_element_type(hlo::F32);
@@ -160,28 +160,19 @@ hlo::HloModuleProto ProductModule(int64_t side) {
   }
   AddParameter(entry, 1, shape);
   AddParameter(entry, 2, shape);
-  auto& dot = AddInstruction(entry, "dot", 3, shape);
-  dot.add_operand_ids(1);
-  dot.add_operand_ids(2);
-  dot.mutable_dot_dimension_numbers()->add_lhs_contracting_dimensions(1);
-  dot.mutable_dot_dimension_numbers()->add_rhs_contracting_dimensions(0);
-  SetRoot(entry, 3, shape);
-  SetEntry(module, entry);
-  return module;
-}
-
-hlo::HloModuleProto SumModule(int64_t elements) {
-  hlo::HloModuleProto module;
-  hlo::HloComputationProto& entry = *module.add_computations();
-  entry.set_name("sum");
-  entry.set_id(1);
-  const hlo::ShapeProto shape = Vector(hlo::F32, elements);
-  AddParameter(entry, 1, shape);
-  AddParameter(entry, 2, shape);
-  auto& add = AddInstruction(entry, "add", 3, shape);
-  add.add_operand_ids(1);
-  add.add_operand_ids(2);
-  SetRoot(entry, 3, shape);
+  int64_t last = 1;
+  for (int i = 0; i < count; ++i) {
+    auto& dot = AddInstruction(entry, "dot", last + 2, shape);
+    dot.add_operand_ids(last);
+    dot.add_operand_ids(2);
+    dot.mutable_dot_dimension_numbers()->add_lhs_contracting_dimensions(1);
+    dot.mutable_dot_dimension_numbers()->add_rhs_contracting_dimensions(0);
+    auto& sum = AddInstruction(entry, "add", last + 3, shape);
+    sum.add_operand_ids(last + 2);
+    sum.add_operand_ids(last);
+    last += 3;
+  }
+  SetRoot(entry, last, shape);
   SetEntry(module, entry);
   return module;
 }

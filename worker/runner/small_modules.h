@@ -22,11 +22,9 @@ absl::StatusOr<hlo::HloModuleProto> CollectiveModule(
 // Negates one float: what launching any program costs.
 hlo::HloModuleProto LaunchModule();
 
-// The product of two float32 matrices of `side` rows and columns.
-hlo::HloModuleProto ProductModule(int64_t side);
-
-// The sum of two float32 vectors.
-hlo::HloModuleProto SumModule(int64_t elements);
+// A float32 matrix of `side` rows and columns, `count` times replaced by its
+// product with another one plus itself.
+hlo::HloModuleProto ProductsModule(int64_t side, int count);
 
 }  // namespace meshwright::worker::runner
 

@@ -1,4 +1,4 @@
-// ProgressPage: which program a runner times, told without a write.
+// ProgressPage: which program a runner times, in shared memory.
 //
 // Concept: a page of memory that parent and child share. Between timed runs the
 // child stores two numbers there, which costs nanoseconds where an event costs

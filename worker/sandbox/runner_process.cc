@@ -243,7 +243,7 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
   }
 }
 
-// Whether programs were run since the deadline was set; if so it is set anew.
+// Whether programs were run since the deadline was set; if so it is set again.
 bool BatchRun::TakesTurns() {
   if (!progress_->program().has_value() || progress_->runs() == seen_runs_) {
     return false;

@@ -170,8 +170,8 @@ absl::Status Session::Run() {
   v1::WorkerMessage message;
   *message.mutable_hello() = state_->hello;
   state_->Write(message);
-  std::thread runner([this] { state_->RunBatches(); });
-  std::thread heart([this] { state_->Beat(); });
+  std::jthread runner([this] { state_->RunBatches(); });
+  std::jthread heart([this] { state_->Beat(); });
   v1::CoordinatorMessage said;
   while (state_->stream->Read(&said)) {
     switch (said.message_case()) {

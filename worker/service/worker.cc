@@ -72,10 +72,7 @@ class Worker::Daemon {
  public:
   explicit Daemon(Dependencies dependencies)
       : dependencies_(std::move(dependencies)) {}
-  ~Daemon() {
-    Stop();
-    if (thread_.joinable()) thread_.join();
-  }
+  ~Daemon() { Stop(); }
 
   absl::Status Start();
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -98,12 +95,13 @@ class Worker::Daemon {
   const Dependencies dependencies_;
   v1::WorkerHello hello_;
   std::shared_ptr<grpc::Channel> channel_;
-  std::thread thread_;
 
   base::Mutex mutex_;
   Session* session_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool leaving_ ABSL_GUARDED_BY(mutex_) = false;  // no further session
   bool left_ ABSL_GUARDED_BY(mutex_) = true;
+
+  std::jthread thread_;  // last: joined before the rest is destroyed
 };
 
 absl::Status Worker::Daemon::Start() {
@@ -141,7 +139,7 @@ absl::Status Worker::Daemon::Start() {
     base::MutexLock lock(&mutex_);
     left_ = false;
   }
-  thread_ = std::thread([this] { Live(); });
+  thread_ = std::jthread([this] { Live(); });
   return absl::OkStatus();
 }
 

@@ -285,8 +285,8 @@ void Rank::Settle(int index) {
     if (*item.report.checksum != *item.sum) {
       item.report.verdict = Verdict::kMismatch;
       return Fail(absl::DataLossError(absl::StrCat(
-          "task ", task(index).id, ": what reached host ",
-          plan_.hosts[self_].id, " differs from the slice of host ",
+          "task ", task(index).id, ": the slice that host ",
+          plan_.hosts[self_].id, " received differs from the slice of host ",
           plan_.hosts[task(index).sender].id, " (checksums ",
           absl::Hex(*item.report.checksum, absl::kZeroPad16), " and ",
           absl::Hex(*item.sum, absl::kZeroPad16),

@@ -177,7 +177,7 @@ TEST(RankTest, ABitFlippedAtARelayIsFoundBehindIt) {
   group.Redirect(1, proxy.port());
   const auto outcomes = group.Run();
   ExpectAllFail(group, outcomes, absl::StatusCode::kDataLoss,
-                "what reached host h2");
+                "the slice that host h2 received");
 }
 
 TEST(RankTest, APeerThatDiesIsAnErrorOnEveryOther) {

@@ -13,8 +13,8 @@
 namespace meshwright::worker::comm {
 namespace {
 
-absl::StatusOr<std::string> PathOf(const std::string& folder,
-                                   const Task& task) {
+absl::StatusOr<std::string> MakeSlicePath(const std::string& folder,
+                                          const Task& task) {
   const bool plain = task.id != "." && task.id != ".." &&
                      task.id.find('/') == std::string::npos &&
                      task.id.find('\0') == std::string::npos;
@@ -29,7 +29,7 @@ absl::StatusOr<std::string> PathOf(const std::string& folder,
 
 absl::StatusOr<std::vector<std::byte>> ReadSlice(const std::string& folder,
                                                  const Task& task) {
-  ASSIGN_OR_RETURN(const std::string path, PathOf(folder, task));
+  ASSIGN_OR_RETURN(const std::string path, MakeSlicePath(folder, task));
   ASSIGN_OR_RETURN(const std::string content, base::ReadFile(path));
   ASSIGN_OR_RETURN(auto bytes,
                    Allocate(static_cast<int64_t>(content.size()), task.id));
@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<std::byte>> ReadSlice(const std::string& folder,
 
 absl::Status WriteSlice(const std::string& folder, const Task& task,
                         std::span<const std::byte> bytes) {
-  ASSIGN_OR_RETURN(const std::string path, PathOf(folder, task));
+  ASSIGN_OR_RETURN(const std::string path, MakeSlicePath(folder, task));
   return base::WriteFile(
       path, std::string_view(reinterpret_cast<const char*>(bytes.data()),
                              bytes.size()));

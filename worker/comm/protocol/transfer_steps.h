@@ -14,7 +14,7 @@
 // Parts differ by a byte at most; a rank that would get an empty part of a
 // short slice stays in the ring.
 // Ensures: every receiver gets every byte once, and holds what it passes on
-// (legs_test.cc replays it).
+// (transfer_steps_test.cc replays it).
 // Source: papers/cross_mesh_resharding.txt, section 3.1 and Figure 3.
 #ifndef MESHWRIGHT_WORKER_COMM_PROTOCOL_TRANSFER_STEPS_H_
 #define MESHWRIGHT_WORKER_COMM_PROTOCOL_TRANSFER_STEPS_H_
