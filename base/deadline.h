@@ -2,16 +2,13 @@
 // for it no longer wants it.
 //
 // Concept: a plain value, copied freely. Long work asks HasPassed() often and
-// returns the best answer it has. Foreign code that cannot be asked gets
-// RemainingSeconds() instead.
-// Units: the steady clock; seconds.
+// returns the best answer it has.
+// Units: the steady clock.
 // Threads: const methods from any thread.
 #ifndef MESHWRIGHT_BASE_DEADLINE_H_
 #define MESHWRIGHT_BASE_DEADLINE_H_
 
-#include <algorithm>
 #include <chrono>
-#include <limits>
 #include <optional>
 #include <stop_token>
 
@@ -35,14 +32,6 @@ struct Deadline {
 
   bool HasPassed() const {
     return stop.stop_requested() || (at.has_value() && Clock::now() >= *at);
-  }
-
-  // Never negative; infinity where there is no time limit.
-  double RemainingSeconds() const {
-    if (stop.stop_requested()) return 0;
-    if (!at.has_value()) return std::numeric_limits<double>::infinity();
-    return std::max(0.0,
-                    std::chrono::duration<double>(*at - Clock::now()).count());
   }
 };
 

@@ -35,7 +35,7 @@ Interrupt::Interrupt(std::function<void()> second)
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, &old_interrupt_);
   sigaction(SIGTERM, &action, &old_terminate_);
-  watcher_ = std::thread([this] { Watch(); });
+  watcher_ = std::jthread([this] { Watch(); });
 }
 
 Interrupt::~Interrupt() {
@@ -43,7 +43,7 @@ Interrupt::~Interrupt() {
   sigaction(SIGINT, &old_interrupt_, nullptr);
   sigaction(SIGTERM, &old_terminate_, nullptr);
   close(write_end.exchange(-1));  // the watcher reads the end of the pipe
-  watcher_.join();
+  watcher_.join();                // before its end of the pipe closes
   close(*read_end_);
 }
 

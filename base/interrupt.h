@@ -34,7 +34,7 @@ class Interrupt {
   std::optional<int> read_end_;  // of the pipe; none: signals end the process
   struct sigaction old_interrupt_ = {};
   struct sigaction old_terminate_ = {};
-  std::thread watcher_;
+  std::jthread watcher_;
 };
 
 }  // namespace meshwright::base

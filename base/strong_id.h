@@ -1,9 +1,14 @@
 // Ids that cannot be mixed up: StrongId<struct JobTag> and
 // StrongId<struct WorkerTag> are different types. Zero names nothing.
+//
+// StrongIndex<struct ProgramTag> is the same for the place of an element in a
+// vector. It converts to a number, for subscripts; no number and no other index
+// converts to it. Where there may be none, it stands in a std::optional.
 #ifndef MESHWRIGHT_BASE_STRONG_ID_H_
 #define MESHWRIGHT_BASE_STRONG_ID_H_
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 
 namespace meshwright::base {
@@ -14,6 +19,21 @@ struct StrongId {
 
   friend auto operator<=>(const StrongId&,
                           const StrongId&) = default;  // NOLINT
+};
+
+template <typename Tag>
+class StrongIndex {
+ public:
+  constexpr StrongIndex() = default;
+  constexpr explicit StrongIndex(size_t index) : index_(index) {}
+
+  constexpr operator size_t() const { return index_; }  // NOLINT: a subscript
+
+  friend auto operator<=>(const StrongIndex&,
+                          const StrongIndex&) = default;  // NOLINT
+
+ private:
+  size_t index_ = 0;
 };
 
 }  // namespace meshwright::base

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes tests/testdata/*.hlo.pb anew: the commands of its README.md.
+# Writes tests/testdata/*.hlo.pb again: the commands of its README.md.
 #
 #   python/export_testdata.sh [PYTHON] [FILE...]
 #

@@ -31,11 +31,8 @@ class Ticker {
   explicit Ticker(jobs::JobQueue* queue)
       : thread_([this, queue] { Run(queue); }) {}
   ~Ticker() {
-    {
-      base::MutexLock lock(&mutex_);
-      stopped_ = true;
-    }
-    thread_.join();
+    base::MutexLock lock(&mutex_);
+    stopped_ = true;
   }
 
  private:
@@ -54,7 +51,7 @@ class Ticker {
 
   base::Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::jthread thread_;  // last: joined before the rest is destroyed
 };
 
 }  // namespace

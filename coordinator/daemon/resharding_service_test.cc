@@ -141,7 +141,7 @@ TEST_F(ReshardingServiceTest, TheSecondCallerIsAnsweredWithoutASearch) {
   EXPECT_EQ(second->senders().at("7"), first->senders().at("7"));
 }
 
-// The same mistake, as JSON and as a message, is told in the same words.
+// The same mistake, as JSON and as a message, gets the same error message.
 TEST_F(ReshardingServiceTest, MistakesAreCalledTheSame) {
   Start();
   struct Mistake {

@@ -105,7 +105,7 @@ TEST(ProgramWorkTest, IsReadOffTheShardings) {
     for (const auto& type : space.types) {
       const space::Configuration& it = type.configurations[0];
       if (it.strategies.size() < 4) continue;
-      const auto work = CountWork(space.programs[it.program]);
+      const auto work = CountWork(space.programs[*it.program]);
       ASSERT_TRUE(work.ok()) << work.status();
       works.push_back(*work);
       break;

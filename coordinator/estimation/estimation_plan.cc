@@ -167,19 +167,19 @@ void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
                            configurations[from[c]].segment_switch);
   };
   const int count = static_cast<int>(configurations.size());
-  std::optional<space::Rematerialization> replay;
+  std::optional<space::Rematerialization> rematerialization;
   std::map<int, double> bytes;  // of plain ones
   std::vector<double> effect(configurations.size(), 0);
   std::map<decltype(kind(0)), Reference> references;
   for (int c = 0; c < count; ++c) {
     if (from[c] == c || configurations[c].role.InGroup()) continue;
     if (recomputes(c)) {
-      if (!replay.has_value()) {
-        replay = space::FindRematerialization(
+      if (!rematerialization.has_value()) {
+        rematerialization = space::FindRematerialization(
             analysis, analysis.graphs[analysis.types[type]]);
       }
       effect[c] = SumBytes(analysis, space, type, configurations[c],
-                           &replay->recomputed);
+                           &rematerialization->recomputed);
       if (from[c] != plain[c]) continue;  // under a switch: no reference
     } else {
       const auto [of_plain, added] = bytes.try_emplace(plain[c], 0);

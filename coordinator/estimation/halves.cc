@@ -189,31 +189,33 @@ void Halves::Pair(const Analysis& analysis, const ProfileSpace& whole,
   types_[type] = std::move(pair);
 }
 
-std::vector<int> Halves::ListPrograms(int type, int configuration) const {
+std::vector<space::ProgramId> Halves::ListPrograms(int type,
+                                                   int configuration) const {
   const HalvedType& it = *types_[type];
   if (!it.configurations[configuration].has_value()) return {};
   const auto [a, b] = *it.configurations[configuration];
-  std::vector<int> programs = space_.boundaries[it.boundary].programs[a][b];
+  std::vector<space::ProgramId> programs =
+      space_.boundaries[it.boundary].programs[a][b];
   for (const Configuration* half :
        {&space_.types[it.first].configurations[a],
         &space_.types[it.second].configurations[b]}) {
-    programs.push_back(half->program);
+    programs.push_back(*half->program);
   }
   return programs;
 }
 
 void Halves::Collect() {
-  std::set<int> used;
+  std::set<space::ProgramId> used;
   for (size_t t = 0; t < types_.size(); ++t) {
     if (!types_[t].has_value()) continue;
     for (size_t c = 0; c < types_[t]->configurations.size(); ++c) {
-      for (int program :
+      for (const space::ProgramId program :
            ListPrograms(static_cast<int>(t), static_cast<int>(c))) {
         used.insert(program);
       }
     }
   }
-  for (int program : used) {
+  for (const space::ProgramId program : used) {
     v1::Program& kept = programs_.emplace_back(space_.programs[program]);
     kept.set_label("half " + kept.label());
   }
@@ -233,7 +235,8 @@ std::optional<Estimate> Halves::Sum(int type, int configuration,
     sum.time += cost->time;
     sum.transient_bytes = std::max(sum.transient_bytes, cost->transient_bytes);
   }
-  for (int program : space_.boundaries[it.boundary].programs[a][b]) {
+  for (const space::ProgramId program :
+       space_.boundaries[it.boundary].programs[a][b]) {
     const auto row = results.find(space_.programs[program].key());
     if (row == results.end() || row->second.outcome() != v1::MEASURED) {
       return std::nullopt;
@@ -246,7 +249,7 @@ std::optional<Estimate> Halves::Sum(int type, int configuration,
 
 const v1::ProfileResult* Halves::Failure(int type, int configuration,
                                          const store::Results& results) const {
-  for (int program : ListPrograms(type, configuration)) {
+  for (const space::ProgramId program : ListPrograms(type, configuration)) {
     const auto row = results.find(space_.programs[program].key());
     if (row != results.end() && row->second.outcome() != v1::MEASURED) {
       return &row->second;

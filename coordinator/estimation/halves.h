@@ -65,7 +65,7 @@ class Halves {
                                    const store::Results& results) const;
 
  private:
-  std::vector<int> ListPrograms(int type, int configuration) const;
+  std::vector<space::ProgramId> ListPrograms(int type, int configuration) const;
   void Pair(const segmenter::Analysis& analysis,
             const space::ProfileSpace& whole, const segmenter::Analysis& halved,
             int type, int blocks);

@@ -16,7 +16,7 @@ namespace meshwright::estimation {
 // Null where the program was not measured.
 const v1::ProfileResult* FindMeasuredRow(const space::ProfileSpace& space,
                                          const store::Results& results,
-                                         int program);
+                                         space::ProgramId program);
 
 problem::Picoseconds GetMinimumTime(const v1::Measurement& measurement);
 

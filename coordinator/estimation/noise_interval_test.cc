@@ -15,24 +15,24 @@ v1::Measurement Of(std::vector<int64_t> samples) {
   return measurement;
 }
 
-TEST(SpreadsTest, IsTheDistanceToTheFifthSmallestSample) {
+TEST(NoiseIntervalTest, IsTheDistanceToTheFifthSmallestSample) {
   EXPECT_DOUBLE_EQ(
       EstimateNoiseNs(Of({1400, 9000, 1000, 1500, 1100, 1300, 1200, 9000})),
       400);
 }
 
-TEST(SpreadsTest, IsNeverFinerThanTheProtocol) {
+TEST(NoiseIntervalTest, IsNeverFinerThanTheProtocol) {
   EXPECT_DOUBLE_EQ(EstimateNoiseNs(Of({1000, 1000, 1001, 1002, 1003, 1004})),
                    10);
 }
 
-TEST(SpreadsTest, FewSamplesSayLittleAndNoneAreNoMeasurement) {
+TEST(NoiseIntervalTest, FewSamplesSayLittleAndNoneAreNoMeasurement) {
   EXPECT_DOUBLE_EQ(EstimateNoiseNs(Of({1000, 1001, 1002, 1003})), 100);
   EXPECT_DOUBLE_EQ(EstimateNoiseNs(v1::Measurement()), 0);
 }
 
 // Delays that only add, few or many; and a bell, which has no lower end.
-TEST(SpreadsTest, HoldsTheNextMinimum) {
+TEST(NoiseIntervalTest, HoldsTheNextMinimum) {
   std::mt19937_64 random(1);
   std::exponential_distribution<double> tail(1.0 / 40'000);
   std::uniform_real_distribution<double> flat(0, 200'000);
@@ -59,7 +59,7 @@ TEST(SpreadsTest, HoldsTheNextMinimum) {
   }
 }
 
-TEST(SpreadsTest, IndependentOnesAddAsSquares) {
+TEST(NoiseIntervalTest, IndependentOnesAddAsSquares) {
   IndependentNoise sum;
   sum.Add(3);
   sum.Add(4);

@@ -63,11 +63,11 @@ class Matcher {
 
   void MatchConfiguration(const space::Configuration& own,
                           const space::Configuration& other) {
-    if (own.program < 0 || other.program < 0 ||
+    if (!own.program.has_value() || !other.program.has_value() ||
         own.corrections.size() != other.corrections.size()) {
       return;
     }
-    programs_.emplace(own.program, other.program);
+    programs_.emplace(*own.program, *other.program);
     for (size_t i = 0; i < own.corrections.size(); ++i) {
       programs_.emplace(own.corrections[i].program,
                         other.corrections[i].program);
@@ -98,7 +98,8 @@ class Matcher {
   }
 
   // What crosses and is split otherwise, in the same order on both sides.
-  void MatchCell(const std::vector<int>& own, const std::vector<int>& other) {
+  void MatchCell(const std::vector<space::ProgramId>& own,
+                 const std::vector<space::ProgramId>& other) {
     if (own.size() != other.size()) return;
     for (size_t i = 0; i < own.size(); ++i) programs_.emplace(own[i], other[i]);
   }
@@ -108,7 +109,7 @@ class Matcher {
   std::vector<std::optional<int>> types_;                        // by type
   std::vector<std::vector<std::optional<int>>> configurations_;  // likewise
   std::set<int> taken_;
-  std::map<int, int> programs_;
+  std::map<space::ProgramId, space::ProgramId> programs_;
 };
 
 }  // namespace

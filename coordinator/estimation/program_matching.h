@@ -22,7 +22,7 @@ struct StepSpace {
 
 struct ProgramMatches {
   // By program of the wanted space: one of the known space.
-  std::map<int, int> programs;
+  std::map<space::ProgramId, space::ProgramId> programs;
   // Whether every segment type of the wanted step is one of the known step too.
   bool have_every_type = true;
 };

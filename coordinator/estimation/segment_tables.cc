@@ -63,7 +63,8 @@ problem::Table SegmentTables::BuildBoundaryTable(int from, int to,
       const size_t at = static_cast<size_t>(a) * table.columns + b;
       auto& entry = table.entries[at];
       IndependentNoise spread;
-      for (int program : it.programs[Usable(from)[a]][Usable(to)[b]]) {
+      for (const space::ProgramId program :
+           it.programs[Usable(from)[a]][Usable(to)[b]]) {
         const v1::ProfileResult* row =
             FindMeasuredRow(space_, results_, program);
         if (row == nullptr) {

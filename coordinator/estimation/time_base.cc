@@ -6,39 +6,37 @@
 
 namespace meshwright::estimation {
 
-TimeBase FindTimeBase(const store::Results& rows) {
-  std::map<std::string, std::vector<int64_t>> times;
-  for (const auto& [key, row] : rows) {
-    for (const v1::AnchorTime& anchor : row.measurement().anchors()) {
-      if (anchor.minimum_ns() > 0) {
-        times[anchor.name()].push_back(anchor.minimum_ns());
-      }
+namespace {
+
+std::optional<int64_t> FindAnchorTime(const v1::Measurement& measurement) {
+  for (const v1::AnchorTime& anchor : measurement.anchors()) {
+    if (anchor.name() == kSpeedAnchor && anchor.minimum_ns() > 0) {
+      return anchor.minimum_ns();
     }
   }
-  TimeBase base;
-  for (auto& [name, all] : times) {
-    const auto middle = all.begin() + static_cast<int64_t>(all.size() / 2);
-    std::nth_element(all.begin(), middle, all.end());
-    base[name] = *middle;
+  return std::nullopt;
+}
+
+}  // namespace
+
+TimeBase FindTimeBase(const store::Results& rows) {
+  std::vector<int64_t> times;
+  for (const auto& [key, row] : rows) {
+    const auto time = FindAnchorTime(row.measurement());
+    if (time.has_value()) times.push_back(*time);
   }
-  return base;
+  if (times.empty()) return std::nullopt;
+  const auto middle = times.begin() + static_cast<int64_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
 }
 
 double FindTimeBaseFactor(const TimeBase& base,
                           const v1::Measurement& measurement) {
-  double logarithms = 0;
-  int count = 0;
-  for (const v1::AnchorTime& anchor : measurement.anchors()) {
-    const auto found = base.find(anchor.name());
-    if (found == base.end() || anchor.minimum_ns() <= 0) continue;
-    logarithms += std::log(static_cast<double>(found->second) /
-                           static_cast<double>(anchor.minimum_ns()));
-    ++count;
-  }
-  if (count == 0) return 1;
-  const double factor = std::exp(logarithms / count);
-  if (std::abs(factor - 1) <= kSteady) return 1;
-  return std::clamp(factor, 1 / kMaxTimeBaseFactor, kMaxTimeBaseFactor);
+  const auto own = FindAnchorTime(measurement);
+  if (!base.has_value() || !own.has_value()) return 1;
+  return std::clamp(static_cast<double>(*base) / static_cast<double>(*own),
+                    1 / kMaxTimeBaseFactor, kMaxTimeBaseFactor);
 }
 
 void BringToTimeBase(const TimeBase& base, v1::ProfileResult& row) {

@@ -1,11 +1,10 @@
 // Time base: rows of different batches on one scale.
 //
 // Concept: a machine is faster on one day than on the next, and rows of one
-// plan come from many days. Every row carries the times that the anchors, fixed
-// programs, took beside it (worker/runner/anchors.h). The base is the median
-// time of each anchor over the rows of the plan; a row's times are multiplied
-// by the geometric mean, over its anchors, of base over own time. A factor
-// within kSteady of 1 is the anchors' own noise and is not applied.
+// plan come from many days. Every row carries the time that an anchor, a fixed
+// program, took beside it (worker/runner/anchors.h). The base is the anchor's
+// median over the rows of the plan; a row's times are multiplied by base over
+// own time.
 // In -> Out: rows as measured -> rows on one base. Rows without anchors stay.
 // Units: factors are ratios of times. Threads: pure functions.
 // Source: design, section 5 ("Anchors").
@@ -13,25 +12,26 @@
 #define MESHWRIGHT_COORDINATOR_ESTIMATION_TIME_BASE_H_
 
 #include <cstdint>
-#include <map>
-#include <string>
+#include <optional>
 
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/profile.pb.h"
 
 namespace meshwright::estimation {
 
-inline constexpr double kSteady = 0.03;
-// A batch that is further off than this was no batch of this machine at rest;
-// its rows are flagged, and not scaled by more.
+// A batch that is further off than this was no batch of this machine at rest:
+// its rows are not scaled by more.
 inline constexpr double kMaxTimeBaseFactor = 1.5;
 
-// Nanoseconds, by the anchor's name.
-using TimeBase = std::map<std::string, int64_t>;
+// The anchor that says how fast the machine was.
+inline constexpr char kSpeedAnchor[] = "products";
+
+// Nanoseconds that the anchor takes; absent where no row has it.
+using TimeBase = std::optional<int64_t>;
 
 TimeBase FindTimeBase(const store::Results& rows);
 
-// What brings a row's times to the base; 1 where it has no anchor of it.
+// What brings a row's times to the base; 1 where either has no anchor.
 double FindTimeBaseFactor(const TimeBase& base,
                           const v1::Measurement& measurement);
 

@@ -67,17 +67,18 @@ absl::Status CheckStages(const Analysis& analysis, const v1::Plan& plan) {
 
 std::vector<space::Rematerialization> FindRematerializations(
     const std::vector<StageStep>& stages) {
-  std::vector<space::Rematerialization> replays;
+  std::vector<space::Rematerialization> rematerializations;
   for (const StageStep& stage : stages) {
     for (int s = stage.first; s < stage.end; ++s) {
       const auto& type = stage.space.types[stage.analysis.type_of_segment[s]];
-      replays.push_back(type.configurations[stage.choice[s]].recompute
-                            ? space::FindRematerialization(
-                                  stage.analysis, stage.analysis.graphs[s])
-                            : space::Rematerialization());
+      rematerializations.push_back(
+          type.configurations[stage.choice[s]].recompute
+              ? space::FindRematerialization(stage.analysis,
+                                             stage.analysis.graphs[s])
+              : space::Rematerialization());
     }
   }
-  return replays;
+  return rematerializations;
 }
 
 v1::Program BuildProgram(const StageStep& stage, const StageModule& module,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -32,17 +33,33 @@ std::pair<int, int> GetOrder(const Place& place) {
   return {3 + place.round, place.stage};
 }
 
+std::optional<int> FindIndex(const std::vector<ValueId>& rising, ValueId id) {
+  const auto found = std::lower_bound(rising.begin(), rising.end(), id);
+  if (found == rising.end() || *found != id) return std::nullopt;
+  return static_cast<int>(found - rising.begin());
+}
+
 class ModuleFinder {
  public:
   ModuleFinder(const Analysis& analysis,
                const std::vector<std::optional<Place>>& places,
-               const std::vector<space::Rematerialization>& replays,
+               const std::vector<space::Rematerialization>& rematerializations,
                int micro_batches)
       : analysis_(analysis),
         module_(analysis.module),
         places_(places),
-        replays_(replays),
-        micro_batches_(micro_batches) {}
+        micro_batches_(micro_batches),
+        recomputed_(module_.size(), 0) {
+    for (size_t s = 0; s < rematerializations.size(); ++s) {
+      if (rematerializations[s].empty()) continue;
+      const auto& values = analysis.graphs[s].values;
+      for (size_t i = 0; i < values.size(); ++i) {
+        const ValueId id = values[i].origin;
+        if (analysis.plan.owner[id] != static_cast<int>(s)) continue;
+        recomputed_[id] = rematerializations[s].recomputed[i];
+      }
+    }
+  }
 
   absl::StatusOr<std::vector<StageModule>> Run() {
     for (ValueId id = 0; id < module_.size(); ++id) {
@@ -74,47 +91,58 @@ class ModuleFinder {
     std::vector<std::pair<ValueId, int>> state;  // and its argument
   };
 
-  // `reader` is the segment in which the module reads it.
+  // `reader` is the segment in which the module reads the value.
+  struct Reading {
+    int reader = 0;
+    ValueId id = 0;
+  };
+
+  // Adds what the module takes in order to read a value. Of a value that the
+  // module computes itself, that is what the value is computed from.
   void Read(const Place& place, int reader, ValueId id) {
     Boundary& boundary = boundaries_[place];
-    if (FindArgument(module_, id).has_value()) {
-      boundary.entering.insert(id);
-      return;
-    }
-    const std::optional<Place>& made = places_[id];
-    if (made == place) return;
-    if (!made.has_value() || IsMadeAgain(place, reader, id)) {
-      if (!boundary.seen.insert(id).second) return;
-      const int owner = analysis_.plan.owner[id];
-      for (const ValueId operand : module_.at(id).operands) {
-        Read(place, owner >= 0 ? owner : reader, operand);
+    std::vector<Reading> stack = {{reader, id}};
+    while (!stack.empty()) {
+      const Reading next = stack.back();
+      stack.pop_back();
+      const std::optional<Place>& made = places_[next.id];
+      if (FindArgument(module_, next.id).has_value()) {
+        boundary.entering.insert(next.id);
+      } else if (made.has_value() && *made != place &&
+                 !IsMadeAgain(place, next)) {
+        Enter(place, next.id);
+      } else if (made != place && boundary.seen.insert(next.id).second) {
+        const int owner = analysis_.plan.owner[next.id];
+        const auto& operands = module_.at(next.id).operands;
+        for (size_t i = operands.size(); i-- > 0;) {
+          stack.push_back({owner >= 0 ? owner : next.reader, operands[i]});
+        }
       }
-      return;
     }
-    boundary.entering.insert(id);
+  }
+
+  // The value leaves the module that makes it, and enters this one.
+  void Enter(const Place& place, ValueId id) {
+    boundaries_[place].entering.insert(id);
+    const Place& made = *places_[id];
     const bool sums = micro_batches_ > 1 && place.pass == Pass::kUpdate &&
-                      IsBackward(made->pass) &&
+                      IsBackward(made.pass) &&
                       ir::IsFloating(module_.at(id).shape.element_type);
-    Boundary& maker = boundaries_[*made];
+    Boundary& maker = boundaries_[made];
     auto& ends = sums ? maker.summed : maker.leaving;
     ends.insert(id);
   }
 
-  bool IsMadeAgain(const Place& place, int reader, ValueId id) const {
-    const Place& made = *places_[id];
+  bool IsMadeAgain(const Place& place, const Reading& reading) const {
+    const Place& made = *places_[reading.id];
     if (made.pass != Pass::kForward || made.stage != place.stage ||
         !IsBackward(place.pass)) {
       return false;
     }
-    const ir::Instruction& it = module_.at(id);
+    const ir::Instruction& it = module_.at(reading.id);
     if (it.loop == ir::kNoLoop && stages::IsForm(it)) return true;
-    const int owner = analysis_.plan.owner[id];
-    if (owner != reader || replays_[owner].empty()) return false;
-    const auto& values = analysis_.graphs[owner].values;
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (values[i].origin == id) return replays_[owner].recomputed[i] != 0;
-    }
-    return false;
+    return analysis_.plan.owner[reading.id] == reading.reader &&
+           recomputed_[reading.id] != 0;
   }
 
   absl::Status AddOutputs() {
@@ -151,17 +179,14 @@ class ModuleFinder {
     part.summed.assign(boundary.summed.begin(), boundary.summed.end());
     std::set<int> taken;  // by outputs and by parameters
     for (const auto& [id, argument] : boundary.state) {
-      const auto output =
-          std::find(part.leaving.begin(), part.leaving.end(), id);
+      const auto output = FindIndex(part.leaving, id);
       const auto parameter =
-          std::find(part.entering.begin(), part.entering.end(),
-                    module_.parameters[argument]);
-      const auto number = static_cast<int>(output - part.leaving.begin());
-      if (parameter == part.entering.end() || !taken.insert(number).second) {
+          FindIndex(part.entering, module_.parameters[argument]);
+      if (!output.has_value() || !parameter.has_value() ||
+          !taken.insert(*output).second) {
         continue;
       }
-      part.aliases.push_back(
-          {number, static_cast<int>(parameter - part.entering.begin())});
+      part.aliases.push_back({*output, *parameter});
     }
     return part;
   }
@@ -169,8 +194,8 @@ class ModuleFinder {
   const Analysis& analysis_;
   const ir::Module& module_;
   const std::vector<std::optional<Place>>& places_;
-  const std::vector<space::Rematerialization>& replays_;
   const int micro_batches_;
+  std::vector<char> recomputed_;  // by ValueId, in the segment that owns it
   std::map<Place, Boundary> boundaries_;
 };
 
@@ -178,8 +203,10 @@ class ModuleFinder {
 
 absl::StatusOr<std::vector<StageModule>> FindModules(
     const Analysis& analysis, const std::vector<std::optional<Place>>& places,
-    const std::vector<space::Rematerialization>& replays, int micro_batches) {
-  return ModuleFinder(analysis, places, replays, micro_batches).Run();
+    const std::vector<space::Rematerialization>& rematerializations,
+    int micro_batches) {
+  return ModuleFinder(analysis, places, rematerializations, micro_batches)
+      .Run();
 }
 
 }  // namespace meshwright::launch

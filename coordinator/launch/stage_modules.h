@@ -34,11 +34,12 @@ struct StageModule {
   exporting::StepPart part;
 };
 
-// `replays`: by segment, empty where it recomputes nothing.
+// `rematerializations`: by segment, empty where it recomputes nothing.
 absl::StatusOr<std::vector<StageModule>> FindModules(
     const segmenter::Analysis& analysis,
     const std::vector<std::optional<Place>>& places,
-    const std::vector<space::Rematerialization>& replays, int micro_batches);
+    const std::vector<space::Rematerialization>& rematerializations,
+    int micro_batches);
 
 }  // namespace meshwright::launch
 

@@ -64,7 +64,8 @@ class StageModulesTest : public testing::TestWithParam<const char*> {};
 TEST_P(StageModulesTest, TakeWhatEarlierOnesMake) {
   const auto analysis = segmenter::AnalyzeSample(GetParam(), {1, 2});
   ASSERT_TRUE(analysis.ok()) << analysis.status();
-  const std::vector<space::Rematerialization> replays(analysis->graphs.size());
+  const std::vector<space::Rematerialization> rematerializations(
+      analysis->graphs.size());
   for (const int segments : {1, 2, 100}) {
     for (const bool delays : {false, true}) {
       const std::vector<int> first = CutEvery(*analysis, segments);
@@ -75,7 +76,7 @@ TEST_P(StageModulesTest, TakeWhatEarlierOnesMake) {
         SCOPED_TRACE(testing::Message() << first.size() << " stages, "
                                         << micro_batches << " micro-batches");
         const auto modules =
-            FindModules(*analysis, *places, replays, micro_batches);
+            FindModules(*analysis, *places, rematerializations, micro_batches);
         ASSERT_TRUE(modules.ok()) << modules.status();
         ExpectClosed(*analysis, *modules);
         const bool sums =

@@ -49,7 +49,7 @@ class ValuePlacer {
   }
 
  private:
-  bool IsOf(ValueId id, Pass pass) const {
+  bool HasPass(ValueId id, Pass pass) const {
     return places_[id].has_value() && places_[id]->pass == pass;
   }
 
@@ -81,7 +81,7 @@ class ValuePlacer {
     for (bool changed = true; changed;) {
       changed = false;
       for (ValueId id = module_.size() - 1; id >= 0; --id) {
-        if (!IsOf(id, Pass::kBackward) || input[id]) {
+        if (!HasPass(id, Pass::kBackward) || input[id]) {
           continue;
         }
         const ir::LoopId loop = loop_[id];
@@ -92,7 +92,7 @@ class ValuePlacer {
       }
     }
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (IsOf(id, Pass::kBackward) && !input[id]) {
+      if (HasPass(id, Pass::kBackward) && !input[id]) {
         places_[id]->pass = Pass::kBackwardWeight;
       }
     }
@@ -101,7 +101,7 @@ class ValuePlacer {
   bool IsInputGradient(ValueId id, const std::vector<char>& input) const {
     const auto& users = module_.at(id).users;
     return std::any_of(users.begin(), users.end(), [&](ValueId user) {
-      if (!IsOf(user, Pass::kBackward)) return false;
+      if (!HasPass(user, Pass::kBackward)) return false;
       const bool other = analysis_.plan.owner[user] != analysis_.plan.owner[id];
       return other || input[user];
     });
@@ -109,10 +109,10 @@ class ValuePlacer {
 
   void CountRounds() {
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (!IsOf(id, Pass::kUpdate)) continue;
+      if (!HasPass(id, Pass::kUpdate)) continue;
       Place& place = *places_[id];
       for (const ValueId operand : module_.at(id).operands) {
-        if (!IsOf(operand, Pass::kUpdate)) continue;
+        if (!HasPass(operand, Pass::kUpdate)) continue;
         const Place& before = *places_[operand];
         place.round = std::max(
             place.round, before.round + (before.stage != place.stage ? 1 : 0));

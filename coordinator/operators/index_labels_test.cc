@@ -34,11 +34,11 @@ class IndexLabelsTest : public ::testing::Test {
     found_ = FindOperators(analysis_);
   }
 
-  int HomeOf(const std::string& name) const {
+  int FindHome(const std::string& name) const {
     return found_.operator_of[ids_.at(name)];
   }
   IndexLabels Label(const std::string& name) const {
-    return LabelIndices(analysis_, found_.groups[HomeOf(name)], {2});
+    return LabelIndices(analysis_, found_.groups[FindHome(name)], {2});
   }
 
   segmenter::Analysis analysis_;
@@ -67,11 +67,11 @@ constexpr const char* kLayers = R"(
 TEST_F(IndexLabelsTest, TrivialOperationsJoinTheLatestContraction) {
   Read(kLayers);
   ASSERT_EQ(found_.groups.size(), 2u);
-  EXPECT_EQ(HomeOf("active"), HomeOf("y"));
-  EXPECT_EQ(HomeOf("residual"), HomeOf("z"));
-  EXPECT_EQ(HomeOf("out"), HomeOf("z"));
-  EXPECT_EQ(HomeOf("x"), OperatorGroups::kNone);
-  EXPECT_LT(HomeOf("y"), HomeOf("z"));
+  EXPECT_EQ(FindHome("active"), FindHome("y"));
+  EXPECT_EQ(FindHome("residual"), FindHome("z"));
+  EXPECT_EQ(FindHome("out"), FindHome("z"));
+  EXPECT_EQ(FindHome("x"), OperatorGroups::kNone);
+  EXPECT_LT(FindHome("y"), FindHome("z"));
 }
 
 TEST_F(IndexLabelsTest, LinkedContractedAndReducedDimensionsAreOne) {

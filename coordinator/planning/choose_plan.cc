@@ -19,9 +19,9 @@ namespace {
 
 bool IsEstimated(const MeasuredStep& step,
                  const space::Configuration& configuration) {
-  if (configuration.program < 0) return false;
+  if (!configuration.program.has_value()) return false;
   const auto row =
-      step.results.find(step.space.programs[configuration.program].key());
+      step.results.find(step.space.programs[*configuration.program].key());
   return row != step.results.end() &&
          row->second.measurement().estimate_error_ns() > 0;
 }

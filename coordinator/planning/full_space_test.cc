@@ -9,6 +9,7 @@
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/planning/score.h"
+#include "coordinator/problem/memory_limit.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/selection/selection.h"
 #include "profiledb/store/testing/fake_profile_store.h"
@@ -115,8 +116,10 @@ TEST_P(MachinesTest, AMemoryLimitDoesNotChangeThat) {
   request.set_device_memory_bytes(1000);
   const int64_t least = FullPlan(request).least_memory_bytes();
   EXPECT_LE(Plan(request).least_memory_bytes(), least * 1.01);
-  request.set_device_memory_bytes((least + fastest.predicted().peak_bytes()) /
-                                  2);
+  request.set_device_memory_bytes(
+      (least +
+       formulation::FindDeviceMemoryBytes(fastest.predicted().peak_bytes())) /
+      2);
   const v1::Plan few = Plan(request);
   const v1::Plan all = FullPlan(request);
   ASSERT_TRUE(few.feasible());
@@ -173,7 +176,9 @@ TEST_P(OpenedTest, AMemoryLimitIsMetAlmostAsFast) {
   request.set_device_memory_bytes(1000);
   const int64_t least = FullPlan(request).least_memory_bytes();
   request.set_device_memory_bytes(
-      (3 * least + fastest.predicted().peak_bytes()) / 4);
+      (3 * least +
+       formulation::FindDeviceMemoryBytes(fastest.predicted().peak_bytes())) /
+      4);
   const v1::Plan few = Plan(request);
   EXPECT_LE(measurer_.programs, selection::kMaxProgramsWithSwitches);
   ASSERT_TRUE(few.feasible());

@@ -13,13 +13,13 @@ absl::Status MeasureChoices(const v1::DeviceSpec& device,
                             const jobs::ProgressFunction& progress,
                             const std::vector<space::SegmentChoice>& choices,
                             MeasuredStep& step) {
-  std::set<int> programs;
+  std::set<space::ProgramId> programs;
   for (const space::SegmentChoice& choice : choices) {
     programs.merge(
         selection::ListChoicePrograms(step.analysis, step.space, choice));
   }
   std::vector<v1::Program> unknown;
-  for (int program : programs) {
+  for (const space::ProgramId program : programs) {
     const v1::Program& it = step.space.programs[program];
     if (!step.results.contains(it.key())) unknown.push_back(it);
   }

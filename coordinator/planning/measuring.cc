@@ -1,7 +1,6 @@
 #include "coordinator/planning/measuring.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <set>
 #include <utility>
@@ -24,9 +23,8 @@ Measuring::Measuring(const PlanDependencies& dependencies,
     : dependencies_(dependencies),
       progress_(progress),
       device_(device),
-      options_(context.options) {
-  origin_.machine = context.device_digest;
-}
+      options_(context.options),
+      machine_(context.device_digest) {}
 
 bool IsNoisy(const v1::ProfileResult& row) {
   const v1::Measurement& it = row.measurement();
@@ -36,12 +34,15 @@ bool IsNoisy(const v1::ProfileResult& row) {
               kMaxSpread * static_cast<double>(it.minimum_ns()));
 }
 
-absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs) {
+absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs,
+                               bool retry_failures) {
   std::vector<std::string> keys;
   for (const v1::Program& program : programs) {
     if (!results_.contains(program.key())) keys.push_back(program.key());
   }
-  ASSIGN_OR_RETURN(store::Results rows, dependencies_.store->Lookup(keys));
+  ASSIGN_OR_RETURN(
+      store::Results rows,
+      dependencies_.store->Lookup(keys, {.retry_failures = retry_failures}));
   for (auto& [key, row] : rows) {
     // A program that does not compile never will, and one that crashed three
     // times is in quarantine; one that timed out may have met a bad moment of
@@ -125,11 +126,8 @@ absl::Status Measuring::Take(const v1::Program& program,
   }
   Show("measure", profiled_ + failed_);
   if (result.outcome() == v1::TRANSIENT) return absl::OkStatus();
-  store::Origin origin = origin_;
-  origin.host = result.host();
-  origin.worker = result.worker();
-  origin.recorded = std::chrono::system_clock::now();
-  RETURN_IF_ERROR(dependencies_.store->Record(result, origin));
+  RETURN_IF_ERROR(
+      dependencies_.store->Record(result, store::MakeOrigin(result, machine_)));
   if (result.outcome() == v1::CRASHED) {
     // The runner gives up on a program that so many of its children died in.
     RETURN_IF_ERROR(dependencies_.store

@@ -45,8 +45,10 @@ class Measuring {
             const space::KeyContext& context,
             const jobs::ProgressFunction& progress);
 
-  // Takes the rows there are.
-  absl::Status Lookup(const std::vector<v1::Program>& programs);
+  // Takes the rows there are; `retry_failures`: but for those of programs that
+  // failed, which Measure then runs once more.
+  absl::Status Lookup(const std::vector<v1::Program>& programs,
+                      bool retry_failures = false);
 
   // Measures the programs that have no row yet.
   absl::Status Measure(const Programs& programs);
@@ -75,7 +77,7 @@ class Measuring {
   const jobs::ProgressFunction& progress_;
   const v1::DeviceSpec device_;
   const v1::MeasureOptions options_;
-  store::Origin origin_;
+  const std::string machine_;  // digest of the device fingerprint
   store::Results results_;
   std::set<std::string> measured_now_;
   std::vector<std::string> notes_;

@@ -152,6 +152,25 @@ TEST_F(MeasuringTest, WhatSaysNothingOfTheProgramIsNoRow) {
   EXPECT_TRUE(rows->empty());
 }
 
+TEST_F(MeasuringTest, WhatFailedIsRunAgainWhereThatIsAsked) {
+  ScriptedMeasurer measurer([](const v1::Program& program, int time) {
+    return program.label() == "a" && time == 1 ? Failed(v1::COMPILE_FAILED)
+                                               : Measured(1000, v1::GOOD);
+  });
+  Measuring first = Make(measurer);
+  ASSERT_TRUE(first.Measure(All()).ok());
+  Measuring second = Make(measurer);
+  ASSERT_TRUE(second.Lookup(programs_).ok());
+  ASSERT_TRUE(second.Measure(All()).ok());
+  EXPECT_THAT(measurer.batches, ElementsAre(2));
+
+  Measuring third = Make(measurer);
+  ASSERT_TRUE(third.Lookup(programs_, /*retry_failures=*/true).ok());
+  ASSERT_TRUE(third.Measure(All()).ok());
+  EXPECT_THAT(measurer.batches, ElementsAre(2, 1));
+  EXPECT_EQ(third.results().at(programs_[0].key()).outcome(), v1::MEASURED);
+}
+
 TEST_F(MeasuringTest, AProgramThatCrashedIsInQuarantineUntilARetry) {
   ScriptedMeasurer measurer([](const v1::Program& program, int) {
     return program.label() == "a" ? Failed(v1::CRASHED)

@@ -74,9 +74,9 @@ void AddSeconds(const v1::PlanSeconds& more, v1::PlanSeconds& sum) {
   sum.set_profile(sum.profile() + more.profile());
 }
 
-void AddEffort(const v1::PlanPrograms& first_programs,
-               const v1::PlanSeconds& first_seconds, v1::PlanPrograms& programs,
-               v1::PlanSeconds& seconds) {
+void AddWork(const v1::PlanPrograms& first_programs,
+             const v1::PlanSeconds& first_seconds, v1::PlanPrograms& programs,
+             v1::PlanSeconds& seconds) {
   programs.set_profiled(programs.profiled() + first_programs.profiled());
   programs.set_cached(programs.cached() - first_programs.profiled());
   AddSeconds(first_seconds, seconds);

@@ -27,11 +27,11 @@ v1::PlanRequest OpenRecompute(const v1::PlanRequest& request);
 
 void AddSeconds(const v1::PlanSeconds& more, v1::PlanSeconds& sum);
 
-// Adds the effort of a first look to a second one, which knows what the first
-// one measured.
-void AddEffort(const v1::PlanPrograms& first_programs,
-               const v1::PlanSeconds& first_seconds, v1::PlanPrograms& programs,
-               v1::PlanSeconds& seconds);
+// Adds the work of a first look to that of a second one, which finds what the
+// first one measured in the store.
+void AddWork(const v1::PlanPrograms& first_programs,
+             const v1::PlanSeconds& first_seconds, v1::PlanPrograms& programs,
+             v1::PlanSeconds& seconds);
 
 // Nothing where memory is not short, or nothing more can be opened.
 // Errors: those of search::Solve.
@@ -39,7 +39,7 @@ absl::StatusOr<std::optional<v1::PlanRequest>> WidenForMemory(
     const v1::PlanRequest& request, const MeasuredStep& step,
     const v1::Plan& plan);
 
-// The better of a plan and that of the wider request; the effort of both.
+// The better of a plan and that of the wider request; the work of both.
 v1::Plan SelectPlan(const v1::PlanRequest& wider, v1::Plan plan,
                     v1::Plan wider_plan);
 

@@ -14,6 +14,7 @@
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/planning/recompute_candidates.h"
 #include "coordinator/planning/score.h"
+#include "coordinator/problem/memory_limit.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "planner/search/search.h"
 #include "profiledb/store/testing/fake_profile_store.h"
@@ -70,7 +71,7 @@ TEST_F(ShortMemoryTest, GroupsGoWhereRecomputationAloneDoesNot) {
   const int64_t alone = LeastAlone();
   const v1::Plan none = Plan(request_, 1000);
   EXPECT_FALSE(none.feasible());
-  EXPECT_LT(none.least_memory_bytes(), alone);
+  EXPECT_LT(*formulation::FindUsableBytes(none.least_memory_bytes()), alone);
   const int64_t limit = none.least_memory_bytes();
   const v1::Plan plan = Plan(request_, limit);
   ASSERT_TRUE(plan.feasible());
@@ -120,7 +121,8 @@ TEST_F(ShortMemoryTest, GroupsCostFewProgramsMore) {
 // A look at groups that brings no better plan, too.
 TEST_F(ShortMemoryTest, WhatEveryLookMeasuredIsCounted) {
   const int64_t least = Plan(request_, 1000).least_memory_bytes();
-  const int64_t most = Plan(request_, 0).predicted().peak_bytes();
+  const int64_t most = formulation::FindDeviceMemoryBytes(
+      Plan(request_, 0).predicted().peak_bytes());
   bool is_in_vain = false;
   for (const int percent : {60, 90, 30, 10}) {
     if (is_in_vain) break;
@@ -158,7 +160,9 @@ TEST_F(ShortMemoryTest, WhoOpensOtherSwitchesOrForbidsRecomputationGetsNone) {
 
 TEST_F(ShortMemoryTest, EnoughMemoryAsksForNothing) {
   const v1::Plan free = Plan(request_, 0);
-  const v1::Plan plan = Plan(request_, free.predicted().peak_bytes());
+  const v1::Plan plan =
+      Plan(request_,
+           formulation::FindDeviceMemoryBytes(free.predicted().peak_bytes()));
   EXPECT_THAT(plan.strategies().open(), IsEmpty());
   EXPECT_THAT(plan.strategies().grouped(), IsEmpty());
 }

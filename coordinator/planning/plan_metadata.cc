@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
+#include "coordinator/problem/memory_limit.h"
 
 namespace meshwright::planning {
 namespace {
@@ -43,6 +44,8 @@ v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh) {
   *plan.mutable_strategies() = request.strategies();
   plan.set_xla_flags(request.xla_flags());
   plan.set_limit_bytes(request.device_memory_bytes());
+  plan.set_usable_bytes(
+      formulation::FindUsableBytes(request.device_memory_bytes()).value_or(0));
   return plan;
 }
 
@@ -54,11 +57,13 @@ void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan) {
   *plan.mutable_device_fingerprint() = device.fingerprint;
 }
 
-void NoteMinimumMemory(int64_t bytes, v1::Plan& plan) {
-  plan.set_least_memory_bytes(bytes);
+void NoteMinimumMemory(int64_t peak_bytes, v1::Plan& plan) {
+  plan.set_least_memory_bytes(formulation::FindDeviceMemoryBytes(peak_bytes));
   plan.add_notes(absl::StrCat("no plan fits ", plan.limit_bytes(),
                               " bytes per device; the least-memory plan needs ",
-                              bytes));
+                              plan.least_memory_bytes(), ", of which ",
+                              formulation::kMemoryHeadroomPercent,
+                              " % stay free"));
 }
 
 }  // namespace meshwright::planning

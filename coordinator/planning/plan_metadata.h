@@ -23,7 +23,7 @@ v1::Plan BeginPlan(const v1::PlanRequest& request, const space::Mesh& mesh);
 void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan);
 
 // Of a request that no plan fits: what the least-memory plan needs.
-void NoteMinimumMemory(int64_t bytes, v1::Plan& plan);
+void NoteMinimumMemory(int64_t peak_bytes, v1::Plan& plan);
 
 }  // namespace meshwright::planning
 

@@ -16,6 +16,7 @@
 #include "coordinator/planning/memory_pressure.h"
 #include "coordinator/planning/remeasure.h"
 #include "coordinator/planning/verdicts.h"
+#include "coordinator/problem/memory_limit.h"
 #include "coordinator/selection/measurement_order.h"
 #include "coordinator/selection/selection.h"
 #include "coordinator/space/read_request.h"
@@ -24,6 +25,9 @@ namespace meshwright::planning {
 namespace {
 
 constexpr int kMaxRemeasuringRounds = 2;
+constexpr int kProtocolVersion = 8;
+// Of the rows of before there were device fingerprints.
+constexpr int kLastVersionOfUnknownMachines = 6;
 
 class Stopwatch {
  public:
@@ -149,11 +153,11 @@ void KeepModel(const v1::PlanRequest& request,
 
 v1::MeasureOptions MakeMeasureOptions() {
   v1::MeasureOptions options;
-  // 2: CPUs without XNNPACK. 3: a quarter second of samples, one per turn.
-  // 4: on processors that are kept awake. 5: with the runner's allocator. 6:
-  // a run to warm up before every sample. 7: several executions a sample below
-  // a millisecond, anchors in turn.
-  options.set_version(7);
+  // Versions. 2: CPUs without XNNPACK. 3: a quarter second of samples, one per
+  // turn. 4: on processors that are kept awake. 5: with the runner's allocator.
+  // 6: a run to warm up before every sample. 7: several executions a sample
+  // below a millisecond, anchors in turn. 8: an anchor as long as a layer.
+  options.set_version(kProtocolVersion);
   options.set_warm_up_runs(1);
   options.set_minimum_samples(12);
   options.set_maximum_samples(60);
@@ -183,6 +187,11 @@ namespace {
 absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
                                           segmenter::Analysis analysis,
                                           jobs::Measurer* measurer) {
+  if (request.unknown_machine() && !request.no_wait()) {
+    return absl::InvalidArgumentError(
+        "rows of an unknown machine are read, never measured; ask for them "
+        "without waiting for measurements");
+  }
   MeasuredStep step;
   step.analysis = std::move(analysis);
   const space::Mesh& mesh = step.analysis.mesh;
@@ -196,6 +205,10 @@ absl::StatusOr<MeasuredStep> OpenAnalyzed(const v1::PlanRequest& request,
   context.device_digest = jobs::DigestFingerprint(step.device.fingerprint);
   context.options = MakeMeasureOptions();
   context.options.set_xla_flags(request.xla_flags());
+  if (request.unknown_machine()) {
+    context.device_digest.clear();
+    context.options.set_version(kLastVersionOfUnknownMachines);
+  }
   step.space = BuildProfileSpace(step.analysis, context);
   RETURN_IF_ERROR(CheckConfigurations(step.analysis, step.space));
   step.notes = exporting::ListNotes(step.analysis, step.space);
@@ -224,14 +237,16 @@ absl::StatusOr<MeasuredStep> MeasureAnalyzed(
   const space::KeyContext& context = step.space.context;
   Measuring measuring(dependencies, MakeDeviceSpec(request, context.mesh),
                       context, progress);
-  RETURN_IF_ERROR(measuring.Lookup(step.space.programs));
-  std::optional<int64_t> limit;
-  if (request.device_memory_bytes() > 0) limit = request.device_memory_bytes();
+  RETURN_IF_ERROR(
+      measuring.Lookup(step.space.programs, request.retry_failures()));
+  const std::optional<int64_t> limit =
+      formulation::FindUsableBytes(request.device_memory_bytes());
   std::optional<selection::Selection> selection;
   if (!request.full_space() &&
       measuring.results().size() != step.space.programs.size()) {
     selection.emplace(step.analysis, step.space, limit);
-    RETURN_IF_ERROR(measuring.Lookup(selection->halves()));
+    RETURN_IF_ERROR(
+        measuring.Lookup(selection->halves(), request.retry_failures()));
     step.programs.set_halves(CountBeside(step.space, selection->halves()));
   }
   Report(progress, "analyze", 1, 1,
@@ -283,10 +298,10 @@ absl::StatusOr<v1::Plan> ChooseSteadyPlan(
     }
     if (changed) continue;
     plan.set_quality(FindWorstQuality(plan, step));
-    for (const auto& [name, nanoseconds] : step.time_base) {
+    if (step.time_base.has_value()) {
       v1::AnchorTime& anchor = *plan.add_anchors();
-      anchor.set_name(name);
-      anchor.set_minimum_ns(nanoseconds);
+      anchor.set_name(estimation::kSpeedAnchor);
+      anchor.set_minimum_ns(*step.time_base);
     }
     return plan;
   }
@@ -307,8 +322,8 @@ absl::StatusOr<v1::Plan> SearchStep(const v1::PlanRequest& request,
     if (!wider.has_value()) return plan;
     ASSIGN_OR_RETURN(MeasuredStep wider_step,
                      MeasureStep(*wider, dependencies, progress));
-    AddEffort(step.programs, step.seconds, wider_step.programs,
-              wider_step.seconds);
+    AddWork(step.programs, step.seconds, wider_step.programs,
+            wider_step.seconds);
     ASSIGN_OR_RETURN(
         v1::Plan wider_plan,
         ChooseSteadyPlan(*wider, dependencies, progress, wider_step));

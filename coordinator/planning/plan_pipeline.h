@@ -1,10 +1,12 @@
 // The planning pipeline: a request in, a measured plan out.
 //
 //   AnalyzeStep       bytes → graph, segments, strategies
-//   OpenStep          → profile space: configurations and their programs
-//   MeasureStep       look up, measure what can matter, build the problem
+//   MeasureAnalyzed   → profile space: configurations and their programs; look
+//                     up, measure what can matter, build the problem
+//   MeasureStep       AnalyzeStep, MeasureAnalyzed
 //   SearchStep        search; recompute where memory is short
-//   MakePlan          all of these, and the model kept by its fingerprint
+//   MakePlan          MeasureStep, SearchStep; keeps the model by fingerprint
+//   OpenStep          AnalyzeStep, → profile space; nothing looked up
 //
 // Concept: what could not be measured is a note in the plan, not an error; what
 // was not worth it is listed there with its reason (selection.h). On request

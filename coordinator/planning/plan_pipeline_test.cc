@@ -191,6 +191,25 @@ TEST_F(PlanPipelineTest, WithoutMeasurementsAndWithoutWaitingThereIsNoPlan) {
   EXPECT_EQ(measurer_.programs, 0);
 }
 
+TEST_F(PlanPipelineTest, RowsOfAnUnknownMachineCountWhereTheyAreAskedFor) {
+  v1::PlanRequest request = Request("llama_tiny");
+  request.set_unknown_machine(true);
+  EXPECT_EQ(Plan(request).status().code(), absl::StatusCode::kInvalidArgument);
+  request.set_no_wait(true);
+  const auto step = OpenStep(request, &measurer_);
+  ASSERT_TRUE(step.ok()) << step.status();
+  const auto rows = measurer_.MeasureAll(step->space.programs);
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  for (const auto& [key, row] : *rows) {
+    ASSERT_TRUE(store_.Record(row, {}).ok());
+  }
+  const auto plan = Plan(request);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_TRUE(plan->feasible());
+  request.set_unknown_machine(false);
+  EXPECT_EQ(Plan(request).status().code(), absl::StatusCode::kUnavailable);
+}
+
 TEST_F(PlanPipelineTest, RefusesBadMeshes) {
   for (const std::vector<int64_t>& mesh :
        {std::vector<int64_t>{},

@@ -16,7 +16,7 @@ std::vector<const v1::Program*> ListUsedPrograms(const v1::Plan& plan,
     choice.push_back(segment.config());
   }
   std::vector<const v1::Program*> programs;
-  for (const int program :
+  for (const space::ProgramId program :
        selection::ListChoicePrograms(step.analysis, step.space, choice)) {
     programs.push_back(&step.space.programs[program]);
   }

@@ -1,7 +1,7 @@
 // RemeasureNoisy: a plan does not stand on noisy rows where that can be helped.
 //
 // Concept: the programs of the chosen configurations whose rows are noisy or
-// suspect are measured once more, and the problem is built anew from what the
+// suspect are measured once more, and the problem is built again from what the
 // store makes of all their measurements. Another plan may be the fastest then;
 // the caller chooses again.
 // In -> Out: a plan of one mesh and its step -> whether anything was measured;

@@ -16,13 +16,13 @@ template <typename Figure>
 double Weighted(const MeasuredStep& step,
                 const space::Configuration& configuration,
                 const Figure& figure) {
-  const auto of = [&](int program) {
+  const auto of = [&](space::ProgramId program) {
     const auto row = step.results.find(step.space.programs[program].key());
     if (row == step.results.end()) return 0.0;
     return static_cast<double>(figure(row->second.measurement())) * 1e-9;
   };
-  if (configuration.program < 0) return 0;
-  double sum = configuration.weight * of(configuration.program);
+  if (!configuration.program.has_value()) return 0;
+  double sum = configuration.weight * of(*configuration.program);
   for (const space::Correction& correction : configuration.corrections) {
     sum += correction.weight * of(correction.program);
   }

@@ -10,6 +10,7 @@
 #include "coordinator/export/whole_model.h"
 #include "coordinator/ir/load/load.h"
 #include "coordinator/planning/plan_metadata.h"
+#include "coordinator/problem/memory_limit.h"
 #include "coordinator/space/read_request.h"
 #include "planner/problem/duration.h"
 
@@ -52,14 +53,13 @@ absl::StatusOr<v1::Plan> MakeSymbolicPlan(const v1::PlanRequest& request) {
   context.mesh = mesh;
   const space::ProfileSpace space = BuildProfileSpace(analysis, context);
   RETURN_IF_ERROR(CheckConfigurations(analysis, space));
-  std::optional<int64_t> limit;
-  if (request.device_memory_bytes() > 0) limit = request.device_memory_bytes();
   // A CPU's figures only where a CPU was asked for.
   ASSIGN_OR_RETURN(
       const exporting::OpLevelPlan made,
       exporting::MakeOpLevelPlan(
           analysis, {.device = exporting::AssumeDevice(request.platform()),
-                     .memory_limit_bytes = limit,
+                     .memory_limit_bytes = formulation::FindUsableBytes(
+                         request.device_memory_bytes()),
                      .split_contractions = true}));
   v1::Plan plan = BeginPlan(request, mesh);
   plan.set_device("symbolic");

@@ -32,7 +32,7 @@ v1::PlanRequest Request(const std::string& model) {
 }
 
 // Every program measured again with luck of its own; a row says how far its
-// time may be off (spreads.h): within 1.5 times even noise 15 times of 16.
+// time may be off (noise_interval.h): 15 of 16 are within 1.5 times even noise.
 store::Results MeasureAgain(const store::Results& exact, uint64_t seed) {
   store::Results rows;
   for (const auto& [key, row] : exact) {

@@ -14,11 +14,12 @@ namespace {
 
 // Programs of a verdict's configuration that have no row.
 template <typename Verdict>
-std::vector<int> ListUnknown(const Verdict& verdict, const MeasuredStep& step) {
+std::vector<space::ProgramId> ListUnknown(const Verdict& verdict,
+                                          const MeasuredStep& step) {
   const auto& type = step.space.types[verdict.type()];
-  std::vector<int> programs =
+  std::vector<space::ProgramId> programs =
       selection::ListPrograms(type.configurations[verdict.config()]);
-  std::erase_if(programs, [&](int program) {
+  std::erase_if(programs, [&](space::ProgramId program) {
     return step.results.contains(step.space.programs[program].key());
   });
   return programs;
@@ -27,10 +28,10 @@ std::vector<int> ListUnknown(const Verdict& verdict, const MeasuredStep& step) {
 // Keeps the verdicts that hold; counts programs that no earlier call counted.
 template <typename Verdict>
 int Take(const std::vector<Verdict>& verdicts, MeasuredStep& step,
-         std::vector<Verdict>& taken, std::set<int>& counted) {
+         std::vector<Verdict>& taken, std::set<space::ProgramId>& counted) {
   const size_t before = counted.size();
   for (const Verdict& it : verdicts) {
-    const std::vector<int> programs = ListUnknown(it, step);
+    const std::vector<space::ProgramId> programs = ListUnknown(it, step);
     if (programs.empty()) continue;
     counted.insert(programs.begin(), programs.end());
     taken.push_back(it);
@@ -41,7 +42,7 @@ int Take(const std::vector<Verdict>& verdicts, MeasuredStep& step,
 }  // namespace
 
 void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step) {
-  std::set<int> counted;
+  std::set<space::ProgramId> counted;
   const bool is_final = decision.measure.empty();
   if (is_final) {
     step.programs.set_not_reached(

@@ -76,7 +76,7 @@ AnswerCache::Budget AnswerCache::Budget::From(const base::Deadline& deadline) {
 bool AnswerCache::Budget::ServedBy(const Kept& kept) const {
   if (kept.answer.optimal) return true;
   return deadline.has_value() ? seconds <= kMoreTime * kept.longest
-                              : kept.fixed_effort;
+                              : kept.fixed_work;
 }
 
 bool AnswerCache::Budget::JoinedTo(const Budget& other) const {
@@ -203,11 +203,11 @@ void AnswerCache::Run(const std::string& key,
   if (searches.empty()) searches_.erase(key);
   search->status = answer.status();
   if (!answer.ok() || (search->callers == 0 && !answer->optimal)) return;
-  const bool fixed_effort = !search->budget.deadline.has_value();
+  const bool fixed_work = !search->budget.deadline.has_value();
   const std::chrono::duration<double> longest =
-      fixed_effort ? answer->elapsed : search->budget.seconds;
+      fixed_work ? answer->elapsed : search->budget.seconds;
   search->found = Better(Find(key), {.answer = *std::move(answer),
-                                     .fixed_effort = fixed_effort,
+                                     .fixed_work = fixed_work,
                                      .longest = longest});
   Keep(key, search->found);
 }
@@ -224,7 +224,7 @@ AnswerCache::KeptPtr AnswerCache::Better(KeptPtr known, Kept found) {
   better.answer.lower_bound_seconds = higher.lower_bound_seconds;
   better.answer.optimal =
       better.answer.timing.makespan == better.answer.lower_bound;
-  better.fixed_effort = found.fixed_effort || known->fixed_effort;
+  better.fixed_work = found.fixed_work || known->fixed_work;
   better.longest = std::max(found.longest, known->longest);
   return std::make_shared<Kept>(std::move(better));
 }

@@ -8,14 +8,13 @@
 //                              └── proven: for good
 //
 // * A proven answer serves every caller. Any other answer serves a caller with
-// at
-//   most a quarter more time than its search had; "no deadline" is an effort of
-//   its own. A caller with more time has the problem searched again; the better
+//   at most a quarter more time than its search had. A caller without a
+//   deadline gets a fixed amount of work, and answers with that amount serve
+//   it. A caller with more time has the problem searched again; the better
 //   schedule and the higher bound stay.
 // * Callers that ask for one problem with the same time while it is being
-// solved
-//   wait for the one search. The search ends early when all of them have left;
-//   an answer cut short in this way is kept only if it is proven.
+//   solved wait for the one search. The search ends early when all of them have
+//   left; an answer cut short in this way is kept only if it is proven.
 // * The cache has a limit in bytes; the least recently used answers go first.
 // Threads: any number at once. A search runs on the thread of a caller, and
 // goes on there for the others if that one leaves.
@@ -81,7 +80,7 @@ class AnswerCache {
   // An answer, and the time it had.
   struct Kept {
     reshard::Answer answer;
-    bool fixed_effort = false;  // searched without a deadline, to its end
+    bool fixed_work = false;  // searched without a deadline, to its end
     std::chrono::duration<double> longest{};
   };
   using KeptPtr = std::shared_ptr<const Kept>;

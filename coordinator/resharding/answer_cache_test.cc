@@ -136,7 +136,7 @@ TEST(AnswerCacheTest, MoreTimeImprovesLessDoesNot) {
   EXPECT_EQ(slow.calls, 2);
   EXPECT_EQ(ends(hours(1)), good);
   EXPECT_EQ(slow.calls, 2);
-  // The fixed effort is another one; the better answer stays.
+  // No deadline asks for another search; the better answer stays.
   EXPECT_EQ(ends(std::nullopt), good);
   EXPECT_EQ(slow.calls, 3);
   EXPECT_EQ(ends(std::nullopt), good);

@@ -2,23 +2,24 @@
 
 namespace meshwright::selection {
 
-std::vector<int> ListPrograms(const space::Configuration& configuration) {
-  std::vector<int> programs;
-  if (configuration.program < 0) return programs;
-  programs.push_back(configuration.program);
+std::vector<space::ProgramId> ListPrograms(
+    const space::Configuration& configuration) {
+  if (!configuration.program.has_value()) return {};
+  std::vector<space::ProgramId> programs = {*configuration.program};
   for (const space::Correction& correction : configuration.corrections) {
     programs.push_back(correction.program);
   }
   return programs;
 }
 
-std::set<int> ListChoicePrograms(const segmenter::Analysis& analysis,
-                                 const space::ProfileSpace& space,
-                                 const space::SegmentChoice& choice) {
-  std::set<int> programs;
+std::set<space::ProgramId> ListChoicePrograms(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    const space::SegmentChoice& choice) {
+  std::set<space::ProgramId> programs;
   for (size_t s = 0; s < choice.size(); ++s) {
     const auto& type = space.types[analysis.type_of_segment[s]];
-    const std::vector<int> own = ListPrograms(type.configurations[choice[s]]);
+    const std::vector<space::ProgramId> own =
+        ListPrograms(type.configurations[choice[s]]);
     programs.insert(own.begin(), own.end());
   }
   for (const auto& [pair, boundary] : space.edges) {

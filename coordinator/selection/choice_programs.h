@@ -12,12 +12,13 @@
 namespace meshwright::selection {
 
 // All programs of the space that a configuration's cost is made of.
-std::vector<int> ListPrograms(const space::Configuration& configuration);
+std::vector<space::ProgramId> ListPrograms(
+    const space::Configuration& configuration);
 
 // Those of its segments, and the resharding between them.
-std::set<int> ListChoicePrograms(const segmenter::Analysis& analysis,
-                                 const space::ProfileSpace& space,
-                                 const space::SegmentChoice& choice);
+std::set<space::ProgramId> ListChoicePrograms(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    const space::SegmentChoice& choice);
 
 }  // namespace meshwright::selection
 

@@ -28,7 +28,8 @@ MeasurementOrder FindMeasurementOrder(
   if (!guess.ok() || !guess->answer.plan.has_value()) return order;
   const space::SegmentChoice choice =
       exporting::FromBlocks(analysis, space, guess->by_block);
-  for (int program : ListChoicePrograms(analysis, space, choice)) {
+  for (const space::ProgramId program :
+       ListChoicePrograms(analysis, space, choice)) {
     order.keys.insert(space.programs[program].key());
   }
   return order;

@@ -280,7 +280,7 @@ TEST(PruningTest, TheMarginDecides) {
   EXPECT_TRUE(open.open[0].next);
 }
 
-TEST(PruningTest, AFrugalConfigurationStaysWhereMemoryHasAPrice) {
+TEST(PruningTest, ASmallConfigurationStaysWhereMemoryIsShort) {
   PlanProblem problem;
   problem.types = {
       {"one", {{Picoseconds(100), 1000, 0}, {Picoseconds(200), 100, 0}}}};
@@ -309,35 +309,35 @@ TEST(PruningTest, TheMostPromisingComeFirstAndOnlyTheseAreNext) {
   EXPECT_FALSE(pruning.open[2].next);
 }
 
-TEST(MemoryPriceTest, IsNothingWhereTheFastestPlanFits) {
+TEST(MemoryMultiplierTest, IsNothingWhereTheFastestPlanFits) {
   const PlanProblem problem = RandomProblem(1, 4, false);
-  const auto price = FindMemoryMultiplier(problem, 1 << 20);
-  ASSERT_TRUE(price.ok()) << price.status();
-  EXPECT_EQ(*price, 0);
+  const auto multiplier = FindMemoryMultiplier(problem, 1 << 20);
+  ASSERT_TRUE(multiplier.ok()) << multiplier.status();
+  EXPECT_EQ(*multiplier, 0);
 }
 
-TEST(MemoryPriceTest, IsTheLeastOneWhosePlanFits) {
+TEST(MemoryMultiplierTest, IsTheLeastOneWhosePlanFits) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
     const PlanProblem problem = RandomProblem(seed, 4, false);
     const int64_t fastest = search::Solve(problem)->plan->peak_bytes;
     const int64_t limit = fastest * 3 / 4;
-    const auto price = FindMemoryMultiplier(problem, limit);
-    ASSERT_TRUE(price.ok()) << price.status();
-    EXPECT_GT(*price, 0);
+    const auto multiplier = FindMemoryMultiplier(problem, limit);
+    ASSERT_TRUE(multiplier.ok()) << multiplier.status();
+    EXPECT_GT(*multiplier, 0);
     const auto peak = [&](double at) {
-      PlanProblem priced = problem;
-      for (auto& type : priced.types) {
+      PlanProblem charged = problem;
+      for (auto& type : charged.types) {
         for (auto& it : type.configs) {
           it.time += Picoseconds(std::llround(
               at * static_cast<double>(it.persistent_bytes + it.saved_bytes)));
         }
       }
-      return search::Solve(priced)->plan->peak_bytes;
+      return search::Solve(charged)->plan->peak_bytes;
     };
     PlanProblem limited = problem;
     limited.memory_limit_bytes = limit;
     if (search::Solve(limited)->plan.has_value()) {
-      EXPECT_LE(peak(*price), limit) << seed;
+      EXPECT_LE(peak(*multiplier), limit) << seed;
     }
   }
 }

@@ -86,21 +86,22 @@ class Selection::Round {
   }
   bool HasRow(int type, int configuration) const {
     const auto programs = ListPrograms(At(type, configuration));
-    return std::all_of(programs.begin(), programs.end(), [&](int program) {
-      return results_.contains(space_.programs[program].key());
-    });
+    return std::all_of(
+        programs.begin(), programs.end(), [&](space::ProgramId program) {
+          return results_.contains(space_.programs[program].key());
+        });
   }
   // Its programs that nobody has asked for.
   int Missing(int type, int configuration) const {
     int missing = 0;
-    for (int index : ListPrograms(At(type, configuration))) {
+    for (const space::ProgramId index : ListPrograms(At(type, configuration))) {
       const std::string& key = space_.programs[index].key();
       missing += !results_.contains(key) && !wanted_.contains(key);
     }
     return missing;
   }
   void Want(int type, int configuration) {
-    for (int index : ListPrograms(At(type, configuration))) {
+    for (const space::ProgramId index : ListPrograms(At(type, configuration))) {
       const v1::Program& program = space_.programs[index];
       if (results_.contains(program.key())) continue;
       if (wanted_.insert(program.key()).second) {
@@ -140,7 +141,8 @@ class Selection::Round {
     return std::all_of(
         sums[configuration].begin(), sums[configuration].end(),
         [&](const estimation::SumTerm& term) {
-          const int program = At(type, term.configuration).program;
+          const space::ProgramId program =
+              *At(type, term.configuration).program;
           return results_.contains(space_.programs[program].key());
         });
   }
@@ -268,7 +270,7 @@ class Selection::Round {
       least += MinMeasured(static_cast<int>(t));
       least_of_many += MinMeasuredOfMany(static_cast<int>(t));
       for (const Configuration& it : configurations) {
-        for (int program : ListPrograms(it)) {
+        for (const space::ProgramId program : ListPrograms(it)) {
           const std::string& key = space_.programs[program].key();
           if (results_.contains(key) && !first.contains(key)) whole.insert(key);
         }
@@ -400,7 +402,7 @@ int Selection::CountMandatory() const {
   for (const v1::Program* program : First()) needed.insert(program->key());
   for (const auto& [type, configuration] : baselines_) {
     const auto& it = space_.types[type].configurations[configuration];
-    for (const int program : ListPrograms(it)) {
+    for (const space::ProgramId program : ListPrograms(it)) {
       needed.insert(space_.programs[program].key());
     }
   }
@@ -426,26 +428,27 @@ int Selection::MaxPrograms() const {
 std::vector<const v1::Program*> Selection::First() const {
   std::vector<const v1::Program*> programs;
   for (const v1::Program& half : halves()) programs.push_back(&half);
-  std::set<int> reshardings;
+  std::set<space::ProgramId> reshardings;
   for (const space::Boundary& boundary : space_.boundaries) {
     for (const auto& row : boundary.programs) {
       for (const auto& cell : row) reshardings.insert(cell.begin(), cell.end());
     }
   }
-  for (int program : reshardings) {
+  for (const space::ProgramId program : reshardings) {
     programs.push_back(&space_.programs[program]);
   }
   for (size_t t = 0; t < space_.types.size(); ++t) {
     for (int c : plans_[t].required) {
-      for (int program : ListPrograms(space_.types[t].configurations[c])) {
+      for (const space::ProgramId program :
+           ListPrograms(space_.types[t].configurations[c])) {
         programs.push_back(&space_.programs[program]);
       }
     }
   }
   for (size_t t = 0; t < space_.types.size(); ++t) {
     for (int c : plans_[t].sampled) {
-      const int program = space_.types[t].configurations[c].program;
-      programs.push_back(&space_.programs[program]);
+      const Configuration& it = space_.types[t].configurations[c];
+      programs.push_back(&space_.programs[*it.program]);
     }
   }
   std::unordered_set<std::string> seen;

@@ -33,9 +33,9 @@ int MakePrograms(const Analysis& analysis, int type,
   });
   int count = 0;
   for (size_t c = 0; c < made.size() && !free; ++c) {
-    const std::vector<int> kept = programs.Keep(std::move(made[c]));
+    const std::vector<ProgramId> kept = programs.Keep(std::move(made[c]));
     count += static_cast<int>(kept.size());
-    configurations[c].program = kept[configurations[c].program];
+    configurations[c].program = kept[*configurations[c].program];
     for (Correction& correction : configurations[c].corrections) {
       correction.program = kept[correction.program];
     }

@@ -195,11 +195,11 @@ TEST_P(ProfileSpaceTest, ABoundaryHoldsWhatCrossesAtEachOfItsEdges) {
   for (const auto& [edge, index] : space_.edges) {
     const SegmentGraph& from = analysis_.graphs[edge.first];
     const SegmentGraph& to = analysis_.graphs[edge.second];
-    Origins priced;
+    Origins counted;
     for (const BoundaryTensor& it : space_.boundaries[index].tensors) {
       if (it.gradients == 0) continue;  // a value kept for the backward pass
-      priced.emplace(from.values[it.from_value].origin,
-                     to.values[it.to_value].origin);
+      counted.emplace(from.values[it.from_value].origin,
+                      to.values[it.to_value].origin);
     }
     Origins crossing;
     for (const segmenter::BoundaryPair& exit : from.exits) {
@@ -210,7 +210,7 @@ TEST_P(ProfileSpaceTest, ABoundaryHoldsWhatCrossesAtEachOfItsEdges) {
         }
       }
     }
-    EXPECT_EQ(priced, crossing) << edge.first << " to " << edge.second;
+    EXPECT_EQ(counted, crossing) << edge.first << " to " << edge.second;
   }
 }
 

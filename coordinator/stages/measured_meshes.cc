@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/problem/memory_limit.h"
 
 namespace meshwright::stages {
 namespace {
@@ -97,9 +98,8 @@ absl::StatusOr<StageTerms> ParseStageTerms(
         "without groups, or without --stages");
   }
   terms.overlap = !asked.no_overlap();
-  if (request.device_memory_bytes() > 0) {
-    terms.memory_limit_bytes = request.device_memory_bytes();
-  }
+  terms.memory_limit_bytes =
+      formulation::FindUsableBytes(request.device_memory_bytes());
   return terms;
 }
 

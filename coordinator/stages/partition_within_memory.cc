@@ -11,8 +11,8 @@ namespace {
 
 // What `programs` counts of the first look the second looks up again.
 void AddLook(const PartitionedStep& first, PartitionedStep& second) {
-  planning::AddEffort(first.programs, first.seconds, second.programs,
-                      second.seconds);
+  planning::AddWork(first.programs, first.seconds, second.programs,
+                    second.seconds);
   AddPrograms(first.split_programs, second.split_programs);
 }
 

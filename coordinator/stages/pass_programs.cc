@@ -48,7 +48,7 @@ class PassProgramFinder {
             .computed[i] = true;
       }
     }
-    DropReplayed();
+    DropRecomputed();
     parts_.forward.leaving = outputs_.forward;
     const auto forward = static_cast<int>(outputs_.forward.size());
     parts_.backward.leaving.assign(
@@ -77,7 +77,7 @@ class PassProgramFinder {
 
   // What is neither forward nor of a gradient (the slope of an activation) is
   // computed by the rematerialization alone where nobody reads it otherwise.
-  void DropReplayed() {
+  void DropRecomputed() {
     if (rematerialization_.empty()) return;
     std::vector<char>& computed = parts_.backward.computed;
     const std::set<int> outputs(graph_.outputs.begin(), graph_.outputs.end());

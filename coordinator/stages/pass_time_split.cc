@@ -139,7 +139,7 @@ PassTimeSplit::AllVariants PassTimeSplit::MakeVariants(
   AllVariants all;
   for (const Choice& choice : choices) {
     if (measured_.contains(choice) || failed_.contains(choice) ||
-        OnceAStep(choice.type) || At(choice).program < 0) {
+        OnceAStep(choice.type) || !At(choice).program.has_value()) {
       continue;
     }
     all.of[choice] = maker_.Make(choice, set);

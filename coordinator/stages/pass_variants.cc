@@ -18,15 +18,14 @@ namespace {
 void KeepBeside(const std::string& those,
                 const std::vector<v1::Program>& programs,
                 space::ProgramSet& set, space::Configuration& configuration) {
-  const auto keep = [&](int& index) {
-    if (index < 0) return;
+  const auto keep = [&](space::ProgramId& index) {
     v1::Program program = programs[index];
     program.set_key(
         base::Sha256Hex(absl::StrCat(program.key(), " beside ", those)));
     const std::string label = program.label();
     index = set.Keep(std::move(program), label);
   };
-  keep(configuration.program);
+  if (configuration.program.has_value()) keep(*configuration.program);
   for (space::Correction& it : configuration.corrections) keep(it.program);
 }
 
@@ -114,7 +113,7 @@ PassVariants PassVariantMaker::Make(const Choice& choice,
   space::ProgramSet parts;
   for (const space::ProgramPart& wanted : ListParts(choice)) {
     space::Configuration& part = variants.parts.emplace_back(At(choice));
-    part.program = -1;
+    part.program.reset();
     part.weight = 1;
     part.corrections.clear();
     if (wanted.leaving.empty()) continue;  // no time
@@ -125,7 +124,7 @@ PassVariants PassVariantMaker::Make(const Choice& choice,
                      variants.parts.size() - 1),
         parts, part, wanted);
   }
-  variants.sums.program = -1;
+  variants.sums.program.reset();
   if (sums_) {
     auto sums = BuildGradientSums(
         step_.analysis, step_.analysis.graphs[segment], At(choice).annotation,
@@ -140,7 +139,7 @@ PassVariants PassVariantMaker::Make(const Choice& choice,
   const std::vector<v1::Program> programs = std::move(parts).Take();
   variants.whole = At(choice);
   // All of them or none: a new one has all measured again.
-  std::string beside = step_.space.programs[At(choice).program].key();
+  std::string beside = step_.space.programs[*At(choice).program].key();
   for (const v1::Program& program : programs) {
     absl::StrAppend(&beside, " ", program.key());
   }

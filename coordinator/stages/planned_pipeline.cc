@@ -1,6 +1,7 @@
 #include "coordinator/stages/planned_pipeline.h"
 
 #include "base/status_macros.h"
+#include "coordinator/problem/memory_limit.h"
 #include "planner/pipeline/orders.h"
 #include "planner/pipeline/simulate.h"
 #include "planner/pipeline/validate.h"
@@ -38,8 +39,8 @@ absl::StatusOr<pipeline::PipelineProblem> ParsePipeline(const v1::Plan& plan) {
     if (it.has_delayed_bytes()) stage.delayed_bytes = it.delayed_bytes();
     stage.persistent_bytes = it.persistent_bytes();
     problem.stages.push_back(stage);
-    if (plan.limit_bytes() > 0) {
-      problem.memory_limit_bytes.push_back(plan.limit_bytes());
+    if (const auto limit = formulation::FindUsableBytes(plan.limit_bytes())) {
+      problem.memory_limit_bytes.push_back(*limit);
     }
   }
   for (const v1::PlanBoundary& it : plan.boundaries()) {

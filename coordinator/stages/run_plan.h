@@ -33,7 +33,7 @@ struct RunPlan {
   int64_t persistent_bytes = 0;  // with the largest transient
 };
 
-// What a configuration that a run has saves it (search/alternatives.h).
+// What a configuration that a run has saves it (tradeoffs/alternatives.h).
 struct RunAlternative {
   int type = 0;
   int configuration = 0;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "coordinator/jobs/testing/fake_measurer.h"
+#include "coordinator/problem/memory_limit.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/stages/measured_meshes.h"
 #include "profiledb/store/testing/fake_profile_store.h"
@@ -226,7 +227,8 @@ TEST_F(StagedPlanTest, ALimitThatNothingFitsNamesTheLeast) {
   EXPECT_FALSE(none->feasible());
   const int64_t least = none->least_memory_bytes();
   EXPECT_GT(least, 1000);
-  EXPECT_LE(least, free->predicted().peak_bytes());
+  EXPECT_LE(*formulation::FindUsableBytes(least),
+            free->predicted().peak_bytes());
   request.set_device_memory_bytes(least);
   const auto smallest = Plan(request);
   ASSERT_TRUE(smallest.ok()) << smallest.status();

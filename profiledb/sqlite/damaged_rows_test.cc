@@ -46,8 +46,8 @@ class DamagedRowsTest : public testing::Test {
     EXPECT_EQ(results->size(), 1);
     EXPECT_TRUE(results->contains(MakeKey("sound")));
     EXPECT_THAT(said, HasSubstr(reason));
-    EXPECT_THAT(said, HasSubstr(absl::StrCat("meshwright profiles remeasure ",
-                                             MakeKey("hit"))));
+    EXPECT_THAT(said, HasSubstr("`meshwright profiles remeasure PLAN`"));
+    EXPECT_THAT(said, HasSubstr(MakeKey("hit")));
     const auto entries = store->ListQuarantine();
     ASSERT_TRUE(entries.ok()) << entries.status();
     ASSERT_EQ(entries->size(), 1);

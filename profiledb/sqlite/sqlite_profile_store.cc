@@ -280,7 +280,9 @@ void SqliteProfileStore::SetAside(const std::vector<Damaged>& rows) {
     base::LogWarning(
         "the store ", writer_->database->path(), " has a damaged row, ",
         row.damage, ": ", status.ok() ? "set aside" : status.message(),
-        "; measure it again with: meshwright profiles remeasure ", row.key);
+        "; `meshwright plan` and `meshwright profiles remeasure PLAN` measure "
+        "it again where a plan needs it: ",
+        row.key);
   }
 }
 

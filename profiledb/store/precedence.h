@@ -2,6 +2,8 @@
 // profile_store.h).
 //
 // Threads: pure functions.
+// Errors: NotQuarantined makes the kNotFound of a key that RetryQuarantined
+// does not know.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PRECEDENCE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PRECEDENCE_H_
 
@@ -32,7 +34,6 @@ bool Admit(const KeptRow& row, std::vector<KeptRow>& kept);
 // The end of a quarantined program's log.
 std::string_view CutLog(std::string_view log);
 
-// kNotFound, of a key that RetryQuarantined does not know.
 absl::Status NotQuarantined(const std::string& key);
 
 }  // namespace meshwright::store

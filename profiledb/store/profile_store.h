@@ -62,6 +62,17 @@ struct Origin {
   Nanoseconds recorded{};
 };
 
+// Of a result that comes from a worker now.
+inline Origin MakeOrigin(const v1::ProfileResult& result,
+                         std::string_view machine) {
+  Origin origin;
+  origin.host = result.host();
+  origin.worker = result.worker();
+  origin.machine = machine;
+  origin.recorded = std::chrono::system_clock::now();
+  return origin;
+}
+
 // One result as it was recorded. Its quality is SUSPECT where the summary's
 // rule says so.
 struct KeptRow {

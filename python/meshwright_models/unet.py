@@ -3,8 +3,9 @@
 Concept: ``levels`` resolutions. On the way down each resolution has ``layers``
 residual blocks of two 3x3 convolutions, whose outputs are kept; on the way up
 as many, each of which takes one of those outputs back by concatenation. The
-lowest resolution has attention after each block. Every block is told the noise
-level through a dense layer. The loss is the mean squared error of the noise.
+lowest resolution has attention after each block. Every block adds an embedding
+of the noise level, by a dense layer. The loss is the mean squared error of the
+noise.
 
 Shapes: b batch, y and x pixels, c channels (``hidden`` at the full resolution,
 twice as many at each one below), n heads, d head size.
@@ -58,10 +59,12 @@ def noise_embedding(level: jax.Array, size: int) -> jax.Array:
     return jnp.concatenate([jnp.sin(angles), jnp.cos(angles)], axis=-1)
 
 
-def residual_block(block: PyTree, x: jax.Array, told: jax.Array) -> jax.Array:
+def residual_block(
+    block: PyTree, x: jax.Array, embedding: jax.Array
+) -> jax.Array:
     hidden = jax.nn.silu(group_norm(x, block["norm1"], block["shift1"]))
     hidden = convolve(hidden, block["conv1"], block["bias1"])
-    hidden = hidden + (told @ block["told"])[:, None, None, :]
+    hidden = hidden + (embedding @ block["time"])[:, None, None, :]
     hidden = jax.nn.silu(group_norm(hidden, block["norm2"], block["shift2"]))
     hidden = convolve(hidden, block["conv2"], block["bias2"])
     if "match" in block:
@@ -94,13 +97,13 @@ def _convolution(size: int, channels_in: int, channels: int) -> PyTree:
     }
 
 
-def _block_params(channels_in: int, channels: int, told: int) -> PyTree:
+def _block_params(channels_in: int, channels: int, time_size: int) -> PyTree:
     block = {
         "norm1": _weight(channels_in),
         "shift1": _weight(channels_in),
         "conv1": _weight(3, 3, channels_in, channels),
         "bias1": _weight(channels),
-        "told": _weight(told, channels),
+        "time": _weight(time_size, channels),
         "norm2": _weight(channels),
         "shift2": _weight(channels),
         "conv2": _weight(3, 3, channels, channels),
@@ -125,14 +128,14 @@ def _attention_params(channels: int, heads: int) -> PyTree:
 
 def abstract_params(shape: ModelShape) -> PyTree:
     """The parameter tree as shapes."""
-    told = 4 * shape.hidden
+    time_size = 4 * shape.hidden
     widths = [shape.hidden * 2**level for level in range(shape.levels)]
     down, up, skips = [], [], []
     channels = shape.hidden
     for level, width in enumerate(widths):
         blocks = []
         for _ in range(shape.layers):
-            blocks.append(_block_params(channels, width, told))
+            blocks.append(_block_params(channels, width, time_size))
             channels = width
             skips.append(channels)
         stage = {"blocks": blocks}
@@ -146,7 +149,9 @@ def abstract_params(shape: ModelShape) -> PyTree:
     for level, width in reversed(list(enumerate(widths))):
         blocks = []
         for _ in range(shape.layers):
-            blocks.append(_block_params(channels + skips.pop(), width, told))
+            blocks.append(
+                _block_params(channels + skips.pop(), width, time_size)
+            )
             channels = width
         stage = {"blocks": blocks}
         if level > 0:
@@ -158,8 +163,8 @@ def abstract_params(shape: ModelShape) -> PyTree:
         up.append(stage)
     return {
         "stem": _convolution(3, IMAGE_CHANNELS, shape.hidden),
-        "told_in": _weight(shape.hidden, told),
-        "told_out": _weight(told, told),
+        "time_in": _weight(shape.hidden, time_size),
+        "time_out": _weight(time_size, time_size),
         "down": down,
         "up": up,
         "last_norm": _weight(shape.hidden),
@@ -169,12 +174,16 @@ def abstract_params(shape: ModelShape) -> PyTree:
 
 
 def _run_stage(
-    stage: PyTree, x: jax.Array, told: jax.Array, skips: list, down: bool
+    stage: PyTree,
+    x: jax.Array,
+    embedding: jax.Array,
+    skips: list,
+    down: bool,
 ) -> jax.Array:
     for number, block in enumerate(stage["blocks"]):
         if not down:
             x = jnp.concatenate([x, skips.pop()], axis=-1)
-        x = residual_block(block, x, told)
+        x = residual_block(block, x, embedding)
         if "attention" in stage:
             x = attention_block(stage["attention"][number], x)
         if down:
@@ -186,18 +195,18 @@ def predict_noise(
     params: PyTree, image: jax.Array, level: jax.Array
 ) -> jax.Array:
     """image ``[b, y, x, IMAGE_CHANNELS]``, level ``[b]``."""
-    channels = params["told_in"].shape[0]
-    told = jax.nn.silu(noise_embedding(level, channels) @ params["told_in"])
-    told = jax.nn.silu(told @ params["told_out"])
+    embedding = noise_embedding(level, params["time_in"].shape[0])
+    embedding = jax.nn.silu(embedding @ params["time_in"])
+    embedding = jax.nn.silu(embedding @ params["time_out"])
     x = convolve(image, params["stem"]["weight"], params["stem"]["bias"])
     skips: list[jax.Array] = []
     for stage in params["down"]:
-        x = _run_stage(stage, x, told, skips, down=True)
+        x = _run_stage(stage, x, embedding, skips, down=True)
         if "shrink" in stage:
             shrink = stage["shrink"]
             x = convolve(x, shrink["weight"], shrink["bias"], stride=2)
     for stage in params["up"]:
-        x = _run_stage(stage, x, told, skips, down=False)
+        x = _run_stage(stage, x, embedding, skips, down=False)
         if "grow" in stage:
             x = jnp.repeat(jnp.repeat(x, 2, axis=1), 2, axis=2)
             x = convolve(x, stage["grow"]["weight"], stage["grow"]["bias"])

@@ -1,5 +1,5 @@
 // The dimension roles of a dot: batch, contracting and free on either side.
-// A convolution has spatial ones too (conv_dims.h).
+// A convolution has spatial ones too (contraction_dims.h).
 //
 // Shapes: the output is [batch..., lhs free..., rhs free...].
 // Errors: kInvalidArgument when the numbers do not fit the operand shapes.

@@ -1,8 +1,8 @@
 // libFuzzer on everything that reads a module's bytes: LoadModule, and the
 // rewrites and maps that trust what it returned.
 //
-// Concept: the mutator works on the message (mutation/mutation.h); raw bytes
-// are changed now and then, for the parser.
+// Concept: the mutator works on the message (ir/testing/mutation.h); raw
+// bytes are changed now and then, for the parser.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -229,15 +229,16 @@ class ModuleReader {
                          "', which no instruction before it defines"));
       }
       it.add_operand_ids(found->second);
-      operand_types.push_back(computation_->instructions(IndexOf(found->second))
-                                  .shape()
-                                  .element_type());
+      operand_types.push_back(
+          computation_->instructions(GetIndex(found->second))
+              .shape()
+              .element_type());
     } while (cursor_.Consume(','));
     return absl::OkStatus();
   }
 
   // Ids of one computation are consecutive.
-  int IndexOf(int64_t id) const {
+  int GetIndex(int64_t id) const {
     return static_cast<int>(id - computation_->instructions(0).id());
   }
 
@@ -261,7 +262,7 @@ class ModuleReader {
                                         " are not numbered 0, 1, 2, ..."));
     }
     *shape.mutable_result() =
-        computation_->instructions(IndexOf(computation_->root_id())).shape();
+        computation_->instructions(GetIndex(computation_->root_id())).shape();
     return absl::OkStatus();
   }
 

@@ -27,7 +27,7 @@ std::map<std::string, std::string> Classes(const std::string& body) {
   return names;
 }
 
-TEST(CongruenceTest, EqualOperationsOnEqualValuesAreEqual) {
+TEST(ValueNumberingTest, EqualOperationsOnEqualValuesAreEqual) {
   auto first = Classes(R"(
     x = f32[4] parameter(0)
     a = f32[4] tanh(x)
@@ -40,7 +40,7 @@ TEST(CongruenceTest, EqualOperationsOnEqualValuesAreEqual) {
   EXPECT_EQ(first["c"], "c");
 }
 
-TEST(CongruenceTest, ConstantsOfOneNumberAreEqualByShape) {
+TEST(ValueNumberingTest, ConstantsOfOneNumberAreEqualByShape) {
   auto first = Classes(R"(
     one = f32[] constant(1)
     ones = f32[4] broadcast(one), dimensions={}
@@ -59,7 +59,7 @@ TEST(CongruenceTest, ConstantsOfOneNumberAreEqualByShape) {
   EXPECT_EQ(first["twos"], "twos");
 }
 
-TEST(CongruenceTest, AConvertThatMayRoundIsNoNumber) {
+TEST(ValueNumberingTest, AConvertThatMayRoundIsNoNumber) {
   auto first = Classes(R"(
     third = f32[] constant(0.333333343)
     a = bf16[] convert(third)

@@ -67,7 +67,7 @@ class Extractor {
     for (ValueId id : inputs) AddValue(id);
     graph_.input_count = static_cast<int>(inputs.size());
     for (ValueId id : nodes) AddValue(id);
-    for (ValueId id : outputs) graph_.outputs.push_back(IndexOf(id));
+    for (ValueId id : outputs) graph_.outputs.push_back(GetIndex(id));
     for (size_t i = 0; i < graph_.values.size(); ++i) {
       const int user = static_cast<int>(i);
       int number = 0;
@@ -235,7 +235,7 @@ class Extractor {
       const auto& operands = module_.at(id).operands;
       value.operands.reserve(operands.size());
       for (ValueId operand : operands) {
-        value.operands.push_back(IndexOf(operand));
+        value.operands.push_back(GetIndex(operand));
       }
     }
     places_[id].index = static_cast<int>(graph_.values.size());
@@ -243,7 +243,7 @@ class Extractor {
   }
 
   // Of a value the graph has.
-  int IndexOf(ValueId id) const { return places_[id].index; }
+  int GetIndex(ValueId id) const { return places_[id].index; }
 
   void PairState(const std::vector<ValueId>& outputs) {
     for (ValueId output : outputs) {
@@ -252,7 +252,7 @@ class Extractor {
         if (state_of_output_[number] == kNone) continue;
         const ValueId argument = module_.parameters[state_of_output_[number]];
         if (places_[argument].seen_by != segment_) continue;
-        graph_.state.push_back({IndexOf(argument), IndexOf(output)});
+        graph_.state.push_back({GetIndex(argument), GetIndex(output)});
       }
     }
   }
@@ -265,7 +265,8 @@ class Extractor {
     Crossings entering;  // gradients, by the segment they come from
     for (ValueId g : outputs) {
       if (OutputKind(g) != Exit::kGradient) continue;
-      for (int reader : Readers(g)) leaving.Add(GetDims(g), reader, IndexOf(g));
+      for (int reader : Readers(g))
+        leaving.Add(GetDims(g), reader, GetIndex(g));
     }
     for (int i = 0; i < graph_.input_count; ++i) {
       const ValueId g = graph_.values[i].origin;
@@ -281,7 +282,7 @@ class Extractor {
     for (ValueId x : outputs) {
       if (OutputKind(x) != Exit::kActivation) continue;
       const int g = entering.Take(GetDims(x), Readers(x));
-      if (g >= 0) graph_.exits.push_back({IndexOf(x), g});
+      if (g >= 0) graph_.exits.push_back({GetIndex(x), g});
     }
     const auto pair_rest = [&](std::vector<BoundaryPair>& pairs,
                                Crossings& crossings, const auto& beyond) {
@@ -356,7 +357,7 @@ class Extractor {
     }
     if (it.opcode == Opcode::kLoopResult) {
       const ValueId carry = module_.loops[it.boundary].carries[it.element];
-      print.Add(IndexOf(carry));
+      print.Add(GetIndex(carry));
     }
   }
 

@@ -52,7 +52,7 @@ class SequenceSplitter : segmenter::SegmentView {
   }
 
  private:
-  int IndexOf(ValueId id) const {
+  int FindIndex(ValueId id) const {
     const auto found = index_.find(id);
     return found == index_.end() ? -1 : found->second;
   }
@@ -93,7 +93,7 @@ class SequenceSplitter : segmenter::SegmentView {
   bool BringsBack(int i, int value) const {
     const auto match = analysis_.gradients.find(Origin(i));
     if (IsForward(i) || match == analysis_.gradients.end()) return false;
-    const int forward = IndexOf(match->second.forward);
+    const int forward = FindIndex(match->second.forward);
     return forward >= 0 && AddsUp(forward) &&
            Operands(i)[match->second.cotangent_operand] == value;
   }
@@ -253,7 +253,7 @@ class SequenceSplitter : segmenter::SegmentView {
       }
       const auto& roots = analysis_.blocks.blocks[block].roots;
       for (size_t r = 0; r < roots.size(); ++r) {
-        const int root = IndexOf(roots[r]);
+        const int root = FindIndex(roots[r]);
         if (root >= 0) visit(root, Rows(block, r));
       }
     }
@@ -280,7 +280,7 @@ class SequenceSplitter : segmenter::SegmentView {
       if (found == analysis_.gradients.end()) continue;
       const GradientMatch& match = found->second;
       if (match.recomputation || !IsRoot(match.forward)) continue;
-      const int root = IndexOf(match.forward);
+      const int root = FindIndex(match.forward);
       if (root < 0) continue;
       const int g = Operands(i)[match.cotangent_operand];
       for (const segmenter::Use& use : Uses(root)) {

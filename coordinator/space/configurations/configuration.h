@@ -7,9 +7,11 @@
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_CONFIGURATION_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/strong_id.h"
 #include "coordinator/space/annotation/segment_annotation.h"
 #include "coordinator/space/annotation/state_sharding.h"
 #include "coordinator/space/annotation/unsplit_boundaries.h"
@@ -17,9 +19,11 @@
 
 namespace meshwright::space {
 
+using ProgramId = base::StrongIndex<struct ProgramTag>;
+
 // Seconds of another program, times `weight`, that belong to a configuration.
 struct Correction {
-  int program = 0;
+  ProgramId program;
   double weight = 0;
 };
 
@@ -31,8 +35,8 @@ struct Configuration {
   // Of its type: equal where only the switch or the recomputation differs.
   int splits = 0;
   SegmentAnnotation annotation;
-  std::string describe;  // "rows, columns, columns; sequence"
-  int program = -1;      // index of ProfileSpace::programs; -1: no work
+  std::string describe;              // "rows, columns, columns; sequence"
+  std::optional<ProgramId> program;  // of ProfileSpace::programs; or no work
   // Loops run fewer trips in programs than in the step: its time is `weight`
   // times that of the program, plus the corrections (loop_programs.h).
   double weight = 1;

@@ -202,11 +202,11 @@ TEST_P(SwitchesTest, AGradientCrossesLikeItsActivation) {
 TEST_P(SwitchesTest, EveryConfigurationIsAnotherProgramOfAnotherName) {
   for (const SegmentType &type : it_.space.types) {
     std::set<std::string> names;
-    std::map<std::vector<int>, std::set<int>> programs;
+    std::map<std::vector<int>, std::set<ProgramId>> programs;
     for (const Configuration &each : type.configurations) {
       EXPECT_TRUE(names.insert(each.describe).second) << each.describe;
-      if (each.program < 0 || each.strategies.empty()) continue;
-      EXPECT_TRUE(programs[each.strategies].insert(each.program).second)
+      if (!each.program.has_value() || each.strategies.empty()) continue;
+      EXPECT_TRUE(programs[each.strategies].insert(*each.program).second)
           << each.describe;
     }
   }

@@ -96,8 +96,8 @@ int MakePrograms(const Analysis& analysis,
                  Boundary& boundary) {
   const SegmentGraph& from = analysis.graphs[boundary.from_segment];
   boundary.programs.assign(sources.size(),
-                           std::vector<std::vector<int>>(targets.size()));
-  std::map<std::tuple<int, Sharding, Sharding>, int> made;
+                           std::vector<std::vector<ProgramId>>(targets.size()));
+  std::map<std::tuple<int, Sharding, Sharding>, ProgramId> made;
   for (size_t a = 0; a < sources.size(); ++a) {
     for (size_t b = 0; b < targets.size(); ++b) {
       for (size_t i = 0; i < boundary.tensors.size(); ++i) {
@@ -111,7 +111,7 @@ int MakePrograms(const Analysis& analysis,
         if (before == after) continue;
         if (tensor.gradients == 0 && IsSliced(before, after)) continue;
         const auto [found, added] =
-            made.try_emplace({static_cast<int>(i), before, after}, -1);
+            made.try_emplace({static_cast<int>(i), before, after});
         if (added) {
           found->second =
               programs.Keep(ReshardingProgram(shape, before, after,

@@ -38,7 +38,7 @@ struct Boundary {
   int to_segment = 0;
   std::vector<BoundaryTensor> tensors;
   // [configuration of from][configuration of to] -> programs that run there.
-  std::vector<std::vector<std::vector<int>>> programs;
+  std::vector<std::vector<std::vector<ProgramId>>> programs;
 };
 
 // The one that makes what crosses, and the one that reads it.

@@ -42,7 +42,9 @@ class AccumulationTest : public testing::Test {
     }
   }
 
-  const v1::Program& At(int program) const { return space_.programs[program]; }
+  const v1::Program& At(ProgramId program) const {
+    return space_.programs[program];
+  }
 
   const Analysis analysis_;
   ProfileSpace space_;
@@ -52,7 +54,7 @@ TEST_F(AccumulationTest, CountsAllProgramsOfAConfiguration) {
   int count = 0;
   for (const SegmentType& type : space_.types) {
     for (const Configuration& it : type.configurations) {
-      if (it.program < 0) continue;
+      if (!it.program.has_value()) continue;
       count += 1 + static_cast<int>(it.corrections.size());
     }
   }
@@ -83,13 +85,13 @@ TEST_F(AccumulationTest, ATripReadsTheTablesThatAllTripsShare) {
   }
   ASSERT_GT(rotary, 0);
   ForAll([&](const SegmentGraph&, const Configuration& it) {
-    const ProgramEntry trip(At(it.program));
+    const ProgramEntry trip(At(*it.program));
     for (const char* opcode : {"sine", "cosine", "power"}) {
       EXPECT_EQ(trip.Count(opcode), 0) << opcode;
     }
     EXPECT_GT(trip.Count("exponential"), 0);
     bool reads_table = false;
-    for (const v1::InputSpec& input : At(it.program).inputs()) {
+    for (const v1::InputSpec& input : At(*it.program).inputs()) {
       reads_table |= input.kind() == v1::InputSpec::POSITIVE;
     }
     EXPECT_EQ(reads_table, it.describe.find(',') != std::string::npos);
@@ -124,7 +126,7 @@ TEST(LoopProgramsTest, EveryProgramIsAModule) {
 // What XLA would do with sums that begin with zeros in the program is nothing.
 TEST_F(AccumulationTest, ATripAddsToTheSumsOfTheTripBefore) {
   ForAll([&](const SegmentGraph& graph, const Configuration& it) {
-    const ProgramEntry trip(At(it.program));
+    const ProgramEntry trip(At(*it.program));
     int64_t bytes = 0;
     for (const auto& alias : trip.module.input_output_alias().entries()) {
       const int64_t sum = trip.parameters.at(alias.parameter_number());
@@ -166,7 +168,7 @@ TEST_F(AccumulationTest, EveryContractionIsDoneOnItsSideOfTheLoop) {
       ++(IsInside(graph, i) ? inside : outside);
     }
     EXPECT_GT(inside, 0);
-    EXPECT_EQ(ProgramEntry(At(it.program)).Count("dot"), inside);
+    EXPECT_EQ(ProgramEntry(At(*it.program)).Count("dot"), inside);
     EXPECT_EQ(ProgramEntry(At(it.corrections[0].program)).Count("dot"),
               outside);
   });

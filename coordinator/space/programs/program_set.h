@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/space/configurations/configuration.h"
 #include "proto/v1/job.pb.h"
 
 namespace meshwright::space {
@@ -16,9 +17,9 @@ namespace meshwright::space {
 class ProgramSet {
  public:
   // The index of the program; its label is that of the first equal one.
-  int Keep(v1::Program program, const std::string& label) {
+  ProgramId Keep(v1::Program program, const std::string& label) {
     const auto [found, added] =
-        by_key_.emplace(program.key(), static_cast<int>(programs_.size()));
+        by_key_.emplace(program.key(), programs_.size());
     if (added) {
       program.set_label(label);
       programs_.push_back(std::move(program));
@@ -27,8 +28,8 @@ class ProgramSet {
   }
 
   // Keeps those of another set; returns by index in that one the index here.
-  std::vector<int> Keep(ProgramSet&& other) {
-    std::vector<int> kept;
+  std::vector<ProgramId> Keep(ProgramSet&& other) {
+    std::vector<ProgramId> kept;
     for (v1::Program& program : other.programs_) {
       const std::string label = program.label();
       kept.push_back(Keep(std::move(program), label));
@@ -39,7 +40,7 @@ class ProgramSet {
   std::vector<v1::Program> Take() && { return std::move(programs_); }
 
  private:
-  std::unordered_map<std::string, int> by_key_;
+  std::unordered_map<std::string, ProgramId> by_key_;
   std::vector<v1::Program> programs_;
 };
 

@@ -39,8 +39,8 @@ TEST_P(TurnTest, AGradientIsReadBehindItsActivationOnly) {
         FindForwardBackwardBarrier(*analysis, graph);
     for (const Configuration& it : space.types[t].configurations) {
       SCOPED_TRACE(it.describe);
-      if (it.program < 0) continue;  // no work
-      const ProgramEntry entry(space.programs[it.program]);
+      if (!it.program.has_value()) continue;  // no work
+      const ProgramEntry entry(space.programs[*it.program]);
       for (const segmenter::BoundaryPair& exit : barrier.exits) {
         if (barrier.behind[exit.activation] ||
             graph.is_input(exit.activation)) {

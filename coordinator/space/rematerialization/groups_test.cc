@@ -118,8 +118,8 @@ TEST(GroupRolesTest, OnlyTheFirstOfAGroupKeepsWhatEnters) {
     EXPECT_EQ(it.rematerialized_bytes, plain.at(it.splits)->saved_bytes)
         << it.describe;
     // The last of a group is computed as one alone is, the others alike.
-    const std::string& key = space.programs[it.program].key();
-    EXPECT_EQ(key == space.programs[one.program].key(), !it.role.hands_on);
+    const std::string& key = space.programs[*it.program].key();
+    EXPECT_EQ(key == space.programs[*one.program].key(), !it.role.hands_on);
   }
   EXPECT_EQ(grouped, 3 * static_cast<int>(plain.size()));
 }

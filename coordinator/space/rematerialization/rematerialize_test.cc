@@ -128,8 +128,8 @@ TEST(RecomputeTest, EveryConfigurationIsThereTwiceAndKeepsLess) {
     ASSERT_EQ(after.size(), 2 * before.size());
     for (size_t c = 0; c < before.size(); ++c) {
       // Those without it are as they were, program for program.
-      EXPECT_EQ(all.programs[after[c].program].key(),
-                few.programs[before[c].program].key());
+      EXPECT_EQ(all.programs[*after[c].program].key(),
+                few.programs[*before[c].program].key());
       const Configuration& again = after[c + before.size()];
       EXPECT_TRUE(again.recompute);
       EXPECT_EQ(again.describe, before[c].describe + "; recompute");

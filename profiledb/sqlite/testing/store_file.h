@@ -11,7 +11,7 @@ namespace meshwright::sqlite {
 
 class StoreFile {
  public:
-  // The folder is made anew, and removed at the end.
+  // The folder is a new one, and is removed at the end.
   explicit StoreFile(const std::string& name);
   ~StoreFile();
   StoreFile(const StoreFile&) = delete;

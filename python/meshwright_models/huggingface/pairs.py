@@ -119,7 +119,7 @@ def _clip(shape: ModelShape) -> Any:
             **stack,
             "vocab_size": shape.vocab,
             "max_position_embeddings": shape.seq,
-            # The end token is told by its being the largest.
+            # The end token is the largest one.
             "eos_token_id": 2,
         },
         vision_config={
