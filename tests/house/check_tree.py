@@ -2,226 +2,54 @@
 
 A unit is x.h and x.cc together; tests are no units.
 
-Layers: which room may include, and link, which. Links: a file may include a
-header only if its CMake target depends on the header's. Foreign headers: only
-in the .cc files of their folder. Cycles: none among units or folders. Size: no
-file over 800 lines, no folder over 24 units. Libraries: one for each folder.
-Built: every test and fuzzer is named in its CMakeLists.txt.
+Layers     which room may include, and link, which: layers.py, which allows
+           nothing that nobody uses
+Spelling   our own header is included as "path/from/the/root.h"
+Foreign    a foreign header stands in the .cc files of its folder alone
+Comments   a file that one names is in the tree
+Cycles     none among units or folders
+Size       no file over 800 lines, no folder over 24 units
+Built      every source is named in its CMakeLists.txt
+Commands   targets are made by cmake/MeshwrightTargets.cmake
+Links      a file includes a header only if its target depends on the header's
+Libraries  one for each folder
+Sanitizers ./check --long runs the tests of SANITIZED with one
 """
 
 from __future__ import annotations
 
 import collections
 import pathlib
+import posixpath
 import re
 import statistics
 import subprocess
 import sys
 
+from layers import FOREIGN, LAYERS, TEST_LAYERS
+
 MAX_LINES = 800
 MAX_UNITS = 24
 ROOTS = ("base", "cli", "coordinator", "planner", "profiledb", "worker")
 
-# Folder -> what it may include beside itself. A name covers its subfolders.
-LAYERS = {
-    "base": (),
-    "coordinator/ir": ("base", "proto/hlo"),
-    "coordinator/ir/testing": ("proto/hlo",),
-    "coordinator/ir/text": ("base", "proto/hlo"),
-    "coordinator/segmenter": ("base", "proto/hlo", "coordinator/ir"),
-    "coordinator/segmenter/blocks": (
-        "base", "proto/hlo", "coordinator/ir",
-        "coordinator/segmenter/direction"),
-    "coordinator/segmenter/direction": ("base", "proto/hlo", "coordinator/ir"),
-    "coordinator/segmenter/segments": (
-        "base", "proto/hlo", "coordinator/ir", "coordinator/segmenter/blocks",
-        "coordinator/segmenter/direction"),
-    "coordinator/segmenter/testing": (
-        "base", "coordinator/ir", "coordinator/segmenter"),
-    "coordinator/operators": (
-        "base", "proto/hlo", "coordinator/ir", "coordinator/segmenter",
-        "planner"),
-    "coordinator/space": (
-        "base", "proto", "coordinator/ir", "coordinator/segmenter"),
-    "coordinator/space/annotation": (
-        "base", "proto/hlo", "coordinator/ir", "coordinator/segmenter"),
-    "coordinator/space/rematerialization": (
-        "base", "coordinator/ir", "coordinator/segmenter"),
-    "coordinator/space/configurations": (
-        "base", "coordinator/ir", "coordinator/segmenter",
-        "coordinator/space/annotation", "coordinator/space/rematerialization"),
-    "coordinator/space/programs": (
-        "base", "proto", "coordinator/ir", "coordinator/segmenter",
-        "coordinator/space/annotation", "coordinator/space/configurations",
-        "coordinator/space/rematerialization"),
-    "coordinator/space/testing": ("proto",),
-    "coordinator/export": (
-        "base", "proto", "coordinator/ir", "coordinator/segmenter",
-        "coordinator/operators", "coordinator/space", "planner"),
-    "coordinator/launch": (
-        "base", "proto", "coordinator/ir", "coordinator/segmenter",
-        "coordinator/space", "coordinator/export", "coordinator/planning",
-        "coordinator/stages"),
-    "coordinator/jobs": ("base", "proto/v1", "profiledb/store"),
-    "coordinator/resharding": ("base", "proto/v1", "planner/reshard"),
-    "coordinator/jobs/testing": (
-        "base", "proto", "coordinator/jobs", "profiledb/store"),
-    "coordinator/estimation": (
-        "base", "proto", "coordinator/ir", "coordinator/segmenter",
-        "coordinator/space", "planner/problem", "profiledb/store"),
-    "coordinator/problem": (
-        "base", "proto", "coordinator/segmenter", "coordinator/space",
-        "coordinator/export", "coordinator/estimation", "planner/problem",
-        "profiledb/store"),
-    "coordinator/selection": (
-        "base", "proto", "coordinator/segmenter", "coordinator/space",
-        "coordinator/export", "coordinator/estimation", "coordinator/problem",
-        "planner/problem", "planner/search", "profiledb/store"),
-    "coordinator/planning": (
-        "base", "proto", "coordinator/ir", "coordinator/segmenter",
-        "coordinator/space", "coordinator/estimation", "coordinator/export",
-        "coordinator/operators", "coordinator/problem",
-        "coordinator/selection", "coordinator/jobs", "planner",
-        "profiledb/store"),
-    "coordinator/service": (
-        "base", "proto", "coordinator/jobs", "coordinator/resharding",
-        "planner/reshard"),
-    "coordinator/daemon": (
-        "base", "proto", "coordinator/jobs", "coordinator/resharding",
-        "coordinator/service"),
-    "coordinator/stages": (
-        "base", "proto", "coordinator/ir", "coordinator/segmenter",
-        "coordinator/space", "coordinator/export", "coordinator/estimation",
-        "coordinator/problem", "coordinator/planning", "planner/pipeline",
-        "planner/problem", "planner/reshard", "planner/search",
-        "profiledb/store"),
-    "coordinator/explain": (
-        "base", "proto/v1", "coordinator/space", "coordinator/export",
-        "coordinator/jobs", "coordinator/estimation", "coordinator/planning",
-        "coordinator/stages", "planner/pipeline", "planner/search",
-        "profiledb/store"),
-    "coordinator/validation": (
-        "base", "proto/v1", "coordinator/ir", "coordinator/space",
-        "coordinator/estimation", "coordinator/export", "coordinator/jobs",
-        "coordinator/planning", "coordinator/selection",
-        "coordinator/stages", "coordinator/launch", "coordinator/explain",
-        "profiledb/store"),
-    "planner": ("base",),
-    "planner/problem": ("base",),
-    "planner/checkpoint": ("base", "planner/problem"),
-    "planner/layout": ("base", "planner/problem"),
-    "planner/pipeline": ("base", "planner/problem"),
-    "planner/symbolic": ("base", "planner/problem"),
-    "planner/intraop": (
-        "base", "planner/layout", "planner/problem", "planner/search"),
-    "planner/search/graph": ("base", "planner/problem"),
-    "planner/search/elimination": (
-        "base", "planner/problem", "planner/search/graph"),
-    "planner/search/constrained": (
-        "base", "planner/problem", "planner/search/elimination",
-        "planner/search/graph"),
-    "planner/search/tradeoffs": (
-        "base", "planner/problem", "planner/search"),
-    "planner/search/testing": ("base", "planner/problem"),
-    "planner/search": ("base", "planner/problem"),
-    "planner/reshard/problem": ("base",),
-    "planner/reshard/decompose": ("base", "planner/reshard/problem"),
-    "planner/reshard/bounds": (
-        "base", "planner/problem", "planner/reshard/problem"),
-    "planner/reshard/paper": ("base", "planner/reshard/problem"),
-    "planner/reshard/heuristics": (
-        "base", "planner/reshard/paper", "planner/reshard/problem"),
-    "planner/reshard/exact": (
-        "base", "planner/reshard/bounds", "planner/reshard/problem"),
-    "planner/reshard/testing": (
-        "base", "planner/reshard/decompose", "planner/reshard/problem"),
-    "planner/reshard": ("base", "planner/problem"),
-    "profiledb": ("base", "proto/v1"),
-    "profiledb/schema": ("base",),
-    "profiledb/store": ("base", "proto/v1"),
-    "profiledb/sqlite": (
-        "base", "proto/v1", "profiledb/schema", "profiledb/store"),
-    "worker/pjrt": ("base", "proto"),
-    "worker/devices": ("base", "proto/v1"),
-    "worker/timing": ("base", "proto/v1"),
-    "worker/sandbox": ("base", "proto/v1", "worker/timing"),
-    "worker/runner": (
-        "base", "proto", "worker/devices", "worker/pjrt", "worker/sandbox",
-        "worker/timing"),
-    "worker/service": ("base", "proto/v1", "worker/sandbox"),
-    "worker/comm/protocol": ("base",),
-    "worker/comm/transport": ("base", "worker/comm/protocol"),
-    "worker/comm/executor": (
-        "base", "worker/comm/protocol", "worker/comm/transport"),
-    "worker/comm/testing": (
-        "base", "worker/comm/executor", "worker/comm/protocol",
-        "worker/comm/transport"),
-    "cli": ("cli/verbs",),
-    "cli/text": (
-        "base", "proto/v1", "coordinator/explain", "coordinator/stages",
-        "planner/pipeline"),
-    "cli/flags": (
-        "base", "proto/v1", "cli/text", "coordinator/estimation",
-        "planner/problem"),
-    "cli/local": (
-        "base", "proto/v1", "cli/flags", "cli/text", "coordinator/daemon",
-        "coordinator/explain", "coordinator/planning", "coordinator/service",
-        "coordinator/stages", "profiledb", "worker/sandbox",
-        "worker/service"),
-    "cli/verbs": (
-        "base", "proto/v1", "cli/flags", "cli/local", "cli/text",
-        "coordinator/space", "coordinator/export", "coordinator/planning",
-        "coordinator/resharding", "coordinator/service", "coordinator/launch",
-        "coordinator/explain", "coordinator/validation", "planner",
-        "profiledb/store", "worker/sandbox", "worker/service"),
-    "cli/testing": ("cli/verbs",),
-}
-
-# Pattern of a foreign header -> the folders whose .cc files may include it.
-FOREIGN = {
-    r"sqlite3\.h|zstd\.h": ("profiledb/sqlite",),
-    r"libpq": ("profiledb/postgres",),
-    r"grpc|.*\.grpc\.pb\.h": (
-        "coordinator/daemon", "coordinator/service", "worker/service",
-        "tests/integration"),
-    r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
-    r"cupti|cuda|nvml": ("worker/collect", "worker/comm/transport"),
-    r"nccl": ("worker/comm/transport",),
-    r"boost/": ("base", "worker/comm/transport", "worker/comm/testing"),
-    r"xxhash\.h": ("worker/comm/protocol",),
-    r"openssl/": ("base",),
-    r"spdlog/": ("base",),
-    r"CLI/": ("cli", "tests/bench", "worker/comm/executor",
-             "worker/service"),
-}
-
-# A test may look at a neighbour below it that its library does not use.
-TEST_LAYERS = {
-    "coordinator/segmenter": ("coordinator/segmenter",),
-    "cli": ("cli", "coordinator"),
-    "coordinator/daemon": ("planner/reshard",),
-    "coordinator/estimation": ("coordinator/jobs/testing",),
-    "coordinator/explain": ("coordinator/segmenter/testing",),
-    "coordinator/problem": ("coordinator/jobs/testing", "planner/search"),
-    "coordinator/space": ("coordinator/space", "proto"),
-    "coordinator/stages": ("coordinator/jobs/testing",),
-    "coordinator/validation": ("coordinator/segmenter/testing",),
-    "planner/reshard": ("planner/reshard",),
-    "planner/search": ("planner/search",),
-    "profiledb": ("proto", "profiledb/store/testing"),
-    "worker": ("proto", "worker/pjrt/testing", "worker/comm/testing"),
-}
-
-INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.M)
 
 
 def within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder + "/")
 
 
+def folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
 def is_test(path: str) -> bool:
     name = path.rsplit("/", 1)[-1]
     return path.startswith("tests/") or "_test." in name or "_fuzzer." in name
+
+
+def is_ours(name: str) -> bool:
+    return "/" in name and name.split("/", 1)[0] in (*ROOTS, "proto", "tests")
 
 
 class Tree:
@@ -234,13 +62,10 @@ class Tree:
         for path, text in files.items():
             if not path.endswith((".cc", ".h")):
                 continue
-            quoted = [a for a, _ in INCLUDE.findall(text) if a]
-            self.includes[path] = [
-                name for name in quoted if "/" in name
-                and name.split("/", 1)[0] in (*ROOTS, "proto", "tests")]
+            found = [a or b for a, b in INCLUDE.findall(text)]
+            self.includes[path] = [name for name in found if is_ours(name)]
             own = set(self.includes[path])
-            self.foreign[path] = [
-                a or b for a, b in INCLUDE.findall(text) if (a or b) not in own]
+            self.foreign[path] = [name for name in found if name not in own]
             self.foreign[path] += [n for n in own if n.endswith(".grpc.pb.h")]
 
     @classmethod
@@ -248,38 +73,57 @@ class Tree:
         listed = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard"],
             check=True, capture_output=True, text=True).stdout.splitlines()
-        wanted = (".cc", ".h", ".py", ".sh", ".proto", "CMakeLists.txt")
-        paths = [pathlib.Path(p) for p in listed if p.endswith(wanted)]
+        wanted = (".cc", ".h", ".py", ".sh", ".proto", ".cmake",
+                  "CMakeLists.txt")
+        paths = [pathlib.Path(p) for p in listed
+                 if p.endswith(wanted) or p == "check"]
         return cls({str(p): p.read_text() for p in paths if p.exists()})
 
 
-def room_of(path: str) -> str | None:
-    """The entry of LAYERS that speaks of a path: the longest."""
-    return next((l for l in sorted(LAYERS, key=len, reverse=True)
-                 if within(path, l)), None)
+def below(room: str) -> set[str]:
+    """What a room may see through others, with their testing folders."""
+    seen = {room}
+    queue = [room]
+    while queue:
+        found = queue.pop()
+        for folder in (*LAYERS.get(found, ()), found + "/testing"):
+            if folder in LAYERS and folder not in seen:
+                seen.add(folder)
+                queue.append(folder)
+    return seen
 
 
-def may_use(path: str, other: str) -> bool:
-    room = room_of(path)
-    return room is None or any(
-        within(other, folder) for folder in (room, *LAYERS[room]))
+def may_use(room: str, folder: str, by_test: bool) -> bool:
+    if by_test:
+        return folder in below(room) or folder in TEST_LAYERS.get(room, ())
+    return folder == room or folder in LAYERS.get(room, ())
 
 
 def layer_faults(tree: Tree) -> list[str]:
     faults = []
     for path, included in tree.includes.items():
-        room = room_of(path)
-        if room is None:
-            if not path.startswith("tests/"):
-                faults.append(f"{path} is in no layer of check_tree.py")
+        room = folder_of(path)
+        if within(room, "tests"):
             continue
-        for name in included:
-            if may_use(path, name) or is_test(path) and any(
-                    within(name, folder)
-                    for home, folders in TEST_LAYERS.items()
-                    if within(room, home) for folder in folders):
-                continue
-            faults.append(f"{path} includes {name}, which {room} may not")
+        if room not in LAYERS:
+            faults.append(f"{path} is in no room of layers.py")
+        faults += [f"{path} includes {name}, which {room} may not"
+                   for name in included
+                   if not may_use(room, folder_of(name), is_test(path))]
+    return faults
+
+
+def spelling_faults(tree: Tree) -> list[str]:
+    """Our own header is included as "path/from/the/root.h"."""
+    faults = []
+    for path in tree.includes:
+        for quoted, angled in INCLUDE.findall(tree.files[path]):
+            name = quoted or angled
+            beside = posixpath.normpath(f"{posixpath.dirname(path)}/{name}")
+            if (angled and is_ours(name) or beside in tree.files
+                    or {".", ".."} & set(name.split("/"))):
+                faults.append(f"{path} includes {name}, which is not a quoted "
+                              f"path from the root")
     return faults
 
 
@@ -296,6 +140,22 @@ def foreign_faults(tree: Tree) -> list[str]:
                         f"{path} includes {name}, which belongs to the .cc "
                         f"files of {' and '.join(folders)}")
     return faults
+
+
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+FILE_NAME = re.compile(r"(?<![\w/.<-])[\w./-]*\w\.(?:h|cc)(?![\w/-])")
+
+
+def comment_faults(tree: Tree) -> list[str]:
+    """A file that a comment names, by the end of its path, is in the tree."""
+    ends = {"/".join(parts[start:]) for path in tree.files
+            for parts in [path.split("/")] for start in range(len(parts))}
+    return [f"{path} has a comment that names {name}, which is no file"
+            for path in tree.includes
+            for comment in COMMENT.findall(tree.files[path])
+            for name in FILE_NAME.findall(comment)
+            if name not in ends
+            and not any(re.match(pattern, name) for pattern in FOREIGN)]
 
 
 def find_cycle(edges: dict[str, set[str]]) -> list[str] | None:
@@ -331,8 +191,8 @@ def cycle_faults(tree: Tree) -> list[str]:
         if is_test(path):
             continue
         units[unit_of(path)] |= {unit_of(n) for n in included} - {unit_of(path)}
-        home = path.rsplit("/", 1)[0]
-        folders[home] |= {n.rsplit("/", 1)[0] for n in included} - {home}
+        home = folder_of(path)
+        folders[home] |= {folder_of(n) for n in included} - {home}
     faults = []
     for kind, edges in (("units", units), ("folders", folders)):
         if cycle := find_cycle(edges):
@@ -344,7 +204,7 @@ def room_faults(tree: Tree) -> list[str]:
     units: dict[str, set[str]] = collections.defaultdict(set)
     for path in tree.includes:
         if not is_test(path):
-            units[path.rsplit("/", 1)[0]].add(unit_of(path))
+            units[folder_of(path)].add(unit_of(path))
     return [f"{folder} has {len(found)} units, more than {MAX_UNITS}"
             for folder, found in sorted(units.items())
             if len(found) > MAX_UNITS]
@@ -370,94 +230,195 @@ def built_faults(tree: Tree) -> list[str]:
 
 # ---- links: includes and rooms against the CMake targets ----
 
-CALL = re.compile(r"\b(meshwright_(?:library|test|binary|proto))\s*\(([^)]*)\)")
-KEYWORDS = {"SRCS", "DEPS", "PRIVATE_DEPS", "PROTOS", "TIMEOUT", "GRPC"}
+CALL = re.compile(r"\bmeshwright_(library|test|binary|proto)\s*\(([^)]*)\)", re.I)
+KEYWORDS = {"SRCS", "DEPS", "PRIVATE_DEPS", "PROTOS", "TIMEOUT", "COST", "GRPC",
+            "WAITS", "QUICK_COMPILES"}
+
+COMMAND = re.compile(r"\b(?:add_library|add_executable|(?:target_)?link_libraries"
+                     r"|target_sources)\s*\([^)]*\)", re.I)
+# Only these calls, word for word: the archives of the self-contained runner,
+# and the library that compiles each header alone.
+OWN_COMMANDS = {
+    "target_link_libraries( meshwright-runner PRIVATE "
+    "${MESHWRIGHT_PROTOBUF_ARCHIVE} ${MESHWRIGHT_ZLIB_ARCHIVE} "
+    "-Wl,--start-group ${abseil_archives} -Wl,--end-group)",
+    "add_library(house_headers OBJECT ${sources})",
+    "target_link_libraries( house_headers PRIVATE meshwright_options "
+    "meshwright_warnings pjrt_c_api proto_hlo proto_v1 proto_v1_services "
+    "absl::status absl::statusor absl::synchronization absl::time "
+    "nlohmann_json::nlohmann_json)",
+}
 
 
-def read_targets(tree: Tree):
-    """Returns source -> targets, and target -> direct dependencies."""
-    owners: dict[str, set[str]] = collections.defaultdict(set)
-    depends: dict[str, set[str]] = {}
-    for path, text in tree.files.items():
-        if not path.endswith("/CMakeLists.txt"):
-            continue
-        folder = path.rsplit("/", 1)[0]
-        for _, body in CALL.findall(re.sub(r"#.*", "", text)):
-            name, *words = body.split()
-            depends[name] = set()
-            section = ""
-            for word in words:
-                if word in KEYWORDS:
-                    section = word
-                elif section in ("SRCS", "PROTOS", "GRPC"):
-                    owners[f"{folder}/{word}"].add(name)
-                elif section in ("DEPS", "PRIVATE_DEPS"):
-                    depends[name].add(word)
-    return owners, depends
+class Target:
+    """One call of cmake/MeshwrightTargets.cmake."""
+
+    def __init__(self, folder: str, kind: str, body: str):
+        self.folder = folder
+        self.kind = kind.lower()
+        self.name, *words = body.split()
+        values: dict[str, list[str]] = collections.defaultdict(list)
+        section = ""
+        for word in words:
+            if word in KEYWORDS:
+                section = word
+            else:
+                values[section].append(word)
+        self.sources = [f"{folder}/{name}"
+                        for name in values["SRCS"] + values["PROTOS"]]
+        self.public = set(values["DEPS"])
+        self.private = set(values["PRIVATE_DEPS"])
+        self.is_test = self.kind == "test" or self.kind == "binary" and all(
+            map(is_test, self.sources))
 
 
-def closure(target: str, depends: dict[str, set[str]]) -> set[str]:
-    seen = {target}
-    queue = [target]
+def cmake_texts(tree: Tree) -> dict[str, str]:
+    """Each file of CMake outside cmake/, without comments."""
+    return {path: re.sub(r"#.*", "", text)
+            for path, text in tree.files.items()
+            if path.endswith(("CMakeLists.txt", ".cmake"))
+            and not within(path, "cmake")}
+
+
+def read_targets(tree: Tree) -> dict[str, Target]:
+    found = [Target(folder_of(path), kind, body)
+             for path, text in cmake_texts(tree).items()
+             for kind, body in CALL.findall(text)]
+    return {target.name: target for target in found}
+
+
+def command_faults(tree: Tree) -> list[str]:
+    """Targets are made by cmake/, so that the other checks see their links."""
+    return [f"{path} calls {call.split('(')[0]} itself, not a function of "
+            f"cmake/MeshwrightTargets.cmake"
+            for path, text in cmake_texts(tree).items()
+            for call in (" ".join(c.split()) for c in COMMAND.findall(text))
+            if call not in OWN_COMMANDS]
+
+
+def closure(names: set[str], targets: dict[str, Target]) -> set[str]:
+    """These targets, and what they hand on to whoever links them."""
+    seen = set(names)
+    queue = list(names)
     while queue:
-        for name in depends.get(queue.pop(), ()):
-            if name not in seen:
-                seen.add(name)
-                queue.append(name)
+        target = targets.get(queue.pop())
+        for name in target.public - seen if target else ():
+            seen.add(name)
+            queue.append(name)
     return seen
 
 
+def makers_of(path: str, targets: dict[str, Target]) -> set[str]:
+    """The targets that a file, or what a header declares, is compiled into."""
+    stem = re.sub(r"(\.grpc)?(\.pb)?\.(h|cc)$", "", path)
+    wanted = {stem + ".cc", stem + ".proto"}
+    found = {t.name for t in targets.values() if wanted & set(t.sources)}
+    library = {t.name for t in targets.values() if t.kind == "library"
+               and t.folder == folder_of(path)}
+    return found or (library if len(library) == 1 else set())
+
+
 def link_faults(tree: Tree) -> list[str]:
-    owners, depends = read_targets(tree)
-    by_folder: dict[str, set[str]] = collections.defaultdict(set)
-    for source, targets in owners.items():
-        by_folder[source.rsplit("/", 1)[0]] |= targets
-    faults = set()
-    for source, targets in owners.items():
-        for name in tree.includes.get(source, ()):
-            stem = re.sub(r"(\.grpc)?(\.pb)?\.h$", "", name)
-            homes = (owners.get(stem + ".cc") or owners.get(stem + ".proto")
-                     or by_folder.get(name.rsplit("/", 1)[0], set()))
-            for target in targets:
-                if homes and not homes & closure(target, depends):
-                    faults.add(f"{source} includes {name}, but its target "
-                               f"{target} does not depend on "
-                               f"{' or '.join(sorted(homes))}")
-    return sorted(faults)
+    """A private dependency serves a library's .cc files, not its headers."""
+    targets = read_targets(tree)
+    faults = []
+    for path, included in tree.includes.items():
+        for maker in sorted(makers_of(path, targets)):
+            target = targets[maker]
+            private = target.private if path.endswith(".cc") else set()
+            seen = closure({maker} | private, targets)
+            for name in included:
+                homes = makers_of(name, targets)
+                if homes and not homes & seen:
+                    faults.append(f"{path} includes {name}, but its target "
+                                  f"{maker} does not depend on "
+                                  f"{' or '.join(sorted(homes))}")
+    return faults
 
 
 def library_faults(tree: Tree) -> list[str]:
-    """A folder with units has one library, which links what its room may."""
-    owners, depends = read_targets(tree)
-    homes: dict[str, str] = {}       # library -> its folder
-    libraries: dict[str, list[str]] = collections.defaultdict(list)
-    for path, text in tree.files.items():
-        if path.endswith("/CMakeLists.txt"):
-            folder = path.rsplit("/", 1)[0]
-            for kind, body in CALL.findall(re.sub(r"#.*", "", text)):
-                if kind in ("meshwright_library", "meshwright_proto"):
-                    homes[body.split()[0]] = folder
-                if kind == "meshwright_library":
-                    libraries[folder].append(body.split()[0])
+    """A folder with units has one library; only a binary's main needs none."""
+    targets = read_targets(tree).values()
+    units: dict[str, set[str]] = collections.defaultdict(set)
+    for path in tree.includes:
+        if not is_test(path):
+            units[folder_of(path)].add(path)
     faults = []
-    for folder in sorted({p.rsplit("/", 1)[0] for p in tree.includes
-                          if not is_test(p)} | set(libraries)):
-        found = libraries.get(folder, [])
-        if folder.startswith("tests/"):
+    for folder in sorted(set(units) | {t.folder for t in targets}):
+        found = [t.name for t in targets
+                 if t.kind == "library" and t.folder == folder]
+        if within(folder, "tests"):
             continue
         if len(found) > 1:
             faults.append(f"{folder} has {len(found)} libraries, not one: "
                           f"{' '.join(found)}")
-        for library in found:
-            for name in sorted(depends[library]):
-                if name in homes and not may_use(folder, homes[name]):
-                    faults.append(f"{library} links {name}, which "
-                                  f"{room_of(folder)} may not")
+        mains = {f"{folder}/main.cc"} & {
+            source for t in targets if t.kind == "binary" for source in t.sources}
+        if not found and units[folder] - mains:
+            faults.append(f"{folder} has units and no library")
     return faults
 
 
-CHECKS = (layer_faults, foreign_faults, cycle_faults, size_faults, room_faults,
-          built_faults, link_faults, library_faults)
+def links_between_rooms(tree: Tree) -> list[tuple[Target, Target]]:
+    targets = read_targets(tree)
+    return [(target, targets[name]) for target in targets.values()
+            if not within(target.folder, "tests")
+            for name in sorted(target.public | target.private)
+            if name in targets]
+
+
+def linked_layer_faults(tree: Tree) -> list[str]:
+    """A target links what the files of its room may include."""
+    return [f"{target.name} links {other.name}, which {target.folder} may not"
+            for target, other in links_between_rooms(tree)
+            if not may_use(target.folder, other.folder, target.is_test)]
+
+
+def unused_faults(tree: Tree) -> list[str]:
+    """Whatever the tables allow, somebody uses."""
+    used = {(is_test(path), folder_of(path), folder_of(name))
+            for path, included in tree.includes.items() for name in included}
+    used |= {(target.is_test, target.folder, other.folder)
+             for target, other in links_between_rooms(tree)}
+    rooms = {folder_of(path) for path in tree.files}
+    faults = [f"layers.py has {room}, which is no folder"
+              for room in LAYERS if room not in rooms]
+    for table, by_test in ((LAYERS, False), (TEST_LAYERS, True)):
+        faults += [f"layers.py allows {room} {folder}, which no "
+                   f"{'test of it' if by_test else 'file of it'} uses"
+                   for room, folders in table.items() for folder in folders
+                   if (by_test, room, folder) not in used]
+    return faults
+
+
+# The rooms, with their subfolders, whose tests ./check --long runs with a
+# sanitizer: what plans, what reads foreign bytes, what moves tensors.
+SANITIZED = ("base", "planner", "profiledb", "coordinator/ir",
+             "coordinator/segmenter", "coordinator/space", "coordinator/stages",
+             "worker/comm")
+
+
+def sanitizer_faults(tree: Tree) -> list[str]:
+    calls = re.findall(r"^ +sanitized (?:.*\\\n)*.*", tree.files.get("check", ""),
+                       re.M)
+    words = [re.fullmatch(r"(\w*)(?:\{([\w,]*)\})?(_test)", word)
+             for word in " ".join(calls).split()]
+    listed = {before + part + after for before, parts, after in
+              (word.groups(default="") for word in words if word)
+              for part in parts.split(",")}
+    tests = {target.name: target.folder
+             for target in read_targets(tree).values() if target.kind == "test"}
+    return [f"./check runs {name} with no sanitizer"
+            for name, folder in tests.items() if name not in listed
+            and any(within(folder, room) for room in SANITIZED)] + [
+        f"./check runs {name} with a sanitizer, which is no test"
+        for name in sorted(listed - set(tests))]
+
+
+CHECKS = (layer_faults, spelling_faults, foreign_faults, comment_faults,
+          cycle_faults, size_faults, room_faults, built_faults, command_faults,
+          link_faults, library_faults, linked_layer_faults, unused_faults,
+          sanitizer_faults)
 
 
 def figures(tree: Tree) -> str:

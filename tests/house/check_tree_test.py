@@ -1,6 +1,7 @@
 """The checks find what they are for."""
 
 import unittest
+import unittest.mock
 
 import check_tree
 from check_tree import Tree
@@ -11,6 +12,60 @@ class CheckTreeTest(unittest.TestCase):
         tree = Tree({"planner/search/a.cc": '#include "coordinator/ir/b.h"\n'})
         self.assertIn("coordinator/ir/b.h", check_tree.layer_faults(tree)[0])
 
+    def test_a_room_is_one_folder(self):
+        tree = Tree({"base/a.h": '#include "base/json/b.h"\n',
+                     "planner/a.h": "",
+                     "planner/search/more/a.h": ""})
+        into_json, *roomless = check_tree.layer_faults(tree)
+        self.assertIn("base/json/b.h", into_json)
+        self.assertEqual(len(roomless), 2)
+
+    def test_a_test_sees_what_lies_below_its_room(self):
+        includes = ('#include "planner/problem/a.h"\n'
+                    '#include "planner/problem/testing/b.h"\n')
+        path = "planner/search/graph/a"
+        tree = Tree({f"{path}_test.cc": includes})
+        self.assertEqual(check_tree.layer_faults(tree), [])
+        (fault,) = check_tree.layer_faults(Tree({f"{path}.cc": includes}))
+        self.assertIn("testing", fault)
+        tree = Tree({f"{path}_test.cc": '#include "planner/search/a.h"\n'})
+        self.assertEqual(len(check_tree.layer_faults(tree)), 1)
+
+    @unittest.mock.patch.dict(check_tree.TEST_LAYERS, {"cli": ("base/json",)},
+                              clear=True)
+    @unittest.mock.patch.dict(
+        check_tree.LAYERS,
+        {"base": (), "cli": ("base", "base/json"), "gone": ()}, clear=True)
+    def test_what_the_tables_allow_and_nobody_uses(self):
+        files = {
+            "base/CMakeLists.txt": "meshwright_library(base SRCS a.cc)",
+            "base/json/CMakeLists.txt": "meshwright_library(json SRCS a.cc)",
+            "cli/a.cc": '#include "base/a.h"\n',
+            "cli/a_test.cc": '#include "base/json/a.h"\n',
+        }
+        gone, unused = check_tree.unused_faults(Tree(files))
+        self.assertIn("gone", gone)
+        self.assertIn("cli base/json, which no file", unused)
+        files["cli/CMakeLists.txt"] = "meshwright_library(cli DEPS json)"
+        self.assertEqual(len(check_tree.unused_faults(Tree(files))), 1)
+        del files["cli/a_test.cc"]
+        self.assertEqual(len(check_tree.unused_faults(Tree(files))), 2)
+
+    def test_an_own_header_in_angle_brackets_or_by_a_relative_path(self):
+        files = {"coordinator/ir/a.h": ""}
+        for include in ("<coordinator/ir/a.h>", '"../ir/a.h"', '"ir/a.h"',
+                        '"coordinator/ir/../ir/a.h"'):
+            files["coordinator/b.cc"] = f"#include {include}\n"
+            self.assertEqual(
+                len(check_tree.spelling_faults(Tree(files))), 1, include)
+        files["coordinator/b.cc"] = (
+            '#include "coordinator/ir/a.h"\n#include <sys/stat.h>\n')
+        self.assertEqual(check_tree.spelling_faults(Tree(files)), [])
+
+    def test_an_own_header_in_angle_brackets_has_its_layer(self):
+        tree = Tree({"planner/search/a.cc": "#include <coordinator/ir/b.h>\n"})
+        self.assertIn("coordinator/ir/b.h", check_tree.layer_faults(tree)[0])
+
     def test_a_foreign_header_away_from_home_or_in_a_header(self):
         tree = Tree({
             "planner/search/a.cc": "#include <sqlite3.h>\n",
@@ -19,6 +74,16 @@ class CheckTreeTest(unittest.TestCase):
         })
         faults = check_tree.foreign_faults(tree)
         self.assertEqual(len(faults), 2)
+
+    def test_a_comment_that_names_no_file(self):
+        files = {"planner/search/a.h": "// See <sys/stat.h>, search/a.h (a.h).",
+                 "worker/b.cc": "int n;  // of cuda.h, nccl.h\n"}
+        self.assertEqual(check_tree.comment_faults(Tree(files)), [])
+        for comment in ("// As (pipeline/a.h)", "/* See b_test.cc:\n */",
+                        "// like gone.h."):
+            files["worker/b.cc"] = comment
+            self.assertEqual(
+                len(check_tree.comment_faults(Tree(files))), 1, comment)
 
     def test_cycles_of_units_and_of_folders(self):
         tree = Tree({
@@ -41,21 +106,41 @@ class CheckTreeTest(unittest.TestCase):
         files["base/another.h"] = ""
         self.assertEqual(len(check_tree.room_faults(Tree(files))), 1)
 
-    def test_two_libraries_in_a_folder_or_a_link_past_the_layers(self):
+    def test_a_folder_of_two_libraries_or_of_none(self):
         files = {
             "base/a.cc": "",
             "base/CMakeLists.txt": "meshwright_library(base SRCS a.cc)",
-            "planner/search/b.cc": "",
-            "planner/search/CMakeLists.txt":
-                "meshwright_library(planner_search SRCS b.cc DEPS base)",
         }
         self.assertEqual(check_tree.library_faults(Tree(files)), [])
         files["base/CMakeLists.txt"] = (
-            "meshwright_library(base SRCS a.cc DEPS planner_search)")
-        self.assertEqual(len(check_tree.library_faults(Tree(files))), 1)
-        files["base/CMakeLists.txt"] = (
             "meshwright_library(base SRCS a.cc)\nmeshwright_library(more SRCS b)")
         self.assertEqual(len(check_tree.library_faults(Tree(files))), 1)
+        files["base/CMakeLists.txt"] = "meshwright_test(t SRCS a.cc)"
+        self.assertEqual(len(check_tree.library_faults(Tree(files))), 1)
+
+    def test_a_main_needs_no_library(self):
+        files = {
+            "cli/main.cc": "",
+            "cli/CMakeLists.txt": "meshwright_binary(meshwright SRCS main.cc)",
+        }
+        self.assertEqual(check_tree.library_faults(Tree(files)), [])
+        files["cli/more.h"] = ""
+        self.assertEqual(len(check_tree.library_faults(Tree(files))), 1)
+
+    def test_a_library_or_binary_that_links_past_the_layers(self):
+        files = {
+            "base/CMakeLists.txt": "meshwright_library(base SRCS a.cc)",
+            "planner/search/CMakeLists.txt":
+                "meshwright_library(planner_search SRCS b.cc DEPS base)\n"
+                "meshwright_binary(search SRCS main.cc DEPS base)",
+        }
+        self.assertEqual(check_tree.linked_layer_faults(Tree(files)), [])
+        for call in ("library(base SRCS a.cc DEPS planner_search)",
+                     "library(base SRCS a.cc PRIVATE_DEPS planner_search)",
+                     "binary(run SRCS main.cc DEPS planner_search)"):
+            files["base/CMakeLists.txt"] = "meshwright_" + call
+            self.assertEqual(
+                len(check_tree.linked_layer_faults(Tree(files))), 1, call)
 
     def test_a_test_that_nobody_builds(self):
         tree = Tree({
@@ -76,6 +161,67 @@ class CheckTreeTest(unittest.TestCase):
         files["cli/CMakeLists.txt"] = (
             "meshwright_library(cli SRCS b.cc DEPS base)")
         self.assertEqual(check_tree.link_faults(Tree(files)), [])
+
+    def test_a_header_without_its_link(self):
+        files = {
+            "base/a.h": "",
+            "base/CMakeLists.txt": "meshwright_library(base SRCS a.cc)",
+            "cli/b.h": '#include "base/a.h"\n',
+            "cli/CMakeLists.txt": "meshwright_library(cli SRCS b.cc DEPS base)",
+        }
+        self.assertEqual(check_tree.link_faults(Tree(files)), [])
+        for links in ("", "PRIVATE_DEPS base"):
+            files["cli/CMakeLists.txt"] = (
+                f"meshwright_library(cli SRCS c.cc {links})")
+            self.assertEqual(len(check_tree.link_faults(Tree(files))), 1)
+
+    def test_a_private_link_serves_the_library_alone(self):
+        files = {
+            "base/a.cc": "",
+            "base/CMakeLists.txt": "meshwright_library(base SRCS a.cc)",
+            "cli/b.cc": '#include "base/a.h"\n',
+            "cli/CMakeLists.txt":
+                "meshwright_library(cli SRCS b.cc PRIVATE_DEPS base)",
+            "worker/c.cc": '#include "base/a.h"\n',
+            "worker/CMakeLists.txt":
+                "meshwright_library(worker WAITS SRCS c.cc DEPS cli)",
+        }
+        (fault,) = check_tree.link_faults(Tree(files))
+        self.assertIn("worker/c.cc", fault)
+        files["cli/CMakeLists.txt"] = (
+            "meshwright_library(cli SRCS b.cc DEPS base)")
+        self.assertEqual(check_tree.link_faults(Tree(files)), [])
+
+    def test_a_target_made_past_the_functions_of_cmake(self):
+        for call in ("add_library(a STATIC a.cc)", "add_executable(a a.cc)",
+                     "Target_Link_Libraries (base PUBLIC planner)",
+                     "target_link_libraries(meshwright-runner PRIVATE base)"):
+            tree = Tree({"worker/runner/CMakeLists.txt": call})
+            self.assertEqual(len(check_tree.command_faults(tree)), 1, call)
+        tree = Tree({
+            "cmake/MeshwrightTargets.cmake": "add_library(${name} STATIC)",
+            "base/CMakeLists.txt": "meshwright_library(base SRCS a.cc)\n"
+                                   "# add_library(base)\n"
+                                   "target_compile_definitions(base PRIVATE A)",
+            "tests/house/CMakeLists.txt":
+                "add_library(house_headers OBJECT\n  ${sources})",
+        })
+        self.assertEqual(check_tree.command_faults(tree), [])
+
+    def test_a_test_that_no_sanitizer_sees(self):
+        files = {
+            "base/CMakeLists.txt": "meshwright_test(base_test SRCS a.cc)\n"
+                                   "meshwright_test(base_json_test SRCS b.cc)",
+            "cli/CMakeLists.txt": "meshwright_test(cli_test SRCS c.cc)",
+            "check": "sanitized() {\n}\n  sanitized asan-ubsan \\\n"
+                     '    "proto;base" \\\n    base{,_json}_test\n',
+        }
+        self.assertEqual(check_tree.sanitizer_faults(Tree(files)), [])
+        for words in ("base_test", "base_test\n  say base_json_test",
+                      "base{,_json,_gone}_test"):
+            files["check"] = f"  sanitized tsan base {words}\n"
+            self.assertEqual(
+                len(check_tree.sanitizer_faults(Tree(files))), 1, words)
 
 
 if __name__ == "__main__":

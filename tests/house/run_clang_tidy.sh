@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # clang-tidy on what changed: files that differ from the upstream branch, or
-# those of the last commit where nothing does; at most MAX_FILES of them. With
-# MESHWRIGHT_LONG set, on every file. What passed once is not looked at again.
+# those of the last commit where nothing does. A changed header is read with its
+# .cc file, or without one with a .cc file that includes it. With MESHWRIGHT_LONG
+# set, on every .cc file. What passed once, with the headers that it includes, is
+# not looked at again.
 set -euo pipefail
-readonly MAX_FILES=16
 build=build/tidy
 passed=$build/passed
 mkdir -p "$passed"
@@ -16,7 +17,17 @@ cmake --preset tidy >"$build/configure.log" 2>&1 || {
 }
 cmake --build --preset tidy --target generated_sources >/dev/null
 
-sources() { grep -E '\.cc$' | grep -vE '^python/' | sort -u || true; }
+sources() {
+  while read -r file; do
+    if [[ $file == *.h && ! -e ${file%.h}.cc ]]; then
+      for place in "${file%/*}/*.cc" '*.cc'; do
+        git grep -lF "#include \"$file\"" -- "$place" || true
+      done | sed -n 1p
+    else
+      echo "${file%.*}.cc"
+    fi
+  done | sort -u
+}
 if [ -n "${MESHWRIGHT_LONG:-}" ]; then
   git ls-files '*.cc' | sources >"$fresh"
 else
@@ -25,19 +36,17 @@ else
     # A clone without history has nothing to compare with.
     base=$(git rev-parse -q --verify HEAD~1) || exit 0
   fi
-  git diff --name-only --diff-filter=d "$base" | sources >"$fresh"
+  git diff --name-only --diff-filter=d "$base" -- '*.cc' '*.h' |
+    sources >"$fresh"
 fi
 
 wanted=()
 while read -r file; do
-  stamp=$passed/$(cat .clang-tidy "$file" | sha256sum | cut -d' ' -f1)
-  [ -e "$stamp" ] || wanted+=("$file" "$stamp")
+  mapfile -t headers < <(sed -n 's/^#include "\(.*\)"$/\1/p' "$file" |
+    xargs -r ls -d 2>/dev/null)
+  hash=$(cat .clang-tidy "$file" "${headers[@]}" | sha256sum | cut -d' ' -f1)
+  [ -e "$passed/$hash" ] || wanted+=("$file" "$passed/$hash")
 done <"$fresh"
-count=$((${#wanted[@]} / 2))
-if [ -z "${MESHWRIGHT_LONG:-}" ] && [ "$count" -gt "$MAX_FILES" ]; then
-  echo "clang-tidy: $MAX_FILES of $count changed files; ./check --long has all"
-  wanted=("${wanted[@]:0:$((2 * MAX_FILES))}")
-fi
 [ "${#wanted[@]}" -eq 0 ] && exit 0
 printf '%s\n' "${wanted[@]}" | xargs -d '\n' -n 2 -P 2 sh -c '
   if found=$(clang-tidy -p '"$build"' --quiet --warnings-as-errors="*" "$0" \

@@ -1,0 +1,254 @@
+"""Which room may see what: the tables that check_tree.py holds the tree to.
+
+A room is one folder, without its subfolders. base and proto come first.
+"""
+
+# Room -> the folders that it may include and link, beside itself. All are used.
+LAYERS = {
+    "base": (),
+    "base/json": ("base",),
+    "base/log": (),
+    "proto/hlo": (),
+    "proto/v1": (),
+    "cli": ("cli/verbs",),
+    "cli/flags": (
+        "base", "base/json", "proto/v1", "cli/text", "coordinator/estimation",
+        "planner/problem"),
+    "cli/local": (
+        "base", "proto/v1", "cli/flags", "cli/text", "coordinator/daemon",
+        "coordinator/explain", "coordinator/planning", "coordinator/service",
+        "coordinator/stages", "profiledb", "profiledb/store", "worker/sandbox",
+        "worker/service"),
+    "cli/testing": ("cli/verbs",),
+    "cli/text": (
+        "base", "proto/v1", "coordinator/explain", "coordinator/stages",
+        "planner/pipeline"),
+    "cli/verbs": (
+        "base", "base/log", "proto/v1", "cli/flags", "cli/local", "cli/text",
+        "coordinator/explain", "coordinator/export", "coordinator/launch",
+        "coordinator/planning", "coordinator/resharding", "coordinator/service",
+        "coordinator/space", "coordinator/validation", "planner/checkpoint",
+        "planner/layout", "planner/pipeline", "planner/reshard",
+        "planner/search", "planner/search/tradeoffs", "worker/sandbox",
+        "worker/service"),
+    "coordinator/daemon": (
+        "base", "base/log", "coordinator/jobs", "coordinator/resharding",
+        "coordinator/service"),
+    "coordinator/estimation": (
+        "base", "proto/hlo", "proto/v1", "coordinator/ir",
+        "coordinator/ir/links", "coordinator/segmenter", "coordinator/space",
+        "coordinator/space/annotation", "coordinator/space/configurations",
+        "coordinator/space/rematerialization", "planner/problem",
+        "profiledb/store"),
+    "coordinator/explain": (
+        "base", "proto/v1", "coordinator/estimation", "coordinator/export",
+        "coordinator/jobs", "coordinator/planning", "coordinator/problem",
+        "coordinator/space", "coordinator/stages", "planner/pipeline",
+        "planner/search", "planner/search/tradeoffs", "profiledb/store"),
+    "coordinator/export": (
+        "base", "proto/v1", "coordinator/ir", "coordinator/ir/links",
+        "coordinator/ir/load", "coordinator/operators", "coordinator/segmenter",
+        "coordinator/space", "coordinator/space/annotation",
+        "coordinator/space/configurations", "coordinator/space/programs",
+        "coordinator/space/rematerialization", "planner/intraop",
+        "planner/symbolic"),
+    "coordinator/ir": ("base", "proto/hlo"),
+    "coordinator/ir/checks": ("base", "coordinator/ir", "coordinator/ir/links"),
+    "coordinator/ir/links": ("proto/hlo", "coordinator/ir"),
+    "coordinator/ir/load": (
+        "base", "proto/hlo", "coordinator/ir", "coordinator/ir/checks",
+        "coordinator/ir/rewrite", "coordinator/ir/text"),
+    "coordinator/ir/rewrite": ("coordinator/ir", "coordinator/ir/links"),
+    "coordinator/ir/testing": ("proto/hlo",),
+    "coordinator/ir/text": ("base", "proto/hlo"),
+    "coordinator/jobs": ("base", "base/log", "proto/v1", "profiledb/store"),
+    "coordinator/jobs/testing": (
+        "base", "proto/hlo", "coordinator/jobs", "profiledb/store"),
+    "coordinator/launch": (
+        "base", "proto/v1", "coordinator/export", "coordinator/ir/load",
+        "coordinator/planning", "coordinator/segmenter", "coordinator/space",
+        "coordinator/space/programs", "coordinator/space/rematerialization",
+        "coordinator/stages"),
+    "coordinator/operators": (
+        "base", "coordinator/ir", "coordinator/ir/links",
+        "coordinator/segmenter", "coordinator/segmenter/blocks",
+        "planner/intraop", "planner/problem", "planner/symbolic"),
+    "coordinator/planning": (
+        "base", "proto/v1", "coordinator/estimation", "coordinator/export",
+        "coordinator/ir", "coordinator/ir/load", "coordinator/jobs",
+        "coordinator/problem", "coordinator/segmenter", "coordinator/selection",
+        "coordinator/space", "coordinator/space/annotation",
+        "coordinator/space/programs", "coordinator/space/rematerialization",
+        "planner/problem", "planner/search", "planner/search/tradeoffs",
+        "profiledb/store"),
+    "coordinator/problem": (
+        "base", "coordinator/estimation", "coordinator/export",
+        "coordinator/segmenter", "coordinator/space",
+        "coordinator/space/configurations", "planner/problem",
+        "profiledb/store"),
+    "coordinator/resharding": (
+        "base", "base/json", "proto/v1", "planner/reshard",
+        "planner/reshard/decompose", "planner/reshard/problem"),
+    "coordinator/segmenter": (
+        "base", "coordinator/ir", "coordinator/ir/links",
+        "coordinator/ir/rewrite", "coordinator/segmenter/blocks",
+        "coordinator/segmenter/direction", "coordinator/segmenter/segments"),
+    "coordinator/segmenter/blocks": (
+        "base", "coordinator/ir", "coordinator/ir/links",
+        "coordinator/segmenter/direction"),
+    "coordinator/segmenter/direction": (
+        "base", "coordinator/ir", "coordinator/ir/links"),
+    "coordinator/segmenter/segments": (
+        "base", "coordinator/ir", "coordinator/ir/links",
+        "coordinator/segmenter/blocks", "coordinator/segmenter/direction"),
+    "coordinator/segmenter/testing": (
+        "base", "coordinator/ir/load", "coordinator/segmenter"),
+    "coordinator/selection": (
+        "base", "proto/v1", "coordinator/estimation", "coordinator/export",
+        "coordinator/problem", "coordinator/segmenter", "coordinator/space",
+        "planner/problem", "planner/search"),
+    "coordinator/service": (
+        "base", "base/log", "proto/v1", "coordinator/jobs",
+        "coordinator/resharding", "planner/reshard"),
+    "coordinator/space": (
+        "base", "proto/v1", "coordinator/segmenter",
+        "coordinator/space/annotation", "coordinator/space/configurations",
+        "coordinator/space/programs"),
+    "coordinator/space/annotation": (
+        "base", "proto/hlo", "coordinator/ir", "coordinator/ir/links",
+        "coordinator/segmenter"),
+    "coordinator/space/configurations": (
+        "base", "coordinator/segmenter", "coordinator/segmenter/blocks",
+        "coordinator/space/annotation", "coordinator/space/rematerialization"),
+    "coordinator/space/programs": (
+        "base", "proto/v1", "coordinator/ir", "coordinator/ir/links",
+        "coordinator/segmenter", "coordinator/space/annotation",
+        "coordinator/space/configurations",
+        "coordinator/space/rematerialization"),
+    "coordinator/space/rematerialization": ("coordinator/segmenter",),
+    "coordinator/space/testing": ("proto/hlo", "proto/v1"),
+    "coordinator/stages": (
+        "base", "proto/v1", "coordinator/estimation", "coordinator/export",
+        "coordinator/ir", "coordinator/ir/links", "coordinator/planning",
+        "coordinator/problem", "coordinator/segmenter",
+        "coordinator/space/annotation", "coordinator/space/programs",
+        "coordinator/space/rematerialization", "planner/pipeline",
+        "planner/problem", "planner/reshard", "planner/reshard/decompose",
+        "planner/reshard/problem", "planner/search",
+        "planner/search/tradeoffs"),
+    "coordinator/validation": (
+        "base", "proto/v1", "coordinator/estimation", "coordinator/explain",
+        "coordinator/export", "coordinator/ir", "coordinator/ir/load",
+        "coordinator/jobs", "coordinator/launch", "coordinator/planning",
+        "coordinator/selection", "coordinator/space", "coordinator/stages",
+        "profiledb/store"),
+    "planner/checkpoint": ("base", "planner/problem"),
+    "planner/checkpoint/testing": ("planner/checkpoint", "planner/problem"),
+    "planner/intraop": (
+        "base", "planner/layout", "planner/problem", "planner/search"),
+    "planner/intraop/testing": ("planner/intraop",),
+    "planner/layout": ("base", "base/json", "planner/problem"),
+    "planner/layout/testing": ("planner/layout",),
+    "planner/pipeline": ("base", "base/json", "planner/problem"),
+    "planner/pipeline/testing": ("base", "planner/pipeline"),
+    "planner/problem": ("base", "base/json"),
+    "planner/problem/testing": ("planner/problem",),
+    "planner/reshard": (
+        "base", "planner/problem", "planner/reshard/bounds",
+        "planner/reshard/decompose", "planner/reshard/exact",
+        "planner/reshard/heuristics", "planner/reshard/paper",
+        "planner/reshard/problem"),
+    "planner/reshard/bounds": (
+        "base", "planner/problem", "planner/reshard/problem"),
+    "planner/reshard/decompose": ("base", "planner/reshard/problem"),
+    "planner/reshard/exact": (
+        "base", "planner/reshard/bounds", "planner/reshard/problem"),
+    "planner/reshard/heuristics": (
+        "base", "planner/reshard/paper", "planner/reshard/problem"),
+    "planner/reshard/paper": ("base", "planner/reshard/problem"),
+    "planner/reshard/problem": ("base",),
+    "planner/reshard/testing": (
+        "planner/reshard/decompose", "planner/reshard/problem"),
+    "planner/search": (
+        "base", "planner/problem", "planner/search/constrained",
+        "planner/search/elimination", "planner/search/graph"),
+    "planner/search/constrained": (
+        "base", "planner/search/elimination", "planner/search/graph"),
+    "planner/search/elimination": ("base", "planner/search/graph"),
+    "planner/search/graph": ("base", "planner/problem"),
+    "planner/search/testing": ("planner/problem",),
+    "planner/search/tradeoffs": ("base", "planner/problem", "planner/search"),
+    "planner/symbolic": ("base", "planner/problem"),
+    "planner/symbolic/testing": ("planner/symbolic",),
+    "profiledb": ("base", "profiledb/sqlite", "profiledb/store"),
+    "profiledb/schema": ("base",),
+    "profiledb/sqlite": (
+        "base", "base/log", "proto/v1", "profiledb/schema", "profiledb/store"),
+    "profiledb/sqlite/testing": ("profiledb/sqlite",),
+    "profiledb/store": ("base", "proto/v1"),
+    "profiledb/store/testing": ("base", "proto/v1", "profiledb/store"),
+    "worker/comm/executor": (
+        "base", "base/json", "worker/comm/protocol", "worker/comm/transport"),
+    "worker/comm/protocol": ("base",),
+    "worker/comm/testing": (
+        "worker/comm/executor", "worker/comm/protocol",
+        "worker/comm/transport"),
+    "worker/comm/transport": ("base", "worker/comm/protocol"),
+    "worker/devices": ("base", "proto/v1"),
+    "worker/pjrt": ("base", "proto/hlo", "proto/v1"),
+    "worker/pjrt/testing": ("proto/hlo",),
+    "worker/runner": (
+        "base", "proto/hlo", "proto/v1", "worker/devices", "worker/pjrt",
+        "worker/sandbox", "worker/timing"),
+    "worker/sandbox": ("base", "proto/v1", "worker/timing"),
+    "worker/service": ("base", "base/log", "proto/v1", "worker/sandbox"),
+    "worker/timing": ("proto/v1",),
+}
+
+# A test may also see all that lies below its room, with the testing folders
+# there, and these folders.
+TEST_LAYERS = {
+    "cli/text": ("coordinator/validation",),
+    "cli/verbs": ("cli/testing",),
+    "coordinator/estimation": ("coordinator/jobs/testing",),
+    "coordinator/ir": ("coordinator/ir/load",),
+    "coordinator/ir/links": ("coordinator/ir/load", "coordinator/ir/text"),
+    "coordinator/ir/rewrite": ("coordinator/ir/checks", "coordinator/ir/load"),
+    "coordinator/problem": ("coordinator/jobs/testing",),
+    "coordinator/segmenter/direction": (
+        "coordinator/ir/load", "coordinator/segmenter",
+        "coordinator/segmenter/testing"),
+    "coordinator/segmenter/segments": ("coordinator/segmenter/testing",),
+    "coordinator/space/annotation": ("coordinator/space",),
+    "coordinator/space/configurations": ("coordinator/space",),
+    "coordinator/space/programs": (
+        "coordinator/space", "coordinator/space/testing"),
+    "coordinator/space/rematerialization": (
+        "coordinator/space", "coordinator/space/testing"),
+    "planner/reshard/decompose": ("planner/reshard/testing",),
+    "planner/reshard/heuristics": (
+        "planner/reshard", "planner/reshard/bounds", "planner/reshard/testing"),
+    "planner/reshard/problem": ("planner/reshard/testing",),
+    "planner/search/elimination": ("planner/search/testing",),
+    "profiledb/schema": ("proto/v1",),
+    "worker/comm/executor": ("worker/comm/testing",),
+    "worker/sandbox": ("worker/pjrt/testing",),
+}
+
+# Pattern of a foreign header -> the folders whose .cc files may include it.
+FOREIGN = {
+    r"sqlite3\.h|zstd\.h": ("profiledb/sqlite",),
+    r"libpq": ("profiledb/postgres",),
+    r"grpc|.*\.grpc\.pb\.h": (
+        "coordinator/daemon", "coordinator/service", "worker/service",
+        "tests/integration"),
+    r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
+    r"cupti|cuda|nvml": ("worker/collect", "worker/comm/transport"),
+    r"nccl": ("worker/comm/transport",),
+    r"boost/": ("base", "worker/comm/transport", "worker/comm/testing"),
+    r"xxhash\.h": ("worker/comm/protocol",),
+    r"openssl/": ("base",),
+    r"spdlog/": ("base",),
+    r"CLI/": ("cli", "tests/bench", "worker/comm/executor",
+             "worker/service"),
+}
