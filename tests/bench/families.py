@@ -5,8 +5,11 @@ For every family: export its training step where the file is missing, analyze
 it, and with --plan also plan it into a store of its own and validate the plan.
 
   tests/bench/families.py [--python PYTHON] [--bin build/release/bin]
-      [--zoo build/zoo] [--mesh 1x2 ...] [--plan] [--random 4] [--json FILE]
-      [FAMILY ...]
+      [--zoo build/zoo] [--mesh 1x2 ...] [--plan] [--random 4] [--full-space]
+      [--json FILE] [FAMILY ...]
+
+With --full-space, what a plan left out is measured as well, and the plan over
+all measurements is run beside the plan's own; that takes an hour a family.
 
 Without FAMILY all are analyzed, and with --plan those in PLANNED are planned.
 PYTHON ($MESHWRIGHT_EXPORT_PYTHON) has the packages of
@@ -104,8 +107,8 @@ UNUSUAL |= {
 UNUSUAL["video"] = f"video {KINDS} --hidden 16 --seq 8"
 FAMILIES = HUGGING_FACE | BY_HAND | UNUSUAL
 # One of each kind: planning all takes half a day.
-PLANNED = ("bert gpt2 llama opt vit roformer beit whisper bart t5 albert resnet "
-           "accumulate unet gshard llama_scan").split()
+PLANNED = ("bert gpt2 llama vit whisper t5 albert resnet accumulate unet gshard "
+           "llama_scan").split()
 
 
 class Failed(Exception):
@@ -194,7 +197,11 @@ def validate(row, options):
     out, row["plan_seconds"] = run(
         [meshwright, "plan", model, "--mesh", row["mesh"], "--store", store,
          "--json", "-o", plan], options.timeout)
-    row["measured"] = json.loads(out)["programs"]
+    made = json.loads(out)
+    row["measured"], spent = made["programs"], made["seconds"]
+    # Compiling on all cores, then timing on a machine that does nothing else.
+    row["over_ideal_wall"] = row["plan_seconds"] / (
+        spent["compile"] / os.cpu_count() + spent["profile"] - spent["compile"])
     out, _ = run([meshwright, "profiles", "stats", "--store", store, "--json"],
                  options.timeout)
     row["qualities"] = {it["key"]: int(it["value"])
@@ -222,6 +229,33 @@ def validate(row, options):
     }
 
 
+def measure_full_space(row, options):
+    """Is there a faster plan among what was not measured? Both run beside each
+    other: `meshwright validate` of the fuller plan predicts it, and of ours."""
+    meshwright = pathlib.Path(options.bin) / "meshwright"
+    zoo = pathlib.Path(options.zoo).resolve()
+    stem = f"{row['family']}.{row['mesh']}"
+    model, store = zoo / f"{row['family']}.hlo.pb", zoo / f"{stem}.db"
+    full = zoo / f"{stem}.full.json"
+    made = json.loads(run(
+        [meshwright, "plan", model, "--mesh", row["mesh"], "--store", store,
+         "--full-space", "--json", "-o", full], 20 * options.timeout)[0])
+    ours = json.loads((zoo / f"{stem}.plan.json").read_text())
+    same = [s["describe"] for s in ours["segments"]] == [
+        s["describe"] for s in made["segments"]]
+    row["full_space"] = {"profiled": made["programs"]["profiled"], "same": same}
+    measured = []
+    for plan in (zoo / f"{stem}.plan.json", full):
+        out = run([meshwright, "validate", model, plan, "--store", store,
+                   "--json"], options.timeout)[0]
+        times = json.loads(out)["plans"]
+        dp = next(p for p in times if p["name"] == "dp")
+        # Of two validations: each relative to the same baseline beside it.
+        measured.append(times[0]["measured_seconds"] / dp["measured_seconds"])
+    row["full_space"]["ours_over_full"] = 1 if same else (
+        measured[0] / measured[1])
+
+
 def line(row):
     if "blocks" not in row:
         return f"{row['family']:22} {row['mesh']:4} FAILED {row['failed']}"
@@ -236,6 +270,8 @@ def line(row):
                  f"{row['median_error'] * 100:.1f} % "
                  f"{row['chosen_over_best']:.3f} "
                  f"{row['plan_seconds']:.0f}+{row['validate_seconds']:.0f} s")
+    if "full_space" in row:
+        text += f" | full space {row['full_space']['ours_over_full']:.3f}"
     if "failed" in row:
         text += f" | FAILED {row['failed']}"
     return text
@@ -274,8 +310,20 @@ def print_summary(mesh, rows):
              f"{statistics.median(r['chosen_over_best'] for r in rows):.3f}, "
              f"{max(r['chosen_over_best'] for r in rows):.3f}"),
             ("measured rows flagged, not good", "≤ 20 %",
-             f"{flagged} of {measured}")):
+             f"{flagged} of {measured}"),
+            ("wall time of a first plan over compiling on all cores and "
+             "timing, median and worst", "≤ 1.3",
+             f"{statistics.median(r['over_ideal_wall'] for r in rows):.2f}, "
+             f"{max(r['over_ideal_wall'] for r in rows):.2f}")):
         print(f"figure\t{of}: {what}\t{wanted}\t{got}")
+
+
+def print_full_space(mesh, rows):
+    ratios = [row["full_space"]["ours_over_full"] for row in rows]
+    same = sum(row["full_space"]["same"] for row in rows)
+    print(f"figure\t{len(rows)} families on {mesh}: chosen over the plan of the "
+          f"full space, both measured, worst; the same plan\t≤ 1.03\t"
+          f"{max(ratios):.3f}; {same} of {len(rows)}")
 
 
 def main():
@@ -292,6 +340,8 @@ def main():
     parser.add_argument("--mesh", nargs="+", default=["1x2"])
     parser.add_argument("--plan", action="store_true",
                         help="plan and validate as well")
+    parser.add_argument("--full-space", action="store_true",
+                        help="plan over everything as well; implies --plan")
     parser.add_argument("--random", type=int, default=4)
     parser.add_argument("--timeout", type=float, default=1800)
     parser.add_argument("--json")
@@ -299,6 +349,7 @@ def main():
     unknown = sorted(set(options.families) - set(FAMILIES))
     if unknown:
         parser.error(f"no family is called {', '.join(unknown)}")
+    options.plan |= options.full_space
     names = options.families or (PLANNED if options.plan else list(FAMILIES))
 
     unexported = {}
@@ -323,14 +374,21 @@ def main():
             row |= analyze(name, mesh, options)
             if options.plan:
                 validate(row, options)
+            if options.full_space:
+                measure_full_space(row, options)
         except Failed as failure:
             row["failed"] = str(failure)
         rows.append(row)
         print(line(row), flush=True)
+        if options.json:  # as far as it got, for a run that is stopped
+            pathlib.Path(options.json).write_text(json.dumps(rows, indent=1))
     for mesh in options.mesh:
         done = [r for r in rows if r["mesh"] == mesh and "difference" in r]
         if done:
             print_summary(mesh, done)
+        full = [row for row in done if "full_space" in row]
+        if full:
+            print_full_space(mesh, full)
     for row in rows:
         if "difference" in row:
             print(f"figure\t{row['family']} on {row['mesh']}: median error now "
@@ -340,8 +398,6 @@ def main():
                   f"{row['median_error_as_planned'] * 100:.1f} %, "
                   f"{row['chosen_over_best']:.3f}, {row['difference']:.1e}, "
                   f"{row['measured']['profiled']}")
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1))
     return 1 if any("failed" in row for row in rows) else 0
 
 

@@ -6,10 +6,7 @@ copy, then run the chosen plan, the baselines and random plans of the whole
 model in interleaved rounds and compare with what was predicted.
 
   tests/bench/plan_quality.py --bin build/release/bin [--models llama gpt2]
-      [--random 10] [--seed 1] [--work FOLDER] [--full-space]
-
-With --full-space, measure what the plan left out as well and plan again: is it
-the same plan, and how much faster if not?
+      [--random 10] [--seed 1] [--work FOLDER]
 
 Prints one row per model and, with --json FILE, all figures.
 """
@@ -36,21 +33,6 @@ def run(command):
     return json.loads(done.stdout), time.monotonic() - start
 
 
-def measure_full_space(common, shallow, meshwright, first):
-    """The same step with nothing excluded, over the same measurements."""
-    full, seconds = run([meshwright, "plan", shallow, *common, "--full-space"])
-    describe = [[it["describe"] for it in plan["segments"]]
-                for plan in (first, full)]
-    return {
-        "seconds": seconds,
-        "measured": full["programs"]["profiled"],
-        "same_plan": describe[0] == describe[1],
-        "few_over_full": first["predicted"]["step_seconds"] /
-                         full["predicted"]["step_seconds"],
-        "estimates": first["estimates"],
-    }
-
-
 def judge(model, options):
     meshwright = pathlib.Path(options.bin) / "meshwright"
     work = pathlib.Path(options.work)
@@ -68,9 +50,6 @@ def judge(model, options):
     report, validate_seconds = run(
         [meshwright, "validate", shallow, plan, "--store", store, "--json",
          "--random", str(options.random), "--seed", str(options.seed)])
-    full = None
-    if options.full_space:
-        full = measure_full_space(common, shallow, meshwright, first)
     rows = distinct(report["plans"])
     tau, pairs = kendall_tau(rows)
     chosen = rows[0]["measured_seconds"]
@@ -92,7 +71,6 @@ def judge(model, options):
         "kendall_tau": tau,
         "pairs": pairs,
         "memory_error": [min(memory), max(memory)],
-        "full_space": full,
         "plans": report["plans"],
     }
 
@@ -126,7 +104,6 @@ def main():
     parser.add_argument("--random", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", default=str(ROOT / "build/plan_quality"))
-    parser.add_argument("--full-space", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
     print("model  measured  plan     again  again+deeper  difference  "
@@ -144,16 +121,6 @@ def main():
               f"{it['median_error'] * 100:11.1f} % "
               f"{it['chosen_over_best']:11.3f} {tau:>7} ({it['pairs']}) "
               f"{low * 100:+.0f}..{high * 100:+.0f} %", flush=True)
-        if it["full_space"]:
-            full = it["full_space"]
-            same = "the same plan" if full["same_plan"] else "another plan"
-            print(f"       full space: {full['measured']} programs more in "
-                  f"{full['seconds']:.0f} s, {same}, ours / its time "
-                  f"{full['few_over_full']:.4f}; " + "; ".join(
-                      f"type {e['type']}: {e['compared']} compared, deviation "
-                      f"{e['deviation'] * 100:.1f} %, margin "
-                      f"{e['margin'] * 100:.1f} %"
-                      for e in full["estimates"]), flush=True)
     print_figures(results, options.random)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(results, indent=1))

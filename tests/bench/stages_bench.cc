@@ -5,8 +5,8 @@
 //                                  [--device-memory BYTES] FILE...
 //
 // Seconds of CPU time of one run: profiles (analysis and profile spaces of all
-// meshes, programs written and priced), cut (runs searched, partitions, splits,
-// borders, schedules), and how often the cut was renewed.
+// meshes, programs written and timed), cut (runs searched, partitions, splits,
+// boundaries, schedules), and how often the cut was renewed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

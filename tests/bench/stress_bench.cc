@@ -60,7 +60,7 @@ Result Run(const StressModule& stress, int size) {
   const std::string bytes = stress.make(size).SerializeAsString();
   result.bytes = static_cast<double>(bytes.size());
   malloc_trim(0);
-  std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
+  std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins again
   const double start = CpuMilliseconds();
   const absl::Status status = WalkAll(bytes);
   result.milliseconds = CpuMilliseconds() - start;
