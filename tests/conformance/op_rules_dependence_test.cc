@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-// Part `part` of `parts` of dimension `in` of an operand is drawn anew.
+// Part `part` of `parts` of dimension `in` of an operand is drawn again.
 struct Change {
   int operand = 0;
   int in = 0;

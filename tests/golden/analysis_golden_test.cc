@@ -72,7 +72,7 @@ TEST_P(AnalysisGoldenTest, TheTableIsTheExpectedOne) {
 // Every boundary that the sequence switch leaves whole, with the reason.
 class SequenceNotesTest : public testing::TestWithParam<Case> {};
 
-TEST_P(SequenceNotesTest, EveryWholeBorderSaysWhy) {
+TEST_P(SequenceNotesTest, EveryWholeBoundarySaysWhy) {
   segmenter::StrategyRequest request;
   request.switches = {segmenter::SegmentSwitch::kSequence};
   const auto analysis =

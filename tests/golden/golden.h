@@ -1,6 +1,6 @@
 // Golden tables: what a test prints is held to a file beside it.
 //
-// MESHWRIGHT_UPDATE_GOLDEN=1 writes the files anew; read the difference before
+// MESHWRIGHT_UPDATE_GOLDEN=1 writes the files again; read the difference before
 // you commit it.
 #ifndef MESHWRIGHT_TESTS_GOLDEN_GOLDEN_H_
 #define MESHWRIGHT_TESTS_GOLDEN_GOLDEN_H_

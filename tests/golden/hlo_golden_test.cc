@@ -97,7 +97,7 @@ class Table {
   const std::string& Name(ir::ValueId id) const { return names_[id]; }
 
   // What a rewrite has added has no name, what it has split the same one; what
-  // loops carry is told by its place.
+  // loops carry gets its name from its place.
   void NameValues() {
     std::map<std::string, int> taken;
     for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {

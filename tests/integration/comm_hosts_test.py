@@ -35,7 +35,8 @@ class CommHostsTest(unittest.TestCase):
         self.folder = pathlib.Path(
             self.enterContext(tempfile.TemporaryDirectory()))
 
-    def start(self, tasks: list[dict], **more) -> comm_plan.Run:
+    def start(self, tasks: list[dict], absent: str = "",
+              **more) -> comm_plan.Run:
         """Slices in files; every receiver has an old one of each."""
         self.tasks = tasks
         randomness = random.Random(1)
@@ -53,7 +54,7 @@ class CommHostsTest(unittest.TestCase):
                 (self.folder / host / "out" / made["id"]).write_bytes(OLD)
         plan = comm_plan.make_plan(self.network, HOSTS, tasks, 1e-5, **more)
         return self.enterContext(
-            comm_plan.Run(self.network, PROGRAM, plan, options))
+            comm_plan.Run(self.network, PROGRAM, plan, options, absent))
 
     def outputs(self):
         for made in self.tasks:
@@ -136,10 +137,7 @@ class CommHostsTest(unittest.TestCase):
 
     def test_an_unreachable_host_is_named(self):
         run = self.start([task("slice", MIB, "s0", ["d0", "d1"])],
-                         connect_seconds=2)
-        absent = run.processes.pop("d1")
-        absent.kill()
-        absent.communicate()
+                         absent="d1", connect_seconds=2)
         self.expect_error_everywhere(run, "host d1 at 10.77.0.6:7005 has not "
                                           "called within 2 s")
 

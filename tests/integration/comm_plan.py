@@ -44,16 +44,19 @@ class Answer:
 
 
 class Run:
-    """One process per member; a context, so that none is left."""
+    """One process per member but the absent; a context, so that none is left."""
 
     def __init__(self, network: ShapedNetwork, program: list[str], plan: dict,
-                 options: dict[str, list[str]] | None = None):
+                 options: dict[str, list[str]] | None = None,
+                 absent: str = ""):
         self.folder = tempfile.TemporaryDirectory()
         path = pathlib.Path(self.folder.name) / "plan.json"
         path.write_text(json.dumps(plan))
         self.processes: dict[str, subprocess.Popen] = {}
         for host in plan["hosts"]:
             member = host["id"]
+            if member == absent:
+                continue
             command = [*program, str(path), "--host", member, "--json"]
             self.processes[member] = network.start(
                 host["node"], command + (options or {}).get(member, []))

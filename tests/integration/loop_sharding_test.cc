@@ -231,7 +231,7 @@ TEST_F(LoopShardingTest, ProgramsOfSegmentsRun) {
     for (const space::SegmentType& type : space.types) {
       for (const space::Configuration& it : type.configurations) {
         if (it.describe != "rows, rows, rows, rows; fully-sharded") continue;
-        *request.add_programs() = space.programs[it.program];
+        *request.add_programs() = space.programs[*it.program];
         for (const space::Correction& correction : it.corrections) {
           *request.add_programs() = space.programs[correction.program];
         }

@@ -114,7 +114,7 @@ TEST_F(PlanVerbsTest, ExplainNeedsTheStoreOfThePlan) {
 TEST_F(PlanVerbsTest, AnotherMemoryLimitIsThePlanOfThatLimit) {
   const v1::Plan fastest = Plan("a");
   const int64_t limit = fastest.predicted().peak_bytes() * 9 / 10;
-  Plan("frugal", limit);  // measures what saves memory
+  Plan("small", limit);  // measures what saves memory
   const v1::Plan wanted = Plan("b", limit, /*no_wait=*/true);
   json answer = Answer({"what-if", Path("a.json"), "--store", Path("store"),
                         "--device-memory", std::to_string(limit)});

@@ -34,18 +34,19 @@ absl::StatusOr<Work> WorkOf(const v1::Program& program) {
 }
 
 // By program of the space, how often a step with this choice counts it.
-std::map<int, double> Counted(const segmenter::Analysis& analysis,
-                              const space::ProfileSpace& space,
-                              const space::SegmentChoice& choice) {
-  std::map<int, double> counted;
+std::map<space::ProgramId, double> Counted(const segmenter::Analysis& analysis,
+                                           const space::ProfileSpace& space,
+                                           const space::SegmentChoice& choice) {
+  std::map<space::ProgramId, double> counted;
   for (size_t s = 0; s < choice.size(); ++s) {
     const auto& type = space.types[analysis.type_of_segment[s]];
-    const int program = type.configurations[choice[s]].program;
-    if (program >= 0) ++counted[program];
+    const auto program = type.configurations[choice[s]].program;
+    if (program.has_value()) ++counted[*program];
   }
-  for (const auto& [edge, border] : space.edges) {
-    for (int program : space.boundaries[border]
-                           .programs[choice[edge.first]][choice[edge.second]]) {
+  for (const auto& [edge, boundary] : space.edges) {
+    for (const space::ProgramId program :
+         space.boundaries[boundary]
+             .programs[choice[edge.first]][choice[edge.second]]) {
       ++counted[program];
     }
   }

@@ -2,9 +2,9 @@
 //
 // Concept: a plan's time is the sum of its segments' and of the resharding
 // between them. What the whole step does and none of those programs, sending
-// between devices above all, is priced at nothing; what the programs do and the
-// step does not is paid for nothing. Comparing amounts finds either without a
-// clock. Collectives merge across layers, so that their counts differ.
+// between devices above all, is missing from the plan's time; what the programs
+// do and the step does not is too much of it. Comparing amounts finds either
+// without a clock. Collectives merge across layers, so their counts differ.
 // Units: of one device; bytes of results sent, operations, transcendental
 // functions, bytes that operations read and write.
 #ifndef MESHWRIGHT_TESTS_INTEGRATION_PLAN_WORK_H_
@@ -40,7 +40,7 @@ struct PlanWork {
 
 // Of the baselines and `random_plans` more; nothing runs. Errors: those of the
 // analysis, kUnimplemented for steps with loops (what a body does counts once
-// in a program, and trips are not told).
+// in a program, and trips are unknown).
 absl::StatusOr<std::vector<PlanWork>> ComparePlanWork(
     const std::string& module, const space::Mesh& mesh,
     const segmenter::StrategyRequest& request, int random_plans, uint64_t seed);

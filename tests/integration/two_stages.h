@@ -24,7 +24,7 @@
 
 namespace meshwright {
 
-// Every program of the module priced on a made-up machine (fake_measurer.h),
+// Every program of the module timed on a made-up machine (fake_measurer.h),
 // mesh 1x2, recomputation open; in groups: of these configurations.
 absl::StatusOr<planning::MeasuredStep> MeasureMadeUp(
     const std::string& module, uint64_t machine,
@@ -49,7 +49,7 @@ class TwoStages {
   Score Sharding(int64_t limit_bytes) const;
   Score TwoStage(int64_t limit_bytes) const;
 
-  // What the most frugal plan needs, and what the fastest does.
+  // The bytes of the plan of least memory, and of the fastest one.
   absl::StatusOr<int64_t> LeastBytes() const;
   absl::StatusOr<int64_t> FastestBytes() const;
 

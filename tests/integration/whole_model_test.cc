@@ -85,8 +85,8 @@ struct Counted {
 
 class CountedWorkTest : public testing::TestWithParam<Counted> {};
 
-// What no program of a plan sends has no price, and what the step computes
-// once has one price: its parts compute nothing twice.
+// A plan's programs send all that its step sends, and compute once what the
+// step computes once.
 TEST_P(CountedWorkTest, IsThatOfTheStep) {
   const auto plans = ComparePlanWork(segmenter::ReadSample(GetParam().name),
                                      {1, 2}, segmenter::StrategyRequest(),

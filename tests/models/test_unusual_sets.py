@@ -105,8 +105,8 @@ def test_a_ring_remembers_its_window():
         query = jnp.einsum("bm,mnd->bnd", x[:, t], layer["query"])
         scores = jnp.einsum("bnd,btd->bnt", query, past @ layer["keys"])
         weights = jax.nn.softmax(scores / np.sqrt(3), axis=-1)
-        told = jnp.einsum("bnt,btd->bnd", weights, past @ layer["values"])
-        assert_close(seen, jnp.einsum("bnd,ndm->bm", told, layer["output"]))
+        context = jnp.einsum("bnt,btd->bnd", weights, past @ layer["values"])
+        assert_close(seen, jnp.einsum("bnd,ndm->bm", context, layer["output"]))
 
 
 def test_vectors_choose_the_nearest_entry_and_move_it():

@@ -1,12 +1,15 @@
 #include "tests/stress/walk_all.h"
 
 #include <utility>
+#include <vector>
 
 #include "base/status_macros.h"
 #include "coordinator/export/assumed_device.h"
 #include "coordinator/export/planned_step.h"
 #include "coordinator/export/step_writer.h"
 #include "coordinator/ir/load/load.h"
+#include "coordinator/launch/stage_modules.h"
+#include "coordinator/launch/stage_values.h"
 #include "coordinator/operators/intraop_model.h"
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/space/profile_space.h"
@@ -18,9 +21,31 @@
 namespace meshwright::stress {
 namespace {
 
+// Two stages where a cut is possible, every segment with rematerialization. A
+// step that the launch refuses is not walked further.
+void FindLaunch(const segmenter::Analysis& analysis,
+                const stages::StepPasses& passes,
+                const std::vector<stages::Cut>& cuts) {
+  std::vector<int> first_segments = {0};
+  for (size_t c = cuts.size() / 2; c < cuts.size(); ++c) {
+    if (!cuts[c].possible) continue;
+    first_segments.push_back(static_cast<int>(c) + 1);
+    break;
+  }
+  const auto places =
+      launch::PlaceValues(analysis, passes, first_segments, true);
+  if (!places.ok()) return;
+  std::vector<space::Rematerialization> rematerializations;
+  rematerializations.reserve(analysis.graphs.size());
+  for (const segmenter::SegmentGraph& graph : analysis.graphs) {
+    rematerializations.push_back(space::FindRematerialization(analysis, graph));
+  }
+  launch::FindModules(analysis, *places, rematerializations, 2).IgnoreError();
+}
+
 void FindStages(const segmenter::Analysis& analysis) {
   const stages::StepPasses passes = stages::FindPasses(analysis);
-  stages::FindCuts(analysis, passes, 1);
+  FindLaunch(analysis, passes, stages::FindCuts(analysis, passes, 1));
   stages::FindShared(analysis, passes);
   for (const int segment : analysis.types) {
     stages::FindPassPrograms(

@@ -10,8 +10,8 @@
 namespace meshwright::stress {
 
 // Module, analysis, profile space, groups that recompute together, operators,
-// the step with its shardings, cuts and the programs of stages. The sentence
-// that the step is refused with, if it is.
+// the step with its shardings, cuts, the programs of stages and the modules of
+// a launch. The sentence that the step is refused with, if it is.
 absl::Status WalkAll(std::string_view bytes);
 
 }  // namespace meshwright::stress

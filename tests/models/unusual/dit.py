@@ -21,9 +21,9 @@ def modulated(x: jax.Array, shift: jax.Array, scale: jax.Array) -> jax.Array:
     return layers.normalized(x) * (1.0 + scale) + shift
 
 
-def dit_block(block: PyTree, x: jax.Array, told: jax.Array) -> jax.Array:
-    """x ``[b, s, m]``, told ``[b, m]``."""
-    six = layers.dense(block["told"], told)[:, None]
+def dit_block(block: PyTree, x: jax.Array, embedding: jax.Array) -> jax.Array:
+    """x ``[b, s, m]``, embedding ``[b, m]``."""
+    six = layers.dense(block["time"], embedding)[:, None]
     six = jnp.split(six, 6, axis=-1)
     seen = modulated(x, six[0], six[1])
     x = x + six[2] * layers.attention(block["attention"], seen)
@@ -34,7 +34,7 @@ def dit_block(block: PyTree, x: jax.Array, told: jax.Array) -> jax.Array:
 def build(name: str, shape: ModelShape) -> Model:
     m, size = shape.hidden, pictures.patch_size(shape)
     block = {
-        "told": layers.dense_params(m, 6 * m),
+        "time": layers.dense_params(m, 6 * m),
         "attention": layers.attention_params(m, shape.heads),
         "mlp": layers.mlp_params(m, shape.ffn),
     }
@@ -45,13 +45,13 @@ def build(name: str, shape: ModelShape) -> Model:
         image = pictures.patches(batch["image"], shape.patch)
         noise = pictures.patches(batch["noise"], shape.patch)
         noisy = (1.0 - share) * image + share * noise
-        told = layers.mlp(params["level"], noise_embedding(level, m))
-        told = told + params["classes"][batch["labels"]]
-        told = jax.nn.silu(told)
+        embedding = layers.mlp(params["level"], noise_embedding(level, m))
+        embedding = embedding + params["classes"][batch["labels"]]
+        embedding = jax.nn.silu(embedding)
         x = layers.dense(params["stem"], noisy) + params["positions"]
         for one in params["blocks"]:
-            x = dit_block(one, x, told)
-        last = layers.dense(params["told"], told)[:, None]
+            x = dit_block(one, x, embedding)
+        last = layers.dense(params["time"], embedding)[:, None]
         shift, scale = jnp.split(last, 2, axis=-1)
         guess = layers.dense(params["paint"], modulated(x, shift, scale))
         return jnp.mean(jnp.square(guess - (noise - image)))
@@ -64,7 +64,7 @@ def build(name: str, shape: ModelShape) -> Model:
             "stem": layers.dense_params(size, m),
             "positions": layers.weight(pictures.patch_count(shape), m),
             "blocks": [block for _ in range(shape.layers)],
-            "told": layers.dense_params(m, 2 * m),
+            "time": layers.dense_params(m, 2 * m),
             "paint": layers.dense_params(m, size),
         },
         batch=pictures.labelled(shape)

@@ -42,8 +42,8 @@ def attend(
     scores = jnp.einsum("end,nd->en", both, layer["score"])
     weights = segment_softmax(scores, receivers, x.shape[0])
     messages = sent[senders] * weights[..., None]
-    told = jax.ops.segment_sum(messages, receivers, x.shape[0])
-    return jnp.einsum("vnd,ndm->vm", told, layer["output"])
+    received = jax.ops.segment_sum(messages, receivers, x.shape[0])
+    return jnp.einsum("vnd,ndm->vm", received, layer["output"])
 
 
 def build(name: str, shape: ModelShape) -> Model:

@@ -22,13 +22,13 @@ from unusual import layers, pictures
 
 
 def block_params(shape: ModelShape, size_in: int, level: int) -> PyTree:
-    width, told = shape.hidden * 2**level, 4 * shape.hidden
+    width, time_size = shape.hidden * 2**level, 4 * shape.hidden
     block = {
         "norm1": layers.weight(size_in),
         "shift1": layers.weight(size_in),
         "conv1": layers.weight(3, 3, size_in, width),
         "bias1": layers.weight(width),
-        "told": layers.weight(told, width),
+        "time": layers.weight(time_size, width),
         "norm2": layers.weight(width),
         "shift2": layers.weight(width),
         "conv2": layers.weight(3, 3, width, width),
@@ -47,9 +47,9 @@ def block_params(shape: ModelShape, size_in: int, level: int) -> PyTree:
 
 
 def run_block(
-    block: PyTree, x: jax.Array, told: jax.Array, text: jax.Array
+    block: PyTree, x: jax.Array, embedding: jax.Array, text: jax.Array
 ) -> jax.Array:
-    x = unet.residual_block(block["residual"], x, told)
+    x = unet.residual_block(block["residual"], x, embedding)
     if "text" not in block:
         return x
     tokens = x.reshape(x.shape[0], -1, x.shape[-1])
@@ -62,22 +62,22 @@ def run_block(
 def predict(
     params: PyTree, image: jax.Array, level: jax.Array, text: jax.Array
 ) -> jax.Array:
-    told = unet.noise_embedding(level, params["told_in"].shape[0])
-    told = jax.nn.silu(told @ params["told_in"])
+    embedding = unet.noise_embedding(level, params["time_in"].shape[0])
+    embedding = jax.nn.silu(embedding @ params["time_in"])
     x = pictures.convolve(image, params["stem"])
     skips = []
     for number, blocks in enumerate(params["down"]):
         if number > 0:
             x = pictures.convolve(x, params["shrink"][number - 1], stride=2)
         for block in blocks:
-            x = run_block(block, x, told, text)
+            x = run_block(block, x, embedding, text)
             skips.append(x)
     for number, blocks in enumerate(params["up"]):
         if number > 0:
             x = jnp.repeat(jnp.repeat(x, 2, axis=1), 2, axis=2)
         for block in blocks:
             x = jnp.concatenate([x, skips.pop()], axis=-1)
-            x = run_block(block, x, told, text)
+            x = run_block(block, x, embedding, text)
     return pictures.convolve(jax.nn.silu(x), params["last"])
 
 
@@ -109,7 +109,7 @@ def build(name: str, shape: ModelShape) -> Model:
             "words": layers.weight(shape.vocab, m),
             "places": layers.weight(shape.seq, m),
             "reader": layers.block_params(shape),
-            "told_in": layers.weight(m, 4 * m),
+            "time_in": layers.weight(m, 4 * m),
             "stem": layers.weight(3, 3, k, m),
             "down": down,
             "shrink": [
