@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "worker/devices/cpu_quota.h"
+#include "worker/devices/control_groups.h"
 #include "worker/devices/machine.h"
 
 namespace meshwright::worker::devices {

@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "worker/devices/cpu_quota.h"
+#include "worker/devices/control_groups.h"
 #include "worker/devices/machine.h"
 
 namespace meshwright::worker::devices {

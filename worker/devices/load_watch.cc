@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "worker/devices/control_groups.h"
 
 namespace meshwright::worker::devices {
 namespace {
@@ -69,6 +70,7 @@ std::optional<LoadWatch::Reading> LoadWatch::Read() const {
   Reading reading;
   reading.time = absl::Now();
   reading.own = OwnTime();
+  reading.throttled = ThrottledTime(root_);
   for (const pid_t helper : helpers_) {
     reading.own += ProcessTime(root_, helper);
   }
@@ -101,7 +103,8 @@ double LoadWatch::OtherShare(const Reading& from, const Reading& to) const {
   const absl::Duration available =
       (to.time - from.time) * static_cast<int64_t>(processors_.size());
   if (available <= absl::ZeroDuration()) return 0;
-  const absl::Duration others = (to.busy - from.busy) - (to.own - from.own);
+  const absl::Duration others = (to.busy - from.busy) - (to.own - from.own) +
+                                (to.throttled - from.throttled);
   return std::clamp(absl::FDivDuration(others, available), 0.0, 1.0);
 }
 

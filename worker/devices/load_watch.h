@@ -3,7 +3,8 @@
 // Concept: the busy time of the processors that this process may run on, from
 // /proc/stat, less its own CPU time and that of the processes it names (the
 // idle spinner). What is left belongs to others: a build, another training
-// run, another virtual machine (steal).
+// run, another virtual machine (steal). Where a quota is spent and the kernel
+// takes the processors away, that counts as others' use too.
 // Units: shares of those processors' time, 0 to 1, good to a few percent over
 // 100 ms and more (the kernel counts in steps of 10 ms).
 // Threads: one. Errors: none; where the kernel does not say, the share is 0.
@@ -27,9 +28,10 @@ class LoadWatch {
     absl::Time time;
     absl::Duration busy;  // of all these processors
     absl::Duration own;   // of this process and `helpers`
+    absl::Duration throttled;
   };
 
-  // `helpers`: processes that work for this one. `root`: of /proc.
+  // `helpers`: processes that work for this one. `root`: of /proc and /sys.
   explicit LoadWatch(std::vector<pid_t> helpers = {},
                      std::filesystem::path root = "/");
 

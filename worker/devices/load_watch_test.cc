@@ -79,6 +79,19 @@ TEST_F(LoadWatchTest, HelpersCountAsItsOwn) {
               0.5);
 }
 
+TEST_F(LoadWatchTest, ASpentQuotaIsOthersUse) {
+  fs::create_directories(root_ / "proc/self");
+  fs::create_directories(root_ / "sys/fs/cgroup");
+  std::ofstream(root_ / "proc/self/cgroup") << "0::/\n";
+  std::ofstream(root_ / "sys/fs/cgroup/cpu.stat") << "throttled_usec 0\n";
+  const LoadWatch watch({}, root_);
+  const absl::Time start = absl::UnixEpoch();
+  const auto from = Read(watch, start, absl::ZeroDuration());
+  std::ofstream(root_ / "sys/fs/cgroup/cpu.stat") << "throttled_usec 900000\n";
+  const auto to = Read(watch, start + absl::Seconds(1), absl::ZeroDuration());
+  EXPECT_GT(watch.OtherShare(from, to), 0);
+}
+
 TEST_F(LoadWatchTest, WaitingForACalmMachineEnds) {
   const LoadWatch watch({}, root_);
   int waits = 0;

@@ -4,12 +4,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "worker/devices/control_groups.h"
 
 namespace meshwright::worker::devices {
 namespace {
@@ -57,11 +59,17 @@ bool DieWith(pid_t parent) {
 }
 
 std::optional<int64_t> TotalMemoryBytes(const std::filesystem::path& root) {
-  return MemoryBytes(root, "MemTotal:");
+  const auto total = MemoryBytes(root, "MemTotal:");
+  const auto quota = FindMemoryQuota(root);
+  if (!quota.has_value()) return total;
+  return std::min(total.value_or(quota->limit), quota->limit);
 }
 
-std::optional<int64_t> AvailableMemoryBytes() {
-  return MemoryBytes("/", "MemAvailable:");
+std::optional<int64_t> AvailableMemoryBytes(const std::filesystem::path& root) {
+  const auto available = MemoryBytes(root, "MemAvailable:");
+  const auto quota = FindMemoryQuota(root);
+  if (!quota.has_value()) return available;
+  return std::min(available.value_or(quota->available), quota->available);
 }
 
 std::string DescribeState() {

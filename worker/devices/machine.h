@@ -21,11 +21,12 @@ void AvoidThreadPoolDeadlock();
 // is gone already.
 bool DieWith(pid_t parent);
 
-// MemTotal and MemAvailable; none where the system does not say. `root`: of
-// /proc.
+// MemTotal and MemAvailable, or what a control group leaves of them; none where
+// the system does not say. `root`: of /proc and /sys.
 std::optional<int64_t> TotalMemoryBytes(
     const std::filesystem::path& root = "/");
-std::optional<int64_t> AvailableMemoryBytes();
+std::optional<int64_t> AvailableMemoryBytes(
+    const std::filesystem::path& root = "/");
 
 // One line: load and processor clock.
 std::string DescribeState();
