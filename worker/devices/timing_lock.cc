@@ -19,15 +19,20 @@ constexpr absl::Duration kPause = absl::Milliseconds(20);
 std::string LockFolder() {
   const char* const named = std::getenv("MESHWRIGHT_LOCK_FOLDER");
   if (named != nullptr && *named != '\0') return named;
+  // The same for every user, or they would not exclude each other.
   constexpr char kRuntime[] = "/run/lock";
-  return access(kRuntime, W_OK) == 0 ? kRuntime : "/tmp";
+  struct stat folder {};
+  const bool open_to_all =
+      stat(kRuntime, &folder) == 0 && (folder.st_mode & 0777) == 0777;
+  return open_to_all ? kRuntime : "/tmp";
 }
 
 // A file of another user in a sticky folder opens only without O_CREAT.
 int OpenOrMake(const std::string& path) {
-  const int there = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int there = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (there >= 0 || errno != ENOENT) return there;
-  const int made = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+  const int made =
+      open(path.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   // Other users' runners read it too, whatever this one's umask is.
   if (made >= 0) fchmod(made, 0666);
   return made;
