@@ -11,11 +11,19 @@
 namespace meshwright::worker::sandbox {
 namespace {
 
-constexpr std::array<std::string_view, 7> kNames = {
-    "PATH", "HOME", "USER", "TMPDIR", "LANG", "LC_ALL", "LD_LIBRARY_PATH"};
-constexpr std::array<std::string_view, 7> kPrefixes = {
-    "MESHWRIGHT_", "CUDA_VISIBLE_", "NVIDIA_", "ASAN_",
-    "UBSAN_",      "TSAN_",         "LSAN_"};
+constexpr std::array<std::string_view, 10> kNames = {
+    "PATH",
+    "HOME",
+    "USER",
+    "TMPDIR",
+    "LANG",
+    "LC_ALL",
+    "LD_LIBRARY_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "NVIDIA_VISIBLE_DEVICES",
+    "NVIDIA_DRIVER_CAPABILITIES"};
+constexpr std::array<std::string_view, 5> kPrefixes = {
+    "MESHWRIGHT_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_"};
 
 }  // namespace
 

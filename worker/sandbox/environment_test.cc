@@ -17,10 +17,13 @@ TEST(EnvironmentTest, OnlyTheStatedVariablesAreKept) {
   setenv("TF_XLA_FLAGS", "x", 1);
   setenv("MESHWRIGHT_SOMETHING", "value", 1);
   setenv("CUDA_VISIBLE_DEVICES", "1", 1);
+  // It changes what a product of matrices costs, and no key.
+  setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
   const auto kept = RunnerEnvironment("");
   EXPECT_THAT(kept, Contains("MESHWRIGHT_SOMETHING=value"));
   EXPECT_THAT(kept, Contains("CUDA_VISIBLE_DEVICES=1"));
   EXPECT_THAT(kept, Not(Contains(HasSubstr("XLA_FLAGS"))));
+  EXPECT_THAT(kept, Not(Contains(HasSubstr("NVIDIA_TF32_OVERRIDE"))));
 }
 
 TEST(EnvironmentTest, FlagsAreThoseOfTheOperatorAndOfTheRequest) {
