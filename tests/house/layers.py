@@ -202,7 +202,7 @@ LAYERS = {
         "worker/sandbox", "worker/timing"),
     "worker/sandbox": ("base", "proto/v1", "worker/timing"),
     "worker/service": ("base", "base/log", "proto/v1", "worker/sandbox"),
-    "worker/timing": ("proto/v1",),
+    "worker/timing": ("base", "proto/v1"),
 }
 
 # A test may also see all that lies below its room, with the testing folders

@@ -64,9 +64,11 @@ absl::Status CollectiveTimer::TimeAll(std::vector<std::pair<Key, Timed>>& timed,
     for (const pjrt::Buffer& input : program.inputs) {
       arguments.push_back({&input});
     }
-    ASSIGN_OR_RETURN(const pjrt::Execution run,
-                     program.executable->Execute(arguments, {0}));
-    rounds.Record({run.wall_time, run.cpu_time});
+    RETURN_IF_ERROR(rounds.Execute([&](int) -> absl::StatusOr<timing::Sample> {
+      ASSIGN_OR_RETURN(const pjrt::Execution run,
+                       program.executable->Execute(arguments, {0}));
+      return timing::Sample{run.wall_time, run.cpu_time};
+    }));
   }
   const int last = static_cast<int>(timed.size()) - 1;
   const absl::Duration launch = rounds.Summarize(last).minimum;

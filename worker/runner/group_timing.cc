@@ -14,8 +14,10 @@ v1::ProfileResult FailureRow(const std::string& key, v1::Outcome outcome,
                              const absl::Status& status) {
   v1::ProfileResult result;
   result.set_key(key);
-  result.set_outcome(absl::IsResourceExhausted(status) ? v1::OUT_OF_MEMORY
-                                                       : outcome);
+  if (absl::IsResourceExhausted(status)) {
+    outcome = outcome == v1::CRASHED ? v1::TRANSIENT : v1::OUT_OF_MEMORY;
+  }
+  result.set_outcome(outcome);
   result.set_reason(std::string(status.message()));
   return result;
 }
@@ -58,25 +60,21 @@ void GroupTiming::Run(bool together) {
 absl::Status GroupTiming::RunTurn(timing::RoundRobin& rounds,
                                   const timing::Turn& turn) {
   const int count = static_cast<int>(programs_.size());
-  timing::Sample sample;
-  for (int i = 0; i < turn.executions; ++i) {
+  return rounds.Execute([&](int set) -> absl::StatusOr<timing::Sample> {
     absl::StatusOr<pjrt::Execution> run;
     if (turn.program >= count) {
+      if (context_.progress != nullptr) context_.progress->BeginOtherRun();
       run = context_.anchors->Run(turn.program - count);
     } else {
       TimedProgram& program = programs_[turn.program];
       if (context_.progress != nullptr) {
         context_.progress->BeginRun(program.number);
       }
-      run = program.loaded->Run((turn.buffer_set + i) %
-                                program.loaded->buffer_sets());
+      run = program.loaded->Run(set);
     }
     RETURN_IF_ERROR(run.status());
-    sample.wall += run->wall_time;
-    sample.cpu += run->cpu_time;
-  }
-  rounds.Record(sample);
-  return absl::OkStatus();
+    return timing::Sample{run->wall_time, run->cpu_time};
+  });
 }
 
 void GroupTiming::Fail(TimedProgram& program, v1::Outcome outcome,

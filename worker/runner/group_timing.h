@@ -33,6 +33,9 @@ struct TimedProgram {
   bool failed = false;  // its row is written
 };
 
+// kResourceExhausted is OUT_OF_MEMORY; of an execution (CRASHED) it is
+// TRANSIENT: a program that fits its devices and gets no memory shares them
+// with others.
 v1::ProfileResult FailureRow(const std::string& key, v1::Outcome outcome,
                              const absl::Status& status);
 

@@ -30,11 +30,15 @@ class ProgressPage {
 
   int file() const { return file_; }
 
+  // A run that is of no program of the request: an anchor's.
+  static constexpr int kOther = -2;
+
   // The child: a run of program `number` of the request begins.
   void BeginRun(int number) {
     numbers_->program.store(number + 1, std::memory_order_relaxed);
     numbers_->runs.fetch_add(1, std::memory_order_release);
   }
+  void BeginOtherRun() { BeginRun(kOther); }
   // No program is being timed.
   void EndRuns() { numbers_->program.store(0, std::memory_order_release); }
 

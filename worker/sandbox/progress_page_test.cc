@@ -25,6 +25,9 @@ TEST(ProgressPageTest, TheParentSeesWhatTheChildWasAtWhenItDied) {
   ASSERT_EQ(status, 0);
   EXPECT_EQ((*page)->runs(), 2);
   EXPECT_EQ((*page)->program(), 0);
+  (*page)->BeginOtherRun();
+  EXPECT_EQ((*page)->program(), ProgressPage::kOther);
+  EXPECT_EQ((*page)->runs(), 3) << "a sign of life";
   (*page)->EndRuns();
   EXPECT_FALSE((*page)->program().has_value());
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/status_macros.h"
+
 namespace meshwright::worker::timing {
 
 RoundRobin::RoundRobin(const Protocol& protocol, std::vector<int> buffer_sets)
@@ -29,6 +31,19 @@ std::optional<Turn> RoundRobin::Next() {
     ++runs_;
     return current_;
   }
+}
+
+absl::Status RoundRobin::Execute(const RunOnce& run) {
+  const int buffer_sets = states_[current_.program].buffer_sets;
+  Sample all;
+  for (int i = 0; i < current_.executions; ++i) {
+    ASSIGN_OR_RETURN(const Sample one,
+                     run((current_.buffer_set + i) % buffer_sets));
+    all.wall += one.wall;
+    all.cpu += one.cpu;
+  }
+  Record(all);
+  return absl::OkStatus();
 }
 
 void RoundRobin::Record(const Sample& sample) {
@@ -136,7 +151,7 @@ void RoundRobin::FinishUntied() {
 
 bool RoundRobin::OutOfBudget(const State& state) const {
   const int samples = state.samples.size();
-  return (samples >= protocol_.maximum_samples &&
+  return (!state.companion && samples >= protocol_.maximum_samples &&
           state.spent >= protocol_.minimum_time) ||
          samples >=
              std::max(Protocol::kMaxSamples, protocol_.maximum_samples) ||

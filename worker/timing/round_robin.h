@@ -13,21 +13,24 @@
 //             or the most samples taken or the time budget spent
 //             or far slower than the best after one pass (dynamic limit)
 //
-// A companion is content when all others are: it shows how fast the machine was
-// while they ran, so it must not go on without what they leave in the caches.
+// A companion is content when all others are, however many samples it has: it
+// shows how fast the machine was while they ran, so it ends neither before them
+// nor after, when nothing else is in the caches.
 // Together, none ends before all are content: of more samples a smaller minimum
 // is to be expected. Else, when all are content, those whose minima nearly tie
 // get further passes, once; a program that is content and ties with none is
-// finished at once. Nothing here runs or reads a clock: the caller asks Next(),
-// runs, and says how long it took.
+// finished at once. Nothing here reads a clock: the caller asks Next() and
+// gives Execute() what runs a program once and says how long that took.
 // Threads: one.
 #ifndef MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
 #define MESHWRIGHT_WORKER_TIMING_ROUND_ROBIN_H_
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "worker/timing/protocol.h"
 #include "worker/timing/sample_set.h"
 
@@ -52,8 +55,11 @@ class RoundRobin {
 
   // The next run; none when every program is content or abandoned.
   std::optional<Turn> Next();
-  // What all executions of the last Next() took together.
-  void Record(const Sample& sample);
+  // Runs the program of the last Next() once, from a set of its input buffers.
+  using RunOnce = std::function<absl::StatusOr<Sample>(int buffer_set)>;
+  // All executions of that turn, recorded. Errors: those of `run`; nothing is
+  // recorded then.
+  absl::Status Execute(const RunOnce& run);
   // The program gets no more turns (it failed); its samples stay.
   void Abandon(int program);
 
@@ -80,6 +86,7 @@ class RoundRobin {
     bool waits = false;  // takes its turns until the others are content
   };
 
+  void Record(const Sample& sample);
   bool StartPass();
   void EndTurn();
   void EndPass();

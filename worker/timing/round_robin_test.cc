@@ -5,11 +5,18 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace meshwright::worker::timing {
 namespace {
 
 using Times = std::function<absl::Duration(int program, int run)>;
+
+// Every execution of the present turn takes as long.
+void Execute(RoundRobin& rounds, absl::Duration wall) {
+  const auto run = [&](int) { return Sample{wall, wall}; };
+  EXPECT_TRUE(rounds.Execute(run).ok());
+}
 
 struct Trace {
   std::string programs;      // one letter per turn
@@ -25,8 +32,7 @@ Trace Drive(RoundRobin& rounds, int programs, const Times& times) {
   while (const auto turn = rounds.Next()) {
     if (!turn->warm_up)
       trace.programs += static_cast<char>('a' + turn->program);
-    const absl::Duration wall = times(turn->program, runs[turn->program]++);
-    rounds.Record({wall, wall});
+    Execute(rounds, times(turn->program, runs[turn->program]++));
     if (!turn->warm_up) ++trace.samples[turn->program];
     trace.sets[turn->program].insert(turn->buffer_set);
   }
@@ -76,7 +82,7 @@ TEST(RoundRobinTest, ATurnWarmsUpOnOtherBuffersThanItIsSampledOn) {
       last = it->buffer_set;
       if (!it->warm_up) sampled.insert(it->buffer_set);
     }
-    rounds.Record({absl::Milliseconds(10), absl::Milliseconds(10)});
+    Execute(rounds, absl::Milliseconds(10));
   }
   EXPECT_EQ(sampled, std::set<int>({0, 1, 2}));
 }
@@ -111,7 +117,9 @@ TEST(RoundRobinTest, ShortProgramsAreSampledForTheMinimumTime) {
 }
 
 TEST(RoundRobinTest, TheShortestProgramsAreSampledAThousandTimes) {
-  RoundRobin rounds(Protocol(), {1});
+  Protocol protocol;
+  protocol.minimum_sample = absl::ZeroDuration();
+  RoundRobin rounds(protocol, {1});
   const Trace trace =
       Drive(rounds, 1, [](int, int) { return absl::Microseconds(10); });
   EXPECT_EQ(trace.samples[0], 1000);
@@ -168,6 +176,23 @@ TEST(RoundRobinTest, CompanionsRunAsLongAsTheOthers) {
   EXPECT_EQ(trace.samples, (std::vector<int>{15, 15, 12}));
 }
 
+TEST(RoundRobinTest, ACompanionWithTheMostSamplesGoesOnBesideTheOthers) {
+  Protocol protocol;
+  protocol.minimum_time = absl::Seconds(2);
+  RoundRobin rounds(protocol, {1, 1});
+  rounds.Accompany(1);
+  const Trace trace = Drive(rounds, 2, Constant({10, 50}));
+  EXPECT_EQ(trace.samples, (std::vector<int>{100, 100}));
+}
+
+TEST(RoundRobinTest, ATurnThatFailsIsNotRecorded) {
+  RoundRobin rounds(Brief(), {1});
+  ASSERT_TRUE(rounds.Next().has_value());
+  const auto fail = [](int) { return absl::InternalError("no"); };
+  EXPECT_EQ(rounds.Execute(fail).message(), "no");
+  EXPECT_EQ(rounds.passes(0), 0);
+}
+
 TEST(RoundRobinTest, CompanionsAloneEnd) {
   RoundRobin rounds(Brief(), {1, 1});
   rounds.Accompany(1);
@@ -221,8 +246,16 @@ TEST(RoundRobinTest, ShortProgramsAreExecutedSeveralTimesASample) {
       ++samples;
       first_sets.push_back(turn->buffer_set);
     }
-    const absl::Duration wall = absl::Microseconds(250) * turn->executions;
-    rounds.Record({wall, wall});
+    std::vector<int> sets;
+    const auto run = [&](int set) {
+      sets.push_back(set);
+      return Sample{absl::Microseconds(250), absl::Microseconds(250)};
+    };
+    ASSERT_TRUE(rounds.Execute(run).ok());
+    ASSERT_EQ(sets.size(), turn->executions) << "each of them runs";
+    for (int i = 0; i < turn->executions; ++i) {
+      EXPECT_EQ(sets[i], (turn->buffer_set + i) % 3);
+    }
   }
   EXPECT_EQ(samples, 3);
   EXPECT_EQ(rounds.executions(0), 4);
@@ -248,8 +281,7 @@ TEST(RoundRobinTest, WhatTiesWithNoneIsFinishedBeforeTheOthers) {
       EXPECT_TRUE(finished.empty()) << "a finished program had a turn";
       ++turns_of_first;
     }
-    const absl::Duration wall = times(turn->program, runs[turn->program]++);
-    rounds.Record({wall, wall});
+    Execute(rounds, times(turn->program, runs[turn->program]++));
     for (const int it : rounds.TakeFinished()) finished.push_back(it);
   }
   EXPECT_EQ(finished, std::vector<int>{0});
