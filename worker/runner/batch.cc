@@ -71,6 +71,8 @@ absl::Status Batch::RunReference() {
                          : "the reference run: ",
                      status.message()));
   };
+  // Nothing of it is timed, but others may time meanwhile.
+  const CompilePeriod period(options_.quiet, events_);
   events_.Started(program.key(), Started::COMPILE);
   auto loaded = BenchmarkedProgram::Load(client_, executables_, program);
   if (!loaded.ok()) return explain(loaded.status());
@@ -264,7 +266,12 @@ void Batch::Prepare(TimedProgram& program, int buffer_sets) {
   const std::string& key = loaded.program().key();
   events_.Started(key, Started::MEASURE);
   absl::Status status = loaded.UploadInputs(client_, inputs_, buffer_sets);
-  if (!status.ok()) return Fail(program, v1::COMPILE_FAILED, status);
+  if (!status.ok()) {
+    return Fail(
+        program,
+        absl::IsInvalidArgument(status) ? v1::COMPILE_FAILED : v1::CRASHED,
+        status);
+  }
   // Once more: making the inputs is not on the program's budget.
   events_.Started(key, Started::MEASURE);
   absl::Duration took;

@@ -63,18 +63,18 @@ absl::StatusOr<std::unique_ptr<BenchmarkedProgram>> BenchmarkedProgram::Load(
 absl::Status BenchmarkedProgram::Compile(const pjrt::Client& client,
                                          const ExecutableCache& cache) {
   const int partitions = program_.num_partitions();
-  const absl::Time start = absl::Now();
-  executable_ = cache.Find(client, program_.key(), partitions);
-  if (executable_ != nullptr) {
-    compile_time_ = absl::Now() - start;
+  if (auto kept = cache.Find(client, program_.key(), partitions)) {
+    executable_ = std::move(kept->executable);
+    compile_time_ = kept->compile_time;
     // Some plugins tell less of what they loaded than of what they compiled.
     if (ReadFacts().ok()) return absl::OkStatus();
   }
+  const absl::Time start = absl::Now();
   ASSIGN_OR_RETURN(executable_,
                    client.Compile(program_.hlo_module(), partitions));
   compile_time_ = absl::Now() - start;
   RETURN_IF_ERROR(ReadFacts());
-  cache.Keep(program_.key(), *executable_);
+  cache.Keep(program_.key(), *executable_, compile_time_);
   return absl::OkStatus();
 }
 

@@ -9,8 +9,10 @@
 #define MESHWRIGHT_WORKER_RUNNER_EXECUTABLE_CACHE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "absl/time/time.h"
 #include "worker/pjrt/client.h"
 
 namespace meshwright::worker::runner {
@@ -20,11 +22,15 @@ class ExecutableCache {
   // `folder` empty: there is none.
   explicit ExecutableCache(std::string folder) : folder_(std::move(folder)) {}
 
-  // Null: not there, or not loadable here.
-  std::unique_ptr<pjrt::Executable> Find(const pjrt::Client& client,
-                                         const std::string& key,
-                                         int devices) const;
-  void Keep(const std::string& key, const pjrt::Executable& executable) const;
+  struct Compiled {
+    std::unique_ptr<pjrt::Executable> executable;
+    absl::Duration compile_time;  // of the child that compiled it
+  };
+  // None: not there, or not loadable here.
+  std::optional<Compiled> Find(const pjrt::Client& client,
+                               const std::string& key, int devices) const;
+  void Keep(const std::string& key, const pjrt::Executable& executable,
+            absl::Duration compile_time) const;
 
  private:
   std::string FilePath(const std::string& key) const;

@@ -237,6 +237,14 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   return Batch(request, protocol, *client, options, events).Run();
 }
 
+// Bad input stays bad, and so does a reference that no device can hold; a
+// plugin's inner failure, or memory that others have now, may pass.
+bool StaysWrong(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
+         absl::IsFailedPrecondition(status) || absl::IsUnimplemented(status) ||
+         absl::IsOutOfRange(status) || absl::IsResourceExhausted(status);
+}
+
 int Main(int count, char** values) {
   // Of idle_spinner.h: --idle-spinner CORES --parent PID.
   int parent = 0;
@@ -259,8 +267,7 @@ int Main(int count, char** values) {
   }
   absl::Status status = Measure(*arguments, **events);
   v1::RunnerEvent event;
-  // Bad input stays bad; a plugin's inner failure may pass.
-  const bool final = !absl::IsInternal(status);
+  const bool final = StaysWrong(status);
   event.mutable_finished()->set_error(std::string(status.message()));
   event.mutable_finished()->set_final(!status.ok() && final);
   (*events)->Write(event);

@@ -3,7 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -47,47 +47,38 @@ class StopSignal {
   std::stop_callback<std::function<void()>> callback_;
 };
 
-// The job file of one child, gone when the child is.
-class JobFile {
- public:
-  explicit JobFile(const std::string& folder) {
-    static std::atomic<int> number = 0;
-    path_ = absl::StrCat(folder, "/meshwright-job-", getpid(), "-", number++);
-  }
-  ~JobFile() { unlink(path_.c_str()); }
-  absl::Status Write(const v1::RunnerRequest& request) const {
-    return base::WriteFile(path_, request.SerializeAsString());
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 std::string ScratchFolder(const RunOptions& options) {
   if (!options.scratch_folder.empty()) return options.scratch_folder;
   const char* folder = std::getenv("TMPDIR");
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
-// What the children of one batch compiled, gone when the batch is done.
-class ExecutablesFolder {
+// The job file of the present child and what the children of the batch
+// compiled, gone when the batch is done. Nobody else may write there: the
+// children run what they find.
+class BatchFolder {
  public:
-  explicit ExecutablesFolder(const std::string& folder) {
-    static std::atomic<int> number = 0;
-    path_ = absl::StrCat(folder, "/meshwright-executables-", getpid(), "-",
-                         number++);
-    std::error_code error;
-    std::filesystem::create_directory(path_, error);
+  explicit BatchFolder(const std::string& folder)
+      : path_(absl::StrCat(folder, "/meshwright-batch-XXXXXX")) {
+    if (mkdtemp(path_.data()) == nullptr) {
+      status_ = absl::ErrnoToStatus(
+          errno, absl::StrCat("cannot make a folder in ", folder));
+    }
   }
-  ~ExecutablesFolder() {
+  ~BatchFolder() {
     std::error_code error;
-    std::filesystem::remove_all(path_, error);
+    if (status_.ok()) std::filesystem::remove_all(path_, error);
   }
+  BatchFolder(const BatchFolder&) = delete;
+  BatchFolder& operator=(const BatchFolder&) = delete;
+
+  const absl::Status& status() const { return status_; }
   const std::string& path() const { return path_; }
+  std::string JobFile() const { return path_ + "/job"; }
 
  private:
   std::string path_;
+  absl::Status status_;
 };
 
 // How one child ended.
@@ -109,7 +100,7 @@ class BatchRun {
         options_(options),
         protocol_(protocol),
         runner_(std::move(runner)),
-        executables_(ScratchFolder(options)),
+        folder_(ScratchFolder(options)),
         stop_(options.stop) {}
 
   absl::Status Run();
@@ -118,6 +109,7 @@ class BatchRun {
   absl::Status CheckKeys();
   absl::StatusOr<Ending> RunChild(const v1::RunnerRequest& rest);
   void Take(const v1::RunnerEvent& event, Ending& ending);
+  bool IsTriedAgain(const v1::ProfileResult& result);
   bool TakesTurns();
   absl::Status Blame(const v1::RunnerRequest& rest, const Ending& ending);
   v1::RunnerRequest Rest() const;
@@ -127,7 +119,7 @@ class BatchRun {
   const RunOptions& options_;
   const timing::Protocol protocol_;
   const std::string runner_;
-  const ExecutablesFolder executables_;
+  const BatchFolder folder_;
   StopSignal stop_;
 
   std::set<std::string> open_;  // keys without a result
@@ -140,6 +132,7 @@ class BatchRun {
   std::optional<Started> started_;
   std::set<std::string> compiling_;  // in or through the compiler, no result
   int results_ = 0;
+  bool failed_ = false;  // an execution, of a program that is tried again
   absl::Time deadline_;
   std::unique_ptr<ProgressPage> progress_;
   int64_t seen_runs_ = 0;
@@ -157,6 +150,7 @@ absl::Status BatchRun::CheckKeys() {
 
 absl::Status BatchRun::Run() {
   RETURN_IF_ERROR(CheckKeys());
+  RETURN_IF_ERROR(folder_.status());
   while (true) {
     const v1::RunnerRequest rest = Rest();
     ASSIGN_OR_RETURN(const Ending ending, RunChild(rest));
@@ -165,6 +159,7 @@ absl::Status BatchRun::Run() {
                           : absl::UnavailableError(ending.error);
     }
     if (ending.finished && open_.empty()) break;
+    if (ending.finished && failed_) continue;
     RETURN_IF_ERROR(Blame(rest, ending));
     if (open_.empty()) break;
   }
@@ -195,9 +190,8 @@ v1::RunnerRequest BatchRun::Rest() const {
 }
 
 absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
-  const JobFile job(ScratchFolder(options_));
-  RETURN_IF_ERROR(job.Write(rest));
-  std::vector<std::string> arguments = {runner_, job.path(),
+  RETURN_IF_ERROR(base::WriteFile(folder_.JobFile(), rest.SerializeAsString()));
+  std::vector<std::string> arguments = {runner_, folder_.JobFile(),
                                         ChildProcess::kResultPath, "--parent",
                                         absl::StrCat(getpid())};
   const int threads = one_by_one_ ? 1 : options_.compile_threads;
@@ -208,7 +202,7 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
   ASSIGN_OR_RETURN(progress_, ProgressPage::Make());
   seen_runs_ = 0;
   arguments.insert(arguments.end(),
-                   {"--executables", executables_.path(), "--progress",
+                   {"--executables", folder_.path(), "--progress",
                     absl::StrCat(ChildProcess::kSharedFile)});
   ASSIGN_OR_RETURN(
       const auto child,
@@ -219,6 +213,7 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
   started_.reset();
   compiling_.clear();
   results_ = 0;
+  failed_ = false;
   // Opening a plugin and its devices is given the compiler's time.
   deadline_ = absl::Now() + protocol_.compile_limit + options_.grace;
   EventParser parser;
@@ -241,6 +236,17 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
       return ending;
     }
   }
+}
+
+// An execution that failed counts as a death does: it may be the machine's
+// fault. Not in a sequence, where others read what it did not make.
+bool BatchRun::IsTriedAgain(const v1::ProfileResult& result) {
+  if (result.outcome() != v1::CRASHED || request_.has_sequence() ||
+      ++crashes_[result.key()] >= options_.maximum_crashes) {
+    return false;
+  }
+  failed_ = true;
+  return true;
 }
 
 // Whether programs were run since the deadline was set; if so it is set again.
@@ -273,6 +279,7 @@ void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
     }
     case v1::RunnerEvent::kResult:
       compiling_.erase(event.result().key());
+      if (IsTriedAgain(event.result())) break;
       if (open_.erase(event.result().key()) > 0) {
         ++results_;
         on_event_(event);
@@ -309,7 +316,9 @@ absl::Status BatchRun::Blame(const v1::RunnerRequest& rest,
   const bool compiles =
       !timed.has_value() && started_->phase() == Started::COMPILE;
   std::string guilty = started_->key();
-  if (timed.has_value() && *timed < rest.programs_size()) {
+  if (timed == ProgressPage::kOther) {
+    guilty.clear();
+  } else if (timed.has_value() && *timed < rest.programs_size()) {
     guilty = rest.programs(*timed).key();
   }
   if (!open_.contains(guilty) && compiling_.size() == 1) {

@@ -10,7 +10,9 @@
 
 #include <cerrno>
 #include <cmath>
+#include <filesystem>
 #include <map>
+#include <set>
 
 #include "base/file.h"
 #include "worker/pjrt/testing/modules.h"
@@ -206,7 +208,7 @@ TEST(RunnerProcessTest, EveryProgramGetsItsOutcome) {
                        Program("refused", pjrt::RefusedModule(), 2), split,
                        compiled, Program("unfed", pjrt::LogModule(8), 0)}));
   ASSERT_TRUE(heard.status.ok()) << heard.status;
-  EXPECT_EQ(heard.children, 1);
+  EXPECT_EQ(heard.children, 3) << "what failed is tried three times";
   EXPECT_EQ(heard.result_count, 6);
   auto results = heard.results;
   EXPECT_EQ(results["nan"].outcome(), v1::CRASHED);
@@ -290,6 +292,26 @@ TEST(RunnerProcessTest, AProgramThatDiesOnceIsMeasured) {
   EXPECT_EQ(heard.children, 2);
   EXPECT_EQ(heard.results.at("unlucky").outcome(), v1::MEASURED);
   EXPECT_EQ(heard.results.at("other").outcome(), v1::MEASURED);
+}
+
+// The children load and run what lies there.
+TEST(RunnerProcessTest, NobodyElseWritesIntoTheFolderOfABatch) {
+  namespace fs = std::filesystem;
+  RunOptions options;
+  options.scratch_folder = ::testing::TempDir() + "/one_batch";
+  fs::create_directory(options.scratch_folder);
+  std::set<fs::perms> seen;
+  const Heard heard = Measure(
+      Request({Program("tiny", pjrt::IncrementModule(9), 2)}),
+      [&](const v1::RunnerEvent&, int) {
+        for (const auto& it : fs::directory_iterator(options.scratch_folder)) {
+          seen.insert(it.status().permissions());
+        }
+      },
+      options);
+  ASSERT_TRUE(heard.status.ok()) << heard.status;
+  EXPECT_EQ(seen, std::set<fs::perms>({fs::perms::owner_all}));
+  EXPECT_TRUE(fs::is_empty(options.scratch_folder));
 }
 
 TEST(RunnerProcessTest, NoEventIsWrittenBetweenTimedRuns) {
