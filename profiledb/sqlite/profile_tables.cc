@@ -132,12 +132,12 @@ absl::StatusOr<std::optional<StoredProfile>> ProfileTables::Find(
   return ReadProfile(find, team, key, key_bytes);
 }
 
-absl::StatusOr<std::vector<store::KeptRow>> ProfileTables::ReadKept(
+absl::StatusOr<ProfileTables::Kept> ProfileTables::ReadKept(
     const StoredProfile& profile) {
   SqliteStatement& find = statements_[kFindKept];
   const StatementUse use(find);
   find.BindInteger(1, profile.id);
-  std::vector<store::KeptRow> kept;
+  Kept kept;
   bool has_chosen = !profile.damage.empty();
   while (true) {
     ASSIGN_OR_RETURN(const bool has_row, find.Step());
@@ -155,6 +155,7 @@ absl::StatusOr<std::vector<store::KeptRow>> ProfileTables::ReadKept(
     const std::string_view bytes = find.View(6);
     if (find.Integer(7) !=
         KeptChecksum(profile.id, quality, row.origin, bytes)) {
+      ++kept.damaged;
       continue;
     }
     if (is_chosen) {
@@ -162,6 +163,7 @@ absl::StatusOr<std::vector<store::KeptRow>> ProfileTables::ReadKept(
       row.result = profile.result;
     } else if (!ParseResult(bytes, profile.key, v1::MEASURED, row.result)
                     .empty()) {
+      ++kept.damaged;
       continue;
     }
     if (row.result.has_measurement()) {
@@ -169,11 +171,11 @@ absl::StatusOr<std::vector<store::KeptRow>> ProfileTables::ReadKept(
       measurement.set_quality(static_cast<v1::Quality>(quality));
       measurement.clear_spread_ns();
     }
-    kept.push_back(std::move(row));
+    kept.rows.push_back(std::move(row));
   }
   if (!has_chosen) {
     // Its origin is damaged, its times are not.
-    kept.push_back({profile.result, {.team = profile.team}});
+    kept.rows.push_back({profile.result, {.team = profile.team}});
   }
   return kept;
 }

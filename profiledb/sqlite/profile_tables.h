@@ -49,9 +49,11 @@ class ProfileTables {
   absl::StatusOr<std::optional<StoredProfile>> Find(const std::string& team,
                                                     const std::string& key);
 
-  // Newest first. Damaged ones are left out.
-  absl::StatusOr<std::vector<store::KeptRow>> ReadKept(
-      const StoredProfile& profile);
+  struct Kept {
+    std::vector<store::KeptRow> rows;  // newest first, the sound ones
+    int damaged = 0;
+  };
+  absl::StatusOr<Kept> ReadKept(const StoredProfile& profile);
 
   // Replaces what is known of a key. `kept` has at least one row.
   absl::Status Write(const std::string& team, const std::string& key,

@@ -18,9 +18,13 @@
 #include "profiledb/sqlite/stored_row.h"
 #include "profiledb/store/check_row.h"
 #include "profiledb/store/precedence.h"
+#include "profiledb/store/summary.h"
 
 namespace meshwright::sqlite {
 namespace {
+
+// Beside others of its key that are sound.
+constexpr char kDamagedMeasurement[] = "one of several measurements of its key";
 
 constexpr char kInsertProgram[] =
     "INSERT INTO programs (key, hlo_zstd, hlo_bytes) VALUES (?1, ?2, ?3) "
@@ -223,8 +227,8 @@ absl::StatusOr<store::Results> SqliteProfileStore::Lookup(
 
 absl::StatusOr<std::vector<store::KeptRow>> SqliteProfileStore::LookupKept(
     const std::string& key, const std::string& team) {
-  std::vector<store::KeptRow> kept;
-  if (!store::IsKey(key)) return kept;
+  ProfileTables::Kept kept;
+  if (!store::IsKey(key)) return kept.rows;
   std::optional<StoredProfile> profile;
   {
     const base::MutexLock lock(&reader_->mutex);
@@ -240,9 +244,11 @@ absl::StatusOr<std::vector<store::KeptRow>> SqliteProfileStore::LookupKept(
   }
   if (profile.has_value() && !profile->damage.empty()) {
     SetAside({{team, key, profile->damage}});
+  } else if (kept.damaged > 0) {
+    SetAside({{team, key, kDamagedMeasurement}});
   }
-  store::MarkSuspects(kept);
-  return kept;
+  store::MarkSuspects(kept.rows);
+  return std::move(kept.rows);
 }
 
 absl::Status SqliteProfileStore::Record(const v1::ProfileResult& result,
@@ -253,12 +259,13 @@ absl::Status SqliteProfileStore::Record(const v1::ProfileResult& result,
   return writer_->commits.Write([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::optional<StoredProfile> there,
                      writer_->profiles->Find(origin.team, key));
-    std::vector<store::KeptRow> kept;
+    ProfileTables::Kept kept;
     if (there.has_value()) {
       ASSIGN_OR_RETURN(kept, writer_->profiles->ReadKept(*there));
+      if (kept.damaged > 0) WarnOfDamage(key, kDamagedMeasurement, {});
     }
-    if (store::Admit(row, kept)) {
-      RETURN_IF_ERROR(writer_->profiles->Write(origin.team, key, kept,
+    if (store::Admit(row, kept.rows)) {
+      RETURN_IF_ERROR(writer_->profiles->Write(origin.team, key, kept.rows,
                                                ToUnixDay(writer_->Now())));
     }
     if (result.outcome() != v1::MEASURED) return {};
@@ -272,18 +279,32 @@ void SqliteProfileStore::SetAside(const std::vector<Damaged>& rows) {
       // Another process may have mended it meanwhile.
       ASSIGN_OR_RETURN(const std::optional<StoredProfile> there,
                        writer_->profiles->Find(row.team, row.key));
-      if (!there.has_value() || there->damage.empty()) return {};
-      RETURN_IF_ERROR(writer_->profiles->Remove(there->id));
-      return writer_->quarantine->AddDamaged(row.key, there->damage,
+      if (!there.has_value()) return {};
+      ASSIGN_OR_RETURN(const ProfileTables::Kept kept,
+                       writer_->profiles->ReadKept(*there));
+      if (there->damage.empty() && kept.damaged == 0) return {};
+      if (kept.rows.empty()) {
+        RETURN_IF_ERROR(writer_->profiles->Remove(there->id));
+      } else {
+        RETURN_IF_ERROR(writer_->profiles->Write(row.team, row.key, kept.rows,
+                                                 ToUnixDay(writer_->Now())));
+      }
+      return writer_->quarantine->AddDamaged(row.key, row.damage,
                                              writer_->Now());
     });
-    base::LogWarning(
-        "the store ", writer_->database->path(), " has a damaged row, ",
-        row.damage, ": ", status.ok() ? "set aside" : status.message(),
-        "; `meshwright plan` and `meshwright profiles remeasure PLAN` measure "
-        "it again where a plan needs it: ",
-        row.key);
+    WarnOfDamage(row.key, row.damage, status);
   }
+}
+
+void SqliteProfileStore::WarnOfDamage(const std::string& key,
+                                      absl::string_view damage,
+                                      const absl::Status& set_aside) const {
+  base::LogWarning(
+      "the store ", writer_->database->path(), " has a damaged row, ", damage,
+      ": ", set_aside.ok() ? "set aside" : std::string(set_aside.message()),
+      "; `meshwright plan` and `meshwright profiles remeasure PLAN` measure it "
+      "again where a plan needs it: ",
+      key);
 }
 
 absl::Status SqliteProfileStore::RecordProgram(const std::string& key,

@@ -62,8 +62,11 @@ class SqliteProfileStore : public store::ProfileStore {
   SqliteProfileStore(std::unique_ptr<Writer> writer,
                      std::unique_ptr<Reader> reader);
 
-  // Warns of each row and moves it to the quarantine, if the disk lets it.
+  // Warns of each row and moves what is damaged of it to the quarantine, if the
+  // disk lets it; sound measurements of its key stay.
   void SetAside(const std::vector<Damaged>& rows);
+  void WarnOfDamage(const std::string& key, absl::string_view damage,
+                    const absl::Status& set_aside) const;
 
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<Reader> reader_;
