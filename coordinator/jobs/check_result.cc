@@ -24,6 +24,10 @@ std::string FindFault(const v1::Program& program,
   v1::ProfileResult row = result;
   row.clear_max_relative_difference();
   row.clear_output_relative_differences();
+  // Without them a plan would count on memory that is not there.
+  if (row.outcome() == v1::MEASURED && !row.measurement().has_memory()) {
+    return "it does not say what memory the program needs";
+  }
   const bool has_times = !program.compile_only();
   if (!has_times && row.measurement().minimum_ns() == 0) {
     row.mutable_measurement()->set_minimum_ns(1);

@@ -87,6 +87,12 @@ TEST(CheckResultTest, OutputsMayDifferByInfinityButNotByNoNumber) {
               HasSubstr("difference"));
 }
 
+TEST(CheckResultTest, AMeasurementSaysWhatMemoryItsProgramNeeds) {
+  EXPECT_THAT(
+      FaultAfter([](auto& it) { it.mutable_measurement()->clear_memory(); }),
+      HasSubstr("memory"));
+}
+
 TEST(CheckResultTest, AProgramThatIsOnlyCompiledHasNoTimes) {
   v1::ProfileResult compiled;
   compiled.set_outcome(v1::MEASURED);

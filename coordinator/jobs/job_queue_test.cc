@@ -53,6 +53,7 @@ class FakeWorker : public WorkerPort {
     event.mutable_result()->set_outcome(outcome);
     if (outcome == v1::MEASURED) {
       event.mutable_result()->mutable_measurement()->set_minimum_ns(1000);
+      event.mutable_result()->mutable_measurement()->mutable_memory();
     }
     Report(event.result());
   }
@@ -260,6 +261,7 @@ TEST_F(JobQueueTest, FiguresThatNoDeviceMeasuresAreNoRow) {
   forged.set_key("p0");
   forged.set_outcome(v1::MEASURED);
   forged.mutable_measurement()->set_minimum_ns(-5);
+  forged.mutable_measurement()->mutable_memory();
   a.Report(forged);
   a.Report("p1");
   const Story story = Read(job);

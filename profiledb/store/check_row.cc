@@ -11,6 +11,11 @@ namespace meshwright::store {
 namespace {
 
 constexpr size_t kKeyDigits = 64;
+constexpr int64_t kMaximumCompileNs = 24 * kMaximumExecutionNs;
+constexpr int64_t kMaximumCount = 1'000'000;
+constexpr int64_t kMaximumAnchors = 16;
+// In a loop each trip counts.
+constexpr int64_t kMaximumCollectives = 1'000'000'000'000;
 
 struct Figure {
   const char* name;
@@ -60,6 +65,10 @@ std::string FindBadSample(const v1::Measurement& it) {
       if (sample <= 0 || sample > kMaximumExecutionNs) {
         return absl::StrCat("it has a sample of ", sample, " ns");
       }
+      if (sample < it.minimum_ns()) {
+        return absl::StrCat("it has a sample of ", sample,
+                            " ns, below its minimum of ", it.minimum_ns());
+      }
     }
   }
   if (!it.quantiles_ns().empty() &&
@@ -87,24 +96,40 @@ std::string FindBadSize(const v1::Measurement& it) {
   }
   for (const v1::Collective& collective : it.collectives()) {
     if (collective.bytes() < 0 || collective.bytes() > kMaximumBytes ||
-        collective.group_size() < 0 || collective.count() < 0) {
+        collective.group_size() < 0 ||
+        collective.group_size() > kMaximumCount || collective.count() < 0 ||
+        collective.count() > kMaximumCollectives) {
       return absl::StrCat("a collective moves ", collective.bytes(), " bytes, ",
                           collective.count(), " times, in groups of ",
                           collective.group_size());
     }
   }
-  const Figure counts[] = {
-      {"nanoseconds to compile", it.compile_ns()},
-      {"passes", it.passes()},
-      {"dropped samples", it.dropped_samples()},
-      {"samples", it.sample_count()},
-      {"executions per sample", it.executions_per_sample()},
-      {"protocol version", it.protocol_version()},
+  return "";
+}
+
+std::string FindBadCount(const v1::Measurement& it) {
+  struct Count {
+    const char* name;
+    int64_t value;
+    int64_t most;
   };
-  for (const Figure& count : counts) {
-    if (count.value < 0) {
+  const Count counts[] = {
+      {"nanoseconds to compile", it.compile_ns(), kMaximumCompileNs},
+      {"passes", it.passes(), kMaximumCount},
+      {"dropped samples", it.dropped_samples(), kMaximumCount},
+      {"samples", it.sample_count(), kMaximumCount},
+      {"executions per sample", it.executions_per_sample(), kMaximumCount},
+      {"protocol version", it.protocol_version(), kMaximumCount},
+      {"anchors", it.anchors_size(), kMaximumAnchors},
+  };
+  for (const Count& count : counts) {
+    if (count.value < 0 || count.value > count.most) {
       return absl::StrCat("its number of ", count.name, " is ", count.value);
     }
+  }
+  if (it.sample_count() > 0 && it.sample_count() < it.samples_ns_size()) {
+    return absl::StrCat("it has ", it.samples_ns_size(), " samples of ",
+                        it.sample_count());
   }
   return "";
 }
@@ -113,7 +138,8 @@ std::string FindBadMeasurement(const v1::Measurement& it) {
   if (std::string fault = FindBadTime(it); !fault.empty()) return fault;
   if (std::string fault = FindBadSample(it); !fault.empty()) return fault;
   if (std::string fault = FindBadSize(it); !fault.empty()) return fault;
-  if (!std::isfinite(it.other_load()) || it.other_load() < 0) {
+  if (std::string fault = FindBadCount(it); !fault.empty()) return fault;
+  if (!(it.other_load() >= 0 && it.other_load() <= 1)) {
     return absl::StrCat("the load beside it is ", it.other_load());
   }
   if (!v1::Quality_IsValid(it.quality())) {

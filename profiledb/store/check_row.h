@@ -7,9 +7,10 @@
 //     plan), no outcome, and estimates (estimate_error_ns is set);
 //   * a measurement without a positive minimum; times or samples that are
 //     negative or more than an hour for one execution; a median below the
-//     minimum; compute and communication that do not add up to it (compute 0:
-//     not split); negative or absurd byte counts; quantiles that do not rise;
-//     differences, load or counts that are negative or not numbers;
+//     minimum, or a sample; compute and communication that do not add up to it
+//     (compute 0: not split); negative or absurd byte counts; quantiles that do
+//     not rise; fewer samples than it has; counts, differences or a load that
+//     are negative, absurd or not numbers;
 //   * a result larger than kMaximumResultBytes.
 // Threads: pure functions. Errors: kInvalidArgument.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_CHECK_ROW_H_

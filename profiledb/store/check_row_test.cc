@@ -21,6 +21,7 @@ TEST(CheckRowTest, TakesRowsOfWorkers) {
   it.set_compute_ns(600);
   it.set_mad_ns(10);
   for (int i = 0; i < 12; ++i) it.add_samples_ns(1000 + i);
+  it.set_other_load(1);  // another process timed on the same devices
   it.mutable_memory()->set_peak_bytes(int64_t{80} << 30);
   EXPECT_TRUE(CheckRow(row).ok()) << CheckRow(row);
   EXPECT_TRUE(CheckRow(MakeRow("k", v1::COMPILE_FAILED, "no")).ok());
@@ -78,6 +79,25 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
       {"compile is -1", figure([](auto& it) { it.set_compile_ns(-1); })},
       {"load", figure([&](auto& it) { it.set_other_load(nan); })},
       {"load", figure([](auto& it) { it.set_other_load(-0.5); })},
+      {"load", figure([](auto& it) { it.set_other_load(1.5); })},
+      {"compile is 86400000000001",
+       figure([](auto& it) { it.set_compile_ns(86'400'000'000'001); })},
+      {"executions per sample is 2000000000",
+       figure([](auto& it) { it.set_executions_per_sample(2'000'000'000); })},
+      {"dropped samples is 1000001",
+       figure([](auto& it) { it.set_dropped_samples(1'000'001); })},
+      {"below its minimum", figure([](auto& it) { it.add_samples_ns(3); })},
+      {"2 samples of 1", figure([](auto& it) {
+         it.add_samples_ns(it.minimum_ns());
+         it.add_samples_ns(it.minimum_ns());
+         it.set_sample_count(1);
+       })},
+      {"anchors is 17", figure([](auto& it) {
+         for (int i = 0; i < 17; ++i) it.add_anchors()->set_minimum_ns(1);
+       })},
+      {"groups of", figure([](auto& it) {
+         it.add_collectives()->set_group_size(2'000'000);
+       })},
       {"quality is 9",
        figure([](auto& it) { it.set_quality(static_cast<v1::Quality>(9)); })},
       {"estimate", figure([](auto& it) { it.set_estimate_error_ns(1); })},

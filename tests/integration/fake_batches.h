@@ -86,6 +86,7 @@ class FakeBatches {
       result.set_reason("unknown opcode");
     } else {
       result.mutable_measurement()->set_minimum_ns(1000);
+      result.mutable_measurement()->mutable_memory()->set_peak_bytes(1 << 20);
       if (compared) result.set_max_relative_difference(1e-6);
     }
     return event;
