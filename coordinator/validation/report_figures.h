@@ -2,6 +2,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_FIGURES_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_REPORT_FIGURES_H_
 
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -35,12 +36,16 @@ inline std::string DescribeFailure(const v1::ProfileResult& result) {
 }
 
 // Sets the difference on the first inputs, and that on other inputs instead
-// where it is within the tolerance: the first met a kink (other_inputs.h).
+// where it is within the tolerance: the first met a kink (other_inputs.h). No
+// kink makes an infinity or NaN where the reference has a number.
 template <typename Row>
 void SetDifference(double first, std::optional<double> other, double tolerance,
                    Row& row) {
   row.set_max_relative_difference(first);
-  if (!other.has_value() || !(*other <= tolerance)) return;
+  if (!std::isfinite(first) || !other.has_value() ||
+      Differs(*other, tolerance)) {
+    return;
+  }
   row.set_difference_on_first_inputs(first);
   row.set_max_relative_difference(*other);
 }
