@@ -53,7 +53,15 @@ void BringToTimeBase(const TimeBase& base, v1::ProfileResult& row) {
   it.set_communication_ns(
       std::min(scale(it.communication_ns()), it.minimum_ns()));
   it.set_compute_ns(it.minimum_ns() - it.communication_ns());
+  it.set_spread_ns(scale(it.spread_ns()));
   for (int64_t& sample : *it.mutable_samples_ns()) sample = scale(sample);
+  for (int64_t& time : *it.mutable_quantiles_ns()) time = scale(time);
+}
+
+TimeBase BringToOneTimeBase(store::Results& rows) {
+  const TimeBase base = FindTimeBase(rows);
+  for (auto& [key, row] : rows) BringToTimeBase(base, row);
+  return base;
 }
 
 }  // namespace meshwright::estimation

@@ -38,6 +38,9 @@ double FindTimeBaseFactor(const TimeBase& base,
 // Scales every time of a row but the anchors' and the compiler's.
 void BringToTimeBase(const TimeBase& base, v1::ProfileResult& row);
 
+// All rows to the base that they have, which is returned.
+TimeBase BringToOneTimeBase(store::Results& rows);
+
 }  // namespace meshwright::estimation
 
 #endif  // MESHWRIGHT_COORDINATOR_ESTIMATION_TIME_BASE_H_

@@ -12,6 +12,8 @@ v1::ProfileResult Row(int64_t nanoseconds, int64_t compute, int64_t memory) {
   it.set_minimum_ns(nanoseconds);
   it.set_median_ns(nanoseconds + 10);
   it.add_samples_ns(nanoseconds);
+  it.add_quantiles_ns(nanoseconds + 50);
+  it.set_spread_ns(nanoseconds / 10);
   it.set_communication_ns(nanoseconds / 2);
   it.set_compute_ns(nanoseconds - nanoseconds / 2);
   const auto add = [&](const char* name, int64_t time) {
@@ -31,12 +33,14 @@ TEST(TimeBaseTest, RowsOfASlowDayComeToTheOthersBase) {
   rows["slow"] = Row(1250, 125, 250);
   const TimeBase base = FindTimeBase(rows);
   EXPECT_EQ(base, 100);
-  for (auto& [key, row] : rows) BringToTimeBase(base, row);
+  EXPECT_EQ(BringToOneTimeBase(rows), base);
   EXPECT_EQ(rows["a"].measurement().minimum_ns(), 1000);
   EXPECT_EQ(rows["b"].measurement().minimum_ns(), 2000);
   const v1::Measurement& slow = rows["slow"].measurement();
   EXPECT_EQ(slow.minimum_ns(), 1000);
   EXPECT_EQ(slow.samples_ns(0), 1000);
+  EXPECT_EQ(slow.quantiles_ns(0), 1040);
+  EXPECT_EQ(slow.spread_ns(), 100);
   EXPECT_EQ(slow.compute_ns() + slow.communication_ns(), slow.minimum_ns());
   EXPECT_EQ(slow.anchors(0).minimum_ns(), 125);
 }

@@ -89,7 +89,9 @@ absl::StatusOr<selection::Decision> MeasureSelected(
     return decision;
   }
   while (true) {
-    ASSIGN_OR_RETURN(decision, selection->Next(measuring.results()));
+    store::Results rows = measuring.results();
+    estimation::BringToOneTimeBase(rows);
+    ASSIGN_OR_RETURN(decision, selection->Next(rows));
     if (decision.measure.empty() || request.no_wait()) return decision;
     RETURN_IF_ERROR(measure(decision.measure));
   }
@@ -256,10 +258,7 @@ absl::StatusOr<MeasuredStep> MeasureAnalyzed(
   ASSIGN_OR_RETURN(const selection::Decision decision,
                    MeasureSelected(request, step, limit, selection, measuring));
   TakeResults(measuring, decision, step);
-  step.time_base = estimation::FindTimeBase(step.results);
-  for (auto& [key, row] : step.results) {
-    estimation::BringToTimeBase(step.time_base, row);
-  }
+  step.time_base = estimation::BringToOneTimeBase(step.results);
   NoteReplicated(step);
   ASSIGN_OR_RETURN(step.measured,
                    formulation::BuildProblem(step.analysis, step.space,
@@ -293,8 +292,9 @@ absl::StatusOr<v1::Plan> ChooseSteadyPlan(
     ASSIGN_OR_RETURN(v1::Plan plan, ChoosePlan(request, step));
     bool changed = false;
     if (round < kMaxRemeasuringRounds) {
-      ASSIGN_OR_RETURN(changed, RemeasureNoisy(request, plan, device,
-                                               dependencies, progress, step));
+      ASSIGN_OR_RETURN(changed,
+                       RemeasureNoisy(request, plan, /*with_rivals=*/round == 0,
+                                      device, dependencies, progress, step));
     }
     if (changed) continue;
     plan.set_quality(FindWorstQuality(plan, step));

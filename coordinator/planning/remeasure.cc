@@ -1,21 +1,26 @@
 #include "coordinator/planning/remeasure.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "base/status_macros.h"
+#include "coordinator/export/baselines.h"
 #include "coordinator/selection/choice_programs.h"
+#include "planner/search/search.h"
 
 namespace meshwright::planning {
 
-std::vector<const v1::Program*> ListUsedPrograms(const v1::Plan& plan,
-                                                 const MeasuredStep& step) {
-  if (plan.segments().empty()) return {};  // no plan fits
-  space::SegmentChoice choice;
-  for (const v1::PlanSegment& segment : plan.segments()) {
-    choice.push_back(segment.config());
-  }
-  std::vector<const v1::Program*> programs;
+namespace {
+
+using Programs = std::vector<const v1::Program*>;
+
+// A noisy row was seen to take up to this many times what its program takes.
+constexpr int kNoiseRatio = 2;
+
+Programs ListPrograms(const MeasuredStep& step,
+                      const space::SegmentChoice& choice) {
+  Programs programs;
   for (const space::ProgramId program :
        selection::ListChoicePrograms(step.analysis, step.space, choice)) {
     programs.push_back(&step.space.programs[program]);
@@ -23,18 +28,77 @@ std::vector<const v1::Program*> ListUsedPrograms(const v1::Plan& plan,
   return programs;
 }
 
+bool HasNoisyRow(const MeasuredStep& step, const v1::Program* program) {
+  const auto row = step.results.find(program->key());
+  return row != step.results.end() && IsNoisy(row->second);
+}
+
+// Of the plan that is the fastest if all noisy rows are too slow.
+absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step) {
+  store::Results rows = step.results;
+  for (auto& [key, row] : rows) {
+    if (!IsNoisy(row)) continue;
+    v1::Measurement& it = *row.mutable_measurement();
+    it.set_minimum_ns(it.minimum_ns() / kNoiseRatio);
+  }
+  ASSIGN_OR_RETURN(
+      const formulation::MeasuredProblem optimistic,
+      formulation::BuildProblem(step.analysis, step.space, rows,
+                                step.measured.problem.memory_limit_bytes));
+  ASSIGN_OR_RETURN(const search::Answer answer,
+                   search::Solve(optimistic.problem));
+  if (!answer.plan.has_value()) return Programs();
+  return ListPrograms(step, formulation::ToSegments(step.analysis, optimistic,
+                                                    answer.plan->choice));
+}
+
+// Those that the plan stands on and, in the first round, those that decide
+// whether another one would be chosen or what it is compared with.
+absl::StatusOr<Programs> ListNoisy(const v1::Plan& plan, bool with_rivals,
+                                   const MeasuredStep& step) {
+  const auto is_noisy = [&](const v1::Program& program) {
+    return HasNoisyRow(step, &program);
+  };
+  if (std::none_of(step.space.programs.begin(), step.space.programs.end(),
+                   is_noisy)) {
+    return Programs();
+  }
+  Programs programs = ListUsedPrograms(plan, step);
+  if (with_rivals) {
+    ASSIGN_OR_RETURN(const Programs rivals, ListRivalsPrograms(step));
+    programs.insert(programs.end(), rivals.begin(), rivals.end());
+    for (const exporting::NamedChoice& it :
+         exporting::Baselines(step.analysis, step.space)) {
+      const Programs used = ListPrograms(step, it.choice);
+      programs.insert(programs.end(), used.begin(), used.end());
+    }
+  }
+  std::set<const v1::Program*> taken;
+  std::erase_if(programs, [&](const v1::Program* program) {
+    return !HasNoisyRow(step, program) || !taken.insert(program).second;
+  });
+  return programs;
+}
+
+}  // namespace
+
+Programs ListUsedPrograms(const v1::Plan& plan, const MeasuredStep& step) {
+  if (plan.segments().empty()) return {};  // no plan fits
+  space::SegmentChoice choice;
+  for (const v1::PlanSegment& segment : plan.segments()) {
+    choice.push_back(segment.config());
+  }
+  return ListPrograms(step, choice);
+}
+
 absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
-                                    const v1::Plan& plan,
+                                    const v1::Plan& plan, bool with_rivals,
                                     const v1::DeviceSpec& device,
                                     const PlanDependencies& dependencies,
                                     const jobs::ProgressFunction& progress,
                                     MeasuredStep& step) {
   if (request.no_wait() || !plan.feasible()) return false;
-  std::vector<const v1::Program*> noisy = ListUsedPrograms(plan, step);
-  std::erase_if(noisy, [&](const v1::Program* program) {
-    const auto row = step.results.find(program->key());
-    return row == step.results.end() || !IsNoisy(row->second);
-  });
+  ASSIGN_OR_RETURN(const Programs noisy, ListNoisy(plan, with_rivals, step));
   if (noisy.empty()) return false;
   Measuring measuring(dependencies, device, step.space.context, progress);
   RETURN_IF_ERROR(measuring.Remeasure(noisy));

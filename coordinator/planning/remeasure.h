@@ -3,7 +3,9 @@
 // Concept: the programs of the chosen configurations whose rows are noisy or
 // suspect are measured once more, and the problem is built again from what the
 // store makes of all their measurements. Another plan may be the fastest then;
-// the caller chooses again.
+// the caller chooses again. `with_rivals`: also the noisy rows of the baselines
+// and of the plan that would be the fastest if all noisy rows were twice too
+// slow, as a row that keeps its plan from being chosen would never heal else.
 // In -> Out: a plan of one mesh and its step -> whether anything was measured;
 // the step's rows and problem follow. A request not to wait measures nothing.
 // Threads: one. Errors: those of measuring and of building the problem.
@@ -20,7 +22,7 @@
 namespace meshwright::planning {
 
 absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
-                                    const v1::Plan& plan,
+                                    const v1::Plan& plan, bool with_rivals,
                                     const v1::DeviceSpec& device,
                                     const PlanDependencies& dependencies,
                                     const jobs::ProgressFunction& progress,
