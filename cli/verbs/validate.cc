@@ -160,8 +160,16 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
       validation.request, compared.results, validation.tolerance);
   validation::Results on_others;
   if (!differing.empty()) {
-    ASSIGN_OR_RETURN(on_others, compare(validation::MakeOtherInputs(
-                                    validation.request, differing)));
+    absl::StatusOr<validation::Results> results =
+        compare(validation::MakeOtherInputs(validation.request, differing));
+    if (absl::IsCancelled(results.status())) return results.status();
+    if (results.ok()) {
+      on_others = *std::move(results);
+    } else {  // what was compared is reported all the same
+      *context.err << "the outputs that differ were not compared on other "
+                      "inputs: "
+                   << results.status().message() << "\n";
+    }
   }
   const v1::ValidationReport report = validation::MakeReport(
       validation, compared.results, on_others, compared.reference);
