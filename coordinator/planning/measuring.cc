@@ -126,14 +126,18 @@ absl::Status Measuring::Take(const v1::Program& program,
   }
   Show("measure", profiled_ + failed_);
   if (result.outcome() == v1::TRANSIENT) return absl::OkStatus();
+  v1::ProfileResult row = result;
+  row.clear_log();
   RETURN_IF_ERROR(
-      dependencies_.store->Record(result, store::MakeOrigin(result, machine_)));
+      dependencies_.store->Record(row, store::MakeOrigin(row, machine_)));
   if (result.outcome() == v1::CRASHED) {
     // The runner gives up on a program that so many of its children died in.
-    RETURN_IF_ERROR(dependencies_.store
-                        ->Quarantine(result.key(), store::kCrashesToQuarantine,
-                                     program.label(), result.reason())
-                        .status());
+    RETURN_IF_ERROR(
+        dependencies_.store
+            ->Quarantine(result.key(), store::kCrashesToQuarantine,
+                         absl::StrCat(program.label(), ": ", result.reason()),
+                         result.log())
+            .status());
   }
   return dependencies_.store->RecordProgram(result.key(), program.hlo_module());
 }

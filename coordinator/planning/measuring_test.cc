@@ -173,8 +173,10 @@ TEST_F(MeasuringTest, WhatFailedIsRunAgainWhereThatIsAsked) {
 
 TEST_F(MeasuringTest, AProgramThatCrashedIsInQuarantineUntilARetry) {
   ScriptedMeasurer measurer([](const v1::Program& program, int) {
-    return program.label() == "a" ? Failed(v1::CRASHED)
-                                  : Measured(1000, v1::GOOD);
+    if (program.label() != "a") return Measured(1000, v1::GOOD);
+    v1::ProfileResult crashed = Failed(v1::CRASHED);
+    crashed.set_log("Check failed: x == y");
+    return crashed;
   });
   Measuring first = Make(measurer);
   ASSERT_TRUE(first.Measure(All()).ok());
@@ -183,6 +185,11 @@ TEST_F(MeasuringTest, AProgramThatCrashedIsInQuarantineUntilARetry) {
   ASSERT_THAT(*listed, SizeIs(1));
   EXPECT_EQ(listed->front().state, store::QuarantineState::kQuarantined);
   EXPECT_TRUE(listed->front().has_program);
+  EXPECT_EQ(listed->front().reason, "a: because");
+  EXPECT_EQ(listed->front().log, "Check failed: x == y");
+  const auto row = store_.Lookup({programs_[0].key()});
+  ASSERT_TRUE(row.ok()) << row.status();
+  EXPECT_EQ(row->at(programs_[0].key()).log(), "") << "not in the row";
 
   Measuring second = Make(measurer);
   ASSERT_TRUE(second.Lookup(programs_).ok());

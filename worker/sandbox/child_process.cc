@@ -19,7 +19,7 @@
 namespace meshwright::worker::sandbox {
 namespace {
 
-constexpr size_t kMessagesKept = 4096;
+constexpr size_t kMessagesKept = 16 * 1024;
 
 // A pipe whose writing end stays clear of the child's files 0 to 4.
 bool MakePipe(int& reader, int& writer) {
@@ -160,9 +160,9 @@ absl::StatusOr<ChildProcess::Heard> ChildProcess::Listen(absl::Time deadline,
 }
 
 void ChildProcess::ReadMessages() {
-  Drain(messages_, last_messages_);
-  if (last_messages_.size() > kMessagesKept) {
-    last_messages_.erase(0, last_messages_.size() - kMessagesKept);
+  Drain(messages_, messages_kept_);
+  if (messages_kept_.size() > kMessagesKept) {
+    messages_kept_.erase(0, messages_kept_.size() - kMessagesKept);
   }
 }
 
@@ -186,7 +186,7 @@ std::string ChildProcess::Reap() {
   } else {
     return reason;
   }
-  const std::string message = LastMessage(last_messages_);
+  const std::string message = LastMessage(messages_kept_);
   if (!message.empty()) absl::StrAppend(&reason, ": ", message);
   return reason;
 }

@@ -49,6 +49,8 @@ class ChildProcess {
   // Reaps; "killed by SIGSEGV", "ended with status 1", with the last line of
   // its messages where there is one. Empty after status 0.
   std::string Reap();
+  // The end of what it printed, up to 16 KiB.
+  const std::string& messages() const { return messages_kept_; }
 
   pid_t pid() const { return pid_; }
 
@@ -60,7 +62,7 @@ class ChildProcess {
   bool reaped_ = false;
   int results_ = -1;
   int messages_ = -1;
-  std::string last_messages_;
+  std::string messages_kept_;
 };
 
 }  // namespace meshwright::worker::sandbox

@@ -88,6 +88,7 @@ struct Ending {
   bool final = false;  // trying again is no use
   bool late = false;
   std::string reason;  // of a death
+  std::string log;     // what the child printed last
 };
 
 class BatchRun {
@@ -233,6 +234,7 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
     }
     if (heard.ended) {
       ending.reason = child->Reap();
+      ending.log = child->messages();
       return ending;
     }
   }
@@ -356,6 +358,7 @@ absl::Status BatchRun::Blame(const v1::RunnerRequest& rest,
   } else {
     result.set_outcome(v1::CRASHED);
     result.set_reason(absl::StrCat("the runner was at it when it ", reason));
+    result.set_log(ending.log);
   }
   open_.erase(guilty);
   dead_.insert(guilty);
