@@ -121,7 +121,7 @@ TEST_F(DamagedRowsTest, SoundMeasurementsOfTheKeyStay) {
     const auto store = Open();
     ASSERT_TRUE(store->Record(MakeMeasured("hit", 2000), {.host = "a"}).ok());
     ASSERT_TRUE(store->Record(MakeMeasured("hit", 1000), {.host = "b"}).ok());
-    ASSERT_EQ(store->LookupKept(MakeKey("hit"), "")->size(), 2);
+    ASSERT_EQ(store->LookupKept(MakeKey("hit"), store::kSharedPool)->size(), 2);
   }
   file_.Sql("UPDATE profiles SET result = x'ff'");
   const auto store = Open();
@@ -129,28 +129,26 @@ TEST_F(DamagedRowsTest, SoundMeasurementsOfTheKeyStay) {
   EXPECT_EQ(store->Lookup({MakeKey("hit")})->size(), 0);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("set aside"));
   EXPECT_EQ(store->Lookup({MakeKey("hit")})->size(), 1);
-  EXPECT_EQ(store->LookupKept(MakeKey("hit"), "")->size(), 1);
+  EXPECT_EQ(store->LookupKept(MakeKey("hit"), store::kSharedPool)->size(), 1);
   EXPECT_EQ(store->ListQuarantine()->size(), 1) << "until it is measured again";
 }
 
 TEST_F(DamagedRowsTest, OneOfSeveralMeasurementsIsSetAsideAndSaid) {
-  {
-    const auto store = Open();
-    for (const char* host : {"a", "b", "c"}) {
-      ASSERT_TRUE(
-          store->Record(MakeMeasured("hit", 1000), {.host = host}).ok());
-    }
-    ASSERT_EQ(store->LookupKept(MakeKey("hit"), "")->size(), 3);
-  }
-  file_.Sql("UPDATE measurements SET host = 'forged' WHERE host = 'a'");
   const auto store = Open();
+  for (const int64_t minimum : {1000, 1010, 1020}) {
+    ASSERT_TRUE(store->Record(MakeMeasured("hit", minimum), {}).ok());
+  }
+  file_.Sql("UPDATE measurements SET host = 'forged' WHERE number = 0");
+  const auto count = [&] {
+    return store->LookupKept(MakeKey("hit"), store::kSharedPool)->size();
+  };
   testing::internal::CaptureStderr();
-  EXPECT_EQ(store->LookupKept(MakeKey("hit"), "")->size(), 2);
+  EXPECT_EQ(count(), 2);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, HasSubstr("one of several measurements"));
   EXPECT_THAT(said, HasSubstr(MakeKey("hit")));
   testing::internal::CaptureStderr();
-  EXPECT_EQ(store->LookupKept(MakeKey("hit"), "")->size(), 2);
+  EXPECT_EQ(count(), 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "it is said once";
 }
 
