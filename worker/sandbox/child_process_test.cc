@@ -12,8 +12,8 @@ using testing::EndsWith;
 using testing::SizeIs;
 
 // Runs it to its end.
-std::unique_ptr<ChildProcess> Run(const std::string& script,
-                                  std::string& reason) {
+std::unique_ptr<ChildProcess> RunScript(const std::string& script,
+                                        std::string& reason) {
   auto child = ChildProcess::Spawn({"/bin/sh", "-c", script}, {});
   EXPECT_TRUE(child.ok()) << child.status();
   const int never = eventfd(0, EFD_CLOEXEC);
@@ -29,15 +29,15 @@ std::unique_ptr<ChildProcess> Run(const std::string& script,
 
 TEST(ChildProcessTest, WhatADeadChildPrintedIsKept) {
   std::string reason;
-  const auto child =
-      Run("echo one; echo 'Check failed: two' >&2; kill -ABRT $$", reason);
+  const auto child = RunScript(
+      "echo one; echo 'Check failed: two' >&2; kill -ABRT $$", reason);
   EXPECT_EQ(reason, "killed by SIGABRT: Check failed: two");
   EXPECT_EQ(child->messages(), "one\nCheck failed: two\n");
 }
 
 TEST(ChildProcessTest, OfMuchTheEndIsKept) {
   std::string reason;
-  const auto child = Run(
+  const auto child = RunScript(
       "i=0; while [ $i -lt 4000 ]; do echo line $i; i=$((i+1)); done; exit 3",
       reason);
   EXPECT_EQ(reason, "ended with status 3: line 3999");
