@@ -238,12 +238,11 @@ TEST_LAYERS = {
 # Pattern of a foreign header -> the folders whose .cc files may include it.
 FOREIGN = {
     r"sqlite3\.h|zstd\.h": ("profiledb/sqlite",),
-    r"libpq": ("profiledb/postgres",),
     r"grpc|.*\.grpc\.pb\.h": (
         "coordinator/daemon", "coordinator/service", "worker/service",
         "tests/integration"),
     r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
-    r"cupti|cuda|nvml": ("worker/collect", "worker/comm/transport"),
+    r"cupti|cuda|nvml": ("worker/comm/transport",),
     r"nccl": ("worker/comm/transport",),
     r"boost/": ("base", "worker/comm/transport", "worker/comm/testing"),
     r"xxhash\.h": ("worker/comm/protocol",),
