@@ -161,6 +161,10 @@ absl::StatusOr<ChildProcess::Heard> ChildProcess::Listen(absl::Time deadline,
 
 void ChildProcess::ReadMessages() {
   Drain(messages_, messages_kept_);
+  // Results are UTF-8, which these need not be and a cut may spoil.
+  std::replace_if(
+      messages_kept_.begin(), messages_kept_.end(),
+      [](char c) { return c == '\0' || (c & 0x80) != 0; }, '?');
   if (messages_kept_.size() > kMessagesKept) {
     messages_kept_.erase(0, messages_kept_.size() - kMessagesKept);
   }

@@ -49,7 +49,7 @@ class ChildProcess {
   // Reaps; "killed by SIGSEGV", "ended with status 1", with the last line of
   // its messages where there is one. Empty after status 0.
   std::string Reap();
-  // The end of what it printed, up to 16 KiB.
+  // The end of what it printed, up to 16 KiB, in ASCII.
   const std::string& messages() const { return messages_kept_; }
 
   pid_t pid() const { return pid_; }

@@ -35,6 +35,12 @@ TEST(ChildProcessTest, WhatADeadChildPrintedIsKept) {
   EXPECT_EQ(child->messages(), "one\nCheck failed: two\n");
 }
 
+TEST(ChildProcessTest, BytesThatAreNoTextBecomeQuestionMarks) {
+  std::string reason;
+  const auto child = RunScript("printf 'a\\377b\\0c'; exit 3", reason);
+  EXPECT_EQ(reason, "ended with status 3: a?b?c");
+}
+
 TEST(ChildProcessTest, OfMuchTheEndIsKept) {
   std::string reason;
   const auto child = RunScript(
