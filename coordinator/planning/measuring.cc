@@ -71,6 +71,17 @@ absl::Status Measuring::Measure(const Programs& programs) {
   return RunBatch(unknown);
 }
 
+absl::Status Measuring::Heal(const std::vector<v1::Program>& programs) {
+  Programs noisy;
+  std::set<std::string> keys;
+  for (const v1::Program& program : programs) {
+    const auto row = results_.find(program.key());
+    if (row == results_.end() || !IsNoisy(row->second)) continue;
+    if (keys.insert(program.key()).second) noisy.push_back(&program);
+  }
+  return Remeasure(noisy);
+}
+
 absl::Status Measuring::Remeasure(const Programs& programs) {
   asked_ += static_cast<int>(programs.size());
   return RunBatch(programs);

@@ -53,6 +53,10 @@ class Measuring {
   // Measures the programs that have no row yet.
   absl::Status Measure(const Programs& programs);
 
+  // Measures those again whose rows are noisy, so that what the store got in a
+  // bad moment does not decide what is measured.
+  absl::Status Heal(const std::vector<v1::Program>& programs);
+
   // Measures programs again, each named once, whatever is known of them.
   absl::Status Remeasure(const Programs& programs);
 

@@ -127,6 +127,26 @@ TEST_F(MeasuringTest, GoodMeasurementsThatDisagreeAreNotBelieved) {
   EXPECT_TRUE(IsNoisy(measuring.results().at(programs_[0].key())));
 }
 
+TEST_F(MeasuringTest, NoisyRowsOfTheStoreHealAndOthersStay) {
+  ScriptedMeasurer busy([](const v1::Program& program, int) {
+    v1::ProfileResult row = Measured(1700, v1::NOISY);
+    row.mutable_measurement()->set_other_load(0.5);
+    return program.label() == "a" ? row : Measured(1000, v1::GOOD);
+  });
+  ASSERT_TRUE(Make(busy).Measure(All()).ok());
+  ScriptedMeasurer calm(
+      [](const v1::Program&, int) { return Measured(1000, v1::GOOD); });
+  Measuring later = Make(calm);
+  ASSERT_TRUE(later.Lookup(programs_).ok());
+  ASSERT_TRUE(later.Heal(programs_).ok());
+  EXPECT_THAT(calm.batches, ElementsAre(1));
+  const v1::ProfileResult& healed = later.results().at(programs_[0].key());
+  EXPECT_EQ(healed.measurement().minimum_ns(), 1000);
+  EXPECT_EQ(later.profiled(), 0) << "it was known";
+  ASSERT_TRUE(later.Heal(programs_).ok());
+  EXPECT_THAT(calm.batches, ElementsAre(1));
+}
+
 TEST_F(MeasuringTest, ARowSaysWhereItWasMeasured) {
   ScriptedMeasurer measurer(
       [](const v1::Program&, int) { return Measured(1000, v1::GOOD); });

@@ -249,6 +249,9 @@ absl::StatusOr<MeasuredStep> MeasureAnalyzed(
     selection.emplace(step.analysis, step.space, limit);
     RETURN_IF_ERROR(
         measuring.Lookup(selection->halves(), request.retry_failures()));
+    if (!request.no_wait()) {
+      RETURN_IF_ERROR(measuring.Heal(selection->halves()));
+    }
     step.programs.set_halves(CountBeside(step.space, selection->halves()));
   }
   Report(progress, "analyze", 1, 1,
