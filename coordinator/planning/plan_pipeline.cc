@@ -84,6 +84,7 @@ absl::StatusOr<selection::Decision> MeasureSelected(
     const bool is_known = measuring.results().size() == programs.size();
     if (is_known || request.no_wait()) return decision;
     std::vector<const v1::Program*> all;
+    all.reserve(programs.size());
     for (const v1::Program& program : programs) all.push_back(&program);
     RETURN_IF_ERROR(measure(std::move(all)));
     return decision;
