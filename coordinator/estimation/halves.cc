@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -18,31 +19,37 @@ using segmenter::Segment;
 using space::Configuration;
 using space::ProfileSpace;
 
-// Forward values of the segment that its blocks before `block` make and others
-// read.
-int CountCrossing(const Analysis& analysis, int segment, int block) {
-  const auto before = [&](ir::ValueId id) {
-    const int owner = analysis.blocks.owner_block[id];
-    return owner >= 0 && owner < block;
-  };
-  const auto inside = [&](ir::ValueId id) {
-    return analysis.passes.forward[id] && analysis.plan.owner[id] == segment;
-  };
-  int crossing = 0;
+// By block: the forward values that blocks before it in its segment make and
+// the rest of the segment reads.
+std::vector<int> CountCrossings(const Analysis& analysis) {
+  const auto& owner_of = analysis.blocks.owner_block;
+  std::vector<int> crossings(analysis.blocks.blocks.size() + 1, 0);
   for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
-    if (!inside(id) || !before(id)) continue;
-    for (ir::ValueId user : analysis.module.at(id).users) {
-      if (inside(user) && !before(user)) {
-        ++crossing;
-        break;
-      }
+    const int segment = analysis.plan.owner[id];
+    if (!analysis.passes.forward[id] || segment < 0 || owner_of[id] < 0) {
+      continue;
     }
+    const segmenter::Segment& it = analysis.plan.segments[segment];
+    const int first = std::max(owner_of[id], it.first_block);
+    int last = first;
+    for (const ir::ValueId user : analysis.module.at(id).users) {
+      if (!analysis.passes.forward[user]) continue;
+      if (analysis.plan.owner[user] != segment) continue;
+      // What no block owns is behind all of them.
+      const int block = owner_of[user] < 0 ? it.last_block : owner_of[user];
+      last = std::max(last, std::min(block, it.last_block - 1));
+    }
+    if (first >= it.last_block) continue;
+    ++crossings[first + 1];
+    --crossings[last + 1];
   }
-  return crossing;
+  std::partial_sum(crossings.begin(), crossings.end(), crossings.begin());
+  return crossings;
 }
 
 // The boundary of one activation that leaves the fewest configurations.
-std::optional<int> FindCut(const Analysis& analysis, int segment) {
+std::optional<int> FindCut(const Analysis& analysis,
+                           const std::vector<int>& crossings, int segment) {
   const Segment& it = analysis.plan.segments[segment];
   std::optional<int> best;
   int64_t fewest = INT64_MAX;
@@ -53,7 +60,7 @@ std::optional<int> FindCut(const Analysis& analysis, int segment) {
           static_cast<int64_t>(analysis.strategies[b].strategies.size());
     }
     if (halves[0] + halves[1] >= fewest) continue;
-    if (CountCrossing(analysis, segment, block) != 1) continue;
+    if (crossings[block] != 1) continue;
     fewest = halves[0] + halves[1];
     best = block;
   }
@@ -128,11 +135,12 @@ std::optional<int> Pick(const std::vector<Configuration>& configurations,
 Halves::Halves(const Analysis& analysis, const ProfileSpace& space,
                const std::vector<bool>& cut)
     : types_(space.types.size()) {
+  const std::vector<int> crossings = CountCrossings(analysis);
   std::map<int, int> cuts;
   for (size_t t = 0; t < cut.size(); ++t) {
     if (!cut[t]) continue;
     const int segment = analysis.types[t];
-    const std::optional<int> block = FindCut(analysis, segment);
+    const std::optional<int> block = FindCut(analysis, crossings, segment);
     if (!block.has_value()) continue;
     cuts[static_cast<int>(t)] =
         *block - analysis.plan.segments[segment].first_block;

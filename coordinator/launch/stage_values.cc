@@ -1,6 +1,7 @@
 #include "coordinator/launch/stage_values.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -74,36 +75,42 @@ class ValuePlacer {
     return absl::OkStatus();
   }
 
-  // What other segments' backward passes need is the gradient of the input.
+  // What other segments' backward passes need is the gradient of the input,
+  // and so is all it follows from in its segment. A loop is so as a whole.
   void SplitBackward() {
-    std::vector<char> input(module_.size(), 0);
-    std::vector<char> loop_input(module_.loops.size(), 0);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (ValueId id = module_.size() - 1; id >= 0; --id) {
-        if (!HasPass(id, Pass::kBackward) || input[id]) {
-          continue;
-        }
-        const ir::LoopId loop = loop_[id];
-        const bool with_loop = loop != ir::kNoLoop && loop_input[loop];
-        if (!with_loop && !IsInputGradient(id, input)) continue;
-        input[id] = changed = true;
-        if (loop != ir::kNoLoop) loop_input[loop] = 1;
+    std::vector<char> is_input(module_.size(), 0);
+    std::vector<std::vector<ValueId>> of_loop(module_.loops.size());
+    std::vector<ValueId> stack;
+    const auto add = [&](ValueId id) {
+      if (is_input[id] || !HasPass(id, Pass::kBackward)) return;
+      is_input[id] = 1;
+      stack.push_back(id);
+    };
+    for (ValueId id = 0; id < module_.size(); ++id) {
+      if (loop_[id] != ir::kNoLoop) of_loop[loop_[id]].push_back(id);
+      if (IsReadBackwardElsewhere(id)) add(id);
+    }
+    while (!stack.empty()) {
+      const ValueId id = stack.back();
+      stack.pop_back();
+      for (const ValueId operand : module_.at(id).operands) add(operand);
+      if (loop_[id] == ir::kNoLoop) continue;
+      for (const ValueId member : std::exchange(of_loop[loop_[id]], {})) {
+        add(member);
       }
     }
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (HasPass(id, Pass::kBackward) && !input[id]) {
+      if (HasPass(id, Pass::kBackward) && !is_input[id]) {
         places_[id]->pass = Pass::kBackwardWeight;
       }
     }
   }
 
-  bool IsInputGradient(ValueId id, const std::vector<char>& input) const {
+  bool IsReadBackwardElsewhere(ValueId id) const {
     const auto& users = module_.at(id).users;
     return std::any_of(users.begin(), users.end(), [&](ValueId user) {
-      if (!HasPass(user, Pass::kBackward)) return false;
-      const bool other = analysis_.plan.owner[user] != analysis_.plan.owner[id];
-      return other || input[user];
+      return HasPass(user, Pass::kBackward) &&
+             analysis_.plan.owner[user] != analysis_.plan.owner[id];
     });
   }
 
