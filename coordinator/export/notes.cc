@@ -114,6 +114,10 @@ std::vector<std::string> ListNotes(const segmenter::Analysis& analysis,
       notes.push_back(
           DescribeLoop(analysis, space.types[t], static_cast<int>(t)));
     }
+    if (!space.types[t].cut_short.empty()) {
+      notes.push_back(absl::StrCat("segment ", analysis.types[t], ": ",
+                                   space.types[t].cut_short));
+    }
     for (const UnsplitBoundary& boundary : space.types[t].unsplit_boundaries) {
       notes.push_back(DescribeBoundary(analysis, space.context.mesh,
                                        space.types[t], static_cast<int>(t),

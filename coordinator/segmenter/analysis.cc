@@ -107,7 +107,14 @@ absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
                                  StrategyRequest request) {
   Analysis analysis;
   analysis.request = std::move(request);
-  analysis.split_contractions = ir::SplitFusedContractions(module);
+  bool stays_fused = false;
+  analysis.split_contractions =
+      ir::SplitFusedContractions(module, &stays_fused);
+  if (stays_fused) {
+    analysis.cut_short.push_back(
+        "the splitting of fused contractions ended at its bound: parts of one "
+        "may still be split together");
+  }
   analysis.module = std::move(module);
   analysis.mesh = std::move(mesh);
   const ir::Module& graph = analysis.module;
@@ -115,6 +122,11 @@ absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
   const std::vector<uint64_t> hashes = HashOperations(graph);
   analysis.blocks =
       BuildBlocks(graph, analysis.passes, hashes, SearchedAxes(analysis));
+  if (analysis.blocks.is_cut_short) {
+    analysis.cut_short.push_back(
+        "the search for paths between contractions ended at its bound: "
+        "contractions side by side may be blocks of their own");
+  }
   ASSIGN_OR_RETURN(const std::vector<int> configurations,
                    FindStrategies(analysis));
   analysis.classes = NumberValues(graph, hashes);

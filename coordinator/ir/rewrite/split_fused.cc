@@ -46,6 +46,8 @@ class FusedSplitter {
     return split;
   }
 
+  bool is_cut_short() const { return is_cut_short_; }
+
  private:
   // ---- forward: slices of a fused output ----
 
@@ -171,6 +173,7 @@ class FusedSplitter {
 
   ValueId MakeSlice(ValueId id, int dim, Range range, int steps) {
     if (++steps > kMaxSteps || module_.size() > max_size_) {
+      is_cut_short_ = true;
       return AppendSlice(id, dim, range);
     }
     Instruction copy = module_.at(id);
@@ -452,13 +455,17 @@ class FusedSplitter {
   std::map<std::tuple<ValueId, int, Range>, ValueId> pushed_;
   std::vector<ValueId> replaced_;  // by ValueId before the rewrite; or -1
   int max_size_ = 0;               // size of the module to stop at
+  bool is_cut_short_ = false;
   std::set<ValueId> fused_weights_;
 };
 
 }  // namespace
 
-int SplitFusedContractions(Module& module) {
-  return FusedSplitter(module).Run();
+int SplitFusedContractions(Module& module, bool* cut_short) {
+  FusedSplitter splitter(module);
+  const int split = splitter.Run();
+  if (cut_short != nullptr) *cut_short = splitter.is_cut_short();
+  return split;
 }
 
 }  // namespace meshwright::ir

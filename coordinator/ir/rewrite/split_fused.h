@@ -16,8 +16,9 @@
 namespace meshwright::ir {
 
 // Returns how many fused contractions of the forward pass were split. Tidies
-// the module when it changed it.
-int SplitFusedContractions(Module& module);
+// the module when it changed it. The module at most doubles; where that or the
+// depth of a walk ends the splitting, `cut_short` is set, where there is one.
+int SplitFusedContractions(Module& module, bool* cut_short = nullptr);
 
 }  // namespace meshwright::ir
 

@@ -72,6 +72,7 @@ BlockGraph BuildBlocks(const Module& module, const ForwardBackward& passes,
   BlockGraph graph;
   graph.blocks = ListBlocks(grown, sequence);
   graph.barriers = std::move(grown.barriers);
+  graph.is_cut_short = grown.is_cut_short;
   std::vector<int> index_of(grown.block_roots.size(), -1);
   for (size_t i = 0; i < sequence.size(); ++i) {
     index_of[sequence[i]] = static_cast<int>(i);

@@ -48,6 +48,7 @@ class BlockGrower {
     for (const RootOrder::Group& group : groups_) {
       grown_.depths.push_back(group.max_depth);
     }
+    grown_.is_cut_short = order_.is_cut_short();
     return std::move(grown_);
   }
 

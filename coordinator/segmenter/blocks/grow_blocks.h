@@ -44,6 +44,7 @@ struct GrownBlocks {
   std::map<ir::ValueId, int> joined;          // contraction that is no root
   std::set<int> expert_labels;
   std::map<std::string, int> barriers;  // opcodes that end splits
+  bool is_cut_short = false;            // root_order.h
 
   // -1: no root leads to it.
   int FindBlock(ir::ValueId id) const {

@@ -33,6 +33,7 @@ struct BlockGraph {
   std::vector<int> owner_block;  // by ValueId: block index, -1 for none
   std::vector<char> inside;      // by ValueId: follows from a root of its owner
   std::map<std::string, int> barriers;  // opcodes that end splits
+  bool is_cut_short = false;            // root_order.h
 };
 
 }  // namespace meshwright::segmenter

@@ -183,7 +183,11 @@ absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
     passes.batch_derived[id] = batch;
     passes.recomputable[id] = recomputable && !contraction;
   }
-  LimitRecomputing(module, passes.recomputable);
+  if (LimitRecomputing(module, passes.recomputable)) {
+    passes.cut_short.push_back(
+        "many operations read values made of constants alone: the larger of "
+        "these are computed once and sent, not in every segment");
+  }
   return passes;
 }
 

@@ -73,15 +73,16 @@ class Limiter {
 
 }  // namespace
 
-void LimitRecomputing(const Module& module, std::vector<char>& recomputable) {
+bool LimitRecomputing(const Module& module, std::vector<char>& recomputable) {
   Limiter limiter(module);
   const int64_t max_together = kFreeTogether + kMaxTogether * module.size();
   for (int limit = kMaxOperations; limit > 0; limit /= 2) {
     auto [marked, together] = limiter.Limit(recomputable, limit);
     if (together > max_together && limit > 1) continue;
     recomputable = std::move(marked);
-    return;
+    return limit < kMaxOperations;
   }
+  return false;
 }
 
 }  // namespace meshwright::segmenter

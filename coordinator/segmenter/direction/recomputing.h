@@ -15,8 +15,8 @@
 namespace meshwright::segmenter {
 
 // `recomputable` by ValueId; whatever a marked value reads is marked. Clears
-// the marks of what is too large.
-void LimitRecomputing(const ir::Module& module,
+// the marks of what is too large; returns whether the limit was halved.
+bool LimitRecomputing(const ir::Module& module,
                       std::vector<char>& recomputable);
 
 }  // namespace meshwright::segmenter

@@ -9,7 +9,8 @@
 //     k1 --------------- k2 -- ...     chain 1      reach(k2) = {0: up1, 1: k2}
 //
 // Lists are bounded: where a graph is so wide that they would outgrow the
-// module, a root counts as above every root of a greater depth.
+// module, a root counts as above every root of a greater depth
+// (is_cut_short).
 // Shapes: values and roots must come in dependency order.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_ROOT_ORDER_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_ROOT_ORDER_H_
@@ -53,6 +54,9 @@ class RootOrder {
 
   // No root of one is above a root of the other.
   bool Unrelated(const Group& a, const Group& b) const;
+
+  // Whether roots without a path between them may count as related.
+  bool is_cut_short() const { return work_left_ < 0 || looks_left_ < 0; }
 
  private:
   // How far a value reaches; ascending by chain.

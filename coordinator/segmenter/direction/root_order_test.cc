@@ -44,6 +44,7 @@ TEST(RootOrderTest, AgreesWithSetsOfAncestors) {
       above.push_back(at_or_above[id]);
       at_or_above[id].insert(order.Open(id));
     }
+    EXPECT_FALSE(order.is_cut_short());
     std::mt19937 random(seed);
     const int roots = static_cast<int>(above.size());
     for (int trial = 0; trial < 500; ++trial) {
@@ -88,6 +89,7 @@ TEST(RootOrderTest, FallsBackToDepthWhereListsWouldOutgrowTheGraph) {
   EXPECT_TRUE(order.Unrelated(order.MakeGroup(0), order.MakeGroup(kRoots - 1)));
   EXPECT_FALSE(
       order.Unrelated(order.MakeGroup(kRoots - 1), order.MakeGroup(last)));
+  EXPECT_TRUE(order.is_cut_short());
 }
 
 }  // namespace

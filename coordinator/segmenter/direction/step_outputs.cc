@@ -112,7 +112,7 @@ class LossFinder {
     return losses;
   }
 
-  bool is_cut_short() const { return looks_left_ < 0; }
+  bool is_cut_short() const { return looks_left_ < 0 || order_.is_cut_short(); }
 
  private:
   void FindReads() {

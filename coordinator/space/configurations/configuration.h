@@ -60,6 +60,7 @@ struct SegmentType {
   std::vector<KeptWhole> kept_whole;
   std::vector<UnsplitBoundary> unsplit_boundaries;
   int sequence_configurations = 0;  // with which the switch was tried
+  std::string cut_short;            // what a bound left out, in words; or empty
 };
 
 }  // namespace meshwright::space

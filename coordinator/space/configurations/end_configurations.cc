@@ -38,7 +38,7 @@ class EndVariants {
 
   SegmentType Run() {
     SegmentType type;
-    for (const ParameterPins& variant : ListPins()) {
+    for (const ParameterPins& variant : ListPins(type.cut_short)) {
       AppendVariants(analysis_, Graph(segment_), {}, Make(variant), mesh_,
                      type);
     }
@@ -71,8 +71,8 @@ class EndVariants {
   }
 
   // Every way to split what is common with the neighbours; where these are too
-  // many, neighbours of one type split alike.
-  std::vector<ParameterPins> ListPins() const {
+  // many, neighbours of one type split alike, and `cut_short` says so.
+  std::vector<ParameterPins> ListPins(std::string& cut_short) const {
     if (IsFree(analysis_, Graph(segment_))) return {{}};
     std::vector<Neighbour> neighbours;
     std::set<int> pinned;  // the first value of each
@@ -97,11 +97,18 @@ class EndVariants {
     if (!pins.empty()) return pins;
     std::vector<std::vector<Neighbour>> tied;
     for (auto& [type, members] : by_type) tied.push_back(std::move(members));
-    while (true) {
-      pins = Multiply(tied);
-      if (!pins.empty()) return pins;
+    const size_t all = tied.size();
+    while ((pins = Multiply(tied)).empty()) {
       tied.pop_back();  // as the annotation of the rest has it
     }
+    cut_short = absl::StrCat(
+        "its neighbours split in more than ", kMaxEndVariants,
+        " ways together: equal neighbours are taken as split alike");
+    if (tied.size() < all) {
+      absl::StrAppend(&cut_short, ", and ", all - tied.size(), " of ", all,
+                      " kinds of neighbours are not asked");
+    }
+    return pins;
   }
 
   // Variants of every group, combined; none where there are too many.

@@ -58,6 +58,14 @@ class Widener {
       types_[type] =
           BlockConfigurations(analysis_, analysis_.types[type], mesh_, pins);
     }
+    for (const int type : narrow_) {
+      types_[type].cut_short = absl::StrCat(
+          "a parameter that it shares with another segment may be split in "
+          "more ways there than the ",
+          kMaxWidened,
+          " configurations that it is given: the parameter is taken as this "
+          "segment or a baseline splits it");
+    }
   }
 
  private:
@@ -94,13 +102,18 @@ class Widener {
       }
     }
     const size_t count = product.size() * CountPlain(small.type);
-    if (count <= kMaxWidened) pins_[small.type] = std::move(product);
+    if (count > kMaxWidened) {
+      narrow_.insert(small.type);
+    } else {
+      pins_[small.type] = std::move(product);
+    }
   }
 
   const Analysis& analysis_;
   const Mesh& mesh_;
   std::vector<SegmentType>& types_;
   std::map<int, std::vector<ParameterPins>> pins_;  // by type
+  std::set<int> narrow_;  // types with a link beyond kMaxWidened
 };
 
 // Whether linked segments can agree: configurations that no neighbour agrees
