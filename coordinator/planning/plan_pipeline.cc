@@ -24,7 +24,6 @@
 namespace meshwright::planning {
 namespace {
 
-constexpr int kMaxRemeasuringRounds = 2;
 constexpr int kProtocolVersion = 8;
 // Of the rows of before there were device fingerprints.
 constexpr int kLastVersionOfUnknownMachines = 6;
@@ -301,7 +300,7 @@ absl::StatusOr<v1::Plan> ChooseSteadyPlan(
                                       device, dependencies, progress, step));
     }
     if (changed) continue;
-    plan.set_quality(FindWorstQuality(plan, step));
+    plan.set_quality(FindWorstQuality(ListUsedPrograms(plan, step), step));
     if (step.time_base.has_value()) {
       v1::AnchorTime& anchor = *plan.add_anchors();
       anchor.set_name(estimation::kSpeedAnchor);

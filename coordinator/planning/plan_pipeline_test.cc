@@ -254,32 +254,6 @@ TEST_F(PlanPipelineTest, AnInterruptedPlanLeavesOneBehind) {
   }
 }
 
-// Beside others, for a while: the first rows of some programs are noisy and
-// too slow.
-class BusyMeasurer : public jobs::FakeMeasurer {
- public:
-  absl::Status Measure(const v1::RunnerRequest& request,
-                       const OnResult& on_result,
-                       const OnStarted& on_started) override {
-    const auto slow_down = [&](const v1::ProfileResult& result) {
-      if (slow.erase(result.key()) == 0) return on_result(result);
-      v1::ProfileResult noisy = result;
-      v1::Measurement& it = *noisy.mutable_measurement();
-      it.set_minimum_ns(it.minimum_ns() * 17 / 10);
-      it.set_median_ns(it.minimum_ns());
-      it.set_compute_ns(it.minimum_ns());
-      it.clear_communication_ns();
-      it.clear_samples_ns();
-      it.set_quality(v1::NOISY);
-      it.set_other_load(0.5);
-      return on_result(noisy);
-    };
-    return FakeMeasurer::Measure(request, slow_down, on_started);
-  }
-
-  std::set<std::string> slow;
-};
-
 TEST_F(PlanPipelineTest, NoisyRowsOfAPlanThatIsNotChosenHeal) {
   measurer_.machine = 3;
   const auto quiet = Plan(Request("gpt2_2l"));
@@ -287,16 +261,17 @@ TEST_F(PlanPipelineTest, NoisyRowsOfAPlanThatIsNotChosenHeal) {
   const auto step = MeasureStep(Request("gpt2_2l"), {&store_, &measurer_},
                                 [](const v1::PlanProgress&) {});
   ASSERT_TRUE(step.ok()) << step.status();
-  BusyMeasurer busy;
+  jobs::BusyMeasurer busy;
   busy.machine = 3;
+  busy.slow.emplace();
   for (const v1::Program* program : ListUsedPrograms(*quiet, *step)) {
-    busy.slow.insert(program->key());
+    busy.slow->insert(program->key());
   }
   store::FakeProfileStore store;
   const auto plan = MakePlan(Request("gpt2_2l"), {&store, &busy},
                              [](const v1::PlanProgress&) {});
   ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_TRUE(busy.slow.empty());
+  EXPECT_EQ(busy.slowed, *busy.slow);
   EXPECT_EQ(plan->predicted().step_seconds(),
             quiet->predicted().step_seconds());
   EXPECT_EQ(plan->quality(), quiet->quality());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -54,8 +55,8 @@ absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step) {
 
 // Those that the plan stands on and, in the first round, those that decide
 // whether another one would be chosen or what it is compared with.
-absl::StatusOr<Programs> ListNoisy(const v1::Plan& plan, bool with_rivals,
-                                   const MeasuredStep& step) {
+absl::StatusOr<Programs> ListDeciding(const v1::Plan& plan, bool with_rivals,
+                                      const MeasuredStep& step) {
   const auto is_noisy = [&](const v1::Program& program) {
     return HasNoisyRow(step, &program);
   };
@@ -73,10 +74,6 @@ absl::StatusOr<Programs> ListNoisy(const v1::Plan& plan, bool with_rivals,
       programs.insert(programs.end(), used.begin(), used.end());
     }
   }
-  std::set<const v1::Program*> taken;
-  std::erase_if(programs, [&](const v1::Program* program) {
-    return !HasNoisyRow(step, program) || !taken.insert(program).second;
-  });
   return programs;
 }
 
@@ -91,6 +88,26 @@ Programs ListUsedPrograms(const v1::Plan& plan, const MeasuredStep& step) {
   return ListPrograms(step, choice);
 }
 
+absl::StatusOr<bool> RemeasureNoisyRows(Programs programs,
+                                        const v1::DeviceSpec& device,
+                                        const PlanDependencies& dependencies,
+                                        const jobs::ProgressFunction& progress,
+                                        MeasuredStep& step) {
+  std::set<const v1::Program*> taken;
+  std::erase_if(programs, [&](const v1::Program* program) {
+    return !HasNoisyRow(step, program) || !taken.insert(program).second;
+  });
+  if (programs.empty()) return false;
+  Measuring measuring(dependencies, device, step.space.context, progress);
+  RETURN_IF_ERROR(measuring.Remeasure(programs));
+  for (const auto& [key, row] : measuring.results()) {
+    if (row.outcome() != v1::MEASURED) continue;
+    step.results[key] = row;
+    estimation::BringToTimeBase(step.time_base, step.results[key]);
+  }
+  return true;
+}
+
 absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
                                     const v1::Plan& plan, bool with_rivals,
                                     const v1::DeviceSpec& device,
@@ -98,15 +115,11 @@ absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
                                     const jobs::ProgressFunction& progress,
                                     MeasuredStep& step) {
   if (request.no_wait() || !plan.feasible()) return false;
-  ASSIGN_OR_RETURN(const Programs noisy, ListNoisy(plan, with_rivals, step));
-  if (noisy.empty()) return false;
-  Measuring measuring(dependencies, device, step.space.context, progress);
-  RETURN_IF_ERROR(measuring.Remeasure(noisy));
-  for (const auto& [key, row] : measuring.results()) {
-    if (row.outcome() != v1::MEASURED) continue;
-    step.results[key] = row;
-    estimation::BringToTimeBase(step.time_base, step.results[key]);
-  }
+  ASSIGN_OR_RETURN(Programs programs, ListDeciding(plan, with_rivals, step));
+  ASSIGN_OR_RETURN(const bool changed,
+                   RemeasureNoisyRows(std::move(programs), device, dependencies,
+                                      progress, step));
+  if (!changed) return false;
   ASSIGN_OR_RETURN(
       step.measured,
       formulation::BuildProblem(step.analysis, step.space, step.results,
@@ -114,9 +127,10 @@ absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
   return true;
 }
 
-v1::Quality FindWorstQuality(const v1::Plan& plan, const MeasuredStep& step) {
+v1::Quality FindWorstQuality(const Programs& programs,
+                             const MeasuredStep& step) {
   v1::Quality worst = v1::QUALITY_UNSPECIFIED;
-  for (const v1::Program* program : ListUsedPrograms(plan, step)) {
+  for (const v1::Program* program : programs) {
     const auto row = step.results.find(program->key());
     if (row == step.results.end()) continue;
     worst = std::max(worst, row->second.measurement().quality());

@@ -21,6 +21,9 @@
 
 namespace meshwright::planning {
 
+// A plan is chosen again this often at most.
+inline constexpr int kMaxRemeasuringRounds = 2;
+
 absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
                                     const v1::Plan& plan, bool with_rivals,
                                     const v1::DeviceSpec& device,
@@ -28,12 +31,21 @@ absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
                                     const jobs::ProgressFunction& progress,
                                     MeasuredStep& step);
 
+// Of `programs`, of the step's space, those that are noisy: whether there were
+// any. The rows follow, the problem does not.
+absl::StatusOr<bool> RemeasureNoisyRows(Measuring::Programs programs,
+                                        const v1::DeviceSpec& device,
+                                        const PlanDependencies& dependencies,
+                                        const jobs::ProgressFunction& progress,
+                                        MeasuredStep& step);
+
 // The programs that the plan's prediction is a sum of; they live in the step.
 std::vector<const v1::Program*> ListUsedPrograms(const v1::Plan& plan,
                                                  const MeasuredStep& step);
 
-// Of the worst row that the plan's segments and reshardings use.
-v1::Quality FindWorstQuality(const v1::Plan& plan, const MeasuredStep& step);
+// Of the worst row among the programs'.
+v1::Quality FindWorstQuality(const Measuring::Programs& programs,
+                             const MeasuredStep& step);
 
 }  // namespace meshwright::planning
 

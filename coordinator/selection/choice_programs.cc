@@ -15,16 +15,29 @@ std::vector<space::ProgramId> ListPrograms(
 std::set<space::ProgramId> ListChoicePrograms(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
     const space::SegmentChoice& choice) {
+  return ListRunPrograms(analysis, space, 0, choice);
+}
+
+std::set<space::ProgramId> ListRunPrograms(const segmenter::Analysis& analysis,
+                                           const space::ProfileSpace& space,
+                                           int first,
+                                           const std::vector<int>& run) {
   std::set<space::ProgramId> programs;
-  for (size_t s = 0; s < choice.size(); ++s) {
+  const int end = first + static_cast<int>(run.size());
+  for (int s = first; s < end; ++s) {
     const auto& type = space.types[analysis.type_of_segment[s]];
     const std::vector<space::ProgramId> own =
-        ListPrograms(type.configurations[choice[s]]);
+        ListPrograms(type.configurations[run[s - first]]);
     programs.insert(own.begin(), own.end());
   }
+  const auto is_inside = [&](int segment) {
+    return segment >= first && segment < end;
+  };
   for (const auto& [pair, boundary] : space.edges) {
-    const auto& own = space.boundaries[boundary]
-                          .programs[choice[pair.first]][choice[pair.second]];
+    if (!is_inside(pair.first) || !is_inside(pair.second)) continue;
+    const auto& own =
+        space.boundaries[boundary]
+            .programs[run[pair.first - first]][run[pair.second - first]];
     programs.insert(own.begin(), own.end());
   }
   return programs;

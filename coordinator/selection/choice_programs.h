@@ -20,6 +20,12 @@ std::set<space::ProgramId> ListChoicePrograms(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
     const space::SegmentChoice& choice);
 
+// The same of the segments from `first` on that `run` has configurations for.
+std::set<space::ProgramId> ListRunPrograms(const segmenter::Analysis& analysis,
+                                           const space::ProfileSpace& space,
+                                           int first,
+                                           const std::vector<int>& run);
+
 }  // namespace meshwright::selection
 
 #endif  // MESHWRIGHT_COORDINATOR_SELECTION_CHOICE_PROGRAMS_H_

@@ -147,13 +147,18 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     measured->step = *std::move(step);
     made->meshes.push_back(std::move(measured));
   }
-  for (const auto& mesh : made->meshes) {
-    const bool sums = terms.own_micro_batches == 1 && terms.micro_batches > 1;
-    mesh->splits = std::make_unique<PassTimeSplit>(
-        mesh->step, made->passes, terms.own_micro_batches, sums);
-  }
-  RETURN_IF_ERROR(SetLimit(*made, terms.memory_limit_bytes));
+  RETURN_IF_ERROR(OpenSearches(*made));
   return made;
+}
+
+absl::Status OpenSearches(MeasuredMeshes& step) {
+  const StageTerms& terms = step.terms;
+  const bool sums = terms.own_micro_batches == 1 && terms.micro_batches > 1;
+  for (const auto& mesh : step.meshes) {
+    mesh->splits = std::make_unique<PassTimeSplit>(
+        mesh->step, step.passes, terms.own_micro_batches, sums);
+  }
+  return SetLimit(step, terms.memory_limit_bytes);
 }
 
 absl::Status SetLimit(MeasuredMeshes& step, std::optional<int64_t> limit) {

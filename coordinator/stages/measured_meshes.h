@@ -74,6 +74,9 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
     const planning::PlanDependencies& dependencies,
     const jobs::ProgressFunction& progress);
 
+// Searches runs by the rows that the meshes' steps have now.
+absl::Status OpenSearches(MeasuredMeshes& step);
+
 // Searches runs within another limit from now on; none: without one.
 absl::Status SetLimit(MeasuredMeshes& step, std::optional<int64_t> limit);
 

@@ -1,5 +1,5 @@
 // PartitionWithinMemory: the step cut into stages, with recomputation where
-// memory is short.
+// memory is short, and noisy rows of the chosen stages measured again.
 //
 // Concept: as planning::WidenForMemory does for one mesh. A limit that leaves
 // no stages, or stages whose step is longer than without it, opens

@@ -7,6 +7,7 @@
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/stages/describe_stages.h"
 #include "coordinator/stages/partition_within_memory.h"
+#include "coordinator/stages/remeasure_stages.h"
 
 namespace meshwright::stages {
 
@@ -29,6 +30,7 @@ absl::StatusOr<v1::Plan> MakeStagedPlan(
   if (answer.chosen.has_value()) {
     DescribeStages(*cut.step, *answer.chosen, plan);
     plan.mutable_pipeline()->set_rounds(answer.rounds);
+    plan.set_quality(FindWorstQuality(*answer.chosen, *cut.step));
   } else if (answer.min_bytes.has_value()) {
     planning::NoteMinimumMemory(*answer.min_bytes, plan);
   }

@@ -353,5 +353,24 @@ TEST_F(StagedPlanTest, SaysWhatIsWrong) {
   EXPECT_THAT(Refusal(request), HasSubstr("\"2f2b\""));
 }
 
+// Whatever the machine was busy with at first, the stages stand on rows that
+// were measured again.
+TEST_F(StagedPlanTest, NoisyRowsOfStagesHeal) {
+  const v1::PlanRequest request = Request("gpt2_2l", {1, 2}, 4);
+  const auto quiet = Plan(request);
+  ASSERT_TRUE(quiet.ok()) << quiet.status();
+  jobs::BusyMeasurer busy;
+  busy.machine = measurer_.machine;
+  store::FakeProfileStore store;
+  const auto plan =
+      MakeStagedPlan(request, {&store, &busy}, [](const v1::PlanProgress&) {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ExpectWhole(*plan);
+  EXPECT_EQ(plan->quality(), quiet->quality());
+  EXPECT_NEAR(plan->predicted().step_seconds(),
+              quiet->predicted().step_seconds(),
+              1e-3 * quiet->predicted().step_seconds());
+}
+
 }  // namespace
 }  // namespace meshwright::stages

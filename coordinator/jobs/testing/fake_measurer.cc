@@ -218,4 +218,27 @@ void FakeMeasurer::FillMeasurement(const v1::Program& program,
   }
 }
 
+absl::Status BusyMeasurer::Measure(const v1::RunnerRequest& request,
+                                   const OnResult& on_result,
+                                   const OnStarted& on_started) {
+  const auto slow_down = [&](const v1::ProfileResult& result) {
+    const bool is_slow = !slow.has_value() || slow->contains(result.key());
+    if (result.outcome() != v1::MEASURED || !is_slow ||
+        !slowed.insert(result.key()).second) {
+      return on_result(result);
+    }
+    v1::ProfileResult noisy = result;
+    v1::Measurement& it = *noisy.mutable_measurement();
+    it.set_minimum_ns(it.minimum_ns() * 17 / 10);
+    it.set_median_ns(it.minimum_ns());
+    it.set_compute_ns(it.minimum_ns());
+    it.clear_communication_ns();
+    it.clear_samples_ns();
+    it.set_quality(v1::NOISY);
+    it.set_other_load(0.5);
+    return on_result(noisy);
+  };
+  return FakeMeasurer::Measure(request, slow_down, on_started);
+}
+
 }  // namespace meshwright::jobs

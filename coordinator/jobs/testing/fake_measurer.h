@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "coordinator/jobs/measurer.h"
@@ -47,6 +48,18 @@ class FakeMeasurer : public jobs::Measurer {
 
  private:
   void FillMeasurement(const v1::Program& program, v1::Measurement* row) const;
+};
+
+// Beside others, for a while: the first rows of some programs, or of all, are
+// noisy and too slow.
+class BusyMeasurer : public FakeMeasurer {
+ public:
+  absl::Status Measure(const v1::RunnerRequest& request,
+                       const OnResult& on_result,
+                       const OnStarted& on_started) override;
+
+  std::optional<std::set<std::string>> slow;  // keys; absent: all
+  std::set<std::string> slowed;               // those met so far
 };
 
 }  // namespace meshwright::jobs

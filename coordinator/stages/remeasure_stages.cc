@@ -1,0 +1,60 @@
+#include "coordinator/stages/remeasure_stages.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "coordinator/planning/remeasure.h"
+#include "coordinator/selection/choice_programs.h"
+
+namespace meshwright::stages {
+namespace {
+
+// By mesh: the programs that the stages on it stand on, maybe several times.
+std::vector<planning::Measuring::Programs> ListUsed(
+    const ChosenPartition& chosen, const MeasuredMeshes& step) {
+  std::vector<planning::Measuring::Programs> used(step.meshes.size());
+  for (const ChosenStage& stage : chosen.stages) {
+    const planning::MeasuredStep& on = step.meshes[stage.place.mesh]->step;
+    for (const space::ProgramId program : selection::ListRunPrograms(
+             on.analysis, on.space, stage.place.first, stage.run.choice)) {
+      used[stage.place.mesh].push_back(&on.space.programs[program]);
+    }
+  }
+  return used;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> RemeasureStages(
+    const v1::PlanRequest& request, const ChosenPartition& chosen,
+    const planning::PlanDependencies& dependencies,
+    const jobs::ProgressFunction& progress, MeasuredMeshes& step) {
+  if (request.no_wait()) return false;
+  bool any = false;
+  const auto used = ListUsed(chosen, step);
+  for (size_t mesh = 0; mesh < used.size(); ++mesh) {
+    planning::MeasuredStep& on = step.meshes[mesh]->step;
+    const v1::DeviceSpec device =
+        planning::MakeDeviceSpec(request, on.space.context.mesh);
+    ASSIGN_OR_RETURN(const bool changed,
+                     planning::RemeasureNoisyRows(used[mesh], device,
+                                                  dependencies, progress, on));
+    any = any || changed;
+  }
+  if (any) RETURN_IF_ERROR(OpenSearches(step));
+  return any;
+}
+
+v1::Quality FindWorstQuality(const ChosenPartition& chosen,
+                             const MeasuredMeshes& step) {
+  v1::Quality worst = v1::QUALITY_UNSPECIFIED;
+  const auto used = ListUsed(chosen, step);
+  for (size_t mesh = 0; mesh < used.size(); ++mesh) {
+    worst = std::max(
+        worst, planning::FindWorstQuality(used[mesh], step.meshes[mesh]->step));
+  }
+  return worst;
+}
+
+}  // namespace meshwright::stages

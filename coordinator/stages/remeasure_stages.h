@@ -1,0 +1,32 @@
+// RemeasureStages: a pipeline does not stand on noisy rows where that can be
+// helped.
+//
+// Concept: what planning/remeasure.h does for a plan of one mesh, for every
+// stage on its own: the noisy rows of its segments and of the resharding
+// between them are measured once more. The searches then follow the new rows;
+// other stages may be the fastest, and the caller searches again.
+// Threads: one. Errors: those of the store, of measuring and of the problem.
+#ifndef MESHWRIGHT_COORDINATOR_STAGES_REMEASURE_STAGES_H_
+#define MESHWRIGHT_COORDINATOR_STAGES_REMEASURE_STAGES_H_
+
+#include "absl/status/statusor.h"
+#include "coordinator/planning/measuring.h"
+#include "coordinator/stages/measured_meshes.h"
+#include "coordinator/stages/schedule_partition.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::stages {
+
+// Whether anything was measured. A request not to wait measures nothing.
+absl::StatusOr<bool> RemeasureStages(
+    const v1::PlanRequest& request, const ChosenPartition& chosen,
+    const planning::PlanDependencies& dependencies,
+    const jobs::ProgressFunction& progress, MeasuredMeshes& step);
+
+// Of the worst row that the stages' predictions are sums of.
+v1::Quality FindWorstQuality(const ChosenPartition& chosen,
+                             const MeasuredMeshes& step);
+
+}  // namespace meshwright::stages
+
+#endif  // MESHWRIGHT_COORDINATOR_STAGES_REMEASURE_STAGES_H_
