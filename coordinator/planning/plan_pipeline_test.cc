@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 class PlanPipelineTest : public testing::Test {
  protected:
   static v1::PlanRequest Request(const std::string& model,
-                                 std::vector<int64_t> mesh = {1, 2}) {
+                                 const std::vector<int64_t>& mesh = {1, 2}) {
     v1::PlanRequest request;
     request.set_hlo_module(segmenter::ReadSample(model));
     for (int64_t size : mesh) request.mutable_mesh()->add_shape(size);

@@ -19,16 +19,6 @@ using Programs = std::vector<const v1::Program*>;
 // A noisy row was seen to take up to this many times what its program takes.
 constexpr int kNoiseRatio = 2;
 
-Programs ListPrograms(const MeasuredStep& step,
-                      const space::SegmentChoice& choice) {
-  Programs programs;
-  for (const space::ProgramId program :
-       selection::ListChoicePrograms(step.analysis, step.space, choice)) {
-    programs.push_back(&step.space.programs[program]);
-  }
-  return programs;
-}
-
 bool HasNoisyRow(const MeasuredStep& step, const v1::Program* program) {
   const auto row = step.results.find(program->key());
   return row != step.results.end() && IsNoisy(row->second);
@@ -49,8 +39,9 @@ absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step) {
   ASSIGN_OR_RETURN(const search::Answer answer,
                    search::Solve(optimistic.problem));
   if (!answer.plan.has_value()) return Programs();
-  return ListPrograms(step, formulation::ToSegments(step.analysis, optimistic,
-                                                    answer.plan->choice));
+  return ListRunPrograms(
+      step, 0,
+      formulation::ToSegments(step.analysis, optimistic, answer.plan->choice));
 }
 
 // Those that the plan stands on and, in the first round, those that decide
@@ -70,7 +61,7 @@ absl::StatusOr<Programs> ListDeciding(const v1::Plan& plan, bool with_rivals,
     programs.insert(programs.end(), rivals.begin(), rivals.end());
     for (const exporting::NamedChoice& it :
          exporting::Baselines(step.analysis, step.space)) {
-      const Programs used = ListPrograms(step, it.choice);
+      const Programs used = ListRunPrograms(step, 0, it.choice);
       programs.insert(programs.end(), used.begin(), used.end());
     }
   }
@@ -79,13 +70,23 @@ absl::StatusOr<Programs> ListDeciding(const v1::Plan& plan, bool with_rivals,
 
 }  // namespace
 
+Programs ListRunPrograms(const MeasuredStep& step, int first,
+                         const std::vector<int>& run) {
+  Programs programs;
+  for (const space::ProgramId program :
+       selection::ListRunPrograms(step.analysis, step.space, first, run)) {
+    programs.push_back(&step.space.programs[program]);
+  }
+  return programs;
+}
+
 Programs ListUsedPrograms(const v1::Plan& plan, const MeasuredStep& step) {
   if (plan.segments().empty()) return {};  // no plan fits
   space::SegmentChoice choice;
   for (const v1::PlanSegment& segment : plan.segments()) {
     choice.push_back(segment.config());
   }
-  return ListPrograms(step, choice);
+  return ListRunPrograms(step, 0, choice);
 }
 
 absl::StatusOr<bool> RemeasureNoisyRows(Programs programs,

@@ -39,6 +39,12 @@ absl::StatusOr<bool> RemeasureNoisyRows(Measuring::Programs programs,
                                         const jobs::ProgressFunction& progress,
                                         MeasuredStep& step);
 
+// The programs of the segments from `first` on that `run` has configurations
+// for, and of the resharding between them; they live in the step.
+std::vector<const v1::Program*> ListRunPrograms(const MeasuredStep& step,
+                                                int first,
+                                                const std::vector<int>& run);
+
 // The programs that the plan's prediction is a sum of; they live in the step.
 std::vector<const v1::Program*> ListUsedPrograms(const v1::Plan& plan,
                                                  const MeasuredStep& step);

@@ -5,7 +5,6 @@
 
 #include "base/status_macros.h"
 #include "coordinator/planning/remeasure.h"
-#include "coordinator/selection/choice_programs.h"
 
 namespace meshwright::stages {
 namespace {
@@ -16,10 +15,10 @@ std::vector<planning::Measuring::Programs> ListUsed(
   std::vector<planning::Measuring::Programs> used(step.meshes.size());
   for (const ChosenStage& stage : chosen.stages) {
     const planning::MeasuredStep& on = step.meshes[stage.place.mesh]->step;
-    for (const space::ProgramId program : selection::ListRunPrograms(
-             on.analysis, on.space, stage.place.first, stage.run.choice)) {
-      used[stage.place.mesh].push_back(&on.space.programs[program]);
-    }
+    const auto programs =
+        planning::ListRunPrograms(on, stage.place.first, stage.run.choice);
+    planning::Measuring::Programs& all = used[stage.place.mesh];
+    all.insert(all.end(), programs.begin(), programs.end());
   }
   return used;
 }

@@ -24,7 +24,7 @@ class StagedPlanTest : public testing::Test {
   StagedPlanTest() { measurer_.machine = 11; }
 
   static v1::PlanRequest Request(const std::string& model,
-                                 std::vector<int64_t> mesh,
+                                 const std::vector<int64_t>& mesh,
                                  int micro_batches = 8,
                                  double bandwidth = 1e9) {
     v1::PlanRequest request;
