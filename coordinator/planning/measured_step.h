@@ -21,7 +21,8 @@ namespace meshwright::planning {
 struct MeasuredStep {
   segmenter::Analysis analysis;
   space::ProfileSpace space;
-  store::Results results;              // on one time base
+  store::Results rows;                 // as the store has them
+  store::Results results;              // the same, on one time base
   std::set<std::string> measured_now;  // of these, keys that the store lacked
   estimation::TimeBase time_base;
   formulation::MeasuredProblem measured;

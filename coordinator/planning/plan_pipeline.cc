@@ -100,7 +100,9 @@ absl::StatusOr<selection::Decision> MeasureSelected(
 // Fills results and counts of `step`.
 void TakeResults(const Measuring& measuring,
                  const selection::Decision& decision, MeasuredStep& step) {
-  step.results = measuring.results();
+  step.rows = measuring.results();
+  step.results = step.rows;
+  step.time_base = estimation::BringToOneTimeBase(step.results);
   step.measured_now = measuring.measured_now();
   step.programs.set_cached(measuring.cached());
   step.programs.set_profiled(measuring.profiled());
@@ -261,7 +263,6 @@ absl::StatusOr<MeasuredStep> MeasureAnalyzed(
   ASSIGN_OR_RETURN(const selection::Decision decision,
                    MeasureSelected(request, step, limit, selection, measuring));
   TakeResults(measuring, decision, step);
-  step.time_base = estimation::BringToOneTimeBase(step.results);
   NoteReplicated(step);
   ASSIGN_OR_RETURN(step.measured,
                    formulation::BuildProblem(step.analysis, step.space,

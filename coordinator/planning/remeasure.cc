@@ -102,10 +102,11 @@ absl::StatusOr<bool> RemeasureNoisyRows(Programs programs,
   Measuring measuring(dependencies, device, step.space.context, progress);
   RETURN_IF_ERROR(measuring.Remeasure(programs));
   for (const auto& [key, row] : measuring.results()) {
-    if (row.outcome() != v1::MEASURED) continue;
-    step.results[key] = row;
-    estimation::BringToTimeBase(step.time_base, step.results[key]);
+    if (row.outcome() == v1::MEASURED) step.rows[key] = row;
   }
+  // As a plan that finds all of them in the store has them.
+  step.results = step.rows;
+  step.time_base = estimation::BringToOneTimeBase(step.results);
   return true;
 }
 
