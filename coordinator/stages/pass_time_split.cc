@@ -196,8 +196,8 @@ absl::StatusOr<bool> PassTimeSplit::Measure(
   if (wait) {
     std::vector<const v1::Program*> wanted;
     for (const v1::Program& it : all.space.programs) wanted.push_back(&it);
-    RETURN_IF_ERROR(measuring.Measure(wanted));
     RETURN_IF_ERROR(measuring.Heal(all.space.programs));
+    RETURN_IF_ERROR(measuring.Measure(wanted));
   }
   const auto programs = static_cast<int>(all.space.programs.size());
   counts.set_total(counts.total() + programs);
