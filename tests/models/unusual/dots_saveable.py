@@ -1,7 +1,7 @@
 """A decoder that keeps its matrix products and recomputes what is between.
 
 Source: ``jax.checkpoint_policies.dots_saveable``, the usual choice where
-memory is short but products are dear.
+memory is short but products are expensive.
 """
 
 from __future__ import annotations
