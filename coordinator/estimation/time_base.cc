@@ -6,9 +6,7 @@
 
 namespace meshwright::estimation {
 
-namespace {
-
-std::optional<int64_t> FindAnchorTime(const v1::Measurement& measurement) {
+TimeBase FindAnchorTime(const v1::Measurement& measurement) {
   for (const v1::AnchorTime& anchor : measurement.anchors()) {
     if (anchor.name() == kSpeedAnchor && anchor.minimum_ns() > 0) {
       return anchor.minimum_ns();
@@ -17,7 +15,13 @@ std::optional<int64_t> FindAnchorTime(const v1::Measurement& measurement) {
   return std::nullopt;
 }
 
-}  // namespace
+bool IsOfSlowPeriod(const TimeBase& fastest,
+                    const v1::Measurement& measurement) {
+  const TimeBase own = FindAnchorTime(measurement);
+  return fastest.has_value() && own.has_value() &&
+         static_cast<double>(*own) >
+             (1 + kSlowPeriod) * static_cast<double>(*fastest);
+}
 
 TimeBase FindTimeBase(const store::Results& rows) {
   std::vector<int64_t> times;

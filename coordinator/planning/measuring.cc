@@ -63,12 +63,26 @@ absl::Status Measuring::Measure(const Programs& programs) {
   }
   asked_ += static_cast<int>(unknown.size());
   RETURN_IF_ERROR(RunBatch(unknown));
-  // On a machine that is busy now, once more is no better.
-  std::erase_if(unknown, [&](const v1::Program* program) {
-    const v1::ProfileResult& row = results_[program->key()];
-    return !IsNoisy(row) || row.measurement().other_load() > kBusyShare;
-  });
-  return RunBatch(unknown);
+  once_.insert(once_.end(), unknown.begin(), unknown.end());
+  return RunBatch(TakeDoubtful());
+}
+
+Measuring::Programs Measuring::TakeDoubtful() {
+  const auto is_doubtful = [&](const v1::Program* program) {
+    const auto row = results_.find(program->key());
+    if (row == results_.end() || row->second.outcome() != v1::MEASURED) {
+      return false;
+    }
+    const v1::Measurement& it = row->second.measurement();
+    // On a machine that is busy now, once more is no better.
+    return (IsNoisy(row->second) && it.other_load() <= kBusyShare) ||
+           estimation::IsOfSlowPeriod(fastest_, it);
+  };
+  const auto end =
+      std::stable_partition(once_.begin(), once_.end(), is_doubtful);
+  Programs doubtful(once_.begin(), end);
+  once_.erase(once_.begin(), end);
+  return doubtful;
 }
 
 absl::Status Measuring::Heal(const std::vector<v1::Program>& programs) {
@@ -120,6 +134,10 @@ absl::Status Measuring::Take(const v1::Program& program,
   const bool again = results_.contains(result.key());
   if (!again) measured_now_.insert(result.key());
   if (result.outcome() == v1::MEASURED) {
+    const auto anchor = estimation::FindAnchorTime(result.measurement());
+    if (!fastest_.has_value() || (anchor.has_value() && *anchor < *fastest_)) {
+      fastest_ = anchor;
+    }
     profiled_ += again ? 0 : 1;
     compile_ns_ += result.measurement().compile_ns();
     const double seconds =

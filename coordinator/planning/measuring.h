@@ -2,8 +2,9 @@
 //
 // Concept: rows that the store has are looked up; others are measured and
 // recorded the moment they arrive, so that an interrupted plan loses nothing.
-// Programs whose rows come out noisy though the machine was calm are measured
-// once more; what the store then makes of both measurements counts.
+// Programs whose rows come out noisy though the machine was calm, or of a slow
+// period (estimation/time_base.h), are measured once more; what the store then
+// makes of both measurements counts.
 // Threads: one; the measurer's callbacks come one at a time.
 // Errors: those of the store, at the first of which measuring stops, and of the
 // measurer. A program that fails is a row and a note.
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/space/programs/program_key.h"
 #include "profiledb/store/profile_store.h"
@@ -50,7 +52,7 @@ class Measuring {
   absl::Status Lookup(const std::vector<v1::Program>& programs,
                       bool retry_failures = false);
 
-  // Measures the programs that have no row yet.
+  // Measures the programs that have no row yet; they outlive this.
   absl::Status Measure(const Programs& programs);
 
   // Measures those again whose rows are noisy, so that what the store got in a
@@ -73,6 +75,8 @@ class Measuring {
 
  private:
   absl::Status RunBatch(const Programs& programs);
+  // Of those measured so far, each once.
+  Programs TakeDoubtful();
   absl::Status Take(const v1::Program& program,
                     const v1::ProfileResult& result);
   void Show(const char* phase, int done);
@@ -84,6 +88,8 @@ class Measuring {
   const std::string machine_;  // digest of the device fingerprint
   store::Results results_;
   std::set<std::string> measured_now_;
+  Programs once_;                 // measured once so far
+  estimation::TimeBase fastest_;  // anchor of those measured now
   std::vector<std::string> notes_;
   int cached_ = 0;
   int asked_ = 0;  // programs handed to the measurer

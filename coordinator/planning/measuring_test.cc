@@ -116,6 +116,28 @@ TEST_F(MeasuringTest, ARowThatStaysNoisySaysSo) {
   EXPECT_TRUE(IsNoisy(measuring.results().at(programs_[0].key())));
 }
 
+// The second batch shows that the first was of a slow period, which the times
+// of one batch do not tell.
+TEST_F(MeasuringTest, ASlowPeriodIsMeasuredOnceMore) {
+  ScriptedMeasurer measurer([](const v1::Program& program, int time) {
+    const bool slow = program.label() != "b" && time == 1;
+    v1::ProfileResult row = Measured(slow ? 1150 : 1000, v1::GOOD);
+    v1::AnchorTime& anchor = *row.mutable_measurement()->add_anchors();
+    anchor.set_name(estimation::kSpeedAnchor);
+    anchor.set_minimum_ns(slow ? 15'900 : 15'200);
+    return row;
+  });
+  Measuring measuring = Make(measurer);
+  ASSERT_TRUE(measuring.Measure({All()[0]}).ok());
+  ASSERT_TRUE(measuring.Measure({All()[1]}).ok());
+  EXPECT_THAT(measurer.batches, ElementsAre(1, 1, 1));
+  const v1::ProfileResult& healed = measuring.results().at(programs_[0].key());
+  EXPECT_EQ(healed.measurement().minimum_ns(), 1000);
+  ASSERT_TRUE(measuring.Measure(All()).ok());
+  EXPECT_THAT(measurer.batches, ElementsAre(1, 1, 1));
+  EXPECT_EQ(measuring.profiled(), 2);
+}
+
 TEST_F(MeasuringTest, GoodMeasurementsThatDisagreeAreNotBelieved) {
   ScriptedMeasurer measurer([](const v1::Program&, int time) {
     return Measured(time == 1 ? 1625 : 947, v1::GOOD);
