@@ -6,7 +6,6 @@
 
 #include "base/status_macros.h"
 #include "coordinator/planning/memory_pressure.h"
-#include "coordinator/planning/remeasure.h"
 #include "coordinator/stages/remeasure_stages.h"
 
 namespace meshwright::stages {
@@ -39,19 +38,19 @@ class Cutter {
       planning::AddSeconds(mesh->step.seconds, made.seconds);
     }
     ASSIGN_OR_RETURN(made.cuts, Choose(made));
-    for (int round = 0; round < planning::kMaxRemeasuringRounds; ++round) {
-      if (!made.cuts.chosen.has_value()) break;
-      ASSIGN_OR_RETURN(const bool changed,
-                       RemeasureStages(request, *made.cuts.chosen,
-                                       dependencies_, progress_, *made.step));
-      if (!changed) break;
-      const v1::PlanPrograms before = std::exchange(made.split_programs, {});
-      ASSIGN_OR_RETURN(made.cuts, Choose(made));
-      // What was measured before is looked up again.
-      v1::PlanPrograms& counts = made.split_programs;
-      counts.set_profiled(counts.profiled() + before.profiled());
-      counts.set_cached(std::max(0, counts.cached() - before.profiled()));
-    }
+    if (!made.cuts.chosen.has_value()) return made;
+    // Once: a partition search with its pass programs takes minutes, and what
+    // is noisy still is in the plan's quality.
+    ASSIGN_OR_RETURN(const bool is_changed,
+                     RemeasureStages(request, *made.cuts.chosen, dependencies_,
+                                     progress_, *made.step));
+    if (!is_changed) return made;
+    const v1::PlanPrograms before = std::exchange(made.split_programs, {});
+    ASSIGN_OR_RETURN(made.cuts, Choose(made));
+    // What was measured before is looked up again.
+    v1::PlanPrograms& counts = made.split_programs;
+    counts.set_profiled(counts.profiled() + before.profiled());
+    counts.set_cached(std::max(0, counts.cached() - before.profiled()));
     return made;
   }
 
