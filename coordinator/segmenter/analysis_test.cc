@@ -6,6 +6,7 @@
 #include <set>
 
 #include "coordinator/ir/links/contraction_dims.h"
+#include "coordinator/ir/load/load.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 
 namespace meshwright::segmenter {
@@ -158,6 +159,41 @@ TEST(AnalysisTest, LayersThatShareWeightsAreOneType) {
                                            output == layer.entries[0].gradient))
         << analysis.module.at(id).name();
   }
+}
+
+// Copies of the rows for each of four experts: the dimension of experts is none
+// of the first contraction's, so no strategy of it splits the second.
+TEST(AnalysisTest, ABatchDimensionOfNoRootBeginsABlock) {
+  auto module = ir::LoadModule(R"(
+HloModule experts, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+ENTRY main {
+  shared = f32[32,48] parameter(0)
+  experts = f32[4,48,32] parameter(1)
+  x = f32[8,16,32] parameter(2)
+  y = f32[8,16,48] dot(x, shared), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  rows = f32[4,8,16,48] broadcast(y), dimensions={1,2,3}
+  z = f32[4,8,16,32] dot(rows, experts), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={3}, rhs_contracting_dims={1}
+  zero = f32[] constant(0)
+  square = f32[4,8,16,32] multiply(z, z)
+  loss = f32[] reduce(square, zero), dimensions={0,1,2,3}, to_apply=add
+  d_rows = f32[4,8,16,48] dot(z, experts), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={3}, rhs_contracting_dims={2}
+  d_experts = f32[4,48,32] dot(rows, z), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1,2}, rhs_contracting_dims={1,2}
+  d_y = f32[8,16,48] reduce(d_rows, zero), dimensions={0}, to_apply=add
+  d_shared = f32[32,48] dot(x, d_y), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}
+  new0 = f32[32,48] subtract(shared, d_shared)
+  new1 = f32[4,48,32] subtract(experts, d_experts)
+  ROOT out = (f32[32,48], f32[4,48,32], f32[]) tuple(new0, new1, loss)
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto analysis = Analyze(*std::move(module), {1, 2});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  EXPECT_EQ(analysis->strategies.size(), 2u);
 }
 
 TEST(AnalysisTest, AMeshThatDividesNothingReplicates) {
