@@ -6,7 +6,10 @@ it, and with --plan also plan it into a store of its own and validate the plan.
 
   tests/bench/families.py [--python PYTHON] [--bin build/release/bin]
       [--zoo build/zoo] [--mesh 1x2 ...] [--plan] [--random 4] [--full-space]
-      [--json FILE] [FAMILY ...]
+      [--json FILE [--resume]] [FAMILY ...]
+
+A run over all families takes hours. With --resume, rows that FILE has of the
+same binaries, options and models are printed and not measured again.
 
 With --full-space, what a plan left out is measured as well, and the plan over
 all measurements is run beside the plan's own; that takes an hour a family.
@@ -20,6 +23,7 @@ is 1.
 
 import argparse
 import concurrent.futures
+import hashlib
 import itertools
 import json
 import os
@@ -326,6 +330,25 @@ def print_full_space(mesh, rows):
           f"{max(ratios):.3f}; {same} of {len(rows)}")
 
 
+def digest(family, mesh, options):
+    """Of all that the row of a family says something about."""
+    digest = hashlib.sha256(repr(
+        (mesh, options.plan, options.random, options.full_space)).encode())
+    for path in (pathlib.Path(options.bin) / "meshwright",
+                 pathlib.Path(options.bin) / "meshwright-runner",
+                 pathlib.Path(options.zoo) / f"{family}.hlo.pb"):
+        digest.update(path.read_bytes() if path.exists() else b"")
+    return digest.hexdigest()
+
+
+def read_rows(options):
+    """The rows of an earlier run, by what they are of; failed ones are not."""
+    if not options.resume or not pathlib.Path(options.json).exists():
+        return {}
+    rows = json.loads(pathlib.Path(options.json).read_text())
+    return {row["of"]: row for row in rows if "failed" not in row}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("families", nargs="*", metavar="FAMILY",
@@ -345,7 +368,11 @@ def main():
     parser.add_argument("--random", type=int, default=4)
     parser.add_argument("--timeout", type=float, default=1800)
     parser.add_argument("--json")
+    parser.add_argument("--resume", action="store_true",
+                        help="measure what the file of --json lacks")
     options = parser.parse_intermixed_args()
+    if options.resume and not options.json:
+        parser.error("--resume takes its rows from a file: add --json FILE")
     unknown = sorted(set(options.families) - set(FAMILIES))
     if unknown:
         parser.error(f"no family is called {', '.join(unknown)}")
@@ -366,8 +393,14 @@ def main():
           "(blocks/configurations) | sequence | barriers | difference, median "
           "error, chosen/best, plan+validate")
     rows = []
+    known = read_rows(options)
     for name, mesh in itertools.product(names, options.mesh):
-        row = {"family": name, "mesh": mesh}
+        of = digest(name, mesh, options)
+        if of in known:
+            rows.append(known[of])
+            print(line(known[of]), flush=True)
+            continue
+        row = {"family": name, "mesh": mesh, "of": of}
         try:
             if name in unexported:
                 raise Failed(unexported[name])
