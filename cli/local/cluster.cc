@@ -16,7 +16,7 @@
 
 namespace meshwright::cli {
 
-service::PlanFunction MakePlanFunction(store::ProfileStore* store) {
+plans::PlanFunction MakePlanFunction(store::ProfileStore* store) {
   return [store](const v1::PlanRequest& request, jobs::Measurer* measurer,
                  const jobs::ProgressFunction& progress) {
     return request.has_stages()

@@ -23,13 +23,13 @@
 namespace meshwright::cli {
 
 // The coordinator's plan function over a profile store, which outlives it.
-service::PlanFunction MakePlanFunction(store::ProfileStore* store);
+plans::PlanFunction MakePlanFunction(store::ProfileStore* store);
 
 class LocalCluster {
  public:
   struct Options {
     const base::Clock* clock = nullptr;
-    service::PlanFunction plan;
+    plans::PlanFunction plan;
     std::string listen_address;  // empty: a unix socket of its own
     v1::DeviceSpec devices;
     worker::BatchFunction run_batch;  // empty: worker/sandbox's

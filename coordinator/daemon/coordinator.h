@@ -27,8 +27,8 @@
 #include "base/clock.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/jobs/measurer.h"
+#include "coordinator/plans/plan_function.h"
 #include "coordinator/resharding/answer_cache.h"
-#include "coordinator/service/plan_function.h"
 
 namespace meshwright::daemon {
 
@@ -36,7 +36,7 @@ class Coordinator {
  public:
   struct Dependencies {
     const base::Clock* clock = nullptr;
-    service::PlanFunction plan;
+    plans::PlanFunction plan;
     // HOST:PORT, HOST:0 for a free port, or unix:PATH.
     std::string listen_address;
     jobs::JobQueue::Options queue;

@@ -91,17 +91,21 @@ absl::StatusOr<WorkerDescription> JobQueue::FindWorker(
     if (shut_down_) {
       return absl::UnavailableError("the coordinator is stopping");
     }
-    for (const auto& [id, worker] : workers_) {
-      if (!worker.draining &&
-          CanRun(worker.description, device, nullptr).ok()) {
-        return worker.description;
-      }
-    }
+    const Worker* const worker = FindFitting(device, nullptr);
+    if (worker != nullptr) return worker->description;
     const absl::Duration left = deadline - clock_->Now();
     if (left <= absl::ZeroDuration()) return NoWorker(device, nullptr);
     const auto changed = [this, seen = changes_] { return changes_ != seen; };
     mutex_.AwaitWithTimeout(absl::Condition(&changed), left);
   }
+}
+
+absl::StatusOr<WorkerDescription> JobQueue::MatchWorker(
+    const v1::DeviceSpec& device, const DeviceDescription* exactly) const {
+  base::MutexLock lock(&mutex_);
+  const Worker* const worker = FindFitting(device, exactly);
+  if (worker == nullptr) return NoWorker(device, exactly);
+  return worker->description;
 }
 
 // ---- workers ---------------------------------------------------------------
@@ -200,13 +204,14 @@ void JobQueue::Drain(WorkerId id) {
 
 // ---- the owner -------------------------------------------------------------
 
-bool JobQueue::AnyWorkerFor(const JobRequest& request) const {
-  return std::any_of(workers_.begin(), workers_.end(), [&](const auto& entry) {
-    return !entry.second.draining &&
-           CanRun(entry.second.description, request.request.device(),
-                  request.exactly.has_value() ? &*request.exactly : nullptr)
-               .ok();
-  });
+const JobQueue::Worker* JobQueue::FindFitting(
+    const v1::DeviceSpec& device, const DeviceDescription* exactly) const {
+  for (const auto& [id, worker] : workers_) {
+    if (!worker.draining && CanRun(worker.description, device, exactly).ok()) {
+      return &worker;
+    }
+  }
+  return nullptr;
 }
 
 absl::Status JobQueue::NoWorker(const v1::DeviceSpec& device,
@@ -243,7 +248,8 @@ void JobQueue::Tick() {
   Dispatch();
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     Job& job = *(it++)->second;
-    if (job.waiting.empty() || AnyWorkerFor(job.request)) {
+    if (job.waiting.empty() ||
+        FindFitting(job.request.request.device(), job.exactly()) != nullptr) {
       job.without_worker_since.reset();
     } else if (!job.without_worker_since.has_value()) {
       job.without_worker_since = now;

@@ -94,6 +94,11 @@ class JobQueue {
   absl::StatusOr<WorkerDescription> FindWorker(const v1::DeviceSpec& device,
                                                const std::stop_token& stop)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // The same without waiting. `exactly`: only one with these devices; null:
+  // any.
+  absl::StatusOr<WorkerDescription> MatchWorker(
+      const v1::DeviceSpec& device, const DeviceDescription* exactly) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   // ---- workers
   // A worker of the same name that is still attached is replaced.
@@ -178,7 +183,8 @@ class JobQueue {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropWorker(WorkerMap::iterator worker, const std::string& reason)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool AnyWorkerFor(const JobRequest& request) const
+  const Worker* FindFitting(const v1::DeviceSpec& device,
+                            const DeviceDescription* exactly) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status NoWorker(const v1::DeviceSpec& device,
                         const DeviceDescription* exactly) const

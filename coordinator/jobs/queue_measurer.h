@@ -19,9 +19,12 @@ namespace meshwright::jobs {
 
 class QueueMeasurer : public Measurer {
  public:
-  // `queue` outlives the measurer.
-  QueueMeasurer(JobQueue* queue, std::stop_token stop)
-      : queue_(queue), stop_(std::move(stop)) {}
+  // `queue` outlives the measurer. `described`: what Describe would say.
+  QueueMeasurer(JobQueue* queue, std::stop_token stop,
+                std::optional<DeviceDescription> described = std::nullopt)
+      : queue_(queue),
+        stop_(std::move(stop)),
+        described_(std::move(described)) {}
 
   absl::StatusOr<DeviceDescription> Describe(
       const v1::DeviceSpec& device) override;

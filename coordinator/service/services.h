@@ -10,8 +10,8 @@
 
 #include "base/thread_pool.h"
 #include "coordinator/jobs/job_queue.h"
+#include "coordinator/plans/plan_function.h"
 #include "coordinator/resharding/answer_cache.h"
-#include "coordinator/service/plan_function.h"
 
 namespace grpc {
 class Service;
@@ -22,7 +22,7 @@ namespace meshwright::service {
 struct PlanningContext {
   jobs::JobQueue* queue = nullptr;
   base::ThreadPool* calls = nullptr;
-  const PlanFunction* plan = nullptr;
+  const plans::PlanFunction* plan = nullptr;
   const std::atomic<bool>* draining = nullptr;
   resharding::AnswerCache* reshardings = nullptr;
 };

@@ -66,6 +66,40 @@ CREATE TABLE quarantine (
 );
 )sql";
 
+// What the service works on beside the profiles.
+constexpr char kPlans[] = R"sql(
+CREATE TABLE plans (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  namespace  TEXT    NOT NULL,
+  owner      TEXT    NOT NULL,
+  request_id TEXT,
+  state      INTEGER NOT NULL,
+  record     BLOB    NOT NULL,
+  plan       BLOB,
+  UNIQUE (namespace, owner, request_id)
+);
+
+CREATE INDEX plans_by_state ON plans (state);
+
+CREATE TABLE plan_updates (
+  plan     INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  content  BLOB    NOT NULL,
+  PRIMARY KEY (plan, sequence)
+) WITHOUT ROWID;
+
+CREATE TABLE devices (
+  digest  TEXT NOT NULL PRIMARY KEY,
+  content BLOB NOT NULL
+);
+
+CREATE TABLE epochs (
+  id     INTEGER PRIMARY KEY CHECK (id = 1),
+  epoch  INTEGER NOT NULL,
+  holder TEXT    NOT NULL
+);
+)sql";
+
 constexpr char kDropVersion1[] = "DROP TABLE profiles_version_1";
 
 }  // namespace
@@ -74,6 +108,7 @@ const std::vector<Migration>& Migrations() {
   static const auto& kMigrations = *new std::vector<Migration>{
       {.version = 1, .sql = kProfilesAndPrograms},
       {.version = 2, .sql = kMeasurements, .cleanup_sql = kDropVersion1},
+      {.version = 3, .sql = kPlans},
   };
   return kMigrations;
 }

@@ -7,9 +7,10 @@
 //
 //   empty file (0) ──1──▶ profiles, programs (1) ──2──▶ several measurements
 //                                                       for each profile (2)
+//        ──3──▶ plans, their updates, devices, epochs (3)
 //
 // Stored enums: `outcome` is the number of v1.Outcome, `quality` of v1.Quality,
-// `state` of store::QuarantineState.
+// `state` of store::QuarantineState, that of a plan of v1.PlanState.
 // See docs/formats/store.md.
 #ifndef MESHWRIGHT_PROFILEDB_SCHEMA_MIGRATIONS_H_
 #define MESHWRIGHT_PROFILEDB_SCHEMA_MIGRATIONS_H_

@@ -4,6 +4,7 @@
 
 #include "base/fingerprint.h"
 #include "profiledb/schema/migrations.h"
+#include "proto/v1/plan_record.pb.h"
 #include "proto/v1/profile.pb.h"
 
 namespace meshwright::schema {
@@ -28,6 +29,19 @@ TEST(SchemaTest, QualitiesAreFrozen) {
   EXPECT_EQ(v1::NOISY, 2);
   EXPECT_EQ(v1::SUSPECT, 3);
   EXPECT_EQ(v1::Quality_MAX, 3) << "freeze the new quality here";
+}
+
+TEST(SchemaTest, PlanStatesAreFrozen) {
+  EXPECT_EQ(v1::PLAN_STATE_UNSPECIFIED, 0);
+  EXPECT_EQ(v1::QUEUED, 1);
+  EXPECT_EQ(v1::ANALYSING, 2);
+  EXPECT_EQ(v1::MEASURING, 3);
+  EXPECT_EQ(v1::WAITING, 4);
+  EXPECT_EQ(v1::SEARCHING, 5);
+  EXPECT_EQ(v1::DONE, 6);
+  EXPECT_EQ(v1::FAILED, 7);
+  EXPECT_EQ(v1::CANCELLED, 8);
+  EXPECT_EQ(v1::PlanState_MAX, 8) << "freeze the new state here";
 }
 
 TEST(SchemaTest, StoredMessagesKeepTheirFieldNumbers) {
@@ -61,6 +75,7 @@ TEST(SchemaTest, ReleasedMigrationsAreFrozen) {
   const char* const kFingerprints[] = {
       "b92607966fe450333f42ec84baa586aa82ff7e384b818689626cbaffc4a06e55",
       "4de6b52084d7a164f333e473e7bd59cc286ce893895ce1d3a46c5e7bf5c5e891",
+      "f26f4fe648085d96f23c62625d997654c754fef36a7edbe680e10149ae404941",
   };
   ASSERT_EQ(std::size(kFingerprints), Migrations().size());
   for (size_t i = 0; i < Migrations().size(); ++i) {

@@ -32,7 +32,7 @@ using Rows = std::map<std::string, v1::ProfileResult>;
 class DaemonsTest : public testing::Test {
  protected:
   std::unique_ptr<Coordinator> NewCoordinator(
-      const std::string& address, service::PlanFunction plan = nullptr) {
+      const std::string& address, plans::PlanFunction plan = nullptr) {
     Coordinator::Dependencies dependencies;
     dependencies.clock = &clock_;
     dependencies.plan = std::move(plan);

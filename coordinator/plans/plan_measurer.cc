@@ -1,0 +1,97 @@
+#include "coordinator/plans/plan_measurer.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/jobs/device_digest.h"
+#include "coordinator/jobs/device_record.h"
+#include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/jobs/suspension.h"
+#include "coordinator/jobs/worker_port.h"
+
+namespace meshwright::plans {
+namespace {
+
+// Whether programs for `device` run on these devices, were they attached.
+bool Fits(const jobs::DeviceDescription& known, const v1::DeviceSpec& device) {
+  jobs::WorkerDescription worker;
+  worker.devices = known;
+  return jobs::CanRun(worker, device, nullptr).ok();
+}
+
+}  // namespace
+
+absl::Status PlanMeasurer::SuspendFor(const v1::DeviceSpec& device,
+                                      absl::string_view reason) {
+  needs_ = {device, pinned_};
+  return jobs::Suspend(reason);
+}
+
+absl::Status PlanMeasurer::Pin(const v1::DeviceSpec& device) {
+  const auto worker = queue_->MatchWorker(device, nullptr);
+  if (worker.ok()) {
+    const v1::DeviceRecord record = jobs::MakeDeviceRecord(worker->devices);
+    RETURN_IF_ERROR(plans_->RememberDevice(record));
+    RETURN_IF_ERROR(on_pinned_(record));
+    pinned_ = worker->devices;
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::vector<v1::DeviceRecord> known,
+                   plans_->ListDevices());
+  std::optional<v1::DeviceRecord> only;
+  int kinds = 0;
+  for (const v1::DeviceRecord& record : known) {
+    if (!Fits(jobs::ReadDeviceRecord(record), device)) continue;
+    ++kinds;
+    only = record;
+  }
+  if (kinds > 1) {
+    return SuspendFor(
+        device, absl::StrCat(worker.status().message(), ", and ", kinds,
+                             " kinds of devices are known: attach a worker "
+                             "with those that the plan is for"));
+  }
+  if (!only.has_value()) return SuspendFor(device, worker.status().message());
+  RETURN_IF_ERROR(on_pinned_(*only));
+  pinned_ = jobs::ReadDeviceRecord(*only);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<jobs::DeviceDescription> PlanMeasurer::Describe(
+    const v1::DeviceSpec& device) {
+  if (!pinned_.has_value()) RETURN_IF_ERROR(Pin(device));
+  jobs::DeviceDescription description = *pinned_;
+  if (device.device_count() > description.device_count) {
+    return absl::UnavailableError(
+        absl::StrCat("the plan is for machines with ", description.device_count,
+                     " ", description.platform, " devices, and a mesh has ",
+                     device.device_count()));
+  }
+  if (device.device_count() > 0) {
+    description.device_count = device.device_count();
+  }
+  return description;
+}
+
+absl::Status PlanMeasurer::Measure(const v1::RunnerRequest& request,
+                                   const OnResult& on_result,
+                                   const OnStarted& on_started) {
+  if (!pinned_.has_value()) RETURN_IF_ERROR(Pin(request.device()));
+  const auto worker = queue_->MatchWorker(request.device(), &*pinned_);
+  if (!worker.ok()) {
+    return SuspendFor(request.device(), worker.status().message());
+  }
+  jobs::QueueMeasurer measurer(queue_, stop_, pinned_);
+  const absl::Status measured =
+      measurer.Measure(request, on_result, on_started);
+  // The workers that could have gone on have left.
+  if (absl::IsUnavailable(measured) &&
+      !queue_->MatchWorker(request.device(), &*pinned_).ok()) {
+    return SuspendFor(request.device(), measured.message());
+  }
+  return measured;
+}
+
+}  // namespace meshwright::plans

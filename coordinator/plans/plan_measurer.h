@@ -1,0 +1,71 @@
+// PlanMeasurer: the Measurer of one run of a plan of the service.
+//
+// Concept: a plan is made for one kind of devices. The first answer to Describe
+// *pins* them: a worker's that is attached, or, where none is, those that an
+// earlier plan was made for, so that a plan whose programs are all known needs
+// no worker. From then on, after a restart too, only workers with equal devices
+// measure for it. Where none is attached the run is suspended, with what the
+// attached ones lack as its reason.
+// Threads: one run, one thread; the stop token from any.
+// Errors: a suspension (jobs/suspension.h), kCancelled after a stop, those of
+// the store of plans and of JobQueue.
+#ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_MEASURER_H_
+#define MESHWRIGHT_COORDINATOR_PLANS_PLAN_MEASURER_H_
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+
+#include "absl/strings/string_view.h"
+#include "coordinator/jobs/job_queue.h"
+#include "coordinator/jobs/measurer.h"
+#include "profiledb/store/plan_store.h"
+
+namespace meshwright::plans {
+
+// What a suspended plan waits for.
+struct Needs {
+  v1::DeviceSpec device;
+  std::optional<jobs::DeviceDescription> exactly;
+};
+
+class PlanMeasurer : public jobs::Measurer {
+ public:
+  // Makes the pin durable before anything is measured.
+  using OnPinned = std::function<absl::Status(const v1::DeviceRecord&)>;
+
+  // The pointers outlive it.
+  PlanMeasurer(jobs::JobQueue* queue, store::PlanStore* plans,
+               std::optional<jobs::DeviceDescription> pinned,
+               OnPinned on_pinned, std::stop_token stop)
+      : queue_(queue),
+        plans_(plans),
+        pinned_(std::move(pinned)),
+        on_pinned_(std::move(on_pinned)),
+        stop_(std::move(stop)) {}
+
+  absl::StatusOr<jobs::DeviceDescription> Describe(
+      const v1::DeviceSpec& device) override;
+  absl::Status Measure(const v1::RunnerRequest& request,
+                       const OnResult& on_result,
+                       const OnStarted& on_started) override;
+
+  // Of the suspension that a call returned.
+  const std::optional<Needs>& needs() const { return needs_; }
+
+ private:
+  absl::Status Pin(const v1::DeviceSpec& device);
+  absl::Status SuspendFor(const v1::DeviceSpec& device,
+                          absl::string_view reason);
+
+  jobs::JobQueue* const queue_;
+  store::PlanStore* const plans_;
+  std::optional<jobs::DeviceDescription> pinned_;
+  const OnPinned on_pinned_;
+  const std::stop_token stop_;
+  std::optional<Needs> needs_;
+};
+
+}  // namespace meshwright::plans
+
+#endif  // MESHWRIGHT_COORDINATOR_PLANS_PLAN_MEASURER_H_

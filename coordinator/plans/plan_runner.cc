@@ -1,0 +1,335 @@
+#include "coordinator/plans/plan_runner.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/fingerprint.h"
+#include "base/log/log.h"
+#include "base/status_macros.h"
+#include "coordinator/jobs/device_record.h"
+#include "coordinator/jobs/suspension.h"
+#include "profiledb/store/plan_updates.h"
+
+namespace meshwright::plans {
+namespace {
+
+constexpr int kPage = 1000;
+
+v1::PlanState FindState(const std::string& phase) {
+  if (phase == "compile" || phase == "measure") return v1::MEASURING;
+  return phase == "search" ? v1::SEARCHING : v1::ANALYSING;
+}
+
+v1::PlanUpdate MakeUpdate(v1::PlanState state, absl::string_view reason = "") {
+  v1::PlanUpdate update;
+  update.set_state(state);
+  update.set_reason(std::string(reason));
+  return update;
+}
+
+}  // namespace
+
+// What is written of the progress of one run.
+class PlanRunner::Progress {
+ public:
+  Progress(PlanRunner* runner, store::PlanId id) : runner_(runner), id_(id) {}
+
+  void Show(const v1::PlanProgress& progress) {
+    const absl::Time now = runner_->dependencies_.clock->Now();
+    const v1::PlanState state = FindState(progress.phase());
+    const bool is_new = state != state_;
+    if (!is_new &&
+        now - written_ < runner_->dependencies_.options.progress_interval) {
+      return;
+    }
+    if (is_new && state == v1::MEASURING) began_ = now;
+    state_ = state;
+    written_ = now;
+    v1::PlanUpdate update = MakeUpdate(state);
+    *update.mutable_progress() = progress;
+    if (progress.phase() == "measure" && progress.done() > 0) {
+      update.mutable_progress()->set_seconds_left(
+          absl::ToDoubleSeconds(now - began_) *
+          static_cast<double>(progress.total() - progress.done()) /
+          static_cast<double>(progress.done()));
+    }
+    runner_->Append(id_, std::move(update)).IgnoreError();
+  }
+
+ private:
+  PlanRunner* const runner_;
+  const store::PlanId id_;
+  v1::PlanState state_ = v1::PLAN_STATE_UNSPECIFIED;
+  absl::Time written_ = absl::InfinitePast();
+  absl::Time began_;
+};
+
+PlanRunner::PlanRunner(Dependencies dependencies)
+    : dependencies_(std::move(dependencies)),
+      threads_(std::make_unique<base::ThreadPool>(
+          dependencies_.options.max_running)) {}
+
+PlanRunner::~PlanRunner() { Stop(); }
+
+absl::Status PlanRunner::Start() {
+  ASSIGN_OR_RETURN(const store::Epoch epoch,
+                   dependencies_.plans->BeginEpoch(dependencies_.holder));
+  {
+    base::MutexLock lock(&mutex_);
+    epoch_ = epoch;
+  }
+  store::PlanFilter unfinished;
+  unfinished.states = {v1::QUEUED, v1::ANALYSING, v1::MEASURING, v1::WAITING,
+                       v1::SEARCHING};
+  unfinished.limit = kPage;
+  std::vector<store::PlanId> ids;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<v1::PlanRecord> page,
+                     dependencies_.plans->List(unfinished));
+    for (const v1::PlanRecord& record : page) {
+      ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(record.id()));
+      ids.push_back(id);
+    }
+    if (page.size() < kPage) break;
+    unfinished.before = ids.back();
+  }
+  std::reverse(ids.begin(), ids.end());
+  for (const store::PlanId id : ids) Post(id);
+  if (!ids.empty()) {
+    base::LogInfo("plans: going on with ", ids.size(), " unfinished ones");
+  }
+  return absl::OkStatus();
+}
+
+void PlanRunner::Stop() {
+  {
+    base::MutexLock lock(&mutex_);
+    stopping_ = true;
+    for (auto& [id, stop] : running_) stop.request_stop();
+  }
+  if (threads_ == nullptr) return;
+  threads_->Join();
+  threads_.reset();
+}
+
+bool PlanRunner::Drain(absl::Duration timeout) {
+  {
+    base::MutexLock lock(&mutex_);
+    draining_ = true;
+  }
+  return threads_->AwaitIdle(timeout);
+}
+
+absl::StatusOr<std::string> PlanRunner::KeepModule(
+    const v1::SubmitPlanRequest& request) {
+  const std::string& module = request.request().hlo_module();
+  if (!module.empty()) {
+    std::string sha256 = base::Sha256Hex(module);
+    RETURN_IF_ERROR(dependencies_.profiles->RecordProgram(sha256, module));
+    return sha256;
+  }
+  if (request.module_sha256().empty()) {
+    return absl::InvalidArgumentError(
+        "the submission has no module; send one, or put one and name it by its "
+        "SHA-256");
+  }
+  const absl::Status known =
+      dependencies_.profiles->LookupProgram(request.module_sha256()).status();
+  if (absl::IsNotFound(known)) {
+    return absl::NotFoundError(absl::StrCat(
+        "the module ", request.module_sha256(), " is not here; put it first"));
+  }
+  RETURN_IF_ERROR(known);
+  return request.module_sha256();
+}
+
+absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
+    const v1::SubmitPlanRequest& request) {
+  {
+    base::MutexLock lock(&mutex_);
+    if (draining_ || stopping_) {
+      return absl::UnavailableError(
+          "the coordinator drains and takes no plans; submit to it when it is "
+          "back");
+    }
+  }
+  v1::PlanRecord record;
+  ASSIGN_OR_RETURN(*record.mutable_module_sha256(), KeepModule(request));
+  record.set_namespace_(request.namespace_().empty() ? store::kSharedPool
+                                                     : request.namespace_());
+  record.set_owner(request.owner());
+  record.set_request_id(request.request_id());
+  *record.mutable_request() = request.request();
+  record.mutable_request()->clear_hlo_module();
+  record.set_submitted_unix_ns(absl::ToUnixNanos(dependencies_.clock->Now()));
+  ASSIGN_OR_RETURN(v1::PlanRecord added, dependencies_.plans->Add(record));
+  ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(added.id()));
+  base::LogInfo(added.id(), ": ", added.request().model_name(), " for ",
+                added.owner());
+  if (added.state() == v1::QUEUED) Post(id);
+  return added;
+}
+
+absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
+                                                  const std::string& reason) {
+  ASSIGN_OR_RETURN(v1::PlanRecord record, dependencies_.plans->Get(id));
+  if (store::HasEnded(record.state())) return record;
+  {
+    base::MutexLock lock(&mutex_);
+    waiting_.erase(id);
+    const auto running = running_.find(id);
+    if (running != running_.end()) {
+      cancelled_[id] = reason;
+      running->second.request_stop();
+      return record;
+    }
+  }
+  const auto cancelled = Append(id, MakeUpdate(v1::CANCELLED, reason));
+  // It ended by itself meanwhile.
+  if (absl::IsFailedPrecondition(cancelled.status())) {
+    return dependencies_.plans->Get(id);
+  }
+  return cancelled;
+}
+
+void PlanRunner::Tick() {
+  std::vector<store::PlanId> ready;
+  {
+    base::MutexLock lock(&mutex_);
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+      const auto& [id, needs] = *it;
+      const bool is_there =
+          dependencies_.queue
+              ->MatchWorker(needs.device, needs.exactly.has_value()
+                                              ? &*needs.exactly
+                                              : nullptr)
+              .ok();
+      if (is_there) ready.push_back(id);
+      it = is_there ? waiting_.erase(it) : std::next(it);
+    }
+  }
+  for (const store::PlanId id : ready) Post(id);
+}
+
+void PlanRunner::Post(store::PlanId id) {
+  threads_->Post([this, id] { Run(id); });
+}
+
+absl::StatusOr<v1::PlanRecord> PlanRunner::Append(store::PlanId id,
+                                                  v1::PlanUpdate update) {
+  store::Epoch epoch;
+  {
+    base::MutexLock lock(&mutex_);
+    epoch = epoch_;
+  }
+  update.set_unix_ns(absl::ToUnixNanos(dependencies_.clock->Now()));
+  const auto record = dependencies_.plans->Append(epoch, id, update);
+  if (record.ok()) {
+    feed_.Notify(id);
+    return record;
+  }
+  // It was ended by another hand, or is another coordinator's by now.
+  if (absl::IsFailedPrecondition(record.status()) ||
+      absl::IsAborted(record.status())) {
+    base::MutexLock lock(&mutex_);
+    const auto running = running_.find(id);
+    if (running != running_.end()) running->second.request_stop();
+  } else {
+    base::LogWarning(store::FormatPlanId(id), ": ", record.status().ToString());
+  }
+  return record;
+}
+
+void PlanRunner::Run(store::PlanId id) {
+  std::stop_token stop;
+  {
+    base::MutexLock lock(&mutex_);
+    if (stopping_ || draining_) return;
+    const auto [running, is_new] = running_.try_emplace(id);
+    if (!is_new) return;
+    stop = running->second.get_token();
+  }
+  std::optional<Needs> needs;
+  absl::StatusOr<v1::Plan> plan = absl::CancelledError("it has ended");
+  const auto record = dependencies_.plans->Get(id);
+  if (!record.ok()) {
+    plan = record.status();
+  } else if (!store::HasEnded(record->state())) {
+    plan = MakePlan(*record, id, stop, needs);
+  }
+  End(id, std::move(plan), std::move(needs));
+}
+
+absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
+                                              store::PlanId id,
+                                              std::stop_token stop,
+                                              std::optional<Needs>& needs) {
+  v1::PlanRequest request = record.request();
+  ASSIGN_OR_RETURN(
+      *request.mutable_hlo_module(),
+      dependencies_.profiles->LookupProgram(record.module_sha256()));
+  std::optional<jobs::DeviceDescription> pinned;
+  if (record.has_device()) pinned = jobs::ReadDeviceRecord(record.device());
+  PlanMeasurer measurer(
+      dependencies_.queue, dependencies_.plans, std::move(pinned),
+      [&](const v1::DeviceRecord& device) {
+        v1::PlanUpdate update;
+        *update.mutable_device() = device;
+        return Append(id, std::move(update)).status();
+      },
+      std::move(stop));
+  Progress progress(this, id);
+  auto plan = dependencies_.plan(
+      request, &measurer,
+      [&](const v1::PlanProgress& shown) { progress.Show(shown); });
+  if (jobs::IsSuspended(plan.status())) needs = measurer.needs();
+  return plan;
+}
+
+void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
+                     std::optional<Needs> needs) {
+  std::optional<std::string> cancelled;
+  bool is_stopping = false;
+  {
+    base::MutexLock lock(&mutex_);
+    const auto found = cancelled_.find(id);
+    if (found != cancelled_.end()) cancelled = found->second;
+    is_stopping = stopping_;
+  }
+  if (cancelled.has_value()) needs.reset();
+  if (plan.ok()) {
+    v1::PlanUpdate done = MakeUpdate(v1::DONE);
+    *done.mutable_plan() = *std::move(plan);
+    Append(id, std::move(done)).IgnoreError();
+  } else if (cancelled.has_value()) {
+    Append(id, MakeUpdate(v1::CANCELLED, *cancelled)).IgnoreError();
+  } else if (is_stopping) {
+    // The next coordinator goes on with it.
+  } else if (needs.has_value()) {
+    Append(id, MakeUpdate(v1::WAITING, plan.status().message())).IgnoreError();
+  } else if (!absl::IsCancelled(plan.status())) {
+    v1::PlanUpdate failed = MakeUpdate(v1::FAILED, plan.status().message());
+    failed.set_error_code(static_cast<int>(plan.status().code()));
+    Append(id, std::move(failed)).IgnoreError();
+  }
+  base::LogInfo(store::FormatPlanId(id), ": ", plan.status().ToString());
+  std::optional<std::string> cancelled_late;
+  {
+    base::MutexLock lock(&mutex_);
+    const auto found = cancelled_.find(id);
+    if (found != cancelled_.end() && !cancelled.has_value()) {
+      cancelled_late = found->second;
+    } else if (needs.has_value()) {
+      waiting_[id] = *std::move(needs);
+    }
+    running_.erase(id);
+    cancelled_.erase(id);
+  }
+  if (cancelled_late.has_value()) {
+    Append(id, MakeUpdate(v1::CANCELLED, *cancelled_late)).IgnoreError();
+  }
+}
+
+}  // namespace meshwright::plans

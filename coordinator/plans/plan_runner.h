@@ -1,0 +1,125 @@
+// PlanRunner: the plans of a coordinator, from their submission to their end.
+//
+// Concept: a plan is *durable by replay*. Its request, its pinned devices and
+// its state are rows; the planning function decides from stored rows alone. So
+// after a crash it is run again from its beginning, and look-ups carry it to
+// where it was. A bounded number run at once; a plan that waits for its turn or
+// for devices is a row and holds no thread. A client that goes away ends
+// nothing.
+//
+//   Submit ─▶ QUEUED ─▶ ANALYSING ─▶ MEASURING ─▶ SEARCHING ─▶ DONE
+//                ▲           │ suspended    │            └──▶ FAILED
+//     Start ─────┘           ▼              ▼      Cancel ──▶ CANCELLED
+//   (unfinished plans)     WAITING (reason): no thread; runs again when the
+//                          devices it needs are attached
+//
+// Threads and ownership: Start and Stop from one thread, the rest from any, in
+// between. The planning function is called on threads of the runner. What
+// Dependencies points to outlives it.
+// Errors: those of the store of plans; Submit gives kInvalidArgument for a
+// request without a module, kNotFound for a module that was not put,
+// kUnavailable while the coordinator drains. A store that fails in mid-plan
+// leaves the plan as it stands; it is run again by the next coordinator.
+// Source: design, sections 1 and 6.
+#ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
+#define MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/thread_pool.h"
+#include "coordinator/jobs/job_queue.h"
+#include "coordinator/plans/plan_feed.h"
+#include "coordinator/plans/plan_function.h"
+#include "coordinator/plans/plan_measurer.h"
+#include "profiledb/store/plan_store.h"
+#include "profiledb/store/profile_store.h"
+#include "proto/v1/plans.pb.h"
+
+namespace meshwright::plans {
+
+class PlanRunner {
+ public:
+  struct Options {
+    int max_running = 16;
+    // Progress within one state is written at most this often.
+    absl::Duration progress_interval = absl::Milliseconds(500);
+  };
+
+  struct Dependencies {
+    const base::Clock* clock = nullptr;
+    store::PlanStore* plans = nullptr;
+    store::ProfileStore* profiles = nullptr;  // keeps the modules
+    jobs::JobQueue* queue = nullptr;
+    PlanFunction plan;
+    std::string holder;  // names this coordinator, for people
+    Options options;
+  };
+
+  explicit PlanRunner(Dependencies dependencies);
+  ~PlanRunner();  // stops
+  PlanRunner(const PlanRunner&) = delete;
+  PlanRunner& operator=(const PlanRunner&) = delete;
+
+  // Takes the store over and goes on with its unfinished plans.
+  absl::Status Start();
+  // Stops what runs. Unfinished plans stay so, for the next Start.
+  void Stop();
+
+  // Takes no more plans. False: some still run after `timeout`.
+  bool Drain(absl::Duration timeout);
+
+  // Durable once it returns.
+  absl::StatusOr<v1::PlanRecord> Submit(const v1::SubmitPlanRequest& request);
+  // A plan that has ended stays as it is.
+  absl::StatusOr<v1::PlanRecord> Cancel(store::PlanId id,
+                                        const std::string& reason);
+
+  // Wakes suspended plans whose devices are there; about once a second.
+  void Tick();
+
+  PlanFeed& feed() { return feed_; }
+  store::PlanStore& plans() { return *dependencies_.plans; }
+
+ private:
+  class Progress;
+
+  void Post(store::PlanId id);
+  void Run(store::PlanId id);
+  absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRecord& record,
+                                    store::PlanId id, std::stop_token stop,
+                                    std::optional<Needs>& needs);
+  void End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
+           std::optional<Needs> needs);
+  absl::StatusOr<v1::PlanRecord> Append(store::PlanId id,
+                                        v1::PlanUpdate update);
+  absl::StatusOr<std::string> KeepModule(const v1::SubmitPlanRequest& request);
+
+  const Dependencies dependencies_;
+  PlanFeed feed_;
+
+  base::Mutex mutex_;
+  store::Epoch epoch_ ABSL_GUARDED_BY(mutex_);
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::map<store::PlanId, std::stop_source> running_ ABSL_GUARDED_BY(mutex_);
+  std::map<store::PlanId, Needs> waiting_ ABSL_GUARDED_BY(mutex_);
+  // Of the running ones.
+  std::map<store::PlanId, std::string> cancelled_ ABSL_GUARDED_BY(mutex_);
+
+  std::unique_ptr<base::ThreadPool> threads_;
+};
+
+}  // namespace meshwright::plans
+
+#endif  // MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_

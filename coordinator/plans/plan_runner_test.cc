@@ -1,0 +1,408 @@
+#include "coordinator/plans/plan_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/jobs/worker_port.h"
+#include "profiledb/store/memory_plan_store.h"
+#include "profiledb/store/plan_updates.h"
+#include "profiledb/store/testing/fake_profile_store.h"
+#include "profiledb/store/testing/rows.h"
+
+namespace meshwright::plans {
+namespace {
+
+using store::PlanId;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A worker that runs a lease when the test says so.
+class SteppedWorker : public jobs::WorkerPort {
+ public:
+  explicit SteppedWorker(jobs::JobQueue* queue,
+                         const std::string& version = "version 1")
+      : queue_(queue) {
+    jobs::WorkerDescription description;
+    description.name = absl::StrCat("worker of ", version);
+    description.devices.platform = "cpu";
+    description.devices.platform_version = version;
+    description.devices.device_count = 2;
+    id_ = queue_->Attach(description, this);
+  }
+  ~SteppedWorker() override { queue_->Detach(id_, "the test ends"); }
+
+  void Push(const std::string& lease,
+            const v1::RunnerRequest& request) override {
+    base::MutexLock lock(&mutex_);
+    lease_ = lease;
+    for (const v1::Program& program : request.programs()) {
+      keys_.push_back(program.key());
+      seen_.push_back(program.key());
+    }
+  }
+  void Cancel(const std::string& /*lease*/) override {}
+  void Close(const absl::Status& /*reason*/) override {}
+
+  // Until there is a lease.
+  void Await() {
+    base::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(this, &SteppedWorker::HasLease));
+  }
+  // Measures the next `count` programs of the lease.
+  void Measure(int count) {
+    for (int i = 0; i < count; ++i) {
+      v1::RunnerEvent event;
+      std::string lease;
+      {
+        base::MutexLock lock(&mutex_);
+        *event.mutable_result() = store::MakeMeasured("any");
+        event.mutable_result()->set_key(keys_.front());
+        event.mutable_result()
+            ->mutable_measurement()
+            ->mutable_memory()
+            ->set_peak_bytes(1 << 20);
+        keys_.erase(keys_.begin());
+        lease = lease_;
+      }
+      queue_->Update(id_, lease, event);
+    }
+  }
+  // The whole lease.
+  void Serve() {
+    Await();
+    int count = 0;
+    {
+      base::MutexLock lock(&mutex_);
+      count = static_cast<int>(keys_.size());
+    }
+    Measure(count);
+    Finish();
+  }
+  void Finish() {
+    std::string lease;
+    {
+      base::MutexLock lock(&mutex_);
+      lease = std::exchange(lease_, "");
+      keys_.clear();
+    }
+    v1::RunnerEvent finished;
+    finished.mutable_finished();
+    queue_->Update(id_, lease, finished);
+  }
+  std::vector<std::string> seen() {
+    base::MutexLock lock(&mutex_);
+    return seen_;
+  }
+
+ private:
+  bool HasLease() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !lease_.empty();
+  }
+
+  jobs::JobQueue* const queue_;
+  jobs::WorkerId id_;
+  base::Mutex mutex_;
+  std::string lease_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> keys_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> seen_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Rows that a plan needs.
+constexpr int kPrograms = 4;
+
+std::string KeyOf(int program) {
+  return store::MakeKey(absl::StrCat("program ", program));
+}
+
+class PlanRunnerTest : public testing::Test {
+ protected:
+  PlanRunnerTest() : queue_(&clock_, {}) {}
+  ~PlanRunnerTest() override { queue_.Shutdown(); }
+
+  std::unique_ptr<PlanRunner> NewRunner(PlanRunner::Options options = {}) {
+    PlanRunner::Dependencies dependencies;
+    dependencies.clock = &clock_;
+    dependencies.plans = &plans_;
+    dependencies.profiles = profiles_.get();
+    dependencies.queue = &queue_;
+    dependencies.plan = [this](const v1::PlanRequest& request,
+                               jobs::Measurer* measurer,
+                               const jobs::ProgressFunction& progress) {
+      return Plan(request, measurer, progress);
+    };
+    dependencies.options = options;
+    auto runner = std::make_unique<PlanRunner>(std::move(dependencies));
+    EXPECT_TRUE(runner->Start().ok());
+    return runner;
+  }
+
+  // The shape of every planning function: look up, measure the rest, record.
+  absl::StatusOr<v1::Plan> Plan(const v1::PlanRequest& request,
+                                jobs::Measurer* measurer,
+                                const jobs::ProgressFunction& progress) {
+    if (request.hlo_module() == "bad") {
+      return absl::InvalidArgumentError("it is no HLO module");
+    }
+    v1::PlanProgress shown;
+    shown.set_phase("analyze");
+    progress(shown);
+    v1::DeviceSpec device;
+    device.set_device_count(2);
+    const auto described = measurer->Describe(device);
+    if (!described.ok()) return described.status();
+    std::vector<std::string> keys;
+    for (int i = 0; i < kPrograms; ++i) keys.push_back(KeyOf(i));
+    const auto rows = profiles_->Lookup(keys);
+    v1::RunnerRequest batch;
+    *batch.mutable_device() = device;
+    for (const std::string& key : keys) {
+      if (!rows->contains(key)) batch.add_programs()->set_key(key);
+    }
+    if (batch.programs_size() > 0) {
+      shown.set_phase("measure");
+      progress(shown);
+      const absl::Status measured = measurer->Measure(
+          batch,
+          [&](const v1::ProfileResult& result) {
+            return profiles_->Record(result, store::MakeOrigin(result, ""));
+          },
+          nullptr);
+      if (!measured.ok()) return measured;
+    }
+    v1::Plan plan;
+    plan.mutable_model()->set_name(request.model_name());
+    plan.set_platform_version(described->platform_version);
+    return plan;
+  }
+
+  static v1::SubmitPlanRequest Request(const std::string& module = "hlo") {
+    v1::SubmitPlanRequest request;
+    request.mutable_request()->set_hlo_module(module);
+    request.mutable_request()->set_model_name("llama");
+    request.set_owner("ann");
+    return request;
+  }
+
+  static PlanId Submit(PlanRunner& runner, const v1::SubmitPlanRequest& it) {
+    const auto record = runner.Submit(it);
+    EXPECT_TRUE(record.ok()) << record.status();
+    return record.ok() ? *store::ParsePlanId(record->id()) : PlanId();
+  }
+
+  // Until the plan is in one of the states.
+  v1::PlanRecord Await(PlanRunner& runner, PlanId id,
+                       const std::vector<v1::PlanState>& states) {
+    base::Mutex mutex;
+    v1::PlanRecord record;
+    const auto is_there = [&] {
+      record = *plans_.Get(id);
+      return std::find(states.begin(), states.end(), record.state()) !=
+             states.end();
+    };
+    // The lock's release wakes the waiter below.
+    const SubscriptionId subscription =
+        runner.feed().Subscribe(id, [&] { base::MutexLock lock(&mutex); });
+    {
+      base::MutexLock lock(&mutex);
+      mutex.Await(absl::Condition(&is_there));
+    }
+    runner.feed().Unsubscribe(id, subscription);
+    return record;
+  }
+
+  std::vector<v1::PlanState> States(PlanId id) {
+    std::vector<v1::PlanState> states;
+    const std::vector<v1::PlanUpdate> updates = *plans_.ReadUpdates(id, 0, 100);
+    for (const v1::PlanUpdate& update : updates) {
+      if (update.state() != v1::PLAN_STATE_UNSPECIFIED) {
+        states.push_back(update.state());
+      }
+    }
+    return states;
+  }
+
+  const std::vector<v1::PlanState> kEnded = {v1::DONE, v1::FAILED,
+                                             v1::CANCELLED};
+  base::FakeClock clock_;
+  jobs::JobQueue queue_;
+  store::MemoryPlanStore plans_;
+  std::unique_ptr<store::FakeProfileStore> profiles_ =
+      std::make_unique<store::FakeProfileStore>();
+};
+
+TEST_F(PlanRunnerTest, APlanGoesThroughItsStates) {
+  SteppedWorker worker(&queue_);
+  const auto runner = NewRunner();
+  const PlanId id = Submit(*runner, Request());
+  worker.Serve();
+  const v1::PlanRecord record = Await(*runner, id, kEnded);
+  EXPECT_EQ(record.state(), v1::DONE) << record.reason();
+  EXPECT_EQ(record.plan().model().name(), "llama");
+  EXPECT_EQ(record.device().platform_version(), "version 1");
+  EXPECT_FALSE(record.request().has_stages());
+  EXPECT_THAT(record.request().hlo_module(), IsEmpty());
+  EXPECT_THAT(States(id),
+              ElementsAre(v1::QUEUED, v1::ANALYSING, v1::MEASURING, v1::DONE));
+}
+
+TEST_F(PlanRunnerTest, AFailedPlanKeepsItsReason) {
+  const auto runner = NewRunner();
+  const v1::PlanRecord record =
+      Await(*runner, Submit(*runner, Request("bad")), kEnded);
+  EXPECT_EQ(record.state(), v1::FAILED);
+  EXPECT_EQ(record.reason(), "it is no HLO module");
+  EXPECT_EQ(record.error_code(),
+            static_cast<int>(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(PlanRunnerTest, APlanThatWaitsForDevicesHoldsNoThread) {
+  const auto runner = NewRunner({.max_running = 1});
+  const PlanId waiting = Submit(*runner, Request());
+  const v1::PlanRecord record = Await(*runner, waiting, {v1::WAITING});
+  EXPECT_THAT(record.reason(), HasSubstr("no worker is attached"));
+  const PlanId other = Submit(*runner, Request("bad"));
+  EXPECT_EQ(Await(*runner, other, kEnded).state(), v1::FAILED);
+  SteppedWorker worker(&queue_);
+  runner->Tick();
+  worker.Serve();
+  EXPECT_EQ(Await(*runner, waiting, kEnded).state(), v1::DONE);
+}
+
+TEST_F(PlanRunnerTest, AKnownPlanNeedsNoWorker) {
+  const auto runner = NewRunner();
+  {
+    SteppedWorker worker(&queue_);
+    const PlanId first = Submit(*runner, Request());
+    worker.Serve();
+    Await(*runner, first, kEnded);
+  }
+  const PlanId second = Submit(*runner, Request());
+  const v1::PlanRecord record = Await(*runner, second, kEnded);
+  EXPECT_EQ(record.state(), v1::DONE) << record.reason();
+  EXPECT_EQ(record.plan().platform_version(), "version 1");
+}
+
+TEST_F(PlanRunnerTest, APinnedPlanIsForItsDevicesAlone) {
+  const auto runner = NewRunner();
+  PlanId id;
+  {
+    SteppedWorker first(&queue_);
+    id = Submit(*runner, Request());
+    first.Await();
+    first.Measure(2);
+  }
+  SteppedWorker other(&queue_, "version 2");
+  queue_.Tick();
+  clock_.Advance(absl::Seconds(20));
+  queue_.Tick();
+  const v1::PlanRecord record = Await(*runner, id, {v1::WAITING});
+  EXPECT_THAT(record.reason(), HasSubstr("other devices than the plan's"));
+  runner->Tick();
+  EXPECT_EQ(plans_.Get(id)->state(), v1::WAITING);
+  EXPECT_THAT(other.seen(), IsEmpty());
+  SteppedWorker again(&queue_);
+  runner->Tick();
+  again.Serve();
+  EXPECT_EQ(Await(*runner, id, kEnded).plan().platform_version(), "version 1");
+  EXPECT_THAT(again.seen(), ElementsAre(KeyOf(2), KeyOf(3)));
+}
+
+TEST_F(PlanRunnerTest, AStoppedPlanIsCarriedForwardByLookUps) {
+  for (int stopped_after = 0; stopped_after < kPrograms; ++stopped_after) {
+    profiles_ = std::make_unique<store::FakeProfileStore>();
+    SteppedWorker worker(&queue_);
+    auto runner = NewRunner();
+    const PlanId id = Submit(*runner, Request());
+    worker.Await();
+    worker.Measure(stopped_after);
+    runner.reset();
+    worker.Finish();
+    EXPECT_EQ(plans_.Get(id)->state(), v1::MEASURING);
+    runner = NewRunner();
+    worker.Serve();
+    EXPECT_EQ(Await(*runner, id, kEnded).state(), v1::DONE);
+    // Those of the second run are what the first one left.
+    EXPECT_EQ(worker.seen().size(), 2 * kPrograms - stopped_after);
+  }
+}
+
+TEST_F(PlanRunnerTest, CancelEndsAPlanInEveryState) {
+  const auto runner = NewRunner({.max_running = 1});
+  const PlanId waiting = Submit(*runner, Request());
+  Await(*runner, waiting, {v1::WAITING});
+  EXPECT_EQ(runner->Cancel(waiting, "ann asked for it")->state(),
+            v1::CANCELLED);
+  EXPECT_EQ(plans_.Get(waiting)->reason(), "ann asked for it");
+
+  SteppedWorker worker(&queue_);
+  const PlanId running = Submit(*runner, Request());
+  const PlanId queued = Submit(*runner, Request());
+  worker.Await();
+  EXPECT_EQ(runner->Cancel(queued, "ann asked for it")->state(), v1::CANCELLED);
+  ASSERT_TRUE(runner->Cancel(running, "ann asked for it").ok());
+  EXPECT_EQ(Await(*runner, running, kEnded).state(), v1::CANCELLED);
+  EXPECT_EQ(runner->Cancel(running, "again")->reason(), "ann asked for it");
+  EXPECT_TRUE(absl::IsNotFound(runner->Cancel(PlanId{99}, "").status()));
+}
+
+TEST_F(PlanRunnerTest, TheSameSubmissionIsOnePlan) {
+  const auto runner = NewRunner();
+  v1::SubmitPlanRequest request = Request();
+  request.set_request_id("step 5");
+  const PlanId first = Submit(*runner, request);
+  EXPECT_EQ(Submit(*runner, request), first);
+  request.set_owner("bob");
+  EXPECT_NE(Submit(*runner, request), first);
+}
+
+TEST_F(PlanRunnerTest, AModuleIsSentOrNamed) {
+  const auto runner = NewRunner();
+  v1::SubmitPlanRequest request = Request("");
+  EXPECT_TRUE(absl::IsInvalidArgument(runner->Submit(request).status()));
+  request.set_module_sha256(store::MakeKey("module"));
+  EXPECT_TRUE(absl::IsNotFound(runner->Submit(request).status()));
+  ASSERT_TRUE(profiles_->RecordProgram(store::MakeKey("module"), "bad").ok());
+  EXPECT_EQ(Await(*runner, Submit(*runner, request), kEnded).reason(),
+            "it is no HLO module");
+}
+
+TEST_F(PlanRunnerTest, ADrainingRunnerTakesNoPlansAndKeepsThoseItHas) {
+  const auto runner = NewRunner({.max_running = 1});
+  SteppedWorker worker(&queue_);
+  const PlanId running = Submit(*runner, Request());
+  const PlanId queued = Submit(*runner, Request());
+  worker.Await();
+  EXPECT_FALSE(runner->Drain(absl::ZeroDuration()));
+  EXPECT_TRUE(absl::IsUnavailable(runner->Submit(Request()).status()));
+  worker.Serve();
+  EXPECT_TRUE(runner->Drain(absl::InfiniteDuration()));
+  EXPECT_EQ(plans_.Get(running)->state(), v1::DONE);
+  EXPECT_EQ(plans_.Get(queued)->state(), v1::QUEUED);
+}
+
+TEST_F(PlanRunnerTest, AReplacedCoordinatorChangesNothing) {
+  SteppedWorker worker(&queue_);
+  const auto old = NewRunner();
+  const PlanId id = Submit(*old, Request());
+  worker.Await();
+  const auto next = NewRunner();
+  worker.Serve();  // the old one's; its plan comes to nothing
+  worker.Serve();
+  EXPECT_EQ(Await(*next, id, kEnded).state(), v1::DONE);
+  const std::vector<v1::PlanUpdate> updates = *plans_.ReadUpdates(id, 0, 100);
+  EXPECT_EQ(std::count_if(updates.begin(), updates.end(),
+                          [](const v1::PlanUpdate& update) {
+                            return store::HasEnded(update.state());
+                          }),
+            1);
+}
+
+}  // namespace
+}  // namespace meshwright::plans

@@ -1,0 +1,112 @@
+#include "profiledb/store/memory_plan_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "profiledb/store/plan_updates.h"
+
+namespace meshwright::store {
+namespace {
+
+template <typename Value>
+bool Admits(const std::vector<Value>& allowed, Value value) {
+  return allowed.empty() ||
+         std::find(allowed.begin(), allowed.end(), value) != allowed.end();
+}
+
+bool IsSameSubmission(const v1::PlanRecord& a, const v1::PlanRecord& b) {
+  return !a.request_id().empty() && a.request_id() == b.request_id() &&
+         a.namespace_() == b.namespace_() && a.owner() == b.owner();
+}
+
+}  // namespace
+
+absl::StatusOr<Epoch> MemoryPlanStore::BeginEpoch(
+    const std::string& /*holder*/) {
+  base::MutexLock lock(&mutex_);
+  ++epoch_.value;
+  return epoch_;
+}
+
+absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Add(
+    const v1::PlanRecord& record) {
+  base::MutexLock lock(&mutex_);
+  for (const auto& [id, kept] : plans_) {
+    if (IsSameSubmission(kept.record, record)) return kept.record;
+  }
+  const PlanId id{plans_.empty() ? 1 : plans_.rbegin()->first.value + 1};
+  Kept kept{.record = record};
+  kept.record.set_id(FormatPlanId(id));
+  kept.record.set_state(v1::PLAN_STATE_UNSPECIFIED);
+  v1::PlanUpdate queued = MakeQueuedUpdate(record);
+  RETURN_IF_ERROR(ApplyUpdate(queued, kept.record));
+  kept.updates.push_back(std::move(queued));
+  return plans_.emplace(id, std::move(kept)).first->second.record;
+}
+
+absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Get(PlanId id) {
+  base::MutexLock lock(&mutex_);
+  const auto found = plans_.find(id);
+  if (found == plans_.end()) return NoSuchPlan(id);
+  return found->second.record;
+}
+
+absl::StatusOr<std::vector<v1::PlanRecord>> MemoryPlanStore::List(
+    const PlanFilter& filter) {
+  base::MutexLock lock(&mutex_);
+  std::vector<v1::PlanRecord> records;
+  for (auto it = plans_.rbegin(); it != plans_.rend(); ++it) {
+    const auto& [id, kept] = *it;
+    if (static_cast<int>(records.size()) == filter.limit) break;
+    if (filter.before.value != 0 && !(id < filter.before)) continue;
+    if (!Admits(filter.states, kept.record.state())) continue;
+    if (!filter.team.empty() && filter.team != kept.record.namespace_())
+      continue;
+    if (!filter.owner.empty() && filter.owner != kept.record.owner()) continue;
+    records.push_back(kept.record);
+    records.back().clear_plan();
+  }
+  return records;
+}
+
+absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Append(
+    Epoch epoch, PlanId id, const v1::PlanUpdate& update) {
+  base::MutexLock lock(&mutex_);
+  if (epoch != epoch_) return OldEpoch();
+  const auto found = plans_.find(id);
+  if (found == plans_.end()) return NoSuchPlan(id);
+  v1::PlanUpdate numbered = update;
+  RETURN_IF_ERROR(ApplyUpdate(numbered, found->second.record));
+  found->second.updates.push_back(std::move(numbered));
+  v1::PlanRecord record = found->second.record;
+  record.clear_plan();
+  return record;
+}
+
+absl::StatusOr<std::vector<v1::PlanUpdate>> MemoryPlanStore::ReadUpdates(
+    PlanId id, int64_t after, int limit) {
+  base::MutexLock lock(&mutex_);
+  const auto found = plans_.find(id);
+  if (found == plans_.end()) return NoSuchPlan(id);
+  const std::vector<v1::PlanUpdate>& all = found->second.updates;
+  const auto count = static_cast<int64_t>(all.size());
+  const int64_t begin = std::clamp<int64_t>(after, 0, count);
+  const int64_t end = std::min<int64_t>(count, begin + std::max(limit, 0));
+  return std::vector<v1::PlanUpdate>(all.begin() + begin, all.begin() + end);
+}
+
+absl::Status MemoryPlanStore::RememberDevice(const v1::DeviceRecord& device) {
+  base::MutexLock lock(&mutex_);
+  devices_.emplace(device.SerializeAsString(), device);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<v1::DeviceRecord>> MemoryPlanStore::ListDevices() {
+  base::MutexLock lock(&mutex_);
+  std::vector<v1::DeviceRecord> devices;
+  for (const auto& [key, device] : devices_) devices.push_back(device);
+  return devices;
+}
+
+}  // namespace meshwright::store

@@ -1,0 +1,45 @@
+// MemoryPlanStore: the PlanStore of a coordinator that ends with its process,
+// as `meshwright plan` starts one.
+#ifndef MESHWRIGHT_PROFILEDB_STORE_MEMORY_PLAN_STORE_H_
+#define MESHWRIGHT_PROFILEDB_STORE_MEMORY_PLAN_STORE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
+#include "profiledb/store/plan_store.h"
+
+namespace meshwright::store {
+
+class MemoryPlanStore : public PlanStore {
+ public:
+  absl::StatusOr<Epoch> BeginEpoch(const std::string& holder) override;
+  absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record) override;
+  absl::StatusOr<v1::PlanRecord> Get(PlanId id) override;
+  absl::StatusOr<std::vector<v1::PlanRecord>> List(
+      const PlanFilter& filter) override;
+  absl::StatusOr<v1::PlanRecord> Append(Epoch epoch, PlanId id,
+                                        const v1::PlanUpdate& update) override;
+  absl::StatusOr<std::vector<v1::PlanUpdate>> ReadUpdates(PlanId id,
+                                                          int64_t after,
+                                                          int limit) override;
+  absl::Status RememberDevice(const v1::DeviceRecord& device) override;
+  absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() override;
+
+ private:
+  struct Kept {
+    v1::PlanRecord record;
+    std::vector<v1::PlanUpdate> updates;
+  };
+
+  base::Mutex mutex_;
+  Epoch epoch_ ABSL_GUARDED_BY(mutex_);
+  std::map<PlanId, Kept> plans_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, v1::DeviceRecord> devices_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace meshwright::store
+
+#endif  // MESHWRIGHT_PROFILEDB_STORE_MEMORY_PLAN_STORE_H_

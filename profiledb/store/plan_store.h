@@ -1,0 +1,78 @@
+// PlanStore: the plans that were asked for, what became of them, and the
+// devices they were made for.
+//
+// Concept: a plan is a row from its submission on; what happens to it is a list
+// of updates, numbered from 1, and the row is their sum (plan_updates.h). A
+// watcher that read up to a number goes on from there, on any coordinator. An
+// ended plan takes no more updates.
+//
+//   Add ──▶ QUEUED ── Append, Append, ... ──▶ DONE | FAILED | CANCELLED
+//
+// The coordinator that runs plans begins an *epoch*; every Append states it,
+// and those of an older epoch are turned away, so that one that was replaced
+// while it slept changes nothing.
+//
+// Threads and ownership: any thread, at any time. A call that returns OK has
+// been made durable, where the store is.
+// Errors: kNotFound for an unknown plan, kFailedPrecondition for one that has
+// ended, kAborted for an older epoch, kInvalidArgument for an id that is none;
+// those of ProfileStore of the disk. A failed call leaves the store as it was.
+#ifndef MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
+#define MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/strong_id.h"
+#include "proto/v1/plan_record.pb.h"
+
+namespace meshwright::store {
+
+using PlanId = base::StrongId<struct PlanTag>;
+using Epoch = base::StrongId<struct EpochTag>;
+
+struct PlanFilter {
+  std::vector<v1::PlanState> states;  // none: all
+  std::string team;                   // empty: all
+  std::string owner;                  // empty: all
+  PlanId before;                      // older than this one; zero: all
+  int limit = 100;
+};
+
+class PlanStore {
+ public:
+  virtual ~PlanStore() = default;
+
+  // `holder` names the coordinator, for people.
+  virtual absl::StatusOr<Epoch> BeginEpoch(const std::string& holder) = 0;
+
+  // Adds a queued plan and gives it an id. One of the same team, owner and
+  // request id is returned as it stands; an empty request id equals no other.
+  virtual absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record) = 0;
+
+  virtual absl::StatusOr<v1::PlanRecord> Get(PlanId id) = 0;
+
+  // Newest first, without their plans.
+  virtual absl::StatusOr<std::vector<v1::PlanRecord>> List(
+      const PlanFilter& filter) = 0;
+
+  // Returns the record, without its plan, that includes the update.
+  virtual absl::StatusOr<v1::PlanRecord> Append(
+      Epoch epoch, PlanId id, const v1::PlanUpdate& update) = 0;
+
+  // At most `limit` updates after number `after`, in their order. The last one
+  // of a plan that is done has the plan.
+  virtual absl::StatusOr<std::vector<v1::PlanUpdate>> ReadUpdates(
+      PlanId id, int64_t after, int limit) = 0;
+
+  // Devices that workers have had. One that is known is left as it is.
+  virtual absl::Status RememberDevice(const v1::DeviceRecord& device) = 0;
+  virtual absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() = 0;
+};
+
+}  // namespace meshwright::store
+
+#endif  // MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_

@@ -1,0 +1,78 @@
+#include "profiledb/store/plan_updates.h"
+
+#include <cstdint>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::store {
+namespace {
+
+constexpr char kPrefix[] = "plan-";
+
+}  // namespace
+
+bool HasEnded(v1::PlanState state) {
+  return state == v1::DONE || state == v1::FAILED || state == v1::CANCELLED;
+}
+
+std::string FormatPlanId(PlanId id) { return absl::StrCat(kPrefix, id.value); }
+
+absl::StatusOr<PlanId> ParsePlanId(absl::string_view text) {
+  absl::string_view digits = text;
+  int64_t number = 0;
+  if (absl::StartsWith(digits, kPrefix)) {
+    digits.remove_prefix(sizeof(kPrefix) - 1);
+    if (!digits.empty() && absl::ascii_isdigit(digits[0]) &&
+        absl::SimpleAtoi(digits, &number) && number > 0) {
+      return PlanId{number};
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", text, "\" is no plan; `meshwright plans list` names them"));
+}
+
+absl::Status NoSuchPlan(PlanId id) {
+  return absl::NotFoundError(
+      absl::StrCat("there is no ", FormatPlanId(id),
+                   "; `meshwright plans list` names those there are"));
+}
+
+absl::Status OldEpoch() {
+  return absl::AbortedError(
+      "another coordinator has taken this store over; this one changes nothing "
+      "any more, restart it");
+}
+
+v1::PlanUpdate MakeQueuedUpdate(const v1::PlanRecord& record) {
+  v1::PlanUpdate update;
+  update.set_unix_ns(record.submitted_unix_ns());
+  update.set_state(v1::QUEUED);
+  return update;
+}
+
+absl::Status ApplyUpdate(v1::PlanUpdate& update, v1::PlanRecord& record) {
+  if (HasEnded(record.state())) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        record.id(), " has ended: it is ",
+        record.state() == v1::DONE
+            ? "done"
+            : (record.state() == v1::FAILED ? "failed" : "cancelled")));
+  }
+  record.set_sequence(record.sequence() + 1);
+  update.set_sequence(record.sequence());
+  record.set_updated_unix_ns(update.unix_ns());
+  if (update.state() != v1::PLAN_STATE_UNSPECIFIED) {
+    record.set_state(update.state());
+    record.set_reason(update.reason());
+    record.set_error_code(update.error_code());
+  }
+  if (update.has_progress()) *record.mutable_progress() = update.progress();
+  if (update.has_device()) *record.mutable_device() = update.device();
+  if (update.has_plan()) *record.mutable_plan() = update.plan();
+  return absl::OkStatus();
+}
+
+}  // namespace meshwright::store

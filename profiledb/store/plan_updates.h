@@ -1,0 +1,35 @@
+// What an update makes of the record of a plan, and the ids of plans in text.
+//
+// Concept: the stores share these rules, so that they all keep the same plans.
+// Threads: pure functions.
+// Errors: ParsePlanId gives kInvalidArgument; ApplyUpdate kFailedPrecondition
+// for a plan that has ended.
+#ifndef MESHWRIGHT_PROFILEDB_STORE_PLAN_UPDATES_H_
+#define MESHWRIGHT_PROFILEDB_STORE_PLAN_UPDATES_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "profiledb/store/plan_store.h"
+
+namespace meshwright::store {
+
+bool HasEnded(v1::PlanState state);
+
+std::string FormatPlanId(PlanId id);  // "plan-17"
+absl::StatusOr<PlanId> ParsePlanId(absl::string_view text);
+
+absl::Status NoSuchPlan(PlanId id);
+absl::Status OldEpoch();
+
+// The first update of every plan, as of `record`.
+v1::PlanUpdate MakeQueuedUpdate(const v1::PlanRecord& record);
+
+// Numbers the update and adds it to the record.
+absl::Status ApplyUpdate(v1::PlanUpdate& update, v1::PlanRecord& record);
+
+}  // namespace meshwright::store
+
+#endif  // MESHWRIGHT_PROFILEDB_STORE_PLAN_UPDATES_H_

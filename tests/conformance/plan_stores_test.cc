@@ -1,0 +1,299 @@
+// What every PlanStore must do, held against each that this build has.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "profiledb/sqlite/sqlite_plan_store.h"
+#include "profiledb/sqlite/sqlite_profile_store.h"
+#include "profiledb/store/memory_plan_store.h"
+#include "profiledb/store/plan_updates.h"
+
+namespace meshwright::conformance {
+namespace {
+
+using store::PlanId;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+std::string StoreFile() {
+  return absl::StrCat(testing::TempDir(), "/plan_stores_", getpid(), ".db");
+}
+
+std::unique_ptr<store::PlanStore> OpenSqlite() {
+  auto store = sqlite::SqlitePlanStore::Open(StoreFile());
+  EXPECT_TRUE(store.ok()) << store.status();
+  return store.ok() ? *std::move(store) : nullptr;
+}
+
+std::unique_ptr<store::PlanStore> MakeSqlite() {
+  for (const char* end : {"", "-wal", "-shm"}) {
+    std::filesystem::remove(StoreFile() + end);
+  }
+  return OpenSqlite();
+}
+
+std::unique_ptr<store::PlanStore> MakeMemory() {
+  return std::make_unique<store::MemoryPlanStore>();
+}
+
+v1::PlanRecord MakeRecord(const std::string& owner,
+                          const std::string& request_id = "") {
+  v1::PlanRecord record;
+  record.set_namespace_("vision");
+  record.set_owner(owner);
+  record.set_request_id(request_id);
+  record.mutable_request()->set_model_name("llama");
+  record.set_module_sha256("ab");
+  record.set_submitted_unix_ns(7);
+  return record;
+}
+
+v1::PlanUpdate MakeUpdate(v1::PlanState state, const std::string& reason = "") {
+  v1::PlanUpdate update;
+  update.set_unix_ns(8);
+  update.set_state(state);
+  update.set_reason(reason);
+  return update;
+}
+
+class PlanStoreConformance
+    : public testing::TestWithParam<
+          std::function<std::unique_ptr<store::PlanStore>()>> {
+ protected:
+  void SetUp() override {
+    store_ = GetParam()();
+    ASSERT_NE(store_, nullptr);
+    const auto epoch = store_->BeginEpoch("a");
+    ASSERT_TRUE(epoch.ok()) << epoch.status();
+    epoch_ = *epoch;
+  }
+
+  PlanId Add(const v1::PlanRecord& record) {
+    const auto added = store_->Add(record);
+    EXPECT_TRUE(added.ok()) << added.status();
+    return added.ok() ? store::ParsePlanId(added->id()).value_or(PlanId())
+                      : PlanId();
+  }
+
+  std::vector<std::string> ListIds(const store::PlanFilter& filter) {
+    std::vector<std::string> ids;
+    const auto listed = store_->List(filter);
+    EXPECT_TRUE(listed.ok()) << listed.status();
+    if (!listed.ok()) return ids;
+    for (const v1::PlanRecord& record : *listed) ids.push_back(record.id());
+    return ids;
+  }
+
+  std::unique_ptr<store::PlanStore> store_;
+  store::Epoch epoch_;
+};
+
+TEST_P(PlanStoreConformance, APlanBeginsQueued) {
+  const auto added = store_->Add(MakeRecord("ann"));
+  ASSERT_TRUE(added.ok()) << added.status();
+  EXPECT_EQ(added->id(), "plan-1");
+  EXPECT_EQ(added->state(), v1::QUEUED);
+  EXPECT_EQ(added->sequence(), 1);
+  const auto got = store_->Get(PlanId{1});
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(got->SerializeAsString(), added->SerializeAsString());
+  EXPECT_EQ(got->request().model_name(), "llama");
+  EXPECT_EQ(got->submitted_unix_ns(), 7);
+}
+
+TEST_P(PlanStoreConformance, TheSameSubmissionIsOnePlan) {
+  const PlanId first = Add(MakeRecord("ann", "step 5"));
+  ASSERT_TRUE(store_->Append(epoch_, first, MakeUpdate(v1::ANALYSING)).ok());
+  const auto again = store_->Add(MakeRecord("ann", "step 5"));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->id(), store::FormatPlanId(first));
+  EXPECT_EQ(again->state(), v1::ANALYSING);
+  EXPECT_NE(Add(MakeRecord("bob", "step 5")), first);
+  EXPECT_NE(Add(MakeRecord("ann", "step 6")), first);
+  EXPECT_NE(Add(MakeRecord("ann")), Add(MakeRecord("ann")));
+}
+
+TEST_P(PlanStoreConformance, ARecordIsTheSumOfItsUpdates) {
+  const PlanId id = Add(MakeRecord("ann"));
+  ASSERT_TRUE(store_->Append(epoch_, id, MakeUpdate(v1::ANALYSING)).ok());
+  v1::PlanUpdate pinned;
+  pinned.mutable_device()->set_platform("cpu");
+  ASSERT_TRUE(store_->Append(epoch_, id, pinned).ok());
+  v1::PlanUpdate progress = MakeUpdate(v1::MEASURING);
+  progress.mutable_progress()->set_done(3);
+  ASSERT_TRUE(store_->Append(epoch_, id, progress).ok());
+  ASSERT_TRUE(
+      store_->Append(epoch_, id, MakeUpdate(v1::WAITING, "no worker")).ok());
+  v1::PlanUpdate done = MakeUpdate(v1::DONE);
+  done.mutable_plan()->set_gap(0.25);
+  const auto record = store_->Append(epoch_, id, done);
+  ASSERT_TRUE(record.ok()) << record.status();
+  EXPECT_FALSE(record->has_plan());
+  const auto got = store_->Get(id);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(got->state(), v1::DONE);
+  EXPECT_EQ(got->reason(), "");
+  EXPECT_EQ(got->device().platform(), "cpu");
+  EXPECT_EQ(got->progress().done(), 3);
+  EXPECT_EQ(got->plan().gap(), 0.25);
+  EXPECT_EQ(got->sequence(), 6);
+}
+
+TEST_P(PlanStoreConformance, AWatcherGoesOnWhereItStopped) {
+  const PlanId id = Add(MakeRecord("ann"));
+  for (const auto state : {v1::ANALYSING, v1::MEASURING, v1::SEARCHING}) {
+    ASSERT_TRUE(store_->Append(epoch_, id, MakeUpdate(state)).ok());
+  }
+  v1::PlanUpdate done = MakeUpdate(v1::DONE);
+  done.mutable_plan()->set_gap(0.25);
+  ASSERT_TRUE(store_->Append(epoch_, id, done).ok());
+  std::vector<int64_t> sequences;
+  int64_t after = 0;
+  while (true) {
+    const auto updates = store_->ReadUpdates(id, after, 2);
+    ASSERT_TRUE(updates.ok()) << updates.status();
+    if (updates->empty()) break;
+    for (const v1::PlanUpdate& update : *updates) {
+      sequences.push_back(update.sequence());
+      EXPECT_EQ(update.has_plan(), update.state() == v1::DONE);
+      EXPECT_EQ(update.plan().gap(), update.has_plan() ? 0.25 : 0);
+    }
+    after = sequences.back();
+  }
+  EXPECT_THAT(sequences, ElementsAre(1, 2, 3, 4, 5));
+}
+
+TEST_P(PlanStoreConformance, AnEndedPlanTakesNoMoreUpdates) {
+  for (const auto state : {v1::DONE, v1::FAILED, v1::CANCELLED}) {
+    const PlanId id = Add(MakeRecord("ann"));
+    ASSERT_TRUE(store_->Append(epoch_, id, MakeUpdate(state, "why")).ok());
+    const auto late = store_->Append(epoch_, id, MakeUpdate(v1::MEASURING));
+    EXPECT_TRUE(absl::IsFailedPrecondition(late.status())) << late.status();
+    EXPECT_EQ(store_->Get(id)->state(), state);
+    EXPECT_THAT(*store_->ReadUpdates(id, 0, 100), SizeIs(2));
+  }
+}
+
+TEST_P(PlanStoreConformance, AnOlderEpochChangesNothing) {
+  const PlanId id = Add(MakeRecord("ann"));
+  const auto newer = store_->BeginEpoch("b");
+  ASSERT_TRUE(newer.ok());
+  EXPECT_LT(epoch_, *newer);
+  const auto late = store_->Append(epoch_, id, MakeUpdate(v1::DONE));
+  EXPECT_TRUE(absl::IsAborted(late.status())) << late.status();
+  EXPECT_EQ(store_->Get(id)->state(), v1::QUEUED);
+  EXPECT_TRUE(store_->Append(*newer, id, MakeUpdate(v1::DONE)).ok());
+}
+
+TEST_P(PlanStoreConformance, UnknownPlansAreSaidToBe) {
+  const absl::Status status = store_->Get(PlanId{5}).status();
+  EXPECT_TRUE(absl::IsNotFound(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("plan-5"));
+  EXPECT_TRUE(absl::IsNotFound(
+      store_->Append(epoch_, PlanId{5}, MakeUpdate(v1::DONE)).status()));
+  EXPECT_TRUE(absl::IsNotFound(store_->ReadUpdates(PlanId{5}, 0, 1).status()));
+}
+
+TEST_P(PlanStoreConformance, ListsAreFilteredAndPaged) {
+  const PlanId ann = Add(MakeRecord("ann"));
+  Add(MakeRecord("bob"));
+  v1::PlanRecord other = MakeRecord("ann");
+  other.set_namespace_("language");
+  Add(other);
+  v1::PlanUpdate done = MakeUpdate(v1::DONE);
+  done.mutable_plan()->set_gap(0.25);
+  ASSERT_TRUE(store_->Append(epoch_, ann, done).ok());
+  EXPECT_THAT(ListIds({}), ElementsAre("plan-3", "plan-2", "plan-1"));
+  EXPECT_THAT(ListIds({.limit = 2}), ElementsAre("plan-3", "plan-2"));
+  EXPECT_THAT(ListIds({.before = PlanId{2}}), ElementsAre("plan-1"));
+  EXPECT_THAT(ListIds({.owner = "ann"}), ElementsAre("plan-3", "plan-1"));
+  EXPECT_THAT(ListIds({.team = "vision"}), ElementsAre("plan-2", "plan-1"));
+  EXPECT_THAT(ListIds({.states = {v1::DONE, v1::FAILED}}),
+              ElementsAre("plan-1"));
+  const std::vector<v1::PlanRecord> all = *store_->List({});
+  for (const v1::PlanRecord& record : all) {
+    EXPECT_FALSE(record.has_plan());
+  }
+}
+
+TEST_P(PlanStoreConformance, DevicesAreKnownOnce) {
+  v1::DeviceRecord device;
+  device.set_platform("cpu");
+  device.set_device_count(2);
+  ASSERT_TRUE(store_->RememberDevice(device).ok());
+  ASSERT_TRUE(store_->RememberDevice(device).ok());
+  device.set_platform("cuda");
+  ASSERT_TRUE(store_->RememberDevice(device).ok());
+  const auto devices = store_->ListDevices();
+  ASSERT_TRUE(devices.ok()) << devices.status();
+  EXPECT_THAT(*devices, SizeIs(2));
+}
+
+TEST_P(PlanStoreConformance, ManyWritersLeaveNoGap) {
+  const PlanId id = Add(MakeRecord("ann"));
+  {
+    std::vector<std::jthread> writers;
+    for (int i = 0; i < 4; ++i) {
+      writers.emplace_back([&] {
+        for (int j = 0; j < 10; ++j) {
+          const auto written =
+              store_->Append(epoch_, id, MakeUpdate(v1::MEASURING));
+          EXPECT_TRUE(written.ok()) << written.status();
+        }
+      });
+    }
+  }
+  const auto updates = store_->ReadUpdates(id, 0, 100);
+  ASSERT_TRUE(updates.ok()) << updates.status();
+  ASSERT_THAT(*updates, SizeIs(41));
+  for (int i = 0; i < 41; ++i) EXPECT_EQ((*updates)[i].sequence(), i + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Memory, PlanStoreConformance,
+                         testing::Values(MakeMemory));
+INSTANTIATE_TEST_SUITE_P(Sqlite, PlanStoreConformance,
+                         testing::Values(MakeSqlite));
+
+TEST(SqlitePlanStoreTest, PlansOutliveTheProcessThatTookThem) {
+  auto first = MakeSqlite();
+  ASSERT_NE(first, nullptr);
+  const auto epoch = first->BeginEpoch("a");
+  ASSERT_TRUE(first->Add(MakeRecord("ann", "step 5")).ok());
+  ASSERT_TRUE(first->Append(*epoch, PlanId{1}, MakeUpdate(v1::MEASURING)).ok());
+  first.reset();
+  const auto second = OpenSqlite();
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(second->Get(PlanId{1})->state(), v1::MEASURING);
+  EXPECT_LT(*epoch, *second->BeginEpoch("b"));
+}
+
+TEST(SqlitePlanStoreTest, SharesTheFileOfTheProfiles) {
+  const auto plans = MakeSqlite();
+  ASSERT_NE(plans, nullptr);
+  const auto profiles = sqlite::SqliteProfileStore::Open(StoreFile());
+  ASSERT_TRUE(profiles.ok()) << profiles.status();
+  const std::string key(64, 'a');
+  ASSERT_TRUE((*profiles)->RecordProgram(key, "hlo").ok());
+  ASSERT_TRUE(plans->Add(MakeRecord("ann")).ok());
+  EXPECT_EQ(*(*profiles)->LookupProgram(key), "hlo");
+}
+
+TEST(PlanIdTest, IsItsTextAndBack) {
+  EXPECT_EQ(store::FormatPlanId(PlanId{17}), "plan-17");
+  EXPECT_EQ(*store::ParsePlanId("plan-17"), PlanId{17});
+  for (const char* text : {"", "17", "plan-", "plan-0", "plan--1", "plan-1x",
+                           "plan-99999999999999999999", "Plan-1", "plan- 1"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(store::ParsePlanId(text).status()))
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::conformance
