@@ -7,12 +7,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "profiledb/sqlite/sqlite_plan_store.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
 
 namespace meshwright::store {
 
-absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
-    const std::string& path) {
+namespace {
+
+absl::Status MakeFolder(const std::string& path) {
   if (path.empty()) {
     return absl::InvalidArgumentError("the path of the store is empty");
   }
@@ -30,8 +32,24 @@ absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
           absl::StrCat("cannot make the folder ", folder.string()));
     }
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
+    const std::string& path) {
+  RETURN_IF_ERROR(MakeFolder(path));
   ASSIGN_OR_RETURN(std::unique_ptr<ProfileStore> store,
                    sqlite::SqliteProfileStore::Open(path));
+  return store;
+}
+
+absl::StatusOr<std::unique_ptr<PlanStore>> OpenPlanStore(
+    const std::string& path) {
+  RETURN_IF_ERROR(MakeFolder(path));
+  ASSIGN_OR_RETURN(std::unique_ptr<PlanStore> store,
+                   sqlite::SqlitePlanStore::Open(path));
   return store;
 }
 

@@ -1,4 +1,5 @@
-// OpenProfileStore: the store at a path, its folders made.
+// OpenProfileStore, OpenPlanStore: the store at a path, its folders made. Both
+// are one file.
 //
 // Errors: those of sqlite::SqliteProfileStore::Open; kPermissionDenied or
 // kResourceExhausted for a folder that cannot be made.
@@ -9,11 +10,15 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 
 namespace meshwright::store {
 
 absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
+    const std::string& path);
+
+absl::StatusOr<std::unique_ptr<PlanStore>> OpenPlanStore(
     const std::string& path);
 
 // $XDG_DATA_HOME/meshwright/profiles.db, or ~/.local/share/... where that is

@@ -40,7 +40,9 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   }
   daemon::Coordinator::Dependencies coordinator;
   coordinator.clock = options.clock;
-  coordinator.plan = std::move(options.plan);
+  coordinator.plan = MakePlanFunction(options.store);
+  coordinator.profiles = options.store;
+  coordinator.plans = options.plans;
   coordinator.listen_address = listen;
   cluster->coordinator_ =
       std::make_unique<daemon::Coordinator>(std::move(coordinator));
@@ -55,6 +57,9 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
                                        : worker::RunnerBatches();
   cluster->worker_ = std::make_unique<worker::Worker>(std::move(worker));
   RETURN_IF_ERROR(cluster->worker_->Start());
+  RETURN_IF_ERROR(cluster->coordinator_->queue()
+                      .FindWorker(v1::DeviceSpec(options.devices), {})
+                      .status());
   return cluster;
 }
 

@@ -3,8 +3,7 @@
 // Concept: what `plan`, `validate` and `up` run when no coordinator is named.
 // The two speak real gRPC, over a unix socket of this user's own or over the
 // address given.
-// Threads and ownership: one thread; `plan` and what it closes over outlive
-// the cluster.
+// Threads and ownership: one thread; the stores outlive the cluster.
 // Errors: Start gives what the coordinator's or the worker's Start gives: a
 // busy port, a plugin that does not load, a missing runner.
 #ifndef MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
@@ -16,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "coordinator/daemon/coordinator.h"
+#include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/job.pb.h"
 #include "worker/service/worker.h"
@@ -29,12 +29,15 @@ class LocalCluster {
  public:
   struct Options {
     const base::Clock* clock = nullptr;
-    plans::PlanFunction plan;
+    store::ProfileStore* store = nullptr;
+    // Keeps the plans; null: they end with the cluster.
+    store::PlanStore* plans = nullptr;
     std::string listen_address;  // empty: a unix socket of its own
     v1::DeviceSpec devices;
     worker::BatchFunction run_batch;  // empty: worker/sandbox's
   };
 
+  // Returns when the worker is attached.
   static absl::StatusOr<std::unique_ptr<LocalCluster>> Start(Options options);
   ~LocalCluster();
 

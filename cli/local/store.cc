@@ -18,6 +18,15 @@ absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
   return store::OpenProfileStore(resolved);
 }
 
+absl::StatusOr<CoordinatorStore> OpenCoordinatorStore(const std::string& path) {
+  CoordinatorStore opened;
+  // Opening makes the folders that the lock needs.
+  ASSIGN_OR_RETURN(opened.profiles, store::OpenProfileStore(path));
+  ASSIGN_OR_RETURN(opened.ownership, store::StoreOwnership::Take(path));
+  ASSIGN_OR_RETURN(opened.plans, store::OpenPlanStore(path));
+  return opened;
+}
+
 absl::StatusOr<std::string> FindModel(const v1::Plan& plan,
                                       const std::string& path,
                                       store::ProfileStore* store) {

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "profiledb/ownership.h"
+#include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan.pb.h"
 
@@ -17,6 +19,15 @@ namespace meshwright::cli {
 absl::StatusOr<std::string> FindStorePath(const std::string& path);
 absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
     const std::string& path);
+
+// What a coordinator of a file works on: it alone runs the file's plans.
+struct CoordinatorStore {
+  std::unique_ptr<store::StoreOwnership> ownership;
+  std::unique_ptr<store::ProfileStore> profiles;
+  std::unique_ptr<store::PlanStore> plans;
+};
+// Errors also: those of store::StoreOwnership.
+absl::StatusOr<CoordinatorStore> OpenCoordinatorStore(const std::string& path);
 
 // The bytes of the plan's model: from `path`, or from the store if it is empty.
 absl::StatusOr<std::string> FindModel(const v1::Plan& plan,

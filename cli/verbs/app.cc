@@ -52,6 +52,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   bool verbose = false;
   app.add_flag("-v,--verbose", verbose, "log the daemons' work on stderr");
   AddPlanVerb(app, context);
+  AddPlansVerb(app, context);
   AddAnalyzeVerb(app, context);
   AddValidateVerb(app, context);
   AddExplainVerb(app, context);

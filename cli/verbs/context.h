@@ -67,6 +67,7 @@ void AddJobsVerb(CLI::App& app, Context& context);
 void AddLayoutVerb(CLI::App& app, Context& context);
 void AddPipelineVerb(CLI::App& app, Context& context);
 void AddPlanVerb(CLI::App& app, Context& context);
+void AddPlansVerb(CLI::App& app, Context& context);
 void AddProfilesVerb(CLI::App& app, Context& context);
 void AddReshardVerb(CLI::App& app, Context& context);
 void AddSearchVerb(CLI::App& app, Context& context);

@@ -159,7 +159,7 @@ absl::Status Remeasure(const Context& context, const RemeasureFlags& flags) {
                    FindModel(plan, flags.model, store.get()));
   LocalCluster::Options options;
   options.clock = context.clock;
-  options.plan = MakePlanFunction(store.get());
+  options.store = store.get();
   ASSIGN_OR_RETURN(options.devices,
                    ToDeviceSpec(flags.devices, DeviceCount(mesh), true));
   ASSIGN_OR_RETURN(const auto cluster, LocalCluster::Start(std::move(options)));

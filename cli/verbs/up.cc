@@ -32,11 +32,11 @@ absl::Status Up(const Context& context, const UpFlags& flags) {
   if (!base::LogEnabled(base::LogLevel::kInfo)) {
     base::SetLogLevel(base::LogLevel::kInfo);
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
-                   OpenStore(path));
+  ASSIGN_OR_RETURN(const CoordinatorStore store, OpenCoordinatorStore(path));
   LocalCluster::Options options;
+  options.plans = store.plans.get();
   options.clock = context.clock;
-  options.plan = MakePlanFunction(store.get());
+  options.store = store.profiles.get();
   options.listen_address = flags.listen;
   options.devices = devices;
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,

@@ -136,7 +136,7 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
                    OpenStore(flags.store));
   LocalCluster::Options options;
   options.clock = context.clock;
-  options.plan = MakePlanFunction(store.get());
+  options.store = store.get();
   options.devices = request.device;
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
                    LocalCluster::Start(std::move(options)));

@@ -4,20 +4,24 @@
 #include <grpcpp/impl/service_type.h>
 
 #include <atomic>
+#include <functional>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/service/listen_address.h"
 #include "coordinator/service/rpc_status.h"
 #include "coordinator/service/services.h"
+#include "profiledb/store/memory_plan_store.h"
 
 namespace meshwright::daemon {
 namespace {
@@ -25,18 +29,18 @@ namespace {
 // Of plans, comparisons and reshardings; more wait for one to end.
 constexpr int kMaxCalls = 64;
 
-// Runs the queue's Tick once a second until it is destroyed.
+// Calls `tick` once a second until it is destroyed.
 class Ticker {
  public:
-  explicit Ticker(jobs::JobQueue* queue)
-      : thread_([this, queue] { Run(queue); }) {}
+  explicit Ticker(std::function<void()> tick)
+      : thread_([this, tick = std::move(tick)] { Run(tick); }) {}
   ~Ticker() {
     base::MutexLock lock(&mutex_);
     stopped_ = true;
   }
 
  private:
-  void Run(jobs::JobQueue* queue) {
+  void Run(const std::function<void()>& tick) {
     while (true) {
       {
         base::MutexLock lock(&mutex_);
@@ -45,7 +49,7 @@ class Ticker {
           return;
         }
       }
-      queue->Tick();
+      tick();
     }
   }
 
@@ -60,15 +64,27 @@ struct Coordinator::Server {
   explicit Server(Dependencies given)
       : dependencies(std::move(given)),
         queue(dependencies.clock, dependencies.queue),
-        reshardings(dependencies.reshardings) {}
+        reshardings(dependencies.reshardings),
+        runner({.clock = dependencies.clock,
+                .plans = dependencies.plans != nullptr ? dependencies.plans
+                                                       : &own_plans,
+                .profiles = dependencies.profiles,
+                .queue = &queue,
+                .plan = dependencies.plan,
+                .holder = dependencies.listen_address,
+                .options = {}}) {}
 
   Dependencies dependencies;
   std::string address;
   std::atomic<bool> draining = false;
   jobs::JobQueue queue;
   resharding::AnswerCache reshardings;
+  store::MemoryPlanStore own_plans;
+  plans::PlanRunner runner;
   base::ThreadPool calls{kMaxCalls};
   std::unique_ptr<grpc::Service> planning;
+  std::unique_ptr<grpc::Service> plans;
+  std::unique_ptr<grpc::Service> modules;
   std::unique_ptr<grpc::Service> workers;
   std::unique_ptr<grpc::Server> grpc_server;
   std::unique_ptr<Ticker> ticker;
@@ -84,14 +100,19 @@ absl::Status Coordinator::Start() {
   const std::string& wanted = server_->dependencies.listen_address;
   RETURN_IF_ERROR(service::CheckListenAddress(wanted));
   server_->planning = service::NewPlanningService(
-      {&server_->queue, &server_->calls, &server_->dependencies.plan,
-       &server_->draining, &server_->reshardings});
+      {&server_->queue, &server_->calls, &server_->runner, &server_->draining,
+       &server_->reshardings});
+  server_->plans = service::NewPlansService(&server_->runner, &server_->calls);
+  server_->modules = service::NewModulesService(server_->dependencies.profiles,
+                                                &server_->calls);
   server_->workers = service::NewWorkersService(&server_->queue);
 
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(wanted, grpc::InsecureServerCredentials(), &port);
   builder.RegisterService(server_->planning.get());
+  builder.RegisterService(server_->plans.get());
+  builder.RegisterService(server_->modules.get());
   builder.RegisterService(server_->workers.get());
   builder.SetMaxReceiveMessageSize(-1);
   builder.SetMaxSendMessageSize(-1);
@@ -110,18 +131,26 @@ absl::Status Coordinator::Start() {
       absl::StartsWith(wanted, "unix:")
           ? wanted
           : absl::StrCat(wanted.substr(0, wanted.rfind(':')), ":", port);
-  server_->ticker = std::make_unique<Ticker>(&server_->queue);
+  RETURN_IF_ERROR(server_->runner.Start());
+  server_->ticker = std::make_unique<Ticker>([this] {
+    server_->queue.Tick();
+    server_->runner.Tick();
+  });
   base::LogInfo("coordinator: listening on ", server_->address);
   return absl::OkStatus();
 }
 
 bool Coordinator::Drain(absl::Duration timeout) {
   server_->draining = true;
-  return server_->calls.AwaitIdle(timeout);
+  const absl::Time end = absl::Now() + timeout;
+  return server_->runner.Drain(timeout) &&
+         server_->calls.AwaitIdle(end - absl::Now());
 }
 
 void Coordinator::Stop() {
   server_->draining = true;
+  server_->ticker.reset();
+  server_->runner.Stop();
   server_->queue.Shutdown();
   if (server_->grpc_server != nullptr) {
     // Calls still open are cancelled at once. Only after Wait can none follow.
@@ -131,7 +160,6 @@ void Coordinator::Stop() {
     server_->grpc_server.reset();
     base::LogInfo("coordinator: stopped");
   }
-  server_->ticker.reset();
 }
 
 const std::string& Coordinator::address() const { return server_->address; }

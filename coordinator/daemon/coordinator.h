@@ -1,20 +1,20 @@
 // Coordinator: the daemon that takes plan requests and holds the workers.
 //
-// Concept: a gRPC server with the two services of proto/v1/services.proto on
-// top of one JobQueue. It plans through a function handed in, which closes
-// over the profile store, and so knows neither the store nor the graph.
-// Reshardings it plans itself, and remembers (coordinator/resharding).
+// Concept: a gRPC server with the services of proto/v1 on top of one JobQueue
+// and one PlanRunner. It plans through a function handed in, and so knows
+// nothing of the graph. Reshardings it plans itself, and remembers
+// (coordinator/resharding).
 //
-//   launcher ══MakePlan, Compare══▶ ┌───────────┐ ══Attach══ worker daemon
-//   people   ══ListJobs, …════════▶ │Coordinator│ ══Attach══ worker daemon
-//                                   └───────────┘
+//   launcher ══Plans, Compare══▶ ┌───────────┐ ══Attach══ worker daemon
+//   people   ══ListJobs, …═════▶ │Coordinator│ ══Attach══ worker daemon
+//                                └───────────┘
 //   Start ──▶ serving ──Drain──▶ draining (no new plans) ──Stop──▶ stopped
 //
 // Threads and ownership: Start, Drain and Stop from one thread; the rest from
-// any, between Start and Stop. The plan function is called on a thread per
-// request. What Dependencies points to outlives the coordinator.
-// Errors: Start gives kAlreadyExists for a busy port, kInvalidArgument for an
-// address that is none, kPermissionDenied.
+// any, between Start and Stop. The plan function is called on threads of the
+// runner. What Dependencies points to outlives the coordinator.
+// Errors: Start gives those of the store of plans, kAlreadyExists for a busy
+// port, kInvalidArgument for an address that is none, kPermissionDenied.
 #ifndef MESHWRIGHT_COORDINATOR_DAEMON_COORDINATOR_H_
 #define MESHWRIGHT_COORDINATOR_DAEMON_COORDINATOR_H_
 
@@ -29,6 +29,8 @@
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/plans/plan_function.h"
 #include "coordinator/resharding/answer_cache.h"
+#include "profiledb/store/plan_store.h"
+#include "profiledb/store/profile_store.h"
 
 namespace meshwright::daemon {
 
@@ -37,6 +39,10 @@ class Coordinator {
   struct Dependencies {
     const base::Clock* clock = nullptr;
     plans::PlanFunction plan;
+    // Keeps the plans; null: in memory, and they end with the coordinator.
+    store::PlanStore* plans = nullptr;
+    // Keeps the modules; needed where there are plans.
+    store::ProfileStore* profiles = nullptr;
     // HOST:PORT, HOST:0 for a free port, or unix:PATH.
     std::string listen_address;
     jobs::JobQueue::Options queue;
@@ -50,7 +56,7 @@ class Coordinator {
 
   absl::Status Start();
   // Refuses new plans and waits for the running ones. False: some still run
-  // after `timeout`; Stop then cancels them. Their measurements are stored.
+  // after `timeout`; Stop then interrupts them. Their measurements are stored.
   bool Drain(absl::Duration timeout);
   void Stop();
 

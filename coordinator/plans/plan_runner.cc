@@ -248,7 +248,10 @@ void PlanRunner::Run(store::PlanId id) {
     base::MutexLock lock(&mutex_);
     if (stopping_ || draining_) return;
     const auto [running, is_new] = running_.try_emplace(id);
-    if (!is_new) return;
+    if (!is_new) {  // it is about to end its run; End posts it again
+      woken_.insert(id);
+      return;
+    }
     stop = running->second.get_token();
   }
   std::optional<Needs> needs;
@@ -297,8 +300,10 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     const auto found = cancelled_.find(id);
     if (found != cancelled_.end()) cancelled = found->second;
     is_stopping = stopping_;
+    if (cancelled.has_value() || is_stopping) needs.reset();
+    // Before it is seen to wait, so that no Tick misses it.
+    if (needs.has_value()) waiting_[id] = *needs;
   }
-  if (cancelled.has_value()) needs.reset();
   if (plan.ok()) {
     v1::PlanUpdate done = MakeUpdate(v1::DONE);
     *done.mutable_plan() = *std::move(plan);
@@ -316,20 +321,22 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
   }
   base::LogInfo(store::FormatPlanId(id), ": ", plan.status().ToString());
   std::optional<std::string> cancelled_late;
+  bool is_woken = false;
   {
     base::MutexLock lock(&mutex_);
     const auto found = cancelled_.find(id);
     if (found != cancelled_.end() && !cancelled.has_value()) {
       cancelled_late = found->second;
-    } else if (needs.has_value()) {
-      waiting_[id] = *std::move(needs);
+      waiting_.erase(id);
     }
+    is_woken = woken_.erase(id) > 0 && !cancelled_late.has_value();
     running_.erase(id);
     cancelled_.erase(id);
   }
   if (cancelled_late.has_value()) {
     Append(id, MakeUpdate(v1::CANCELLED, *cancelled_late)).IgnoreError();
   }
+  if (is_woken) Post(id);
 }
 
 }  // namespace meshwright::plans

@@ -81,7 +81,7 @@ class PlanRunner {
 
   // Durable once it returns.
   absl::StatusOr<v1::PlanRecord> Submit(const v1::SubmitPlanRequest& request);
-  // A plan that has ended stays as it is.
+  // A plan that has ended stays as it is; one that runs ends a moment later.
   absl::StatusOr<v1::PlanRecord> Cancel(store::PlanId id,
                                         const std::string& reason);
 
@@ -114,6 +114,7 @@ class PlanRunner {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<store::PlanId, std::stop_source> running_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Needs> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::set<store::PlanId> woken_ ABSL_GUARDED_BY(mutex_);  // while they run
   // Of the running ones.
   std::map<store::PlanId, std::string> cancelled_ ABSL_GUARDED_BY(mutex_);
 

@@ -199,13 +199,19 @@ class PlanRunnerTest : public testing::Test {
   // Until the plan is in one of the states.
   v1::PlanRecord Await(PlanRunner& runner, PlanId id,
                        const std::vector<v1::PlanState>& states) {
-    base::Mutex mutex;
     v1::PlanRecord record;
-    const auto is_there = [&] {
+    AwaitNews(runner, id, [&] {
       record = *plans_.Get(id);
       return std::find(states.begin(), states.end(), record.state()) !=
              states.end();
-    };
+    });
+    return record;
+  }
+
+  template <typename Condition>
+  static void AwaitNews(PlanRunner& runner, PlanId id,
+                        const Condition& is_there) {
+    base::Mutex mutex;
     // The lock's release wakes the waiter below.
     const SubscriptionId subscription =
         runner.feed().Subscribe(id, [&] { base::MutexLock lock(&mutex); });
@@ -214,7 +220,6 @@ class PlanRunnerTest : public testing::Test {
       mutex.Await(absl::Condition(&is_there));
     }
     runner.feed().Unsubscribe(id, subscription);
-    return record;
   }
 
   std::vector<v1::PlanState> States(PlanId id) {
@@ -337,8 +342,8 @@ TEST_F(PlanRunnerTest, CancelEndsAPlanInEveryState) {
   const auto runner = NewRunner({.max_running = 1});
   const PlanId waiting = Submit(*runner, Request());
   Await(*runner, waiting, {v1::WAITING});
-  EXPECT_EQ(runner->Cancel(waiting, "ann asked for it")->state(),
-            v1::CANCELLED);
+  ASSERT_TRUE(runner->Cancel(waiting, "ann asked for it").ok());
+  EXPECT_EQ(Await(*runner, waiting, kEnded).state(), v1::CANCELLED);
   EXPECT_EQ(plans_.Get(waiting)->reason(), "ann asked for it");
 
   SteppedWorker worker(&queue_);
@@ -393,6 +398,11 @@ TEST_F(PlanRunnerTest, AReplacedCoordinatorChangesNothing) {
   const PlanId id = Submit(*old, Request());
   worker.Await();
   const auto next = NewRunner();
+  // Both have looked up before anything is measured.
+  AwaitNews(*next, id, [&] {
+    const std::vector<v1::PlanState> states = States(id);
+    return std::count(states.begin(), states.end(), v1::MEASURING) == 2;
+  });
   worker.Serve();  // the old one's; its plan comes to nothing
   worker.Serve();
   EXPECT_EQ(Await(*next, id, kEnded).state(), v1::DONE);

@@ -10,11 +10,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "base/fingerprint.h"
 #include "coordinator/service/rpc_status.h"
+#include "proto/v1/plans.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
 
 namespace meshwright::service {
 namespace {
+
+constexpr size_t kChunkBytes = size_t{1} << 20;
+constexpr std::chrono::seconds kCallPatience(10);
 
 class GrpcPlanningClient : public PlanningClient {
  public:
@@ -22,7 +27,9 @@ class GrpcPlanningClient : public PlanningClient {
                      std::shared_ptr<grpc::Channel> channel)
       : address_(std::move(address)),
         channel_(std::move(channel)),
-        stub_(v1::Planning::NewStub(channel_)) {}
+        stub_(v1::Planning::NewStub(channel_)),
+        plans_(v1::Plans::NewStub(channel_)),
+        modules_(v1::Modules::NewStub(channel_)) {}
 
   absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                     const jobs::ProgressFunction& on_progress,
@@ -74,25 +81,84 @@ class GrpcPlanningClient : public PlanningClient {
     return answer;
   }
 
+  absl::StatusOr<v1::PlanRecord> SubmitPlan(
+      const v1::SubmitPlanRequest& request) override {
+    v1::SubmitPlanRequest named = request;
+    if (!request.request().hlo_module().empty()) {
+      named.mutable_request()->clear_hlo_module();
+      const std::string& module = request.request().hlo_module();
+      named.set_module_sha256(base::Sha256Hex(module));
+      const absl::Status put = PutModule(named.module_sha256(), module);
+      if (!put.ok()) return put;
+    }
+    return Ask(*plans_, &v1::Plans::Stub::Submit, named);
+  }
+  absl::StatusOr<v1::PlanRecord> GetPlan(const std::string& id) override {
+    v1::GetPlanRequest request;
+    request.set_id(id);
+    return Ask(*plans_, &v1::Plans::Stub::Get, request);
+  }
+  absl::StatusOr<v1::ListPlansResponse> ListPlans(
+      const v1::ListPlansRequest& request) override {
+    return Ask(*plans_, &v1::Plans::Stub::List, request);
+  }
+  absl::Status WatchPlan(const v1::WatchPlanRequest& request,
+                         const OnUpdate& on_update,
+                         const std::stop_token& stop) override {
+    grpc::ClientContext context;
+    const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
+    const auto reader = plans_->Watch(&context, request);
+    v1::PlanUpdate update;
+    while (reader->Read(&update)) on_update(update);
+    return Translate(reader->Finish());
+  }
+  absl::StatusOr<v1::PlanRecord> CancelPlan(const std::string& id) override {
+    v1::CancelPlanRequest request;
+    request.set_id(id);
+    return Ask(*plans_, &v1::Plans::Stub::Cancel, request);
+  }
+
   absl::StatusOr<v1::ListJobsResponse> ListJobs() override {
-    return List(&v1::Planning::Stub::ListJobs, v1::ListJobsRequest());
+    return Ask(*stub_, &v1::Planning::Stub::ListJobs, v1::ListJobsRequest());
   }
   absl::StatusOr<v1::ListWorkersResponse> ListWorkers() override {
-    return List(&v1::Planning::Stub::ListWorkers, v1::ListWorkersRequest());
+    return Ask(*stub_, &v1::Planning::Stub::ListWorkers,
+               v1::ListWorkersRequest());
   }
 
  private:
-  template <typename Request, typename Response>
-  absl::StatusOr<Response> List(
-      grpc::Status (v1::Planning::Stub::*call)(grpc::ClientContext*,
-                                               const Request&, Response*),
-      const Request& request) const {
+  absl::Status PutModule(const std::string& sha256, const std::string& module) {
+    v1::HasModuleRequest request;
+    request.set_sha256(sha256);
+    const absl::StatusOr<v1::HasModuleResponse> known =
+        Ask(*modules_, &v1::Modules::Stub::Has, request);
+    if (!known.ok() || known->has()) return known.status();
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() +
-                         std::chrono::seconds(10));
+    v1::PutModuleResponse response;
+    const auto writer = modules_->Put(&context, &response);
+    v1::ModuleChunk chunk;
+    chunk.set_sha256(sha256);
+    for (size_t at = 0; at < module.size(); at += kChunkBytes) {
+      chunk.set_data(module.substr(at, kChunkBytes));
+      if (!writer->Write(chunk)) break;  // Finish says why
+      chunk.clear_sha256();
+    }
+    writer->WritesDone();
+    return Translate(writer->Finish());
+  }
+
+  // A unary call, within kCallPatience.
+  template <typename Stub, typename Request, typename Response>
+  absl::StatusOr<Response> Ask(Stub& stub,
+                               grpc::Status (Stub::*call)(grpc::ClientContext*,
+                                                          const Request&,
+                                                          Response*),
+                               const Request& request) const {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kCallPatience);
     Response response;
     const absl::Status status =
-        Translate(((*stub_).*call)(&context, request, &response));
+        Translate((stub.*call)(&context, request, &response));
     if (!status.ok()) return status;
     return response;
   }
@@ -111,6 +177,8 @@ class GrpcPlanningClient : public PlanningClient {
   const std::string address_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<v1::Planning::Stub> stub_;
+  const std::unique_ptr<v1::Plans::Stub> plans_;
+  const std::unique_ptr<v1::Modules::Stub> modules_;
 };
 
 enum class Reached { kReady, kRefused, kSilent };

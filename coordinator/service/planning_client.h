@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "coordinator/jobs/measurer.h"
 #include "proto/v1/plan.pb.h"
+#include "proto/v1/plans.pb.h"
 #include "proto/v1/profile.pb.h"
 #include "proto/v1/resharding.pb.h"
 #include "proto/v1/services.pb.h"
@@ -25,6 +26,7 @@ namespace meshwright::service {
 
 class PlanningClient {
  public:
+  using OnUpdate = std::function<void(const v1::PlanUpdate&)>;
   using OnCompare = std::function<void(const v1::CompareEvent&)>;
 
   // Waits up to `timeout` for the coordinator to answer at `address`.
@@ -44,6 +46,19 @@ class PlanningClient {
   virtual absl::StatusOr<v1::ReshardingAnswer> PlanResharding(
       const v1::ReshardingRequest& request, const std::stop_token& stop,
       absl::Duration patience = absl::Seconds(30)) = 0;
+
+  // A module that the coordinator does not have is put first.
+  virtual absl::StatusOr<v1::PlanRecord> SubmitPlan(
+      const v1::SubmitPlanRequest& request) = 0;
+  virtual absl::StatusOr<v1::PlanRecord> GetPlan(const std::string& id) = 0;
+  virtual absl::StatusOr<v1::ListPlansResponse> ListPlans(
+      const v1::ListPlansRequest& request) = 0;
+  // Returns when the plan has ended, or with kCancelled after a stop.
+  virtual absl::Status WatchPlan(const v1::WatchPlanRequest& request,
+                                 const OnUpdate& on_update,
+                                 const std::stop_token& stop) = 0;
+  virtual absl::StatusOr<v1::PlanRecord> CancelPlan(const std::string& id) = 0;
+
   virtual absl::StatusOr<v1::ListJobsResponse> ListJobs() = 0;
   virtual absl::StatusOr<v1::ListWorkersResponse> ListWorkers() = 0;
 };

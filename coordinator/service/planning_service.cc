@@ -7,9 +7,11 @@
 #include "base/log/log.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/service/outbox.h"
+#include "coordinator/service/plan_watch.h"
 #include "coordinator/service/resharding_call.h"
 #include "coordinator/service/rpc_status.h"
 #include "coordinator/service/services.h"
+#include "profiledb/store/plan_updates.h"
 #include "proto/v1/services.grpc.pb.h"
 
 namespace meshwright::service {
@@ -52,20 +54,25 @@ class PlanningService : public v1::Planning::CallbackService {
   explicit PlanningService(const PlanningContext& context)
       : context_(context) {}
 
+  // Submits the plan and watches it.
   grpc::ServerWriteReactor<v1::PlanEvent>* MakePlan(
       grpc::CallbackServerContext* context,
       const v1::PlanRequest* request) override {
-    auto stream = EventStream<v1::PlanEvent>::Make();
-    if (*context_.draining) {
-      stream->Finish(
-          absl::UnavailableError("the coordinator drains and takes no plans"));
-      return stream.get();
+    const auto watch =
+        MadePlan::Make(context_.runner, context_.calls, TranslateUpdate);
+    v1::SubmitPlanRequest submission;
+    *submission.mutable_request() = *request;
+    submission.set_owner(context->peer());
+    const auto record = context_.runner->Submit(submission);
+    const auto id = record.ok()
+                        ? store::ParsePlanId(record->id())
+                        : absl::StatusOr<store::PlanId>(record.status());
+    if (id.ok()) {
+      watch->Begin(*id, 0);
+    } else {
+      watch->Refuse(id.status());
     }
-    base::LogInfo("plan of ", request->model_name(), " for ", context->peer());
-    context_.calls->Post([this, stream, request = *request] {
-      stream->Finish(Plan(request, *stream));
-    });
-    return stream.get();
+    return watch.get();
   }
 
   grpc::ServerWriteReactor<v1::CompareEvent>* Compare(
@@ -111,24 +118,37 @@ class PlanningService : public v1::Planning::CallbackService {
       v1::ListWorkersResponse* response) override;
 
  private:
-  absl::Status Plan(const v1::PlanRequest& request,
-                    EventStream<v1::PlanEvent>& stream) const {
-    jobs::QueueMeasurer measurer(context_.queue, stream.stop());
-    absl::StatusOr<v1::Plan> plan = (*context_.plan)(
-        request, &measurer, [&](const v1::PlanProgress& progress) {
-          v1::PlanEvent event;
-          *event.mutable_progress() = progress;
-          stream.Send(std::move(event));
-        });
-    if (!plan.ok()) {
-      base::LogInfo("plan of ", request.model_name(), ": ",
-                    plan.status().ToString());
-      return plan.status();
-    }
+  using MadePlan = PlanWatch<grpc::ServerWriteReactor<v1::PlanEvent>,
+                             v1::PlanEvent, grpc::Status>;
+
+  static MadePlan::Translated TranslateUpdate(v1::PlanUpdate&& update) {
+    MadePlan::Translated translated;
     v1::PlanEvent event;
-    *event.mutable_plan() = *std::move(plan);
-    stream.Send(std::move(event));
-    return absl::OkStatus();
+    if (update.has_progress()) *event.mutable_progress() = update.progress();
+    switch (update.state()) {
+      case v1::DONE:
+        *event.mutable_plan() = std::move(*update.mutable_plan());
+        translated.end = absl::OkStatus();
+        break;
+      case v1::FAILED:
+        translated.end =
+            absl::Status(static_cast<absl::StatusCode>(update.error_code()),
+                         update.reason());
+        break;
+      case v1::CANCELLED:
+        translated.end = absl::CancelledError(update.reason());
+        break;
+      case v1::WAITING:
+        event.mutable_progress()->set_phase("wait");
+        event.mutable_progress()->set_message(update.reason());
+        break;
+      default:
+        break;
+    }
+    if (event.event_case() != v1::PlanEvent::EVENT_NOT_SET) {
+      translated.events.push_back(std::move(event));
+    }
+    return translated;
   }
 
   absl::Status RunComparison(const v1::CompareRequest& request,

@@ -1,4 +1,4 @@
-// The two gRPC services, as the coordinator puts them into its server.
+// The gRPC services, as the coordinator puts them into its server.
 //
 // Ownership: what the arguments point to outlives the services, and the server
 // is shut down before the services go.
@@ -10,8 +10,9 @@
 
 #include "base/thread_pool.h"
 #include "coordinator/jobs/job_queue.h"
-#include "coordinator/plans/plan_function.h"
+#include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
+#include "profiledb/store/profile_store.h"
 
 namespace grpc {
 class Service;
@@ -22,13 +23,19 @@ namespace meshwright::service {
 struct PlanningContext {
   jobs::JobQueue* queue = nullptr;
   base::ThreadPool* calls = nullptr;
-  const plans::PlanFunction* plan = nullptr;
+  plans::PlanRunner* runner = nullptr;
   const std::atomic<bool>* draining = nullptr;
   resharding::AnswerCache* reshardings = nullptr;
 };
 
 std::unique_ptr<grpc::Service> NewPlanningService(
     const PlanningContext& context);
+
+std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
+                                               base::ThreadPool* calls);
+
+std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
+                                                 base::ThreadPool* calls);
 
 std::unique_ptr<grpc::Service> NewWorkersService(jobs::JobQueue* queue);
 

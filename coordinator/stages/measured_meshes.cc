@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/jobs/suspension.h"
 #include "coordinator/problem/memory_limit.h"
 
 namespace meshwright::stages {
@@ -135,7 +136,8 @@ absl::StatusOr<std::unique_ptr<MeasuredMeshes>> MeasureMeshes(
                                                       dependencies, progress)
                           : here.status();
     const bool left_out = absl::IsInvalidArgument(step.status()) ||
-                          absl::IsUnavailable(step.status());
+                          (absl::IsUnavailable(step.status()) &&
+                           !jobs::IsSuspended(step.status()));
     if (!step.ok() && left_out && !is_cluster) {
       made->notes.push_back(absl::StrCat("no stage is on a mesh ",
                                          NameMesh(mesh), ": ",

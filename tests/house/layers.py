@@ -32,8 +32,8 @@ LAYERS = {
         "planner/search", "planner/search/tradeoffs", "worker/sandbox",
         "worker/service"),
     "coordinator/daemon": (
-        "base", "base/log", "coordinator/jobs", "coordinator/resharding",
-        "coordinator/service"),
+        "base", "base/log", "coordinator/jobs", "coordinator/plans",
+        "coordinator/resharding", "coordinator/service", "profiledb/store"),
     "coordinator/estimation": (
         "base", "proto/hlo", "proto/v1", "coordinator/ir",
         "coordinator/ir/links", "coordinator/segmenter", "coordinator/space",
@@ -81,6 +81,8 @@ LAYERS = {
         "coordinator/space/programs", "coordinator/space/rematerialization",
         "planner/problem", "planner/search", "planner/search/tradeoffs",
         "profiledb/store"),
+    "coordinator/plans": (
+        "base", "base/log", "proto/v1", "coordinator/jobs", "profiledb/store"),
     "coordinator/problem": (
         "base", "coordinator/estimation", "coordinator/export",
         "coordinator/segmenter", "coordinator/space",
@@ -108,8 +110,8 @@ LAYERS = {
         "coordinator/problem", "coordinator/segmenter", "coordinator/space",
         "planner/problem", "planner/search"),
     "coordinator/service": (
-        "base", "base/log", "proto/v1", "coordinator/jobs",
-        "coordinator/resharding", "planner/reshard"),
+        "base", "base/log", "proto/v1", "coordinator/jobs", "coordinator/plans",
+        "coordinator/resharding", "planner/reshard", "profiledb/store"),
     "coordinator/space": (
         "base", "proto/v1", "coordinator/segmenter",
         "coordinator/space/annotation", "coordinator/space/configurations",
@@ -129,8 +131,8 @@ LAYERS = {
     "coordinator/space/testing": ("proto/hlo", "proto/v1"),
     "coordinator/stages": (
         "base", "proto/v1", "coordinator/estimation", "coordinator/export",
-        "coordinator/ir", "coordinator/ir/links", "coordinator/planning",
-        "coordinator/problem", "coordinator/segmenter",
+        "coordinator/ir", "coordinator/ir/links", "coordinator/jobs",
+        "coordinator/planning", "coordinator/problem", "coordinator/segmenter",
         "coordinator/space/annotation", "coordinator/space/programs",
         "coordinator/space/rematerialization", "planner/pipeline",
         "planner/problem", "planner/reshard", "planner/reshard/decompose",

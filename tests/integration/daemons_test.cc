@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <latch>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/service/planning_client.h"
+#include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/services.grpc.pb.h"
 #include "tests/integration/fake_batches.h"
 #include "worker/service/worker.h"
@@ -37,6 +37,7 @@ class DaemonsTest : public testing::Test {
     dependencies.clock = &clock_;
     dependencies.plan = std::move(plan);
     dependencies.listen_address = address;
+    dependencies.profiles = &profiles_;
     return std::make_unique<Coordinator>(std::move(dependencies));
   }
 
@@ -88,6 +89,7 @@ class DaemonsTest : public testing::Test {
   }
 
   base::SystemClock clock_;
+  store::FakeProfileStore profiles_;
 };
 
 TEST_F(DaemonsTest, EveryProgramOfABatchHasItsRow) {
@@ -224,31 +226,38 @@ TEST_F(DaemonsTest, APlanComesWithItsProgress) {
   ASSERT_TRUE(client.ok()) << client.status();
   v1::PlanRequest request;
   request.set_model_name("llama");
-  int next = 0;
-  const auto plan = (*client)->MakePlan(
-      request,
-      [&](const v1::PlanProgress& step) { EXPECT_EQ(step.done(), next++); },
-      {});
+  request.set_hlo_module("hlo");
+  int64_t last = -1;
+  const auto plan = (*client)->MakePlan(request,
+                                        [&](const v1::PlanProgress& step) {
+                                          EXPECT_GT(step.done(), last);
+                                          last = step.done();
+                                        },
+                                        {});
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->model().name(), "llama");
-  EXPECT_EQ(next, 100);
+  EXPECT_GE(last, 0);
   request.set_hlo_module("bad");
   const auto refused = (*client)->MakePlan(request, nullptr, {});
   EXPECT_EQ(refused.status(),
             absl::InvalidArgumentError("it is no HLO module"));
 }
 
-TEST_F(DaemonsTest, AClientThatGoesAwayCancelsItsPlan) {
-  std::latch over{1};
-  absl::Status measured;
-  const auto coordinator = NewCoordinator(
-      "127.0.0.1:0",
-      [&](const v1::PlanRequest&, jobs::Measurer* measurer,
-          const jobs::ProgressFunction&) -> absl::StatusOr<v1::Plan> {
-        measured = measurer->Measure(Request({"hold"}), nullptr, nullptr);
-        over.count_down();
-        return measured;
-      });
+// A plan that measures one program, which is held until the test lets it go.
+plans::PlanFunction HeldPlan(const v1::RunnerRequest& request) {
+  return [request](const v1::PlanRequest& asked, jobs::Measurer* measurer,
+                   const jobs::ProgressFunction&) -> absl::StatusOr<v1::Plan> {
+    const absl::Status measured = measurer->Measure(request, nullptr, nullptr);
+    if (!measured.ok()) return measured;
+    v1::Plan plan;
+    plan.mutable_model()->set_name(asked.model_name());
+    return plan;
+  };
+}
+
+TEST_F(DaemonsTest, AClientThatGoesAwayLeavesItsPlan) {
+  const auto coordinator =
+      NewCoordinator("127.0.0.1:0", HeldPlan(Request({"hold"})));
   ASSERT_TRUE(coordinator->Start().ok());
   FakeBatches batches;
   const auto worker = NewWorker("a", coordinator->address(), &batches);
@@ -257,15 +266,72 @@ TEST_F(DaemonsTest, AClientThatGoesAwayCancelsItsPlan) {
   ASSERT_TRUE(client.ok());
   std::stop_source stop;
   absl::Status status;
+  v1::PlanRequest request;
+  request.set_hlo_module("hlo");
+  request.set_model_name("llama");
   std::thread planning([&] {
-    status = (*client)->MakePlan({}, nullptr, stop.get_token()).status();
+    status = (*client)->MakePlan(request, nullptr, stop.get_token()).status();
   });
   batches.AwaitHeld();
   stop.request_stop();
   planning.join();
-  over.wait();
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-  EXPECT_EQ(measured.code(), absl::StatusCode::kCancelled);
+  const auto listed = (*client)->ListPlans({});
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  ASSERT_EQ(listed->plans_size(), 1);
+  batches.Release();
+  v1::WatchPlanRequest watch;
+  watch.set_id(listed->plans(0).id());
+  v1::PlanUpdate last;
+  ASSERT_TRUE(
+      (*client)
+          ->WatchPlan(watch, [&](const v1::PlanUpdate& it) { last = it; }, {})
+          .ok());
+  EXPECT_EQ(last.state(), v1::DONE);
+  EXPECT_EQ(last.plan().model().name(), "llama");
+}
+
+TEST_F(DaemonsTest, APlanIsSubmittedWatchedAndCancelled) {
+  const auto coordinator =
+      NewCoordinator("127.0.0.1:0", HeldPlan(Request({"hold"})));
+  ASSERT_TRUE(coordinator->Start().ok());
+  const auto client = PlanningClient::Connect(coordinator->address());
+  ASSERT_TRUE(client.ok());
+  v1::SubmitPlanRequest submission;
+  // Two chunks and a bit.
+  submission.mutable_request()->set_hlo_module(std::string(2'500'000, 'x'));
+  submission.set_owner("ann");
+  const auto submitted = (*client)->SubmitPlan(submission);
+  ASSERT_TRUE(submitted.ok()) << submitted.status();
+  EXPECT_EQ(submitted->state(), v1::QUEUED);
+  EXPECT_EQ(profiles_.LookupProgram(submitted->module_sha256())->size(),
+            2'500'000);
+  // Nobody can measure it: the first watcher leaves once that is said.
+  v1::WatchPlanRequest watch;
+  watch.set_id(submitted->id());
+  std::stop_source stop;
+  std::vector<int64_t> sequences;
+  const auto see = [&](const v1::PlanUpdate& update) {
+    sequences.push_back(update.sequence());
+    if (update.state() == v1::WAITING) stop.request_stop();
+  };
+  EXPECT_EQ((*client)->WatchPlan(watch, see, stop.get_token()).code(),
+            absl::StatusCode::kCancelled);
+  const auto waiting = (*client)->GetPlan(submitted->id());
+  ASSERT_TRUE(waiting.ok()) << waiting.status();
+  EXPECT_EQ(waiting->state(), v1::WAITING);
+  EXPECT_THAT(waiting->reason(), HasSubstr("no worker is attached"));
+  ASSERT_TRUE((*client)->CancelPlan(submitted->id()).ok());
+  // The second one goes on where the first one stopped.
+  watch.set_after(sequences.back());
+  EXPECT_TRUE((*client)->WatchPlan(watch, see, {}).ok());
+  for (size_t i = 0; i < sequences.size(); ++i) EXPECT_EQ(sequences[i], i + 1);
+  EXPECT_EQ((*client)->GetPlan(submitted->id())->state(), v1::CANCELLED);
+  EXPECT_EQ((*client)->GetPlan("plan-99").status().code(),
+            absl::StatusCode::kNotFound);
+  watch.set_id("seventeen");
+  EXPECT_EQ((*client)->WatchPlan(watch, see, {}).code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(DaemonsTest, ADrainingCoordinatorTakesNoPlans) {
@@ -274,7 +340,9 @@ TEST_F(DaemonsTest, ADrainingCoordinatorTakesNoPlans) {
   EXPECT_TRUE(coordinator->Drain(absl::Seconds(1)));
   const auto client = PlanningClient::Connect(coordinator->address());
   ASSERT_TRUE(client.ok());
-  EXPECT_EQ((*client)->MakePlan({}, nullptr, {}).status().code(),
+  v1::PlanRequest request;
+  request.set_hlo_module("hlo");
+  EXPECT_EQ((*client)->MakePlan(request, nullptr, {}).status().code(),
             absl::StatusCode::kUnavailable);
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -21,8 +22,12 @@ using testing::StartsWith;
 class UpTest : public testing::Test {
  protected:
   static std::vector<std::string> Up(const std::string& address) {
+    return UpOn(Store(), address);
+  }
+  static std::vector<std::string> UpOn(const std::string& store,
+                                       const std::string& address) {
     return {"meshwright", "up", "--json",  "--listen", address,
-            "--devices",  "2",  "--store", Store()};
+            "--devices",  "2",  "--store", store};
   }
   static std::string Store() { return testing::TempDir() + "/up_test.db"; }
   static std::string AddressOf(Process& up) {
@@ -126,9 +131,57 @@ TEST_F(UpTest, AWorkerProcessJoinsAndDrains) {
 TEST_F(UpTest, ABusyPortIsBadInput) {
   Process up(Up("127.0.0.1:0"));
   const std::string address = AddressOf(up);
-  Process second(Up(address));
+  Process second(UpOn(testing::TempDir() + "/up_test_2.db", address));
   EXPECT_EQ(second.Wait(), 2);
   EXPECT_THAT(second.Errors(), HasSubstr("in use"));
+}
+
+TEST_F(UpTest, AStoreHasOneCoordinator) {
+  Process up(Up("127.0.0.1:0"));
+  ASSERT_THAT(AddressOf(up), StartsWith("127.0.0.1:"));
+  Process second(Up("127.0.0.1:0"));
+  EXPECT_EQ(second.Wait(), 2);
+  EXPECT_THAT(second.Errors(), HasSubstr("another coordinator"));
+  EXPECT_THAT(second.Errors(), HasSubstr(Store()));
+}
+
+// A plan that nobody can measure outlives the coordinator that took it.
+TEST_F(UpTest, PlansOutliveTheCoordinator) {
+  const std::string store = testing::TempDir() + "/up_test_plans.db";
+  for (const char* end : {"", "-wal", "-shm"}) {
+    std::filesystem::remove(store + end);
+  }
+  v1::SubmitPlanRequest request;
+  request.mutable_request()->set_hlo_module("no module");
+  request.mutable_request()->mutable_mesh()->add_shape(2);
+  request.set_owner("ann");
+  request.set_request_id("step 5");
+  std::string id;
+  {
+    Process up(UpOn(store, "127.0.0.1:0"));
+    const auto client = PlanningClient::Connect(AddressOf(up));
+    ASSERT_TRUE(client.ok()) << client.status();
+    const auto submitted = (*client)->SubmitPlan(request);
+    ASSERT_TRUE(submitted.ok()) << submitted.status();
+    id = submitted->id();
+    up.Signal(SIGKILL);
+    EXPECT_EQ(up.Wait(), -SIGKILL);
+  }
+  Process again(UpOn(store, "127.0.0.1:0"));
+  const auto client = PlanningClient::Connect(AddressOf(again));
+  ASSERT_TRUE(client.ok()) << client.status();
+  v1::WatchPlanRequest watch;
+  watch.set_id(id);
+  v1::PlanUpdate last;
+  ASSERT_TRUE(
+      (*client)
+          ->WatchPlan(watch, [&](const v1::PlanUpdate& it) { last = it; }, {})
+          .ok());
+  EXPECT_EQ(last.state(), v1::FAILED);
+  EXPECT_EQ(last.error_code(),
+            static_cast<int>(absl::StatusCode::kInvalidArgument));
+  // The same submission, from a client that never heard of the first answer.
+  EXPECT_EQ((*client)->SubmitPlan(request)->id(), id);
 }
 
 TEST_F(UpTest, NoCoordinatorIsAFailureOfTheWork) {

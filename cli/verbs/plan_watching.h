@@ -1,0 +1,26 @@
+// WatchPlanToEnd: a plan of a coordinator, shown until it ends.
+//
+// Errors: that of a plan that failed, kCancelled for one that was cancelled or
+// after a stop, those of PlanningClient.
+#ifndef MESHWRIGHT_CLI_VERBS_PLAN_WATCHING_H_
+#define MESHWRIGHT_CLI_VERBS_PLAN_WATCHING_H_
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cli/verbs/context.h"
+#include "coordinator/service/planning_client.h"
+#include "proto/v1/plan.pb.h"
+
+namespace meshwright::cli {
+
+absl::StatusOr<v1::Plan> WatchPlanToEnd(const Context& context,
+                                        service::PlanningClient& client,
+                                        const std::string& id,
+                                        const std::stop_token& stop);
+
+}  // namespace meshwright::cli
+
+#endif  // MESHWRIGHT_CLI_VERBS_PLAN_WATCHING_H_

@@ -1,0 +1,228 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/status_macros.h"
+#include "cli/flags/device_flags.h"
+#include "cli/flags/plan_file.h"
+#include "cli/flags/plan_flags.h"
+#include "cli/text/plan_text.h"
+#include "cli/text/plans_text.h"
+#include "cli/verbs/context.h"
+#include "cli/verbs/plan_watching.h"
+#include "coordinator/service/planning_client.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using service::PlanningClient;
+
+struct Address {
+  std::string value = kDefaultAddress;
+};
+
+void AddAddress(CLI::App& verb, Address* address) {
+  verb.add_option("--coordinator", address->value, "HOST:PORT")
+      ->capture_default_str();
+}
+
+struct SubmitFlags {
+  Address address;
+  PlanFlags plan;
+  std::string owner;
+  std::string team;
+  std::string request_id;
+};
+
+struct ListFlags {
+  Address address;
+  std::vector<std::string> states;
+  std::string owner;
+  std::string team;
+  int limit = 100;
+};
+
+struct OneFlags {
+  Address address;
+  std::string id;
+  std::string output;
+};
+
+std::string UserName() {
+  const char* const name = std::getenv("USER");
+  return name == nullptr ? "" : name;
+}
+
+absl::Status SubmitPlan(const Context& context, const SubmitFlags& flags) {
+  v1::SubmitPlanRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_request(), ToPlanRequest(flags.plan));
+  RETURN_IF_ERROR(ToDeviceSpec(flags.plan.devices, 1, false).status());
+  request.set_owner(flags.owner);
+  request.set_namespace_(flags.team);
+  request.set_request_id(flags.request_id);
+  ASSIGN_OR_RETURN(const auto client,
+                   PlanningClient::Connect(flags.address.value));
+  ASSIGN_OR_RETURN(const v1::PlanRecord record, client->SubmitPlan(request));
+  if (context.json) {
+    ordered_json said;
+    said["id"] = record.id();
+    said["state"] = FormatPlanState(record.state());
+    *context.out << said.dump() << "\n";
+  } else {
+    *context.out << record.id() << "\n";
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ListPlans(const Context& context, const ListFlags& flags) {
+  v1::ListPlansRequest request;
+  for (const std::string& name : flags.states) {
+    ASSIGN_OR_RETURN(const v1::PlanState state, ParsePlanState(name));
+    request.add_states(state);
+  }
+  request.set_owner(flags.owner);
+  request.set_namespace_(flags.team);
+  request.set_page_size(flags.limit);
+  ASSIGN_OR_RETURN(const auto client,
+                   PlanningClient::Connect(flags.address.value));
+  ASSIGN_OR_RETURN(const v1::ListPlansResponse response,
+                   client->ListPlans(request));
+  const absl::Time now = context.clock->Now();
+  if (!context.json) {
+    *context.out << FormatPlans(
+        {response.plans().begin(), response.plans().end()}, now);
+    return absl::OkStatus();
+  }
+  ordered_json plans = ordered_json::array();
+  for (const v1::PlanRecord& record : response.plans()) {
+    plans.push_back(PlanRecordToJson(record, now, false));
+  }
+  *context.out << ordered_json{{"plans", plans}}.dump(2) << "\n";
+  return absl::OkStatus();
+}
+
+absl::Status PrintPlan(const Context& context, const v1::PlanRecord& record) {
+  const absl::Time now = context.clock->Now();
+  if (context.json) {
+    *context.out << PlanRecordToJson(record, now, true).dump(2) << "\n";
+    return absl::OkStatus();
+  }
+  *context.out << FormatPlans({record}, now);
+  if (record.has_plan()) *context.out << "\n" << DescribePlan(record.plan());
+  return absl::OkStatus();
+}
+
+absl::Status GetPlan(const Context& context, const OneFlags& flags) {
+  ASSIGN_OR_RETURN(const auto client,
+                   PlanningClient::Connect(flags.address.value));
+  ASSIGN_OR_RETURN(const v1::PlanRecord record, client->GetPlan(flags.id));
+  return PrintPlan(context, record);
+}
+
+absl::Status WatchPlan(const Context& context, const OneFlags& flags) {
+  const base::Interrupt interrupt;
+  ASSIGN_OR_RETURN(const auto client,
+                   PlanningClient::Connect(flags.address.value));
+  ASSIGN_OR_RETURN(
+      const v1::Plan plan,
+      WatchPlanToEnd(context, *client, flags.id, interrupt.token()));
+  *context.out << (context.json ? PlanToJson(plan) : DescribePlan(plan));
+  return absl::OkStatus();
+}
+
+absl::Status CancelPlan(const Context& context, const OneFlags& flags) {
+  const base::Interrupt interrupt;
+  ASSIGN_OR_RETURN(const auto client,
+                   PlanningClient::Connect(flags.address.value));
+  RETURN_IF_ERROR(client->CancelPlan(flags.id).status());
+  // A plan that runs ends a moment later.
+  const absl::Status ended =
+      WatchPlanToEnd(context, *client, flags.id, interrupt.token()).status();
+  if (interrupt.token().stop_requested()) return ended;
+  ASSIGN_OR_RETURN(const v1::PlanRecord record, client->GetPlan(flags.id));
+  return PrintPlan(context, record);
+}
+
+absl::Status ExportPlan(const Context& context, const OneFlags& flags) {
+  if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
+  ASSIGN_OR_RETURN(const auto client,
+                   PlanningClient::Connect(flags.address.value));
+  ASSIGN_OR_RETURN(const v1::PlanRecord record, client->GetPlan(flags.id));
+  if (!record.has_plan()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        flags.id, " has no plan: it is ", FormatPlanState(record.state()),
+        record.reason().empty() ? "" : absl::StrCat(" (", record.reason(), ")"),
+        "; watch it with `meshwright plans watch ", flags.id, "`"));
+  }
+  const std::string json = PlanToJson(record.plan());
+  if (flags.output.empty()) {
+    *context.out << json;
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(base::WriteFile(flags.output, json));
+  *context.err << "wrote " << flags.output << "\n";
+  return absl::OkStatus();
+}
+
+OneFlags* AddOne(CLI::App& parent, Context& context, const std::string& name,
+                 const std::string& description,
+                 absl::Status (*run)(const Context&, const OneFlags&)) {
+  const auto [verb, flags] = AddVerb(parent, context, name, description, run);
+  verb->add_option("id", flags->id, "plan-N, as `plans list` has it")
+      ->required();
+  AddAddress(*verb, &flags->address);
+  if (name == "export") {
+    verb->add_option("-o,--output", flags->output,
+                     "file to write the plan to (default: stdout)");
+  }
+  return flags;
+}
+
+}  // namespace
+
+void AddPlansVerb(CLI::App& app, Context& context) {
+  CLI::App* const plans = app.add_subcommand(
+      "plans", "submit plans to a coordinator and see what becomes of them");
+  plans->require_subcommand(1);
+  {
+    const auto [verb, flags] = AddVerb(
+        *plans, context, "submit",
+        "hand a model to a coordinator and print the plan's id", SubmitPlan);
+    flags->owner = UserName();
+    AddPlanFlags(*verb, &flags->plan);
+    verb->add_option("--owner", flags->owner, "whose plan it is")
+        ->capture_default_str();
+    verb->add_option("--namespace", flags->team,
+                     "of the team (default: the shared one)");
+    verb->add_option("--request-id", flags->request_id,
+                     "a submission that comes again with this id is the same "
+                     "plan");
+    AddAddress(*verb, &flags->address);
+  }
+  {
+    const auto [verb, flags] = AddVerb(
+        *plans, context, "list", "list plans, the newest first", ListPlans);
+    verb->add_option("--state", flags->states,
+                     "only plans in this state; may be given several times");
+    verb->add_option("--owner", flags->owner, "only plans of this owner");
+    verb->add_option("--namespace", flags->team, "only plans of this team");
+    verb->add_option("--limit", flags->limit, "at most this many")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000));
+    AddAddress(*verb, &flags->address);
+  }
+  AddOne(*plans, context, "get", "show a plan as it stands", GetPlan);
+  AddOne(*plans, context, "watch", "show a plan until it ends", WatchPlan);
+  AddOne(*plans, context, "cancel", "end a plan", CancelPlan);
+  AddOne(*plans, context, "export", "write the plan of one that is done",
+         ExportPlan);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,201 @@
+// PlanWatch: a call that streams the updates of one plan until it ends.
+//
+// Concept: the updates stand in the store; the feed only wakes the call, which
+// then reads those after the last one it sent. So a slow client costs no
+// memory, loses nothing and is told nothing twice. A client that goes away ends
+// its call, never the plan. It is a template over the event, so that MakePlan,
+// which speaks of progress and a plan, is the same call.
+//
+//   idle ── Wake ──▶ reading ──▶ writing (one by one) ──▶ reading ──▶ idle
+//                                    └── the plan has ended ──▶ finished
+//
+// Threads: the feed wakes it from any thread; the store is read on `calls`.
+// Ownership: it owns itself until OnDone; the feed, the store and `calls`
+// outlive the server.
+// Errors: those of the store; `Translate` gives the status that a stream ends
+// with.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_WATCH_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_WATCH_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "base/mutex.h"
+#include "base/thread_pool.h"
+#include "coordinator/plans/plan_feed.h"
+#include "coordinator/plans/plan_runner.h"
+#include "coordinator/service/rpc_status.h"
+#include "profiledb/store/plan_updates.h"
+
+namespace meshwright::service {
+
+template <typename Reactor, typename Event, typename Status>
+class PlanWatch : public Reactor {
+ public:
+  struct Translated {
+    std::vector<Event> events;
+    std::optional<absl::Status> end;  // set by the last update of a plan
+  };
+  using Translate = std::function<Translated(v1::PlanUpdate&&)>;
+
+  static std::shared_ptr<PlanWatch> Make(plans::PlanRunner* runner,
+                                         base::ThreadPool* calls,
+                                         Translate translate) {
+    auto watch =
+        std::make_shared<PlanWatch>(runner, calls, std::move(translate));
+    watch->self_ = watch;
+    return watch;
+  }
+
+  PlanWatch(plans::PlanRunner* runner, base::ThreadPool* calls,
+            Translate translate)
+      : runner_(runner), calls_(calls), translate_(std::move(translate)) {}
+
+  // Streams the updates after number `after`. Call once, before gRPC has the
+  // reactor.
+  void Begin(store::PlanId plan, int64_t after) {
+    {
+      base::MutexLock lock(&mutex_);
+      plan_ = plan;
+      last_ = after;
+    }
+    // Not under the lock, which the feed's own lock comes before.
+    const plans::SubscriptionId subscription =
+        runner_->feed().Subscribe(plan, [this] { Wake(); });
+    {
+      base::MutexLock lock(&mutex_);
+      subscription_ = subscription;
+    }
+    Wake();
+  }
+
+  // Instead of Begin.
+  void Refuse(const absl::Status& status) {
+    base::MutexLock lock(&mutex_);
+    End(status);
+  }
+
+  void OnWriteDone(bool ok) override {
+    base::MutexLock lock(&mutex_);
+    events_.pop_front();
+    if (!ok || is_cancelled_) {
+      End(absl::CancelledError("the client went away"));
+    } else if (!events_.empty()) {
+      this->StartWrite(&events_.front());
+    } else if (end_.has_value()) {
+      End(*end_);
+    } else {
+      PostRead();
+    }
+  }
+
+  void OnCancel() override {
+    base::MutexLock lock(&mutex_);
+    is_cancelled_ = true;
+    if (!is_busy_) End(absl::CancelledError("the client went away"));
+  }
+
+  void OnDone() override {
+    std::optional<plans::SubscriptionId> subscription;
+    store::PlanId plan;
+    {
+      base::MutexLock lock(&mutex_);
+      subscription = subscription_;
+      plan = plan_;
+    }
+    if (subscription.has_value()) {
+      runner_->feed().Unsubscribe(plan, *subscription);
+    }
+    self_.reset();
+  }
+
+ private:
+  static constexpr int kReadAtOnce = 64;
+
+  void Wake() {
+    base::MutexLock lock(&mutex_);
+    if (is_busy_) {
+      is_woken_ = true;
+      return;
+    }
+    if (is_finished_) return;
+    is_busy_ = true;
+    PostRead();
+  }
+
+  void PostRead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    is_woken_ = false;
+    calls_->Post([watch = this->self_] { watch->Read(); });
+  }
+
+  void Read() {
+    store::PlanId plan;
+    int64_t last = 0;
+    {
+      base::MutexLock lock(&mutex_);
+      plan = plan_;
+      last = last_;
+    }
+    auto updates = runner_->plans().ReadUpdates(plan, last, kReadAtOnce);
+    base::MutexLock lock(&mutex_);
+    if (is_cancelled_) {
+      End(absl::CancelledError("the client went away"));
+      return;
+    }
+    if (!updates.ok()) {
+      End(updates.status());
+      return;
+    }
+    for (v1::PlanUpdate& update : *updates) {
+      last_ = update.sequence();
+      Translated translated = translate_(std::move(update));
+      for (Event& event : translated.events) {
+        events_.push_back(std::move(event));
+      }
+      if (translated.end.has_value()) end_ = std::move(translated.end);
+    }
+    if (!events_.empty()) {
+      this->StartWrite(&events_.front());
+    } else if (end_.has_value()) {
+      End(*end_);
+    } else if (!updates->empty() || is_woken_) {
+      PostRead();
+    } else {
+      is_busy_ = false;
+    }
+  }
+
+  void End(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    is_busy_ = false;
+    if (is_finished_) return;
+    is_finished_ = true;
+    this->Finish(ToRpc(status));
+  }
+
+  plans::PlanRunner* const runner_;
+  base::ThreadPool* const calls_;
+  const Translate translate_;
+  std::shared_ptr<PlanWatch> self_;
+
+  base::Mutex mutex_;
+  store::PlanId plan_ ABSL_GUARDED_BY(mutex_);
+  int64_t last_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<plans::SubscriptionId> subscription_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Event> events_ ABSL_GUARDED_BY(mutex_);  // the front is written
+  std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
+  bool is_busy_ ABSL_GUARDED_BY(mutex_) = false;  // reads or writes
+  bool is_woken_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_finished_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_PLAN_WATCH_H_

@@ -1,0 +1,33 @@
+// AnswerUnary: a unary call whose work may wait for the disk.
+//
+// Concept: gRPC's threads never wait; the work is done on `calls` and the call
+// finished there. It is a template, so that this header needs no gRPC.
+// Ownership: the request and the response live until the call is finished.
+// Errors: the work's status is the call's.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_UNARY_ANSWER_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_UNARY_ANSWER_H_
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "base/thread_pool.h"
+#include "coordinator/service/rpc_status.h"
+
+namespace meshwright::service {
+
+// `work` returns a StatusOr of the response.
+template <typename Context, typename Response, typename Work>
+auto* AnswerUnary(base::ThreadPool* calls, Context* context, Response* response,
+                  Work work) {
+  auto* const reactor = context->DefaultReactor();
+  calls->Post([reactor, response, work = std::move(work)] {
+    absl::StatusOr<Response> made = work();
+    if (made.ok()) *response = *std::move(made);
+    reactor->Finish(ToRpc(made.status()));
+  });
+  return reactor;
+}
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_UNARY_ANSWER_H_
