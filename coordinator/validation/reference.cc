@@ -1,10 +1,10 @@
 #include "coordinator/validation/reference.h"
 
-#include <algorithm>
 #include <optional>
+#include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace meshwright::validation {
 namespace {
@@ -17,31 +17,40 @@ std::optional<v1::Program> FindProgram(const v1::CompareRequest& request,
   return std::nullopt;
 }
 
-}  // namespace
-
-bool IsReferenceTooLarge(const absl::Status& status) {
-  return absl::StrContains(status.message(),
-                           "the reference run needs more memory than");
+// A result that says the comparison did not run, as its reference needs more
+// memory than its devices have.
+const v1::ProfileResult* FindRefusal(const Results& results) {
+  for (const auto& [key, result] : results) {
+    if (result.reference_too_large()) return &result;
+  }
+  return nullptr;
 }
+
+}  // namespace
 
 absl::StatusOr<Compared> CompareWithFirstThatFits(Validation& validation,
                                                   const Comparer& compare) {
-  std::string name = kOneDevice;
-  absl::StatusOr<Results> results = compare(validation.request);
+  Compared compared{.reference = kOneDevice};
+  ASSIGN_OR_RETURN(compared.results, compare(validation.request));
   for (const int number : validation.baselines) {
-    if (results.ok() || !IsReferenceTooLarge(results.status())) break;
+    if (FindRefusal(compared.results) == nullptr) break;
     const ValidationPlan& baseline = validation.plans[number];
     auto program = FindProgram(validation.request, baseline.key);
     if (!program.has_value()) continue;
-    name = baseline.name;
+    compared.reference = baseline.name;
     // Of its own: the program of this key is compared as well.
     program->set_key(absl::StrCat(baseline.key, " as reference"));
     program->set_label("reference");
     *validation.request.mutable_reference() = *std::move(program);
-    results = compare(validation.request);
+    ASSIGN_OR_RETURN(compared.results, compare(validation.request));
   }
-  if (!results.ok()) return results.status();
-  return Compared{*std::move(results), name};
+  if (const auto* refusal = FindRefusal(compared.results)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("neither one device nor a baseline holds the step that "
+                     "the plans are compared with: ",
+                     refusal->reason()));
+  }
+  return compared;
 }
 
 }  // namespace meshwright::validation

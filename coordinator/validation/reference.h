@@ -5,7 +5,7 @@
 // split the step, by other programs, so that a wrong plan still differs.
 // In → Out: a validation and a way to run a comparison → its results, and the
 // name of the reference.
-// Errors: those of the run; where nothing fits, that of the last reference.
+// Errors: those of the run; kResourceExhausted where nothing fits.
 #ifndef MESHWRIGHT_COORDINATOR_VALIDATION_REFERENCE_H_
 #define MESHWRIGHT_COORDINATOR_VALIDATION_REFERENCE_H_
 
@@ -24,10 +24,6 @@ inline constexpr char kOneDevice[] = "one device";
 using Results = std::map<std::string, v1::ProfileResult>;
 using Comparer =
     std::function<absl::StatusOr<Results>(const v1::CompareRequest&)>;
-
-// Whether a comparison failed because its reference needs more memory than its
-// devices have. The runner says so in its error (worker/runner/batch.cc).
-bool IsReferenceTooLarge(const absl::Status& status);
 
 struct Compared {
   Results results;

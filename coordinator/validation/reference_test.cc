@@ -9,9 +9,7 @@ namespace meshwright::validation {
 namespace {
 
 using ::testing::ElementsAre;
-
-const char kTooLarge[] =
-    "worker a: the reference run needs more memory than its device has: 9 GiB";
+using ::testing::HasSubstr;
 
 Validation ThreePlans() {
   Validation validation;
@@ -35,10 +33,14 @@ class ReferenceTest : public testing::Test {
         validation_,
         [&](const v1::CompareRequest& request) -> absl::StatusOr<Results> {
           tried_.push_back(request.reference().key());
+          v1::ProfileResult result;
+          result.set_outcome(v1::MEASURED);
           if (static_cast<int>(tried_.size()) <= too_large) {
-            return absl::UnavailableError(kTooLarge);
+            result.set_outcome(v1::TRANSIENT);
+            result.set_reason("it needs 9 GiB");
+            result.set_reference_too_large(true);
           }
-          return Results{{"key of chosen", v1::ProfileResult()}};
+          return Results{{"key of chosen", result}};
         });
   }
 
@@ -66,7 +68,8 @@ TEST_F(ReferenceTest, ElseIsTheFirstBaselineThatFits) {
 
 TEST_F(ReferenceTest, WhereNothingFitsTheErrorSaysSo) {
   const auto compared = Compare(3);
-  EXPECT_EQ(compared.status(), absl::UnavailableError(kTooLarge));
+  EXPECT_EQ(compared.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(compared.status().message(), HasSubstr("it needs 9 GiB"));
 }
 
 TEST_F(ReferenceTest, OtherErrorsTryNoOtherReference) {
@@ -77,6 +80,22 @@ TEST_F(ReferenceTest, OtherErrorsTryNoOtherReference) {
         return absl::FailedPreconditionError("the plugin crashed");
       });
   EXPECT_FALSE(compared.ok());
+  EXPECT_EQ(calls, 1);
+}
+
+// What a reason says decides nothing.
+TEST_F(ReferenceTest, OtherFailuresTryNoOtherReference) {
+  int calls = 0;
+  const auto compared = CompareWithFirstThatFits(
+      validation_, [&](const v1::CompareRequest&) -> absl::StatusOr<Results> {
+        ++calls;
+        v1::ProfileResult result;
+        result.set_outcome(v1::TRANSIENT);
+        result.set_reason("the reference run needs more memory than is free");
+        return Results{{"key of chosen", result}};
+      });
+  ASSERT_TRUE(compared.ok()) << compared.status();
+  EXPECT_EQ(compared->reference, kOneDevice);
   EXPECT_EQ(calls, 1);
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "coordinator/daemon/coordinator.h"
+#include "worker/pjrt/testing/modules.h"
 #include "worker/runner/small_modules.h"
 #include "worker/sandbox/runner_process.h"
 #include "worker/service/worker.h"
@@ -126,6 +127,25 @@ TEST_F(RunnerTest, ACrashAndACompileErrorAreRowsAmongTheOthers) {
   EXPECT_NE(rows["no compile"].reason(), "");
   EXPECT_EQ(rows["crash"].outcome(), v1::CRASHED);
   EXPECT_NE(rows["crash"].reason(), "");
+}
+
+TEST_F(RunnerTest, AReferenceThatNoDeviceHoldsComesThroughAsThat) {
+  const auto worker = NewWorker("a");
+  ASSERT_TRUE(worker->Start().ok());
+  v1::RunnerRequest request = Request({"one", "two"});
+  v1::Program& reference = *request.mutable_reference();
+  reference.set_key("reference");
+  reference.set_hlo_module(
+      worker::pjrt::LogModule(int64_t{1} << 39).SerializeAsString());
+  reference.set_num_partitions(1);
+  reference.add_inputs()->set_kind(v1::InputSpec::POSITIVE);
+  Rows rows;
+  const absl::Status status = Measure(request, &rows);
+  EXPECT_TRUE(status.ok()) << status;
+  ASSERT_THAT(rows, SizeIs(2));
+  for (const auto& [key, row] : rows) {
+    EXPECT_TRUE(row.reference_too_large()) << row.reason();
+  }
 }
 
 TEST_F(RunnerTest, AKilledWorkersBatchEndsOnAnotherAndNothingStaysBehind) {

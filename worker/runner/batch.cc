@@ -50,7 +50,14 @@ absl::Status NeedsTooMuch(int64_t needed, const BatchOptions& options) {
 
 absl::Status Batch::Run() {
   if (request_.has_sequence()) return RunSequences();
-  if (request_.has_reference()) RETURN_IF_ERROR(RunReference());
+  if (request_.has_reference()) {
+    const absl::Status status = RunReference();
+    if (absl::IsResourceExhausted(status)) {
+      RefuseReference(status);
+      return events_.status();
+    }
+    RETURN_IF_ERROR(status);
+  }
   for (int begin = 0; begin < request_.programs_size(); begin += kPiece) {
     const int end = std::min(begin + kPiece, request_.programs_size());
     MeasureInGroups(Compile(begin, end));
@@ -61,7 +68,6 @@ absl::Status Batch::Run() {
 
 absl::Status Batch::RunReference() {
   const v1::Program& program = request_.reference();
-  // A validation takes another reference then (validation/reference.h).
   const auto explain = [](const absl::Status& status) {
     return absl::Status(
         status.code(),
@@ -87,6 +93,15 @@ absl::Status Batch::RunReference() {
   if (!outputs.ok()) return explain(outputs.status());
   reference_ = *std::move(outputs);
   return absl::OkStatus();
+}
+
+void Batch::RefuseReference(const absl::Status& status) {
+  for (const v1::Program& program : request_.programs()) {
+    v1::ProfileResult row = FailureRow(
+        program.key(), v1::TRANSIENT, absl::UnavailableError(status.message()));
+    row.set_reference_too_large(true);
+    events_.Result(row);
+  }
 }
 
 absl::Status Batch::RunSequences() {

@@ -16,9 +16,11 @@
 // because an earlier child died in them.
 // Events before and after each step tell the parent where a child died.
 // Threads: one; compiles on a pool of its own.
+// Where a reference needs more memory than its devices have, every program's
+// row says so (ProfileResult.reference_too_large).
 // Errors: a failure of one program is its result row. Run fails only where
-// nothing can be measured: the reference's error, kInvalidArgument for a
-// sequence that does not fit its programs, kResourceExhausted.
+// nothing can be measured: another error of the reference, kInvalidArgument for
+// a sequence that does not fit its programs, kResourceExhausted.
 #ifndef MESHWRIGHT_WORKER_RUNNER_BATCH_H_
 #define MESHWRIGHT_WORKER_RUNNER_BATCH_H_
 
@@ -80,6 +82,8 @@ class Batch {
  private:
   using BenchmarkedPrograms = std::vector<std::unique_ptr<BenchmarkedProgram>>;
   absl::Status RunReference();
+  // Every program's row.
+  void RefuseReference(const absl::Status& status);
   absl::Status RunSequences();
   // Leaves those timed only out that do not fit beside the sequence's.
   absl::Status FitCompanions(BenchmarkedPrograms& loaded_programs);

@@ -86,6 +86,22 @@ TEST(LimitsTest, MoreMemoryThanIsFreeNowIsTransient) {
   EXPECT_EQ(rows["fits"].outcome(), v1::MEASURED) << rows["fits"].reason();
 }
 
+// The rows tell it, so that a validation takes another reference.
+TEST(LimitsTest, AReferenceThatNoDeviceHoldsIsSaidInEveryRow) {
+  v1::RunnerRequest request = Request({{"one", 1000}, {"two", 2000}});
+  *request.mutable_reference() =
+      Request({{"huge", ElementsIn(int64_t{1} << 42)}}).programs(0);
+  Rows rows;
+  const absl::Status status = Measure(request, {}, rows);
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(rows.size(), 2u);
+  for (const auto& [key, row] : rows) {
+    EXPECT_EQ(row.outcome(), v1::TRANSIENT) << key;
+    EXPECT_TRUE(row.reference_too_large()) << key;
+    EXPECT_THAT(row.reason(), HasSubstr("needs 4194304 MiB"));
+  }
+}
+
 TEST(LimitsTest, ACompileThatTakesTooLongIsARow) {
   v1::RunnerRequest request = Request({{"after", 8}, {"stuck", 9}});
   request.mutable_options()->set_compile_time_limit_ns(5'000'000'000);
