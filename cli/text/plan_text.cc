@@ -90,17 +90,42 @@ std::string DescribeBound(const v1::Plan& plan) {
                       ") count at their estimates less their margins");
 }
 
-std::optional<std::string> DescribeQuality(v1::Quality quality) {
+std::string DescribeNoise(const v1::Plan& plan) {
+  std::vector<std::string> reasons;
+  for (const int noise : plan.noise()) {
+    switch (noise) {
+      case v1::BUSY_MACHINE:
+        reasons.push_back("others used the machine");
+        break;
+      case v1::FEW_SAMPLES:
+        reasons.push_back("too few samples");
+        break;
+      case v1::MINIMUM_MET_ONCE:
+        reasons.push_back("a minimum was not met twice");
+        break;
+      case v1::THROTTLED:
+        reasons.push_back("heat or power held the clocks down");
+        break;
+      default:  // of a newer version
+        break;
+    }
+  }
+  return reasons.empty()
+             ? ""
+             : absl::StrCat(" (", absl::StrJoin(reasons, ", "), ")");
+}
+
+std::optional<std::string> DescribeQuality(const v1::Plan& plan) {
   constexpr absl::string_view kWayOut =
       "; `meshwright profiles remeasure PLAN` or planning again on a quiet "
       "machine measures them again";
-  switch (quality) {
+  switch (plan.quality()) {
     case v1::GOOD:
       return "good";
     case v1::NOISY:
       return absl::StrCat(
           "noisy: rows of this plan vary more than on a quiet machine",
-          kWayOut);
+          DescribeNoise(plan), kWayOut);
     case v1::SUSPECT:
       return absl::StrCat(
           "suspect: rows of this plan disagree with other measurements of the "
@@ -167,7 +192,7 @@ std::vector<TableRow> DescribePrediction(const v1::Plan& plan) {
                              " this is the first in a fixed order")});
   }
   rows.push_back({"peak memory", DescribeMemory(plan)});
-  if (const auto quality = DescribeQuality(plan.quality())) {
+  if (const auto quality = DescribeQuality(plan)) {
     rows.push_back({"quality", *quality});
   }
   return rows;
@@ -180,6 +205,9 @@ std::string PlanToJson(const v1::Plan& plan) {
   json["quality"] = nullptr;
   if (plan.quality() != v1::QUALITY_UNSPECIFIED) {
     json["quality"] = absl::AsciiStrToLower(v1::Quality_Name(plan.quality()));
+  }
+  for (nlohmann::ordered_json& reason : json["noise"]) {
+    reason = absl::AsciiStrToLower(reason.get<std::string>());
   }
   if (!plan.feasible()) {
     for (const char* figure : {"predicted", "lower_bound_seconds", "gap"}) {

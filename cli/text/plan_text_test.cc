@@ -80,6 +80,11 @@ TEST(PlanTextTest, NoisyRowsAreSaidWithTheWayOut) {
   EXPECT_THAT(DescribePlan(plan),
               AllOf(HasSubstr("noisy: "),
                     HasSubstr("`meshwright profiles remeasure PLAN`")));
+  plan.add_noise(v1::BUSY_MACHINE);
+  plan.add_noise(v1::MINIMUM_MET_ONCE);
+  EXPECT_THAT(DescribePlan(plan),
+              HasSubstr("(others used the machine, a minimum was not met "
+                        "twice); `meshwright"));
   plan.set_quality(v1::GOOD);
   EXPECT_THAT(DescribePlan(plan), Not(HasSubstr("remeasure")));
 }
@@ -88,11 +93,15 @@ TEST(PlanTextTest, TheJsonIsReadBack) {
   v1::Plan plan = FeasiblePlan();
   EXPECT_TRUE(nlohmann::json::parse(PlanToJson(plan))["quality"].is_null());
   plan.set_quality(v1::SUSPECT);
+  plan.add_noise(v1::BUSY_MACHINE);
   const std::string json = PlanToJson(plan);
   EXPECT_EQ(nlohmann::json::parse(json)["quality"], "suspect");
   v1::Plan read;
   ASSERT_TRUE(FromJson(json, "a plan", &read).ok());
   EXPECT_EQ(read.quality(), v1::SUSPECT);
+  EXPECT_EQ(nlohmann::json::parse(json)["noise"][0], "busy_machine");
+  ASSERT_EQ(read.noise_size(), 1);
+  EXPECT_EQ(read.noise(0), v1::BUSY_MACHINE);
   EXPECT_EQ(read.programs().not_reached(), 1);
 }
 

@@ -11,8 +11,12 @@
 namespace meshwright::planning {
 namespace {
 
-// As worker/timing/quality.h has it.
-constexpr double kBusyShare = 0.1;
+// Of the machine, not of the program: at once again it is no better.
+bool IsOfTheMachine(const v1::Measurement& measurement) {
+  return std::any_of(
+      measurement.noise().begin(), measurement.noise().end(),
+      [](int it) { return it == v1::BUSY_MACHINE || it == v1::THROTTLED; });
+}
 
 }  // namespace
 
@@ -74,8 +78,7 @@ Measuring::Programs Measuring::TakeDoubtful() {
       return false;
     }
     const v1::Measurement& it = row->second.measurement();
-    // On a machine that is busy now, once more is no better.
-    return (IsNoisy(row->second) && it.other_load() <= kBusyShare) ||
+    return (IsNoisy(row->second) && !IsOfTheMachine(it)) ||
            estimation::IsOfSlowPeriod(fastest_, it);
   };
   const auto end =

@@ -107,6 +107,35 @@ TEST_F(MeasuringTest, ANoisyRowIsMeasuredOnceMoreAndHeals) {
   EXPECT_EQ(measuring.profiled(), 2);
 }
 
+// The worker says what the row's noise comes from; its load is not judged
+// again.
+TEST_F(MeasuringTest, ABusyMachineIsNotAskedAgainAtOnce) {
+  for (const v1::Noise noise : {v1::BUSY_MACHINE, v1::THROTTLED}) {
+    store::FakeProfileStore store;
+    ScriptedMeasurer measurer([&](const v1::Program&, int) {
+      v1::ProfileResult row = Measured(1700, v1::NOISY);
+      row.mutable_measurement()->add_noise(v1::MINIMUM_MET_ONCE);
+      row.mutable_measurement()->add_noise(noise);
+      return row;
+    });
+    Measuring measuring({&store, &measurer}, {}, context_, quiet_);
+    ASSERT_TRUE(measuring.Measure(All()).ok());
+    EXPECT_THAT(measurer.batches, ElementsAre(2)) << v1::Noise_Name(noise);
+  }
+}
+
+TEST_F(MeasuringTest, AnUnsteadyProgramIsAskedAgainAtOnce) {
+  ScriptedMeasurer measurer([](const v1::Program&, int) {
+    v1::ProfileResult row = Measured(1700, v1::NOISY);
+    row.mutable_measurement()->set_other_load(0.3);
+    row.mutable_measurement()->add_noise(v1::MINIMUM_MET_ONCE);
+    return row;
+  });
+  Measuring measuring = Make(measurer);
+  ASSERT_TRUE(measuring.Measure(All()).ok());
+  EXPECT_THAT(measurer.batches, ElementsAre(2, 2));
+}
+
 TEST_F(MeasuringTest, ARowThatStaysNoisySaysSo) {
   ScriptedMeasurer measurer(
       [](const v1::Program&, int) { return Measured(1700, v1::NOISY); });
@@ -152,7 +181,7 @@ TEST_F(MeasuringTest, GoodMeasurementsThatDisagreeAreNotBelieved) {
 TEST_F(MeasuringTest, NoisyRowsOfTheStoreHealAndOthersStay) {
   ScriptedMeasurer busy([](const v1::Program& program, int) {
     v1::ProfileResult row = Measured(1700, v1::NOISY);
-    row.mutable_measurement()->set_other_load(0.5);
+    row.mutable_measurement()->add_noise(v1::BUSY_MACHINE);
     return program.label() == "a" ? row : Measured(1000, v1::GOOD);
   });
   ASSERT_TRUE(Make(busy).Measure(All()).ok());

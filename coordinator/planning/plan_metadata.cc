@@ -66,4 +66,12 @@ void NoteMinimumMemory(int64_t peak_bytes, v1::Plan& plan) {
                               " % stay free"));
 }
 
+void AddAnchors(const estimation::TimeBase& base,
+                google::protobuf::RepeatedPtrField<v1::AnchorTime>& anchors) {
+  if (!base.has_value()) return;
+  v1::AnchorTime& anchor = *anchors.Add();
+  anchor.set_name(estimation::kSpeedAnchor);
+  anchor.set_minimum_ns(*base);
+}
+
 }  // namespace meshwright::planning

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/space/annotation/sharding.h"
 #include "proto/v1/plan.pb.h"
@@ -24,6 +25,10 @@ void SetDevice(const jobs::DeviceDescription& device, v1::Plan& plan);
 
 // Of a request that no plan fits: what the least-memory plan needs.
 void NoteMinimumMemory(int64_t peak_bytes, v1::Plan& plan);
+
+// The time base of rows as a plan has it; nothing where there is none.
+void AddAnchors(const estimation::TimeBase& base,
+                google::protobuf::RepeatedPtrField<v1::AnchorTime>& anchors);
 
 }  // namespace meshwright::planning
 

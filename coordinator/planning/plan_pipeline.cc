@@ -301,12 +301,8 @@ absl::StatusOr<v1::Plan> ChooseSteadyPlan(
                                       device, dependencies, progress, step));
     }
     if (changed) continue;
-    plan.set_quality(FindWorstQuality(ListUsedPrograms(plan, step), step));
-    if (step.time_base.has_value()) {
-      v1::AnchorTime& anchor = *plan.add_anchors();
-      anchor.set_name(estimation::kSpeedAnchor);
-      anchor.set_minimum_ns(*step.time_base);
-    }
+    AddQuality(ListUsedPrograms(plan, step), step, plan);
+    AddAnchors(step.time_base, *plan.mutable_anchors());
     return plan;
   }
 }

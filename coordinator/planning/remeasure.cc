@@ -129,15 +129,17 @@ absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
   return true;
 }
 
-v1::Quality FindWorstQuality(const Programs& programs,
-                             const MeasuredStep& step) {
-  v1::Quality worst = v1::QUALITY_UNSPECIFIED;
+void AddQuality(const Programs& programs, const MeasuredStep& step,
+                v1::Plan& plan) {
+  std::set<int> reasons(plan.noise().begin(), plan.noise().end());
   for (const v1::Program* program : programs) {
     const auto row = step.results.find(program->key());
     if (row == step.results.end()) continue;
-    worst = std::max(worst, row->second.measurement().quality());
+    const v1::Measurement& it = row->second.measurement();
+    plan.set_quality(std::max(plan.quality(), it.quality()));
+    reasons.insert(it.noise().begin(), it.noise().end());
   }
-  return worst;
+  plan.mutable_noise()->Assign(reasons.begin(), reasons.end());
 }
 
 }  // namespace meshwright::planning

@@ -49,9 +49,10 @@ std::vector<const v1::Program*> ListRunPrograms(const MeasuredStep& step,
 std::vector<const v1::Program*> ListUsedPrograms(const v1::Plan& plan,
                                                  const MeasuredStep& step);
 
-// Of the worst row among the programs'.
-v1::Quality FindWorstQuality(const Measuring::Programs& programs,
-                             const MeasuredStep& step);
+// The plan's quality becomes that of the worst row among the programs' if that
+// is worse; each reason of their noise is added once.
+void AddQuality(const Measuring::Programs& programs, const MeasuredStep& step,
+                v1::Plan& plan);
 
 }  // namespace meshwright::planning
 

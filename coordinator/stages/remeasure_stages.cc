@@ -1,6 +1,5 @@
 #include "coordinator/stages/remeasure_stages.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -45,15 +44,12 @@ absl::StatusOr<bool> RemeasureStages(
   return any;
 }
 
-v1::Quality FindWorstQuality(const ChosenPartition& chosen,
-                             const MeasuredMeshes& step) {
-  v1::Quality worst = v1::QUALITY_UNSPECIFIED;
+void AddQuality(const ChosenPartition& chosen, const MeasuredMeshes& step,
+                v1::Plan& plan) {
   const auto used = ListUsed(chosen, step);
   for (size_t mesh = 0; mesh < used.size(); ++mesh) {
-    worst = std::max(
-        worst, planning::FindWorstQuality(used[mesh], step.meshes[mesh]->step));
+    planning::AddQuality(used[mesh], step.meshes[mesh]->step, plan);
   }
-  return worst;
 }
 
 }  // namespace meshwright::stages

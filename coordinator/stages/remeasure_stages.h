@@ -23,9 +23,9 @@ absl::StatusOr<bool> RemeasureStages(
     const planning::PlanDependencies& dependencies,
     const jobs::ProgressFunction& progress, MeasuredMeshes& step);
 
-// Of the worst row that the stages' predictions are sums of.
-v1::Quality FindWorstQuality(const ChosenPartition& chosen,
-                             const MeasuredMeshes& step);
+// Quality and noise of the rows that the stages' predictions are sums of.
+void AddQuality(const ChosenPartition& chosen, const MeasuredMeshes& step,
+                v1::Plan& plan);
 
 }  // namespace meshwright::stages
 

@@ -44,6 +44,15 @@ TEST(SchemaTest, PlanStatesAreFrozen) {
   EXPECT_EQ(v1::PlanState_MAX, 8) << "freeze the new state here";
 }
 
+TEST(SchemaTest, ReasonsOfNoiseAreFrozen) {
+  EXPECT_EQ(v1::NOISE_UNSPECIFIED, 0);
+  EXPECT_EQ(v1::BUSY_MACHINE, 1);
+  EXPECT_EQ(v1::FEW_SAMPLES, 2);
+  EXPECT_EQ(v1::MINIMUM_MET_ONCE, 3);
+  EXPECT_EQ(v1::THROTTLED, 4);
+  EXPECT_EQ(v1::Noise_MAX, 4) << "freeze the new reason here";
+}
+
 TEST(SchemaTest, StoredMessagesKeepTheirFieldNumbers) {
   using Result = v1::ProfileResult;
   EXPECT_EQ(Result::kKeyFieldNumber, 1);

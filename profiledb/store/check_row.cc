@@ -146,6 +146,18 @@ std::string FindBadMeasurement(const v1::Measurement& it) {
     return absl::StrCat("its quality is ", static_cast<int>(it.quality()),
                         ", which is none");
   }
+  for (const int noise : it.noise()) {
+    if (!v1::Noise_IsValid(noise) || noise == v1::NOISE_UNSPECIFIED) {
+      return absl::StrCat("a reason of its noise is ", noise,
+                          ", which is none");
+    }
+  }
+  if (it.noise_size() > v1::Noise_ARRAYSIZE) {
+    return absl::StrCat("its noise has ", it.noise_size(), " reasons");
+  }
+  if (it.quality() == v1::GOOD && !it.noise().empty()) {
+    return "it is good and has reasons of noise";
+  }
   if (it.estimate_error_ns() != 0) return "it is an estimate";
   return "";
 }

@@ -10,7 +10,8 @@
 //     minimum, or a sample; compute and communication that do not add up to it
 //     (compute 0: not split); negative or absurd byte counts; quantiles that do
 //     not rise; fewer samples than it has; counts, differences or a load that
-//     are negative, absurd or not numbers;
+//     are negative, absurd or not numbers; reasons of noise that are none, or
+//     those of a good measurement;
 //   * a result larger than kMaximumResultBytes.
 // Threads: pure functions. Errors: kInvalidArgument.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_CHECK_ROW_H_

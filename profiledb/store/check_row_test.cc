@@ -101,6 +101,17 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
        })},
       {"quality is 9",
        figure([](auto& it) { it.set_quality(static_cast<v1::Quality>(9)); })},
+      {"noise is 99",
+       figure([](auto& it) { it.add_noise(static_cast<v1::Noise>(99)); })},
+      {"noise is 0",
+       figure([](auto& it) { it.add_noise(v1::NOISE_UNSPECIFIED); })},
+      {"noise has 6 reasons", figure([](auto& it) {
+         for (int i = 0; i < 6; ++i) it.add_noise(v1::BUSY_MACHINE);
+       })},
+      {"good and has reasons", figure([](auto& it) {
+         it.set_quality(v1::GOOD);
+         it.add_noise(v1::BUSY_MACHINE);
+       })},
       {"estimate", figure([](auto& it) { it.set_estimate_error_ns(1); })},
   };
   for (const Case& it : cases) {

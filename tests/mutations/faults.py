@@ -108,7 +108,7 @@ TIMING = [
     fault("busy-is-good",
           "Rows measured beside a busy process are not flagged.",
           "worker/timing/quality.cc",
-          "other_load > kBusyShare", "other_load > 1",
+          "surroundings.other_load > kBusyShare", "surroundings.other_load > 1",
           "worker_timing_test", "QualityTest.*"),
     fault("timing-lock-shared",
           "Two runners time at once, and each is the other's noise.",

@@ -105,9 +105,8 @@ void GroupTiming::WriteRow(const timing::RoundRobin& rounds, int number) {
   measurement.set_dropped_samples(summary.dropped);
   measurement.set_passes(rounds.passes(number));
   measurement.set_executions_per_sample(rounds.executions(number));
-  measurement.set_other_load(quiet_.OtherLoad());
-  measurement.set_quality(timing::JudgeQuality(summary, context_.protocol,
-                                               measurement.other_load()));
+  timing::JudgeQuality(summary, context_.protocol,
+                       {.other_load = quiet_.OtherLoad()}, measurement);
   measurement.set_device_id(context_.device_id);
   measurement.set_protocol_version(context_.protocol_version);
   AddAnchors(rounds, measurement);

@@ -236,6 +236,7 @@ absl::Status BusyMeasurer::Measure(const v1::RunnerRequest& request,
     it.clear_samples_ns();
     it.set_quality(v1::NOISY);
     it.set_other_load(0.5);
+    it.add_noise(v1::BUSY_MACHINE);
     return on_result(noisy);
   };
   return FakeMeasurer::Measure(request, slow_down, on_started);
