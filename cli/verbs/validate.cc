@@ -26,6 +26,8 @@
 #include "coordinator/validation/staged_report.h"
 #include "coordinator/validation/staged_validation.h"
 #include "worker/sandbox/runner_process.h"
+#include "worker/service/runner_batches.h"
+#include "worker/service/worker.h"
 
 namespace meshwright::cli {
 namespace {
@@ -81,6 +83,23 @@ absl::StatusOr<validation::StagedResults> RunSequence(
   return results;
 }
 
+absl::Status KeepStagedEvidence(const v1::DeviceSpec& device,
+                                const v1::Plan& plan,
+                                const std::vector<validation::Probe>& probes,
+                                validation::Results& measured,
+                                store::ProfileStore* store) {
+  if (probes.empty()) return absl::OkStatus();
+  // No worker says where these ran, as no coordinator handed them out.
+  for (auto& [key, result] : measured) {
+    result.set_host(worker::HostName());
+    result.set_worker(worker::DefaultWorkerName());
+  }
+  ASSIGN_OR_RETURN(const v1::RunnerEvent::Ready ready,
+                   worker::DescribeDevices(device, worker::RunnerBatches()));
+  return validation::RecordStagedEvidence(plan, probes, measured,
+                                          ready.fingerprint(), store);
+}
+
 absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
                             const v1::Plan& plan) {
   if (flags.random > 0) {
@@ -98,9 +117,14 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
   const auto known = validation::ChooseStageProbes(model, plan, store.get());
   const std::vector<validation::Probe> probes =
       known.ok() ? *known : std::vector<validation::Probe>();
+  validation::Results measured;
   const auto report = validation::ValidateStages(
       model, plan, probes, device, [&](const v1::RunnerRequest& it) {
-        return RunSequence(it, interrupt.token());
+        auto results = RunSequence(it, interrupt.token());
+        if (results.ok()) {
+          measured.insert(results->modules.begin(), results->modules.end());
+        }
+        return results;
       });
   if (!report.ok()) return NameModel(report.status(), flags.model);
   if (!known.ok()) {
@@ -111,6 +135,8 @@ absl::Status ValidateStaged(const Context& context, const ValidateFlags& flags,
   }
   *context.out << (context.json ? ToJson(*report, kExceptional).dump(2) + "\n"
                                 : DescribeStagedValidation(*report));
+  RETURN_IF_ERROR(
+      KeepStagedEvidence(device, plan, probes, measured, store.get()));
   if (report->has_failure()) return absl::InternalError(report->failure());
   return validation::CheckOutputs(*report);
 }
@@ -175,8 +201,8 @@ absl::Status Validate(const Context& context, const ValidateFlags& flags) {
       validation, compared.results, on_others, compared.reference);
   *context.out << (context.json ? ToJson(report, kExceptional).dump(2) + "\n"
                                 : DescribeValidation(report));
-  RETURN_IF_ERROR(
-      validation::RecordEvidence(validation, compared.results, store.get()));
+  RETURN_IF_ERROR(validation::RecordEvidence(
+      validation.probes, compared.results, validation.machine, store.get()));
   if (report.plans(0).has_failure()) {
     return absl::InternalError(absl::StrCat("the chosen plan did not run: ",
                                             report.plans(0).failure()));

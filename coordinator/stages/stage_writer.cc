@@ -4,6 +4,7 @@
 
 #include "coordinator/estimation/measured_cost.h"
 #include "coordinator/export/plan_choice.h"
+#include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/score.h"
 #include "planner/pipeline/pipeline_problem.h"
 
@@ -138,6 +139,7 @@ class StageWriter {
     out_.set_activation_bytes(work.stage.activation_bytes);
     out_.set_delayed_bytes(work.stage.DelayedBytes());
     out_.set_persistent_bytes(work.stage.persistent_bytes);
+    planning::AddAnchors(step_.time_base, *out_.mutable_anchors());
     // Of what was measured, which is one micro-batch's, or all of its own.
     const double times = static_cast<double>(whole_.terms.micro_batches) /
                          whole_.terms.own_micro_batches;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "coordinator/estimation/time_base.h"
 #include "coordinator/jobs/testing/fake_measurer.h"
 #include "coordinator/problem/memory_limit.h"
 #include "coordinator/segmenter/testing/test_steps.h"
@@ -370,6 +371,40 @@ TEST_F(StagedPlanTest, NoisyRowsOfStagesHeal) {
   EXPECT_NEAR(plan->predicted().step_seconds(),
               quiet->predicted().step_seconds(),
               1e-3 * quiet->predicted().step_seconds());
+}
+
+// Its anchor takes so many microseconds a device.
+class AnchoredMeasurer : public jobs::FakeMeasurer {
+ public:
+  absl::Status Measure(const v1::RunnerRequest& request,
+                       const OnResult& on_result,
+                       const OnStarted& on_started) override {
+    return FakeMeasurer::Measure(
+        request,
+        [&](v1::ProfileResult result) {
+          v1::AnchorTime& anchor = *result.mutable_measurement()->add_anchors();
+          anchor.set_name(estimation::kSpeedAnchor);
+          anchor.set_minimum_ns(int64_t{15'000} *
+                                request.device().device_count());
+          return on_result(result);
+        },
+        on_started);
+  }
+};
+
+TEST_F(StagedPlanTest, EveryStageSaysTheTimeBaseOfItsMesh) {
+  AnchoredMeasurer measurer;
+  measurer.machine = measurer_.machine;
+  const auto plan =
+      MakeStagedPlan(Request("gpt2_2l", {2, 2}, 4, 1e12), {&store_, &measurer},
+                     [](const v1::PlanProgress&) {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ExpectWhole(*plan);
+  for (const v1::PlanStage& stage : plan->stages()) {
+    ASSERT_EQ(stage.anchors_size(), 1);
+    EXPECT_EQ(stage.anchors(0).name(), estimation::kSpeedAnchor);
+    EXPECT_EQ(stage.anchors(0).minimum_ns(), 15'000 * stage.devices_size());
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "coordinator/jobs/device_digest.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "profiledb/store/testing/rows.h"
 
@@ -18,14 +19,14 @@ v1::ProfileResult Took(const std::string& name, int64_t nanoseconds) {
 TEST(EvidenceTest, ATimeMeasuredAgainIsAMeasurementOfItsKey) {
   const std::string layer = store::MakeKey("layer");
   const std::string step = store::MakeKey("step");
-  Validation validation;
-  validation.machine = "machine";
-  validation.probes.emplace_back().program.set_key(layer);
-  validation.probes.emplace_back().program.set_key(store::MakeKey("failed"));
+  std::vector<Probe> probes(2);
+  probes[0].program.set_key(layer);
+  probes[1].program.set_key(store::MakeKey("failed"));
   store::FakeProfileStore store;
   ASSERT_TRUE(store.Record(Took("layer", 1625), {}).ok());
-  Results results = {{layer, Took("layer", 947)}, {step, Took("step", 5000)}};
-  ASSERT_TRUE(RecordEvidence(validation, results, &store).ok());
+  const std::map<std::string, v1::ProfileResult> results = {
+      {layer, Took("layer", 947)}, {step, Took("step", 5000)}};
+  ASSERT_TRUE(RecordEvidence(probes, results, "machine", &store).ok());
   const auto kept = store.LookupKept(layer, store::kSharedPool);
   ASSERT_TRUE(kept.ok()) << kept.status();
   ASSERT_EQ(kept->size(), 2u);
@@ -36,6 +37,27 @@ TEST(EvidenceTest, ATimeMeasuredAgainIsAMeasurementOfItsKey) {
   const auto rows = store.Lookup({step});
   ASSERT_TRUE(rows.ok());
   EXPECT_TRUE(rows->empty());
+}
+
+TEST(EvidenceTest, OfStagesOnlyThePlansDevicesCount) {
+  const std::string layer = store::MakeKey("layer");
+  std::vector<Probe> probes(1);
+  probes[0].program.set_key(layer);
+  const std::map<std::string, v1::ProfileResult> results = {
+      {layer, Took("layer", 947)}};
+  v1::Plan plan;
+  plan.mutable_device_fingerprint()->set_processor("Fast CPU 9");
+  v1::DeviceFingerprint here;
+  here.set_processor("Slow CPU 1");
+  store::FakeProfileStore store;
+  ASSERT_TRUE(RecordStagedEvidence(plan, probes, results, here, &store).ok());
+  EXPECT_TRUE(store.LookupKept(layer, store::kSharedPool)->empty());
+  here.set_processor("Fast CPU 9");
+  ASSERT_TRUE(RecordStagedEvidence(plan, probes, results, here, &store).ok());
+  const auto kept = store.LookupKept(layer, store::kSharedPool);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  ASSERT_EQ(kept->size(), 1u);
+  EXPECT_EQ(kept->front().origin.machine, jobs::DigestFingerprint(here));
 }
 
 }  // namespace
