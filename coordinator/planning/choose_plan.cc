@@ -72,6 +72,7 @@ v1::Plan Heading(const v1::PlanRequest& request, const MeasuredStep& step) {
   v1::Plan plan = BeginPlan(request, step.space.context.mesh);
   SetDevice(step.device, plan);
   for (const std::string& note : step.notes) plan.add_notes(note);
+  for (const std::string& note : step.verdict_notes) plan.add_notes(note);
   *plan.mutable_programs() = step.programs;
   plan.mutable_excluded()->Assign(step.excluded.begin(), step.excluded.end());
   plan.mutable_not_reached()->Assign(step.not_reached.begin(),

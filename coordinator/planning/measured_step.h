@@ -34,6 +34,8 @@ struct MeasuredStep {
   std::vector<v1::PlanNotReached> not_reached;
   std::vector<v1::PlanFailed> failed;
   estimation::Estimates low_ends;  // of those not reached
+  std::vector<std::string> verdict_notes;
+  int failed_programs = 0;  // that were run; programs.failed counts more
   v1::PlanSeconds seconds;
   std::vector<std::string> notes;
 };

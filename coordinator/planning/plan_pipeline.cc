@@ -106,7 +106,7 @@ void TakeResults(const Measuring& measuring,
   step.measured_now = measuring.measured_now();
   step.programs.set_cached(measuring.cached());
   step.programs.set_profiled(measuring.profiled());
-  step.programs.set_failed(measuring.failed());
+  step.failed_programs = measuring.failed();
   TakeVerdicts(decision, step);
   step.seconds.set_compile(measuring.compile_seconds());
   step.notes.insert(step.notes.end(), measuring.notes().begin(),

@@ -11,6 +11,7 @@
 #include "coordinator/planning/score.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/selection/measurement_order.h"
+#include "coordinator/selection/selection.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 
 namespace meshwright::planning {
@@ -275,6 +276,51 @@ TEST_F(PlanPipelineTest, NoisyRowsOfAPlanThatIsNotChosenHeal) {
   EXPECT_EQ(plan->predicted().step_seconds(),
             quiet->predicted().step_seconds());
   EXPECT_EQ(plan->quality(), quiet->quality());
+}
+
+// A plan that does not wait finds all rows in the store and judges by them.
+TEST_F(PlanPipelineTest, ExclusionsAreThoseOfTheRowsThatHealed) {
+  int excluded = 0;
+  int healed = 0;
+  for (const char* model : {"llama_2l", "bert_2l", "moe_2l"}) {
+    // Every program is slow at first, or every third.
+    for (const size_t stride : {1, 3}) {
+      v1::PlanRequest request = Request(model);
+      request.clear_full_space();
+      jobs::BusyMeasurer busy;
+      busy.machine = 5;
+      const auto step = OpenStep(request, &busy);
+      ASSERT_TRUE(step.ok()) << step.status();
+      busy.slow.emplace();
+      for (size_t i = 0; i < step->space.programs.size(); i += stride) {
+        busy.slow->insert(step->space.programs[i].key());
+      }
+      store::FakeProfileStore store;
+      const auto plan =
+          MakePlan(request, {&store, &busy}, [](const v1::PlanProgress&) {});
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      healed += busy.programs - plan->programs().profiled();
+      request.set_no_wait(true);
+      const auto again =
+          MakePlan(request, {&store, &busy}, [](const v1::PlanProgress&) {});
+      ASSERT_TRUE(again.ok()) << again.status();
+      const v1::PlanPrograms& it = plan->programs();
+      EXPECT_EQ(it.distinct() + it.halves(),
+                it.profiled() + it.cached() + it.excluded() + it.not_reached() +
+                    it.failed());
+      EXPECT_LE(it.profiled(), selection::kMaxPrograms);
+      excluded += plan->excluded_size();
+      // Where the number of programs was used up, more would be asked for.
+      if (plan->not_reached_size() > 0) continue;
+      ASSERT_EQ(plan->excluded_size(), again->excluded_size());
+      for (int i = 0; i < plan->excluded_size(); ++i) {
+        EXPECT_EQ(plan->excluded(i).reason(), again->excluded(i).reason());
+      }
+      EXPECT_EQ(plan->lower_bound_seconds(), again->lower_bound_seconds());
+    }
+  }
+  EXPECT_GT(excluded, 0);
+  EXPECT_GT(healed, 0);
 }
 
 }  // namespace

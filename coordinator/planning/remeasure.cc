@@ -7,7 +7,9 @@
 
 #include "base/status_macros.h"
 #include "coordinator/export/baselines.h"
+#include "coordinator/planning/verdicts.h"
 #include "coordinator/selection/choice_programs.h"
+#include "coordinator/selection/selection.h"
 #include "planner/search/search.h"
 
 namespace meshwright::planning {
@@ -68,6 +70,54 @@ absl::StatusOr<Programs> ListDeciding(const v1::Plan& plan, bool with_rivals,
   return programs;
 }
 
+// As a plan that finds all of them in the store has them. A failure leaves the
+// row that there is.
+void TakeRows(const Measuring& measuring, MeasuredStep& step) {
+  for (const auto& [key, row] : measuring.results()) {
+    if (row.outcome() == v1::MEASURED) {
+      step.rows[key] = row;
+    } else {
+      step.rows.emplace(key, row);
+    }
+  }
+  step.results = step.rows;
+  step.time_base = estimation::BringToOneTimeBase(step.results);
+}
+
+absl::Status JudgeAgain(const v1::DeviceSpec& device,
+                        const PlanDependencies& dependencies,
+                        const jobs::ProgressFunction& progress,
+                        MeasuredStep& step) {
+  if (step.excluded.empty() && step.not_reached.empty()) {
+    return absl::OkStatus();
+  }
+  const selection::Selection selection(
+      step.analysis, step.space, step.measured.problem.memory_limit_bytes);
+  selection::Decision decision;
+  while (true) {
+    ASSIGN_OR_RETURN(decision, selection.Next(step.results));
+    if (decision.measure.empty()) break;
+    if (step.measured_now.size() + decision.measure.size() >
+        static_cast<size_t>(selection.MaxPrograms())) {
+      ASSIGN_OR_RETURN(decision, selection.Conclude(step.results));
+      break;
+    }
+    Measuring measuring(dependencies, device, step.space.context, progress);
+    RETURN_IF_ERROR(measuring.Measure(decision.measure));
+    TakeRows(measuring, step);
+    step.measured_now.insert(measuring.measured_now().begin(),
+                             measuring.measured_now().end());
+    step.programs.set_profiled(step.programs.profiled() + measuring.profiled());
+    step.failed_programs += measuring.failed();
+    step.seconds.set_compile(step.seconds.compile() +
+                             measuring.compile_seconds());
+    step.notes.insert(step.notes.end(), measuring.notes().begin(),
+                      measuring.notes().end());
+  }
+  TakeVerdicts(decision, step);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Programs ListRunPrograms(const MeasuredStep& step, int first,
@@ -101,12 +151,8 @@ absl::StatusOr<bool> RemeasureNoisyRows(Programs programs,
   if (programs.empty()) return false;
   Measuring measuring(dependencies, device, step.space.context, progress);
   RETURN_IF_ERROR(measuring.Remeasure(programs));
-  for (const auto& [key, row] : measuring.results()) {
-    if (row.outcome() == v1::MEASURED) step.rows[key] = row;
-  }
-  // As a plan that finds all of them in the store has them.
-  step.results = step.rows;
-  step.time_base = estimation::BringToOneTimeBase(step.results);
+  TakeRows(measuring, step);
+  RETURN_IF_ERROR(JudgeAgain(device, dependencies, progress, step));
   return true;
 }
 

@@ -6,9 +6,13 @@
 // the caller chooses again. `with_rivals`: also the noisy rows of the baselines
 // and of the plan that would be the fastest if all noisy rows were twice too
 // slow, as a row that keeps its plan from being chosen would never heal else.
-// In -> Out: a plan of one mesh and its step -> whether anything was measured;
-// the step's rows and problem follow. A request not to wait measures nothing.
-// Threads: one. Errors: those of measuring and of building the problem.
+// What was excluded is judged again by the new rows, as a plan that finds them
+// all in the store judges it; programs that it then asks for are measured as
+// far as the number of programs goes, and what they decide is not reached
+// beyond it. In -> Out: a plan of one mesh and its step -> whether anything was
+// measured; the step's rows and problem follow. A request not to wait measures
+// nothing. Threads: one. Errors: those of measuring and of building the
+// problem.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_REMEASURE_H_
 
@@ -32,7 +36,7 @@ absl::StatusOr<bool> RemeasureNoisy(const v1::PlanRequest& request,
                                     MeasuredStep& step);
 
 // Of `programs`, of the step's space, those that are noisy: whether there were
-// any. The rows follow, the problem does not.
+// any. The rows and verdicts follow, the problem does not.
 absl::StatusOr<bool> RemeasureNoisyRows(Measuring::Programs programs,
                                         const v1::DeviceSpec& device,
                                         const PlanDependencies& dependencies,

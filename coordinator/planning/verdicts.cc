@@ -42,20 +42,26 @@ int Take(const std::vector<Verdict>& verdicts, MeasuredStep& step,
 }  // namespace
 
 void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step) {
+  step.excluded.clear();
+  step.not_reached.clear();
+  step.failed.clear();
+  step.low_ends.clear();
+  step.verdict_notes.clear();
+  step.programs.clear_not_reached();
   std::set<space::ProgramId> counted;
   const bool is_final = decision.measure.empty();
   if (is_final) {
     step.programs.set_not_reached(
         Take(decision.not_reached, step, step.not_reached, counted));
   } else {
-    step.notes.push_back(absl::StrCat(
+    step.verdict_notes.push_back(absl::StrCat(
         decision.measure.size(),
         " programs that the plan would measure next are left out, because it "
         "was asked not to wait: its lower bound does not count them"));
   }
   step.programs.set_excluded(
       Take(decision.excluded, step, step.excluded, counted));
-  step.programs.set_failed(step.programs.failed() +
+  step.programs.set_failed(step.failed_programs +
                            Take(decision.failed, step, step.failed, counted));
   step.estimates = decision.estimates;
   for (const v1::PlanNotReached& it : step.not_reached) {
@@ -63,7 +69,7 @@ void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step) {
     step.low_ends[at] = decision.low_ends.at(at);
   }
   if (!step.not_reached.empty()) {
-    step.notes.push_back(absl::StrCat(
+    step.verdict_notes.push_back(absl::StrCat(
         step.not_reached.size(),
         " configurations were not reached: they may be as fast as those "
         "measured, and the number of programs is used up; --full-space "

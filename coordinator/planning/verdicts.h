@@ -19,7 +19,7 @@
 
 namespace meshwright::planning {
 
-// `step` has its results. Adds to the programs that failed.
+// `step` has its results. The verdicts take the place of earlier ones.
 void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step);
 
 // No plan is faster than that, unless an estimate is off by more than its

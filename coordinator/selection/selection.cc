@@ -30,12 +30,15 @@ std::string Milliseconds(double seconds) {
 // The decisions that one set of rows leads to.
 class Selection::Round {
  public:
-  Round(const Selection& selection, const store::Results& results)
+  // `is_last`: nothing more may be measured.
+  Round(const Selection& selection, const store::Results& results,
+        bool is_last = false)
       : selection_(selection),
         space_(selection.space_),
         halves_(*selection.halves_),
         plans_(selection.plans_),
-        results_(results) {}
+        results_(results),
+        is_last_(is_last) {}
 
   absl::StatusOr<Decision> Run() {
     for (const auto& [type, configuration] : selection_.baselines_) {
@@ -101,6 +104,7 @@ class Selection::Round {
     return missing;
   }
   void Want(int type, int configuration) {
+    if (is_last_) return;
     for (const space::ProgramId index : ListPrograms(At(type, configuration))) {
       const v1::Program& program = space_.programs[index];
       if (results_.contains(program.key())) continue;
@@ -204,7 +208,7 @@ class Selection::Round {
     };
     std::stable_partition(pruning.open.begin(), pruning.open.end(),
                           is_optimistic);
-    int left = Left();
+    int left = is_last_ ? 0 : Left();
     const int kept = optimistic_.empty() ? 0 : left / 4;
     for (const OpenConfiguration& it : pruning.open) {
       const int configuration = problem_.usable[it.type][it.configuration];
@@ -346,6 +350,7 @@ class Selection::Round {
   const estimation::Halves& halves_;
   const std::vector<estimation::EstimationPlan>& plans_;
   const store::Results& results_;
+  const bool is_last_;
   estimation::EstimatedTimes estimated_;
   std::set<estimation::ConfigurationRef> unknown_;
   std::unordered_set<std::string> wanted_;
@@ -477,6 +482,11 @@ absl::StatusOr<Decision> Selection::Next(const store::Results& results) const {
     batch = std::exchange(decision.measure, {});
   }
   return decision;
+}
+
+absl::StatusOr<Decision> Selection::Conclude(
+    const store::Results& results) const {
+  return Round(*this, results, /*is_last=*/true).Run();
 }
 
 }  // namespace meshwright::selection

@@ -66,6 +66,12 @@ class Selection {
   const std::vector<v1::Program>& halves() const { return halves_->programs(); }
 
   absl::StatusOr<Decision> Next(const store::Results& results) const;
+  // The verdicts of these rows where nothing more may be measured: whatever may
+  // still be part of a fastest plan is not reached.
+  absl::StatusOr<Decision> Conclude(const store::Results& results) const;
+
+  // What Next asks for in all at most.
+  int MaxPrograms() const;
 
  private:
   class Round;
@@ -77,7 +83,6 @@ class Selection {
   // What is measured whatever comes out: the first, the baselines, and enough
   // of every type with a proxy to compare the two.
   int CountMandatory() const;
-  int MaxPrograms() const;
 
   const segmenter::Analysis& analysis_;
   const space::ProfileSpace& space_;

@@ -143,8 +143,9 @@ void WriteNotes(const MeasuredMeshes& step, const ChosenPartition& chosen,
                 v1::Plan& plan) {
   std::set<std::string> notes(step.notes.begin(), step.notes.end());
   for (const ChosenStage& stage : chosen.stages) {
-    const auto& of_mesh = step.meshes[stage.place.mesh]->step.notes;
-    notes.insert(of_mesh.begin(), of_mesh.end());
+    const planning::MeasuredStep& on = step.meshes[stage.place.mesh]->step;
+    notes.insert(on.notes.begin(), on.notes.end());
+    notes.insert(on.verdict_notes.begin(), on.verdict_notes.end());
   }
   for (const std::string& note : notes) plan.add_notes(note);
   std::vector<int> estimated;

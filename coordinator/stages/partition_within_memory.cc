@@ -45,6 +45,10 @@ class Cutter {
                      RemeasureStages(request, *made.cuts.chosen, dependencies_,
                                      progress_, *made.step));
     if (!is_changed) return made;
+    made.programs.Clear();
+    for (const auto& mesh : made.step->meshes) {
+      AddPrograms(mesh->step.programs, made.programs);
+    }
     const v1::PlanPrograms before = std::exchange(made.split_programs, {});
     ASSIGN_OR_RETURN(made.cuts, Choose(made));
     // What was measured before is looked up again.
