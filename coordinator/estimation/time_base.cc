@@ -26,6 +26,7 @@ bool IsOfSlowPeriod(const TimeBase& fastest,
 TimeBase FindTimeBase(const store::Results& rows) {
   std::vector<int64_t> times;
   for (const auto& [key, row] : rows) {
+    if (row.outcome() != v1::MEASURED) continue;
     const auto time = FindAnchorTime(row.measurement());
     if (time.has_value()) times.push_back(*time);
   }

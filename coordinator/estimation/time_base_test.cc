@@ -68,6 +68,16 @@ TEST(TimeBaseTest, RowsWithoutAnchorsStay) {
   EXPECT_FALSE(FindTimeBase({}).has_value());
 }
 
+TEST(TimeBaseTest, FailuresDoNotSetTheBase) {
+  store::Results rows;
+  rows["a"] = Row(1000, 100, 0);
+  for (const char* key : {"b", "c"}) {
+    rows[key] = Row(1000, 1, 0);
+    rows[key].set_outcome(v1::TRANSIENT);
+  }
+  EXPECT_EQ(FindTimeBase(rows), 100);
+}
+
 TEST(TimeBaseTest, FailuresStay) {
   v1::ProfileResult row = Row(1000, 200, 0);
   row.set_outcome(v1::CRASHED);

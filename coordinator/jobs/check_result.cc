@@ -29,7 +29,8 @@ std::string FindFault(const v1::Program& program,
     return "it does not say what memory the program needs";
   }
   const bool has_times = !program.compile_only();
-  if (!has_times && row.measurement().minimum_ns() == 0) {
+  if (!has_times && row.outcome() == v1::MEASURED &&
+      row.measurement().minimum_ns() == 0) {
     row.mutable_measurement()->set_minimum_ns(1);
   }
   return store::FindFault(row);

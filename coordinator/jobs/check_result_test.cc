@@ -70,6 +70,17 @@ TEST(CheckResultTest, NegativeEmptyAndAbsurdFiguresAreNamed) {
               HasSubstr("prunes"));
 }
 
+TEST(CheckResultTest, AFailureHasNoTimes) {
+  v1::Program program;
+  v1::ProfileResult failed = Measured();
+  failed.set_outcome(v1::COMPILE_FAILED);
+  EXPECT_THAT(FindFault(program, failed), HasSubstr("failed and has times"));
+  failed.clear_measurement();
+  EXPECT_EQ(FindFault(program, failed), "");
+  program.set_compile_only(true);
+  EXPECT_EQ(FindFault(program, failed), "");
+}
+
 TEST(CheckResultTest, OutputsMayDifferByInfinityButNotByNoNumber) {
   EXPECT_EQ(
       FaultAfter([](auto& it) {

@@ -162,6 +162,15 @@ std::string FindBadMeasurement(const v1::Measurement& it) {
   return "";
 }
 
+std::string FindTimeOfFailure(const v1::Measurement& it) {
+  if (it.minimum_ns() != 0 || !it.samples_ns().empty() ||
+      !it.quantiles_ns().empty() || !it.anchors().empty() ||
+      it.estimate_error_ns() != 0) {
+    return "it failed and has times";
+  }
+  return FindBadSize(it);
+}
+
 bool IsDifference(double value) { return std::isfinite(value) && value >= 0; }
 
 }  // namespace
@@ -198,7 +207,8 @@ std::string FindFault(const v1::ProfileResult& result) {
                    result.output_relative_differences().end(), IsDifference)) {
     return "a difference of its outputs is no number of at least 0";
   }
-  if (outcome != v1::MEASURED) return "";
+  if (outcome == v1::PRUNED) return "";
+  if (outcome != v1::MEASURED) return FindTimeOfFailure(result.measurement());
   if (!result.has_measurement()) return "it has no measurement";
   return FindBadMeasurement(result.measurement());
 }

@@ -12,6 +12,7 @@
 //     not rise; fewer samples than it has; counts, differences or a load that
 //     are negative, absurd or not numbers; reasons of noise that are none, or
 //     those of a good measurement;
+//   * a failure that has times, or absurd sizes;
 //   * a result larger than kMaximumResultBytes.
 // Threads: pure functions. Errors: kInvalidArgument.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_CHECK_ROW_H_

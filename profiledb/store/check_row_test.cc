@@ -112,6 +112,20 @@ TEST(CheckRowTest, RefusesAbsurdFiguresInOneSentenceThatNamesTheKey) {
          it.set_quality(v1::GOOD);
          it.add_noise(v1::BUSY_MACHINE);
        })},
+      {"failed and has times",
+       [](auto& it) { it.set_outcome(v1::COMPILE_FAILED); }},
+      {"failed and has times",
+       [](auto& it) {
+         it.set_outcome(v1::CRASHED);
+         it.clear_measurement();
+         it.mutable_measurement()->add_anchors()->set_minimum_ns(1);
+       }},
+      {"-8 bytes",
+       [](auto& it) {
+         it.set_outcome(v1::OUT_OF_MEMORY);
+         it.clear_measurement();
+         it.mutable_measurement()->mutable_memory()->set_peak_bytes(-8);
+       }},
       {"estimate", figure([](auto& it) { it.set_estimate_error_ns(1); })},
   };
   for (const Case& it : cases) {
