@@ -145,7 +145,8 @@ LAYERS = {
         "coordinator/selection", "coordinator/space", "coordinator/stages",
         "profiledb/store"),
     "planner/checkpoint": ("base", "planner/problem"),
-    "planner/checkpoint/testing": ("planner/checkpoint", "planner/problem"),
+    "planner/checkpoint/testing": (
+        "base", "planner/checkpoint", "planner/problem"),
     "planner/intraop": (
         "base", "planner/layout", "planner/problem", "planner/search"),
     "planner/intraop/testing": ("planner/intraop",),

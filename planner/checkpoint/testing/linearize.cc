@@ -1,4 +1,4 @@
-#include "planner/checkpoint/linearize.h"
+#include "planner/checkpoint/testing/linearize.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "planner/checkpoint/two_stage.h"
+#include "planner/checkpoint/testing/two_stage.h"
 
 #include <cmath>
 #include <limits>

@@ -12,8 +12,8 @@
 // Errors: those of the callback and of Solve; kInvalidArgument for a budget or
 // an expansion that is not positive, or a number of budgets outside [1, 64].
 // Source: papers/map_colossal_auto.txt 5.3 (n from 0 to 9).
-#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_TWO_STAGE_H_
-#define MESHWRIGHT_PLANNER_CHECKPOINT_TWO_STAGE_H_
+#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_TESTING_TWO_STAGE_H_
+#define MESHWRIGHT_PLANNER_CHECKPOINT_TESTING_TWO_STAGE_H_
 
 #include <cstdint>
 #include <functional>
@@ -61,4 +61,4 @@ absl::StatusOr<Sweep> SweepTwoStage(int64_t budget_bytes,
 
 }  // namespace meshwright::checkpoint
 
-#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_TWO_STAGE_H_
+#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_TESTING_TWO_STAGE_H_

@@ -1,4 +1,4 @@
-#include "planner/checkpoint/linearize.h"
+#include "planner/checkpoint/testing/linearize.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

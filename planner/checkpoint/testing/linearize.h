@@ -24,8 +24,8 @@
 // Source: papers/map_colossal_auto.txt 5.2.2 to 5.2.4, Algorithm 2. Its test of
 // the parents reads "not placeholder and common"; neither is meant, since both
 // are left out of the pool, and the in-place and communication rule is 5.2.4's.
-#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_LINEARIZE_H_
-#define MESHWRIGHT_PLANNER_CHECKPOINT_LINEARIZE_H_
+#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_TESTING_LINEARIZE_H_
+#define MESHWRIGHT_PLANNER_CHECKPOINT_TESTING_LINEARIZE_H_
 
 #include <cstdint>
 #include <string>
@@ -61,4 +61,4 @@ absl::StatusOr<Linearized> Linearize(const std::vector<GraphNode>& graph);
 
 }  // namespace meshwright::checkpoint
 
-#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_LINEARIZE_H_
+#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_TESTING_LINEARIZE_H_
