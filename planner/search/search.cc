@@ -154,7 +154,7 @@ class Solver {
                                    deadline_, incumbent);
     }
     if (graph_.first_slot.back() > kMaxMixed || deadline_.HasPassed()) return;
-    Model model = LaidOutModel(graph_);
+    const Model model = LaidOutModel(graph_);
     if (!too_large.empty() && !deadline_.HasPassed()) {
       MixPlans(model, too_large, limit, deadline_, incumbent);
     }
@@ -164,8 +164,7 @@ class Solver {
     }
     const Point fast{fastest.cost,
                      ComputeFootprint(graph_, fastest.slots).bytes};
-    SolveMemoryConstrained(std::move(model), limit, fast, work_, deadline_,
-                           incumbent);
+    SolveMemoryConstrained(model, limit, fast, work_, deadline_, incumbent);
   }
 
   // Whether every copy may be looked at for itself, and no sum of costs comes

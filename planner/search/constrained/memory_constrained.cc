@@ -7,7 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "planner/search/elimination/dominance.h"
 #include "planner/search/elimination/labels.h"
 #include "planner/search/elimination/local_improvement.h"
 #include "planner/search/elimination/lower_bound.h"
@@ -68,10 +67,9 @@ struct Range {
 
 class Search {
  public:
-  Search(Model model, int64_t limit_bytes, const WorkBudget& work,
+  Search(const Model& model, int64_t limit_bytes, const WorkBudget& work,
          const base::Deadline& deadline, Incumbent& incumbent)
-      : model_(std::make_shared<const Model>(
-            Reduce(std::move(model), true, deadline))),
+      : model_(std::make_shared<const Model>(Narrow(model, {}))),
         limit_(limit_bytes),
         work_(work),
         deadline_(deadline),
@@ -424,11 +422,11 @@ class Search {
 
 }  // namespace
 
-void SolveMemoryConstrained(Model model, int64_t limit_bytes,
+void SolveMemoryConstrained(const Model& model, int64_t limit_bytes,
                             const Point& fastest, const WorkBudget& work,
                             const base::Deadline& deadline,
                             Incumbent& incumbent) {
-  Search(std::move(model), limit_bytes, work, deadline, incumbent).Run(fastest);
+  Search(model, limit_bytes, work, deadline, incumbent).Run(fastest);
 }
 
 }  // namespace meshwright::search

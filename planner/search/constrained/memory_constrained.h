@@ -30,7 +30,7 @@ namespace meshwright::search {
 // `model` is that of all slots; `fastest` is a plan that does not fit.
 // `incumbent` holds one that does, and a bound; both are improved, and equal at
 // the end if the plan is optimal.
-void SolveMemoryConstrained(Model model, int64_t limit_bytes,
+void SolveMemoryConstrained(const Model& model, int64_t limit_bytes,
                             const Point& fastest, const WorkBudget& work,
                             const base::Deadline& deadline,
                             Incumbent& incumbent);

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "planner/search/elimination/buckets.h"
-#include "planner/search/elimination/dominance.h"
 #include "planner/search/elimination/greedy.h"
 #include "planner/search/elimination/labels.h"
 #include "planner/search/elimination/local_improvement.h"
 #include "planner/search/elimination/lower_bound.h"
 #include "planner/search/elimination/order.h"
+#include "planner/search/elimination/restrict.h"
 
 namespace meshwright::search {
 namespace {
@@ -33,9 +33,9 @@ class ComponentSearch {
     result_.cost = greedy.cost;
     configs_ = std::move(greedy.configs);
     if (IsOver()) return result_;
-    model_ = Reduce(ComponentModel(graph_, component.variables, component.joins,
+    model_ = Narrow(ComponentModel(graph_, component.variables, component.joins,
                                    costs, matrices),
-                    false, deadline());
+                    {});
     if (!model_.IsPossible()) return {kNever, kNever};
     order_ = ChooseOrder(model_, deadline());
     if (order_.steps <= work_.easy_steps && Eliminated()) return result_;
@@ -102,8 +102,7 @@ class ComponentSearch {
     if (Draft(model_, values).time() < kNever) {
       Offer(Polish(model_, values, kNoLimit, deadline()));
     }
-    model_ = Reduce(Focus(model_, {.max_cost = result_.cost}, deadline()),
-                    false, deadline());
+    model_ = Focus(model_, {.max_cost = result_.cost}, deadline());
     if (!model_.IsPossible()) {
       Raise(kNever);
       return;

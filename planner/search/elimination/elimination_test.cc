@@ -5,7 +5,6 @@
 #include <random>
 
 #include "planner/search/elimination/buckets.h"
-#include "planner/search/elimination/dominance.h"
 #include "planner/search/elimination/local_improvement.h"
 #include "planner/search/elimination/message_passing.h"
 #include "planner/search/elimination/order.h"
@@ -83,42 +82,6 @@ Best BestOf(const Model& model, int64_t multiplier = 0) {
 }
 
 constexpr int64_t kMultiplier = int64_t{1} << 19;  // half a picosecond per byte
-
-TEST(ModelTest, ReducingKeepsTheSmallestBestChoice) {
-  int dropped = 0;
-  for (int seed = 0; seed < 600; ++seed) {
-    const Model model = RandomModel(seed);
-    const Model reduced = Reduce(model, false, kOn);
-    const Best before = BestOf(model);
-    const Best after = BestOf(reduced);
-    ASSERT_EQ(after.cost, before.cost) << seed;
-    if (before.cost < kNever) {
-      ASSERT_EQ(after.configs, before.configs) << seed;
-    }
-    for (size_t v = 0; v < model.variables.size(); ++v) {
-      dropped += model.size(v) - reduced.size(v);
-    }
-  }
-  EXPECT_GT(dropped, 600);
-}
-
-TEST(ModelTest, ReducingWithMemoryKeepsTheBestOfEveryLimit) {
-  for (int seed = 0; seed < 400; ++seed) {
-    const Model model = RandomModel(seed);
-    const Model reduced = Reduce(model, true, kOn);
-    for (const int64_t limit : {10, 30, 60, 120}) {
-      const auto least = [&](const Model& of) {
-        Cost best = kNever;
-        ForEachChoice(of, [&](const std::vector<int>& values) {
-          if (Draft(of, values).peak() > limit) return;
-          best = std::min(best, CostOf(of, values));
-        });
-        return best;
-      };
-      ASSERT_EQ(least(reduced), least(model)) << seed << " " << limit;
-    }
-  }
-}
 
 TEST(ModelTest, NarrowingAbsorbsWhatIsSettled) {
   std::mt19937_64 random(4);
