@@ -158,20 +158,19 @@ absl::Status Measuring::Take(const v1::Program& program,
   }
   Show("measure", profiled_ + failed_);
   if (result.outcome() == v1::TRANSIENT) return absl::OkStatus();
-  v1::ProfileResult row = result;
-  row.clear_log();
-  RETURN_IF_ERROR(
-      dependencies_.store->Record(row, store::MakeOrigin(row, machine_)));
+  store::Entry entry{.result = result,
+                     .origin = store::MakeOrigin(result, machine_),
+                     .program = program.hlo_module()};
+  entry.result.clear_log();
+  const std::string reason =
+      absl::StrCat(program.label(), ": ", result.reason());
   if (result.outcome() == v1::CRASHED) {
     // The runner gives up on a program that so many of its children died in.
-    RETURN_IF_ERROR(
-        dependencies_.store
-            ->Quarantine(result.key(), store::kCrashesToQuarantine,
-                         absl::StrCat(program.label(), ": ", result.reason()),
-                         result.log())
-            .status());
+    entry.crash = {.crashes = store::kCrashesToQuarantine,
+                   .reason = reason,
+                   .log = result.log()};
   }
-  return dependencies_.store->RecordProgram(result.key(), program.hlo_module());
+  return dependencies_.store->Record({&entry, 1});
 }
 
 void Measuring::Show(const char* phase, int done) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
@@ -114,6 +115,63 @@ TEST_F(DamagedRowsTest, VisitsGoPastThem) {
   testing::internal::GetCapturedStderr();
   EXPECT_EQ(keys, std::vector<std::string>{MakeKey("sound")});
   EXPECT_EQ(store->ListQuarantine()->size(), 1);
+}
+
+TEST_F(DamagedRowsTest, VerifyNamesAndSetsAsideWhatIsDamaged) {
+  RecordTwo();
+  {
+    const auto store = Open();
+    for (const int64_t minimum : {1000, 1010}) {
+      ASSERT_TRUE(
+          store->Record(MakeMeasured("several", minimum), {.team = "red"})
+              .ok());
+    }
+    ASSERT_TRUE(store->RecordProgram(MakeKey("p"), kNeedle).ok());
+    ASSERT_TRUE(store->RecordProgram(MakeKey("good"), "module").ok());
+  }
+  file_.Sql("UPDATE measurements SET host = 'forged' WHERE result IS NOT NULL");
+  // The needle is in a result and, not compressible, in a program.
+  ASSERT_EQ(file_.FlipIn(kNeedle), 2);
+  const auto store = Open();
+  testing::internal::CaptureStderr();
+  const auto damaged = store->Verify();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  ASSERT_TRUE(damaged.ok()) << damaged.status();
+  std::map<std::string, std::string> by_key;
+  for (const store::DamagedRow& row : *damaged) {
+    by_key[row.key] = absl::StrCat(row.team, ": ", row.damage);
+  }
+  EXPECT_EQ(
+      by_key,
+      (std::map<std::string, std::string>{
+          {MakeKey("hit"), "shared: its checksum differs"},
+          {MakeKey("several"), "red: one of several measurements of its key"},
+          {MakeKey("p"), ": a compressed program is damaged"}}));
+  EXPECT_EQ(store->ListQuarantine()->size(), 3);
+  EXPECT_EQ(store->LookupProgram(MakeKey("p")).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_TRUE(store->LookupProgram(MakeKey("good")).ok());
+  EXPECT_EQ(store->LookupKept(MakeKey("several"), "red")->size(), 1);
+  EXPECT_TRUE(store->Verify()->empty()) << "it is said once";
+}
+
+TEST_F(DamagedRowsTest, VerifySaysThatTheFileIsDamaged) {
+  {
+    const auto store = Open();
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_TRUE(store->Record(MakeMeasured(absl::StrCat(i)), {}).ok());
+    }
+  }
+  // An index without its entries: look-ups miss rows, and no row is damaged.
+  file_.Sql(
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = "
+      "replace(sql, 'namespace, key)', 'key, namespace)') "
+      "WHERE name = 'profiles'");
+  const auto store = SqliteProfileStore::Open(file_.path());
+  ASSERT_TRUE(store.ok()) << store.status();
+  const absl::Status status = (*store)->Verify().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(file_.path()));
 }
 
 TEST_F(DamagedRowsTest, SoundMeasurementsOfTheKeyStay) {

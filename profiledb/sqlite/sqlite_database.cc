@@ -2,7 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -45,65 +47,63 @@ absl::Status ToStatus(sqlite3* database, const std::string& path) {
   }
 }
 
-}  // namespace
+class SqliteStatement : public tables::Statement {
+ public:
+  SqliteStatement(sqlite3_stmt* statement, const std::string& path)
+      : statement_(statement), path_(path) {}
 
-void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const {
-  sqlite3_finalize(statement);
-}
-
-void SqliteStatement::BindText(int parameter, std::string_view text) {
-  sqlite3_bind_text64(statement_.get(), parameter, text.data(), text.size(),
-                      SQLITE_STATIC, SQLITE_UTF8);
-}
-
-void SqliteStatement::BindBlob(int parameter, std::string_view bytes) {
-  // A null pointer would bind NULL, not the empty blob.
-  sqlite3_bind_blob64(statement_.get(), parameter,
-                      bytes.empty() ? "" : bytes.data(), bytes.size(),
-                      SQLITE_STATIC);
-}
-
-void SqliteStatement::BindInteger(int parameter, int64_t value) {
-  sqlite3_bind_int64(statement_.get(), parameter, value);
-}
-
-absl::StatusOr<bool> SqliteStatement::Step() {
-  const int code = sqlite3_step(statement_.get());
-  if (code == SQLITE_ROW) return true;
-  if (code == SQLITE_DONE) return false;
-  return ToStatus(sqlite3_db_handle(statement_.get()), *path_);
-}
-
-absl::Status SqliteStatement::Run() {
-  while (true) {
-    ASSIGN_OR_RETURN(const bool has_row, Step());
-    if (!has_row) return {};
+  void BindText(int parameter, std::string_view text) override {
+    // A null pointer would bind NULL, not the empty text.
+    sqlite3_bind_text64(statement_.get(), parameter,
+                        text.empty() ? "" : text.data(), text.size(),
+                        SQLITE_STATIC, SQLITE_UTF8);
   }
-}
+  void BindBlob(int parameter, std::string_view bytes) override {
+    sqlite3_bind_blob64(statement_.get(), parameter,
+                        bytes.empty() ? "" : bytes.data(), bytes.size(),
+                        SQLITE_STATIC);
+  }
+  void BindInteger(int parameter, int64_t value) override {
+    sqlite3_bind_int64(statement_.get(), parameter, value);
+  }
 
-int64_t SqliteStatement::Integer(int column) const {
-  return sqlite3_column_int64(statement_.get(), column);
-}
+  absl::StatusOr<bool> Step() override {
+    const int code = sqlite3_step(statement_.get());
+    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) return false;
+    return ToStatus(sqlite3_db_handle(statement_.get()), path_);
+  }
 
-std::string SqliteStatement::Bytes(int column) const {
-  return std::string(View(column));
-}
+  int64_t Integer(int column) const override {
+    return sqlite3_column_int64(statement_.get(), column);
+  }
+  std::string_view View(int column) const override {
+    const void* bytes = sqlite3_column_blob(statement_.get(), column);
+    const int size = sqlite3_column_bytes(statement_.get(), column);
+    if (bytes == nullptr) return "";
+    return {static_cast<const char*>(bytes), static_cast<size_t>(size)};
+  }
+  bool IsNull(int column) const override {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+  }
 
-std::string_view SqliteStatement::View(int column) const {
-  const void* bytes = sqlite3_column_blob(statement_.get(), column);
-  const int size = sqlite3_column_bytes(statement_.get(), column);
-  if (bytes == nullptr) return "";
-  return {static_cast<const char*>(bytes), static_cast<size_t>(size)};
-}
+  void Reset() override {
+    sqlite3_reset(statement_.get());
+    sqlite3_clear_bindings(statement_.get());
+  }
 
-bool SqliteStatement::IsNull(int column) const {
-  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
-}
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const {
+      sqlite3_finalize(statement);
+    }
+  };
 
-void SqliteStatement::Reset() {
-  sqlite3_reset(statement_.get());
-  sqlite3_clear_bindings(statement_.get());
-}
+  const std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  const std::string& path_;  // of its database
+};
+
+}  // namespace
 
 void SqliteDatabase::Close::operator()(sqlite3* database) const {
   sqlite3_close_v2(database);
@@ -133,21 +133,55 @@ absl::Status SqliteDatabase::Execute(const std::string& sql) {
   return ToStatus(database_.get(), path_);
 }
 
-absl::StatusOr<SqliteStatement> SqliteDatabase::Prepare(
+absl::StatusOr<std::unique_ptr<tables::Statement>> SqliteDatabase::Prepare(
     const std::string& sql) {
   sqlite3_stmt* statement = nullptr;
-  const int code =
-      sqlite3_prepare_v3(database_.get(), sql.data(), sql.size(),
-                         SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  const int code = sqlite3_prepare_v3(
+      database_.get(), sql.data(), static_cast<int>(sql.size()),
+      SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (code != SQLITE_OK) return ToStatus(database_.get(), path_);
-  return SqliteStatement(statement, &path_);
+  return std::make_unique<SqliteStatement>(statement, path_);
 }
 
-absl::StatusOr<int64_t> SqliteDatabase::QueryInteger(const std::string& sql) {
-  ASSIGN_OR_RETURN(SqliteStatement statement, Prepare(sql));
-  ASSIGN_OR_RETURN(const bool has_row, statement.Step());
-  if (!has_row) return absl::InternalError("no row from: " + sql);
-  return statement.Integer(0);
+std::string SqliteDatabase::HexOf(const std::string& column) const {
+  return absl::StrCat("LOWER(HEX(", column, "))");
+}
+
+absl::Status SqliteDatabase::Check() {
+  ASSIGN_OR_RETURN(const auto check, Prepare("PRAGMA integrity_check(1)"));
+  ASSIGN_OR_RETURN(const bool has_row, check->Step());
+  if (has_row && check->View(0) == "ok") return {};
+  return absl::DataLossError(absl::StrCat(
+      "the store ", path_, " is damaged: ", has_row ? check->Bytes(0) : ""));
+}
+
+absl::Status SqliteDatabase::Limit(int64_t max_bytes) {
+  ASSIGN_OR_RETURN(const int64_t page, QueryInteger("PRAGMA page_size"));
+  const int64_t pages = std::max<int64_t>(1, max_bytes / page);
+  return QueryInteger(absl::StrCat("PRAGMA max_page_count = ", pages)).status();
+}
+
+absl::Status SqliteDatabase::CopyTo(SqliteDatabase& target) {
+  sqlite3_backup* const backup = sqlite3_backup_init(
+      target.database_.get(), "main", database_.get(), "main");
+  if (backup == nullptr) {
+    return ToStatus(target.database_.get(), target.path_);
+  }
+  // All pages in one step: of one moment, and readers and the writer of a
+  // write-ahead log go on meanwhile.
+  const int code = sqlite3_backup_step(backup, -1);
+  const int finished = sqlite3_backup_finish(backup);
+  if (code == SQLITE_DONE && finished == SQLITE_OK) return {};
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+    return absl::UnavailableError(
+        absl::StrCat("the store ", path_, " is held by another process"));
+  }
+  return ToStatus(target.database_.get(), target.path_);
+}
+
+absl::Status SqliteDatabase::Begin(tables::Access access) {
+  return Execute(access == tables::Access::kWrite ? "BEGIN IMMEDIATE"
+                                                  : "BEGIN");
 }
 
 }  // namespace meshwright::sqlite

@@ -25,11 +25,11 @@ absl::StatusOr<int64_t> CheckVersion(SqliteDatabase& database) {
   const bool is_empty = application == 0 && version == 0 && tables == 0;
   if (!is_empty && application != schema::kApplicationId) {
     return absl::InvalidArgumentError(absl::StrCat(
-        database.path(), " is a database of another program, not a store"));
+        database.name(), " is a database of another program, not a store"));
   }
   if (version > schema::NewestVersion()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "the store ", database.path(), " has version ", version,
+        "the store ", database.name(), " has version ", version,
         ", but this program knows none after ", schema::NewestVersion()));
   }
   return version;
@@ -54,13 +54,11 @@ absl::Status PrepareSchema(SqliteDatabase& database) {
   // Before anything is written: a foreign file stays as it is. In one read
   // transaction, or what another process makes of a new file meanwhile would
   // look foreign.
-  RETURN_IF_ERROR(database.Execute("BEGIN"));
-  absl::Status status = CheckVersion(database).status();
-  status.Update(database.Execute("COMMIT"));
-  RETURN_IF_ERROR(status);
+  RETURN_IF_ERROR(database.Transact(
+      tables::Access::kRead, [&] { return CheckVersion(database).status(); }));
   RETURN_IF_ERROR(UseWriteAheadLog(database));
   RETURN_IF_ERROR(database.Execute("PRAGMA synchronous = FULL"));
-  return database.Transact([&]() -> absl::Status {
+  return database.Transact(tables::Access::kWrite, [&]() -> absl::Status {
     ASSIGN_OR_RETURN(const int64_t version, CheckVersion(database));
     if (version == schema::NewestVersion()) return {};
     for (const schema::Migration& migration : schema::Migrations()) {

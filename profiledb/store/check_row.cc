@@ -171,6 +171,35 @@ std::string FindTimeOfFailure(const v1::Measurement& it) {
   return FindBadSize(it);
 }
 
+// Whether it is UTF-8 without NUL.
+bool IsText(std::string_view text) {
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text.front());
+    const size_t size = first < 0x80   ? 1
+                        : first < 0xc2 ? 0
+                        : first < 0xe0 ? 2
+                        : first < 0xf0 ? 3
+                        : first < 0xf5 ? 4
+                                       : 0;
+    if (first == 0 || size == 0 || text.size() < size) return false;
+    const auto byte = [&](size_t i) {
+      return static_cast<unsigned char>(text[i]);
+    };
+    for (size_t i = 1; i < size; ++i) {
+      if ((byte(i) & 0xc0) != 0x80) return false;
+    }
+    // Overlong forms, surrogates, beyond U+10FFFF.
+    if ((first == 0xe0 && byte(1) < 0xa0) ||
+        (first == 0xed && byte(1) > 0x9f) ||
+        (first == 0xf0 && byte(1) < 0x90) ||
+        (first == 0xf4 && byte(1) > 0x8f)) {
+      return false;
+    }
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
 bool IsDifference(double value) { return std::isfinite(value) && value >= 0; }
 
 }  // namespace
@@ -188,6 +217,28 @@ absl::Status CheckKey(std::string_view key) {
   return absl::InvalidArgumentError(absl::StrCat(
       "the key '", absl::CEscape(std::string(key.substr(0, kKeyDigits))),
       "' is not 64 lower-case hex digits"));
+}
+
+absl::Status CheckOrigin(const std::string& key, const Origin& origin) {
+  struct Text {
+    const char* name;
+    const std::string& value;
+  };
+  const Text texts[] = {{"namespace", origin.team},
+                        {"host", origin.host},
+                        {"worker", origin.worker},
+                        {"device", origin.device_id},
+                        {"machine", origin.machine}};
+  for (const Text& text : texts) {
+    if (text.value.size() > kMaximumOriginBytes || !IsText(text.value)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the profile of ", key, " is refused: its ", text.name,
+          " is no text of at most ", kMaximumOriginBytes, " bytes"));
+    }
+  }
+  if (!origin.team.empty()) return {};
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the profile of ", key, " is refused: its namespace is empty"));
 }
 
 std::string FindFault(const v1::ProfileResult& result) {

@@ -13,7 +13,8 @@
 //     are negative, absurd or not numbers; reasons of noise that are none, or
 //     those of a good measurement;
 //   * a failure that has times, or absurd sizes;
-//   * a result larger than kMaximumResultBytes.
+//   * a result larger than kMaximumResultBytes;
+//   * an origin that no database could hold.
 // Threads: pure functions. Errors: kInvalidArgument.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_CHECK_ROW_H_
 #define MESHWRIGHT_PROFILEDB_STORE_CHECK_ROW_H_
@@ -23,6 +24,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "profiledb/store/profile_store.h"
 #include "proto/v1/profile.pb.h"
 
 namespace meshwright::store {
@@ -30,6 +32,7 @@ namespace meshwright::store {
 inline constexpr int64_t kMaximumExecutionNs = 3'600'000'000'000;
 inline constexpr int64_t kMaximumBytes = int64_t{1} << 50;
 inline constexpr size_t kMaximumResultBytes = 1 << 20;
+inline constexpr size_t kMaximumOriginBytes = 1024;
 
 bool IsKey(std::string_view key);
 
@@ -38,6 +41,10 @@ absl::Status CheckKey(std::string_view key);
 
 // Of a row that comes.
 absl::Status CheckRow(const v1::ProfileResult& result);
+
+// Of where a row comes from: its texts are UTF-8 without NUL, of at most
+// kMaximumOriginBytes each, and its namespace is not empty.
+absl::Status CheckOrigin(const std::string& key, const Origin& origin);
 
 // Of a row that is stored: as CheckRow, but pruned rows are read. Returns what
 // is wrong, empty where nothing is.

@@ -156,5 +156,21 @@ TEST(CheckRowTest, PrunedRowsOfOlderStoresAreRead) {
   EXPECT_FALSE(CheckRow(MakeRow("k", v1::PRUNED)).ok());
 }
 
+TEST(CheckRowTest, OriginsAreTexts) {
+  const std::string key = MakeKey("k");
+  for (const char* const host :
+       {"", "a", "g\xc3\xbcnther", "\xe6\x97\xa5", "\xf0\x9f\x98\x80"}) {
+    EXPECT_TRUE(CheckOrigin(key, {.host = host}).ok()) << host;
+  }
+  for (const char* const host :
+       {"\x80", "\xc3", "\xc3(", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
+        "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xf0\x80\x80\x80"}) {
+    EXPECT_EQ(CheckOrigin(key, {.host = host}).message(),
+              "the profile of " + key +
+                  " is refused: its host is no text of at most 1024 bytes");
+  }
+  EXPECT_FALSE(CheckOrigin(key, {.team = ""}).ok());
+}
+
 }  // namespace
 }  // namespace meshwright::store

@@ -30,11 +30,23 @@ KeptRow MakeKept(const v1::ProfileResult& result, const Origin& origin) {
   return row;
 }
 
+bool IsSame(const KeptRow& a, const KeptRow& b) {
+  const Origin& one = a.origin;
+  const Origin& other = b.origin;
+  return one.recorded == other.recorded && one.host == other.host &&
+         one.worker == other.worker && one.device_id == other.device_id &&
+         one.machine == other.machine &&
+         a.result.SerializeAsString() == b.result.SerializeAsString();
+}
+
 bool Admit(const KeptRow& row, std::vector<KeptRow>& kept) {
   if (!kept.empty()) {
     const int there = Rank(kept.front().result.outcome());
     const int comes = Rank(row.result.outcome());
     if (comes < there) return false;
+    for (const KeptRow& it : kept) {
+      if (IsSame(it, row)) return false;
+    }
     if (comes > there || row.result.outcome() != v1::MEASURED) kept.clear();
   }
   const auto place =

@@ -27,6 +27,9 @@ int Rank(v1::Outcome outcome);
 // says, its device known.
 KeptRow MakeKept(const v1::ProfileResult& result, const Origin& origin);
 
+// Whether two rows of a key are one measurement that came twice.
+bool IsSame(const KeptRow& a, const KeptRow& b);
+
 // Adds a row to those of its key, which are newest first and of one rank.
 // Returns whether they changed.
 bool Admit(const KeptRow& row, std::vector<KeptRow>& kept);

@@ -32,6 +32,18 @@ TEST(PrecedenceTest, MeasurementsAreKeptNewestFirst) {
   EXPECT_EQ(Minima(kept), "2 4 3 1 ");
 }
 
+TEST(PrecedenceTest, TheSameMeasurementCountsOnce) {
+  std::vector<KeptRow> kept;
+  EXPECT_TRUE(Admit(Kept(1, 10), kept));
+  EXPECT_TRUE(Admit(Kept(2, 20), kept));
+  EXPECT_FALSE(Admit(Kept(1, 10), kept));
+  EXPECT_EQ(Minima(kept), "2 1 ");
+  KeptRow elsewhere = Kept(1, 10);
+  elsewhere.origin.host = "another";
+  EXPECT_TRUE(Admit(elsewhere, kept));
+  EXPECT_EQ(Minima(kept), "2 1 1 ");
+}
+
 TEST(PrecedenceTest, TheOldestMakesRoom) {
   std::vector<KeptRow> kept;
   for (int i = 1; i <= kMaximumKept; ++i) Admit(Kept(i, i), kept);

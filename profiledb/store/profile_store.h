@@ -13,6 +13,8 @@
 //     pruned             replaces   ignored
 //     measured           is added   ignored
 //
+// The same measurement of the same origin counts once, so recording it again
+// (after a lost connection, from a second import) changes nothing.
 // Stores hold pruned rows of older versions; nobody writes new ones.
 //
 // A *damaged* row, met while reading, is set aside: the look-up answers without
@@ -24,8 +26,10 @@
 // one store. A call that returns OK has been made durable.
 // Errors: kInvalidArgument for a row that is refused (check_row.h), kNotFound
 // for an unknown program or quarantined key, kResourceExhausted when the disk
-// is full, kUnavailable when another process holds the store for long (retry),
-// kDataLoss for a damaged file. A failed call leaves the store as it was.
+// is full, kUnavailable when another process holds the store for long or its
+// server is lost (retry: the next call connects again), kDataLoss for a damaged
+// file. A failed call leaves the store as it was; a server that is lost during
+// a write may have made it.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PROFILE_STORE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PROFILE_STORE_H_
 
@@ -33,6 +37,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,18 +85,31 @@ struct KeptRow {
   Origin origin;
 };
 
-struct LookupOptions {
-  std::string team = kSharedPool;  // its rows, then those of the shared pool
-  // Leave failures out, so that their programs are tried again. Measured and
-  // pruned rows always count.
-  bool retry_failures = false;
+// Crashes of a program, counted in the quarantine.
+struct Crash {
+  int crashes = kCrashesToQuarantine;
+  std::string_view reason;
+  std::string_view log;
 };
 
-struct Statistics {
-  std::map<v1::Outcome, int64_t> profiles;  // rows of each outcome there is
-  int64_t programs = 0;
-  int64_t program_bytes = 0;             // as they were recorded
-  int64_t compressed_program_bytes = 0;  // as they are kept
+// One answer of a worker: what the store keeps of it in one commit. Views must
+// live until the call returns.
+struct Entry {
+  v1::ProfileResult result;
+  Origin origin;
+  std::optional<std::string_view> program;  // recorded under the result's key
+  std::optional<Crash> crash;
+  // Days since 1970 UTC; absent: today.
+  std::optional<int64_t> last_used_day;
+};
+
+// A row with all that it keeps, as upkeep reads it.
+struct WholeRow {
+  std::string team;
+  std::string key;
+  std::vector<KeptRow> kept;  // newest first, at least one; as recorded
+  int64_t last_used_day = 0;  // days since 1970 UTC
+  int64_t bytes = 0;          // with the program of its key, as it is kept
 };
 
 // The numbers are stored and frozen.
@@ -109,6 +127,43 @@ struct QuarantineEntry {
   std::string log;           // its end, at most kMaximumLogBytes
   bool has_program = false;  // LookupProgram gives the module
   Nanoseconds recorded{};
+};
+
+// What a scan reads; an empty function is not called, and its part not read. A
+// status that is not OK ends the scan, which returns it. None may call the
+// store.
+struct Scan {
+  std::function<absl::Status(const WholeRow&)> row;  // by namespace and key
+  std::function<absl::Status(const std::string& key, std::string_view hlo)>
+      program;                                                      // by key
+  std::function<absl::Status(const QuarantineEntry&)> quarantined;  // by key
+};
+
+// A row to remove, unless it was used after this day.
+struct UnusedRow {
+  std::string team;
+  std::string key;
+  int64_t last_used_day = 0;
+};
+
+struct DamagedRow {
+  std::string team;  // empty: it is a program
+  std::string key;
+  std::string damage;
+};
+
+struct LookupOptions {
+  std::string team = kSharedPool;  // its rows, then those of the shared pool
+  // Leave failures out, so that their programs are tried again. Measured and
+  // pruned rows always count.
+  bool retry_failures = false;
+};
+
+struct Statistics {
+  std::map<v1::Outcome, int64_t> profiles;  // rows of each outcome there is
+  int64_t programs = 0;
+  int64_t program_bytes = 0;             // as they were recorded
+  int64_t compressed_program_bytes = 0;  // as they are kept
 };
 
 using Results = absl::flat_hash_map<std::string, v1::ProfileResult>;
@@ -131,8 +186,12 @@ class ProfileStore {
   virtual absl::StatusOr<std::vector<KeptRow>> LookupKept(
       const std::string& key, const std::string& team) = 0;
 
-  virtual absl::Status Record(const v1::ProfileResult& result,
-                              const Origin& origin) = 0;
+  // All of them, or none: one commit.
+  virtual absl::Status Record(absl::Span<const Entry> entries) = 0;
+  absl::Status Record(const v1::ProfileResult& result, const Origin& origin) {
+    const Entry entries[] = {{.result = result, .origin = origin}};
+    return Record(entries);
+  }
 
   // Kept once, compressed; a known key is left as it is.
   virtual absl::Status RecordProgram(const std::string& key,
@@ -154,6 +213,14 @@ class ProfileStore {
   virtual absl::StatusOr<std::vector<QuarantineEntry>> ListQuarantine() = 0;
   // Forgets the entry and the CRASHED rows of its key.
   virtual absl::Status RetryQuarantined(const std::string& key) = 0;
+
+  // Reads all there is, of one moment. Damaged rows and programs are left out.
+  virtual absl::Status ForEachWhole(const Scan& scan) = 0;
+  // Removes rows in one commit, with the programs that no row and no entry of
+  // the quarantine names any more. Returns how many rows.
+  virtual absl::StatusOr<int64_t> Remove(absl::Span<const UnusedRow> rows) = 0;
+  // Reads everything and sets aside what is damaged, programs too.
+  virtual absl::StatusOr<std::vector<DamagedRow>> Verify() = 0;
 };
 
 }  // namespace meshwright::store

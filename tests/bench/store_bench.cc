@@ -125,11 +125,11 @@ void WriteVersion1(const std::string& path, int rows) {
     const std::string key = absl::StrFormat("%064x", row);
     result.set_key(key);
     const std::string bytes = result.SerializeAsString();
-    const sqlite::StatementUse use(*insert);
-    insert->BindText(1, key);
-    insert->BindBlob(2, bytes);
-    insert->BindInteger(3, row);
-    Require(insert->Run());
+    const tables::StatementUse use(**insert);
+    (*insert)->BindText(1, key);
+    (*insert)->BindBlob(2, bytes);
+    (*insert)->BindInteger(3, row);
+    Require((*insert)->Run());
   }
   Require((*database)->Execute("COMMIT"));
 }

@@ -306,6 +306,167 @@ TEST_P(ProfileStoreConformance, RefusesRowsThatAreNone) {
   EXPECT_TRUE(store_->Count()->profiles.empty());
 }
 
+TEST_P(ProfileStoreConformance, OneCallKeepsAnAnswerWithItsProgramAndCrash) {
+  const store::Entry entries[] = {
+      {.result = Row("crashed", v1::CRASHED, "why"),
+       .origin = From(1),
+       .program = "module",
+       .crash = store::Crash{.reason = "label: why", .log = "the log"}},
+      {.result = MakeMeasured("k"), .origin = From(2), .program = "other"}};
+  ASSERT_TRUE(store_->Record(entries).ok());
+  EXPECT_EQ(FindReason(*store_, "crashed"), "why");
+  EXPECT_EQ(*store_->LookupProgram(MakeKey("crashed")), "module");
+  EXPECT_EQ(*store_->LookupProgram(MakeKey("k")), "other");
+  const auto entry = store_->ListQuarantine();
+  ASSERT_EQ(entry->size(), 1);
+  EXPECT_EQ(entry->front().state, store::QuarantineState::kQuarantined);
+  EXPECT_EQ(entry->front().reason, "label: why");
+  EXPECT_EQ(entry->front().log, "the log");
+}
+
+TEST_P(ProfileStoreConformance, ARefusedEntryRefusesThemAll) {
+  v1::ProfileResult forged = MakeMeasured("forged");
+  forged.mutable_measurement()->set_minimum_ns(-1);
+  const store::Entry entries[] = {
+      {.result = MakeMeasured("k"), .program = "module"}, {.result = forged}};
+  EXPECT_EQ(store_->Record(entries).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(store_->Lookup({MakeKey("k")})->empty());
+  EXPECT_EQ(store_->LookupProgram(MakeKey("k")).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_P(ProfileStoreConformance, RefusesOriginsThatNoDatabaseCouldHold) {
+  const Origin origins[] = {{.team = ""},
+                            {.host = std::string("a\0b", 3)},
+                            {.worker = "\xff"},
+                            {.machine = std::string(2000, 'm')}};
+  for (const Origin& origin : origins) {
+    EXPECT_EQ(store_->Record(MakeMeasured("k"), origin).code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_TRUE(store_->Count()->profiles.empty());
+}
+
+// Whatever a dying program printed.
+TEST_P(ProfileStoreConformance, KeepsAnyBytesOfACrash) {
+  const std::string bytes("\xff\0\xc3(", 4);
+  v1::ProfileResult row = MakeMeasured("k");
+  row.set_log(bytes);
+  ASSERT_TRUE(store_->Record(row, {.host = "g\xc3\xbcnther"}).ok());
+  ASSERT_TRUE(store_->Quarantine(MakeKey("k"), 1, bytes, bytes).ok());
+  EXPECT_EQ(store_->ListQuarantine()->front().reason, bytes);
+  EXPECT_EQ(store_->ListQuarantine()->front().log, bytes);
+  EXPECT_EQ(store_->Lookup({MakeKey("k")})->at(MakeKey("k")).log(), bytes);
+}
+
+TEST_P(ProfileStoreConformance, AMeasurementThatComesTwiceCountsOnce) {
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(store_->Record(MakeMeasured("k", 1000), From(1)).ok());
+    ASSERT_TRUE(store_->Record(MakeMeasured("k", 1000), From(2)).ok());
+    ASSERT_TRUE(store_->Record(MakeMeasured("k", 2000), From(2)).ok());
+  }
+  EXPECT_EQ(store_->LookupKept(MakeKey("k"), store::kSharedPool)->size(), 3);
+}
+
+TEST_P(ProfileStoreConformance, AScanReadsEverything) {
+  // SHA-256: a is ca97..., b is 3e23...
+  ASSERT_TRUE(store_->Record(MakeMeasured("b", 1000), From(1)).ok());
+  ASSERT_TRUE(store_->Record(MakeMeasured("b", 5000), From(2)).ok());
+  ASSERT_TRUE(store_->Record(MakeMeasured("a", 1000), From(3)).ok());
+  ASSERT_TRUE(
+      store_->Record(Row("c", v1::CRASHED, "why"), {.team = "red"}).ok());
+  ASSERT_TRUE(store_->RecordProgram(MakeKey("b"), std::string(1000, 'h')).ok());
+  ASSERT_TRUE(store_->Quarantine(MakeKey("q"), 1, "why", "log").ok());
+  std::vector<std::string> read;
+  int64_t bytes_of_a = 0;
+  const store::Scan scan{
+      .row =
+          [&](const store::WholeRow& row) {
+            read.push_back(absl::StrCat(row.team, ":", row.key.substr(0, 4),
+                                        ":", row.kept.size()));
+            EXPECT_GT(row.last_used_day, 20'000);  // after 2024
+            EXPECT_GT(row.bytes, 0);
+            if (row.key == MakeKey("a")) bytes_of_a = row.bytes;
+            for (const store::KeptRow& kept : row.kept) {
+              EXPECT_EQ(kept.result.key(), row.key);
+              EXPECT_EQ(kept.origin.team, row.team);
+            }
+            if (row.key == MakeKey("b")) {
+              EXPECT_EQ(row.kept[0].origin.host, "host2");
+              EXPECT_EQ(row.kept[1].origin.host, "host1");
+            }
+            return absl::OkStatus();
+          },
+      .program =
+          [&](const std::string& key, std::string_view hlo) {
+            read.push_back(absl::StrCat(key.substr(0, 4), ":", hlo.size()));
+            return absl::OkStatus();
+          },
+      .quarantined =
+          [&](const store::QuarantineEntry& entry) {
+            read.push_back(entry.log);
+            return absl::OkStatus();
+          }};
+  ASSERT_TRUE(store_->ForEachWhole(scan).ok());
+  EXPECT_EQ(read, (std::vector<std::string>{
+                      absl::StrCat("red:", MakeKey("c").substr(0, 4), ":1"),
+                      "shared:3e23:2", "shared:ca97:1", "3e23:1000", "log"}));
+  // A program counts with the row of its key.
+  ASSERT_TRUE(store_->RecordProgram(MakeKey("a"), "h").ok());
+  int64_t with_program = 0;
+  EXPECT_EQ(store_
+                ->ForEachWhole({.row =
+                                    [&](const store::WholeRow& row) {
+                                      with_program = row.bytes;
+                                      return row.key == MakeKey("a")
+                                                 ? absl::CancelledError("")
+                                                 : absl::OkStatus();
+                                    }})
+                .code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_GT(with_program, bytes_of_a);
+}
+
+TEST_P(ProfileStoreConformance, RemovesRowsWithTheProgramsThatNobodyNames) {
+  for (const char* const name : {"gone", "shared", "crashing", "used"}) {
+    const store::Entry entry{.result = MakeMeasured(name),
+                             .program = "module",
+                             .last_used_day = 100};
+    ASSERT_TRUE(store_->Record({&entry, 1}).ok());
+  }
+  ASSERT_TRUE(store_->Record(MakeMeasured("shared"), {.team = "red"}).ok());
+  ASSERT_TRUE(store_->Quarantine(MakeKey("crashing"), 1, "why", "").ok());
+  ASSERT_EQ(store_->Lookup({MakeKey("used")})->size(), 1);
+  std::vector<store::UnusedRow> rows;
+  for (const char* const name :
+       {"gone", "shared", "crashing", "used", "none"}) {
+    rows.push_back({store::kSharedPool, MakeKey(name), 100});
+  }
+  const auto removed = store_->Remove(rows);
+  ASSERT_TRUE(removed.ok()) << removed.status();
+  EXPECT_EQ(*removed, 3);
+  EXPECT_TRUE(
+      store_->Lookup({MakeKey("gone"), MakeKey("shared"), MakeKey("crashing")})
+          ->empty());
+  EXPECT_TRUE(store_->LookupKept(MakeKey("gone"), store::kSharedPool)->empty());
+  EXPECT_EQ(store_->Lookup({MakeKey("used")})->size(), 1);
+  EXPECT_EQ(store_->Lookup({MakeKey("shared")}, {.team = "red"})->size(), 1);
+  EXPECT_EQ(store_->LookupProgram(MakeKey("gone")).status().code(),
+            absl::StatusCode::kNotFound);
+  for (const char* const name : {"shared", "crashing", "used"}) {
+    EXPECT_TRUE(store_->LookupProgram(MakeKey(name)).ok()) << name;
+  }
+}
+
+TEST_P(ProfileStoreConformance, ASoundStoreIsVerified) {
+  ASSERT_TRUE(store_->Record(MakeMeasured("k"), {}).ok());
+  ASSERT_TRUE(store_->RecordProgram(MakeKey("k"), "module").ok());
+  const auto damaged = store_->Verify();
+  ASSERT_TRUE(damaged.ok()) << damaged.status();
+  EXPECT_TRUE(damaged->empty());
+  EXPECT_EQ(store_->Lookup({MakeKey("k")})->size(), 1);
+}
+
 TEST_P(ProfileStoreConformance, ManyThreadsMayWriteAndRead) {
   constexpr int kThreads = 8;
   constexpr int kRows = 20;

@@ -186,10 +186,11 @@ LAYERS = {
     "profiledb": ("base", "profiledb/sqlite", "profiledb/store"),
     "profiledb/schema": ("base",),
     "profiledb/sqlite": (
-        "base", "base/log", "proto/v1", "profiledb/schema", "profiledb/store"),
+        "base", "profiledb/schema", "profiledb/store", "profiledb/tables"),
     "profiledb/sqlite/testing": ("profiledb/sqlite",),
     "profiledb/store": ("base", "proto/v1"),
     "profiledb/store/testing": ("base", "proto/v1", "profiledb/store"),
+    "profiledb/tables": ("base", "base/log", "proto/v1", "profiledb/store"),
     "worker/comm/executor": (
         "base", "base/json", "worker/comm/protocol", "worker/comm/transport"),
     "worker/comm/protocol": ("base",),
@@ -240,7 +241,8 @@ TEST_LAYERS = {
 
 # Pattern of a foreign header -> the folders whose .cc files may include it.
 FOREIGN = {
-    r"sqlite3\.h|zstd\.h": ("profiledb/sqlite",),
+    r"sqlite3\.h": ("profiledb/sqlite",),
+    r"zstd\.h": ("profiledb/tables",),
     r"grpc|.*\.grpc\.pb\.h": (
         "coordinator/daemon", "coordinator/service", "worker/service",
         "tests/integration"),

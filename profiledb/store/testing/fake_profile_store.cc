@@ -1,5 +1,8 @@
 #include "profiledb/store/testing/fake_profile_store.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include "absl/strings/str_cat.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
@@ -19,6 +22,7 @@ absl::StatusOr<Results> FakeProfileStore::Lookup(
       if (row == rows_.end()) continue;
       const v1::ProfileResult& result = row->second.answer.result;
       if (options.retry_failures && IsFailure(result.outcome())) continue;
+      row->second.last_used_day = Today();
       const auto known = results.find(key);
       if (known == results.end() ||
           Rank(result.outcome()) > Rank(known->second.outcome())) {
@@ -39,27 +43,54 @@ absl::StatusOr<std::vector<KeptRow>> FakeProfileStore::LookupKept(
   return kept;
 }
 
-absl::Status FakeProfileStore::Record(const v1::ProfileResult& result,
-                                      const Origin& origin) {
-  RETURN_IF_ERROR(CheckRow(result));
+absl::Status FakeProfileStore::Record(absl::Span<const Entry> entries) {
+  for (const Entry& entry : entries) {
+    RETURN_IF_ERROR(CheckRow(entry.result));
+    RETURN_IF_ERROR(CheckOrigin(entry.result.key(), entry.origin));
+  }
   const base::MutexLock lock(&mutex_);
-  Keep(result, origin);
+  for (const Entry& entry : entries) {
+    const std::string& key = entry.result.key();
+    Keep(entry.result, entry.origin, entry.last_used_day.value_or(Today()));
+    if (entry.crash.has_value()) Count(key, *entry.crash);
+    if (entry.program.has_value()) programs_.try_emplace(key, *entry.program);
+  }
   return {};
 }
 
 void FakeProfileStore::Plant(const v1::ProfileResult& result,
                              const Origin& origin) {
   const base::MutexLock lock(&mutex_);
-  Keep(result, origin);
+  Keep(result, origin, Today());
 }
 
 void FakeProfileStore::Keep(const v1::ProfileResult& result,
-                            const Origin& origin) {
+                            const Origin& origin, int64_t last_used_day) {
   Row& row = rows_[{origin.team, result.key()}];
   if (Admit(MakeKept(result, origin), row.kept)) {
     row.answer = MakeAnswer(row.kept);
+    row.last_used_day = last_used_day;
   }
   if (result.outcome() == v1::MEASURED) quarantine_.erase(result.key());
+}
+
+int FakeProfileStore::Count(const std::string& key, const Crash& crash) {
+  QuarantineEntry& entry = quarantine_[key];
+  entry.key = key;
+  entry.crashes += crash.crashes;
+  entry.state = entry.crashes < kCrashesToQuarantine
+                    ? QuarantineState::kCrashing
+                    : QuarantineState::kQuarantined;
+  entry.reason = crash.reason;
+  entry.log = CutLog(crash.log);
+  entry.recorded = std::chrono::system_clock::now();
+  return entry.crashes;
+}
+
+int64_t FakeProfileStore::Today() {
+  return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())
+      .time_since_epoch()
+      .count();
 }
 
 absl::Status FakeProfileStore::RecordProgram(const std::string& key,
@@ -107,16 +138,7 @@ absl::StatusOr<int> FakeProfileStore::Quarantine(const std::string& key,
                                                  std::string_view log) {
   RETURN_IF_ERROR(CheckKey(key));
   const base::MutexLock lock(&mutex_);
-  QuarantineEntry& entry = quarantine_[key];
-  entry.key = key;
-  entry.crashes += crashes;
-  entry.state = entry.crashes < kCrashesToQuarantine
-                    ? QuarantineState::kCrashing
-                    : QuarantineState::kQuarantined;
-  entry.reason = reason;
-  entry.log = CutLog(log);
-  entry.recorded = std::chrono::system_clock::now();
-  return entry.crashes;
+  return Count(key, {.crashes = crashes, .reason = reason, .log = log});
 }
 
 absl::StatusOr<std::vector<QuarantineEntry>>
@@ -138,6 +160,58 @@ absl::Status FakeProfileStore::RetryQuarantined(const std::string& key) {
            row.second.answer.result.outcome() == v1::CRASHED;
   });
   return {};
+}
+
+absl::Status FakeProfileStore::ForEachWhole(const Scan& scan) {
+  const base::MutexLock lock(&mutex_);
+  for (const auto& [name, row] : rows_) {
+    if (!scan.row) break;
+    WholeRow whole{.team = name.first,
+                   .key = name.second,
+                   .kept = row.kept,
+                   .last_used_day = row.last_used_day};
+    for (const KeptRow& kept : row.kept) {
+      whole.bytes += static_cast<int64_t>(kept.result.ByteSizeLong());
+    }
+    const auto program = programs_.find(name.second);
+    if (program != programs_.end()) {
+      whole.bytes += static_cast<int64_t>(program->second.size());
+    }
+    RETURN_IF_ERROR(scan.row(whole));
+  }
+  for (const auto& [key, hlo] : programs_) {
+    if (!scan.program) break;
+    RETURN_IF_ERROR(scan.program(key, hlo));
+  }
+  for (const auto& [key, entry] : quarantine_) {
+    if (scan.quarantined) RETURN_IF_ERROR(scan.quarantined(entry));
+  }
+  return {};
+}
+
+absl::StatusOr<int64_t> FakeProfileStore::Remove(
+    absl::Span<const UnusedRow> rows) {
+  const base::MutexLock lock(&mutex_);
+  int64_t removed = 0;
+  for (const UnusedRow& it : rows) {
+    const auto row = rows_.find({it.team, it.key});
+    if (row == rows_.end() || row->second.last_used_day > it.last_used_day) {
+      continue;
+    }
+    rows_.erase(row);
+    ++removed;
+    const bool is_named =
+        quarantine_.contains(it.key) ||
+        std::any_of(rows_.begin(), rows_.end(), [&](const auto& other) {
+          return other.first.second == it.key;
+        });
+    if (!is_named) programs_.erase(it.key);
+  }
+  return removed;
+}
+
+absl::StatusOr<std::vector<DamagedRow>> FakeProfileStore::Verify() {
+  return std::vector<DamagedRow>();
 }
 
 }  // namespace meshwright::store

@@ -20,13 +20,13 @@ namespace meshwright::store {
 class FakeProfileStore : public ProfileStore {
  public:
   using ProfileStore::Lookup;
+  using ProfileStore::Record;
 
   absl::StatusOr<Results> Lookup(absl::Span<const std::string> keys,
                                  const LookupOptions& options) override;
   absl::StatusOr<std::vector<KeptRow>> LookupKept(
       const std::string& key, const std::string& team) override;
-  absl::Status Record(const v1::ProfileResult& result,
-                      const Origin& origin) override;
+  absl::Status Record(absl::Span<const Entry> entries) override;
   absl::Status RecordProgram(const std::string& key,
                              std::string_view hlo) override;
   absl::StatusOr<std::string> LookupProgram(const std::string& key) override;
@@ -37,6 +37,9 @@ class FakeProfileStore : public ProfileStore {
                                  std::string_view log) override;
   absl::StatusOr<std::vector<QuarantineEntry>> ListQuarantine() override;
   absl::Status RetryQuarantined(const std::string& key) override;
+  absl::Status ForEachWhole(const Scan& scan) override;
+  absl::StatusOr<int64_t> Remove(absl::Span<const UnusedRow> rows) override;
+  absl::StatusOr<std::vector<DamagedRow>> Verify() override;
 
   // Keeps a row that Record refuses, as a store of an older version may have.
   void Plant(const v1::ProfileResult& result, const Origin& origin);
@@ -45,10 +48,14 @@ class FakeProfileStore : public ProfileStore {
   struct Row {
     std::vector<KeptRow> kept;  // at least one
     Answer answer;              // made from them
+    int64_t last_used_day = 0;
   };
 
-  void Keep(const v1::ProfileResult& result, const Origin& origin)
+  void Keep(const v1::ProfileResult& result, const Origin& origin,
+            int64_t last_used_day) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  int Count(const std::string& key, const Crash& crash)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static int64_t Today();
 
   base::Mutex mutex_;
   // By namespace and key.

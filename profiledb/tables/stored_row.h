@@ -4,8 +4,8 @@
 // A checksum over all columns tells a damaged row from a sound one; a sound one
 // must still parse, agree with its columns and pass the checks of the door.
 // Threads: pure functions; a Checksum belongs to one thread.
-#ifndef MESHWRIGHT_PROFILEDB_SQLITE_STORED_ROW_H_
-#define MESHWRIGHT_PROFILEDB_SQLITE_STORED_ROW_H_
+#ifndef MESHWRIGHT_PROFILEDB_TABLES_STORED_ROW_H_
+#define MESHWRIGHT_PROFILEDB_TABLES_STORED_ROW_H_
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/profile.pb.h"
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 
 // FNV-1a over little-endian words of 8 bytes, the last one padded with zeros,
 // each field after its length. Frozen: it is stored.
@@ -44,6 +44,6 @@ std::string SerializeResult(const v1::ProfileResult& result);
 std::string ParseResult(std::string_view bytes, const std::string& key,
                         int64_t outcome, v1::ProfileResult& result);
 
-}  // namespace meshwright::sqlite
+}  // namespace meshwright::tables
 
-#endif  // MESHWRIGHT_PROFILEDB_SQLITE_STORED_ROW_H_
+#endif  // MESHWRIGHT_PROFILEDB_TABLES_STORED_ROW_H_

@@ -1,11 +1,11 @@
-#include "profiledb/sqlite/group_commit.h"
+#include "profiledb/tables/group_commit.h"
 
 #include <vector>
 
 #include "base/mutex.h"
 #include "base/status_macros.h"
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 
 absl::Status GroupCommit::Write(const Work& work) {
   Waiter self{.work = &work};
@@ -33,4 +33,4 @@ absl::Status GroupCommit::Write(const Work& work) {
   return status;
 }
 
-}  // namespace meshwright::sqlite
+}  // namespace meshwright::tables

@@ -1,16 +1,21 @@
-#include "profiledb/sqlite/profile_tables.h"
+#include "profiledb/tables/profile_tables.h"
 
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "profiledb/sqlite/stored_row.h"
 #include "profiledb/store/summary.h"
+#include "profiledb/tables/stored_row.h"
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 namespace {
 
-// In the order of kProfileSql.
+// Rows that a visit holds in memory at a time.
+constexpr int kPageRows = 500;
+
+// In the order of kProfileSql, then those that depend on the database.
 enum ProfileStatement {
   kFind,
   kFindKept,
@@ -21,7 +26,10 @@ enum ProfileStatement {
   kRemoveCrashedKept,
   kRemoveCrashed,
   kTouch,
-  kAll,
+  kTeams,
+  kCountOutcomes,
+  kPage,
+  kFindMany,
 };
 
 constexpr const char* kProfileSql[] = {
@@ -56,11 +64,25 @@ constexpr const char* kProfileSql[] = {
 
     "UPDATE profiles SET last_used_day = ?2 WHERE id = ?1",
 
+    "SELECT DISTINCT namespace FROM profiles ORDER BY namespace",
+
+    "SELECT outcome, COUNT(*) FROM profiles GROUP BY outcome",
+};
+
+constexpr char kPageSql[] =
     "SELECT p.id, p.outcome, p.quality, p.result, p.checksum, "
     "p.last_used_day, p.namespace, p.key, m.recorded_unix_ns, m.host, "
-    "m.worker, m.device_id, m.machine FROM profiles p LEFT JOIN measurements m "
-    "ON m.profile = p.id AND m.result IS NULL ORDER BY p.namespace, p.key",
-};
+    "m.worker, m.device_id, m.machine, (SELECT LENGTH(hlo_zstd) FROM programs "
+    "WHERE programs.key = ";
+constexpr char kPageSqlEnd[] =
+    ") FROM profiles p LEFT JOIN measurements m "
+    "ON m.profile = p.id AND m.result IS NULL "
+    "WHERE (p.namespace, p.key) > (?1, ?2) ORDER BY p.namespace, p.key "
+    "LIMIT ?3";
+
+constexpr char kFindManySql[] =
+    "SELECT id, outcome, quality, result, checksum, last_used_day, key "
+    "FROM profiles WHERE namespace = ?1 AND key = ANY (?2)";
 
 int64_t SummaryChecksum(std::string_view team, std::string_view key_bytes,
                         int64_t outcome, int64_t quality,
@@ -88,14 +110,15 @@ int64_t KeptChecksum(int64_t profile, int64_t quality,
       .value();
 }
 
-// The columns of kFind, which are the first ones of kAll.
-StoredProfile ReadProfile(const SqliteStatement& row, std::string team,
+// The columns of kFind, which are the first ones of kFindMany and kPage.
+StoredProfile ReadProfile(const Statement& row, std::string team,
                           std::string key, std::string_view key_bytes) {
   StoredProfile profile;
   profile.id = row.Integer(0);
   profile.last_used_day = row.Integer(5);
   const int64_t outcome = row.Integer(1);
   const std::string_view bytes = row.View(3);
+  profile.bytes = static_cast<int64_t>(bytes.size());
   if (row.Integer(4) !=
       SummaryChecksum(team, key_bytes, outcome, row.Integer(2), bytes)) {
     profile.damage = "its checksum differs";
@@ -110,20 +133,24 @@ StoredProfile ReadProfile(const SqliteStatement& row, std::string team,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ProfileTables>> ProfileTables::Open(
-    SqliteDatabase& database) {
-  std::vector<SqliteStatement> statements;
-  for (const char* const sql : kProfileSql) {
-    ASSIGN_OR_RETURN(SqliteStatement statement, database.Prepare(sql));
+    Database& database) {
+  std::vector<std::string> sql(std::begin(kProfileSql), std::end(kProfileSql));
+  sql.push_back(absl::StrCat(kPageSql, database.HexOf("p.key"), kPageSqlEnd));
+  if (database.HasArrays()) sql.push_back(kFindManySql);
+  std::vector<std::unique_ptr<Statement>> statements;
+  for (const std::string& text : sql) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Statement> statement,
+                     database.Prepare(text));
     statements.push_back(std::move(statement));
   }
   return std::unique_ptr<ProfileTables>(
-      new ProfileTables(std::move(statements)));
+      new ProfileTables(std::move(statements), database.HasArrays()));
 }
 
 absl::StatusOr<std::optional<StoredProfile>> ProfileTables::Find(
     const std::string& team, const std::string& key) {
   const std::string key_bytes = KeyToBytes(key);
-  SqliteStatement& find = statements_[kFind];
+  Statement& find = *statements_[kFind];
   const StatementUse use(find);
   find.BindText(1, team);
   find.BindBlob(2, key_bytes);
@@ -132,9 +159,34 @@ absl::StatusOr<std::optional<StoredProfile>> ProfileTables::Find(
   return ReadProfile(find, team, key, key_bytes);
 }
 
+absl::Status ProfileTables::FindMany(
+    const std::string& team, absl::Span<const std::string> keys,
+    const std::function<void(StoredProfile)>& visit) {
+  if (!has_arrays_) {
+    for (const std::string& key : keys) {
+      ASSIGN_OR_RETURN(std::optional<StoredProfile> row, Find(team, key));
+      if (row.has_value()) visit(*std::move(row));
+    }
+    return {};
+  }
+  std::vector<std::string> blobs;
+  blobs.reserve(keys.size());
+  for (const std::string& key : keys) blobs.push_back(KeyToBytes(key));
+  Statement& find = *statements_[kFindMany];
+  const StatementUse use(find);
+  find.BindText(1, team);
+  find.BindBlobs(2, blobs);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool has_row, find.Step());
+    if (!has_row) return {};
+    const std::string_view key_bytes = find.View(6);
+    visit(ReadProfile(find, team, BytesToKey(key_bytes), key_bytes));
+  }
+}
+
 absl::StatusOr<ProfileTables::Kept> ProfileTables::ReadKept(
     const StoredProfile& profile) {
-  SqliteStatement& find = statements_[kFindKept];
+  Statement& find = *statements_[kFindKept];
   const StatementUse use(find);
   find.BindInteger(1, profile.id);
   Kept kept;
@@ -143,6 +195,9 @@ absl::StatusOr<ProfileTables::Kept> ProfileTables::ReadKept(
     ASSIGN_OR_RETURN(const bool has_row, find.Step());
     if (!has_row) break;
     const bool is_chosen = find.IsNull(6);
+    for (const int column : {2, 3, 4, 5, 6}) {
+      kept.bytes += static_cast<int64_t>(find.View(column).size());
+    }
     if (is_chosen && !profile.damage.empty()) continue;
     store::KeptRow row;
     row.origin = {.team = profile.team,
@@ -188,7 +243,7 @@ absl::Status ProfileTables::Write(const std::string& team,
   ASSIGN_OR_RETURN(const int64_t id,
                    WriteSummary(team, key, answer.result, day));
   {
-    SqliteStatement& remove = statements_[kRemoveKept];
+    Statement& remove = *statements_[kRemoveKept];
     const StatementUse use(remove);
     remove.BindInteger(1, id);
     RETURN_IF_ERROR(remove.Run());
@@ -206,7 +261,7 @@ absl::StatusOr<int64_t> ProfileTables::WriteSummary(
   const std::string key_bytes = KeyToBytes(key);
   const std::string bytes = SerializeResult(result);
   const int64_t quality = result.measurement().quality();
-  SqliteStatement& upsert = statements_[kUpsert];
+  Statement& upsert = *statements_[kUpsert];
   const StatementUse use(upsert);
   upsert.BindText(1, team);
   upsert.BindBlob(2, key_bytes);
@@ -229,7 +284,7 @@ absl::Status ProfileTables::WriteKept(int64_t id, int64_t number,
   const store::Origin& origin = row.origin;
   const int64_t quality = row.result.measurement().quality();
   const std::string bytes = is_chosen ? "" : SerializeResult(row.result);
-  SqliteStatement& insert = statements_[kInsertKept];
+  Statement& insert = *statements_[kInsertKept];
   const StatementUse use(insert);
   insert.BindInteger(1, id);
   insert.BindInteger(2, number);
@@ -246,7 +301,7 @@ absl::Status ProfileTables::WriteKept(int64_t id, int64_t number,
 
 absl::Status ProfileTables::Remove(int64_t id) {
   for (const ProfileStatement it : {kRemoveKept, kRemove}) {
-    SqliteStatement& remove = statements_[it];
+    Statement& remove = *statements_[it];
     const StatementUse use(remove);
     remove.BindInteger(1, id);
     RETURN_IF_ERROR(remove.Run());
@@ -257,7 +312,7 @@ absl::Status ProfileTables::Remove(int64_t id) {
 absl::Status ProfileTables::RemoveCrashed(const std::string& key) {
   const std::string key_bytes = KeyToBytes(key);
   for (const ProfileStatement it : {kRemoveCrashedKept, kRemoveCrashed}) {
-    SqliteStatement& remove = statements_[it];
+    Statement& remove = *statements_[it];
     const StatementUse use(remove);
     remove.BindBlob(1, key_bytes);
     RETURN_IF_ERROR(remove.Run());
@@ -267,7 +322,7 @@ absl::Status ProfileTables::RemoveCrashed(const std::string& key) {
 
 absl::Status ProfileTables::Touch(const absl::flat_hash_set<int64_t>& ids,
                                   int64_t day) {
-  SqliteStatement& touch = statements_[kTouch];
+  Statement& touch = *statements_[kTouch];
   for (const int64_t id : ids) {
     const StatementUse use(touch);
     touch.BindInteger(1, id);
@@ -277,23 +332,60 @@ absl::Status ProfileTables::Touch(const absl::flat_hash_set<int64_t>& ids,
   return {};
 }
 
-absl::Status ProfileTables::ForEach(const Visit& visit) {
-  SqliteStatement& all = statements_[kAll];
-  const StatementUse use(all);
+absl::StatusOr<std::vector<std::string>> ProfileTables::ListTeams() {
+  Statement& teams = *statements_[kTeams];
+  const StatementUse use(teams);
+  std::vector<std::string> listed;
   while (true) {
-    ASSIGN_OR_RETURN(const bool has_row, all.Step());
-    if (!has_row) return {};
-    const std::string key_bytes = all.Bytes(7);
-    StoredProfile profile =
-        ReadProfile(all, all.Bytes(6), BytesToKey(key_bytes), key_bytes);
-    const store::Origin origin{.team = profile.team,
-                               .host = all.Bytes(9),
-                               .worker = all.Bytes(10),
-                               .device_id = all.Bytes(11),
-                               .machine = all.Bytes(12),
-                               .recorded = FromUnixNs(all.Integer(8))};
-    if (!visit(profile, origin)) return {};
+    ASSIGN_OR_RETURN(const bool has_row, teams.Step());
+    if (!has_row) return listed;
+    listed.push_back(teams.Bytes(0));
   }
 }
 
-}  // namespace meshwright::sqlite
+absl::Status ProfileTables::Count(store::Statistics& statistics) {
+  Statement& outcomes = *statements_[kCountOutcomes];
+  const StatementUse use(outcomes);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool has_row, outcomes.Step());
+    if (!has_row) return {};
+    statistics.profiles[static_cast<v1::Outcome>(outcomes.Integer(0))] =
+        outcomes.Integer(1);
+  }
+}
+
+absl::Status ProfileTables::ForEach(const Visit& visit) {
+  std::string team;
+  std::string key_bytes;
+  while (true) {
+    const std::string after_team = team;
+    const std::string after_key = key_bytes;
+    Statement& page = *statements_[kPage];
+    const StatementUse use(page);
+    page.BindText(1, after_team);
+    page.BindBlob(2, after_key);
+    page.BindInteger(3, kPageRows);
+    int rows = 0;
+    while (true) {
+      ASSIGN_OR_RETURN(const bool has_row, page.Step());
+      if (!has_row) break;
+      ++rows;
+      team = page.Bytes(6);
+      key_bytes = page.Bytes(7);
+      StoredProfile profile =
+          ReadProfile(page, team, BytesToKey(key_bytes), key_bytes);
+      profile.bytes += page.Integer(13);
+      const store::Origin origin{.team = team,
+                                 .host = page.Bytes(9),
+                                 .worker = page.Bytes(10),
+                                 .device_id = page.Bytes(11),
+                                 .machine = page.Bytes(12),
+                                 .recorded = FromUnixNs(page.Integer(8))};
+      ASSIGN_OR_RETURN(const bool goes_on, visit(profile, origin));
+      if (!goes_on) return {};
+    }
+    if (rows < kPageRows) return {};
+  }
+}
+
+}  // namespace meshwright::tables

@@ -1,11 +1,11 @@
-#include "profiledb/sqlite/stored_row.h"
+#include "profiledb/tables/stored_row.h"
 
 #include <chrono>
 
 #include "absl/strings/escaping.h"
 #include "profiledb/store/check_row.h"
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 namespace {
 
 constexpr uint64_t kPrime = 0x100000001b3u;
@@ -73,4 +73,4 @@ std::string ParseResult(std::string_view bytes, const std::string& key,
   return store::FindFault(result);
 }
 
-}  // namespace meshwright::sqlite
+}  // namespace meshwright::tables

@@ -1,26 +1,27 @@
 // QuarantineTable: programs that crash and rows that were set aside.
 //
 // Threads and ownership: those of its database, which outlives it. Writes need
-// a transaction around them. Errors: those of SqliteDatabase.
-#ifndef MESHWRIGHT_PROFILEDB_SQLITE_QUARANTINE_TABLE_H_
-#define MESHWRIGHT_PROFILEDB_SQLITE_QUARANTINE_TABLE_H_
+// a transaction around them. Errors: those of Database.
+#ifndef MESHWRIGHT_PROFILEDB_TABLES_QUARANTINE_TABLE_H_
+#define MESHWRIGHT_PROFILEDB_TABLES_QUARANTINE_TABLE_H_
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "profiledb/sqlite/sqlite_database.h"
 #include "profiledb/store/profile_store.h"
+#include "profiledb/tables/database.h"
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 
 class QuarantineTable {
  public:
   static absl::StatusOr<std::unique_ptr<QuarantineTable>> Open(
-      SqliteDatabase& database);
+      Database& database);
 
   // How often the program has crashed now.
   absl::StatusOr<int> AddCrashes(const std::string& key, int crashes,
@@ -31,15 +32,16 @@ class QuarantineTable {
                           store::Nanoseconds now);
   // Whether there was an entry.
   absl::StatusOr<bool> Forget(const std::string& key);
+  absl::StatusOr<bool> Has(const std::string& key);
   absl::StatusOr<std::vector<store::QuarantineEntry>> List();
 
  private:
-  explicit QuarantineTable(std::vector<SqliteStatement> statements)
+  explicit QuarantineTable(std::vector<std::unique_ptr<Statement>> statements)
       : statements_(std::move(statements)) {}
 
-  std::vector<SqliteStatement> statements_;
+  std::vector<std::unique_ptr<Statement>> statements_;
 };
 
-}  // namespace meshwright::sqlite
+}  // namespace meshwright::tables
 
-#endif  // MESHWRIGHT_PROFILEDB_SQLITE_QUARANTINE_TABLE_H_
+#endif  // MESHWRIGHT_PROFILEDB_TABLES_QUARANTINE_TABLE_H_

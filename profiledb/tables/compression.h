@@ -1,8 +1,8 @@
-// Zstandard, for programs at rest.
+// Zstandard, for programs at rest: one frame with the checksum of its content.
 //
 // Errors: kDataLoss for bytes that do not unpack to the size they should.
-#ifndef MESHWRIGHT_PROFILEDB_SQLITE_COMPRESSION_H_
-#define MESHWRIGHT_PROFILEDB_SQLITE_COMPRESSION_H_
+#ifndef MESHWRIGHT_PROFILEDB_TABLES_COMPRESSION_H_
+#define MESHWRIGHT_PROFILEDB_TABLES_COMPRESSION_H_
 
 #include <cstddef>
 #include <string>
@@ -10,13 +10,13 @@
 
 #include "absl/status/statusor.h"
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 
 absl::StatusOr<std::string> Compress(std::string_view bytes);
 
 absl::StatusOr<std::string> Decompress(std::string_view compressed,
                                        size_t size);
 
-}  // namespace meshwright::sqlite
+}  // namespace meshwright::tables
 
-#endif  // MESHWRIGHT_PROFILEDB_SQLITE_COMPRESSION_H_
+#endif  // MESHWRIGHT_PROFILEDB_TABLES_COMPRESSION_H_

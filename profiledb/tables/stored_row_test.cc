@@ -1,4 +1,4 @@
-#include "profiledb/sqlite/stored_row.h"
+#include "profiledb/tables/stored_row.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "profiledb/store/testing/rows.h"
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 namespace {
 
 // Stored in every row: they may never change.
@@ -64,4 +64,4 @@ TEST(StoredRowTest, AResultIsReadBackWithItsKey) {
 }
 
 }  // namespace
-}  // namespace meshwright::sqlite
+}  // namespace meshwright::tables

@@ -10,25 +10,26 @@
 //
 // Threads and ownership: those of its database, which outlives it. Writes need
 // a transaction around them.
-// Errors: those of SqliteDatabase. Damage to a row is a value, no error.
-#ifndef MESHWRIGHT_PROFILEDB_SQLITE_PROFILE_TABLES_H_
-#define MESHWRIGHT_PROFILEDB_SQLITE_PROFILE_TABLES_H_
+// Errors: those of Database. Damage to a row is a value, no error.
+#ifndef MESHWRIGHT_PROFILEDB_TABLES_PROFILE_TABLES_H_
+#define MESHWRIGHT_PROFILEDB_TABLES_PROFILE_TABLES_H_
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "profiledb/sqlite/sqlite_database.h"
 #include "profiledb/store/profile_store.h"
+#include "profiledb/tables/database.h"
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 
 struct StoredProfile {
   int64_t id = 0;
@@ -36,22 +37,32 @@ struct StoredProfile {
   std::string key;
   v1::ProfileResult result;
   int64_t last_used_day = 0;  // days since 1970 UTC
-  std::string damage;         // empty: it is sound
+  // Of the summary; in a visit with that of the program of its key.
+  int64_t bytes = 0;
+  std::string damage;  // empty: it is sound
 };
 
 class ProfileTables {
  public:
-  using Visit = std::function<bool(StoredProfile&, const store::Origin&)>;
+  // Returns false to stop.
+  using Visit =
+      std::function<absl::StatusOr<bool>(StoredProfile&, const store::Origin&)>;
 
   static absl::StatusOr<std::unique_ptr<ProfileTables>> Open(
-      SqliteDatabase& database);
+      Database& database);
 
   absl::StatusOr<std::optional<StoredProfile>> Find(const std::string& team,
                                                     const std::string& key);
 
+  // The rows that there are, in any order. `keys` are keys.
+  absl::Status FindMany(const std::string& team,
+                        absl::Span<const std::string> keys,
+                        const std::function<void(StoredProfile)>& visit);
+
   struct Kept {
     std::vector<store::KeptRow> rows;  // newest first, the sound ones
     int damaged = 0;
+    int64_t bytes = 0;  // beside the summary's
   };
   absl::StatusOr<Kept> ReadKept(const StoredProfile& profile);
 
@@ -64,12 +75,17 @@ class ProfileTables {
   absl::Status RemoveCrashed(const std::string& key);
   absl::Status Touch(const absl::flat_hash_set<int64_t>& ids, int64_t day);
 
-  // By namespace and key.
+  absl::StatusOr<std::vector<std::string>> ListTeams();
+  // Adds the rows of each outcome.
+  absl::Status Count(store::Statistics& statistics);
+  // By namespace and key, a page at a time; needs a transaction around it.
+  // `visit` may read what a row keeps.
   absl::Status ForEach(const Visit& visit);
 
  private:
-  explicit ProfileTables(std::vector<SqliteStatement> statements)
-      : statements_(std::move(statements)) {}
+  ProfileTables(std::vector<std::unique_ptr<Statement>> statements,
+                bool has_arrays)
+      : statements_(std::move(statements)), has_arrays_(has_arrays) {}
 
   absl::StatusOr<int64_t> WriteSummary(const std::string& team,
                                        const std::string& key,
@@ -78,9 +94,10 @@ class ProfileTables {
   absl::Status WriteKept(int64_t id, int64_t number, const store::KeptRow& row,
                          bool is_chosen);
 
-  std::vector<SqliteStatement> statements_;
+  std::vector<std::unique_ptr<Statement>> statements_;
+  const bool has_arrays_;
 };
 
-}  // namespace meshwright::sqlite
+}  // namespace meshwright::tables
 
-#endif  // MESHWRIGHT_PROFILEDB_SQLITE_PROFILE_TABLES_H_
+#endif  // MESHWRIGHT_PROFILEDB_TABLES_PROFILE_TABLES_H_

@@ -1,4 +1,4 @@
-#include "profiledb/sqlite/group_commit.h"
+#include "profiledb/tables/group_commit.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 namespace {
 
 TEST(GroupCommitTest, WritersThatWaitShareATransaction) {
@@ -59,4 +59,4 @@ TEST(GroupCommitTest, AFailureIsReturnedAndTheNextGoesOn) {
 }
 
 }  // namespace
-}  // namespace meshwright::sqlite
+}  // namespace meshwright::tables

@@ -12,8 +12,8 @@
 // Errors: a failure of one work fails the transaction and so all in it; the
 // store is then as before.
 // Source: leveldb's DBImpl::Write.
-#ifndef MESHWRIGHT_PROFILEDB_SQLITE_GROUP_COMMIT_H_
-#define MESHWRIGHT_PROFILEDB_SQLITE_GROUP_COMMIT_H_
+#ifndef MESHWRIGHT_PROFILEDB_TABLES_GROUP_COMMIT_H_
+#define MESHWRIGHT_PROFILEDB_TABLES_GROUP_COMMIT_H_
 
 #include <deque>
 #include <functional>
@@ -23,7 +23,7 @@
 #include "absl/status/status.h"
 #include "base/mutex.h"
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 
 class GroupCommit {
  public:
@@ -48,6 +48,6 @@ class GroupCommit {
   std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace meshwright::sqlite
+}  // namespace meshwright::tables
 
-#endif  // MESHWRIGHT_PROFILEDB_SQLITE_GROUP_COMMIT_H_
+#endif  // MESHWRIGHT_PROFILEDB_TABLES_GROUP_COMMIT_H_

@@ -1,48 +1,50 @@
-#include "profiledb/sqlite/quarantine_table.h"
+#include "profiledb/tables/quarantine_table.h"
 
 #include <cstdint>
 #include <utility>
 
 #include "base/status_macros.h"
-#include "profiledb/sqlite/stored_row.h"
 #include "profiledb/store/precedence.h"
+#include "profiledb/tables/stored_row.h"
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 namespace {
 
 // In the order of kQuarantineSql. States are the numbers of
 // store::QuarantineState.
-enum QuarantineStatement { kAddCrashes, kAddDamaged, kForget, kList };
+enum QuarantineStatement { kAddCrashes, kAddDamaged, kForget, kList, kHas };
 
+// The casts are for PostgreSQL, which would take the numbers for texts.
 constexpr const char* kQuarantineSql[] = {
     "INSERT INTO quarantine (key, state, crashes, reason, log, "
-    "recorded_unix_ns) VALUES (?1, CASE WHEN ?6 >= ?5 THEN 2 ELSE 1 "
-    "END, ?6, ?2, ?3, ?4) ON CONFLICT (key) "
-    "DO UPDATE SET state = CASE WHEN crashes + ?6 >= ?5 THEN 2 ELSE 1 END, "
-    "crashes = crashes + ?6, reason = excluded.reason, log = excluded.log, "
+    "recorded_unix_ns) VALUES (?1, CASE WHEN CAST(?6 AS INTEGER) >= "
+    "CAST(?5 AS INTEGER) THEN 2 ELSE 1 END, CAST(?6 AS INTEGER), ?2, ?3, ?4) "
+    "ON CONFLICT (key) DO UPDATE SET state = CASE WHEN quarantine.crashes + "
+    "CAST(?6 AS INTEGER) >= CAST(?5 AS INTEGER) THEN 2 ELSE 1 END, "
+    "crashes = quarantine.crashes + CAST(?6 AS INTEGER), "
+    "reason = excluded.reason, log = excluded.log, "
     "recorded_unix_ns = excluded.recorded_unix_ns RETURNING crashes",
 
     "INSERT INTO quarantine (key, state, crashes, reason, log, "
-    "recorded_unix_ns) VALUES (?1, 3, 0, ?2, '', ?3) ON CONFLICT (key) "
+    "recorded_unix_ns) VALUES (?1, 3, 0, ?2, ?4, ?3) ON CONFLICT (key) "
     "DO UPDATE SET reason = excluded.reason, "
-    "recorded_unix_ns = excluded.recorded_unix_ns WHERE state = 3",
+    "recorded_unix_ns = excluded.recorded_unix_ns WHERE quarantine.state = 3",
 
     "DELETE FROM quarantine WHERE key = ?1 RETURNING key",
 
     "SELECT key, state, crashes, reason, log, recorded_unix_ns, "
-    "EXISTS (SELECT 1 FROM programs WHERE programs.key = quarantine.key) "
-    "FROM quarantine ORDER BY key",
+    "CASE WHEN EXISTS (SELECT 1 FROM programs WHERE programs.key = "
+    "quarantine.key) THEN 1 ELSE 0 END FROM quarantine ORDER BY key",
+
+    "SELECT COUNT(*) FROM quarantine WHERE key = ?1",
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<QuarantineTable>> QuarantineTable::Open(
-    SqliteDatabase& database) {
-  std::vector<SqliteStatement> statements;
-  for (const char* const sql : kQuarantineSql) {
-    ASSIGN_OR_RETURN(SqliteStatement statement, database.Prepare(sql));
-    statements.push_back(std::move(statement));
-  }
+    Database& database) {
+  ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Statement>> statements,
+                   database.PrepareAll(kQuarantineSql));
   return std::unique_ptr<QuarantineTable>(
       new QuarantineTable(std::move(statements)));
 }
@@ -52,7 +54,7 @@ absl::StatusOr<int> QuarantineTable::AddCrashes(const std::string& key,
                                                 std::string_view reason,
                                                 std::string_view log,
                                                 store::Nanoseconds now) {
-  SqliteStatement& add = statements_[kAddCrashes];
+  Statement& add = *statements_[kAddCrashes];
   const StatementUse use(add);
   add.BindText(1, key);
   add.BindText(2, reason);
@@ -70,16 +72,17 @@ absl::StatusOr<int> QuarantineTable::AddCrashes(const std::string& key,
 absl::Status QuarantineTable::AddDamaged(const std::string& key,
                                          std::string_view reason,
                                          store::Nanoseconds now) {
-  SqliteStatement& add = statements_[kAddDamaged];
+  Statement& add = *statements_[kAddDamaged];
   const StatementUse use(add);
   add.BindText(1, key);
   add.BindText(2, reason);
   add.BindInteger(3, ToUnixNs(now));
+  add.BindText(4, "");
   return add.Run();
 }
 
 absl::StatusOr<bool> QuarantineTable::Forget(const std::string& key) {
-  SqliteStatement& forget = statements_[kForget];
+  Statement& forget = *statements_[kForget];
   const StatementUse use(forget);
   forget.BindText(1, key);
   ASSIGN_OR_RETURN(const bool has_row, forget.Step());
@@ -87,8 +90,16 @@ absl::StatusOr<bool> QuarantineTable::Forget(const std::string& key) {
   return has_row;
 }
 
+absl::StatusOr<bool> QuarantineTable::Has(const std::string& key) {
+  Statement& has = *statements_[kHas];
+  const StatementUse use(has);
+  has.BindText(1, key);
+  ASSIGN_OR_RETURN(const bool has_row, has.Step());
+  return has_row && has.Integer(0) > 0;
+}
+
 absl::StatusOr<std::vector<store::QuarantineEntry>> QuarantineTable::List() {
-  SqliteStatement& list = statements_[kList];
+  Statement& list = *statements_[kList];
   const StatementUse use(list);
   std::vector<store::QuarantineEntry> entries;
   while (true) {
@@ -105,4 +116,4 @@ absl::StatusOr<std::vector<store::QuarantineEntry>> QuarantineTable::List() {
   }
 }
 
-}  // namespace meshwright::sqlite
+}  // namespace meshwright::tables

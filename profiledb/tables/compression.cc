@@ -1,11 +1,13 @@
-#include "profiledb/sqlite/compression.h"
+#include "profiledb/tables/compression.h"
 
 #include <zstd.h>
+
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-namespace meshwright::sqlite {
+namespace meshwright::tables {
 namespace {
 
 constexpr int kLevel = 6;
@@ -13,9 +15,17 @@ constexpr int kLevel = 6;
 }  // namespace
 
 absl::StatusOr<std::string> Compress(std::string_view bytes) {
+  const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> context(
+      ZSTD_createCCtx(), ZSTD_freeCCtx);
+  if (context == nullptr) {
+    return absl::ResourceExhaustedError("no memory to compress a program");
+  }
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
   std::string compressed(ZSTD_compressBound(bytes.size()), '\0');
-  const size_t size = ZSTD_compress(compressed.data(), compressed.size(),
-                                    bytes.data(), bytes.size(), kLevel);
+  const size_t size =
+      ZSTD_compress2(context.get(), compressed.data(), compressed.size(),
+                     bytes.data(), bytes.size());
   if (ZSTD_isError(size)) {
     return absl::InternalError(
         absl::StrCat("cannot compress: ", ZSTD_getErrorName(size)));
@@ -40,4 +50,4 @@ absl::StatusOr<std::string> Decompress(std::string_view compressed,
   return bytes;
 }
 
-}  // namespace meshwright::sqlite
+}  // namespace meshwright::tables

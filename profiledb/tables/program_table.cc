@@ -1,0 +1,105 @@
+#include "profiledb/tables/program_table.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "profiledb/tables/compression.h"
+
+namespace meshwright::tables {
+namespace {
+
+// A program may have megabytes.
+constexpr int kProgramsPerPage = 16;
+
+// In the order of kProgramSql.
+enum ProgramStatement {
+  kAddProgram,
+  kFindProgram,
+  kRemoveProgram,
+  kCountPrograms,
+  kProgramPage
+};
+
+constexpr const char* kProgramSql[] = {
+    "INSERT INTO programs (key, hlo_zstd, hlo_bytes) VALUES (?1, ?2, ?3) "
+    "ON CONFLICT (key) DO NOTHING",
+
+    "SELECT hlo_zstd, hlo_bytes FROM programs WHERE key = ?1",
+
+    "DELETE FROM programs WHERE key = ?1",
+
+    "SELECT COUNT(*), CAST(SUM(hlo_bytes) AS BIGINT), "
+    "CAST(SUM(LENGTH(hlo_zstd)) AS BIGINT) FROM programs",
+
+    "SELECT hlo_zstd, hlo_bytes, key FROM programs WHERE key > ?1 "
+    "ORDER BY key LIMIT ?2",
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ProgramTable>> ProgramTable::Open(
+    Database& database) {
+  ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Statement>> statements,
+                   database.PrepareAll(kProgramSql));
+  return std::unique_ptr<ProgramTable>(new ProgramTable(std::move(statements)));
+}
+
+absl::Status ProgramTable::Add(const std::string& key,
+                               std::string_view compressed, int64_t hlo_bytes) {
+  Statement& add = *statements_[kAddProgram];
+  const StatementUse use(add);
+  add.BindText(1, key);
+  add.BindBlob(2, compressed);
+  add.BindInteger(3, hlo_bytes);
+  return add.Run();
+}
+
+absl::StatusOr<std::string> ProgramTable::Find(const std::string& key) {
+  Statement& find = *statements_[kFindProgram];
+  const StatementUse use(find);
+  find.BindText(1, key);
+  ASSIGN_OR_RETURN(const bool has_row, find.Step());
+  if (!has_row) {
+    return absl::NotFoundError(absl::StrCat("no program has the key ", key));
+  }
+  return Decompress(find.View(0), find.Integer(1));
+}
+
+absl::Status ProgramTable::Remove(const std::string& key) {
+  Statement& remove = *statements_[kRemoveProgram];
+  const StatementUse use(remove);
+  remove.BindText(1, key);
+  return remove.Run();
+}
+
+absl::Status ProgramTable::Count(store::Statistics& statistics) {
+  Statement& count = *statements_[kCountPrograms];
+  const StatementUse use(count);
+  ASSIGN_OR_RETURN(const bool has_row, count.Step());
+  if (!has_row) return {};
+  statistics.programs = count.Integer(0);
+  statistics.program_bytes = count.Integer(1);
+  statistics.compressed_program_bytes = count.Integer(2);
+  return {};
+}
+
+absl::Status ProgramTable::ForEach(const Visit& visit) {
+  std::string key;
+  while (true) {
+    const std::string after = key;
+    Statement& page = *statements_[kProgramPage];
+    const StatementUse use(page);
+    page.BindText(1, after);
+    page.BindInteger(2, kProgramsPerPage);
+    int programs = 0;
+    while (true) {
+      ASSIGN_OR_RETURN(const bool has_row, page.Step());
+      if (!has_row) break;
+      ++programs;
+      key = page.Bytes(2);
+      RETURN_IF_ERROR(visit(key, Decompress(page.View(0), page.Integer(1))));
+    }
+    if (programs < kProgramsPerPage) return {};
+  }
+}
+
+}  // namespace meshwright::tables

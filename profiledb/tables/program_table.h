@@ -1,0 +1,52 @@
+// ProgramTable: each program once, compressed.
+//
+// Threads and ownership: those of its database, which outlives it. Writes need
+// a transaction around them.
+// Errors: those of Database; kNotFound for an unknown program, kDataLoss for
+// one that does not unpack.
+#ifndef MESHWRIGHT_PROFILEDB_TABLES_PROGRAM_TABLE_H_
+#define MESHWRIGHT_PROFILEDB_TABLES_PROGRAM_TABLE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiledb/store/profile_store.h"
+#include "profiledb/tables/database.h"
+
+namespace meshwright::tables {
+
+class ProgramTable {
+ public:
+  // An HLO that does not unpack is its error.
+  using Visit = std::function<absl::Status(
+      const std::string& key, const absl::StatusOr<std::string>& hlo)>;
+
+  static absl::StatusOr<std::unique_ptr<ProgramTable>> Open(Database& database);
+
+  // Leaves a known key as it is. `compressed` is what Compress made.
+  absl::Status Add(const std::string& key, std::string_view compressed,
+                   int64_t hlo_bytes);
+  absl::StatusOr<std::string> Find(const std::string& key);
+  absl::Status Remove(const std::string& key);
+  // Adds the figures of programs.
+  absl::Status Count(store::Statistics& statistics);
+  // By key, a few at a time; needs a transaction around it.
+  absl::Status ForEach(const Visit& visit);
+
+ private:
+  explicit ProgramTable(std::vector<std::unique_ptr<Statement>> statements)
+      : statements_(std::move(statements)) {}
+
+  std::vector<std::unique_ptr<Statement>> statements_;
+};
+
+}  // namespace meshwright::tables
+
+#endif  // MESHWRIGHT_PROFILEDB_TABLES_PROGRAM_TABLE_H_
