@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "profiledb/postgres/postgres_database.h"
+#include "profiledb/postgres/postgres_profile_store.h"
 #include "profiledb/sqlite/sqlite_plan_store.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
 
@@ -14,6 +16,7 @@ namespace meshwright::store {
 
 namespace {
 
+// Of a file; nothing is to be made for a URL.
 absl::Status MakeFolder(const std::string& path) {
   if (path.empty()) {
     return absl::InvalidArgumentError("the path of the store is empty");
@@ -37,8 +40,23 @@ absl::Status MakeFolder(const std::string& path) {
 
 }  // namespace
 
+bool IsPostgresUrl(std::string_view path) {
+  return path.substr(0, 11) == "postgres://" ||
+         path.substr(0, 13) == "postgresql://";
+}
+
+std::string DescribeStorePath(const std::string& path) {
+  if (!IsPostgresUrl(path)) return path;
+  return postgres::NameOfUrl(path).value_or("postgres://");
+}
+
 absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
     const std::string& path) {
+  if (IsPostgresUrl(path)) {
+    ASSIGN_OR_RETURN(std::unique_ptr<ProfileStore> store,
+                     postgres::PostgresProfileStore::Open(path));
+    return store;
+  }
   RETURN_IF_ERROR(MakeFolder(path));
   ASSIGN_OR_RETURN(std::unique_ptr<ProfileStore> store,
                    sqlite::SqliteProfileStore::Open(path));

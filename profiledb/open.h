@@ -1,19 +1,29 @@
-// OpenProfileStore, OpenPlanStore: the store at a path, its folders made. Both
-// are one file.
+// OpenProfileStore, OpenPlanStore: the store at a path, its folders made, or at
+// a URL of PostgreSQL: postgres://USER@HOST:PORT/DATABASE. Both are one
+// database. A password is better left to PGPASSFILE or ~/.pgpass: others of the
+// machine see a command line.
 //
-// Errors: those of sqlite::SqliteProfileStore::Open; kPermissionDenied or
-// kResourceExhausted for a folder that cannot be made.
+// Errors: those of sqlite::SqliteProfileStore::Open and of
+// postgres::PostgresProfileStore::Open; kPermissionDenied or kResourceExhausted
+// for a folder that cannot be made. No message holds a password.
 #ifndef MESHWRIGHT_PROFILEDB_OPEN_H_
 #define MESHWRIGHT_PROFILEDB_OPEN_H_
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 
 namespace meshwright::store {
+
+// The path, or the URL without its password: for people to read.
+std::string DescribeStorePath(const std::string& path);
+
+// Whether it begins with postgres:// or postgresql://.
+bool IsPostgresUrl(std::string_view path);
 
 absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
     const std::string& path);

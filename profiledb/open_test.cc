@@ -28,6 +28,28 @@ TEST(OpenTest, SaysWhatIsWrongWithAPath) {
   EXPECT_FALSE(OpenProfileStore("/dev/null/x/profiles.db").ok());
 }
 
+TEST(OpenTest, AUrlIsNoPath) {
+  EXPECT_TRUE(IsPostgresUrl("postgres://host/database"));
+  EXPECT_TRUE(IsPostgresUrl("postgresql:///database"));
+  EXPECT_FALSE(IsPostgresUrl("postgres/profiles.db"));
+  for (const char* const scheme : {"postgres", "postgresql"}) {
+    const absl::Status status =
+        OpenProfileStore(absl::StrCat(scheme, "://u:secret@h/d?colour=red"))
+            .status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message().find("secret"), std::string::npos) << status;
+  }
+}
+
+TEST(OpenTest, AStoreIsDescribedWithoutItsPassword) {
+  EXPECT_EQ(DescribeStorePath("/a/profiles.db"), "/a/profiles.db");
+  EXPECT_EQ(DescribeStorePath("postgres://u:secret@h:5433/d"),
+            "postgres://u@h:5433/d");
+  EXPECT_EQ(DescribeStorePath("postgresql:///d?host=/run&password=secret"),
+            "postgres:///d?host=/run");
+  EXPECT_EQ(DescribeStorePath("postgres://u:secret@h/%zz"), "postgres://");
+}
+
 TEST(OpenTest, TheDefaultIsInTheUsersDataFolder) {
   setenv("XDG_DATA_HOME", "/data", 1);
   EXPECT_EQ(*DefaultStorePath(), "/data/meshwright/profiles.db");

@@ -15,6 +15,7 @@
 #include "cli/local/store.h"
 #include "cli/text/format.h"
 #include "coordinator/service/planning_client.h"
+#include "profiledb/open.h"
 #include "worker/sandbox/runner_process.h"
 
 namespace meshwright::cli {
@@ -86,6 +87,9 @@ Check CheckStore(const std::string& path) {
     return {"store", State::kFail, std::string(store.status().message()),
             "name another store with --store, or restore a backup"};
   }
+  if (store::IsPostgresUrl(*resolved)) {
+    return {"store", State::kOk, DescribeStorePath(*resolved), ""};
+  }
   if (access(resolved->c_str(), W_OK) != 0) {
     return {"store", State::kFail,
             absl::StrCat(*resolved, ": ", std::strerror(errno)),
@@ -95,6 +99,9 @@ Check CheckStore(const std::string& path) {
 }
 
 Check CheckDisk(const std::string& path) {
+  if (store::IsPostgresUrl(path)) {
+    return {"disk", State::kOk, "the store is on a server's", ""};
+  }
   constexpr int64_t kWanted = int64_t{1} << 30;
   const std::filesystem::path folder =
       NearestFolder(std::filesystem::path(path).parent_path());

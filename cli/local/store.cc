@@ -12,6 +12,10 @@ absl::StatusOr<std::string> FindStorePath(const std::string& path) {
   return store::DefaultStorePath();
 }
 
+std::string DescribeStorePath(const std::string& path) {
+  return store::DescribeStorePath(path);
+}
+
 absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
     const std::string& path) {
   ASSIGN_OR_RETURN(const std::string resolved, FindStorePath(path));

@@ -1,6 +1,6 @@
 // The profile store of the command line: --store, or the user's own.
 //
-// Errors: those of store::OpenProfileStore, one sentence that names the file.
+// Errors: those of store::OpenProfileStore, one sentence that names the store.
 #ifndef MESHWRIGHT_CLI_LOCAL_STORE_H_
 #define MESHWRIGHT_CLI_LOCAL_STORE_H_
 
@@ -17,6 +17,8 @@ namespace meshwright::cli {
 
 // `path` empty: the store in the user's data folder.
 absl::StatusOr<std::string> FindStorePath(const std::string& path);
+// For people to read: never with a password.
+std::string DescribeStorePath(const std::string& path);
 absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
     const std::string& path);
 

@@ -33,6 +33,7 @@ absl::Status Up(const Context& context, const UpFlags& flags) {
     base::SetLogLevel(base::LogLevel::kInfo);
   }
   ASSIGN_OR_RETURN(const CoordinatorStore store, OpenCoordinatorStore(path));
+  const std::string named = DescribeStorePath(path);
   LocalCluster::Options options;
   options.plans = store.plans.get();
   options.clock = context.clock;
@@ -44,10 +45,10 @@ absl::Status Up(const Context& context, const UpFlags& flags) {
   if (context.json) {
     nlohmann::ordered_json said;
     said["address"] = cluster->address();
-    said["store"] = path;
+    said["store"] = named;
     *context.out << said.dump() << "\n" << std::flush;
   } else {
-    *context.out << "listening on " << cluster->address() << "\nstore " << path
+    *context.out << "listening on " << cluster->address() << "\nstore " << named
                  << "\n"
                  << std::flush;
   }

@@ -5,6 +5,7 @@
 // applies what is missing, in one transaction. A migration is frozen once
 // released: a change is a new one. schema_test.cc holds their fingerprints.
 //
+// SQLite:
 //   empty file (0) ──1──▶ profiles, programs (1) ──2──▶ several measurements
 //                                                       for each profile (2)
 //        ──3──▶ plans, their updates, devices, epochs (3)
@@ -31,6 +32,12 @@ struct Migration {
 const std::vector<Migration>& Migrations();
 
 int NewestVersion();
+
+// PostgreSQL's own, with a number in the table meshwright_store. Version 1 has
+// the tables of SQLite's version 2 and the same numbers in them.
+const std::vector<Migration>& PostgresMigrations();
+
+int NewestPostgresVersion();
 
 // "MWpf" in ASCII: what `file` and sqlite3_file_control see.
 inline constexpr int32_t kApplicationId = 0x4d577066;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "base/fingerprint.h"
 #include "profiledb/schema/migrations.h"
@@ -71,28 +72,39 @@ TEST(SchemaTest, StoredMessagesKeepTheirFieldNumbers) {
   EXPECT_EQ(v1::DeviceMemory::kPeakBytesFieldNumber, 5);
 }
 
-TEST(SchemaTest, VersionsRiseByOne) {
+void ExpectRisingByOne(const std::vector<Migration>& migrations, int newest) {
   int version = 0;
-  for (const Migration& migration : Migrations()) {
+  for (const Migration& migration : migrations) {
     EXPECT_EQ(migration.version, ++version);
   }
-  EXPECT_EQ(NewestVersion(), version);
+  EXPECT_EQ(newest, version);
+}
+
+void ExpectFrozen(const std::vector<Migration>& migrations,
+                  const std::vector<std::string>& fingerprints) {
+  ASSERT_EQ(fingerprints.size(), migrations.size());
+  for (size_t i = 0; i < migrations.size(); ++i) {
+    std::string sql = migrations[i].sql;
+    if (migrations[i].cleanup_sql != nullptr) sql += migrations[i].cleanup_sql;
+    EXPECT_EQ(base::Sha256Hex(sql), fingerprints[i]);
+  }
+}
+
+TEST(SchemaTest, VersionsRiseByOne) {
+  ExpectRisingByOne(Migrations(), NewestVersion());
+  ExpectRisingByOne(PostgresMigrations(), NewestPostgresVersion());
 }
 
 // A released migration is never edited: stores in the field have applied it.
 TEST(SchemaTest, ReleasedMigrationsAreFrozen) {
-  const char* const kFingerprints[] = {
-      "b92607966fe450333f42ec84baa586aa82ff7e384b818689626cbaffc4a06e55",
-      "4de6b52084d7a164f333e473e7bd59cc286ce893895ce1d3a46c5e7bf5c5e891",
-      "f26f4fe648085d96f23c62625d997654c754fef36a7edbe680e10149ae404941",
-  };
-  ASSERT_EQ(std::size(kFingerprints), Migrations().size());
-  for (size_t i = 0; i < Migrations().size(); ++i) {
-    const Migration& it = Migrations()[i];
-    std::string sql = it.sql;
-    if (it.cleanup_sql != nullptr) sql += it.cleanup_sql;
-    EXPECT_EQ(base::Sha256Hex(sql), kFingerprints[i]);
-  }
+  ExpectFrozen(
+      Migrations(),
+      {"b92607966fe450333f42ec84baa586aa82ff7e384b818689626cbaffc4a06e55",
+       "4de6b52084d7a164f333e473e7bd59cc286ce893895ce1d3a46c5e7bf5c5e891",
+       "f26f4fe648085d96f23c62625d997654c754fef36a7edbe680e10149ae404941"});
+  ExpectFrozen(
+      PostgresMigrations(),
+      {"5827969ab1975981265612cff04fe9c2229ea885d6864ee0deaf225e3afea1a6"});
 }
 
 }  // namespace

@@ -183,7 +183,10 @@ LAYERS = {
     "planner/search/tradeoffs": ("base", "planner/problem", "planner/search"),
     "planner/symbolic": ("base", "planner/problem"),
     "planner/symbolic/testing": ("planner/symbolic",),
-    "profiledb": ("base", "profiledb/sqlite", "profiledb/store"),
+    "profiledb": (
+        "base", "profiledb/postgres", "profiledb/sqlite", "profiledb/store"),
+    "profiledb/postgres": ("base", "profiledb/schema", "profiledb/tables"),
+    "profiledb/postgres/testing": ("base", "profiledb/postgres"),
     "profiledb/schema": ("base",),
     "profiledb/sqlite": (
         "base", "profiledb/schema", "profiledb/store", "profiledb/tables"),
@@ -242,6 +245,7 @@ TEST_LAYERS = {
 # Pattern of a foreign header -> the folders whose .cc files may include it.
 FOREIGN = {
     r"sqlite3\.h": ("profiledb/sqlite",),
+    r"libpq|postgres_ext|postgresql/": ("profiledb/postgres",),
     r"zstd\.h": ("profiledb/tables",),
     r"grpc|.*\.grpc\.pb\.h": (
         "coordinator/daemon", "coordinator/service", "worker/service",

@@ -1,0 +1,74 @@
+// PostgresDatabase: a connection to a PostgreSQL database.
+//
+// Concept: each transaction begins on a connection that lives; one that was
+// lost since the last transaction is made again first, and statements are
+// prepared again where they are used. Writers of all processes take turns by an
+// advisory lock that their transaction holds, so that what a writer reads stays
+// true until it commits. A lost server ends the transaction: the server rolls
+// it back.
+//
+// Threads, ownership and errors: those of tables::Database, and
+// kInvalidArgument for a URL that is none or a database that does not exist. No
+// message holds the password.
+#ifndef MESHWRIGHT_PROFILEDB_POSTGRES_POSTGRES_DATABASE_H_
+#define MESHWRIGHT_PROFILEDB_POSTGRES_POSTGRES_DATABASE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "profiledb/tables/database.h"
+
+struct pg_conn;
+struct pg_result;
+
+namespace meshwright::postgres {
+
+// The URL as messages name it, without its password. kInvalidArgument: it is
+// none.
+absl::StatusOr<std::string> NameOfUrl(const std::string& url);
+
+class PostgresDatabase : public tables::Database {
+ public:
+  static absl::StatusOr<std::unique_ptr<PostgresDatabase>> Open(
+      const std::string& url);
+  PostgresDatabase(const PostgresDatabase&) = delete;
+  PostgresDatabase& operator=(const PostgresDatabase&) = delete;
+
+  absl::Status Execute(const std::string& sql) override;
+  absl::StatusOr<std::unique_ptr<tables::Statement>> Prepare(
+      const std::string& sql) override;
+  bool HasArrays() const override { return true; }
+  std::string HexOf(const std::string& column) const override;
+  // The server checks its own pages.
+  absl::Status Check() override { return {}; }
+  const std::string& name() const override { return name_; }
+
+ private:
+  friend class PostgresStatement;
+  struct Close {
+    void operator()(pg_conn* connection) const;
+  };
+
+  PostgresDatabase(std::string url, std::string name)
+      : url_(std::move(url)), name_(std::move(name)) {}
+
+  absl::Status Begin(tables::Access access) override;
+  absl::Status Connect();
+  // Of a statement that failed.
+  absl::Status Failure(const pg_result* result);
+
+  const std::string url_;
+  const std::string name_;
+  std::unique_ptr<pg_conn, Close> connection_;
+  int64_t connections_ = 0;  // made so far; statements belong to one
+  int64_t statements_ = 0;   // named so far
+  bool is_lost_ = false;
+};
+
+}  // namespace meshwright::postgres
+
+#endif  // MESHWRIGHT_PROFILEDB_POSTGRES_POSTGRES_DATABASE_H_

@@ -1,0 +1,22 @@
+#include "profiledb/postgres/postgres_profile_store.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "profiledb/postgres/postgres_database.h"
+#include "profiledb/postgres/postgres_schema.h"
+
+namespace meshwright::postgres {
+
+absl::StatusOr<std::unique_ptr<PostgresProfileStore>>
+PostgresProfileStore::Open(const std::string& url, const base::Clock* clock) {
+  ASSIGN_OR_RETURN(auto writing, PostgresDatabase::Open(url));
+  RETURN_IF_ERROR(PreparePostgresSchema(*writing));
+  ASSIGN_OR_RETURN(auto reading, PostgresDatabase::Open(url));
+  ASSIGN_OR_RETURN(auto sides,
+                   OpenSides(std::move(writing), std::move(reading), clock));
+  return std::unique_ptr<PostgresProfileStore>(
+      new PostgresProfileStore(std::move(sides)));
+}
+
+}  // namespace meshwright::postgres

@@ -1,0 +1,38 @@
+// PostgresProfileStore: the ProfileStore in a PostgreSQL database, which many
+// processes on many machines share.
+//
+// Concept: the tables and rules of every store (profiledb/tables) over two
+// connections of this process. Commits of all processes take turns. A
+// connection that is lost is made again by the next call; one write that was
+// under way then may or may not have been made, and recording it again counts
+// it once.
+// Errors of opening: kInvalidArgument for a URL that is none, a database that
+// does not exist or one of another program, kPermissionDenied,
+// kFailedPrecondition for a store of a newer version, kUnavailable for a server
+// that does not answer; one sentence each, never with the password.
+// See docs/formats/store.md.
+#ifndef MESHWRIGHT_PROFILEDB_POSTGRES_POSTGRES_PROFILE_STORE_H_
+#define MESHWRIGHT_PROFILEDB_POSTGRES_POSTGRES_PROFILE_STORE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "profiledb/tables/table_profile_store.h"
+
+namespace meshwright::postgres {
+
+class PostgresProfileStore : public tables::TableProfileStore {
+ public:
+  // `clock` outlives the store; null: the system's.
+  static absl::StatusOr<std::unique_ptr<PostgresProfileStore>> Open(
+      const std::string& url, const base::Clock* clock = nullptr);
+
+ private:
+  using TableProfileStore::TableProfileStore;
+};
+
+}  // namespace meshwright::postgres
+
+#endif  // MESHWRIGHT_PROFILEDB_POSTGRES_POSTGRES_PROFILE_STORE_H_

@@ -1,0 +1,69 @@
+#include "profiledb/schema/migrations.h"
+
+namespace meshwright::schema {
+namespace {
+
+// The tables of SQLite's version 2 (migrations.cc). Texts order by their bytes.
+// What a dying program printed is bytes: a PostgreSQL text holds no NUL and
+// nothing but its encoding.
+constexpr char kPostgresTables[] = R"sql(
+CREATE TABLE meshwright_store (
+  version INTEGER NOT NULL
+);
+INSERT INTO meshwright_store VALUES (0);
+
+CREATE TABLE profiles (
+  id            BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  namespace     TEXT COLLATE "C" NOT NULL,
+  key           BYTEA   NOT NULL CHECK (octet_length(key) = 32),
+  outcome       INTEGER NOT NULL,
+  quality       INTEGER NOT NULL,
+  result        BYTEA   NOT NULL,
+  checksum      BIGINT  NOT NULL,
+  last_used_day BIGINT  NOT NULL,
+  UNIQUE (namespace, key)
+);
+
+CREATE TABLE measurements (
+  profile          BIGINT  NOT NULL,
+  number           INTEGER NOT NULL,
+  recorded_unix_ns BIGINT  NOT NULL,
+  quality          INTEGER NOT NULL,
+  host             TEXT    NOT NULL,
+  worker           TEXT    NOT NULL,
+  device_id        TEXT    NOT NULL,
+  machine          TEXT    NOT NULL,
+  result           BYTEA,
+  checksum         BIGINT  NOT NULL,
+  PRIMARY KEY (profile, number)
+);
+
+CREATE TABLE quarantine (
+  key              TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+  state            INTEGER NOT NULL,
+  crashes          INTEGER NOT NULL,
+  reason           BYTEA   NOT NULL,
+  log              BYTEA   NOT NULL,
+  recorded_unix_ns BIGINT  NOT NULL
+);
+
+CREATE TABLE programs (
+  key       TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+  hlo_zstd  BYTEA  NOT NULL,
+  hlo_bytes BIGINT NOT NULL
+);
+ALTER TABLE programs ALTER COLUMN hlo_zstd SET STORAGE EXTERNAL;
+)sql";
+
+}  // namespace
+
+const std::vector<Migration>& PostgresMigrations() {
+  static const auto& kMigrations = *new std::vector<Migration>{
+      {.version = 1, .sql = kPostgresTables},
+  };
+  return kMigrations;
+}
+
+int NewestPostgresVersion() { return PostgresMigrations().back().version; }
+
+}  // namespace meshwright::schema
