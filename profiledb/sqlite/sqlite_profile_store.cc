@@ -1,8 +1,12 @@
 #include "profiledb/sqlite/sqlite_profile_store.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "profiledb/schema/migrations.h"
 #include "profiledb/sqlite/sqlite_database.h"
 #include "profiledb/sqlite/sqlite_schema.h"
 
@@ -29,6 +33,32 @@ absl::StatusOr<std::unique_ptr<SqliteProfileStore>> SqliteProfileStore::Open(
                                          options.clock));
   return std::unique_ptr<SqliteProfileStore>(
       new SqliteProfileStore(std::move(sides)));
+}
+
+absl::Status SqliteProfileStore::BackUp(const std::string& from,
+                                        const std::string& to,
+                                        std::optional<int64_t> max_bytes) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(from, error)) {
+    return absl::NotFoundError(absl::StrCat("there is no store ", from));
+  }
+  const absl::Status status = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const auto source, SqliteDatabase::Open(from));
+    ASSIGN_OR_RETURN(const int64_t application,
+                     source->QueryInteger("PRAGMA application_id"));
+    if (application != schema::kApplicationId) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(from, " is not a Meshwright store"));
+    }
+    ASSIGN_OR_RETURN(const auto target, SqliteDatabase::Open(to));
+    if (max_bytes.has_value()) RETURN_IF_ERROR(target->Limit(*max_bytes));
+    return source->CopyTo(*target);
+  }();
+  if (status.ok()) return status;
+  for (const char* const suffix : {"", "-journal", "-wal", "-shm"}) {
+    std::filesystem::remove(to + suffix, error);
+  }
+  return status;
 }
 
 }  // namespace meshwright::sqlite

@@ -31,6 +31,12 @@ class SqliteProfileStore : public tables::TableProfileStore {
   static absl::StatusOr<std::unique_ptr<SqliteProfileStore>> Open(
       const std::string& path, const SqliteOptions& options = {});
 
+  // Copies the file `from`, of one moment, into a new file `to`, while other
+  // processes read and write it. kNotFound, kInvalidArgument for a file that is
+  // no store, kResourceExhausted: the disk is full; `to` is then removed.
+  static absl::Status BackUp(const std::string& from, const std::string& to,
+                             std::optional<int64_t> max_bytes = {});
+
  private:
   using TableProfileStore::TableProfileStore;
 };

@@ -103,6 +103,12 @@ struct Entry {
   std::optional<int64_t> last_used_day;
 };
 
+// The view must live until the call returns.
+struct Program {
+  std::string key;
+  std::string_view hlo;
+};
+
 // A row with all that it keeps, as upkeep reads it.
 struct WholeRow {
   std::string team;
@@ -193,9 +199,12 @@ class ProfileStore {
     return Record(entries);
   }
 
-  // Kept once, compressed; a known key is left as it is.
-  virtual absl::Status RecordProgram(const std::string& key,
-                                     std::string_view hlo) = 0;
+  // Kept once, compressed; a known key is left as it is. One commit.
+  virtual absl::Status RecordPrograms(absl::Span<const Program> programs) = 0;
+  absl::Status RecordProgram(const std::string& key, std::string_view hlo) {
+    const Program programs[] = {{.key = key, .hlo = hlo}};
+    return RecordPrograms(programs);
+  }
   virtual absl::StatusOr<std::string> LookupProgram(const std::string& key) = 0;
 
   virtual absl::StatusOr<Statistics> Count() = 0;

@@ -301,13 +301,20 @@ void TableProfileStore::WarnOfDamage(const std::string& key,
       key);
 }
 
-absl::Status TableProfileStore::RecordProgram(const std::string& key,
-                                              std::string_view hlo) {
-  RETURN_IF_ERROR(store::CheckKey(key));
-  ASSIGN_OR_RETURN(const std::string compressed, Compress(hlo));
-  return sides_->writer.commits.Write([&] {
-    return sides_->writer.programs->Add(key, compressed,
-                                        static_cast<int64_t>(hlo.size()));
+absl::Status TableProfileStore::RecordPrograms(
+    absl::Span<const store::Program> programs) {
+  std::vector<std::string> compressed;
+  for (const store::Program& it : programs) {
+    RETURN_IF_ERROR(store::CheckKey(it.key));
+    ASSIGN_OR_RETURN(compressed.emplace_back(), Compress(it.hlo));
+  }
+  return sides_->writer.commits.Write([&]() -> absl::Status {
+    for (size_t i = 0; i < programs.size(); ++i) {
+      RETURN_IF_ERROR(sides_->writer.programs->Add(
+          programs[i].key, compressed[i],
+          static_cast<int64_t>(programs[i].hlo.size())));
+    }
+    return {};
   });
 }
 

@@ -32,8 +32,8 @@ class TableProfileStore : public store::ProfileStore {
   absl::StatusOr<std::vector<store::KeptRow>> LookupKept(
       const std::string& key, const std::string& team) override;
   absl::Status Record(absl::Span<const store::Entry> entries) override;
-  absl::Status RecordProgram(const std::string& key,
-                             std::string_view hlo) override;
+  absl::Status RecordPrograms(
+      absl::Span<const store::Program> programs) override;
   absl::StatusOr<std::string> LookupProgram(const std::string& key) override;
   absl::StatusOr<store::Statistics> Count() override;
   absl::Status ForEach(const Visit& visit) override;

@@ -29,8 +29,8 @@ LAYERS = {
         "coordinator/planning", "coordinator/resharding", "coordinator/service",
         "coordinator/space", "coordinator/validation", "planner/checkpoint",
         "planner/layout", "planner/pipeline", "planner/reshard",
-        "planner/search", "planner/search/tradeoffs", "worker/sandbox",
-        "worker/service"),
+        "planner/search", "planner/search/tradeoffs", "profiledb/store",
+        "profiledb/upkeep", "worker/sandbox", "worker/service"),
     "coordinator/daemon": (
         "base", "base/log", "coordinator/jobs", "coordinator/plans",
         "coordinator/resharding", "coordinator/service", "profiledb/store"),
@@ -194,6 +194,9 @@ LAYERS = {
     "profiledb/store": ("base", "proto/v1"),
     "profiledb/store/testing": ("base", "proto/v1", "profiledb/store"),
     "profiledb/tables": ("base", "base/log", "proto/v1", "profiledb/store"),
+    "profiledb/upkeep": (
+        "base", "proto/v1", "profiledb", "profiledb/sqlite",
+        "profiledb/store"),
     "worker/comm/executor": (
         "base", "base/json", "worker/comm/protocol", "worker/comm/transport"),
     "worker/comm/protocol": ("base",),

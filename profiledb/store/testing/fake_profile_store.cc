@@ -93,11 +93,11 @@ int64_t FakeProfileStore::Today() {
       .count();
 }
 
-absl::Status FakeProfileStore::RecordProgram(const std::string& key,
-                                             std::string_view hlo) {
-  RETURN_IF_ERROR(CheckKey(key));
+absl::Status FakeProfileStore::RecordPrograms(
+    absl::Span<const Program> programs) {
+  for (const Program& it : programs) RETURN_IF_ERROR(CheckKey(it.key));
   const base::MutexLock lock(&mutex_);
-  programs_.try_emplace(key, hlo);
+  for (const Program& it : programs) programs_.try_emplace(it.key, it.hlo);
   return {};
 }
 

@@ -27,8 +27,7 @@ class FakeProfileStore : public ProfileStore {
   absl::StatusOr<std::vector<KeptRow>> LookupKept(
       const std::string& key, const std::string& team) override;
   absl::Status Record(absl::Span<const Entry> entries) override;
-  absl::Status RecordProgram(const std::string& key,
-                             std::string_view hlo) override;
+  absl::Status RecordPrograms(absl::Span<const Program> programs) override;
   absl::StatusOr<std::string> LookupProgram(const std::string& key) override;
   absl::StatusOr<Statistics> Count() override;
   absl::Status ForEach(const Visit& visit) override;

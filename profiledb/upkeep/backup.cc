@@ -1,0 +1,70 @@
+#include "profiledb/upkeep/backup.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "profiledb/open.h"
+#include "profiledb/sqlite/sqlite_profile_store.h"
+#include "profiledb/upkeep/copy_store.h"
+
+namespace meshwright::store {
+namespace {
+
+absl::Status CopyToFile(const std::string& url, const std::string& file,
+                        const BackupOptions& options) {
+  ASSIGN_OR_RETURN(const auto from, OpenProfileStore(url));
+  ASSIGN_OR_RETURN(const auto to, sqlite::SqliteProfileStore::Open(
+                                      file, {.max_bytes = options.max_bytes}));
+  return CopyStore(*from, *to).status();
+}
+
+// With the files that SQLite keeps beside it.
+void RemoveStore(const std::string& file) {
+  std::error_code ignored;
+  for (const char* const suffix : {"", "-journal", "-wal", "-shm"}) {
+    std::filesystem::remove(file + suffix, ignored);
+  }
+}
+
+}  // namespace
+
+absl::Status CheckStoreExists(const std::string& store) {
+  std::error_code error;
+  if (IsPostgresUrl(store) || std::filesystem::exists(store, error)) return {};
+  return absl::NotFoundError(absl::StrCat("there is no store ", store));
+}
+
+absl::StatusOr<v1::BackupReport> BackUpStore(const std::string& store,
+                                             const std::string& file,
+                                             const BackupOptions& options) {
+  RETURN_IF_ERROR(CheckStoreExists(store));
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(file, " is there already; name a new file"));
+  }
+  const std::string partial = absl::StrCat(file, ".partial.", getpid());
+  absl::Status status = IsPostgresUrl(store)
+                            ? CopyToFile(store, partial, options)
+                            : sqlite::SqliteProfileStore::BackUp(
+                                  store, partial, options.max_bytes);
+  if (status.ok() && std::rename(partial.c_str(), file.c_str()) != 0) {
+    status = absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", file));
+  }
+  RemoveStore(partial);
+  RETURN_IF_ERROR(status);
+  v1::BackupReport report;
+  report.set_store(DescribeStorePath(store));
+  report.set_file(file);
+  report.set_bytes(
+      static_cast<int64_t>(std::filesystem::file_size(file, error)));
+  return report;
+}
+
+}  // namespace meshwright::store

@@ -1,0 +1,94 @@
+// MeasurementFileWriter, MeasurementFileReader: measurements as one file.
+//
+// Concept: records of protobuf, each after its length. A digest that runs
+// through all of them stands in the last, so that a file that was cut short or
+// changed is told from a whole one.
+//
+//   length | header   length | measurement   ...   length | footer
+//
+// In → Out: docs/formats/measurements.md. A file is written beside its name and
+// renamed when it is whole. Memory: one record at a time.
+// Threads: one per object.
+// Errors: one sentence that names the file. kInvalidArgument for one that is no
+// file of measurements, is damaged or of a newer version; kResourceExhausted:
+// the disk is full; kNotFound, kPermissionDenied.
+#ifndef MESHWRIGHT_PROFILEDB_UPKEEP_MEASUREMENT_FILE_H_
+#define MESHWRIGHT_PROFILEDB_UPKEEP_MEASUREMENT_FILE_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/v1/measurements.pb.h"
+
+namespace meshwright::store {
+
+inline constexpr char kMeasurementsFormat[] = "meshwright measurements";
+inline constexpr int kMeasurementsVersion = 1;
+inline constexpr uint32_t kMaximumRecordBytes = 2 << 20;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using OwnedFile = std::unique_ptr<std::FILE, CloseFile>;
+
+class MeasurementFileWriter {
+ public:
+  static absl::StatusOr<std::unique_ptr<MeasurementFileWriter>> Create(
+      const std::string& path);
+  // Without Finish, nothing is left.
+  ~MeasurementFileWriter();
+  MeasurementFileWriter(const MeasurementFileWriter&) = delete;
+  MeasurementFileWriter& operator=(const MeasurementFileWriter&) = delete;
+
+  absl::Status Add(v1::ExportedMeasurement measurement);
+  // The file is whole, on the disk and has its name.
+  absl::Status Finish();
+
+  int64_t measurements() const { return measurements_; }
+
+ private:
+  MeasurementFileWriter(std::string path, std::string partial, OwnedFile file)
+      : path_(std::move(path)),
+        partial_(std::move(partial)),
+        file_(std::move(file)) {}
+
+  absl::Status Write(const v1::MeasurementsRecord& record);
+
+  const std::string path_;
+  const std::string partial_;  // equal for a device: it is not renamed
+  OwnedFile file_;
+  std::string digest_;
+  int64_t measurements_ = 0;
+};
+
+class MeasurementFileReader {
+ public:
+  // Reads the file to its end: it is whole.
+  static absl::StatusOr<std::unique_ptr<MeasurementFileReader>> Open(
+      const std::string& path);
+
+  // False: there is no further one.
+  absl::StatusOr<bool> Next(v1::ExportedMeasurement& measurement);
+
+ private:
+  MeasurementFileReader(std::string path, OwnedFile file)
+      : path_(std::move(path)), file_(std::move(file)) {}
+
+  absl::Status CheckHeader(const std::string& bytes) const;
+  absl::Status CheckWhole();
+  // False: the file ends before a record.
+  absl::StatusOr<bool> Read(std::string& bytes);
+  absl::Status Refuse(const std::string& why) const;
+
+  const std::string path_;
+  const OwnedFile file_;
+};
+
+}  // namespace meshwright::store
+
+#endif  // MESHWRIGHT_PROFILEDB_UPKEEP_MEASUREMENT_FILE_H_
