@@ -67,6 +67,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddUpVerb(app, context);
   AddJobsVerb(app, context);
   AddProfilesVerb(app, context);
+  AddStoreVerb(app, context);
   AddWorkersVerb(app, context);
   AddDoctorVerb(app, context);
 

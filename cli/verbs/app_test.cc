@@ -23,7 +23,7 @@ TEST(AppTest, HelpIsAResult) {
   EXPECT_EQ(outcome.status, 0);
   for (const char* verb :
        {"plan", "analyze", "validate", "explain", "export", "search", "layout",
-        "pipeline", "reshard", "up", "jobs", "workers", "doctor"}) {
+        "pipeline", "reshard", "up", "jobs", "workers", "store", "doctor"}) {
     EXPECT_THAT(outcome.out, HasSubstr(verb));
   }
   EXPECT_EQ(Command({"plan", "--help"}).status, 0);

@@ -57,6 +57,9 @@ Verb<Flags> AddVerb(CLI::App& parent, Context& context, const std::string& name,
           flags.get()};
 }
 
+// --store of the verbs that look after one.
+void AddStoreFlag(CLI::App& verb, std::string& path);
+
 void AddAnalyzeVerb(CLI::App& app, Context& context);
 void AddCheckpointVerb(CLI::App& app, Context& context);
 void AddDiffVerb(CLI::App& app, Context& context);
@@ -71,7 +74,9 @@ void AddPlansVerb(CLI::App& app, Context& context);
 void AddProfilesVerb(CLI::App& app, Context& context);
 void AddReshardVerb(CLI::App& app, Context& context);
 void AddSearchVerb(CLI::App& app, Context& context);
+void AddStoreVerb(CLI::App& app, Context& context);
 void AddUpVerb(CLI::App& app, Context& context);
+void AddUpkeepVerbs(CLI::App& profiles, Context& context);
 void AddValidateVerb(CLI::App& app, Context& context);
 void AddWhatIfVerb(CLI::App& app, Context& context);
 void AddWorkersVerb(CLI::App& app, Context& context);

@@ -50,11 +50,6 @@ std::string QualityName(v1::Quality quality) {
              : absl::AsciiStrToLower(v1::Quality_Name(quality));
 }
 
-void AddStoreFlag(CLI::App& verb, std::string& path) {
-  verb.add_option("--store", path,
-                  "profile store (default: in the user's data folder)");
-}
-
 // ---- stats
 
 absl::StatusOr<v1::StoreReport> ReportStore(store::ProfileStore& store) {
@@ -255,6 +250,8 @@ void AddProfilesVerb(CLI::App& app, Context& context) {
   again->add_flag("--all", again_flags->all, "remeasure good rows as well");
   AddStoreFlag(*again, again_flags->store);
   AddDeviceFlags(*again, &again_flags->devices);
+
+  AddUpkeepVerbs(*parent, context);
 
   CLI::App* const quarantine = parent->add_subcommand(
       "quarantine", "programs that crash, and rows that are damaged");

@@ -1,0 +1,298 @@
+// profiles export|import|gc|verify, and store backup|migrate.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "cli/flags/arguments.h"
+#include "cli/local/store.h"
+#include "cli/text/format.h"
+#include "cli/text/json.h"
+#include "cli/text/table.h"
+#include "cli/verbs/context.h"
+#include "profiledb/store/check_row.h"
+#include "profiledb/upkeep/backup.h"
+#include "profiledb/upkeep/copy_store.h"
+#include "profiledb/upkeep/exchange.h"
+#include "profiledb/upkeep/garbage.h"
+#include "proto/v1/reports.pb.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct ExchangeFlags {
+  std::string file;
+  std::string team;
+  std::string store;
+};
+
+struct GarbageFlags {
+  std::optional<int64_t> age_days;
+  std::optional<int64_t> unused_days;
+  std::string bytes;
+  std::string keep;
+  bool dry_run = false;
+  std::string store;
+};
+
+struct VerifyFlags {
+  std::string store;
+};
+
+struct BackupFlags {
+  std::string file;
+  std::string store;
+};
+
+struct MigrateFlags {
+  std::string from;
+  std::string to;
+};
+
+// Unlike OpenStore, it makes no new one.
+absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenExisting(
+    const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string resolved, FindStorePath(path));
+  RETURN_IF_ERROR(store::CheckStoreExists(resolved));
+  return OpenStore(resolved);
+}
+
+store::Nanoseconds Now(const Context& context) {
+  return store::Nanoseconds(
+      std::chrono::nanoseconds(absl::ToUnixNanos(context.clock->Now())));
+}
+
+template <typename Report>
+void Show(const Context& context, const Report& report,
+          const std::string& text) {
+  *context.out << (context.json ? ToJson(report).dump(2) + "\n" : text);
+}
+
+// ---- export, import
+
+absl::Status ExportRows(const Context& context, const ExchangeFlags& flags) {
+  ASSIGN_OR_RETURN(const auto store, OpenExisting(flags.store));
+  ASSIGN_OR_RETURN(const v1::ExportReport report,
+                   store::ExportMeasurements(*store, flags.team, flags.file));
+  Show(context, report,
+       absl::StrCat("exported ", report.measurements(), " measurements of ",
+                    report.rows(), " rows to ", report.file(), "\n"));
+  return absl::OkStatus();
+}
+
+absl::Status ImportRows(const Context& context, const ExchangeFlags& flags) {
+  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  ASSIGN_OR_RETURN(
+      const v1::ImportReport report,
+      store::ImportMeasurements(*store, flags.team, Now(context), flags.file));
+  std::string text = absl::StrCat("imported ", report.recorded(), " of ",
+                                  report.measurements(), " measurements of ",
+                                  report.file(), "\n");
+  for (const v1::LeftRow& row : report.refused_rows()) {
+    absl::StrAppend(&text, row.reason(), "\n");
+  }
+  Show(context, report, text);
+  if (report.refused() == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      report.refused(), " measurements of ", report.file(),
+      " are refused, the first being: ", report.refused_rows(0).reason()));
+}
+
+// ---- gc
+
+// One key a line; an empty line and one that begins with # say nothing.
+absl::Status ReadKeys(const std::string& path,
+                      absl::flat_hash_set<std::string>& keys) {
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
+  int number = 0;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
+    const absl::string_view key = absl::StripAsciiWhitespace(line);
+    if (key.empty() || key.front() == '#') continue;
+    if (!store::IsKey({key.data(), key.size()})) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", number, " of ", path,
+                       " is not a key of 64 lower-case hex digits"));
+    }
+    keys.emplace(key);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CollectGarbage(const Context& context, const GarbageFlags& flags) {
+  store::GarbageLimits limits{.maximum_age_days = flags.age_days,
+                              .maximum_unused_days = flags.unused_days,
+                              .dry_run = flags.dry_run};
+  if (!flags.bytes.empty()) {
+    ASSIGN_OR_RETURN(limits.maximum_bytes, ParseBytes(flags.bytes));
+  }
+  if (!limits.maximum_age_days && !limits.maximum_unused_days &&
+      !limits.maximum_bytes) {
+    return absl::InvalidArgumentError(
+        "gc needs a limit: --max-age-days, --max-unused-days or --max-size");
+  }
+  if (!flags.keep.empty()) {
+    RETURN_IF_ERROR(ReadKeys(flags.keep, limits.keep));
+  }
+  ASSIGN_OR_RETURN(const auto store, OpenExisting(flags.store));
+  ASSIGN_OR_RETURN(const v1::GcReport report,
+                   store::CollectGarbage(*store, limits, Now(context)));
+  Show(context, report,
+       absl::StrCat(report.dry_run() ? "would remove " : "removed ",
+                    report.rows(), " rows of ", FormatBytes(report.bytes()),
+                    "; ", report.rows_left(), " rows of ",
+                    FormatBytes(report.bytes_left()), " are left, ",
+                    report.kept(), " of them because they are to be kept\n"));
+  return absl::OkStatus();
+}
+
+// ---- verify
+
+absl::Status VerifyStore(const Context& context, const VerifyFlags& flags) {
+  ASSIGN_OR_RETURN(const auto store, OpenExisting(flags.store));
+  ASSIGN_OR_RETURN(const auto damaged, store->Verify());
+  v1::VerifyReport report;
+  std::vector<TableRow> rows;
+  for (const store::DamagedRow& row : damaged) {
+    v1::DamagedEntry& it = *report.add_damaged();
+    it.set_team(row.team);
+    it.set_key(row.key);
+    it.set_damage(row.damage);
+    rows.push_back(
+        {row.key, row.team.empty() ? "(program)" : row.team, row.damage});
+  }
+  Show(context, report,
+       rows.empty() ? "no row is damaged\n"
+                    : FormatTable({{"key", Align::kLeft},
+                                   {"namespace", Align::kLeft},
+                                   {"damage", Align::kLeft}},
+                                  rows));
+  if (rows.empty()) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat(rows.size(),
+                   " damaged rows were set aside; a plan that needs one "
+                   "measures it again"));
+}
+
+// ---- backup, migrate
+
+absl::Status BackUp(const Context& context, const BackupFlags& flags) {
+  ASSIGN_OR_RETURN(const std::string path, FindStorePath(flags.store));
+  ASSIGN_OR_RETURN(const v1::BackupReport report,
+                   store::BackUpStore(path, flags.file));
+  Show(context, report,
+       absl::StrCat("copied ", report.store(), " to ", report.file(), ", ",
+                    FormatBytes(report.bytes()), "\n"));
+  return absl::OkStatus();
+}
+
+absl::Status Migrate(const Context& context, const MigrateFlags& flags) {
+  if (flags.from == flags.to) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "both stores are ", DescribeStorePath(flags.from), "; name another"));
+  }
+  ASSIGN_OR_RETURN(const auto from, OpenExisting(flags.from));
+  ASSIGN_OR_RETURN(const auto to, OpenStore(flags.to));
+  ASSIGN_OR_RETURN(v1::MigrateReport report, store::CopyStore(*from, *to));
+  report.set_from(DescribeStorePath(flags.from));
+  report.set_to(DescribeStorePath(flags.to));
+  std::string text = absl::StrCat(
+      "copied ", report.rows(), " rows with ", report.measurements(),
+      " measurements, ", report.programs(), " programs and ",
+      report.quarantined(), " entries of the quarantine from ", report.from(),
+      " to ", report.to(), "\n");
+  if (report.left() > 0) {
+    absl::StrAppend(&text, report.left(),
+                    " rows are left, as no store takes them any more\n");
+  }
+  for (const v1::LeftRow& row : report.left_rows()) {
+    absl::StrAppend(&text, row.reason(), "\n");
+  }
+  Show(context, report, text);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddStoreFlag(CLI::App& verb, std::string& path) {
+  verb.add_option("--store", path,
+                  "profile store: a file or postgres://USER@HOST/DATABASE "
+                  "(default: in the user's data folder)");
+}
+
+void AddUpkeepVerbs(CLI::App& profiles, Context& context) {
+  const auto [exported, export_flags] =
+      AddVerb(profiles, context, "export",
+              "write all measurements to one file, never programs", ExportRows);
+  exported->add_option("file", export_flags->file, "the file to write")
+      ->required();
+  exported->add_option("--team", export_flags->team,
+                       "only the rows of this namespace");
+  AddStoreFlag(*exported, export_flags->store);
+
+  const auto [imported, import_flags] = AddVerb(
+      profiles, context, "import",
+      "record the measurements of a file that export wrote", ImportRows);
+  imported->add_option("file", import_flags->file, "the file to read")
+      ->required();
+  imported->add_option("--team", import_flags->team,
+                       "record them in this namespace, not in their own");
+  AddStoreFlag(*imported, import_flags->store);
+
+  const auto [gc, gc_flags] =
+      AddVerb(profiles, context, "gc",
+              "remove rows that are old, unused or too many", CollectGarbage);
+  gc->add_option("--max-age-days", gc_flags->age_days,
+                 "remove rows whose newest measurement is older")
+      ->check(CLI::NonNegativeNumber);
+  gc->add_option("--max-unused-days", gc_flags->unused_days,
+                 "remove rows that no plan asked for in so many days")
+      ->check(CLI::NonNegativeNumber);
+  gc->add_option("--max-size", gc_flags->bytes,
+                 "remove rows, the longest unused first, until rows and their "
+                 "programs have at most so many bytes (such as 2GiB)");
+  gc->add_option("--keep", gc_flags->keep,
+                 "a file of keys, one a line, that are never removed");
+  gc->add_flag("--dry-run", gc_flags->dry_run, "only say what would go");
+  AddStoreFlag(*gc, gc_flags->store);
+
+  const auto [verify, verify_flags] = AddVerb(
+      profiles, context, "verify",
+      "read every row, and name and set aside the damaged ones", VerifyStore);
+  AddStoreFlag(*verify, verify_flags->store);
+}
+
+void AddStoreVerb(CLI::App& app, Context& context) {
+  CLI::App* const parent =
+      app.add_subcommand("store", "copy a whole profile store");
+  parent->require_subcommand(0, 1);
+  const auto [backup, backup_flags] =
+      AddVerb(*parent, context, "backup",
+              "copy a store to a new file, while it is in use", BackUp);
+  backup->add_option("file", backup_flags->file, "the file to write")
+      ->required();
+  AddStoreFlag(*backup, backup_flags->store);
+
+  const auto [migrate, migrate_flags] =
+      AddVerb(*parent, context, "migrate",
+              "copy a store into another, of SQLite or PostgreSQL", Migrate);
+  migrate
+      ->add_option("from", migrate_flags->from,
+                   "a file or postgres://USER@HOST/DATABASE")
+      ->required();
+  migrate
+      ->add_option("to", migrate_flags->to,
+                   "the same; made if it is a file that is not there")
+      ->required();
+}
+
+}  // namespace meshwright::cli

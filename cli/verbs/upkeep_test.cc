@@ -1,0 +1,147 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "base/file.h"
+#include "cli/local/store.h"
+#include "cli/testing/outcome.h"
+#include "profiledb/store/testing/rows.h"
+
+namespace meshwright::cli {
+namespace {
+
+using store::MakeKey;
+using store::MakeMeasured;
+using testing::HasSubstr;
+
+class UpkeepTest : public testing::Test {
+ protected:
+  UpkeepTest()
+      : folder_(absl::StrCat(testing::TempDir(), "/upkeep_", getpid())) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    const auto store = OpenStore(store_);
+    EXPECT_TRUE(store.ok()) << store.status();
+    for (const char* const name : {"a", "b"}) {
+      const store::Entry entry{.result = MakeMeasured(name),
+                               .program = "module",
+                               .last_used_day = 100};
+      EXPECT_TRUE((*store)->Record({&entry, 1}).ok());
+    }
+  }
+  ~UpkeepTest() override { std::filesystem::remove_all(folder_); }
+
+  static nlohmann::json Json(std::vector<std::string> arguments) {
+    arguments.emplace_back("--json");
+    const Outcome outcome = Command(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  }
+
+  const std::string folder_;
+  const std::string store_ = folder_ + "/profiles.db";
+  const std::string other_ = folder_ + "/other.db";
+  const std::string file_ = folder_ + "/measurements";
+};
+
+TEST_F(UpkeepTest, MeasurementsGoFromStoreToStore) {
+  const auto exported = Json({"profiles", "export", file_, "--store", store_});
+  EXPECT_EQ(exported["measurements"], 2);
+  const auto imported = Json({"profiles", "import", file_, "--store", other_});
+  EXPECT_EQ(imported["recorded"], 2);
+  EXPECT_EQ(imported["refused"], 0);
+  EXPECT_THAT(Command({"profiles", "stats", "--store", other_}).out,
+              HasSubstr("2 measured"));
+  EXPECT_THAT(Command({"profiles", "import", file_, "--store", other_}).out,
+              HasSubstr("imported 2 of 2 measurements"));
+}
+
+TEST_F(UpkeepTest, GarbageIsSaidAndThenRemoved) {
+  const std::string keep = folder_ + "/keep";
+  ASSERT_TRUE(
+      base::WriteFile(keep, absl::StrCat("# a plan\n\n ", MakeKey("a"), "\n"))
+          .ok());
+  const std::vector<std::string> words = {
+      "profiles", "gc", "--max-unused-days", "30",
+      "--keep",   keep, "--store",           store_};
+  std::vector<std::string> dry = words;
+  dry.emplace_back("--dry-run");
+  EXPECT_EQ(Json(dry)["rows"], 1);
+  EXPECT_THAT(Command(dry).out, HasSubstr("would remove 1 rows"));
+  const auto report = Json(words);
+  EXPECT_EQ(report["rows"], 1);
+  EXPECT_EQ(report["kept"], 1);
+  EXPECT_EQ(report["rows_left"], 1);
+  EXPECT_EQ((*OpenStore(store_))->Lookup({MakeKey("a")})->size(), 1);
+}
+
+TEST_F(UpkeepTest, ASoundStoreIsVerifiedAndCopied) {
+  EXPECT_TRUE(
+      Json({"profiles", "verify", "--store", store_})["damaged"].empty());
+  const auto backup = Json({"store", "backup", file_, "--store", store_});
+  EXPECT_EQ(backup["bytes"], std::filesystem::file_size(file_));
+  EXPECT_TRUE(
+      Json({"profiles", "verify", "--store", file_})["damaged"].empty());
+  const auto migrated = Json({"store", "migrate", store_, other_});
+  EXPECT_EQ(migrated["rows"], 2);
+  EXPECT_EQ(migrated["programs"], 2);
+  EXPECT_EQ(migrated["left"], 0);
+  EXPECT_EQ(*(*OpenStore(other_))->LookupProgram(MakeKey("b")), "module");
+}
+
+TEST_F(UpkeepTest, DamageIsNamedAndFails) {
+  std::string bytes = *base::ReadFile(store_);
+  // The compressed module, which is too short to be compressed.
+  const size_t at = bytes.find("module");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 'M';
+  ASSERT_TRUE(base::WriteFile(store_, bytes).ok());
+  const Outcome outcome =
+      Command({"profiles", "verify", "--store", store_, "--json"});
+  EXPECT_EQ(outcome.status, 1);
+  const auto report = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(report["damaged"].size(), 1);
+  EXPECT_EQ(report["damaged"][0]["team"], "");
+  EXPECT_THAT(report["damaged"][0]["damage"].get<std::string>(),
+              HasSubstr("program is damaged"));
+  EXPECT_THAT(outcome.err, HasSubstr("1 damaged rows were set aside"));
+  EXPECT_EQ(Command({"profiles", "verify", "--store", store_}).out,
+            "no row is damaged\n");
+}
+
+TEST_F(UpkeepTest, BadInputIsOneSentence) {
+  const std::string none = folder_ + "/none.db";
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{
+           {"profiles", "export", file_, "--store", none},
+           {"profiles", "gc", "--max-age-days", "1", "--store", none},
+           {"profiles", "verify", "--store", none},
+           {"store", "backup", file_, "--store", none},
+           {"store", "migrate", none, other_}}) {
+    ExpectRefused(words, "there is no store " + none);
+    EXPECT_FALSE(std::filesystem::exists(none));
+  }
+  ExpectRefused({"profiles", "gc", "--store", store_}, "--max-unused-days");
+  ExpectRefused({"profiles", "gc", "--max-age-days", "-1"}, "--max-age-days");
+  ExpectRefused({"profiles", "gc", "--max-size", "much"}, "\"much\"");
+  ASSERT_TRUE(base::WriteFile(file_, "not a key\n").ok());
+  ExpectRefused({"profiles", "gc", "--max-size", "1GiB", "--keep", file_,
+                 "--store", store_},
+                "line 1 of " + file_);
+  ExpectRefused({"profiles", "import", file_, "--store", other_},
+                "is no file of measurements");
+  ExpectRefused({"store", "backup", file_, "--store", store_},
+                "is there already");
+  ExpectRefused({"store", "migrate", store_, store_}, "both stores are");
+  ExpectRefused(
+      {"store", "migrate", store_, "postgres://u:secret@h/d?colour=red"},
+      "postgres://USER@HOST:PORT/DATABASE");
+  ExpectRefused({"store"}, "store --help");
+}
+
+}  // namespace
+}  // namespace meshwright::cli
