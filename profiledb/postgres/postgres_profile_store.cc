@@ -13,8 +13,9 @@ PostgresProfileStore::Open(const std::string& url, const base::Clock* clock) {
   ASSIGN_OR_RETURN(auto writing, PostgresDatabase::Open(url));
   RETURN_IF_ERROR(PreparePostgresSchema(*writing));
   ASSIGN_OR_RETURN(auto reading, PostgresDatabase::Open(url));
-  ASSIGN_OR_RETURN(auto sides,
-                   OpenSides(std::move(writing), std::move(reading), clock));
+  ASSIGN_OR_RETURN(auto scanning, PostgresDatabase::Open(url));
+  ASSIGN_OR_RETURN(auto sides, OpenSides(std::move(writing), std::move(reading),
+                                         std::move(scanning), clock));
   return std::unique_ptr<PostgresProfileStore>(
       new PostgresProfileStore(std::move(sides)));
 }

@@ -1,7 +1,7 @@
 // PostgresProfileStore: the ProfileStore in a PostgreSQL database, which many
 // processes on many machines share.
 //
-// Concept: the tables and rules of every store (profiledb/tables) over two
+// Concept: the tables and rules of every store (profiledb/tables) over three
 // connections of this process. Commits of all processes take turns. A
 // connection that is lost is made again by the next call; one write that was
 // under way then may or may not have been made, and recording it again counts

@@ -29,8 +29,9 @@ absl::StatusOr<std::unique_ptr<SqliteProfileStore>> SqliteProfileStore::Open(
   }
   ASSIGN_OR_RETURN(auto reading, SqliteDatabase::Open(path));
   RETURN_IF_ERROR(reading->Execute(kReaderCache));
+  ASSIGN_OR_RETURN(auto scanning, SqliteDatabase::Open(path));
   ASSIGN_OR_RETURN(auto sides, OpenSides(std::move(writing), std::move(reading),
-                                         options.clock));
+                                         std::move(scanning), options.clock));
   return std::unique_ptr<SqliteProfileStore>(
       new SqliteProfileStore(std::move(sides)));
 }

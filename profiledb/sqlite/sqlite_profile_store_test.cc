@@ -117,6 +117,26 @@ TEST_F(SqliteProfileStoreTest, ADaysFirstUseIsWrittenWithTheNextCommit) {
   EXPECT_EQ((*store)->Lookup({MakeKey("k")})->size(), 1);
 }
 
+// An export of a large store takes minutes: plans go on meanwhile.
+TEST_F(SqliteProfileStoreTest, AScanHoldsUpNobodyAndSeesOneMoment) {
+  const auto store = SqliteProfileStore::Open(path_);
+  ASSERT_TRUE((*store)->Record(Row("a"), {}).ok());
+  ASSERT_TRUE((*store)->Record(Row("b"), {}).ok());
+  int rows = 0;
+  const auto visit = [&](const store::WholeRow& row) -> absl::Status {
+    ++rows;
+    std::thread other([&] {
+      EXPECT_EQ((*store)->Lookup({MakeKey("a")})->size(), 1);
+      EXPECT_TRUE((*store)->Record(Row(absl::StrCat("new ", rows)), {}).ok());
+    });
+    other.join();
+    return {};
+  };
+  ASSERT_TRUE((*store)->ForEachWhole({.row = visit}).ok());
+  EXPECT_EQ(rows, 2);
+  EXPECT_EQ(Measured(**store), 4);
+}
+
 TEST_F(SqliteProfileStoreTest, TheChosenMeasurementIsStoredOnce) {
   const auto store = SqliteProfileStore::Open(path_);
   for (const int64_t minimum : {1000, 1020, 1010}) {

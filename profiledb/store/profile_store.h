@@ -223,7 +223,8 @@ class ProfileStore {
   // Forgets the entry and the CRASHED rows of its key.
   virtual absl::Status RetryQuarantined(const std::string& key) = 0;
 
-  // Reads all there is, of one moment. Damaged rows and programs are left out.
+  // Reads all there is, of one moment, while others look up and record. Damaged
+  // rows and programs are left out.
   virtual absl::Status ForEachWhole(const Scan& scan) = 0;
   // Removes rows in one commit, with the programs that no row and no entry of
   // the quarantine names any more. Returns how many rows.

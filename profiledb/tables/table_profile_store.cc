@@ -139,11 +139,14 @@ struct TableProfileStore::Reader : Side {
 };
 
 struct TableProfileStore::Sides {
-  Sides(Side writing, Side reading, const base::Clock* clock)
-      : writer(std::move(writing), clock), reader(std::move(reading)) {}
+  Sides(Side writing, Side reading, Side scanning, const base::Clock* clock)
+      : writer(std::move(writing), clock),
+        reader(std::move(reading)),
+        scanner(std::move(scanning)) {}
 
   Writer writer;
   Reader reader;
+  Reader scanner;
 };
 
 // An entry as it is written.
@@ -164,10 +167,12 @@ TableProfileStore::~TableProfileStore() = default;
 
 absl::StatusOr<TableProfileStore::OwnedSides> TableProfileStore::OpenSides(
     std::unique_ptr<Database> writing, std::unique_ptr<Database> reading,
-    const base::Clock* clock) {
+    std::unique_ptr<Database> scanning, const base::Clock* clock) {
   ASSIGN_OR_RETURN(Side writer, Side::Open(std::move(writing)));
   ASSIGN_OR_RETURN(Side reader, Side::Open(std::move(reading)));
-  return OwnedSides(new Sides(std::move(writer), std::move(reader), clock));
+  ASSIGN_OR_RETURN(Side scanner, Side::Open(std::move(scanning)));
+  return OwnedSides(new Sides(std::move(writer), std::move(reader),
+                              std::move(scanner), clock));
 }
 
 absl::StatusOr<store::Results> TableProfileStore::Lookup(
@@ -339,8 +344,8 @@ absl::StatusOr<store::Statistics> TableProfileStore::Count() {
 
 absl::Status TableProfileStore::ForEach(const Visit& visit) {
   std::vector<DamagedRow> damaged;
-  RETURN_IF_ERROR(sides_->reader.Read([&] {
-    return sides_->reader.profiles->ForEach(
+  RETURN_IF_ERROR(sides_->scanner.Read([&] {
+    return sides_->scanner.profiles->ForEach(
         [&](StoredProfile& row, const store::Origin& origin) {
           if (row.damage.empty()) return visit(row.result, origin);
           damaged.push_back({row.team, row.key, row.damage});
@@ -392,7 +397,7 @@ absl::Status TableProfileStore::RetryQuarantined(const std::string& key) {
 absl::Status TableProfileStore::ForEachWhole(const store::Scan& scan) {
   // The last uses of this process.
   RETURN_IF_ERROR(sides_->writer.commits.Write([] { return absl::Status(); }));
-  Reader& reader = sides_->reader;
+  Reader& reader = sides_->scanner;
   std::vector<DamagedRow> damaged;
   const auto read_row = [&](StoredProfile& profile,
                             const store::Origin&) -> absl::StatusOr<bool> {
@@ -471,7 +476,7 @@ absl::StatusOr<int64_t> TableProfileStore::Remove(
 }
 
 absl::StatusOr<std::vector<DamagedRow>> TableProfileStore::Verify() {
-  Reader& reader = sides_->reader;
+  Reader& reader = sides_->scanner;
   std::vector<DamagedRow> damaged;
   const auto check_row = [&](StoredProfile& profile,
                              const store::Origin&) -> absl::StatusOr<bool> {

@@ -1,8 +1,9 @@
 // TableProfileStore: the ProfileStore over the tables of a database.
 //
-// Concept: one connection writes, in group commits; another reads. All rules of
-// the store are here, and a backend opens the two connections. The day a row
-// was last used is written with the next commit, once a day for each row.
+// Concept: one connection writes, in group commits; one looks up; one reads
+// whole stores, which takes long and holds up neither. All rules of the store
+// are here, and a backend opens the connections. The day a row was last used is
+// written with the next commit, once a day for each row.
 // See docs/formats/store.md.
 // Threads and errors: those of ProfileStore and of Database. A connection that
 // is lost is made again by the next call.
@@ -54,11 +55,11 @@ class TableProfileStore : public store::ProfileStore {
   };
   using OwnedSides = std::unique_ptr<Sides, CloseSides>;
 
-  // Two connections to one database of the newest schema. `clock` outlives the
-  // store; null: the system's.
-  static absl::StatusOr<OwnedSides> OpenSides(std::unique_ptr<Database> writing,
-                                              std::unique_ptr<Database> reading,
-                                              const base::Clock* clock);
+  // Three connections to one database of the newest schema. `clock` outlives
+  // the store; null: the system's.
+  static absl::StatusOr<OwnedSides> OpenSides(
+      std::unique_ptr<Database> writing, std::unique_ptr<Database> reading,
+      std::unique_ptr<Database> scanning, const base::Clock* clock);
   explicit TableProfileStore(OwnedSides sides);
 
  private:

@@ -427,6 +427,19 @@ TEST_P(ProfileStoreConformance, AScanReadsEverything) {
   EXPECT_GT(with_program, bytes_of_a);
 }
 
+TEST_P(ProfileStoreConformance, AScanEndsAtTheFirstFailure) {
+  ASSERT_TRUE(store_->Record(MakeMeasured("a"), {}).ok());
+  ASSERT_TRUE(store_->Record(MakeMeasured("b"), {}).ok());
+  int rows = 0;
+  const auto stop = [&](const store::WholeRow&) {
+    ++rows;
+    return absl::CancelledError("enough");
+  };
+  EXPECT_EQ(store_->ForEachWhole({.row = stop}).message(), "enough");
+  EXPECT_EQ(rows, 1);
+  EXPECT_TRUE(store_->Record(MakeMeasured("c"), {}).ok());
+}
+
 TEST_P(ProfileStoreConformance, RemovesRowsWithTheProgramsThatNobodyNames) {
   for (const char* const name : {"gone", "shared", "crashing", "used"}) {
     const store::Entry entry{.result = MakeMeasured(name),
