@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "profiledb/postgres/postgres_database.h"
+#include "profiledb/postgres/postgres_plan_store.h"
 #include "profiledb/postgres/postgres_profile_store.h"
 #include "profiledb/sqlite/sqlite_plan_store.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
@@ -65,10 +66,9 @@ absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
 
 absl::StatusOr<std::unique_ptr<PlanStore>> OpenPlanStore(
     const std::string& path) {
+  if (IsPostgresUrl(path)) return postgres::OpenPostgresPlanStore(path);
   RETURN_IF_ERROR(MakeFolder(path));
-  ASSIGN_OR_RETURN(std::unique_ptr<PlanStore> store,
-                   sqlite::SqlitePlanStore::Open(path));
-  return store;
+  return sqlite::OpenSqlitePlanStore(path);
 }
 
 absl::StatusOr<std::string> DefaultStorePath() {

@@ -26,7 +26,10 @@ absl::StatusOr<CoordinatorStore> OpenCoordinatorStore(const std::string& path) {
   CoordinatorStore opened;
   // Opening makes the folders that the lock needs.
   ASSIGN_OR_RETURN(opened.profiles, store::OpenProfileStore(path));
-  ASSIGN_OR_RETURN(opened.ownership, store::StoreOwnership::Take(path));
+  // Those of a server are told apart by their epochs.
+  if (!store::IsPostgresUrl(path)) {
+    ASSIGN_OR_RETURN(opened.ownership, store::StoreOwnership::Take(path));
+  }
   ASSIGN_OR_RETURN(opened.plans, store::OpenPlanStore(path));
   return opened;
 }

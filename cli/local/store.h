@@ -22,9 +22,9 @@ std::string DescribeStorePath(const std::string& path);
 absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
     const std::string& path);
 
-// What a coordinator of a file works on: it alone runs the file's plans.
+// What a coordinator works on. It alone runs the plans of a file.
 struct CoordinatorStore {
-  std::unique_ptr<store::StoreOwnership> ownership;
+  std::unique_ptr<store::StoreOwnership> ownership;  // of a file
   std::unique_ptr<store::ProfileStore> profiles;
   std::unique_ptr<store::PlanStore> plans;
 };

@@ -34,7 +34,8 @@ const std::vector<Migration>& Migrations();
 int NewestVersion();
 
 // PostgreSQL's own, with a number in the table meshwright_store. Version 1 has
-// the tables of SQLite's version 2 and the same numbers in them.
+// the tables of SQLite's version 2, version 2 those of its version 3, and the
+// same numbers in them.
 const std::vector<Migration>& PostgresMigrations();
 
 int NewestPostgresVersion();

@@ -55,11 +55,46 @@ CREATE TABLE programs (
 ALTER TABLE programs ALTER COLUMN hlo_zstd SET STORAGE EXTERNAL;
 )sql";
 
+// Those of SQLite's version 3.
+constexpr char kPostgresPlans[] = R"sql(
+CREATE TABLE plans (
+  id         BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  namespace  TEXT    NOT NULL,
+  owner      TEXT    NOT NULL,
+  request_id TEXT,
+  state      INTEGER NOT NULL,
+  record     BYTEA   NOT NULL,
+  plan       BYTEA,
+  UNIQUE (namespace, owner, request_id)
+);
+
+CREATE INDEX plans_by_state ON plans (state);
+
+CREATE TABLE plan_updates (
+  plan     BIGINT NOT NULL,
+  sequence BIGINT NOT NULL,
+  content  BYTEA  NOT NULL,
+  PRIMARY KEY (plan, sequence)
+);
+
+CREATE TABLE devices (
+  digest  TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+  content BYTEA NOT NULL
+);
+
+CREATE TABLE epochs (
+  id     INTEGER PRIMARY KEY CHECK (id = 1),
+  epoch  BIGINT  NOT NULL,
+  holder TEXT    NOT NULL
+);
+)sql";
+
 }  // namespace
 
 const std::vector<Migration>& PostgresMigrations() {
   static const auto& kMigrations = *new std::vector<Migration>{
       {.version = 1, .sql = kPostgresTables},
+      {.version = 2, .sql = kPostgresPlans},
   };
   return kMigrations;
 }

@@ -104,7 +104,8 @@ TEST(SchemaTest, ReleasedMigrationsAreFrozen) {
        "f26f4fe648085d96f23c62625d997654c754fef36a7edbe680e10149ae404941"});
   ExpectFrozen(
       PostgresMigrations(),
-      {"5827969ab1975981265612cff04fe9c2229ea885d6864ee0deaf225e3afea1a6"});
+      {"5827969ab1975981265612cff04fe9c2229ea885d6864ee0deaf225e3afea1a6",
+       "f57981f752049abdfce509fd7d885df2dd0679e5186637129d453ea010fabea5"});
 }
 
 }  // namespace

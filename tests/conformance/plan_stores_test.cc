@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "profiledb/postgres/postgres_plan_store.h"
+#include "profiledb/postgres/testing/postgres_server.h"
 #include "profiledb/sqlite/sqlite_plan_store.h"
 #include "profiledb/sqlite/sqlite_profile_store.h"
 #include "profiledb/store/memory_plan_store.h"
@@ -27,7 +29,7 @@ std::string StoreFile() {
 }
 
 std::unique_ptr<store::PlanStore> OpenSqlite() {
-  auto store = sqlite::SqlitePlanStore::Open(StoreFile());
+  auto store = sqlite::OpenSqlitePlanStore(StoreFile());
   EXPECT_TRUE(store.ok()) << store.status();
   return store.ok() ? *std::move(store) : nullptr;
 }
@@ -41,6 +43,20 @@ std::unique_ptr<store::PlanStore> MakeSqlite() {
 
 std::unique_ptr<store::PlanStore> MakeMemory() {
   return std::make_unique<store::MemoryPlanStore>();
+}
+
+// One server for all tests; each store has a schema of its own.
+std::unique_ptr<store::PlanStore> MakePostgres() {
+  static const auto server = postgres::PostgresServer::Start({});
+  if (absl::IsNotFound(server.status())) {
+    [] { GTEST_SKIP() << "PostgreSQL's server is not installed"; }();
+    return nullptr;
+  }
+  EXPECT_TRUE(server.ok()) << server.status();
+  if (!server.ok()) return nullptr;
+  auto store = postgres::OpenPostgresPlanStore((*server)->NewStoreUrl());
+  EXPECT_TRUE(store.ok()) << store.status();
+  return store.ok() ? *std::move(store) : nullptr;
 }
 
 v1::PlanRecord MakeRecord(const std::string& owner,
@@ -69,6 +85,7 @@ class PlanStoreConformance
  protected:
   void SetUp() override {
     store_ = GetParam()();
+    if (IsSkipped()) return;
     ASSERT_NE(store_, nullptr);
     const auto epoch = store_->BeginEpoch("a");
     ASSERT_TRUE(epoch.ok()) << epoch.status();
@@ -260,6 +277,9 @@ INSTANTIATE_TEST_SUITE_P(Memory, PlanStoreConformance,
                          testing::Values(MakeMemory));
 INSTANTIATE_TEST_SUITE_P(Sqlite, PlanStoreConformance,
                          testing::Values(MakeSqlite));
+
+INSTANTIATE_TEST_SUITE_P(Postgres, PlanStoreConformance,
+                         testing::Values(MakePostgres));
 
 TEST(SqlitePlanStoreTest, PlansOutliveTheProcessThatTookThem) {
   auto first = MakeSqlite();

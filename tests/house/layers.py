@@ -185,7 +185,7 @@ LAYERS = {
     "planner/symbolic/testing": ("planner/symbolic",),
     "profiledb": (
         "base", "profiledb/postgres", "profiledb/sqlite", "profiledb/store"),
-    "profiledb/postgres": ("base", "profiledb/schema", "profiledb/tables"),
+    "profiledb/postgres": ("base", "profiledb/schema", "profiledb/store", "profiledb/tables"),
     "profiledb/postgres/testing": ("base", "profiledb/postgres"),
     "profiledb/schema": ("base",),
     "profiledb/sqlite": (

@@ -1,0 +1,352 @@
+#include "profiledb/tables/table_plan_store.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/fingerprint.h"
+#include "base/mutex.h"
+#include "base/status_macros.h"
+#include "profiledb/store/plan_updates.h"
+#include "profiledb/tables/group_commit.h"
+
+namespace meshwright::tables {
+namespace {
+
+// In the order of kPlanSql.
+enum PlanStatement {
+  kRaiseEpoch,
+  kReadEpoch,
+  kFindSubmission,
+  kInsertPlan,
+  kReadPlan,
+  kWriteRecord,
+  kInsertUpdate,
+  kReadUpdates,
+  kInsertDevice,
+  kListDevices
+};
+
+constexpr const char* kPlanSql[] = {
+    "INSERT INTO epochs (id, epoch, holder) VALUES (1, 1, ?1) ON CONFLICT (id) "
+    "DO UPDATE SET epoch = epochs.epoch + 1, holder = excluded.holder "
+    "RETURNING epoch",
+
+    "SELECT epoch FROM epochs WHERE id = 1",
+
+    "SELECT id FROM plans WHERE namespace = ?1 AND owner = ?2 AND "
+    "request_id = ?3",
+
+    "INSERT INTO plans (namespace, owner, request_id, state, record) "
+    "VALUES (?1, ?2, ?3, 0, ?4) RETURNING id",
+
+    "SELECT record, plan FROM plans WHERE id = ?1",
+
+    "UPDATE plans SET state = ?2, record = ?3, plan = ?4 WHERE id = ?1",
+
+    "INSERT INTO plan_updates (plan, sequence, content) VALUES (?1, ?2, ?3)",
+
+    "SELECT content FROM plan_updates WHERE plan = ?1 AND sequence > ?2 "
+    "ORDER BY sequence LIMIT ?3",
+
+    "INSERT INTO devices (digest, content) VALUES (?1, ?2) "
+    "ON CONFLICT (digest) DO NOTHING",
+
+    "SELECT content FROM devices ORDER BY digest",
+};
+
+template <typename Message>
+absl::StatusOr<Message> Parse(std::string_view bytes, const char* what) {
+  Message message;
+  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return message;
+  }
+  return absl::DataLossError(absl::StrCat(
+      "the store has a damaged ", what,
+      "; restore the store from a backup, or cancel what is left of the plan"));
+}
+
+// Steps to the end; `take` reads one row.
+template <typename Take>
+absl::Status ForEachRow(Statement& statement, const Take& take) {
+  while (true) {
+    ASSIGN_OR_RETURN(const bool has_row, statement.Step());
+    if (!has_row) return absl::OkStatus();
+    RETURN_IF_ERROR(take());
+  }
+}
+
+}  // namespace
+
+struct TablePlanStore::Connection {
+  static absl::StatusOr<Connection> Open(std::unique_ptr<Database> database) {
+    Connection made;
+    ASSIGN_OR_RETURN(made.statements, database->PrepareAll(kPlanSql));
+    made.database = std::move(database);
+    return made;
+  }
+
+  Statement& Get(PlanStatement statement) { return *statements[statement]; }
+
+  // With its plan.
+  absl::StatusOr<v1::PlanRecord> Read(store::PlanId id) {
+    Statement& read = Get(kReadPlan);
+    const StatementUse use(read);
+    read.BindInteger(1, id.value);
+    ASSIGN_OR_RETURN(const bool has_row, read.Step());
+    if (!has_row) return store::NoSuchPlan(id);
+    ASSIGN_OR_RETURN(v1::PlanRecord record,
+                     Parse<v1::PlanRecord>(read.View(0), "plan"));
+    if (!read.IsNull(1)) {
+      ASSIGN_OR_RETURN(*record.mutable_plan(),
+                       Parse<v1::Plan>(read.View(1), "plan"));
+    }
+    return record;
+  }
+
+  // Applies the update to the record and writes both.
+  absl::Status Write(store::PlanId id, v1::PlanUpdate update,
+                     v1::PlanRecord& record) {
+    RETURN_IF_ERROR(store::ApplyUpdate(update, record));
+    v1::PlanRecord row = record;
+    std::string plan;
+    if (row.has_plan()) row.plan().SerializeToString(&plan);
+    row.clear_plan();
+    update.clear_plan();
+    const std::string row_bytes = row.SerializeAsString();
+    const std::string update_bytes = update.SerializeAsString();
+    {
+      Statement& write = Get(kWriteRecord);
+      const StatementUse use(write);
+      write.BindInteger(1, id.value);
+      write.BindInteger(2, row.state());
+      write.BindBlob(3, row_bytes);
+      if (record.has_plan()) write.BindBlob(4, plan);
+      RETURN_IF_ERROR(write.Run());
+    }
+    Statement& insert = Get(kInsertUpdate);
+    const StatementUse use(insert);
+    insert.BindInteger(1, id.value);
+    insert.BindInteger(2, update.sequence());
+    insert.BindBlob(3, update_bytes);
+    return insert.Run();
+  }
+
+  absl::StatusOr<std::optional<store::PlanId>> FindSubmission(
+      const v1::PlanRecord& record) {
+    Statement& find = Get(kFindSubmission);
+    const StatementUse use(find);
+    find.BindText(1, record.namespace_());
+    find.BindText(2, record.owner());
+    find.BindText(3, record.request_id());
+    ASSIGN_OR_RETURN(const bool has_row, find.Step());
+    if (!has_row) return std::nullopt;
+    return store::PlanId{find.Integer(0)};
+  }
+
+  absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& given) {
+    if (!given.request_id().empty()) {
+      ASSIGN_OR_RETURN(const auto known, FindSubmission(given));
+      if (known.has_value()) return Read(*known);
+    }
+    store::PlanId id;
+    {
+      Statement& insert = Get(kInsertPlan);
+      const StatementUse use(insert);
+      insert.BindText(1, given.namespace_());
+      insert.BindText(2, given.owner());
+      if (!given.request_id().empty()) insert.BindText(3, given.request_id());
+      insert.BindBlob(4, "");
+      ASSIGN_OR_RETURN(const bool has_row, insert.Step());
+      if (!has_row) return absl::InternalError("a plan was not written");
+      id.value = insert.Integer(0);
+      RETURN_IF_ERROR(insert.Run());
+    }
+    v1::PlanRecord record = given;
+    record.set_id(store::FormatPlanId(id));
+    record.set_state(v1::PLAN_STATE_UNSPECIFIED);
+    RETURN_IF_ERROR(Write(id, store::MakeQueuedUpdate(given), record));
+    return record;
+  }
+
+  absl::Status CheckEpoch(store::Epoch epoch) {
+    Statement& read = Get(kReadEpoch);
+    const StatementUse use(read);
+    ASSIGN_OR_RETURN(const bool has_row, read.Step());
+    if (!has_row || read.Integer(0) != epoch.value) return store::OldEpoch();
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<Database> database;
+  std::vector<std::unique_ptr<Statement>> statements;
+};
+
+struct TablePlanStore::Writer {
+  explicit Writer(Connection opened)
+      : connection(std::move(opened)),
+        commits([this](const GroupCommit::Work& work) {
+          return connection.database->Transact(Access::kWrite, work);
+        }) {}
+
+  // Runs `work` in a transaction that others may share: an answer that is no
+  // failure of the disk must not undo theirs.
+  template <typename Value, typename Work>
+  absl::StatusOr<Value> Commit(const Work& work) {
+    absl::StatusOr<Value> answer = absl::InternalError("nothing was written");
+    RETURN_IF_ERROR(commits.Write([&]() -> absl::Status {
+      answer = work(connection);
+      const bool is_answer = answer.ok() || absl::IsNotFound(answer.status()) ||
+                             absl::IsAborted(answer.status()) ||
+                             absl::IsFailedPrecondition(answer.status());
+      return is_answer ? absl::OkStatus() : answer.status();
+    }));
+    return answer;
+  }
+
+  Connection connection;
+  GroupCommit commits;
+};
+
+struct TablePlanStore::Reader {
+  explicit Reader(Connection opened) : connection(std::move(opened)) {}
+
+  base::Mutex mutex;
+  Connection connection;
+};
+
+TablePlanStore::TablePlanStore(std::unique_ptr<Writer> writer,
+                               std::unique_ptr<Reader> reader)
+    : writer_(std::move(writer)), reader_(std::move(reader)) {}
+
+TablePlanStore::~TablePlanStore() = default;
+
+absl::StatusOr<std::unique_ptr<TablePlanStore>> TablePlanStore::Create(
+    std::unique_ptr<Database> writing, std::unique_ptr<Database> reading) {
+  ASSIGN_OR_RETURN(Connection writer, Connection::Open(std::move(writing)));
+  ASSIGN_OR_RETURN(Connection reader, Connection::Open(std::move(reading)));
+  return std::unique_ptr<TablePlanStore>(
+      new TablePlanStore(std::make_unique<Writer>(std::move(writer)),
+                         std::make_unique<Reader>(std::move(reader))));
+}
+
+absl::StatusOr<store::Epoch> TablePlanStore::BeginEpoch(
+    const std::string& holder) {
+  return writer_->Commit<store::Epoch>(
+      [&](Connection& connection) -> absl::StatusOr<store::Epoch> {
+        Statement& raise = connection.Get(kRaiseEpoch);
+        const StatementUse use(raise);
+        raise.BindText(1, holder);
+        ASSIGN_OR_RETURN(const bool has_row, raise.Step());
+        if (!has_row) return absl::InternalError("an epoch was not written");
+        const store::Epoch epoch{raise.Integer(0)};
+        RETURN_IF_ERROR(raise.Run());
+        return epoch;
+      });
+}
+
+absl::StatusOr<v1::PlanRecord> TablePlanStore::Add(
+    const v1::PlanRecord& record) {
+  return writer_->Commit<v1::PlanRecord>(
+      [&](Connection& connection) { return connection.Add(record); });
+}
+
+absl::StatusOr<v1::PlanRecord> TablePlanStore::Get(store::PlanId id) {
+  base::MutexLock lock(&reader_->mutex);
+  return reader_->connection.Read(id);
+}
+
+absl::StatusOr<std::vector<v1::PlanRecord>> TablePlanStore::List(
+    const store::PlanFilter& filter) {
+  const std::string states = absl::StrJoin(
+      filter.states, ", ", [](std::string* out, v1::PlanState state) {
+        absl::StrAppend(out, static_cast<int>(state));
+      });
+  const std::string sql = absl::StrCat(
+      "SELECT record FROM plans WHERE (CAST(?1 AS BIGINT) = 0 OR "
+      "id < CAST(?1 AS BIGINT)) AND (?2 = '' OR "
+      "namespace = ?2) AND (?3 = '' OR owner = ?3)",
+      states.empty() ? "" : absl::StrCat(" AND state IN (", states, ")"),
+      " ORDER BY id DESC LIMIT ?4");
+  base::MutexLock lock(&reader_->mutex);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Statement> prepared,
+                   reader_->connection.database->Prepare(sql));
+  Statement& list = *prepared;
+  list.BindInteger(1, filter.before.value);
+  list.BindText(2, filter.team);
+  list.BindText(3, filter.owner);
+  list.BindInteger(4, std::max(filter.limit, 0));
+  std::vector<v1::PlanRecord> records;
+  RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(v1::PlanRecord record,
+                     Parse<v1::PlanRecord>(list.View(0), "plan"));
+    records.push_back(std::move(record));
+    return absl::OkStatus();
+  }));
+  return records;
+}
+
+absl::StatusOr<v1::PlanRecord> TablePlanStore::Append(
+    store::Epoch epoch, store::PlanId id, const v1::PlanUpdate& update) {
+  return writer_->Commit<v1::PlanRecord>(
+      [&](Connection& connection) -> absl::StatusOr<v1::PlanRecord> {
+        RETURN_IF_ERROR(connection.CheckEpoch(epoch));
+        ASSIGN_OR_RETURN(v1::PlanRecord record, connection.Read(id));
+        RETURN_IF_ERROR(connection.Write(id, update, record));
+        record.clear_plan();
+        return record;
+      });
+}
+
+absl::StatusOr<std::vector<v1::PlanUpdate>> TablePlanStore::ReadUpdates(
+    store::PlanId id, int64_t after, int limit) {
+  base::MutexLock lock(&reader_->mutex);
+  Connection& connection = reader_->connection;
+  ASSIGN_OR_RETURN(const v1::PlanRecord record, connection.Read(id));
+  Statement& read = connection.Get(kReadUpdates);
+  const StatementUse use(read);
+  read.BindInteger(1, id.value);
+  read.BindInteger(2, after);
+  read.BindInteger(3, std::max(limit, 0));
+  std::vector<v1::PlanUpdate> updates;
+  RETURN_IF_ERROR(ForEachRow(read, [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(v1::PlanUpdate update,
+                     Parse<v1::PlanUpdate>(read.View(0), "update of a plan"));
+    if (update.state() == v1::DONE) *update.mutable_plan() = record.plan();
+    updates.push_back(std::move(update));
+    return absl::OkStatus();
+  }));
+  return updates;
+}
+
+absl::Status TablePlanStore::RememberDevice(const v1::DeviceRecord& device) {
+  const std::string content = device.SerializeAsString();
+  const std::string digest = base::Sha256Hex(content);
+  return writer_
+      ->Commit<bool>([&](Connection& connection) -> absl::StatusOr<bool> {
+        Statement& insert = connection.Get(kInsertDevice);
+        const StatementUse use(insert);
+        insert.BindText(1, digest);
+        insert.BindBlob(2, content);
+        RETURN_IF_ERROR(insert.Run());
+        return true;
+      })
+      .status();
+}
+
+absl::StatusOr<std::vector<v1::DeviceRecord>> TablePlanStore::ListDevices() {
+  base::MutexLock lock(&reader_->mutex);
+  Statement& list = reader_->connection.Get(kListDevices);
+  const StatementUse use(list);
+  std::vector<v1::DeviceRecord> devices;
+  RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(v1::DeviceRecord device,
+                     Parse<v1::DeviceRecord>(list.View(0), "device"));
+    devices.push_back(std::move(device));
+    return absl::OkStatus();
+  }));
+  return devices;
+}
+
+}  // namespace meshwright::tables

@@ -1,0 +1,55 @@
+// TablePlanStore: the PlanStore over the tables of a database.
+//
+// Concept: two connections to the database that has the profiles; one writes,
+// in group commits, the other reads. A record is stored without its plan, which
+// has a column of its own, so that lists stay quick.
+// Threads and errors: those of PlanStore and of Database. See
+// docs/formats/store.md.
+#ifndef MESHWRIGHT_PROFILEDB_TABLES_TABLE_PLAN_STORE_H_
+#define MESHWRIGHT_PROFILEDB_TABLES_TABLE_PLAN_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiledb/store/plan_store.h"
+#include "profiledb/tables/database.h"
+
+namespace meshwright::tables {
+
+class TablePlanStore : public store::PlanStore {
+ public:
+  // Two connections to one database of the newest schema.
+  static absl::StatusOr<std::unique_ptr<TablePlanStore>> Create(
+      std::unique_ptr<Database> writing, std::unique_ptr<Database> reading);
+  ~TablePlanStore() override;
+
+  absl::StatusOr<store::Epoch> BeginEpoch(const std::string& holder) override;
+  absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record) override;
+  absl::StatusOr<v1::PlanRecord> Get(store::PlanId id) override;
+  absl::StatusOr<std::vector<v1::PlanRecord>> List(
+      const store::PlanFilter& filter) override;
+  absl::StatusOr<v1::PlanRecord> Append(store::Epoch epoch, store::PlanId id,
+                                        const v1::PlanUpdate& update) override;
+  absl::StatusOr<std::vector<v1::PlanUpdate>> ReadUpdates(store::PlanId id,
+                                                          int64_t after,
+                                                          int limit) override;
+  absl::Status RememberDevice(const v1::DeviceRecord& device) override;
+  absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() override;
+
+ private:
+  struct Connection;
+  struct Writer;
+  struct Reader;
+
+  TablePlanStore(std::unique_ptr<Writer> writer,
+                 std::unique_ptr<Reader> reader);
+
+  std::unique_ptr<Writer> writer_;
+  std::unique_ptr<Reader> reader_;
+};
+
+}  // namespace meshwright::tables
+
+#endif  // MESHWRIGHT_PROFILEDB_TABLES_TABLE_PLAN_STORE_H_
