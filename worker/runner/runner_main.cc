@@ -29,6 +29,7 @@
 #include "worker/runner/allocator.h"
 #include "worker/runner/batch.h"
 #include "worker/sandbox/progress_page.h"
+#include "worker/sandbox/restrictions.h"
 
 namespace meshwright::worker::runner {
 namespace {
@@ -189,6 +190,8 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
       pjrt::FindPlugin(device.platform(), arguments.plugin.empty()
                                               ? device.plugin_path()
                                               : arguments.plugin));
+  const std::vector<v1::SandboxMeasure> measures =
+      sandbox::RestrictThisProcess(device);
   const bool on_cpu = device.platform() == "cpu";
   if (on_cpu) devices::AvoidThreadPoolDeadlock();
   const std::unique_ptr<devices::IdleSpinner> awake =
@@ -203,8 +206,10 @@ absl::Status Measure(const Arguments& arguments, sandbox::EventWriter& events) {
   BatchOptions options = ChooseOptions(arguments, *client);
   // Reading all of the plugin takes a while: only for who asks for no more.
   ASSIGN_OR_RETURN(
-      const v1::RunnerEvent ready,
+      v1::RunnerEvent ready,
       DescribeDevices(*plugin, *client, options, request.programs().empty()));
+  ready.mutable_ready()->mutable_sandbox()->Add(measures.begin(),
+                                                measures.end());
   events.Write(ready);
   if (request.programs().empty()) return absl::OkStatus();
   std::unique_ptr<sandbox::ProgressPage> progress;

@@ -94,6 +94,9 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(
   if (shared_file >= 0) {
     posix_spawn_file_actions_adddup2(&files, shared_file, kSharedFile);
   }
+  // Not all that libraries open here closes itself.
+  posix_spawn_file_actions_addclosefrom_np(
+      &files, shared_file >= 0 ? kSharedFile + 1 : kSharedFile);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;

@@ -2,6 +2,7 @@
 //
 // Concept: the child's file 3 is a pipe to us, its messages (stdout, stderr)
 // are another; its stdin is empty. A file that it shares with us is its file 4.
+// It has no other file of ours.
 // It has a process group of its own, so that a person's Ctrl-C reaches the
 // parent alone. Errors: those of errno where a pipe, the program or poll fails.
 // Ownership: the destructor kills and reaps: nothing is left running.

@@ -3,38 +3,41 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 
 namespace meshwright::worker::sandbox {
 namespace {
 
-constexpr std::array<std::string_view, 10> kNames = {
-    "PATH",
-    "HOME",
-    "USER",
-    "TMPDIR",
-    "LANG",
-    "LC_ALL",
-    "LD_LIBRARY_PATH",
-    "CUDA_VISIBLE_DEVICES",
-    "NVIDIA_VISIBLE_DEVICES",
-    "NVIDIA_DRIVER_CAPABILITIES"};
-constexpr std::array<std::string_view, 5> kPrefixes = {
-    "MESHWRIGHT_", "ASAN_", "UBSAN_", "TSAN_", "LSAN_"};
+constexpr std::string_view kNames[] = {"PATH",
+                                       "HOME",
+                                       "USER",
+                                       "TMPDIR",
+                                       "LANG",
+                                       "LC_ALL",
+                                       "LD_LIBRARY_PATH",
+                                       "CUDA_VISIBLE_DEVICES",
+                                       "NVIDIA_VISIBLE_DEVICES",
+                                       "NVIDIA_DRIVER_CAPABILITIES",
+                                       "MESHWRIGHT_BUILD_DIR",
+                                       "MESHWRIGHT_CALM_SECONDS",
+                                       "MESHWRIGHT_CPU_PLUGIN",
+                                       "MESHWRIGHT_CUDA_PLUGIN",
+                                       "MESHWRIGHT_LOCK_FOLDER",
+                                       "MESHWRIGHT_XLA_FLAGS"};
+constexpr std::string_view kPrefixes[] = {"ASAN_", "UBSAN_", "TSAN_", "LSAN_"};
 
 }  // namespace
 
 bool IsKept(std::string_view variable) {
-  const bool named =
-      std::find(kNames.begin(), kNames.end(), variable) != kNames.end();
-  return named ||
-         std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                     [&](std::string_view prefix) {
-                       return variable.substr(0, prefix.size()) == prefix;
-                     });
+  const bool named = std::find(std::begin(kNames), std::end(kNames),
+                               variable) != std::end(kNames);
+  return named || std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                              [&](std::string_view prefix) {
+                                return variable.starts_with(prefix);
+                              });
 }
 
 std::vector<std::string> RunnerEnvironment(const std::string& xla_flags) {

@@ -5,9 +5,10 @@
 // list only. XLA_FLAGS are those that the machine's operator sets in
 // MESHWRIGHT_XLA_FLAGS, which are part of the device fingerprint, and those of
 // the request, which are part of the key.
-//   Kept: PATH, HOME, USER, TMPDIR, LANG, LC_ALL, LD_LIBRARY_PATH, and what
-// begins with MESHWRIGHT_, CUDA_VISIBLE_, NVIDIA_, ASAN_, UBSAN_, TSAN_ or
-// LSAN_ (which devices there are, where libraries lie, how a test run reports).
+//   Kept: PATH, HOME, USER, TMPDIR, LANG, LC_ALL, LD_LIBRARY_PATH, which CUDA
+// devices there are, the variables of MESHWRIGHT_ that a runner reads, and what
+// begins with ASAN_, UBSAN_, TSAN_ or LSAN_ (how a test run reports). The
+// secrets of a client or worker (MESHWRIGHT_TOKEN) are not among them.
 // Threads: any, while nobody sets the environment.
 #ifndef MESHWRIGHT_WORKER_SANDBOX_ENVIRONMENT_H_
 #define MESHWRIGHT_WORKER_SANDBOX_ENVIRONMENT_H_

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,12 +13,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "base/file.h"
 #include "base/status_macros.h"
 #include "worker/sandbox/child_process.h"
 #include "worker/sandbox/environment.h"
 #include "worker/sandbox/event_stream.h"
+#include "worker/sandbox/memory_group.h"
+#include "worker/sandbox/private_folder.h"
 #include "worker/sandbox/progress_page.h"
+#include "worker/sandbox/restrictions.h"
 #include "worker/timing/protocol.h"
 
 namespace meshwright::worker::sandbox {
@@ -47,39 +48,13 @@ class StopSignal {
   std::stop_callback<std::function<void()>> callback_;
 };
 
-std::string ScratchFolder(const RunOptions& options) {
-  if (!options.scratch_folder.empty()) return options.scratch_folder;
+constexpr char kJobFile[] = "job";
+constexpr char kFolderPrefix[] = "meshwright-run-";
+
+std::string ScratchFolder() {
   const char* folder = std::getenv("TMPDIR");
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
-
-// The job file of the present child and what the children of the batch
-// compiled, gone when the batch is done. Nobody else may write there: the
-// children run what they find.
-class BatchFolder {
- public:
-  explicit BatchFolder(const std::string& folder)
-      : path_(absl::StrCat(folder, "/meshwright-batch-XXXXXX")) {
-    if (mkdtemp(path_.data()) == nullptr) {
-      status_ = absl::ErrnoToStatus(
-          errno, absl::StrCat("cannot make a folder in ", folder));
-    }
-  }
-  ~BatchFolder() {
-    std::error_code error;
-    if (status_.ok()) std::filesystem::remove_all(path_, error);
-  }
-  BatchFolder(const BatchFolder&) = delete;
-  BatchFolder& operator=(const BatchFolder&) = delete;
-
-  const absl::Status& status() const { return status_; }
-  const std::string& path() const { return path_; }
-  std::string JobFile() const { return path_ + "/job"; }
-
- private:
-  std::string path_;
-  absl::Status status_;
-};
 
 // How one child ended.
 struct Ending {
@@ -101,7 +76,6 @@ class BatchRun {
         options_(options),
         protocol_(protocol),
         runner_(std::move(runner)),
-        folder_(ScratchFolder(options)),
         stop_(options.stop) {}
 
   absl::Status Run();
@@ -109,6 +83,7 @@ class BatchRun {
  private:
   absl::Status CheckKeys();
   absl::StatusOr<Ending> RunChild(const v1::RunnerRequest& rest);
+  v1::RunnerEvent WithMeasures(const v1::RunnerEvent& event) const;
   void Take(const v1::RunnerEvent& event, Ending& ending);
   bool IsTriedAgain(const v1::ProfileResult& result);
   bool TakesTurns();
@@ -120,7 +95,11 @@ class BatchRun {
   const RunOptions& options_;
   const timing::Protocol protocol_;
   const std::string runner_;
-  const BatchFolder folder_;
+  // The job file of the present child and what the children of the batch
+  // compiled. Nobody else may write there: the children run what they find.
+  std::unique_ptr<PrivateFolder> folder_;
+  absl::StatusOr<std::unique_ptr<MemoryGroup>> memory_ =
+      absl::UnavailableError("it was not tried");
   StopSignal stop_;
 
   std::set<std::string> open_;  // keys without a result
@@ -151,7 +130,11 @@ absl::Status BatchRun::CheckKeys() {
 
 absl::Status BatchRun::Run() {
   RETURN_IF_ERROR(CheckKeys());
-  RETURN_IF_ERROR(folder_.status());
+  ASSIGN_OR_RETURN(folder_, PrivateFolder::Make(options_.scratch_folder.empty()
+                                                    ? ScratchFolder()
+                                                    : options_.scratch_folder,
+                                                kFolderPrefix));
+  memory_ = MemoryGroup::Make(RunnerMemoryLimit());
   while (true) {
     const v1::RunnerRequest rest = Rest();
     ASSIGN_OR_RETURN(const Ending ending, RunChild(rest));
@@ -191,10 +174,10 @@ v1::RunnerRequest BatchRun::Rest() const {
 }
 
 absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
-  RETURN_IF_ERROR(base::WriteFile(folder_.JobFile(), rest.SerializeAsString()));
-  std::vector<std::string> arguments = {runner_, folder_.JobFile(),
-                                        ChildProcess::kResultPath, "--parent",
-                                        absl::StrCat(getpid())};
+  RETURN_IF_ERROR(folder_->WriteFile(kJobFile, rest.SerializeAsString()));
+  std::vector<std::string> arguments = {
+      runner_, folder_->path() + "/" + kJobFile, ChildProcess::kResultPath,
+      "--parent", absl::StrCat(getpid())};
   const int threads = one_by_one_ ? 1 : options_.compile_threads;
   if (threads > 0) {
     arguments.insert(arguments.end(),
@@ -203,13 +186,17 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
   ASSIGN_OR_RETURN(progress_, ProgressPage::Make());
   seen_runs_ = 0;
   arguments.insert(arguments.end(),
-                   {"--executables", folder_.path(), "--progress",
+                   {"--executables", folder_->path(), "--progress",
                     absl::StrCat(ChildProcess::kSharedFile)});
   ASSIGN_OR_RETURN(
       const auto child,
       ChildProcess::Spawn(arguments,
                           RunnerEnvironment(request_.options().xla_flags()),
                           progress_->file()));
+  if (memory_.ok()) {
+    const absl::Status added = (*memory_)->Add(child->pid());
+    if (!added.ok()) memory_ = added;
+  }
   if (options_.on_child) options_.on_child(child->pid());
   started_.reset();
   compiling_.clear();
@@ -261,10 +248,19 @@ bool BatchRun::TakesTurns() {
   return true;
 }
 
+// The runner said what it did itself; this is what was done to it.
+v1::RunnerEvent BatchRun::WithMeasures(const v1::RunnerEvent& event) const {
+  v1::RunnerEvent whole = event;
+  v1::RunnerEvent::Ready& ready = *whole.mutable_ready();
+  *ready.add_sandbox() = MakeMeasure("memory", memory_.status());
+  *ready.add_sandbox() = MakeMeasure("job files", folder_->locked());
+  return whole;
+}
+
 void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
   switch (event.event_case()) {
     case v1::RunnerEvent::kReady:
-      if (!std::exchange(ready_told_, true)) on_event_(event);
+      if (!std::exchange(ready_told_, true)) on_event_(WithMeasures(event));
       break;
     case v1::RunnerEvent::kStarted: {
       started_ = event.started();
@@ -379,6 +375,10 @@ absl::Status RunBatch(const v1::RunnerRequest& request,
   }
   return BatchRun(request, on_event, options, protocol, std::move(runner))
       .Run();
+}
+
+int SweepJobFolders() {
+  return PrivateFolder::Sweep(ScratchFolder(), kFolderPrefix);
 }
 
 absl::StatusOr<std::string> FindRunner() {

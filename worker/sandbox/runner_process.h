@@ -13,6 +13,10 @@
 //     ▲                    │ death, deadline
 //     └── the rest ◀── row for the guilty program
 //
+// Confinement: the child restricts itself (restrictions.h) and gets a memory
+// group (memory_group.h), a stated environment (environment.h) and a folder of
+// its own (private_folder.h). Ready names each measure, and whether it holds; a
+// machine that refuses one still measures.
 // In → Out: `on_event` gets Ready once, every Started and Waiting, exactly one
 // Result per program, and Finished last if the batch was done.
 // Threads: RunBatch blocks its thread, which must live until it returns;
@@ -54,6 +58,9 @@ using EventFunction = std::function<void(const v1::RunnerEvent&)>;
 
 absl::Status RunBatch(const v1::RunnerRequest& request,
                       const EventFunction& on_event, const RunOptions& options);
+
+// Removes the job folders of workers that were killed; their number.
+int SweepJobFolders();
 
 // $MESHWRIGHT_RUNNER, or meshwright-runner beside this program's file.
 absl::StatusOr<std::string> FindRunner();

@@ -1,5 +1,6 @@
 #include "worker/sandbox/runner_process.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "worker/pjrt/testing/modules.h"
 
@@ -312,6 +314,61 @@ TEST(RunnerProcessTest, NobodyElseWritesIntoTheFolderOfABatch) {
   ASSERT_TRUE(heard.status.ok()) << heard.status;
   EXPECT_EQ(seen, std::set<fs::perms>({fs::perms::owner_all}));
   EXPECT_TRUE(fs::is_empty(options.scratch_folder));
+}
+
+// The job file is gone once its child has read it; the real plugin compiles
+// and runs under all that holds.
+TEST(RunnerProcessTest, ARunnerIsConfinedAndSaysSo) {
+  std::string status;
+  std::string limits;
+  const Heard heard = Measure(
+      Request({Program("tiny", pjrt::IncrementModule(9), 2)}),
+      [&](const v1::RunnerEvent& event, int pid) {
+        if (!Measures(event, "tiny")) return;
+        status =
+            base::ReadFile(absl::StrCat("/proc/", pid, "/status")).value_or("");
+        limits =
+            base::ReadFile(absl::StrCat("/proc/", pid, "/limits")).value_or("");
+      });
+  ASSERT_TRUE(heard.status.ok()) << heard.status;
+  EXPECT_EQ(heard.results.at("tiny").outcome(), v1::MEASURED);
+  EXPECT_THAT(status, HasSubstr("NoNewPrivs:\t1"));
+  EXPECT_THAT(status, HasSubstr("Seccomp:\t2"));
+  EXPECT_THAT(limits,
+              ::testing::ContainsRegex("Max core file size +0 +0 +bytes"));
+  EXPECT_THAT(limits, ::testing::ContainsRegex("Max address space +unlimited"));
+  std::map<std::string, bool> holds;
+  for (const v1::SandboxMeasure& measure : heard.ready.sandbox()) {
+    holds[measure.name()] = measure.holds();
+    EXPECT_NE(measure.holds(), !measure.reason().empty()) << measure.name();
+  }
+  for (const char* name :
+       {"privileges", "limits", "system calls", "network", "job files"}) {
+    EXPECT_TRUE(holds[name]) << name;
+  }
+  EXPECT_TRUE(holds.contains("memory"));
+}
+
+TEST(RunnerProcessTest, AChildHasNoOtherFileOfOurs) {
+  const int secret = open("/proc/self/status", O_RDONLY);  // without O_CLOEXEC
+  ASSERT_GT(secret, 2);
+  bool seen = true;
+  const Heard heard =
+      Measure(Request({Program("tiny", pjrt::IncrementModule(9), 2)}),
+              [&](const v1::RunnerEvent& event, int pid) {
+                if (!Measures(event, "tiny")) return;
+                seen = false;
+                for (const auto& file : std::filesystem::directory_iterator(
+                         absl::StrCat("/proc/", pid, "/fd"))) {
+                  std::error_code gone;
+                  seen |= std::filesystem::read_symlink(file.path(), gone)
+                              .string()
+                              .ends_with(absl::StrCat(getpid(), "/status"));
+                }
+              });
+  close(secret);
+  EXPECT_TRUE(heard.status.ok()) << heard.status;
+  EXPECT_FALSE(seen);
 }
 
 TEST(RunnerProcessTest, NoEventIsWrittenBetweenTimedRuns) {

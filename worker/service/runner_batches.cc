@@ -7,6 +7,7 @@
 namespace meshwright::worker {
 
 BatchFunction RunnerBatches() {
+  sandbox::SweepJobFolders();
   return [](const v1::RunnerRequest& request, const OnRunnerEvent& on_event,
             std::stop_token stop) {
     sandbox::RunOptions options;

@@ -6,7 +6,8 @@
 
 namespace meshwright::worker {
 
-// With the runner that worker/sandbox's FindRunner finds.
+// With the runner that worker/sandbox's FindRunner finds. Removes first what
+// workers that were killed left of theirs.
 BatchFunction RunnerBatches();
 
 }  // namespace meshwright::worker

@@ -1,0 +1,55 @@
+// MemoryGroup: a control group that bounds the memory of one runner.
+//
+// Concept: a program that eats the machine's memory is ended by the kernel, as
+// a whole, before the kernel ends others. It holds where a service manager has
+// delegated this process's group (version 2) to us, and this process is alone
+// in it, or in the group that a former Make or the manager made below:
+//
+//   D/                      delegated: this user's, or marked user.delegate
+//     meshwright-worker     this process, moved there if it was in D
+//     meshwright-run-PID-N  one runner; memory.max, memory.oom.group
+//
+// Units: bytes. Errors: kUnavailable with the reason, where it does not hold;
+// nothing is changed then. Threads: one.
+// Ownership: the group goes with the object, which must outlive its processes.
+// Groups of killed workers are removed by the next Make.
+// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "Delegation".
+#ifndef MESHWRIGHT_WORKER_SANDBOX_MEMORY_GROUP_H_
+#define MESHWRIGHT_WORKER_SANDBOX_MEMORY_GROUP_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace meshwright::worker::sandbox {
+
+class MemoryGroup {
+ public:
+  // `root`: of /proc and /sys.
+  static absl::StatusOr<std::unique_ptr<MemoryGroup>> Make(
+      int64_t limit_bytes, const std::filesystem::path& root = "/");
+  ~MemoryGroup();
+  MemoryGroup(const MemoryGroup&) = delete;
+  MemoryGroup& operator=(const MemoryGroup&) = delete;
+
+  absl::Status Add(pid_t process);
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit MemoryGroup(std::filesystem::path path) : path_(std::move(path)) {}
+
+  const std::filesystem::path path_;
+};
+
+// What a runner may have, so that the rest of the machine goes on: 95 % of its
+// memory.
+int64_t RunnerMemoryLimit();
+
+}  // namespace meshwright::worker::sandbox
+
+#endif  // MESHWRIGHT_WORKER_SANDBOX_MEMORY_GROUP_H_
