@@ -8,8 +8,10 @@
 #include <filesystem>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "base/file.h"
 #include "cli/local/store.h"
@@ -60,8 +62,7 @@ Check CheckRunner() {
 }
 
 Check CheckPlugin(const v1::DeviceSpec& device,
-                  const worker::BatchFunction& run_batch) {
-  const auto ready = worker::DescribeDevices(device, run_batch);
+                  const absl::StatusOr<v1::RunnerEvent::Ready>& ready) {
   if (!ready.ok()) {
     return {"plugin", State::kFail, std::string(ready.status().message()),
             device.platform() == "cuda"
@@ -74,6 +75,39 @@ Check CheckPlugin(const v1::DeviceSpec& device,
                        ", ", ready->device_count(), " devices of kind ",
                        ready->device_kind()),
           ""};
+}
+
+Check CheckSandbox(const absl::StatusOr<v1::RunnerEvent::Ready>& ready) {
+  if (!ready.ok()) {
+    return {"sandbox", State::kWarn, "no runner started",
+            "see the check of the plugin"};
+  }
+  std::vector<std::string> holding;
+  std::vector<std::string> missing;
+  for (const v1::SandboxMeasure& measure : ready->sandbox()) {
+    if (measure.holds()) {
+      holding.push_back(measure.name());
+    } else {
+      missing.push_back(
+          absl::StrCat(measure.name(), " (", measure.reason(), ")"));
+    }
+  }
+  Check check{"sandbox", State::kOk,
+              absl::StrCat("holds: ", absl::StrJoin(holding, ", ")), ""};
+  if (!missing.empty()) {
+    check.state = State::kWarn;
+    absl::StrAppend(&check.detail,
+                    "; does not hold: ", absl::StrJoin(missing, ", "));
+    check.advice =
+        "measuring works without; run a worker for untrusted models where all "
+        "hold (docs/decisions/security.md)";
+  }
+  if (geteuid() == 0) {
+    check.state = State::kWarn;
+    absl::StrAppend(&check.detail, "; programs run as root");
+    check.advice = "run workers as a user of their own, not as root";
+  }
+  return check;
 }
 
 Check CheckStore(const std::string& path) {

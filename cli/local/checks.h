@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "proto/v1/job.pb.h"
-#include "worker/service/worker.h"
 
 namespace meshwright::cli {
 
@@ -22,9 +22,10 @@ struct Check {
 const char* ToString(Check::State state);
 
 Check CheckRunner();
-// Starts the runner with no programs, so that it opens the plugin.
+// `ready`: what the runner said of the devices (worker::DescribeDevices).
 Check CheckPlugin(const v1::DeviceSpec& device,
-                  const worker::BatchFunction& run_batch);
+                  const absl::StatusOr<v1::RunnerEvent::Ready>& ready);
+Check CheckSandbox(const absl::StatusOr<v1::RunnerEvent::Ready>& ready);
 Check CheckStore(const std::string& path);
 Check CheckDisk(const std::string& path);
 Check CheckCoordinator(const std::string& address);

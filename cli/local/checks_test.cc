@@ -23,24 +23,30 @@ TEST(ChecksTest, AMissingRunnerSaysTheWayOut) {
 TEST(ChecksTest, ThePluginSpeaksForItself) {
   v1::DeviceSpec device;
   device.set_platform("cpu");
-  const Check good = CheckPlugin(
-      device, [](const v1::RunnerRequest& request,
-                 const worker::OnRunnerEvent& on_event, std::stop_token) {
-        v1::RunnerEvent event;
-        event.mutable_ready()->set_platform_version("1.2");
-        on_event(event);
-        return absl::OkStatus();
-      });
+  v1::RunnerEvent::Ready ready;
+  ready.set_platform_version("1.2");
+  const Check good = CheckPlugin(device, ready);
   EXPECT_EQ(good.state, Check::State::kOk);
   EXPECT_THAT(good.detail, HasSubstr("1.2"));
   const Check bad =
-      CheckPlugin(device,
-                  [](const v1::RunnerRequest&, const worker::OnRunnerEvent&,
-                     std::stop_token) -> absl::Status {
-                    return absl::FailedPreconditionError("it is no plugin");
-                  });
+      CheckPlugin(device, absl::FailedPreconditionError("it is no plugin"));
   EXPECT_EQ(bad.state, Check::State::kFail);
   EXPECT_THAT(bad.detail, HasSubstr("it is no plugin"));
+}
+
+TEST(ChecksTest, AMeasureThatDoesNotHoldIsAWarningWithItsReason) {
+  v1::RunnerEvent::Ready ready;
+  v1::SandboxMeasure& network = *ready.add_sandbox();
+  network.set_name("network");
+  network.set_holds(true);
+  v1::SandboxMeasure& memory = *ready.add_sandbox();
+  memory.set_name("memory");
+  memory.set_reason("no group is delegated");
+  const Check check = CheckSandbox(ready);
+  EXPECT_EQ(check.state, Check::State::kWarn);
+  EXPECT_THAT(check.detail,
+              HasSubstr("holds: network; does not hold: memory (no group"));
+  EXPECT_NE(check.advice, "");
 }
 
 TEST(ChecksTest, NoCoordinatorIsAWarning) {

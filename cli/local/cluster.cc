@@ -1,20 +1,18 @@
 #include "cli/local/cluster.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/stages/staged_plan.h"
+#include "worker/sandbox/private_folder.h"
 #include "worker/service/runner_batches.h"
 
 namespace meshwright::cli {
+
+using worker::sandbox::PrivateFolder;
 
 plans::PlanFunction MakePlanFunction(store::ProfileStore* store) {
   return [store](const v1::PlanRequest& request, jobs::Measurer* measurer,
@@ -31,12 +29,11 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   std::string listen = options.listen_address;
   if (listen.empty()) {
     // Not in TMPDIR: the path of a socket has room for 107 characters.
-    char folder[] = "/tmp/meshwright.XXXXXX";
-    if (mkdtemp(folder) == nullptr) {
-      return absl::ErrnoToStatus(errno, "cannot create a folder in /tmp");
-    }
-    cluster->folder_ = folder;
-    listen = absl::StrCat("unix:", folder, "/coordinator");
+    constexpr char kParent[] = "/tmp";
+    constexpr char kPrefix[] = "meshwright-local-";
+    PrivateFolder::Sweep(kParent, kPrefix);
+    ASSIGN_OR_RETURN(cluster->folder_, PrivateFolder::Make(kParent, kPrefix));
+    listen = absl::StrCat("unix:", cluster->folder_->path(), "/coordinator");
   }
   daemon::Coordinator::Dependencies coordinator;
   coordinator.clock = options.clock;
@@ -66,9 +63,6 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
 LocalCluster::~LocalCluster() {
   if (worker_ != nullptr) worker_->Stop();
   if (coordinator_ != nullptr) coordinator_->Stop();
-  if (folder_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 }  // namespace meshwright::cli

@@ -18,6 +18,7 @@
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/job.pb.h"
+#include "worker/sandbox/private_folder.h"
 #include "worker/service/worker.h"
 
 namespace meshwright::cli {
@@ -48,7 +49,7 @@ class LocalCluster {
  private:
   LocalCluster() = default;
 
-  std::string folder_;  // of the socket; removed at the end
+  std::unique_ptr<worker::sandbox::PrivateFolder> folder_;  // of the socket
   std::unique_ptr<daemon::Coordinator> coordinator_;
   std::unique_ptr<worker::Worker> worker_;
 };

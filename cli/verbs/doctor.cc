@@ -12,6 +12,7 @@
 #include "cli/text/table.h"
 #include "cli/verbs/context.h"
 #include "worker/service/runner_batches.h"
+#include "worker/service/worker.h"
 
 namespace meshwright::cli {
 namespace {
@@ -26,7 +27,10 @@ absl::Status Doctor(const Context& context, const DoctorFlags& flags) {
   ASSIGN_OR_RETURN(const v1::DeviceSpec device,
                    ToDeviceSpec(flags.devices, 2, true));
   std::vector<Check> checks = {CheckRunner()};
-  checks.push_back(CheckPlugin(device, worker::RunnerBatches()));
+  // With no programs it opens the plugin and says what it found.
+  const auto ready = worker::DescribeDevices(device, worker::RunnerBatches());
+  checks.push_back(CheckPlugin(device, ready));
+  checks.push_back(CheckSandbox(ready));
   checks.push_back(CheckStore(flags.store));
   checks.push_back(CheckDisk(FindStorePath(flags.store).value_or(".")));
   checks.push_back(CheckCoordinator(flags.coordinator));
