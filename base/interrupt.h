@@ -2,6 +2,7 @@
 //
 // Concept: the first signal requests a stop; what runs winds down, its
 // children with it. The second one calls `second`, for those who cannot wait.
+// SIGHUP asks a daemon to read its files again.
 // Threads and ownership: at most one per process at a time; the old handlers
 // come back with the destructor.
 #ifndef MESHWRIGHT_BASE_INTERRUPT_H_
@@ -17,7 +18,9 @@ namespace meshwright::base {
 
 class Interrupt {
  public:
-  explicit Interrupt(std::function<void()> second = nullptr);
+  // `hangup` is called for each SIGHUP; without it that signal is left alone.
+  explicit Interrupt(std::function<void()> second = nullptr,
+                     std::function<void()> hangup = nullptr);
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
@@ -30,10 +33,12 @@ class Interrupt {
   void Watch();
 
   std::function<void()> second_;
+  std::function<void()> hangup_;
   std::stop_source first_;
   std::optional<int> read_end_;  // of the pipe; none: signals end the process
   struct sigaction old_interrupt_ = {};
   struct sigaction old_terminate_ = {};
+  struct sigaction old_hangup_ = {};
   std::jthread watcher_;
 };
 

@@ -18,8 +18,10 @@
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
+#include "coordinator/security/guard.h"
 #include "coordinator/service/listen_address.h"
 #include "coordinator/service/rpc_status.h"
+#include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "profiledb/store/memory_plan_store.h"
 
@@ -81,6 +83,7 @@ struct Coordinator::Server {
   resharding::AnswerCache reshardings;
   store::MemoryPlanStore own_plans;
   plans::PlanRunner runner;
+  std::unique_ptr<security::Guard> guard;
   base::ThreadPool calls{kMaxCalls};
   std::unique_ptr<grpc::Service> planning;
   std::unique_ptr<grpc::Service> plans;
@@ -98,18 +101,30 @@ Coordinator::~Coordinator() { Stop(); }
 absl::Status Coordinator::Start() {
   service::QuietGrpc();
   const std::string& wanted = server_->dependencies.listen_address;
+  const Dependencies& given = server_->dependencies;
   RETURN_IF_ERROR(service::CheckListenAddress(wanted));
+  ASSIGN_OR_RETURN(server_->guard,
+                   security::Guard::Open(
+                       {given.clock, given.security.token_file, given.audit}));
+  const security::Guard* const guard = server_->guard.get();
+  ASSIGN_OR_RETURN(const auto credentials, service::MakeServerCredentials(
+                                               wanted, given.security, guard));
   server_->planning = service::NewPlanningService(
       {&server_->queue, &server_->calls, &server_->runner, &server_->draining,
        &server_->reshardings});
   server_->plans = service::NewPlansService(&server_->runner, &server_->calls);
   server_->modules = service::NewModulesService(server_->dependencies.profiles,
                                                 &server_->calls);
-  server_->workers = service::NewWorkersService(&server_->queue);
+  server_->workers = service::NewWorkersService(&server_->queue, guard);
 
   grpc::ServerBuilder builder;
   int port = 0;
-  builder.AddListeningPort(wanted, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(wanted, credentials, &port);
+  if (!given.local_address.empty()) {
+    ASSIGN_OR_RETURN(const auto local, service::MakeServerCredentials(
+                                           given.local_address, {}, guard));
+    builder.AddListeningPort(given.local_address, local);
+  }
   builder.RegisterService(server_->planning.get());
   builder.RegisterService(server_->plans.get());
   builder.RegisterService(server_->modules.get());
@@ -138,6 +153,12 @@ absl::Status Coordinator::Start() {
   });
   base::LogInfo("coordinator: listening on ", server_->address);
   return absl::OkStatus();
+}
+
+absl::Status Coordinator::ReloadTokens() { return server_->guard->Reload(); }
+
+absl::StatusOr<std::string> Coordinator::NewLocalToken(security::Role role) {
+  return server_->guard->AddLocalToken(role);
 }
 
 bool Coordinator::Drain(absl::Duration timeout) {

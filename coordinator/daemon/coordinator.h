@@ -13,6 +13,8 @@
 // Threads and ownership: Start, Drain and Stop from one thread; the rest from
 // any, between Start and Stop. The plan function is called on threads of the
 // runner. What Dependencies points to outlives the coordinator.
+// Security: coordinator/security/listening.h states where it may listen and
+// how.
 // Errors: Start gives those of the store of plans, kAlreadyExists for a busy
 // port, kInvalidArgument for an address that is none, kPermissionDenied.
 #ifndef MESHWRIGHT_COORDINATOR_DAEMON_COORDINATOR_H_
@@ -29,6 +31,9 @@
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/plans/plan_function.h"
 #include "coordinator/resharding/answer_cache.h"
+#include "coordinator/security/audit_log.h"
+#include "coordinator/security/listening.h"
+#include "coordinator/security/role.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 
@@ -45,6 +50,11 @@ class Coordinator {
     store::ProfileStore* profiles = nullptr;
     // HOST:PORT, HOST:0 for a free port, or unix:PATH.
     std::string listen_address;
+    security::Listening security;
+    // A second address, for this process alone (unix:PATH in a folder of its
+    // own); empty: none. It asks for tokens as the first does.
+    std::string local_address;
+    security::AuditLog* audit = nullptr;  // null: none
     jobs::JobQueue::Options queue;
     resharding::AnswerCache::Options reshardings;
   };
@@ -55,6 +65,11 @@ class Coordinator {
   Coordinator& operator=(const Coordinator&) = delete;
 
   absl::Status Start();
+  // Reads the token file again; certificates are looked at all the time.
+  // Errors: what is wrong with the file; the old tokens stay in force.
+  absl::Status ReloadTokens();
+  // For calls inside this process (security::Guard::AddLocalToken).
+  absl::StatusOr<std::string> NewLocalToken(security::Role role);
   // Refuses new plans and waits for the running ones. False: some still run
   // after `timeout`; Stop then interrupts them. Their measurements are stored.
   bool Drain(absl::Duration timeout);

@@ -110,11 +110,20 @@ absl::StatusOr<WorkerDescription> JobQueue::MatchWorker(
 
 // ---- workers ---------------------------------------------------------------
 
-WorkerId JobQueue::Attach(const WorkerDescription& description,
-                          WorkerPort* port) {
+absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
+                                          WorkerPort* port) {
   base::MutexLock lock(&mutex_);
   for (auto it = workers_.begin(); it != workers_.end(); ++it) {
     if (it->second.description.name != description.name) continue;
+    if (it->second.description.owner != description.owner) {
+      base::LogWarning("worker ", description.name, " of ", description.host,
+                       ": refused, another one of that name is attached from ",
+                       it->second.description.host);
+      return absl::AlreadyExistsError(
+          absl::StrCat("a worker of another owner is attached under the name ",
+                       description.name,
+                       "; choose another --name, or stop that worker first"));
+    }
     it->second.port->Close(absl::AbortedError(absl::StrCat(
         "another worker of the name ", description.name, " attached")));
     DropWorker(it, "it attached again");

@@ -101,9 +101,10 @@ class JobQueue {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // ---- workers
-  // A worker of the same name that is still attached is replaced.
-  WorkerId Attach(const WorkerDescription& description, WorkerPort* port)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  // A worker of the same name that is still attached is replaced, if it has the
+  // same owner. Errors: kAlreadyExists if it has another one.
+  absl::StatusOr<WorkerId> Attach(const WorkerDescription& description,
+                                  WorkerPort* port) ABSL_LOCKS_EXCLUDED(mutex_);
   // The port is not used again once this returns. Unknown ids are no error:
   // the queue may have dropped the worker first.
   void Detach(WorkerId worker, const std::string& reason)

@@ -28,7 +28,11 @@ class FakeWorker : public WorkerPort {
   }
 
   WorkerDescription& description() { return description_; }
-  void Attach() { id_ = queue_->Attach(description_, this); }
+  void Attach() {
+    const auto id = queue_->Attach(description_, this);
+    ASSERT_TRUE(id.ok()) << id.status();
+    id_ = *id;
+  }
   void Detach(const std::string& reason) { queue_->Detach(id_, reason); }
   WorkerId id() const { return id_; }
 

@@ -19,6 +19,8 @@ namespace meshwright::jobs {
 struct WorkerDescription {
   std::string name;  // what the worker calls itself; unique while attached
   std::string host;
+  // Who may replace it while it is attached: whoever has the same owner.
+  std::string owner;
   // The plugin the worker was started with; empty: the build's own.
   std::string plugin_path;
   // device_count: the most devices a program may use there.

@@ -11,6 +11,8 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/fingerprint.h"
+#include "base/rpc/channel.h"
+#include "base/status_macros.h"
 #include "coordinator/service/rpc_status.h"
 #include "proto/v1/plans.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
@@ -205,21 +207,23 @@ Reached AwaitReady(grpc::Channel& channel, absl::Duration timeout) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PlanningClient>> PlanningClient::Connect(
-    const std::string& address, absl::Duration timeout) {
+    const std::string& address, const base::ChannelSecurity& security,
+    absl::Duration timeout) {
   QuietGrpc();
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);
-  arguments.SetMaxSendMessageSize(-1);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  const std::shared_ptr<grpc::Channel> channel = grpc::CreateCustomChannel(
-      address, grpc::InsecureChannelCredentials(), arguments);
+  ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel,
+                   base::OpenChannel(address, security));
   switch (AwaitReady(*channel, timeout)) {
     case Reached::kReady:
       break;
     case Reached::kRefused:
       return absl::UnavailableError(absl::StrCat(
           "no coordinator answers at ", address,
-          "; start one with \"meshwright up\" or check the address"));
+          security.uses_tls()
+              ? " over TLS; check the address, that --ca signed its "
+                "certificate and that this names the host, and whether it asks "
+                "for --cert"
+              : "; start one with \"meshwright up\", check the address, or "
+                "give --ca if it asks for TLS"));
     case Reached::kSilent:
       return absl::UnavailableError(absl::StrCat(
           "nothing was heard from ", address, " in ",

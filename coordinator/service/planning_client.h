@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/rpc/channel_security.h"
 #include "coordinator/jobs/measurer.h"
 #include "proto/v1/plan.pb.h"
 #include "proto/v1/plans.pb.h"
@@ -31,7 +32,13 @@ class PlanningClient {
 
   // Waits up to `timeout` for the coordinator to answer at `address`.
   static absl::StatusOr<std::unique_ptr<PlanningClient>> Connect(
-      const std::string& address, absl::Duration timeout = absl::Seconds(5));
+      const std::string& address, absl::Duration timeout = absl::Seconds(5)) {
+    return Connect(address, base::ChannelSecurity(), timeout);
+  }
+  // Errors, beside: those of base::OpenChannel.
+  static absl::StatusOr<std::unique_ptr<PlanningClient>> Connect(
+      const std::string& address, const base::ChannelSecurity& security,
+      absl::Duration timeout = absl::Seconds(5));
 
   virtual ~PlanningClient() = default;
 

@@ -12,6 +12,7 @@
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
+#include "coordinator/security/guard.h"
 #include "profiledb/store/profile_store.h"
 
 namespace grpc {
@@ -37,7 +38,8 @@ std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
 std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
                                                  base::ThreadPool* calls);
 
-std::unique_ptr<grpc::Service> NewWorkersService(jobs::JobQueue* queue);
+std::unique_ptr<grpc::Service> NewWorkersService(jobs::JobQueue* queue,
+                                                 const security::Guard* guard);
 
 }  // namespace meshwright::service
 

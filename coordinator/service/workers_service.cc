@@ -3,11 +3,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/fingerprint.h"
 #include "base/log/log.h"
+#include "base/status_macros.h"
 #include "coordinator/service/outbox.h"
 #include "coordinator/service/rpc_status.h"
+#include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "proto/v1/services.grpc.pb.h"
 
@@ -20,7 +24,9 @@ class WorkerStream
     : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>,
       public jobs::WorkerPort {
  public:
-  explicit WorkerStream(jobs::JobQueue* queue) : queue_(queue), outbox_(this) {
+  WorkerStream(jobs::JobQueue* queue, const security::Guard* guard,
+               security::Call call)
+      : queue_(queue), guard_(guard), call_(std::move(call)), outbox_(this) {
     StartRead(&message_);
   }
 
@@ -110,11 +116,25 @@ class WorkerStream
     description.devices.device_count = hello.device_count();
     description.devices.fingerprint = hello.fingerprint();
     description.devices.memory_bytes = hello.memory_bytes();
-    worker_ = queue_->Attach(description, this);
+    // A token may be of a whole cluster; without one, the worker's own secret.
+    ASSIGN_OR_RETURN(const security::Caller caller, guard_->Identify(call_));
+    description.owner =
+        caller.id.empty()
+            ? absl::StrCat("session:", hello.host(), "/",
+                           base::Sha256Hex(hello.session_secret()))
+            : caller.id;
+    const auto attached = queue_->Attach(description, this);
+    if (!attached.ok()) {
+      guard_->Record(call_, caller.id, attached.status());
+      return attached.status();
+    }
+    worker_ = *attached;
     return absl::OkStatus();
   }
 
   jobs::JobQueue* const queue_;
+  const security::Guard* const guard_;
+  const security::Call call_;
   v1::WorkerMessage message_;
   std::optional<jobs::WorkerId> worker_;
   Outbox<grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>,
@@ -124,22 +144,27 @@ class WorkerStream
 
 class WorkersService : public v1::Workers::CallbackService {
  public:
-  explicit WorkersService(jobs::JobQueue* queue) : queue_(queue) {}
+  WorkersService(jobs::JobQueue* queue, const security::Guard* guard)
+      : queue_(queue), guard_(guard) {}
 
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>* Attach(
       grpc::CallbackServerContext* context) override {
     base::LogDebug("a worker connects from ", context->peer());
-    return new WorkerStream(queue_);
+    return new WorkerStream(
+        queue_, guard_,
+        DescribeCall(*context, "/meshwright.v1.Workers/Attach"));
   }
 
  private:
   jobs::JobQueue* const queue_;
+  const security::Guard* const guard_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewWorkersService(jobs::JobQueue* queue) {
-  return std::make_unique<WorkersService>(queue);
+std::unique_ptr<grpc::Service> NewWorkersService(jobs::JobQueue* queue,
+                                                 const security::Guard* guard) {
+  return std::make_unique<WorkersService>(queue, guard);
 }
 
 }  // namespace meshwright::service

@@ -8,16 +8,17 @@ LAYERS = {
     "base": (),
     "base/json": ("base",),
     "base/log": (),
+    "base/rpc": ("base",),
     "proto/hlo": (),
     "proto/v1": (),
     "cli": ("cli/verbs",),
     "cli/flags": (
-        "base", "base/json", "proto/v1", "cli/text", "coordinator/estimation",
-        "planner/problem"),
+        "base", "base/json", "base/rpc", "proto/v1", "cli/text",
+        "coordinator/estimation", "coordinator/security", "planner/problem"),
     "cli/local": (
-        "base", "proto/v1", "cli/flags", "cli/text", "coordinator/daemon",
-        "coordinator/explain", "coordinator/planning", "coordinator/service",
-        "coordinator/stages", "profiledb", "profiledb/store", "worker/sandbox",
+        "base", "base/rpc", "proto/v1", "cli/flags", "cli/text",
+        "coordinator/daemon", "coordinator/explain", "coordinator/planning",
+        "coordinator/security", "coordinator/service", "coordinator/stages", "profiledb", "profiledb/store", "worker/sandbox",
         "worker/service"),
     "cli/testing": ("cli/verbs",),
     "cli/text": (
@@ -26,14 +27,16 @@ LAYERS = {
     "cli/verbs": (
         "base", "base/log", "proto/v1", "cli/flags", "cli/local", "cli/text",
         "coordinator/explain", "coordinator/export", "coordinator/launch",
-        "coordinator/planning", "coordinator/resharding", "coordinator/service",
-        "coordinator/space", "coordinator/validation", "planner/checkpoint",
-        "planner/layout", "planner/pipeline", "planner/reshard",
-        "planner/search", "planner/search/tradeoffs", "profiledb/store",
-        "profiledb/upkeep", "worker/sandbox", "worker/service"),
+        "coordinator/planning", "coordinator/resharding",
+        "coordinator/security", "coordinator/service", "coordinator/space",
+        "coordinator/validation", "planner/checkpoint", "planner/layout",
+        "planner/pipeline", "planner/reshard", "planner/search",
+        "planner/search/tradeoffs", "profiledb/store", "profiledb/upkeep",
+        "worker/sandbox", "worker/service"),
     "coordinator/daemon": (
         "base", "base/log", "coordinator/jobs", "coordinator/plans",
-        "coordinator/resharding", "coordinator/service", "profiledb/store"),
+        "coordinator/resharding", "coordinator/security", "coordinator/service",
+        "profiledb/store"),
     "coordinator/estimation": (
         "base", "proto/hlo", "proto/v1", "coordinator/ir",
         "coordinator/ir/links", "coordinator/segmenter", "coordinator/space",
@@ -91,6 +94,8 @@ LAYERS = {
     "coordinator/resharding": (
         "base", "base/json", "proto/v1", "planner/reshard",
         "planner/reshard/decompose", "planner/reshard/problem"),
+    "coordinator/security": ("base", "base/log", "base/rpc"),
+    "coordinator/security/testing": ("base", "coordinator/security"),
     "coordinator/segmenter": (
         "base", "coordinator/ir", "coordinator/ir/links",
         "coordinator/ir/rewrite", "coordinator/segmenter/blocks",
@@ -110,8 +115,9 @@ LAYERS = {
         "coordinator/problem", "coordinator/segmenter", "coordinator/space",
         "planner/problem", "planner/search"),
     "coordinator/service": (
-        "base", "base/log", "proto/v1", "coordinator/jobs", "coordinator/plans",
-        "coordinator/resharding", "planner/reshard", "profiledb/store"),
+        "base", "base/log", "base/rpc", "proto/v1", "coordinator/jobs",
+        "coordinator/plans", "coordinator/resharding", "coordinator/security",
+        "planner/reshard", "profiledb/store"),
     "coordinator/space": (
         "base", "proto/v1", "coordinator/segmenter",
         "coordinator/space/annotation", "coordinator/space/configurations",
@@ -211,7 +217,8 @@ LAYERS = {
         "base", "proto/hlo", "proto/v1", "worker/devices", "worker/pjrt",
         "worker/sandbox", "worker/timing"),
     "worker/sandbox": ("base", "proto/v1", "worker/timing"),
-    "worker/service": ("base", "base/log", "proto/v1", "worker/sandbox"),
+    "worker/service": (
+        "base", "base/log", "base/rpc", "proto/v1", "worker/sandbox"),
     "worker/timing": ("base", "proto/v1"),
 }
 
@@ -225,6 +232,7 @@ TEST_LAYERS = {
     "coordinator/ir/links": ("coordinator/ir/load", "coordinator/ir/text"),
     "coordinator/ir/rewrite": ("coordinator/ir/checks", "coordinator/ir/load"),
     "coordinator/problem": ("coordinator/jobs/testing",),
+    "coordinator/security": ("proto/v1",),
     "coordinator/segmenter/direction": (
         "coordinator/ir/load", "coordinator/segmenter",
         "coordinator/segmenter/testing"),
@@ -251,14 +259,15 @@ FOREIGN = {
     r"libpq|postgres_ext|postgresql/": ("profiledb/postgres",),
     r"zstd\.h": ("profiledb/tables",),
     r"grpc|.*\.grpc\.pb\.h": (
-        "coordinator/daemon", "coordinator/service", "worker/service",
-        "tests/integration"),
+        "base/rpc", "coordinator/daemon", "coordinator/service",
+        "worker/service", "tests/integration"),
     r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
     r"cupti|cuda|nvml": ("worker/comm/transport",),
     r"nccl": ("worker/comm/transport",),
     r"boost/": ("base", "worker/comm/transport", "worker/comm/testing"),
     r"xxhash\.h": ("worker/comm/protocol",),
     r"openssl/": ("base",),
+    r"toml": ("coordinator/security",),
     r"spdlog/": ("base",),
     r"CLI/": ("cli", "tests/bench", "worker/comm/executor",
              "worker/service"),

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "base/rpc/channel_security.h"
 #include "proto/v1/job.pb.h"
 
 namespace meshwright::worker {
@@ -23,6 +24,7 @@ using BatchFunction = std::function<absl::Status(
 
 struct WorkerDependencies {
   std::string coordinator_address;
+  base::ChannelSecurity security;
   std::string name;  // unique among the coordinator's workers
   std::string host;
   // device_count: the maximum of devices per program.

@@ -9,6 +9,7 @@
 #include "base/exit_status.h"
 #include "base/interrupt.h"
 #include "base/log/log.h"
+#include "base/rpc/channel_security.h"
 #include "worker/service/runner_batches.h"
 #include "worker/service/worker.h"
 
@@ -32,6 +33,17 @@ int Main(int argc, char** argv) {
                "meshwright-worker");
   app.add_option("--coordinator", dependencies.coordinator_address, "HOST:PORT")
       ->required();
+  base::ChannelSecurity& security = dependencies.security;
+  app.add_option(
+      "--ca", security.ca_file,
+      "CA of the coordinator's certificate, PEM; also MESHWRIGHT_CA");
+  app.add_option("--cert", security.certificate_file,
+                 "this worker's certificate, PEM, for mutual TLS");
+  app.add_option("--key", security.key_file, "the certificate's key, PEM");
+  app.add_option("--token-file", security.token_file,
+                 "file with a token of role work; also MESHWRIGHT_TOKEN");
+  app.add_flag("--insecure", security.insecure,
+               "no TLS, though the coordinator is beyond this machine");
   app.add_option("--name", dependencies.name, "unique at the coordinator");
   app.add_option("--platform", platform, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
@@ -44,6 +56,7 @@ int Main(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return Fail(error.what(), base::kExitBadInput);
   }
+  dependencies.security = base::WithEnvironment(dependencies.security);
   dependencies.devices.set_platform(platform);
   dependencies.devices.set_plugin_path(plugin);
   dependencies.devices.set_device_count(devices);

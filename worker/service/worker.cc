@@ -2,6 +2,7 @@
 
 #include <grpc/support/log.h>
 #include <grpcpp/grpcpp.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,10 +13,12 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
+#include "base/rpc/channel.h"
 #include "base/status_macros.h"
 #include "worker/service/session.h"
 
@@ -31,8 +34,13 @@ void QuietGrpc() {
   });
 }
 
-int Milliseconds(absl::Duration duration) {
-  return static_cast<int>(absl::ToInt64Milliseconds(duration));
+// 256 bits, in hex.
+absl::StatusOr<std::string> RandomSecret() {
+  char bytes[32];
+  if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
+    return absl::InternalError("the kernel gives no random bytes");
+  }
+  return absl::BytesToHexString(absl::string_view(bytes, sizeof(bytes)));
 }
 
 }  // namespace
@@ -119,22 +127,12 @@ absl::Status Worker::Daemon::Start() {
   *hello_.mutable_fingerprint() = ready.fingerprint();
   hello_.set_memory_bytes(ready.memory_bytes());
 
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);
-  arguments.SetMaxSendMessageSize(-1);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
-                   Milliseconds(dependencies_.first_backoff));
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1000);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS,
-                   Milliseconds(dependencies_.longest_backoff));
-  // A coordinator that vanished without a word is noticed by these.
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  channel_ =
-      grpc::CreateCustomChannel(dependencies_.coordinator_address,
-                                grpc::InsecureChannelCredentials(), arguments);
+  ASSIGN_OR_RETURN(*hello_.mutable_session_secret(), RandomSecret());
+  ASSIGN_OR_RETURN(
+      channel_, base::OpenChannel(
+                    dependencies_.coordinator_address, dependencies_.security,
+                    {dependencies_.first_backoff, dependencies_.longest_backoff,
+                     absl::Seconds(10)}));
   {
     base::MutexLock lock(&mutex_);
     left_ = false;

@@ -1,0 +1,17 @@
+// Whether an address names this machine: what is said there needs no TLS.
+// Errors: none. A name that only a resolver knows is not local.
+#ifndef MESHWRIGHT_BASE_RPC_LOCAL_ADDRESS_H_
+#define MESHWRIGHT_BASE_RPC_LOCAL_ADDRESS_H_
+
+#include <string_view>
+
+namespace meshwright::base {
+
+bool IsUnixAddress(std::string_view address);
+
+// unix:PATH, localhost:PORT, 127.0.0.1:PORT or [::1]:PORT.
+bool IsLocalAddress(std::string_view address);
+
+}  // namespace meshwright::base
+
+#endif  // MESHWRIGHT_BASE_RPC_LOCAL_ADDRESS_H_

@@ -1,0 +1,137 @@
+#include "coordinator/security/guard.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/status_macros.h"
+#include "coordinator/security/rpc_roles.h"
+#include "coordinator/security/token_file.h"
+
+namespace meshwright::security {
+namespace {
+
+// "/meshwright.v1.Planning/ListJobs": "ListJobs"
+std::string MethodOf(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string Describe(const Token& token) {
+  return absl::StrCat("token ", token.id, " (", token.name, ")");
+}
+
+absl::Status CheckRole(const Caller& caller, const RpcRole& rpc,
+                       const std::string& path) {
+  if (Grants(caller.roles, rpc.role)) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat(MethodOf(path), " needs the role ", ToString(rpc.role),
+                   ", and ", caller.id, " has ", DescribeRoles(caller.roles),
+                   "; ask an administrator for a token with it"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Guard>> Guard::Open(const Options& options) {
+  std::unique_ptr<Guard> guard(new Guard(options));
+  RETURN_IF_ERROR(guard->Reload());
+  return guard;
+}
+
+absl::Status Guard::Reload() {
+  if (options_.token_file.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(std::vector<Token> read, ReadTokenFile(options_.token_file));
+  Tokens tokens;
+  for (Token& token : read) {
+    const std::string id = token.id;
+    tokens.emplace(id, std::move(token));
+  }
+  base::MutexLock lock(&mutex_);
+  tokens_ = std::move(tokens);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Guard::AddLocalToken(Role role) {
+  ASSIGN_OR_RETURN(NewToken made, MakeToken());
+  made.token.name = "of this process";
+  made.token.roles = {role};
+  base::MutexLock lock(&mutex_);
+  local_.emplace(made.token.id, made.token);
+  return made.text;
+}
+
+absl::StatusOr<Caller> Guard::CheckToken(const std::string& text) const {
+  const absl::Status unknown = absl::UnauthenticatedError(
+      "the token is none of this coordinator's; ask its administrator for a "
+      "new one");
+  const std::optional<TokenText> said = ParseTokenText(text);
+  if (!said.has_value()) return unknown;
+  std::optional<Token> token;
+  {
+    base::MutexLock lock(&mutex_);
+    for (const Tokens* const tokens : {&tokens_, &local_}) {
+      const auto found = tokens->find(said->id);
+      if (found != tokens->end()) token = found->second;
+    }
+  }
+  if (!token.has_value() || !Matches(*token, said->secret)) return unknown;
+  if (token->expires.has_value() && *token->expires <= options_.clock->Now()) {
+    return absl::UnauthenticatedError(
+        absl::StrCat(Describe(*token), " expired at ",
+                     absl::FormatTime(*token->expires, absl::UTCTimeZone()),
+                     "; ask an administrator for a new one"));
+  }
+  return Caller{absl::StrCat("token:", token->id), token->name_space,
+                token->roles};
+}
+
+absl::StatusOr<Caller> Guard::Identify(const Call& call) const {
+  absl::string_view text = call.authorization;
+  const bool given = absl::ConsumePrefix(&text, "Bearer ");
+  if (options_.token_file.empty()) {
+    if (given) {
+      auto local = CheckToken(std::string(text));
+      if (local.ok()) return local;
+    }
+    return Caller{call.certificate.empty()
+                      ? ""
+                      : absl::StrCat("certificate:", call.certificate),
+                  "",
+                  {Role::kAdmin}};
+  }
+  if (!given) {
+    return absl::UnauthenticatedError(
+        "this coordinator asks for a token; name its file with --token-file or "
+        "put it into MESHWRIGHT_TOKEN (an administrator makes one with "
+        "\"meshwright tokens create\")");
+  }
+  return CheckToken(std::string(text));
+}
+
+absl::Status Guard::Admit(const Call& call) const {
+  const RpcRole* const rpc = FindRpcRole(call.path);
+  if (rpc == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat("this coordinator has no RPC ", call.path,
+                     "; it may be older than its caller"));
+  }
+  if (rpc->open) return absl::OkStatus();
+  const absl::StatusOr<Caller> caller = Identify(call);
+  const absl::Status status =
+      caller.ok() ? CheckRole(*caller, *rpc, call.path) : caller.status();
+  if (!status.ok() || rpc->role != Role::kRead) {
+    Record(call, caller.ok() ? caller->id : "", status);
+  }
+  return status;
+}
+
+void Guard::Record(const Call& call, const std::string& who,
+                   const absl::Status& outcome) const {
+  if (options_.audit == nullptr) return;
+  options_.audit->Record(
+      {options_.clock->Now(), who, call.peer, call.path,
+       outcome.ok() ? "admitted" : absl::StatusCodeToString(outcome.code()),
+       std::string(outcome.message())});
+}
+
+}  // namespace meshwright::security

@@ -1,0 +1,87 @@
+// Guard: decides for every call whether its caller may make it.
+//
+// Concept: a call comes with its RPC, its token and its client certificate. The
+// table of rpc_roles.h says the role that the RPC needs, the token file says
+// the roles that the token has. The decision is made before a call reaches its
+// handler, in one place (coordinator/service/server_credentials.h); handlers
+// ask Identify who it is.
+//   Without a token file everyone is admitted; who it is then, the certificate
+// says. Tokens of this process (AddLocalToken) are known either way.
+// A token is looked at when its call begins: a stream that is open when its
+// token expires or is revoked goes on.
+// Threads: any. Errors: Open and Reload give what ReadTokenFile does; a file
+// that is wrong leaves the old tokens in force. Admit gives kUnauthenticated
+// (no token, an unknown or expired one), kPermissionDenied (not the role) or
+// kUnimplemented (no such RPC); each one sentence with the way out.
+// Ownership: what Options points to outlives the guard.
+#ifndef MESHWRIGHT_COORDINATOR_SECURITY_GUARD_H_
+#define MESHWRIGHT_COORDINATOR_SECURITY_GUARD_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "coordinator/security/audit_log.h"
+#include "coordinator/security/token.h"
+
+namespace meshwright::security {
+
+struct Call {
+  std::string path;           // "/package.Service/Method"
+  std::string authorization;  // of its metadata, "Bearer TEXT"; empty: none
+  std::string certificate;    // the client's common name; empty: none
+  std::string peer;
+};
+
+struct Caller {
+  // "token:ID", "certificate:NAME"; empty: anyone.
+  std::string id;
+  std::string name_space;
+  std::vector<Role> roles;
+};
+
+class Guard {
+ public:
+  struct Options {
+    const base::Clock* clock = nullptr;
+    std::string token_file;     // empty: everyone may do everything
+    AuditLog* audit = nullptr;  // null: none
+  };
+
+  static absl::StatusOr<std::unique_ptr<Guard>> Open(const Options& options);
+
+  absl::Status Admit(const Call& call) const ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<Caller> Identify(const Call& call) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Record(const Call& call, const std::string& who,
+              const absl::Status& outcome) const;
+
+  // Reads the token file again.
+  absl::Status Reload() ABSL_LOCKS_EXCLUDED(mutex_);
+  // The text of a token with this role, which no file holds and which lives as
+  // long as the guard.
+  absl::StatusOr<std::string> AddLocalToken(Role role)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  using Tokens = std::map<std::string, Token>;
+
+  explicit Guard(const Options& options) : options_(options) {}
+  absl::StatusOr<Caller> CheckToken(const std::string& text) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  const Options options_;
+  mutable base::Mutex mutex_;
+  Tokens tokens_ ABSL_GUARDED_BY(mutex_);  // by id
+  Tokens local_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace meshwright::security
+
+#endif  // MESHWRIGHT_COORDINATOR_SECURITY_GUARD_H_

@@ -1,0 +1,38 @@
+#include "coordinator/security/rpc_roles.h"
+
+namespace meshwright::security {
+namespace {
+
+constexpr RpcRole kRpcRoles[] = {
+    {"/meshwright.v1.Planning/MakePlan", Role::kSubmit},
+    {"/meshwright.v1.Planning/Compare", Role::kSubmit},
+    {"/meshwright.v1.Planning/PlanResharding", Role::kSubmit},
+    {"/meshwright.v1.Planning/ListJobs", Role::kRead},
+    {"/meshwright.v1.Planning/ListWorkers", Role::kRead},
+    {"/meshwright.v1.Modules/Has", Role::kRead},
+    {"/meshwright.v1.Modules/Put", Role::kSubmit},
+    {"/meshwright.v1.Plans/Submit", Role::kSubmit},
+    {"/meshwright.v1.Plans/Get", Role::kRead},
+    {"/meshwright.v1.Plans/List", Role::kRead},
+    {"/meshwright.v1.Plans/Watch", Role::kRead},
+    {"/meshwright.v1.Plans/Cancel", Role::kSubmit},
+    {"/meshwright.v1.Workers/Attach", Role::kWork},
+    // gRPC's own: a load balancer has no token.
+    {"/grpc.health.v1.Health/Check", Role::kRead, /*open=*/true},
+    {"/grpc.health.v1.Health/Watch", Role::kRead, /*open=*/true},
+    {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+     Role::kRead},
+};
+
+}  // namespace
+
+std::span<const RpcRole> RpcRoles() { return kRpcRoles; }
+
+const RpcRole* FindRpcRole(std::string_view path) {
+  for (const RpcRole& row : kRpcRoles) {
+    if (row.path == path) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace meshwright::security

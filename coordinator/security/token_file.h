@@ -1,0 +1,31 @@
+// The token file: the tokens that a coordinator knows, as TOML.
+//
+// Concept: a coordinator reads it at its start and again on demand; the verbs
+// `meshwright tokens` change it. docs/formats/tokens.md has the format.
+// Errors: kInvalidArgument for a file that others may read, or that is wrong,
+// with file and line; kNotFound; errno's for a file that cannot be written.
+// Threads: any. Changes of several processes exclude each other.
+#ifndef MESHWRIGHT_COORDINATOR_SECURITY_TOKEN_FILE_H_
+#define MESHWRIGHT_COORDINATOR_SECURITY_TOKEN_FILE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordinator/security/token.h"
+
+namespace meshwright::security {
+
+absl::StatusOr<std::vector<Token>> ReadTokenFile(const std::string& path);
+
+// Calls `change` with the tokens of the file, none where there is no file, and
+// writes what it leaves with mode 0600; a reader sees the old or the new file.
+absl::Status ChangeTokenFile(
+    const std::string& path,
+    const std::function<absl::Status(std::vector<Token>&)>& change);
+
+}  // namespace meshwright::security
+
+#endif  // MESHWRIGHT_COORDINATOR_SECURITY_TOKEN_FILE_H_

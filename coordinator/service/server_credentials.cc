@@ -1,0 +1,95 @@
+#include "coordinator/service/server_credentials.h"
+
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/security/auth_metadata_processor.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
+
+#include <utility>
+
+#include "base/rpc/local_address.h"
+#include "base/status_macros.h"
+#include "coordinator/service/rpc_status.h"
+
+namespace meshwright::service {
+namespace {
+
+using Metadata = grpc::AuthMetadataProcessor::InputMetadata;
+
+std::string ValueOf(const Metadata& metadata, const char* key) {
+  const auto found = metadata.find(key);
+  if (found == metadata.end()) return "";
+  return {found->second.data(), found->second.size()};
+}
+
+std::string PropertyOf(const grpc::AuthContext& context, const char* name) {
+  const auto values = context.FindPropertyValues(name);
+  if (values.empty()) return "";
+  return {values[0].data(), values[0].size()};
+}
+
+// The context belongs to the connection, whose calls may come with different
+// tokens: nothing of one call is kept there.
+class GuardHook : public grpc::AuthMetadataProcessor {
+ public:
+  explicit GuardHook(const security::Guard* guard) : guard_(guard) {}
+
+  bool IsBlocking() const override { return false; }
+  grpc::Status Process(const InputMetadata& metadata,
+                       grpc::AuthContext* context, OutputMetadata*,
+                       OutputMetadata*) override {
+    return ToRpc(guard_->Admit(
+        {ValueOf(metadata, ":path"), ValueOf(metadata, "authorization"),
+         PropertyOf(*context, GRPC_X509_CN_PROPERTY_NAME), ""}));
+  }
+
+ private:
+  const security::Guard* const guard_;
+};
+
+std::shared_ptr<grpc::ServerCredentials> TlsOf(
+    const security::Listening& listening) {
+  namespace rpc = grpc::experimental;
+  const bool mutual = !listening.client_ca_file.empty();
+  rpc::TlsServerCredentialsOptions options(
+      std::make_shared<rpc::FileWatcherCertificateProvider>(
+          listening.key_file, listening.certificate_file,
+          listening.client_ca_file, listening.reload_seconds));
+  options.watch_identity_key_cert_pairs();
+  if (mutual) {
+    options.watch_root_certs();
+    options.set_cert_request_type(
+        GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  }
+  return rpc::TlsServerCredentials(options);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
+    const std::string& address, const security::Listening& listening,
+    const security::Guard* guard) {
+  RETURN_IF_ERROR(security::CheckListening(address, listening));
+  std::shared_ptr<grpc::ServerCredentials> credentials;
+  if (listening.uses_tls()) {
+    credentials = TlsOf(listening);
+  } else if (base::IsLocalAddress(address)) {
+    credentials = grpc::experimental::LocalServerCredentials(
+        base::IsUnixAddress(address) ? UDS : LOCAL_TCP);
+  } else {
+    return grpc::InsecureServerCredentials();
+  }
+  credentials->SetAuthMetadataProcessor(std::make_shared<GuardHook>(guard));
+  return credentials;
+}
+
+security::Call DescribeCall(const grpc::CallbackServerContext& context,
+                            const std::string& path) {
+  return {path, ValueOf(context.client_metadata(), "authorization"),
+          context.auth_context() == nullptr
+              ? ""
+              : PropertyOf(*context.auth_context(), GRPC_X509_CN_PROPERTY_NAME),
+          context.peer()};
+}
+
+}  // namespace meshwright::service

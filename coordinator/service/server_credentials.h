@@ -1,0 +1,40 @@
+// ServerCredentials: the transport of a coordinator's port, with its guard.
+//
+// Concept: the guard stands in gRPC's own authentication hook, before any
+// handler: a new RPC is guarded without a line of its own, and needs only its
+// row in coordinator/security/rpc_roles.h. The hook exists on secure transports
+// alone; plain unix sockets and loopback take gRPC's local credentials, which
+// change no byte on the wire, so that plain clients still speak to them.
+//   Local credentials refuse peers that are not of this machine. Beyond it
+// without TLS (--insecure) there is no guard, and no tokens either
+// (coordinator/security/listening.h).
+// A certificate that changed is taken up by new connections.
+// Errors: those of CheckListening. Ownership: `guard` outlives the server.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_SERVER_CREDENTIALS_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_SERVER_CREDENTIALS_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "coordinator/security/guard.h"
+#include "coordinator/security/listening.h"
+
+namespace grpc {
+class CallbackServerContext;
+class ServerCredentials;
+}  // namespace grpc
+
+namespace meshwright::service {
+
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
+    const std::string& address, const security::Listening& listening,
+    const security::Guard* guard);
+
+// What a handler may ask the guard about its own call.
+security::Call DescribeCall(const grpc::CallbackServerContext& context,
+                            const std::string& path);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_SERVER_CREDENTIALS_H_

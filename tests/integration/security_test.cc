@@ -1,0 +1,291 @@
+// A real coordinator with TLS and tokens on loopback. Certificates are made by
+// the command openssl.
+#include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/rpc/channel.h"
+#include "coordinator/daemon/coordinator.h"
+#include "coordinator/security/rpc_roles.h"
+#include "coordinator/security/testing/fake_audit_log.h"
+#include "coordinator/security/token_file.h"
+#include "coordinator/service/planning_client.h"
+#include "proto/v1/services.grpc.pb.h"
+
+namespace meshwright::integration {
+namespace {
+
+using base::ChannelSecurity;
+using daemon::Coordinator;
+using security::Role;
+using service::PlanningClient;
+using testing::HasSubstr;
+using Stream =
+    grpc::ClientReaderWriter<v1::WorkerMessage, v1::CoordinatorMessage>;
+
+class SecurityTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directory(folder_);
+    MakeAuthority("ca");
+    MakeCertificate("ca", "server");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string File(const std::string& name) const {
+    return absl::StrCat(folder_, "/", name);
+  }
+  void Run(const std::string& command) const {
+    ASSERT_EQ(std::system(absl::StrCat("cd ", folder_, " && openssl ", command,
+                                       " >/dev/null 2>openssl.log")
+                              .c_str()),
+              0)
+        << command;
+  }
+  void MakeAuthority(const std::string& name) const {
+    Run(
+        absl::StrCat("req -x509 -newkey ec -pkeyopt "
+                     "ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=",
+                     name, " -keyout ", name, ".key -out ", name, ".pem"));
+  }
+  // NAME.pem and NAME.key, for this machine, in place of what was there.
+  void MakeCertificate(const std::string& authority,
+                       const std::string& name) const {
+    Run(
+        absl::StrCat("req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 "
+                     "-nodes -subj /CN=",
+                     name, " -addext subjectAltName=DNS:localhost,IP:127.0.0.1",
+                     " -keyout ", name, ".key -out ", name, ".csr"));
+    Run(
+        absl::StrCat("x509 -req -days 2 -CAcreateserial -copy_extensions copy "
+                     "-in ",
+                     name, ".csr -CA ", authority, ".pem -CAkey ", authority,
+                     ".key -out ", name, ".new"));
+    ASSERT_EQ(chmod(File(name + ".key").c_str(), 0600), 0);
+    std::filesystem::rename(File(name + ".new"), File(name + ".pem"));
+  }
+
+  void Start(security::Listening listening) {
+    Coordinator::Dependencies dependencies;
+    dependencies.clock = &clock_;
+    dependencies.listen_address = "localhost:0";
+    dependencies.security = std::move(listening);
+    dependencies.audit = &audit_;
+    coordinator_ = std::make_unique<Coordinator>(std::move(dependencies));
+    const absl::Status status = coordinator_->Start();
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  security::Listening Tls() const {
+    security::Listening listening;
+    listening.certificate_file = File("server.pem");
+    listening.key_file = File("server.key");
+    listening.reload_seconds = 1;
+    return listening;
+  }
+  void StartWithTokens() {
+    security::Listening listening = Tls();
+    listening.token_file = File("tokens.toml");
+    Start(listening);
+  }
+
+  std::string AddToken(std::vector<Role> roles, absl::Duration life) {
+    security::NewToken made = *security::MakeToken();
+    made.token.roles = std::move(roles);
+    made.token.created = clock_.Now();
+    made.token.expires = clock_.Now() + life;
+    EXPECT_TRUE(
+        security::ChangeTokenFile(File("tokens.toml"),
+                                  [&](std::vector<security::Token>& tokens) {
+                                    tokens.push_back(made.token);
+                                    return absl::OkStatus();
+                                  })
+            .ok());
+    return made.text;
+  }
+  ChannelSecurity With(const std::string& token) const {
+    return {.ca_file = File("ca.pem"), .token = token, .reload_seconds = 1};
+  }
+  absl::Status Ask(const ChannelSecurity& security) const {
+    const auto client =
+        PlanningClient::Connect(coordinator_->address(), security);
+    if (!client.ok()) return client.status();
+    return (*client)->ListJobs().status();
+  }
+  std::shared_ptr<grpc::Channel> Channel(const std::string& token) const {
+    return *base::OpenChannel(coordinator_->address(), With(token));
+  }
+  // What a call of this RPC, with an empty message, ends with.
+  grpc::Status Call(grpc::Channel& channel, const std::string& path) const {
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    grpc::GenericStub stub(
+        std::shared_ptr<grpc::ChannelInterface>(&channel, [](auto*) {}));
+    const auto call = stub.PrepareCall(&context, path, &queue);
+    grpc::Status status;
+    void* tag = nullptr;
+    bool ok = false;
+    call->StartCall(nullptr);
+    queue.Next(&tag, &ok);
+    call->Finish(&status, nullptr);
+    queue.Next(&tag, &ok);
+    return status;
+  }
+
+  base::FakeClock clock_;
+  security::FakeAuditLog audit_;
+  const std::string folder_ = testing::TempDir() + "/security_test";
+  std::unique_ptr<Coordinator> coordinator_;
+};
+
+// No handler has to do it: the hook stands before all of them.
+TEST_F(SecurityTest, EveryRpcAsksForATokenOfItsRole) {
+  const std::string reads = AddToken({Role::kRead}, absl::Hours(1));
+  const std::string works = AddToken({Role::kWork}, absl::Hours(1));
+  StartWithTokens();
+  const auto without = Channel("");
+  for (const security::RpcRole& rpc : security::RpcRoles()) {
+    if (rpc.open) continue;
+    const std::string path(rpc.path);
+    const grpc::Status none = Call(*without, path);
+    EXPECT_EQ(none.error_code(), grpc::StatusCode::UNAUTHENTICATED) << path;
+    EXPECT_THAT(none.error_message(), HasSubstr("--token-file")) << path;
+    const auto other = Channel(rpc.role == Role::kWork ? reads : works);
+    const grpc::Status refused = Call(*other, path);
+    EXPECT_EQ(refused.error_code(), grpc::StatusCode::PERMISSION_DENIED)
+        << path;
+    EXPECT_THAT(refused.error_message(),
+                HasSubstr(absl::StrCat("needs the role ", ToString(rpc.role))));
+  }
+}
+
+TEST_F(SecurityTest, TokensThatCountAndThoseThatDoNot) {
+  const std::string good = AddToken({Role::kRead}, absl::Hours(1));
+  StartWithTokens();
+  const absl::Status asked = Ask(With(good));
+  EXPECT_TRUE(asked.ok()) << asked;
+  EXPECT_EQ(Ask(With("mwt_guess")).code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(Ask(With(security::MakeToken()->text)).code(),
+            absl::StatusCode::kUnauthenticated);
+  clock_.Advance(absl::Hours(2));
+  const absl::Status late = Ask(With(good));
+  EXPECT_EQ(late.code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_THAT(std::string(late.message()), HasSubstr("expired"));
+
+  const std::string fresh = AddToken({Role::kRead}, absl::Hours(1));
+  EXPECT_FALSE(Ask(With(fresh)).ok());
+  ASSERT_TRUE(coordinator_->ReloadTokens().ok());
+  EXPECT_TRUE(Ask(With(fresh)).ok());
+}
+
+TEST_F(SecurityTest, AnotherAuthorityAndNoTls) {
+  MakeAuthority("other");
+  Start(Tls());
+  EXPECT_TRUE(Ask(With("")).ok());
+  ChannelSecurity wrong = With("");
+  wrong.ca_file = File("other.pem");
+  const absl::Status distrusted = Ask(wrong);
+  EXPECT_EQ(distrusted.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(distrusted.message()), HasSubstr("--ca"));
+  const absl::Status plain = Ask({});
+  EXPECT_EQ(plain.code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(SecurityTest, MutualTlsNamesTheCaller) {
+  MakeCertificate("ca", "launcher");
+  security::Listening listening = Tls();
+  listening.client_ca_file = File("ca.pem");
+  Start(listening);
+  EXPECT_FALSE(Ask(With("")).ok());
+  ChannelSecurity own = With("");
+  own.certificate_file = File("launcher.pem");
+  own.key_file = File("launcher.key");
+  const auto client = PlanningClient::Connect(coordinator_->address(), own);
+  ASSERT_TRUE(client.ok()) << client.status();
+  EXPECT_EQ((*client)->Compare({}, nullptr, {}).code(),
+            absl::StatusCode::kInvalidArgument);  // the handler's own word
+  const auto entries = audit_.entries();
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].who, "certificate:launcher");
+  EXPECT_EQ(entries[0].what, "/meshwright.v1.Planning/Compare");
+}
+
+// New connections see the new certificate; nothing is restarted.
+TEST_F(SecurityTest, AChangedCertificateIsTakenUp) {
+  Start(Tls());
+  ASSERT_TRUE(Ask(With("")).ok());
+  MakeAuthority("next");
+  MakeCertificate("next", "server");
+  ChannelSecurity next = With("");
+  next.ca_file = File("next.pem");
+  while (!Ask(next).ok()) std::this_thread::yield();
+  EXPECT_FALSE(Ask(With("")).ok());
+}
+
+v1::WorkerMessage Hello(const std::string& secret) {
+  v1::WorkerMessage message;
+  v1::WorkerHello& hello = *message.mutable_hello();
+  hello.set_worker_id("gpu7");
+  hello.set_host("here");
+  hello.set_platform("cpu");
+  hello.set_device_count(1);
+  hello.set_session_secret(secret);
+  return message;
+}
+
+// One attachment; ends with its stream.
+struct Attachment {
+  Attachment(const std::shared_ptr<grpc::Channel>& channel,
+             const std::string& secret)
+      : stub(v1::Workers::NewStub(channel)), stream(stub->Attach(&context)) {
+    stream->Write(Hello(secret));
+  }
+  ~Attachment() { context.TryCancel(); }
+  grpc::Status End() {
+    v1::CoordinatorMessage said;
+    while (stream->Read(&said)) {
+    }
+    return stream->Finish();
+  }
+  grpc::ClientContext context;
+  std::unique_ptr<v1::Workers::Stub> stub;
+  std::unique_ptr<Stream> stream;
+};
+
+TEST_F(SecurityTest, AWorkerIsReplacedByItsOwnerAlone) {
+  Start(Tls());
+  const auto channel = Channel("");
+  Attachment first(channel, "mine");
+  while (coordinator_->queue().Workers().empty()) std::this_thread::yield();
+  const grpc::Status stranger = Attachment(channel, "other").End();
+  EXPECT_EQ(stranger.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_THAT(stranger.error_message(), HasSubstr("--name"));
+  EXPECT_EQ(coordinator_->queue().Workers().size(), 1u);
+  Attachment again(channel, "mine");
+  EXPECT_EQ(first.End().error_code(), grpc::StatusCode::ABORTED);
+}
+
+TEST_F(SecurityTest, AWorkerWithATokenIsReplacedByTheSameToken) {
+  const std::string ours = AddToken({Role::kWork}, absl::Hours(1));
+  const std::string theirs = AddToken({Role::kWork}, absl::Hours(1));
+  StartWithTokens();
+  Attachment first(Channel(ours), "one");
+  while (coordinator_->queue().Workers().empty()) std::this_thread::yield();
+  EXPECT_EQ(Attachment(Channel(theirs), "one").End().error_code(),
+            grpc::StatusCode::ALREADY_EXISTS);
+  Attachment again(Channel(ours), "two");
+  EXPECT_EQ(first.End().error_code(), grpc::StatusCode::ABORTED);
+}
+
+}  // namespace
+}  // namespace meshwright::integration
