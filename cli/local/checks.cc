@@ -154,9 +154,14 @@ Check CheckDisk(const std::string& path) {
           "free some space, or put the store elsewhere with --store"};
 }
 
-Check CheckCoordinator(const std::string& address) {
+Check CheckCoordinator(const std::string& address,
+                       const base::ChannelSecurity& security) {
   const auto client =
-      service::PlanningClient::Connect(address, absl::Seconds(2));
+      service::PlanningClient::Connect(address, security, absl::Seconds(2));
+  if (absl::IsInvalidArgument(client.status())) {
+    return {"coordinator", State::kFail, std::string(client.status().message()),
+            "give --ca, --cert, --key and --token-file as for other verbs"};
+  }
   if (!client.ok()) {
     return {"coordinator", State::kWarn,
             absl::StrCat("none answers at ", address),
@@ -164,6 +169,12 @@ Check CheckCoordinator(const std::string& address) {
             "\"meshwright up\""};
   }
   const auto workers = (*client)->ListWorkers();
+  if (absl::IsUnauthenticated(workers.status()) ||
+      absl::IsPermissionDenied(workers.status())) {
+    return {"coordinator", State::kFail,
+            std::string(workers.status().message()),
+            "give a token of role read with --token-file"};
+  }
   if (!workers.ok()) {
     return {"coordinator", State::kFail,
             std::string(workers.status().message()), "restart the coordinator"};

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/rpc/channel_security.h"
 #include "proto/v1/job.pb.h"
 
 namespace meshwright::cli {
@@ -28,7 +29,8 @@ Check CheckPlugin(const v1::DeviceSpec& device,
 Check CheckSandbox(const absl::StatusOr<v1::RunnerEvent::Ready>& ready);
 Check CheckStore(const std::string& path);
 Check CheckDisk(const std::string& path);
-Check CheckCoordinator(const std::string& address);
+Check CheckCoordinator(const std::string& address,
+                       const base::ChannelSecurity& security = {});
 Check CheckProcessors();
 
 }  // namespace meshwright::cli

@@ -26,27 +26,32 @@ plans::PlanFunction MakePlanFunction(store::ProfileStore* store) {
 absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
     Options options) {
   std::unique_ptr<LocalCluster> cluster(new LocalCluster);
-  std::string listen = options.listen_address;
-  if (listen.empty()) {
-    // Not in TMPDIR: the path of a socket has room for 107 characters.
-    constexpr char kParent[] = "/tmp";
-    constexpr char kPrefix[] = "meshwright-local-";
-    PrivateFolder::Sweep(kParent, kPrefix);
-    ASSIGN_OR_RETURN(cluster->folder_, PrivateFolder::Make(kParent, kPrefix));
-    listen = absl::StrCat("unix:", cluster->folder_->path(), "/coordinator");
-  }
+  // Not in TMPDIR: the path of a socket has room for 107 characters.
+  constexpr char kParent[] = "/tmp";
+  constexpr char kPrefix[] = "meshwright-local-";
+  PrivateFolder::Sweep(kParent, kPrefix);
+  ASSIGN_OR_RETURN(cluster->folder_, PrivateFolder::Make(kParent, kPrefix));
+  const std::string socket =
+      absl::StrCat("unix:", cluster->folder_->path(), "/coordinator");
   daemon::Coordinator::Dependencies coordinator;
   coordinator.clock = options.clock;
   coordinator.plan = MakePlanFunction(options.store);
   coordinator.profiles = options.store;
   coordinator.plans = options.plans;
-  coordinator.listen_address = listen;
+  coordinator.listen_address =
+      options.listen_address.empty() ? socket : options.listen_address;
+  if (!options.listen_address.empty()) coordinator.local_address = socket;
+  coordinator.security = options.security;
+  coordinator.audit = options.audit;
   cluster->coordinator_ =
       std::make_unique<daemon::Coordinator>(std::move(coordinator));
   RETURN_IF_ERROR(cluster->coordinator_->Start());
 
   worker::Worker::Dependencies worker;
-  worker.coordinator_address = cluster->coordinator_->address();
+  // The own worker needs no certificate and no person's token.
+  worker.coordinator_address = socket;
+  ASSIGN_OR_RETURN(worker.security.token,
+                   cluster->coordinator_->NewLocalToken(security::Role::kWork));
   worker.name = worker::DefaultWorkerName();
   worker.host = worker::HostName();
   worker.devices = options.devices;

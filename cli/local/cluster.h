@@ -1,8 +1,8 @@
 // LocalCluster: a coordinator and one worker inside this process.
 //
 // Concept: what `plan`, `validate` and `up` run when no coordinator is named.
-// The two speak real gRPC, over a unix socket of this user's own or over the
-// address given.
+// The two speak real gRPC, over a unix socket of this user's own; others may
+// reach the coordinator at the address given.
 // Threads and ownership: one thread; the stores outlive the cluster.
 // Errors: Start gives what the coordinator's or the worker's Start gives: a
 // busy port, a plugin that does not load, a missing runner.
@@ -15,6 +15,8 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "coordinator/daemon/coordinator.h"
+#include "coordinator/security/audit_log.h"
+#include "coordinator/security/listening.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/job.pb.h"
@@ -33,7 +35,9 @@ class LocalCluster {
     store::ProfileStore* store = nullptr;
     // Keeps the plans; null: they end with the cluster.
     store::PlanStore* plans = nullptr;
-    std::string listen_address;  // empty: a unix socket of its own
+    std::string listen_address;  // empty: the unix socket alone
+    security::Listening security;
+    security::AuditLog* audit = nullptr;  // outlives the cluster; null: none
     v1::DeviceSpec devices;
     worker::BatchFunction run_batch;  // empty: worker/sandbox's
   };

@@ -69,6 +69,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddProfilesVerb(app, context);
   AddStoreVerb(app, context);
   AddWorkersVerb(app, context);
+  AddTokensVerb(app, context);
   AddDoctorVerb(app, context);
 
   try {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "cli/flags/device_flags.h"
+#include "cli/flags/security_flags.h"
 #include "cli/local/checks.h"
 #include "cli/local/store.h"
 #include "cli/text/table.h"
@@ -20,6 +21,7 @@ namespace {
 struct DoctorFlags {
   std::string store;
   std::string coordinator = kDefaultAddress;
+  base::ChannelSecurity security;
   DeviceFlags devices;
 };
 
@@ -33,7 +35,8 @@ absl::Status Doctor(const Context& context, const DoctorFlags& flags) {
   checks.push_back(CheckSandbox(ready));
   checks.push_back(CheckStore(flags.store));
   checks.push_back(CheckDisk(FindStorePath(flags.store).value_or(".")));
-  checks.push_back(CheckCoordinator(flags.coordinator));
+  checks.push_back(CheckCoordinator(flags.coordinator,
+                                    base::WithEnvironment(flags.security)));
   checks.push_back(CheckProcessors());
 
   if (context.json) {
@@ -71,6 +74,7 @@ void AddDoctorVerb(CLI::App& app, Context& context) {
   verb->add_option("--store", flags->store, "profile store to open");
   verb->add_option("--coordinator", flags->coordinator, "HOST:PORT")
       ->capture_default_str();
+  AddClientSecurityFlags(*verb, &flags->security);
   AddDeviceFlags(*verb, &flags->devices);
 }
 

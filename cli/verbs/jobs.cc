@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cli/flags/device_flags.h"
+#include "cli/flags/security_flags.h"
 #include "cli/text/format.h"
 #include "cli/text/json.h"
 #include "cli/text/table.h"
@@ -49,13 +50,19 @@ std::string FormatWorkers(const v1::ListWorkersResponse& workers) {
                      rows);
 }
 
+struct TableFlags {
+  std::string address = kDefaultAddress;
+  base::ChannelSecurity security;
+};
+
 // Asks the coordinator and prints its answer.
 template <typename Response>
-absl::Status List(const Context& context, const std::string& address,
+absl::Status List(const Context& context, const TableFlags& flags,
                   absl::StatusOr<Response> (service::PlanningClient::*ask)(),
                   std::string (*format)(const Response&)) {
   ASSIGN_OR_RETURN(const auto client,
-                   service::PlanningClient::Connect(address));
+                   service::PlanningClient::Connect(
+                       flags.address, base::WithEnvironment(flags.security)));
   ASSIGN_OR_RETURN(const Response response, ((*client).*ask)());
   *context.out << (context.json ? ToJson(response).dump(2) + "\n"
                                 : format(response));
@@ -69,13 +76,14 @@ void AddList(CLI::App& app, Context& context, const std::string& noun,
              std::string (*format)(const Response&)) {
   CLI::App* const parent = app.add_subcommand(noun, description);
   parent->require_subcommand(0, 1);
-  const auto address = std::make_shared<std::string>(kDefaultAddress);
+  const auto flags = std::make_shared<TableFlags>();
   CLI::App* const verb = AddVerb(*parent, context, "list", description,
-                                 [&context, address, ask, format] {
-                                   return List(context, *address, ask, format);
+                                 [&context, flags, ask, format] {
+                                   return List(context, *flags, ask, format);
                                  });
-  verb->add_option("--coordinator", *address, "HOST:PORT")
+  verb->add_option("--coordinator", flags->address, "HOST:PORT")
       ->capture_default_str();
+  AddClientSecurityFlags(*verb, &flags->security);
 }
 
 }  // namespace

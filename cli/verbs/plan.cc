@@ -11,6 +11,7 @@
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
 #include "cli/flags/plan_flags.h"
+#include "cli/flags/security_flags.h"
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/text/plan_text.h"
@@ -29,15 +30,17 @@ struct PlanVerbFlags {
   std::string store;
   std::string coordinator;
   std::string output;
+  base::ChannelSecurity security;
   bool symbolic = false;
 };
 
 absl::StatusOr<v1::Plan> AskCoordinator(const Context& context,
                                         const std::string& address,
+                                        const base::ChannelSecurity& security,
                                         v1::PlanRequest request) {
   const base::Interrupt interrupt;
   ASSIGN_OR_RETURN(const std::unique_ptr<service::PlanningClient> client,
-                   service::PlanningClient::Connect(address));
+                   service::PlanningClient::Connect(address, security));
   v1::SubmitPlanRequest submission;
   *submission.mutable_request() = std::move(request);
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->SubmitPlan(submission));
@@ -83,7 +86,8 @@ absl::Status Plan(const Context& context, const PlanVerbFlags& flags) {
   const absl::StatusOr<v1::Plan> planned =
       flags.symbolic ? planning::MakeSymbolicPlan(request)
       : local        ? PlanLocally(context, flags, devices, request)
-                     : AskCoordinator(context, flags.coordinator, request);
+                     : AskCoordinator(context, flags.coordinator,
+                                      base::WithEnvironment(flags.security), request);
   if (!planned.ok()) return NameModel(planned.status(), flags.plan.model);
   const v1::Plan& plan = *planned;
   const std::string json = PlanToJson(plan);
@@ -117,6 +121,7 @@ void AddPlanVerb(CLI::App& app, Context& context) {
       "HOST:PORT of a running coordinator (default: starts its own)");
   coordinator->excludes(store);
   verb->add_option("-o,--output", flags->output, "file to write the plan to");
+  AddClientSecurityFlags(*verb, &flags->security);
   verb->add_flag("--symbolic", flags->symbolic,
                  "measure nothing and need no device, plan by roofline")
       ->excludes(store)

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/rpc/channel_security.h"
 #include "base/status_macros.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
@@ -67,8 +68,9 @@ absl::Status SubmitPlan(const Context& context, const SubmitFlags& flags) {
   request.set_owner(flags.owner);
   request.set_namespace_(flags.team);
   request.set_request_id(flags.request_id);
-  ASSIGN_OR_RETURN(const auto client,
-                   PlanningClient::Connect(flags.address.value));
+  ASSIGN_OR_RETURN(
+      const auto client,
+      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->SubmitPlan(request));
   if (context.json) {
     ordered_json said;
@@ -90,8 +92,9 @@ absl::Status ListPlans(const Context& context, const ListFlags& flags) {
   request.set_owner(flags.owner);
   request.set_namespace_(flags.team);
   request.set_page_size(flags.limit);
-  ASSIGN_OR_RETURN(const auto client,
-                   PlanningClient::Connect(flags.address.value));
+  ASSIGN_OR_RETURN(
+      const auto client,
+      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
   ASSIGN_OR_RETURN(const v1::ListPlansResponse response,
                    client->ListPlans(request));
   const absl::Time now = context.clock->Now();
@@ -120,16 +123,18 @@ absl::Status PrintPlan(const Context& context, const v1::PlanRecord& record) {
 }
 
 absl::Status GetPlan(const Context& context, const OneFlags& flags) {
-  ASSIGN_OR_RETURN(const auto client,
-                   PlanningClient::Connect(flags.address.value));
+  ASSIGN_OR_RETURN(
+      const auto client,
+      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->GetPlan(flags.id));
   return PrintPlan(context, record);
 }
 
 absl::Status WatchPlan(const Context& context, const OneFlags& flags) {
   const base::Interrupt interrupt;
-  ASSIGN_OR_RETURN(const auto client,
-                   PlanningClient::Connect(flags.address.value));
+  ASSIGN_OR_RETURN(
+      const auto client,
+      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
   ASSIGN_OR_RETURN(
       const v1::Plan plan,
       WatchPlanToEnd(context, *client, flags.id, interrupt.token()));
@@ -139,8 +144,9 @@ absl::Status WatchPlan(const Context& context, const OneFlags& flags) {
 
 absl::Status CancelPlan(const Context& context, const OneFlags& flags) {
   const base::Interrupt interrupt;
-  ASSIGN_OR_RETURN(const auto client,
-                   PlanningClient::Connect(flags.address.value));
+  ASSIGN_OR_RETURN(
+      const auto client,
+      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
   RETURN_IF_ERROR(client->CancelPlan(flags.id).status());
   // A plan that runs ends a moment later.
   const absl::Status ended =
@@ -152,8 +158,9 @@ absl::Status CancelPlan(const Context& context, const OneFlags& flags) {
 
 absl::Status ExportPlan(const Context& context, const OneFlags& flags) {
   if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
-  ASSIGN_OR_RETURN(const auto client,
-                   PlanningClient::Connect(flags.address.value));
+  ASSIGN_OR_RETURN(
+      const auto client,
+      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->GetPlan(flags.id));
   if (!record.has_plan()) {
     return absl::FailedPreconditionError(absl::StrCat(

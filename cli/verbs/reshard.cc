@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
 #include "cli/flags/plan_file.h"
+#include "cli/flags/security_flags.h"
 #include "cli/text/format.h"
 #include "cli/text/table.h"
 #include "cli/verbs/context.h"
@@ -26,6 +27,7 @@ namespace {
 struct ReshardFlags {
   std::string tasks;
   std::string coordinator;
+  base::ChannelSecurity security;
   std::string solver = "auto";
   std::optional<double> deadline_seconds;
   uint64_t seed = 1;
@@ -95,8 +97,10 @@ absl::StatusOr<Asked> AskForSchedule(const ReshardFlags& arguments,
   if (arguments.deadline_seconds.has_value()) {
     message.set_deadline_seconds(*arguments.deadline_seconds);
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<service::PlanningClient> client,
-                   service::PlanningClient::Connect(arguments.coordinator));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<service::PlanningClient> client,
+      service::PlanningClient::Connect(
+          arguments.coordinator, base::WithEnvironment(arguments.security)));
   ASSIGN_OR_RETURN(const v1::ReshardingAnswer said,
                    client->PlanResharding(message, stop));
   Asked asked{.cached = said.cached()};
@@ -146,6 +150,7 @@ void AddReshardVerb(CLI::App& app, Context& context) {
   verb->add_option(
       "--coordinator", arguments->coordinator,
       "HOST:PORT of a coordinator, which solves equal problems once");
+  AddClientSecurityFlags(*verb, &arguments->security);
   verb->add_option(
       "--solver", arguments->solver,
       "auto, or one of the paper: naive, load-balance, depth-first, "

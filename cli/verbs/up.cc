@@ -1,17 +1,21 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/interrupt.h"
 #include "base/log/log.h"
+#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "cli/flags/device_flags.h"
+#include "cli/flags/security_flags.h"
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
 #include "cli/text/format.h"
 #include "cli/verbs/context.h"
+#include "coordinator/security/audit_log.h"
 
 namespace meshwright::cli {
 namespace {
@@ -19,16 +23,50 @@ namespace {
 struct UpFlags {
   std::string listen = kDefaultAddress;
   std::string store;
+  security::Listening security;
+  std::string audit;
   int device_count = 8;
   DeviceFlags devices;
+};
+
+// Reads a coordinator's tokens again, while there is one. Threads: any; signals
+// are watched on a thread of their own.
+class TokenReloader {
+ public:
+  void Serve(LocalCluster* cluster) ABSL_LOCKS_EXCLUDED(mutex_) {
+    base::MutexLock lock(&mutex_);
+    cluster_ = cluster;
+  }
+  void Reload() ABSL_LOCKS_EXCLUDED(mutex_) {
+    base::MutexLock lock(&mutex_);
+    if (cluster_ == nullptr) return;
+    const absl::Status status = cluster_->coordinator().ReloadTokens();
+    if (status.ok()) {
+      base::LogInfo("tokens: read again");
+    } else {
+      base::LogWarning("tokens: the old ones stay in force: ",
+                       status.message());
+    }
+  }
+
+ private:
+  base::Mutex mutex_;
+  LocalCluster* cluster_ ABSL_GUARDED_BY(mutex_) = nullptr;
 };
 
 absl::Status Up(const Context& context, const UpFlags& flags) {
   ASSIGN_OR_RETURN(const v1::DeviceSpec devices,
                    ToDeviceSpec(flags.devices, flags.device_count, true));
   ASSIGN_OR_RETURN(const std::string path, FindStorePath(flags.store));
+  std::unique_ptr<security::AuditLog> audit;
+  if (!flags.audit.empty()) {
+    ASSIGN_OR_RETURN(audit, security::OpenJsonLinesAuditLog(flags.audit));
+  }
   std::atomic<bool> hurry = false;
-  const base::Interrupt interrupt([&] { hurry = true; });
+  TokenReloader reloader;
+  std::function<void()> hangup;  // else it ends with its terminal
+  if (!flags.security.token_file.empty()) hangup = [&] { reloader.Reload(); };
+  const base::Interrupt interrupt([&] { hurry = true; }, hangup);
   if (!base::LogEnabled(base::LogLevel::kInfo)) {
     base::SetLogLevel(base::LogLevel::kInfo);
   }
@@ -39,9 +77,12 @@ absl::Status Up(const Context& context, const UpFlags& flags) {
   options.clock = context.clock;
   options.store = store.profiles.get();
   options.listen_address = flags.listen;
+  options.security = flags.security;
+  options.audit = audit.get();
   options.devices = devices;
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
                    LocalCluster::Start(std::move(options)));
+  reloader.Serve(cluster.get());
   if (context.json) {
     nlohmann::ordered_json said;
     said["address"] = cluster->address();
@@ -56,6 +97,7 @@ absl::Status Up(const Context& context, const UpFlags& flags) {
   *context.err << "draining; interrupt again to stop at once\n" << std::flush;
   while (!hurry && !cluster->coordinator().Drain(absl::Milliseconds(200))) {
   }
+  reloader.Serve(nullptr);
   return absl::OkStatus();
 }
 
@@ -73,6 +115,7 @@ void AddUpVerb(CLI::App& app, Context& context) {
                    "maximum number of virtual CPU devices per program")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
+  AddListeningFlags(*verb, &flags->security, &flags->audit);
   AddDeviceFlags(*verb, &flags->devices);
 }
 

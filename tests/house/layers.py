@@ -25,8 +25,8 @@ LAYERS = {
         "base", "proto/v1", "coordinator/explain", "coordinator/stages",
         "planner/pipeline"),
     "cli/verbs": (
-        "base", "base/log", "proto/v1", "cli/flags", "cli/local", "cli/text",
-        "coordinator/explain", "coordinator/export", "coordinator/launch",
+        "base", "base/log", "base/rpc", "proto/v1", "cli/flags", "cli/local",
+        "cli/text", "coordinator/explain", "coordinator/export", "coordinator/launch",
         "coordinator/planning", "coordinator/resharding",
         "coordinator/security", "coordinator/service", "coordinator/space",
         "coordinator/validation", "planner/checkpoint", "planner/layout",

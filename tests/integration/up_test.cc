@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -71,6 +74,60 @@ TEST_F(UpTest, TheAdministratorsVerbsReachIt) {
   EXPECT_THAT(workers.ReadLine(), StartsWith("worker"));
   up.Signal(SIGINT);
   EXPECT_EQ(up.Wait(), 0) << up.Errors();
+}
+
+// Made, used from a file and from the environment, revoked.
+TEST_F(UpTest, TokensDecideWhoMayAsk) {
+  const std::string tokens = testing::TempDir() + "/up_test_tokens.toml";
+  const std::string secret = testing::TempDir() + "/up_test_token";
+  unlink(tokens.c_str());
+  const auto create = [&](const std::string& role) {
+    Process made({"meshwright", "tokens", "create", "--json", "--tokens",
+                  tokens, "--name", "a test", "--role", role});
+    std::string text;
+    for (std::string line; !(line = made.ReadLine()).empty();) text += line;
+    EXPECT_EQ(made.Wait(), 0) << made.Errors();
+    return nlohmann::json::parse(text, nullptr, false);
+  };
+  const auto token = create("read");
+  ASSERT_TRUE(token.is_object());
+  std::ofstream(secret) << token["token"].get<std::string>() << "\n";
+  ASSERT_EQ(chmod(secret.c_str(), 0600), 0);
+
+  std::vector<std::string> arguments = Up("127.0.0.1:0");
+  arguments.insert(arguments.end(), {"--tokens", tokens});
+  Process up(arguments);
+  const std::string address = AddressOf(up);
+  const auto list = [&](const std::string& file) {
+    std::vector<std::string> words = {"meshwright", "workers", "list",
+                                      "--coordinator", address};
+    if (!file.empty()) words.insert(words.end(), {"--token-file", file});
+    Process jobs(words);
+    const int status = jobs.Wait();
+    return std::to_string(status) + " " + jobs.Errors();
+  };
+  EXPECT_EQ(list(secret), "0 ");
+  EXPECT_THAT(list(""), HasSubstr("--token-file"));
+  setenv("MESHWRIGHT_TOKEN", token["token"].get<std::string>().c_str(), 1);
+  EXPECT_EQ(list(""), "0 ");
+  unsetenv("MESHWRIGHT_TOKEN");
+
+  Process revoke({"meshwright", "tokens", "revoke", "--tokens", tokens,
+                  token["id"].get<std::string>()});
+  EXPECT_EQ(revoke.Wait(), 0) << revoke.Errors();
+  up.Signal(SIGHUP);
+  while (list(secret) == "0 ") std::this_thread::yield();
+  EXPECT_THAT(list(secret), HasSubstr("none of this coordinator's"));
+  up.Signal(SIGTERM);
+  EXPECT_EQ(up.Wait(), 0) << up.Errors();
+  EXPECT_THAT(up.Errors(),
+              testing::Not(HasSubstr(token["token"].get<std::string>())));
+}
+
+TEST_F(UpTest, BeyondThisMachineOnlyWithTls) {
+  Process up(Up("0.0.0.0:0"));
+  EXPECT_EQ(up.Wait(), 2);
+  EXPECT_THAT(up.Errors(), HasSubstr("--tls-cert"));
 }
 
 TEST_F(UpTest, ReshardingsAreSolvedOnceForAllCallers) {

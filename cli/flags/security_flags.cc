@@ -1,0 +1,36 @@
+#include "cli/flags/security_flags.h"
+
+#include <CLI/CLI.hpp>
+
+namespace meshwright::cli {
+
+void AddClientSecurityFlags(CLI::App& verb, base::ChannelSecurity* flags) {
+  verb.add_option("--ca", flags->ca_file,
+                  "CA of the coordinator's certificate, PEM; also "
+                  "MESHWRIGHT_CA");
+  verb.add_option("--cert", flags->certificate_file,
+                  "own certificate, PEM, for mutual TLS");
+  verb.add_option("--key", flags->key_file, "the own certificate's key, PEM");
+  verb.add_option("--token-file", flags->token_file,
+                  "file with the token; also MESHWRIGHT_TOKEN");
+  verb.add_flag("--insecure", flags->insecure,
+                "no TLS, though the coordinator is beyond this machine");
+}
+
+void AddListeningFlags(CLI::App& verb, security::Listening* flags,
+                       std::string* audit_file) {
+  verb.add_option("--tls-cert", flags->certificate_file,
+                  "certificate to show to clients, PEM");
+  verb.add_option("--tls-key", flags->key_file,
+                  "its key, PEM, for this user's eyes only");
+  verb.add_option("--tls-client-ca", flags->client_ca_file,
+                  "CA that every client's certificate must be of, PEM");
+  verb.add_option("--tokens", flags->token_file,
+                  "token file (see meshwright tokens); read again on SIGHUP");
+  verb.add_option("--audit", *audit_file,
+                  "file for who did what, a JSON object per line");
+  verb.add_flag("--insecure", flags->insecure,
+                "listen beyond this machine without TLS, for everyone there");
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,201 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "cli/text/table.h"
+#include "cli/verbs/context.h"
+#include "coordinator/security/token_file.h"
+
+namespace meshwright::cli {
+namespace {
+
+using security::Token;
+
+struct CreateTokenFlags {
+  std::string file;
+  std::string name;
+  std::vector<std::string> roles;
+  std::string name_space;
+  std::string expires = "90d";
+};
+
+struct ListTokensFlags {
+  std::string file;
+};
+
+struct RevokeTokenFlags {
+  std::string file;
+  std::string id;
+};
+
+// "90d", "12h" or "never".
+absl::StatusOr<std::optional<absl::Duration>> ParseLife(
+    const std::string& text) {
+  if (text == "never") return std::nullopt;
+  absl::Duration life;
+  int days = 0;
+  if (!text.empty() && text.back() == 'd' &&
+      absl::SimpleAtoi(text.substr(0, text.size() - 1), &days)) {
+    life = absl::Hours(24) * days;
+  } else if (!absl::ParseDuration(text, &life)) {
+    life = absl::ZeroDuration();
+  }
+  if (life <= absl::ZeroDuration() || life > absl::Hours(24) * 36525) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", text, "\" is no time to live; write 90d, 12h or never"));
+  }
+  return life;
+}
+
+std::string FormatMoment(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%d %H:%M UTC", time, absl::UTCTimeZone());
+}
+
+std::string FormatExpiry(const Token& token) {
+  return token.expires.has_value() ? FormatMoment(*token.expires) : "never";
+}
+
+nlohmann::ordered_json TokenJson(const Token& token) {
+  nlohmann::ordered_json json;
+  json["id"] = token.id;
+  json["name"] = token.name;
+  json["roles"] = nlohmann::ordered_json::array();
+  for (const security::Role role : token.roles) {
+    json["roles"].push_back(ToString(role));
+  }
+  json["namespace"] = token.name_space;
+  json["created_unix_seconds"] = absl::ToUnixSeconds(token.created);
+  if (token.expires.has_value()) {
+    json["expires_unix_seconds"] = absl::ToUnixSeconds(*token.expires);
+  }
+  return json;
+}
+
+absl::Status CreateToken(const Context& context,
+                         const CreateTokenFlags& flags) {
+  ASSIGN_OR_RETURN(security::NewToken made, security::MakeToken());
+  Token& token = made.token;
+  for (const std::string& word : flags.roles) {
+    ASSIGN_OR_RETURN(const security::Role role, security::ParseRole(word));
+    token.roles.push_back(role);
+  }
+  ASSIGN_OR_RETURN(const auto life, ParseLife(flags.expires));
+  token.name = flags.name;
+  token.name_space = flags.name_space;
+  token.created =
+      absl::FromUnixSeconds(absl::ToUnixSeconds(context.clock->Now()));
+  if (life.has_value()) token.expires = token.created + *life;
+  RETURN_IF_ERROR(
+      security::ChangeTokenFile(flags.file, [&](std::vector<Token>& tokens) {
+        tokens.push_back(token);
+        return absl::OkStatus();
+      }));
+  *context.err << "token " << token.id << ", roles "
+               << security::DescribeRoles(token.roles) << ", expires "
+               << FormatExpiry(token)
+               << "; it is shown this once, and counts after a SIGHUP to the "
+                  "coordinator\n";
+  if (context.json) {
+    nlohmann::ordered_json json = TokenJson(token);
+    json["token"] = made.text;
+    *context.out << json.dump(2) << "\n";
+  } else {
+    *context.out << made.text << "\n";
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ListTokens(const Context& context, const ListTokensFlags& flags) {
+  ASSIGN_OR_RETURN(const std::vector<Token> tokens,
+                   security::ReadTokenFile(flags.file));
+  if (context.json) {
+    auto listed = nlohmann::ordered_json::array();
+    for (const Token& token : tokens) listed.push_back(TokenJson(token));
+    *context.out << nlohmann::ordered_json{{"tokens", listed}}.dump(2) << "\n";
+    return absl::OkStatus();
+  }
+  std::vector<TableRow> rows;
+  for (const Token& token : tokens) {
+    const bool over =
+        token.expires.has_value() && *token.expires <= context.clock->Now();
+    rows.push_back({token.id, token.name, security::DescribeRoles(token.roles),
+                    token.name_space, FormatMoment(token.created),
+                    absl::StrCat(FormatExpiry(token), over ? " (over)" : "")});
+  }
+  *context.out << FormatTable({{"id", Align::kLeft},
+                               {"name", Align::kLeft},
+                               {"roles", Align::kLeft},
+                               {"namespace", Align::kLeft},
+                               {"created", Align::kLeft},
+                               {"expires", Align::kLeft}},
+                              rows);
+  return absl::OkStatus();
+}
+
+absl::Status RevokeToken(const Context& context,
+                         const RevokeTokenFlags& flags) {
+  RETURN_IF_ERROR(security::ReadTokenFile(flags.file).status());
+  RETURN_IF_ERROR(security::ChangeTokenFile(
+      flags.file, [&](std::vector<Token>& tokens) -> absl::Status {
+        const auto gone = std::remove_if(
+            tokens.begin(), tokens.end(),
+            [&](const Token& token) { return token.id == flags.id; });
+        if (gone == tokens.end()) {
+          return absl::InvalidArgumentError(
+              absl::StrCat(flags.file, " has no token ", flags.id,
+                           "; see meshwright tokens list"));
+        }
+        tokens.erase(gone, tokens.end());
+        return absl::OkStatus();
+      }));
+  *context.err << "revoked " << flags.id
+               << "; it counts after a SIGHUP to the coordinator\n";
+  if (context.json) {
+    *context.out << nlohmann::ordered_json{{"id", flags.id}}.dump() << "\n";
+  }
+  return absl::OkStatus();
+}
+
+void AddTokenFile(CLI::App& verb, std::string* file) {
+  verb.add_option("--tokens", *file, "token file of the coordinator")
+      ->required();
+}
+
+}  // namespace
+
+void AddTokensVerb(CLI::App& app, Context& context) {
+  CLI::App* const tokens = app.add_subcommand(
+      "tokens", "say who may call a coordinator, and for what");
+  tokens->require_subcommand(0, 1);
+  const auto [create, made] =
+      AddVerb(*tokens, context, "create", "make a token and print it once",
+              CreateToken);
+  AddTokenFile(*create, &made->file);
+  create->add_option("--name", made->name, "whom or what it is for")
+      ->required();
+  create
+      ->add_option("--role", made->roles,
+                   "read, submit, work or admin; may be given more than once")
+      ->required();
+  create->add_option("--namespace", made->name_space,
+                     "team whose plans and rows it sees");
+  create
+      ->add_option("--expires", made->expires,
+                   "time to live, like 90d or 12h, or never")
+      ->capture_default_str();
+  const auto [list, listed] =
+      AddVerb(*tokens, context, "list", "list tokens, not secrets", ListTokens);
+  AddTokenFile(*list, &listed->file);
+  const auto [revoke, revoked] =
+      AddVerb(*tokens, context, "revoke", "remove a token", RevokeToken);
+  AddTokenFile(*revoke, &revoked->file);
+  revoke->add_option("id", revoked->id, "as listed")->required();
+}
+
+}  // namespace meshwright::cli
