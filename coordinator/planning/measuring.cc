@@ -115,9 +115,12 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
     by_key[program->key()] = program;
   }
   std::vector<std::string> keys;
+  std::set<std::string> elsewhere;  // measured by another plan
+  for (const auto& [key, program] : by_key) elsewhere.insert(key);
   RETURN_IF_ERROR(dependencies_.measurer->Measure(
       batch,
       [&](const v1::ProfileResult& result) {
+        elsewhere.erase(result.key());
         if (result.outcome() == v1::MEASURED) keys.push_back(result.key());
         return Take(*by_key.at(result.key()), result);
       },
@@ -126,6 +129,10 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
         compiled_ = std::min(compiled_ + 1, asked_);
         Show("compile", compiled_);
       }));
+  for (const std::string& key : elsewhere) {
+    keys.push_back(key);
+    if (!results_.contains(key)) ++cached_;
+  }
   // What the store makes of these and earlier measurements.
   ASSIGN_OR_RETURN(store::Results rows, dependencies_.store->Lookup(keys));
   for (auto& [key, row] : rows) results_[key] = std::move(row);

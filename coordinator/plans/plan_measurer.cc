@@ -1,6 +1,9 @@
 #include "coordinator/plans/plan_measurer.h"
 
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -75,23 +78,76 @@ absl::StatusOr<jobs::DeviceDescription> PlanMeasurer::Describe(
   return description;
 }
 
-absl::Status PlanMeasurer::Measure(const v1::RunnerRequest& request,
-                                   const OnResult& on_result,
-                                   const OnStarted& on_started) {
-  if (!pinned_.has_value()) RETURN_IF_ERROR(Pin(request.device()));
+absl::Status PlanMeasurer::MeasureClaimed(const v1::RunnerRequest& request,
+                                          std::set<std::string>& claims,
+                                          const OnResult& on_result,
+                                          const OnStarted& on_started) {
   const auto worker = queue_->MatchWorker(request.device(), &*pinned_);
   if (!worker.ok()) {
     return SuspendFor(request.device(), worker.status().message());
   }
   jobs::QueueMeasurer measurer(queue_, stop_, pinned_);
-  const absl::Status measured =
-      measurer.Measure(request, on_result, on_started);
+  const absl::Status measured = measurer.Measure(
+      request,
+      [&](const v1::ProfileResult& result) {
+        const absl::Status taken = on_result(result);
+        const bool has_row = taken.ok() && result.outcome() != v1::TRANSIENT;
+        if (claims.erase(result.key()) > 0) {
+          in_flight_->End(result.key(), has_row);
+        }
+        return taken;
+      },
+      on_started);
   // The workers that could have gone on have left.
   if (absl::IsUnavailable(measured) &&
       !queue_->MatchWorker(request.device(), &*pinned_).ok()) {
     return SuspendFor(request.device(), measured.message());
   }
   return measured;
+}
+
+absl::Status PlanMeasurer::Measure(const v1::RunnerRequest& request,
+                                   const OnResult& on_result,
+                                   const OnStarted& on_started) {
+  if (!pinned_.has_value()) RETURN_IF_ERROR(Pin(request.device()));
+  std::map<std::string, const v1::Program*> open;
+  for (const v1::Program& program : request.programs()) {
+    open.emplace(program.key(), &program);
+  }
+  while (!open.empty()) {
+    std::vector<std::string> keys;
+    for (const auto& [key, program] : open) keys.push_back(key);
+    const jobs::InFlight::Flights others = in_flight_->Claim(keys, seen_);
+    std::set<std::string> elsewhere;
+    for (const auto& flight : others) elsewhere.insert(flight->key);
+    v1::RunnerRequest mine;
+    *mine.mutable_device() = request.device();
+    *mine.mutable_options() = request.options();
+    // In the order of the request, which begins with what matters most.
+    for (const v1::Program& program : request.programs()) {
+      const auto it = open.find(program.key());
+      if (it == open.end() || it->second != &program) continue;
+      if (!elsewhere.contains(program.key())) *mine.add_programs() = program;
+    }
+    std::set<std::string> claims;
+    for (const v1::Program& program : mine.programs()) {
+      claims.insert(program.key());
+    }
+    const absl::Status measured =
+        claims.empty() ? absl::OkStatus()
+                       : MeasureClaimed(mine, claims, on_result, on_started);
+    for (const std::string& key : claims) {
+      in_flight_->End(key, /*has_row=*/false);
+    }
+    RETURN_IF_ERROR(measured);
+    ASSIGN_OR_RETURN(const std::vector<std::string> without_row,
+                     in_flight_->Await(others, stop_));
+    std::map<std::string, const v1::Program*> left;
+    for (const std::string& key : without_row) left[key] = open.at(key);
+    open = std::move(left);
+  }
+  seen_ = in_flight_->Count();
+  return absl::OkStatus();
 }
 
 }  // namespace meshwright::plans

@@ -6,17 +6,22 @@
 // no worker. From then on, after a restart too, only workers with equal devices
 // measure for it. Where none is attached the run is suspended, with what the
 // attached ones lack as its reason.
+// Programs that another plan is measuring are left to it (jobs/in_flight.h).
 // Threads: one run, one thread; the stop token from any.
 // Errors: a suspension (jobs/suspension.h), kCancelled after a stop, those of
 // the store of plans and of JobQueue.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_MEASURER_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_PLAN_MEASURER_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <stop_token>
+#include <string>
 
 #include "absl/strings/string_view.h"
+#include "coordinator/jobs/in_flight.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/jobs/measurer.h"
 #include "profiledb/store/plan_store.h"
@@ -35,14 +40,17 @@ class PlanMeasurer : public jobs::Measurer {
   using OnPinned = std::function<absl::Status(const v1::DeviceRecord&)>;
 
   // The pointers outlive it.
-  PlanMeasurer(jobs::JobQueue* queue, store::PlanStore* plans,
+  PlanMeasurer(jobs::JobQueue* queue, jobs::InFlight* in_flight,
+               store::PlanStore* plans,
                std::optional<jobs::DeviceDescription> pinned,
                OnPinned on_pinned, std::stop_token stop)
       : queue_(queue),
+        in_flight_(in_flight),
         plans_(plans),
         pinned_(std::move(pinned)),
         on_pinned_(std::move(on_pinned)),
-        stop_(std::move(stop)) {}
+        stop_(std::move(stop)),
+        seen_(in_flight->Count()) {}
 
   absl::StatusOr<jobs::DeviceDescription> Describe(
       const v1::DeviceSpec& device) override;
@@ -58,12 +66,20 @@ class PlanMeasurer : public jobs::Measurer {
   absl::Status SuspendFor(const v1::DeviceSpec& device,
                           absl::string_view reason);
 
+  // Ends the claims of programs that have a result, and takes them out.
+  absl::Status MeasureClaimed(const v1::RunnerRequest& request,
+                              std::set<std::string>& claims,
+                              const OnResult& on_result,
+                              const OnStarted& on_started);
+
   jobs::JobQueue* const queue_;
+  jobs::InFlight* const in_flight_;
   store::PlanStore* const plans_;
   std::optional<jobs::DeviceDescription> pinned_;
   const OnPinned on_pinned_;
   const std::stop_token stop_;
   std::optional<Needs> needs_;
+  int64_t seen_;  // rows of others that this run may know (InFlight::Count)
 };
 
 }  // namespace meshwright::plans

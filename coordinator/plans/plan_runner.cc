@@ -276,7 +276,7 @@ absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
   std::optional<jobs::DeviceDescription> pinned;
   if (record.has_device()) pinned = jobs::ReadDeviceRecord(record.device());
   PlanMeasurer measurer(
-      dependencies_.queue, dependencies_.plans, std::move(pinned),
+      dependencies_.queue, &in_flight_, dependencies_.plans, std::move(pinned),
       [&](const v1::DeviceRecord& device) {
         v1::PlanUpdate update;
         *update.mutable_device() = device;

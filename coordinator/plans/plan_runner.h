@@ -38,6 +38,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/thread_pool.h"
+#include "coordinator/jobs/in_flight.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/plans/plan_feed.h"
 #include "coordinator/plans/plan_function.h"
@@ -107,6 +108,7 @@ class PlanRunner {
 
   const Dependencies dependencies_;
   PlanFeed feed_;
+  jobs::InFlight in_flight_;
 
   base::Mutex mutex_;
   store::Epoch epoch_ ABSL_GUARDED_BY(mutex_);

@@ -22,6 +22,7 @@ using store::PlanId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 // A worker that runs a lease when the test says so.
 class SteppedWorker : public jobs::WorkerPort {
@@ -265,6 +266,35 @@ TEST_F(PlanRunnerTest, AFailedPlanKeepsItsReason) {
   EXPECT_EQ(record.reason(), "it is no HLO module");
   EXPECT_EQ(record.error_code(),
             static_cast<int>(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(PlanRunnerTest, PlansAtOnceMeasureEqualProgramsOnce) {
+  SteppedWorker worker(&queue_);
+  const auto runner = NewRunner();
+  const PlanId first = Submit(*runner, Request());
+  worker.Await();
+  const PlanId second = Submit(*runner, Request());
+  Await(*runner, second, {v1::MEASURING});
+  worker.Serve();
+  EXPECT_EQ(Await(*runner, first, kEnded).state(), v1::DONE);
+  EXPECT_EQ(Await(*runner, second, kEnded).state(), v1::DONE);
+  EXPECT_THAT(worker.seen(), SizeIs(kPrograms));
+}
+
+TEST_F(PlanRunnerTest, APlanGoesOnWithWhatACancelledOneLeft) {
+  SteppedWorker worker(&queue_);
+  const auto runner = NewRunner();
+  const PlanId first = Submit(*runner, Request());
+  worker.Await();
+  const PlanId second = Submit(*runner, Request());
+  Await(*runner, second, {v1::MEASURING});
+  worker.Measure(1);
+  ASSERT_TRUE(runner->Cancel(first, "ann asked for it").ok());
+  EXPECT_EQ(Await(*runner, first, kEnded).state(), v1::CANCELLED);
+  worker.Finish();
+  worker.Serve();
+  EXPECT_EQ(Await(*runner, second, kEnded).state(), v1::DONE);
+  EXPECT_THAT(worker.seen(), SizeIs(2 * kPrograms - 1));
 }
 
 TEST_F(PlanRunnerTest, APlanThatWaitsForDevicesHoldsNoThread) {
