@@ -90,7 +90,8 @@ absl::Status PlanMeasurer::MeasureClaimed(const v1::RunnerRequest& request,
   const absl::Status measured = measurer.Measure(
       request,
       [&](const v1::ProfileResult& result) {
-        const absl::Status taken = on_result(result);
+        const absl::Status taken =
+            on_result ? on_result(result) : absl::OkStatus();
         const bool has_row = taken.ok() && result.outcome() != v1::TRANSIENT;
         if (claims.erase(result.key()) > 0) {
           in_flight_->End(result.key(), has_row);

@@ -35,7 +35,7 @@ class SteppedWorker : public jobs::WorkerPort {
     description.devices.platform = "cpu";
     description.devices.platform_version = version;
     description.devices.device_count = 2;
-    id_ = queue_->Attach(description, this);
+    id_ = *queue_->Attach(description, this);
   }
   ~SteppedWorker() override { queue_->Detach(id_, "the test ends"); }
 
