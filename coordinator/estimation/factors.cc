@@ -1,5 +1,6 @@
 #include "coordinator/estimation/factors.h"
 
+#include <compare>
 #include <map>
 #include <set>
 #include <utility>
@@ -7,17 +8,24 @@
 namespace meshwright::estimation {
 namespace {
 
+// What two columns hold in one row.
+struct LevelPair {
+  int left = 0;
+  int right = 0;
+  auto operator<=>(const LevelPair&) const = default;
+};
+
 // All rows but the empty ones have both values of some pair in every
 // combination.
 bool VaryFreely(const std::vector<Factors>& rows, int left, int right) {
   std::set<int> lefts;
   std::set<int> rights;
-  std::set<std::pair<int, int>> both;
+  std::set<LevelPair> both;
   for (const Factors& row : rows) {
     if (row.empty()) continue;
     lefts.insert(row[left]);
     rights.insert(row[right]);
-    both.emplace(row[left], row[right]);
+    both.insert({row[left], row[right]});
   }
   return both.size() == lefts.size() * rights.size();
 }
@@ -25,7 +33,7 @@ bool VaryFreely(const std::vector<Factors>& rows, int left, int right) {
 // The pair becomes one column at the place of `left`, numbered in order of
 // appearance.
 void Join(std::vector<Factors>& rows, int left, int right) {
-  std::map<std::pair<int, int>, int> numbers;
+  std::map<LevelPair, int> numbers;
   for (Factors& row : rows) {
     if (row.empty()) continue;
     row[left] = numbers

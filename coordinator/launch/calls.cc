@@ -1,6 +1,7 @@
 #include "coordinator/launch/calls.h"
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <optional>
 #include <set>
@@ -105,9 +106,20 @@ class CallFinder {
     return FindArgument(launch_.analysis.module, id);
   }
 
-  // Where a value that a module reads lies, and of which micro-batch.
-  std::pair<ValueId, int> Key(const Place& place, ValueId id,
-                              int micro_batch) const {
+  struct MicroBatchValue {
+    ValueId value = 0;
+    int micro_batch = 0;
+    auto operator<=>(const MicroBatchValue&) const = default;
+  };
+
+  struct ModuleRun {
+    int module = 0;
+    int micro_batch = 0;
+    auto operator<=>(const ModuleRun&) const = default;
+  };
+
+  // What a module reads of a value.
+  MicroBatchValue Key(const Place& place, ValueId id, int micro_batch) const {
     const std::optional<int> argument = Argument(id);
     const bool once = argument.has_value() ? !launch_.IsOfMicroBatch(*argument)
                                            : once_.contains(id);
@@ -138,7 +150,7 @@ class CallFinder {
     const auto [slot, added] = slots_.try_emplace(key, next_slot_);
     if (added) {
       ++next_slot_;  // an argument: all else is there
-      launch_.inputs.push_back({slot->second, Argument(id), key.second});
+      launch_.inputs.push_back({slot->second, Argument(id), key.micro_batch});
     }
     return slot->second;
   }
@@ -188,9 +200,9 @@ class CallFinder {
   std::map<Place, int> by_place_;
   std::set<ValueId> summed_;
   std::set<ValueId> once_;  // made by an update
-  std::map<std::pair<ValueId, int>, int> slots_;
+  std::map<MicroBatchValue, int> slots_;
   std::map<ValueId, int> sums_;
-  std::set<std::pair<int, int>> done_;
+  std::set<ModuleRun> done_;
   int next_slot_ = 0;
 };
 

@@ -18,8 +18,15 @@ bool IsBackward(Pass pass) {
   return pass == Pass::kBackward || pass == Pass::kBackwardWeight;
 }
 
+// When a module runs for the first time, beside the others.
+struct PassOrder {
+  int group = 0;
+  int within = 0;
+  auto operator<=>(const PassOrder&) const = default;
+};
+
 // Forward passes, then backward passes from the last stage on, then updates.
-std::pair<int, int> GetOrder(const Place& place) {
+PassOrder GetOrder(const Place& place) {
   switch (place.pass) {
     case Pass::kForward:
       return {0, place.stage};

@@ -41,6 +41,14 @@ class ProblemBuilder {
   }
 
  private:
+  // Of the problem, in the order of the step.
+  struct NodePair {
+    int from = 0;
+    int to = 0;
+    auto operator<=>(const NodePair&) const = default;
+  };
+  using EdgeTables = std::map<NodePair, problem::Table>;
+
   absl::Status AddType(int type) {
     problem::NodeType node_type;
     node_type.name = absl::StrCat("type ", type);
@@ -129,7 +137,7 @@ class ProblemBuilder {
 
   void AddEdges() {
     // Several boundaries between one pair of nodes add up in one table.
-    std::map<std::pair<int, int>, problem::Table> tables;
+    EdgeTables tables;
     std::map<int, problem::Table> selves;  // by type
     for (const auto& [pair, boundary] : space_.edges) {
       const auto [from, to] = pair;
@@ -144,8 +152,8 @@ class ProblemBuilder {
       // ever of the two makes the tensor.
       problem::Table table = tables_.BuildBoundaryTable(from, to, boundary);
       if (from > to) table = estimation::Transpose(table);
-      const std::pair<int, int> ends = {node_of_[std::min(from, to)],
-                                        node_of_[std::max(from, to)]};
+      const NodePair ends = {node_of_[std::min(from, to)],
+                             node_of_[std::max(from, to)]};
       const auto [found, added] = tables.try_emplace(ends, table);
       if (!added) estimation::AddTo(found->second, table);
     }
@@ -160,15 +168,15 @@ class ProblemBuilder {
     for (auto& [type, table] : selves) {
       out_.problem.self_edges.push_back({type, Keep(std::move(table))});
     }
-    for (auto& [pair, table] : tables) {
-      EndGroups(out_.problem.nodes[pair.first].type,
-                out_.problem.nodes[pair.second].type, table);
+    for (auto& [ends, table] : tables) {
+      EndGroups(out_.problem.nodes[ends.from].type,
+                out_.problem.nodes[ends.to].type, table);
       out_.problem.edges.push_back(
-          {pair.first, pair.second, Keep(std::move(table))});
+          {ends.from, ends.to, Keep(std::move(table))});
     }
   }
 
-  void AddLinks(std::map<std::pair<int, int>, problem::Table>& tables,
+  void AddLinks(EdgeTables& tables,
                 std::map<int, problem::Table>& selves) const {
     std::set<int> done;
     for (const space::ParameterLink& link : space_.links) {

@@ -8,11 +8,11 @@
 namespace meshwright::formulation {
 namespace {
 
-// What a segment and the next have in common: the boundary, and what they share
-// (nothing: empty).
+// What a segment and the next have in common: the boundary, and the parameters
+// that both read.
 struct Step {
   std::optional<int> boundary;
-  std::vector<std::pair<int, int>> shared;
+  std::vector<space::LinkedValue> shared;
   bool operator==(const Step&) const = default;
 };
 

@@ -7,7 +7,12 @@
 namespace meshwright::formulation {
 namespace {
 
-using Slot = std::pair<int, int>;  // type, value of its graph
+// A value of the graph of a type.
+struct Slot {
+  int type = 0;
+  int value = 0;
+  auto operator<=>(const Slot&) const = default;
+};
 
 // Slots that links join are one shared thing.
 class Roles {
@@ -49,13 +54,15 @@ SharedParameterGroups FindSharedParameterGroups(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
     const std::vector<std::vector<int>>& usable) {
   Roles roles;
-  Roles joined;  // types, as slots without a value
+  Roles joined;  // types: slots of value 0
   const auto& type_of = analysis.type_of_segment;
   for (const space::ParameterLink& link : space.links) {
     const int from = type_of[link.from_segment];
     const int to = type_of[link.to_segment];
     joined.Join({from, 0}, {to, 0});
-    for (const auto& [a, b] : link.values) roles.Join({from, a}, {to, b});
+    for (const auto& [from_value, to_value] : link.values) {
+      roles.Join({from, from_value}, {to, to_value});
+    }
   }
   std::map<int, Reader> readers;
   for (const auto& [role, slots] : roles.All()) {
@@ -70,7 +77,7 @@ SharedParameterGroups FindSharedParameterGroups(
   for (const auto& [root, members] : joined.All()) {
     SharedParameterGroup group;
     std::map<std::pair<int, std::vector<space::Sharding>>, int> numbers;
-    const auto& wanted = readers.at(members[0].first).roles;
+    const auto& wanted = readers.at(members[0].type).roles;
     const std::set<Slot> once(wanted.begin(), wanted.end());
     group.is_complete = once.size() == wanted.size();
     for (const auto& [type, unused] : members) {

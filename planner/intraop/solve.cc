@@ -132,7 +132,12 @@ absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
     built.problem.nodes.push_back(node);
   }
   layout::LayoutPlanner planner;
-  std::map<std::pair<int, int>, int> table_of;
+  struct Ends {
+    int from = 0;
+    int to = 0;
+    auto operator<=>(const Ends&) const = default;
+  };
+  std::map<Ends, int> table_of;
   for (const Edge& edge : model.edges) {
     if (deadline.HasPassed()) return absl::CancelledError("interrupted");
     ASSIGN_OR_RETURN(
@@ -141,7 +146,7 @@ absl::StatusOr<IntraOpProblem> BuildProblem(const OpModel& model,
                         built.strategies[edge.to], request.machine, planner));
     const int next = static_cast<int>(built.problem.tables.size());
     const auto [found, added] =
-        table_of.emplace(std::make_pair(edge.from, edge.to), next);
+        table_of.emplace(Ends{edge.from, edge.to}, next);
     if (added) {
       built.problem.tables.push_back(std::move(table));
       built.problem.edges.push_back({edge.from, edge.to, next});

@@ -15,9 +15,9 @@
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_ROOT_ORDER_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_ROOT_ORDER_H_
 
+#include <compare>
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "coordinator/ir/module.h"
@@ -64,6 +64,13 @@ class RootOrder {
   static constexpr int kUnknown = 0;  // list numbers
   static constexpr int kEmpty = 1;
 
+  // Numbers of two lists, the lower one first.
+  struct ListPair {
+    int low = kUnknown;
+    int high = kUnknown;
+    auto operator<=>(const ListPair&) const = default;
+  };
+
   struct Root {
     int depth = 1;
     Place place;
@@ -77,7 +84,7 @@ class RootOrder {
   std::vector<int> list_of_;   // by ValueId
   std::vector<int> depth_of_;  // by ValueId: the deepest root above
   std::vector<List> lists_;
-  std::map<std::pair<int, int>, int> merged_;
+  std::map<ListPair, int> merged_;
   std::vector<int> chains_;  // lengths
   std::vector<Root> roots_;
   int64_t work_left_;

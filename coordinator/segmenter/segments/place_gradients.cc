@@ -74,8 +74,12 @@ class GradientPlacer {
   }
 
   void PlaceGaps() {
-    // By the segment below and the one above.
-    std::map<std::pair<int, int>, std::vector<ValueId>> gaps;
+    struct Neighbours {
+      int below = 0;
+      int above = 0;
+      auto operator<=>(const Neighbours&) const = default;
+    };
+    std::map<Neighbours, std::vector<ValueId>> gaps;
     for (ValueId id = 0; id < at_.module.size(); ++id) {
       if (!at_.Carries(id) || at_.gradients.contains(id)) continue;
       if (flow_.from[id] == kFarSegment || flow_.to[id] == kNoSegment) continue;
@@ -90,7 +94,7 @@ class GradientPlacer {
       }
     }
     for (const auto& [ends, gap] : gaps) {
-      PlaceGap(ends.first, ends.second, gap);
+      PlaceGap(ends.below, ends.above, gap);
     }
   }
 

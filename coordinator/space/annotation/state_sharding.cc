@@ -68,6 +68,12 @@ class AxisStateSharder : segmenter::SegmentView {
   }
 
  private:
+  struct ValueDim {
+    int value = 0;
+    int dim = 0;
+    auto operator<=>(const ValueDim&) const = default;
+  };
+
   bool IsOwnForward(int i) const { return IsForward(i) && !IsRecomputable(i); }
   bool HasRole(int i, ArgumentRole role) const {
     return IsInput(i) && IsArgument(i) &&
@@ -105,7 +111,11 @@ class AxisStateSharder : segmenter::SegmentView {
   // Loop boundaries have one operand: what follows from a value is a tree, and
   // the answers for one dimension are remembered.
   bool IsSliced(int value, int dim) const {
-    std::vector<std::pair<int, size_t>> stack = {{value, 0}};  // next user
+    struct Visit {
+      int value = 0;
+      size_t next_user = 0;
+    };
+    std::vector<Visit> stack = {{value, 0}};
     while (!stack.empty()) {
       auto& [at, next] = stack.back();
       char& sliced = sliced_.try_emplace({at, dim}, kUnknown).first->second;
@@ -113,7 +123,7 @@ class AxisStateSharder : segmenter::SegmentView {
         const int user = Users(at)[next++];
         const Opcode opcode = At(user).opcode;
         if (ir::IsLoopBoundary(opcode)) {
-          stack.emplace_back(user, 0);
+          stack.push_back({user, 0});
         } else if (opcode == Opcode::kDynamicSlice && Operands(user)[0] == at &&
                    respecifier_.PushThrough(user, 0, dim) < 0) {
           sliced = kSliced;
@@ -123,7 +133,7 @@ class AxisStateSharder : segmenter::SegmentView {
       if (sliced == kUnknown) sliced = kNotSliced;
       const bool found = sliced == kSliced;
       stack.pop_back();
-      if (found && !stack.empty()) sliced_[{stack.back().first, dim}] = kSliced;
+      if (found && !stack.empty()) sliced_[{stack.back().value, dim}] = kSliced;
     }
     return sliced_.at({value, dim}) == kSliced;
   }
@@ -278,8 +288,8 @@ class AxisStateSharder : segmenter::SegmentView {
 
   // Upwards from what overwrites a state, to the gradient and to other state.
   void Absorb(int updated, int updated_dim) {
-    // To look at, the first on top; dimensions of the values.
-    std::vector<std::pair<int, int>> stack = {{updated, updated_dim}};
+    // To look at, the first on top.
+    std::vector<ValueDim> stack = {{updated, updated_dim}};
     while (!stack.empty()) {
       const auto [value, dim] = stack.back();
       stack.pop_back();
@@ -288,8 +298,8 @@ class AxisStateSharder : segmenter::SegmentView {
         const LoopAccumulator& it = *accumulators_.Find(value);
         Change(it.carry, dim);
         Change(it.result, dim);
-        stack.emplace_back(it.entering, dim);
-        stack.emplace_back(it.next(), dim);
+        stack.push_back({it.entering, dim});
+        stack.push_back({it.next(), dim});
         continue;
       }
       Change(value, dim);
@@ -297,7 +307,7 @@ class AxisStateSharder : segmenter::SegmentView {
       const auto& operands = Operands(value);
       for (int k = static_cast<int>(operands.size()) - 1; k >= 0; --k) {
         const int pulled = respecifier_.PullThrough(value, k, dim);
-        if (pulled >= 0) stack.emplace_back(operands[k], pulled);
+        if (pulled >= 0) stack.push_back({operands[k], pulled});
       }
     }
   }
@@ -384,11 +394,10 @@ class AxisStateSharder : segmenter::SegmentView {
     int64_t changes = 0;  // when it was found
     bool yes = false;
   };
-  using Place = std::pair<int, int>;
   enum Sliced : char { kNotSliced, kSliced, kUnknown };
-  mutable std::map<Place, char> sliced_;
-  mutable std::map<Place, Answer> passes_stack_;
-  mutable std::set<Place> refused_;  // by CanAbsorbCarried
+  mutable std::map<ValueDim, char> sliced_;
+  mutable std::map<ValueDim, Answer> passes_stack_;
+  mutable std::set<ValueDim> refused_;  // by CanAbsorbCarried
   int64_t changes_ = 0;
 };
 

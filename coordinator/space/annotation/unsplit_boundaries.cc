@@ -33,14 +33,13 @@ std::optional<UnsplitBoundary> UnsplitBoundaries::Explain(int activation) {
       return UnsplitBoundary{
           .value = activation, .why = UnsplitReason::kInside, .at = value};
     }
-    // Every neighbour with the operation between the two.
-    std::vector<std::pair<int, int>> neighbours;
-    for (int user : Users(value)) {
-      neighbours.emplace_back(user, user);
-    }
-    for (int operand : Operands(value)) {
-      neighbours.emplace_back(operand, value);
-    }
+    struct Neighbour {
+      int value = 0;
+      int between = 0;  // the operation that joins the two
+    };
+    std::vector<Neighbour> neighbours;
+    for (int user : Users(value)) neighbours.push_back({user, user});
+    for (int operand : Operands(value)) neighbours.push_back({operand, value});
     looks_left_ -= static_cast<int64_t>(neighbours.size());
     if (looks_left_ < 0) return std::nullopt;
     for (const auto& [other, between] : neighbours) {

@@ -17,7 +17,14 @@ namespace {
 
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
-using Common = std::vector<std::pair<int, int>>;  // value here, value there
+
+// One tensor, as value indices of the end's graph and of its neighbour's.
+struct CommonValue {
+  int here = 0;
+  int there = 0;
+  auto operator<=>(const CommonValue&) const = default;
+};
+using Common = std::vector<CommonValue>;
 
 // Ways to split what an end has in common with its neighbours.
 constexpr size_t kMaxEndVariants = 256;
@@ -30,7 +37,7 @@ class EndVariants {
       : analysis_(analysis), segment_(segment), types_(types), mesh_(mesh) {
     for (const SharedParameter& it : shared) {
       if (it.end_segment != segment) continue;
-      parameters_[it.block_segment].emplace_back(it.end_value, it.block_value);
+      parameters_[it.block_segment].push_back({it.end_value, it.block_value});
     }
     exits_ = IndexActivations(Graph(segment).exits);
     entries_ = IndexActivations(Graph(segment).entries);
@@ -82,7 +89,7 @@ class EndVariants {
         if (!HasBlocks(analysis_, other)) continue;
         Common common =
             parameters ? CommonParameters(other) : CommonBoundaries(other);
-        if (common.empty() || pinned.contains(common[0].first)) continue;
+        if (common.empty() || pinned.contains(common[0].here)) continue;
         for (const auto& [here, there] : common) pinned.insert(here);
         neighbours.push_back({other, std::move(common)});
       }
@@ -137,20 +144,25 @@ class EndVariants {
   // Boundary activations this segment has in common with `other`.
   Common CommonBoundaries(int other) const {
     Common common;
-    std::set<std::pair<int, int>> known;
+    std::set<CommonValue> known;
     const auto match = [&](const Index& index, const auto& here,
                            const auto& there) {
-      std::vector<std::pair<int, int>> matched;  // numbers of pairs
+      struct Match {  // numbers of boundary pairs
+        int here = 0;
+        int there = 0;
+        auto operator<=>(const Match&) const = default;
+      };
+      std::vector<Match> matched;
       for (size_t b = 0; b < there.size(); ++b) {
         const auto found =
             index.find(Graph(other).values[there[b].activation].origin);
         if (found == index.end()) continue;
-        for (int a : found->second) matched.emplace_back(a, b);
+        for (int a : found->second) matched.push_back({a, static_cast<int>(b)});
       }
       std::sort(matched.begin(), matched.end());
       for (const auto& [a, b] : matched) {
-        const std::pair pair(here[a].activation, there[b].activation);
-        if (known.insert(pair).second) common.push_back(pair);
+        const CommonValue it = {here[a].activation, there[b].activation};
+        if (known.insert(it).second) common.push_back(it);
       }
     };
     match(exits_, Graph(segment_).exits, Graph(other).entries);
@@ -267,10 +279,14 @@ std::vector<SharedParameter> FindSharedParameters(const Analysis& analysis) {
   const auto graph = [&](int s) -> const SegmentGraph& {
     return analysis.graphs[s];
   };
-  std::unordered_map<ir::ValueId, Common> readers;
+  struct Reader {
+    int segment = 0;
+    int value = 0;
+  };
+  std::unordered_map<ir::ValueId, std::vector<Reader>> readers;
   for (int s = 0; s < count; ++s) {
     for (int i = 0; HasBlocks(analysis, s) && i < graph(s).input_count; ++i) {
-      readers[graph(s).values[i].origin].emplace_back(s, i);
+      readers[graph(s).values[i].origin].push_back({s, i});
     }
   }
   for (int s = 0; s < count; ++s) {

@@ -43,7 +43,7 @@ class Widener {
       : analysis_(analysis), mesh_(mesh), types_(types) {}
 
   void Run(const std::vector<ParameterLink>& links) {
-    std::set<std::tuple<int, int, std::vector<std::pair<int, int>>>> seen;
+    std::set<std::tuple<int, int, std::vector<LinkedValue>>> seen;
     for (const ParameterLink& link : links) {
       const int from = analysis_.type_of_segment[link.from_segment];
       const int to = analysis_.type_of_segment[link.to_segment];
@@ -195,30 +195,41 @@ class Agreement {
 
 std::vector<int> ParameterLink::ListValues(bool from) const {
   std::vector<int> list;
-  for (const auto& [a, b] : values) list.push_back(from ? a : b);
+  for (const LinkedValue& it : values) {
+    list.push_back(from ? it.from_value : it.to_value);
+  }
   return list;
 }
 
 std::vector<ParameterLink> FindParameterLinks(const Analysis& analysis) {
-  std::map<ir::ValueId, std::pair<int, int>> last;  // reader, and its value
-  std::map<std::pair<int, int>, std::vector<std::pair<int, int>>> values;
+  struct Reader {
+    int segment = 0;
+    int value = 0;
+  };
+  struct Readers {
+    int from = 0;
+    int to = 0;
+    auto operator<=>(const Readers&) const = default;
+  };
+  std::map<ir::ValueId, Reader> last;
+  std::map<Readers, std::vector<LinkedValue>> values;
   for (int s = 0; s < static_cast<int>(analysis.graphs.size()); ++s) {
     if (!HasBlocks(analysis, s)) continue;
     const segmenter::SegmentGraph& graph = analysis.graphs[s];
     for (int i = 0; i < graph.input_count; ++i) {
       const ir::ValueId origin = graph.values[i].origin;
       if (!IsSharable(analysis, origin)) continue;
-      const auto [reader, added] = last.try_emplace(origin, s, i);
+      const auto [reader, added] = last.try_emplace(origin, Reader{s, i});
       if (added) continue;
       const auto [segment, value] = reader->second;
-      values[{segment, s}].emplace_back(value, i);
+      values[{segment, s}].push_back({value, i});
       reader->second = {s, i};
     }
   }
   std::vector<ParameterLink> links;
-  for (auto& [pair, shared] : values) {
+  for (auto& [readers, shared] : values) {
     std::sort(shared.begin(), shared.end());
-    links.push_back({pair.first, pair.second, std::move(shared)});
+    links.push_back({readers.from, readers.to, std::move(shared)});
   }
   return links;
 }

@@ -13,13 +13,13 @@
 // Not linked, and resharded inside of the segments: vectors (a norm's scale
 // that a cut separates from its gradient), and parameters that the rules of a
 // request pin apart. A parameter that an end reads: end_configurations.h.
-// Shapes: `values` pairs value indices of the two segments' graphs.
+// Shapes: `values` are by `from_value`.
 // Threads: pure functions.
 // Source: design, section 4 ("Shared parameters").
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_PARAMETER_LINKS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_CONFIGURATIONS_PARAMETER_LINKS_H_
 
-#include <utility>
+#include <compare>
 #include <vector>
 
 #include "coordinator/segmenter/analysis.h"
@@ -27,10 +27,17 @@
 
 namespace meshwright::space {
 
+// One parameter, as value indices of the two segments' graphs.
+struct LinkedValue {
+  int from_value = 0;
+  int to_value = 0;
+  auto operator<=>(const LinkedValue&) const = default;
+};
+
 struct ParameterLink {
   int from_segment = 0;  // the earlier one
   int to_segment = 0;
-  std::vector<std::pair<int, int>> values;  // by `from_segment`'s
+  std::vector<LinkedValue> values;
 
   // Those of one side.
   std::vector<int> ListValues(bool from) const;

@@ -101,9 +101,9 @@ TEST_F(ParameterLinksTest, ASmallSegmentIsWidened) {
   std::set<std::string> names;
   for (const Configuration& it : TypeOf(kEmbedding).configurations) {
     EXPECT_TRUE(names.insert(it.describe).second) << it.describe;
-    pairs.emplace(it.strategies,
-                  GetSplits(analysis_, kEmbedding, it, {link->values[0].first},
-                            space_.context.mesh)[0]);
+    pairs.emplace(it.strategies, GetSplits(analysis_, kEmbedding, it,
+                                           {link->values[0].from_value},
+                                           space_.context.mesh)[0]);
   }
   EXPECT_EQ(pairs.size(), 9u);
   EXPECT_EQ(TypeOf(kEmbedding).configurations.size(), 9u);

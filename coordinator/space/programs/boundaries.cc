@@ -155,31 +155,36 @@ std::vector<BoundaryTensor> Crossing(const Analysis& analysis, int from, int to,
   return tensors;
 }
 
+// The ends reach several segments of one type, each with tensors of its own.
+struct BoundaryKind {
+  int from_type = 0;
+  int to_type = 0;
+  std::vector<BoundaryTensor> tensors;
+  auto operator<=>(const BoundaryKind&) const = default;
+};
+
 }  // namespace
 
 Boundaries FindBoundaries(const Analysis& analysis,
                           const std::vector<SegmentType>& types,
                           const KeyContext& context, ProgramSet& programs) {
   Boundaries out;
-  // By types and tensors: the ends reach several segments of one type, each
-  // with tensors of its own.
-  std::map<std::pair<std::pair<int, int>, std::vector<BoundaryTensor>>, int>
-      known;
+  std::map<BoundaryKind, int> known;
   const int count = static_cast<int>(analysis.graphs.size());
   for (int to = 0; to < count; ++to) {
     for (const int from : Makers(analysis, analysis.graphs[to])) {
-      const std::pair<int, int> pair = {analysis.type_of_segment[from],
-                                        analysis.type_of_segment[to]};
-      const std::vector<BoundaryTensor> tensors =
-          Crossing(analysis, from, to, types, context.mesh);
-      if (tensors.empty()) continue;
-      const auto [found, added] = known.emplace(
-          std::pair(pair, tensors), static_cast<int>(out.boundaries.size()));
+      const BoundaryKind kind = {
+          .from_type = analysis.type_of_segment[from],
+          .to_type = analysis.type_of_segment[to],
+          .tensors = Crossing(analysis, from, to, types, context.mesh)};
+      if (kind.tensors.empty()) continue;
+      const auto [found, added] =
+          known.emplace(kind, static_cast<int>(out.boundaries.size()));
       if (added) {
-        Boundary boundary{from, to, tensors, {}};
+        Boundary boundary{from, to, kind.tensors, {}};
         out.resharding_programs += MakePrograms(
-            analysis, types[pair.first].configurations,
-            types[pair.second].configurations, context, programs, boundary);
+            analysis, types[kind.from_type].configurations,
+            types[kind.to_type].configurations, context, programs, boundary);
         out.boundaries.push_back(std::move(boundary));
       }
       out.edges.push_back({{from, to}, found->second});

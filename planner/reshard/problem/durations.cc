@@ -11,7 +11,7 @@ namespace meshwright::reshard {
 Durations::Durations(const ReshardProblem& problem) : problem_(problem) {
   for (const Route& route : problem.routes) {
     const auto [at, made] =
-        routes_.emplace(std::pair(route.from, route.to), route.bytes_per_s);
+        routes_.emplace(Ends{route.from, route.to}, route.bytes_per_s);
     if (!made) at->second = std::min(at->second, route.bytes_per_s);
   }
   const bool plain = routes_.empty() &&
@@ -41,7 +41,7 @@ double Durations::SpeedBetween(int sender, int receiver) const {
       std::min(problem_.hosts[sender].out_bytes_per_s.value_or(bandwidth),
                problem_.hosts[receiver].in_bytes_per_s.value_or(bandwidth));
   if (routes_.empty()) return speed;
-  const auto route = routes_.find(std::pair(sender, receiver));
+  const auto route = routes_.find(Ends{sender, receiver});
   return route == routes_.end() ? speed : std::min(speed, route->second);
 }
 

@@ -50,7 +50,18 @@ class Durations {
 
  private:
   const ReshardProblem& problem_;
-  absl::flat_hash_map<std::pair<int, int>, double> routes_;
+  struct Ends {
+    int sender = 0;
+    int receiver = 0;
+
+    friend bool operator==(const Ends&, const Ends&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Ends& ends) {
+      return H::combine(std::move(h), ends.sender, ends.receiver);
+    }
+  };
+
+  absl::flat_hash_map<Ends, double> routes_;
   bool uniform_ = true;
   double ticks_per_second_ = 1e12;
 };

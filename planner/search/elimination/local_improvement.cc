@@ -1,6 +1,7 @@
 #include "planner/search/elimination/local_improvement.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace meshwright::search {
@@ -57,17 +58,22 @@ bool Exchange(Draft& draft, int64_t limit_bytes) {
       smaller.begin(), smaller.end(),
       [](const Change& a, const Change& b) { return a.bytes < b.bytes; });
   // Of those up to each: the quickest, and the quickest of another variable.
-  std::vector<std::pair<int, int>> quickest;
+  struct Quickest {
+    int first = 0;
+    std::optional<int> second;
+  };
+  std::vector<Quickest> quickest;
   for (int i = 0; i < static_cast<int>(smaller.size()); ++i) {
-    auto [first, second] = i == 0 ? std::pair(i, -1) : quickest.back();
+    auto [first, second] = i == 0 ? Quickest{i, std::nullopt} : quickest.back();
     if (smaller[i].time < smaller[first].time) {
       if (smaller[i].v != smaller[first].v) second = first;
       first = i;
     } else if (smaller[i].v != smaller[first].v &&
-               (second < 0 || smaller[i].time < smaller[second].time)) {
+               (!second.has_value() ||
+                smaller[i].time < smaller[*second].time)) {
       second = i;
     }
-    quickest.emplace_back(first, second);
+    quickest.push_back({first, second});
   }
   struct Pair {
     Cost time = 0;
@@ -83,11 +89,12 @@ bool Exchange(Draft& draft, int64_t limit_bytes) {
                                         return bytes < change.bytes;
                                       });
     if (end == smaller.begin()) continue;
-    auto [other, second] = quickest[end - smaller.begin() - 1];
-    if (smaller[other].v == faster[i].v) other = second;
-    if (other < 0) continue;
-    const Cost time = faster[i].time + smaller[other].time;
-    if (time < 0) pairs.push_back({time, static_cast<int>(i), other});
+    const auto& [first, second] = quickest[end - smaller.begin() - 1];
+    const std::optional<int> other =
+        smaller[first].v == faster[i].v ? second : first;
+    if (!other.has_value()) continue;
+    const Cost time = faster[i].time + smaller[*other].time;
+    if (time < 0) pairs.push_back({time, static_cast<int>(i), *other});
   }
   std::stable_sort(
       pairs.begin(), pairs.end(),

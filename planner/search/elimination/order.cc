@@ -122,19 +122,24 @@ class Elimination {
 
 // Eliminates what has at most two neighbours: ends before middles.
 void EliminateThin(Elimination& elimination) {
-  std::set<std::pair<int, int>> thin;  // is a middle, variable
+  struct Candidate {
+    bool is_middle = false;
+    int variable = 0;
+    auto operator<=>(const Candidate&) const = default;
+  };
+  std::set<Candidate> thin;
   const auto note = [&](int v) {
     const size_t degree = elimination.neighbours(v).size();
     if (degree <= 2) thin.insert({degree == 2, v});
   };
   for (int v = 0; v < elimination.variables(); ++v) note(v);
   while (!thin.empty()) {
-    const int v = thin.begin()->second;
+    const int v = thin.begin()->variable;
     thin.erase(thin.begin());
     const std::vector<int> neighbours = elimination.neighbours(v);
     elimination.Eliminate(v);
     for (const int u : neighbours) {
-      thin.erase({1, u});
+      thin.erase({true, u});
       note(u);
     }
   }

@@ -119,14 +119,18 @@ class Builder {
   }
 
   void AddEdges() {
-    std::map<std::pair<int, int>, std::vector<int>> tables;
+    struct Ends {  // variables
+      int from = 0;
+      int to = 0;
+      auto operator<=>(const Ends&) const = default;
+    };
+    std::map<Ends, std::vector<int>> tables;
     for (const problem::Edge& edge : problem_.edges) {
       tables[{last_[edge.from], first_[edge.to]}].push_back(edge.table);
     }
     for (const auto& [ends, parallel] : tables) {
-      graph_.joins.push_back({.from = ends.first,
-                              .to = ends.second,
-                              .matrix = AddTables(parallel)});
+      graph_.joins.push_back(
+          {.from = ends.from, .to = ends.to, .matrix = AddTables(parallel)});
     }
   }
 

@@ -41,8 +41,7 @@ class Maker {
     for (const problem::Edge& edge : problem_.edges) Join(edge);
     for (auto& [ends, table] : tables_) {
       out_.problem.edges.push_back(
-          {ends.first, ends.second,
-           static_cast<int>(out_.problem.tables.size())});
+          {ends.low, ends.high, static_cast<int>(out_.problem.tables.size())});
       out_.problem.tables.push_back(std::move(table));
     }
     for (size_t n = 0; n < times_.size(); ++n) {
@@ -54,6 +53,12 @@ class Maker {
   }
 
  private:
+  struct NodePair {
+    int low = 0;
+    int high = 0;
+    auto operator<=>(const NodePair&) const = default;
+  };
+
   void AddNodes() {
     std::vector<const Table*> self(problem_.types.size(), nullptr);
     for (const problem::SelfEdge& edge : problem_.self_edges) {
@@ -144,7 +149,7 @@ class Maker {
   std::vector<int> node_of_;              // by type
   std::vector<std::vector<Time>> times_;  // by node and configuration
   std::vector<std::vector<bool>> allowed_;
-  std::map<std::pair<int, int>, Table> tables_;
+  std::map<NodePair, Table> tables_;
   Uniform out_;
 };
 
