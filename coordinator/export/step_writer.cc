@@ -196,7 +196,7 @@ class StepWriter {
       const ValueId id = values[i].origin;
       entrances.push_back(static_cast<int>(i));
       Sharding has;
-      int64_t value = -1;
+      int64_t value = 0;
       if (rematerialization.handed[i]) {
         value = again_.at({id, segment - 1});
         has = step_.GetSharding(segment - 1, id);

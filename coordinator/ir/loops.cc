@@ -41,7 +41,7 @@ ValueId Next(const Module& module, const Loop& loop, int element) {
 
 // One side of the condition's comparison: an element or a constant.
 struct Side {
-  int element = -1;
+  std::optional<int> element;
   std::optional<int64_t> constant;
 };
 
@@ -82,12 +82,12 @@ void CountTrips(const Module& module, const hlo::HloComputationProto& condition,
     }
   }
   std::string direction = root->second->comparison_direction();
-  if (sides[0].element < 0) {
+  if (!sides[0].element.has_value()) {
     std::swap(sides[0], sides[1]);
     for (char& c : direction) c = c == 'L' ? 'G' : c == 'G' ? 'L' : c;
   }
-  if (sides[0].element < 0 || !sides[1].constant.has_value()) return;
-  const int element = sides[0].element;
+  if (!sides[0].element.has_value() || !sides[1].constant.has_value()) return;
+  const int element = *sides[0].element;
   const ValueId carry = loop.carries[element];
   const Instruction& next = module.at(Next(module, loop, element));
   const std::optional<int64_t> start =

@@ -155,8 +155,8 @@ class ModuleFinder {
   absl::Status AddOutputs() {
     std::map<int, int> argument_of;  // by output that is state
     for (size_t p = 0; p < module_.parameters.size(); ++p) {
-      const int output = analysis_.passes.state_output[p];
-      if (output >= 0) argument_of[output] = static_cast<int>(p);
+      const std::optional<int> output = analysis_.passes.state_output[p];
+      if (output.has_value()) argument_of[*output] = static_cast<int>(p);
     }
     for (size_t k = 0; k < module_.outputs.size(); ++k) {
       const ValueId id = module_.outputs[k];

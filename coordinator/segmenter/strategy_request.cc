@@ -1,6 +1,7 @@
 #include "coordinator/segmenter/strategy_request.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "absl/strings/numbers.h"
@@ -48,7 +49,6 @@ class Rules {
     allowed_.switches.assign(blocks_.blocks.size(), open);
     allowed_.end_switches = open;
     pinned_.resize(blocks_.blocks.size());
-    pinned_switches_.resize(blocks_.blocks.size() + 1);
     for (const bool forbid : {false, true}) {
       for (const BlockRule& rule : request_.blocks) {
         if (rule.forbid == forbid) RETURN_IF_ERROR(Read(rule));
@@ -106,10 +106,9 @@ class Rules {
             "numbers like 0,4-7 from `meshwright analyze`"));
       }
       int last = first;
-      if (!range.second.empty() && !absl::SimpleAtoi(range.second, &last)) {
-        last = -1;
-      }
-      if (first < 0 || last < first || last >= count) {
+      const bool is_range =
+          range.second.empty() || absl::SimpleAtoi(range.second, &last);
+      if (!is_range || first < 0 || last < first || last >= count) {
         return absl::InvalidArgumentError(
             absl::StrCat("\"", text, "\" goes beyond the blocks 0 to ",
                          count - 1, " of this step"));
@@ -126,7 +125,7 @@ class Rules {
       const std::optional<SegmentSwitch> it = SwitchNamed(name);
       if (it.has_value()) {
         for (int block : selection.blocks) ReadSwitch(rule, *it, block);
-        if (selection.ends) ReadSwitch(rule, *it, -1);
+        if (selection.ends) ReadSwitch(rule, *it, std::nullopt);
         continue;
       }
       for (absl::string_view axis : absl::StrSplit(name, '/')) {
@@ -144,20 +143,16 @@ class Rules {
     return absl::OkStatus();
   }
 
-  std::vector<SegmentSwitch>& ListSwitches(int block) {
-    return block < 0 ? allowed_.end_switches : allowed_.switches[block];
-  }
-
-  // Block -1 stands for the ends.
-  void ReadSwitch(const BlockRule& rule, SegmentSwitch it, int block) {
-    std::vector<SegmentSwitch>& switches = ListSwitches(block);
+  // No block stands for the ends.
+  void ReadSwitch(const BlockRule& rule, SegmentSwitch it,
+                  std::optional<int> block) {
+    std::vector<SegmentSwitch>& switches =
+        block.has_value() ? allowed_.switches[*block] : allowed_.end_switches;
     if (rule.forbid) {
       std::erase(switches, it);
       return;
     }
-    auto& pinned = pinned_switches_[block + 1];
-    if (!pinned) switches.clear();
-    pinned = true;
+    if (pinned_switches_.insert(block).second) switches.clear();
     if (std::find(switches.begin(), switches.end(), it) == switches.end()) {
       switches.push_back(it);
     }
@@ -293,8 +288,8 @@ class Rules {
   const BlockGraph& blocks_;
   const std::vector<int64_t>& mesh_;
   std::vector<StrategySet>& strategies_;
-  std::vector<std::set<std::string>> pinned_;  // by block
-  std::vector<char> pinned_switches_;          // by block + 1; first: the ends
+  std::vector<std::set<std::string>> pinned_;     // by block
+  std::set<std::optional<int>> pinned_switches_;  // blocks; none: the ends
   Allowed allowed_;
 };
 

@@ -1,6 +1,7 @@
 #include "coordinator/stages/passes.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -30,8 +31,8 @@ bool MayUpdate(const ir::Instruction& it) {
 
 std::vector<char> StateOutputs(const Analysis& analysis) {
   std::vector<char> is_state(analysis.module.size(), 0);
-  for (const int output : analysis.passes.state_output) {
-    if (output >= 0) is_state[analysis.module.outputs[output]] = 1;
+  for (const std::optional<int> output : analysis.passes.state_output) {
+    if (output.has_value()) is_state[analysis.module.outputs[*output]] = 1;
   }
   return is_state;
 }

@@ -44,7 +44,7 @@ TEST_P(PassesTest, TheUpdateIsWhatNobodyElseNeeds) {
   for (size_t p = 0; p < module.parameters.size(); ++p) {
     parameters +=
         analysis.passes.roles[p] == segmenter::ArgumentRole::kParameter &&
-        analysis.passes.state_output[p] >= 0;
+        analysis.passes.state_output[p].has_value();
   }
   EXPECT_GT(parameters, 0);
   EXPECT_GE(updates, parameters);

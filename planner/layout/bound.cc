@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <optional>
 
 #include "planner/layout/one_step.h"
 #include "planner/problem/duration.h"
@@ -69,18 +70,18 @@ class Sketches {
     std::vector<bool> done(used_.size(), false);
     left_[target] = 0;
     while (true) {
-      int at = -1;
+      std::optional<int> at;
       for (int sketch = 0; sketch < powers_[axes_]; ++sketch) {
         if (!done[sketch] && left_[sketch] != kUnreached &&
-            (at < 0 || left_[sketch] < left_[at])) {
+            (!at.has_value() || left_[sketch] < left_[*at])) {
           at = sketch;
         }
       }
-      if (at < 0) return left_;
+      if (!at.has_value()) return left_;
       if (is_over()) return std::vector<int64_t>(used_.size(), 0);
-      done[at] = true;
-      for (int axis = 0; axis < axes_; ++axis) RelaxAxis(at, axis);
-      RelaxPermutes(at);
+      done[*at] = true;
+      for (int axis = 0; axis < axes_; ++axis) RelaxAxis(*at, axis);
+      RelaxPermutes(*at);
     }
   }
 

@@ -1,6 +1,7 @@
 #include "planner/layout/cheapest_path.h"
 
 #include <algorithm>
+#include <optional>
 #include <queue>
 #include <tuple>
 
@@ -20,7 +21,7 @@ struct Node {
   int64_t time = 0;
   int64_t bound = 0;
   int steps = 0;
-  int parent = -1;
+  std::optional<int> parent;
   bool done = false;
 };
 
@@ -57,7 +58,7 @@ class Search {
     PackedStep start;
     start.key = tiling_.Key(source_);
     const absl::uint128 goal = tiling_.Key(target_);
-    Reach(-1, start);
+    Reach(std::nullopt, start);
     int64_t tried = 0;
     while (!queue_.empty()) {
       const int at = queue_.top().node;
@@ -94,21 +95,22 @@ class Search {
  private:
   std::vector<PackedStep> StepsTo(int node) const {
     std::vector<PackedStep> steps;
-    for (; nodes_[node].parent >= 0; node = nodes_[node].parent) {
+    for (; nodes_[node].parent.has_value(); node = *nodes_[node].parent) {
       steps.push_back(nodes_[node].step);
     }
     std::reverse(steps.begin(), steps.end());
     return steps;
   }
 
-  void Reach(int from, const PackedStep& step) {
+  void Reach(std::optional<int> from, const PackedStep& step) {
     const auto [found, fresh] =
         index_.try_emplace(step.key, static_cast<int>(nodes_.size()));
     const int at = found->second;
     if (!fresh && nodes_[at].done) return;
     const int64_t time =
-        from < 0 ? 0 : problem::SaturatingAdd(nodes_[from].time, step.time);
-    const int steps = from < 0 ? 0 : nodes_[from].steps + 1;
+        from.has_value() ? problem::SaturatingAdd(nodes_[*from].time, step.time)
+                         : 0;
+    const int steps = from.has_value() ? nodes_[*from].steps + 1 : 0;
     if (fresh) {
       const int64_t bound = bound_.From(tiling_.FromKey(step.key));
       nodes_.push_back({step, time, bound, steps, from});
@@ -125,12 +127,12 @@ class Search {
 
   // Whether the specs on the way to `a` are smaller than those to `b`, which
   // is as many steps from the source.
-  bool Before(int a, int b) const {
+  bool Before(std::optional<int> a, std::optional<int> b) const {
     bool before = false;
     while (a != b) {
-      before = nodes_[a].step.key < nodes_[b].step.key;
-      a = nodes_[a].parent;
-      b = nodes_[b].parent;
+      before = nodes_[*a].step.key < nodes_[*b].step.key;
+      a = nodes_[*a].parent;
+      b = nodes_[*b].parent;
     }
     return before;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace meshwright::pipeline {
 namespace {
@@ -64,9 +65,9 @@ std::vector<std::vector<Held>> FindMaxHeld(const Timeline& timeline) {
       last = held;
     });
     keep();
-    int beaten = -1;  // by those with more that are whole
+    std::optional<int> beaten;  // by those with more that are whole
     for (auto it = delayed.rbegin(); it != delayed.rend(); ++it) {
-      if (it->second <= beaten) continue;
+      if (beaten.has_value() && it->second <= *beaten) continue;
       beaten = it->second;
       most[i].push_back({it->first, it->second});
     }

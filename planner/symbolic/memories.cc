@@ -13,7 +13,7 @@ class Accountant {
  public:
   Accountant(const OpGraph& graph, const StorageMap& storage,
              const std::vector<std::vector<int>>& readers,
-             const std::vector<int>& set_of, int sets)
+             const std::vector<std::optional<int>>& set_of, int sets)
       : graph_(graph),
         storage_(storage),
         readers_(readers),
@@ -44,7 +44,7 @@ class Accountant {
 
   void Place(int value) {
     const Operation& it = graph_.operations[value];
-    const int home = set_of_[value];
+    const std::optional<int> home = set_of_[value];
     bool read_elsewhere = is_output_[value] != 0;
     bool saved = false;
     for (int reader : readers_[value]) {
@@ -53,8 +53,8 @@ class Accountant {
       // A forward value that the backward pass reads is saved, not handed on.
       read_elsewhere |= set_of_[reader] != home && forward == it.forward;
     }
-    if (home >= 0) {
-      Memories& own = memories_[home];
+    if (home.has_value()) {
+      Memories& own = memories_[*home];
       if (it.forward && read_elsewhere) {
         Add(it.bytes, own.fwd_out);
       } else if (it.forward && saved) {
@@ -69,8 +69,8 @@ class Accountant {
     std::vector<int> keepers;
     for (int reader : readers_[value]) {
       if (graph_.operations[reader].forward && set_of_[reader] != home &&
-          set_of_[reader] >= 0) {
-        keepers.push_back(set_of_[reader]);
+          set_of_[reader].has_value()) {
+        keepers.push_back(*set_of_[reader]);
       }
     }
     std::sort(keepers.begin(), keepers.end());
@@ -86,16 +86,16 @@ class Accountant {
     const auto die = [&](int value, int at) {
       const int last = readers_[value].empty() ? value : readers_[value].back();
       if (!inner_[value] || last != at) return;
-      live[graph_.operations[value].forward][set_of_[value]] -=
+      live[graph_.operations[value].forward][*set_of_[value]] -=
           graph_.operations[value].bytes;
     };
     for (int i = 0; i < count; ++i) {
       if (!storage_.stored[i]) continue;
       if (inner_[i]) {
         const bool forward = graph_.operations[i].forward;
-        __int128& now = live[forward][set_of_[i]];
+        __int128& now = live[forward][*set_of_[i]];
         now += graph_.operations[i].bytes;
-        Memories& own = memories_[set_of_[i]];
+        Memories& own = memories_[*set_of_[i]];
         int64_t& most = forward ? own.fwd_tmp : own.bwd_tmp;
         most = static_cast<int64_t>(std::clamp<__int128>(now, most, INT64_MAX));
       }
@@ -107,7 +107,7 @@ class Accountant {
   const OpGraph& graph_;
   const StorageMap& storage_;
   const std::vector<std::vector<int>>& readers_;
-  const std::vector<int>& set_of_;
+  const std::vector<std::optional<int>>& set_of_;
   std::vector<char> inner_;
   std::vector<char> is_output_;
   std::vector<char> is_state_;
@@ -119,7 +119,7 @@ class Accountant {
 std::vector<Memories> MeasureMemories(
     const OpGraph& graph, const StorageMap& storage,
     const std::vector<std::vector<int>>& readers,
-    const std::vector<int>& set_of, int sets) {
+    const std::vector<std::optional<int>>& set_of, int sets) {
   return Accountant(graph, storage, readers, set_of, sets).Run();
 }
 

@@ -20,6 +20,7 @@
 #define MESHWRIGHT_PLANNER_SYMBOLIC_MEMORIES_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "planner/symbolic/op_graph.h"
@@ -37,11 +38,11 @@ struct Memories {
   bool operator==(const Memories&) const = default;
 };
 
-// `set_of`: by operation, its set, or -1. One result per set.
+// `set_of`: by operation, its set. One result per set.
 std::vector<Memories> MeasureMemories(
     const OpGraph& graph, const StorageMap& storage,
     const std::vector<std::vector<int>>& readers,
-    const std::vector<int>& set_of, int sets);
+    const std::vector<std::optional<int>>& set_of, int sets);
 
 }  // namespace meshwright::symbolic
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 
 #include "planner/symbolic/testing/random_graph.h"
@@ -11,7 +12,7 @@ namespace {
 
 std::vector<Memories> OfOperators(const OpGraph& graph) {
   const StorageMap map = MapStorage(graph);
-  std::vector<int> set_of;
+  std::vector<std::optional<int>> set_of;
   for (const Operation& it : graph.operations) set_of.push_back(it.op);
   return MeasureMemories(graph, map, Readers(graph, map), set_of,
                          graph.operators);

@@ -1,6 +1,7 @@
 #include "planner/symbolic/profile.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/status_macros.h"
 
@@ -57,8 +58,8 @@ absl::StatusOr<Profile> ProfileStep(const OpGraph& graph,
   Profile profile;
   profile.operators.resize(graph.operators);
   profile.segments.resize(graph.segments);
-  std::vector<int> operator_of;
-  std::vector<int> segment_of;
+  std::vector<std::optional<int>> operator_of;
+  std::vector<std::optional<int>> segment_of;
   for (int i = 0; i < count; ++i) {
     const Operation& it = graph.operations[i];
     const Row row = MakeRow(graph, storage, i, device);
@@ -67,9 +68,9 @@ absl::StatusOr<Profile> ProfileStep(const OpGraph& graph,
     if (it.segment.has_value()) Add(row, profile.segments[*it.segment]);
     Add(row, profile.total);
     operator_of.push_back(it.op);
-    segment_of.push_back(it.segment.value_or(-1));
+    segment_of.push_back(it.segment);
   }
-  const auto fill = [&](const std::vector<int>& set_of,
+  const auto fill = [&](const std::vector<std::optional<int>>& set_of,
                         std::vector<Row>& rows) {
     const std::vector<Memories> memories = MeasureMemories(
         graph, storage, readers, set_of, static_cast<int>(rows.size()));
@@ -78,7 +79,7 @@ absl::StatusOr<Profile> ProfileStep(const OpGraph& graph,
   fill(operator_of, profile.operators);
   fill(segment_of, profile.segments);
   std::vector<Row> step(1);
-  fill(std::vector<int>(count, 0), step);
+  fill(std::vector<std::optional<int>>(count, 0), step);
   profile.total.memories = step[0].memories;
   profile.footprint = Measure(graph, storage, readers);
   return profile;

@@ -1,6 +1,7 @@
 #include "planner/symbolic/storage.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "planner/problem/duration.h"
@@ -41,28 +42,28 @@ std::vector<char> Absorbable(const OpGraph& graph) {
 // The roots one operation reads, each once.
 class SourceSet {
  public:
-  explicit SourceSet(int values) : place_(values, -1) {}
+  explicit SourceSet(int values) : place_(values) {}
 
   void Add(const Read& read) {
-    int& place = place_[read.value];
-    if (place < 0) {
-      place = static_cast<int>(reads_.size());
+    std::optional<size_t>& place = place_[read.value];
+    if (!place.has_value()) {
+      place = reads_.size();
       reads_.push_back(read);
     } else {
-      reads_[place].bytes = std::max(reads_[place].bytes, read.bytes);
+      reads_[*place].bytes = std::max(reads_[*place].bytes, read.bytes);
     }
   }
 
   // What was added since the last call.
   std::vector<Read> Take() {
-    for (const Read& read : reads_) place_[read.value] = -1;
+    for (const Read& read : reads_) place_[read.value].reset();
     std::vector<Read> taken = reads_;
     reads_.clear();
     return taken;
   }
 
  private:
-  std::vector<int> place_;  // by value: where in reads_; -1: nowhere
+  std::vector<std::optional<size_t>> place_;  // by value: where in reads_
   std::vector<Read> reads_;
 };
 

@@ -81,7 +81,7 @@ std::optional<LoadWatch::Reading> LoadWatch::Read() const {
     std::istringstream fields(line);
     std::string name;
     fields >> name;
-    int processor = -1;
+    int processor = 0;
     if (!absl::StartsWith(name, "cpu") ||
         !absl::SimpleAtoi(name.substr(3), &processor) ||
         !std::binary_search(processors_.begin(), processors_.end(),

@@ -25,16 +25,16 @@ DotDims MakeConvolutionDims(const Module& module, ValueId convolution) {
     dims.side[0][left] = {DotRole::kSpatial, right, to};
     dims.side[1][right] = {DotRole::kSpatial, left, to};
   }
-  dims.side[0][batch] = {DotRole::kFree, -1, to_batch};
-  dims.side[0][features] = {DotRole::kContracting, in, -1};
-  dims.side[1][in] = {DotRole::kContracting, features, -1};
-  dims.side[1][out] = {DotRole::kFree, -1, to_features};
+  dims.side[0][batch] = {DotRole::kFree, std::nullopt, to_batch};
+  dims.side[0][features] = {DotRole::kContracting, in, std::nullopt};
+  dims.side[1][in] = {DotRole::kContracting, features, std::nullopt};
+  dims.side[1][out] = {DotRole::kFree, std::nullopt, to_features};
   if (groups > 1) {
     const bool of_features = it.attributes().feature_group_count() > 1;
     const int grouped = of_features ? features : batch;
     dims.side[0][grouped] = {DotRole::kBatch, out, to_features, groups};
     dims.side[1][out] = {DotRole::kBatch, grouped, to_features, groups};
-    if (of_features) dims.side[1][in].partner = -1;
+    if (of_features) dims.side[1][in].partner.reset();
   }
   return dims;
 }
@@ -79,7 +79,7 @@ std::vector<ContractedPair> ContractedDims(const Module& module, ValueId id) {
   const DotDims dims = GetContractionDims(module, id);
   for (int i = 0; i < static_cast<int>(dims.side[0].size()); ++i) {
     const DotDims::Dim& dim = dims.side[0][i];
-    if (dim.role == DotRole::kContracting) pairs.push_back({i, dim.partner});
+    if (dim.role == DotRole::kContracting) pairs.push_back({i, *dim.partner});
   }
   return pairs;
 }

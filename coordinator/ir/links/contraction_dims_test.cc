@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -12,8 +13,8 @@ namespace {
 
 struct Expected {
   DotRole role;
-  int partner;
-  int output;
+  std::optional<int> partner;
+  std::optional<int> output;
   int64_t groups = 0;
 };
 
@@ -49,15 +50,15 @@ TEST(ConvDimsTest, AForwardConvolution) {
       DimsOf("f32[4,8,8,6]", "f32[3,3,6,10]", "f32[4,8,8,10]",
              "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
   ExpectSide(dims, 0,
-             {{kFree, -1, 0},
+             {{kFree, std::nullopt, 0},
               {kSpatial, 0, 1},
               {kSpatial, 1, 2},
-              {kContracting, 2, -1}});
+              {kContracting, 2, std::nullopt}});
   ExpectSide(dims, 1,
              {{kSpatial, 1, 1},
               {kSpatial, 2, 2},
-              {kContracting, 3, -1},
-              {kFree, -1, 3}});
+              {kContracting, 3, std::nullopt},
+              {kFree, std::nullopt, 3}});
 }
 
 // The gradient of a kernel: input features are the batch, the batch contracts.
@@ -66,15 +67,15 @@ TEST(ConvDimsTest, TheLabelsDecideNotThePlaces) {
       DimsOf("f32[4,8,8,6]", "f32[4,8,8,10]", "f32[3,3,6,10]",
              "window={size=8x8 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf");
   ExpectSide(dims, 0,
-             {{kContracting, 0, -1},
+             {{kContracting, 0, std::nullopt},
               {kSpatial, 1, 0},
               {kSpatial, 2, 1},
-              {kFree, -1, 2}});
+              {kFree, std::nullopt, 2}});
   ExpectSide(dims, 1,
-             {{kContracting, 0, -1},
+             {{kContracting, 0, std::nullopt},
               {kSpatial, 1, 0},
               {kSpatial, 2, 1},
-              {kFree, -1, 3}});
+              {kFree, std::nullopt, 3}});
 }
 
 TEST(ConvDimsTest, FeatureGroupsAreABatchDimensionOfBothSides) {
@@ -82,9 +83,12 @@ TEST(ConvDimsTest, FeatureGroupsAreABatchDimensionOfBothSides) {
       DimsOf("f32[4,8,6]", "f32[3,2,12]", "f32[4,8,12]",
              "window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, "
              "feature_group_count=3");
-  ExpectSide(dims, 0, {{kFree, -1, 0}, {kSpatial, 0, 1}, {kBatch, 2, 2, 3}});
+  ExpectSide(dims, 0,
+             {{kFree, std::nullopt, 0}, {kSpatial, 0, 1}, {kBatch, 2, 2, 3}});
   ExpectSide(dims, 1,
-             {{kSpatial, 1, 1}, {kContracting, -1, -1}, {kBatch, 2, 2, 3}});
+             {{kSpatial, 1, 1},
+              {kContracting, std::nullopt, std::nullopt},
+              {kBatch, 2, 2, 3}});
 }
 
 TEST(ConvDimsTest, BatchGroupsLeaveTheBatchForTheFeatures) {
@@ -92,10 +96,12 @@ TEST(ConvDimsTest, BatchGroupsLeaveTheBatchForTheFeatures) {
       DimsOf("f32[4,8,6]", "f32[4,8,12]", "f32[3,2,12]",
              "window={size=8 pad=1_1}, dim_labels=f0b_i0o->0bf, "
              "batch_group_count=3");
-  ExpectSide(dims, 0,
-             {{kContracting, 0, -1}, {kSpatial, 1, 0}, {kBatch, 2, 2, 3}});
-  ExpectSide(dims, 1,
-             {{kContracting, 0, -1}, {kSpatial, 1, 0}, {kBatch, 2, 2, 3}});
+  ExpectSide(
+      dims, 0,
+      {{kContracting, 0, std::nullopt}, {kSpatial, 1, 0}, {kBatch, 2, 2, 3}});
+  ExpectSide(
+      dims, 1,
+      {{kContracting, 0, std::nullopt}, {kSpatial, 1, 0}, {kBatch, 2, 2, 3}});
 }
 
 TEST(ConvDimsTest, ADotKeepsItsOwnRoles) {
@@ -105,8 +111,10 @@ TEST(ConvDimsTest, ADotKeepsItsOwnRoles) {
       "lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n");
   ASSERT_TRUE(module.ok()) << module.status();
   const DotDims dims = GetContractionDims(*module, module->outputs[0]);
-  ExpectSide(dims, 0, {{kFree, -1, 0}, {kContracting, 0, -1}});
-  ExpectSide(dims, 1, {{kContracting, 1, -1}, {kFree, -1, 1}});
+  ExpectSide(dims, 0,
+             {{kFree, std::nullopt, 0}, {kContracting, 0, std::nullopt}});
+  ExpectSide(dims, 1,
+             {{kContracting, 1, std::nullopt}, {kFree, std::nullopt, 1}});
 }
 
 }  // namespace

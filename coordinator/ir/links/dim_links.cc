@@ -1,6 +1,7 @@
 #include "coordinator/ir/links/dim_links.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "coordinator/ir/links/contraction_dims.h"
 #include "coordinator/ir/links/dim_links_rules.h"
@@ -30,8 +31,8 @@ std::vector<DimLink> DotLinks(const Module& module, ValueId user, int operand) {
   std::vector<DimLink> links;
   const DotDims dims = GetDotDims(module, user);
   for (size_t i = 0; i < dims.side[operand].size(); ++i) {
-    const int output = dims.side[operand][i].output;
-    if (output >= 0) links.push_back({static_cast<int>(i), output});
+    const std::optional<int> output = dims.side[operand][i].output;
+    if (output.has_value()) links.push_back({static_cast<int>(i), *output});
   }
   return links;
 }

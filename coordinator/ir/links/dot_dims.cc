@@ -14,9 +14,11 @@ bool Pair(DotDims& dims, DotRole role, const Repeated& lhs_dims,
     if (lhs.dims[l] != rhs.dims[r]) return false;
     DotDims::Dim& left = dims.side[0][l];
     DotDims::Dim& right = dims.side[1][r];
-    if (left.partner >= 0 || right.partner >= 0) return false;
-    left = {role, static_cast<int>(r), role == DotRole::kBatch ? i : -1};
-    right = {role, static_cast<int>(l), role == DotRole::kBatch ? i : -1};
+    if (left.partner.has_value() || right.partner.has_value()) return false;
+    const std::optional<int> output =
+        role == DotRole::kBatch ? std::optional(i) : std::nullopt;
+    left = {role, static_cast<int>(r), output};
+    right = {role, static_cast<int>(l), output};
   }
   return true;
 }
@@ -29,10 +31,12 @@ std::vector<int64_t> DotDims::OutputDims(const Shape& lhs,
   const Shape* shapes[2] = {&lhs, &rhs};
   for (int s = 0; s < 2; ++s) {
     for (size_t i = 0; i < side[s].size(); ++i) {
-      const int target = side[s][i].output;
-      if (target < 0) continue;
-      if (target >= static_cast<int>(output.size())) output.resize(target + 1);
-      output[target] = shapes[s]->dims[i];
+      const std::optional<int> target = side[s][i].output;
+      if (!target.has_value()) continue;
+      if (*target >= static_cast<int>(output.size())) {
+        output.resize(*target + 1);
+      }
+      output[*target] = shapes[s]->dims[i];
     }
   }
   return output;

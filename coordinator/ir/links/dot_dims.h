@@ -6,6 +6,8 @@
 #ifndef MESHWRIGHT_COORDINATOR_IR_LINKS_DOT_DIMS_H_
 #define MESHWRIGHT_COORDINATOR_IR_LINKS_DOT_DIMS_H_
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,11 +21,11 @@ enum class DotRole { kBatch, kContracting, kFree, kSpatial };
 struct DotDims {
   // One entry per operand dimension. `partner` is the dimension of the other
   // operand for batch and contracting dimensions; `output` the output dimension
-  // for batch and free ones; -1 where there is none.
+  // for batch and free ones.
   struct Dim {
     DotRole role = DotRole::kFree;
-    int partner = -1;
-    int output = -1;
+    std::optional<int> partner;
+    std::optional<int> output;
     // Where not 0, a split must divide it too: the groups of a convolution.
     int64_t groups = 0;
   };

@@ -1,6 +1,7 @@
 #include "coordinator/ir/load/inline_calls.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -120,10 +121,10 @@ class Flattener {
       }
       if (opcode == Opcode::kWhile && CanTakeIn(source, operands)) {
         ASSIGN_OR_RETURN(
-            const ValueId result,
+            const std::optional<ValueId> result,
             InlineLoop(source, module_.at(operands[0]).operands, depth));
-        if (result >= 0) {
-          values.push_back(result);
+        if (result.has_value()) {
+          values.push_back(*result);
           continue;
         }
       }
@@ -146,10 +147,11 @@ class Flattener {
   }
 
   // One trip of the body between carries and results. Returns a tuple of the
-  // results; -1, and nothing has happened, if the body builds its tuple in a
-  // way that cannot be looked into.
-  absl::StatusOr<ValueId> InlineLoop(const hlo::HloInstructionProto& source,
-                                     std::vector<ValueId> initial, int depth) {
+  // results; nothing has happened if there is none because the body builds its
+  // tuple in a way that cannot be looked into.
+  absl::StatusOr<std::optional<ValueId>> InlineLoop(
+      const hlo::HloInstructionProto& source, std::vector<ValueId> initial,
+      int depth) {
     const ResolvedComputation& body =
         resolved_.at(source.called_computation_ids(0));
     RETURN_IF_ERROR(Charge(4 * static_cast<int64_t>(initial.size()), source));
@@ -174,7 +176,7 @@ class Flattener {
         !(root.shape == module_.at(argument[0]).shape)) {
       module_.instructions.resize(instructions);
       module_.loops.resize(loops);
-      return -1;
+      return std::nullopt;
     }
     // Looked through, it is not there to be verified in the end.
     RETURN_IF_ERROR(VerifyShape(module_, *inlined));

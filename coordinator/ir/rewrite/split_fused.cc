@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -32,7 +34,8 @@ class FusedSplitter {
   int Run() {
     const int count = module_.size();
     max_size_ = 2 * count + kFreeGrowth;
-    replaced_.assign(count, -1);
+    replaced_.resize(count);
+    std::iota(replaced_.begin(), replaced_.end(), 0);
     int split = 0;
     for (ValueId id = 0; id < count; ++id) split += SplitForward(id);
     if (split == 0) return 0;
@@ -51,16 +54,18 @@ class FusedSplitter {
  private:
   // ---- forward: slices of a fused output ----
 
-  // The one dimension a slice cuts, or -1.
-  int CutDim(ValueId id) const {
+  // The one dimension a slice cuts.
+  std::optional<int> CutDim(ValueId id) const {
     const Instruction& it = module_.at(id);
-    if (it.opcode != Opcode::kSlice) return -1;
+    if (it.opcode != Opcode::kSlice) return std::nullopt;
     const auto& in = module_.at(it.operands[0]).shape.dims;
-    int cut = -1;
+    std::optional<int> cut;
     for (size_t i = 0; i < in.size(); ++i) {
-      if (it.attributes().slice_dimensions(i).stride() != 1) return -1;
+      if (it.attributes().slice_dimensions(i).stride() != 1) {
+        return std::nullopt;
+      }
       if (in[i] == it.shape.dims[i]) continue;
-      if (cut >= 0) return -1;
+      if (cut.has_value()) return std::nullopt;
       cut = static_cast<int>(i);
     }
     return cut;
@@ -72,21 +77,21 @@ class FusedSplitter {
     const size_t parts = module_.at(id).users.size();
     if (parts < 2 || parts > kMaxParts) return false;
     const std::vector<ValueId> users = module_.at(id).users;
-    const int dim = CutDim(users[0]);
-    if (dim < 0) return false;
+    const std::optional<int> dim = CutDim(users[0]);
+    if (!dim.has_value()) return false;
     std::vector<Range> ranges;
     for (ValueId user : users) {
       if (CutDim(user) != dim) return false;
-      const auto& cut = module_.at(user).attributes().slice_dimensions(dim);
+      const auto& cut = module_.at(user).attributes().slice_dimensions(*dim);
       ranges.push_back({cut.start(), cut.limit()});
     }
-    if (!Parts(ranges, module_.at(id).shape.dims[dim])) return false;
-    const ValueId weight = FusedWeight(id, dim);
-    if (weight < 0) return false;
+    if (!Parts(ranges, module_.at(id).shape.dims[*dim])) return false;
+    const std::optional<ValueId> weight = FusedWeight(id, *dim);
+    if (!weight.has_value()) return false;
     for (size_t i = 0; i < users.size(); ++i) {
-      replaced_[users[i]] = PushSlice(id, dim, ranges[i], 0);
+      replaced_[users[i]] = PushSlice(id, *dim, ranges[i], 0);
     }
-    fused_weights_.insert(weight);
+    fused_weights_.insert(*weight);
     return true;
   }
 
@@ -101,8 +106,8 @@ class FusedSplitter {
   }
 
   // Follows `dim` of `id` up to a contraction's free dimension; returns the
-  // parameter behind that side, or -1.
-  ValueId FusedWeight(ValueId id, int dim) const {
+  // parameter behind that side.
+  std::optional<ValueId> FusedWeight(ValueId id, int dim) const {
     for (int steps = 0; steps < 16; ++steps) {
       const Instruction& it = module_.at(id);
       if (it.opcode == Opcode::kDot && IsContraction(module_, id)) {
@@ -110,33 +115,36 @@ class FusedSplitter {
           for (const DimLink& link : DimLinks(module_, id, side)) {
             if (link.out != dim) continue;
             const DotDims dims = GetDotDims(module_, id);
-            if (dims.side[side][link.in].role != DotRole::kFree) return -1;
+            if (dims.side[side][link.in].role != DotRole::kFree) {
+              return std::nullopt;
+            }
             return BaseParameter(it.operands[side]);
           }
         }
-        return -1;
+        return std::nullopt;
       }
-      if (!IsElementwise(it.opcode) && !IsLayout(it.opcode)) return -1;
+      if (!IsElementwise(it.opcode) && !IsLayout(it.opcode)) {
+        return std::nullopt;
+      }
       // Of several operands the one that leads to a contraction counts.
-      ValueId next = -1;
-      int next_dim = -1;
-      for (size_t i = 0; i < it.operands.size(); ++i) {
+      std::optional<ValueId> next;
+      int next_dim = 0;
+      for (size_t i = 0; i < it.operands.size() && !next.has_value(); ++i) {
         for (const DimLink& link : DimLinks(module_, id, i)) {
           if (link.out != dim || !HasContraction(it.operands[i])) continue;
           if (module_.at(it.operands[i]).shape.dims[link.in] !=
               it.shape.dims[dim]) {
-            return -1;
+            return std::nullopt;
           }
           next = it.operands[i];
           next_dim = link.in;
         }
-        if (next >= 0) break;
       }
-      if (next < 0) return -1;
-      id = next;
+      if (!next.has_value()) return std::nullopt;
+      id = *next;
       dim = next_dim;
     }
-    return -1;
+    return std::nullopt;
   }
 
   bool HasContraction(ValueId id) const {
@@ -152,12 +160,13 @@ class FusedSplitter {
     return false;
   }
 
-  ValueId BaseParameter(ValueId id) const {
+  std::optional<ValueId> BaseParameter(ValueId id) const {
     for (int steps = 0; IsLayout(module_.at(id).opcode); ++steps) {
-      if (steps == kMaxSteps) return -1;
+      if (steps == kMaxSteps) return std::nullopt;
       id = module_.at(id).operands[0];
     }
-    return module_.at(id).opcode == Opcode::kParameter ? id : -1;
+    if (module_.at(id).opcode != Opcode::kParameter) return std::nullopt;
+    return id;
   }
 
   // The value equal to `id` cut to `range` along `dim`, with the cut moved
@@ -259,7 +268,7 @@ class FusedSplitter {
         leaves.size() < 2) {
       return;
     }
-    int dim = -1;
+    std::optional<int> dim;
     std::vector<std::pair<Range, ValueId>> parts;
     for (ValueId leaf : leaves) {
       const Instruction& pad = module_.at(leaf);
@@ -271,13 +280,13 @@ class FusedSplitter {
             config[i].interior_padding() == 0) {
           continue;
         }
-        if (dim >= 0 && dim != i) return;
+        if (dim.has_value() && dim != i) return;
         dim = i;
       }
-      if (dim < 0) return;
-      const int64_t start = config[dim].edge_padding_low();
+      if (!dim.has_value()) return;
+      const int64_t start = config[*dim].edge_padding_low();
       parts.push_back(
-          {{start, start + module_.at(pad.operands[0]).shape.dims[dim]},
+          {{start, start + module_.at(pad.operands[0]).shape.dims[*dim]},
            pad.operands[0]});
     }
     std::sort(parts.begin(), parts.end());
@@ -287,11 +296,11 @@ class FusedSplitter {
       ranges.push_back(range);
       join.operands.push_back(part);
     }
-    if (!Parts(ranges, module_.at(id).shape.dims[dim])) return;
+    if (!Parts(ranges, module_.at(id).shape.dims[*dim])) return;
     join.opcode = Opcode::kConcatenate;
     join.loop = module_.at(id).loop;
     join.shape = module_.at(id).shape;
-    join.source = ConcatenateAttributes(dim);
+    join.source = ConcatenateAttributes(*dim);
     // In place: later readers and SplitBackward find the concatenation here.
     join.users = module_.at(id).users;
     module_.instructions[id] = std::move(join);
@@ -342,8 +351,9 @@ class FusedSplitter {
     for (ValueId user : users) {
       if (!IsContraction(module_, user)) continue;
       for (ValueId operand : module_.at(user).operands) {
-        meets_weight |=
-            operand != id && fused_weights_.contains(BaseParameter(operand));
+        if (operand == id) continue;
+        const std::optional<ValueId> weight = BaseParameter(operand);
+        meets_weight |= weight.has_value() && fused_weights_.contains(*weight);
       }
     }
     if (!meets_weight) return;
@@ -376,15 +386,15 @@ class FusedSplitter {
       part.operands[side] = piece;
       if (cut.role == DotRole::kContracting) {
         part.operands[1 - side] =
-            PushSlice(dot.operands[1 - side], cut.partner, {at, at + size}, 0);
+            PushSlice(dot.operands[1 - side], *cut.partner, {at, at + size}, 0);
       } else {
-        part.shape.dims[cut.output] = size;
+        part.shape.dims[*cut.output] = size;
       }
       parts.push_back(Append(std::move(part)));
       at += size;
     }
     if (cut.role == DotRole::kFree) {
-      return AppendConcatenate(parts, cut.output, dot.shape);
+      return AppendConcatenate(parts, *cut.output, dot.shape);
     }
     hlo::HloInstructionProto* const sum_attributes = module_.NewAttributes();
     sum_attributes->set_opcode("add");
@@ -402,11 +412,11 @@ class FusedSplitter {
   }
 
   void SplitReduce(ValueId user, ValueId joined, int dim) {
-    int output = -1;
+    std::optional<int> output;
     for (const DimLink& link : DimLinks(module_, user, 0)) {
       if (link.in == dim) output = link.out;
     }
-    if (output < 0) return;
+    if (!output.has_value()) return;
     const Instruction reduce = module_.at(user);
     std::vector<ValueId> parts;
     const std::vector<ValueId> pieces = module_.at(joined).operands;
@@ -414,10 +424,10 @@ class FusedSplitter {
       Instruction part = reduce;
       part.users.clear();
       part.operands[0] = piece;
-      part.shape.dims[output] = module_.at(piece).shape.dims[dim];
+      part.shape.dims[*output] = module_.at(piece).shape.dims[dim];
       parts.push_back(Append(std::move(part)));
     }
-    replaced_[user] = AppendConcatenate(parts, output, reduce.shape);
+    replaced_[user] = AppendConcatenate(parts, *output, reduce.shape);
   }
 
   ValueId AppendConcatenate(const std::vector<ValueId>& parts, int dim,
@@ -444,8 +454,7 @@ class FusedSplitter {
   }
 
   ValueId Current(ValueId id) const {
-    while (id < static_cast<ValueId>(replaced_.size()) && replaced_[id] >= 0 &&
-           replaced_[id] != id) {
+    while (id < static_cast<ValueId>(replaced_.size()) && replaced_[id] != id) {
       id = replaced_[id];
     }
     return id;
@@ -453,7 +462,7 @@ class FusedSplitter {
 
   Module& module_;
   std::map<std::tuple<ValueId, int, Range>, ValueId> pushed_;
-  std::vector<ValueId> replaced_;  // by ValueId before the rewrite; or -1
+  std::vector<ValueId> replaced_;  // by ValueId before the rewrite; or itself
   int max_size_ = 0;               // size of the module to stop at
   bool is_cut_short_ = false;
   std::set<ValueId> fused_weights_;

@@ -1,6 +1,8 @@
 #include "coordinator/ir/text/structured_attributes.h"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,18 +68,19 @@ absl::Status ReadSide(TextCursor& value, char first, char second,
                       int64_t& first_dim, int64_t& second_dim,
                       google::protobuf::RepeatedField<int64_t>& spatial) {
   const TextCursor start = value;
-  std::vector<int64_t> spatial_dims(10, -1);
-  first_dim = second_dim = -1;
+  std::optional<int64_t> named_first;
+  std::optional<int64_t> named_second;
+  std::array<std::optional<int64_t>, 10> spatial_dims;
   int64_t dim = 0;
   int spatial_count = 0;
   for (; absl::ascii_isalnum(value.Here()) || value.Here() == '?'; ++dim) {
     const char c = value.Here();
-    int64_t* place = c == first    ? &first_dim
-                     : c == second ? &second_dim
-                     : absl::ascii_isdigit(c)
-                         ? &spatial_dims[static_cast<size_t>(c - '0')]
-                         : nullptr;
-    if (place == nullptr || *place >= 0) {
+    auto* const place = c == first    ? &named_first
+                        : c == second ? &named_second
+                        : absl::ascii_isdigit(c)
+                            ? &spatial_dims[static_cast<size_t>(c - '0')]
+                            : nullptr;
+    if (place == nullptr || place->has_value()) {
       return start.Error("the dimension labels of a convolution are unknown");
     }
     *place = dim;
@@ -85,14 +88,16 @@ absl::Status ReadSide(TextCursor& value, char first, char second,
     (void)value.Consume(c);
   }
   for (int i = 0; i < spatial_count; ++i) {
-    if (spatial_dims[i] < 0) {
+    if (!spatial_dims[i].has_value()) {
       return start.Error("the dimension labels of a convolution skip one");
     }
-    spatial.Add(spatial_dims[i]);
+    spatial.Add(*spatial_dims[i]);
   }
-  if (first_dim < 0 || second_dim < 0) {
+  if (!named_first.has_value() || !named_second.has_value()) {
     return start.Error("the dimension labels of a convolution miss one");
   }
+  first_dim = *named_first;
+  second_dim = *named_second;
   return absl::OkStatus();
 }
 

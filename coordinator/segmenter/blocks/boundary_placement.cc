@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -41,14 +42,17 @@ class BoundaryPlacer {
     group_ = derived_;
     for (ValueId id = module_.size() - 1; id >= 0; --id) {
       if (derived_[id] < 0) continue;
-      int group = -1;
+      std::optional<int> group;
       bool one = true;
       for (ValueId user : module_.at(id).users) {
         if (!passes_.forward[user]) continue;
-        one &= group_[user] >= 0 && (group < 0 || group == group_[user]);
+        one &=
+            group_[user] >= 0 && group.value_or(group_[user]) == group_[user];
         group = group_[user];
       }
-      if (one && group > derived_[id]) group_[id] = group;
+      if (one && group.has_value() && *group > derived_[id]) {
+        group_[id] = *group;
+      }
     }
   }
 
@@ -99,10 +103,10 @@ class BoundaryPlacer {
   // Contractions of several blocks read the value: it crosses from the first
   // of them to the others.
   bool Shared(ValueId id) const {
-    int reader = -1;
+    std::optional<int> reader;
     for (ValueId user : module_.at(id).users) {
       if (!passes_.forward[user] || !FeedsContraction(user)) continue;
-      if (reader >= 0 && owners_[user] != reader) return true;
+      if (reader.value_or(owners_[user]) != owners_[user]) return true;
       reader = owners_[user];
     }
     return false;

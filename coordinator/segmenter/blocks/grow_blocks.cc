@@ -70,41 +70,43 @@ class BlockGrower {
     const ir::Instruction& it = module_.at(id);
     const ir::DotDims dims = ir::GetContractionDims(module_, id);
     if (dims.count(DotRole::kBatch) == 0) return false;
-    int joined = -1;
+    std::optional<int> joined;
     for (int side = 0; side < 2; ++side) {
       const ValueState& state = states_[it.operands[side]];
       if (!state.inside || !CarriesBatch(dims, side, state)) continue;
-      const int block = blocks_.Find(state.block);
-      if (joined < 0) {
+      const int block = blocks_.Find(*state.block);
+      if (!joined.has_value()) {
         joined = block;
-      } else if (joined != block) {
-        if (Unrelated(joined, block)) {
-          joined = Merge(joined, block);
-        } else if (Depth(block) > Depth(joined)) {
+      } else if (*joined != block) {
+        if (Unrelated(*joined, block)) {
+          joined = Merge(*joined, block);
+        } else if (Depth(block) > Depth(*joined)) {
           joined = block;
         }
       }
     }
-    if (joined < 0) return false;
+    if (!joined.has_value()) return false;
     ValueState& out = states_[id];
-    out.block = joined;
+    out.block = *joined;
     out.inside = true;
     out.labels.assign(it.shape.rank(), -1);
     for (int side = 0; side < 2; ++side) {
       const ValueState& state = states_[it.operands[side]];
-      if (!state.inside || blocks_.Find(state.block) != joined) continue;
+      if (!state.inside || blocks_.Find(*state.block) != *joined) continue;
       for (size_t dim = 0; dim < dims.side[side].size(); ++dim) {
-        const int target = dims.side[side][dim].output;
-        if (target >= 0) SetLabel(out, target, state.labels[dim]);
+        const std::optional<int> target = dims.side[side][dim].output;
+        if (target.has_value()) SetLabel(out, *target, state.labels[dim]);
       }
     }
     // A free dimension of a weight is a column here as it is in a root.
     for (int side = 0; side < 2; ++side) {
       if (passes_.batch_derived[it.operands[side]]) continue;
       for (const ir::DotDims::Dim& dim : dims.side[side]) {
-        if (dim.role != DotRole::kFree || out.labels[dim.output] >= 0) continue;
-        out.labels[dim.output] = labels_.Add();
-        joined_columns_.insert(out.labels[dim.output]);
+        if (dim.role != DotRole::kFree) continue;
+        int& label = out.labels[*dim.output];
+        if (label >= 0) continue;
+        label = labels_.Add();
+        joined_columns_.insert(label);
       }
     }
     // A batch dimension a parameter has too is a dimension of experts; groups
@@ -117,11 +119,11 @@ class BlockGrower {
       }
       for (size_t dim = 0; dim < dims.side[side].size(); ++dim) {
         if (dims.side[side][dim].role != DotRole::kBatch) continue;
-        const int label = other.labels[dims.side[side][dim].partner];
+        const int label = other.labels[*dims.side[side][dim].partner];
         if (label >= 0) grown_.expert_labels.insert(labels_.Find(label));
       }
     }
-    grown_.joined[id] = joined;
+    grown_.joined[id] = *joined;
     return true;
   }
 
@@ -161,33 +163,36 @@ class BlockGrower {
   // Rules (b), (c), (d), (e) for everything that is no contraction.
   void Follow(ValueId id) {
     const ir::Instruction& it = module_.at(id);
-    int source = -1;  // operand number of the deepest-rooted operand
+    std::optional<size_t> source;  // the deepest-rooted operand
     for (size_t i = 0; i < it.operands.size(); ++i) {
       const ValueState& state = states_[it.operands[i]];
-      if (state.block < 0) continue;
-      if (source < 0) {
-        source = static_cast<int>(i);
+      if (!state.block.has_value()) continue;
+      if (!source.has_value()) {
+        source = i;
         continue;
       }
-      const ValueState& best = states_[it.operands[source]];
-      const int a = blocks_.Find(best.block);
-      const int b = blocks_.Find(state.block);
+      const ValueState& best = states_[it.operands[*source]];
+      const int a = blocks_.Find(*best.block);
+      const int b = blocks_.Find(*state.block);
       if (a == b) {
         // Behind a reduction of the same block stays behind it.
-        if (best.inside && !state.inside) source = static_cast<int>(i);
+        if (best.inside && !state.inside) source = i;
       } else if (best.inside && state.inside && ir::IsElementwise(it.opcode) &&
                  Unrelated(a, b)) {
         Merge(a, b);
-        UnifyLabels(states_[it.operands[source]], states_[it.operands[i]]);
+        UnifyLabels(states_[it.operands[*source]], states_[it.operands[i]]);
       } else if (Depth(b) > Depth(a)) {
-        source = static_cast<int>(i);
+        source = i;
       }
     }
-    if (source < 0) return;
-    const ValueState& from = states_[it.operands[source]];
+    if (!source.has_value()) return;
+    const ValueState& from = states_[it.operands[*source]];
     ValueState& out = states_[id];
-    out.block = blocks_.Find(from.block);
-    if (!from.inside || ReducesSplitDimension(id, source, from)) return;
+    out.block = blocks_.Find(*from.block);
+    if (!from.inside ||
+        ReducesSplitDimension(id, static_cast<int>(*source), from)) {
+      return;
+    }
     const std::vector<int64_t>* dims = ir::UniformDims(it.shape);
     out.inside = dims != nullptr;
     if (dims == nullptr) {
@@ -197,7 +202,7 @@ class BlockGrower {
     out.labels.assign(dims->size(), -1);
     for (size_t i = 0; i < it.operands.size(); ++i) {
       const ValueState& state = states_[it.operands[i]];
-      if (!state.inside || blocks_.Find(state.block) != out.block) continue;
+      if (!state.inside || blocks_.Find(*state.block) != *out.block) continue;
       for (const DimLink& link : ir::DimLinks(module_, id, i)) {
         SetLabel(out, link.out, state.labels[link.in]);
       }
@@ -222,7 +227,7 @@ class BlockGrower {
     for (const DimLink& link : ir::DimLinks(module_, id, operand)) {
       kept[link.in] = 1;
     }
-    const std::set<int> split = SplitLabels(blocks_.Find(from.block));
+    const std::set<int> split = SplitLabels(blocks_.Find(*from.block));
     for (size_t dim = 0; dim < from.labels.size(); ++dim) {
       if (!kept[dim] && from.labels[dim] >= 0 &&
           (split.contains(labels_.Find(from.labels[dim])) ||
@@ -326,7 +331,7 @@ std::vector<int> OutputDims(const Module& module, const GrownBlocks& grown,
   const bool batch = rows == (module.at(root.id).opcode == Opcode::kDot);
   for (const ir::DotDims::Dim& dim : numbers.side[side]) {
     if (dim.role == DotRole::kFree || (batch && dim.role == DotRole::kBatch)) {
-      dims.push_back(dim.output);
+      dims.push_back(*dim.output);
     }
   }
   std::sort(dims.begin(), dims.end());

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,9 +26,9 @@ namespace meshwright::segmenter {
 
 struct GrownBlocks {
   struct Value {
-    int block = -1;           // the block it is in, or was derived from
-    bool inside = false;      // false: derived, behind a reduction (rule d)
-    std::vector<int> labels;  // by dimension: a label, or -1
+    std::optional<int> block;  // the block it is in, or was derived from
+    bool inside = false;       // false: derived, behind a reduction (rule d)
+    std::vector<int> labels;   // by dimension: a label, or -1
   };
   struct Root {
     ir::ValueId id = 0;
@@ -48,7 +49,7 @@ struct GrownBlocks {
 
   // -1: no root leads to it.
   int FindBlock(ir::ValueId id) const {
-    return values[id].block < 0 ? -1 : blocks.Find(values[id].block);
+    return values[id].block.has_value() ? blocks.Find(*values[id].block) : -1;
   }
   bool IsExpert(int label) const {
     return expert_labels.contains(labels.Find(label));

@@ -1,6 +1,7 @@
 #include "coordinator/segmenter/blocks/owner_blocks.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "coordinator/ir/links/contraction_dims.h"
@@ -85,7 +86,7 @@ class OwnerAssigner {
   // What crosses once crosses for ever: two such readers are remembered.
   bool Crosses(ValueId value, int block, ValueId id) {
     Readers& known = crossing_[value];
-    if ((known.first >= 0 && known.first != id) || known.second >= 0) {
+    if (known.first.value_or(id) != id || known.second.has_value()) {
       return true;
     }
     for (ValueId user : module_.at(value).users) {
@@ -93,7 +94,7 @@ class OwnerAssigner {
           (graph_.owner_block[user] == block && !LeavesBlock(user, block))) {
         continue;
       }
-      (known.first < 0 ? known.first : known.second) = user;
+      (known.first.has_value() ? known.second : known.first) = user;
       return true;
     }
     return false;
@@ -139,8 +140,8 @@ class OwnerAssigner {
   // By ValueId: the first reader that may be in the block still, by its number.
   std::vector<size_t> staying_;
   struct Readers {
-    ValueId first = -1;
-    ValueId second = -1;
+    std::optional<ValueId> first;
+    std::optional<ValueId> second;
   };
   std::vector<Readers> crossing_;  // by ValueId
 };

@@ -116,7 +116,7 @@ absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
   }
   const bool has_state =
       std::any_of(passes.state_output.begin(), passes.state_output.end(),
-                  [](int output) { return output >= 0; });
+                  [](const auto& output) { return output.has_value(); });
   passes.inference = !has_state;
   std::vector<ValueId> forward_roots;
   if (has_state) {
@@ -143,7 +143,7 @@ absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
   passes.roles.resize(module.parameters.size(), ArgumentRole::kOther);
   for (size_t i = 0; i < module.parameters.size(); ++i) {
     const bool used = passes.forward[module.parameters[i]] != 0;
-    const bool state = passes.state_output[i] >= 0;
+    const bool state = passes.state_output[i].has_value();
     passes.roles[i] = state && used ? ArgumentRole::kParameter
                       : state       ? ArgumentRole::kOptimizer
                       : used        ? ArgumentRole::kBatch

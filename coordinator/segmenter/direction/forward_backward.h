@@ -12,6 +12,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_FORWARD_BACKWARD_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_FORWARD_BACKWARD_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,8 @@ struct ForwardBackward {
   // made at the front and handed to the layers, which are then equal.
   std::vector<char> random_key;
   std::vector<int> loss_outputs;
-  std::vector<ArgumentRole> roles;  // by parameter number
-  std::vector<int> state_output;    // by parameter number; -1: none
+  std::vector<ArgumentRole> roles;               // by parameter number
+  std::vector<std::optional<int>> state_output;  // by parameter number
   bool inference = false;
   // Sentences: searches that their bounds ended, and what may be lost.
   std::vector<std::string> cut_short;

@@ -43,13 +43,13 @@ std::vector<int> FindDims(const std::vector<DotDims::Dim>& dims, DotRole role) {
 // a role is the n-th of the transposed role.
 void FillByRole(const std::vector<DotDims::Dim>& backward,
                 const std::vector<DotDims::Dim>& forward,
-                std::vector<int>& behind) {
+                std::vector<std::optional<int>>& behind) {
   for (const DotRole role : {DotRole::kBatch, DotRole::kContracting,
                              DotRole::kFree, DotRole::kSpatial}) {
     const std::vector<int> from = FindDims(backward, role);
     const std::vector<int> to = FindDims(forward, Transposed(role));
     for (size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
-      if (behind[from[i]] < 0 &&
+      if (!behind[from[i]].has_value() &&
           std::find(behind.begin(), behind.end(), to[i]) == behind.end()) {
         behind[from[i]] = to[i];
       }
@@ -57,8 +57,9 @@ void FillByRole(const std::vector<DotDims::Dim>& backward,
   }
 }
 
-void Set(std::vector<int>& dims, int at, int value) {
-  if (at >= 0) dims[at] = value;
+void Set(std::vector<std::optional<int>>& dims, std::optional<int> at,
+         std::optional<int> value) {
+  if (at.has_value()) dims[*at] = value;
 }
 
 }  // namespace
@@ -74,8 +75,8 @@ std::optional<GradientMatch> DescribeGradient(
   const int wanted = 1 - read;
   const DotDims f = ir::GetContractionDims(module, forward);
   const DotDims c = ir::GetContractionDims(module, backward);
-  std::vector<int> behind = DimsBetween(module, &classes, it.operands[w],
-                                        original.operands[read], looks_left);
+  std::vector<std::optional<int>> behind = DimsBetween(
+      module, &classes, it.operands[w], original.operands[read], looks_left);
   if (it.opcode == Opcode::kConvolution) {
     FillByRole(c.side[w], f.side[read], behind);
   }
@@ -83,11 +84,11 @@ std::optional<GradientMatch> DescribeGradient(
   match.forward = forward;
   match.differentiated = wanted;
   match.cotangent_operand = g;
-  match.cotangent_dims.assign(c.side[g].size(), -1);
-  match.output_dims.assign(it.shape.rank(), -1);
+  match.cotangent_dims.resize(c.side[g].size());
+  match.output_dims.resize(it.shape.rank());
   for (size_t dim = 0; dim < c.side[w].size(); ++dim) {
-    if (behind[dim] < 0) continue;
-    const DotDims::Dim& in_f = f.side[read][behind[dim]];
+    if (!behind[dim].has_value()) continue;
+    const DotDims::Dim& in_f = f.side[read][*behind[dim]];
     const DotDims::Dim& in_c = c.side[w][dim];
     if (in_c.role != Transposed(in_f.role)) return std::nullopt;
     if (in_f.role == DotRole::kContracting) {
@@ -115,7 +116,7 @@ std::optional<GradientMatch> DescribeGradient(
       return std::nullopt;
     }
     match.cotangent_dims[dim] = f.side[wanted][rest[next]].output;
-    match.output_dims[in_c.output] = rest[next];
+    match.output_dims[*in_c.output] = rest[next];
     ++next;
   }
   if (next != rest.size()) return std::nullopt;

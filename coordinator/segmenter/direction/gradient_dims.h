@@ -13,7 +13,7 @@
 // shapes and roles rule the pair out.
 // Shapes: `cotangent_dims[i]` is the dimension of y behind dimension i of the
 // cotangent operand, `output_dims[i]` the dimension of the differentiated
-// operand behind dimension i of the result; -1 where unknown.
+// operand behind dimension i of the result, as far as known.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENT_DIMS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_GRADIENT_DIMS_H_
 
@@ -30,8 +30,8 @@ struct GradientMatch {
   bool recomputation = false;
   int differentiated = 0;     // 0: lhs of the forward contraction, 1: rhs
   int cotangent_operand = 0;  // operand number of g in the backward one
-  std::vector<int> cotangent_dims;
-  std::vector<int> output_dims;
+  std::vector<std::optional<int>> cotangent_dims;
+  std::vector<std::optional<int>> output_dims;
 };
 
 // `read`: the operand of `forward` that `backward` reads, as its operand number

@@ -13,7 +13,7 @@
 namespace meshwright::segmenter {
 namespace {
 
-using Dims = std::vector<int>;
+using Dims = std::vector<std::optional<int>>;
 
 // Of a training step of a strided stem, two residual blocks (1x1, grouped,
 // depthwise, 1x1) and a dense head.
@@ -94,7 +94,7 @@ TEST(GradientDimsTest, DimensionsOfGroupedConvolutions) {
     }
     EXPECT_EQ(match.cotangent_dims, (Dims{0, 1, 2, 3})) << it.name();
     if (match.differentiated == 1) {
-      EXPECT_EQ(match.output_dims, (Dims{0, 1, -1, 3})) << it.name();
+      EXPECT_EQ(match.output_dims, (Dims{0, 1, std::nullopt, 3})) << it.name();
       ++kernels;
     } else {
       EXPECT_EQ(match.output_dims, (Dims{0, 1, 2, 3})) << it.name();

@@ -150,9 +150,10 @@ class GradientMatcher {
     const ValueId parameter = bases_[operands[1 - option.reader.side]];
     const ir::Instruction& it = module_.at(parameter);
     if (it.opcode != Opcode::kParameter) return false;
-    const int output = passes_.state_output[it.attributes().parameter_number()];
-    if (output < 0) return false;
-    const ValueId target = module_.outputs[output];
+    const std::optional<int> output =
+        passes_.state_output[it.attributes().parameter_number()];
+    if (!output.has_value()) return false;
+    const ValueId target = module_.outputs[*output];
     return target == id || seen_by_[target] == id;
   }
 

@@ -1,7 +1,7 @@
 #include "coordinator/segmenter/direction/layout_walk.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 #include "coordinator/ir/links/dim_links.h"
 
@@ -13,7 +13,7 @@ using ir::Opcode;
 using ir::ValueId;
 
 struct Step {
-  ValueId value = -1;
+  std::optional<ValueId> value;  // none at the end of the walk
   bool same = false;  // the very value, so every dimension is the same
 };
 
@@ -30,12 +30,12 @@ ValueId FindStack(const Module& module, ValueId slice) {
   return stack;
 }
 
-// What a value rearranges; -1 at the end of the walk.
+// What a value rearranges.
 Step Next(const Module& module, const std::vector<ValueId>* classes,
           ValueId id) {
   const ir::Instruction& it = module.at(id);
-  const ValueId same = SameValue(module, id);
-  if (same >= 0) return {same, true};
+  const std::optional<ValueId> same = SameValue(module, id);
+  if (same.has_value()) return {same, true};
   if (classes != nullptr && (*classes)[id] != id) return {(*classes)[id], true};
   // Layer by layer a loop reads its stack of parameters.
   const bool stack =
@@ -52,12 +52,14 @@ Step Next(const Module& module, const std::vector<ValueId>* classes,
 // A value on the way, and the dimensions of the start there.
 struct Place {
   ValueId value;
-  std::vector<int> dims;
+  std::vector<std::optional<int>> dims;
 };
 
 Place Start(const Module& module, ValueId id) {
-  Place place{id, std::vector<int>(module.at(id).shape.rank())};
-  std::iota(place.dims.begin(), place.dims.end(), 0);
+  Place place{id, {}};
+  for (int dim = 0; dim < module.at(id).shape.rank(); ++dim) {
+    place.dims.push_back(dim);
+  }
   return place;
 }
 
@@ -65,28 +67,29 @@ Place Start(const Module& module, ValueId id) {
 bool Climb(const Module& module, const std::vector<ValueId>* classes,
            Place& place) {
   const Step step = Next(module, classes, place.value);
-  if (step.value < 0) return false;
+  if (!step.value.has_value()) return false;
   if (!step.same) {
     const auto links = ir::DimLinks(module, place.value, 0);
-    const auto& in = module.at(step.value).shape.dims;
+    const auto& in = module.at(*step.value).shape.dims;
     const auto& out = module.at(place.value).shape.dims;
-    for (int& dim : place.dims) {
-      if (dim < 0) continue;
+    for (std::optional<int>& dim : place.dims) {
+      if (!dim.has_value()) continue;
       const auto link = std::find_if(
           links.begin(), links.end(), [&](const ir::DimLink& candidate) {
-            return candidate.out == dim &&
+            return candidate.out == *dim &&
                    in[candidate.in] == out[candidate.out];
           });
-      dim = link == links.end() ? -1 : link->in;
+      dim.reset();
+      if (link != links.end()) dim = link->in;
     }
   }
-  place.value = step.value;
+  place.value = *step.value;
   return true;
 }
 
 }  // namespace
 
-ValueId SameValue(const Module& module, ValueId id) {
+std::optional<ValueId> SameValue(const Module& module, ValueId id) {
   const ir::Instruction& it = module.at(id);
   if (it.opcode == Opcode::kCopy || it.opcode == Opcode::kOptimizationBarrier ||
       ir::IsLoopBoundary(it.opcode)) {
@@ -94,9 +97,9 @@ ValueId SameValue(const Module& module, ValueId id) {
   }
   if (it.opcode == Opcode::kGetTupleElement) {
     const ir::Instruction& barrier = module.at(it.operands[0]);
-    if (barrier.opcode != Opcode::kOptimizationBarrier) return -1;
+    if (barrier.opcode != Opcode::kOptimizationBarrier) return std::nullopt;
     const ir::Instruction& tuple = module.at(barrier.operands[0]);
-    if (tuple.opcode != Opcode::kTuple) return -1;
+    if (tuple.opcode != Opcode::kTuple) return std::nullopt;
     return tuple.operands[it.attributes().tuple_index()];
   }
   if (it.opcode == Opcode::kDynamicSlice) {
@@ -106,7 +109,7 @@ ValueId SameValue(const Module& module, ValueId id) {
       return stack.operands[1];
     }
   }
-  return -1;
+  return std::nullopt;
 }
 
 std::vector<ValueId> LayoutBases(const Module& module,
@@ -114,17 +117,18 @@ std::vector<ValueId> LayoutBases(const Module& module,
   std::vector<ValueId> bases(module.size());
   for (ValueId id = 0; id < module.size(); ++id) {
     const Step step = Next(module, classes, id);
-    bases[id] = step.value < 0 ? id : bases[step.value];
+    bases[id] = step.value.has_value() ? bases[*step.value] : id;
   }
   return bases;
 }
 
-std::vector<int> DimsBetween(const Module& module,
-                             const std::vector<ValueId>* classes, ValueId first,
-                             ValueId second, int64_t& looks_left) {
+std::vector<std::optional<int>> DimsBetween(const Module& module,
+                                            const std::vector<ValueId>* classes,
+                                            ValueId first, ValueId second,
+                                            int64_t& looks_left) {
   Place a = Start(module, first);
   Place b = Start(module, second);
-  std::vector<int> between(module.at(first).shape.rank(), -1);
+  std::vector<std::optional<int>> between(module.at(first).shape.rank());
   // A step leads to an earlier value: the later of the two cannot be above the
   // other, so that they meet where the walks first do.
   while (a.value != b.value) {
@@ -132,7 +136,7 @@ std::vector<int> DimsBetween(const Module& module,
     if (--looks_left < 0 || !Climb(module, classes, later)) return between;
   }
   for (size_t i = 0; i < between.size(); ++i) {
-    if (a.dims[i] < 0) continue;
+    if (!a.dims[i].has_value()) continue;
     const auto at = std::find(b.dims.begin(), b.dims.end(), a.dims[i]);
     if (at != b.dims.end()) {
       between[i] = static_cast<int>(at - b.dims.begin());

@@ -13,6 +13,7 @@
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_LAYOUT_WALK_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "coordinator/ir/module.h"
@@ -20,20 +21,19 @@
 namespace meshwright::segmenter {
 
 // The value `id` holds as it is: the operand of a copy, a barrier or a loop
-// carry, what was written to the stack it slices. -1: it is its own.
-ir::ValueId SameValue(const ir::Module& module, ir::ValueId id);
+// carry, what was written to the stack it slices. None: it is its own.
+std::optional<ir::ValueId> SameValue(const ir::Module& module, ir::ValueId id);
 
 // The end of every value's walk. `classes` (value_numbering.h) may be null.
 std::vector<ir::ValueId> LayoutBases(const ir::Module& module,
                                      const std::vector<ir::ValueId>* classes);
 
 // For every dimension of `first` the same one of `second`, where both
-// rearrange one value; -1 where unknown. Each step of the walks takes one of
+// rearrange one value, as far as known. Each step of the walks takes one of
 // `looks_left`; without any left nothing is known.
-std::vector<int> DimsBetween(const ir::Module& module,
-                             const std::vector<ir::ValueId>* classes,
-                             ir::ValueId first, ir::ValueId second,
-                             int64_t& looks_left);
+std::vector<std::optional<int>> DimsBetween(
+    const ir::Module& module, const std::vector<ir::ValueId>* classes,
+    ir::ValueId first, ir::ValueId second, int64_t& looks_left);
 
 }  // namespace meshwright::segmenter
 

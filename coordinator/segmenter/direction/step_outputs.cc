@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -21,16 +22,14 @@ constexpr int64_t kMaxLossLooks = 64;
 // Beyond so many outputs their depths stand for their counts.
 constexpr size_t kMaxCounted = 4096;
 
-constexpr int kNone = -1;
-
 // Finds the output that an argument's search meets first.
 class StateSearch {
  public:
   explicit StateSearch(const Module& module)
       : module_(module),
-        output_at_(module.size(), kNone),
-        next_output_(module.outputs.size(), kNone),
-        seen_by_(module.size(), kNone),
+        output_at_(module.size()),
+        next_output_(module.outputs.size()),
+        seen_by_(module.size()),
         looks_left_(kMaxLossLooks * module.size()) {
     for (size_t i = module.outputs.size(); i-- > 0;) {
       next_output_[i] =
@@ -38,15 +37,15 @@ class StateSearch {
     }
   }
 
-  int Claim(int number) {
+  std::optional<int> Claim(int number) {
     const ValueId argument = module_.parameters[number];
     const ir::Shape& shape = module_.at(argument).shape;
     std::vector<ValueId> frontier = {argument};
     while (!frontier.empty() && looks_left_ > 0) {
       const ValueId id = frontier.back();
       frontier.pop_back();
-      if (id != argument && output_at_[id] != kNone) {
-        const int output = output_at_[id];
+      if (id != argument && output_at_[id].has_value()) {
+        const int output = *output_at_[id];
         output_at_[id] = next_output_[output];
         return output;
       }
@@ -59,16 +58,17 @@ class StateSearch {
         }
       }
     }
-    return kNone;
+    return std::nullopt;
   }
 
   bool is_cut_short() const { return looks_left_ <= 0; }
 
  private:
   const Module& module_;
-  std::vector<int> output_at_;    // by ValueId: its first output not claimed
-  std::vector<int> next_output_;  // by output number: the value's next one
-  std::vector<int> seen_by_;      // by ValueId: the last argument's number
+  // By ValueId: its first output not claimed; by output number: the next one.
+  std::vector<std::optional<int>> output_at_;
+  std::vector<std::optional<int>> next_output_;
+  std::vector<std::optional<int>> seen_by_;  // by ValueId: the last argument
   int64_t looks_left_;
 };
 
@@ -84,10 +84,10 @@ class LossFinder {
     }
   }
 
-  std::vector<int> Find(const std::vector<int>& state) {
+  std::vector<int> Find(const std::vector<std::optional<int>>& state) {
     std::vector<char> is_state(module_.outputs.size(), 0);
-    for (int output : state) {
-      if (output >= 0) is_state[output] = 1;
+    for (const std::optional<int> output : state) {
+      if (output.has_value()) is_state[*output] = 1;
     }
     std::vector<int> candidates;
     for (size_t i = 0; i < is_state.size(); ++i) {
@@ -119,7 +119,7 @@ class LossFinder {
     covered_.assign(module_.size(), 0);
     tainted_.assign(module_.size(), 0);
     readers_.resize(module_.size());
-    number_.assign(module_.size(), kNone);
+    number_.resize(module_.size());
     has_argument_.assign(module_.size(), 0);
     const std::vector<ValueId> bases = LayoutBases(module_, nullptr);
     for (ValueId id = 0; id < module_.size(); ++id) {
@@ -234,20 +234,21 @@ class LossFinder {
 
   const Module& module_;
   std::vector<char> is_contraction_;
-  std::vector<char> covered_;                  // a loss needs it
-  std::vector<char> tainted_;                  // depends on a gradient
-  std::vector<char> has_argument_;             // is one, or follows from one
-  RootOrder order_;                            // of all contractions
-  std::vector<int> number_;                    // by ValueId: its number there
-  std::vector<std::vector<ValueId>> readers_;  // contractions, by base
+  std::vector<char> covered_;       // a loss needs it
+  std::vector<char> tainted_;       // depends on a gradient
+  std::vector<char> has_argument_;  // is one, or follows from one
+  RootOrder order_;                 // of all contractions
+  std::vector<int> number_;         // by ValueId: a contraction's number there
+  std::vector<std::vector<ValueId>> readers_;       // contractions, by base
   std::vector<std::pair<ValueId, ValueId>> reads_;  // contraction, base
   int64_t looks_left_;
 };
 
 }  // namespace
 
-std::vector<int> MatchState(const Module& module, bool* cut_short) {
-  std::vector<int> state(module.parameters.size(), kNone);
+std::vector<std::optional<int>> MatchState(const Module& module,
+                                           bool* cut_short) {
+  std::vector<std::optional<int>> state(module.parameters.size());
   if (!module.aliases.empty()) {
     for (const ir::Alias& alias : module.aliases) {
       state[alias.parameter] = alias.output;
@@ -262,7 +263,8 @@ std::vector<int> MatchState(const Module& module, bool* cut_short) {
   return state;
 }
 
-std::vector<int> FindLosses(const Module& module, const std::vector<int>& state,
+std::vector<int> FindLosses(const Module& module,
+                            const std::vector<std::optional<int>>& state,
                             bool* cut_short) {
   LossFinder finder(module);
   std::vector<int> losses = finder.Find(state);

@@ -11,6 +11,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STEP_OUTPUTS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_DIRECTION_STEP_OUTPUTS_H_
 
+#include <optional>
 #include <vector>
 
 #include "coordinator/ir/module.h"
@@ -20,13 +21,13 @@ namespace meshwright::segmenter {
 // Both searches are bounded. Where the bound ends one, `cut_short` is set,
 // where there is one.
 
-// By parameter number: its output number, or -1.
-std::vector<int> MatchState(const ir::Module& module,
-                            bool* cut_short = nullptr);
+// By parameter number: its output number.
+std::vector<std::optional<int>> MatchState(const ir::Module& module,
+                                           bool* cut_short = nullptr);
 
 // Output numbers; `state` as MatchState gives it.
 std::vector<int> FindLosses(const ir::Module& module,
-                            const std::vector<int>& state,
+                            const std::vector<std::optional<int>>& state,
                             bool* cut_short = nullptr);
 
 }  // namespace meshwright::segmenter

@@ -92,7 +92,7 @@ TEST(MatchStateTest, FindsTheUpdateWhereNothingIsDonated) {
       Step("", absl::StrCat(kSquareLoss, Backward("add(y, y)"), R"(
   ROOT out = (f32[], f32[32,8], f32[16,32]) tuple(loss, head.new, w.new)
 )"));
-  EXPECT_THAT(MatchState(module), ElementsAre(2, 1, -1));
+  EXPECT_THAT(MatchState(module), ElementsAre(2, 1, std::nullopt));
   EXPECT_THAT(Losses(module), ElementsAre(0));
 }
 

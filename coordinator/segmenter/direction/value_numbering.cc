@@ -100,9 +100,9 @@ std::vector<ValueId> NumberValues(const Module& module,
       continue;
     }
     if (IsUnique(it.opcode)) continue;
-    const ValueId same = SameValue(module, id);
-    if (same >= 0) {
-      classes[id] = classes[same];
+    const std::optional<ValueId> same = SameValue(module, id);
+    if (same.has_value()) {
+      classes[id] = classes[*same];
       continue;
     }
     if (it.opcode == Opcode::kReshape) {

@@ -1,6 +1,7 @@
 #include "coordinator/segmenter/segments/cover.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -115,14 +116,14 @@ class Coverer {
   Repeat BestRepeat(int begin, int end) {
     Repeat best = LongestRepeat(begin, end);
     const Repeat earliest = best;
-    int best_beside = -1;
+    std::optional<int> best_beside;
     for (int later = 0; later <= earliest.slack; ++later) {
       Repeat moved = earliest;
       moved.start += later;
       const int beside =
           LongestRepeat(begin, moved.start).covered() +
           LongestRepeat(moved.start + moved.covered(), end).covered();
-      if (beside <= best_beside) continue;
+      if (best_beside.has_value() && beside <= *best_beside) continue;
       best_beside = beside;
       best = moved;
     }

@@ -6,9 +6,9 @@ void Crossings::Add(const std::vector<int64_t>& dims, int segment, int value) {
   queues_[{dims, segment}].values.push_back(value);
 }
 
-int Crossings::Take(const std::vector<int64_t>& dims,
-                    const std::vector<int>& segments) {
-  int first = -1;
+std::optional<int> Crossings::Take(const std::vector<int64_t>& dims,
+                                   const std::vector<int>& segments) {
+  std::optional<int> first;
   for (int segment : segments) {
     const auto found = queues_.find({dims, segment});
     if (found == queues_.end()) continue;
@@ -19,9 +19,9 @@ int Crossings::Take(const std::vector<int64_t>& dims,
     }
     if (queue.next == queue.values.size()) continue;
     const int value = queue.values[queue.next];
-    if (first < 0 || value < first) first = value;
+    if (!first.has_value() || value < *first) first = value;
   }
-  if (first >= 0) taken_.insert(first);
+  if (first.has_value()) taken_.insert(*first);
   return first;
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -22,8 +23,9 @@ class Crossings {
   void Add(const std::vector<int64_t>& dims, int segment, int value);
 
   // The first that was added for one of `segments` and not taken yet; of the
-  // first ones of several the smallest; -1 if there is none.
-  int Take(const std::vector<int64_t>& dims, const std::vector<int>& segments);
+  // first ones of several the smallest.
+  std::optional<int> Take(const std::vector<int64_t>& dims,
+                          const std::vector<int>& segments);
 
  private:
   struct Queue {

@@ -1,6 +1,7 @@
 #include "coordinator/segmenter/segments/extract.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -19,8 +20,6 @@ using ir::ValueId;
 // What kind of thing an input or output is: part of the canonical form.
 enum class Exit { kNone, kState, kResult, kActivation, kGradient };
 
-constexpr int kNone = -1;
-
 class Extractor {
  public:
   Extractor(const Module& module, const ForwardBackward& passes,
@@ -31,16 +30,16 @@ class Extractor {
         hashes_(hashes),
         walk_(module) {
     const size_t count = module.outputs.size();
-    first_number_.assign(module.size(), kNone);
-    next_number_.assign(count, kNone);
+    first_number_.resize(module.size());
+    next_number_.resize(count);
     for (size_t i = count; i-- > 0;) {
-      int& first = first_number_[module.outputs[i]];
+      std::optional<int>& first = first_number_[module.outputs[i]];
       next_number_[i] = std::exchange(first, static_cast<int>(i));
     }
-    state_of_output_.assign(count, kNone);
+    state_of_output_.resize(count);
     for (size_t p = 0; p < passes.state_output.size(); ++p) {
-      if (passes.state_output[p] >= 0) {
-        state_of_output_[passes.state_output[p]] = static_cast<int>(p);
+      if (passes.state_output[p].has_value()) {
+        state_of_output_[*passes.state_output[p]] = static_cast<int>(p);
       }
     }
     owned_.resize(plan.segments.size());
@@ -48,7 +47,7 @@ class Extractor {
     for (ValueId id = 0; id < module.size(); ++id) {
       if (plan.owner[id] >= 0) {
         owned_[plan.owner[id]].push_back(id);
-      } else if (first_number_[id] != kNone) {
+      } else if (first_number_[id].has_value()) {
         owned_[loose].push_back(id);
       }
     }
@@ -88,8 +87,8 @@ class Extractor {
  private:
   // What is known of a value, and for which segment.
   struct Place {
-    int hashed_by = kNone;
-    int seen_by = kNone;
+    std::optional<int> hashed_by;
+    std::optional<int> seen_by;
     int index = 0;
     uint64_t hash = 0;
   };
@@ -108,9 +107,9 @@ class Extractor {
   }
 
   Exit OutputKind(ValueId id) const {
-    if (first_number_[id] != kNone) {
-      return state_of_output_[first_number_[id]] != kNone ? Exit::kState
-                                                          : Exit::kResult;
+    if (first_number_[id].has_value()) {
+      return state_of_output_[*first_number_[id]].has_value() ? Exit::kState
+                                                              : Exit::kResult;
     }
     return passes_.forward[id] ? Exit::kActivation : Exit::kGradient;
   }
@@ -125,10 +124,10 @@ class Extractor {
   std::vector<ValueId> SortedOutputs() {
     std::vector<std::tuple<Exit, uint64_t, int, ValueId>> keyed;
     for (ValueId id : owned_[segment_]) {
-      const int number = first_number_[id];
-      if (number == kNone && !IsRead(id)) continue;
-      keyed.emplace_back(OutputKind(id), StructuralHash(id),
-                         std::max(number, 0), id);
+      const std::optional<int> number = first_number_[id];
+      if (!number.has_value() && !IsRead(id)) continue;
+      keyed.emplace_back(OutputKind(id), StructuralHash(id), number.value_or(0),
+                         id);
     }
     std::sort(keyed.begin(), keyed.end());
     std::vector<ValueId> sorted;
@@ -247,10 +246,11 @@ class Extractor {
 
   void PairState(const std::vector<ValueId>& outputs) {
     for (ValueId output : outputs) {
-      for (int number = first_number_[output]; number != kNone;
-           number = next_number_[number]) {
-        if (state_of_output_[number] == kNone) continue;
-        const ValueId argument = module_.parameters[state_of_output_[number]];
+      for (std::optional<int> number = first_number_[output];
+           number.has_value(); number = next_number_[*number]) {
+        const std::optional<int> state = state_of_output_[*number];
+        if (!state.has_value()) continue;
+        const ValueId argument = module_.parameters[*state];
         if (places_[argument].seen_by != segment_) continue;
         graph_.state.push_back({GetIndex(argument), GetIndex(output)});
       }
@@ -276,13 +276,13 @@ class Extractor {
     for (int i = 0; i < graph_.input_count; ++i) {
       const ValueId x = graph_.values[i].origin;
       if (plan_.owner[x] < 0 || !passes_.forward[x]) continue;
-      const int g = leaving.Take(GetDims(x), {plan_.owner[x]});
-      if (g >= 0) graph_.entries.push_back({i, g});
+      const auto g = leaving.Take(GetDims(x), {plan_.owner[x]});
+      if (g.has_value()) graph_.entries.push_back({i, *g});
     }
     for (ValueId x : outputs) {
       if (OutputKind(x) != Exit::kActivation) continue;
-      const int g = entering.Take(GetDims(x), Readers(x));
-      if (g >= 0) graph_.exits.push_back({GetIndex(x), g});
+      const auto g = entering.Take(GetDims(x), Readers(x));
+      if (g.has_value()) graph_.exits.push_back({GetIndex(x), *g});
     }
     const auto pair_rest = [&](std::vector<BoundaryPair>& pairs,
                                Crossings& crossings, const auto& beyond) {
@@ -291,9 +291,9 @@ class Extractor {
         const int activation = pairs[i].activation;
         const ValueId x = graph_.values[activation].origin;
         while (true) {
-          const int g = crossings.Take(GetDims(x), beyond(x));
-          if (g < 0) break;
-          pairs.push_back({activation, g});
+          const auto g = crossings.Take(GetDims(x), beyond(x));
+          if (!g.has_value()) break;
+          pairs.push_back({activation, *g});
         }
       }
     };
@@ -366,9 +366,9 @@ class Extractor {
   const SegmentPlan& plan_;
   const std::vector<uint64_t>& hashes_;
   // Output numbers of a value: the first, and after each the next.
-  std::vector<int> first_number_;
-  std::vector<int> next_number_;
-  std::vector<int> state_of_output_;  // parameter number
+  std::vector<std::optional<int>> first_number_;
+  std::vector<std::optional<int>> next_number_;
+  std::vector<std::optional<int>> state_of_output_;  // parameter number
   // By segment, ascending; with what nobody owns and the step returns.
   std::vector<std::vector<ValueId>> owned_;
   std::vector<Place> places_;  // by ValueId

@@ -15,7 +15,7 @@ uint64_t Multiply(uint64_t a, uint64_t b) {
 
 }  // namespace
 
-ir::ValueId FindGradientBoundary(
+std::optional<ir::ValueId> FindGradientBoundary(
     const ir::Module& module, const std::vector<ir::ValueId>& gap,
     const std::function<bool(ir::ValueId)>& enters,
     const std::function<bool(ir::ValueId)>& leaves,
@@ -52,7 +52,7 @@ ir::ValueId FindGradientBoundary(
   for (const auto& [id, edges] : entries) {
     total = Add(total, Multiply(edges, below[id]));
   }
-  if (total == 0) return -1;
+  if (total == 0) return std::nullopt;
   // Vertices on every path follow one another; `level` counts how many of them
   // lie strictly above.
   std::vector<ir::ValueId> on_every_path;
@@ -72,7 +72,7 @@ ir::ValueId FindGradientBoundary(
     }
     if (reads_upper(id)) wanted = std::max(wanted, own);
   }
-  if (on_every_path.empty()) return -1;
+  if (on_every_path.empty()) return std::nullopt;
   return on_every_path[std::min(wanted, on_every_path.size() - 1)];
 }
 

@@ -17,6 +17,7 @@
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_GRADIENT_BOUNDARY_H_
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "coordinator/ir/module.h"
@@ -25,9 +26,9 @@ namespace meshwright::segmenter {
 
 // `gap` ascending. `enters(v)`: an operand outside the gap that a path comes
 // from. `leaves(v)`: an operation outside the gap that ends a path. `ends(u)`:
-// u itself is an output that ends a path. Returns the boundary vertex, or -1
-// where no single one is on every path.
-ir::ValueId FindGradientBoundary(
+// u itself is an output that ends a path. Returns the boundary vertex, if a
+// single one is on every path.
+std::optional<ir::ValueId> FindGradientBoundary(
     const ir::Module& module, const std::vector<ir::ValueId>& gap,
     const std::function<bool(ir::ValueId)>& enters,
     const std::function<bool(ir::ValueId)>& leaves,

@@ -1,6 +1,7 @@
 #include "coordinator/segmenter/segments/gradient_flow.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace meshwright::segmenter {
@@ -29,9 +30,9 @@ class FlowFinder {
           owners[p] = std::min(owners[p], at_.plan.owner[user]);
         }
       }
-      const int output = at_.passes.state_output[p];
-      if (owners[p] == kFarSegment || output < 0) continue;
-      flow_.output_owner[at_.module.outputs[output]] = owners[p];
+      const std::optional<int> output = at_.passes.state_output[p];
+      if (owners[p] == kFarSegment || !output.has_value()) continue;
+      flow_.output_owner[at_.module.outputs[*output]] = owners[p];
     }
   }
 

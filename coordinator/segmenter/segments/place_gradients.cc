@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -100,7 +101,7 @@ class GradientPlacer {
 
   void PlaceGap(int below, int above, const std::vector<ValueId>& gap) {
     const std::unordered_set<ValueId> inside(gap.begin(), gap.end());
-    const ValueId boundary = FindGradientBoundary(
+    const std::optional<ValueId> boundary = FindGradientBoundary(
         at_.module, gap,
         [&](ValueId id) {
           return at_.Carries(id) && flow_.from[id] != kFarSegment &&

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -163,12 +164,11 @@ class PrologueFinder {
           module_.at(id).opcode == Opcode::kParameter) {
         continue;
       }
-      int reader = -1;
+      std::optional<int> reader;
       for (ValueId user : module_.at(id).users) {
-        const int block =
-            passes_.forward[user] ? blocks_.owner_block[user] : -1;
-        if (block < 0) continue;
-        if (reader >= 0 && block != reader) return {id};
+        const int block = blocks_.owner_block[user];
+        if (!passes_.forward[user] || block < 0) continue;
+        if (reader.has_value() && block != *reader) return {id};
         reader = block;
       }
     }

@@ -197,7 +197,7 @@ class AxisAnnotator : segmenter::SegmentView {
   // A contraction that joined a block takes the split its operands bring.
   void SplitJoined(int i) {
     const ir::DotDims dims = ir::GetContractionDims(module_, Origin(i));
-    int side = -1;
+    std::optional<int> side;
     for (int s = 0; s < 2; ++s) {
       const int operand = Operands(i)[s];
       if (!Inside(operand) || !Decided(operand) ||
@@ -208,21 +208,21 @@ class AxisAnnotator : segmenter::SegmentView {
       }
       const bool batch =
           dims.side[s][result_.split[operand]].role == DotRole::kBatch;
-      if (side < 0 || batch) side = s;
+      if (!side.has_value() || batch) side = s;
     }
     int wanted[2] = {kWhole, kWhole};
     int out = kWhole;
-    if (side >= 0) {
-      const int dim = result_.split[Operands(i)[side]];
-      const ir::DotDims::Dim& role = dims.side[side][dim];
+    if (side.has_value()) {
+      const int dim = result_.split[Operands(i)[*side]];
+      const ir::DotDims::Dim& role = dims.side[*side][dim];
       const bool paired = role.role != DotRole::kFree;
       const bool splits = role.role != DotRole::kSpatial &&
                           Divides(role.groups) &&
-                          (!paired || role.partner >= 0);
+                          (!paired || role.partner.has_value());
       if (splits) {
-        wanted[side] = dim;
-        if (paired) wanted[1 - side] = role.partner;
-        out = role.output;
+        wanted[*side] = dim;
+        if (paired) wanted[1 - *side] = *role.partner;
+        out = role.output.value_or(kWhole);
       }
     }
     Decide(i, out);
@@ -339,7 +339,7 @@ class AxisAnnotator : segmenter::SegmentView {
     return found == result_.demands.end() ? kWhole : found->second;
   }
 
-  static int Find(const std::vector<int>& dims, int wanted) {
+  static int Find(const std::vector<std::optional<int>>& dims, int wanted) {
     if (wanted < 0) return kWhole;
     const auto at = std::find(dims.begin(), dims.end(), wanted);
     return at == dims.end() ? kWhole : static_cast<int>(at - dims.begin());
@@ -352,7 +352,7 @@ class AxisAnnotator : segmenter::SegmentView {
     const int out = Find(match.output_dims, GetDemand(f, match.differentiated));
     int other = kWhole;
     if (cotangent >= 0 && dims.side[g][cotangent].role != DotRole::kFree) {
-      other = dims.side[g][cotangent].partner;
+      other = dims.side[g][cotangent].partner.value_or(kWhole);
     }
     if (out >= 0) {
       for (size_t dim = 0; dim < dims.side[1 - g].size(); ++dim) {

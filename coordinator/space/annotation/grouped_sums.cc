@@ -49,7 +49,10 @@ void AskAlike(const ir::DotDims& dims, const segmenter::SegmentGraph& graph,
       placed.push_back(operands);
       continue;
     }
-    if (lhs >= 0 && dims.side[0][lhs].partner == operands.Split(1)) continue;
+    if (lhs >= 0 &&
+        dims.side[0][lhs].partner.value_or(kWhole) == operands.Split(1)) {
+      continue;
+    }
     operands.Ask(0, kWhole);
     operands.Ask(1, kWhole);
     copies = true;
@@ -80,7 +83,7 @@ void Spread(const ir::Module& module, const segmenter::SegmentGraph& graph,
     if (sums(0, lhs)) {
       summed = lhs;
     } else if (sums(1, rhs)) {
-      summed = dims.side[1][rhs].partner;
+      summed = dims.side[1][rhs].partner.value_or(kWhole);
     } else if (lhs >= 0 || rhs >= 0) {
       continue;
     }
@@ -93,7 +96,7 @@ void Spread(const ir::Module& module, const segmenter::SegmentGraph& graph,
   const bool divides = in[summed] % parts == 0;
   for (Operands& operands : spread) {
     operands.Ask(0, divides ? summed : kWhole);
-    operands.Ask(1, divides ? dims.side[0][summed].partner : kWhole);
+    operands.Ask(1, divides ? *dims.side[0][summed].partner : kWhole);
   }
 }
 
@@ -141,7 +144,7 @@ void SpreadGroups(const ir::Module& module,
       ir::GetContractionDims(module, graph.values[value].origin);
   const auto grouped = std::find_if(
       dims.side[0].begin(), dims.side[0].end(), [](const auto& it) {
-        return it.role == ir::DotRole::kBatch && it.partner >= 0;
+        return it.role == ir::DotRole::kBatch && it.partner.has_value();
       });
   if (grouped == dims.side[0].end()) return;
   const int lhs = static_cast<int>(grouped - dims.side[0].begin());
@@ -168,8 +171,8 @@ void SpreadGroups(const ir::Module& module,
     AxisAnnotation& it = annotation.axes[axis];
     Operands operands(graph, value, it);
     operands.Ask(0, divides ? lhs : kWhole);
-    operands.Ask(1, divides ? grouped->partner : kWhole);
-    SplitResult(graph, value, divides ? grouped->output : kWhole, it);
+    operands.Ask(1, divides ? *grouped->partner : kWhole);
+    SplitResult(graph, value, divides ? *grouped->output : kWhole, it);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "coordinator/space/annotation/loop_accumulators.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -35,7 +36,7 @@ std::vector<int> FindEnds(const Analysis& analysis, const SegmentGraph& graph) {
       if (end == kNowhere) return;
       ends[i] = ends[i] == kNowhere || ends[i] == end ? end : kSeveral;
     };
-    int before = -1;
+    std::optional<int> before;
     for (const segmenter::Use& use : graph.values[i].uses) {
       const bool is_result =
           analysis.module.at(graph.values[use.user].origin).opcode ==

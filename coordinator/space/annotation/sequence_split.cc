@@ -292,13 +292,14 @@ class SequenceSplitter : segmenter::SegmentView {
     }
   }
 
-  static int FindPlace(const std::vector<int>& dims, int wanted) {
+  static int FindPlace(const std::vector<std::optional<int>>& dims,
+                       int wanted) {
     const auto at = std::find(dims.begin(), dims.end(), wanted);
     return at == dims.end() ? kWhole : static_cast<int>(at - dims.begin());
   }
 
   // The cotangent of a root is split as what reads the root is.
-  void SeedAlike(int cotangent, const std::vector<int>& dims,
+  void SeedAlike(int cotangent, const std::vector<std::optional<int>>& dims,
                  const segmenter::Use& use) {
     const int label = label_[use.user];
     if (label < 0) return;

@@ -26,7 +26,7 @@ std::optional<UnsplitBoundary> UnsplitBoundaries::Explain(int activation) {
   // The nearest forward values that no contraction parts from it.
   std::vector<int> near = {activation};
   seen_by_[activation] = activation;
-  int root = -1;
+  std::optional<int> root;
   for (size_t next = 0; next < near.size(); ++next) {
     const int value = near[next];
     if (labels_.closed[value]) {
@@ -57,9 +57,9 @@ std::optional<UnsplitBoundary> UnsplitBoundaries::Explain(int activation) {
     }
   }
   UnsplitBoundary it{.value = activation};
-  if (root < 0) return it;
+  if (!root.has_value()) return it;
   it.why = UnsplitReason::kNoRows;
-  it.at = root;
+  it.at = *root;
   return it;
 }
 

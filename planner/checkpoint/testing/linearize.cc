@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <utility>
 
@@ -177,13 +178,13 @@ class Grouping {
   // The nodes whose outputs a group hands on.
   std::vector<bool> Ends(const std::vector<int>& group, bool last) const {
     std::vector<bool> ends(group.size(), false);
-    int end = -1;
+    std::optional<size_t> end;
     for (size_t i = 0; i < group.size(); ++i) {
       if (!Counts(group[i])) continue;
-      end = static_cast<int>(i);
+      end = i;
       ends[i] = last && !HasChildThatComputes(group[i]);
     }
-    if (end >= 0) ends[end] = true;
+    if (end.has_value()) ends[*end] = true;
     return ends;
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "planner/problem/duration.h"
 #include "planner/reshard/problem/conflicts.h"
@@ -75,7 +76,7 @@ class Balancing {
   // A sender of one link sends nothing beside jobs that meet each of its own at
   // some receiver: these and its own are a line, if they meet each other.
   void BesideSender(int out) {
-    line_of_sender_.push_back(-1);
+    line_of_sender_.push_back(std::nullopt);
     if (instance_.out_links[out] > 1) return;
     std::vector<int> own;
     for (int i = 0; i < instance_.size(); ++i) {
@@ -98,16 +99,17 @@ class Balancing {
     if (beside.empty()) return;
     line_of_sender_[out] = static_cast<int>(lines_.size());
     lines_.emplace_back();
-    for (const int job : beside) Join(job, line_of_sender_[out]);
+    for (const int job : beside) Join(job, *line_of_sender_[out]);
   }
 
   // What a choice adds to the line beside its sender: nothing where the job
   // counts anyway.
-  int LineOfSender(int job, int out) const {
-    const int line = line_of_sender_[out];
+  std::optional<int> LineOfSender(int job, int out) const {
+    const std::optional<int> line = line_of_sender_[out];
     const auto& lines = lines_of_[job];
-    return std::find(lines.begin(), lines.end(), line) == lines.end() ? line
-                                                                      : -1;
+    return std::find(lines.begin(), lines.end(), line) == lines.end()
+               ? line
+               : std::nullopt;
   }
 
   void Join(int job, int line) {
@@ -183,16 +185,16 @@ class Balancing {
     bool decided = true;
     for (const Place& place : ListPlaces(job)) {
       const Ticks more = place.ticks - job.min_ticks;
-      const int line = LineOfSender(index, place.out);
+      const std::optional<int> line = LineOfSender(index, place.out);
       if (load_[place.link] + place.ticks >= best_ || !LinesFit(index, more) ||
-          (line >= 0 && lines_[line].load + place.ticks >= best_)) {
+          (line.has_value() && lines_[*line].load + place.ticks >= best_)) {
         continue;
       }
       load_[place.link] += place.ticks;
       Add(index, more);
-      if (line >= 0) lines_[line].load += place.ticks;
+      if (line.has_value()) lines_[*line].load += place.ticks;
       decided = Extend(count + 1);
-      if (line >= 0) lines_[line].load -= place.ticks;
+      if (line.has_value()) lines_[*line].load -= place.ticks;
       Add(index, -more);
       load_[place.link] -= place.ticks;
       if (!decided || best_ <= floor_) break;
@@ -210,8 +212,8 @@ class Balancing {
   std::vector<int> first_;   // link of every out port, and the end
   std::vector<Ticks> load_;  // per link
   std::vector<Line> lines_;  // receivers, then cliques
-  std::vector<std::vector<int>> lines_of_;  // per job
-  std::vector<int> line_of_sender_;         // per out port, or -1
+  std::vector<std::vector<int>> lines_of_;          // per job
+  std::vector<std::optional<int>> line_of_sender_;  // per out port
   Ticks left_ = 0;
   Ticks best_;
 };

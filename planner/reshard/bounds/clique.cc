@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
 
 #include "planner/reshard/problem/conflicts.h"
 
@@ -81,23 +82,23 @@ class CliqueSearch {
                     conflicts_.Row(first) + conflicts_.words());
     const bool thorough = instance_.size() <= kMaxJobsOfSearch;
     while (true) {
-      int best = -1;
-      Ticks best_score = -1;
+      std::optional<int> best;
+      Ticks best_score = 0;
       ForEach(candidates, [&](int job) {
         Ticks score = Weight(job);
         if (thorough) {
           ForEach(Meet(candidates, job),
                   [&](int other) { score += Weight(other); });
         }
-        if (score > best_score) {
+        if (!best.has_value() || score > best_score) {
           best_score = score;
           best = job;
         }
       });
-      if (best < 0) break;
-      jobs.push_back(best);
-      ticks += Weight(best);
-      candidates = Meet(candidates, best);
+      if (!best.has_value()) break;
+      jobs.push_back(*best);
+      ticks += Weight(*best);
+      candidates = Meet(candidates, *best);
     }
     Keep(jobs, ticks);
   }

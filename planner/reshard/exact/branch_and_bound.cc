@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "planner/reshard/bounds/bounds.h"
@@ -74,24 +75,25 @@ std::vector<SenderSet> SenderSets(const Instance& instance) {
 
 // Per out port, the first one that every job can be sent from alike.
 std::vector<int> AlikeSenders(const Instance& instance) {
-  std::map<std::vector<std::pair<int, Ticks>>, int> first;
+  using Carried = std::vector<std::pair<int, Ticks>>;  // jobs
+  std::map<std::pair<int, Carried>, int> first;        // by links and jobs
   std::vector<int> alike(instance.outs());
   for (int out = 0; out < instance.outs(); ++out) {
-    std::vector<std::pair<int, Ticks>> carried;
-    carried.emplace_back(-1, instance.out_links[out]);
+    Carried carried;
     for (int i = 0; i < instance.size(); ++i) {
       for (const Choice& choice : instance.jobs[i].choices) {
         if (choice.out == out) carried.emplace_back(i, choice.ticks);
       }
     }
-    alike[out] = first.emplace(carried, out).first->second;
+    alike[out] = first.try_emplace({instance.out_links[out], carried}, out)
+                     .first->second;
   }
   return alike;
 }
 
-// Per job, the one before it that is alike, or -1.
-std::vector<int> AlikeJobs(const Instance& instance) {
-  std::vector<int> before(instance.size(), -1);
+// Per job, the one before it that is alike.
+std::vector<std::optional<int>> AlikeJobs(const Instance& instance) {
+  std::vector<std::optional<int>> before(instance.size());
   for (int i = 0; i < instance.size(); ++i) {
     for (int j = 0; j < i; ++j) {
       if (instance.jobs[i].receivers == instance.jobs[j].receivers &&
@@ -262,7 +264,7 @@ class Search {
       const Job& job = instance_.jobs[index];
       const Ticks in_free = InFree(job);
       const bool later_twin =
-          before_[index] >= 0 && (left_ & Bit(before_[index]));
+          before_[index].has_value() && (left_ & Bit(*before_[index]));
       Ticks first = kNever;
       for (int c = 0; c < static_cast<int>(job.choices.size()); ++c) {
         const Choice& sender = job.choices[c];
@@ -344,7 +346,7 @@ class Search {
   const int64_t max_nodes_;
   const std::vector<SenderSet> sets_;
   const std::vector<int> alike_;
-  const std::vector<int> before_;
+  const std::vector<std::optional<int>> before_;
   std::map<int, std::vector<int>> group_;  // senders alike, by the first
   LinkTimes out_, in_;
   Visited visited_;

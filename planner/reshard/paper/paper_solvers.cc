@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -178,19 +179,19 @@ Order Randomized(const Instance& instance, uint64_t seed, int draws,
                         [&](int receiver) { return in[receiver] == 0; })) {
           continue;
         }
-        int best = -1;
+        std::optional<int> best;
         for (int c = 0; c < static_cast<int>(job.choices.size()); ++c) {
           const int port = job.choices[c].out;
-          if (out[port] > 0 &&
-              (best < 0 || load[port] < load[job.choices[best].out])) {
+          if (out[port] > 0 && (!best.has_value() ||
+                                load[port] < load[job.choices[*best].out])) {
             best = c;
           }
         }
-        if (best < 0) continue;
-        --out[job.choices[best].out];
+        if (!best.has_value()) continue;
+        --out[job.choices[*best].out];
         for (const int receiver : job.receivers) --in[receiver];
         ports += 1 + job.receivers.size();
-        set.push_back({index, best});
+        set.push_back({index, *best});
       }
       if (ports > most_ports) {
         most_ports = ports;

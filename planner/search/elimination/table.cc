@@ -55,7 +55,8 @@ class Eliminating {
     rest_.erase(std::unique(rest_.begin(), rest_.end()), rest_.end());
     if (!rest_.empty()) inner_ = Inner(views);
     for (View& view : views) {
-      (view.Stride(inner_) != 0 ? with_ : without_).push_back(std::move(view));
+      const bool runs_along = !rest_.empty() && view.Stride(inner_) != 0;
+      (runs_along ? with_ : without_).push_back(std::move(view));
     }
   }
 
@@ -224,8 +225,8 @@ class Eliminating {
   int variable_;
   const std::vector<Cost>& own_;
   const Shape& shape_;
-  std::vector<int> rest_;  // the scope left, by turn
-  int inner_ = -1;
+  std::vector<int> rest_;      // the scope left, by turn
+  int inner_ = 0;              // where the scope is not empty
   std::vector<View> with_;     // views over the inner variable
   std::vector<View> without_;  // and the others
   std::deque<Table> owned_;

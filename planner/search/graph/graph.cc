@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -18,7 +19,7 @@ using problem::SaturatingMultiply;
 class Builder {
  public:
   explicit Builder(const PlanProblem& problem)
-      : problem_(problem), self_(problem.types.size(), kNone) {
+      : problem_(problem), self_(problem.types.size()) {
     for (const problem::Table& table : problem.tables) {
       Matrix matrix{table.rows, table.columns, {}};
       matrix.entries.reserve(table.entries.size());
@@ -45,8 +46,6 @@ class Builder {
   }
 
  private:
-  static constexpr int kNone = -1;
-
   // Returns the slots the node takes.
   int64_t AddNode(int n, int64_t slot) {
     const problem::Node& node = problem_.nodes[n];
@@ -89,10 +88,10 @@ class Builder {
     for (size_t c = 0; c < configs.size(); ++c) {
       const problem::Config& config = configs[c];
       Cost time = SaturatingMultiply(copies, config.time.count());
-      if (copies > 1 && self_[type] != kNone) {
+      if (copies > 1 && self_[type].has_value()) {
         time = SaturatingAdd(
             time, SaturatingMultiply(copies - 1,
-                                     matrices_.all[self_[type]].at(c, c)));
+                                     matrices_.all[*self_[type]].at(c, c)));
       }
       if (!allowed.empty() &&
           !std::binary_search(allowed.begin(), allowed.end(), c)) {
@@ -108,7 +107,7 @@ class Builder {
   }
 
   int SelfMatrix(int type) {
-    if (self_[type] != kNone) return self_[type];
+    if (self_[type].has_value()) return *self_[type];
     const int size = problem_.types[type].configs.size();
     const auto [entry, is_new] = zero_.try_emplace(size, 0);
     if (is_new) {
@@ -147,7 +146,7 @@ class Builder {
   }
 
   const PlanProblem& problem_;
-  std::vector<int> self_;  // matrix of each type's self edge
+  std::vector<std::optional<int>> self_;  // matrix of each type's self edge
   std::vector<int> first_;
   std::vector<int> last_;
   std::map<std::tuple<int, int64_t, std::vector<int>>, int> known_;

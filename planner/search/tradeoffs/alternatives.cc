@@ -21,7 +21,7 @@ std::vector<Alternative> ListChoices(const problem::PlanProblem& problem,
   std::vector<Alternative> found;
   for (int n = 0; n < static_cast<int>(choice.size()); ++n) {
     const int type = problem.nodes[n].type;
-    int last = -1;  // runs of equal copies are long
+    std::optional<int> last;  // runs of equal copies are long
     for (int config : choice[n]) {
       if (config == last) continue;
       last = config;

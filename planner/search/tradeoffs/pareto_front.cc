@@ -153,7 +153,7 @@ class Tracer {
 
   std::optional<size_t> Widest() const {
     std::optional<size_t> widest;
-    double most = -1;
+    double most = 0;
     for (size_t i = 0; i + 1 < front_.points.size(); ++i) {
       if (!IsOpen(i)) continue;
       const FrontPoint& a = front_.points[i];
@@ -161,7 +161,7 @@ class Tracer {
       const double area =
           static_cast<double>(b.plan.peak_bytes - a.limit_bytes) *
           static_cast<double>((a.plan.time - b.plan.time).count());
-      if (area <= most) continue;
+      if (widest.has_value() && area <= most) continue;
       most = area;
       widest = i;
     }

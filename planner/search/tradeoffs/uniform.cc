@@ -34,7 +34,7 @@ Time Times(const Time& time, int64_t times) {
 class Maker {
  public:
   explicit Maker(const PlanProblem& problem)
-      : problem_(problem), node_of_(problem.types.size(), -1) {}
+      : problem_(problem), node_of_(problem.types.size()) {}
 
   std::optional<Uniform> Make() {
     AddNodes();
@@ -67,14 +67,15 @@ class Maker {
     for (size_t n = 0; n < problem_.nodes.size(); ++n) {
       const problem::Node& node = problem_.nodes[n];
       const auto& configs = problem_.types[node.type].configs;
-      int& at = node_of_[node.type];
-      if (at < 0) {
-        at = static_cast<int>(out_.types.size());
+      std::optional<int>& found = node_of_[node.type];
+      if (!found.has_value()) {
+        found = static_cast<int>(out_.types.size());
         out_.types.push_back(node.type);
         out_.copies.push_back(0);
         times_.emplace_back(configs.size(), Picoseconds(0));
         allowed_.emplace_back(configs.size(), true);
       }
+      const int at = *found;
       out_.copies[at] += node.repeat;
       const std::vector<int> allowed =
           problem::AllowedConfigs(problem_, static_cast<int>(n));
@@ -95,8 +96,8 @@ class Maker {
 
   void Join(const problem::Edge& edge) {
     const Table& table = problem_.tables[edge.table];
-    const int from = node_of_[problem_.nodes[edge.from].type];
-    const int to = node_of_[problem_.nodes[edge.to].type];
+    const int from = *node_of_[problem_.nodes[edge.from].type];
+    const int to = *node_of_[problem_.nodes[edge.to].type];
     if (from == to) {
       for (size_t c = 0; c < times_[from].size(); ++c) {
         const int config = static_cast<int>(c);
@@ -146,8 +147,8 @@ class Maker {
   }
 
   const PlanProblem& problem_;
-  std::vector<int> node_of_;              // by type
-  std::vector<std::vector<Time>> times_;  // by node and configuration
+  std::vector<std::optional<int>> node_of_;  // by type
+  std::vector<std::vector<Time>> times_;     // by node and configuration
   std::vector<std::vector<bool>> allowed_;
   std::map<NodePair, Table> tables_;
   Uniform out_;
