@@ -59,6 +59,13 @@ class PostgresProfileStoreTest : public testing::Test {
                : 0;
   }
 
+  // How many of one key there are; -1: the store fails.
+  static int Known(store::ProfileStore& store, const std::string& name) {
+    const auto results = store.Lookup({MakeKey(name)});
+    EXPECT_TRUE(results.ok()) << results.status();
+    return results.ok() ? static_cast<int>(results->size()) : -1;
+  }
+
   static PostgresServer* server_;
   std::string url_;
 };
@@ -228,7 +235,7 @@ TEST_F(PostgresProfileStoreTest, TwoStoresAddToOneRow) {
 TEST_F(PostgresProfileStoreTest, AStoreGoesOnAfterItsServerWasRestarted) {
   const auto store = Open();
   ASSERT_TRUE(store->Record(MakeMeasured("k"), {}).ok());
-  ASSERT_EQ(store->Lookup({MakeKey("k")})->size(), 1);
+  ASSERT_EQ(Known(*store, "k"), 1);
   server_->Stop();
   for (const absl::Status& status :
        {store->Record(MakeMeasured("late"), {}), store->Lookup({}).status()}) {
@@ -237,7 +244,7 @@ TEST_F(PostgresProfileStoreTest, AStoreGoesOnAfterItsServerWasRestarted) {
     EXPECT_THAT(std::string(status.message()), Not(HasSubstr("\n")));
   }
   ASSERT_TRUE(server_->Restart().ok());
-  EXPECT_EQ(store->Lookup({MakeKey("k")})->size(), 1);
+  EXPECT_EQ(Known(*store, "k"), 1);
   EXPECT_TRUE(store->Record(MakeMeasured("late"), {}).ok());
   // Nobody called while it was down: nobody notices.
   server_->Stop();
@@ -253,7 +260,7 @@ TEST_F(PostgresProfileStoreTest, AConnectionThatIsEndedIsMadeAgain) {
                  "SELECT COUNT(pg_terminate_backend(pid, 10000)) FROM "
                  "pg_stat_activity WHERE pid <> pg_backend_pid() AND "
                  "backend_type = 'client backend'");
-  EXPECT_EQ(store->Lookup({MakeKey("k")})->size(), 1);
+  EXPECT_EQ(Known(*store, "k"), 1);
   EXPECT_TRUE(store->Record(MakeMeasured("late"), {}).ok());
 }
 
@@ -290,14 +297,18 @@ TEST_F(PostgresProfileStoreTest, AServerKilledInMidWriteLosesNothing) {
     for (int r = 0; r < kRows; ++r) {
       const std::string key = MakeKey(name(w, r));
       if (is_written[w][r]) {
-        EXPECT_EQ(store->Lookup({key})->size(), 1) << name(w, r);
+        EXPECT_EQ(Known(*store, name(w, r)), 1) << name(w, r);
       } else {
         EXPECT_TRUE(store->Record(MakeMeasured(name(w, r)), {}).ok());
       }
-      EXPECT_EQ(store->LookupKept(key, store::kSharedPool)->size(), 1);
+      const auto kept = store->LookupKept(key, store::kSharedPool);
+      ASSERT_TRUE(kept.ok()) << kept.status();
+      EXPECT_EQ(kept->size(), 1);
     }
   }
-  EXPECT_TRUE(store->Verify()->empty());
+  const auto damaged = store->Verify();
+  ASSERT_TRUE(damaged.ok()) << damaged.status();
+  EXPECT_TRUE(damaged->empty());
 }
 
 }  // namespace
