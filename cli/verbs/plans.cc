@@ -13,6 +13,7 @@
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
 #include "cli/flags/plan_flags.h"
+#include "cli/flags/security_flags.h"
 #include "cli/text/plan_text.h"
 #include "cli/text/plans_text.h"
 #include "cli/verbs/context.h"
@@ -27,11 +28,19 @@ using service::PlanningClient;
 
 struct Address {
   std::string value = kDefaultAddress;
+  base::ChannelSecurity security;
 };
 
 void AddAddress(CLI::App& verb, Address* address) {
   verb.add_option("--coordinator", address->value, "HOST:PORT")
       ->capture_default_str();
+  AddClientSecurityFlags(verb, &address->security);
+}
+
+absl::StatusOr<std::unique_ptr<PlanningClient>> ConnectTo(
+    const Address& address) {
+  return PlanningClient::Connect(address.value,
+                                 base::WithEnvironment(address.security));
 }
 
 struct SubmitFlags {
@@ -68,9 +77,7 @@ absl::Status SubmitPlan(const Context& context, const SubmitFlags& flags) {
   request.set_owner(flags.owner);
   request.set_namespace_(flags.team);
   request.set_request_id(flags.request_id);
-  ASSIGN_OR_RETURN(
-      const auto client,
-      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->SubmitPlan(request));
   if (context.json) {
     ordered_json said;
@@ -92,9 +99,7 @@ absl::Status ListPlans(const Context& context, const ListFlags& flags) {
   request.set_owner(flags.owner);
   request.set_namespace_(flags.team);
   request.set_page_size(flags.limit);
-  ASSIGN_OR_RETURN(
-      const auto client,
-      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::ListPlansResponse response,
                    client->ListPlans(request));
   const absl::Time now = context.clock->Now();
@@ -123,18 +128,14 @@ absl::Status PrintPlan(const Context& context, const v1::PlanRecord& record) {
 }
 
 absl::Status GetPlan(const Context& context, const OneFlags& flags) {
-  ASSIGN_OR_RETURN(
-      const auto client,
-      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->GetPlan(flags.id));
   return PrintPlan(context, record);
 }
 
 absl::Status WatchPlan(const Context& context, const OneFlags& flags) {
   const base::Interrupt interrupt;
-  ASSIGN_OR_RETURN(
-      const auto client,
-      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(
       const v1::Plan plan,
       WatchPlanToEnd(context, *client, flags.id, interrupt.token()));
@@ -144,9 +145,7 @@ absl::Status WatchPlan(const Context& context, const OneFlags& flags) {
 
 absl::Status CancelPlan(const Context& context, const OneFlags& flags) {
   const base::Interrupt interrupt;
-  ASSIGN_OR_RETURN(
-      const auto client,
-      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   RETURN_IF_ERROR(client->CancelPlan(flags.id).status());
   // A plan that runs ends a moment later.
   const absl::Status ended =
@@ -158,9 +157,7 @@ absl::Status CancelPlan(const Context& context, const OneFlags& flags) {
 
 absl::Status ExportPlan(const Context& context, const OneFlags& flags) {
   if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
-  ASSIGN_OR_RETURN(
-      const auto client,
-      PlanningClient::Connect(flags.address.value, base::WithEnvironment({})));
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->GetPlan(flags.id));
   if (!record.has_plan()) {
     return absl::FailedPreconditionError(absl::StrCat(

@@ -111,8 +111,9 @@ absl::Status Coordinator::Start() {
                                                wanted, given.security, guard));
   server_->planning = service::NewPlanningService(
       {&server_->queue, &server_->calls, &server_->runner, &server_->draining,
-       &server_->reshardings});
-  server_->plans = service::NewPlansService(&server_->runner, &server_->calls);
+       &server_->reshardings, guard});
+  server_->plans =
+      service::NewPlansService(&server_->runner, &server_->calls, guard);
   server_->modules = service::NewModulesService(server_->dependencies.profiles,
                                                 &server_->calls);
   server_->workers = service::NewWorkersService(&server_->queue, guard);

@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "base/log/log.h"
+#include "base/status_macros.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/service/outbox.h"
+#include "coordinator/service/plan_access.h"
 #include "coordinator/service/plan_watch.h"
 #include "coordinator/service/resharding_call.h"
 #include "coordinator/service/rpc_status.h"
+#include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "profiledb/store/plan_updates.h"
 #include "proto/v1/services.grpc.pb.h"
@@ -60,13 +63,19 @@ class PlanningService : public v1::Planning::CallbackService {
       const v1::PlanRequest* request) override {
     const auto watch =
         MadePlan::Make(context_.runner, context_.calls, TranslateUpdate);
-    v1::SubmitPlanRequest submission;
-    *submission.mutable_request() = *request;
-    submission.set_owner(context->peer());
-    const auto record = context_.runner->Submit(submission);
-    const auto id = record.ok()
-                        ? store::ParsePlanId(record->id())
-                        : absl::StatusOr<store::PlanId>(record.status());
+    const security::Call call =
+        DescribeCall(*context, "/meshwright.v1.Planning/MakePlan");
+    const auto submit = [&]() -> absl::StatusOr<store::PlanId> {
+      ASSIGN_OR_RETURN(const security::Caller caller,
+                       context_.guard->Identify(call));
+      v1::SubmitPlanRequest submission;
+      *submission.mutable_request() = *request;
+      ASSIGN_OR_RETURN(
+          const v1::PlanRecord record,
+          context_.runner->Submit(SubmitAs(caller, call.peer, submission)));
+      return store::ParsePlanId(record.id());
+    };
+    const absl::StatusOr<store::PlanId> id = submit();
     if (id.ok()) {
       watch->Begin(*id, 0);
     } else {

@@ -4,8 +4,11 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/service/plan_access.h"
 #include "coordinator/service/plan_watch.h"
+#include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "coordinator/service/unary_answer.h"
 #include "profiledb/store/plan_updates.h"
@@ -44,55 +47,81 @@ absl::StatusOr<v1::ListPlansResponse> ListPlans(
 
 class PlansService : public v1::Plans::CallbackService {
  public:
-  PlansService(plans::PlanRunner* runner, base::ThreadPool* calls)
-      : runner_(runner), calls_(calls) {}
+  PlansService(plans::PlanRunner* runner, base::ThreadPool* calls,
+               const security::Guard* guard)
+      : runner_(runner), calls_(calls), guard_(guard) {}
 
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
                                    const v1::SubmitPlanRequest* request,
                                    v1::PlanRecord* record) override {
-    return AnswerUnary(calls_, context, record,
-                       [this, request, caller = std::string(context->peer())] {
-                         if (!request->owner().empty())
-                           return runner_->Submit(*request);
-                         v1::SubmitPlanRequest named = *request;
-                         named.set_owner(caller);
-                         return runner_->Submit(named);
-                       });
+    return AnswerUnary(
+        calls_, context, record,
+        [this, request, call = DescribeCall(*context, kSubmitPath)]()
+            -> absl::StatusOr<v1::PlanRecord> {
+          ASSIGN_OR_RETURN(const security::Caller caller,
+                           guard_->Identify(call));
+          const auto submitted =
+              runner_->Submit(SubmitAs(caller, call.peer, *request));
+          guard_->Record(call, caller.id, submitted.status());
+          return submitted;
+        });
   }
 
   grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context,
                                 const v1::GetPlanRequest* request,
                                 v1::PlanRecord* record) override {
-    return AnswerUnary(calls_, context, record,
-                       [this, request]() -> absl::StatusOr<v1::PlanRecord> {
-                         ASSIGN_OR_RETURN(const store::PlanId id,
-                                          store::ParsePlanId(request->id()));
-                         return runner_->plans().Get(id);
-                       });
+    return AnswerUnary(
+        calls_, context, record,
+        [this, request, call = DescribeCall(*context, kGetPath)]() {
+          return FindPlan(call, request->id());
+        });
   }
 
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
                                  const v1::ListPlansRequest* request,
                                  v1::ListPlansResponse* response) override {
-    return AnswerUnary(calls_, context, response, [this, request] {
-      return ListPlans(runner_->plans(), *request);
-    });
+    return AnswerUnary(
+        calls_, context, response,
+        [this, request, call = DescribeCall(*context, kListPath)]()
+            -> absl::StatusOr<v1::ListPlansResponse> {
+          ASSIGN_OR_RETURN(const security::Caller caller,
+                           guard_->Identify(call));
+          ASSIGN_OR_RETURN(v1::ListPlansResponse listed,
+                           ListPlans(runner_->plans(), *request));
+          auto& plans = *listed.mutable_plans();
+          plans.erase(std::remove_if(plans.begin(), plans.end(),
+                                     [&](const v1::PlanRecord& record) {
+                                       return !CheckMaySee(caller, record).ok();
+                                     }),
+                      plans.end());
+          return listed;
+        });
   }
 
   grpc::ServerUnaryReactor* Cancel(grpc::CallbackServerContext* context,
                                    const v1::CancelPlanRequest* request,
                                    v1::PlanRecord* record) override {
-    return AnswerUnary(calls_, context, record,
-                       [this, request, caller = std::string(context->peer())]()
-                           -> absl::StatusOr<v1::PlanRecord> {
-                         ASSIGN_OR_RETURN(const store::PlanId id,
-                                          store::ParsePlanId(request->id()));
-                         return runner_->Cancel(id, "cancelled by " + caller);
-                       });
+    return AnswerUnary(
+        calls_, context, record,
+        [this, request, call = DescribeCall(*context, kCancelPath)]()
+            -> absl::StatusOr<v1::PlanRecord> {
+          ASSIGN_OR_RETURN(const security::Caller caller,
+                           guard_->Identify(call));
+          ASSIGN_OR_RETURN(const v1::PlanRecord plan,
+                           FindPlan(call, request->id()));
+          const absl::Status may_end = CheckMayEnd(caller, plan);
+          guard_->Record(call, caller.id, may_end);
+          RETURN_IF_ERROR(may_end);
+          ASSIGN_OR_RETURN(const store::PlanId id,
+                           store::ParsePlanId(plan.id()));
+          return runner_->Cancel(
+              id, absl::StrCat("cancelled by ",
+                               caller.id.empty() ? call.peer : caller.id));
+        });
   }
 
   grpc::ServerWriteReactor<v1::PlanUpdate>* Watch(
-      grpc::CallbackServerContext* /*context*/,
+      grpc::CallbackServerContext* context,
       const v1::WatchPlanRequest* request) override {
     using Watched = PlanWatch<grpc::ServerWriteReactor<v1::PlanUpdate>,
                               v1::PlanUpdate, grpc::Status>;
@@ -105,25 +134,44 @@ class PlansService : public v1::Plans::CallbackService {
           translated.events.push_back(std::move(update));
           return translated;
         });
-    const auto id = store::ParsePlanId(request->id());
-    if (id.ok()) {
-      watch->Begin(*id, request->after());
+    const auto plan =
+        FindPlan(DescribeCall(*context, kWatchPath), request->id());
+    if (plan.ok()) {
+      watch->Begin(*store::ParsePlanId(plan->id()), request->after());
     } else {
-      watch->Refuse(id.status());
+      watch->Refuse(plan.status());
     }
     return watch.get();
   }
 
  private:
+  static constexpr char kSubmitPath[] = "/meshwright.v1.Plans/Submit";
+  static constexpr char kGetPath[] = "/meshwright.v1.Plans/Get";
+  static constexpr char kListPath[] = "/meshwright.v1.Plans/List";
+  static constexpr char kWatchPath[] = "/meshwright.v1.Plans/Watch";
+  static constexpr char kCancelPath[] = "/meshwright.v1.Plans/Cancel";
+
+  // One that the caller may see.
+  absl::StatusOr<v1::PlanRecord> FindPlan(const security::Call& call,
+                                          const std::string& text) const {
+    ASSIGN_OR_RETURN(const security::Caller caller, guard_->Identify(call));
+    ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(text));
+    ASSIGN_OR_RETURN(v1::PlanRecord record, runner_->plans().Get(id));
+    RETURN_IF_ERROR(CheckMaySee(caller, record));
+    return record;
+  }
+
   plans::PlanRunner* const runner_;
   base::ThreadPool* const calls_;
+  const security::Guard* const guard_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
-                                               base::ThreadPool* calls) {
-  return std::make_unique<PlansService>(runner, calls);
+                                               base::ThreadPool* calls,
+                                               const security::Guard* guard) {
+  return std::make_unique<PlansService>(runner, calls, guard);
 }
 
 }  // namespace meshwright::service

@@ -27,13 +27,15 @@ struct PlanningContext {
   plans::PlanRunner* runner = nullptr;
   const std::atomic<bool>* draining = nullptr;
   resharding::AnswerCache* reshardings = nullptr;
+  const security::Guard* guard = nullptr;
 };
 
 std::unique_ptr<grpc::Service> NewPlanningService(
     const PlanningContext& context);
 
 std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
-                                               base::ThreadPool* calls);
+                                               base::ThreadPool* calls,
+                                               const security::Guard* guard);
 
 std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
                                                  base::ThreadPool* calls);

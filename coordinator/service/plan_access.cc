@@ -1,0 +1,55 @@
+#include "coordinator/service/plan_access.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/security/role.h"
+#include "profiledb/store/profile_store.h"
+
+namespace meshwright::service {
+namespace {
+
+bool MayDoAll(const security::Caller& caller) {
+  return caller.id.empty() ||
+         security::Grants(caller.roles, security::Role::kAdmin);
+}
+
+std::string FindNamespace(const security::Caller& caller) {
+  return caller.name_space.empty() ? store::kSharedPool : caller.name_space;
+}
+
+}  // namespace
+
+v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
+                               const std::string& peer,
+                               const v1::SubmitPlanRequest& request) {
+  v1::SubmitPlanRequest named = request;
+  if (!MayDoAll(caller)) {
+    named.set_owner(caller.id);
+    named.set_namespace_(FindNamespace(caller));
+  } else if (request.owner().empty()) {
+    named.set_owner(caller.id.empty() ? peer : caller.id);
+  }
+  return named;
+}
+
+absl::Status CheckMaySee(const security::Caller& caller,
+                         const v1::PlanRecord& record) {
+  if (MayDoAll(caller) || record.namespace_() == FindNamespace(caller) ||
+      record.namespace_() == store::kSharedPool) {
+    return absl::OkStatus();
+  }
+  return absl::NotFoundError(
+      absl::StrCat("there is no ", record.id(),
+                   "; `meshwright plans list` names those there are"));
+}
+
+absl::Status CheckMayEnd(const security::Caller& caller,
+                         const v1::PlanRecord& record) {
+  RETURN_IF_ERROR(CheckMaySee(caller, record));
+  if (MayDoAll(caller) || record.owner() == caller.id) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat(record.id(), " is ", record.owner(),
+                   "'s; its owner or an administrator may end it"));
+}
+
+}  // namespace meshwright::service

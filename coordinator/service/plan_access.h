@@ -1,0 +1,34 @@
+// Which plans a caller may see and end.
+//
+// Concept: a coordinator without tokens shows everyone everything. With them a
+// caller submits as itself and into the namespace of its token; it sees the
+// plans of that namespace and the shared ones, and ends its own. An
+// administrator sees and ends all.
+// Threads: pure functions.
+// Errors: kNotFound for a plan of another namespace, as if there were none;
+// kPermissionDenied for one to end that is somebody else's.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_ACCESS_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_ACCESS_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "coordinator/security/guard.h"
+#include "proto/v1/plans.pb.h"
+
+namespace meshwright::service {
+
+// As the caller. `peer` names one of whom nothing is known and who names no
+// owner.
+v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
+                               const std::string& peer,
+                               const v1::SubmitPlanRequest& request);
+
+absl::Status CheckMaySee(const security::Caller& caller,
+                         const v1::PlanRecord& record);
+absl::Status CheckMayEnd(const security::Caller& caller,
+                         const v1::PlanRecord& record);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_PLAN_ACCESS_H_

@@ -1,0 +1,69 @@
+#include "coordinator/service/plan_access.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/status/status.h"
+
+namespace meshwright::service {
+namespace {
+
+using security::Caller;
+using security::Role;
+using testing::HasSubstr;
+
+v1::PlanRecord MakeRecord(const std::string& owner, const std::string& team) {
+  v1::PlanRecord record;
+  record.set_id("plan-7");
+  record.set_owner(owner);
+  record.set_namespace_(team);
+  return record;
+}
+
+const Caller kAnyone;
+const Caller kAnn = {"token:ann", "vision", {Role::kSubmit}};
+const Caller kBob = {"certificate:bob", "", {Role::kSubmit}};
+const Caller kAdmin = {"token:root", "", {Role::kAdmin}};
+
+TEST(PlanAccessTest, ACallerWithATokenSubmitsAsItself) {
+  v1::SubmitPlanRequest request;
+  request.set_owner("token:bob");
+  request.set_namespace_("language");
+  const v1::SubmitPlanRequest named = SubmitAs(kAnn, "peer", request);
+  EXPECT_EQ(named.owner(), "token:ann");
+  EXPECT_EQ(named.namespace_(), "vision");
+  EXPECT_EQ(SubmitAs(kBob, "peer", request).owner(), "certificate:bob");
+  EXPECT_EQ(SubmitAs(kBob, "peer", request).namespace_(), "shared");
+  EXPECT_EQ(SubmitAs(kAdmin, "peer", request).owner(), "token:bob");
+  EXPECT_EQ(SubmitAs(kAnyone, "peer", request).owner(), "token:bob");
+  EXPECT_EQ(SubmitAs(kAnyone, "peer", {}).owner(), "peer");
+  EXPECT_EQ(SubmitAs(kAdmin, "peer", {}).owner(), "token:root");
+}
+
+TEST(PlanAccessTest, PlansOfOtherNamespacesAreNotThere) {
+  const v1::PlanRecord vision = MakeRecord("token:ann", "vision");
+  const v1::PlanRecord language = MakeRecord("token:eve", "language");
+  const v1::PlanRecord shared = MakeRecord("token:eve", "shared");
+  for (const Caller& caller : {kAnn, kAdmin, kAnyone}) {
+    EXPECT_TRUE(CheckMaySee(caller, vision).ok());
+    EXPECT_TRUE(CheckMaySee(caller, shared).ok());
+  }
+  EXPECT_TRUE(absl::IsNotFound(CheckMaySee(kAnn, language)));
+  EXPECT_TRUE(absl::IsNotFound(CheckMaySee(kBob, vision)));
+  EXPECT_TRUE(absl::IsNotFound(CheckMayEnd(kBob, vision)));
+}
+
+TEST(PlanAccessTest, APlanIsEndedByItsOwnerOrAnAdministrator) {
+  const v1::PlanRecord plan = MakeRecord("token:ann", "vision");
+  for (const Caller& caller : {kAnn, kAdmin, kAnyone}) {
+    EXPECT_TRUE(CheckMayEnd(caller, plan).ok());
+  }
+  const Caller colleague = {"token:joe", "vision", {Role::kSubmit}};
+  const absl::Status status = CheckMayEnd(colleague, plan);
+  EXPECT_TRUE(absl::IsPermissionDenied(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("plan-7 is token:ann's"));
+}
+
+}  // namespace
+}  // namespace meshwright::service
