@@ -46,6 +46,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   cluster->coordinator_ =
       std::make_unique<daemon::Coordinator>(std::move(coordinator));
   RETURN_IF_ERROR(cluster->coordinator_->Start());
+  if (!options.has_worker) return cluster;
 
   worker::Worker::Dependencies worker;
   // The own worker needs no certificate and no person's token.

@@ -1,4 +1,5 @@
-// LocalCluster: a coordinator and one worker inside this process.
+// LocalCluster: a coordinator and, unless it is to be alone, one worker inside
+// this process.
 //
 // Concept: what `plan`, `validate` and `up` run when no coordinator is named.
 // The two speak real gRPC, over a unix socket of this user's own; others may
@@ -38,7 +39,8 @@ class LocalCluster {
     std::string listen_address;  // empty: the unix socket alone
     security::Listening security;
     security::AuditLog* audit = nullptr;  // outlives the cluster; null: none
-    v1::DeviceSpec devices;
+    bool has_worker = true;
+    v1::DeviceSpec devices;           // of the worker
     worker::BatchFunction run_batch;  // empty: worker/sandbox's
   };
 
@@ -48,6 +50,7 @@ class LocalCluster {
 
   const std::string& address() const { return coordinator_->address(); }
   daemon::Coordinator& coordinator() { return *coordinator_; }
+  // Only where there is one.
   worker::Worker& worker() { return *worker_; }
 
  private:

@@ -26,6 +26,24 @@ int Fail(const Streams& streams, const std::string& message, int status) {
   return status;
 }
 
+int Execute(const Context& context, const Streams& streams) {
+  try {
+    const absl::Status status = context.run();
+    streams.out->flush();
+    if (!status.ok()) {
+      return Fail(streams, std::string(status.message()),
+                  base::ExitStatus(status));
+    }
+  } catch (const std::exception& error) {  // of a foreign library
+    return Fail(streams, error.what(), base::kExitFailure);
+  }
+  if (!*streams.out) {
+    return Fail(streams, "cannot write the result to stdout",
+                base::kExitBadInput);
+  }
+  return base::kExitSuccess;
+}
+
 }  // namespace
 
 CLI::App* AddVerb(CLI::App& parent, Context& context, const std::string& name,
@@ -105,21 +123,31 @@ int RunCommand(const std::vector<std::string>& arguments,
                           arguments[0] + " --help",
                 base::kExitBadInput);
   }
+  return Execute(context, streams);
+}
+
+int RunCoordinator(const std::vector<std::string>& arguments,
+                   const Streams& streams) {
+  const base::SystemClock clock;
+  Context context{streams};
+  context.clock = &clock;
+  CLI::App app(
+      "Plans training steps for everyone who asks; workers attach to it. A "
+      "coordinator and a worker in one: meshwright up.",
+      "meshwright-coordinator");
+  SetUpCoordinator(app, context);
   try {
-    const absl::Status status = context.run();
-    streams.out->flush();
-    if (!status.ok()) {
-      return Fail(streams, std::string(status.message()),
-                  base::ExitStatus(status));
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {  // --help
+      return app.exit(error, *streams.out, *streams.err);
     }
-  } catch (const std::exception& error) {  // of a foreign library
-    return Fail(streams, error.what(), base::kExitFailure);
-  }
-  if (!*streams.out) {
-    return Fail(streams, "cannot write the result to stdout",
+    return Fail(streams,
+                OneLine(error.what()) + "; see meshwright-coordinator --help",
                 base::kExitBadInput);
   }
-  return base::kExitSuccess;
+  return Execute(context, streams);
 }
 
 }  // namespace meshwright::cli

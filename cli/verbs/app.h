@@ -15,6 +15,10 @@ namespace meshwright::cli {
 int RunCommand(const std::vector<std::string>& arguments,
                const Streams& streams);
 
+// The program meshwright-coordinator.
+int RunCoordinator(const std::vector<std::string>& arguments,
+                   const Streams& streams);
+
 }  // namespace meshwright::cli
 
 #endif  // MESHWRIGHT_CLI_VERBS_APP_H_

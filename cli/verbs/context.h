@@ -82,6 +82,9 @@ void AddValidateVerb(CLI::App& app, Context& context);
 void AddWhatIfVerb(CLI::App& app, Context& context);
 void AddWorkersVerb(CLI::App& app, Context& context);
 
+// Makes `app` the program that is a coordinator alone.
+void SetUpCoordinator(CLI::App& app, Context& context);
+
 }  // namespace meshwright::cli
 
 #endif  // MESHWRIGHT_CLI_VERBS_CONTEXT_H_

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "base/interrupt.h"
@@ -20,11 +21,15 @@
 namespace meshwright::cli {
 namespace {
 
-struct UpFlags {
+struct CoordinatorFlags {
   std::string listen = kDefaultAddress;
   std::string store;
   security::Listening security;
   std::string audit;
+};
+
+struct UpFlags {
+  CoordinatorFlags coordinator;
   int device_count = 8;
   DeviceFlags devices;
 };
@@ -54,9 +59,9 @@ class TokenReloader {
   LocalCluster* cluster_ ABSL_GUARDED_BY(mutex_) = nullptr;
 };
 
-absl::Status Up(const Context& context, const UpFlags& flags) {
-  ASSIGN_OR_RETURN(const v1::DeviceSpec devices,
-                   ToDeviceSpec(flags.devices, flags.device_count, true));
+// Until an interrupt. `devices`: those of the worker; absent: there is none.
+absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
+                   const std::optional<v1::DeviceSpec>& devices) {
   ASSIGN_OR_RETURN(const std::string path, FindStorePath(flags.store));
   std::unique_ptr<security::AuditLog> audit;
   if (!flags.audit.empty()) {
@@ -79,7 +84,8 @@ absl::Status Up(const Context& context, const UpFlags& flags) {
   options.listen_address = flags.listen;
   options.security = flags.security;
   options.audit = audit.get();
-  options.devices = devices;
+  options.has_worker = devices.has_value();
+  if (devices.has_value()) options.devices = *devices;
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
                    LocalCluster::Start(std::move(options)));
   reloader.Serve(cluster.get());
@@ -101,22 +107,43 @@ absl::Status Up(const Context& context, const UpFlags& flags) {
   return absl::OkStatus();
 }
 
+absl::Status Up(const Context& context, const UpFlags& flags) {
+  ASSIGN_OR_RETURN(const v1::DeviceSpec devices,
+                   ToDeviceSpec(flags.devices, flags.device_count, true));
+  return Serve(context, flags.coordinator, devices);
+}
+
+void AddCoordinatorFlags(CLI::App& verb, CoordinatorFlags* flags) {
+  verb.add_option("--listen", flags->listen,
+                  "HOST:PORT or unix:PATH; port 0 means any free port")
+      ->capture_default_str();
+  verb.add_option("--store", flags->store,
+                  "profile store, a file or postgres://USER@HOST/DATABASE "
+                  "(default: in the user's data folder)");
+  AddListeningFlags(verb, &flags->security, &flags->audit);
+}
+
 }  // namespace
 
 void AddUpVerb(CLI::App& app, Context& context) {
   const auto [verb, flags] = AddVerb(
       app, context, "up", "run a coordinator and a worker on this machine", Up);
-  verb->add_option("--listen", flags->listen,
-                   "HOST:PORT; port 0 means any free port")
-      ->capture_default_str();
-  verb->add_option("--store", flags->store,
-                   "profile store (default: in the user's data folder)");
+  AddCoordinatorFlags(*verb, &flags->coordinator);
   verb->add_option("--devices", flags->device_count,
                    "maximum number of virtual CPU devices per program")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
-  AddListeningFlags(*verb, &flags->security, &flags->audit);
   AddDeviceFlags(*verb, &flags->devices);
+}
+
+void SetUpCoordinator(CLI::App& app, Context& context) {
+  const auto flags = std::make_shared<CoordinatorFlags>();
+  app.add_flag("--json", context.json,
+               "the address as JSON on stdout, messages on stderr");
+  AddCoordinatorFlags(app, flags.get());
+  context.run = [&context, flags] {
+    return Serve(context, *flags, std::nullopt);
+  };
 }
 
 }  // namespace meshwright::cli

@@ -12,6 +12,7 @@ LAYERS = {
     "proto/hlo": (),
     "proto/v1": (),
     "cli": ("cli/verbs",),
+    "cli/coordinator": ("cli/verbs",),
     "cli/flags": (
         "base", "base/json", "base/rpc", "proto/v1", "cli/text",
         "coordinator/estimation", "coordinator/security", "planner/problem"),

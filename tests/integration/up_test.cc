@@ -185,6 +185,28 @@ TEST_F(UpTest, AWorkerProcessJoinsAndDrains) {
   EXPECT_EQ(attached(), 1);
 }
 
+TEST_F(UpTest, ACoordinatorAloneTakesWorkersThatCome) {
+  const std::string socket = "unix:" + testing::TempDir() + "/up_test.socket";
+  Process coordinator({"meshwright-coordinator", "--json", "--listen", socket,
+                       "--store", testing::TempDir() + "/up_test_alone.db"});
+  ASSERT_EQ(AddressOf(coordinator), socket) << coordinator.Errors();
+  const auto client = PlanningClient::Connect(socket);
+  ASSERT_TRUE(client.ok()) << client.status();
+  EXPECT_EQ((*client)->ListWorkers()->workers_size(), 0);
+  Process worker(
+      {"meshwright-worker", "--coordinator", socket, "--devices", "2"});
+  while ((*client)->ListWorkers()->workers_size() == 0) {
+    std::this_thread::yield();
+  }
+  coordinator.Signal(SIGTERM);
+  EXPECT_EQ(coordinator.Wait(), 0) << coordinator.Errors();
+  worker.Signal(SIGTERM);
+  EXPECT_EQ(worker.Wait(), 0) << worker.Errors();
+  Process wrong({"meshwright-coordinator", "--stroe", "x"});
+  EXPECT_EQ(wrong.Wait(), 2);
+  EXPECT_THAT(wrong.Errors(), HasSubstr("meshwright-coordinator --help"));
+}
+
 TEST_F(UpTest, ABusyPortIsBadInput) {
   Process up(Up("127.0.0.1:0"));
   const std::string address = AddressOf(up);
