@@ -148,7 +148,7 @@ absl::Status CancelPlan(const Context& context, const OneFlags& flags) {
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   RETURN_IF_ERROR(client->CancelPlan(flags.id).status());
   // A plan that runs ends a moment later.
-  const absl::Status ended =
+  absl::Status ended =
       WatchPlanToEnd(context, *client, flags.id, interrupt.token()).status();
   if (interrupt.token().stop_requested()) return ended;
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->GetPlan(flags.id));

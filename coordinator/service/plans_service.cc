@@ -60,7 +60,7 @@ class PlansService : public v1::Plans::CallbackService {
             -> absl::StatusOr<v1::PlanRecord> {
           ASSIGN_OR_RETURN(const security::Caller caller,
                            guard_->Identify(call));
-          const auto submitted =
+          absl::StatusOr<v1::PlanRecord> submitted =
               runner_->Submit(SubmitAs(caller, call.peer, *request));
           guard_->Record(call, caller.id, submitted.status());
           return submitted;

@@ -22,8 +22,12 @@ auto* AnswerUnary(base::ThreadPool* calls, Context* context, Response* response,
   auto* const reactor = context->DefaultReactor();
   calls->Post([reactor, response, work = std::move(work)] {
     absl::StatusOr<Response> made = work();
-    if (made.ok()) *response = *std::move(made);
-    reactor->Finish(ToRpc(made.status()));
+    if (!made.ok()) {
+      reactor->Finish(ToRpc(made.status()));
+      return;
+    }
+    *response = *std::move(made);
+    reactor->Finish(ToRpc(absl::OkStatus()));
   });
   return reactor;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace meshwright::segmenter {
 namespace {
 
@@ -11,14 +13,14 @@ TEST(CrossingsTest, GivesEveryValueOnceInTheOrderTheyCame) {
   crossings.Add({8, 4}, 1, 5);
   EXPECT_EQ(crossings.Take({8, 4}, {1}), 3);
   EXPECT_EQ(crossings.Take({8, 4}, {1}), 5);
-  EXPECT_EQ(crossings.Take({8, 4}, {1}), -1);
+  EXPECT_EQ(crossings.Take({8, 4}, {1}), std::nullopt);
 }
 
 TEST(CrossingsTest, TellsDimensionsAndSegmentsApart) {
   Crossings crossings;
   crossings.Add({8, 4}, 1, 3);
-  EXPECT_EQ(crossings.Take({4, 8}, {1}), -1);
-  EXPECT_EQ(crossings.Take({8, 4}, {2}), -1);
+  EXPECT_EQ(crossings.Take({4, 8}, {1}), std::nullopt);
+  EXPECT_EQ(crossings.Take({8, 4}, {2}), std::nullopt);
   EXPECT_EQ(crossings.Take({8, 4}, {2, 1}), 3);
 }
 
