@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string FileWith(const std::string& content, mode_t mode) {
-  const std::string path = testing::TempDir() + "/channel_test_token";
+  std::string path = testing::TempDir() + "/channel_test_token";
   EXPECT_TRUE(WriteFile(path, content).ok());
   EXPECT_EQ(chmod(path.c_str(), mode), 0);
   return path;

@@ -69,6 +69,7 @@ bool JoinOnce(std::vector<Factors>& rows) {
 std::vector<Factors> ListBlockFactors(
     const std::vector<space::Configuration>& configurations) {
   std::vector<Factors> factors;
+  factors.reserve(configurations.size());
   for (const space::Configuration& it : configurations) {
     factors.push_back(it.strategies);
   }

@@ -55,7 +55,7 @@ Submission JobQueue::Submit(JobRequest request) {
   job->request = std::move(request);
   job->events = std::make_shared<JobEvents>();
   job->submitted = clock_->Now();
-  const Submission submission{job->id, job->events};
+  Submission submission{job->id, job->events};
   Job& added = *job;
   jobs_.emplace(submission.id, std::move(job));
   base::LogInfo("job ", submission.id.value, ": ",

@@ -162,7 +162,7 @@ TEST_F(JobQueueTest, OneWorkerTimesAllTogetherAndSeveralShare) {
     }
     const Submission job = queue.Submit(Programs(93));
     ASSERT_THAT(attached[0]->leases(), SizeIs(1));
-    EXPECT_NEAR(attached[0]->leases()[0].second.programs_size(), 93 / workers,
+    EXPECT_NEAR(attached[0]->leases()[0].second.programs_size(), 93.0 / workers,
                 1);
     queue.Cancel(job.id);
   }

@@ -26,8 +26,7 @@ absl::Status QueueMeasurer::Measure(const v1::RunnerRequest& request,
     const JobEvent event = job.events->Next();
     if (const auto* done = std::get_if<JobDone>(&event)) return done->status;
     if (const auto* result = std::get_if<v1::ProfileResult>(&event)) {
-      const absl::Status taken =
-          on_result ? on_result(*result) : absl::OkStatus();
+      absl::Status taken = on_result ? on_result(*result) : absl::OkStatus();
       if (taken.ok()) continue;
       queue_->Cancel(job.id);
       return taken;

@@ -14,6 +14,7 @@
 #include "coordinator/jobs/device_digest.h"
 #include "coordinator/planning/choose_plan.h"
 #include "coordinator/planning/memory_pressure.h"
+#include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/remeasure.h"
 #include "coordinator/planning/verdicts.h"
 #include "coordinator/problem/memory_limit.h"

@@ -87,11 +87,10 @@ absl::Status PlanMeasurer::MeasureClaimed(const v1::RunnerRequest& request,
     return SuspendFor(request.device(), worker.status().message());
   }
   jobs::QueueMeasurer measurer(queue_, stop_, pinned_);
-  const absl::Status measured = measurer.Measure(
+  absl::Status measured = measurer.Measure(
       request,
       [&](const v1::ProfileResult& result) {
-        const absl::Status taken =
-            on_result ? on_result(result) : absl::OkStatus();
+        absl::Status taken = on_result ? on_result(result) : absl::OkStatus();
         const bool has_row = taken.ok() && result.outcome() != v1::TRANSIENT;
         if (claims.erase(result.key()) > 0) {
           in_flight_->End(result.key(), has_row);
@@ -117,6 +116,7 @@ absl::Status PlanMeasurer::Measure(const v1::RunnerRequest& request,
   }
   while (!open.empty()) {
     std::vector<std::string> keys;
+    keys.reserve(open.size());
     for (const auto& [key, program] : open) keys.push_back(key);
     const jobs::InFlight::Flights others = in_flight_->Claim(keys, seen_);
     std::set<std::string> elsewhere;

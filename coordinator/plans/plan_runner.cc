@@ -186,7 +186,8 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
       return record;
     }
   }
-  const auto cancelled = Append(id, MakeUpdate(v1::CANCELLED, reason));
+  absl::StatusOr<v1::PlanRecord> cancelled =
+      Append(id, MakeUpdate(v1::CANCELLED, reason));
   // It ended by itself meanwhile.
   if (absl::IsFailedPrecondition(cancelled.status())) {
     return dependencies_.plans->Get(id);
@@ -225,7 +226,8 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Append(store::PlanId id,
     epoch = epoch_;
   }
   update.set_unix_ns(absl::ToUnixNanos(dependencies_.clock->Now()));
-  const auto record = dependencies_.plans->Append(epoch, id, update);
+  absl::StatusOr<v1::PlanRecord> record =
+      dependencies_.plans->Append(epoch, id, update);
   if (record.ok()) {
     feed_.Notify(id);
     return record;
@@ -304,6 +306,7 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     // Before it is seen to wait, so that no Tick misses it.
     if (needs.has_value()) waiting_[id] = *needs;
   }
+  base::LogInfo(store::FormatPlanId(id), ": ", plan.status().ToString());
   if (plan.ok()) {
     v1::PlanUpdate done = MakeUpdate(v1::DONE);
     *done.mutable_plan() = *std::move(plan);
@@ -319,7 +322,6 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     failed.set_error_code(static_cast<int>(plan.status().code()));
     Append(id, std::move(failed)).IgnoreError();
   }
-  base::LogInfo(store::FormatPlanId(id), ": ", plan.status().ToString());
   std::optional<std::string> cancelled_late;
   bool is_woken = false;
   {

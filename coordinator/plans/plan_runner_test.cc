@@ -159,6 +159,7 @@ class PlanRunnerTest : public testing::Test {
     const auto described = measurer->Describe(device);
     if (!described.ok()) return described.status();
     std::vector<std::string> keys;
+    keys.reserve(kPrograms);
     for (int i = 0; i < kPrograms; ++i) keys.push_back(KeyOf(i));
     const auto rows = profiles_->Lookup(keys);
     v1::RunnerRequest batch;

@@ -117,7 +117,7 @@ absl::Status Guard::Admit(const Call& call) const {
   }
   if (rpc->open) return absl::OkStatus();
   const absl::StatusOr<Caller> caller = Identify(call);
-  const absl::Status status =
+  absl::Status status =
       caller.ok() ? CheckRole(*caller, *rpc, call.path) : caller.status();
   if (!status.ok() || rpc->role != Role::kRead) {
     Record(call, caller.ok() ? caller->id : "", status);

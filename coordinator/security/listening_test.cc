@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 std::string Pem(const std::string& name, const std::string& what,
                 mode_t mode = 0600) {
-  const std::string path = testing::TempDir() + "/listening_test_" + name;
+  std::string path = testing::TempDir() + "/listening_test_" + name;
   EXPECT_TRUE(base::WriteFile(path, "-----BEGIN " + what + "-----\n").ok());
   EXPECT_EQ(chmod(path.c_str(), mode), 0);
   return path;

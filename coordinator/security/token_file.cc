@@ -233,7 +233,7 @@ absl::Status ChangeTokenFile(
     if (lock >= 0) close(lock);
     return absl::ErrnoToStatus(error, absl::StrCat("cannot lock ", lock_path));
   }
-  const auto changed = [&]() -> absl::Status {
+  absl::Status changed = [&]() -> absl::Status {
     std::vector<Token> tokens;
     if (access(path.c_str(), F_OK) == 0) {
       ASSIGN_OR_RETURN(tokens, ReadTokenFile(path));

@@ -12,6 +12,7 @@ namespace {
 
 std::vector<DimLink> Identity(int rank) {
   std::vector<DimLink> links;
+  links.reserve(rank);
   for (int i = 0; i < rank; ++i) links.push_back({i, i});
   return links;
 }
@@ -176,6 +177,7 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
       return BitcastLinks(source.shape, it.shape);
     case Opcode::kBroadcast: {
       std::vector<DimLink> links;
+      links.reserve(rank);
       for (int i = 0; i < rank; ++i) {
         links.push_back({i, static_cast<int>(it.attributes().dimensions(i))});
       }
@@ -183,6 +185,7 @@ std::vector<DimLink> DimLinks(const Module& module, ValueId user, int operand) {
     }
     case Opcode::kTranspose: {
       std::vector<DimLink> links;
+      links.reserve(rank);
       for (int i = 0; i < rank; ++i) {
         links.push_back({static_cast<int>(it.attributes().dimensions(i)), i});
       }

@@ -173,6 +173,7 @@ class LossFinder {
       depth[id] += is_contraction_[id];
     }
     std::vector<int> depths;
+    depths.reserve(outputs.size());
     for (int output : outputs) {
       depths.push_back(depth[module_.outputs[output]]);
     }

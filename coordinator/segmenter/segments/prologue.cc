@@ -114,6 +114,7 @@ class PrologueFinder {
     }
     std::sort(ends.begin(), ends.end());
     std::vector<ValueId> ids;
+    ids.reserve(ends.size());
     for (const auto& [hash, id] : ends) ids.push_back(id);
     return ids;
   }

@@ -103,6 +103,7 @@ class EndVariants {
     std::vector<ParameterPins> pins = Multiply(alone);
     if (!pins.empty()) return pins;
     std::vector<std::vector<Neighbour>> tied;
+    tied.reserve(by_type.size());
     for (auto& [type, members] : by_type) tied.push_back(std::move(members));
     const size_t all = tied.size();
     while ((pins = Multiply(tied)).empty()) {
