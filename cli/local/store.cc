@@ -26,7 +26,7 @@ absl::StatusOr<CoordinatorStore> OpenCoordinatorStore(const std::string& path) {
   CoordinatorStore opened;
   // Opening makes the folders that the lock needs.
   ASSIGN_OR_RETURN(opened.profiles, store::OpenProfileStore(path));
-  // Those of a server are told apart by their epochs.
+  // Coordinators that share a server are kept apart by their epochs.
   if (!store::IsPostgresUrl(path)) {
     ASSIGN_OR_RETURN(opened.ownership, store::StoreOwnership::Take(path));
   }

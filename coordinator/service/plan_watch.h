@@ -2,7 +2,7 @@
 //
 // Concept: the updates stand in the store; the feed only wakes the call, which
 // then reads those after the last one it sent. So a slow client costs no
-// memory, loses nothing and is told nothing twice. A client that goes away ends
+// memory, loses nothing and gets nothing twice. A client that goes away ends
 // its call, never the plan. It is a template over the event, so that MakePlan,
 // which speaks of progress and a plan, is the same call.
 //

@@ -2,6 +2,7 @@
 //
 // Concept: SQLSTATE, the five letters of a failure, decides the code; the
 // message is the server's, on one line.
+// Errors: those of tables::Database.
 // Threads: pure functions.
 #ifndef MESHWRIGHT_PROFILEDB_POSTGRES_FAILURES_H_
 #define MESHWRIGHT_PROFILEDB_POSTGRES_FAILURES_H_

@@ -1,5 +1,7 @@
 // MemoryPlanStore: the PlanStore of a coordinator that ends with its process,
 // as `meshwright plan` starts one.
+//
+// Threads and errors: those of PlanStore; nothing is durable.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_MEMORY_PLAN_STORE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_MEMORY_PLAN_STORE_H_
 

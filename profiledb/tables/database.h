@@ -14,7 +14,7 @@
 // Errors: every failure in one sentence that names the store:
 // kResourceExhausted (disk full), kUnavailable (held by another process, or the
 // server is lost: try again), kInvalidArgument (not a store), kDataLoss
-// (damaged), kPermissionDenied.
+// (damaged), kPermissionDenied, kInternal (any other failure).
 #ifndef MESHWRIGHT_PROFILEDB_TABLES_DATABASE_H_
 #define MESHWRIGHT_PROFILEDB_TABLES_DATABASE_H_
 

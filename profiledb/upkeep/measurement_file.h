@@ -1,8 +1,8 @@
 // MeasurementFileWriter, MeasurementFileReader: measurements as one file.
 //
 // Concept: records of protobuf, each after its length. A digest that runs
-// through all of them stands in the last, so that a file that was cut short or
-// changed is told from a whole one.
+// through all of them stands in the last, so that a reader notices a file that
+// is cut short or changed.
 //
 //   length | header   length | measurement   ...   length | footer
 //

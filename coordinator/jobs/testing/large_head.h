@@ -1,6 +1,7 @@
 // LargeHead: a FakeMeasurer on which the programs of one segment type need much
 // memory while they run, as a head over a large vocabulary does. Beside it,
 // recomputing other segments in groups costs no memory.
+// Threads and errors: those of FakeMeasurer.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_TESTING_LARGE_HEAD_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_TESTING_LARGE_HEAD_H_
 

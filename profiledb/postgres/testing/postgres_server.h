@@ -4,6 +4,8 @@
 // who may enter the folder. PostgreSQL refuses to run as root: then it runs as
 // the user postgres, or nobody. It ends with the process that started it.
 // Threads: one.
+// Errors: kNotFound where PostgreSQL, or a user that may run it, is missing;
+// kInternal for a server that does not start.
 #ifndef MESHWRIGHT_PROFILEDB_POSTGRES_TESTING_POSTGRES_SERVER_H_
 #define MESHWRIGHT_PROFILEDB_POSTGRES_TESTING_POSTGRES_SERVER_H_
 
