@@ -9,6 +9,10 @@ Foreign    a foreign header stands in the .cc files of its folder alone
 Comments   a file that one names is in the tree
 Cycles     none among units or folders
 Size       no file over 800 lines, no folder over 24 units
+Pages      docs/benchmarks.md has at most 200 lines, docs/decisions at most 18
+           notes of at most 40
+Errors     a header that returns a status says which errors
+Files      C++ is in .h and .cc, and an include is spelled out
 Built      every source is named in its CMakeLists.txt
 Commands   targets are made by cmake/MeshwrightTargets.cmake
 Links      a file includes a header only if its target depends on the header's
@@ -30,8 +34,15 @@ from layers import FOREIGN, LAYERS, TEST_LAYERS
 
 MAX_LINES = 800
 MAX_UNITS = 24
+MAX_BENCHMARK_LINES = 200
+MAX_NOTES = 18
+MAX_NOTE_LINES = 40
 ROOTS = ("base", "cli", "coordinator", "planner", "profiledb", "worker")
 
+# What a compiler takes for C++, and the other checks would not read.
+OTHER_SOURCES = (".c", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".inc",
+                 ".inl", ".ipp", ".tcc")
+HIDDEN_INCLUDE = re.compile(r'^\s*#\s*include\b(?!\s*["<]).*', re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.M)
 
 
@@ -73,8 +84,8 @@ class Tree:
         listed = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard"],
             check=True, capture_output=True, text=True).stdout.splitlines()
-        wanted = (".cc", ".h", ".py", ".sh", ".proto", ".cmake",
-                  "CMakeLists.txt")
+        wanted = (".cc", ".h", ".py", ".sh", ".proto", ".cmake", ".md",
+                  "CMakeLists.txt", *OTHER_SOURCES)
         paths = [pathlib.Path(p) for p in listed
                  if p.endswith(wanted) or p == "check"]
         return cls({str(p): p.read_text() for p in paths if p.exists()})
@@ -125,6 +136,15 @@ def spelling_faults(tree: Tree) -> list[str]:
                 faults.append(f"{path} includes {name}, which is not a quoted "
                               f"path from the root")
     return faults
+
+
+def file_faults(tree: Tree) -> list[str]:
+    """What the other checks do not see is not there."""
+    faults = [f"{path} is C++ in a file that is neither .h nor .cc"
+              for path in tree.files if path.endswith(OTHER_SOURCES)]
+    return faults + [f"{path} has an include that is not spelled out: {found}"
+                     for path in tree.includes
+                     for found in HIDDEN_INCLUDE.findall(tree.files[path])]
 
 
 def foreign_faults(tree: Tree) -> list[str]:
@@ -214,6 +234,38 @@ def size_faults(tree: Tree) -> list[str]:
     return [f"{path} has {lines} lines, more than {MAX_LINES}"
             for path, text in tree.files.items()
             if (lines := text.count("\n")) > MAX_LINES]
+
+
+def page_faults(tree: Tree) -> list[str]:
+    lines = {path: text.count("\n") for path, text in tree.files.items()
+             if path.endswith(".md")}
+    notes = [path for path in lines if within(path, "docs/decisions")]
+    limits = {path: MAX_NOTE_LINES for path in notes}
+    limits["docs/benchmarks.md"] = MAX_BENCHMARK_LINES
+    faults = [f"{path} has {lines[path]} lines, more than {limit}"
+              for path, limit in limits.items() if lines.get(path, 0) > limit]
+    if len(notes) > MAX_NOTES:
+        faults.append(f"docs/decisions has {len(notes)} notes, more than "
+                      f"{MAX_NOTES}")
+    return faults
+
+
+RETURNS_STATUS = re.compile(r"\babsl::Status(?:Or<[^;{]*>)?\s+\w+\s*\(")
+PRIVATE = re.compile(r"^ private:.*?^\};", re.M | re.S)
+
+
+def error_faults(tree: Tree) -> list[str]:
+    """A header that returns a status says which errors, in a comment."""
+    faults = []
+    for path in tree.includes:
+        text = tree.files[path]
+        comments = " ".join(COMMENT.findall(text))
+        public = PRIVATE.sub("", COMMENT.sub("", text))
+        if (path.endswith(".h") and not within(path, "tests")
+                and RETURNS_STATUS.search(public)
+                and not re.search(r"\berrors?\b", comments, re.I)):
+            faults.append(f"{path} returns a status and lists no errors")
+    return faults
 
 
 def built_faults(tree: Tree) -> list[str]:
@@ -415,8 +467,9 @@ def sanitizer_faults(tree: Tree) -> list[str]:
         for name in sorted(listed - set(tests))]
 
 
-CHECKS = (layer_faults, spelling_faults, foreign_faults, comment_faults,
-          cycle_faults, size_faults, room_faults, built_faults, command_faults,
+CHECKS = (layer_faults, spelling_faults, file_faults, foreign_faults,
+          comment_faults, cycle_faults, size_faults, room_faults, page_faults,
+          error_faults, built_faults, command_faults,
           link_faults, library_faults, linked_layer_faults, unused_faults,
           sanitizer_faults)
 

@@ -150,6 +150,39 @@ class CheckTreeTest(unittest.TestCase):
         })
         self.assertEqual(len(check_tree.built_faults(tree)), 1)
 
+    def test_a_source_or_an_include_that_no_check_reads(self):
+        tree = Tree({"base/a.hpp": "", "base/b.inc": "", "base/c.h": ""})
+        self.assertEqual(len(check_tree.file_faults(tree)), 2)
+        for line in ("#include NAME", "  # include NAME"):
+            tree = Tree({"base/a.h": f'{line}\n#include "base/b.h"\n'})
+            self.assertEqual(len(check_tree.file_faults(tree)), 1, line)
+
+    def test_pages_that_grew(self):
+        pages = {"docs/decisions/a.md": "\n" * 40,
+                 "docs/benchmarks.md": "\n" * 200,
+                 "docs/glossary.md": "\n" * 300}
+        self.assertEqual(check_tree.page_faults(Tree(pages)), [])
+        for path in ("docs/decisions/a.md", "docs/benchmarks.md"):
+            longer = pages | {path: pages[path] + "\n"}
+            (fault,) = check_tree.page_faults(Tree(longer))
+            self.assertIn(path, fault)
+        pages |= {f"docs/decisions/{n}.md": "" for n in range(18)}
+        (fault,) = check_tree.page_faults(Tree(pages))
+        self.assertIn("19 notes", fault)
+
+    def test_a_header_that_keeps_its_errors_to_itself(self):
+        for code in ("absl::Status Run();", "absl::StatusOr<int> Run(\n    int);",
+                     "absl::StatusOr<std::map<int, int>>\nRun();"):
+            tree = Tree({"base/a.h": code, "base/a.cc": code,
+                         "base/b.h": f"// Errors: kNotFound.\n{code}"})
+            (fault,) = check_tree.error_faults(tree)
+            self.assertIn("base/a.h", fault)
+        tree = Tree({"base/a.h": "class A {\n private:\n"
+                                 "  absl::Status Run();\n};\n"
+                                 "// absl::Status Run();\n"
+                                 "void Take(absl::Status status);\n"})
+        self.assertEqual(check_tree.error_faults(tree), [])
+
     def test_an_include_without_its_link(self):
         files = {
             "base/a.cc": "",
