@@ -202,7 +202,7 @@ class PostgresStatement : public tables::Statement {
                                  static_cast<int>(values.size()), values.data(),
                                  sizes.data(), formats.data(), kBinaryResult));
     if (IsDone(result_.get())) return {};
-    const absl::Status status = database_.Failure(result_.get());
+    absl::Status status = database_.Failure(result_.get());
     result_.reset();
     return status;
   }
@@ -312,7 +312,7 @@ absl::Status PostgresDatabase::Begin(tables::Access access) {
       access == tables::Access::kWrite ? kBeginWrite : kBeginRead;
   // Nothing is written yet, so that a second try on a new connection is safe.
   if (!is_lost_) {
-    const absl::Status status = Execute(begin);
+    absl::Status status = Execute(begin);
     if (status.ok()) return status;
     if (!is_lost_) {
       Execute("ROLLBACK").IgnoreError();
@@ -320,7 +320,7 @@ absl::Status PostgresDatabase::Begin(tables::Access access) {
     }
   }
   RETURN_IF_ERROR(Connect());
-  const absl::Status status = Execute(begin);
+  absl::Status status = Execute(begin);
   if (!status.ok()) Execute("ROLLBACK").IgnoreError();
   return status;
 }

@@ -43,7 +43,7 @@ absl::Status SqliteProfileStore::BackUp(const std::string& from,
   if (!std::filesystem::is_regular_file(from, error)) {
     return absl::NotFoundError(absl::StrCat("there is no store ", from));
   }
-  const absl::Status status = [&]() -> absl::Status {
+  absl::Status status = [&]() -> absl::Status {
     ASSIGN_OR_RETURN(const auto source, SqliteDatabase::Open(from));
     ASSIGN_OR_RETURN(const int64_t application,
                      source->QueryInteger("PRAGMA application_id"));

@@ -39,7 +39,7 @@ absl::StatusOr<int64_t> CheckVersion(SqliteDatabase& database) {
 absl::Status UseWriteAheadLog(SqliteDatabase& database) {
   const auto deadline = std::chrono::steady_clock::now() + kJournalPatience;
   while (true) {
-    const absl::Status status = database.Execute("PRAGMA journal_mode = WAL");
+    absl::Status status = database.Execute("PRAGMA journal_mode = WAL");
     if (!absl::IsUnavailable(status) ||
         std::chrono::steady_clock::now() > deadline) {
       return status;

@@ -20,7 +20,7 @@ absl::Status GroupCommit::Write(const Work& work) {
     if (self.is_done) return self.status;
     group.assign(queue_.begin(), queue_.end());
   }
-  const absl::Status status = transact_([&group]() -> absl::Status {
+  absl::Status status = transact_([&group]() -> absl::Status {
     for (const Waiter* waiter : group) RETURN_IF_ERROR((*waiter->work)());
     return {};
   });

@@ -105,7 +105,7 @@ class RunnerTest : public testing::Test {
         nullptr);
   }
 
-  const base::SystemClock clock_;
+  base::SystemClock clock_;
   std::atomic<int> last_child_ = 0;
   std::unique_ptr<daemon::Coordinator> coordinator_;
 };

@@ -49,6 +49,7 @@ bool Drain(int file, std::string& content) {
 
 std::vector<char*> Pointers(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);  // and a null
   for (const std::string& word : words) {
     pointers.push_back(const_cast<char*>(word.c_str()));
   }
