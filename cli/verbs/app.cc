@@ -26,6 +26,12 @@ int Fail(const Streams& streams, const std::string& message, int status) {
   return status;
 }
 
+// Throws CLI::ParseError, also for --help.
+void Parse(CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  app.parse(std::move(reversed));
+}
+
 int Execute(const Context& context, const Streams& streams) {
   try {
     const absl::Status status = context.run();
@@ -91,8 +97,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddDoctorVerb(app, context);
 
   try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-    app.parse(std::move(reversed));
+    Parse(app, arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // --help
       return app.exit(error, *streams.out, *streams.err);
@@ -137,8 +142,7 @@ int RunCoordinator(const std::vector<std::string>& arguments,
       "meshwright-coordinator");
   SetUpCoordinator(app, context);
   try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-    app.parse(std::move(reversed));
+    Parse(app, arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // --help
       return app.exit(error, *streams.out, *streams.err);

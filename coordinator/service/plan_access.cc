@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/security/role.h"
+#include "profiledb/store/plan_updates.h"
 #include "profiledb/store/profile_store.h"
 
 namespace meshwright::service {
@@ -38,9 +39,8 @@ absl::Status CheckMaySee(const security::Caller& caller,
       record.namespace_() == store::kSharedPool) {
     return absl::OkStatus();
   }
-  return absl::NotFoundError(
-      absl::StrCat("there is no ", record.id(),
-                   "; `meshwright plans list` names those there are"));
+  ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(record.id()));
+  return store::NoSuchPlan(id);
 }
 
 absl::Status CheckMayEnd(const security::Caller& caller,

@@ -9,7 +9,8 @@
 //   idle ── Wake ──▶ reading ──▶ writing (one by one) ──▶ reading ──▶ idle
 //                                    └── the plan has ended ──▶ finished
 //
-// Threads: the feed wakes it from any thread; the store is read on `calls`.
+// Threads: the feed wakes it from any thread; the store is asked on `calls`,
+// never on a thread of gRPC.
 // Ownership: it owns itself until OnDone; the feed, the store and `calls`
 // outlive the server.
 // Errors: those of the store; `Translate` gives the status that a stream ends
@@ -27,6 +28,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "base/thread_pool.h"
 #include "coordinator/plans/plan_feed.h"
@@ -58,28 +60,17 @@ class PlanWatch : public Reactor {
             Translate translate)
       : runner_(runner), calls_(calls), translate_(std::move(translate)) {}
 
-  // Streams the updates after number `after`. Call once, before gRPC has the
-  // reactor.
-  void Begin(store::PlanId plan, int64_t after) {
+  // Finds the plan, which may wait for the disk, and streams its updates after
+  // number `after`. Call once; `find` is called on `calls`.
+  void Begin(std::function<absl::StatusOr<store::PlanId>()> find,
+             int64_t after) {
     {
       base::MutexLock lock(&mutex_);
-      plan_ = plan;
       last_ = after;
+      is_busy_ = true;
     }
-    // Not under the lock, which the feed's own lock comes before.
-    const plans::SubscriptionId subscription =
-        runner_->feed().Subscribe(plan, [this] { Wake(); });
-    {
-      base::MutexLock lock(&mutex_);
-      subscription_ = subscription;
-    }
-    Wake();
-  }
-
-  // Instead of Begin.
-  void Refuse(const absl::Status& status) {
-    base::MutexLock lock(&mutex_);
-    End(status);
+    calls_->Post(
+        [watch = self_, find = std::move(find)] { watch->Open(find()); });
   }
 
   void OnWriteDone(bool ok) override {
@@ -118,6 +109,26 @@ class PlanWatch : public Reactor {
 
  private:
   static constexpr int kReadAtOnce = 64;
+
+  void Open(const absl::StatusOr<store::PlanId>& plan) {
+    if (!plan.ok()) {
+      base::MutexLock lock(&mutex_);
+      End(plan.status());
+      return;
+    }
+    {
+      base::MutexLock lock(&mutex_);
+      plan_ = *plan;
+    }
+    // Not under the lock, which the feed's own lock comes before.
+    const plans::SubscriptionId subscription =
+        runner_->feed().Subscribe(*plan, [this] { Wake(); });
+    {
+      base::MutexLock lock(&mutex_);
+      subscription_ = subscription;
+    }
+    Read();
+  }
 
   void Wake() {
     base::MutexLock lock(&mutex_);

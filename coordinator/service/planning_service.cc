@@ -63,24 +63,20 @@ class PlanningService : public v1::Planning::CallbackService {
       const v1::PlanRequest* request) override {
     const auto watch =
         MadePlan::Make(context_.runner, context_.calls, TranslateUpdate);
-    const security::Call call =
-        DescribeCall(*context, "/meshwright.v1.Planning/MakePlan");
-    const auto submit = [&]() -> absl::StatusOr<store::PlanId> {
-      ASSIGN_OR_RETURN(const security::Caller caller,
-                       context_.guard->Identify(call));
-      v1::SubmitPlanRequest submission;
-      *submission.mutable_request() = *request;
-      ASSIGN_OR_RETURN(
-          const v1::PlanRecord record,
-          context_.runner->Submit(SubmitAs(caller, call.peer, submission)));
-      return store::ParsePlanId(record.id());
-    };
-    const absl::StatusOr<store::PlanId> id = submit();
-    if (id.ok()) {
-      watch->Begin(*id, 0);
-    } else {
-      watch->Refuse(id.status());
-    }
+    watch->Begin(
+        [this, request,
+         call = DescribeCall(*context, "/meshwright.v1.Planning/MakePlan")]()
+            -> absl::StatusOr<store::PlanId> {
+          ASSIGN_OR_RETURN(const security::Caller caller,
+                           context_.guard->Identify(call));
+          v1::SubmitPlanRequest submission;
+          *submission.mutable_request() = *request;
+          ASSIGN_OR_RETURN(
+              const v1::PlanRecord record,
+              context_.runner->Submit(SubmitAs(caller, call.peer, submission)));
+          return store::ParsePlanId(record.id());
+        },
+        /*after=*/0);
     return watch.get();
   }
 

@@ -134,13 +134,14 @@ class PlansService : public v1::Plans::CallbackService {
           translated.events.push_back(std::move(update));
           return translated;
         });
-    const auto plan =
-        FindPlan(DescribeCall(*context, kWatchPath), request->id());
-    if (plan.ok()) {
-      watch->Begin(*store::ParsePlanId(plan->id()), request->after());
-    } else {
-      watch->Refuse(plan.status());
-    }
+    watch->Begin(
+        [this, request, call = DescribeCall(*context, kWatchPath)]()
+            -> absl::StatusOr<store::PlanId> {
+          ASSIGN_OR_RETURN(const v1::PlanRecord plan,
+                           FindPlan(call, request->id()));
+          return store::ParsePlanId(plan.id());
+        },
+        request->after());
     return watch.get();
   }
 
