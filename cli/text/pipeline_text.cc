@@ -172,7 +172,7 @@ std::string DescribePipelineAnswer(const PipelineAnswer& answer) {
     absl::StrAppend(&out, std::string(Name(chosen->figures.schedule)), ": ",
                     Time(chosen->figures.step), " per step, lower bound ",
                     Time(answer.choice.lower_bound), "\n");
-  } else if (answer.least_bytes.empty()) {
+  } else if (answer.min_bytes.empty()) {
     out +=
         "infeasible: the devices do not suffice for meshes that run all "
         "segments\n";
@@ -183,7 +183,7 @@ std::string DescribePipelineAnswer(const PipelineAnswer& answer) {
       });
     };
     absl::StrAppend(&out, "infeasible: the stages need ",
-                    listed(answer.least_bytes), ", but the limit is ",
+                    listed(answer.min_bytes), ", but the limit is ",
                     listed(answer.limit_bytes), "\n");
   }
   AppendSchedules(answer, out);

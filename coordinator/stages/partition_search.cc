@@ -52,9 +52,9 @@ class PartitionSearcher {
                          pipeline::PartitionStages(problem_, kind));
         RETURN_IF_ERROR(failure_);
         if (!cut.partition.has_value()) {
-          if (cut.least_bytes.has_value()) {
+          if (cut.min_bytes.has_value()) {
             answer.min_bytes = std::min(
-                answer.min_bytes.value_or(*cut.least_bytes), *cut.least_bytes);
+                answer.min_bytes.value_or(*cut.min_bytes), *cut.min_bytes);
           }
           continue;
         }

@@ -118,7 +118,7 @@ absl::StatusOr<Choice> Choose(const PipelineProblem& problem,
                          [&](const Figures& a, const Figures& b) {
                            return Excess(problem, a) < Excess(problem, b);
                          });
-    choice.least_bytes = least->peak_bytes;
+    choice.min_bytes = least->peak_bytes;
   }
   choice.elapsed = std::chrono::steady_clock::now() - begin;
   return choice;

@@ -50,7 +50,7 @@ struct Choice {
   Picoseconds lower_bound{0};
   // When none fits: per stage, of the schedule that needs the least beyond its
   // limits.
-  std::vector<int64_t> least_bytes;
+  std::vector<int64_t> min_bytes;
   std::chrono::duration<double> elapsed{0};
 };
 

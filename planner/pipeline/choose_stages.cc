@@ -32,10 +32,10 @@ absl::StatusOr<StagesChoice> ChooseStages(const PartitionProblem& problem,
     StagesChoice::Chosen made;
     ASSIGN_OR_RETURN(made.partition, PartitionStages(problem, kind, deadline));
     if (!made.partition.partition.has_value()) {
-      if (made.partition.least_bytes.has_value()) {
-        answer.least_bytes =
-            std::min(answer.least_bytes.value_or(*made.partition.least_bytes),
-                     *made.partition.least_bytes);
+      if (made.partition.min_bytes.has_value()) {
+        answer.min_bytes =
+            std::min(answer.min_bytes.value_or(*made.partition.min_bytes),
+                     *made.partition.min_bytes);
       }
       continue;
     }
@@ -45,7 +45,7 @@ absl::StatusOr<StagesChoice> ChooseStages(const PartitionProblem& problem,
       answer.chosen = std::move(made);
     }
   }
-  if (answer.chosen.has_value()) answer.least_bytes.reset();
+  if (answer.chosen.has_value()) answer.min_bytes.reset();
   return answer;
 }
 

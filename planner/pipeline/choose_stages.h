@@ -33,7 +33,7 @@ struct StagesChoice {
   };
   std::optional<Chosen> chosen;  // empty: nothing fits
   // When nothing fits the limit; empty also then: no limit would do.
-  std::optional<int64_t> least_bytes;
+  std::optional<int64_t> min_bytes;
 };
 
 // One schedule of every kind of memory; all are alike without a limit.

@@ -46,7 +46,7 @@ TEST(ChooseTest, TakesTheFastestThatFits) {
   problem.memory_limit_bytes.assign(4, 1000 + 4 * 100 - 1);
   const Choice none = Chosen(problem);
   EXPECT_FALSE(none.chosen.has_value());
-  EXPECT_THAT(none.least_bytes, ElementsAre(1400, 1300, 1200, 1100));
+  EXPECT_THAT(none.min_bytes, ElementsAre(1400, 1300, 1200, 1100));
 }
 
 TEST(ChooseTest, LimitsArePerStage) {
@@ -92,7 +92,7 @@ TEST(ChooseTest, NothingBeatsTheBoundAndLimitsHold) {
     const Choice limited = Chosen(problem);
     if (!limited.chosen.has_value()) {
       // With what it says is needed, there is one.
-      problem.memory_limit_bytes = limited.least_bytes;
+      problem.memory_limit_bytes = limited.min_bytes;
       EXPECT_TRUE(Chosen(problem).chosen.has_value());
       continue;
     }

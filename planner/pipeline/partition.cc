@@ -52,7 +52,7 @@ class Search {
     ++answer_.programs;
     if (!widest->has_value()) {
       const auto least = table_.LeastBytes(quick ? none : deadline_);
-      if (least.ok()) answer_.least_bytes = *least;
+      if (least.ok()) answer_.min_bytes = *least;
       return {};
     }
     Offer(**widest);

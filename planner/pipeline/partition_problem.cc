@@ -120,7 +120,7 @@ absl::Status Validate(const PartitionProblem& problem) {
   RETURN_IF_ERROR(ValidateMeshes(problem));
   if (problem.boundaries.size() != segments - 1) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "borders has ", problem.boundaries.size(), " entries; ", segments,
+        "boundaries has ", problem.boundaries.size(), " entries; ", segments,
         " segments have ", segments - 1, " between them"));
   }
   RETURN_IF_ERROR(ValidateMicroBatches(problem.micro_batches));
@@ -137,7 +137,7 @@ absl::Status Validate(const PartitionProblem& problem) {
     if (std::min(problem.boundaries[i].forward, problem.boundaries[i].backward)
             .count() < 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat("borders[", i, "] has a negative time"));
+          absl::StrCat("boundaries[", i, "] has a negative time"));
     }
   }
   if (problem.memory_limit_bytes.value_or(1) <= 0) {

@@ -56,7 +56,7 @@ struct PartitionProblem {
   std::vector<std::vector<std::optional<Stage>>> segments;
   // In place of sums; `segments` is empty then.
   StageCosts stage_costs;
-  // [i]: between segments i and i + 1; "borders" in the JSON format.
+  // [i]: between segments i and i + 1; "boundaries" in the JSON format.
   std::vector<Transfer> boundaries;
   int64_t devices = 1;
   int micro_batches = 1;

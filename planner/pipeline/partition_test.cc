@@ -112,12 +112,12 @@ TEST(PartitionTest, IsOptimalUnderEveryMemoryLimit) {
       if (!free.step.has_value()) continue;
       for (const int64_t more : {-1, 0, 50, 300}) {
         problem.memory_limit_bytes =
-            std::max<int64_t>(1, *free.least_bytes + more);
+            std::max<int64_t>(1, *free.min_bytes + more);
         const auto oracle = PartitionExhaustively(problem, schedule);
         const PartitionAnswer answer = Answered(problem, schedule);
         ASSERT_EQ(answer.partition.has_value(), oracle.step.has_value());
         if (!oracle.step.has_value()) {
-          EXPECT_EQ(answer.least_bytes, oracle.least_bytes);
+          EXPECT_EQ(answer.min_bytes, oracle.min_bytes);
           ++infeasible;
           continue;
         }
@@ -204,17 +204,16 @@ TEST(ChooseStagesTest, TakesTheFastestSimulatedThatFits) {
     const auto one = PartitionExhaustively(problem, Schedule::k1F1B);
     if (!one.step.has_value()) {
       EXPECT_FALSE(free->chosen.has_value());
-      EXPECT_FALSE(free->least_bytes.has_value());
+      EXPECT_FALSE(free->min_bytes.has_value());
       continue;
     }
     for (const int64_t more : {-1, 0, 200}) {
-      problem.memory_limit_bytes =
-          std::max<int64_t>(1, *one.least_bytes + more);
+      problem.memory_limit_bytes = std::max<int64_t>(1, *one.min_bytes + more);
       const auto limited = ChooseStages(problem);
       ASSERT_TRUE(limited.ok()) << limited.status();
       if (!limited->chosen.has_value()) {
         // 1F1B holds the least of all.
-        EXPECT_EQ(limited->least_bytes, one.least_bytes);
+        EXPECT_EQ(limited->min_bytes, one.min_bytes);
         ++infeasible;
         continue;
       }
@@ -279,7 +278,7 @@ TEST(PartitionProblemTest, SaysWhatIsWrong) {
               }),
               HasSubstr("more than the 8 devices"));
   EXPECT_THAT(refusal([](Problem& p) { p.boundaries.pop_back(); }),
-              HasSubstr("borders has 3 entries; 5 segments have 4"));
+              HasSubstr("boundaries has 3 entries; 5 segments have 4"));
   EXPECT_THAT(refusal([](Problem& p) { p.segments[2].pop_back(); }),
               HasSubstr("segments[2].on has 2 entries and meshes 3"));
   EXPECT_THAT(

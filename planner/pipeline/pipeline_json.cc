@@ -74,7 +74,7 @@ void DescribePartition(base::JsonFields& it, PartitionProblem& problem) {
           segment, [&](base::JsonFields& of) { of.Required("on", costs); });
     });
   });
-  DescribeBetween(it, "borders", problem.segments, problem.boundaries);
+  DescribeBetween(it, "boundaries", problem.segments, problem.boundaries);
   it.Required("devices", problem.devices);
   DescribeMicroBatches(it, problem.micro_batches);
   it.Required("overlap", problem.overlap);
@@ -182,10 +182,10 @@ absl::StatusOr<PipelineAnswer> Answer(const PipelineFile& file,
     ASSIGN_OR_RETURN(answer.choice,
                      Choose(answer.problem, file.schedule, deadline));
     answer.limit_bytes = stages->memory_limit_bytes;
-    answer.least_bytes = answer.choice.least_bytes;
+    answer.min_bytes = answer.choice.min_bytes;
     if (file.one_limit) {
       KeepLargest(answer.limit_bytes);
-      KeepLargest(answer.least_bytes);
+      KeepLargest(answer.min_bytes);
     }
     return answer;
   }
@@ -197,8 +197,7 @@ absl::StatusOr<PipelineAnswer> Answer(const PipelineFile& file,
   if (segments.memory_limit_bytes.has_value()) {
     answer.limit_bytes.assign(1, *segments.memory_limit_bytes);
   }
-  if (made.least_bytes.has_value())
-    answer.least_bytes.assign(1, *made.least_bytes);
+  if (made.min_bytes.has_value()) answer.min_bytes.assign(1, *made.min_bytes);
   answer.partition.emplace();
   if (made.chosen.has_value()) {
     answer.partition = std::move(made.chosen->partition);
@@ -232,7 +231,7 @@ std::string AnswerToJson(const PipelineAnswer& answer) {
           "peak_bytes", "order"}) {
       document[figure] = nullptr;
     }
-    document["least_memory_bytes"] = OneOrList(answer.least_bytes);
+    document["least_memory_bytes"] = OneOrList(answer.min_bytes);
     document["limit_bytes"] = OneOrList(answer.limit_bytes);
   }
   auto& schedules = document["schedules"] = ordered_json::array();

@@ -34,7 +34,7 @@ struct PipelineAnswer {
   std::optional<PartitionAnswer> partition;  // where segments were given
   std::vector<MeshShape> meshes;
   std::vector<int64_t> limit_bytes;
-  std::vector<int64_t> least_bytes;  // one for all, or per stage as the limits
+  std::vector<int64_t> min_bytes;  // one for all, or per stage as the limits
 };
 
 absl::StatusOr<PipelineFile> FileFromJson(std::string_view json);

@@ -36,7 +36,7 @@ json Segments() {
            {{{"on", {stage, half}}},
             {{"on", {nullptr, half}}},
             {{"on", {stage, nullptr}}}}},
-          {"borders",
+          {"boundaries",
            {{{"forward_seconds", 0}, {"backward_seconds", 0}},
             {{"forward_seconds", 1e-5}, {"backward_seconds", 1e-5}}}},
           {"devices", 4},

@@ -158,7 +158,7 @@ void Partitions() {
           problem.memory_limit_bytes = 1;
           const auto none = PartitionStages(problem, Schedule::k1F1B);
           if (!none.ok()) return;
-          problem.memory_limit_bytes = *none->least_bytes * 6 / 5;
+          problem.memory_limit_bytes = *none->min_bytes * 6 / 5;
         }
         absl::StatusOr<PartitionAnswer> answer;
         times.push_back(Milliseconds(

@@ -52,7 +52,7 @@ class Enumeration {
       const Label label = queue_.top();
       queue_.pop();
       const auto [best, is_new] =
-          least_peak_.try_emplace(label.state.Key(), label.peak);
+          min_peak_.try_emplace(label.state.Key(), label.peak);
       if (!is_new && best->second <= label.peak) continue;
       best->second = label.peak;
       if (label.state.backward < 0) {
@@ -154,7 +154,7 @@ class Enumeration {
   const Chain& chain_;
   const bool persistent_;
   std::priority_queue<Label, std::vector<Label>, std::greater<>> queue_;
-  std::unordered_map<uint64_t, int64_t> least_peak_;
+  std::unordered_map<uint64_t, int64_t> min_peak_;
 };
 
 }  // namespace

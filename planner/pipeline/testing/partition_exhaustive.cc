@@ -44,7 +44,7 @@ class Enumeration {
   void Judge() {
     int64_t sum = 0;
     int64_t slowest = 0;
-    int64_t most_bytes = 0;
+    int64_t max_bytes = 0;
     int64_t left = 0;  // the boundary before
     for (size_t s = 0; s < partition_.size(); ++s) {
       const StageOnMesh& stage = partition_[s];
@@ -76,12 +76,11 @@ class Enumeration {
         slowest = std::max(
             {slowest, boundary.forward.count(), boundary.backward.count()});
       }
-      most_bytes = std::max(most_bytes, bytes);
+      max_bytes = std::max(max_bytes, bytes);
       left = right;
     }
-    best_.least_bytes =
-        std::min(best_.least_bytes.value_or(most_bytes), most_bytes);
-    if (most_bytes > problem_.memory_limit_bytes.value_or(most_bytes)) return;
+    best_.min_bytes = std::min(best_.min_bytes.value_or(max_bytes), max_bytes);
+    if (max_bytes > problem_.memory_limit_bytes.value_or(max_bytes)) return;
     const Picoseconds step(sum + (problem_.micro_batches - 1) * slowest);
     best_.step = std::min(best_.step.value_or(step), step);
   }

@@ -12,7 +12,7 @@ namespace meshwright::pipeline {
 
 struct ExhaustivePartition {
   std::optional<Picoseconds> step;     // of the best that fits
-  std::optional<int64_t> least_bytes;  // of the one that needs least
+  std::optional<int64_t> min_bytes;    // of the one that needs least
 };
 
 ExhaustivePartition PartitionExhaustively(const PartitionProblem& problem,

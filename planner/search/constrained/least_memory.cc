@@ -101,13 +101,13 @@ class SeparateCopies {
 
 }  // namespace
 
-Costs ByteCosts(const Graph& graph, int64_t most_transient) {
+Costs ByteCosts(const Graph& graph, int64_t max_transient) {
   Costs costs = TimeCosts(graph);
   for (size_t u = 0; u < costs.unaries.size(); ++u) {
     const UnaryKind& kind = graph.unaries[u];
     for (size_t c = 0; c < kind.time.size(); ++c) {
       const bool allowed =
-          kind.time[c] < kNever && kind.transient[c] <= most_transient;
+          kind.time[c] < kNever && kind.transient[c] <= max_transient;
       costs.unaries[u][c] = allowed ? Clamp(kind.bytes[c]) : kNever;
     }
   }
@@ -131,7 +131,7 @@ LeastMemory FindLeastMemory(const Graph& graph,
   for (const UnaryKind& kind : graph.unaries) {
     transients.insert(kind.transient.begin(), kind.transient.end());
   }
-  const int64_t least_transient = LeastTransient(graph);
+  const int64_t min_transient = LeastTransient(graph);
   const SeparateCopies separate(graph);
   LeastMemory best;
   bool is_first = true;
@@ -154,7 +154,7 @@ LeastMemory FindLeastMemory(const Graph& graph,
                             : MinSum(graph, components,
                                      ByteCosts(graph, *bound), work, deadline);
     if (is_first) {
-      best.bound_bytes = SaturatingAdd(result.bound, least_transient);
+      best.bound_bytes = SaturatingAdd(result.bound, min_transient);
       is_first = false;
     }
     best.is_exact = best.is_exact && result.bound == result.cost;

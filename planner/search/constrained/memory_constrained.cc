@@ -74,7 +74,7 @@ class Search {
         work_(work),
         deadline_(deadline),
         incumbent_(incumbent),
-        most_width_(std::max<int64_t>(
+        max_width_(std::max<int64_t>(
             1, work.labels / static_cast<int64_t>(model_->variables.size()))) {
     int64_t least = 0;
     int64_t bytes = 1;
@@ -364,8 +364,8 @@ class Search {
                                ? kFarther * kFarther
                                : kFarther;
       range.reach = std::min(range.reach, kNever / farther) * farther;
-    } else if (range.width < most_width_) {
-      range.width = std::min(most_width_, range.width * kWider);
+    } else if (range.width < max_width_) {
+      range.width = std::min(max_width_, range.width * kWider);
       range.reach = 1 + range.reach / kNearer;
     } else {
       given_up_ = std::min(given_up_, range.bound);
@@ -393,8 +393,8 @@ class Search {
     }
     Labels labels(model, std::move(charged),
                   {.memory = {.limit_bytes = limit_,
-                              .least_transient = transients_[range.low]},
-                   .most_time = target,
+                              .min_transient = transients_[range.low]},
+                   .max_time = target,
                    .width = range.width});
     const Cost time = labels.Solve(deadline_);
     candidates_ += labels.candidates();
@@ -408,7 +408,7 @@ class Search {
   const WorkBudget work_;
   const base::Deadline& deadline_;
   Incumbent& incumbent_;
-  const int64_t most_width_;
+  const int64_t max_width_;
   int64_t max_multiplier_ = 0;  // beyond it, charged bytes might not add up
   bool is_forest_ = false;
   bool is_compared_ = false;  // an elimination with message passing

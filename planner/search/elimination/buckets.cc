@@ -35,7 +35,7 @@ std::vector<std::vector<Cost>> ChargeTimes(const Model& model,
 }
 
 Buckets::Buckets(const Model& model, int64_t multiplier,
-                 const std::vector<int>& sequence, int64_t most_entries,
+                 const std::vector<int>& sequence, int64_t max_entries,
                  const Potentials* potentials, const base::Deadline& deadline)
     : model_(model),
       sequence_(sequence),
@@ -53,7 +53,7 @@ Buckets::Buckets(const Model& model, int64_t multiplier,
   AddJoins(potentials);
   for (const int v : sequence_) {
     is_complete_ = !deadline.HasPassed();
-    if (is_complete_) Split(v, most_entries);
+    if (is_complete_) Split(v, max_entries);
     is_complete_ = is_complete_ && Close(v, deadline);
     if (!is_complete_) return;
   }
@@ -76,10 +76,10 @@ void Buckets::Put(const View& view) {
   buckets_[first].views.push_back(view);
 }
 
-void Buckets::Split(int v, int64_t most_entries) {
+void Buckets::Split(int v, int64_t max_entries) {
   Bucket& bucket = buckets_[v];
   for (const View& view : bucket.views) Merge(bucket.scope, view.scope, v);
-  if (CountEntries(bucket.scope, shape_) <= most_entries) {
+  if (CountEntries(bucket.scope, shape_) <= max_entries) {
     bucket.parts.push_back({std::move(bucket.views), {}, {}});
     return;
   }
@@ -95,7 +95,7 @@ void Buckets::Split(int v, int64_t most_entries) {
     for (; part < scopes.size(); ++part) {
       std::vector<int> together = scopes[part];
       Merge(together, view.scope, v);
-      if (CountEntries(together, shape_) > most_entries) continue;
+      if (CountEntries(together, shape_) > max_entries) continue;
       scopes[part] = std::move(together);
       break;
     }

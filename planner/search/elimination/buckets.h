@@ -3,7 +3,7 @@
 // Concept: the bucket of a variable holds the joins to variables that go later
 // and the tables left behind by those that went before. Its minimum over the
 // variable is the table it leaves. Where that would have more than
-// `most_entries` the bucket is split and each part minimised for itself: the
+// `max_entries` the bucket is split and each part minimised for itself: the
 // sum is then a bound from below, no longer the least cost (mini-buckets).
 // Read backwards, the buckets say what each value of a variable adds to the
 // bound, given those of the variables that went later: 0 for the best.
@@ -40,7 +40,7 @@ class Buckets {
   // Borrows the model, and `potentials` where given. `sequence` lists all
   // variables.
   Buckets(const Model& model, int64_t multiplier,
-          const std::vector<int>& sequence, int64_t most_entries,
+          const std::vector<int>& sequence, int64_t max_entries,
           const Potentials* potentials, const base::Deadline& deadline);
 
   // What no choice costs less than; nothing useful if not is_complete.
@@ -75,7 +75,7 @@ class Buckets {
 
   void AddJoins(const Potentials* potentials);
   void Put(const View& view);
-  void Split(int v, int64_t most_entries);
+  void Split(int v, int64_t max_entries);
   bool Close(int v, const base::Deadline& deadline);
 
   const Model& model_;

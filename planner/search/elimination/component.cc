@@ -129,7 +129,7 @@ class ComponentSearch {
     Raise(relaxed.bound);
     if (IsProved() || !relaxed.is_complete()) return;
     Labels labels(model_, {{0, relaxed.buckets.get()}},
-                  {.most_time = result_.cost, .width = width_});
+                  {.max_time = result_.cost, .width = width_});
     const Cost time = labels.Solve(deadline());
     last_ = labels.candidates();
     candidates_ += last_;

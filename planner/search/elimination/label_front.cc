@@ -56,18 +56,18 @@ Cost HoldToWidth(std::span<Runs> groups, int64_t width) {
   if (static_cast<int64_t>(bounds.size()) <= width) return kNever;
   const auto nth = bounds.begin() + width;
   std::nth_element(bounds.begin(), nth, bounds.end());
-  const Cost least_let_go = *nth;
+  const Cost min_let_go = *nth;
   int64_t equal = width;  // of that bound, how many stay
   equal -= std::count_if(bounds.begin(), nth,
-                         [&](Cost bound) { return bound < least_let_go; });
+                         [&](Cost bound) { return bound < min_let_go; });
   for (Runs& runs : groups) {
     std::erase_if(runs.labels, [&](const Label& label) {
-      return label.bound > least_let_go ||
-             (label.bound == least_let_go && equal-- <= 0);
+      return label.bound > min_let_go ||
+             (label.bound == min_let_go && equal-- <= 0);
     });
     if (runs.labels.empty()) runs.begins.clear();
   }
-  return least_let_go;
+  return min_let_go;
 }
 
 }  // namespace meshwright::search

@@ -32,12 +32,11 @@ using Front = std::vector<Label>;
 
 struct MemoryGoal {
   int64_t limit_bytes = 0;
-  int64_t least_transient = 0;  // a smaller one counts as this
+  int64_t min_transient = 0;  // a smaller one counts as this
 
   // What is left for bytes; those of the label are within the limit.
   int64_t ByteBudget(const Label& label) const {
-    return limit_bytes - label.bytes -
-           std::max(label.transient, least_transient);
+    return limit_bytes - label.bytes - std::max(label.transient, min_transient);
   }
 };
 

@@ -106,7 +106,7 @@ void Labels::Arrange() {
 }
 
 // Sets the label's bound, the least time of any plan that fits and continues
-// it; false if none fits, or all take longer than most_time. The bound is
+// it; false if none fits, or all take longer than max_time. The bound is
 // concave in the multiplier, so the best multiplier is sought from that of the
 // label before.
 inline bool Labels::SetBound(Label& label, const Cost* completions,
@@ -119,12 +119,12 @@ inline bool Labels::SetBound(Label& label, const Cost* completions,
   const int last = static_cast<int>(multipliers_.size()) - 1;
   int best = label.multiplier;
   Cost most = bound(best);
-  if (most > goal_.most_time) return false;
+  if (most > goal_.max_time) return false;
   for (const int step : {1, -1}) {
     for (int p = best + step; p >= 0 && p <= last; p += step) {
       const Cost other = bound(p);
       if (other <= most) break;
-      if (other > goal_.most_time) return false;
+      if (other > goal_.max_time) return false;
       most = other;
       best = p;
     }
@@ -187,16 +187,16 @@ bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
   // How much each label may still add; charges are rounded down for each
   // variable.
   slack_.clear();
-  Cost most_slack = -1;
+  Cost max_slack = -1;
   for (const Label& label : front) {
     const Cost least =
         label.time + to_come -
         Charge(charged_[middle_].multiplier, goal_.memory.ByteBudget(label));
-    slack_.push_back(goal_.most_time + kRounding - least);
-    most_slack = std::max(most_slack, slack_.back());
+    slack_.push_back(goal_.max_time + kRounding - least);
+    max_slack = std::max(max_slack, slack_.back());
   }
   for (Extension& extension : FindExtensions(v)) {
-    if (extension.addition > most_slack) break;
+    if (extension.addition > max_slack) break;
     if (front.size() > kManyLabels && deadline.HasPassed()) return false;
     Meet(before, from, extension, stage);
     const Cost* const completions =

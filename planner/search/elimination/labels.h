@@ -36,7 +36,7 @@ struct ChargedBuckets {
 
 struct LabelGoal {
   MemoryGoal memory{.limit_bytes = std::numeric_limits<int64_t>::max()};
-  Cost most_time = kNever;  // labels that must exceed it go
+  Cost max_time = kNever;   // labels that must exceed it go
   int64_t width = 0;        // labels after each variable
 };
 

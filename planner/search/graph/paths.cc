@@ -46,11 +46,11 @@ class Decomposer {
   Component Reach(int start, std::vector<bool>& seen) {
     Component found{.variables = {start}};
     seen[start] = true;
-    size_t most_joins = 0;
+    size_t max_joins = 0;
     std::optional<int> end;
     for (size_t i = 0; i < found.variables.size(); ++i) {
       const std::vector<int>& joins = joins_of_[found.variables[i]];
-      most_joins = std::max(most_joins, joins.size());
+      max_joins = std::max(max_joins, joins.size());
       for (const int j : joins) {
         const Join& join = graph_.joins[j];
         if (join.from == found.variables[i]) found.joins.push_back(j);
@@ -62,7 +62,7 @@ class Decomposer {
     }
     std::sort(found.variables.begin(), found.variables.end());
     std::sort(found.joins.begin(), found.joins.end());
-    if (most_joins > 2 || found.joins.size() == found.variables.size()) {
+    if (max_joins > 2 || found.joins.size() == found.variables.size()) {
       return found;
     }
     for (const int v : found.variables) {

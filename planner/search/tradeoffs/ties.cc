@@ -68,7 +68,7 @@ class Settler {
 }  // namespace
 
 absl::StatusOr<Plan> SettleTies(const problem::PlanProblem& problem,
-                                const Plan& fastest, double most_loss,
+                                const Plan& fastest, double max_loss,
                                 const Options& options) {
   ASSIGN_OR_RETURN(const problem::Spread spread,
                    problem::MeasureSpread(problem, fastest.choice));
@@ -77,7 +77,7 @@ absl::StatusOr<Plan> SettleTies(const problem::PlanProblem& problem,
   if (!uniform.has_value()) return fastest;
   const Uniform kept = *uniform;
   const Picoseconds loss(
-      std::llround(most_loss * static_cast<double>(fastest.time.count())));
+      std::llround(max_loss * static_cast<double>(fastest.time.count())));
   const std::optional<problem::Choice> choice =
       Settler(*std::move(uniform), fastest.time + std::min(spread.above, loss),
               options)

@@ -27,10 +27,10 @@
 
 namespace meshwright::search {
 
-// Within the limit of the problem, as `fastest` is. `most_loss`: a plan that
+// Within the limit of the problem, as `fastest` is. `max_loss`: a plan that
 // takes more than this share longer does not tie, however unsure the times are.
 absl::StatusOr<Plan> SettleTies(const problem::PlanProblem& problem,
-                                const Plan& fastest, double most_loss,
+                                const Plan& fastest, double max_loss,
                                 const Options& options = {});
 
 }  // namespace meshwright::search

@@ -114,8 +114,8 @@ PlanProblem Layers(int64_t copies, int64_t first, int64_t second,
   return problem;
 }
 
-Plan Settled(const PlanProblem& problem, double most_loss = 1) {
-  return *SettleTies(problem, *Solve(problem)->plan, most_loss);
+Plan Settled(const PlanProblem& problem, double max_loss = 1) {
+  return *SettleTies(problem, *Solve(problem)->plan, max_loss);
 }
 
 TEST(TiesTest, WhicheverIsFasterByLessThanTheNoise) {
