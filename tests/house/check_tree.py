@@ -15,7 +15,8 @@ Errors     a header that returns a status says which errors
 Files      C++ is in .h and .cc, and an include is spelled out
 Built      every source is named in its CMakeLists.txt
 Commands   targets are made by cmake/MeshwrightTargets.cmake
-Links      a file includes a header only if its target depends on the header's
+Links      a file includes a header only if its target depends on the header's,
+           and a target depends on nothing that no file of it includes
 Libraries  one for each folder
 Sanitizers ./check --long runs the tests of SANITIZED with one
 """
@@ -388,6 +389,22 @@ def link_faults(tree: Tree) -> list[str]:
     return faults
 
 
+def idle_link_faults(tree: Tree) -> list[str]:
+    """A target depends on a library only if a file of it includes from it;
+    the files of proto/ import instead."""
+    targets = read_targets(tree)
+    used: dict[str, set[str]] = collections.defaultdict(set)
+    for path, included in tree.includes.items():
+        for maker in makers_of(path, targets):
+            for name in included:
+                used[maker] |= makers_of(name, targets)
+    return [f"{target.name} depends on {name}, and includes nothing of it"
+            for target in targets.values()
+            for name in sorted(target.public | target.private)
+            if name in targets and name not in used[target.name]
+            and target.name in used and not within(target.folder, "proto")]
+
+
 def library_faults(tree: Tree) -> list[str]:
     """A folder with units has one library; only a binary's main needs none."""
     targets = read_targets(tree).values()
@@ -470,7 +487,7 @@ def sanitizer_faults(tree: Tree) -> list[str]:
 CHECKS = (layer_faults, spelling_faults, file_faults, foreign_faults,
           comment_faults, cycle_faults, size_faults, room_faults, page_faults,
           error_faults, built_faults, command_faults,
-          link_faults, library_faults, linked_layer_faults, unused_faults,
+          link_faults, idle_link_faults, library_faults, linked_layer_faults, unused_faults,
           sanitizer_faults)
 
 

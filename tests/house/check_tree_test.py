@@ -195,6 +195,19 @@ class CheckTreeTest(unittest.TestCase):
             "meshwright_library(cli SRCS b.cc DEPS base)")
         self.assertEqual(check_tree.link_faults(Tree(files)), [])
 
+    def test_a_link_without_an_include(self):
+        files = {
+            "base/a.cc": "",
+            "base/CMakeLists.txt": "meshwright_library(base SRCS a.cc)",
+            "cli/b.cc": '#include "base/a.h"\n',
+            "cli/CMakeLists.txt":
+                "meshwright_library(cli SRCS b.cc PRIVATE_DEPS base)",
+        }
+        self.assertEqual(check_tree.idle_link_faults(Tree(files)), [])
+        files["cli/b.cc"] = ""
+        self.assertEqual(check_tree.idle_link_faults(Tree(files)),
+                         ["cli depends on base, and includes nothing of it"])
+
     def test_a_header_without_its_link(self):
         files = {
             "base/a.h": "",

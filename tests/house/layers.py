@@ -15,7 +15,7 @@ LAYERS = {
     "cli/coordinator": ("cli/verbs",),
     "cli/flags": (
         "base", "base/json", "base/rpc", "proto/v1", "cli/text",
-        "coordinator/estimation", "coordinator/security", "planner/problem"),
+        "coordinator/security"),
     "cli/local": (
         "base", "base/rpc", "proto/v1", "cli/flags", "cli/text",
         "coordinator/daemon", "coordinator/explain", "coordinator/planning",
@@ -31,7 +31,7 @@ LAYERS = {
         "coordinator/planning", "coordinator/resharding",
         "coordinator/security", "coordinator/service", "coordinator/space",
         "coordinator/validation", "planner/checkpoint", "planner/layout",
-        "planner/pipeline", "planner/reshard", "planner/search",
+        "planner/pipeline", "planner/reshard",
         "planner/search/tradeoffs", "profiledb/store", "profiledb/upkeep",
         "worker/sandbox", "worker/service"),
     "coordinator/daemon": (
@@ -70,7 +70,7 @@ LAYERS = {
         "base", "proto/hlo", "coordinator/jobs", "profiledb/store"),
     "coordinator/launch": (
         "base", "proto/v1", "coordinator/export", "coordinator/ir/load",
-        "coordinator/planning", "coordinator/segmenter", "coordinator/space",
+        "coordinator/planning", "coordinator/segmenter",
         "coordinator/space/programs", "coordinator/space/rematerialization",
         "coordinator/stages"),
     "coordinator/operators": (
@@ -88,10 +88,9 @@ LAYERS = {
     "coordinator/plans": (
         "base", "base/log", "proto/v1", "coordinator/jobs", "profiledb/store"),
     "coordinator/problem": (
-        "base", "coordinator/estimation", "coordinator/export",
-        "coordinator/segmenter", "coordinator/space",
-        "coordinator/space/configurations", "planner/problem",
-        "profiledb/store"),
+        "coordinator/estimation", "coordinator/export", "coordinator/segmenter",
+        "coordinator/space", "coordinator/space/configurations",
+        "planner/problem", "profiledb/store"),
     "coordinator/resharding": (
         "base", "base/json", "proto/v1", "planner/reshard",
         "planner/reshard/decompose", "planner/reshard/problem"),
@@ -152,8 +151,7 @@ LAYERS = {
         "coordinator/selection", "coordinator/space", "coordinator/stages",
         "profiledb/store"),
     "planner/checkpoint": ("base", "planner/problem"),
-    "planner/checkpoint/testing": (
-        "base", "planner/checkpoint", "planner/problem"),
+    "planner/checkpoint/testing": ("base", "planner/checkpoint"),
     "planner/intraop": (
         "base", "planner/layout", "planner/problem", "planner/search"),
     "planner/intraop/testing": ("planner/intraop",),
@@ -165,9 +163,8 @@ LAYERS = {
     "planner/problem/testing": ("planner/problem",),
     "planner/reshard": (
         "base", "planner/problem", "planner/reshard/bounds",
-        "planner/reshard/decompose", "planner/reshard/exact",
-        "planner/reshard/heuristics", "planner/reshard/paper",
-        "planner/reshard/problem"),
+        "planner/reshard/exact", "planner/reshard/heuristics",
+        "planner/reshard/paper", "planner/reshard/problem"),
     "planner/reshard/bounds": (
         "base", "planner/problem", "planner/reshard/problem"),
     "planner/reshard/decompose": ("base", "planner/reshard/problem"),
@@ -181,11 +178,11 @@ LAYERS = {
         "planner/reshard/decompose", "planner/reshard/problem"),
     "planner/search": (
         "base", "planner/problem", "planner/search/constrained",
-        "planner/search/elimination", "planner/search/graph"),
+        "planner/search/graph"),
     "planner/search/constrained": (
         "base", "planner/search/elimination", "planner/search/graph"),
     "planner/search/elimination": ("base", "planner/search/graph"),
-    "planner/search/graph": ("base", "planner/problem"),
+    "planner/search/graph": ("planner/problem",),
     "planner/search/testing": ("planner/problem",),
     "planner/search/tradeoffs": ("base", "planner/problem", "planner/search"),
     "planner/symbolic": ("base", "planner/problem"),
@@ -194,7 +191,7 @@ LAYERS = {
         "base", "profiledb/postgres", "profiledb/sqlite", "profiledb/store"),
     "profiledb/postgres": ("base", "profiledb/schema", "profiledb/store", "profiledb/tables"),
     "profiledb/postgres/testing": ("base", "profiledb/postgres"),
-    "profiledb/schema": ("base",),
+    "profiledb/schema": (),
     "profiledb/sqlite": (
         "base", "profiledb/schema", "profiledb/store", "profiledb/tables"),
     "profiledb/sqlite/testing": ("profiledb/sqlite",),
@@ -211,7 +208,7 @@ LAYERS = {
         "worker/comm/executor", "worker/comm/protocol",
         "worker/comm/transport"),
     "worker/comm/transport": ("base", "worker/comm/protocol"),
-    "worker/devices": ("base", "proto/v1"),
+    "worker/devices": ("proto/v1",),
     "worker/pjrt": ("base", "proto/hlo", "proto/v1"),
     "worker/pjrt/testing": ("proto/hlo",),
     "worker/runner": (
@@ -237,7 +234,6 @@ TEST_LAYERS = {
     "coordinator/segmenter/direction": (
         "coordinator/ir/load", "coordinator/segmenter",
         "coordinator/segmenter/testing"),
-    "coordinator/segmenter/segments": ("coordinator/segmenter/testing",),
     "coordinator/space/annotation": ("coordinator/space",),
     "coordinator/space/configurations": ("coordinator/space",),
     "coordinator/space/programs": (
@@ -249,7 +245,7 @@ TEST_LAYERS = {
         "planner/reshard", "planner/reshard/bounds", "planner/reshard/testing"),
     "planner/reshard/problem": ("planner/reshard/testing",),
     "planner/search/elimination": ("planner/search/testing",),
-    "profiledb/schema": ("proto/v1",),
+    "profiledb/schema": ("base", "proto/v1"),
     "worker/comm/executor": ("worker/comm/testing",),
     "worker/sandbox": ("worker/pjrt/testing",),
 }
