@@ -3,7 +3,10 @@
 //
 // StrongIndex<struct ProgramTag> is the same for the place of an element in a
 // vector. It converts to a number, for subscripts; no number and no other index
-// converts to it. Where there may be none, it stands in a std::optional.
+// converts to it. Where there may be none, it stands in a std::optional. A loop
+// over a vector counts one up:
+//
+//   for (ProgramId id; id < programs.size(); ++id)
 #ifndef MESHWRIGHT_BASE_STRONG_ID_H_
 #define MESHWRIGHT_BASE_STRONG_ID_H_
 
@@ -26,11 +29,25 @@ class StrongIndex {
  public:
   constexpr StrongIndex() = default;
   constexpr explicit StrongIndex(size_t index) : index_(index) {}
+  template <typename Other>
+  explicit StrongIndex(StrongIndex<Other>) = delete;
 
   constexpr operator size_t() const { return index_; }  // NOLINT: a subscript
+  constexpr size_t value() const { return index_; }
+
+  constexpr StrongIndex& operator++() {
+    ++index_;
+    return *this;
+  }
 
   friend auto operator<=>(const StrongIndex&,
                           const StrongIndex&) = default;  // NOLINT
+  friend bool operator==(const StrongIndex&, const StrongIndex&) = default;
+  // Numbers of two kinds are not compared.
+  template <typename Other>
+  std::strong_ordering operator<=>(const StrongIndex<Other>&) const = delete;
+  template <typename Other>
+  bool operator==(const StrongIndex<Other>&) const = delete;
 
  private:
   size_t index_ = 0;

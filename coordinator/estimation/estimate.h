@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 
+#include "coordinator/segmenter/analysis.h"
 #include "planner/problem/plan_problem.h"
 
 namespace meshwright::estimation {
@@ -20,7 +21,7 @@ struct Estimate {
 
 // A configuration of the space, or of a problem.
 struct ConfigurationRef {
-  int type = 0;
+  segmenter::SegmentTypeId type;
   int configuration = 0;
   auto operator<=>(const ConfigurationRef&) const = default;
 };

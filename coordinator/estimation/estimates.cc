@@ -12,6 +12,7 @@ namespace meshwright::estimation {
 namespace {
 
 using problem::Picoseconds;
+using segmenter::SegmentTypeId;
 using space::Configuration;
 using space::ProfileSpace;
 
@@ -29,14 +30,12 @@ class Estimator {
       : space_(space), halves_(halves), plans_(plans), results_(results) {}
 
   EstimatedTimes Run() {
-    for (size_t t = 0; t < space_.types.size(); ++t) {
-      RunType(static_cast<int>(t));
-    }
+    for (SegmentTypeId t; t < space_.types.size(); ++t) RunType(t);
     return std::move(out_);
   }
 
  private:
-  void RunType(int type) {
+  void RunType(SegmentTypeId type) {
     const auto& configurations = space_.types[type].configurations;
     const int count = static_cast<int>(configurations.size());
     std::map<int, Estimate> open;
@@ -84,7 +83,8 @@ class Estimator {
 
   // `open` holds what is estimated of the type without a switch.
   std::optional<Estimate> EstimateFromSwitch(
-      int type, int configuration, const std::map<int, Estimate>& open) const {
+      SegmentTypeId type, int configuration,
+      const std::map<int, Estimate>& open) const {
     const SwitchEstimation* const found = plans_[type].Switched(configuration);
     if (found == nullptr) return std::nullopt;
     const SwitchEstimation& it = *found;
@@ -113,8 +113,9 @@ class Estimator {
   }
 
   // Before scaling; nothing where a program that it takes was not measured.
-  std::optional<Estimate> EstimateUnscaled(int type, int configuration) const {
-    const std::optional<int> proxy = plans_[type].proxy;
+  std::optional<Estimate> EstimateUnscaled(SegmentTypeId type,
+                                           int configuration) const {
+    const std::optional<SegmentTypeId> proxy = plans_[type].proxy;
     if (proxy.has_value()) return EstimateFromProxy(*proxy, configuration);
     if (plans_[type].Switched(configuration) != nullptr) return std::nullopt;
     if (halves_.IsCut(type)) return halves_.Sum(type, configuration, results_);
@@ -133,7 +134,7 @@ class Estimator {
     return estimate;
   }
 
-  std::optional<Estimate> EstimateFromProxy(int proxy,
+  std::optional<Estimate> EstimateFromProxy(SegmentTypeId proxy,
                                             int configuration) const {
     // Of a group, which the proxy does not have.
     const auto& configurations = space_.types[proxy].configurations;

@@ -15,7 +15,9 @@ namespace meshwright::estimation {
 namespace {
 
 using segmenter::Analysis;
+using segmenter::SegmentIndex;
 using segmenter::SegmentSwitch;
+using segmenter::SegmentTypeId;
 using space::Configuration;
 using space::ProfileSpace;
 
@@ -112,8 +114,8 @@ class SumMaker {
 };
 
 // Of all values of the segment, or of those in `only`, on one device.
-double SumBytes(const Analysis& analysis, const ProfileSpace& space, int type,
-                const Configuration& configuration,
+double SumBytes(const Analysis& analysis, const ProfileSpace& space,
+                SegmentTypeId type, const Configuration& configuration,
                 const std::vector<char>* only = nullptr) {
   const auto& values = analysis.graphs[analysis.types[type]].values;
   double bytes = 0;
@@ -149,8 +151,9 @@ std::vector<int> FindPlain(const std::vector<Configuration>& configurations,
 // Adds the estimation of configurations under a switch. Of each switch, the one
 // that changes most is the reference: it is required, with the one that it is
 // compared to.
-void AddSwitched(const Analysis& analysis, const ProfileSpace& space, int type,
-                 const std::vector<int>& plain, EstimationPlan& plan) {
+void AddSwitched(const Analysis& analysis, const ProfileSpace& space,
+                 SegmentTypeId type, const std::vector<int>& plain,
+                 EstimationPlan& plan) {
   struct Reference {
     int configuration = 0;
     double bytes = 0;
@@ -229,7 +232,7 @@ std::vector<int> ListGrouped(const std::vector<Configuration>& configurations) {
 using ProxyKey = std::pair<std::vector<uint64_t>, std::vector<Factors>>;
 
 ProxyKey MakeProxyKey(const Analysis& analysis, const ProfileSpace& space,
-                      int type) {
+                      SegmentTypeId type) {
   const segmenter::Segment& segment =
       analysis.plan.segments[analysis.types[type]];
   const auto& configurations = space.types[type].configurations;
@@ -244,11 +247,11 @@ ProxyKey MakeProxyKey(const Analysis& analysis, const ProfileSpace& space,
 }
 
 // By type the first other one with equal blocks and configurations.
-std::vector<std::optional<int>> FindProxies(const Analysis& analysis,
-                                            const ProfileSpace& space) {
-  std::vector<std::optional<int>> proxies(space.types.size());
-  std::map<ProxyKey, int> known;
-  for (int t = 0; t < static_cast<int>(proxies.size()); ++t) {
+std::vector<std::optional<SegmentTypeId>> FindProxies(
+    const Analysis& analysis, const ProfileSpace& space) {
+  std::vector<std::optional<SegmentTypeId>> proxies(space.types.size());
+  std::map<ProxyKey, SegmentTypeId> known;
+  for (SegmentTypeId t; t < proxies.size(); ++t) {
     if (!space::HasBlocks(analysis, analysis.types[t]) ||
         space.types[t].configurations.size() <= kFewEndConfigurations) {
       continue;
@@ -261,7 +264,7 @@ std::vector<std::optional<int>> FindProxies(const Analysis& analysis,
 }
 
 // A half of a loop's body would carry what the other half computes.
-bool HoldsLoop(const Analysis& analysis, int segment) {
+bool HoldsLoop(const Analysis& analysis, SegmentIndex segment) {
   const auto& values = analysis.graphs[segment].values;
   return std::any_of(
       values.begin(), values.end(), [&](const segmenter::SegmentValue& it) {
@@ -288,10 +291,10 @@ std::vector<bool> FindTypesToCut(const Analysis& analysis,
 
 std::vector<EstimationPlan> MakeEstimationPlans(
     const Analysis& analysis, const ProfileSpace& space, const Halves& halves,
-    const std::vector<int>& base, const std::set<int>& from_factors) {
+    const std::vector<int>& base, const std::set<SegmentTypeId>& from_factors) {
   std::vector<EstimationPlan> plans(space.types.size());
   const auto proxies = FindProxies(analysis, space);
-  for (int t = 0; t < static_cast<int>(plans.size()); ++t) {
+  for (SegmentTypeId t; t < plans.size(); ++t) {
     const auto& configurations = space.types[t].configurations;
     plans[t].proxy = proxies[t];
     plans[t].required = ListGrouped(configurations);
@@ -325,12 +328,12 @@ std::vector<EstimationPlan> MakeEstimationPlans(
   return plans;
 }
 
-std::vector<int> FindReducibleTypes(const Analysis& analysis,
-                                    const ProfileSpace& space,
-                                    const Halves& halves) {
+std::vector<SegmentTypeId> FindReducibleTypes(const Analysis& analysis,
+                                              const ProfileSpace& space,
+                                              const Halves& halves) {
   const auto proxies = FindProxies(analysis, space);
-  std::vector<int> types;
-  for (int t = 0; t < static_cast<int>(proxies.size()); ++t) {
+  std::vector<SegmentTypeId> types;
+  for (SegmentTypeId t; t < proxies.size(); ++t) {
     const auto& configurations = space.types[t].configurations;
     if (!proxies[t].has_value() && !halves.IsCut(t) &&
         space::HasBlocks(analysis, analysis.types[t]) &&

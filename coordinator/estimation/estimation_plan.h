@@ -59,7 +59,7 @@ struct SumTerm {
 // How the configurations of one type are estimated.
 struct EstimationPlan {
   // The earlier type that its estimates are taken from.
-  std::optional<int> proxy;
+  std::optional<segmenter::SegmentTypeId> proxy;
   // Measured first; the others are estimated. None of a type that was cut but
   // the references of its switches. Those of groups also with a proxy.
   std::vector<int> required;
@@ -85,12 +85,12 @@ struct EstimationPlan {
 std::vector<EstimationPlan> MakeEstimationPlans(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
     const Halves& halves, const std::vector<int>& base,
-    const std::set<int>& from_factors = {});
+    const std::set<segmenter::SegmentTypeId>& from_factors = {});
 
 // The types that `from_factors` makes cheaper: blocks of few configurations.
-std::vector<int> FindReducibleTypes(const segmenter::Analysis& analysis,
-                                    const space::ProfileSpace& space,
-                                    const Halves& halves);
+std::vector<segmenter::SegmentTypeId> FindReducibleTypes(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    const Halves& halves);
 
 // By type: whether halves save programs.
 std::vector<bool> FindTypesToCut(const segmenter::Analysis& analysis,

@@ -14,6 +14,7 @@ namespace meshwright::estimation {
 namespace {
 
 using segmenter::SegmentSwitch;
+using segmenter::SegmentTypeId;
 
 class EstimationPlanTest : public testing::TestWithParam<const char*> {
  protected:
@@ -74,7 +75,7 @@ TEST_P(EstimationPlanTest, EveryConfigurationHasOneSource) {
     const std::set<int> required(it.required.begin(), it.required.end());
     for (size_t c = 0; c < plain.size(); ++c) {
       const bool is_plain = plain[c] == static_cast<int>(c);
-      const bool by_halves = halves_->IsCut(static_cast<int>(t)) && is_plain;
+      const bool by_halves = halves_->IsCut(SegmentTypeId(t)) && is_plain;
       const bool by_sum = !it.sums.empty() && !it.sums[c].empty();
       const bool by_switch = it.Switched(static_cast<int>(c)) != nullptr;
       if (required.contains(static_cast<int>(c))) {
@@ -89,7 +90,7 @@ TEST_P(EstimationPlanTest, EveryConfigurationHasOneSource) {
 // Times that add up over the factors are estimated exactly, from few programs.
 TEST_P(EstimationPlanTest, SumsOfFactorsAreExact) {
   std::mt19937 random(5);
-  for (int t = 0; t < static_cast<int>(plans_.size()); ++t) {
+  for (SegmentTypeId t; t < plans_.size(); ++t) {
     const EstimationPlan& it = plans_[t];
     if (it.sums.empty() || space::HasBlocks(analysis_, analysis_.types[t])) {
       continue;

@@ -77,9 +77,10 @@ std::vector<Factors> ListBlockFactors(
 }
 
 std::vector<Factors> ListEndFactors(const segmenter::Analysis& analysis,
-                                    const space::ProfileSpace& space, int type,
+                                    const space::ProfileSpace& space,
+                                    segmenter::SegmentTypeId type,
                                     const std::vector<int>& plain) {
-  const int segment = analysis.types[type];
+  const segmenter::SegmentIndex segment = analysis.types[type];
   const segmenter::SegmentGraph& graph = analysis.graphs[segment];
   std::set<int> values;
   for (const auto* pairs : {&graph.entries, &graph.exits}) {

@@ -34,7 +34,8 @@ std::vector<Factors> ListBlockFactors(
 // `plain`: see space::FindPlainConfigurations; configurations under a switch
 // get no factors.
 std::vector<Factors> ListEndFactors(const segmenter::Analysis& analysis,
-                                    const space::ProfileSpace& space, int type,
+                                    const space::ProfileSpace& space,
+                                    segmenter::SegmentTypeId type,
                                     const std::vector<int>& plain);
 
 // Joins columns of which some combination of values is missing, until any two

@@ -47,8 +47,9 @@ TEST(EndFactorsTest, BoundariesToOneNeighbourAreOneFactor) {
   space::KeyContext context;
   context.mesh = {1, 2};
   const space::ProfileSpace space = BuildProfileSpace(analysis, context);
-  const auto factors = ListEndFactors(
-      analysis, space, 0, space::FindPlainConfigurations(space.types[0]));
+  const auto factors =
+      ListEndFactors(analysis, space, segmenter::SegmentTypeId(0),
+                     space::FindPlainConfigurations(space.types[0]));
   std::vector<std::set<int>> values(factors[0].size());
   size_t combinations = 1;
   for (const Factors& row : factors) {

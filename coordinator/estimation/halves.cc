@@ -16,6 +16,8 @@ namespace {
 
 using segmenter::Analysis;
 using segmenter::Segment;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 using space::Configuration;
 using space::ProfileSpace;
 
@@ -25,11 +27,12 @@ std::vector<int> CountCrossings(const Analysis& analysis) {
   const auto& owner_of = analysis.blocks.owner_block;
   std::vector<int> crossings(analysis.blocks.blocks.size() + 1, 0);
   for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
-    const int segment = analysis.plan.owner[id];
-    if (!analysis.passes.forward[id] || segment < 0 || owner_of[id] < 0) {
+    const segmenter::Owner segment = analysis.plan.owner[id];
+    if (!analysis.passes.forward[id] || !segment.IsSegment() ||
+        owner_of[id] < 0) {
       continue;
     }
-    const segmenter::Segment& it = analysis.plan.segments[segment];
+    const Segment& it = analysis.plan.segments[segment.segment()];
     const int first = std::max(owner_of[id], it.first_block);
     int last = first;
     for (const ir::ValueId user : analysis.module.at(id).users) {
@@ -49,7 +52,8 @@ std::vector<int> CountCrossings(const Analysis& analysis) {
 
 // The boundary of one activation that leaves the fewest configurations.
 std::optional<int> FindCut(const Analysis& analysis,
-                           const std::vector<int>& crossings, int segment) {
+                           const std::vector<int>& crossings,
+                           SegmentIndex segment) {
   const Segment& it = analysis.plan.segments[segment];
   std::optional<int> best;
   int64_t fewest = INT64_MAX;
@@ -69,7 +73,7 @@ std::optional<int> FindCut(const Analysis& analysis,
 
 // Equal segments are cut alike. `cuts`: by type, blocks of the first half.
 std::vector<Segment> Cover(const Analysis& analysis,
-                           const std::map<int, int>& cuts) {
+                           const std::map<SegmentTypeId, int>& cuts) {
   std::vector<Segment> cover;
   for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
     const Segment& it = analysis.plan.segments[s];
@@ -86,13 +90,11 @@ std::vector<Segment> Cover(const Analysis& analysis,
   return cover;
 }
 
-std::optional<int> FindSegment(const Analysis& analysis, int first_block,
-                               int last_block) {
-  for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
+std::optional<SegmentIndex> FindSegment(const Analysis& analysis,
+                                        int first_block, int last_block) {
+  for (SegmentIndex s; s < analysis.plan.segments.size(); ++s) {
     const Segment& it = analysis.plan.segments[s];
-    if (it.first_block == first_block && it.last_block == last_block) {
-      return static_cast<int>(s);
-    }
+    if (it.first_block == first_block && it.last_block == last_block) return s;
   }
   return std::nullopt;
 }
@@ -100,11 +102,12 @@ std::optional<int> FindSegment(const Analysis& analysis, int first_block,
 // Whether the halves do the contractions of the whole. What is shared may be
 // done elsewhere once the cut is made; it differs little between
 // configurations, so that the scale of the estimates takes it in.
-bool SameContractions(const Analysis& analysis, int whole,
-                      const Analysis& halved, int first, int second) {
+bool SameContractions(const Analysis& analysis, SegmentIndex whole,
+                      const Analysis& halved, SegmentIndex first,
+                      SegmentIndex second) {
   for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
     if (!ir::IsContraction(analysis.module, id)) continue;
-    const int owner = halved.plan.owner[id];
+    const segmenter::Owner owner = halved.plan.owner[id];
     if ((analysis.plan.owner[id] == whole) !=
         (owner == first || owner == second)) {
       return false;
@@ -136,14 +139,13 @@ Halves::Halves(const Analysis& analysis, const ProfileSpace& space,
                const std::vector<bool>& cut)
     : types_(space.types.size()) {
   const std::vector<int> crossings = CountCrossings(analysis);
-  std::map<int, int> cuts;
-  for (size_t t = 0; t < cut.size(); ++t) {
+  std::map<SegmentTypeId, int> cuts;
+  for (SegmentTypeId t; t < cut.size(); ++t) {
     if (!cut[t]) continue;
-    const int segment = analysis.types[t];
+    const SegmentIndex segment = analysis.types[t];
     const std::optional<int> block = FindCut(analysis, crossings, segment);
     if (!block.has_value()) continue;
-    cuts[static_cast<int>(t)] =
-        *block - analysis.plan.segments[segment].first_block;
+    cuts[t] = *block - analysis.plan.segments[segment].first_block;
   }
   if (cuts.empty()) return;
   const Analysis halved = segmenter::Recut(analysis, Cover(analysis, cuts));
@@ -155,12 +157,12 @@ Halves::Halves(const Analysis& analysis, const ProfileSpace& space,
 }
 
 void Halves::Pair(const Analysis& analysis, const ProfileSpace& whole,
-                  const Analysis& halved, int type, int blocks) {
-  const int segment = analysis.types[type];
+                  const Analysis& halved, SegmentTypeId type, int blocks) {
+  const SegmentIndex segment = analysis.types[type];
   const Segment& it = analysis.plan.segments[segment];
   const int middle = it.first_block + blocks;
-  const std::optional<int> first = FindSegment(halved, it.first_block, middle);
-  const std::optional<int> second = FindSegment(halved, middle, it.last_block);
+  const auto first = FindSegment(halved, it.first_block, middle);
+  const auto second = FindSegment(halved, middle, it.last_block);
   if (!first.has_value() || !second.has_value()) return;
   if (!SameContractions(analysis, segment, halved, *first, *second)) return;
   HalvedType pair;
@@ -197,7 +199,7 @@ void Halves::Pair(const Analysis& analysis, const ProfileSpace& whole,
   types_[type] = std::move(pair);
 }
 
-std::vector<space::ProgramId> Halves::ListPrograms(int type,
+std::vector<space::ProgramId> Halves::ListPrograms(SegmentTypeId type,
                                                    int configuration) const {
   const HalvedType& it = *types_[type];
   if (!it.configurations[configuration].has_value()) return {};
@@ -214,11 +216,11 @@ std::vector<space::ProgramId> Halves::ListPrograms(int type,
 
 void Halves::Collect() {
   std::set<space::ProgramId> used;
-  for (size_t t = 0; t < types_.size(); ++t) {
+  for (SegmentTypeId t; t < types_.size(); ++t) {
     if (!types_[t].has_value()) continue;
     for (size_t c = 0; c < types_[t]->configurations.size(); ++c) {
       for (const space::ProgramId program :
-           ListPrograms(static_cast<int>(t), static_cast<int>(c))) {
+           ListPrograms(t, static_cast<int>(c))) {
         used.insert(program);
       }
     }
@@ -229,7 +231,7 @@ void Halves::Collect() {
   }
 }
 
-std::optional<Estimate> Halves::Sum(int type, int configuration,
+std::optional<Estimate> Halves::Sum(SegmentTypeId type, int configuration,
                                     const store::Results& results) const {
   const HalvedType& it = *types_[type];
   if (!it.configurations[configuration].has_value()) return std::nullopt;
@@ -255,7 +257,7 @@ std::optional<Estimate> Halves::Sum(int type, int configuration,
   return sum;
 }
 
-const v1::ProfileResult* Halves::Failure(int type, int configuration,
+const v1::ProfileResult* Halves::Failure(SegmentTypeId type, int configuration,
                                          const store::Results& results) const {
   for (const space::ProgramId program : ListPrograms(type, configuration)) {
     const auto row = results.find(space_.programs[program].key());

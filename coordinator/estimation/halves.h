@@ -34,8 +34,8 @@ struct HalfConfigurations {
 };
 
 struct HalvedType {
-  int first = 0;  // types of Halves::space_
-  int second = 0;
+  segmenter::SegmentTypeId first;  // of Halves::space_
+  segmenter::SegmentTypeId second;
   int boundary = 0;   // index of Halves::space_.boundaries
   int64_t trips = 1;  // how often a step crosses it
   // By configuration of the whole: those of the halves; none where one differs
@@ -50,25 +50,29 @@ class Halves {
   Halves(const segmenter::Analysis& analysis, const space::ProfileSpace& space,
          const std::vector<bool>& cut);
 
-  bool IsCut(int type) const { return types_[type].has_value(); }
+  bool IsCut(segmenter::SegmentTypeId type) const {
+    return types_[type].has_value();
+  }
 
   // Distinct programs of the halves and of the resharding between them.
   const std::vector<v1::Program>& programs() const { return programs_; }
 
   // What a configuration of a type that was cut adds up to; nothing where one
   // of its programs was not measured, or halves do not estimate it.
-  std::optional<Estimate> Sum(int type, int configuration,
+  std::optional<Estimate> Sum(segmenter::SegmentTypeId type, int configuration,
                               const store::Results& results) const;
 
   // The row of one of its programs that failed, if any did.
-  const v1::ProfileResult* Failure(int type, int configuration,
+  const v1::ProfileResult* Failure(segmenter::SegmentTypeId type,
+                                   int configuration,
                                    const store::Results& results) const;
 
  private:
-  std::vector<space::ProgramId> ListPrograms(int type, int configuration) const;
+  std::vector<space::ProgramId> ListPrograms(segmenter::SegmentTypeId type,
+                                             int configuration) const;
   void Pair(const segmenter::Analysis& analysis,
             const space::ProfileSpace& whole, const segmenter::Analysis& halved,
-            int type, int blocks);
+            segmenter::SegmentTypeId type, int blocks);
   void Collect();
 
   space::ProfileSpace space_;

@@ -13,6 +13,8 @@
 namespace meshwright::estimation {
 namespace {
 
+using segmenter::SegmentTypeId;
+
 class HalvesTest : public testing::Test {
  protected:
   void Load(const std::string& model) {
@@ -39,7 +41,7 @@ TEST_F(HalvesTest, NineAndNineEstimateEightyOne) {
   Load("llama_2l");
   const Halves halves(analysis_, space_, FindTypesToCut(analysis_, space_));
   int cut = 0;
-  for (int t = 0; t < static_cast<int>(space_.types.size()); ++t) {
+  for (SegmentTypeId t; t < space_.types.size(); ++t) {
     if (!halves.IsCut(t)) continue;
     ++cut;
     EXPECT_EQ(space_.types[t].configurations.size(), 81u);
@@ -61,7 +63,7 @@ TEST_F(HalvesTest, TheHalvesAddUpToTheWhole) {
     const Halves halves(analysis_, space_, FindTypesToCut(analysis_, space_));
     Measure(space_.programs);
     Measure(halves.programs());
-    for (int t = 0; t < static_cast<int>(space_.types.size()); ++t) {
+    for (SegmentTypeId t; t < space_.types.size(); ++t) {
       if (!halves.IsCut(t)) continue;
       const auto& configurations = space_.types[t].configurations;
       for (int c = 0; c < static_cast<int>(configurations.size()); ++c) {
@@ -81,7 +83,7 @@ TEST_F(HalvesTest, TheHalvesAddUpToTheWhole) {
 TEST_F(HalvesTest, WithoutItsProgramsThereIsNoSum) {
   Load("llama_2l");
   const Halves halves(analysis_, space_, FindTypesToCut(analysis_, space_));
-  for (int t = 0; t < static_cast<int>(space_.types.size()); ++t) {
+  for (SegmentTypeId t; t < space_.types.size(); ++t) {
     if (!halves.IsCut(t)) continue;
     EXPECT_FALSE(halves.Sum(t, 0, results_).has_value());
     EXPECT_EQ(halves.Failure(t, 0, results_), nullptr);
@@ -93,7 +95,7 @@ TEST_F(HalvesTest, FewConfigurationsAreNotCut) {
   const Halves halves(analysis_, space_,
                       std::vector<bool>(space_.types.size(), false));
   EXPECT_TRUE(halves.programs().empty());
-  for (int t = 0; t < static_cast<int>(space_.types.size()); ++t) {
+  for (SegmentTypeId t; t < space_.types.size(); ++t) {
     EXPECT_FALSE(halves.IsCut(t));
   }
 }

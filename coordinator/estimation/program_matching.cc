@@ -10,13 +10,14 @@
 namespace meshwright::estimation {
 namespace {
 
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
+
 class Matcher {
  public:
   Matcher(const StepSpace& known, const StepSpace& wanted)
       : known_(known), wanted_(wanted) {
-    for (size_t t = 0; t < wanted.space.types.size(); ++t) {
-      MatchType(static_cast<int>(t));
-    }
+    for (SegmentTypeId t; t < wanted.space.types.size(); ++t) MatchType(t);
     for (const space::Boundary& boundary : wanted.space.boundaries) {
       MatchBoundary(boundary);
     }
@@ -28,16 +29,16 @@ class Matcher {
   }
 
  private:
-  static const std::string& Print(const StepSpace& step, int type) {
+  static const std::string& Print(const StepSpace& step, SegmentTypeId type) {
     return step.analysis.graphs[step.analysis.types[type]].fingerprint;
   }
 
   // The first of its graph that is no other's; types of equal graphs come in
   // the same order.
-  void MatchType(int type) {
-    std::optional<int> found;
-    for (size_t t = 0; t < known_.space.types.size() && !found; ++t) {
-      const int other = static_cast<int>(t);
+  void MatchType(SegmentTypeId type) {
+    std::optional<SegmentTypeId> found;
+    for (SegmentTypeId other; other < known_.space.types.size() && !found;
+         ++other) {
       if (Print(known_, other) == Print(wanted_, type) &&
           taken_.insert(other).second) {
         found = other;
@@ -75,11 +76,11 @@ class Matcher {
   }
 
   void MatchBoundary(const space::Boundary& own) {
-    const auto type = [](const StepSpace& step, int segment) {
+    const auto type = [](const StepSpace& step, SegmentIndex segment) {
       return step.analysis.type_of_segment[segment];
     };
-    const int from = type(wanted_, own.from_segment);
-    const int to = type(wanted_, own.to_segment);
+    const SegmentTypeId from = type(wanted_, own.from_segment);
+    const SegmentTypeId to = type(wanted_, own.to_segment);
     for (const space::Boundary& other : known_.space.boundaries) {
       if (type(known_, other.from_segment) != types_[from] ||
           type(known_, other.to_segment) != types_[to] ||
@@ -106,9 +107,9 @@ class Matcher {
 
   const StepSpace& known_;
   const StepSpace& wanted_;
-  std::vector<std::optional<int>> types_;                        // by type
+  std::vector<std::optional<SegmentTypeId>> types_;              // by type
   std::vector<std::vector<std::optional<int>>> configurations_;  // likewise
-  std::set<int> taken_;
+  std::set<SegmentTypeId> taken_;
   std::map<space::ProgramId, space::ProgramId> programs_;
 };
 

@@ -7,6 +7,8 @@
 
 namespace meshwright::estimation {
 
+using segmenter::SegmentIndex;
+
 void Forbid(int row, int column, problem::Table& table) {
   const size_t at = static_cast<size_t>(row) * table.columns + column;
   table.entries[at].reset();
@@ -41,7 +43,8 @@ void AddTo(problem::Table& sum, const problem::Table& table) {
   }
 }
 
-problem::Table SegmentTables::BuildFreeTable(int from, int to) const {
+problem::Table SegmentTables::BuildFreeTable(SegmentIndex from,
+                                             SegmentIndex to) const {
   problem::Table table;
   table.rows = static_cast<int>(Usable(from).size());
   table.columns = static_cast<int>(Usable(to).size());
@@ -51,7 +54,8 @@ problem::Table SegmentTables::BuildFreeTable(int from, int to) const {
   return table;
 }
 
-problem::Table SegmentTables::BuildBoundaryTable(int from, int to,
+problem::Table SegmentTables::BuildBoundaryTable(SegmentIndex from,
+                                                 SegmentIndex to,
                                                  int boundary) const {
   problem::Table table = BuildFreeTable(from, to);
   const space::Boundary& it = space_.boundaries[boundary];
@@ -95,7 +99,7 @@ void SegmentTables::ForbidSplits(const space::SharedParameter& shared,
 }
 
 std::vector<std::vector<space::Sharding>> SegmentTables::SplitsAt(
-    int segment, const std::vector<int>& values) const {
+    SegmentIndex segment, const std::vector<int>& values) const {
   const auto& configurations =
       space_.types[analysis_.type_of_segment[segment]].configurations;
   std::vector<std::vector<space::Sharding>> splits;

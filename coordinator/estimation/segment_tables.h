@@ -38,9 +38,12 @@ class SegmentTables {
         usable_(usable) {}
 
   // Segments; all pairs are free.
-  problem::Table BuildFreeTable(int from, int to) const;
+  problem::Table BuildFreeTable(segmenter::SegmentIndex from,
+                                segmenter::SegmentIndex to) const;
   // `boundary`: index in the space.
-  problem::Table BuildBoundaryTable(int from, int to, int boundary) const;
+  problem::Table BuildBoundaryTable(segmenter::SegmentIndex from,
+                                    segmenter::SegmentIndex to,
+                                    int boundary) const;
   // The table leads from the earlier of the two segments to the later.
   void ForbidSplits(const space::SharedParameter& shared,
                     problem::Table& table) const;
@@ -48,12 +51,12 @@ class SegmentTables {
                     problem::Table& table) const;
 
  private:
-  const std::vector<int>& Usable(int segment) const {
+  const std::vector<int>& Usable(segmenter::SegmentIndex segment) const {
     return usable_[analysis_.type_of_segment[segment]];
   }
   // By state how it splits what a link shares.
   std::vector<std::vector<space::Sharding>> SplitsAt(
-      int segment, const std::vector<int>& values) const;
+      segmenter::SegmentIndex segment, const std::vector<int>& values) const;
 
   const segmenter::Analysis& analysis_;
   const space::ProfileSpace& space_;

@@ -13,6 +13,7 @@ namespace meshwright::explain {
 namespace {
 
 using problem::ToSeconds;
+using segmenter::SegmentTypeId;
 using space::SegmentChoice;
 
 absl::StatusOr<v1::PlanAlternative> Compare(
@@ -49,17 +50,17 @@ absl::StatusOr<v1::PlanAlternative> Compare(
 std::vector<v1::PlanChange> ListChanges(const planning::MeasuredStep& step,
                                         const SegmentChoice& from,
                                         const SegmentChoice& to) {
-  std::map<std::tuple<int, int, int>, size_t> known;
+  std::map<std::tuple<SegmentTypeId, int, int>, size_t> known;
   std::vector<v1::PlanChange> changes;
   for (int s = 0; s < static_cast<int>(from.size()); ++s) {
     if (from[s] == to[s]) continue;
-    const int type = step.analysis.type_of_segment[s];
+    const SegmentTypeId type = step.analysis.type_of_segment[s];
     const auto& configurations = step.space.types[type].configurations;
     const auto [found, added] =
         known.try_emplace({type, from[s], to[s]}, changes.size());
     if (added) {
       v1::PlanChange& change = changes.emplace_back();
-      change.set_type(type);
+      change.set_type(static_cast<int>(type));
       change.set_from(configurations[from[s]].describe);
       change.set_to(configurations[to[s]].describe);
     }
@@ -81,16 +82,14 @@ absl::StatusOr<v1::PlanExplanation> ExplainChoices(
                                             options, step.measured.usable));
   v1::PlanExplanation explanation;
   for (const search::Alternative& alternative : alternatives) {
-    const int config =
-        step.measured.usable[alternative.type][alternative.config];
+    const SegmentTypeId type(alternative.type);
+    const int config = step.measured.usable[type][alternative.config];
     v1::PlanChoice& it = *explanation.add_choices();
     it.set_type(alternative.type);
     it.set_config(config);
-    it.set_describe(
-        step.space.types[alternative.type].configurations[config].describe);
+    it.set_describe(step.space.types[type].configurations[config].describe);
     for (int s = 0; s < static_cast<int>(choice.size()); ++s) {
-      if (step.analysis.type_of_segment[s] == alternative.type &&
-          choice[s] == config) {
+      if (step.analysis.type_of_segment[s] == type && choice[s] == config) {
         it.add_segments(s);
       }
     }

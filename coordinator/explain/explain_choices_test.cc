@@ -114,8 +114,8 @@ TEST(ExplainGroups, APositionIsAChoice) {
   };
   const auto opened = planning::OpenStep(request, &measurer);
   ASSERT_TRUE(opened.ok()) << opened.status();
-  measurer.label =
-      absl::StrCat("type ", opened->analysis.type_of_segment.back(), ":");
+  measurer.label = absl::StrCat(
+      "type ", opened->analysis.type_of_segment.back().value(), ":");
   const v1::Plan grouped = plan(plan(1000).least_memory_bytes());
   request.set_device_memory_bytes(0);
   *request.mutable_strategies() = grouped.strategies();

@@ -78,7 +78,7 @@ class Explainer {
     ASSIGN_OR_RETURN(const space::SegmentChoice choice,
                      exporting::FindChoice(stage, step.analysis, step.space));
     ASSIGN_OR_RETURN(recalled.run, step_.meshes[mesh]->search->EvaluateRun(
-                                       recalled.place.first, recalled.place.end,
+                                       recalled.first(), recalled.end(),
                                        {choice.begin() + recalled.place.first,
                                         choice.begin() + recalled.place.end}));
     return recalled;
@@ -109,17 +109,17 @@ class Explainer {
       most = std::max(most, it.whole + it.delayed);
     }
     const v1::PlanPrediction own = Predicted(stage);
-    ASSIGN_OR_RETURN(std::vector<RunAlternative> alternatives,
-                     step_.meshes[stage.place.mesh]->search->Alternatives(
-                         stage.place.first, stage.place.end, most,
-                         stage.run.choice, options_));
+    ASSIGN_OR_RETURN(
+        std::vector<RunAlternative> alternatives,
+        step_.meshes[stage.place.mesh]->search->Alternatives(
+            stage.first(), stage.end(), most, stage.run.choice, options_));
     for (RunAlternative& it : alternatives) {
       const auto& configurations = step_.meshes[stage.place.mesh]
                                        ->step.space.types[it.type]
                                        .configurations;
       v1::PlanChoice& choice = *out_.explanation.add_choices();
       choice.set_stage(number);
-      choice.set_type(it.type);
+      choice.set_type(static_cast<int>(it.type));
       choice.set_config(it.configuration);
       choice.set_describe(configurations[it.configuration].describe);
       choice.mutable_segments()->Assign(it.segments.begin(), it.segments.end());

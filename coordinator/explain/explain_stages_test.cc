@@ -140,19 +140,19 @@ TEST_F(ExplainStagesTest, TheNextBestOfOneSegmentIsTheBestOfTheOthers) {
   Make({1, 2});
   const auto& step = step_->meshes.back()->step;
   // A plan of one stage that holds one segment, at each configuration.
-  const int segment = step_->Segments() - 1;
-  const int type = step.analysis.type_of_segment[segment];
+  const segmenter::SegmentIndex segment(step_->Segments() - 1);
+  const segmenter::SegmentTypeId type = step.analysis.type_of_segment[segment];
   v1::PlanStage stage = plan_.stages(0);
   stage.mutable_mesh()->Clear();
   for (const int64_t size : {1, 2}) stage.add_mesh(size);
-  stage.set_first_segment(segment);
+  stage.set_first_segment(static_cast<int>(segment));
   std::vector<double> seconds;
   std::vector<StageChoices> all;
   std::vector<int> of;
   for (const int configuration : step.measured.usable[type]) {
     stage.clear_segments();
     v1::PlanSegment& it = *stage.add_segments();
-    it.set_type(type);
+    it.set_type(static_cast<int>(type));
     it.set_describe(
         step.space.types[type].configurations[configuration].describe);
     plan_.clear_stages();

@@ -22,6 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 using segmenter::Analysis;
+using segmenter::SegmentTypeId;
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
@@ -89,7 +90,7 @@ absl::StatusOr<std::string> AnalyzeToJson(
   RETURN_IF_ERROR(symbolic.status());
   RETURN_IF_ERROR(CheckConfigurations(analysis, space));
   std::vector<int> instances(analysis.types.size(), 0);
-  for (int type : analysis.type_of_segment) ++instances[type];
+  for (SegmentTypeId type : analysis.type_of_segment) ++instances[type];
 
   ordered_json out;
   out["instructions"] = instructions;
@@ -108,7 +109,10 @@ absl::StatusOr<std::string> AnalyzeToJson(
          {"configurations", plain.size()},
          {"switches", plain_ones.size() - plain.size()}});
   }
-  out["segment_sequence"] = analysis.type_of_segment;
+  out["segment_sequence"] = ordered_json::array();
+  for (const SegmentTypeId type : analysis.type_of_segment) {
+    out["segment_sequence"].push_back(type.value());
+  }
   out["programs"] = {
       {"segments", space.segment_programs},
       {"resharding", space.resharding_programs},

@@ -13,6 +13,7 @@ namespace meshwright::exporting {
 namespace {
 
 using segmenter::Analysis;
+using segmenter::SegmentIndex;
 using segmenter::SegmentSwitch;
 
 bool HasSwitch(const space::ProfileSpace& space, SegmentSwitch which) {
@@ -27,7 +28,7 @@ bool HasSwitch(const space::ProfileSpace& space, SegmentSwitch which) {
 // How many boundary tensors and shared parameters the ends around `segment`
 // split otherwise than their neighbours do.
 int Mismatches(const Analysis& analysis, const space::ProfileSpace& space,
-               const space::SegmentChoice& choice, int segment) {
+               const space::SegmentChoice& choice, SegmentIndex segment) {
   int mismatches = 0;
   for (const auto& [pair, boundary] : space.edges) {
     const auto [from, to] = pair;
@@ -53,38 +54,39 @@ class SharedSettler {
       : analysis_(analysis), space_(space), choice_(choice) {}
 
   void Run() {
-    std::set<int> linked;
+    std::set<SegmentIndex> linked;
     for (const space::ParameterLink& link : space_.links) {
       linked.insert({link.from_segment, link.to_segment});
     }
-    std::vector<int> order(linked.begin(), linked.end());
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return CountBlocks(a) > CountBlocks(b);
-    });
-    for (const int segment : order) {
+    std::vector<SegmentIndex> order(linked.begin(), linked.end());
+    std::stable_sort(order.begin(), order.end(),
+                     [&](SegmentIndex a, SegmentIndex b) {
+                       return CountBlocks(a) > CountBlocks(b);
+                     });
+    for (const SegmentIndex segment : order) {
       SettleOne(segment);
       settled_.insert(segment);
     }
   }
 
  private:
-  int CountBlocks(int segment) const {
+  int CountBlocks(SegmentIndex segment) const {
     const segmenter::Segment& it = analysis_.plan.segments[segment];
     return it.last_block - it.first_block;
   }
 
   const std::vector<space::Configuration>& GetConfigurations(
-      int segment) const {
+      SegmentIndex segment) const {
     return space_.types[analysis_.type_of_segment[segment]].configurations;
   }
 
-  bool Agrees(int segment, int configuration) const {
+  bool Agrees(SegmentIndex segment, int configuration) const {
     return std::all_of(
         space_.links.begin(), space_.links.end(),
         [&](const space::ParameterLink& link) {
           const bool from = link.from_segment == segment;
           if (!from && link.to_segment != segment) return true;
-          const int other = from ? link.to_segment : link.from_segment;
+          const SegmentIndex other = from ? link.to_segment : link.from_segment;
           if (!settled_.contains(other)) return true;
           return SplitAlike(analysis_, space_, link,
                             from ? configuration : choice_[other],
@@ -94,7 +96,8 @@ class SharedSettler {
 
   // How far a configuration is from the one chosen: blocks, then what differs
   // beside their strategies.
-  std::tuple<int, bool, bool> Distance(int segment, int configuration) const {
+  std::tuple<int, bool, bool> Distance(SegmentIndex segment,
+                                       int configuration) const {
     const auto& all = GetConfigurations(segment);
     const space::Configuration& own = all[choice_[segment]];
     const space::Configuration& it = all[configuration];
@@ -106,7 +109,7 @@ class SharedSettler {
             own.recompute != it.recompute || !(own.role == it.role)};
   }
 
-  void SettleOne(int segment) {
+  void SettleOne(SegmentIndex segment) {
     if (Agrees(segment, choice_[segment])) return;
     std::optional<int> best;
     const int count = static_cast<int>(GetConfigurations(segment).size());
@@ -121,13 +124,12 @@ class SharedSettler {
   const Analysis& analysis_;
   const space::ProfileSpace& space_;
   space::SegmentChoice& choice_;
-  std::set<int> settled_;
+  std::set<SegmentIndex> settled_;
 };
 
 void SettleEnds(const Analysis& analysis, const space::ProfileSpace& space,
                 space::SegmentChoice& choice, SegmentSwitch wanted) {
-  const int count = static_cast<int>(choice.size());
-  for (int s = 0; s < count; ++s) {
+  for (SegmentIndex s; s < choice.size(); ++s) {
     const segmenter::Segment& segment = analysis.plan.segments[s];
     if (segment.first_block < segment.last_block) continue;
     const auto& configurations =

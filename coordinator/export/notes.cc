@@ -13,6 +13,8 @@ namespace {
 
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 using space::UnsplitBoundary;
 using space::UnsplitReason;
 
@@ -43,9 +45,10 @@ std::string Reason(const Analysis& analysis, const SegmentGraph& graph,
 }
 
 std::string DescribeBoundary(const Analysis& analysis, const space::Mesh& mesh,
-                             const space::SegmentType& type, int number,
+                             const space::SegmentType& type,
+                             SegmentTypeId number,
                              const UnsplitBoundary& boundary) {
-  const int segment = analysis.types[number];
+  const SegmentIndex segment = analysis.types[number];
   const SegmentGraph& graph = analysis.graphs[segment];
   const bool enters = std::any_of(graph.entries.begin(), graph.entries.end(),
                                   [&](const segmenter::BoundaryPair& it) {
@@ -56,7 +59,8 @@ std::string DescribeBoundary(const Analysis& analysis, const space::Mesh& mesh,
   return absl::StrCat(
       segmenter::SwitchName(segmenter::SegmentSwitch::kSequence), ": ",
       Named(analysis, graph, boundary.value),
-      enters ? ", which enters segment " : ", which leaves segment ", segment,
+      enters ? ", which enters segment " : ", which leaves segment ",
+      segment.value(),
       equal > 1 ? absl::StrCat(" and ", equal - 1, " equal ones") : "",
       ", stays whole on mesh axis ", boundary.axis, " in ",
       boundary.configurations, " of ", type.sequence_configurations,
@@ -64,7 +68,7 @@ std::string DescribeBoundary(const Analysis& analysis, const space::Mesh& mesh,
 }
 
 std::string DescribeLoop(const Analysis& analysis,
-                         const space::SegmentType& type, int number) {
+                         const space::SegmentType& type, SegmentTypeId number) {
   const segmenter::Segment& it = analysis.plan.segments[analysis.types[number]];
   return absl::StrCat(
       "strategies: the loop of blocks ", it.first_block, " to ",
@@ -109,19 +113,17 @@ std::vector<std::string> ListNotes(const segmenter::Analysis& analysis,
                                  "theirs divides: arguments ",
                                  absl::StrJoin(shown, ", ")));
   }
-  for (size_t t = 0; t < space.types.size(); ++t) {
+  for (SegmentTypeId t; t < space.types.size(); ++t) {
     if (space.types[t].combinations < space.types[t].all_combinations) {
-      notes.push_back(
-          DescribeLoop(analysis, space.types[t], static_cast<int>(t)));
+      notes.push_back(DescribeLoop(analysis, space.types[t], t));
     }
     if (!space.types[t].cut_short.empty()) {
-      notes.push_back(absl::StrCat("segment ", analysis.types[t], ": ",
+      notes.push_back(absl::StrCat("segment ", analysis.types[t].value(), ": ",
                                    space.types[t].cut_short));
     }
     for (const UnsplitBoundary& boundary : space.types[t].unsplit_boundaries) {
       notes.push_back(DescribeBoundary(analysis, space.context.mesh,
-                                       space.types[t], static_cast<int>(t),
-                                       boundary));
+                                       space.types[t], t, boundary));
     }
   }
   return notes;

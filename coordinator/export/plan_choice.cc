@@ -8,19 +8,24 @@
 namespace meshwright::exporting {
 namespace {
 
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
+
 // Its index among the configurations of segment `s`.
-absl::StatusOr<int> FindConfiguration(const v1::PlanSegment& segment, int s,
+absl::StatusOr<int> FindConfiguration(const v1::PlanSegment& segment,
+                                      SegmentIndex s,
                                       const segmenter::Analysis& analysis,
                                       const space::ProfileSpace& space) {
-  const int type = analysis.type_of_segment[s];
+  const SegmentTypeId type = analysis.type_of_segment[s];
   const auto& configurations = space.types[type].configurations;
   const auto found = std::find_if(configurations.begin(), configurations.end(),
                                   [&](const space::Configuration& it) {
                                     return it.describe == segment.describe();
                                   });
-  if (segment.type() != type || found == configurations.end()) {
+  if (segment.type() != static_cast<int>(type) ||
+      found == configurations.end()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("segment ", s,
+        absl::StrCat("segment ", s.value(),
                      " of the plan is not one of this model; "
                      "it was made for another model or mesh"));
   }
@@ -44,8 +49,9 @@ absl::StatusOr<space::SegmentChoice> FindChoice(
   }
   space::SegmentChoice choice;
   for (int s = 0; s < plan.segments_size(); ++s) {
-    ASSIGN_OR_RETURN(const int configuration,
-                     FindConfiguration(plan.segments(s), s, analysis, space));
+    ASSIGN_OR_RETURN(
+        const int configuration,
+        FindConfiguration(plan.segments(s), SegmentIndex(s), analysis, space));
     choice.push_back(configuration);
   }
   return choice;
@@ -63,7 +69,7 @@ absl::StatusOr<space::SegmentChoice> FindChoice(
   }
   space::SegmentChoice choice(count, 0);
   for (int i = 0; i < stage.segments_size(); ++i) {
-    const int s = stage.first_segment() + i;
+    const SegmentIndex s(stage.first_segment() + i);
     ASSIGN_OR_RETURN(choice[s],
                      FindConfiguration(stage.segments(i), s, analysis, space));
   }
@@ -74,11 +80,11 @@ void DescribeSegments(const segmenter::Analysis& analysis,
                       const space::ProfileSpace& space,
                       const space::SegmentChoice& choice, v1::Plan* plan) {
   for (size_t s = 0; s < choice.size(); ++s) {
-    const int type = analysis.type_of_segment[s];
+    const SegmentTypeId type = analysis.type_of_segment[s];
     const space::Configuration& configuration =
         space.types[type].configurations[choice[s]];
     v1::PlanSegment& segment = *plan->add_segments();
-    segment.set_type(type);
+    segment.set_type(static_cast<int>(type));
     segment.set_config(choice[s]);
     segment.set_describe(configuration.describe);
     segment.set_switch_(segmenter::SwitchName(configuration.segment_switch));

@@ -20,8 +20,8 @@
 namespace meshwright::exporting {
 
 struct SegmentRange {
-  int first = 0;
-  int end = 0;
+  segmenter::SegmentIndex first;
+  segmenter::SegmentIndex end;
 };
 
 class PlannedStep {
@@ -29,33 +29,39 @@ class PlannedStep {
   PlannedStep(const segmenter::Analysis& analysis,
               const space::ProfileSpace& space,
               const space::SegmentChoice& choice);
-  // Segments [first, end) alone.
+  // The segments of the range alone.
   PlannedStep(const segmenter::Analysis& analysis,
               const space::ProfileSpace& space,
-              const space::SegmentChoice& choice, int first, int end);
+              const space::SegmentChoice& choice, const SegmentRange& range);
 
   const space::Mesh& mesh() const { return space_.context.mesh; }
   bool keeps_barriers() const { return space_.context.keeps_barriers; }
 
-  bool Has(int segment, ir::ValueId id) const {
+  bool Has(segmenter::SegmentIndex segment, ir::ValueId id) const {
     return index_[segment].contains(id);
   }
-  space::Sharding GetSharding(int segment, ir::ValueId id) const;
-  space::Sharding Leaving(int segment, ir::ValueId id) const;
-  space::Sharding Demanded(int segment, ir::ValueId id, size_t operand) const;
+  space::Sharding GetSharding(segmenter::SegmentIndex segment,
+                              ir::ValueId id) const;
+  space::Sharding Leaving(segmenter::SegmentIndex segment,
+                          ir::ValueId id) const;
+  space::Sharding Demanded(segmenter::SegmentIndex segment, ir::ValueId id,
+                           size_t operand) const;
 
   // Empty where the segment recomputes nothing.
-  const space::Rematerialization& GetRematerialization(int segment) const {
+  const space::Rematerialization& GetRematerialization(
+      segmenter::SegmentIndex segment) const {
     return rematerializations_[segment];
   }
-  const segmenter::SegmentGraph& GetGraph(int segment) const {
+  const segmenter::SegmentGraph& GetGraph(
+      segmenter::SegmentIndex segment) const {
     return analysis_.graphs[segment];
   }
   // The segments that recompute together with this one.
-  SegmentRange FindGroup(int segment) const;
+  SegmentRange FindGroup(segmenter::SegmentIndex segment) const;
   // Whether the segment's `id` reads its operand as the rematerialization has
   // it.
-  bool Redirects(int segment, ir::ValueId id, ir::ValueId source) const;
+  bool Redirects(segmenter::SegmentIndex segment, ir::ValueId id,
+                 ir::ValueId source) const;
 
   // The sharding an argument has for the whole step: that of the segment that
   // updates it, else of the first that reads it.
@@ -67,25 +73,25 @@ class PlannedStep {
   space::Sharding Whole() const { return space::Sharding(mesh().size(), -1); }
 
  private:
-  const space::Configuration& Configuration(int segment) const {
+  const space::Configuration& Configuration(
+      segmenter::SegmentIndex segment) const {
     return space_.types[analysis_.type_of_segment[segment]]
         .configurations[choice_[segment]];
   }
   // Whether what enters the second comes from the rematerialization of the
   // first.
-  bool Agree(int from, int to) const;
+  bool Agree(segmenter::SegmentIndex from, segmenter::SegmentIndex to) const;
   void FindRematerializations();
   void FindOwners();
 
   const segmenter::Analysis& analysis_;
   const space::ProfileSpace& space_;
   const space::SegmentChoice& choice_;
-  const int first_;
-  const int end_;
+  const SegmentRange range_;
   std::vector<std::unordered_map<ir::ValueId, int>> index_;
   std::vector<char> handed_;  // by segment, and one behind them
   std::vector<space::Rematerialization> rematerializations_;  // by segment
-  std::unordered_map<ir::ValueId, int> owner_of_;
+  std::unordered_map<ir::ValueId, segmenter::SegmentIndex> owner_of_;
 };
 
 }  // namespace meshwright::exporting

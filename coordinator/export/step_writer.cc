@@ -11,6 +11,7 @@ namespace {
 
 using ir::ValueId;
 using segmenter::Analysis;
+using segmenter::SegmentIndex;
 using space::Sharding;
 
 // Every loop is written as the step has it, its body with the shardings of the
@@ -26,7 +27,7 @@ class StepWriter {
         writer_(name, analysis.module.computations),
         members_(analysis.module.loops.size() + 1) {
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (Owner(id) >= 0 && needed[id]) {
+      if (Owner(id).has_value() && needed[id]) {
         members_[module_.at(id).loop + 1].push_back(id);
       }
     }
@@ -57,9 +58,14 @@ class StepWriter {
   }
 
  private:
-  static constexpr int kShared = -1;
+  // A value as one segment computes it; none: the same for all segments.
+  using Version = std::pair<ValueId, std::optional<SegmentIndex>>;
 
-  int Owner(ValueId id) const { return analysis_.plan.owner[id]; }
+  static Version Shared(ValueId id) { return {id, std::nullopt}; }
+
+  std::optional<SegmentIndex> Owner(ValueId id) const {
+    return analysis_.plan.owner[id].FindSegment();
+  }
   Sharding GetArgumentSharding(ValueId id) const {
     return step_.GetArgumentSharding(id);
   }
@@ -78,13 +84,13 @@ class StepWriter {
   // A value that the part begins with.
   void Enter(ValueId id) {
     const Sharding sharding = step_.AtBoundary(id);
-    written_[{id, IsShared(id) ? kShared : Owner(id)}] =
+    written_[IsShared(id) ? Shared(id) : Version(id, Owner(id))] =
         writer_.AddParameter(module_.at(id).shape, Proto(id, sharding));
     entered_[id] = sharding;
   }
 
   // What `id` is split like where `segment` computes it, or whoever owns it.
-  Sharding Has(ValueId id, int segment) const {
+  Sharding Has(ValueId id, SegmentIndex segment) const {
     const auto entered = entered_.find(id);
     if (entered != entered_.end()) return entered->second;
     if (IsArgument(id)) return GetArgumentSharding(id);
@@ -92,7 +98,7 @@ class StepWriter {
       const ir::Instruction& it = module_.at(id);
       return Has(module_.loops[it.boundary].carries[it.element], segment);
     }
-    if (Owner(id) >= 0) return step_.GetSharding(Owner(id), id);
+    if (Owner(id).has_value()) return step_.GetSharding(*Owner(id), id);
     return IsShared(id) ? GetCarrySharding(id) : step_.GetSharding(segment, id);
   }
 
@@ -102,26 +108,26 @@ class StepWriter {
     const ir::Instruction& it = module_.at(carry);
     const ValueId result = module_.loops[it.boundary].results[it.element];
     const ValueId next = module_.at(result).operands[0];
-    const int owner = Owner(next);
-    if (owner < 0) return step_.Whole();
-    return step_.GetSharding(owner, step_.Has(owner, carry) ? carry : next);
+    const std::optional<SegmentIndex> owner = Owner(next);
+    if (!owner.has_value()) return step_.Whole();
+    return step_.GetSharding(*owner, step_.Has(*owner, carry) ? carry : next);
   }
 
   void WriteScope(ir::LoopId scope) {
-    for (ValueId id : members_[scope + 1]) Emit(id, Owner(id));
+    for (ValueId id : members_[scope + 1]) Emit(id, *Owner(id));
   }
 
   // Writes `id` as `segment` computes it; returns its id in the new module.
-  int64_t Emit(ValueId id, int segment) {
-    const int version = IsShared(id) ? kShared : segment;
-    const auto found = written_.find({id, version});
+  int64_t Emit(ValueId id, SegmentIndex segment) {
+    const auto found =
+        written_.find(IsShared(id) ? Shared(id) : Version(id, segment));
     if (found != written_.end()) return found->second;
     const ir::Instruction& it = module_.at(id);
     if (it.opcode == ir::Opcode::kCarry ||
         it.opcode == ir::Opcode::kLoopResult) {
       // A carry is only met before its loop by what stands first in the body.
       WriteLoop(it.boundary, segment);
-      return written_.at({id, kShared});
+      return written_.at(Shared(id));
     }
     std::vector<int64_t> operands;
     for (size_t k = 0; k < it.operands.size(); ++k) {
@@ -132,14 +138,14 @@ class StepWriter {
   }
 
   // The value as `segment` holds it.
-  int64_t Held(ValueId source, int segment, Sharding& has) {
-    const int from = Owner(source) >= 0 ? Owner(source) : segment;
+  int64_t Held(ValueId source, SegmentIndex segment, Sharding& has) {
+    const SegmentIndex from = Owner(source).value_or(segment);
     const int64_t value = Emit(source, from);
     has = Has(source, from);
     return value;
   }
 
-  int64_t Operand(ValueId id, size_t k, int segment) {
+  int64_t Operand(ValueId id, size_t k, SegmentIndex segment) {
     const ValueId source = module_.at(id).operands[k];
     if (step_.Redirects(segment, id, source)) {
       if (!again_.contains({source, segment})) EmitRematerialization(segment);
@@ -158,17 +164,17 @@ class StepWriter {
 
   // All that the segment recomputes, and those of its group: front to back,
   // once the gradients of the last one are there.
-  void EmitRematerialization(int segment) {
+  void EmitRematerialization(SegmentIndex segment) {
     const auto [first, end] = step_.FindGroup(segment);
-    const std::vector<int64_t> gradients = EmitGradients(end - 1);
-    for (int member = first; member < end; ++member) {
+    const std::vector<int64_t> gradients = EmitGradients(SegmentIndex(end - 1));
+    for (SegmentIndex member = first; member < end; ++member) {
       EmitEntrances(member, gradients);
       EmitAgain(member);
     }
   }
 
   // Those that come in and are there: a reader depends on one of them.
-  std::vector<int64_t> EmitGradients(int segment) {
+  std::vector<int64_t> EmitGradients(SegmentIndex segment) {
     std::vector<ValueId> there;
     for (int gradient : step_.GetRematerialization(segment).gradients) {
       const ValueId id = step_.GetGraph(segment).values[gradient].origin;
@@ -185,7 +191,8 @@ class StepWriter {
 
   // What the rematerialization begins with, behind a barrier that waits for the
   // gradients.
-  void EmitEntrances(int segment, const std::vector<int64_t>& gradients) {
+  void EmitEntrances(SegmentIndex segment,
+                     const std::vector<int64_t>& gradients) {
     const space::Rematerialization& rematerialization =
         step_.GetRematerialization(segment);
     const auto& values = step_.GetGraph(segment).values;
@@ -198,8 +205,9 @@ class StepWriter {
       Sharding has;
       int64_t value = 0;
       if (rematerialization.handed[i]) {
-        value = again_.at({id, segment - 1});
-        has = step_.GetSharding(segment - 1, id);
+        const SegmentIndex before(segment - 1);
+        value = again_.at({id, before});
+        has = step_.GetSharding(before, id);
       } else {
         value = Held(id, segment, has);
       }
@@ -216,7 +224,7 @@ class StepWriter {
     }
   }
 
-  void EmitAgain(int segment) {
+  void EmitAgain(SegmentIndex segment) {
     const space::Rematerialization& rematerialization =
         step_.GetRematerialization(segment);
     const auto& values = step_.GetGraph(segment).values;
@@ -250,7 +258,7 @@ class StepWriter {
     return found->second;
   }
 
-  void WriteLoop(ir::LoopId id, int segment) {
+  void WriteLoop(ir::LoopId id, SegmentIndex segment) {
     const ir::Loop& loop = module_.loops[id];
     std::vector<ValueId> carries;
     ir::LoopEnd end;
@@ -276,7 +284,7 @@ class StepWriter {
     }
     const std::vector<int64_t> entered = writer_.BeginLoop(elements);
     for (size_t k = 0; k < carries.size(); ++k) {
-      written_[{carries[k], kShared}] = entered[k];
+      written_[Shared(carries[k])] = entered[k];
     }
     WriteScope(id);
     std::vector<int64_t> next;
@@ -288,13 +296,13 @@ class StepWriter {
     }
     const std::vector<int64_t> left = writer_.EndLoop(initial, next, end);
     for (size_t k = 0; k < results.size(); ++k) {
-      written_[{results[k], kShared}] = left[k];
+      written_[Shared(results[k])] = left[k];
     }
   }
 
   // What a loop takes over, in the sharding it carries it in.
-  int64_t Carried(ValueId source, ValueId carry, int segment) {
-    const int reader = Owner(carry) >= 0 ? Owner(carry) : segment;
+  int64_t Carried(ValueId source, ValueId carry, SegmentIndex segment) {
+    const SegmentIndex reader = Owner(carry).value_or(segment);
     Sharding has;
     const int64_t value = Held(source, reader, has);
     return Copy(value, source, has, Has(carry, segment));
@@ -302,18 +310,24 @@ class StepWriter {
 
   // One that the part ends with, as AtBoundary has it.
   int64_t Leave(ValueId id) {
-    if (Owner(id) < 0 || IsArgument(id)) return Output(id);
-    const int64_t value = Emit(id, Owner(id));
-    return Copy(value, id, Has(id, Owner(id)), step_.AtBoundary(id));
+    const std::optional<SegmentIndex> owner = Owner(id);
+    if (!owner.has_value() || IsArgument(id)) return Output(id);
+    const int64_t value = Emit(id, *owner);
+    return Copy(value, id, Has(id, *owner), step_.AtBoundary(id));
+  }
+
+  // The segment that owns a value, or else the first that has it.
+  SegmentIndex FindHolder(ValueId id) const {
+    if (Owner(id).has_value()) return *Owner(id);
+    for (SegmentIndex s; s < analysis_.graphs.size(); ++s) {
+      if (step_.Has(s, id)) return s;
+    }
+    return SegmentIndex(0);
   }
 
   int64_t Output(ValueId id) {
-    if (IsArgument(id)) return written_.at({id, kShared});
-    int segment = Owner(id);
-    for (size_t s = 0; segment < 0 && s < analysis_.graphs.size(); ++s) {
-      if (step_.Has(static_cast<int>(s), id)) segment = static_cast<int>(s);
-    }
-    segment = std::max(segment, 0);
+    if (IsArgument(id)) return written_.at(Shared(id));
+    const SegmentIndex segment = FindHolder(id);
     const int64_t value = Emit(id, segment);
     return Copy(value, id, Has(id, segment), step_.Leaving(segment, id));
   }
@@ -323,11 +337,11 @@ class StepWriter {
   const PlannedStep& step_;
   ir::ModuleWriter writer_;
   std::vector<std::vector<ValueId>> members_;  // owned values by loop, shifted
-  std::map<std::pair<ValueId, int>, int64_t> written_;  // by value and segment
+  std::map<Version, int64_t> written_;
   std::map<ValueId, Sharding> entered_;
   // What rematerializations compute, and what they begin with, by value and
   // segment.
-  std::map<std::pair<ValueId, int>, int64_t> again_;
+  std::map<std::pair<ValueId, SegmentIndex>, int64_t> again_;
   std::map<std::pair<int64_t, Sharding>, int64_t> copies_;
 };
 

@@ -47,7 +47,7 @@ absl::StatusOr<ordered_json> SymbolicJson(const segmenter::Analysis& analysis,
                    {"peak_bytes", memory.peak_bytes},
                    {"saved_bytes", memory.saved_bytes}};
   out["segment_types"] = ordered_json::array();
-  for (int representative : analysis.types) {
+  for (const segmenter::SegmentIndex representative : analysis.types) {
     out["segment_types"].push_back(RowJson(profile.segments[representative]));
   }
   return out;

@@ -62,11 +62,11 @@ void DescribeArguments(const Analysis& analysis,
   for (size_t number = 0; number < module.outputs.size(); ++number) {
     const ValueId id = module.outputs[number];
     const ir::Instruction& it = module.at(id);
-    const int owner = analysis.plan.owner[id];
-    const Sharding sharding = owner >= 0 ? step.Leaving(owner, id)
-                              : it.opcode == ir::Opcode::kParameter
-                                  ? step.GetArgumentSharding(id)
-                                  : step.Whole();
+    const segmenter::Owner owner = analysis.plan.owner[id];
+    const Sharding sharding =
+        owner.IsSegment() ? step.Leaving(owner.segment(), id)
+        : it.opcode == ir::Opcode::kParameter ? step.GetArgumentSharding(id)
+                                              : step.Whole();
     v1::PlanArgument& output = *plan->add_outputs();
     output.set_index(static_cast<int>(number));
     output.set_role("result");

@@ -52,7 +52,7 @@ struct LaunchResult {
 
 struct Launch {
   segmenter::Analysis analysis;
-  std::vector<int> first_segments;
+  std::vector<segmenter::SegmentIndex> first_segments;
   int micro_batches = 1;
   std::vector<LaunchModule> modules;
   std::vector<LaunchInput> inputs;

@@ -18,14 +18,15 @@ namespace {
 
 using exporting::PlannedStep;
 using segmenter::Analysis;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 // One stage as its mesh has it.
 struct StageStep {
   Analysis analysis;
   space::ProfileSpace space;
   space::SegmentChoice choice;
-  int first = 0;
-  int end = 0;
+  exporting::SegmentRange range;
 };
 
 space::KeyContext MakeContext(
@@ -46,8 +47,8 @@ absl::StatusOr<StageStep> OpenStage(const Analysis& analysis,
   step.space = space::BuildProfileSpace(step.analysis, context);
   ASSIGN_OR_RETURN(step.choice,
                    exporting::FindChoice(stage, step.analysis, step.space));
-  step.first = stage.first_segment();
-  step.end = step.first + stage.segments_size();
+  step.range.first = SegmentIndex(stage.first_segment());
+  step.range.end = SegmentIndex(stage.first_segment() + stage.segments_size());
   return step;
 }
 
@@ -69,7 +70,7 @@ std::vector<space::Rematerialization> FindRematerializations(
     const std::vector<StageStep>& stages) {
   std::vector<space::Rematerialization> rematerializations;
   for (const StageStep& stage : stages) {
-    for (int s = stage.first; s < stage.end; ++s) {
+    for (SegmentIndex s = stage.range.first; s < stage.range.end; ++s) {
       const auto& type = stage.space.types[stage.analysis.type_of_segment[s]];
       rematerializations.push_back(
           type.configurations[stage.choice[s]].recompute
@@ -83,8 +84,8 @@ std::vector<space::Rematerialization> FindRematerializations(
 
 v1::Program BuildProgram(const StageStep& stage, const StageModule& module,
                          const std::vector<v1::InputSpec>& inputs) {
-  const PlannedStep step(stage.analysis, stage.space, stage.choice, stage.first,
-                         stage.end);
+  const PlannedStep step(stage.analysis, stage.space, stage.choice,
+                         stage.range);
   v1::Program program;
   program.set_label(
       absl::StrCat("stage ", module.place.stage, " ", NamePlace(module.place)));
@@ -122,7 +123,7 @@ absl::StatusOr<Launch> LaunchStages(Analysis analysis, const v1::Plan& plan) {
   RETURN_IF_ERROR(CheckStages(analysis, plan));
   std::vector<StageStep> stages;
   for (const v1::PlanStage& stage : plan.stages()) {
-    launch.first_segments.push_back(stage.first_segment());
+    launch.first_segments.emplace_back(stage.first_segment());
     ASSIGN_OR_RETURN(StageStep step, OpenStage(analysis, stage, plan));
     stages.push_back(std::move(step));
   }
@@ -187,9 +188,9 @@ absl::StatusOr<Launch> MakeUnsharded(const std::string& hlo_module,
   v1::PlanStage& stage = *whole.add_stages();
   stage.add_mesh(1);
   stage.add_mesh(1);
-  for (const int type : single.type_of_segment) {
+  for (const SegmentTypeId type : single.type_of_segment) {
     v1::PlanSegment& segment = *stage.add_segments();
-    segment.set_type(type);
+    segment.set_type(static_cast<int>(type));
     segment.set_describe(space.types[type].configurations[0].describe);
   }
   const int micro_batches = plan.pipeline().micro_batches();

@@ -13,6 +13,7 @@ namespace {
 
 using ir::ValueId;
 using segmenter::Analysis;
+using segmenter::SegmentIndex;
 
 bool IsBackward(Pass pass) {
   return pass == Pass::kBackward || pass == Pass::kBackwardWeight;
@@ -57,12 +58,12 @@ class ModuleFinder {
         places_(places),
         micro_batches_(micro_batches),
         recomputed_(module_.size(), 0) {
-    for (size_t s = 0; s < rematerializations.size(); ++s) {
+    for (SegmentIndex s; s < rematerializations.size(); ++s) {
       if (rematerializations[s].empty()) continue;
       const auto& values = analysis.graphs[s].values;
       for (size_t i = 0; i < values.size(); ++i) {
         const ValueId id = values[i].origin;
-        if (analysis.plan.owner[id] != static_cast<int>(s)) continue;
+        if (analysis.plan.owner[id] != s) continue;
         recomputed_[id] = rematerializations[s].recomputed[i];
       }
     }
@@ -100,13 +101,13 @@ class ModuleFinder {
 
   // `reader` is the segment in which the module reads the value.
   struct Reading {
-    int reader = 0;
+    segmenter::Owner reader;
     ValueId id = 0;
   };
 
   // Adds what the module takes in order to read a value. Of a value that the
   // module computes itself, that is what the value is computed from.
-  void Read(const Place& place, int reader, ValueId id) {
+  void Read(const Place& place, segmenter::Owner reader, ValueId id) {
     Boundary& boundary = boundaries_[place];
     std::vector<Reading> stack = {{reader, id}};
     while (!stack.empty()) {
@@ -119,10 +120,11 @@ class ModuleFinder {
                  !IsMadeAgain(place, next)) {
         Enter(place, next.id);
       } else if (made != place && boundary.seen.insert(next.id).second) {
-        const int owner = analysis_.plan.owner[next.id];
+        const segmenter::Owner owner = analysis_.plan.owner[next.id];
         const auto& operands = module_.at(next.id).operands;
         for (size_t i = operands.size(); i-- > 0;) {
-          stack.push_back({owner >= 0 ? owner : next.reader, operands[i]});
+          stack.push_back(
+              {owner.IsSegment() ? owner : next.reader, operands[i]});
         }
       }
     }
@@ -163,7 +165,7 @@ class ModuleFinder {
       if (FindArgument(module_, id).has_value()) continue;
       const Place place = places_[id].value_or(Place{0, Pass::kUpdate, 0});
       Boundary& boundary = boundaries_[place];
-      if (!places_[id].has_value()) Read(place, 0, id);
+      if (!places_[id].has_value()) Read(place, SegmentIndex(0), id);
       boundary.leaving.insert(id);
       const auto state = argument_of.find(static_cast<int>(k));
       if (state == argument_of.end()) continue;

@@ -16,13 +16,14 @@ namespace {
 
 using ir::ValueId;
 using segmenter::Analysis;
+using segmenter::SegmentIndex;
 
 // One stage per so many segments, where a cut is possible.
-std::vector<int> CutEvery(const Analysis& analysis, int segments) {
+std::vector<SegmentIndex> CutEvery(const Analysis& analysis, size_t segments) {
   const auto cuts = stages::FindCuts(analysis, stages::FindPasses(analysis), 1);
-  std::vector<int> first = {0};
+  std::vector<SegmentIndex> first(1);
   for (size_t c = 0; c < cuts.size(); ++c) {
-    const int next = static_cast<int>(c) + 1;
+    const SegmentIndex next(c + 1);
     if (cuts[c].possible && next - first.back() >= segments) {
       first.push_back(next);
     }
@@ -68,7 +69,7 @@ TEST_P(StageModulesTest, TakeWhatEarlierOnesMake) {
       analysis->graphs.size());
   for (const int segments : {1, 2, 100}) {
     for (const bool delays : {false, true}) {
-      const std::vector<int> first = CutEvery(*analysis, segments);
+      const auto first = CutEvery(*analysis, segments);
       const auto places =
           PlaceValues(*analysis, stages::FindPasses(*analysis), first, delays);
       ASSERT_TRUE(places.ok()) << places.status();
@@ -101,8 +102,8 @@ INSTANTIATE_TEST_SUITE_P(Samples, StageModulesTest,
 TEST(StageValuesTest, ALoopOverMicroBatchesIsRefused) {
   const auto analysis = segmenter::AnalyzeSample("accumulate_tiny", {1, 2});
   ASSERT_TRUE(analysis.ok()) << analysis.status();
-  const auto places =
-      PlaceValues(*analysis, stages::FindPasses(*analysis), {0}, false);
+  const auto places = PlaceValues(*analysis, stages::FindPasses(*analysis),
+                                  {segmenter::SegmentIndex(0)}, false);
   EXPECT_EQ(places.status().code(), absl::StatusCode::kUnimplemented);
 }
 

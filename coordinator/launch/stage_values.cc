@@ -10,15 +10,16 @@ namespace {
 
 using ir::ValueId;
 using segmenter::Analysis;
+using segmenter::SegmentIndex;
 
 class ValuePlacer {
  public:
   ValuePlacer(const Analysis& analysis, const stages::StepPasses& passes,
-              const std::vector<int>& first_segments)
+              const std::vector<SegmentIndex>& first_segments)
       : analysis_(analysis), module_(analysis.module), passes_(passes) {
-    for (size_t s = 0; s < analysis.graphs.size(); ++s) {
-      const auto behind = std::upper_bound(
-          first_segments.begin(), first_segments.end(), static_cast<int>(s));
+    for (SegmentIndex s; s < analysis.graphs.size(); ++s) {
+      const auto behind =
+          std::upper_bound(first_segments.begin(), first_segments.end(), s);
       stage_of_segment_.push_back(
           static_cast<int>(behind - first_segments.begin()) - 1);
     }
@@ -38,9 +39,9 @@ class ValuePlacer {
     }
     places_.resize(module_.size());
     for (ValueId id = 0; id < module_.size(); ++id) {
-      const int owner = analysis_.plan.owner[id];
-      if (owner < 0) continue;
-      places_[id] = Place{stage_of_segment_[owner], FindPass(id), 0};
+      const segmenter::Owner owner = analysis_.plan.owner[id];
+      if (!owner.IsSegment()) continue;
+      places_[id] = Place{stage_of_segment_[owner.segment()], FindPass(id), 0};
     }
     const absl::Status one = CheckLoops();
     if (!one.ok()) return one;
@@ -159,7 +160,7 @@ std::optional<int> FindArgument(const ir::Module& module, ValueId id) {
 
 absl::StatusOr<std::vector<std::optional<Place>>> PlaceValues(
     const Analysis& analysis, const stages::StepPasses& passes,
-    const std::vector<int>& first_segments, bool delays_weights) {
+    const std::vector<SegmentIndex>& first_segments, bool delays_weights) {
   return ValuePlacer(analysis, passes, first_segments).Run(delays_weights);
 }
 

@@ -49,7 +49,8 @@ std::optional<int> FindArgument(const ir::Module& module, ir::ValueId id);
 
 absl::StatusOr<std::vector<std::optional<Place>>> PlaceValues(
     const segmenter::Analysis& analysis, const stages::StepPasses& passes,
-    const std::vector<int>& first_segments, bool delays_weights);
+    const std::vector<segmenter::SegmentIndex>& first_segments,
+    bool delays_weights);
 
 }  // namespace meshwright::launch
 

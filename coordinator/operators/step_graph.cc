@@ -202,8 +202,8 @@ symbolic::OpGraph ReadStep(const segmenter::Analysis& analysis) {
   for (ValueId id = 0; id < analysis.module.size(); ++id) {
     Operation& operation = graph.operations[id];
     operation.forward = analysis.passes.forward[id] != 0;
-    if (analysis.plan.owner[id] >= 0) {
-      operation.segment = analysis.plan.owner[id];
+    if (const auto& owner = analysis.plan.owner[id]; owner.IsSegment()) {
+      operation.segment = static_cast<int>(owner.segment());
     }
     const auto gradient = analysis.gradients.find(id);
     if (gradient != analysis.gradients.end()) {

@@ -147,10 +147,10 @@ TEST_P(StepGraphSampleTest, SegmentsAndOperatorsCoverTheStep) {
   }
   EXPECT_GT(whole, 4);
   // Equal segments cost alike.
-  std::map<int, int> first_of_type;
+  std::map<segmenter::SegmentTypeId, size_t> first_of_type;
   for (size_t s = 0; s < analysis->plan.segments.size(); ++s) {
-    const auto [found, added] = first_of_type.emplace(
-        analysis->type_of_segment[s], static_cast<int>(s));
+    const auto [found, added] =
+        first_of_type.emplace(analysis->type_of_segment[s], s);
     if (added) continue;
     EXPECT_EQ(profile->segments[s].counts,
               profile->segments[found->second].counts);

@@ -32,7 +32,7 @@ TEST(MeasureChoicesTest, WhatPlansOfOthersNeedIsMeasuredOnce) {
   EXPECT_EQ(choices.size(), 2u);
   // One more that pruning left out: the last configuration of every type.
   space::SegmentChoice last;
-  for (int type : step->analysis.type_of_segment) {
+  for (segmenter::SegmentTypeId type : step->analysis.type_of_segment) {
     last.push_back(
         static_cast<int>(step->space.types[type].configurations.size()) - 1);
   }

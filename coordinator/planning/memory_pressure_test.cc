@@ -34,8 +34,8 @@ class ShortMemoryTest : public testing::Test {
     for (int64_t size : {1, 2}) request_.mutable_mesh()->add_shape(size);
     const auto step = OpenStep(request_, &measurer_);
     EXPECT_TRUE(step.ok()) << step.status();
-    measurer_.label =
-        absl::StrCat("type ", step->analysis.type_of_segment.back(), ":");
+    measurer_.label = absl::StrCat(
+        "type ", step->analysis.type_of_segment.back().value(), ":");
   }
 
   MeasuredStep Measure(const v1::PlanRequest& request) {

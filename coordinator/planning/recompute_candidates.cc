@@ -20,7 +20,7 @@ using space::Configuration;
 // configurations of the problem.
 class Candidates {
  public:
-  Candidates(const MeasuredStep& step, int type)
+  Candidates(const MeasuredStep& step, segmenter::SegmentTypeId type)
       : configurations_(step.space.types[type].configurations),
         usable_(step.measured.usable[type]),
         costs_(step.measured.problem.types[type].configs) {
@@ -102,7 +102,7 @@ absl::StatusOr<std::vector<std::string>> FindRecomputeCandidates(
   std::vector<std::string> names;
   const problem::PlanProblem& problem = step.measured.problem;
   std::optional<std::vector<problem::Choice>> plans;
-  for (int t = 0; t < static_cast<int>(step.space.types.size()); ++t) {
+  for (segmenter::SegmentTypeId t; t < step.space.types.size(); ++t) {
     if (space::FindLinks(step.analysis, step.analysis.types[t]).empty()) {
       continue;
     }
@@ -114,7 +114,7 @@ absl::StatusOr<std::vector<std::string>> FindRecomputeCandidates(
     for (const problem::Choice& plan : *plans) {
       std::set<int> states;
       for (size_t n = 0; n < plan.size(); ++n) {
-        if (problem.nodes[n].type != t) continue;
+        if (problem.nodes[n].type != static_cast<int>(t)) continue;
         states.insert(plan[n].begin(), plan[n].end());
       }
       for (int state : states) candidates.TakeLike(state);

@@ -42,7 +42,7 @@ absl::StatusOr<Programs> ListRivalsPrograms(const MeasuredStep& step) {
                    search::Solve(optimistic.problem));
   if (!answer.plan.has_value()) return Programs();
   return ListRunPrograms(
-      step, 0,
+      step, segmenter::SegmentIndex(0),
       formulation::ToSegments(step.analysis, optimistic, answer.plan->choice));
 }
 
@@ -63,7 +63,8 @@ absl::StatusOr<Programs> ListDeciding(const v1::Plan& plan, bool with_rivals,
     programs.insert(programs.end(), rivals.begin(), rivals.end());
     for (const exporting::NamedChoice& it :
          exporting::Baselines(step.analysis, step.space)) {
-      const Programs used = ListRunPrograms(step, 0, it.choice);
+      const Programs used =
+          ListRunPrograms(step, segmenter::SegmentIndex(0), it.choice);
       programs.insert(programs.end(), used.begin(), used.end());
     }
   }
@@ -120,7 +121,8 @@ absl::Status JudgeAgain(const v1::DeviceSpec& device,
 
 }  // namespace
 
-Programs ListRunPrograms(const MeasuredStep& step, int first,
+Programs ListRunPrograms(const MeasuredStep& step,
+                         segmenter::SegmentIndex first,
                          const std::vector<int>& run) {
   Programs programs;
   for (const space::ProgramId program :
@@ -136,7 +138,7 @@ Programs ListUsedPrograms(const v1::Plan& plan, const MeasuredStep& step) {
   for (const v1::PlanSegment& segment : plan.segments()) {
     choice.push_back(segment.config());
   }
-  return ListRunPrograms(step, 0, choice);
+  return ListRunPrograms(step, segmenter::SegmentIndex(0), choice);
 }
 
 absl::StatusOr<bool> RemeasureNoisyRows(Programs programs,

@@ -46,7 +46,7 @@ absl::StatusOr<bool> RemeasureNoisyRows(Measuring::Programs programs,
 // The programs of the segments from `first` on that `run` has configurations
 // for, and of the resharding between them; they live in the step.
 std::vector<const v1::Program*> ListRunPrograms(const MeasuredStep& step,
-                                                int first,
+                                                segmenter::SegmentIndex first,
                                                 const std::vector<int>& run);
 
 // The programs that the plan's prediction is a sum of; they live in the step.

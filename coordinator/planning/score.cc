@@ -10,6 +10,8 @@ namespace meshwright::planning {
 namespace {
 
 using problem::ToSeconds;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 // A figure of a configuration's programs, as often as each of them counts.
 template <typename Figure>
@@ -39,8 +41,8 @@ std::vector<SegmentCost> ScoreSegments(const MeasuredStep& step,
         step.measured.problem.types[step.measured.problem.nodes[n].type]
             .configs;
     for (int copy = 0; copy < run.count; ++copy) {
-      const int segment = run.first_segment + copy;
-      const int type = step.analysis.type_of_segment[segment];
+      const SegmentIndex segment(run.first_segment + copy);
+      const SegmentTypeId type = step.analysis.type_of_segment[segment];
       costs[segment] =
           ScoreSegment(step, type, choice[segment], configs[nodes[n][copy]]);
     }
@@ -82,8 +84,8 @@ std::vector<double> SumReshardingSeconds(const problem::PlanProblem& problem,
   return seconds;
 }
 
-SegmentCost ScoreSegment(const MeasuredStep& step, int type, int configuration,
-                         const problem::Config& config) {
+SegmentCost ScoreSegment(const MeasuredStep& step, SegmentTypeId type,
+                         int configuration, const problem::Config& config) {
   const space::Configuration& it =
       step.space.types[type].configurations[configuration];
   SegmentCost cost;

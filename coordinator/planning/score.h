@@ -39,7 +39,8 @@ struct Score {
 
 // Of one segment of a type with a configuration that was measured, which costs
 // `config`; without resharding.
-SegmentCost ScoreSegment(const MeasuredStep& step, int type, int configuration,
+SegmentCost ScoreSegment(const MeasuredStep& step,
+                         segmenter::SegmentTypeId type, int configuration,
                          const problem::Config& config);
 
 // By copy, in the order of the nodes: the time of its boundaries with earlier

@@ -65,7 +65,8 @@ void TakeVerdicts(const selection::Decision& decision, MeasuredStep& step) {
                            Take(decision.failed, step, step.failed, counted));
   step.estimates = decision.estimates;
   for (const v1::PlanNotReached& it : step.not_reached) {
-    const estimation::ConfigurationRef at = {it.type(), it.config()};
+    const estimation::ConfigurationRef at = {
+        segmenter::SegmentTypeId(it.type()), it.config()};
     step.low_ends[at] = decision.low_ends.at(at);
   }
   if (!step.not_reached.empty()) {

@@ -25,6 +25,8 @@ namespace meshwright::formulation {
 namespace {
 
 using problem::Picoseconds;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 using space::Configuration;
 using space::SegmentChoice;
 using testing::ElementsAre;
@@ -79,7 +81,7 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
     // Two shardings in groups: that of data parallelism and another.
     dp_ = exporting::Baselines(*analysis_, space_)[0].choice;
     for (size_t s = 0; s < dp_.size(); ++s) {
-      const int type = analysis_->type_of_segment[s];
+      const SegmentTypeId type = analysis_->type_of_segment[s];
       if (space::LongestRun(*analysis_, type) >= 3) layer_ = type;
     }
     const auto& configurations = space_.types[layer_].configurations;
@@ -111,15 +113,16 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
     space_ = BuildProfileSpace(*analysis_, context);
   }
 
-  const Configuration& At(const SegmentChoice& choice, int segment) const {
+  const Configuration& At(const SegmentChoice& choice,
+                          SegmentIndex segment) const {
     return space_.types[analysis_->type_of_segment[segment]]
         .configurations[choice[segment]];
   }
 
   // Whether the segment goes on with the group of the one before.
-  bool IsMember(const SegmentChoice& choice, int segment) const {
+  bool IsMember(const SegmentChoice& choice, SegmentIndex segment) const {
     if (segment == 0) return false;
-    const Configuration& before = At(choice, segment - 1);
+    const Configuration& before = At(choice, SegmentIndex(segment - 1));
     const Configuration& it = At(choice, segment);
     return analysis_->type_of_segment[segment] ==
                analysis_->type_of_segment[segment - 1] &&
@@ -131,14 +134,15 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
   // Forward, then backward; nothing where the parts of groups do not fit, or
   // one is larger than the problem allows.
   std::optional<Cost> Walk(const SegmentChoice& choice) const {
-    const int count = static_cast<int>(choice.size());
+    const size_t count = choice.size();
     Cost cost;
     int members = 0;
-    for (int s = 0; s < count; ++s) {
+    for (SegmentIndex s; s < count; ++s) {
       const Configuration& it = At(choice, s);
       members = IsMember(choice, s) ? members + 1 : 1;
       if (it.role.handed != (members > 1)) return std::nullopt;
-      if (it.role.hands_on && (s + 1 == count || !IsMember(choice, s + 1))) {
+      if (it.role.hands_on &&
+          (s + 1 == count || !IsMember(choice, SegmentIndex(s + 1)))) {
         return std::nullopt;
       }
       if (members > CountMaxMembers(space::LongestRun(*analysis_, layer_))) {
@@ -156,13 +160,15 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
         cost.time += Picoseconds(row.measurement().minimum_ns() * 1000);
       }
     }
-    std::map<int, int64_t> rematerialized;  // what waits for its backward pass
+    std::map<SegmentIndex, int64_t>
+        rematerialized;  // what waits for its backward pass
     int64_t most = 0;
-    for (int s = count; s-- > 0;) {
+    for (size_t behind = count; behind > 0; --behind) {
+      const SegmentIndex s(behind - 1);
       if (At(choice, s).role.handed && !rematerialized.contains(s)) {
-        int first = s;
-        while (IsMember(choice, first)) --first;
-        for (int m = first; m <= s; ++m) {
+        SegmentIndex first = s;
+        while (IsMember(choice, first)) first = SegmentIndex(first - 1);
+        for (SegmentIndex m = first; m <= s; ++m) {
           rematerialized[m] = At(choice, m).rematerialized_bytes;
         }
       }
@@ -218,7 +224,7 @@ class GroupProblemTest : public testing::TestWithParam<uint64_t> {
   std::optional<segmenter::Analysis> analysis_;
   space::ProfileSpace space_;
   SegmentChoice dp_;
-  int layer_ = -1;
+  SegmentTypeId layer_;
   std::set<int> splits_;
   store::Results results_;
   MeasuredProblem measured_;
@@ -244,7 +250,7 @@ TEST_P(GroupProblemTest, AgreesWithAWalkThroughEveryPlan) {
     EXPECT_EQ(found->time, expected->time);
     EXPECT_EQ(found->peak_bytes, expected->peak_bytes);
     EXPECT_EQ(ToSegments(*analysis_, measured_, *nodes), choice);
-    for (int s = 0; s < static_cast<int>(choice.size()); ++s) {
+    for (SegmentIndex s; s < choice.size(); ++s) {
       largest = std::max(largest, At(choice, s).role == inner ? 3 : 0);
     }
     costs.push_back(*expected);
@@ -255,7 +261,7 @@ TEST_P(GroupProblemTest, AgreesWithAWalkThroughEveryPlan) {
 
   problem::PlanProblem limited = measured_.problem;
   for (size_t n = 0; n < limited.nodes.size(); ++n) {
-    const int type = limited.nodes[n].type;
+    const SegmentTypeId type(limited.nodes[n].type);
     for (size_t i = 0; i < measured_.usable[type].size(); ++i) {
       const int config = measured_.usable[type][i];
       const int splits = space_.types[type].configurations[config].splits;

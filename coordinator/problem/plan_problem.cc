@@ -13,6 +13,8 @@ namespace meshwright::formulation {
 namespace {
 
 using segmenter::Analysis;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 class ProblemBuilder {
  public:
@@ -29,8 +31,8 @@ class ProblemBuilder {
 
   absl::StatusOr<MeasuredProblem> Build(std::optional<int64_t> limit) {
     out_.problem.memory_limit_bytes = limit;
-    for (size_t t = 0; t < space_.types.size(); ++t) {
-      if (absl::Status status = AddType(static_cast<int>(t)); !status.ok()) {
+    for (SegmentTypeId t; t < space_.types.size(); ++t) {
+      if (absl::Status status = AddType(t); !status.ok()) {
         return status;
       }
     }
@@ -49,9 +51,9 @@ class ProblemBuilder {
   };
   using EdgeTables = std::map<NodePair, problem::Table>;
 
-  absl::Status AddType(int type) {
+  absl::Status AddType(SegmentTypeId type) {
     problem::NodeType node_type;
-    node_type.name = absl::StrCat("type ", type);
+    node_type.name = absl::StrCat("type ", type.value());
     const auto& configurations = space_.types[type].configurations;
     std::vector<std::optional<problem::Config>> costs;
     std::vector<char> known;
@@ -79,7 +81,7 @@ class ProblemBuilder {
     }
     if (usable.empty()) {
       return absl::UnavailableError(
-          absl::StrCat("no configuration of segment type ", type,
+          absl::StrCat("no configuration of segment type ", type.value(),
                        " was measured", FirstReason(type),
                        "; see `meshwright doctor`, or plan without --no-wait"));
     }
@@ -90,13 +92,13 @@ class ProblemBuilder {
   // A step begins and ends with its first segment, so what that needs in
   // between (the zeros that an embedding's gradient is added to) is there while
   // all others run.
-  bool IsPrologue(int type) const {
-    const std::vector<int>& types = analysis_.type_of_segment;
+  bool IsPrologue(SegmentTypeId type) const {
+    const std::vector<SegmentTypeId>& types = analysis_.type_of_segment;
     return types.size() > 1 && types.front() == type &&
            std::count(types.begin(), types.end(), type) == 1;
   }
 
-  std::optional<problem::Config> FindCost(int type, int c) const {
+  std::optional<problem::Config> FindCost(SegmentTypeId type, int c) const {
     const space::Configuration& configuration =
         space_.types[type].configurations[c];
     std::optional<problem::Config> config =
@@ -110,7 +112,7 @@ class ProblemBuilder {
     return config;
   }
 
-  std::string FirstReason(int type) const {
+  std::string FirstReason(SegmentTypeId type) const {
     for (const auto& configuration : space_.types[type].configurations) {
       if (!configuration.program.has_value()) continue;
       const auto found =
@@ -128,17 +130,23 @@ class ProblemBuilder {
       node_of_.insert(node_of_.end(), run.count,
                       static_cast<int>(out_.problem.nodes.size()));
       problem::Node& node = out_.problem.nodes.emplace_back();
-      node.type = GetType(run.first_segment);
+      node.type = static_cast<int>(GetType(run.first_segment));
       node.repeat = run.count;
     }
   }
 
-  int GetType(int segment) const { return analysis_.type_of_segment[segment]; }
+  SegmentTypeId GetType(SegmentIndex segment) const {
+    return analysis_.type_of_segment[segment];
+  }
+
+  SegmentTypeId TypeOfNode(int node) const {
+    return SegmentTypeId(out_.problem.nodes[node].type);
+  }
 
   void AddEdges() {
     // Several boundaries between one pair of nodes add up in one table.
     EdgeTables tables;
-    std::map<int, problem::Table> selves;  // by type
+    std::map<SegmentTypeId, problem::Table> selves;  // by type
     for (const auto& [pair, boundary] : space_.edges) {
       const auto [from, to] = pair;
       if (node_of_[from] == node_of_[to]) {
@@ -158,32 +166,32 @@ class ProblemBuilder {
       if (!added) estimation::AddTo(found->second, table);
     }
     for (const space::SharedParameter& it : space_.shared) {
-      const int from = std::min(it.end_segment, it.block_segment);
-      const int to = std::max(it.end_segment, it.block_segment);
+      const SegmentIndex from = std::min(it.end_segment, it.block_segment);
+      const SegmentIndex to = std::max(it.end_segment, it.block_segment);
       problem::Table& table = tables[{node_of_[from], node_of_[to]}];
       if (table.entries.empty()) table = tables_.BuildFreeTable(from, to);
       tables_.ForbidSplits(it, table);
     }
     AddLinks(tables, selves);
     for (auto& [type, table] : selves) {
-      out_.problem.self_edges.push_back({type, Keep(std::move(table))});
+      out_.problem.self_edges.push_back(
+          {static_cast<int>(type), Keep(std::move(table))});
     }
     for (auto& [ends, table] : tables) {
-      EndGroups(out_.problem.nodes[ends.from].type,
-                out_.problem.nodes[ends.to].type, table);
+      EndGroups(TypeOfNode(ends.from), TypeOfNode(ends.to), table);
       out_.problem.edges.push_back(
           {ends.from, ends.to, Keep(std::move(table))});
     }
   }
 
   void AddLinks(EdgeTables& tables,
-                std::map<int, problem::Table>& selves) const {
-    std::set<int> done;
+                std::map<SegmentTypeId, problem::Table>& selves) const {
+    std::set<SegmentTypeId> done;
     for (const space::ParameterLink& link : space_.links) {
       if (!options_.links) continue;
       const int from = node_of_[link.from_segment];
       const int to = node_of_[link.to_segment];
-      const int type = GetType(link.from_segment);
+      const SegmentTypeId type = GetType(link.from_segment);
       if (from == to && !done.insert(type).second) continue;
       problem::Table& table = from == to ? selves[type] : tables[{from, to}];
       if (table.entries.empty()) {
@@ -193,12 +201,12 @@ class ProblemBuilder {
     }
   }
 
-  const space::Configuration& At(int type, int state) const {
+  const space::Configuration& At(SegmentTypeId type, int state) const {
     return space_.types[type].configurations[out_.usable[type][state]];
   }
 
   // From one copy to the next equal one.
-  void WalkGroups(int type, problem::Table& table) const {
+  void WalkGroups(SegmentTypeId type, problem::Table& table) const {
     const auto& configurations = space_.types[type].configurations;
     const auto state = [&](int i) {
       return GroupState{out_.usable[type][i], out_.positions[type][i]};
@@ -213,7 +221,8 @@ class ProblemBuilder {
   }
 
   // No group reaches into another node.
-  void EndGroups(int from, int to, problem::Table& table) const {
+  void EndGroups(SegmentTypeId from, SegmentTypeId to,
+                 problem::Table& table) const {
     for (int a = 0; a < table.rows; ++a) {
       for (int b = 0; b < table.columns; ++b) {
         if (At(from, a).role.hands_on || At(to, b).role.handed) {
@@ -233,7 +242,7 @@ class ProblemBuilder {
     }
     for (int n = 0; n < static_cast<int>(out_.problem.nodes.size()); ++n) {
       if (entered.contains(n) && left.contains(n)) continue;
-      const int type = out_.problem.nodes[n].type;
+      const SegmentTypeId type = TypeOfNode(n);
       for (size_t i = 0; i < out_.usable[type].size(); ++i) {
         const int state = static_cast<int>(i);
         if (!At(type, state).role.InGroup()) continue;
@@ -267,8 +276,9 @@ class ProblemBuilder {
 };
 
 // The configuration of the problem.
-std::optional<int> FindState(const MeasuredProblem& measured, int type,
-                             int configuration, int position) {
+std::optional<int> FindState(const MeasuredProblem& measured,
+                             SegmentTypeId type, int configuration,
+                             int position) {
   const auto& usable = measured.usable[type];
   for (size_t i = 0; i < usable.size(); ++i) {
     if (usable[i] == configuration && measured.positions[type][i] == position) {
@@ -295,7 +305,7 @@ space::SegmentChoice ToSegments(const Analysis& analysis,
   for (size_t node = 0; node < measured.runs.size(); ++node) {
     const SegmentRun& run = measured.runs[node];
     for (int copy = 0; copy < run.count; ++copy) {
-      const int segment = run.first_segment + copy;
+      const SegmentIndex segment(run.first_segment + copy);
       segments[segment] =
           measured
               .usable[analysis.type_of_segment[segment]][choice[node][copy]];
@@ -312,8 +322,8 @@ absl::StatusOr<problem::Choice> FromSegments(
     std::vector<int>& copies = result.emplace_back();
     int position = 0;
     for (int copy = 0; copy < run.count; ++copy) {
-      const int segment = run.first_segment + copy;
-      const int type = analysis.type_of_segment[segment];
+      const SegmentIndex segment(run.first_segment + copy);
+      const SegmentTypeId type = analysis.type_of_segment[segment];
       const space::GroupRole& role =
           space.types[type].configurations[choice[segment]].role;
       position = role.handed ? position + 1 : 0;
@@ -321,7 +331,7 @@ absl::StatusOr<problem::Choice> FromSegments(
           FindState(measured, type, choice[segment], position);
       if (!state.has_value()) {
         return absl::NotFoundError(absl::StrCat(
-            "configuration ", choice[segment], " of segment ", segment,
+            "configuration ", choice[segment], " of segment ", segment.value(),
             position > 0
                 ? " was not measured, or its group has too many members"
                 : " was not measured"));

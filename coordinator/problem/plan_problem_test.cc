@@ -178,7 +178,7 @@ TEST_F(SharedWeightsTest, APlanSplitsASharedWeightOneWay) {
   int allowed = 0;
   for (int round = 0; round < 400; ++round) {
     space::SegmentChoice choice;
-    for (int type : analysis_.type_of_segment) {
+    for (segmenter::SegmentTypeId type : analysis_.type_of_segment) {
       const size_t count = space_.types[type].configurations.size();
       choice.push_back(static_cast<int>(random() % count));
     }

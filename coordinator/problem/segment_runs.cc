@@ -8,6 +8,9 @@
 namespace meshwright::formulation {
 namespace {
 
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
+
 // What a segment and the next have in common: the boundary, and the parameters
 // that both read.
 struct Step {
@@ -20,13 +23,14 @@ struct Step {
 
 std::vector<SegmentRun> FoldRuns(const segmenter::Analysis& analysis,
                                  const space::ProfileSpace& space) {
-  const std::vector<int>& type = analysis.type_of_segment;
-  const int count = static_cast<int>(analysis.graphs.size());
-  std::set<int> starts = {0};
+  const std::vector<SegmentTypeId>& type = analysis.type_of_segment;
+  const size_t count = analysis.graphs.size();
+  std::set<size_t> starts = {0};   // segments
   std::vector<Step> steps(count);  // by the segment they begin at
-  const auto join = [&](int from, int to) -> Step* {
+  const auto join = [&](SegmentIndex from, SegmentIndex to) -> Step* {
     if (to == from + 1 && type[from] == type[to]) return &steps[from];
-    starts.insert({from + 1, to});
+    starts.insert(from + 1);
+    starts.insert(to);
     return nullptr;
   };
   for (const auto& [pair, boundary] : space.edges) {
@@ -37,19 +41,20 @@ std::vector<SegmentRun> FoldRuns(const segmenter::Analysis& analysis,
     Step* const step = join(link.from_segment, link.to_segment);
     if (step != nullptr) step->shared = link.values;
   }
-  std::map<int, Step> usual;  // by type
-  for (int s = 0; s + 1 < count; ++s) {
+  std::map<SegmentTypeId, Step> usual;
+  for (size_t s = 0; s + 1 < count; ++s) {
     if (type[s] != type[s + 1]) continue;
     const auto [first, added] = usual.try_emplace(type[s], steps[s]);
     if (first->second != steps[s]) starts.insert(s + 1);
   }
   for (const space::SharedParameter& it : space.shared) {
-    for (int segment : {it.end_segment, it.block_segment}) {
-      starts.insert({segment, segment + 1});
+    for (SegmentIndex segment : {it.end_segment, it.block_segment}) {
+      starts.insert(segment);
+      starts.insert(segment + 1);
     }
   }
   std::vector<SegmentRun> runs;
-  for (int s = 0; s < count; ++s) {
+  for (SegmentIndex s; s < count; ++s) {
     if (starts.contains(s) || type[s] != type[s - 1]) runs.push_back({s, 0});
     ++runs.back().count;
   }

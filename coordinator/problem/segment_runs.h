@@ -14,7 +14,7 @@
 namespace meshwright::formulation {
 
 struct SegmentRun {
-  int first_segment = 0;
+  segmenter::SegmentIndex first_segment;
   int count = 0;
 };
 

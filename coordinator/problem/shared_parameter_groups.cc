@@ -7,9 +7,11 @@
 namespace meshwright::formulation {
 namespace {
 
+using segmenter::SegmentTypeId;
+
 // A value of the graph of a type.
 struct Slot {
-  int type = 0;
+  SegmentTypeId type;
   int value = 0;
   auto operator<=>(const Slot&) const = default;
 };
@@ -57,14 +59,14 @@ SharedParameterGroups FindSharedParameterGroups(
   Roles joined;  // types: slots of value 0
   const auto& type_of = analysis.type_of_segment;
   for (const space::ParameterLink& link : space.links) {
-    const int from = type_of[link.from_segment];
-    const int to = type_of[link.to_segment];
+    const SegmentTypeId from = type_of[link.from_segment];
+    const SegmentTypeId to = type_of[link.to_segment];
     joined.Join({from, 0}, {to, 0});
     for (const auto& [from_value, to_value] : link.values) {
       roles.Join({from, from_value}, {to, to_value});
     }
   }
-  std::map<int, Reader> readers;
+  std::map<SegmentTypeId, Reader> readers;
   for (const auto& [role, slots] : roles.All()) {
     for (const auto& [type, value] : slots) {
       readers[type].values.push_back(value);
@@ -76,7 +78,11 @@ SharedParameterGroups FindSharedParameterGroups(
   out.decision.resize(usable.size());
   for (const auto& [root, members] : joined.All()) {
     SharedParameterGroup group;
-    std::map<std::pair<int, std::vector<space::Sharding>>, int> numbers;
+    // Of a type, or, where the group is complete, of all.
+    std::map<
+        std::pair<std::optional<SegmentTypeId>, std::vector<space::Sharding>>,
+        int>
+        numbers;
     const auto& wanted = readers.at(members[0].type).roles;
     const std::set<Slot> once(wanted.begin(), wanted.end());
     group.is_complete = once.size() == wanted.size();
@@ -85,12 +91,14 @@ SharedParameterGroups FindSharedParameterGroups(
       group.is_complete &= readers.at(type).roles == wanted;
       out.group_of_type[type] = static_cast<int>(out.groups.size());
     }
-    for (const int type : group.types) {
+    for (const SegmentTypeId type : group.types) {
       for (const int c : usable[type]) {
         auto splits = GetSplits(analysis, analysis.types[type],
                                 space.types[type].configurations[c],
                                 readers.at(type).values, space.context.mesh);
-        const std::pair key(group.is_complete ? 0 : type, std::move(splits));
+        const std::pair key(
+            group.is_complete ? std::nullopt : std::optional(type),
+            std::move(splits));
         out.decision[type].push_back(
             numbers.try_emplace(key, static_cast<int>(numbers.size()))
                 .first->second);

@@ -23,7 +23,7 @@
 namespace meshwright::formulation {
 
 struct SharedParameterGroup {
-  std::vector<int> types;
+  std::vector<segmenter::SegmentTypeId> types;
   bool is_complete = true;  // every type reads all that is shared
 };
 

@@ -61,13 +61,13 @@ std::string DescribeRules(const Analysis& analysis, const SegmentGraph& graph) {
 void FindTypes(const std::vector<uint64_t>& hashes, Analysis& analysis) {
   analysis.graphs =
       ExtractSegments(analysis.module, analysis.passes, analysis.plan, hashes);
-  std::unordered_map<std::string, int> known;
-  for (size_t s = 0; s < analysis.graphs.size(); ++s) {
+  std::unordered_map<std::string, SegmentTypeId> known;
+  for (SegmentIndex s; s < analysis.graphs.size(); ++s) {
     const auto [found, added] =
         known.emplace(absl::StrCat(analysis.graphs[s].fingerprint,
                                    DescribeRules(analysis, analysis.graphs[s])),
-                      static_cast<int>(analysis.types.size()));
-    if (added) analysis.types.push_back(static_cast<int>(s));
+                      SegmentTypeId(analysis.types.size()));
+    if (added) analysis.types.push_back(s);
     analysis.type_of_segment.push_back(found->second);
   }
 }
@@ -91,8 +91,8 @@ absl::StatusOr<std::vector<int>> FindStrategies(Analysis& analysis) {
 }
 
 absl::Status CheckSwitches(const Analysis& analysis) {
-  for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
-    if (!ListSwitches(analysis, static_cast<int>(s)).empty()) continue;
+  for (SegmentIndex s; s < analysis.plan.segments.size(); ++s) {
+    if (!ListSwitches(analysis, s).empty()) continue;
     const Segment& segment = analysis.plan.segments[s];
     return absl::InvalidArgumentError(absl::StrCat(
         "blocks ", segment.first_block, " to ", segment.last_block - 1,
@@ -156,7 +156,8 @@ absl::StatusOr<Analysis> OnMesh(const Analysis& analysis,
   return other;
 }
 
-std::vector<SegmentSwitch> ListSwitches(const Analysis& analysis, int segment) {
+std::vector<SegmentSwitch> ListSwitches(const Analysis& analysis,
+                                        SegmentIndex segment) {
   const Segment& it = analysis.plan.segments[segment];
   if (it.first_block == it.last_block) return analysis.allowed.end_switches;
   std::vector<SegmentSwitch> switches =

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "coordinator/ir/module.h"
 #include "coordinator/segmenter/segments/extract.h"
+#include "coordinator/segmenter/segments/segment_id.h"
 #include "coordinator/segmenter/strategy_request.h"
 
 namespace meshwright::segmenter {
@@ -35,16 +36,17 @@ struct Analysis {
   std::vector<std::string> cut_short;  // as in ForwardBackward
   SegmentPlan plan;
   std::vector<SegmentGraph> graphs;  // by segment
-  std::vector<int> type_of_segment;
-  std::vector<int> types;      // representative segment
-  int split_contractions = 0;  // fused contractions taken apart
+  std::vector<SegmentTypeId> type_of_segment;
+  std::vector<SegmentIndex> types;  // representative segment
+  int split_contractions = 0;       // fused contractions taken apart
 };
 
 absl::StatusOr<Analysis> Analyze(ir::Module module, std::vector<int64_t> mesh,
                                  StrategyRequest request = {});
 
 // The switches that all blocks of a segment allow; those of an end.
-std::vector<SegmentSwitch> ListSwitches(const Analysis& analysis, int segment);
+std::vector<SegmentSwitch> ListSwitches(const Analysis& analysis,
+                                        SegmentIndex segment);
 
 // The same step, with its blocks and segments, on another mesh: what can be
 // split there, and in which ways. Errors: kInvalidArgument for rules of the

@@ -56,7 +56,7 @@ TEST_P(SampleTest, ALayerIsFourBlocksAndOneSegmentType) {
     }
     EXPECT_EQ(instances, layers);
     int types = 0;
-    for (int segment : analysis.types) {
+    for (SegmentIndex segment : analysis.types) {
       types += !IsGlue(analysis, analysis.graphs[segment]);
     }
     EXPECT_EQ(types, 3);
@@ -106,7 +106,7 @@ TEST_P(SampleTest, TheSegmentsCoverTheStepOnce) {
     }
   }
   for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
-    if (analysis.plan.owner[id] >= 0) {
+    if (analysis.plan.owner[id].IsSegment()) {
       EXPECT_EQ(seen[id], 1) << analysis.module.at(id).name();
     }
   }

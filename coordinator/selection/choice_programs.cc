@@ -2,6 +2,8 @@
 
 namespace meshwright::selection {
 
+using segmenter::SegmentIndex;
+
 std::vector<space::ProgramId> ListPrograms(
     const space::Configuration& configuration) {
   if (!configuration.program.has_value()) return {};
@@ -15,22 +17,22 @@ std::vector<space::ProgramId> ListPrograms(
 std::set<space::ProgramId> ListChoicePrograms(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
     const space::SegmentChoice& choice) {
-  return ListRunPrograms(analysis, space, 0, choice);
+  return ListRunPrograms(analysis, space, SegmentIndex(0), choice);
 }
 
 std::set<space::ProgramId> ListRunPrograms(const segmenter::Analysis& analysis,
                                            const space::ProfileSpace& space,
-                                           int first,
+                                           SegmentIndex first,
                                            const std::vector<int>& run) {
   std::set<space::ProgramId> programs;
-  const int end = first + static_cast<int>(run.size());
-  for (int s = first; s < end; ++s) {
+  const size_t end = first + run.size();
+  for (SegmentIndex s = first; s < end; ++s) {
     const auto& type = space.types[analysis.type_of_segment[s]];
     const std::vector<space::ProgramId> own =
         ListPrograms(type.configurations[run[s - first]]);
     programs.insert(own.begin(), own.end());
   }
-  const auto is_inside = [&](int segment) {
+  const auto is_inside = [&](SegmentIndex segment) {
     return segment >= first && segment < end;
   };
   for (const auto& [pair, boundary] : space.edges) {

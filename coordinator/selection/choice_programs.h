@@ -23,7 +23,7 @@ std::set<space::ProgramId> ListChoicePrograms(
 // The same of the segments from `first` on that `run` has configurations for.
 std::set<space::ProgramId> ListRunPrograms(const segmenter::Analysis& analysis,
                                            const space::ProfileSpace& space,
-                                           int first,
+                                           segmenter::SegmentIndex first,
                                            const std::vector<int>& run);
 
 }  // namespace meshwright::selection

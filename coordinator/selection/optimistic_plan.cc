@@ -37,7 +37,7 @@ absl::StatusOr<std::set<estimation::ConfigurationRef>> FindOptimisticPlan(
   std::set<estimation::ConfigurationRef> optimistic;
   if (!answer.plan.has_value()) return optimistic;
   for (size_t n = 0; n < problem.nodes.size(); ++n) {
-    const int type = problem.nodes[n].type;
+    const segmenter::SegmentTypeId type(problem.nodes[n].type);
     for (const int c : answer.plan->choice[n]) {
       if (standings[type][c] == Standing::kEstimated)
         optimistic.insert({type, c});

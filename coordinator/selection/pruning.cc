@@ -12,6 +12,8 @@
 namespace meshwright::selection {
 namespace {
 
+using segmenter::SegmentTypeId;
+
 class Pruner {
  public:
   Pruner(const problem::PlanProblem& problem, const Standings& standings,
@@ -25,10 +27,10 @@ class Pruner {
         substitution_(problem) {}
 
   Pruning Run() {
-    for (size_t t = 0; t < problem_.types.size(); ++t) {
+    for (SegmentTypeId t; t < problem_.types.size(); ++t) {
       for (size_t c = 0; c < problem_.types[t].configs.size(); ++c) {
         if (standings_[t][c] == Standing::kEstimated) {
-          Judge(static_cast<int>(t), static_cast<int>(c));
+          Judge(t, static_cast<int>(c));
         }
       }
     }
@@ -43,20 +45,20 @@ class Pruner {
 
  private:
   // The ends of what a configuration is expected to cost.
-  double Low(int type, int c, double multiplier) const {
+  double Low(SegmentTypeId type, int c, double multiplier) const {
     return Cost(type, c, IsMeasured(type, c) ? 1 : 1 - margins_[type],
                 multiplier);
   }
-  double High(int type, int c, double multiplier) const {
+  double High(SegmentTypeId type, int c, double multiplier) const {
     return Cost(type, c, IsMeasured(type, c) ? 1 : 1 + margins_[type],
                 multiplier);
   }
-  bool IsMeasured(int type, int c) const {
+  bool IsMeasured(SegmentTypeId type, int c) const {
     return standings_[type][c] == Standing::kMeasured;
   }
 
   // `share` of the time, and the memory times the multiplier.
-  double Cost(int type, int configuration, double share,
+  double Cost(SegmentTypeId type, int configuration, double share,
               double multiplier) const {
     const problem::Config& it = problem_.types[type].configs[configuration];
     return static_cast<double>(it.time.count()) * share +
@@ -65,7 +67,7 @@ class Pruner {
   }
 
   // The largest transient of a plan grows by this much at most.
-  double MoreTransient(int type, int configuration, int rival,
+  double MoreTransient(SegmentTypeId type, int configuration, int rival,
                        double multiplier) const {
     const auto& configs = problem_.types[type].configs;
     return multiplier * static_cast<double>(std::max<int64_t>(
@@ -81,11 +83,11 @@ class Pruner {
     problem::Picoseconds resharding{0};
   };
 
-  Standing GetStanding(int type, int configuration) const {
+  Standing GetStanding(SegmentTypeId type, int configuration) const {
     return standings_[type][configuration];
   }
 
-  double Worse(int type, int configuration, int rival,
+  double Worse(SegmentTypeId type, int configuration, int rival,
                double multiplier) const {
     return High(type, rival, multiplier) -
            Low(type, configuration, multiplier) +
@@ -97,7 +99,7 @@ class Pruner {
   // multiplier draws: there a rival must be no worse at any from nothing to
   // twice the multiplier.
   template <typename Visit>
-  void ForEachRival(int type, int configuration, Visit visit) const {
+  void ForEachRival(SegmentTypeId type, int configuration, Visit visit) const {
     const int count = static_cast<int>(problem_.types[type].configs.size());
     for (int rival = 0; rival < count; ++rival) {
       const Standing standing = GetStanding(type, rival);
@@ -115,10 +117,10 @@ class Pruner {
     }
   }
 
-  int GetDecision(int type, int configuration) const {
+  int GetDecision(SegmentTypeId type, int configuration) const {
     return IsShared(type) ? groups_.decision[type][configuration] : 0;
   }
-  bool IsShared(int type) const {
+  bool IsShared(SegmentTypeId type) const {
     return !groups_.group_of_type.empty() &&
            groups_.group_of_type[type].has_value();
   }
@@ -126,7 +128,7 @@ class Pruner {
   // By decision of the rivals, the best of those measured.
   using ByDecision = std::map<int, Replacement>;
 
-  ByDecision BestMeasured(int type, int configuration) const {
+  ByDecision BestMeasured(SegmentTypeId type, int configuration) const {
     ByDecision best;
     ForEachRival(type, configuration,
                  [&](const Replacement& it, bool measured) {
@@ -137,7 +139,7 @@ class Pruner {
     return best;
   }
 
-  void Judge(int type, int configuration) {
+  void Judge(SegmentTypeId type, int configuration) {
     const int own = GetDecision(type, configuration);
     const ByDecision best = BestMeasured(type, configuration);
     Replacement chosen;
@@ -160,14 +162,14 @@ class Pruner {
 
   // Whether a group is no slower with another decision, whatever the first was
   // made of.
-  bool MayChangeDecision(int type, int from, int to) {
+  bool MayChangeDecision(SegmentTypeId type, int from, int to) {
     const int number = *groups_.group_of_type[type];
     const formulation::SharedParameterGroup& group = groups_.groups[number];
     if (!group.is_complete) return false;
     const auto [found, added] = may_change_.try_emplace({number, from, to});
     if (!added) return found->second;
     found->second = true;
-    for (const int other : group.types) {
+    for (const SegmentTypeId other : group.types) {
       const int count = static_cast<int>(groups_.decision[other].size());
       for (int c = 0; c < count && found->second; ++c) {
         if (groups_.decision[other][c] != from) continue;

@@ -41,14 +41,14 @@ enum class Standing {
 using Standings = std::vector<std::vector<Standing>>;
 
 struct Exclusion {
-  int type = 0;
+  segmenter::SegmentTypeId type;
   int configuration = 0;
   int rival = 0;
   problem::Picoseconds resharding{0};  // the bound
 };
 
 struct OpenConfiguration {
-  int type = 0;
+  segmenter::SegmentTypeId type;
   int configuration = 0;
   // By how much the low end of its estimate is below what its best rival is
   // expected to cost; picoseconds, infinite without a rival.

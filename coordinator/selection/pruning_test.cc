@@ -17,8 +17,11 @@ namespace {
 
 using problem::Picoseconds;
 using problem::PlanProblem;
+using segmenter::SegmentTypeId;
 
 constexpr int kConfigurations = 12;
+constexpr SegmentTypeId kFirst(0);
+constexpr SegmentTypeId kSecond(1);
 
 // Two ends and `depth` equal copies between them; configurations that share
 // their boundary shardings (c % 3 in, c / 4 out) have equal rows in the tables.
@@ -109,7 +112,7 @@ TEST(SwitchCostsTest, NoNeighboursMakeAChangeDearer) {
         pair(0, 3, 1, kConfigurations);
         pair(1, kConfigurations, 1, kConfigurations);
         pair(1, kConfigurations, 2, 3);
-        const auto most = costs.Bound(1, a, b);
+        const auto most = costs.Bound(kSecond, a, b);
         EXPECT_EQ(most.has_value(), !forbidden) << seed << " " << a << b;
         if (most && !forbidden) {
           EXPECT_EQ(*most, worst) << seed << a << b;
@@ -126,8 +129,8 @@ TEST(SwitchCostsTest, TheCopiesOfATiedNodeChangeTogether) {
   problem.tables[1].entries[kConfigurations + 1] = Picoseconds(11);
   PlanProblem costlier = problem;
   costlier.tables[1].entries[kConfigurations + 1] = Picoseconds(1000);
-  EXPECT_EQ(*SubstitutionBound(costlier).Bound(1, 0, 1) -
-                *SubstitutionBound(problem).Bound(1, 0, 1),
+  EXPECT_EQ(*SubstitutionBound(costlier).Bound(kSecond, 0, 1) -
+                *SubstitutionBound(problem).Bound(kSecond, 0, 1),
             Picoseconds(989));
 }
 
@@ -203,7 +206,7 @@ TEST(PruningTest, WhatSharesAParameterIsExcludedTogether) {
     problem.edges = {{0, 1, 0}, {1, 2, 1}, {2, 3, 2}};
     const int decisions = 2 + static_cast<int>(seed % 5);
     formulation::SharedParameterGroups groups;
-    groups.groups = {{{1, 2}, true}};
+    groups.groups = {{{SegmentTypeId(1), SegmentTypeId(2)}, true}};
     groups.group_of_type = {std::nullopt, 0, 0, std::nullopt};
     groups.decision.resize(4);
     for (int c = 0; c < kConfigurations; ++c) {
@@ -259,9 +262,9 @@ TEST(PruningTest, ABondThatIsNotWholeStaysWithItsDecision) {
   formulation::SharedParameterGroups groups;
   groups.group_of_type = {0};
   groups.decision = {{0, 0, 1}};
-  groups.groups = {{{0}, true}};
+  groups.groups = {{{kFirst}, true}};
   EXPECT_EQ(Prune(problem, standings, {0.05}, 0, groups).excluded.size(), 2u);
-  groups.groups = {{{0}, false}};
+  groups.groups = {{{kFirst}, false}};
   const Pruning pruning = Prune(problem, standings, {0.05}, 0, groups);
   ASSERT_EQ(pruning.excluded.size(), 1u);
   EXPECT_EQ(pruning.excluded[0].configuration, 1);

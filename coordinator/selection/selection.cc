@@ -16,6 +16,7 @@
 namespace meshwright::selection {
 namespace {
 
+using segmenter::SegmentTypeId;
 using space::Configuration;
 
 constexpr double kPicosecondsPerSecond = 1e12;
@@ -46,9 +47,9 @@ class Selection::Round {
     }
     estimated_ = estimation::EstimateTimes(space_, halves_, plans_, results_);
     estimation::Estimates known = estimated_.estimates;
-    for (size_t t = 0; t < space_.types.size(); ++t) {
+    for (SegmentTypeId t; t < space_.types.size(); ++t) {
       for (size_t c = 0; c < space_.types[t].configurations.size(); ++c) {
-        PlaceUnknown(static_cast<int>(t), static_cast<int>(c), known);
+        PlaceUnknown(t, static_cast<int>(c), known);
       }
     }
     // Configurations in groups are measured anyway, and exclude no others.
@@ -84,10 +85,10 @@ class Selection::Round {
                                      std::nullopt, known, options);
   }
 
-  const Configuration& At(int type, int configuration) const {
+  const Configuration& At(SegmentTypeId type, int configuration) const {
     return space_.types[type].configurations[configuration];
   }
-  bool HasRow(int type, int configuration) const {
+  bool HasRow(SegmentTypeId type, int configuration) const {
     const auto programs = ListPrograms(At(type, configuration));
     return std::all_of(
         programs.begin(), programs.end(), [&](space::ProgramId program) {
@@ -95,7 +96,7 @@ class Selection::Round {
         });
   }
   // Its programs that nobody has asked for.
-  int Missing(int type, int configuration) const {
+  int Missing(SegmentTypeId type, int configuration) const {
     int missing = 0;
     for (const space::ProgramId index : ListPrograms(At(type, configuration))) {
       const std::string& key = space_.programs[index].key();
@@ -103,7 +104,7 @@ class Selection::Round {
     }
     return missing;
   }
-  void Want(int type, int configuration) {
+  void Want(SegmentTypeId type, int configuration) {
     if (is_last_) return;
     for (const space::ProgramId index : ListPrograms(At(type, configuration))) {
       const v1::Program& program = space_.programs[index];
@@ -116,7 +117,8 @@ class Selection::Round {
 
   // A configuration with no row and no estimate. It costs nothing until it is
   // known, so that it stays in the problem, and it excludes no others.
-  void PlaceUnknown(int type, int configuration, estimation::Estimates& known) {
+  void PlaceUnknown(SegmentTypeId type, int configuration,
+                    estimation::Estimates& known) {
     const estimation::ConfigurationRef at = {type, configuration};
     if (HasRow(type, configuration) || known.contains(at)) return;
     const v1::ProfileResult* failure =
@@ -139,7 +141,7 @@ class Selection::Round {
   }
 
   // All that its sum takes has a row, and yet there is no sum.
-  bool SumFailed(int type, int configuration) const {
+  bool SumFailed(SegmentTypeId type, int configuration) const {
     const auto& sums = plans_[type].sums;
     if (sums.empty() || sums[configuration].empty()) return false;
     return std::all_of(
@@ -152,14 +154,14 @@ class Selection::Round {
   }
 
   // Its proxy's was measured, and yet there is no cost.
-  bool ProxyFailed(int type, int configuration) const {
-    const std::optional<int> proxy = plans_[type].proxy;
+  bool ProxyFailed(SegmentTypeId type, int configuration) const {
+    const std::optional<SegmentTypeId> proxy = plans_[type].proxy;
     return proxy.has_value() && !At(type, configuration).role.InGroup() &&
            HasRow(*proxy, configuration);
   }
 
   // What the switch adds has its rows, or what it is added to will have none.
-  bool SwitchFailed(int type, int configuration) const {
+  bool SwitchFailed(SegmentTypeId type, int configuration) const {
     const estimation::SwitchEstimation* const it =
         plans_[type].Switched(configuration);
     return it != nullptr && HasRow(type, it->reference) &&
@@ -169,7 +171,7 @@ class Selection::Round {
              halves_.Failure(type, it->plain, results_) != nullptr));
   }
 
-  Standing FindStanding(int type, int configuration) const {
+  Standing FindStanding(SegmentTypeId type, int configuration) const {
     if (unknown_.contains({type, configuration})) return Standing::kUnknown;
     return estimated_.estimates.contains({type, configuration})
                ? Standing::kEstimated
@@ -177,10 +179,10 @@ class Selection::Round {
   }
 
   void FindStandings() {
-    for (size_t t = 0; t < problem_.usable.size(); ++t) {
+    for (SegmentTypeId t; t < problem_.usable.size(); ++t) {
       std::vector<Standing>& row = standings_.emplace_back();
       for (int c : problem_.usable[t]) {
-        row.push_back(FindStanding(static_cast<int>(t), c));
+        row.push_back(FindStanding(t, c));
       }
     }
   }
@@ -224,14 +226,14 @@ class Selection::Round {
   }
 
   void AddEstimates() {
-    for (size_t t = 0; t < space_.types.size(); ++t) {
+    for (SegmentTypeId t; t < space_.types.size(); ++t) {
       const size_t count = space_.types[t].configurations.size();
       if (plans_[t].required.size() == count) continue;
       const estimation::Calibration& calibration = estimated_.calibrations[t];
       v1::PlanEstimates& it = decision_.estimates.emplace_back();
       it.set_type(static_cast<int>(t));
       it.set_configurations(static_cast<int>(count));
-      it.set_from_halves(halves_.IsCut(static_cast<int>(t)));
+      it.set_from_halves(halves_.IsCut(t));
       if (plans_[t].proxy.has_value()) it.set_from_type(*plans_[t].proxy);
       it.set_compared(calibration.compared);
       it.set_scale(calibration.scale);
@@ -241,7 +243,7 @@ class Selection::Round {
   }
 
   // Configurations of a type that are measured, however few programs are left.
-  int MinMeasured(int type) const {
+  int MinMeasured(SegmentTypeId type) const {
     if (plans_[type].proxy.has_value()) return kMinMeasuredOfProxied;
     const bool from_blocks = !plans_[type].sums.empty() &&
                              space::HasBlocks(selection_.analysis_,
@@ -250,7 +252,7 @@ class Selection::Round {
   }
 
   // The same where a step has too many types for the number of programs anyway.
-  int MinMeasuredOfMany(int type) const {
+  int MinMeasuredOfMany(SegmentTypeId type) const {
     if (!plans_[type].proxy.has_value()) return MinMeasured(type);
     // Types that cost far from the same as their proxy hold work beside their
     // blocks.
@@ -269,10 +271,10 @@ class Selection::Round {
     int least = 0;
     int least_of_many = 0;
     std::unordered_set<std::string> whole = wanted_;
-    for (size_t t = 0; t < space_.types.size(); ++t) {
+    for (SegmentTypeId t; t < space_.types.size(); ++t) {
       const auto& configurations = space_.types[t].configurations;
-      least += MinMeasured(static_cast<int>(t));
-      least_of_many += MinMeasuredOfMany(static_cast<int>(t));
+      least += MinMeasured(t);
+      least_of_many += MinMeasuredOfMany(t);
       for (const Configuration& it : configurations) {
         for (const space::ProgramId program : ListPrograms(it)) {
           const std::string& key = space_.programs[program].key();
@@ -287,19 +289,20 @@ class Selection::Round {
   }
 
   template <typename Verdict>
-  void Name(int type, int configuration, Verdict& verdict) const {
-    verdict.set_type(type);
+  void Name(SegmentTypeId type, int configuration, Verdict& verdict) const {
+    verdict.set_type(static_cast<int>(type));
     verdict.set_config(configuration);
     verdict.set_describe(At(type, configuration).describe);
   }
 
   // Of a configuration that is neither measured nor unknown.
-  const estimation::Estimate& FindEstimate(int type, int configuration) const {
+  const estimation::Estimate& FindEstimate(SegmentTypeId type,
+                                           int configuration) const {
     return estimated_.estimates.at({type, configuration});
   }
 
   void Exclude(const Exclusion& exclusion) {
-    const int type = exclusion.type;
+    const SegmentTypeId type = exclusion.type;
     const auto& usable = problem_.usable[type];
     const Configuration& rival = At(type, usable[exclusion.rival]);
     v1::PlanExcluded& excluded = decision_.excluded.emplace_back();
@@ -387,12 +390,14 @@ Selection::Selection(const segmenter::Analysis& analysis,
 void Selection::ReduceMandatory(const std::vector<int>& base) {
   if (CountMandatory() <= MaxPrograms()) return;
   std::vector<int> segments(space_.types.size(), 0);
-  for (const int type : analysis_.type_of_segment) ++segments[type];
-  std::vector<int> types =
+  for (const SegmentTypeId type : analysis_.type_of_segment) ++segments[type];
+  std::vector<SegmentTypeId> types =
       estimation::FindReducibleTypes(analysis_, space_, *halves_);
   std::stable_sort(types.begin(), types.end(),
-                   [&](int a, int b) { return segments[a] < segments[b]; });
-  for (const int type : types) {
+                   [&](SegmentTypeId a, SegmentTypeId b) {
+                     return segments[a] < segments[b];
+                   });
+  for (const SegmentTypeId type : types) {
     reduced_.insert(type);
     plans_ = estimation::MakeEstimationPlans(analysis_, space_, *halves_, base,
                                              reduced_);

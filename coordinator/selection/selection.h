@@ -90,7 +90,7 @@ class Selection {
   std::set<estimation::ConfigurationRef> baselines_;
   std::optional<estimation::Halves> halves_;
   std::vector<estimation::EstimationPlan> plans_;
-  std::set<int> reduced_;  // types, estimated from single blocks
+  std::set<segmenter::SegmentTypeId> reduced_;  // estimated from single blocks
 };
 
 }  // namespace meshwright::selection

@@ -5,6 +5,7 @@
 namespace meshwright::selection {
 
 using problem::Picoseconds;
+using segmenter::SegmentTypeId;
 
 SubstitutionBound::SubstitutionBound(const problem::PlanProblem& problem)
     : problem_(problem) {
@@ -17,7 +18,7 @@ SubstitutionBound::SubstitutionBound(const problem::PlanProblem& problem)
   }
   types_.resize(problem.types.size());
   FindPlaces();
-  for (size_t t = 0; t < types_.size(); ++t) FindKinds(static_cast<int>(t));
+  for (SegmentTypeId t; t < types_.size(); ++t) FindKinds(t);
 }
 
 void SubstitutionBound::FindPlaces() {
@@ -70,7 +71,7 @@ std::vector<SubstitutionBound::Entry> SubstitutionBound::Entries(
   return entries;
 }
 
-void SubstitutionBound::FindKinds(int type) {
+void SubstitutionBound::FindKinds(SegmentTypeId type) {
   Type& it = types_[type];
   std::set<std::pair<int, Side>> met;
   for (const Place& place : it.places) met.insert(place.begin(), place.end());
@@ -94,12 +95,12 @@ void SubstitutionBound::FindKinds(int type) {
   }
 }
 
-std::optional<Picoseconds> SubstitutionBound::Bound(int type, int a,
+std::optional<Picoseconds> SubstitutionBound::Bound(SegmentTypeId type, int a,
                                                     int b) const {
   const Type& it = types_[type];
   if (it.kind[a] == it.kind[b]) return Picoseconds(0);
   const auto [found, added] =
-      cache_.try_emplace({type, it.kind[a], it.kind[b]}, Picoseconds(0));
+      cache_.try_emplace(Change{type, it.kind[a], it.kind[b]}, Picoseconds(0));
   if (!added) return found->second;
   std::optional<Picoseconds>& largest = found->second;
   bool any = false;

@@ -17,12 +17,14 @@
 #ifndef MESHWRIGHT_COORDINATOR_SELECTION_SUBSTITUTION_BOUND_H_
 #define MESHWRIGHT_COORDINATOR_SELECTION_SUBSTITUTION_BOUND_H_
 
+#include <compare>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "coordinator/segmenter/analysis.h"
 #include "planner/problem/plan_problem.h"
 
 namespace meshwright::selection {
@@ -33,7 +35,8 @@ class SubstitutionBound {
   explicit SubstitutionBound(const problem::PlanProblem& problem);
 
   // Nothing where a neighbour may allow `a` and forbid `b`.
-  std::optional<problem::Picoseconds> Bound(int type, int a, int b) const;
+  std::optional<problem::Picoseconds> Bound(segmenter::SegmentTypeId type,
+                                            int a, int b) const;
 
  private:
   enum class Side { kRow, kColumn, kDiagonal };
@@ -43,20 +46,26 @@ class SubstitutionBound {
     std::vector<int> kind;            // by configuration: equal at all tables
     std::vector<int> representative;  // by kind
   };
+  // From one kind of a type to another.
+  struct Change {
+    segmenter::SegmentTypeId type;
+    int from = 0;
+    int to = 0;
+    auto operator<=>(const Change&) const = default;
+  };
   using Entry = std::optional<problem::Picoseconds>;
 
   int Canonical(int table) const { return canonical_[table]; }
   std::vector<Entry> Entries(int table, Side side, int configuration) const;
   void FindPlaces();
-  void FindKinds(int type);
+  void FindKinds(segmenter::SegmentTypeId type);
   std::optional<problem::Picoseconds> AtPlace(const Place& place, int a,
                                               int b) const;
 
   const problem::PlanProblem& problem_;
   std::vector<int> canonical_;  // by table: the first equal one
   std::vector<Type> types_;
-  mutable std::map<std::vector<int>, std::optional<problem::Picoseconds>>
-      cache_;  // by type and kinds
+  mutable std::map<Change, std::optional<problem::Picoseconds>> cache_;
 };
 
 }  // namespace meshwright::selection

@@ -12,10 +12,12 @@ namespace {
 
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 // Configurations of one type -> their programs and bytes; returns how many
 // programs that takes, those of every configuration counted.
-int MakePrograms(const Analysis& analysis, int type,
+int MakePrograms(const Analysis& analysis, SegmentTypeId type,
                  const std::vector<v1::InputSpec>& inputs,
                  const KeyContext& context, ProgramSet& programs,
                  std::vector<Configuration>& configurations) {
@@ -28,8 +30,8 @@ int MakePrograms(const Analysis& analysis, int type,
     if (free) return;
     MakeSegmentPrograms(
         analysis, graph, inputs, context,
-        absl::StrCat("type ", type, ": ", configuration.describe), made[c],
-        configuration);
+        absl::StrCat("type ", type.value(), ": ", configuration.describe),
+        made[c], configuration);
   });
   int count = 0;
   for (size_t c = 0; c < made.size() && !free; ++c) {
@@ -44,7 +46,7 @@ int MakePrograms(const Analysis& analysis, int type,
 }
 
 std::vector<Sharding> Splits(const Analysis& analysis,
-                             const ProfileSpace& space, int segment,
+                             const ProfileSpace& space, SegmentIndex segment,
                              int configuration,
                              const std::vector<int>& values) {
   const SegmentType& type = space.types[analysis.type_of_segment[segment]];
@@ -62,8 +64,8 @@ ProfileSpace BuildProfileSpace(const Analysis& analysis,
   space.shared = FindSharedParameters(analysis);
   space.links = FindParameterLinks(analysis);
   for (const bool with_blocks : {true, false}) {
-    for (size_t t = 0; t < analysis.types.size(); ++t) {
-      const int segment = analysis.types[t];
+    for (SegmentTypeId t; t < analysis.types.size(); ++t) {
+      const SegmentIndex segment = analysis.types[t];
       if (HasBlocks(analysis, segment) != with_blocks) continue;
       space.types[t] =
           with_blocks ? BlockConfigurations(analysis, segment, context.mesh)
@@ -75,10 +77,9 @@ ProfileSpace BuildProfileSpace(const Analysis& analysis,
   DropConflictingLinks(analysis, space.types, context.mesh, space.links);
   const std::vector<v1::InputSpec> inputs = ArgumentInputs(analysis);
   ProgramSet programs;
-  for (size_t t = 0; t < analysis.types.size(); ++t) {
-    space.segment_programs +=
-        MakePrograms(analysis, static_cast<int>(t), inputs, context, programs,
-                     space.types[t].configurations);
+  for (SegmentTypeId t; t < analysis.types.size(); ++t) {
+    space.segment_programs += MakePrograms(
+        analysis, t, inputs, context, programs, space.types[t].configurations);
   }
   Boundaries boundaries =
       FindBoundaries(analysis, space.types, context, programs);

@@ -24,8 +24,8 @@ const space::Mesh& GetMesh(const StageSide& side) {
 
 // How the tensor lies where `segment` makes or reads it; where that is no
 // segment of the stage, along its first dimension.
-Sharding FindShardingAt(const StageSide& side, int segment, ir::ValueId value,
-                        bool leaves) {
+Sharding FindShardingAt(const StageSide& side, segmenter::SegmentIndex segment,
+                        ir::ValueId value, bool leaves) {
   const segmenter::Analysis& analysis = side.step->analysis;
   const ir::Shape& shape = GetShape(analysis, value);
   const space::Mesh& mesh = GetMesh(side);
@@ -65,8 +65,9 @@ void Join(int tensor, const reshard::Units& units,
 }  // namespace
 
 std::optional<Sharding> FindTensorSharding(const planning::MeasuredStep& step,
-                                           int segment, int configuration,
-                                           ir::ValueId value, bool leaves) {
+                                           segmenter::SegmentIndex segment,
+                                           int configuration, ir::ValueId value,
+                                           bool leaves) {
   const segmenter::Analysis& analysis = step.analysis;
   const auto& values = analysis.graphs[segment].values;
   const auto found =
@@ -144,11 +145,11 @@ absl::StatusOr<TransferPlan> BoundaryPlanner::Solve(const BoundaryPlan& plan,
   made.problem.bandwidth_bytes_per_s =
       plan.within_host ? bandwidths_.device : bandwidths_.host;
   const segmenter::Analysis& analysis = sender.step->analysis;
-  std::string key =
-      absl::StrCat(backward, " ", std::max(sender.first, receiver.first), " ",
-                   absl::StrJoin(*sender.devices, ","), " ",
-                   absl::StrJoin(*receiver.devices, ","), " ",
-                   NameMesh(GetMesh(sender)), " ", NameMesh(GetMesh(receiver)));
+  std::string key = absl::StrCat(
+      backward, " ", std::max(sender.first, receiver.first).value(), " ",
+      absl::StrJoin(*sender.devices, ","), " ",
+      absl::StrJoin(*receiver.devices, ","), " ", NameMesh(GetMesh(sender)),
+      " ", NameMesh(GetMesh(receiver)));
   for (size_t t = 0; t < plan.crossings.size(); ++t) {
     const CrossingPlan& it = plan.crossings[t];
     if (it.crossing.backward != backward || it.bytes == 0) continue;

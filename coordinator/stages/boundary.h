@@ -35,14 +35,14 @@ struct Bandwidths {
 // How a segment of this configuration reads a value, or leaves it; nothing
 // where it has none of it.
 std::optional<space::Sharding> FindTensorSharding(
-    const planning::MeasuredStep& step, int segment, int configuration,
-    ir::ValueId value, bool leaves);
+    const planning::MeasuredStep& step, segmenter::SegmentIndex segment,
+    int configuration, ir::ValueId value, bool leaves);
 
 // One side of a boundary.
 struct StageSide {
   const planning::MeasuredStep* step = nullptr;  // on the stage's mesh
-  int first = 0;                                 // segments [first, end)
-  int end = 0;
+  segmenter::SegmentIndex first;                 // segments [first, end)
+  segmenter::SegmentIndex end;
   const std::vector<int>* choice = nullptr;  // by segment from `first`
   const std::vector<int64_t>* devices = nullptr;
 };

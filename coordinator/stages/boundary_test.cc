@@ -31,7 +31,8 @@ class BoundaryTest : public testing::Test {
   // Configuration 0 is data parallelism: the batch is split.
   StageSide Side(int mesh, int first, int end,
                  const std::vector<int64_t>& devices) const {
-    return {&steps_[mesh], first, end, &first_, &devices};
+    return {&steps_[mesh], segmenter::SegmentIndex(first),
+            segmenter::SegmentIndex(end), &first_, &devices};
   }
 
   absl::StatusOr<BoundaryPlan> Plan(const StageSide& before,

@@ -12,6 +12,7 @@ namespace {
 using ir::ValueId;
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
+using segmenter::SegmentIndex;
 
 // How the segment reads one of its inputs, but for the update.
 struct Reads {
@@ -39,21 +40,21 @@ class CutFinder {
   std::vector<Cut> Run() {
     cuts_.resize(analysis_.graphs.size() - 1);
     known_.resize(cuts_.size());
-    for (size_t to = 0; to < analysis_.graphs.size(); ++to) {
-      const SegmentGraph& graph = analysis_.graphs[to];
-      for (int i = 0; i < graph.input_count; ++i) {
-        Enter(graph, i, static_cast<int>(to));
-      }
+    for (const SegmentGraph& graph : analysis_.graphs) {
+      for (int i = 0; i < graph.input_count; ++i) Enter(graph, i);
     }
     return std::move(cuts_);
   }
 
  private:
-  void Enter(const SegmentGraph& graph, int input, int to) {
+  void Enter(const SegmentGraph& graph, int input) {
     const ValueId id = graph.values[input].origin;
     const ir::Instruction& it = analysis_.module.at(id);
-    const int from = analysis_.plan.owner[id];
-    if (it.opcode == ir::Opcode::kParameter || from < 0 || from == to) return;
+    const segmenter::Owner owner = analysis_.plan.owner[id];
+    if (it.opcode == ir::Opcode::kParameter || !owner.IsSegment()) return;
+    const SegmentIndex from = owner.segment();
+    const SegmentIndex to = graph.segment;
+    if (from == to) return;
     const Reads reads = FindReads(analysis_, passes_, graph, input);
     if (!reads.forward && !reads.backward) return;  // once per step
     if (micro_batches_ > 1 && segmenter::TripsAround(analysis_, id) == 1) {
@@ -62,14 +63,14 @@ class CutFinder {
     const bool is_forward = analysis_.passes.forward[id] != 0;
     // A gradient behind, a forward value before: the wrong way round.
     const bool turned = from < to ? !is_forward : reads.forward;
-    for (int cut = std::min(from, to); cut < std::max(from, to); ++cut) {
+    for (size_t cut = std::min(from, to); cut < std::max(from, to); ++cut) {
       if (turned || it.shape.is_tuple()) cuts_[cut].possible = false;
       Add(cut, {id, from, to, from > to});
     }
   }
 
   // To the nearest of several readers.
-  void Add(int cut, const Crossing& crossing) {
+  void Add(size_t cut, const Crossing& crossing) {
     std::vector<Crossing>& crossings = cuts_[cut].crossings;
     const auto [known, added] = known_[cut].try_emplace(
         {crossing.value, crossing.backward}, crossings.size());
@@ -77,7 +78,7 @@ class CutFinder {
       crossings.push_back(crossing);
       return;
     }
-    int& to = crossings[known->second].to;
+    SegmentIndex& to = crossings[known->second].to;
     to = crossing.backward ? std::max(to, crossing.to)
                            : std::min(to, crossing.to);
   }
@@ -111,9 +112,8 @@ int64_t CountOwnMicroBatches(const Analysis& analysis) {
 
 std::vector<SharedArgument> FindShared(const Analysis& analysis,
                                        const StepPasses& passes) {
-  std::map<int, std::vector<int>> readers;
-  for (size_t s = 0; s < analysis.graphs.size(); ++s) {
-    const SegmentGraph& graph = analysis.graphs[s];
+  std::map<int, std::vector<SegmentIndex>> readers;
+  for (const SegmentGraph& graph : analysis.graphs) {
     for (int i = 0; i < graph.input_count; ++i) {
       const ir::Instruction& it = analysis.module.at(graph.values[i].origin);
       if (it.opcode != ir::Opcode::kParameter) continue;
@@ -124,7 +124,7 @@ std::vector<SharedArgument> FindShared(const Analysis& analysis,
       }
       const Reads reads = FindReads(analysis, passes, graph, i);
       if (!reads.forward && !reads.backward) continue;
-      readers[number].push_back(static_cast<int>(s));
+      readers[number].push_back(graph.segment);
     }
   }
   std::vector<SharedArgument> shared;

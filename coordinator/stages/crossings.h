@@ -28,8 +28,9 @@ namespace meshwright::stages {
 
 struct Crossing {
   ir::ValueId value = 0;
-  int from = 0;  // the segment that makes it
-  int to = 0;    // the nearest that reads it on the other side of the cut
+  segmenter::SegmentIndex from;  // that makes it
+  // The nearest that reads it on the other side of the cut.
+  segmenter::SegmentIndex to;
   bool backward = false;
 };
 
@@ -49,8 +50,8 @@ int64_t CountOwnMicroBatches(const segmenter::Analysis& analysis);
 // An argument that segments of both sides of some cut compute with.
 struct SharedArgument {
   int argument = 0;
-  std::vector<int> segments;  // rising
-  int64_t bytes = 0;          // whole
+  std::vector<segmenter::SegmentIndex> segments;  // rising
+  int64_t bytes = 0;                              // whole
 };
 
 // Those that are state: tied parameters.

@@ -58,8 +58,8 @@ TEST(CrossingsTest, SkipConnectionsCrossEveryCutBetween) {
   for (size_t c = 0; c < it.cuts.size(); ++c) {
     for (const Crossing& crossing : it.cuts[c].crossings) {
       const auto at = static_cast<int>(c);
-      const int low = std::min(crossing.from, crossing.to);
-      const int high = std::max(crossing.from, crossing.to);
+      const auto low = static_cast<int>(std::min(crossing.from, crossing.to));
+      const auto high = static_cast<int>(std::max(crossing.from, crossing.to));
       EXPECT_LE(low, at);
       EXPECT_GT(high, at);
       EXPECT_EQ(crossing.backward, crossing.from > crossing.to);
@@ -83,8 +83,7 @@ TEST(CrossingsTest, TiedParametersAreShared) {
   const auto shared = FindShared(gpt2.analysis, gpt2.passes);
   ASSERT_EQ(shared.size(), 1u);  // the embedding, read again by the head
   EXPECT_EQ(shared[0].segments.front(), 0);
-  EXPECT_EQ(shared[0].segments.back(),
-            static_cast<int>(gpt2.analysis.graphs.size()) - 1);
+  EXPECT_EQ(shared[0].segments.back(), gpt2.analysis.graphs.size() - 1);
   EXPECT_EQ(shared[0].bytes, 64 * 32 * 4);
   const Crossed llama = CrossedIn("llama_tiny");
   EXPECT_TRUE(FindShared(llama.analysis, llama.passes).empty());

@@ -177,9 +177,10 @@ absl::Status SetLimit(MeasuredMeshes& step, std::optional<int64_t> limit) {
 
 void ApplyPassTimes(MeasuredMeshes& step) {
   for (const auto& mesh : step.meshes) {
-    mesh->search->ApplyPassTimes([&](int type, int configuration) {
-      return mesh->splits->Estimate({type, configuration});
-    });
+    mesh->search->ApplyPassTimes(
+        [&](segmenter::SegmentTypeId type, int configuration) {
+          return mesh->splits->Estimate({type, configuration});
+        });
   }
 }
 

@@ -112,8 +112,9 @@ class PartitionSearcher {
     if (!failure_.ok() || !MayCut(stage.first) || !MayCut(stage.end)) {
       return std::nullopt;
     }
-    const auto run =
-        step_.meshes[stage.mesh]->search->Plan(stage.first, stage.end, held);
+    const auto run = step_.meshes[stage.mesh]->search->Plan(
+        segmenter::SegmentIndex(stage.first),
+        segmenter::SegmentIndex(stage.end), held);
     if (!run.ok()) {
       failure_ = run.status();
       return std::nullopt;
@@ -179,9 +180,9 @@ class PartitionSearcher {
       const auto [first, end, mesh, held] = it;
       ChosenStage stage;
       stage.place = {first, end, mesh};
-      ASSIGN_OR_RETURN(
-          const RunPlan* run,
-          step_.meshes[mesh]->search->PlanSettled(first, end, held));
+      ASSIGN_OR_RETURN(const RunPlan* run,
+                       step_.meshes[mesh]->search->PlanSettled(
+                           stage.first(), stage.end(), held));
       stage.run = *run;
       stages.push_back(std::move(stage));
     }
@@ -221,9 +222,8 @@ class PartitionSearcher {
   absl::Status PlanBoundaries(ChosenPartition& made) {
     for (size_t i = 0; i + 1 < made.stages.size(); ++i) {
       const auto side = [&](const ChosenStage& stage) {
-        return StageSide{&step_.meshes[stage.place.mesh]->step,
-                         stage.place.first, stage.place.end, &stage.run.choice,
-                         &stage.devices};
+        return StageSide{&step_.meshes[stage.place.mesh]->step, stage.first(),
+                         stage.end(), &stage.run.choice, &stage.devices};
       };
       ASSIGN_OR_RETURN(
           BoundaryPlan boundary,

@@ -26,7 +26,7 @@ class Ordered {
 class PassProgramFinder {
  public:
   PassProgramFinder(const segmenter::Analysis& analysis,
-                    const StepPasses& passes, int segment,
+                    const StepPasses& passes, segmenter::SegmentIndex segment,
                     const space::Rematerialization& rematerialization)
       : analysis_(analysis),
         passes_(passes),
@@ -72,7 +72,8 @@ class PassProgramFinder {
   ir::ValueId Origin(int i) const { return graph_.values[i].origin; }
   // Values that everybody computes are of every pass.
   bool IsForward(int i) const {
-    return passes_.forward[Origin(i)] && analysis_.plan.owner[Origin(i)] >= 0;
+    return passes_.forward[Origin(i)] &&
+           analysis_.plan.owner[Origin(i)].IsSegment();
   }
 
   // What is neither forward nor of a gradient (the slope of an activation) is
@@ -204,7 +205,8 @@ class PassProgramFinder {
 }  // namespace
 
 PassPrograms FindPassPrograms(
-    const segmenter::Analysis& analysis, const StepPasses& passes, int segment,
+    const segmenter::Analysis& analysis, const StepPasses& passes,
+    segmenter::SegmentIndex segment,
     const space::Rematerialization& rematerialization) {
   return PassProgramFinder(analysis, passes, segment, rematerialization).Run();
 }

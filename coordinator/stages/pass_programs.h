@@ -41,7 +41,8 @@ struct PassPrograms {
 };
 
 PassPrograms FindPassPrograms(
-    const segmenter::Analysis& analysis, const StepPasses& passes, int segment,
+    const segmenter::Analysis& analysis, const StepPasses& passes,
+    segmenter::SegmentIndex segment,
     const space::Rematerialization& rematerialization);
 
 }  // namespace meshwright::stages

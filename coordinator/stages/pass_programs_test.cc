@@ -17,6 +17,8 @@ namespace {
 
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 bool Has(const std::vector<int>& values, int value) {
   return std::find(values.begin(), values.end(), value) != values.end();
@@ -37,21 +39,20 @@ class PassPartsTest : public testing::TestWithParam<const char*> {
   // Of every type, as it is and recomputing.
   template <typename Check>
   void ForEachType(const Check& check) const {
-    for (size_t type = 0; type < analysis_.types.size(); ++type) {
-      const int segment = analysis_.types[type];
+    for (SegmentTypeId type; type < analysis_.types.size(); ++type) {
+      const SegmentIndex segment = analysis_.types[type];
       SCOPED_TRACE(testing::Message() << "segment " << segment);
-      check(static_cast<int>(type), segment, space::Rematerialization());
+      check(type, segment, space::Rematerialization());
       SCOPED_TRACE("recomputing");
       const space::Rematerialization rematerialization =
           space::FindRematerializationInRole(analysis_,
                                              analysis_.graphs[segment], {});
-      if (!rematerialization.empty())
-        check(static_cast<int>(type), segment, rematerialization);
+      if (!rematerialization.empty()) check(type, segment, rematerialization);
     }
   }
 
   // Of a part, or of everything.
-  int Contractions(int type, const space::ProgramPart& part,
+  int Contractions(SegmentTypeId type, const space::ProgramPart& part,
                    bool recompute) const {
     if (!part.computed.empty() && part.empty()) return 0;
     space::ProgramExtent extent;
@@ -84,7 +85,7 @@ class PassPartsTest : public testing::TestWithParam<const char*> {
 // everybody, or handed over by a part before it; and every output leaves one.
 TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
   int kept = 0;
-  ForEachType([&](int, int segment,
+  ForEachType([&](SegmentTypeId, SegmentIndex segment,
                   const space::Rematerialization& rematerialization) {
     const SegmentGraph& graph = analysis_.graphs[segment];
     const PassPrograms parts =
@@ -97,7 +98,7 @@ TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
         if (!part->computed[i]) continue;
         for (const int operand : graph.values[i].operands) {
           const bool nobodys =
-              analysis_.plan.owner[graph.values[operand].origin] < 0;
+              !analysis_.plan.owner[graph.values[operand].origin].IsSegment();
           const bool again = rematerialization.ReadsRecomputed(i, operand);
           const bool handed =
               Has(parts.forward.leaving, operand) ||
@@ -120,7 +121,7 @@ TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
     }
     for (const int output : graph.outputs) {
       const ir::ValueId id = graph.values[output].origin;
-      if (analysis_.plan.owner[id] < 0) continue;
+      if (!analysis_.plan.owner[id].IsSegment()) continue;
       EXPECT_TRUE(Has(parts.forward.leaving, output) ||
                   Has(parts.backward.leaving, output) ||
                   Has(parts.update.leaving, output))
@@ -143,7 +144,7 @@ TEST_P(PassPartsTest, WhatAPartReadsWasHandedOver) {
 }
 
 TEST_P(PassPartsTest, PartsComputeWhatTheWholeDoes) {
-  ForEachType([&](int type, int segment,
+  ForEachType([&](SegmentTypeId type, SegmentIndex segment,
                   const space::Rematerialization& rematerialization) {
     const PassPrograms parts =
         FindPassPrograms(analysis_, passes_, segment, rematerialization);

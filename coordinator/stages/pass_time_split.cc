@@ -13,6 +13,8 @@ namespace meshwright::stages {
 namespace {
 
 using problem::Picoseconds;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 // The part of `whole` up to a share of it.
 Picoseconds UpTo(double share, Picoseconds whole) {
@@ -27,7 +29,7 @@ PassTimeSplit::PassTimeSplit(const planning::MeasuredStep& step,
     : step_(step),
       micro_batches_(micro_batches),
       maker_(step, passes, micro_batches, sums) {
-  for (const int segment : step.analysis.types) {
+  for (const SegmentIndex segment : step.analysis.types) {
     trips_.push_back(
         space::OuterTrips(step.analysis, step.analysis.graphs[segment]));
   }
@@ -93,9 +95,9 @@ PassTimes PassTimeSplit::Estimate(const Choice& choice) const {
   return split;
 }
 
-PassTimeSplit::Shares PassTimeSplit::Guess(int type) const {
+PassTimeSplit::Shares PassTimeSplit::Guess(SegmentTypeId type) const {
   const auto [found, added] = guessed_.try_emplace(type);
-  const int segment = step_.analysis.types[type];
+  const SegmentIndex segment = step_.analysis.types[type];
   if (!added || !step_.analysis.module.loops.empty()) return found->second;
   const space::Configuration& first = step_.space.types[type].configurations[0];
   const auto work = [&](const std::vector<int>& leaving) {

@@ -81,7 +81,7 @@ class PassTimeSplit {
   const space::Configuration& At(const Choice& choice) const {
     return step_.space.types[choice.type].configurations[choice.configuration];
   }
-  int64_t Trips(int type) const { return trips_[type]; }
+  int64_t Trips(segmenter::SegmentTypeId type) const { return trips_[type]; }
   problem::Picoseconds Whole(const Choice& choice) const;
   // What stands outside of the loop over micro-batches.
   problem::Picoseconds Outside(const Choice& choice,
@@ -89,9 +89,9 @@ class PassTimeSplit {
                                const space::ProfileSpace& space,
                                const store::Results& results,
                                problem::Picoseconds whole) const;
-  Shares Guess(int type) const;
+  Shares Guess(segmenter::SegmentTypeId type) const;
   // Is all of it an update, outside of the step's loop?
-  bool OnceAStep(int type) const {
+  bool OnceAStep(segmenter::SegmentTypeId type) const {
     return micro_batches_ > 1 && Trips(type) <= 1;
   }
   AllVariants MakeVariants(const std::set<Choice>& choices) const;
@@ -104,8 +104,8 @@ class PassTimeSplit {
   const planning::MeasuredStep& step_;
   const int64_t micro_batches_;
   const PassVariantMaker maker_;
-  std::vector<int64_t> trips_;             // by type, of loops looked through
-  mutable std::map<int, Shares> guessed_;  // by type
+  std::vector<int64_t> trips_;  // by type, of loops looked through
+  mutable std::map<segmenter::SegmentTypeId, Shares> guessed_;
   mutable std::map<Choice, problem::Picoseconds> whole_;
   mutable std::map<Choice, int64_t> delayed_;
   std::map<Choice, Shares> measured_;

@@ -44,8 +44,9 @@ std::vector<PassTimes> SplitsAt(double slowness,
   const auto step = Measured(request, store, measurer);
   const MeasuredMesh& mesh = *step->meshes[0];
   std::set<PassTimeSplit::Choice> choices;
-  for (size_t type = 0; type < mesh.step.space.types.size(); ++type) {
-    choices.insert({static_cast<int>(type), 0});
+  for (segmenter::SegmentTypeId type; type < mesh.step.space.types.size();
+       ++type) {
+    choices.insert({type, 0});
   }
   measurer.slowness = slowness;
   v1::PlanPrograms counts;

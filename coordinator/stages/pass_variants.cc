@@ -14,6 +14,8 @@
 namespace meshwright::stages {
 namespace {
 
+using segmenter::SegmentIndex;
+
 // The programs of a configuration as they are measured beside those.
 void KeepBeside(const std::string& those,
                 const std::vector<v1::Program>& programs,
@@ -75,7 +77,7 @@ PassVariantMaker::PassVariantMaker(const planning::MeasuredStep& step,
       micro_batches_(micro_batches),
       sums_(sums),
       inputs_(space::ArgumentInputs(step.analysis)) {
-  for (const int segment : step.analysis.types) {
+  for (const SegmentIndex segment : step.analysis.types) {
     passes_.push_back(ListPassOutputs(step.analysis, passes, segment));
     weight_gradients_.push_back(
         ListWeightGradients(step.analysis, passes, segment));
@@ -96,7 +98,7 @@ std::vector<space::ProgramPart> PassVariantMaker::ListParts(
 }
 
 PassPrograms PassVariantMaker::FindPrograms(const Choice& choice) const {
-  const int segment = step_.analysis.types[choice.type];
+  const SegmentIndex segment = step_.analysis.types[choice.type];
   space::Rematerialization rematerialization;
   if (At(choice).recompute) {
     rematerialization = space::FindRematerializationInRole(
@@ -109,7 +111,7 @@ PassPrograms PassVariantMaker::FindPrograms(const Choice& choice) const {
 PassVariants PassVariantMaker::Make(const Choice& choice,
                                     space::ProgramSet& set) const {
   PassVariants variants;
-  const int segment = step_.analysis.types[choice.type];
+  const SegmentIndex segment = step_.analysis.types[choice.type];
   space::ProgramSet parts;
   for (const space::ProgramPart& wanted : ListParts(choice)) {
     space::Configuration& part = variants.parts.emplace_back(At(choice));
@@ -120,8 +122,8 @@ PassVariants PassVariantMaker::Make(const Choice& choice,
     space::MakeSegmentPrograms(
         step_.analysis, step_.analysis.graphs[segment], inputs_,
         step_.space.context,
-        absl::StrCat("type ", choice.type, " ", At(choice).describe, ", pass ",
-                     variants.parts.size() - 1),
+        absl::StrCat("type ", choice.type.value(), " ", At(choice).describe,
+                     ", pass ", variants.parts.size() - 1),
         parts, part, wanted);
   }
   variants.sums.program.reset();
@@ -132,7 +134,7 @@ PassVariants PassVariantMaker::Make(const Choice& choice,
     if (sums.has_value()) {
       variants.sums.program =
           parts.Keep(*std::move(sums),
-                     absl::StrCat("type ", choice.type, " ",
+                     absl::StrCat("type ", choice.type.value(), " ",
                                   At(choice).describe, ", sums of gradients"));
     }
   }

@@ -40,7 +40,9 @@ class PassVariantMaker {
                    int64_t micro_batches, bool sums);
 
   // By type of segment.
-  const SegmentPasses& passes(int type) const { return passes_[type]; }
+  const SegmentPasses& passes(segmenter::SegmentTypeId type) const {
+    return passes_[type];
+  }
   const std::vector<v1::InputSpec>& inputs() const { return inputs_; }
 
   PassPrograms FindPrograms(const Choice& choice) const;

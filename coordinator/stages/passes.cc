@@ -13,9 +13,10 @@ namespace {
 using ir::Opcode;
 using ir::ValueId;
 using segmenter::Analysis;
+using segmenter::SegmentIndex;
 
 bool Owned(const Analysis& analysis, ValueId id) {
-  return analysis.plan.owner[id] >= 0;
+  return analysis.plan.owner[id].IsSegment();
 }
 
 bool IsSmall(const ir::Shape& shape) {
@@ -132,7 +133,7 @@ StepPasses FindPasses(const Analysis& analysis) {
 }
 
 SegmentPasses ListPassOutputs(const Analysis& analysis,
-                              const StepPasses& passes, int segment) {
+                              const StepPasses& passes, SegmentIndex segment) {
   const segmenter::SegmentGraph& graph = analysis.graphs[segment];
   SegmentPasses out;
   for (const int output : graph.outputs) {
@@ -157,7 +158,8 @@ SegmentPasses ListPassOutputs(const Analysis& analysis,
 }
 
 std::vector<int> ListWeightGradients(const Analysis& analysis,
-                                     const StepPasses& passes, int segment) {
+                                     const StepPasses& passes,
+                                     SegmentIndex segment) {
   const segmenter::SegmentGraph& graph = analysis.graphs[segment];
   std::vector<int> gradients;
   for (int i = graph.input_count; i < static_cast<int>(graph.values.size());

@@ -52,12 +52,14 @@ struct SegmentPasses {
 };
 
 SegmentPasses ListPassOutputs(const segmenter::Analysis& analysis,
-                              const StepPasses& passes, int segment);
+                              const StepPasses& passes,
+                              segmenter::SegmentIndex segment);
 
 // Values of its graph that are gradients of weights, which add up over
 // micro-batches.
 std::vector<int> ListWeightGradients(const segmenter::Analysis& analysis,
-                                     const StepPasses& passes, int segment);
+                                     const StepPasses& passes,
+                                     segmenter::SegmentIndex segment);
 
 }  // namespace meshwright::stages
 

@@ -36,7 +36,7 @@ TEST_P(PassesTest, TheUpdateIsWhatNobodyElseNeeds) {
     EXPECT_FALSE(passes.weight_gradient[id]);
     EXPECT_FALSE(ir::IsContraction(module, id)) << module.at(id).name();
     for (const ir::ValueId user : module.at(id).users) {
-      EXPECT_TRUE(passes.update[user] || analysis.plan.owner[user] < 0)
+      EXPECT_TRUE(passes.update[user] || !analysis.plan.owner[user].IsSegment())
           << module.at(id).name();
     }
   }
@@ -55,10 +55,9 @@ TEST_P(PassesTest, ProgramsHoldMoreAndMore) {
   const segmenter::Analysis analysis = Analysed(GetParam());
   const StepPasses passes = FindPasses(analysis);
   int both_ways = 0;
-  for (size_t s = 0; s < analysis.graphs.size(); ++s) {
+  for (segmenter::SegmentIndex s; s < analysis.graphs.size(); ++s) {
     const segmenter::SegmentGraph& graph = analysis.graphs[s];
-    const SegmentPasses parts =
-        ListPassOutputs(analysis, passes, static_cast<int>(s));
+    const SegmentPasses parts = ListPassOutputs(analysis, passes, s);
     const auto begins = [](const std::vector<int>& longer,
                            const std::vector<int>& shorter) {
       return longer.size() >= shorter.size() &&

@@ -15,7 +15,7 @@ std::vector<planning::Measuring::Programs> ListUsed(
   for (const ChosenStage& stage : chosen.stages) {
     const planning::MeasuredStep& on = step.meshes[stage.place.mesh]->step;
     const auto programs =
-        planning::ListRunPrograms(on, stage.place.first, stage.run.choice);
+        planning::ListRunPrograms(on, stage.first(), stage.run.choice);
     planning::Measuring::Programs& all = used[stage.place.mesh];
     all.insert(all.end(), programs.begin(), programs.end());
   }

@@ -35,9 +35,10 @@ struct RunPlan {
 
 // What a configuration that a run has saves it (tradeoffs/alternatives.h).
 struct RunAlternative {
-  int type = 0;
+  segmenter::SegmentTypeId type;
   int configuration = 0;
-  std::vector<int> segments;    // of the step, which have it
+  // Of the step, which have it.
+  std::vector<segmenter::SegmentIndex> segments;
   std::optional<RunPlan> next;  // empty: without it nothing is allowed and fits
   // Of a step: how much less than that is proved, and how far off it may be.
   problem::Picoseconds open{0};

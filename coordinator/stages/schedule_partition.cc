@@ -17,9 +17,9 @@ Picoseconds EstimateSharedTime(const MeasuredMeshes& step,
   double bytes = 0;
   for (const SharedArgument& it : step.shared) {
     std::set<size_t> readers;
-    for (const int segment : it.segments) {
+    for (const segmenter::SegmentIndex segment : it.segments) {
       for (size_t i = 0; i < stages.size(); ++i) {
-        if (segment >= stages[i].place.first && segment < stages[i].place.end) {
+        if (segment >= stages[i].first() && segment < stages[i].end()) {
           readers.insert(i);
         }
       }

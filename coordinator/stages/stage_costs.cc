@@ -9,10 +9,12 @@ namespace {
 
 using problem::Picoseconds;
 using segmenter::Analysis;
+using segmenter::SegmentTypeId;
 
 // Where gradients add up over micro-batches, on one device.
 int64_t GradientBytes(const Analysis& analysis, const space::Mesh& mesh,
-                      int type, const space::Configuration& configuration) {
+                      SegmentTypeId type,
+                      const space::Configuration& configuration) {
   const segmenter::SegmentGraph& graph = analysis.graphs[analysis.types[type]];
   int64_t bytes = 0;
   for (const auto& [argument, updated] : graph.state) {
@@ -40,7 +42,7 @@ absl::StatusOr<formulation::MeasuredProblem> BuildStageProblem(
       formulation::BuildProblem(step.analysis, step.space, step.results,
                                 std::nullopt, {}, {.groups = false}));
   auto& types = measured.problem.types;
-  for (size_t t = 0; t < types.size(); ++t) {
+  for (SegmentTypeId t; t < types.size(); ++t) {
     for (size_t i = 0; i < types[t].configs.size(); ++i) {
       const space::Configuration& configuration =
           step.space.types[t].configurations[measured.usable[t][i]];
@@ -49,9 +51,8 @@ absl::StatusOr<formulation::MeasuredProblem> BuildStageProblem(
       config.saved_bytes -= configuration.summed_bytes;
       config.persistent_bytes += configuration.summed_bytes;
       if (own == 1 && micro_batches > 1) {
-        config.persistent_bytes +=
-            GradientBytes(step.analysis, step.space.context.mesh,
-                          static_cast<int>(t), configuration);
+        config.persistent_bytes += GradientBytes(
+            step.analysis, step.space.context.mesh, t, configuration);
       }
     }
   }

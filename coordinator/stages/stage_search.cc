@@ -16,6 +16,8 @@
 namespace meshwright::stages {
 
 using problem::Picoseconds;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 absl::StatusOr<StageSearch> StageSearch::Create(
     const planning::MeasuredStep& step,
@@ -34,11 +36,11 @@ void StageSearch::ApplyPassTimes(const PassTimesFunction& split) {
   if (repeats_ == 1) return;
   std::vector<problem::NodeType> types = measured_.problem.types;
   bool same = true;
-  for (size_t t = 0; t < types.size(); ++t) {
+  for (SegmentTypeId t; t < types.size(); ++t) {
     for (size_t i = 0; i < types[t].configs.size(); ++i) {
       problem::Config& config = types[t].configs[i];
-      config = ChargePerPass(
-          config, split(static_cast<int>(t), measured_.usable[t][i]), repeats_);
+      config =
+          ChargePerPass(config, split(t, measured_.usable[t][i]), repeats_);
       same = same && config.time == weighed_[t].configs[i].time;
     }
   }
@@ -51,7 +53,7 @@ void StageSearch::ApplyPassTimes(const PassTimesFunction& split) {
   }
 }
 
-StageSearch::Part& StageSearch::FindPart(int first, int end) {
+StageSearch::Part& StageSearch::FindPart(SegmentIndex first, SegmentIndex end) {
   const auto [place, added] = by_ends_.try_emplace(Ends{first, end}, 0);
   if (added) {
     std::string key;
@@ -64,18 +66,19 @@ StageSearch::Part& StageSearch::FindPart(int first, int end) {
   return parts_[place->second];
 }
 
-StageSearch::Part StageSearch::Cut(int first, int end, std::string* key) const {
+StageSearch::Part StageSearch::Cut(SegmentIndex first, SegmentIndex end,
+                                   std::string* key) const {
   const problem::PlanProblem& whole = measured_.problem;
   Part part;
   std::vector<std::optional<int>> place(whole.nodes.size());
   for (size_t n = 0; n < whole.nodes.size(); ++n) {
     const formulation::SegmentRun& run = measured_.runs[n];
-    const int from = std::max(first, run.first_segment);
-    const int to = std::min(end, run.first_segment + run.count);
+    const size_t from = std::max(first, run.first_segment);
+    const size_t to = std::min<size_t>(end, run.first_segment + run.count);
     if (from >= to) continue;
     place[n] = static_cast<int>(part.nodes.size());
     problem::Node node = whole.nodes[n];
-    node.repeat = to - from;
+    node.repeat = static_cast<int64_t>(to - from);
     absl::StrAppend(key, node.type, "x", node.repeat, " ");
     part.nodes.push_back(node);
   }
@@ -88,9 +91,10 @@ StageSearch::Part StageSearch::Cut(int first, int end, std::string* key) const {
   }
   for (const SharedArgument& it : *shared_) {
     // The first that reads a parameter updates it.
-    const bool reads = std::any_of(
-        it.segments.begin(), it.segments.end(),
-        [&](int segment) { return segment >= first && segment < end; });
+    const bool reads = std::any_of(it.segments.begin(), it.segments.end(),
+                                   [&](SegmentIndex segment) {
+                                     return segment >= first && segment < end;
+                                   });
     if (reads && it.segments[0] < first) part.foreign_bytes += it.bytes;
   }
   absl::StrAppend(key, part.foreign_bytes);
@@ -136,7 +140,7 @@ RunPlan StageSearch::Evaluated(const Part& part,
   int64_t transient = 0;
   plan.persistent_bytes = part.foreign_bytes;
   for (size_t n = 0; n < choice.size(); ++n) {
-    const int type = part.nodes[n].type;
+    const SegmentTypeId type(part.nodes[n].type);
     for (const int state : choice[n]) {
       const problem::Config& config =
           measured_.problem.types[type].configs[state];
@@ -194,11 +198,13 @@ absl::StatusOr<const RunPlan*> StageSearch::Search(Part& part, int held) {
   return &limited->second;
 }
 
-absl::StatusOr<const RunPlan*> StageSearch::Plan(int first, int end, int held) {
+absl::StatusOr<const RunPlan*> StageSearch::Plan(SegmentIndex first,
+                                                 SegmentIndex end, int held) {
   return Search(FindPart(first, end), held);
 }
 
-absl::StatusOr<const RunPlan*> StageSearch::PlanSettled(int first, int end,
+absl::StatusOr<const RunPlan*> StageSearch::PlanSettled(SegmentIndex first,
+                                                        SegmentIndex end,
                                                         int held) {
   Part& part = FindPart(first, end);
   if (!part.settled) {
@@ -231,7 +237,8 @@ absl::StatusOr<problem::Choice> StageSearch::FindStates(
 }
 
 absl::StatusOr<RunPlan> StageSearch::EvaluateRun(
-    int first, int end, const std::vector<int>& configurations) {
+    SegmentIndex first, SegmentIndex end,
+    const std::vector<int>& configurations) {
   const Part& part = FindPart(first, end);
   ASSIGN_OR_RETURN(const problem::Choice choice,
                    FindStates(part, configurations));
@@ -239,8 +246,8 @@ absl::StatusOr<RunPlan> StageSearch::EvaluateRun(
 }
 
 absl::StatusOr<std::vector<RunAlternative>> StageSearch::Alternatives(
-    int first, int end, int held, const std::vector<int>& configurations,
-    const search::Options& options) {
+    SegmentIndex first, SegmentIndex end, int held,
+    const std::vector<int>& configurations, const search::Options& options) {
   const Part& part = FindPart(first, end);
   ASSIGN_OR_RETURN(const problem::Choice choice,
                    FindStates(part, configurations));
@@ -250,10 +257,10 @@ absl::StatusOr<std::vector<RunAlternative>> StageSearch::Alternatives(
   std::vector<RunAlternative> alternatives;
   for (const search::Alternative& it : found) {
     RunAlternative& out = alternatives.emplace_back();
-    out.type = it.type;
+    out.type = SegmentTypeId(it.type);
     out.configuration = measured_.usable[it.type][it.config];
-    for (int s = first; s < end; ++s) {
-      if (step_->analysis.type_of_segment[s] == it.type &&
+    for (SegmentIndex s = first; s < end; ++s) {
+      if (step_->analysis.type_of_segment[s] == out.type &&
           configurations[s - first] == out.configuration) {
         out.segments.push_back(s);
       }

@@ -46,8 +46,9 @@ class StageSearch {
       const std::vector<SharedArgument>& shared, int64_t own,
       int64_t micro_batches, std::optional<int64_t> limit);
 
-  // Of (type, configuration).
-  using PassTimesFunction = std::function<PassTimes(int, int)>;
+  // Of a configuration of a type.
+  using PassTimesFunction =
+      std::function<PassTimes(segmenter::SegmentTypeId, int)>;
 
   // What a configuration takes of a step, as far as is known now. Plans made
   // before are dropped, but where that changes nothing.
@@ -56,27 +57,31 @@ class StageSearch {
   // Segments [first, end). One that does not fit says in `persistent_bytes`
   // what the least-memory plan needs; 0: there is none. The pointer stays valid
   // until ApplyPassTimes changes costs.
-  absl::StatusOr<const RunPlan*> Plan(int first, int end, int held);
+  absl::StatusOr<const RunPlan*> Plan(segmenter::SegmentIndex first,
+                                      segmenter::SegmentIndex end, int held);
 
   // The same, but of plans that cannot be distinguished the one that `plan`
   // takes; what Plan says of such a run from now on, too.
-  absl::StatusOr<const RunPlan*> PlanSettled(int first, int end, int held);
+  absl::StatusOr<const RunPlan*> PlanSettled(segmenter::SegmentIndex first,
+                                             segmenter::SegmentIndex end,
+                                             int held);
 
   // The run with these configurations.
-  absl::StatusOr<RunPlan> EvaluateRun(int first, int end,
+  absl::StatusOr<RunPlan> EvaluateRun(segmenter::SegmentIndex first,
+                                      segmenter::SegmentIndex end,
                                       const std::vector<int>& configurations);
 
   // What each of them saves; one each, in order of appearance.
   absl::StatusOr<std::vector<RunAlternative>> Alternatives(
-      int first, int end, int held, const std::vector<int>& configurations,
-      const search::Options& options);
+      segmenter::SegmentIndex first, segmenter::SegmentIndex end, int held,
+      const std::vector<int>& configurations, const search::Options& options);
 
   int solved() const { return solved_; }
 
  private:
   struct Ends {
-    int first = 0;
-    int end = 0;
+    segmenter::SegmentIndex first;
+    segmenter::SegmentIndex end;
     auto operator<=>(const Ends&) const = default;
   };
 
@@ -95,8 +100,9 @@ class StageSearch {
               std::optional<int64_t> limit)
       : step_(&step), shared_(&shared), repeats_(repeats), limit_(limit) {}
 
-  Part& FindPart(int first, int end);
-  Part Cut(int first, int end, std::string* key) const;
+  Part& FindPart(segmenter::SegmentIndex first, segmenter::SegmentIndex end);
+  Part Cut(segmenter::SegmentIndex first, segmenter::SegmentIndex end,
+           std::string* key) const;
   const problem::PlanProblem& Problem(const Part& part, int held,
                                       std::optional<int64_t> limit);
   absl::StatusOr<const RunPlan*> Search(Part& part, int held);

@@ -12,6 +12,15 @@
 namespace meshwright::stages {
 namespace {
 
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
+
+// Segments [first, end).
+absl::StatusOr<const RunPlan*> PlanRun(StageSearch& search, int first, int end,
+                                       int held) {
+  return search.Plan(SegmentIndex(first), SegmentIndex(end), held);
+}
+
 class StageSearchTest : public testing::Test {
  protected:
   StageSearchTest() {
@@ -47,7 +56,7 @@ TEST_F(StageSearchTest, TheWholeStepIsThePlan) {
   const auto answer = search::Solve(step_.measured.problem);
   ASSERT_TRUE(answer.ok());
   StageSearch search = Search();
-  const auto run = search.Plan(0, Segments(), 1);
+  const auto run = PlanRun(search, 0, Segments(), 1);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_EQ((*run)->time, answer->plan->time);
   EXPECT_EQ((*run)->persistent_bytes + (*run)->saved_bytes,
@@ -59,7 +68,7 @@ TEST_F(StageSearchTest, TheWholeStepIsThePlan) {
 TEST_F(StageSearchTest, PartsAreNoDearerThanTheWhole) {
   StageSearch search = Search();
   const auto time = [&](int first, int end) {
-    const auto run = search.Plan(first, end, 1);
+    const auto run = PlanRun(search, first, end, 1);
     EXPECT_TRUE(run.ok()) << run.status();
     return (*run)->time;
   };
@@ -75,14 +84,14 @@ TEST_F(StageSearchTest, PartsAreNoDearerThanTheWhole) {
 
 TEST_F(StageSearchTest, WhatIsHeldCountsUnderALimit) {
   StageSearch free = Search();
-  const RunPlan fastest = **free.Plan(0, Segments(), 1);
+  const RunPlan fastest = **PlanRun(free, 0, Segments(), 1);
   const int64_t limit = fastest.persistent_bytes + 2 * fastest.saved_bytes;
   StageSearch search = Search(limit);
   problem::Picoseconds before{0};
   int refused = 0;
   int slower = 0;
   for (int held = 1; held <= 6; ++held) {
-    const auto run = search.Plan(0, Segments(), held);
+    const auto run = PlanRun(search, 0, Segments(), held);
     ASSERT_TRUE(run.ok()) << run.status();
     if (!(*run)->fits) {
       EXPECT_GT((*run)->persistent_bytes, limit);
@@ -104,8 +113,8 @@ TEST_F(StageSearchTest, WhatIsHeldCountsUnderALimit) {
 TEST_F(StageSearchTest, GradientsThatAddUpAreThere) {
   StageSearch one = Search();
   StageSearch four = Search(std::nullopt, 4);
-  const RunPlan alone = **one.Plan(1, 2, 1);
-  const RunPlan summed = **four.Plan(1, 2, 1);
+  const RunPlan alone = **PlanRun(one, 1, 2, 1);
+  const RunPlan summed = **PlanRun(four, 1, 2, 1);
   EXPECT_EQ(summed.time, alone.time);
   EXPECT_GT(summed.persistent_bytes, alone.persistent_bytes);
   EXPECT_EQ(summed.saved_bytes, alone.saved_bytes);
@@ -117,38 +126,38 @@ TEST_F(StageSearchTest, AnUpdateCountsOnceToSoManyPasses) {
   constexpr int kMicroBatches = 50;
   using problem::Picoseconds;
   const auto& types = step_.measured.problem.types;
-  const auto time = [&](int type, int configuration) {
+  const auto time = [&](SegmentTypeId type, int configuration) {
     const auto& usable = step_.measured.usable[type];
     const auto at = std::find(usable.begin(), usable.end(), configuration);
     return types[type].configs[at - usable.begin()].time;
   };
   // Every other one is mostly update.
-  const auto update = [&](int type, int configuration) {
+  const auto update = [&](SegmentTypeId type, int configuration) {
     return time(type, configuration) * (configuration % 2 == 0 ? 1 : 9) / 10;
   };
   // Passes run apart take longer than together, some more than others.
-  const auto split = [&](int type, int configuration) {
+  const auto split = [&](SegmentTypeId type, int configuration) {
     PassTimes split;
     split.update = update(type, configuration);
     split.forward = (time(type, configuration) - split.update) *
                     (configuration % 3 == 0 ? 6 : 5) / 5;
     return split;
   };
-  const auto of_step = [&](int type, int configuration) {
+  const auto of_step = [&](SegmentTypeId type, int configuration) {
     const PassTimes it = split(type, configuration);
     return kMicroBatches * it.forward + it.update;
   };
   StageSearch search = Search(std::nullopt, kMicroBatches);
   std::vector<int> before;
   for (int s = 0; s < Segments(); ++s) {
-    before.push_back((*search.Plan(s, s + 1, 1))->choice[0]);
+    before.push_back((*PlanRun(search, s, s + 1, 1))->choice[0]);
   }
   search.ApplyPassTimes(split);
   int changed = 0;
   for (int s = 0; s < Segments(); ++s) {
     SCOPED_TRACE(s);
-    const int type = step_.analysis.type_of_segment[s];
-    const RunPlan run = **search.Plan(s, s + 1, 1);
+    const SegmentTypeId type = step_.analysis.type_of_segment[s];
+    const RunPlan run = **PlanRun(search, s, s + 1, 1);
     // Figures stay as measured.
     EXPECT_EQ(run.time, time(type, run.choice[0]));
     Picoseconds least = of_step(type, run.choice[0]);
@@ -163,7 +172,7 @@ TEST_F(StageSearchTest, AnUpdateCountsOnceToSoManyPasses) {
   // What is known already changes nothing.
   const int solved = search.solved();
   search.ApplyPassTimes(split);
-  EXPECT_TRUE(search.Plan(0, 1, 1).ok());
+  EXPECT_TRUE(PlanRun(search, 0, 1, 1).ok());
   EXPECT_EQ(search.solved(), solved);
 }
 
@@ -175,12 +184,12 @@ TEST_F(StageSearchTest, AParameterOfAnotherStageIsHeldToo) {
     StageSearch search = Search();
     std::vector<int64_t> found;
     for (const auto& [first, end] : runs) {
-      found.push_back((*search.Plan(first, end, 1))->persistent_bytes);
+      found.push_back((*PlanRun(search, first, end, 1))->persistent_bytes);
     }
     return found;
   };
   const std::vector<int64_t> alone = bytes();
-  shared_ = {{0, {0, last}, 1000}};
+  shared_ = {{0, {SegmentIndex(0), SegmentIndex(last)}, 1000}};
   // The stage that updates it counts it already.
   EXPECT_THAT(bytes(),
               testing::ElementsAre(alone[0] + 1000, alone[1], alone[2]));

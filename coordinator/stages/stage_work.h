@@ -26,10 +26,17 @@ StageWork ComputeStageWork(const MeasuredMeshes& step, int mesh,
                            const RunPlan& run);
 
 struct ChosenStage {
-  pipeline::StageOnMesh place;
+  pipeline::StageOnMesh place;  // its segments are [first(), end())
   RunPlan run;
   StageWork work;
   std::vector<int64_t> devices;
+
+  segmenter::SegmentIndex first() const {
+    return segmenter::SegmentIndex(place.first);
+  }
+  segmenter::SegmentIndex end() const {
+    return segmenter::SegmentIndex(place.end);
+  }
 };
 
 }  // namespace meshwright::stages

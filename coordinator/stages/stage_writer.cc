@@ -12,6 +12,8 @@ namespace meshwright::stages {
 namespace {
 
 using problem::ToSeconds;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 class StageWriter {
  public:
@@ -41,26 +43,26 @@ class StageWriter {
     v1::Plan described;
     exporting::DescribeSegments(analysis_, step_.space,
                                 MakeWholeChoice(whole_, stage_), &described);
-    for (int s = stage_.place.first; s < stage_.place.end; ++s) {
+    for (SegmentIndex s = stage_.first(); s < stage_.end(); ++s) {
       v1::PlanSegment& segment = *out_.add_segments();
       segment.Swap(described.mutable_segments(s));
-      const planning::SegmentCost& cost = costs_[s - stage_.place.first];
+      const planning::SegmentCost& cost = costs_[s - stage_.first()];
       segment.set_seconds(cost.seconds);
       segment.set_communication_seconds(cost.communication_seconds);
       segment.set_resharding_seconds(
-          stage_.run.resharding_seconds[s - stage_.place.first]);
+          stage_.run.resharding_seconds[s - stage_.first()]);
       segment.set_memory_bytes(cost.memory_bytes);
     }
   }
 
-  int GetConfiguration(int segment) const {
-    return stage_.run.choice[segment - stage_.place.first];
+  int GetConfiguration(SegmentIndex segment) const {
+    return stage_.run.choice[segment - stage_.first()];
   }
 
   std::vector<planning::SegmentCost> Costs() const {
     std::vector<planning::SegmentCost> costs;
-    for (int s = stage_.place.first; s < stage_.place.end; ++s) {
-      const int type = analysis_.type_of_segment[s];
+    for (SegmentIndex s = stage_.first(); s < stage_.end(); ++s) {
+      const SegmentTypeId type = analysis_.type_of_segment[s];
       const int configuration = GetConfiguration(s);
       const auto config = estimation::FindMeasuredCost(
           step_.space, step_.space.types[type].configurations[configuration],
@@ -79,7 +81,7 @@ class StageWriter {
     const ir::Module& module = analysis_.module;
     for (size_t number = 0; number < module.parameters.size(); ++number) {
       const ir::ValueId id = module.parameters[number];
-      for (int s = stage_.place.first; s < stage_.place.end; ++s) {
+      for (SegmentIndex s = stage_.first(); s < stage_.end(); ++s) {
         const auto sharding = In(s, id, /*leaving=*/false);
         if (!sharding.has_value()) continue;
         const ir::Instruction& it = module.at(id);
@@ -97,9 +99,13 @@ class StageWriter {
     const ir::Module& module = analysis_.module;
     for (size_t number = 0; number < module.outputs.size(); ++number) {
       const ir::ValueId id = module.outputs[number];
-      const int owner = analysis_.plan.owner[id];
-      if (owner < stage_.place.first || owner >= stage_.place.end) continue;
-      const auto sharding = In(owner, id, /*leaving=*/true);
+      const std::optional<SegmentIndex> owner =
+          analysis_.plan.owner[id].FindSegment();
+      if (!owner.has_value() || *owner < stage_.first() ||
+          *owner >= stage_.end()) {
+        continue;
+      }
+      const auto sharding = In(*owner, id, /*leaving=*/true);
       if (!sharding.has_value()) continue;
       v1::PlanArgument& output = *out_.add_outputs();
       output.set_index(static_cast<int>(number));
@@ -122,7 +128,7 @@ class StageWriter {
     for (const int64_t dim : shape.dims) argument.add_shape(dim);
   }
 
-  std::optional<space::Sharding> In(int segment, ir::ValueId id,
+  std::optional<space::Sharding> In(SegmentIndex segment, ir::ValueId id,
                                     bool leaving) const {
     return FindTensorSharding(step_, segment, GetConfiguration(segment), id,
                               leaving);
@@ -183,7 +189,7 @@ space::SegmentChoice MakeWholeChoice(const MeasuredMeshes& step,
                                      const ChosenStage& stage) {
   space::SegmentChoice choice(step.Segments(), 0);
   std::copy(stage.run.choice.begin(), stage.run.choice.end(),
-            choice.begin() + stage.place.first);
+            choice.begin() + static_cast<int64_t>(stage.first()));
   return choice;
 }
 

@@ -52,7 +52,8 @@ std::vector<Probe> ChooseProbes(const planning::MeasuredStep& step,
   for (size_t plan = 0; plan < plans.size(); ++plan) {
     for (size_t segment = 0; segment < plans[plan].size(); ++segment) {
       if (!plans[plan][segment].has_value()) continue;
-      const int type = step.analysis.type_of_segment[segment];
+      const segmenter::SegmentTypeId type =
+          step.analysis.type_of_segment[segment];
       const space::Configuration& it =
           step.space.types[type].configurations[*plans[plan][segment]];
       if (!it.program.has_value()) continue;

@@ -36,7 +36,7 @@ std::vector<Probe> Chosen(const std::vector<int64_t>& nanoseconds) {
     space::Configuration configuration;
     configuration.program = space::ProgramId(number);
     step.space.types.emplace_back().configurations.push_back(configuration);
-    step.analysis.type_of_segment.push_back(number);
+    step.analysis.type_of_segment.emplace_back(number);
     plan.push_back(0);
   }
   return ChooseProbes(step, {plan});

@@ -34,7 +34,7 @@ SegmentChoice RandomChoice(const MeasuredStep& step, std::mt19937_64& random) {
   SegmentChoice choice;
   for (int draw = 0; draw < 100; ++draw) {
     choice.clear();
-    for (int type : step.analysis.type_of_segment) {
+    for (segmenter::SegmentTypeId type : step.analysis.type_of_segment) {
       std::vector<int> usable = step.measured.usable[type];
       std::erase_if(usable, [&](int c) {
         return step.space.types[type].configurations[c].role.InGroup();

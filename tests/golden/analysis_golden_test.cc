@@ -43,10 +43,10 @@ std::string Table(const segmenter::Analysis& analysis,
     const segmenter::SegmentGraph& graph = analysis.graphs[s];
     absl::StrAppendFormat(
         &text, "%7d  %4d  %2d..%-2d  %6d  %10d  %7d  %5d  %7d  %5d\n", s,
-        analysis.type_of_segment[s], segment.first_block, segment.last_block,
-        graph.input_count, graph.values.size() - graph.input_count,
-        graph.outputs.size(), graph.state.size(), graph.entries.size(),
-        graph.exits.size());
+        analysis.type_of_segment[s].value(), segment.first_block,
+        segment.last_block, graph.input_count,
+        graph.values.size() - graph.input_count, graph.outputs.size(),
+        graph.state.size(), graph.entries.size(), graph.exits.size());
   }
   absl::StrAppendFormat(
       &text, "\nprograms: %d of segments, %d of resharding, %d distinct\n",

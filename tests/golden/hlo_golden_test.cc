@@ -192,7 +192,7 @@ class Table {
     const SegmentGraph& graph = analysis_.graphs[s];
     const segmenter::Segment& segment = analysis_.plan.segments[s];
     absl::StrAppend(&text_, "\nsegment ", s, ": type ",
-                    analysis_.type_of_segment[s]);
+                    analysis_.type_of_segment[s].value());
     if (segment.first_block < segment.last_block) {
       absl::StrAppend(&text_, ", blocks ", segment.first_block, "..",
                       segment.last_block - 1);
@@ -205,7 +205,7 @@ class Table {
     }
     for (int i : graph.outputs) outputs.push_back(graph.values[i].origin);
     for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
-      if (analysis_.plan.owner[id] == static_cast<int>(s)) owned.push_back(id);
+      if (analysis_.plan.owner[id] == graph.segment) owned.push_back(id);
     }
     std::sort(inputs.begin(), inputs.end());
     std::sort(outputs.begin(), outputs.end());
@@ -229,7 +229,7 @@ class Table {
   void WriteEverywhere() {
     std::vector<ir::ValueId> everywhere;
     for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
-      if (analysis_.plan.owner[id] == segmenter::SegmentPlan::kEverywhere) {
+      if (analysis_.plan.owner[id].IsEverywhere()) {
         everywhere.push_back(id);
       }
     }

@@ -20,7 +20,7 @@ std::vector<exporting::NamedChoice> Plans(const segmenter::Analysis& analysis,
   std::mt19937_64 random(seed);
   for (int i = 0; i < random_plans; ++i) {
     exporting::NamedChoice plan{"random", {}};
-    for (int type : analysis.type_of_segment) {
+    for (segmenter::SegmentTypeId type : analysis.type_of_segment) {
       plan.choice.push_back(
           static_cast<int>(random() % space.types[type].configurations.size()));
     }

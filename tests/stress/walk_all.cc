@@ -21,15 +21,17 @@
 namespace meshwright::stress {
 namespace {
 
+using segmenter::SegmentIndex;
+
 // Two stages where a cut is possible, every segment with rematerialization. A
 // step that the launch refuses is not walked further.
 void FindLaunch(const segmenter::Analysis& analysis,
                 const stages::StepPasses& passes,
                 const std::vector<stages::Cut>& cuts) {
-  std::vector<int> first_segments = {0};
+  std::vector<SegmentIndex> first_segments(1);
   for (size_t c = cuts.size() / 2; c < cuts.size(); ++c) {
     if (!cuts[c].possible) continue;
-    first_segments.push_back(static_cast<int>(c) + 1);
+    first_segments.emplace_back(c + 1);
     break;
   }
   const auto places =
@@ -47,7 +49,7 @@ void FindStages(const segmenter::Analysis& analysis) {
   const stages::StepPasses passes = stages::FindPasses(analysis);
   FindLaunch(analysis, passes, stages::FindCuts(analysis, passes, 1));
   stages::FindShared(analysis, passes);
-  for (const int segment : analysis.types) {
+  for (const SegmentIndex segment : analysis.types) {
     stages::FindPassPrograms(
         analysis, passes, segment,
         space::FindRematerialization(analysis, analysis.graphs[segment]));
@@ -64,7 +66,8 @@ absl::Status WalkAll(std::string_view bytes) {
   context.mesh = {1, 2};
   const space::ProfileSpace space = space::BuildProfileSpace(analysis, context);
   RETURN_IF_ERROR(space::CheckConfigurations(analysis, space));
-  for (const int segment : analysis.types) space::FindLinks(analysis, segment);
+  for (const SegmentIndex segment : analysis.types)
+    space::FindLinks(analysis, segment);
   FindStages(analysis);
   const space::SegmentChoice choice(analysis.graphs.size(), 0);
   exporting::WriteStep(analysis,

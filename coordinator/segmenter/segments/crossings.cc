@@ -2,14 +2,15 @@
 
 namespace meshwright::segmenter {
 
-void Crossings::Add(const std::vector<int64_t>& dims, int segment, int value) {
+void Crossings::Add(const std::vector<int64_t>& dims, SegmentIndex segment,
+                    int value) {
   queues_[{dims, segment}].values.push_back(value);
 }
 
 std::optional<int> Crossings::Take(const std::vector<int64_t>& dims,
-                                   const std::vector<int>& segments) {
+                                   const std::vector<SegmentIndex>& segments) {
   std::optional<int> first;
-  for (int segment : segments) {
+  for (SegmentIndex segment : segments) {
     const auto found = queues_.find({dims, segment});
     if (found == queues_.end()) continue;
     Queue& queue = found->second;

@@ -15,24 +15,26 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/segmenter/segments/segment_id.h"
+
 namespace meshwright::segmenter {
 
 class Crossings {
  public:
   // A value with the segment beyond the boundary.
-  void Add(const std::vector<int64_t>& dims, int segment, int value);
+  void Add(const std::vector<int64_t>& dims, SegmentIndex segment, int value);
 
   // The first that was added for one of `segments` and not taken yet; of the
   // first ones of several the smallest.
   std::optional<int> Take(const std::vector<int64_t>& dims,
-                          const std::vector<int>& segments);
+                          const std::vector<SegmentIndex>& segments);
 
  private:
   struct Queue {
     std::vector<int> values;
     size_t next = 0;
   };
-  std::map<std::pair<std::vector<int64_t>, int>, Queue> queues_;
+  std::map<std::pair<std::vector<int64_t>, SegmentIndex>, Queue> queues_;
   std::unordered_set<int> taken_;
 };
 

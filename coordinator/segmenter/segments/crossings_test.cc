@@ -7,30 +7,33 @@
 namespace meshwright::segmenter {
 namespace {
 
+constexpr SegmentIndex kFirst(1);
+constexpr SegmentIndex kSecond(2);
+
 TEST(CrossingsTest, GivesEveryValueOnceInTheOrderTheyCame) {
   Crossings crossings;
-  crossings.Add({8, 4}, 1, 3);
-  crossings.Add({8, 4}, 1, 5);
-  EXPECT_EQ(crossings.Take({8, 4}, {1}), 3);
-  EXPECT_EQ(crossings.Take({8, 4}, {1}), 5);
-  EXPECT_EQ(crossings.Take({8, 4}, {1}), std::nullopt);
+  crossings.Add({8, 4}, kFirst, 3);
+  crossings.Add({8, 4}, kFirst, 5);
+  EXPECT_EQ(crossings.Take({8, 4}, {kFirst}), 3);
+  EXPECT_EQ(crossings.Take({8, 4}, {kFirst}), 5);
+  EXPECT_EQ(crossings.Take({8, 4}, {kFirst}), std::nullopt);
 }
 
 TEST(CrossingsTest, TellsDimensionsAndSegmentsApart) {
   Crossings crossings;
-  crossings.Add({8, 4}, 1, 3);
-  EXPECT_EQ(crossings.Take({4, 8}, {1}), std::nullopt);
-  EXPECT_EQ(crossings.Take({8, 4}, {2}), std::nullopt);
-  EXPECT_EQ(crossings.Take({8, 4}, {2, 1}), 3);
+  crossings.Add({8, 4}, kFirst, 3);
+  EXPECT_EQ(crossings.Take({4, 8}, {kFirst}), std::nullopt);
+  EXPECT_EQ(crossings.Take({8, 4}, {kSecond}), std::nullopt);
+  EXPECT_EQ(crossings.Take({8, 4}, {kSecond, kFirst}), 3);
 }
 
 TEST(CrossingsTest, AValueForTwoSegmentsIsTakenForBoth) {
   Crossings crossings;
-  crossings.Add({8}, 1, 3);
-  crossings.Add({8}, 2, 3);
-  crossings.Add({8}, 2, 4);
-  EXPECT_EQ(crossings.Take({8}, {1}), 3);
-  EXPECT_EQ(crossings.Take({8}, {1, 2}), 4);
+  crossings.Add({8}, kFirst, 3);
+  crossings.Add({8}, kSecond, 3);
+  crossings.Add({8}, kSecond, 4);
+  EXPECT_EQ(crossings.Take({8}, {kFirst}), 3);
+  EXPECT_EQ(crossings.Take({8}, {kFirst, kSecond}), 4);
 }
 
 }  // namespace

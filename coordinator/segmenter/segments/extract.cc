@@ -43,10 +43,10 @@ class Extractor {
       }
     }
     owned_.resize(plan.segments.size());
-    const size_t loose = LooseOutputsSegment();
+    const SegmentIndex loose = LooseOutputsSegment();
     for (ValueId id = 0; id < module.size(); ++id) {
-      if (plan.owner[id] >= 0) {
-        owned_[plan.owner[id]].push_back(id);
+      if (plan.owner[id].IsSegment()) {
+        owned_[plan.owner[id].segment()].push_back(id);
       } else if (first_number_[id].has_value()) {
         owned_[loose].push_back(id);
       }
@@ -54,7 +54,7 @@ class Extractor {
     places_.resize(module.size());
   }
 
-  SegmentGraph Extract(int segment) {
+  SegmentGraph Extract(SegmentIndex segment) {
     segment_ = segment;
     graph_ = SegmentGraph();
     graph_.segment = segment;
@@ -87,23 +87,21 @@ class Extractor {
  private:
   // What is known of a value, and for which segment.
   struct Place {
-    std::optional<int> hashed_by;
-    std::optional<int> seen_by;
+    std::optional<SegmentIndex> hashed_by;
+    std::optional<SegmentIndex> seen_by;
     int index = 0;
     uint64_t hash = 0;
   };
 
   bool Inner(ValueId id) const {
-    return plan_.owner[id] == segment_ ||
-           plan_.owner[id] == SegmentPlan::kEverywhere;
+    return plan_.owner[id] == segment_ || plan_.owner[id].IsEverywhere();
   }
 
   // What recomputable results and arguments that are returned belong to.
-  int LooseOutputsSegment() const {
+  SegmentIndex LooseOutputsSegment() const {
     const Segment& first = plan_.segments.front();
-    return first.first_block == first.last_block
-               ? 0
-               : static_cast<int>(plan_.segments.size()) - 1;
+    return SegmentIndex(
+        first.first_block == first.last_block ? 0 : plan_.segments.size() - 1);
   }
 
   Exit OutputKind(ValueId id) const {
@@ -117,7 +115,7 @@ class Extractor {
   bool IsRead(ValueId id) const {
     const auto& users = module_.at(id).users;
     return std::any_of(users.begin(), users.end(), [&](ValueId user) {
-      return plan_.owner[user] >= 0 && plan_.owner[user] != segment_;
+      return plan_.owner[user].IsSegment() && plan_.owner[user] != segment_;
     });
   }
 
@@ -265,18 +263,19 @@ class Extractor {
     Crossings entering;  // gradients, by the segment they come from
     for (ValueId g : outputs) {
       if (OutputKind(g) != Exit::kGradient) continue;
-      for (int reader : Readers(g))
+      for (const SegmentIndex reader : Readers(g)) {
         leaving.Add(GetDims(g), reader, GetIndex(g));
+      }
     }
     for (int i = 0; i < graph_.input_count; ++i) {
       const ValueId g = graph_.values[i].origin;
-      if (plan_.owner[g] < 0 || passes_.forward[g]) continue;
-      entering.Add(GetDims(g), plan_.owner[g], i);
+      if (!plan_.owner[g].IsSegment() || passes_.forward[g]) continue;
+      entering.Add(GetDims(g), plan_.owner[g].segment(), i);
     }
     for (int i = 0; i < graph_.input_count; ++i) {
       const ValueId x = graph_.values[i].origin;
-      if (plan_.owner[x] < 0 || !passes_.forward[x]) continue;
-      const auto g = leaving.Take(GetDims(x), {plan_.owner[x]});
+      if (!plan_.owner[x].IsSegment() || !passes_.forward[x]) continue;
+      const auto g = leaving.Take(GetDims(x), {plan_.owner[x].segment()});
       if (g.has_value()) graph_.entries.push_back({i, *g});
     }
     for (ValueId x : outputs) {
@@ -297,8 +296,9 @@ class Extractor {
         }
       }
     };
-    pair_rest(graph_.entries, leaving,
-              [&](ValueId x) { return std::vector<int>{plan_.owner[x]}; });
+    pair_rest(graph_.entries, leaving, [&](ValueId x) {
+      return std::vector<SegmentIndex>{plan_.owner[x].segment()};
+    });
     pair_rest(graph_.exits, entering, [&](ValueId x) { return Readers(x); });
   }
 
@@ -307,10 +307,11 @@ class Extractor {
   }
 
   // The segments that read a value, each once.
-  std::vector<int> Readers(ValueId id) const {
-    std::vector<int> readers;
+  std::vector<SegmentIndex> Readers(ValueId id) const {
+    std::vector<SegmentIndex> readers;
     for (ValueId user : module_.at(id).users) {
-      if (plan_.owner[user] >= 0) readers.push_back(plan_.owner[user]);
+      if (!plan_.owner[user].IsSegment()) continue;
+      readers.push_back(plan_.owner[user].segment());
     }
     std::sort(readers.begin(), readers.end());
     readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
@@ -373,7 +374,7 @@ class Extractor {
   std::vector<std::vector<ValueId>> owned_;
   std::vector<Place> places_;  // by ValueId
   ir::LoopWalk walk_;
-  int segment_ = 0;
+  SegmentIndex segment_;
   SegmentGraph graph_;
 };
 
@@ -391,8 +392,8 @@ std::vector<SegmentGraph> ExtractSegments(const Module& module,
                                           const std::vector<uint64_t>& hashes) {
   Extractor extractor(module, passes, plan, hashes);
   std::vector<SegmentGraph> graphs;
-  for (size_t s = 0; s < plan.segments.size(); ++s) {
-    graphs.push_back(extractor.Extract(static_cast<int>(s)));
+  for (SegmentIndex s; s < plan.segments.size(); ++s) {
+    graphs.push_back(extractor.Extract(s));
   }
   return graphs;
 }

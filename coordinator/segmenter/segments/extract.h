@@ -19,6 +19,7 @@
 #include "coordinator/segmenter/blocks/blocks.h"
 #include "coordinator/segmenter/direction/forward_backward.h"
 #include "coordinator/segmenter/direction/gradients.h"
+#include "coordinator/segmenter/segments/segment_id.h"
 #include "coordinator/segmenter/segments/segments.h"
 
 namespace meshwright::segmenter {
@@ -49,7 +50,7 @@ struct StateUpdate {
 };
 
 struct SegmentGraph {
-  int segment = 0;
+  SegmentIndex segment;
   int input_count = 0;               // values [0, input_count) are inputs
   std::vector<SegmentValue> values;  // dependency order
   std::vector<int> outputs;          // value indices, distinct

@@ -9,6 +9,11 @@ namespace {
 
 using ir::ValueId;
 
+void TakeEarlier(const std::optional<SegmentIndex>& other,
+                 std::optional<SegmentIndex>& into) {
+  if (other.has_value()) into = std::min(into.value_or(*other), *other);
+}
+
 class FlowFinder {
  public:
   explicit FlowFinder(const Placement& at) : at_(at) {}
@@ -22,17 +27,17 @@ class FlowFinder {
  private:
   // The segment that updates a parameter: the first that reads it.
   void FindOutputOwners() {
-    flow_.output_owner.assign(at_.module.size(), kNoSegment);
-    std::vector<int> owners(at_.module.parameters.size(), kFarSegment);
+    flow_.output_owner.resize(at_.module.size());
     for (size_t p = 0; p < at_.module.parameters.size(); ++p) {
-      for (ValueId user : at_.module.at(at_.module.parameters[p]).users) {
-        if (at_.passes.forward[user] && at_.plan.owner[user] >= 0) {
-          owners[p] = std::min(owners[p], at_.plan.owner[user]);
-        }
-      }
       const std::optional<int> output = at_.passes.state_output[p];
-      if (owners[p] == kFarSegment || !output.has_value()) continue;
-      flow_.output_owner[at_.module.outputs[*output]] = owners[p];
+      if (!output.has_value()) continue;
+      std::optional<SegmentIndex> owner;
+      for (ValueId user : at_.module.at(at_.module.parameters[p]).users) {
+        if (!at_.passes.forward[user]) continue;
+        TakeEarlier(at_.plan.owner[user].FindSegment(), owner);
+      }
+      if (!owner.has_value()) continue;
+      flow_.output_owner[at_.module.outputs[*output]] = owner;
     }
   }
 
@@ -43,25 +48,24 @@ class FlowFinder {
   }
 
   void FindFlow() {
-    flow_.from.assign(at_.module.size(), kFarSegment);
-    flow_.to.assign(at_.module.size(), kNoSegment);
-    flow_.reaches.assign(at_.module.size(), kFarSegment);
+    flow_.from.resize(at_.module.size());
+    flow_.to.resize(at_.module.size());
+    flow_.reaches.resize(at_.module.size());
     for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
       if (!at_.Backward(id)) continue;
-      flow_.reaches[id] = flow_.output_owner[id] == kNoSegment
-                              ? kFarSegment
-                              : flow_.output_owner[id];
-      if (at_.has_prologue && flow_.output_owner[id] == 0) flow_.to[id] = 0;
+      flow_.reaches[id] = flow_.output_owner[id];
+      if (at_.has_prologue && flow_.output_owner[id] == kPrologue) {
+        flow_.to[id] = kPrologue;
+      }
       for (ValueId user : at_.module.at(id).users) {
         if (!at_.Backward(user)) continue;
         const auto match = at_.gradients.find(user);
         if (match != at_.gradients.end()) {
-          flow_.to[id] =
-              std::max(flow_.to[id], at_.plan.owner[match->second.forward]);
+          flow_.to[id] = std::max(flow_.to[id], ForwardOwner(match->second));
           continue;
         }
         if (!at_.Carries(user)) continue;
-        flow_.reaches[id] = std::min(flow_.reaches[id], flow_.reaches[user]);
+        TakeEarlier(flow_.reaches[user], flow_.reaches[id]);
         flow_.to[id] = std::max(flow_.to[id], flow_.to[user]);
       }
     }
@@ -71,25 +75,27 @@ class FlowFinder {
       if (match != at_.gradients.end()) {
         if (!IsWeightGradient(id, match->second) &&
             !match->second.recomputation) {
-          flow_.from[id] = at_.plan.owner[match->second.forward];
+          flow_.from[id] = {ForwardOwner(match->second)};
         }
         continue;
       }
       for (ValueId operand : at_.module.at(id).operands) {
         if (!at_.Carries(operand)) continue;
         // A gradient that has been handed to a later segment comes from there.
-        const bool handed = !at_.gradients.contains(operand) &&
-                            flow_.from[operand] != kFarSegment &&
-                            flow_.to[operand] > flow_.to[id] &&
-                            flow_.to[operand] != kNoSegment &&
-                            flow_.to[id] != kNoSegment;
-        JoinSegments(handed ? flow_.to[operand] : flow_.from[operand],
-                     flow_.from[id]);
+        const bool handed =
+            !at_.gradients.contains(operand) && !flow_.from[operand].IsNone() &&
+            flow_.to[id].has_value() && flow_.to[operand] > flow_.to[id];
+        flow_.from[id].Join(handed ? GradientSource{flow_.to[operand]}
+                                   : flow_.from[operand]);
       }
     }
     for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
-      if (IsSummand(id)) flow_.from[id] = kSeveralSegments;
+      if (IsSummand(id)) flow_.from[id] = {.several = true};
     }
+  }
+
+  std::optional<SegmentIndex> ForwardOwner(const GradientMatch& match) const {
+    return at_.plan.owner[match.forward].FindSegment();
   }
 
   bool IsAdd(ValueId id) const {
@@ -100,13 +106,12 @@ class FlowFinder {
   // of that one, or the segment whose gradients come first would differ.
   bool IsSummand(ValueId id) const {
     const ir::Instruction& it = at_.module.at(id);
-    if (!IsAdd(id) || !at_.Carries(id) || flow_.from[id] == kFarSegment ||
-        flow_.from[id] == kSeveralSegments || it.users.empty()) {
+    if (!IsAdd(id) || !at_.Carries(id) || !flow_.from[id].segment.has_value() ||
+        it.users.empty()) {
       return false;
     }
     return std::all_of(it.users.begin(), it.users.end(), [&](ValueId user) {
-      return IsAdd(user) && at_.Carries(user) &&
-             flow_.from[user] == kSeveralSegments &&
+      return IsAdd(user) && at_.Carries(user) && flow_.from[user].several &&
              flow_.to[user] == flow_.to[id];
     });
   }
@@ -121,9 +126,9 @@ GradientFlow FindGradientFlow(const Placement& at) {
   return FlowFinder(at).Run();
 }
 
-void JoinSegments(int from, int& into) {
-  if (from == kFarSegment || from == into) return;
-  into = into == kFarSegment ? from : kSeveralSegments;
+void GradientSource::Join(const GradientSource& from) {
+  if (from.IsNone() || from == *this) return;
+  *this = IsNone() ? from : GradientSource{.several = true};
 }
 
 }  // namespace meshwright::segmenter

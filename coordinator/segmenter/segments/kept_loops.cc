@@ -5,32 +5,33 @@ namespace meshwright::segmenter {
 using ir::ValueId;
 
 void KeepGroups(const std::vector<Segment>& cover, Placement& at) {
-  std::vector<int> first(at.groups.count, kNoSegment);
-  at.kept_cover.assign(at.groups.count, kNoSegment);
+  std::vector<char> torn(at.groups.count, 0);
+  at.kept_cover.resize(at.groups.count);
   for (size_t s = 0; s < cover.size(); ++s) {
     for (int b = cover[s].first_block; b < cover[s].last_block; ++b) {
       for (ValueId id : at.blocks.blocks[b].contractions) {
-        const int group = at.groups.Find(at.module, id);
-        if (group < 0) continue;
-        const int here = static_cast<int>(s);
-        at.kept_cover[group] =
-            first[group] == kNoSegment || first[group] == here ? here
-                                                               : kFarSegment;
-        first[group] = at.kept_cover[group] == kFarSegment ? kFarSegment : here;
+        const std::optional<int> group = at.groups.Find(at.module, id);
+        if (!group.has_value()) continue;
+        std::optional<size_t>& kept = at.kept_cover[*group];
+        torn[*group] |= kept.has_value() && *kept != s;
+        kept = s;
       }
     }
   }
+  for (int group = 0; group < at.groups.count; ++group) {
+    if (torn[group]) at.kept_cover[group].reset();
+  }
   at.plan.kept_loops.assign(at.module.loops.size(), 0);
   for (size_t loop = 0; loop < at.module.loops.size(); ++loop) {
-    const int group = at.groups.of_loop[loop];
-    at.plan.kept_loops[loop] = group >= 0 && at.kept_cover[group] >= 0 &&
-                               at.kept_cover[group] != kFarSegment;
+    const std::optional<int> group = at.groups.of_loop[loop];
+    at.plan.kept_loops[loop] =
+        group.has_value() && at.kept_cover[*group].has_value();
   }
 }
 
 void GatherSmallLoops(Placement& at) {
   if (at.module.loops.empty()) return;
-  std::vector<int> owners(at.module.loops.size(), kNoSegment);
+  std::vector<Owner> owners(at.module.loops.size());
   const auto small = [&](ValueId id) {
     const ir::Instruction& it = at.module.at(id);
     const ir::LoopId loop = it.loop != ir::kNoLoop ? it.loop : it.boundary;
@@ -46,15 +47,15 @@ void GatherSmallLoops(Placement& at) {
   };
   for (ValueId id = at.module.size() - 1; id >= 0; --id) {
     const ir::LoopId loop = small(id);
-    if (loop != ir::kNoLoop && at.plan.owner[id] >= 0) {
+    if (loop != ir::kNoLoop && at.plan.owner[id].IsSegment()) {
       owners[top(loop)] = at.plan.owner[id];
     }
   }
   for (ValueId id = 0; id < at.module.size(); ++id) {
     const ir::LoopId loop = small(id);
     if (loop == ir::kNoLoop) continue;
-    const int owner = owners[top(loop)];
-    if (owner >= 0) at.plan.owner[id] = owner;
+    const Owner owner = owners[top(loop)];
+    if (owner.IsSegment()) at.plan.owner[id] = owner;
     at.plan.kept_loops[loop] = 1;
   }
 }

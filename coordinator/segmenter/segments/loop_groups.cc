@@ -28,7 +28,7 @@ LoopGroups FindLoopGroups(const Module& module,
                           const GradientMatches& gradients) {
   const size_t count = module.loops.size();
   LoopGroups groups;
-  groups.of_loop.assign(count, -1);
+  groups.of_loop.resize(count);
   groups.has_contraction.assign(count, 0);
   if (count == 0) return groups;
   for (ValueId id = 0; id < module.size(); ++id) {
@@ -48,10 +48,10 @@ LoopGroups FindLoopGroups(const Module& module,
     });
   }
   // The outermost loop with one direction, for every loop inside.
-  std::vector<int> top(count, -1);
+  std::vector<std::optional<int>> top(count);
   for (size_t loop = 0; loop < count; ++loop) {
     const LoopId parent = module.loops[loop].parent;
-    if (parent != kNoLoop && top[parent] >= 0) {
+    if (parent != kNoLoop && top[parent].has_value()) {
       top[loop] = top[parent];
     } else if (!both[loop] && groups.has_contraction[loop]) {
       top[loop] = static_cast<int>(loop);
@@ -61,14 +61,17 @@ LoopGroups FindLoopGroups(const Module& module,
   for (const auto& [backward, match] : gradients) {
     const LoopId a = module.at(match.forward).loop;
     const LoopId b = module.at(backward).loop;
-    if (a == kNoLoop || b == kNoLoop || top[a] < 0 || top[b] < 0) continue;
-    joined.Union(top[a], top[b]);
+    if (a == kNoLoop || b == kNoLoop || !top[a].has_value() ||
+        !top[b].has_value()) {
+      continue;
+    }
+    joined.Union(*top[a], *top[b]);
   }
-  std::vector<int> number(count, -1);
+  std::vector<std::optional<int>> number(count);
   for (size_t loop = 0; loop < count; ++loop) {
-    if (top[loop] < 0) continue;
-    const int group = joined.Find(top[loop]);
-    if (number[group] < 0) number[group] = groups.count++;
+    if (!top[loop].has_value()) continue;
+    const int group = joined.Find(*top[loop]);
+    if (!number[group].has_value()) number[group] = groups.count++;
     groups.of_loop[loop] = number[group];
   }
   return groups;

@@ -7,12 +7,13 @@
 // is looked through: what is inside is cut into segments like any step. Loops
 // without contractions (random bits) form no group.
 // In -> Out: module, gradient matches -> LoopGroups.
-// Shapes: `of_loop` by LoopId, -1 where the loop is in no group; the loops
+// Shapes: `of_loop` by LoopId, none where the loop is in no group; the loops
 // inside one of a group belong to it. Source: design, section 4 ("Rolled
 // loops").
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_LOOP_GROUPS_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_LOOP_GROUPS_H_
 
+#include <optional>
 #include <vector>
 
 #include "coordinator/ir/module.h"
@@ -21,13 +22,13 @@
 namespace meshwright::segmenter {
 
 struct LoopGroups {
-  std::vector<int> of_loop;
+  std::vector<std::optional<int>> of_loop;
   std::vector<char> has_contraction;  // by LoopId, inner loops included
   int count = 0;
 
-  int Find(const ir::Module& module, ir::ValueId id) const {
+  std::optional<int> Find(const ir::Module& module, ir::ValueId id) const {
     const ir::LoopId loop = module.at(id).loop;
-    return loop == ir::kNoLoop ? -1 : of_loop[loop];
+    return loop == ir::kNoLoop ? std::nullopt : of_loop[loop];
   }
 };
 

@@ -13,12 +13,12 @@ bool IsTail(const Placement& at, ir::ValueId id) {
 
 // Where the operands come from, so that what crosses to the loss is small;
 // sums over several segments belong to the end.
-int TailOwner(ir::ValueId id, Placement& at) {
+SegmentIndex TailOwner(ir::ValueId id, Placement& at) {
   const auto [lowest, highest] = at.OperandOwners(id);
-  if (highest == kNoSegment) return at.tail;
+  if (!highest.has_value()) return at.tail;
   if (highest != lowest && at.scalar_like[id]) return at.Glue();
   if (highest != lowest || highest == at.last) return at.tail;
-  return highest;
+  return *highest;
 }
 
 // A value without contractions that several segments read is computed once,
@@ -27,14 +27,14 @@ void PlaceSharedForward(Placement& at) {
   if (!at.has_prologue) return;
   for (ValueId id = at.module.size() - 1; id >= 0; --id) {
     if (!at.passes.forward[id] || !at.Owned(id) ||
-        at.passes.has_contraction[id] || at.plan.owner[id] <= 0 ||
-        at.KeptSegment(id) >= 0) {
+        at.passes.has_contraction[id] || !at.plan.owner[id].IsSegment() ||
+        at.plan.owner[id] == kPrologue || at.KeptSegment(id).has_value()) {
       continue;
     }
     for (ValueId user : at.module.at(id).users) {
-      if (at.passes.forward[user] && at.plan.owner[user] >= 0 &&
+      if (at.passes.forward[user] && at.plan.owner[user].IsSegment() &&
           at.plan.owner[user] != at.plan.owner[id]) {
-        at.plan.owner[id] = 0;
+        at.plan.owner[id] = kPrologue;
       }
     }
   }
@@ -50,21 +50,22 @@ bool HasTail(const Placement& at) {
 }
 
 void PlaceForward(const std::vector<char>& prologue,
-                  const std::vector<int>& segment_of_block, Placement& at) {
+                  const std::vector<SegmentIndex>& segment_of_block,
+                  Placement& at) {
   for (ValueId id = 0; id < at.module.size(); ++id) {
-    int& owner = at.plan.owner[id];
+    Owner& owner = at.plan.owner[id];
     if (at.passes.recomputable[id] &&
         at.module.at(id).opcode != Opcode::kParameter) {
-      owner = SegmentPlan::kEverywhere;
+      owner = Owner::Everywhere();
     }
-    const int kept = at.KeptSegment(id);
-    if (kept >= 0) {
-      if (at.Owned(id)) owner = kept;
+    const std::optional<SegmentIndex> kept = at.KeptSegment(id);
+    if (kept.has_value()) {
+      if (at.Owned(id)) owner = *kept;
       continue;
     }
     if (!at.passes.forward[id] || !at.Owned(id)) continue;
     if (prologue[id]) {
-      owner = 0;
+      owner = kPrologue;
     } else if (at.blocks.owner_block[id] >= 0) {
       owner = segment_of_block[at.blocks.owner_block[id]];
     } else {

@@ -26,7 +26,7 @@ class GradientPlacer {
     FindReads();
     for (ValueId id = 0; id < at_.module.size(); ++id) {
       const auto match = at_.gradients.find(id);
-      if (match != at_.gradients.end() && at_.KeptSegment(id) < 0) {
+      if (match != at_.gradients.end() && !at_.KeptSegment(id).has_value()) {
         at_.plan.owner[id] = at_.plan.owner[match->second.forward];
       }
     }
@@ -46,13 +46,14 @@ class GradientPlacer {
           std::any_of(it.operands.begin(), it.operands.end(),
                       [&](ValueId operand) { return behind[operand] != 0; });
       if (!behind[id] || barrier || !at_.Backward(id) ||
-          at_.KeptSegment(id) >= 0 || at_.gradients.contains(id) ||
+          at_.KeptSegment(id).has_value() || at_.gradients.contains(id) ||
           !at_.passes.forward[at_.classes[id]] || at_.classes[id] == id) {
         continue;
       }
       // A mask may be every layer's: it goes to its reader.
-      const int owner = at_.plan.owner[at_.classes[id]];
-      if (owner < 0 || !at_.passes.has_contraction[at_.classes[id]]) continue;
+      const Owner owner = at_.plan.owner[at_.classes[id]];
+      if (!owner.IsSegment() || !at_.passes.has_contraction[at_.classes[id]])
+        continue;
       at_.plan.owner[id] = owner;
       at_.repeats[id] = 1;
     }
@@ -61,12 +62,12 @@ class GradientPlacer {
   // The segment a forward value belongs to, also when it has only been prepared
   // for the backward pass since; gradients read nothing.
   void FindReads() {
-    read_.assign(at_.module.size(), kNoSegment);
+    read_.resize(at_.module.size());
     for (ValueId id = 0; id < at_.module.size(); ++id) {
       if (!at_.Owned(id)) continue;
       if (at_.passes.forward[id] || at_.repeats[id]) {
-        read_[id] = at_.plan.owner[id];
-      } else if (flow_.from[id] == kFarSegment && !at_.gradients.contains(id)) {
+        read_[id] = at_.plan.owner[id].FindSegment();
+      } else if (flow_.from[id].IsNone() && !at_.gradients.contains(id)) {
         for (ValueId operand : at_.module.at(id).operands) {
           read_[id] = std::max(read_[id], read_[operand]);
         }
@@ -76,22 +77,23 @@ class GradientPlacer {
 
   void PlaceGaps() {
     struct Neighbours {
-      int below = 0;
-      int above = 0;
+      SegmentIndex below;
+      SegmentIndex above;
       auto operator<=>(const Neighbours&) const = default;
     };
     std::map<Neighbours, std::vector<ValueId>> gaps;
     for (ValueId id = 0; id < at_.module.size(); ++id) {
       if (!at_.Carries(id) || at_.gradients.contains(id)) continue;
-      if (flow_.from[id] == kFarSegment || flow_.to[id] == kNoSegment) continue;
-      if (at_.KeptSegment(id) >= 0 || at_.repeats[id]) continue;
-      if (flow_.from[id] == kSeveralSegments) {
-        at_.plan.owner[id] =
-            flow_.to[id];  // the sum is made where the value was
-      } else if (flow_.from[id] <= flow_.to[id]) {
-        at_.plan.owner[id] = flow_.from[id];
+      if (flow_.from[id].IsNone() || !flow_.to[id].has_value()) continue;
+      if (at_.KeptSegment(id).has_value() || at_.repeats[id]) continue;
+      const SegmentIndex below = *flow_.to[id];
+      const std::optional<SegmentIndex> above = flow_.from[id].segment;
+      if (!above.has_value()) {
+        at_.plan.owner[id] = below;  // the sum is made where the value was
+      } else if (*above <= below) {
+        at_.plan.owner[id] = *above;
       } else {
-        gaps[{flow_.to[id], flow_.from[id]}].push_back(id);
+        gaps[{below, *above}].push_back(id);
       }
     }
     for (const auto& [ends, gap] : gaps) {
@@ -99,24 +101,28 @@ class GradientPlacer {
     }
   }
 
-  void PlaceGap(int below, int above, const std::vector<ValueId>& gap) {
+  void PlaceGap(SegmentIndex below, SegmentIndex above,
+                const std::vector<ValueId>& gap) {
     const std::unordered_set<ValueId> inside(gap.begin(), gap.end());
     const std::optional<ValueId> boundary = FindGradientBoundary(
         at_.module, gap,
         [&](ValueId id) {
-          return at_.Carries(id) && flow_.from[id] != kFarSegment &&
+          return at_.Carries(id) && !flow_.from[id].IsNone() &&
                  !inside.contains(id);
         },
         [&](ValueId id) {
           if (inside.contains(id)) return false;
           const auto match = at_.gradients.find(id);
           if (match != at_.gradients.end()) {
-            return at_.plan.owner[match->second.forward] <= below;
+            const Owner owner = at_.plan.owner[match->second.forward];
+            return !owner.IsSegment() || owner.segment() <= below;
           }
-          return at_.Carries(id) && flow_.to[id] != kNoSegment &&
+          return at_.Carries(id) && flow_.to[id].has_value() &&
                  flow_.to[id] <= below;
         },
-        [&](ValueId id) { return below == 0 && flow_.output_owner[id] == 0; },
+        [&](ValueId id) {
+          return below == kPrologue && flow_.output_owner[id] == kPrologue;
+        },
         [&](ValueId id) {
           for (ValueId operand : at_.module.at(id).operands) {
             if (read_[operand] > below) return true;
@@ -134,7 +140,7 @@ class GradientPlacer {
 
   const GradientFlow& flow_;
   Placement& at_;
-  std::vector<int> read_;
+  std::vector<std::optional<SegmentIndex>> read_;
 };
 
 }  // namespace

@@ -26,13 +26,14 @@ class UpdatePlacer {
   // for the backward pass with their reader.
   void SettleUpwards() {
     for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
-      if (at_.passes.forward[id] || !at_.Owned(id) || at_.plan.owner[id] >= 0) {
+      if (at_.passes.forward[id] || !at_.Owned(id) ||
+          at_.plan.owner[id].IsSegment()) {
         continue;
       }
       if (at_.scalar_like[id]) continue;
-      if (flow_.to[id] == kNoSegment && flow_.reaches[id] != kFarSegment) {
+      if (!flow_.to[id].has_value() && flow_.reaches[id].has_value()) {
         const bool stays = joins_sum_[id] && !IsRearrangedForSum(id);
-        at_.plan.owner[id] = stays ? made_[id] : flow_.reaches[id];
+        at_.plan.owner[id] = stays ? *made_[id].segment : *flow_.reaches[id];
         continue;
       }
       GoToReader(id);
@@ -48,7 +49,7 @@ class UpdatePlacer {
                        it.opcode != Opcode::kOptimizationBarrier;
     return moves && !it.users.empty() &&
            std::all_of(it.users.begin(), it.users.end(), [&](ValueId user) {
-             return at_.plan.owner[user] == flow_.reaches[id];
+             return at_.plan.owner[user] == *flow_.reaches[id];
            });
   }
 
@@ -57,40 +58,42 @@ class UpdatePlacer {
   // gradient of a parameter that these read. It stays where it is made: only
   // the parameter's gradient leaves, not what that is made of.
   void FindShares() {
-    made_.assign(at_.module.size(), kFarSegment);
+    made_.resize(at_.module.size());
     joins_sum_.assign(at_.module.size(), 0);
     const auto updates = [&](ValueId id) {
-      return at_.Carries(id) && flow_.to[id] == kNoSegment &&
-             at_.plan.owner[id] < 0 && flow_.reaches[id] != kFarSegment;
+      return at_.Carries(id) && !flow_.to[id].has_value() &&
+             !at_.plan.owner[id].IsSegment() && flow_.reaches[id].has_value();
     };
     for (ValueId id = 0; id < at_.module.size(); ++id) {
       if (!updates(id)) continue;
       for (ValueId operand : at_.module.at(id).operands) {
         if (!at_.Carries(operand)) continue;
-        const int owner = at_.plan.owner[operand];
-        JoinSegments(owner >= 0 ? owner : made_[operand], made_[id]);
+        const Owner owner = at_.plan.owner[operand];
+        made_[id].Join(owner.IsSegment() ? GradientSource{owner.segment()}
+                                         : made_[operand]);
       }
     }
     for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
-      if (!updates(id) || made_[id] == kSeveralSegments) continue;
-      int reader = kFarSegment;  // of what is no gradient itself
+      if (!updates(id) || made_[id].several) continue;
+      GradientSource reader;  // of what is no gradient itself
       for (ValueId user : at_.module.at(id).users) {
         if (!updates(user)) continue;
-        joins_sum_[id] |= made_[user] == kSeveralSegments || joins_sum_[user];
-        JoinSegments(made_[user], reader);
+        joins_sum_[id] |= made_[user].several || joins_sum_[user];
+        reader.Join(made_[user]);
       }
-      if (made_[id] != kFarSegment) continue;
+      if (!made_[id].IsNone()) continue;
       made_[id] = reader;
-      joins_sum_[id] &= reader != kFarSegment && reader != kSeveralSegments;
+      joins_sum_[id] &= reader.segment.has_value();
     }
   }
 
   // To the last of the segments that read it, if any does.
   void GoToReader(ValueId id) {
     for (ValueId user : at_.module.at(id).users) {
-      if (at_.Owned(user)) {
-        at_.plan.owner[id] = std::max(at_.plan.owner[id], at_.plan.owner[user]);
-      }
+      if (!at_.Owned(user) || !at_.plan.owner[user].IsSegment()) continue;
+      Owner& owner = at_.plan.owner[id];
+      const SegmentIndex reader = at_.plan.owner[user].segment();
+      if (!owner.IsSegment() || owner.segment() < reader) owner = reader;
     }
   }
 
@@ -98,45 +101,46 @@ class UpdatePlacer {
   // from; scalars of several segments meet in the last one.
   void SettleDownwards() {
     for (ValueId id = 0; id < at_.module.size(); ++id) {
-      if (at_.passes.forward[id] || !at_.Owned(id) || at_.plan.owner[id] >= 0) {
+      if (at_.passes.forward[id] || !at_.Owned(id) ||
+          at_.plan.owner[id].IsSegment()) {
         continue;
       }
       const auto [lowest, highest] = at_.OperandOwners(id);
       const bool scalar = at_.scalar_like[id];
-      if (highest == kNoSegment) {
+      if (!highest.has_value()) {
         if (scalar) at_.plan.owner[id] = ReaderOfScalar(id);
       } else if (highest != lowest && scalar) {
         at_.plan.owner[id] = at_.Glue();
       } else {
-        at_.plan.owner[id] = highest;
+        at_.plan.owner[id] = *highest;
       }
     }
     // What reads state only (a running statistic) goes to its reader.
     for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
-      if (at_.passes.forward[id] || !at_.Owned(id) || at_.plan.owner[id] >= 0) {
+      if (at_.passes.forward[id] || !at_.Owned(id) ||
+          at_.plan.owner[id].IsSegment()) {
         continue;
       }
       GoToReader(id);
-      if (at_.plan.owner[id] < 0) at_.plan.owner[id] = at_.tail;
+      if (!at_.plan.owner[id].IsSegment()) at_.plan.owner[id] = at_.tail;
     }
   }
 
   // A scalar made of nothing owned goes to its reader; with several of them to
   // the scalars' segment.
-  int ReaderOfScalar(ValueId id) {
-    int owner = kNoSegment;
+  SegmentIndex ReaderOfScalar(ValueId id) {
+    Owner owner;
     for (ValueId user : at_.module.at(id).users) {
-      if (!at_.Owned(user) || at_.plan.owner[user] < 0) continue;
-      if (owner != kNoSegment && at_.plan.owner[user] != owner)
-        return at_.Glue();
+      if (!at_.Owned(user) || !at_.plan.owner[user].IsSegment()) continue;
+      if (owner.IsSegment() && at_.plan.owner[user] != owner) return at_.Glue();
       owner = at_.plan.owner[user];
     }
-    return owner == kNoSegment ? at_.tail : owner;
+    return owner.IsSegment() ? owner.segment() : at_.tail;
   }
 
   const GradientFlow& flow_;
   Placement& at_;
-  std::vector<int> made_;
+  std::vector<GradientSource> made_;
   std::vector<char> joins_sum_;
 };
 

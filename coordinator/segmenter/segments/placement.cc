@@ -10,34 +10,35 @@ bool Placement::Owned(ir::ValueId id) const {
          !(id == module.root && module.at(id).opcode == ir::Opcode::kTuple);
 }
 
-int Placement::KeptSegment(ir::ValueId id) const {
+std::optional<SegmentIndex> Placement::KeptSegment(ir::ValueId id) const {
   const ir::Instruction& it = module.at(id);
   for (const ir::LoopId loop : {it.loop, it.boundary}) {
     if (loop != ir::kNoLoop && plan.kept_loops[loop]) {
-      return kept_cover[groups.of_loop[loop]] + (has_prologue ? 1 : 0);
+      return SegmentIndex(*kept_cover[*groups.of_loop[loop]] +
+                          (has_prologue ? 1 : 0));
     }
   }
-  return kNoSegment;
+  return std::nullopt;
 }
 
 OwnerRange Placement::OperandOwners(ir::ValueId id) const {
   OwnerRange range;
   for (ir::ValueId operand : module.at(id).operands) {
-    const int owner = plan.owner[operand];
-    if (owner < 0) continue;
+    const std::optional<SegmentIndex> owner = plan.owner[operand].FindSegment();
+    if (!owner.has_value()) continue;
     range.highest = std::max(range.highest, owner);
-    range.lowest = std::min(range.lowest, owner);
+    range.lowest = std::min(range.lowest.value_or(*owner), *owner);
   }
   return range;
 }
 
-int Placement::Glue() {
-  if (glue < 0) {
-    glue = static_cast<int>(plan.segments.size());
+SegmentIndex Placement::Glue() {
+  if (!glue.has_value()) {
+    glue = SegmentIndex(plan.segments.size());
     const int end = static_cast<int>(blocks.blocks.size());
     plan.segments.push_back({end, end});
   }
-  return glue;
+  return *glue;
 }
 
 void FindScalarLike(Placement& at) {

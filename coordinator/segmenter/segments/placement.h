@@ -7,6 +7,8 @@
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_PLACEMENT_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_SEGMENTS_PLACEMENT_H_
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "coordinator/segmenter/segments/loop_groups.h"
@@ -14,16 +16,15 @@
 
 namespace meshwright::segmenter {
 
-// Beside numbers of segments: none, later than all, or more than one.
-inline constexpr int kNoSegment = -1;
-inline constexpr int kFarSegment = 1 << 30;
-inline constexpr int kSeveralSegments = kFarSegment - 1;
+// The first segment: the prologue of a plan that has one.
+inline constexpr SegmentIndex kPrologue(0);
 
 struct GradientFlow;  // gradient_flow.h
 
+// None: no owner among them.
 struct OwnerRange {
-  int lowest = kFarSegment;
-  int highest = kNoSegment;
+  std::optional<SegmentIndex> lowest;
+  std::optional<SegmentIndex> highest;
 };
 
 struct Placement : StepView {
@@ -32,14 +33,14 @@ struct Placement : StepView {
 
   const LoopGroups& groups;
   SegmentPlan plan;
-  // By loop group: the segment of the cover that holds it, or kFarSegment.
-  std::vector<int> kept_cover;
+  // By loop group: the one segment of the cover that holds it, if one does.
+  std::vector<std::optional<size_t>> kept_cover;
   bool has_prologue = false;
-  int last = 0;                   // the segment of the last block
-  int tail = 0;                   // the segment of what follows it
-  int glue = kNoSegment;          // the segment of scalars of several segments
-  std::vector<char> scalar_like;  // by ValueId: a scalar or a row of scalars
-  std::vector<char> repeats;      // by ValueId: placed with what it repeats
+  SegmentIndex last;                 // of the last block
+  SegmentIndex tail;                 // of what follows it
+  std::optional<SegmentIndex> glue;  // of scalars of several segments
+  std::vector<char> scalar_like;     // by ValueId: a scalar or a row of scalars
+  std::vector<char> repeats;         // by ValueId: placed with what it repeats
 
   // Parameters, the root and what everyone recomputes have no owner.
   bool Owned(ir::ValueId id) const;
@@ -50,14 +51,13 @@ struct Placement : StepView {
   bool Carries(ir::ValueId id) const {
     return Backward(id) && !scalar_like[id];
   }
-  // The segment of a value inside a kept loop, and of what leaves one;
-  // kNoSegment elsewhere.
-  int KeptSegment(ir::ValueId id) const;
+  // The segment of a value inside a kept loop, and of what leaves one.
+  std::optional<SegmentIndex> KeptSegment(ir::ValueId id) const;
   // Of the operands that have an owner.
   OwnerRange OperandOwners(ir::ValueId id) const;
   // Scalars of several segments meet in a segment of their own, the last one:
   // it costs nothing, and no program depends on how many segments there are.
-  int Glue();
+  SegmentIndex Glue();
 };
 
 // Fills `scalar_like`.
@@ -73,7 +73,8 @@ bool HasTail(const Placement& at);
 // Forward operations go to the prologue, the segment of their block, or the
 // end. `prologue` by ValueId; `segment_of_block` by block.
 void PlaceForward(const std::vector<char>& prologue,
-                  const std::vector<int>& segment_of_block, Placement& at);
+                  const std::vector<SegmentIndex>& segment_of_block,
+                  Placement& at);
 
 // A backward contraction goes where its forward one is, a recomputed value
 // where it was computed first. Between the contractions of two segments the

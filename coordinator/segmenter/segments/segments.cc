@@ -41,22 +41,22 @@ void ListSegments(const std::vector<Segment>& cover,
       std::find(prologue.begin(), prologue.end(), 1) != prologue.end();
   if (at.has_prologue) segments.push_back({0, 0});
   segments.insert(segments.end(), cover.begin(), cover.end());
-  at.last = at.tail = static_cast<int>(segments.size()) - 1;
+  at.last = at.tail = SegmentIndex(segments.size() - 1);
   const bool in_loop = std::count(at.kept_cover.begin(), at.kept_cover.end(),
-                                  static_cast<int>(cover.size()) - 1) > 0;
+                                  cover.size() - 1) > 0;
   if ((in_loop || Repeats(at.blocks, cover)) && HasTail(at)) {
     const int end = static_cast<int>(at.blocks.blocks.size());
     segments.push_back({end, end});
-    at.tail = at.last + 1;
+    at.tail = SegmentIndex(at.last + 1);
   }
 }
 
-std::vector<int> FindSegmentOfBlock(const Placement& at) {
-  std::vector<int> found(at.blocks.blocks.size());
-  for (size_t s = 0; s < at.plan.segments.size(); ++s) {
+std::vector<SegmentIndex> FindSegmentOfBlock(const Placement& at) {
+  std::vector<SegmentIndex> found(at.blocks.blocks.size());
+  for (SegmentIndex s; s < at.plan.segments.size(); ++s) {
     const Segment& segment = at.plan.segments[s];
     std::fill(found.begin() + segment.first_block,
-              found.begin() + segment.last_block, static_cast<int>(s));
+              found.begin() + segment.last_block, s);
   }
   return found;
 }
@@ -74,14 +74,14 @@ SegmentPlan PlanSegments(const StepView& step,
   std::vector<Segment> cover;
   bool cut_short = false;
   for (int first = 0, last = 0; first < count; first = last) {
-    const int group = group_of(first);
+    const std::optional<int> group = group_of(first);
     std::vector<uint64_t> hashes;
     std::vector<int> choices;
     for (; last < count && group_of(last) == group; ++last) {
       hashes.push_back(blocks[last].hash);
       choices.push_back(configurations[last]);
     }
-    if (group >= 0) {
+    if (group.has_value()) {
       cover.push_back({first, last});
       continue;
     }
@@ -102,7 +102,7 @@ SegmentPlan PlanSegments(const StepView& step,
 SegmentPlan PlaceSegments(const StepView& step, std::vector<Segment> cover) {
   const LoopGroups groups = FindLoopGroups(step.module, step.gradients);
   Placement at(step, groups);
-  at.plan.owner.assign(step.module.size(), SegmentPlan::kNowhere);
+  at.plan.owner.resize(step.module.size());
   at.repeats.assign(step.module.size(), 0);
   FindScalarLike(at);
   if (cover.empty()) cover.push_back({0, 0});  // no contraction at all
@@ -116,7 +116,7 @@ SegmentPlan PlaceSegments(const StepView& step, std::vector<Segment> cover) {
   }
   AddRandomKeys(at, prologue);
   for (ValueId id = 0; id < step.module.size(); ++id) {
-    if (at.KeptSegment(id) >= 0) prologue[id] = 0;
+    if (at.KeptSegment(id).has_value()) prologue[id] = 0;
   }
   ListSegments(cover, prologue, at);
   PlaceForward(prologue, FindSegmentOfBlock(at), at);

@@ -1,5 +1,6 @@
 #include "coordinator/segmenter/testing/check_analysis.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,33 +20,35 @@ class Checker {
   absl::Status Check() {
     RETURN_IF_ERROR(CheckCover());
     RETURN_IF_ERROR(CheckStrategies());
-    given_by_.assign(module_.size(), -1);
+    given_by_.assign(module_.size(), std::nullopt);
     const size_t segments = analysis_.plan.segments.size();
     if (analysis_.graphs.size() != segments ||
         analysis_.type_of_segment.size() != segments) {
-      return Broken("some segments have no graph or type", -1);
+      return Broken("some segments have no graph or type");
     }
-    for (size_t s = 0; s < segments; ++s) {
-      RETURN_IF_ERROR(CheckGraph(static_cast<int>(s)));
+    for (SegmentIndex s; s < segments; ++s) {
+      RETURN_IF_ERROR(CheckGraph(s));
     }
     for (const SegmentGraph& graph : analysis_.graphs) {
       RETURN_IF_ERROR(CheckInputs(graph));
     }
     for (ValueId output : module_.outputs) {
-      if (given_by_[output] < 0 && !IsArgument(output)) {
+      if (!given_by_[output].has_value() && !IsArgument(output)) {
         return Broken("no segment gives an output of the step", output);
       }
     }
-    for (size_t s = 0; s < segments; ++s) {
-      RETURN_IF_ERROR(CheckType(static_cast<int>(s)));
+    for (SegmentIndex s; s < segments; ++s) {
+      RETURN_IF_ERROR(CheckType(s));
     }
     return absl::OkStatus();
   }
 
  private:
-  absl::Status Broken(const std::string& what, ValueId id) const {
+  absl::Status Broken(const std::string& what,
+                      std::optional<ValueId> id = std::nullopt) const {
     return absl::InternalError(
-        id < 0 ? what : absl::StrCat(what, ": ", module_.at(id).name()));
+        id.has_value() ? absl::StrCat(what, ": ", module_.at(*id).name())
+                       : what);
   }
 
   bool IsArgument(ValueId id) const {
@@ -60,17 +63,17 @@ class Checker {
       if (segment.first_block == segment.last_block) continue;
       if (segment.first_block != next ||
           segment.last_block < segment.first_block) {
-        return Broken("the segments do not cover the blocks in order", -1);
+        return Broken("the segments do not cover the blocks in order");
       }
       next = segment.last_block;
     }
-    if (next != blocks) return Broken("a block is in no segment", -1);
+    if (next != blocks) return Broken("a block is in no segment");
     if (plan.owner.size() != module_.instructions.size()) {
-      return Broken("some values have no owner", -1);
+      return Broken("some values have no owner");
     }
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (plan.owner[id] < SegmentPlan::kNowhere ||
-          plan.owner[id] >= static_cast<int>(plan.segments.size())) {
+      if (plan.owner[id].IsSegment() &&
+          plan.owner[id].segment() >= plan.segments.size()) {
         return Broken("the owner is no segment", id);
       }
     }
@@ -80,7 +83,7 @@ class Checker {
   absl::Status CheckStrategies() const {
     const auto& blocks = analysis_.blocks.blocks;
     if (analysis_.strategies.size() != blocks.size()) {
-      return Broken("some blocks have no strategies", -1);
+      return Broken("some blocks have no strategies");
     }
     for (size_t b = 0; b < blocks.size(); ++b) {
       if (analysis_.strategies[b].strategies.empty()) {
@@ -124,16 +127,16 @@ class Checker {
     return absl::OkStatus();
   }
 
-  absl::Status CheckGraph(int segment) {
+  absl::Status CheckGraph(SegmentIndex segment) {
     const SegmentGraph& graph = analysis_.graphs[segment];
     const int size = static_cast<int>(graph.values.size());
     if (graph.segment != segment || graph.input_count > size) {
-      return Broken("a graph is of another segment", -1);
+      return Broken("a graph is of another segment");
     }
     for (int i = 0; i < size; ++i) {
       const SegmentValue& value = graph.values[i];
-      const int owner = analysis_.plan.owner[value.origin];
-      const bool inner = owner == segment || owner == SegmentPlan::kEverywhere;
+      const Owner owner = analysis_.plan.owner[value.origin];
+      const bool inner = owner == segment || owner.IsEverywhere();
       if (inner == graph.is_input(i)) {
         return Broken("a value stands on the wrong side of a boundary",
                       value.origin);
@@ -152,10 +155,10 @@ class Checker {
     }
     for (int output : graph.outputs) {
       if (output < 0 || output >= size) {
-        return Broken("an output is no value of its graph", -1);
+        return Broken("an output is no value of its graph");
       }
       const ValueId origin = graph.values[output].origin;
-      if (given_by_[origin] >= 0) {
+      if (given_by_[origin].has_value()) {
         return Broken("two segments give one value", origin);
       }
       given_by_[origin] = segment;
@@ -167,7 +170,8 @@ class Checker {
     for (int i = 0; i < graph.input_count; ++i) {
       const ValueId origin = graph.values[i].origin;
       if (IsArgument(origin)) continue;
-      const int owner = analysis_.plan.owner[origin];
+      const std::optional<SegmentIndex> owner =
+          analysis_.plan.owner[origin].FindSegment();
       if (owner == graph.segment || given_by_[origin] != owner) {
         return Broken("its owner does not give what another segment takes",
                       origin);
@@ -176,17 +180,17 @@ class Checker {
     return absl::OkStatus();
   }
 
-  absl::Status CheckType(int segment) const {
-    const int type = analysis_.type_of_segment[segment];
-    if (type < 0 || type >= static_cast<int>(analysis_.types.size())) {
-      return Broken("a segment has no type", -1);
+  absl::Status CheckType(SegmentIndex segment) const {
+    const SegmentTypeId type = analysis_.type_of_segment[segment];
+    if (type >= analysis_.types.size()) {
+      return Broken("a segment has no type");
     }
     const SegmentGraph& graph = analysis_.graphs[segment];
     const SegmentGraph& first = analysis_.graphs[analysis_.types[type]];
     if (graph.values.size() != first.values.size() ||
         graph.input_count != first.input_count ||
         graph.outputs != first.outputs) {
-      return Broken("segments of one type differ", -1);
+      return Broken("segments of one type differ");
     }
     for (size_t i = 0; i < graph.values.size(); ++i) {
       if (!(module_.at(graph.values[i].origin).shape ==
@@ -200,7 +204,8 @@ class Checker {
 
   const Analysis& analysis_;
   const ir::Module& module_;
-  std::vector<int> given_by_;  // by ValueId: the segment whose output it is
+  // By ValueId: the segment whose output it is, if any.
+  std::vector<std::optional<SegmentIndex>> given_by_;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 using segmenter::Analysis;
 using segmenter::AxisStrategy;
 using segmenter::SegmentGraph;
+using segmenter::SegmentIndex;
 using segmenter::Strategy;
 
 // Those of groups come last, whatever else is opened.
@@ -25,7 +26,7 @@ std::tuple<bool, bool, segmenter::SegmentSwitch> MakeSortKey(
 }  // namespace
 
 SegmentAnnotation AnnotateSegment(
-    const Analysis& analysis, int segment,
+    const Analysis& analysis, SegmentIndex segment,
     const std::vector<const Strategy*>& strategies, const Mesh& mesh,
     const ParameterPins& pins) {
   const SegmentGraph& graph = analysis.graphs[segment];
@@ -48,7 +49,7 @@ SegmentAnnotation AnnotateSegment(
   return annotation;
 }
 
-SegmentType BlockConfigurations(const Analysis& analysis, int segment,
+SegmentType BlockConfigurations(const Analysis& analysis, SegmentIndex segment,
                                 const Mesh& mesh,
                                 const std::vector<ParameterPins>& pins) {
   const segmenter::Segment& it = analysis.plan.segments[segment];

@@ -19,13 +19,14 @@ namespace meshwright::space {
 using ParameterPins = std::map<int, Sharding>;
 
 SegmentType BlockConfigurations(const segmenter::Analysis& analysis,
-                                int segment, const Mesh& mesh,
+                                segmenter::SegmentIndex segment,
+                                const Mesh& mesh,
                                 const std::vector<ParameterPins>& pins = {});
 
 // The annotation that the strategies of a segment's blocks, none at an end,
 // and pins make.
 SegmentAnnotation AnnotateSegment(
-    const segmenter::Analysis& analysis, int segment,
+    const segmenter::Analysis& analysis, segmenter::SegmentIndex segment,
     const std::vector<const segmenter::Strategy*>& strategies, const Mesh& mesh,
     const ParameterPins& pins);
 

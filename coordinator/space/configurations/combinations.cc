@@ -11,11 +11,12 @@ namespace meshwright::space {
 namespace {
 
 using segmenter::Analysis;
+using segmenter::SegmentIndex;
 using Choice = std::vector<int>;
 
 class Finder {
  public:
-  Finder(const Analysis& analysis, int segment)
+  Finder(const Analysis& analysis, SegmentIndex segment)
       : analysis_(analysis), segment_(analysis.plan.segments[segment]) {
     const int count = segment_.last_block - segment_.first_block;
     for (int b = 0; b < count; ++b) {
@@ -175,7 +176,7 @@ class Finder {
 
 }  // namespace
 
-Combinations FindCombinations(const Analysis& analysis, int segment) {
+Combinations FindCombinations(const Analysis& analysis, SegmentIndex segment) {
   return Finder(analysis, segment).Run();
 }
 

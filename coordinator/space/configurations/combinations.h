@@ -27,7 +27,8 @@ struct Combinations {
   int64_t all = 0;  // of all there are; as many as fit where they are more
 };
 
-Combinations FindCombinations(const segmenter::Analysis& analysis, int segment);
+Combinations FindCombinations(const segmenter::Analysis& analysis,
+                              segmenter::SegmentIndex segment);
 
 }  // namespace meshwright::space
 

@@ -13,12 +13,13 @@ namespace {
 
 using segmenter::Analysis;
 using segmenter::AnalyzeSample;
+using segmenter::SegmentIndex;
 using ::testing::Contains;
 
 TEST(CombinationsTest, FewAreAll) {
   const Analysis analysis = *AnalyzeSample("llama_2l", {1, 2});
-  for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
-    const Combinations found = FindCombinations(analysis, static_cast<int>(s));
+  for (SegmentIndex s; s < analysis.plan.segments.size(); ++s) {
+    const Combinations found = FindCombinations(analysis, s);
     EXPECT_EQ(found.all, static_cast<int64_t>(found.choices.size()));
     EXPECT_TRUE(std::is_sorted(found.choices.begin(), found.choices.end()));
   }
@@ -30,7 +31,7 @@ TEST(CombinationsTest, EqualBlocksOfALargeSegmentDecideAlike) {
   ASSERT_EQ(blocks, 9);
   const Analysis analysis = segmenter::Recut(
       layers, std::vector<segmenter::Segment>{segmenter::Segment{0, blocks}});
-  int segment = 0;  // behind the prologue
+  SegmentIndex segment;  // behind the prologue
   while (analysis.plan.segments[segment].last_block == 0) ++segment;
   const Combinations found = FindCombinations(analysis, segment);
   EXPECT_EQ(found.all, 19683);            // 3^9
@@ -49,10 +50,10 @@ TEST(CombinationsTest, TheBaselinesAndTheirNeighboursAreAlwaysThere) {
   const std::vector<int> baselines[] = {segmenter::DataParallel(analysis),
                                         segmenter::TensorParallel(analysis)};
   bool large = false;
-  for (size_t s = 0; s < analysis.plan.segments.size(); ++s) {
+  for (SegmentIndex s; s < analysis.plan.segments.size(); ++s) {
     const segmenter::Segment& it = analysis.plan.segments[s];
     if (it.first_block == it.last_block) continue;
-    const Combinations found = FindCombinations(analysis, static_cast<int>(s));
+    const Combinations found = FindCombinations(analysis, s);
     EXPECT_LE(found.choices.size(), 2 * kMaxCombinations);
     large |= found.all > kMaxCombinations;
     for (const std::vector<int>& by_block : baselines) {

@@ -17,6 +17,8 @@ namespace {
 
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 // One tensor, as value indices of the end's graph and of its neighbour's.
 struct CommonValue {
@@ -31,7 +33,7 @@ constexpr size_t kMaxEndVariants = 256;
 
 class EndVariants {
  public:
-  EndVariants(const Analysis& analysis, int segment,
+  EndVariants(const Analysis& analysis, SegmentIndex segment,
               const std::vector<SegmentType>& types,
               const std::vector<SharedParameter>& shared, const Mesh& mesh)
       : analysis_(analysis), segment_(segment), types_(types), mesh_(mesh) {
@@ -58,11 +60,11 @@ class EndVariants {
 
   // A neighbour, and what this segment has in common with it.
   struct Neighbour {
-    int segment = 0;
+    SegmentIndex segment;
     Common common;
   };
 
-  const SegmentGraph& Graph(int segment) const {
+  const SegmentGraph& Graph(SegmentIndex segment) const {
     return analysis_.graphs[segment];
   }
 
@@ -84,8 +86,7 @@ class EndVariants {
     std::vector<Neighbour> neighbours;
     std::set<int> pinned;  // the first value of each
     for (const bool parameters : {false, true}) {
-      const int count = static_cast<int>(analysis_.graphs.size());
-      for (int other = 0; other < count; ++other) {
+      for (SegmentIndex other; other < analysis_.graphs.size(); ++other) {
         if (!HasBlocks(analysis_, other)) continue;
         Common common =
             parameters ? CommonParameters(other) : CommonBoundaries(other);
@@ -95,7 +96,7 @@ class EndVariants {
       }
     }
     std::vector<std::vector<Neighbour>> alone;
-    std::map<int, std::vector<Neighbour>> by_type;
+    std::map<SegmentTypeId, std::vector<Neighbour>> by_type;
     for (const Neighbour& it : neighbours) {
       alone.push_back({it});
       by_type[analysis_.type_of_segment[it.segment]].push_back(it);
@@ -138,12 +139,13 @@ class EndVariants {
     return pins;
   }
 
-  const std::vector<Configuration>& GetConfigurations(int segment) const {
+  const std::vector<Configuration>& GetConfigurations(
+      SegmentIndex segment) const {
     return types_[analysis_.type_of_segment[segment]].configurations;
   }
 
   // Boundary activations this segment has in common with `other`.
-  Common CommonBoundaries(int other) const {
+  Common CommonBoundaries(SegmentIndex other) const {
     Common common;
     std::set<CommonValue> known;
     const auto match = [&](const Index& index, const auto& here,
@@ -171,7 +173,7 @@ class EndVariants {
     return common;
   }
 
-  Common CommonParameters(int other) const {
+  Common CommonParameters(SegmentIndex other) const {
     const auto found = parameters_.find(other);
     return found == parameters_.end() ? Common() : found->second;
   }
@@ -195,8 +197,8 @@ class EndVariants {
     return variants;
   }
 
-  Sharding Split(int other, const Configuration& configuration, int here,
-                 int there) const {
+  Sharding Split(SegmentIndex other, const Configuration& configuration,
+                 int here, int there) const {
     Sharding sharding;
     for (size_t axis = 0; axis < mesh_.size(); ++axis) {
       const int split = configuration.annotation.axes[axis].split[there];
@@ -210,8 +212,8 @@ class EndVariants {
 
   // Whether it is the neighbour's switch that splits its parameter: the end's
   // own does the same.
-  bool IsShardedState(int other, const Configuration& configuration, int value,
-                      size_t axis) const {
+  bool IsShardedState(SegmentIndex other, const Configuration& configuration,
+                      int value, size_t axis) const {
     if (configuration.segment_switch !=
         segmenter::SegmentSwitch::kFullySharded) {
       return false;
@@ -247,18 +249,18 @@ class EndVariants {
   }
 
   const Analysis& analysis_;
-  const int segment_;
+  const SegmentIndex segment_;
   const std::vector<SegmentType>& types_;
   const Mesh& mesh_;
-  std::map<int, Common> parameters_;  // by segment with blocks
+  std::map<SegmentIndex, Common> parameters_;  // by segment with blocks
   Index exits_;
   Index entries_;
-  mutable std::map<int, std::vector<int>> first_readers_;  // by type
+  mutable std::map<SegmentTypeId, std::vector<int>> first_readers_;
 };
 
 }  // namespace
 
-bool HasBlocks(const Analysis& analysis, int segment) {
+bool HasBlocks(const Analysis& analysis, SegmentIndex segment) {
   const segmenter::Segment& it = analysis.plan.segments[segment];
   return it.first_block < it.last_block;
 }
@@ -276,21 +278,21 @@ bool IsFree(const Analysis& analysis, const SegmentGraph& graph) {
 
 std::vector<SharedParameter> FindSharedParameters(const Analysis& analysis) {
   std::vector<SharedParameter> shared;
-  const int count = static_cast<int>(analysis.graphs.size());
-  const auto graph = [&](int s) -> const SegmentGraph& {
+  const size_t count = analysis.graphs.size();
+  const auto graph = [&](SegmentIndex s) -> const SegmentGraph& {
     return analysis.graphs[s];
   };
   struct Reader {
-    int segment = 0;
+    SegmentIndex segment;
     int value = 0;
   };
   std::unordered_map<ir::ValueId, std::vector<Reader>> readers;
-  for (int s = 0; s < count; ++s) {
+  for (SegmentIndex s; s < count; ++s) {
     for (int i = 0; HasBlocks(analysis, s) && i < graph(s).input_count; ++i) {
       readers[graph(s).values[i].origin].push_back({s, i});
     }
   }
-  for (int s = 0; s < count; ++s) {
+  for (SegmentIndex s; s < count; ++s) {
     for (int i = 0; !HasBlocks(analysis, s) && i < graph(s).input_count; ++i) {
       const ir::ValueId origin = graph(s).values[i].origin;
       const ir::Instruction& it = analysis.module.at(origin);
@@ -307,7 +309,7 @@ std::vector<SharedParameter> FindSharedParameters(const Analysis& analysis) {
   return shared;
 }
 
-SegmentType EndConfigurations(const Analysis& analysis, int segment,
+SegmentType EndConfigurations(const Analysis& analysis, SegmentIndex segment,
                               const std::vector<SegmentType>& types,
                               const std::vector<SharedParameter>& shared,
                               const Mesh& mesh) {

@@ -17,8 +17,8 @@ namespace meshwright::space {
 // A parameter that a prologue or epilogue shares with a segment of blocks (tied
 // embeddings): one decision for both.
 struct SharedParameter {
-  int end_segment = 0;  // the one without blocks
-  int block_segment = 0;
+  segmenter::SegmentIndex end_segment;  // the one without blocks
+  segmenter::SegmentIndex block_segment;
   int end_value = 0;  // value indices of the two graphs
   int block_value = 0;
 };
@@ -27,12 +27,14 @@ std::vector<SharedParameter> FindSharedParameters(
     const segmenter::Analysis& analysis);
 
 // `types` has the configurations of all segments of blocks.
-SegmentType EndConfigurations(const segmenter::Analysis& analysis, int segment,
+SegmentType EndConfigurations(const segmenter::Analysis& analysis,
+                              segmenter::SegmentIndex segment,
                               const std::vector<SegmentType>& types,
                               const std::vector<SharedParameter>& shared,
                               const Mesh& mesh);
 
-bool HasBlocks(const segmenter::Analysis& analysis, int segment);
+bool HasBlocks(const segmenter::Analysis& analysis,
+               segmenter::SegmentIndex segment);
 
 // A segment of scalars only costs nothing and has no program.
 bool IsFree(const segmenter::Analysis& analysis,

@@ -12,6 +12,8 @@ namespace meshwright::space {
 namespace {
 
 using segmenter::Analysis;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 using Splits = std::vector<Sharding>;  // of what a link shares
 
@@ -31,7 +33,7 @@ bool IsSharable(const Analysis& analysis, ir::ValueId origin) {
 
 // One side of a link, as far as its type tells.
 struct Side {
-  int type = 0;
+  SegmentTypeId type;
   std::vector<int> values;
   std::set<Splits> splits;  // without a switch
 };
@@ -43,10 +45,11 @@ class Widener {
       : analysis_(analysis), mesh_(mesh), types_(types) {}
 
   void Run(const std::vector<ParameterLink>& links) {
-    std::set<std::tuple<int, int, std::vector<LinkedValue>>> seen;
+    std::set<std::tuple<SegmentTypeId, SegmentTypeId, std::vector<LinkedValue>>>
+        seen;
     for (const ParameterLink& link : links) {
-      const int from = analysis_.type_of_segment[link.from_segment];
-      const int to = analysis_.type_of_segment[link.to_segment];
+      const SegmentTypeId from = analysis_.type_of_segment[link.from_segment];
+      const SegmentTypeId to = analysis_.type_of_segment[link.to_segment];
       if (from == to || !seen.insert({from, to, link.values}).second) continue;
       const Side a = MakeSide(from, link.ListValues(true));
       const Side b = MakeSide(to, link.ListValues(false));
@@ -58,7 +61,7 @@ class Widener {
       types_[type] =
           BlockConfigurations(analysis_, analysis_.types[type], mesh_, pins);
     }
-    for (const int type : narrow_) {
+    for (const SegmentTypeId type : narrow_) {
       types_[type].cut_short = absl::StrCat(
           "a parameter that it shares with another segment may be split in "
           "more ways there than the ",
@@ -69,7 +72,7 @@ class Widener {
   }
 
  private:
-  Side MakeSide(int type, std::vector<int> values) const {
+  Side MakeSide(SegmentTypeId type, std::vector<int> values) const {
     Side side{type, std::move(values), {}};
     for (const Configuration& it : types_[type].configurations) {
       if (it.segment_switch != segmenter::SegmentSwitch::kNone) continue;
@@ -79,7 +82,7 @@ class Widener {
     return side;
   }
 
-  int CountPlain(int type) const {
+  int CountPlain(SegmentTypeId type) const {
     std::set<int> splits;
     for (const Configuration& it : types_[type].configurations) {
       splits.insert(it.splits);
@@ -112,8 +115,8 @@ class Widener {
   const Analysis& analysis_;
   const Mesh& mesh_;
   std::vector<SegmentType>& types_;
-  std::map<int, std::vector<ParameterPins>> pins_;  // by type
-  std::set<int> narrow_;  // types with a link beyond kMaxWidened
+  std::map<SegmentTypeId, std::vector<ParameterPins>> pins_;
+  std::set<SegmentTypeId> narrow_;  // with a link beyond kMaxWidened
 };
 
 // Whether linked segments can agree: configurations that no neighbour agrees
@@ -123,7 +126,7 @@ class Agreement {
   Agreement(const Analysis& analysis, const std::vector<SegmentType>& types,
             const Mesh& mesh)
       : analysis_(analysis), types_(types), mesh_(mesh) {
-    for (int type : analysis.type_of_segment) {
+    for (SegmentTypeId type : analysis.type_of_segment) {
       left_.emplace_back(types[type].configurations.size(), true);
     }
   }
@@ -137,7 +140,7 @@ class Agreement {
     }
   }
 
-  bool IsTorn(int segment) const {
+  bool IsTorn(SegmentIndex segment) const {
     return std::none_of(left_[segment].begin(), left_[segment].end(),
                         [](char x) { return x; });
   }
@@ -145,8 +148,8 @@ class Agreement {
  private:
   using Numbers = std::vector<int>;  // of splits, by configuration
 
-  const Numbers& NumberSplits(int segment, std::vector<int> values) {
-    const int type = analysis_.type_of_segment[segment];
+  const Numbers& NumberSplits(SegmentIndex segment, std::vector<int> values) {
+    const SegmentTypeId type = analysis_.type_of_segment[segment];
     const auto [found, added] =
         known_.try_emplace({type, std::move(values)}, Numbers());
     if (!added) return found->second;
@@ -168,7 +171,7 @@ class Agreement {
     return NarrowOne(link.to_segment, to, link.from_segment, from) || first;
   }
 
-  bool NarrowOne(int segment, const Numbers& own, int other,
+  bool NarrowOne(SegmentIndex segment, const Numbers& own, SegmentIndex other,
                  const Numbers& others) {
     std::set<int> there;
     for (size_t c = 0; c < others.size(); ++c) {
@@ -188,7 +191,7 @@ class Agreement {
   const Mesh& mesh_;
   std::vector<std::vector<char>> left_;  // by segment, then configuration
   std::map<Splits, int> numbers_;
-  std::map<std::pair<int, std::vector<int>>, Numbers> known_;
+  std::map<std::pair<SegmentTypeId, std::vector<int>>, Numbers> known_;
 };
 
 }  // namespace
@@ -203,17 +206,17 @@ std::vector<int> ParameterLink::ListValues(bool from) const {
 
 std::vector<ParameterLink> FindParameterLinks(const Analysis& analysis) {
   struct Reader {
-    int segment = 0;
+    SegmentIndex segment;
     int value = 0;
   };
   struct Readers {
-    int from = 0;
-    int to = 0;
+    SegmentIndex from;
+    SegmentIndex to;
     auto operator<=>(const Readers&) const = default;
   };
   std::map<ir::ValueId, Reader> last;
   std::map<Readers, std::vector<LinkedValue>> values;
-  for (int s = 0; s < static_cast<int>(analysis.graphs.size()); ++s) {
+  for (SegmentIndex s; s < analysis.graphs.size(); ++s) {
     if (!HasBlocks(analysis, s)) continue;
     const segmenter::SegmentGraph& graph = analysis.graphs[s];
     for (int i = 0; i < graph.input_count; ++i) {
@@ -251,8 +254,7 @@ void DropConflictingLinks(const Analysis& analysis,
     joined.Union(link.from_segment, link.to_segment);
   }
   std::set<int> torn;
-  for (size_t s = 0; s < count; ++s) {
-    const int segment = static_cast<int>(s);
+  for (SegmentIndex segment; segment < count; ++segment) {
     if (agreement.IsTorn(segment)) torn.insert(joined.Find(segment));
   }
   std::erase_if(links, [&](const ParameterLink& link) {
@@ -260,7 +262,7 @@ void DropConflictingLinks(const Analysis& analysis,
   });
 }
 
-std::vector<Sharding> GetSplits(const Analysis& analysis, int segment,
+std::vector<Sharding> GetSplits(const Analysis& analysis, SegmentIndex segment,
                                 const Configuration& configuration,
                                 const std::vector<int>& values,
                                 const Mesh& mesh) {

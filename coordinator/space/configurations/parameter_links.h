@@ -35,8 +35,8 @@ struct LinkedValue {
 };
 
 struct ParameterLink {
-  int from_segment = 0;  // the earlier one
-  int to_segment = 0;
+  segmenter::SegmentIndex from_segment;  // the earlier one
+  segmenter::SegmentIndex to_segment;
   std::vector<LinkedValue> values;
 
   // Those of one side.
@@ -65,7 +65,8 @@ void DropConflictingLinks(const segmenter::Analysis& analysis,
 
 // How a configuration of a type splits some values of its graph.
 std::vector<Sharding> GetSplits(const segmenter::Analysis& analysis,
-                                int segment, const Configuration& configuration,
+                                segmenter::SegmentIndex segment,
+                                const Configuration& configuration,
                                 const std::vector<int>& values,
                                 const Mesh& mesh);
 

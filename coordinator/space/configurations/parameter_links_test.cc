@@ -12,13 +12,14 @@
 namespace meshwright::space {
 namespace {
 
+using segmenter::SegmentIndex;
 using ::testing::IsEmpty;
 
 // ALBERT: an embedding that the head shares, and layers that share all weights.
 class ParameterLinksTest : public testing::Test {
  protected:
-  static constexpr int kEmbedding = 0;
-  static constexpr int kHead = 5;
+  static constexpr SegmentIndex kEmbedding{0};
+  static constexpr SegmentIndex kHead{5};
 
   void Read(const std::string& name, segmenter::StrategyRequest request = {}) {
     const Mesh mesh = {1, 2};
@@ -28,7 +29,7 @@ class ParameterLinksTest : public testing::Test {
     space_ = BuildProfileSpace(analysis_, context);
   }
 
-  const SegmentType& TypeOf(int segment) const {
+  const SegmentType& TypeOf(SegmentIndex segment) const {
     return space_.types[analysis_.type_of_segment[segment]];
   }
 
@@ -64,9 +65,9 @@ TEST_F(ParameterLinksTest, ReadersAreAChain) {
                 analysis_.graphs[link.to_segment].values[to].origin);
     }
   }
-  EXPECT_THAT(
-      pairs, testing::ElementsAre(std::pair(kEmbedding, kHead), std::pair(1, 2),
-                                  std::pair(2, 3), std::pair(3, 4)));
+  EXPECT_THAT(pairs, testing::ElementsAre(
+                         std::pair<int, int>(kEmbedding, kHead),
+                         std::pair(1, 2), std::pair(2, 3), std::pair(3, 4)));
 }
 
 TEST_F(ParameterLinksTest, StepsThatShareNothingHaveNone) {

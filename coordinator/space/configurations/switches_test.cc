@@ -21,6 +21,7 @@ using segmenter::AnalyzeSample;
 using segmenter::ArgumentRole;
 using segmenter::SegmentGraph;
 using segmenter::SegmentSwitch;
+using segmenter::SegmentTypeId;
 using segmenter::StrategyRequest;
 using testing::HasSubstr;
 
@@ -42,16 +43,17 @@ struct Space {
     space = BuildProfileSpace(analysis, context);
   }
 
-  const SegmentGraph &graph(int type) const {
+  const SegmentGraph &graph(SegmentTypeId type) const {
     return analysis.graphs[analysis.types[type]];
   }
-  const ir::Instruction &at(int type, int value) const {
+  const ir::Instruction &at(SegmentTypeId type, int value) const {
     return analysis.module.at(graph(type).values[value].origin);
   }
-  Sharding GetSharding(int type, const Configuration &it, int value) const {
+  Sharding GetSharding(SegmentTypeId type, const Configuration &it,
+                       int value) const {
     return it.annotation.GetSharding(value, at(type, value).shape, mesh);
   }
-  bool IsParameter(int type, int value) const {
+  bool IsParameter(SegmentTypeId type, int value) const {
     return graph(type).is_input(value) &&
            at(type, value).opcode == ir::Opcode::kParameter &&
            analysis.passes
@@ -59,18 +61,19 @@ struct Space {
                ArgumentRole::kParameter;
   }
   // Configurations of the layers, whose type has the most blocks.
-  int layer() const {
-    int best = 0;
-    for (size_t t = 0; t < analysis.types.size(); ++t) {
-      const auto blocks = [&](size_t type) {
+  SegmentTypeId layer() const {
+    SegmentTypeId best;
+    for (SegmentTypeId t; t < analysis.types.size(); ++t) {
+      const auto blocks = [&](SegmentTypeId type) {
         const auto &it = analysis.plan.segments[analysis.types[type]];
         return it.last_block - it.first_block;
       };
-      if (blocks(t) > blocks(best)) best = static_cast<int>(t);
+      if (blocks(t) > blocks(best)) best = t;
     }
     return best;
   }
-  const Configuration *Find(int type, const std::string &describe) const {
+  const Configuration *Find(SegmentTypeId type,
+                            const std::string &describe) const {
     for (const Configuration &it : space.types[type].configurations) {
       if (it.describe == describe) return &it;
     }
@@ -111,9 +114,9 @@ class SwitchesTest : public testing::TestWithParam<Sample> {
 
   template <typename Visit>
   void ForEach(Visit visit) const {
-    for (size_t t = 0; t < it_.space.types.size(); ++t) {
+    for (SegmentTypeId t; t < it_.space.types.size(); ++t) {
       for (const Configuration &each : it_.space.types[t].configurations) {
-        visit(static_cast<int>(t), each);
+        visit(t, each);
       }
     }
   }
@@ -124,7 +127,7 @@ class SwitchesTest : public testing::TestWithParam<Sample> {
 // What is written is what is meant: nothing that does not divide, so that no
 // split is dropped on the way to the program.
 TEST_P(SwitchesTest, EverySplitDivides) {
-  ForEach([&](int type, const Configuration &configuration) {
+  ForEach([&](SegmentTypeId type, const Configuration &configuration) {
     for (size_t v = 0; v < it_.graph(type).values.size(); ++v) {
       const int value = static_cast<int>(v);
       const std::vector<int64_t> *dims =
@@ -143,9 +146,9 @@ TEST_P(SwitchesTest, EverySplitDivides) {
 // No boundary that the sequence switch leaves whole goes without a reason, and
 // no reason is of what it does split.
 TEST_P(SwitchesTest, WholeBoundariesHaveReasons) {
-  for (size_t t = 0; t < it_.space.types.size(); ++t) {
+  for (SegmentTypeId t; t < it_.space.types.size(); ++t) {
     const SegmentType &type = it_.space.types[t];
-    const SegmentGraph &graph = it_.graph(static_cast<int>(t));
+    const SegmentGraph &graph = it_.graph(t);
     std::map<std::pair<int, int>, int> whole, noted;
     for (const UnsplitBoundary &boundary : type.unsplit_boundaries) {
       noted[{boundary.value, boundary.axis}] += boundary.configurations;
@@ -176,7 +179,7 @@ TEST_P(SwitchesTest, WholeBoundariesHaveReasons) {
 }
 
 TEST_P(SwitchesTest, StateLeavesAsItCame) {
-  ForEach([&](int type, const Configuration &configuration) {
+  ForEach([&](SegmentTypeId type, const Configuration &configuration) {
     for (const auto &[argument, updated] : it_.graph(type).state) {
       EXPECT_EQ(configuration.annotation.GetLeaving(
                     updated, it_.at(type, updated).shape, it_.mesh),
@@ -187,7 +190,7 @@ TEST_P(SwitchesTest, StateLeavesAsItCame) {
 }
 
 TEST_P(SwitchesTest, AGradientCrossesLikeItsActivation) {
-  ForEach([&](int type, const Configuration &configuration) {
+  ForEach([&](SegmentTypeId type, const Configuration &configuration) {
     for (const auto *pairs :
          {&it_.graph(type).entries, &it_.graph(type).exits}) {
       for (const segmenter::BoundaryPair &pair : *pairs) {
@@ -215,7 +218,7 @@ TEST_P(SwitchesTest, EveryConfigurationIsAnotherProgramOfAnotherName) {
 // A switch divides what it is there to divide, and nothing of the rest grows.
 TEST_P(SwitchesTest, StateShrinksAndParametersOfZeroOneStay) {
   int compared = 0;
-  ForEach([&](int type, const Configuration &each) {
+  ForEach([&](SegmentTypeId type, const Configuration &each) {
     const bool full = each.segment_switch == SegmentSwitch::kFullySharded;
     if (!full && each.segment_switch != SegmentSwitch::kOptimizerSharded) {
       return;
@@ -238,7 +241,7 @@ TEST_P(SwitchesTest, StateShrinksAndParametersOfZeroOneStay) {
 }
 
 TEST_P(SwitchesTest, DataParallelStateIsSplitOverTheDataAxes) {
-  const int layer = it_.layer();
+  const SegmentTypeId layer = it_.layer();
   std::string rows = "rows, rows, rows, rows";
   if (GetParam().outer) return;  // its layers are cut
   const Configuration *const plain = it_.Find(layer, rows);
@@ -266,7 +269,7 @@ TEST_P(SwitchesTest, TensorParallelBoundariesFollowTheSequence) {
       std::any_of(sets.begin(), sets.end(),
                   [](const auto &set) { return set.strategies.size() > 3; });
   if (GetParam().outer) return;
-  const int layer = it_.layer();
+  const SegmentTypeId layer = it_.layer();
   const int inner = static_cast<int>(it_.mesh.size()) - 1;
   const Configuration *const split = it_.Find(
       layer, experts ? "columns, contraction, columns, experts; sequence"
@@ -393,7 +396,7 @@ TEST(RulesTest, APinnedArgumentComesAndGoesAsPinned) {
   const Space it("llama_tiny", {1, 2}, request);
   int met = 0;
   for (size_t s = 0; s < it.analysis.graphs.size(); ++s) {
-    const int type = it.analysis.type_of_segment[s];
+    const SegmentTypeId type = it.analysis.type_of_segment[s];
     const SegmentGraph &graph = it.analysis.graphs[s];
     for (int i = 0; i < graph.input_count; ++i) {
       if (graph.values[i].origin != module.parameters[argument]) continue;
@@ -409,7 +412,7 @@ TEST(RulesTest, APinnedArgumentComesAndGoesAsPinned) {
 
 TEST(RulesTest, AForbiddenShardingIsNoConfiguration) {
   const Space open("llama_tiny", {1, 2}, {});
-  const int layer = open.layer();
+  const SegmentTypeId layer = open.layer();
   int value = -1;  // a weight that some configuration splits along columns
   for (int i = 0; i < open.graph(layer).input_count && value < 0; ++i) {
     for (const Configuration &it : open.space.types[layer].configurations) {
@@ -425,7 +428,8 @@ TEST(RulesTest, AForbiddenShardingIsNoConfiguration) {
   StrategyRequest request;
   request.arguments = {{number, "[-,1]", true}};
   const Space it("llama_tiny", {1, 2}, request);
-  const int type = it.analysis.type_of_segment[open.analysis.types[layer]];
+  const SegmentTypeId type =
+      it.analysis.type_of_segment[open.analysis.types[layer]];
   EXPECT_LT(it.space.types[type].configurations.size(), 81u);
   for (const Configuration &each : it.space.types[type].configurations) {
     EXPECT_NE(it.GetSharding(type, each, value), (Sharding{-1, 1}));

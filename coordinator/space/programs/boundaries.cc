@@ -14,13 +14,18 @@ namespace {
 
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 // The segments that make what enters.
-std::set<int> Makers(const Analysis& analysis, const SegmentGraph& to) {
-  std::set<int> makers;
+std::set<SegmentIndex> Makers(const Analysis& analysis,
+                              const SegmentGraph& to) {
+  std::set<SegmentIndex> makers;
   for (int input = 0; input < to.input_count; ++input) {
-    const int owner = analysis.plan.owner[to.values[input].origin];
-    if (owner >= 0 && owner != to.segment) makers.insert(owner);
+    const segmenter::Owner owner = analysis.plan.owner[to.values[input].origin];
+    if (owner.IsSegment() && owner != to.segment) {
+      makers.insert(owner.segment());
+    }
   }
   return makers;
 }
@@ -127,7 +132,8 @@ int MakePrograms(const Analysis& analysis,
 }
 
 // What has gradients, then what some configurations must send.
-std::vector<BoundaryTensor> Crossing(const Analysis& analysis, int from, int to,
+std::vector<BoundaryTensor> Crossing(const Analysis& analysis,
+                                     SegmentIndex from, SegmentIndex to,
                                      const std::vector<SegmentType>& types,
                                      const Mesh& mesh) {
   const SegmentGraph& maker = analysis.graphs[from];
@@ -136,7 +142,7 @@ std::vector<BoundaryTensor> Crossing(const Analysis& analysis, int from, int to,
   // What the prologue makes for all layers (masks) would keep every one of them
   // apart in the search, and is small.
   if (from > to || !HasBlocks(analysis, from)) return tensors;
-  const auto shardings = [&](int segment, int value) {
+  const auto shardings = [&](SegmentIndex segment, int value) {
     return ListShardings(analysis, analysis.graphs[segment], value,
                          types[analysis.type_of_segment[segment]], mesh);
   };
@@ -157,8 +163,8 @@ std::vector<BoundaryTensor> Crossing(const Analysis& analysis, int from, int to,
 
 // The ends reach several segments of one type, each with tensors of its own.
 struct BoundaryKind {
-  int from_type = 0;
-  int to_type = 0;
+  SegmentTypeId from_type;
+  SegmentTypeId to_type;
   std::vector<BoundaryTensor> tensors;
   auto operator<=>(const BoundaryKind&) const = default;
 };
@@ -170,9 +176,8 @@ Boundaries FindBoundaries(const Analysis& analysis,
                           const KeyContext& context, ProgramSet& programs) {
   Boundaries out;
   std::map<BoundaryKind, int> known;
-  const int count = static_cast<int>(analysis.graphs.size());
-  for (int to = 0; to < count; ++to) {
-    for (const int from : Makers(analysis, analysis.graphs[to])) {
+  for (SegmentIndex to; to < analysis.graphs.size(); ++to) {
+    for (const SegmentIndex from : Makers(analysis, analysis.graphs[to])) {
       const BoundaryKind kind = {
           .from_type = analysis.type_of_segment[from],
           .to_type = analysis.type_of_segment[to],

@@ -34,8 +34,9 @@ struct BoundaryTensor {
 };
 
 struct Boundary {
-  int from_segment = 0;  // the first pair of segments that it joins
-  int to_segment = 0;
+  // The first pair of segments that it joins.
+  segmenter::SegmentIndex from_segment;
+  segmenter::SegmentIndex to_segment;
   std::vector<BoundaryTensor> tensors;
   // [configuration of from][configuration of to] -> programs that run there.
   std::vector<std::vector<std::vector<ProgramId>>> programs;
@@ -43,8 +44,8 @@ struct Boundary {
 
 // The one that makes what crosses, and the one that reads it.
 struct SegmentPair {
-  int first = 0;
-  int second = 0;
+  segmenter::SegmentIndex first;
+  segmenter::SegmentIndex second;
   auto operator<=>(const SegmentPair&) const = default;
 };
 

@@ -140,7 +140,7 @@ class SegmentWriter : segmenter::SegmentView {
   }
 
   bool BelongsToNobody(int i) const {
-    return analysis_.plan.owner[Origin(i)] == SegmentPlan::kEverywhere;
+    return analysis_.plan.owner[Origin(i)].IsEverywhere();
   }
   // Inside of loops: what is equal on every trip.
   void FindConstantInLoop() {

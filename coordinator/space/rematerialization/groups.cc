@@ -9,9 +9,11 @@ namespace {
 
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
+using segmenter::SegmentIndex;
+using segmenter::SegmentTypeId;
 
 // What crosses between the first two of the type that follow one another.
-std::vector<GroupLink> Crossing(const Analysis& analysis, int type) {
+std::vector<GroupLink> Crossing(const Analysis& analysis, SegmentTypeId type) {
   std::vector<GroupLink> links;
   const auto& types = analysis.type_of_segment;
   for (size_t s = 0; s + 1 < types.size() && links.empty(); ++s) {
@@ -47,18 +49,19 @@ std::string RoleName(const GroupRole& role) {
                        : "recompute, last of a group";
 }
 
-int LongestRun(const Analysis& analysis, int type) {
+int LongestRun(const Analysis& analysis, SegmentTypeId type) {
   int longest = 0;
   int run = 0;
-  for (int it : analysis.type_of_segment) {
+  for (const SegmentTypeId it : analysis.type_of_segment) {
     run = it == type ? run + 1 : 0;
     longest = std::max(longest, run);
   }
   return longest;
 }
 
-std::vector<GroupLink> FindLinks(const Analysis& analysis, int segment) {
-  const int type = analysis.type_of_segment[segment];
+std::vector<GroupLink> FindLinks(const Analysis& analysis,
+                                 SegmentIndex segment) {
+  const SegmentTypeId type = analysis.type_of_segment[segment];
   if (LongestRun(analysis, type) < kMinGroupedRun) return {};
   std::vector<GroupLink> links = Crossing(analysis, type);
   if (links.empty()) return {};

@@ -53,7 +53,7 @@ struct GroupLink {
 // What segments like this one hand on; nothing where there is no group: no run
 // of three, or the one before cannot recompute what enters.
 std::vector<GroupLink> FindLinks(const segmenter::Analysis& analysis,
-                                 int segment);
+                                 segmenter::SegmentIndex segment);
 
 // The rematerialization of a segment in its role.
 Rematerialization FindRematerializationInRole(
@@ -61,7 +61,8 @@ Rematerialization FindRematerializationInRole(
     const GroupRole& role);
 
 // The longest run of consecutive segments of a type.
-int LongestRun(const segmenter::Analysis& analysis, int type);
+int LongestRun(const segmenter::Analysis& analysis,
+               segmenter::SegmentTypeId type);
 
 }  // namespace meshwright::space
 

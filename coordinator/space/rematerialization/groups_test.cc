@@ -16,7 +16,9 @@ namespace {
 
 using segmenter::Analysis;
 using segmenter::SegmentGraph;
+using segmenter::SegmentIndex;
 using segmenter::SegmentSwitch;
+using segmenter::SegmentTypeId;
 using testing::IsEmpty;
 using testing::Not;
 
@@ -53,9 +55,9 @@ Analysis Grouped(const std::string& name, int count,
 }
 
 // The longest run of equal segments.
-int LayerOf(const Analysis& analysis) {
-  int layer = 0;
-  for (int t = 0; t < static_cast<int>(analysis.types.size()); ++t) {
+SegmentTypeId LayerOf(const Analysis& analysis) {
+  SegmentTypeId layer;
+  for (SegmentTypeId t; t < analysis.types.size(); ++t) {
     if (LongestRun(analysis, t) > LongestRun(analysis, layer)) layer = t;
   }
   return layer;
@@ -65,7 +67,7 @@ class GroupsTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(GroupsTest, OneThatHandsOnNeedsOnlyWhatItsOwnRunGives) {
   const Analysis analysis = Analyze(GetParam());
-  const int segment = analysis.types[LayerOf(analysis)];
+  const SegmentIndex segment = analysis.types[LayerOf(analysis)];
   const SegmentGraph& graph = analysis.graphs[segment];
   const auto links = FindLinks(analysis, segment);
   ASSERT_THAT(links, Not(IsEmpty()));
