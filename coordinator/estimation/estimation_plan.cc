@@ -270,7 +270,7 @@ bool HoldsLoop(const Analysis& analysis, SegmentIndex segment) {
       values.begin(), values.end(), [&](const segmenter::SegmentValue& it) {
         const ir::Instruction& value = analysis.module.at(it.origin);
         return value.opcode == ir::Opcode::kCarry &&
-               analysis.plan.kept_loops[value.boundary];
+               analysis.plan.kept_loops[value.boundary->loop];
       });
 }
 

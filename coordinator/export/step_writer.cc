@@ -28,7 +28,7 @@ class StepWriter {
         members_(analysis.module.loops.size() + 1) {
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (Owner(id).has_value() && needed[id]) {
-        members_[module_.at(id).loop + 1].push_back(id);
+        MembersOf(module_.at(id).loop).push_back(id);
       }
     }
   }
@@ -45,7 +45,7 @@ class StepWriter {
       sums.push_back(writer_.AddParameter(module_.at(id).shape,
                                           Proto(id, step_.AtBoundary(id))));
     }
-    WriteScope(ir::kNoLoop);
+    WriteScope(std::nullopt);
     std::vector<int64_t> outputs;
     for (const ValueId id : part.leaving) outputs.push_back(Leave(id));
     for (size_t i = 0; i < sums.size(); ++i) {
@@ -96,7 +96,9 @@ class StepWriter {
     if (IsArgument(id)) return GetArgumentSharding(id);
     if (module_.at(id).opcode == ir::Opcode::kLoopResult) {
       const ir::Instruction& it = module_.at(id);
-      return Has(module_.loops[it.boundary].carries[it.element], segment);
+      return Has(
+          *module_.loops[it.boundary->loop].carries[it.boundary->element],
+          segment);
     }
     if (Owner(id).has_value()) return step_.GetSharding(*Owner(id), id);
     return IsShared(id) ? GetCarrySharding(id) : step_.GetSharding(segment, id);
@@ -106,15 +108,21 @@ class StepWriter {
   // it is split as whoever computes its next value wants it.
   Sharding GetCarrySharding(ValueId carry) const {
     const ir::Instruction& it = module_.at(carry);
-    const ValueId result = module_.loops[it.boundary].results[it.element];
+    const ValueId result =
+        *module_.loops[it.boundary->loop].results[it.boundary->element];
     const ValueId next = module_.at(result).operands[0];
     const std::optional<SegmentIndex> owner = Owner(next);
     if (!owner.has_value()) return step_.Whole();
     return step_.GetSharding(*owner, step_.Has(*owner, carry) ? carry : next);
   }
 
-  void WriteScope(ir::LoopId scope) {
-    for (ValueId id : members_[scope + 1]) Emit(id, *Owner(id));
+  // The owned values of a loop's body, or outside of all loops.
+  std::vector<ValueId>& MembersOf(std::optional<ir::LoopId> loop) {
+    return loop.has_value() ? members_[*loop] : members_.back();
+  }
+
+  void WriteScope(std::optional<ir::LoopId> scope) {
+    for (ValueId id : MembersOf(scope)) Emit(id, *Owner(id));
   }
 
   // Writes `id` as `segment` computes it; returns its id in the new module.
@@ -126,7 +134,7 @@ class StepWriter {
     if (it.opcode == ir::Opcode::kCarry ||
         it.opcode == ir::Opcode::kLoopResult) {
       // A carry is only met before its loop by what stands first in the body.
-      WriteLoop(it.boundary, segment);
+      WriteLoop(it.boundary->loop, segment);
       return written_.at(Shared(id));
     }
     std::vector<int64_t> operands;
@@ -262,12 +270,12 @@ class StepWriter {
     const ir::Loop& loop = module_.loops[id];
     std::vector<ValueId> carries;
     ir::LoopEnd end;
-    end.elements.assign(loop.carries.size(), -1);
+    end.elements.resize(loop.carries.size());
     for (size_t k = 0; k < loop.carries.size(); ++k) {
-      if (loop.carries[k] < 0) continue;
+      if (!loop.carries[k].has_value()) continue;
       end.elements[k] = static_cast<int>(carries.size());
-      if (static_cast<int>(k) == loop.counter) end.counter = end.elements[k];
-      carries.push_back(loop.carries[k]);
+      if (static_cast<int>(k) == loop.counter) end.counter = *end.elements[k];
+      carries.push_back(*loop.carries[k]);
     }
     if (loop.counter.has_value()) {
       end.limit = loop.start + loop.step * loop.trips;
@@ -290,7 +298,7 @@ class StepWriter {
     std::vector<int64_t> next;
     std::vector<ValueId> results;
     for (ValueId carry : carries) {
-      results.push_back(loop.results[module_.at(carry).element]);
+      results.push_back(*loop.results[module_.at(carry).boundary->element]);
       next.push_back(
           Carried(module_.at(results.back()).operands[0], carry, segment));
     }
@@ -336,7 +344,7 @@ class StepWriter {
   const ir::Module& module_;
   const PlannedStep& step_;
   ir::ModuleWriter writer_;
-  std::vector<std::vector<ValueId>> members_;  // owned values by loop, shifted
+  std::vector<std::vector<ValueId>> members_;  // by loop; then of no loop
   std::map<Version, int64_t> written_;
   std::map<ValueId, Sharding> entered_;
   // What rematerializations compute, and what they begin with, by value and
@@ -358,8 +366,9 @@ class Needed {
       const ValueId id = open_.back();
       open_.pop_back();
       for (const ValueId operand : module_.at(id).operands) Add(operand);
-      if (module_.at(id).boundary != ir::kNoLoop)
-        AddLoop(module_.at(id).boundary);
+      if (module_.at(id).boundary.has_value()) {
+        AddLoop(module_.at(id).boundary->loop);
+      }
     }
   }
 
@@ -367,13 +376,17 @@ class Needed {
 
  private:
   void Add(ValueId id) {
-    if (id < 0 || begins_[id] || needed_[id]) return;
+    if (begins_[id] || needed_[id]) return;
     needed_[id] = 1;
     open_.push_back(id);
   }
   void AddLoop(ir::LoopId loop) {
-    for (const ValueId id : module_.loops[loop].carries) Add(id);
-    for (const ValueId id : module_.loops[loop].results) Add(id);
+    for (const auto* ids :
+         {&module_.loops[loop].carries, &module_.loops[loop].results}) {
+      for (const std::optional<ValueId>& id : *ids) {
+        if (id.has_value()) Add(*id);
+      }
+    }
   }
 
   const ir::Module& module_;

@@ -36,7 +36,7 @@ std::optional<int64_t> Integer(const Module& module, ValueId id) {
 
 // What a carried element is on the next trip.
 ValueId Next(const Module& module, const Loop& loop, int element) {
-  return module.at(loop.results[element]).operands[0];
+  return module.at(*loop.results[element]).operands[0];
 }
 
 // One side of the condition's comparison: an element or a constant.
@@ -74,7 +74,7 @@ void CountTrips(const Module& module, const hlo::HloComputationProto& condition,
       return;
     }
     // An element that never changes may hold the limit.
-    const ValueId carry = loop.carries[element];
+    const ValueId carry = *loop.carries[element];
     if (Next(module, loop, static_cast<int>(element)) == carry) {
       sides[k].constant = Integer(module, module.at(carry).operands[0]);
     } else {
@@ -88,7 +88,7 @@ void CountTrips(const Module& module, const hlo::HloComputationProto& condition,
   }
   if (!sides[0].element.has_value() || !sides[1].constant.has_value()) return;
   const int element = *sides[0].element;
-  const ValueId carry = loop.carries[element];
+  const ValueId carry = *loop.carries[element];
   const Instruction& next = module.at(Next(module, loop, element));
   const std::optional<int64_t> start =
       Integer(module, module.at(carry).operands[0]);
@@ -133,14 +133,14 @@ std::vector<ValueId> LoopWalk::Predecessors(ValueId id) {
   std::vector<ValueId> before = it.operands;
   if (!IsLoopBoundary(it.opcode)) return before;
   const bool enters = it.opcode == Opcode::kCarry;
-  Seen& seen = seen_[it.boundary];
+  Seen& seen = seen_[it.boundary->loop];
   if (std::exchange(enters ? seen.entered : seen.left, walk_) == walk_) {
     return before;
   }
-  const Loop& loop = module_.loops[it.boundary];
-  for (ValueId other : enters ? loop.carries : loop.results) {
-    if (other >= 0 && other != id) {
-      before.push_back(module_.at(other).operands[0]);
+  const Loop& loop = module_.loops[it.boundary->loop];
+  for (const auto& other : enters ? loop.carries : loop.results) {
+    if (other.has_value() && other != id) {
+      before.push_back(module_.at(*other).operands[0]);
     }
   }
   return before;
@@ -149,21 +149,23 @@ std::vector<ValueId> LoopWalk::Predecessors(ValueId id) {
 std::vector<ValueId> LoopWalk::Companions(ValueId id) {
   const Instruction& it = module_.at(id);
   std::vector<ValueId> alive;
-  if (it.loop != kNoLoop &&
-      std::exchange(seen_[it.loop].kept, walk_) != walk_) {
-    const Loop& around = module_.loops[it.loop];
+  if (it.loop.has_value() &&
+      std::exchange(seen_[*it.loop].kept, walk_) != walk_) {
+    const Loop& around = module_.loops[*it.loop];
     if (around.counter.has_value()) {
-      alive.push_back(around.carries[*around.counter]);
+      alive.push_back(*around.carries[*around.counter]);
     } else {
       for (int element : around.tested) {
-        alive.push_back(around.carries[element]);
+        alive.push_back(*around.carries[element]);
       }
     }
   }
   if (it.opcode == Opcode::kCarry) {
-    alive.push_back(module_.loops[it.boundary].results[it.element]);
+    alive.push_back(
+        *module_.loops[it.boundary->loop].results[it.boundary->element]);
   } else if (it.opcode == Opcode::kLoopResult) {
-    alive.push_back(module_.loops[it.boundary].carries[it.element]);
+    alive.push_back(
+        *module_.loops[it.boundary->loop].carries[it.boundary->element]);
   }
   return alive;
 }

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/strong_id.h"
 #include "coordinator/ir/opcode.h"
 #include "coordinator/ir/shape.h"
 #include "proto/hlo/hlo.pb.h"
@@ -29,14 +30,18 @@ namespace meshwright::ir {
 using ValueId = int32_t;
 
 // Index of a loop in Module::loops.
-using LoopId = int32_t;
-inline constexpr LoopId kNoLoop = -1;
+using LoopId = base::StrongIndex<struct LoopTag>;
+
+// Which element of what a loop carries.
+struct LoopBoundary {
+  LoopId loop;
+  int element = 0;
+};
 
 struct Instruction {
   Opcode opcode = Opcode::kUnknown;
-  LoopId loop = kNoLoop;      // the innermost loop whose body it is in
-  LoopId boundary = kNoLoop;  // the loop a kCarry or kLoopResult belongs to
-  int element = -1;           // and which of the elements it carries it is
+  std::optional<LoopId> loop;            // the innermost whose body it is in
+  std::optional<LoopBoundary> boundary;  // of a kCarry or kLoopResult
   Shape shape;
   std::vector<ValueId> operands;
   std::vector<ValueId> users;  // distinct, ascending
@@ -58,11 +63,11 @@ struct Alias {
 // A `while` whose body was taken in once. Element k of what it carries enters
 // by carries[k], a kCarry of the body whose operand is the value before the
 // loop, and leaves by results[k], a kLoopResult outside whose operand is the
-// body's next value; both are -1 where nobody needs the element.
+// body's next value; both are none where nobody needs the element.
 struct Loop {
-  LoopId parent = kNoLoop;
-  std::vector<ValueId> carries;
-  std::vector<ValueId> results;
+  std::optional<LoopId> parent;
+  std::vector<std::optional<ValueId>> carries;
+  std::vector<std::optional<ValueId>> results;
   // Trips; 0 where unknown. A counted loop runs while element `counter`, from
   // `start` on, stays before its limit.
   int64_t trips = 0;

@@ -32,7 +32,8 @@ struct LoopEnd {
   int64_t limit = 0;
   bool upwards = true;
   std::optional<int64_t> condition;
-  std::vector<int> elements;  // by element of the condition's tuple; -1: none
+  // By element of the condition's tuple, if it is carried.
+  std::vector<std::optional<int>> elements;
 };
 
 class ModuleWriter {

@@ -107,9 +107,9 @@ int64_t ModuleWriter::CopiedCondition(const Shape& tuple, const LoopEnd& end) {
     if (it.opcode() == "parameter") {
       *it.mutable_shape() = ShapeToProto(tuple);
     } else if (it.opcode() == "get-tuple-element") {
-      const int element = end.elements[it.tuple_index()];
-      if (element < 0) continue;
-      it.set_tuple_index(element);
+      const std::optional<int> element = end.elements[it.tuple_index()];
+      if (!element.has_value()) continue;
+      it.set_tuple_index(*element);
     }
     *kept.Add() = std::move(it);
   }

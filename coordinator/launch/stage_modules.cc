@@ -149,7 +149,7 @@ class ModuleFinder {
       return false;
     }
     const ir::Instruction& it = module_.at(reading.id);
-    if (it.loop == ir::kNoLoop && stages::IsForm(it)) return true;
+    if (!it.loop.has_value() && stages::IsForm(it)) return true;
     return analysis_.plan.owner[reading.id] == reading.reader &&
            recomputed_[reading.id] != 0;
   }

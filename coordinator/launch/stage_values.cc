@@ -57,15 +57,15 @@ class ValuePlacer {
 
   Pass FindPass(ValueId id) const {
     if (passes_.forward[id]) return Pass::kForward;
-    const bool update = loop_[id] == ir::kNoLoop && passes_.update[id];
+    const bool update = !loop_[id].has_value() && passes_.update[id];
     return update ? Pass::kUpdate : Pass::kBackward;
   }
 
   absl::Status CheckLoops() const {
     std::vector<std::optional<Place>> of_loop(module_.loops.size());
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (loop_[id] == ir::kNoLoop || !places_[id].has_value()) continue;
-      std::optional<Place>& place = of_loop[loop_[id]];
+      if (!loop_[id].has_value() || !places_[id].has_value()) continue;
+      std::optional<Place>& place = of_loop[*loop_[id]];
       if (!place.has_value()) place = places_[id];
       if (place != places_[id]) {
         return absl::UnimplementedError(
@@ -88,15 +88,15 @@ class ValuePlacer {
       stack.push_back(id);
     };
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (loop_[id] != ir::kNoLoop) of_loop[loop_[id]].push_back(id);
+      if (loop_[id].has_value()) of_loop[*loop_[id]].push_back(id);
       if (IsReadBackwardElsewhere(id)) add(id);
     }
     while (!stack.empty()) {
       const ValueId id = stack.back();
       stack.pop_back();
       for (const ValueId operand : module_.at(id).operands) add(operand);
-      if (loop_[id] == ir::kNoLoop) continue;
-      for (const ValueId member : std::exchange(of_loop[loop_[id]], {})) {
+      if (!loop_[id].has_value()) continue;
+      for (const ValueId member : std::exchange(of_loop[*loop_[id]], {})) {
         add(member);
       }
     }
@@ -132,7 +132,7 @@ class ValuePlacer {
   const ir::Module& module_;
   const stages::StepPasses& passes_;
   std::vector<int> stage_of_segment_;
-  std::vector<ir::LoopId> loop_;  // outermost, by ValueId
+  std::vector<std::optional<ir::LoopId>> loop_;  // outermost, by ValueId
   std::vector<std::optional<Place>> places_;
 };
 

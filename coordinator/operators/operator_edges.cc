@@ -41,15 +41,16 @@ class EdgeReader {
  private:
   void AddTrips(const ir::Loop& loop) {
     for (size_t k = 0; k < loop.carries.size(); ++k) {
-      if (loop.carries[k] < 0 || loop.results[k] < 0) continue;
-      const ValueId next = module_.at(loop.results[k]).operands[0];
+      if (!loop.carries[k].has_value() || !loop.results[k].has_value())
+        continue;
+      const ValueId next = module_.at(*loop.results[k]).operands[0];
       const int from = groups_.operator_of[next];
-      const int to = groups_.operator_of[loop.carries[k]];
+      const int to = groups_.operator_of[*loop.carries[k]];
       if (from == OperatorGroups::kNone || to == OperatorGroups::kNone) {
         continue;
       }
       Add(from, to, next, labels_[from].values.at(next),
-          labels_[to].values.at(loop.carries[k]),
+          labels_[to].values.at(*loop.carries[k]),
           std::max<int64_t>(1, loop.trips - 1));
     }
   }

@@ -145,9 +145,9 @@ class Touched {
 int64_t CountTrips(const Module& module, const Instruction& it) {
   constexpr int64_t kMaxTrips = int64_t{1} << 50;
   int64_t trips = 1;
-  for (ir::LoopId loop = it.loop; loop != ir::kNoLoop;
-       loop = module.loops[loop].parent) {
-    const int64_t inner = std::max<int64_t>(1, module.loops[loop].trips);
+  for (std::optional<ir::LoopId> loop = it.loop; loop.has_value();
+       loop = module.loops[*loop].parent) {
+    const int64_t inner = std::max<int64_t>(1, module.loops[*loop].trips);
     trips = inner > kMaxTrips / trips ? kMaxTrips : trips * inner;
   }
   return trips;

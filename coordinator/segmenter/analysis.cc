@@ -183,11 +183,11 @@ Analysis Recut(const Analysis& analysis, std::vector<Segment> cover) {
 int64_t TripsAround(const Analysis& analysis, ir::ValueId id) {
   constexpr int64_t kMaxTrips = int64_t{1} << 40;
   int64_t trips = 1;
-  for (ir::LoopId loop = analysis.module.at(id).loop; loop != ir::kNoLoop;
-       loop = analysis.module.loops[loop].parent) {
-    if (analysis.plan.kept_loops[loop]) continue;
+  for (std::optional<ir::LoopId> loop = analysis.module.at(id).loop;
+       loop.has_value(); loop = analysis.module.loops[*loop].parent) {
+    if (analysis.plan.kept_loops[*loop]) continue;
     const int64_t inner =
-        std::max<int64_t>(1, analysis.module.loops[loop].trips);
+        std::max<int64_t>(1, analysis.module.loops[*loop].trips);
     trips = inner > kMaxTrips / trips ? kMaxTrips : trips * inner;
   }
   return trips;

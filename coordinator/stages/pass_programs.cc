@@ -121,8 +121,8 @@ class PassProgramFinder {
     input.assign(graph_.values.size(), false);
     std::vector<std::vector<int>> members(analysis_.module.loops.size());
     for (int i = 0; i < static_cast<int>(input.size()); ++i) {
-      const ir::LoopId loop = FindKeptLoop(analysis_, Origin(i));
-      if (loop != ir::kNoLoop) members[loop].push_back(i);
+      const std::optional<ir::LoopId> loop = FindKeptLoop(analysis_, Origin(i));
+      if (loop.has_value()) members[*loop].push_back(i);
     }
     std::vector<int> stack;
     const auto mark = [&](int i) {
@@ -139,9 +139,9 @@ class PassProgramFinder {
       for (const int operand : graph_.values[i].operands) {
         if (!rematerialization_.ReadsRecomputed(i, operand)) mark(operand);
       }
-      const ir::LoopId loop = FindKeptLoop(analysis_, Origin(i));
-      if (loop == ir::kNoLoop) continue;
-      for (const int member : std::exchange(members[loop], {})) mark(member);
+      const std::optional<ir::LoopId> loop = FindKeptLoop(analysis_, Origin(i));
+      if (!loop.has_value()) continue;
+      for (const int member : std::exchange(members[*loop], {})) mark(member);
     }
   }
 
@@ -161,7 +161,7 @@ class PassProgramFinder {
          i >= graph_.input_count; --i) {
       if (!parts_.forward.computed[i] || !IsKeptFor(part, i)) continue;
       const ir::Instruction& it = analysis_.module.at(Origin(i));
-      if (it.loop == ir::kNoLoop && IsForm(it)) {
+      if (!it.loop.has_value() && IsForm(it)) {
         part.computed[i] = true;
       } else {
         leaving.Add(i);

@@ -54,8 +54,8 @@ std::vector<char> FindForward(const Analysis& analysis) {
   if (module.loops.empty()) return analysis.passes.forward;
   std::vector<std::vector<ValueId>> members(module.loops.size());
   for (ValueId id = 0; id < module.size(); ++id) {
-    const ir::LoopId loop = FindKeptLoop(analysis, id);
-    if (loop != ir::kNoLoop) members[loop].push_back(id);
+    const std::optional<ir::LoopId> loop = FindKeptLoop(analysis, id);
+    if (loop.has_value()) members[*loop].push_back(id);
   }
   std::vector<char> forward(module.size(), 0);
   std::vector<ValueId> stack;
@@ -69,21 +69,22 @@ std::vector<char> FindForward(const Analysis& analysis) {
     const ValueId id = stack.back();
     stack.pop_back();
     for (const ValueId operand : module.at(id).operands) mark(operand);
-    const ir::LoopId loop = FindKeptLoop(analysis, id);
-    if (loop == ir::kNoLoop || !Owned(analysis, id)) continue;
-    for (const ValueId member : std::exchange(members[loop], {})) mark(member);
+    const std::optional<ir::LoopId> loop = FindKeptLoop(analysis, id);
+    if (!loop.has_value() || !Owned(analysis, id)) continue;
+    for (const ValueId member : std::exchange(members[*loop], {})) mark(member);
   }
   return forward;
 }
 
 }  // namespace
 
-ir::LoopId FindKeptLoop(const Analysis& analysis, ValueId id) {
+std::optional<ir::LoopId> FindKeptLoop(const Analysis& analysis, ValueId id) {
   const ir::Instruction& it = analysis.module.at(id);
-  ir::LoopId found = ir::kNoLoop;
-  for (ir::LoopId loop = it.boundary != ir::kNoLoop ? it.boundary : it.loop;
-       loop != ir::kNoLoop; loop = analysis.module.loops[loop].parent) {
-    if (analysis.plan.kept_loops[loop]) found = loop;
+  std::optional<ir::LoopId> found;
+  std::optional<ir::LoopId> loop = it.loop;
+  if (it.boundary.has_value()) loop = it.boundary->loop;
+  for (; loop.has_value(); loop = analysis.module.loops[*loop].parent) {
+    if (analysis.plan.kept_loops[*loop]) found = loop;
   }
   return found;
 }

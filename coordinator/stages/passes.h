@@ -36,8 +36,9 @@ struct StepPasses {
 };
 
 // The outermost loop that a value is of, inside or at its boundary, and that is
-// written as one; kNoLoop if there is none.
-ir::LoopId FindKeptLoop(const segmenter::Analysis& analysis, ir::ValueId id);
+// written as one.
+std::optional<ir::LoopId> FindKeptLoop(const segmenter::Analysis& analysis,
+                                       ir::ValueId id);
 
 // Another form of its operand, which costs nothing to make again.
 bool IsForm(const ir::Instruction& it);

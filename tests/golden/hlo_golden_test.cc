@@ -103,12 +103,13 @@ class Table {
     for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
       const ir::Instruction& it = analysis_.module.at(id);
       std::string name = it.name();
-      if (it.boundary != ir::kNoLoop) {
-        const ir::Loop& loop = analysis_.module.loops[it.boundary];
+      if (it.boundary.has_value()) {
+        const ir::Loop& loop = analysis_.module.loops[it.boundary->loop];
         const bool in = it.opcode == ir::Opcode::kCarry;
         const auto& ids = in ? loop.carries : loop.results;
         const auto place = std::find(ids.begin(), ids.end(), id) - ids.begin();
-        name = absl::StrCat("loop", it.boundary, in ? ".in" : ".out", place);
+        name = absl::StrCat("loop", it.boundary->loop.value(),
+                            in ? ".in" : ".out", place);
       } else if (name.empty()) {
         name = absl::StrCat(it.attributes().opcode(), "(",
                             absl::StrJoin(it.operands, " ",

@@ -158,14 +158,14 @@ class Flattener {
     const int64_t condition = source.called_computation_ids(1);
     const size_t instructions = module_.instructions.size();
     const size_t loops = module_.loops.size();
-    const LoopId loop = static_cast<LoopId>(loops);
+    const LoopId loop(loops);
     module_.loops.emplace_back().parent = loop_;
     std::vector<ValueId> carries;
     for (size_t k = 0; k < initial.size(); ++k) {
-      carries.push_back(AddBoundary(Opcode::kCarry, loop, loop,
-                                    static_cast<int>(k), initial[k]));
+      carries.push_back(AddBoundary(Opcode::kCarry, loop,
+                                    {loop, static_cast<int>(k)}, initial[k]));
     }
-    const LoopId outside = std::exchange(loop_, loop);
+    const std::optional<LoopId> outside = std::exchange(loop_, loop);
     const std::vector<ValueId> argument = {AddTuple(carries)};
     auto inlined = Inline(body, &argument, depth + 1);
     loop_ = outside;
@@ -182,14 +182,15 @@ class Flattener {
     RETURN_IF_ERROR(VerifyShape(module_, *inlined));
     std::vector<ValueId> results;
     for (size_t k = 0; k < initial.size(); ++k) {
-      results.push_back(AddBoundary(Opcode::kLoopResult, outside, loop,
-                                    static_cast<int>(k), root.operands[k]));
+      results.push_back(AddBoundary(Opcode::kLoopResult, outside,
+                                    {loop, static_cast<int>(k)},
+                                    root.operands[k]));
     }
     Keep(condition);
     RETURN_IF_ERROR(Charge(KeptWeight(condition), source));
     Loop& it = module_.loops[loop];
-    it.carries = std::move(carries);
-    it.results = results;
+    it.carries.assign(carries.begin(), carries.end());
+    it.results.assign(results.begin(), results.end());
     it.condition = condition;
     CountTrips(module_, *resolved_.at(condition).message, it);
     return AddTuple(results);
@@ -216,13 +217,12 @@ class Flattener {
     return static_cast<ValueId>(module_.instructions.size() - 1);
   }
 
-  ValueId AddBoundary(Opcode opcode, LoopId inside, LoopId boundary,
-                      int element, ValueId operand) {
+  ValueId AddBoundary(Opcode opcode, std::optional<LoopId> inside,
+                      LoopBoundary boundary, ValueId operand) {
     Instruction instruction;
     instruction.opcode = opcode;
     instruction.loop = inside;
     instruction.boundary = boundary;
-    instruction.element = element;
     instruction.shape = module_.at(operand).shape;
     instruction.operands = {operand};
     static const auto* const copy = Made("copy");
@@ -304,7 +304,7 @@ class Flattener {
   const ResolvedModule& resolved_;
   int64_t weight_left_ = 0;
   std::unordered_map<int64_t, int64_t> kept_weight_;  // by computation
-  LoopId loop_ = kNoLoop;  // whose body is being taken in
+  std::optional<LoopId> loop_;  // whose body is being taken in
   Module module_;
 };
 

@@ -1,5 +1,6 @@
 #include "coordinator/ir/rewrite/tidy.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,7 @@ std::vector<char> Alive(const Module& module) {
     stack.pop_back();
     const Instruction& it = module.at(id);
     for (ValueId operand : it.operands) mark(operand);
-    if (it.loop != kNoLoop || it.boundary != kNoLoop) {
+    if (it.loop.has_value() || it.boundary.has_value()) {
       for (ValueId companion : walk.Companions(id)) mark(companion);
     }
   }
@@ -35,7 +36,9 @@ std::vector<char> Alive(const Module& module) {
 void RenameLoops(const std::vector<ValueId>& renamed, Module& module) {
   for (Loop& loop : module.loops) {
     for (auto* ids : {&loop.carries, &loop.results}) {
-      for (ValueId& id : *ids) id = id < 0 ? id : renamed[id];
+      for (std::optional<ValueId>& id : *ids) {
+        if (id.has_value()) id = renamed[*id];
+      }
     }
   }
 }
@@ -47,8 +50,8 @@ void Tidy(Module& module) {
   const std::vector<char> alive = Alive(module);
   for (Loop& loop : module.loops) {
     for (auto* ids : {&loop.carries, &loop.results}) {
-      for (ValueId& id : *ids) {
-        if (id >= 0 && !alive[id]) id = -1;
+      for (std::optional<ValueId>& id : *ids) {
+        if (id.has_value() && !alive[*id]) id.reset();
       }
     }
   }
@@ -66,7 +69,7 @@ void Tidy(Module& module) {
   const auto push = [&](ValueId id) {
     seen[id] = 1;
     stack.push_back({id, 0, {}});
-    if (module.at(id).boundary != kNoLoop) {
+    if (module.at(id).boundary.has_value()) {
       stack.back().before = walk.Predecessors(id);
     }
   };
@@ -75,7 +78,7 @@ void Tidy(Module& module) {
     push(start);
     while (!stack.empty()) {
       Visit& top = stack.back();
-      const auto& before = module.at(top.id).boundary != kNoLoop
+      const auto& before = module.at(top.id).boundary.has_value()
                                ? top.before
                                : module.at(top.id).operands;
       if (top.next < before.size()) {
@@ -94,7 +97,7 @@ void Tidy(Module& module) {
   }
   visit(module.root);
 
-  std::vector<ValueId> renamed(count, -1);
+  std::vector<ValueId> renamed(count);  // of those alive
   std::vector<Instruction> instructions;
   instructions.reserve(order.size());
   for (ValueId id : order) {

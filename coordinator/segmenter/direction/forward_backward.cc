@@ -60,23 +60,24 @@ std::vector<char> RandomKeys(const Module& module) {
   // Loops that draw more than a few.
   std::vector<char> draws(module.loops.size(), 0);
   for (ValueId id = 0; id < module.size(); ++id) {
-    for (ir::LoopId loop = small(id) ? ir::kNoLoop : module.at(id).loop;
-         loop != ir::kNoLoop; loop = module.loops[loop].parent) {
-      draws[loop] = 1;
+    if (small(id)) continue;
+    for (std::optional<ir::LoopId> loop = module.at(id).loop; loop.has_value();
+         loop = module.loops[*loop].parent) {
+      draws[*loop] = 1;
     }
   }
   std::vector<char> keys(module.size(), 0);
   for (ValueId id = 0; id < module.size(); ++id) {
     const ir::Instruction& it = module.at(id);
     if (it.shape.element_type != hlo::U32 || !small(id) ||
-        it.loop != ir::kNoLoop || it.opcode == Opcode::kConstant ||
+        it.loop.has_value() || it.opcode == Opcode::kConstant ||
         it.opcode == Opcode::kParameter) {
       continue;
     }
     keys[id] = std::any_of(it.users.begin(), it.users.end(), [&](ValueId user) {
       const ir::Instruction& reader = module.at(user);
       return reader.opcode == Opcode::kCarry
-                 ? draws[reader.boundary] != 0
+                 ? draws[reader.boundary->loop] != 0
                  : !small(user) && ir::IsInteger(reader.shape.element_type);
     });
   }
@@ -86,14 +87,13 @@ std::vector<char> RandomKeys(const Module& module) {
 std::vector<char> LoopsWithContractions(const Module& module) {
   std::vector<char> heavy(module.loops.size(), 0);
   for (ValueId id = 0; id < module.size(); ++id) {
-    if (module.at(id).loop != ir::kNoLoop && ir::IsContraction(module, id)) {
-      heavy[module.at(id).loop] = 1;
-    }
+    const std::optional<ir::LoopId> loop = module.at(id).loop;
+    if (loop.has_value() && ir::IsContraction(module, id)) heavy[*loop] = 1;
   }
   // Outer loops come before inner ones.
   for (size_t loop = heavy.size(); loop-- > 0;) {
-    const ir::LoopId parent = module.loops[loop].parent;
-    if (parent != ir::kNoLoop && heavy[loop]) heavy[parent] = 1;
+    const std::optional<ir::LoopId> parent = module.loops[loop].parent;
+    if (parent.has_value() && heavy[loop]) heavy[*parent] = 1;
   }
   return heavy;
 }
@@ -176,7 +176,7 @@ absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
     }
     if (passes.random_key[id]) recomputable = false;
     // What such a loop counted to is known only where the loop has run.
-    if (it.opcode == Opcode::kLoopResult && heavy[it.boundary]) {
+    if (it.opcode == Opcode::kLoopResult && heavy[it.boundary->loop]) {
       recomputable = false;
     }
     passes.has_contraction[id] = contraction;

@@ -38,8 +38,7 @@ Step Next(const Module& module, const std::vector<ValueId>* classes,
   if (same.has_value()) return {same, true};
   if (classes != nullptr && (*classes)[id] != id) return {(*classes)[id], true};
   // Layer by layer a loop reads its stack of parameters.
-  const bool stack =
-      it.opcode == Opcode::kDynamicSlice && it.loop != ir::kNoLoop;
+  const bool stack = it.opcode == Opcode::kDynamicSlice && it.loop.has_value();
   const bool spread = it.opcode == Opcode::kBroadcast &&
                       it.shape.element_count() ==
                           module.at(it.operands[0]).shape.element_count();

@@ -115,7 +115,7 @@ std::vector<ValueId> NumberValues(const Module& module,
     }
     uint64_t key = hashes[id];
     const bool slice_of_stack =
-        it.opcode == Opcode::kDynamicSlice && it.loop != ir::kNoLoop;
+        it.opcode == Opcode::kDynamicSlice && it.loop.has_value();
     const size_t counted = slice_of_stack ? 1 : it.operands.size();
     for (size_t k = 0; k < counted; ++k) {
       key = base::Mix(key, static_cast<uint64_t>(classes[it.operands[k]]));

@@ -190,12 +190,12 @@ class Extractor {
       if (std::exchange(places_[id].seen_by, segment_) == segment_) return;
       stack.push_back({id, 0, {}});
       if (!Inner(id) || !InKeptLoop(id)) return;
-      if (module_.at(id).boundary != ir::kNoLoop) {
+      if (module_.at(id).boundary.has_value()) {
         stack.back().before = walk_.Predecessors(id);
       }
       for (ValueId alive : walk_.Companions(id)) {
         // Of a loop around it that is looked through nothing is needed.
-        if (plan_.kept_loops[module_.at(alive).boundary]) {
+        if (plan_.kept_loops[module_.at(alive).boundary->loop]) {
           companions.push_back(alive);
         }
       }
@@ -221,8 +221,8 @@ class Extractor {
 
   bool InKeptLoop(ValueId id) const {
     const ir::Instruction& it = module_.at(id);
-    return (it.loop != ir::kNoLoop && plan_.kept_loops[it.loop]) ||
-           (it.boundary != ir::kNoLoop && plan_.kept_loops[it.boundary]);
+    return (it.loop.has_value() && plan_.kept_loops[*it.loop]) ||
+           (it.boundary.has_value() && plan_.kept_loops[it.boundary->loop]);
   }
 
   void AddValue(ValueId id) {
@@ -352,12 +352,13 @@ class Extractor {
     if (!InKeptLoop(id)) return;
     const ir::Instruction& it = module_.at(id);
     if (it.opcode == Opcode::kCarry) {
-      const ir::Loop& loop = module_.loops[it.boundary];
+      const ir::Loop& loop = module_.loops[it.boundary->loop];
       print.Add(loop.trips).Add(loop.start).Add(loop.step);
-      print.Add(static_cast<int64_t>(loop.counter == it.element));
+      print.Add(static_cast<int64_t>(loop.counter == it.boundary->element));
     }
     if (it.opcode == Opcode::kLoopResult) {
-      const ValueId carry = module_.loops[it.boundary].carries[it.element];
+      const ValueId carry =
+          *module_.loops[it.boundary->loop].carries[it.boundary->element];
       print.Add(GetIndex(carry));
     }
   }

@@ -32,31 +32,32 @@ void KeepGroups(const std::vector<Segment>& cover, Placement& at) {
 void GatherSmallLoops(Placement& at) {
   if (at.module.loops.empty()) return;
   std::vector<Owner> owners(at.module.loops.size());
-  const auto small = [&](ValueId id) {
+  const auto small = [&](ValueId id) -> std::optional<ir::LoopId> {
     const ir::Instruction& it = at.module.at(id);
-    const ir::LoopId loop = it.loop != ir::kNoLoop ? it.loop : it.boundary;
-    return loop == ir::kNoLoop || at.groups.has_contraction[loop] ? ir::kNoLoop
-                                                                  : loop;
+    std::optional<ir::LoopId> loop = it.loop;
+    if (!loop.has_value() && it.boundary.has_value()) loop = it.boundary->loop;
+    if (loop.has_value() && at.groups.has_contraction[*loop]) loop.reset();
+    return loop;
   };
   const auto top = [&](ir::LoopId loop) {
-    while (at.module.loops[loop].parent != ir::kNoLoop &&
-           !at.groups.has_contraction[at.module.loops[loop].parent]) {
-      loop = at.module.loops[loop].parent;
+    while (at.module.loops[loop].parent.has_value() &&
+           !at.groups.has_contraction[*at.module.loops[loop].parent]) {
+      loop = *at.module.loops[loop].parent;
     }
     return loop;
   };
   for (ValueId id = at.module.size() - 1; id >= 0; --id) {
-    const ir::LoopId loop = small(id);
-    if (loop != ir::kNoLoop && at.plan.owner[id].IsSegment()) {
-      owners[top(loop)] = at.plan.owner[id];
+    const std::optional<ir::LoopId> loop = small(id);
+    if (loop.has_value() && at.plan.owner[id].IsSegment()) {
+      owners[top(*loop)] = at.plan.owner[id];
     }
   }
   for (ValueId id = 0; id < at.module.size(); ++id) {
-    const ir::LoopId loop = small(id);
-    if (loop == ir::kNoLoop) continue;
-    const Owner owner = owners[top(loop)];
+    const std::optional<ir::LoopId> loop = small(id);
+    if (!loop.has_value()) continue;
+    const Owner owner = owners[top(*loop)];
     if (owner.IsSegment()) at.plan.owner[id] = owner;
-    at.plan.kept_loops[loop] = 1;
+    at.plan.kept_loops[*loop] = 1;
   }
 }
 

@@ -8,7 +8,6 @@
 namespace meshwright::segmenter {
 namespace {
 
-using ir::kNoLoop;
 using ir::LoopId;
 using ir::Module;
 using ir::ValueId;
@@ -16,9 +15,9 @@ using ir::ValueId;
 // The loops around a value, innermost first.
 template <typename Visit>
 void ForEachAround(const Module& module, ValueId id, Visit visit) {
-  for (LoopId loop = module.at(id).loop; loop != kNoLoop;
-       loop = module.loops[loop].parent) {
-    visit(loop);
+  for (std::optional<LoopId> loop = module.at(id).loop; loop.has_value();
+       loop = module.loops[*loop].parent) {
+    visit(*loop);
   }
 }
 
@@ -50,22 +49,22 @@ LoopGroups FindLoopGroups(const Module& module,
   // The outermost loop with one direction, for every loop inside.
   std::vector<std::optional<int>> top(count);
   for (size_t loop = 0; loop < count; ++loop) {
-    const LoopId parent = module.loops[loop].parent;
-    if (parent != kNoLoop && top[parent].has_value()) {
-      top[loop] = top[parent];
+    const std::optional<LoopId> parent = module.loops[loop].parent;
+    if (parent.has_value() && top[*parent].has_value()) {
+      top[loop] = top[*parent];
     } else if (!both[loop] && groups.has_contraction[loop]) {
       top[loop] = static_cast<int>(loop);
     }
   }
   UnionFind joined(static_cast<int>(count));
   for (const auto& [backward, match] : gradients) {
-    const LoopId a = module.at(match.forward).loop;
-    const LoopId b = module.at(backward).loop;
-    if (a == kNoLoop || b == kNoLoop || !top[a].has_value() ||
-        !top[b].has_value()) {
+    const std::optional<LoopId> a = module.at(match.forward).loop;
+    const std::optional<LoopId> b = module.at(backward).loop;
+    if (!a.has_value() || !b.has_value() || !top[*a].has_value() ||
+        !top[*b].has_value()) {
       continue;
     }
-    joined.Union(*top[a], *top[b]);
+    joined.Union(*top[*a], *top[*b]);
   }
   std::vector<std::optional<int>> number(count);
   for (size_t loop = 0; loop < count; ++loop) {

@@ -27,8 +27,8 @@ struct LoopGroups {
   int count = 0;
 
   std::optional<int> Find(const ir::Module& module, ir::ValueId id) const {
-    const ir::LoopId loop = module.at(id).loop;
-    return loop == ir::kNoLoop ? std::nullopt : of_loop[loop];
+    const std::optional<ir::LoopId> loop = module.at(id).loop;
+    return loop.has_value() ? of_loop[*loop] : std::nullopt;
   }
 };
 

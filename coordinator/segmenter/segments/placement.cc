@@ -12,9 +12,11 @@ bool Placement::Owned(ir::ValueId id) const {
 
 std::optional<SegmentIndex> Placement::KeptSegment(ir::ValueId id) const {
   const ir::Instruction& it = module.at(id);
-  for (const ir::LoopId loop : {it.loop, it.boundary}) {
-    if (loop != ir::kNoLoop && plan.kept_loops[loop]) {
-      return SegmentIndex(*kept_cover[*groups.of_loop[loop]] +
+  const auto boundary =
+      it.boundary.has_value() ? std::optional(it.boundary->loop) : std::nullopt;
+  for (const std::optional<ir::LoopId>& loop : {it.loop, boundary}) {
+    if (loop.has_value() && plan.kept_loops[*loop]) {
+      return SegmentIndex(*kept_cover[*groups.of_loop[*loop]] +
                           (has_prologue ? 1 : 0));
     }
   }

@@ -83,8 +83,8 @@ LoopAccumulators::LoopAccumulators(const Analysis& analysis,
   const std::vector<int> ends = FindEnds(analysis, graph);
   for (int i = graph.input_count; i < count; ++i) {
     if (at(i).opcode != Opcode::kCarry) continue;
-    const ir::Loop& loop = analysis.module.loops[at(i).boundary];
-    const auto result = index.find(loop.results[at(i).element]);
+    const ir::Loop& loop = analysis.module.loops[at(i).boundary->loop];
+    const auto result = index.find(*loop.results[at(i).boundary->element]);
     if (result == index.end() || graph.is_input(result->second) ||
         ends[i] != result->second) {
       continue;

@@ -246,10 +246,11 @@ class AxisStateSharder : segmenter::SegmentView {
   // A carry that enters every trip as it entered the first one.
   bool PassesThrough(int carry) const {
     const ir::Instruction& it = At(carry);
-    const ir::Loop& loop = analysis_.module.loops[it.boundary];
-    const ir::ValueId result = loop.results[it.element];
-    return result >= 0 &&
-           analysis_.module.at(result).operands[0] == Origin(carry);
+    const ir::Loop& loop = analysis_.module.loops[it.boundary->loop];
+    const std::optional<ir::ValueId> result =
+        loop.results[it.boundary->element];
+    return result.has_value() &&
+           analysis_.module.at(*result).operands[0] == Origin(carry);
   }
 
   // Whether the update may compute this value on shards.

@@ -97,9 +97,11 @@ TEST_P(LoopStateTest, LoopsCarryWhatTheyAreGiven) {
     for (int i = graph.input_count; i < static_cast<int>(graph.values.size());
          ++i) {
       if (At(graph, i).opcode != ir::Opcode::kLoopResult) continue;
-      const ir::Loop& loop = analysis_.module.loops[At(graph, i).boundary];
+      const ir::Loop& loop =
+          analysis_.module.loops[At(graph, i).boundary->loop];
       for (int c = 0; c < i; ++c) {
-        if (graph.values[c].origin != loop.carries[At(graph, i).element]) {
+        if (graph.values[c].origin !=
+            loop.carries[At(graph, i).boundary->element]) {
           continue;
         }
         EXPECT_EQ(it.annotation.GetSharding(c, At(graph, c).shape, mesh_),

@@ -85,7 +85,8 @@ class ByteCounter : segmenter::SegmentView {
   // segment: the sum of its gradients.
   bool IsSumOverTrips(int value) const {
     return At(value).opcode == ir::Opcode::kCarry &&
-           !analysis_.plan.kept_loops[At(value).boundary] && !IsForward(value);
+           !analysis_.plan.kept_loops[At(value).boundary->loop] &&
+           !IsForward(value);
   }
 
   int64_t Bytes(int value, const Sharding& sharding) const {

@@ -17,14 +17,14 @@ int64_t KeptTrips(const Analysis& analysis, const SegmentGraph& graph) {
   int64_t trips = 0;
   for (const segmenter::SegmentValue& value : graph.values) {
     const ir::Instruction& it = module.at(value.origin);
-    if (it.loop == ir::kNoLoop || !analysis.plan.kept_loops[it.loop] ||
+    if (!it.loop.has_value() || !analysis.plan.kept_loops[*it.loop] ||
         !ir::IsContraction(module, value.origin)) {
       continue;
     }
-    for (ir::LoopId loop = it.loop; loop != ir::kNoLoop;
-         loop = module.loops[loop].parent) {
-      if (!analysis.plan.kept_loops[loop]) break;
-      trips = std::max(trips, module.loops[loop].trips);
+    for (std::optional<ir::LoopId> loop = it.loop; loop.has_value();
+         loop = module.loops[*loop].parent) {
+      if (!analysis.plan.kept_loops[*loop]) break;
+      trips = std::max(trips, module.loops[*loop].trips);
     }
   }
   return trips;

@@ -81,7 +81,7 @@ TEST_F(AccumulationTest, ATripReadsTheTablesThatAllTripsShare) {
   int rotary = 0;  // of the step, inside of the loop
   for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
     const ir::Instruction& it = analysis_.module.at(id);
-    rotary += it.loop != ir::kNoLoop && it.attributes().opcode() == "cosine";
+    rotary += it.loop.has_value() && it.attributes().opcode() == "cosine";
   }
   ASSERT_GT(rotary, 0);
   ForAll([&](const SegmentGraph&, const Configuration& it) {

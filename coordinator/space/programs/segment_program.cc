@@ -65,7 +65,7 @@ class SegmentWriter : segmenter::SegmentView {
       if (IsRead(i)) WriteInput(i);
     }
     if (barrier_.empty()) {
-      WriteScope(ir::kNoLoop);
+      WriteScope(std::nullopt);
     } else {
       WriteBothPasses();
     }
@@ -74,7 +74,7 @@ class SegmentWriter : segmenter::SegmentView {
     for (int value : Outputs()) {
       output_number[value] = static_cast<int>(outputs.size());
       outputs.push_back(
-          As(value, ir::kNoLoop,
+          As(value, std::nullopt,
              annotation_.GetLeaving(value, At(value).shape, mesh_)));
     }
     for (const GroupLink& link : HandedOn()) {
@@ -95,22 +95,25 @@ class SegmentWriter : segmenter::SegmentView {
   }
 
  private:
+  // The innermost loop that is written as one; none: the entry.
+  using Scope = std::optional<ir::LoopId>;
+
   Sharding Own(int i) const {
     return annotation_.GetSharding(i, At(i).shape, mesh_);
   }
 
   // The innermost loop around a value that is written as a loop.
-  ir::LoopId FindScope(int i) const { return Kept(At(i).loop); }
-  ir::LoopId Kept(ir::LoopId loop) const {
-    while (loop != ir::kNoLoop && !analysis_.plan.kept_loops[loop]) {
-      loop = module_.loops[loop].parent;
+  Scope FindScope(int i) const { return Kept(At(i).loop); }
+  Scope Kept(Scope loop) const {
+    while (loop.has_value() && !analysis_.plan.kept_loops[*loop]) {
+      loop = module_.loops[*loop].parent;
     }
     return loop;
   }
   bool IsKeptBoundary(int i) const {
-    const ir::LoopId loop = At(i).boundary;
-    return !IsInput(i) && loop != ir::kNoLoop &&
-           analysis_.plan.kept_loops[loop];
+    const std::optional<ir::LoopBoundary>& boundary = At(i).boundary;
+    return !IsInput(i) && boundary.has_value() &&
+           analysis_.plan.kept_loops[boundary->loop];
   }
 
   // ---- what the program is made of ----
@@ -160,7 +163,7 @@ class SegmentWriter : segmenter::SegmentView {
   // written as one it takes them itself.
   bool IsHoisted(int i) const {
     if (constant_in_loop_.empty() || !constant_in_loop_[i] ||
-        FindScope(i) != ir::kNoLoop) {
+        FindScope(i).has_value()) {
       return false;
     }
     const ir::Shape& shape = At(i).shape;
@@ -241,8 +244,8 @@ class SegmentWriter : segmenter::SegmentView {
       const int carry = static_cast<int>(i);
       if (!Enters(carry) || !IsOuterCarry(carry)) continue;
       const ir::Instruction& it = At(carry);
-      const auto result =
-          index_.find(module_.loops[it.boundary].results[it.element]);
+      const auto result = index_.find(
+          *module_.loops[it.boundary->loop].results[it.boundary->element]);
       if (result == index_.end()) continue;
       updates.push_back({carry, Operands(result->second)[0]});
     }
@@ -272,13 +275,13 @@ class SegmentWriter : segmenter::SegmentView {
     *program_.add_inputs() = std::move(spec);
   }
 
-  void WriteScope(ir::LoopId scope) {
+  void WriteScope(Scope scope) {
     for (int i = graph_.input_count; i < count_; ++i) {
       if (FindScope(i) == scope) WriteOne(i, scope);
     }
   }
 
-  void WriteOne(int i, ir::LoopId scope) {
+  void WriteOne(int i, Scope scope) {
     if (IsLeftOut(i)) {
       const bool enters =
           extent_.side == LoopSide::kInside || !extent_.part.computed.empty();
@@ -288,7 +291,7 @@ class SegmentWriter : segmenter::SegmentView {
     } else if (!IsKeptBoundary(i)) {
       ids_[i] = WriteValue(i, scope, /*again=*/false);
     } else if (At(i).opcode == ir::Opcode::kLoopResult && ids_[i] < 0) {
-      WriteLoop(At(i).boundary, scope);
+      WriteLoop(At(i).boundary->loop, scope);
     }
   }
 
@@ -296,7 +299,7 @@ class SegmentWriter : segmenter::SegmentView {
   // no loop.
   void WriteBothPasses() {
     for (int i = graph_.input_count; i < count_; ++i) {
-      if (!barrier_.behind[i]) WriteOne(i, ir::kNoLoop);
+      if (!barrier_.behind[i]) WriteOne(i, std::nullopt);
     }
     for (const segmenter::BoundaryPair& exit : barrier_.exits) LetWait(exit);
     if (!rematerialization_.empty()) {
@@ -304,11 +307,11 @@ class SegmentWriter : segmenter::SegmentView {
       WriteEntrances();
       for (int i = graph_.input_count; i < count_; ++i) {
         if (!rematerialization_.recomputed[i] || !IsNeeded(i)) continue;
-        recomputed_[i] = WriteValue(i, ir::kNoLoop, true);
+        recomputed_[i] = WriteValue(i, std::nullopt, true);
       }
     }
     for (int i = graph_.input_count; i < count_; ++i) {
-      if (barrier_.behind[i] && ids_[i] < 0) WriteOne(i, ir::kNoLoop);
+      if (barrier_.behind[i] && ids_[i] < 0) WriteOne(i, std::nullopt);
     }
   }
 
@@ -318,7 +321,7 @@ class SegmentWriter : segmenter::SegmentView {
   }
   void WriteHandedGradients() {
     for (int i = graph_.input_count; i < count_; ++i) {
-      if (IsHandedGradient(i)) WriteOne(i, ir::kNoLoop);
+      if (IsHandedGradient(i)) WriteOne(i, std::nullopt);
     }
   }
 
@@ -331,7 +334,7 @@ class SegmentWriter : segmenter::SegmentView {
       return;
     }
     const int64_t left =
-        As(activation, ir::kNoLoop,
+        As(activation, std::nullopt,
            annotation_.GetLeaving(activation, At(activation).shape, mesh_));
     gradient = keeps_barriers_ ? writer_.AddBarrier({gradient, left})[0]
                                : writer_.AddDependence(gradient, {left});
@@ -365,7 +368,7 @@ class SegmentWriter : segmenter::SegmentView {
   }
 
   // `again`: as the rematerialization computes it.
-  int64_t WriteValue(int i, ir::LoopId scope, bool again) {
+  int64_t WriteValue(int i, Scope scope, bool again) {
     std::vector<int64_t> operands;
     for (size_t k = 0; k < Operands(i).size(); ++k) {
       const int operand = Operands(i)[k];
@@ -381,7 +384,7 @@ class SegmentWriter : segmenter::SegmentView {
 
   // The value in the wanted sharding; copies stay in the loop they are made in.
   // `id`: of the value itself, or of the rematerialization's.
-  int64_t As(int i, int64_t id, ir::LoopId scope, const Sharding& wanted) {
+  int64_t As(int i, int64_t id, Scope scope, const Sharding& wanted) {
     if (wanted == Own(i)) return id;
     const auto [copy, added] = copies_.try_emplace({scope, id, wanted}, 0);
     if (added) {
@@ -390,23 +393,24 @@ class SegmentWriter : segmenter::SegmentView {
     }
     return copy->second;
   }
-  int64_t As(int i, ir::LoopId scope, const Sharding& wanted) {
+  int64_t As(int i, Scope scope, const Sharding& wanted) {
     return As(i, ids_[i], scope, wanted);
   }
 
-  void WriteLoop(ir::LoopId id, ir::LoopId outside) {
+  void WriteLoop(ir::LoopId id, Scope outside) {
     const ir::Loop& loop = module_.loops[id];
     ir::LoopEnd end;
-    end.elements.assign(loop.carries.size(), -1);
+    end.elements.resize(loop.carries.size());
     std::vector<int> carries;
     std::vector<ir::LoopElement> elements;
     std::vector<int64_t> initial;
     for (size_t k = 0; k < loop.carries.size(); ++k) {
-      const auto found = index_.find(loop.carries[k]);
+      if (!loop.carries[k].has_value()) continue;
+      const auto found = index_.find(*loop.carries[k]);
       if (found == index_.end()) continue;
       const int carry = found->second;
       end.elements[k] = static_cast<int>(carries.size());
-      if (static_cast<int>(k) == loop.counter) end.counter = end.elements[k];
+      if (static_cast<int>(k) == loop.counter) end.counter = *end.elements[k];
       carries.push_back(carry);
       elements.push_back(
           {At(carry).shape, ToProto(Own(carry), At(carry).shape, mesh_)});
@@ -425,7 +429,7 @@ class SegmentWriter : segmenter::SegmentView {
     std::vector<int64_t> next;
     std::vector<int> results;
     for (int carry : carries) {
-      results.push_back(index_.at(loop.results[At(carry).element]));
+      results.push_back(index_.at(*loop.results[At(carry).boundary->element]));
       next.push_back(As(Operands(results.back())[0], id, Own(carry)));
     }
     const std::vector<int64_t> left = writer_.EndLoop(initial, next, end);
@@ -451,7 +455,7 @@ class SegmentWriter : segmenter::SegmentView {
   std::vector<char> needed_;                    // empty: everything is
   std::vector<char> constant_in_loop_;          // empty: no trip is written
   std::unordered_map<ir::ValueId, int> index_;  // where there are loops
-  std::map<std::tuple<ir::LoopId, int64_t, Sharding>, int64_t> copies_;
+  std::map<std::tuple<Scope, int64_t, Sharding>, int64_t> copies_;
   ForwardBackwardBarrier barrier_;
   Rematerialization rematerialization_;
   std::vector<int64_t>

@@ -7,8 +7,9 @@ namespace meshwright::space {
 ForwardBackwardBarrier FindForwardBackwardBarrier(
     const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph) {
   for (const segmenter::SegmentValue& value : graph.values) {
-    const ir::LoopId loop = analysis.module.at(value.origin).loop;
-    if (loop != ir::kNoLoop && analysis.plan.kept_loops[loop]) return {};
+    const std::optional<ir::LoopId> loop =
+        analysis.module.at(value.origin).loop;
+    if (loop.has_value() && analysis.plan.kept_loops[*loop]) return {};
   }
   ForwardBackwardBarrier barrier;
   for (const segmenter::BoundaryPair& exit : graph.exits) {

@@ -122,7 +122,7 @@ class RematerializationFinder : segmenter::SegmentView {
   }
 
   const std::vector<int>& exits_;
-  ir::LoopId scope_ = ir::kNoLoop;
+  std::optional<ir::LoopId> scope_;
   std::vector<char> able_;
   Rematerialization out_;
 };

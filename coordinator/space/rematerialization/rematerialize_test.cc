@@ -197,12 +197,13 @@ TEST(RecomputeTest, GoesWithTheSwitchesAndCanBePinnedAndForbidden) {
 TEST(RecomputeTest, ALoopOverLayersIsLeftAsItIs) {
   const Analysis analysis = Analyze("scan_tiny", {1, 2});
   for (const SegmentGraph& graph : analysis.graphs) {
-    const bool has_loop = std::any_of(
-        graph.values.begin(), graph.values.end(),
-        [&](const segmenter::SegmentValue& it) {
-          const ir::LoopId loop = analysis.module.at(it.origin).loop;
-          return loop != ir::kNoLoop && analysis.plan.kept_loops[loop];
-        });
+    const bool has_loop = std::any_of(graph.values.begin(), graph.values.end(),
+                                      [&](const segmenter::SegmentValue& it) {
+                                        const std::optional<ir::LoopId> loop =
+                                            analysis.module.at(it.origin).loop;
+                                        return loop.has_value() &&
+                                               analysis.plan.kept_loops[*loop];
+                                      });
     EXPECT_TRUE(!has_loop || FindRematerialization(analysis, graph).empty());
   }
 }
