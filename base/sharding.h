@@ -30,7 +30,9 @@ namespace meshwright::base {
 using Mesh = std::vector<int64_t>;  // devices per axis, the outermost first
 using ShardingSpec = std::vector<std::vector<int>>;
 
-// By mesh axis the dimension that it splits, or kCopies.
+// By mesh axis the dimension that it splits, or kCopies. A number beside those
+// of dimensions and no std::optional: annotations and the search for layouts
+// compare, copy and sort them in their inner loops.
 using AxisDims = std::vector<int>;
 inline constexpr int kCopies = -1;
 

@@ -1,6 +1,8 @@
 #include "coordinator/operators/block_choice.h"
 
 #include <map>
+#include <optional>
+#include <tuple>
 
 #include "coordinator/operators/work_counter.h"
 
@@ -15,9 +17,10 @@ using segmenter::RootSplit;
 double Likeness(const RootSplit& wanted, const RootSplit& offered) {
   if (wanted == offered) return 1;
   const auto way = [](const RootSplit& it) {
-    return 4 * (it.lhs >= 0) + 2 * (it.rhs >= 0) + (it.out >= 0);
+    return std::tuple(it.lhs.has_value(), it.rhs.has_value(),
+                      it.out.has_value());
   };
-  return way(wanted) != 0 && way(wanted) == way(offered) ? 0.5 : 0;
+  return wanted != RootSplit{} && way(wanted) == way(offered) ? 0.5 : 0;
 }
 
 }  // namespace
@@ -35,7 +38,7 @@ std::vector<int> FindNearestStrategies(const segmenter::Analysis& analysis,
     const auto& roots = analysis.blocks.blocks[b].roots;
     const auto& strategies = analysis.strategies[b].strategies;
     int best = 0;
-    double best_likeness = -1;
+    std::optional<double> best_likeness;
     for (size_t s = 0; s < strategies.size(); ++s) {
       double likeness = 0;
       for (size_t axis = 0; axis < strategies[s].axes.size(); ++axis) {
@@ -43,16 +46,15 @@ std::vector<int> FindNearestStrategies(const segmenter::Analysis& analysis,
         for (size_t r = 0; r < roots.size(); ++r) {
           const auto found = operator_of.find(roots[r]);
           if (found == operator_of.end()) continue;
-          const int index = plan.strategies[found->second][axis];
+          const std::optional<int> index = plan.strategies[found->second][axis];
           const RootSplit wanted =
-              index == intraop::kNone
-                  ? RootSplit{}
-                  : read.anchors[found->second].splits[index];
+              index.has_value() ? read.anchors[found->second].splits[*index]
+                                : RootSplit{};
           likeness += Likeness(wanted, offered.splits[r]) *
                       static_cast<double>(work.Count(roots[r]).flops);
         }
       }
-      if (likeness > best_likeness) {
+      if (!best_likeness.has_value() || likeness > *best_likeness) {
         best_likeness = likeness;
         best = static_cast<int>(s);
       }

@@ -34,11 +34,11 @@ class IndexLabelsTest : public ::testing::Test {
     found_ = FindOperators(analysis_);
   }
 
-  int FindHome(const std::string& name) const {
+  std::optional<int> FindHome(const std::string& name) const {
     return found_.operator_of[ids_.at(name)];
   }
   IndexLabels Label(const std::string& name) const {
-    return LabelIndices(analysis_, found_.groups[FindHome(name)], {2});
+    return LabelIndices(analysis_, found_.groups[*FindHome(name)], {2});
   }
 
   segmenter::Analysis analysis_;
@@ -70,7 +70,7 @@ TEST_F(IndexLabelsTest, TrivialOperationsJoinTheLatestContraction) {
   EXPECT_EQ(FindHome("active"), FindHome("y"));
   EXPECT_EQ(FindHome("residual"), FindHome("z"));
   EXPECT_EQ(FindHome("out"), FindHome("z"));
-  EXPECT_EQ(FindHome("x"), OperatorGroups::kNone);
+  EXPECT_EQ(FindHome("x"), std::nullopt);
   EXPECT_LT(FindHome("y"), FindHome("z"));
 }
 

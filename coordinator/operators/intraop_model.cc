@@ -223,7 +223,7 @@ class ModelReader {
     const bool start =
         module_.at(user).opcode == Opcode::kReduce &&
         k >= static_cast<int>(module_.at(user).operands.size()) / 2;
-    return !start && (groups_.operator_of[operand] != OperatorGroups::kNone ||
+    return !start && (groups_.operator_of[operand].has_value() ||
                       labels.values.contains(operand));
   }
 
@@ -283,7 +283,7 @@ class ModelReader {
     if (!ir::IsContraction(module_, group.anchor)) return anchor;
     anchor.splits.resize(labels.divisible.size());
     const auto place = [&](const std::vector<int>& indices,
-                           int segmenter::RootSplit::*side) {
+                           std::optional<int> segmenter::RootSplit::*side) {
       for (size_t dim = 0; dim < indices.size(); ++dim) {
         if (indices[dim] >= 0) {
           anchor.splits[indices[dim]].*side = static_cast<int>(dim);

@@ -15,7 +15,6 @@ namespace meshwright::operators {
 namespace {
 
 using intraop::CostKind;
-using intraop::kNone;
 using intraop::Strategy;
 
 constexpr symbolic::Device kDevice{.flops_per_second = 5e10,
@@ -112,7 +111,8 @@ TEST_P(IntraOpSampleTest, EveryForwardContractionIsAnOperatorWithItsRoles) {
     for (const segmenter::RootSplit& split : anchor.splits) {
       // A row, a column, a contracted or a batch dimension, if it is one of
       // the contraction at all.
-      const int places = (split.lhs >= 0) + (split.rhs >= 0) + (split.out >= 0);
+      const int places =
+          split.lhs.has_value() + split.rhs.has_value() + split.out.has_value();
       EXPECT_NE(places, 1);
     }
   }
@@ -156,7 +156,7 @@ TEST(BlockChoiceTest, AmongEqualsTheFirstIsTaken) {
   const auto read = ReadIntraOpModel(analysis, kDevice);
   ASSERT_TRUE(read.ok()) << read.status();
   intraop::IntraOpPlan plan;
-  plan.strategies.assign(read->anchors.size(), {kNone, kNone});
+  plan.strategies.assign(read->anchors.size(), {std::nullopt, std::nullopt});
   for (int strategy : FindNearestStrategies(analysis, *read, plan)) {
     EXPECT_EQ(strategy, 0);
   }
@@ -168,11 +168,11 @@ TEST(BlockChoiceTest, ColumnsOfTheRootsAreColumnsOfTheBlock) {
   ASSERT_TRUE(read.ok()) << read.status();
   intraop::IntraOpPlan plan;
   for (size_t i = 0; i < read->anchors.size(); ++i) {
-    Strategy columns = {kNone, kNone};
+    Strategy columns = {std::nullopt, std::nullopt};
     const auto& splits = read->anchors[i].splits;
     for (size_t index = 0; index < splits.size(); ++index) {
-      if (splits[index].rhs >= 0 && splits[index].out >= 0 &&
-          splits[index].lhs < 0) {
+      if (splits[index].rhs.has_value() && splits[index].out.has_value() &&
+          !splits[index].lhs.has_value()) {
         columns[1] = static_cast<int>(index);
       }
     }

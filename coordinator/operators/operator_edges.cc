@@ -28,9 +28,9 @@ class EdgeReader {
       for (const auto& [reading, indices] : labels_[g].readings) {
         const auto [user, operand] = reading;
         const ValueId value = module_.at(user).operands[operand];
-        const int from = groups_.operator_of[value];
-        if (from == OperatorGroups::kNone) continue;
-        Add(from, g, value, labels_[from].values.at(value), indices,
+        const std::optional<int> from = groups_.operator_of[value];
+        if (!from.has_value()) continue;
+        Add(*from, g, value, labels_[*from].values.at(value), indices,
             graph_.operations[user].trips);
       }
     }
@@ -44,13 +44,11 @@ class EdgeReader {
       if (!loop.carries[k].has_value() || !loop.results[k].has_value())
         continue;
       const ValueId next = module_.at(*loop.results[k]).operands[0];
-      const int from = groups_.operator_of[next];
-      const int to = groups_.operator_of[*loop.carries[k]];
-      if (from == OperatorGroups::kNone || to == OperatorGroups::kNone) {
-        continue;
-      }
-      Add(from, to, next, labels_[from].values.at(next),
-          labels_[to].values.at(*loop.carries[k]),
+      const std::optional<int> from = groups_.operator_of[next];
+      const std::optional<int> to = groups_.operator_of[*loop.carries[k]];
+      if (!from.has_value() || !to.has_value()) continue;
+      Add(*from, *to, next, labels_[*from].values.at(next),
+          labels_[*to].values.at(*loop.carries[k]),
           std::max<int64_t>(1, loop.trips - 1));
     }
   }

@@ -23,7 +23,7 @@ class Grouper {
 
   OperatorGroups Run() {
     const int count = module_.size();
-    found_.operator_of.assign(count, OperatorGroups::kNone);
+    found_.operator_of.resize(count);
     from_parameter_.assign(count, 0);
     for (ValueId id = 0; id < count; ++id) Place(id);
     TakeAlong();
@@ -48,21 +48,21 @@ class Grouper {
       found_.groups.push_back({id, {id}});
       return;
     }
-    int latest = OperatorGroups::kNone;
+    std::optional<int> latest;
     for (ValueId operand : it.operands) {
       latest = std::max(latest, found_.operator_of[operand]);
       from_parameter_[id] |= from_parameter_[operand];
     }
     found_.operator_of[id] = latest;
-    if (latest != OperatorGroups::kNone) {
-      found_.groups[latest].members.push_back(id);
+    if (latest.has_value()) {
+      found_.groups[*latest].members.push_back(id);
     }
   }
 
   void TakeAlong() {
     int64_t left = kMaxTaken * module_.size();
     int64_t looks_left = kMaxLooks * module_.size();
-    std::vector<int> taken_by(module_.size(), -1);
+    std::vector<std::optional<int>> taken_by(module_.size());
     for (int g = 0; g < static_cast<int>(found_.groups.size()); ++g) {
       std::vector<ValueId> stack = found_.groups[g].members;
       while (!stack.empty() && left > 0) {
@@ -70,7 +70,7 @@ class Grouper {
         stack.pop_back();
         for (ValueId operand : module_.at(id).operands) {
           if (module_.at(operand).opcode == Opcode::kParameter ||
-              found_.operator_of[operand] != OperatorGroups::kNone ||
+              found_.operator_of[operand].has_value() ||
               !from_parameter_[operand] || taken_by[operand] == g) {
             continue;
           }

@@ -14,6 +14,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_OPERATORS_OPERATOR_GROUPS_H_
 #define MESHWRIGHT_COORDINATOR_OPERATORS_OPERATOR_GROUPS_H_
 
+#include <optional>
 #include <vector>
 
 #include "coordinator/segmenter/analysis.h"
@@ -26,10 +27,9 @@ struct OperatorGroup {
 };
 
 struct OperatorGroups {
-  static constexpr int kNone = -1;
-
   std::vector<OperatorGroup> groups;
-  std::vector<int> operator_of;  // by ValueId: its operator, or kNone
+  // By ValueId: its operator, if it belongs to one.
+  std::vector<std::optional<int>> operator_of;
 };
 
 OperatorGroups FindOperators(const segmenter::Analysis& analysis);

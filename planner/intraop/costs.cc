@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -62,7 +63,7 @@ double AllReduce(const Machine& machine, int axis, int64_t bytes) {
 int64_t MovedTime(const Edge& edge, const Spec& from, const Spec& to,
                   const Machine& machine) {
   const int axes = static_cast<int>(machine.mesh.size());
-  std::vector<int> before(axes, kNone), after(axes, kNone);
+  std::vector<std::optional<int>> before(axes), after(axes);  // dimensions
   for (size_t dim = 0; dim < edge.dims.size(); ++dim) {
     for (int axis : from[dim]) before[axis] = static_cast<int>(dim);
     for (int axis : to[dim]) after[axis] = static_cast<int>(dim);
@@ -70,17 +71,17 @@ int64_t MovedTime(const Edge& edge, const Spec& from, const Spec& to,
   double bytes = static_cast<double>(edge.elem_bytes);
   for (int64_t dim : edge.dims) bytes *= static_cast<double>(dim);
   for (int axis = 0; axis < axes; ++axis) {
-    if (before[axis] != kNone) {
+    if (before[axis].has_value()) {
       bytes /= static_cast<double>(machine.mesh[axis]);
     }
   }
   double seconds = 0;
   for (int axis = 0; axis < axes; ++axis) {
-    if (machine.mesh[axis] < 2 || before[axis] == kNone ||
+    if (machine.mesh[axis] < 2 || !before[axis].has_value() ||
         before[axis] == after[axis]) {
       continue;
     }
-    const bool gathers = after[axis] == kNone;
+    const bool gathers = !after[axis].has_value();
     const auto held = static_cast<int64_t>(std::min(bytes, 9e18));
     seconds += Seconds(machine,
                        gathers ? layout::Op::kAllGather : layout::Op::kAllToAll,
@@ -183,9 +184,9 @@ Picoseconds ComputeCommunication(const Operator& it, const Strategy& strategy,
   for (const Partial& partial : it.partials) {
     const int64_t bytes = Divide(partial.bytes, strategy, machine.mesh);
     for (int axis = 0; axis < static_cast<int>(machine.mesh.size()); ++axis) {
-      if (strategy[axis] == kNone || machine.mesh[axis] < 2 ||
+      if (!strategy[axis].has_value() || machine.mesh[axis] < 2 ||
           std::find(partial.summed.begin(), partial.summed.end(),
-                    strategy[axis]) == partial.summed.end()) {
+                    *strategy[axis]) == partial.summed.end()) {
         continue;
       }
       time = SaturatingAdd(

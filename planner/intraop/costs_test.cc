@@ -22,7 +22,7 @@ TEST(CostsTest, ComputingIsSharedAndSumsAreReduced) {
   const Operator it = MatrixOperator(64, 32, 16);
   const Machine machine = SomeMachine({4});
   const int64_t all = 6 * 64 * 32 * 16;
-  EXPECT_EQ(ComputeCost(it, {kNone}, machine).time.count(), all);
+  EXPECT_EQ(ComputeCost(it, {std::nullopt}, machine).time.count(), all);
   EXPECT_EQ(ComputeCost(it, {0}, machine).time.count(),
             all / 4 + AllReduce(4, 4 * 32 * 16));
   EXPECT_EQ(ComputeCost(it, {1}, machine).time.count(),
@@ -55,7 +55,7 @@ TEST(CostsTest, MemoryIsSharedByTheIndicesOfTheTensor) {
 TEST(CostsTest, AlpaCountsBytesOnly) {
   const Operator it = MatrixOperator(64, 32, 16);
   const Machine machine = SomeMachine({4}, CostKind::kCommunication);
-  EXPECT_EQ(ComputeCost(it, {kNone}, machine).time.count(), 0);
+  EXPECT_EQ(ComputeCost(it, {std::nullopt}, machine).time.count(), 0);
   EXPECT_EQ(ComputeCost(it, {2}, machine).time.count(),
             AllReduce(4, 4 * 64 * 32) - AllReduce(4, 0));
 }
@@ -72,7 +72,7 @@ Edge SomeEdge() {
 }
 
 TEST(CostsTest, NeighboursAlikeCostNothingAndOthersConvert) {
-  const std::vector<Strategy> ways = {{kNone}, {0}, {1}, {2}};
+  const std::vector<Strategy> ways = {{std::nullopt}, {0}, {1}, {2}};
   const Machine machine = SomeMachine({4});
   layout::LayoutPlanner planner;
   Edge edge = SomeEdge();
@@ -97,7 +97,7 @@ TEST(CostsTest, NeighboursAlikeCostNothingAndOthersConvert) {
 }
 
 TEST(CostsTest, AlpaConvertsByVolume) {
-  const std::vector<Strategy> ways = {{kNone}, {0}, {2}};
+  const std::vector<Strategy> ways = {{std::nullopt}, {0}, {2}};
   layout::LayoutPlanner planner;
   const auto table =
       ReshardingTable(SomeEdge(), ways, ways,

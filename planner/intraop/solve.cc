@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,17 +26,17 @@ std::vector<Strategy> Choose(const Operator& it, const Request& request) {
   std::vector<Strategy> all =
       ListStrategies(it, request.machine.mesh, must_split);
   if (all.size() <= most) return all;
-  std::vector<std::pair<Picoseconds, Strategy>> ranked;
+  std::vector<std::tuple<bool, Picoseconds, Strategy>> ranked;
   for (const Strategy& strategy : all) {
-    const bool first = strategy == batch;
-    ranked.emplace_back(first ? Picoseconds(-1)
-                              : ComputeCost(it, strategy, request.machine).time,
+    ranked.emplace_back(strategy != batch,  // the batch comes first
+                        ComputeCost(it, strategy, request.machine).time,
                         strategy);
   }
   std::sort(ranked.begin(), ranked.end());
   ranked.resize(most);
   all.clear();
-  for (auto& [time, strategy] : ranked) all.push_back(std::move(strategy));
+  for (auto& [after, time, strategy] : ranked)
+    all.push_back(std::move(strategy));
   std::sort(all.begin(), all.end());
   return all;
 }

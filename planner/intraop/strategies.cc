@@ -18,7 +18,7 @@ bool Divides(const Operator& it, const Mesh& mesh, const Strategy& strategy) {
 
 bool UsesEveryAxis(const Mesh& mesh, const Strategy& strategy) {
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
-    if (mesh[axis] > 1 && strategy[axis] == kNone) return false;
+    if (mesh[axis] > 1 && !strategy[axis].has_value()) return false;
   }
   return true;
 }
@@ -29,8 +29,9 @@ int64_t Parts(const Strategy& strategy, const Mesh& mesh,
               const std::vector<int>& indices) {
   int64_t parts = 1;
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
-    if (strategy[axis] != kNone && std::find(indices.begin(), indices.end(),
-                                             strategy[axis]) != indices.end()) {
+    if (strategy[axis].has_value() &&
+        std::find(indices.begin(), indices.end(), *strategy[axis]) !=
+            indices.end()) {
       parts = problem::SaturatingMultiply(parts, mesh[axis]);
     }
   }
@@ -39,16 +40,19 @@ int64_t Parts(const Strategy& strategy, const Mesh& mesh,
 
 std::vector<Strategy> ListStrategies(const Operator& it, const Mesh& mesh,
                                      bool must_split) {
-  std::vector<Strategy> found = {Strategy(mesh.size(), kNone)};
+  std::vector<Strategy> found = {Strategy(mesh.size())};
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (mesh[axis] < 2) continue;
     std::vector<Strategy> extended;
     for (const Strategy& outer : found) {
-      for (int index = kNone; index < static_cast<int>(it.indices.size());
-           ++index) {
+      const auto extend = [&](std::optional<int> index) {
         Strategy strategy = outer;
         strategy[axis] = index;
         if (Divides(it, mesh, strategy)) extended.push_back(strategy);
+      };
+      extend(std::nullopt);
+      for (size_t i = 0; i < it.indices.size(); ++i) {
+        extend(static_cast<int>(i));
       }
     }
     found = std::move(extended);
@@ -64,12 +68,12 @@ std::vector<Strategy> ListStrategies(const Operator& it, const Mesh& mesh,
 }
 
 Strategy DataParallel(const Operator& it, const Mesh& mesh) {
-  Strategy strategy(mesh.size(), kNone);
+  Strategy strategy(mesh.size());
   if (!it.rows.has_value()) return strategy;
   for (size_t axis = 0; axis < mesh.size(); ++axis) {
     if (mesh[axis] < 2) continue;
     strategy[axis] = *it.rows;
-    if (!Divides(it, mesh, strategy)) strategy[axis] = kNone;
+    if (!Divides(it, mesh, strategy)) strategy[axis].reset();
   }
   return strategy;
 }
@@ -78,9 +82,9 @@ layout::Spec MakeSpec(const Strategy& strategy,
                       const std::vector<int>& indices) {
   layout::Spec spec(indices.size());
   for (size_t axis = 0; axis < strategy.size(); ++axis) {
-    if (strategy[axis] == kNone) continue;
+    if (!strategy[axis].has_value()) continue;
     for (size_t dim = 0; dim < indices.size(); ++dim) {
-      if (indices[dim] != strategy[axis]) continue;
+      if (indices[dim] != *strategy[axis]) continue;
       spec[dim].push_back(static_cast<int>(axis));
       break;  // an axis splits one dimension
     }

@@ -3,13 +3,14 @@
 // Concept: every mesh axis splits one index of the operator or none; two axes
 // on one index split it together, the outer one major. All that divide are
 // listed, the data-parallel one among them.
-// Shapes: a strategy has one entry per mesh axis: an index, or kNone.
+// Shapes: a strategy has one entry per mesh axis: an index, if it splits one.
 // Source: papers/map_colossal_auto.txt 5.1 ("split into the three dimensions of
 // i, j, and k, ... along any axis of the device mesh and their combination").
 #ifndef MESHWRIGHT_PLANNER_INTRAOP_STRATEGIES_H_
 #define MESHWRIGHT_PLANNER_INTRAOP_STRATEGIES_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "planner/intraop/op_model.h"
@@ -17,10 +18,8 @@
 
 namespace meshwright::intraop {
 
-inline constexpr int kNone = -1;
-
 using Mesh = std::vector<int64_t>;
-using Strategy = std::vector<int>;
+using Strategy = std::vector<std::optional<int>>;
 
 // In rising order, entry by entry. `must_split`: only those that use every axis
 // of more than one device, if there is one.

@@ -13,21 +13,21 @@ using ::testing::IsEmpty;
 
 TEST(StrategiesTest, EveryAxisTakesEveryIndexOrNone) {
   const Operator it = MatrixOperator(8, 8, 8);
-  EXPECT_THAT(
-      ListStrategies(it, {2}, false),
-      ElementsAre(Strategy{kNone}, Strategy{0}, Strategy{1}, Strategy{2}));
+  EXPECT_THAT(ListStrategies(it, {2}, false),
+              ElementsAre(Strategy{std::nullopt}, Strategy{0}, Strategy{1},
+                          Strategy{2}));
   EXPECT_EQ(ListStrategies(it, {2, 2}, false).size(), 16u);
   // An axis of one device has nothing to split.
   EXPECT_EQ(ListStrategies(it, {1, 2}, false).size(), 4u);
-  EXPECT_THAT(
-      ListStrategies(it, {1, 2}, true),
-      ElementsAre(Strategy{kNone, 0}, Strategy{kNone, 1}, Strategy{kNone, 2}));
+  EXPECT_THAT(ListStrategies(it, {1, 2}, true),
+              ElementsAre(Strategy{std::nullopt, 0}, Strategy{std::nullopt, 1},
+                          Strategy{std::nullopt, 2}));
 }
 
 TEST(StrategiesTest, WhatDoesNotDivideIsLeftOut) {
   const Operator it = MatrixOperator(6, 4, 3);
   EXPECT_THAT(ListStrategies(it, {4}, false),
-              ElementsAre(Strategy{kNone}, Strategy{1}));
+              ElementsAre(Strategy{std::nullopt}, Strategy{1}));
   // Two axes on one index need both: 6 by 2 x 3 but not 4 by 2 x 3.
   EXPECT_THAT(ListStrategies(it, {2, 3}, true),
               ElementsAre(Strategy{0, 0}, Strategy{0, 2}, Strategy{1, 0},
@@ -36,16 +36,17 @@ TEST(StrategiesTest, WhatDoesNotDivideIsLeftOut) {
 
 TEST(StrategiesTest, AnOperatorThatCannotBeSplitStaysWhole) {
   const Operator it = MatrixOperator(3, 3, 3);
-  EXPECT_THAT(ListStrategies(it, {2}, true), ElementsAre(Strategy{kNone}));
+  EXPECT_THAT(ListStrategies(it, {2}, true),
+              ElementsAre(Strategy{std::nullopt}));
 }
 
 TEST(StrategiesTest, DataParallelTakesTheBatchAsFarAsItDivides) {
   EXPECT_EQ(DataParallel(MatrixOperator(8, 8, 8), {2, 4}), (Strategy{0, 0}));
   EXPECT_EQ(DataParallel(MatrixOperator(6, 8, 8), {2, 4}),
-            (Strategy{0, kNone}));
+            (Strategy{0, std::nullopt}));
   Operator it = MatrixOperator(8, 8, 8);
   it.rows.reset();
-  EXPECT_EQ(DataParallel(it, {2}), Strategy{kNone});
+  EXPECT_EQ(DataParallel(it, {2}), Strategy{std::nullopt});
 }
 
 TEST(StrategiesTest, ATensorIsSplitWhereItsIndicesAre) {

@@ -40,6 +40,8 @@ struct PackedSpec {
 // tiles: no tile has to move along that axis. A step that does not act on an
 // axis leaves its role as it is.
 struct Role {
+  // Numbers beside those of dimensions: the search for layouts compares roles
+  // in its innermost loop.
   static constexpr int kCopies = -1;  // holds copies, or has one device
   // All elements are at coordinate 0: the dimension has fewer tiles than the
   // minor axes have parts.

@@ -65,7 +65,9 @@ std::vector<std::vector<int64_t>> Meshes(const std::string& text) {
   return meshes;
 }
 
-std::string Dim(int dim) { return dim < 0 ? "-" : absl::StrCat(dim); }
+std::string Dim(std::optional<int> dim) {
+  return dim.has_value() ? absl::StrCat(*dim) : "-";
+}
 
 class Table {
  public:

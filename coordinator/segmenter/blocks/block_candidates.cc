@@ -134,7 +134,7 @@ class CandidateFinder {
     for (const ir::ContractedPair& pair :
          ir::ContractedDims(module_, root.id)) {
       candidates.push_back(
-          {{pair.lhs, pair.rhs, -1}, nullptr, {{lhs.dims[pair.lhs], root.id}}});
+          {{pair.lhs, pair.rhs, {}}, nullptr, {{lhs.dims[pair.lhs], root.id}}});
     }
     return candidates;
   }

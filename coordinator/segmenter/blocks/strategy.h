@@ -19,8 +19,8 @@
 //                      is split along the next row dimension
 //   recompute          goes with any of the others: what the backward pass
 //                      reads of the forward pass is recomputed
-// Shapes: a RootSplit names one dimension per operand and output; -1 where that
-// tensor is whole on every device.
+// Shapes: a RootSplit names one dimension per operand and output; none where
+// that tensor is whole on every device.
 // Source: papers/cfp.txt 3.3; design, section 4 ("Strategies").
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_STRATEGY_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_STRATEGY_H_
@@ -55,9 +55,9 @@ const char* SwitchName(SegmentSwitch it);
 std::optional<SegmentSwitch> SwitchNamed(std::string_view name);
 
 struct RootSplit {
-  int lhs = -1;
-  int rhs = -1;
-  int out = -1;
+  std::optional<int> lhs;
+  std::optional<int> rhs;
+  std::optional<int> out;
   bool operator==(const RootSplit&) const = default;
 };
 

@@ -116,9 +116,9 @@ class Checker {
            {std::pair(split.lhs, &module_.at(root.operands[0]).shape),
             std::pair(split.rhs, &module_.at(root.operands[1]).shape),
             std::pair(split.out, &root.shape)}) {
-        if (dim < 0) continue;
-        if (dim >= shape->rank() ||
-            shape->dims[dim] % analysis_.mesh[axis] != 0) {
+        if (!dim.has_value()) continue;
+        if (*dim < 0 || *dim >= shape->rank() ||
+            shape->dims[*dim] % analysis_.mesh[axis] != 0) {
           return Broken("a strategy splits what the axis does not divide",
                         block.roots[r]);
         }

@@ -165,9 +165,9 @@ class AxisAnnotator : segmenter::SegmentView {
         const auto found = index_.find(roots[r]);
         if (found == index_.end()) continue;
         const segmenter::RootSplit& split = strategy.splits[r];
-        Decide(found->second, split.out);
-        Demand(found->second, 0, split.lhs);
-        Demand(found->second, 1, split.rhs);
+        Decide(found->second, split.out.value_or(kWhole));
+        Demand(found->second, 0, split.lhs.value_or(kWhole));
+        Demand(found->second, 1, split.rhs.value_or(kWhole));
       }
     }
   }

@@ -23,16 +23,23 @@ bool Gathers(const Analysis& analysis, const SegmentGraph& graph,
              analysis.module.at(graph.values[value].origin).shape.dims;
 }
 
-constexpr int kNowhere = -1;  // nothing reads the value
-constexpr int kSeveral = -2;  // it does not end in one loop's result
+// Where a value ends: in one loop's result, in several places or elsewhere, or,
+// where nothing reads it, nowhere.
+struct End {
+  std::optional<int> result;
+  bool several = false;
+  bool operator==(const End&) const = default;
+};
+constexpr End kNowhere;
+constexpr End kSeveral = {.several = true};
 
 // By value: the loop's result that it ends in, where all that reads the value
 // and what reads that, up to the result, only gathers.
-std::vector<int> FindEnds(const Analysis& analysis, const SegmentGraph& graph) {
-  std::vector<int> ends(graph.values.size(), kNowhere);
+std::vector<End> FindEnds(const Analysis& analysis, const SegmentGraph& graph) {
+  std::vector<End> ends(graph.values.size());
   for (size_t i = graph.values.size(); i-- > 0;) {
     const int value = static_cast<int>(i);
-    const auto join = [&](int end) {
+    const auto join = [&](const End& end) {
       if (end == kNowhere) return;
       ends[i] = ends[i] == kNowhere || ends[i] == end ? end : kSeveral;
     };
@@ -42,7 +49,7 @@ std::vector<int> FindEnds(const Analysis& analysis, const SegmentGraph& graph) {
           analysis.module.at(graph.values[use.user].origin).opcode ==
           Opcode::kLoopResult;
       if (is_result) {
-        join(use.user);
+        join({use.user});
       } else if (use.user == before || !Gathers(analysis, graph, use, value)) {
         ends[i] = kSeveral;
       } else {
@@ -80,13 +87,13 @@ LoopAccumulators::LoopAccumulators(const Analysis& analysis,
   std::unordered_map<ir::ValueId, int> index;
   const int count = static_cast<int>(graph.values.size());
   for (int i = 0; i < count; ++i) index[graph.values[i].origin] = i;
-  const std::vector<int> ends = FindEnds(analysis, graph);
+  const std::vector<End> ends = FindEnds(analysis, graph);
   for (int i = graph.input_count; i < count; ++i) {
     if (at(i).opcode != Opcode::kCarry) continue;
     const ir::Loop& loop = analysis.module.loops[at(i).boundary->loop];
     const auto result = index.find(*loop.results[at(i).boundary->element]);
     if (result == index.end() || graph.is_input(result->second) ||
-        ends[i] != result->second) {
+        ends[i] != End{result->second}) {
       continue;
     }
     LoopAccumulator it{graph.values[i].operands[0], i, result->second,
@@ -107,12 +114,13 @@ const LoopAccumulator* LoopAccumulators::Find(int value) const {
   return found == of_value_.end() ? nullptr : &elements_[found->second];
 }
 
-int OperandNumber(const SegmentGraph& graph, int user, int value) {
+std::optional<int> FindOperand(const SegmentGraph& graph, int user, int value) {
   const auto& uses = graph.values[value].uses;
   const auto at = std::lower_bound(
       uses.begin(), uses.end(), user,
       [](const segmenter::Use& use, int wanted) { return use.user < wanted; });
-  return at == uses.end() || at->user != user ? -1 : at->operand;
+  if (at == uses.end() || at->user != user) return std::nullopt;
+  return at->operand;
 }
 
 }  // namespace meshwright::space

@@ -12,6 +12,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_LOOP_ACCUMULATORS_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_LOOP_ACCUMULATORS_H_
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -44,8 +45,10 @@ class LoopAccumulators {
   std::unordered_map<int, int> of_value_;
 };
 
-// Operand number of `user` that is `value`, the first one; -1: none.
-int OperandNumber(const segmenter::SegmentGraph& graph, int user, int value);
+// Operand number of `user` that is `value`, the first one; none where it does
+// not read the value.
+std::optional<int> FindOperand(const segmenter::SegmentGraph& graph, int user,
+                               int value);
 
 }  // namespace meshwright::space
 

@@ -262,11 +262,12 @@ class SequenceSplitter : segmenter::SegmentView {
   void SeedBlocks() {
     ForEachRoot([&](int root, const std::vector<RootSplit>& rows) {
       for (const RootSplit& row : rows) {
-        if (!respecifier_.Fits(root, row.out)) continue;
+        const int out = row.out.value_or(kWhole);
+        if (!respecifier_.Fits(root, out)) continue;
         const auto& operands = Operands(root);
-        Seed(operands[0], row.lhs);
-        Seed(operands[1], row.rhs);
-        if (respecifier_.Before(root) < 0) SeedUsers(root, row.out);
+        Seed(operands[0], row.lhs.value_or(kWhole));
+        Seed(operands[1], row.rhs.value_or(kWhole));
+        if (respecifier_.Before(root) < 0) SeedUsers(root, out);
         return;
       }
       unfit_.push_back(root);

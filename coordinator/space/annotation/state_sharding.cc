@@ -171,8 +171,11 @@ class AxisStateSharder : segmenter::SegmentView {
 
   bool Passes(int user, int value, int dim) const {
     if (!respecifier_.IsOpen(user) || is_updated_[user]) return false;
-    const int operand = OperandNumber(graph_, user, value);
-    if (respecifier_.PushThrough(user, operand, dim) < 0) return false;
+    const std::optional<int> operand = FindOperand(graph_, user, value);
+    if (!operand.has_value() ||
+        respecifier_.PushThrough(user, *operand, dim) < 0) {
+      return false;
+    }
     switch (At(user).opcode) {
       case Opcode::kConvert:
         return At(user).shape.byte_size() <= At(value).shape.byte_size();
@@ -277,10 +280,10 @@ class AxisStateSharder : segmenter::SegmentView {
     const bool can =
         IsOpenAt(*it, dim) &&
         std::all_of(it->between.begin(), it->between.end(), [&](int value) {
-          const int operand = OperandNumber(graph_, value, before);
+          const std::optional<int> operand = FindOperand(graph_, value, before);
           before = value;
-          return CanAbsorb(value, dim) && operand >= 0 &&
-                 respecifier_.PullThrough(value, operand, dim) == dim;
+          return CanAbsorb(value, dim) && operand.has_value() &&
+                 respecifier_.PullThrough(value, *operand, dim) == dim;
         });
     // What is closed never opens again.
     if (!can) refused_.insert({it->carry, dim});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "planner/reshard/paper/paper_solvers.h"
 
@@ -26,9 +27,11 @@ class Balance {
   // One step that leaves every port it touches below the fullest. Each lowers
   // the sorted loads, so steps end.
   bool Relieve(Ticks bound) {
-    const int full = Fullest();
-    if (full < 0 || PerLink(full, load_[full]) <= bound) return false;
+    const std::optional<int> fullest = Fullest();
+    if (!fullest.has_value()) return false;  // no ports
+    const int full = *fullest;
     const Ticks most = PerLink(full, load_[full]);
+    if (most <= bound) return false;
     for (const int job : jobs_[full]) {
       const auto& choices = instance_.jobs[job].choices;
       for (int c = 0; c < static_cast<int>(choices.size()); ++c) {
@@ -52,10 +55,11 @@ class Balance {
     return (load + links - 1) / links;
   }
 
-  int Fullest() const {
-    int full = -1;
+  std::optional<int> Fullest() const {
+    std::optional<int> full;
     for (int port = 0; port < instance_.outs(); ++port) {
-      if (full < 0 || PerLink(port, load_[port]) > PerLink(full, load_[full])) {
+      if (!full.has_value() ||
+          PerLink(port, load_[port]) > PerLink(*full, load_[*full])) {
         full = port;
       }
     }

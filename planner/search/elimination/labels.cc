@@ -11,7 +11,6 @@ namespace {
 
 using problem::SaturatingAdd;
 
-constexpr int kUnmet = -1;
 constexpr Cost kRounding = 4;
 constexpr int64_t kGroupCost = 8;     // in candidates
 constexpr size_t kManyLabels = 1000;  // between two looks at the deadline
@@ -145,7 +144,7 @@ std::vector<Labels::Extension> Labels::FindExtensions(int v) {
   std::vector<Extension> found;
   for (size_t c = 0; c < times.size(); ++c) {
     if (additions_[c] >= kNever || times[c] >= kNever) continue;
-    found.push_back({static_cast<int>(c), additions_[c], times[c], kUnmet});
+    found.push_back({static_cast<int>(c), additions_[c], times[c]});
   }
   std::sort(
       found.begin(), found.end(), [](const Extension& a, const Extension& b) {
@@ -154,16 +153,16 @@ std::vector<Labels::Extension> Labels::FindExtensions(int v) {
   return found;
 }
 
-// Finds the group that a value leads to, and what completes it.
-void Labels::Meet(const Stage& before, int from, Extension& extension,
-                  Stage& stage) {
+// The group of the new stage that a value leads to; finds what completes it.
+int Labels::Meet(const Stage& before, int from, const Extension& extension,
+                 Stage& stage) {
   const int v = stage.keys.variable();
   values_[v] = extension.value;
   const int known = stage.keys.size();
-  extension.group = stage.keys.Find(values_);
-  if (extension.group < known) return;
+  const int group = stage.keys.Find(values_);
+  if (group < known) return group;
   candidates_ += kGroupCost;
-  if (extension.group == static_cast<int>(runs_.size())) runs_.emplace_back();
+  if (group == static_cast<int>(runs_.size())) runs_.emplace_back();
   const int64_t bytes = model_.domain(v).bytes[extension.value];
   for (size_t p = 0; p < charged_.size(); ++p) {
     const Cost to_come = before.completions[from * charged_.size() + p];
@@ -171,6 +170,7 @@ void Labels::Meet(const Stage& before, int from, Extension& extension,
     stage.completions.push_back(to_come + addition - extension.time -
                                 Charge(charged_[p].multiplier, bytes));
   }
+  return group;
 }
 
 bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
@@ -187,21 +187,20 @@ bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
   // How much each label may still add; charges are rounded down for each
   // variable.
   slack_.clear();
-  Cost max_slack = -1;
   for (const Label& label : front) {
     const Cost least =
         label.time + to_come -
         Charge(charged_[middle_].multiplier, goal_.memory.ByteBudget(label));
     slack_.push_back(goal_.max_time + kRounding - least);
-    max_slack = std::max(max_slack, slack_.back());
   }
-  for (Extension& extension : FindExtensions(v)) {
+  if (front.empty()) return true;
+  const Cost max_slack = *std::max_element(slack_.begin(), slack_.end());
+  for (const Extension& extension : FindExtensions(v)) {
     if (extension.addition > max_slack) break;
     if (front.size() > kManyLabels && deadline.HasPassed()) return false;
-    Meet(before, from, extension, stage);
-    const Cost* const completions =
-        &stage.completions[extension.group * charged_.size()];
-    std::vector<Label>& runs = runs_[extension.group].labels;
+    const int group = Meet(before, from, extension, stage);
+    const Cost* const completions = &stage.completions[group * charged_.size()];
+    std::vector<Label>& runs = runs_[group].labels;
     const size_t begin = runs.size();
     const int64_t bytes = domain.bytes[extension.value];
     const int64_t transient = domain.transient[extension.value];
@@ -221,8 +220,8 @@ bool Labels::ExpandGroup(const Stage& before, int from, Stage& stage,
       runs.push_back(next);
     }
     if (runs.size() == begin) continue;
-    runs_[extension.group].begins.push_back(begin);
-    runs_[extension.group].is_front = false;
+    runs_[group].begins.push_back(begin);
+    runs_[group].is_front = false;
     waiting_ += static_cast<int64_t>(runs.size() - begin);
     if (waiting_ > std::max(kFewWaiting, kMaxWidths * goal_.width) &&
         !Hold(stage.keys.size(), kHeldWidths * goal_.width, deadline)) {

@@ -36,8 +36,8 @@ struct ChargedBuckets {
 
 struct LabelGoal {
   MemoryGoal memory{.limit_bytes = std::numeric_limits<int64_t>::max()};
-  Cost max_time = kNever;   // labels that must exceed it go
-  int64_t width = 0;        // labels after each variable
+  Cost max_time = kNever;  // labels that must exceed it go
+  int64_t width = 0;       // labels after each variable
 };
 
 class Labels {
@@ -68,7 +68,6 @@ class Labels {
     int value = 0;
     Cost addition = 0;  // at the multiplier in the middle
     Cost time = 0;
-    int group = 0;  // of the new stage; kUnmet before it is
   };
 
   void Arrange();
@@ -79,7 +78,8 @@ class Labels {
                    const base::Deadline& deadline);
   bool Hold(int groups, int64_t width, const base::Deadline& deadline);
   std::vector<Extension> FindExtensions(int v);
-  void Meet(const Stage& before, int from, Extension& extension, Stage& stage);
+  int Meet(const Stage& before, int from, const Extension& extension,
+           Stage& stage);
   bool SetBound(Label& label, const Cost* completions,
                 int64_t bytes_after) const;
   void Compact(Stage& stage) const;
