@@ -29,17 +29,17 @@ std::vector<int> CountCrossings(const Analysis& analysis) {
   for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
     const segmenter::Owner segment = analysis.plan.owner[id];
     if (!analysis.passes.forward[id] || !segment.IsSegment() ||
-        owner_of[id] < 0) {
+        !owner_of[id].has_value()) {
       continue;
     }
     const Segment& it = analysis.plan.segments[segment.segment()];
-    const int first = std::max(owner_of[id], it.first_block);
+    const int first = std::max(*owner_of[id], it.first_block);
     int last = first;
     for (const ir::ValueId user : analysis.module.at(id).users) {
       if (!analysis.passes.forward[user]) continue;
       if (analysis.plan.owner[user] != segment) continue;
       // What no block owns is behind all of them.
-      const int block = owner_of[user] < 0 ? it.last_block : owner_of[user];
+      const int block = owner_of[user].value_or(it.last_block);
       last = std::max(last, std::min(block, it.last_block - 1));
     }
     if (first >= it.last_block) continue;

@@ -14,13 +14,13 @@ std::vector<int> OrderBlocks(const ir::Module& module, const GrownBlocks& grown,
   std::vector<std::set<int>> reads(grown.block_roots.size());
   std::vector<char> is_read(grown.block_roots.size(), 0);
   for (ir::ValueId id = 0; id < module.size(); ++id) {
-    const int block = grown.FindBlock(id);
-    if (block < 0) continue;
+    const std::optional<int> block = grown.FindBlock(id);
+    if (!block.has_value()) continue;
     for (ir::ValueId operand : module.at(id).operands) {
-      const int source = grown.FindBlock(operand);
-      if (source >= 0 && source != block &&
-          reads[block].insert(source).second) {
-        is_read[source] = 1;
+      const std::optional<int> source = grown.FindBlock(operand);
+      if (source.has_value() && source != block &&
+          reads[*block].insert(*source).second) {
+        is_read[*source] = 1;
       }
     }
   }

@@ -21,7 +21,7 @@ std::vector<ParallelBlock> ListBlocks(const GrownBlocks& grown,
                                       const std::vector<int>& sequence) {
   std::map<int, std::vector<ValueId>> contractions;
   for (const GrownBlocks::Root& root : grown.roots) {
-    contractions[grown.FindBlock(root.id)].push_back(root.id);
+    contractions[*grown.FindBlock(root.id)].push_back(root.id);
   }
   for (const auto& [id, block] : grown.joined) {
     contractions[grown.blocks.Find(block)].push_back(id);
@@ -58,7 +58,7 @@ void HashBlocks(const Module& module, const std::vector<uint64_t>& hashes,
           hash, own ? values[operand] : HashShape(module.at(operand).shape));
     }
     values[id] = hash;
-    graph.blocks[graph.owner_block[id]].hash += base::Mix(1, hash);
+    graph.blocks[*graph.owner_block[id]].hash += base::Mix(1, hash);
   }
 }
 
@@ -73,7 +73,7 @@ BlockGraph BuildBlocks(const Module& module, const ForwardBackward& passes,
   graph.blocks = ListBlocks(grown, sequence);
   graph.barriers = std::move(grown.barriers);
   graph.is_cut_short = grown.is_cut_short;
-  std::vector<int> index_of(grown.block_roots.size(), -1);
+  std::vector<std::optional<int>> index_of(grown.block_roots.size());
   for (size_t i = 0; i < sequence.size(); ++i) {
     index_of[sequence[i]] = static_cast<int>(i);
   }

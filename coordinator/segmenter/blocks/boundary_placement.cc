@@ -18,7 +18,8 @@ using ir::ValueId;
 class BoundaryPlacer {
  public:
   BoundaryPlacer(const Module& module, const ForwardBackward& passes,
-                 const std::vector<int>& derived, std::vector<int>& owners)
+                 const std::vector<std::optional<int>>& derived,
+                 std::vector<std::optional<int>>& owners)
       : module_(module), passes_(passes), derived_(derived), owners_(owners) {}
 
   void Run() {
@@ -26,8 +27,8 @@ class BoundaryPlacer {
     CountReaders();
     std::map<int, std::vector<ValueId>> behind;  // by block
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (group_[id] >= 0 && owners_[id] > group_[id]) {
-        behind[group_[id]].push_back(id);
+      if (group_[id].has_value() && owners_[id] > group_[id]) {
+        behind[*group_[id]].push_back(id);
       }
     }
     for (const auto& [block, values] : behind) {
@@ -41,17 +42,17 @@ class BoundaryPlacer {
   void FindGroups() {
     group_ = derived_;
     for (ValueId id = module_.size() - 1; id >= 0; --id) {
-      if (derived_[id] < 0) continue;
+      if (!derived_[id].has_value()) continue;
       std::optional<int> group;
       bool one = true;
       for (ValueId user : module_.at(id).users) {
         if (!passes_.forward[user]) continue;
-        one &=
-            group_[user] >= 0 && group.value_or(group_[user]) == group_[user];
+        one &= group_[user].has_value() &&
+               (!group.has_value() || group == group_[user]);
         group = group_[user];
       }
-      if (one && group.has_value() && *group > derived_[id]) {
-        group_[id] = *group;
+      if (one && group.has_value() && group > derived_[id]) {
+        group_[id] = group;
       }
     }
   }
@@ -62,7 +63,7 @@ class BoundaryPlacer {
   }
 
   bool Before(ValueId id, int block) const {
-    return owners_[id] >= 0 && owners_[id] <= block;
+    return owners_[id].has_value() && *owners_[id] <= block;
   }
 
   // readers_behind_ of a boundary that nothing is before.
@@ -71,7 +72,7 @@ class BoundaryPlacer {
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (!passes_.forward[id]) continue;
       CountReads(id, 1);
-      if (owners_[id] >= 0) by_owner_.emplace_back(owners_[id], id);
+      if (owners_[id].has_value()) by_owner_.emplace_back(*owners_[id], id);
     }
     std::sort(by_owner_.begin(), by_owner_.end());
   }
@@ -103,11 +104,11 @@ class BoundaryPlacer {
   // Contractions of several blocks read the value: it crosses from the first
   // of them to the others.
   bool Shared(ValueId id) const {
-    std::optional<int> reader;
+    std::optional<ValueId> reader;
     for (ValueId user : module_.at(id).users) {
       if (!passes_.forward[user] || !FeedsContraction(user)) continue;
-      if (reader.value_or(owners_[user]) != owners_[user]) return true;
-      reader = owners_[user];
+      if (owners_[reader.value_or(user)] != owners_[user]) return true;
+      reader = user;
     }
     return false;
   }
@@ -127,7 +128,7 @@ class BoundaryPlacer {
   // Moves the best prefix of `values` to `block`.
   void Settle(int block, const std::vector<ValueId>& values) {
     std::unordered_map<ValueId, int> readers;  // behind the boundary
-    std::vector<int> previous;
+    std::vector<std::optional<int>> previous;
     int crossing = 0;
     int best = 0;
     size_t count = 0;
@@ -166,9 +167,9 @@ class BoundaryPlacer {
 
   const Module& module_;
   const ForwardBackward& passes_;
-  const std::vector<int>& derived_;
-  std::vector<int>& owners_;
-  std::vector<int> group_;
+  const std::vector<std::optional<int>>& derived_;
+  std::vector<std::optional<int>>& owners_;
+  std::vector<std::optional<int>> group_;
   std::vector<int> readers_behind_;  // by ValueId: forward ones, distinct
   std::vector<std::pair<int, ValueId>> by_owner_;
   size_t passed_ = 0;  // of by_owner_
@@ -177,8 +178,8 @@ class BoundaryPlacer {
 }  // namespace
 
 void PlaceAtBoundaries(const Module& module, const ForwardBackward& passes,
-                       const std::vector<int>& derived,
-                       std::vector<int>& owners) {
+                       const std::vector<std::optional<int>>& derived,
+                       std::vector<std::optional<int>>& owners) {
   BoundaryPlacer(module, passes, derived, owners).Run();
 }
 

@@ -18,6 +18,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BOUNDARY_PLACEMENT_H_
 #define MESHWRIGHT_COORDINATOR_SEGMENTER_BLOCKS_BOUNDARY_PLACEMENT_H_
 
+#include <optional>
 #include <vector>
 
 #include "coordinator/ir/module.h"
@@ -25,11 +26,11 @@
 
 namespace meshwright::segmenter {
 
-// `derived`: by ValueId the block a forward value behind a norm comes from, -1
-// for all others. `owners` (BlockGraph::owner_block) is changed.
+// `derived`: by ValueId the block a forward value behind a norm comes from,
+// none for all others. `owners` (BlockGraph::owner_block) is changed.
 void PlaceAtBoundaries(const ir::Module& module, const ForwardBackward& passes,
-                       const std::vector<int>& derived,
-                       std::vector<int>& owners);
+                       const std::vector<std::optional<int>>& derived,
+                       std::vector<std::optional<int>>& owners);
 
 }  // namespace meshwright::segmenter
 

@@ -47,9 +47,10 @@ struct GrownBlocks {
   std::map<std::string, int> barriers;  // opcodes that end splits
   bool is_cut_short = false;            // root_order.h
 
-  // -1: no root leads to it.
-  int FindBlock(ir::ValueId id) const {
-    return values[id].block.has_value() ? blocks.Find(*values[id].block) : -1;
+  // None: no root leads to it.
+  std::optional<int> FindBlock(ir::ValueId id) const {
+    if (!values[id].block.has_value()) return std::nullopt;
+    return blocks.Find(*values[id].block);
   }
   bool IsExpert(int label) const {
     return expert_labels.contains(labels.Find(label));

@@ -21,25 +21,27 @@ class OwnerAssigner {
                 BlockGraph& graph)
       : module_(module), passes_(passes), graph_(graph) {}
 
-  void Run(const GrownBlocks& grown, const std::vector<int>& index_of) {
+  void Run(const GrownBlocks& grown,
+           const std::vector<std::optional<int>>& index_of) {
     staying_.assign(module_.size(), 0);
     crossing_.resize(module_.size());
-    graph_.owner_block.assign(module_.size(), -1);
+    graph_.owner_block.assign(module_.size(), std::nullopt);
     graph_.inside.assign(module_.size(), 0);
     for (ValueId id = module_.size() - 1; id >= 0; --id) {
       if (!passes_.forward[id]) continue;
       if (grown.values[id].inside) {
-        graph_.owner_block[id] = index_of[grown.FindBlock(id)];
+        graph_.owner_block[id] = index_of[*grown.FindBlock(id)];
         graph_.inside[id] = 1;
         continue;
       }
       graph_.owner_block[id] = FirstConsumer(id);
     }
     for (ValueId id = module_.size() - 1; id >= 0; --id) MoveToConsumer(id);
-    std::vector<int> derived(module_.size(), -1);
+    std::vector<std::optional<int>> derived(module_.size());
     for (ValueId id = 0; id < module_.size(); ++id) {
-      const int block = grown.FindBlock(id);
-      if (block >= 0 && !graph_.inside[id]) derived[id] = index_of[block];
+      const std::optional<int> block = grown.FindBlock(id);
+      if (block.has_value() && !graph_.inside[id])
+        derived[id] = index_of[*block];
     }
     PlaceAtBoundaries(module_, passes_, derived, graph_.owner_block);
     for (ValueId id = module_.size() - 1; id >= 0; --id) {
@@ -47,19 +49,18 @@ class OwnerAssigner {
         graph_.owner_block[id] = FirstConsumer(id);
       }
     }
-    for (const int block : graph_.owner_block) {
-      if (block >= 0) ++graph_.blocks[block].operators;
+    for (const std::optional<int>& block : graph_.owner_block) {
+      if (block.has_value()) ++graph_.blocks[*block].operators;
     }
   }
 
  private:
-  // -1: no block.
-  int FirstConsumer(ValueId id) const {
-    int first = -1;
+  std::optional<int> FirstConsumer(ValueId id) const {
+    std::optional<int> first;
     for (ValueId user : module_.at(id).users) {
-      if (!passes_.forward[user] || graph_.owner_block[user] < 0) continue;
-      if (first < 0 || graph_.owner_block[user] < first)
-        first = graph_.owner_block[user];
+      const std::optional<int>& owner = graph_.owner_block[user];
+      if (!passes_.forward[user] || !owner.has_value()) continue;
+      if (!first.has_value() || owner < first) first = owner;
     }
     return first;
   }
@@ -103,7 +104,8 @@ class OwnerAssigner {
   // The square a norm begins with: result and operands both cross to the next
   // block, so it goes with its consumer and one tensor crosses instead of two.
   void MoveToConsumer(ValueId id) {
-    const int block = graph_.owner_block[id];
+    if (!graph_.inside[id]) return;
+    const int block = *graph_.owner_block[id];
     if (!LeavesBlock(id, block)) return;
     const auto& users = module_.at(id).users;
     const bool read =
@@ -149,7 +151,8 @@ class OwnerAssigner {
 }  // namespace
 
 void AssignOwners(const Module& module, const ForwardBackward& passes,
-                  const GrownBlocks& grown, const std::vector<int>& index_of,
+                  const GrownBlocks& grown,
+                  const std::vector<std::optional<int>>& index_of,
                   BlockGraph& graph) {
   OwnerAssigner(module, passes, graph).Run(grown, index_of);
 }

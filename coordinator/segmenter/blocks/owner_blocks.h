@@ -20,7 +20,8 @@ namespace meshwright::segmenter {
 
 // `index_of`: by union-find block its place in `graph.blocks`.
 void AssignOwners(const ir::Module& module, const ForwardBackward& passes,
-                  const GrownBlocks& grown, const std::vector<int>& index_of,
+                  const GrownBlocks& grown,
+                  const std::vector<std::optional<int>>& index_of,
                   BlockGraph& graph);
 
 }  // namespace meshwright::segmenter

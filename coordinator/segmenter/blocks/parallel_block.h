@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,8 @@ struct ParallelBlock {
 
 struct BlockGraph {
   std::vector<ParallelBlock> blocks;
-  std::vector<int> owner_block;  // by ValueId: block index, -1 for none
-  std::vector<char> inside;      // by ValueId: follows from a root of its owner
+  std::vector<std::optional<int>> owner_block;  // by ValueId: block index
+  std::vector<char> inside;  // by ValueId: follows from a root of its owner
   std::map<std::string, int> barriers;  // opcodes that end splits
   bool is_cut_short = false;            // root_order.h
 };

@@ -8,7 +8,8 @@ using ir::ValueId;
 
 // Forward, and no block consumes it: on the way to the loss only.
 bool IsTail(const Placement& at, ir::ValueId id) {
-  return at.passes.forward[id] && at.blocks.owner_block[id] < 0 && at.Owned(id);
+  return at.passes.forward[id] && !at.blocks.owner_block[id].has_value() &&
+         at.Owned(id);
 }
 
 // Where the operands come from, so that what crosses to the loss is small;
@@ -66,8 +67,8 @@ void PlaceForward(const std::vector<char>& prologue,
     if (!at.passes.forward[id] || !at.Owned(id)) continue;
     if (prologue[id]) {
       owner = kPrologue;
-    } else if (at.blocks.owner_block[id] >= 0) {
-      owner = segment_of_block[at.blocks.owner_block[id]];
+    } else if (at.blocks.owner_block[id].has_value()) {
+      owner = segment_of_block[*at.blocks.owner_block[id]];
     } else {
       owner = TailOwner(id, at);
     }

@@ -23,7 +23,7 @@ class PrologueFinder {
         blocks_(step.blocks),
         inside_(step.blocks.blocks.size()) {
     for (ValueId id = 0; id < module_.size(); ++id) {
-      if (blocks_.inside[id]) inside_[blocks_.owner_block[id]].push_back(id);
+      if (blocks_.inside[id]) inside_[*blocks_.owner_block[id]].push_back(id);
     }
   }
 
@@ -57,11 +57,12 @@ class PrologueFinder {
       const std::vector<Segment>& cover) const {
     std::vector<char> starts(blocks_.blocks.size(), 0);
     for (ValueId id = 0; id < module_.size(); ++id) {
-      const int block = blocks_.owner_block[id];
-      if (block >= 0 && passes_.forward[id] && passes_.batch_derived[id] &&
-          !passes_.has_contraction[id] && !passes_.recomputable[id] &&
+      const std::optional<int>& block = blocks_.owner_block[id];
+      if (block.has_value() && passes_.forward[id] &&
+          passes_.batch_derived[id] && !passes_.has_contraction[id] &&
+          !passes_.recomputable[id] &&
           module_.at(id).opcode != Opcode::kParameter) {
-        starts[block] = 1;
+        starts[*block] = 1;
       }
     }
     std::map<std::vector<uint64_t>, std::vector<size_t>> alike;
@@ -167,9 +168,9 @@ class PrologueFinder {
       }
       std::optional<int> reader;
       for (ValueId user : module_.at(id).users) {
-        const int block = blocks_.owner_block[user];
-        if (!passes_.forward[user] || block < 0) continue;
-        if (reader.has_value() && block != *reader) return {id};
+        const std::optional<int>& block = blocks_.owner_block[user];
+        if (!passes_.forward[user] || !block.has_value()) continue;
+        if (reader.has_value() && block != reader) return {id};
         reader = block;
       }
     }

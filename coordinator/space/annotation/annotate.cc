@@ -71,30 +71,30 @@ class AxisAnnotator : segmenter::SegmentView {
   bool Decided(int i) const { return result_.split[i] != kUndecided; }
 
   // The block a forward value belongs to here; for inputs and what everyone
-  // computes that of their first reader; -1 outside of the segment's blocks.
-  int OwnerBlock(int i) const { return owner_block_[i]; }
+  // computes that of their first reader; none outside of the segment's blocks.
+  std::optional<int> OwnerBlock(int i) const { return owner_block_[i]; }
   // Readers come before what they read: each value is visited once, however
   // many paths lead to it.
   void FindOwnerBlocks() {
-    owner_block_.assign(count_, -1);
+    owner_block_.resize(count_);
     for (int i = count_ - 1; i >= 0; --i) {
-      const int own = analysis_.blocks.owner_block[Origin(i)];
+      const std::optional<int> own = analysis_.blocks.owner_block[Origin(i)];
       if (!graph_.is_input(i) && !Recomputable(i)) {
         if (InSegment(own)) owner_block_[i] = own;
         continue;
       }
       for (int user : graph_.values[i].users) {
         if (!Forward(user)) continue;
-        const int owner = Recomputable(user)
-                              ? owner_block_[user]
-                              : analysis_.blocks.owner_block[Origin(user)];
+        const std::optional<int> owner =
+            Recomputable(user) ? owner_block_[user]
+                               : analysis_.blocks.owner_block[Origin(user)];
         if (!InSegment(owner)) continue;
-        int& first = owner_block_[i];
-        if (first < 0 || owner < first) first = owner;
+        std::optional<int>& first = owner_block_[i];
+        if (!first.has_value() || owner < first) first = owner;
       }
     }
   }
-  bool InSegment(int block) const {
+  bool InSegment(std::optional<int> block) const {
     return block >= first_block_ && block < last_block_;
   }
 
@@ -234,8 +234,8 @@ class AxisAnnotator : segmenter::SegmentView {
   void PullInBlocks() {
     for (int i = count_ - 1; i >= 0; --i) {
       if (!Forward(i) || Decided(i)) continue;
-      const int owner = OwnerBlock(i);
-      if (owner < 0) continue;
+      const std::optional<int> owner = OwnerBlock(i);
+      if (!owner.has_value()) continue;
       PullFromUsers(i, [&](int user) {
         return Forward(user) && OwnerBlock(user) == owner;
       });
@@ -418,7 +418,7 @@ class AxisAnnotator : segmenter::SegmentView {
   int first_block_ = 0;
   int last_block_ = 0;
   std::unordered_map<ValueId, int> index_;
-  std::vector<int> owner_block_;
+  std::vector<std::optional<int>> owner_block_;
   AxisAnnotation result_;
 };
 

@@ -20,11 +20,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/sharding.h"
 #include "coordinator/segmenter/analysis.h"
 
 namespace meshwright::space {
 
-inline constexpr int kWhole = -1;
+// A number beside those of dimensions: the splits of a value on all axes are
+// its sharding, base::AxisDims, and kWhole is kCopies there.
+inline constexpr int kWhole = base::kCopies;
 
 // Operand number `operand` of a value.
 struct OperandPlace {

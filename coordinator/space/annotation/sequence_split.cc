@@ -60,9 +60,9 @@ class SequenceSplitter : segmenter::SegmentView {
   // ---- what stays as it is ----
 
   bool IsRoot(ValueId forward) const {
-    const int block = analysis_.blocks.owner_block[forward];
-    if (block < 0) return false;
-    const auto& roots = analysis_.blocks.blocks[block].roots;
+    const std::optional<int> block = analysis_.blocks.owner_block[forward];
+    if (!block.has_value()) return false;
+    const auto& roots = analysis_.blocks.blocks[*block].roots;
     return std::binary_search(roots.begin(), roots.end(), forward);
   }
 

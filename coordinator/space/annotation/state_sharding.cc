@@ -88,9 +88,9 @@ class AxisStateSharder : segmenter::SegmentView {
   // the batch.
   bool OnDataAxis(int parameter) const {
     if (strategies_.empty()) return on_data_axis_;
-    const int block = first_reader_[parameter];
-    return block >= 0 &&
-           strategies_[block]->axes[axis_].kind == StrategyKind::kRows;
+    const std::optional<int>& block = first_reader_[parameter];
+    return block.has_value() &&
+           strategies_[*block]->axes[axis_].kind == StrategyKind::kRows;
   }
 
   // The outermost dimension that divides and is split by no other axis; one
@@ -384,11 +384,12 @@ class AxisStateSharder : segmenter::SegmentView {
   const int axis_;
   Respecifier respecifier_;
   const LoopAccumulators accumulators_;
-  std::set<int> boundary_;         // values that cross
-  bool on_data_axis_ = false;      // one of them is split
-  std::vector<int> first_reader_;  // by value; empty without blocks
-  std::vector<int> updated_;       // by value: what overwrites the argument
-  std::vector<char> is_updated_;   // by value
+  std::set<int> boundary_;     // values that cross
+  bool on_data_axis_ = false;  // one of them is split
+  // By value; empty without blocks.
+  std::vector<std::optional<int>> first_reader_;
+  std::vector<int> updated_;      // by value: what overwrites the argument
+  std::vector<char> is_updated_;  // by value
   // By value: it computes with something that is sharded. Empty until all
   // parameters are sharded.
   std::vector<char> reads_shards_;
@@ -407,21 +408,21 @@ class AxisStateSharder : segmenter::SegmentView {
 
 }  // namespace
 
-std::vector<int> FirstReaders(const Analysis& analysis,
-                              const SegmentGraph& graph) {
+std::vector<std::optional<int>> FirstReaders(const Analysis& analysis,
+                                             const SegmentGraph& graph) {
   const segmenter::Segment& segment = analysis.plan.segments[graph.segment];
-  const int count = segment.last_block - segment.first_block;
-  std::vector<int> readers(graph.values.size(), -1);
+  std::vector<std::optional<int>> readers(graph.values.size());
   for (size_t i = graph.values.size(); i-- > 0;) {
     for (int user : graph.values[i].users) {
       const ir::ValueId origin = graph.values[user].origin;
       if (!analysis.passes.forward[origin]) continue;
-      const int owner =
-          analysis.blocks.owner_block[origin] - segment.first_block;
-      const int block = owner >= 0 && owner < count ? owner : readers[user];
-      if (block >= 0 && (readers[i] < 0 || block < readers[i])) {
-        readers[i] = block;
-      }
+      const std::optional<int>& owner = analysis.blocks.owner_block[origin];
+      const bool inside =
+          owner >= segment.first_block && owner < segment.last_block;
+      const std::optional<int> block =
+          inside ? std::optional(*owner - segment.first_block) : readers[user];
+      if (!block.has_value()) continue;
+      if (!readers[i].has_value() || block < readers[i]) readers[i] = block;
     }
   }
   return readers;

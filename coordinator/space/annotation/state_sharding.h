@@ -16,6 +16,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_STATE_SHARDING_H_
 #define MESHWRIGHT_COORDINATOR_SPACE_ANNOTATION_STATE_SHARDING_H_
 
+#include <optional>
 #include <vector>
 
 #include "coordinator/segmenter/analysis.h"
@@ -39,9 +40,9 @@ SegmentAnnotation ShardState(
     std::vector<int>* kept_whole);
 
 // By value: the block of the segment that reads it first in the forward pass,
-// counted from the segment's first; -1: none.
-std::vector<int> FirstReaders(const segmenter::Analysis& analysis,
-                              const segmenter::SegmentGraph& graph);
+// if one does, counted from the segment's first.
+std::vector<std::optional<int>> FirstReaders(
+    const segmenter::Analysis& analysis, const segmenter::SegmentGraph& graph);
 
 }  // namespace meshwright::space
 

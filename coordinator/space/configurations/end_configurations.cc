@@ -219,14 +219,14 @@ class EndVariants {
       return false;
     }
     const auto [readers, added] = first_readers_.try_emplace(
-        analysis_.type_of_segment[other], std::vector<int>());
+        analysis_.type_of_segment[other], std::vector<std::optional<int>>());
     if (added) readers->second = FirstReaders(analysis_, Graph(other));
-    const int reader = readers->second[value];
-    if (reader < 0) return false;
-    const int block = analysis_.plan.segments[other].first_block + reader;
+    const std::optional<int>& reader = readers->second[value];
+    if (!reader.has_value()) return false;
+    const int block = analysis_.plan.segments[other].first_block + *reader;
     const segmenter::Strategy& strategy =
         analysis_.strategies[block]
-            .strategies[configuration.strategies[reader]];
+            .strategies[configuration.strategies[*reader]];
     return strategy.axes[axis].kind == segmenter::StrategyKind::kRows;
   }
 
@@ -255,7 +255,8 @@ class EndVariants {
   std::map<SegmentIndex, Common> parameters_;  // by segment with blocks
   Index exits_;
   Index entries_;
-  mutable std::map<SegmentTypeId, std::vector<int>> first_readers_;
+  mutable std::map<SegmentTypeId, std::vector<std::optional<int>>>
+      first_readers_;
 };
 
 }  // namespace
