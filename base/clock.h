@@ -4,6 +4,8 @@
 #ifndef MESHWRIGHT_BASE_CLOCK_H_
 #define MESHWRIGHT_BASE_CLOCK_H_
 
+#include <chrono>
+
 #include "absl/base/thread_annotations.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -20,6 +22,17 @@ class Clock {
 class SystemClock : public Clock {
  public:
   absl::Time Now() const override { return absl::Now(); }
+};
+
+// For spans of time: it is never set, so an hour is an hour. Its zero says
+// nothing.
+class SteadyClock : public Clock {
+ public:
+  absl::Time Now() const override {
+    return absl::UnixEpoch() +
+           absl::FromChrono(
+               std::chrono::steady_clock::now().time_since_epoch());
+  }
 };
 
 class FakeClock : public Clock {

@@ -65,7 +65,7 @@ class Ticker {
 struct Coordinator::Server {
   explicit Server(Dependencies given)
       : dependencies(std::move(given)),
-        queue(dependencies.clock, dependencies.queue),
+        queue(&steady, dependencies.queue),
         reshardings(dependencies.reshardings),
         runner({.clock = dependencies.clock,
                 .plans = dependencies.plans != nullptr ? dependencies.plans
@@ -77,6 +77,8 @@ struct Coordinator::Server {
                 .options = {}}) {}
 
   Dependencies dependencies;
+  // Leases are spans of time: a clock that is set ends none.
+  base::SteadyClock steady;
   std::string address;
   std::atomic<bool> draining = false;
   jobs::JobQueue queue;
@@ -172,6 +174,7 @@ bool Coordinator::Drain(absl::Duration timeout) {
 void Coordinator::Stop() {
   server_->draining = true;
   server_->ticker.reset();
+  server_->queue.HandOver();
   server_->runner.Stop();
   server_->queue.Shutdown();
   if (server_->grpc_server != nullptr) {

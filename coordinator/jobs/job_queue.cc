@@ -15,6 +15,13 @@ JobQueue::JobQueue(const base::Clock* clock, Options options)
 
 JobQueue::~JobQueue() = default;
 
+void JobQueue::BeginEpoch(int64_t epoch) {
+  base::MutexLock lock(&mutex_);
+  epoch_ = epoch;
+  grace_ends_ = clock_->Now() + options_.restart_grace;
+  handing_in_ends_ = clock_->Now() + options_.handed_in_time;
+}
+
 // ---- submitters ------------------------------------------------------------
 
 std::deque<JobQueue::Chunk> JobQueue::Cut(const JobRequest& request,
@@ -58,6 +65,12 @@ Submission JobQueue::Submit(JobRequest request) {
   Submission submission{job->id, job->events};
   Job& added = *job;
   jobs_.emplace(submission.id, std::move(job));
+  if (added.request.origin.was_interrupted && clock_->Now() < grace_ends_) {
+    added.held_back_until = grace_ends_;
+    for (const v1::Program& program : added.request.request.programs()) {
+      held_back_.emplace(program.key(), added.id);
+    }
+  }
   base::LogInfo("job ", submission.id.value, ": ",
                 added.request.request.programs_size(), " programs in ",
                 added.waiting.size(), " chunks");
@@ -66,6 +79,7 @@ Submission JobQueue::Submit(JobRequest request) {
   } else if (added.waiting.empty()) {
     FinishJob(added, absl::OkStatus());
   } else {
+    TakeHandedIn(added);
     Dispatch();
   }
   return submission;
@@ -108,109 +122,6 @@ absl::StatusOr<WorkerDescription> JobQueue::MatchWorker(
   return worker->description;
 }
 
-// ---- workers ---------------------------------------------------------------
-
-absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
-                                          WorkerPort* port) {
-  base::MutexLock lock(&mutex_);
-  for (auto it = workers_.begin(); it != workers_.end(); ++it) {
-    if (it->second.description.name != description.name) continue;
-    if (it->second.description.owner != description.owner) {
-      base::LogWarning("worker ", description.name, " of ", description.host,
-                       ": refused, another one of that name is attached from ",
-                       it->second.description.host);
-      return absl::AlreadyExistsError(
-          absl::StrCat("a worker of another owner is attached under the name ",
-                       description.name,
-                       "; choose another --name, or stop that worker first"));
-    }
-    it->second.port->Close(absl::AbortedError(absl::StrCat(
-        "another worker of the name ", description.name, " attached")));
-    DropWorker(it, "it attached again");
-    break;
-  }
-  const WorkerId id{next_worker_++};
-  Worker& worker = workers_[id];
-  worker.description = description;
-  worker.port = port;
-  worker.seen = clock_->Now();
-  base::LogInfo("worker ", description.name, ": attached with ",
-                description.devices.device_count, " ",
-                description.devices.platform, " devices");
-  Dispatch();
-  ++changes_;
-  return id;
-}
-
-void JobQueue::Detach(WorkerId id, const std::string& reason) {
-  base::MutexLock lock(&mutex_);
-  const auto worker = workers_.find(id);
-  if (worker == workers_.end()) return;
-  DropWorker(worker, reason);
-  Dispatch();
-}
-
-void JobQueue::Update(WorkerId id, const std::string& lease,
-                      const v1::RunnerEvent& event) {
-  base::MutexLock lock(&mutex_);
-  const auto found = workers_.find(id);
-  if (found == workers_.end()) return;
-  Worker& worker = found->second;
-  worker.seen = clock_->Now();
-  if (!worker.lease.has_value() || worker.lease->name != lease) return;
-  Job* const job = Find(worker.lease->job);
-  switch (event.event_case()) {
-    case v1::RunnerEvent::kStarted:
-      if (job != nullptr) job->events->Add(event.started());
-      break;
-    case v1::RunnerEvent::kResult:
-      if (job != nullptr) TakeResult(worker, *job, event.result());
-      break;
-    case v1::RunnerEvent::kFinished:
-      EndLease(worker,
-               absl::StrCat("worker ", worker.description.name,
-                            event.finished().error().empty()
-                                ? " left it without a result"
-                                : ": " + event.finished().error()),
-               event.finished().final());
-      if (worker.draining) {
-        worker.port->Close(absl::OkStatus());
-        workers_.erase(found);
-      }
-      Dispatch();
-      break;
-    case v1::RunnerEvent::kWaiting:
-      if (job != nullptr) {
-        base::LogInfo("job ", job->id.value, ": worker ",
-                      worker.description.name,
-                      " waits: ", event.waiting().reason());
-      }
-      break;
-    case v1::RunnerEvent::kReady:
-    case v1::RunnerEvent::kCompared:  // no job has a sequence
-    case v1::RunnerEvent::EVENT_NOT_SET:
-      break;
-  }
-}
-
-void JobQueue::Heartbeat(WorkerId id) {
-  base::MutexLock lock(&mutex_);
-  const auto worker = workers_.find(id);
-  if (worker != workers_.end()) worker->second.seen = clock_->Now();
-}
-
-void JobQueue::Drain(WorkerId id) {
-  base::MutexLock lock(&mutex_);
-  const auto found = workers_.find(id);
-  if (found == workers_.end()) return;
-  Worker& worker = found->second;
-  worker.draining = true;
-  base::LogInfo("worker ", worker.description.name, ": draining");
-  if (worker.lease.has_value()) return;
-  worker.port->Close(absl::OkStatus());
-  workers_.erase(found);
-}
-
 // ---- the owner -------------------------------------------------------------
 
 const JobQueue::Worker* JobQueue::FindFitting(
@@ -248,12 +159,16 @@ void JobQueue::Tick() {
   for (auto it = workers_.begin(); it != workers_.end();) {
     const auto worker = it++;
     const absl::Duration silent = now - worker->second.seen;
-    if (silent <= options_.heartbeat_timeout) continue;
+    if (silent <= options_.lease_time) continue;
     const std::string reason =
         absl::StrCat("silent for ", absl::FormatDuration(silent));
-    worker->second.port->Close(absl::DeadlineExceededError(reason));
-    DropWorker(worker, reason);
+    if (worker->second.port != nullptr) {
+      worker->second.port->Close(absl::DeadlineExceededError(reason));
+    }
+    DropWorker(worker, reason, Ending::kFailed);
   }
+  Acknowledge(now);
+  if (now >= grace_ends_) held_back_.clear();
   Dispatch();
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     Job& job = *(it++)->second;
@@ -269,6 +184,11 @@ void JobQueue::Tick() {
   ++changes_;
 }
 
+void JobQueue::HandOver() {
+  base::MutexLock lock(&mutex_);
+  is_handed_over_ = true;
+}
+
 void JobQueue::Shutdown() {
   base::MutexLock lock(&mutex_);
   shut_down_ = true;
@@ -280,12 +200,8 @@ void JobQueue::Shutdown() {
 }
 
 v1::JobSummary JobQueue::Describe(const Job& job) const {
-  std::vector<std::string> names;
-  for (const auto& [id, worker] : workers_) {
-    if (worker.lease.has_value() && worker.lease->job == job.id) {
-      names.push_back(worker.description.name);
-    }
-  }
+  std::set<std::string> names;
+  for (const LeaseId id : job.leases) names.insert(leases_.at(id).worker_name);
   v1::JobSummary summary;
   summary.set_id(absl::StrCat("job-", job.id.value));
   summary.set_state(job.started ? "running" : "queued");
@@ -320,9 +236,10 @@ std::vector<v1::WorkerSummary> JobQueue::Workers() const {
     summary.set_platform(devices.platform);
     summary.set_device_kind(devices.device_kind);
     summary.set_device_count(devices.device_count);
-    summary.set_state(worker.draining            ? "draining"
-                      : worker.lease.has_value() ? "busy"
-                                                 : "idle");
+    summary.set_state(worker.port == nullptr       ? "away"
+                      : worker.draining            ? "draining"
+                      : worker.running.has_value() ? "busy"
+                                                   : "idle");
     summary.set_seen_seconds_ago(
         absl::ToDoubleSeconds(clock_->Now() - worker.seen));
     summary.set_programs_measured(worker.programs_measured);

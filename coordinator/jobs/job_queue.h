@@ -17,6 +17,18 @@
 //               └──────────┬────────────┘
 //                          └── Cancel, Shutdown, no worker for worker_grace
 //   worker:  idle ⇄ busy;  ── Drain ──▶ draining ──lease over──▶ closed
+//            busy ──Detach──▶ away ──Attach──▶ busy, with the same lease
+//                               └── lease_time is over ──▶ lost
+//
+// A lease outlives its worker's connection, and ends when nothing was heard of
+// the worker for lease_time. What is said under a lease that has ended, or that
+// the worker does not have, is not heard.
+// After a restart, workers come back with leases of an earlier epoch. The job
+// that asks for such programs gets the results and waits for the rest. A job
+// of an interrupted plan is held back for restart_grace, so that no program is
+// leased again while its worker is on its way.
+// A worker keeps what it reported until that is acknowledged: when the
+// submitter has let go of its JobEvents, so has stored what it wanted.
 //
 // In → Out: every program of a job gets exactly one result through the job's
 // JobEvents, then comes JobDone. Programs with equal keys are one program. A
@@ -34,18 +46,22 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/strong_id.h"
+#include "coordinator/jobs/handed_in.h"
 #include "coordinator/jobs/job_events.h"
+#include "coordinator/jobs/lease_id.h"
 #include "coordinator/jobs/worker_port.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/reports.pb.h"
@@ -56,10 +72,18 @@ using JobId = base::StrongId<struct JobTag>;
 // One attachment of a worker; a worker that comes back gets a new one.
 using WorkerId = base::StrongId<struct WorkerTag>;
 
+// Whose a job is.
+struct JobOrigin {
+  // Of a plan that was interrupted while it measured: workers may be on their
+  // way with its programs.
+  bool was_interrupted = false;
+};
+
 struct JobRequest {
   v1::RunnerRequest request;
   // Only workers with this plugin version and device kind.
   std::optional<DeviceDescription> exactly;
+  JobOrigin origin;
 };
 
 struct Submission {
@@ -77,8 +101,15 @@ class JobQueue {
     int maximum_tries = 3;
     // How long a job waits while no attached worker could run it.
     absl::Duration worker_grace = absl::Seconds(15);
-    // A worker silent for longer is lost.
-    absl::Duration heartbeat_timeout = absl::Seconds(30);
+    // A worker silent for longer is lost, and its lease has ended. With Tick
+    // once a second its programs are another's after 16 s.
+    absl::Duration lease_time = absl::Seconds(15);
+    // After a restart, jobs of interrupted plans wait so long: a worker takes
+    // 5 s at most to connect again.
+    absl::Duration restart_grace = absl::Seconds(8);
+    // After a restart workers may hand in leases of earlier epochs for so long.
+    // It is kept as long for whoever asks for it.
+    absl::Duration handed_in_time = absl::Minutes(10);
     int remembered_jobs = 100;
   };
 
@@ -86,6 +117,9 @@ class JobQueue {
   ~JobQueue();
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
+
+  // The epoch of the leases from here on; the grace after a restart begins.
+  void BeginEpoch(int64_t epoch) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // ---- submitters
   Submission Submit(JobRequest request) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -101,23 +135,30 @@ class JobQueue {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // ---- workers
-  // A worker of the same name that is still attached is replaced, if it has the
-  // same owner. Errors: kAlreadyExists if it has another one.
+  // A worker of the same name that is attached or away is replaced, if it has
+  // the same owner. Errors: kAlreadyExists if it has another one.
   absl::StatusOr<WorkerId> Attach(const WorkerDescription& description,
-                                  WorkerPort* port) ABSL_LOCKS_EXCLUDED(mutex_);
-  // The port is not used again once this returns. Unknown ids are no error:
-  // the queue may have dropped the worker first.
+                                  WorkerPort* port,
+                                  const std::vector<HeldLease>& held = {})
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // The connection is lost. The port is not used again once this returns.
+  // Unknown ids are no error: the queue may have dropped the worker first.
   void Detach(WorkerId worker, const std::string& reason)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // The worker stops, and gives its lease back.
+  void Leave(WorkerId worker) ABSL_LOCKS_EXCLUDED(mutex_);
   // What the runner said under a lease; Finished ends the lease.
-  void Update(WorkerId worker, const std::string& lease,
-              const v1::RunnerEvent& event) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Update(WorkerId worker, LeaseId lease, const v1::RunnerEvent& event)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   void Heartbeat(WorkerId worker) ABSL_LOCKS_EXCLUDED(mutex_);
   // No more leases for this worker; it is closed when it holds none.
   void Drain(WorkerId worker) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // ---- the owner
   void Tick() ABSL_LOCKS_EXCLUDED(mutex_);
+  // The coordinator stops: workers keep the leases they have, for the next one.
+  // Jobs that end from here on cancel none, and nothing is leased any more.
+  void HandOver() ABSL_LOCKS_EXCLUDED(mutex_);
   // Ends every job; later ones end at once.
   void Shutdown() ABSL_LOCKS_EXCLUDED(mutex_);
   // Those that are done first.
@@ -134,9 +175,10 @@ class JobQueue {
     JobRequest request;
     std::shared_ptr<JobEvents> events;
     absl::Time submitted;
+    absl::Time held_back_until = absl::InfinitePast();
     std::deque<Chunk> waiting;
+    std::set<LeaseId> leases;  // those not over
     bool started = false;
-    int next_lease = 1;
     int finished = 0;
     int failed = 0;
     std::optional<absl::Time> without_worker_since;
@@ -146,44 +188,71 @@ class JobQueue {
     }
   };
   struct Lease {
-    std::string name;
-    JobId job;
+    LeaseId id;
+    WorkerId worker;
+    std::string worker_name;
+    std::string worker_host;
+    std::string worker_owner;
+    JobId job;    // zero: of an earlier epoch, and no job asked for it yet
     Chunk chunk;  // programs: those without a result yet
+    std::weak_ptr<JobEvents> events;  // of the job
+    // The worker has said all. The lease stays until that is acknowledged.
+    bool is_over = false;
   };
   struct Worker {
     WorkerDescription description;
-    WorkerPort* port = nullptr;
+    WorkerPort* port = nullptr;  // null: away
     absl::Time seen;
     bool draining = false;
-    std::optional<Lease> lease;
+    std::set<LeaseId> leases;        // those not over
+    std::optional<LeaseId> running;  // one of them
     int64_t programs_measured = 0;
   };
+  // How a lease ends that has programs left.
+  enum class Ending { kFailed, kFinal, kGivenBack };
   struct DoneJob {
     v1::JobSummary summary;
     absl::Time submitted;
   };
   using JobMap = std::map<JobId, std::unique_ptr<Job>>;
   using WorkerMap = std::map<WorkerId, Worker>;
+  using LeaseMap = std::map<LeaseId, Lease>;
 
   static std::deque<Chunk> Cut(const JobRequest& request, int chunk_programs);
   int ChunkPrograms(const JobRequest& request) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Dispatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Job* NextFor(const Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Give(Worker& worker, Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Give(WorkerId id, Worker& worker, Job& job)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Job* Find(JobId job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   v1::JobSummary Describe(const Job& job) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void TakeResult(Worker& worker, Job& job, const v1::ProfileResult& result)
+  // Whether the worker goes on with a lease that it brought.
+  bool Resume(WorkerId id, const HeldLease& held)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void EndLease(Worker& worker, const std::string& reason, bool final)
+  // The job, if any, that is held back and asks for a program of the lease.
+  Job* FindHeldBack(const HeldLease& held)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Of what waits, takes the programs that workers brought along. The job may
+  // be done then.
+  void TakeHandedIn(Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The same for one lease of an earlier epoch.
+  void Bind(Lease& lease, Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeResult(Lease& lease, Job& job, const v1::ProfileResult& result)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndLease(Lease& lease, const std::string& reason, Ending ending)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PutBack(const Lease& lease, const std::string& reason, Ending ending)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddResult(Job& job, const v1::ProfileResult& result)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishJob(Job& job, absl::Status status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void DropWorker(WorkerMap::iterator worker, const std::string& reason)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Its leases are forgotten, too.
+  void DropWorker(WorkerMap::iterator worker, const std::string& reason,
+                  Ending ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Acknowledge(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   const Worker* FindFitting(const v1::DeviceSpec& device,
                             const DeviceDescription* exactly) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -197,12 +266,21 @@ class JobQueue {
   mutable base::Mutex mutex_;
   // Counts: workers came, time moved, or the queue shut down.
   int64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool is_handed_over_ ABSL_GUARDED_BY(mutex_) = false;
   bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t next_job_ ABSL_GUARDED_BY(mutex_) = 1;
   int64_t next_worker_ ABSL_GUARDED_BY(mutex_) = 1;
   JobMap jobs_ ABSL_GUARDED_BY(mutex_);  // unfinished ones
   std::deque<DoneJob> done_ ABSL_GUARDED_BY(mutex_);
   WorkerMap workers_ ABSL_GUARDED_BY(mutex_);
+  int64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: none has begun
+  absl::Time grace_ends_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  absl::Time handing_in_ends_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  int64_t next_lease_ ABSL_GUARDED_BY(mutex_) = 1;
+  LeaseMap leases_ ABSL_GUARDED_BY(mutex_);
+  HandedIn handed_in_ ABSL_GUARDED_BY(mutex_);
+  // Whose programs are held back, by key; empty after the grace.
+  absl::flat_hash_map<std::string, JobId> held_back_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace meshwright::jobs

@@ -1,5 +1,7 @@
 // The lease half of JobQueue: who gets which chunk, and what a lost one means.
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/log/log.h"
@@ -14,16 +16,21 @@ JobQueue::Job* JobQueue::Find(JobId id) {
 }
 
 void JobQueue::Dispatch() {
+  if (is_handed_over_) return;
   for (auto& [id, worker] : workers_) {
-    if (worker.lease.has_value() || worker.draining) continue;
+    if (worker.running.has_value() || worker.draining ||
+        worker.port == nullptr) {
+      continue;
+    }
     Job* const job = NextFor(worker);
-    if (job != nullptr) Give(worker, *job);
+    if (job != nullptr) Give(id, worker, *job);
   }
 }
 
 JobQueue::Job* JobQueue::NextFor(const Worker& worker) {
+  const absl::Time now = clock_->Now();
   for (auto& [id, job] : jobs_) {
-    if (!job->waiting.empty() &&
+    if (!job->waiting.empty() && job->held_back_until <= now &&
         CanRun(worker.description, job->request.request.device(),
                job->exactly())
             .ok()) {
@@ -33,12 +40,19 @@ JobQueue::Job* JobQueue::NextFor(const Worker& worker) {
   return nullptr;
 }
 
-void JobQueue::Give(Worker& worker, Job& job) {
-  Lease lease;
-  lease.name = absl::StrCat("job-", job.id.value, ".", job.next_lease++);
+void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
+  const LeaseId lease_id{epoch_, next_lease_++};
+  Lease& lease = leases_[lease_id];
+  lease.id = lease_id;
+  lease.worker = id;
+  lease.worker_name = worker.description.name;
+  lease.worker_host = worker.description.host;
+  lease.worker_owner = worker.description.owner;
   lease.job = job.id;
+  lease.events = job.events;
   lease.chunk = std::move(job.waiting.front());
   job.waiting.pop_front();
+  job.leases.insert(lease_id);
   job.started = true;
 
   const v1::RunnerRequest& whole = job.request.request;
@@ -49,16 +63,63 @@ void JobQueue::Give(Worker& worker, Job& job) {
   for (const int program : lease.chunk.programs) {
     *request.add_programs() = whole.programs(program);
   }
-  base::LogInfo("lease ", lease.name, ": ", lease.chunk.programs.size(),
-                " programs to worker ", worker.description.name, ", try ",
+  base::LogInfo("lease ", FormatLeaseId(lease_id), ": ",
+                lease.chunk.programs.size(), " programs of job ", job.id.value,
+                " to worker ", lease.worker_name, ", try ",
                 lease.chunk.tries + 1);
-  worker.port->Push(lease.name, request);
-  worker.lease = std::move(lease);
+  worker.leases.insert(lease_id);
+  worker.running = lease_id;
+  worker.port->Push(lease_id, request);
 }
 
-void JobQueue::TakeResult(Worker& worker, Job& job,
+void JobQueue::TakeHandedIn(Job& job) {
+  if (handed_in_.empty() || job.request.request.has_reference()) return;
+  std::set<LeaseId> leases;
+  for (const v1::Program& program : job.request.request.programs()) {
+    const auto lease = handed_in_.Find(program.key());
+    if (lease.has_value()) leases.insert(*lease);
+  }
+  const JobId id = job.id;
+  for (const LeaseId lease : leases) {
+    Job* const open = Find(id);
+    if (open == nullptr) return;
+    Bind(leases_.at(lease), *open);
+  }
+}
+
+void JobQueue::Bind(Lease& lease, Job& job) {
+  const v1::RunnerRequest& request = job.request.request;
+  for (Chunk& chunk : job.waiting) {
+    std::vector<int> others;
+    for (const int program : chunk.programs) {
+      const bool is_here =
+          handed_in_.Find(request.programs(program).key()) == lease.id;
+      (is_here ? lease.chunk.programs : others).push_back(program);
+    }
+    chunk.programs = std::move(others);
+  }
+  std::erase_if(job.waiting,
+                [](const Chunk& chunk) { return chunk.programs.empty(); });
+  if (lease.chunk.programs.empty()) return;
+  base::LogInfo("lease ", FormatLeaseId(lease.id), ": job ", job.id.value,
+                " has asked for ", lease.chunk.programs.size(),
+                " programs of it");
+  lease.job = job.id;
+  lease.events = job.events;
+  job.started = true;
+  if (!lease.is_over) job.leases.insert(lease.id);
+  const JobId id = job.id;
+  for (const v1::ProfileResult& result : handed_in_.Release(lease.id)) {
+    Job* const open = Find(id);
+    if (open == nullptr) return;
+    TakeResult(lease, *open, result);
+  }
+  if (lease.is_over) PutBack(lease, "its worker was lost", Ending::kGivenBack);
+}
+
+void JobQueue::TakeResult(Lease& lease, Job& job,
                           const v1::ProfileResult& result) {
-  std::vector<int>& open = worker.lease->chunk.programs;
+  std::vector<int>& open = lease.chunk.programs;
   const auto program =
       std::find_if(open.begin(), open.end(), [&](int candidate) {
         return job.request.request.programs(candidate).key() == result.key();
@@ -73,12 +134,15 @@ void JobQueue::TakeResult(Worker& worker, Job& job,
     located.set_key(result.key());
     located.set_outcome(v1::TRANSIENT);
     located.set_reason(
-        absl::StrCat("worker ", worker.description.name,
+        absl::StrCat("worker ", lease.worker_name,
                      " sent a result that no device measures: ", fault));
   }
-  if (located.outcome() == v1::MEASURED) ++worker.programs_measured;
-  located.set_host(worker.description.host);
-  located.set_worker(worker.description.name);
+  const auto worker = workers_.find(lease.worker);
+  if (located.outcome() == v1::MEASURED && worker != workers_.end()) {
+    ++worker->second.programs_measured;
+  }
+  located.set_host(lease.worker_host);
+  located.set_worker(lease.worker_name);
   AddResult(job, located);
 }
 
@@ -95,13 +159,31 @@ void JobQueue::AddResult(Job& job, const v1::ProfileResult& result) {
   }
 }
 
-void JobQueue::EndLease(Worker& worker, const std::string& reason, bool final) {
-  const Lease lease = *std::move(worker.lease);
-  worker.lease.reset();
+void JobQueue::EndLease(Lease& lease, const std::string& reason,
+                        Ending ending) {
+  lease.is_over = true;
+  const auto worker = workers_.find(lease.worker);
+  if (worker != workers_.end()) {
+    worker->second.leases.erase(lease.id);
+    if (worker->second.running == lease.id) worker->second.running.reset();
+  }
+  Job* const job = Find(lease.job);
+  if (job != nullptr) job->leases.erase(lease.id);
+  PutBack(lease, reason, ending);
+}
+
+void JobQueue::PutBack(const Lease& lease, const std::string& reason,
+                       Ending ending) {
   Job* const job = Find(lease.job);
   if (job == nullptr || lease.chunk.programs.empty()) return;
+  if (ending == Ending::kGivenBack) {
+    job->waiting.push_front(lease.chunk);
+    return;
+  }
+  const bool final = ending == Ending::kFinal;
   const int tries = lease.chunk.tries + 1;
-  base::LogWarning("lease ", lease.name, ": ", lease.chunk.programs.size(),
+  base::LogWarning("lease ", FormatLeaseId(lease.id), ": ",
+                   lease.chunk.programs.size(),
                    " programs unfinished after try ", tries, ": ", reason);
   if (!final && tries < options_.maximum_tries) {
     const bool alone = tries + 1 == options_.maximum_tries &&
@@ -131,23 +213,13 @@ void JobQueue::EndLease(Worker& worker, const std::string& reason, bool final) {
   }
 }
 
-void JobQueue::DropWorker(WorkerMap::iterator worker,
-                          const std::string& reason) {
-  const std::string name = worker->second.description.name;
-  base::LogInfo("worker ", name, ": detached: ", reason);
-  if (worker->second.lease.has_value()) {
-    EndLease(worker->second,
-             absl::StrCat("worker ", name, " was lost (", reason, ")"),
-             /*final=*/false);
-  }
-  workers_.erase(worker);
-}
-
 void JobQueue::FinishJob(Job& job, absl::Status status) {
-  for (auto& [id, worker] : workers_) {
-    if (worker.lease.has_value() && worker.lease->job == job.id &&
-        !worker.lease->chunk.programs.empty()) {
-      worker.port->Cancel(worker.lease->name);
+  for (const LeaseId id : job.leases) {
+    const Lease& lease = leases_.at(id);
+    const auto worker = workers_.find(lease.worker);
+    if (!is_handed_over_ && worker != workers_.end() &&
+        worker->second.port != nullptr && !lease.chunk.programs.empty()) {
+      worker->second.port->Cancel(id);
     }
   }
   base::LogInfo("job ", job.id.value, ": ", job.finished, " of ",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/jobs/testing/fake_worker.h"
 
 namespace meshwright::jobs {
 namespace {
@@ -17,114 +18,12 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// It records what is pushed to it; the test decides when it answers, and
-// answers from the test's own thread.
-class FakeWorker : public WorkerPort {
- public:
-  FakeWorker(JobQueue* queue, const std::string& name, int devices = 2)
-      : queue_(queue) {
-    description_.name = name;
-    description_.devices = {"cpu", "version 1", "fake", devices};
-  }
-
-  WorkerDescription& description() { return description_; }
-  void Attach() {
-    const auto id = queue_->Attach(description_, this);
-    ASSERT_TRUE(id.ok()) << id.status();
-    id_ = *id;
-  }
-  void Detach(const std::string& reason) { queue_->Detach(id_, reason); }
-  WorkerId id() const { return id_; }
-
-  void Push(const std::string& lease,
-            const v1::RunnerRequest& request) override {
-    leases_.emplace_back(lease, request);
-  }
-  void Cancel(const std::string& lease) override {
-    cancelled_.push_back(lease);
-  }
-  void Close(const absl::Status& reason) override { closed_.push_back(reason); }
-
-  using Leases = std::vector<std::pair<std::string, v1::RunnerRequest>>;
-  const Leases& leases() const { return leases_; }
-  const std::vector<std::string>& cancelled() const { return cancelled_; }
-  const std::vector<absl::Status>& closed() const { return closed_; }
-
-  // Answers about the newest lease.
-  void Report(const std::string& key, v1::Outcome outcome = v1::MEASURED) {
-    v1::RunnerEvent event;
-    event.mutable_result()->set_key(key);
-    event.mutable_result()->set_outcome(outcome);
-    if (outcome == v1::MEASURED) {
-      event.mutable_result()->mutable_measurement()->set_minimum_ns(1000);
-      event.mutable_result()->mutable_measurement()->mutable_memory();
-    }
-    Report(event.result());
-  }
-  void Report(const v1::ProfileResult& result) {
-    v1::RunnerEvent event;
-    *event.mutable_result() = result;
-    Send(event);
-  }
-  void Finish(const std::string& error = "", bool final = false) {
-    v1::RunnerEvent event;
-    event.mutable_finished()->set_error(error);
-    event.mutable_finished()->set_final(final);
-    Send(event);
-  }
-  // Every program of the newest lease is measured and the lease ends.
-  void RunAll() {
-    const v1::RunnerRequest request = leases_.back().second;
-    for (const v1::Program& program : request.programs()) Report(program.key());
-    Finish();
-  }
-
- private:
-  void Send(const v1::RunnerEvent& event) {
-    // A copy: an answer may bring the next lease.
-    const std::string lease = leases_.back().first;
-    queue_->Update(id_, lease, event);
-  }
-
-  JobQueue* const queue_;
-  WorkerDescription description_;
-  WorkerId id_;
-  Leases leases_;
-  std::vector<std::string> cancelled_;
-  std::vector<absl::Status> closed_;
-};
-
 class JobQueueTest : public testing::Test {
  protected:
   static JobRequest Programs(int count, const std::string& prefix = "p") {
-    JobRequest request;
-    request.request.mutable_device()->set_platform("cpu");
-    request.request.mutable_device()->set_device_count(2);
-    for (int i = 0; i < count; ++i) {
-      request.request.add_programs()->set_key(absl::StrCat(prefix, i));
-    }
-    return request;
+    return MakeJob(count, prefix);
   }
-
-  // Every event of a job that is over.
-  struct Story {
-    std::map<std::string, v1::ProfileResult> results;
-    absl::Status status;
-  };
-  static Story Read(const Submission& job) {
-    Story story;
-    while (true) {
-      const JobEvent event = job.events->Next();
-      if (const auto* done = std::get_if<JobDone>(&event)) {
-        story.status = done->status;
-        return story;
-      }
-      if (const auto* result = std::get_if<v1::ProfileResult>(&event)) {
-        EXPECT_TRUE(story.results.emplace(result->key(), *result).second)
-            << "two results for " << result->key();
-      }
-    }
-  }
+  static Story Read(const Submission& job) { return ReadStory(job); }
 
   base::FakeClock clock_;
   JobQueue::Options options_{.chunk_programs = 4};
@@ -203,6 +102,10 @@ TEST_F(JobQueueTest, ALostWorkersUnfinishedProgramsGoToAnother) {
   a.Report("p0");
   a.Detach("the connection ended");
   b.Attach();
+  EXPECT_THAT(b.leases(), SizeIs(0));  // it may come back
+  clock_.Advance(options_.lease_time + absl::Seconds(1));
+  queue_.Heartbeat(b.id());
+  queue_.Tick();
   ASSERT_THAT(b.leases(), SizeIs(1));
   EXPECT_EQ(b.leases()[0].second.programs_size(), 3);
   b.RunAll();
@@ -216,15 +119,12 @@ TEST_F(JobQueueTest, ALostWorkersUnfinishedProgramsGoToAnother) {
 TEST_F(JobQueueTest, TheLastTryIsAloneAndThenNothingIsKnownOfTheProgram) {
   const Submission job = queue_.Submit(Programs(4));
   FakeWorker a(&queue_, "a");
-  for (int i = 0; i < 2; ++i) {
-    a.Attach();
-    a.Detach("the connection ended");
-  }
-  a.Attach();  // the last try: one program per lease
+  a.Attach();
+  for (int i = 0; i < 2; ++i) a.Lose();
+  // The last try: one program per lease.
   EXPECT_THAT(a.leases().back().second.programs(), SizeIs(1));
   EXPECT_EQ(a.leases().back().second.programs(0).key(), "p0");
-  a.Detach("the connection ended");
-  a.Attach();
+  a.Lose();
   for (int i = 0; i < 3; ++i) a.RunAll();
   const Story story = Read(job);
   EXPECT_TRUE(story.status.ok());
@@ -297,9 +197,9 @@ TEST_F(JobQueueTest, ASilentWorkerIsLost) {
   FakeWorker a(&queue_, "a"), b(&queue_, "b");
   a.Attach();
   const Submission job = queue_.Submit(Programs(1));
-  clock_.Advance(absl::Seconds(29));
+  clock_.Advance(absl::Seconds(14));
   queue_.Heartbeat(a.id());
-  clock_.Advance(absl::Seconds(29));
+  clock_.Advance(absl::Seconds(14));
   queue_.Tick();
   EXPECT_THAT(queue_.Workers(), SizeIs(1));
   clock_.Advance(absl::Seconds(2));
@@ -392,10 +292,11 @@ TEST_F(JobQueueTest, AMeasurerHoldsToTheVersionItDescribed) {
   EXPECT_THAT(b.leases(), SizeIs(0));
   v1::RunnerEvent started;
   started.mutable_started()->set_key("p0");
-  queue_.Update(a.id(), "job-1.1", started);  // whose callback stops it all
+  const LeaseId lease = a.leases()[0].first;
+  queue_.Update(a.id(), lease, started);  // whose callback stops it all
   measuring.join();
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-  EXPECT_THAT(a.cancelled(), testing::ElementsAre("job-1.1"));
+  EXPECT_THAT(a.cancelled(), testing::ElementsAre(lease));
 }
 
 TEST_F(JobQueueTest, WhoCannotKeepAResultEndsTheMeasuring) {

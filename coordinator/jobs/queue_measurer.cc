@@ -19,7 +19,7 @@ absl::StatusOr<DeviceDescription> QueueMeasurer::Describe(
 absl::Status QueueMeasurer::Measure(const v1::RunnerRequest& request,
                                     const OnResult& on_result,
                                     const OnStarted& on_started) {
-  const Submission job = queue_->Submit({request, described_});
+  const Submission job = queue_->Submit({request, described_, origin_});
   const std::stop_callback cancel(stop_,
                                   [this, &job] { queue_->Cancel(job.id); });
   while (true) {

@@ -21,10 +21,12 @@ class QueueMeasurer : public Measurer {
  public:
   // `queue` outlives the measurer. `described`: what Describe would say.
   QueueMeasurer(JobQueue* queue, std::stop_token stop,
-                std::optional<DeviceDescription> described = std::nullopt)
+                std::optional<DeviceDescription> described = std::nullopt,
+                JobOrigin origin = {})
       : queue_(queue),
         stop_(std::move(stop)),
-        described_(std::move(described)) {}
+        described_(std::move(described)),
+        origin_(std::move(origin)) {}
 
   absl::StatusOr<DeviceDescription> Describe(
       const v1::DeviceSpec& device) override;
@@ -36,6 +38,7 @@ class QueueMeasurer : public Measurer {
   JobQueue* const queue_;
   const std::stop_token stop_;
   std::optional<DeviceDescription> described_;
+  const JobOrigin origin_;
 };
 
 }  // namespace meshwright::jobs

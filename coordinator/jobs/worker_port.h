@@ -8,9 +8,13 @@
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_WORKER_PORT_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_WORKER_PORT_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "coordinator/jobs/lease_id.h"
 #include "coordinator/jobs/measurer.h"
 #include "proto/v1/job.pb.h"
 
@@ -27,16 +31,36 @@ struct WorkerDescription {
   DeviceDescription devices;
 };
 
+// A lease that a worker brings along when it attaches.
+struct HeldLease {
+  LeaseId id;
+  std::vector<std::string> keys;  // of its programs
+  bool is_over = false;           // nothing of it runs any more
+};
+
+// What an attaching worker is told first.
+struct Welcome {
+  int64_t epoch = 0;
+  // A lease ends when nothing was heard of its worker for this long. The worker
+  // counts in the same way, and stops then.
+  absl::Duration lease_time;
+  // Of the leases it holds: it goes on with these, and tells all that it has to
+  // say of them once more. It drops the rest.
+  std::vector<LeaseId> resumed;
+};
+
 class WorkerPort {
  public:
   virtual ~WorkerPort() = default;
 
-  // Run these programs and report under this lease. At most one lease is out
-  // per worker.
-  virtual void Push(const std::string& lease,
-                    const v1::RunnerRequest& request) = 0;
+  virtual void Greet(const Welcome& welcome) = 0;
+  // Run these programs and report under this lease. At most one lease runs per
+  // worker.
+  virtual void Push(LeaseId lease, const v1::RunnerRequest& request) = 0;
   // Nobody waits for this lease any more. The worker still reports it finished.
-  virtual void Cancel(const std::string& lease) = 0;
+  virtual void Cancel(LeaseId lease) = 0;
+  // What was reported under this lease is stored; the worker may forget it.
+  virtual void Acknowledge(LeaseId lease) = 0;
   // The worker drained, fell silent or was replaced: end the connection.
   virtual void Close(const absl::Status& reason) = 0;
 };

@@ -86,7 +86,7 @@ absl::Status PlanMeasurer::MeasureClaimed(const v1::RunnerRequest& request,
   if (!worker.ok()) {
     return SuspendFor(request.device(), worker.status().message());
   }
-  jobs::QueueMeasurer measurer(queue_, stop_, pinned_);
+  jobs::QueueMeasurer measurer(queue_, stop_, pinned_, origin_);
   absl::Status measured = measurer.Measure(
       request,
       [&](const v1::ProfileResult& result) {

@@ -43,12 +43,13 @@ class PlanMeasurer : public jobs::Measurer {
   PlanMeasurer(jobs::JobQueue* queue, jobs::InFlight* in_flight,
                store::PlanStore* plans,
                std::optional<jobs::DeviceDescription> pinned,
-               OnPinned on_pinned, std::stop_token stop)
+               OnPinned on_pinned, jobs::JobOrigin origin, std::stop_token stop)
       : queue_(queue),
         in_flight_(in_flight),
         plans_(plans),
         pinned_(std::move(pinned)),
         on_pinned_(std::move(on_pinned)),
+        origin_(std::move(origin)),
         stop_(std::move(stop)),
         seen_(in_flight->Count()) {}
 
@@ -77,6 +78,7 @@ class PlanMeasurer : public jobs::Measurer {
   store::PlanStore* const plans_;
   std::optional<jobs::DeviceDescription> pinned_;
   const OnPinned on_pinned_;
+  const jobs::JobOrigin origin_;
   const std::stop_token stop_;
   std::optional<Needs> needs_;
   int64_t seen_;  // rows of others that this run may know (InFlight::Count)

@@ -80,6 +80,7 @@ absl::Status PlanRunner::Start() {
     base::MutexLock lock(&mutex_);
     epoch_ = epoch;
   }
+  dependencies_.queue->BeginEpoch(epoch.value);
   store::PlanFilter unfinished;
   unfinished.states = {v1::QUEUED, v1::ANALYSING, v1::MEASURING, v1::WAITING,
                        v1::SEARCHING};
@@ -91,6 +92,9 @@ absl::Status PlanRunner::Start() {
     for (const v1::PlanRecord& record : page) {
       ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(record.id()));
       ids.push_back(id);
+      if (record.state() != v1::MEASURING) continue;
+      base::MutexLock lock(&mutex_);
+      interrupted_.insert(id);
     }
     if (page.size() < kPage) break;
     unfinished.before = ids.back();
@@ -277,6 +281,11 @@ absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
       dependencies_.profiles->LookupProgram(record.module_sha256()));
   std::optional<jobs::DeviceDescription> pinned;
   if (record.has_device()) pinned = jobs::ReadDeviceRecord(record.device());
+  jobs::JobOrigin origin;
+  {
+    base::MutexLock lock(&mutex_);
+    origin.was_interrupted = interrupted_.contains(id);
+  }
   PlanMeasurer measurer(
       dependencies_.queue, &in_flight_, dependencies_.plans, std::move(pinned),
       [&](const v1::DeviceRecord& device) {
@@ -284,7 +293,7 @@ absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
         *update.mutable_device() = device;
         return Append(id, std::move(update)).status();
       },
-      std::move(stop));
+      std::move(origin), std::move(stop));
   Progress progress(this, id);
   auto plan = dependencies_.plan(
       request, &measurer,

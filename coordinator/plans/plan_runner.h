@@ -114,6 +114,8 @@ class PlanRunner {
   store::Epoch epoch_ ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  // While it measured, by the end of the coordinator before this one.
+  std::set<store::PlanId> interrupted_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, std::stop_source> running_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Needs> waiting_ ABSL_GUARDED_BY(mutex_);
   std::set<store::PlanId> woken_ ABSL_GUARDED_BY(mutex_);  // while they run

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,10 +38,10 @@ class SteppedWorker : public jobs::WorkerPort {
     description.devices.device_count = 2;
     id_ = *queue_->Attach(description, this);
   }
-  ~SteppedWorker() override { queue_->Detach(id_, "the test ends"); }
+  ~SteppedWorker() override { queue_->Leave(id_); }
 
-  void Push(const std::string& lease,
-            const v1::RunnerRequest& request) override {
+  void Greet(const jobs::Welcome& /*welcome*/) override {}
+  void Push(jobs::LeaseId lease, const v1::RunnerRequest& request) override {
     base::MutexLock lock(&mutex_);
     lease_ = lease;
     for (const v1::Program& program : request.programs()) {
@@ -48,7 +49,8 @@ class SteppedWorker : public jobs::WorkerPort {
       seen_.push_back(program.key());
     }
   }
-  void Cancel(const std::string& /*lease*/) override {}
+  void Cancel(jobs::LeaseId /*lease*/) override {}
+  void Acknowledge(jobs::LeaseId /*lease*/) override {}
   void Close(const absl::Status& /*reason*/) override {}
 
   // Until there is a lease.
@@ -60,7 +62,7 @@ class SteppedWorker : public jobs::WorkerPort {
   void Measure(int count) {
     for (int i = 0; i < count; ++i) {
       v1::RunnerEvent event;
-      std::string lease;
+      jobs::LeaseId lease;
       {
         base::MutexLock lock(&mutex_);
         *event.mutable_result() = store::MakeMeasured("any");
@@ -70,7 +72,7 @@ class SteppedWorker : public jobs::WorkerPort {
             ->mutable_memory()
             ->set_peak_bytes(1 << 20);
         keys_.erase(keys_.begin());
-        lease = lease_;
+        lease = *lease_;
       }
       queue_->Update(id_, lease, event);
     }
@@ -87,16 +89,18 @@ class SteppedWorker : public jobs::WorkerPort {
     Finish();
   }
   void Finish() {
-    std::string lease;
+    jobs::LeaseId lease;
     {
       base::MutexLock lock(&mutex_);
-      lease = std::exchange(lease_, "");
+      lease = lease_.value();
+      lease_.reset();
       keys_.clear();
     }
     v1::RunnerEvent finished;
     finished.mutable_finished();
     queue_->Update(id_, lease, finished);
   }
+  jobs::WorkerId id() const { return id_; }
   std::vector<std::string> seen() {
     base::MutexLock lock(&mutex_);
     return seen_;
@@ -104,13 +108,13 @@ class SteppedWorker : public jobs::WorkerPort {
 
  private:
   bool HasLease() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return !lease_.empty();
+    return lease_.has_value();
   }
 
   jobs::JobQueue* const queue_;
   jobs::WorkerId id_;
   base::Mutex mutex_;
-  std::string lease_ ABSL_GUARDED_BY(mutex_);
+  std::optional<jobs::LeaseId> lease_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> keys_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> seen_ ABSL_GUARDED_BY(mutex_);
 };
@@ -124,7 +128,8 @@ std::string KeyOf(int program) {
 
 class PlanRunnerTest : public testing::Test {
  protected:
-  PlanRunnerTest() : queue_(&clock_, {}) {}
+  // No worker is ever on its way here: the queue outlives the runners.
+  PlanRunnerTest() : queue_(&clock_, {.restart_grace = absl::ZeroDuration()}) {}
   ~PlanRunnerTest() override { queue_.Shutdown(); }
 
   std::unique_ptr<PlanRunner> NewRunner(PlanRunner::Options options = {}) {
@@ -337,6 +342,7 @@ TEST_F(PlanRunnerTest, APinnedPlanIsForItsDevicesAlone) {
   SteppedWorker other(&queue_, "version 2");
   queue_.Tick();
   clock_.Advance(absl::Seconds(20));
+  queue_.Heartbeat(other.id());
   queue_.Tick();
   const v1::PlanRecord record = Await(*runner, id, {v1::WAITING});
   EXPECT_THAT(record.reason(), HasSubstr("other devices than the plan's"));

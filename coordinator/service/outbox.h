@@ -30,6 +30,12 @@ class Outbox {
     if (waiting_.size() == 1) reactor_->StartWrite(&waiting_.front());
   }
 
+  // Whether all was written.
+  bool IsIdle() {
+    base::MutexLock lock(&mutex_);
+    return waiting_.empty();
+  }
+
   // Only the first call counts.
   void Finish(Status status) {
     base::MutexLock lock(&mutex_);

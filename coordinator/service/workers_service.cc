@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
@@ -31,16 +32,30 @@ class WorkerStream
   }
 
   // ---- jobs::WorkerPort
-  void Push(const std::string& lease,
-            const v1::RunnerRequest& request) override {
+  void Greet(const jobs::Welcome& welcome) override {
     v1::CoordinatorMessage message;
-    message.mutable_batch()->set_job_id(lease);
+    message.mutable_welcome()->set_epoch(welcome.epoch);
+    message.mutable_welcome()->set_lease_seconds(
+        absl::ToDoubleSeconds(welcome.lease_time));
+    for (const jobs::LeaseId lease : welcome.resumed) {
+      message.mutable_welcome()->add_resumed(jobs::FormatLeaseId(lease));
+    }
+    outbox_.Send(std::move(message));
+  }
+  void Push(jobs::LeaseId lease, const v1::RunnerRequest& request) override {
+    v1::CoordinatorMessage message;
+    message.mutable_batch()->set_job_id(jobs::FormatLeaseId(lease));
     *message.mutable_batch()->mutable_request() = request;
     outbox_.Send(std::move(message));
   }
-  void Cancel(const std::string& lease) override {
+  void Cancel(jobs::LeaseId lease) override {
     v1::CoordinatorMessage message;
-    message.mutable_cancel()->set_job_id(lease);
+    message.mutable_cancel()->set_job_id(jobs::FormatLeaseId(lease));
+    outbox_.Send(std::move(message));
+  }
+  void Acknowledge(jobs::LeaseId lease) override {
+    v1::CoordinatorMessage message;
+    message.mutable_acknowledge()->set_job_id(jobs::FormatLeaseId(lease));
     outbox_.Send(std::move(message));
   }
   void Close(const absl::Status& reason) override {
@@ -82,12 +97,23 @@ class WorkerStream
       return Attach(message_.hello());
     }
     switch (message_.message_case()) {
-      case v1::WorkerMessage::kUpdate:
-        queue_->Update(*worker_, message_.update().job_id(),
-                       message_.update().event());
+      case v1::WorkerMessage::kUpdate: {
+        ASSIGN_OR_RETURN(const jobs::LeaseId lease,
+                         jobs::ParseLeaseId(message_.update().job_id()));
+        queue_->Update(*worker_, lease, message_.update().event());
         break;
-      case v1::WorkerMessage::kHeartbeat:
+      }
+      case v1::WorkerMessage::kHeartbeat: {
         queue_->Heartbeat(*worker_);
+        // One that does not read is not written more and more to.
+        if (!outbox_.IsIdle()) break;
+        v1::CoordinatorMessage answer;
+        answer.mutable_heartbeat();
+        outbox_.Send(std::move(answer));
+        break;
+      }
+      case v1::WorkerMessage::kLeave:
+        queue_->Leave(*worker_);
         break;
       case v1::WorkerMessage::kDrain:
         queue_->Drain(*worker_);
@@ -123,7 +149,14 @@ class WorkerStream
             ? absl::StrCat("session:", hello.host(), "/",
                            base::Sha256Hex(hello.session_secret()))
             : caller.id;
-    const auto attached = queue_->Attach(description, this);
+    std::vector<jobs::HeldLease> held;
+    for (const v1::HeldLease& lease : hello.held()) {
+      ASSIGN_OR_RETURN(const jobs::LeaseId id,
+                       jobs::ParseLeaseId(lease.job_id()));
+      held.push_back(
+          {id, {lease.keys().begin(), lease.keys().end()}, lease.is_over()});
+    }
+    const auto attached = queue_->Attach(description, this, held);
     if (!attached.ok()) {
       guard_->Record(call_, caller.id, attached.status());
       return attached.status();

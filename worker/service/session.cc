@@ -2,12 +2,13 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <deque>
-#include <optional>
+#include <algorithm>
+#include <atomic>
 #include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "base/clock.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "proto/v1/services.grpc.pb.h"
@@ -15,24 +16,23 @@
 namespace meshwright::worker {
 namespace {
 
-// Whether another try, here or elsewhere, would end the same way.
-bool IsFinal(const absl::Status& status) {
-  return absl::IsFailedPrecondition(status) ||
-         absl::IsInvalidArgument(status) || absl::IsUnimplemented(status);
-}
+// For the coordinator's answer when the worker stops.
+constexpr absl::Duration kFarewell = absl::Seconds(1);
 
 }  // namespace
 
 struct Session::State {
   State(std::shared_ptr<grpc::Channel> channel, const WorkerDependencies& given,
-        const v1::WorkerHello& said)
+        const v1::WorkerHello& said, Leases* held)
       : dependencies(given),
         hello(said),
+        leases(held),
         stub(v1::Workers::NewStub(channel)),
         stream(stub->Attach(&context)) {}
 
   const WorkerDependencies& dependencies;
-  const v1::WorkerHello hello;
+  v1::WorkerHello hello;
+  Leases* const leases;
   grpc::ClientContext context;
   const std::unique_ptr<v1::Workers::Stub> stub;
   const std::unique_ptr<
@@ -42,159 +42,108 @@ struct Session::State {
   base::Mutex write_mutex;
 
   base::Mutex mutex;
-  std::deque<v1::JobBatch> batches ABSL_GUARDED_BY(mutex);
-  std::string running ABSL_GUARDED_BY(mutex);  // the lease at hand
-  std::stop_source running_stop ABSL_GUARDED_BY(mutex);
   bool over ABSL_GUARDED_BY(mutex) = false;
+  bool stopping ABSL_GUARDED_BY(mutex) = false;
+  std::atomic<bool> is_welcome = false;
+  std::jthread closer;  // of a stop
 
   void Write(const v1::WorkerMessage& message)
       ABSL_LOCKS_EXCLUDED(write_mutex) {
     base::MutexLock lock(&write_mutex);
     stream->Write(message);  // a broken stream ends the reading side
   }
-  void Report(const std::string& lease, const v1::RunnerEvent& event);
-  bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    return over || !batches.empty();
+  // False: `duration` is over and the stream is not.
+  bool IsOverWithin(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mutex) {
+    base::MutexLock lock(&mutex);
+    return mutex.AwaitWithTimeout(absl::Condition(&over), duration);
   }
-  void RunBatches() ABSL_LOCKS_EXCLUDED(mutex);
-  void RunBatch(const v1::JobBatch& batch, std::stop_token stop);
-  void Beat() ABSL_LOCKS_EXCLUDED(mutex);
-  void Cancel(const std::string& lease) ABSL_LOCKS_EXCLUDED(mutex);
-  void End() ABSL_LOCKS_EXCLUDED(mutex);
+  void Beat();
+  // False: it is no word of this protocol.
+  bool Take(v1::CoordinatorMessage said, bool is_first);
 };
-
-void Session::State::Report(const std::string& lease,
-                            const v1::RunnerEvent& event) {
-  v1::WorkerMessage message;
-  message.mutable_update()->set_job_id(lease);
-  *message.mutable_update()->mutable_event() = event;
-  Write(message);
-}
-
-void Session::State::RunBatches() {
-  while (true) {
-    v1::JobBatch batch;
-    std::stop_token stop;
-    {
-      base::MutexLock lock(&mutex);
-      mutex.Await(absl::Condition(this, &State::HasWork));
-      if (over) return;
-      batch = std::move(batches.front());
-      batches.pop_front();
-      running = batch.job_id();
-      running_stop = std::stop_source();
-      stop = running_stop.get_token();
-    }
-    RunBatch(batch, std::move(stop));
-    base::MutexLock lock(&mutex);
-    running.clear();
-  }
-}
-
-void Session::State::RunBatch(const v1::JobBatch& batch, std::stop_token stop) {
-  const std::string& lease = batch.job_id();
-  v1::RunnerRequest request = batch.request();
-  // The plugin's path is a matter of this machine.
-  request.mutable_device()->set_platform(dependencies.devices.platform());
-  request.mutable_device()->set_plugin_path(dependencies.devices.plugin_path());
-  base::LogInfo("lease ", lease, ": ", request.programs_size(), " programs");
-  const absl::Status status = dependencies.run_batch(
-      request,
-      [&](const v1::RunnerEvent& event) {
-        if (!event.has_finished()) Report(lease, event);
-      },
-      std::move(stop));
-  base::LogInfo("lease ", lease, ": ", status.ToString());
-  {
-    // Leaving gives the rest back; a report of failure would cost it a try.
-    base::MutexLock lock(&mutex);
-    if (over) return;
-  }
-  v1::RunnerEvent finished;
-  finished.mutable_finished();
-  if (!status.ok() && !absl::IsCancelled(status)) {
-    finished.mutable_finished()->set_error(std::string(status.message()));
-    finished.mutable_finished()->set_final(IsFinal(status));
-  }
-  Report(lease, finished);
-}
 
 void Session::State::Beat() {
   v1::WorkerMessage beat;
   beat.mutable_heartbeat();
-  while (true) {
-    {
-      base::MutexLock lock(&mutex);
-      if (mutex.AwaitWithTimeout(absl::Condition(&over),
-                                 dependencies.heartbeat)) {
-        return;
-      }
-    }
+  const base::SteadyClock clock;
+  absl::Time next = clock.Now() + dependencies.heartbeat;
+  while (!IsOverWithin(std::min(dependencies.heartbeat, absl::Seconds(1)))) {
+    const absl::Time now = clock.Now();
+    // The other side of the connection may be gone without a word.
+    if (leases->EndIfSilent(now) && is_welcome) context.TryCancel();
+    if (now < next) continue;
+    next = now + dependencies.heartbeat;
     Write(beat);
   }
 }
 
-void Session::State::Cancel(const std::string& lease) {
-  v1::RunnerEvent finished;
-  finished.mutable_finished();
-  {
-    base::MutexLock lock(&mutex);
-    if (running == lease) {
-      running_stop.request_stop();
-      return;
-    }
-    for (auto batch = batches.begin(); batch != batches.end(); ++batch) {
-      if (batch->job_id() != lease) continue;
-      batches.erase(batch);
+bool Session::State::Take(v1::CoordinatorMessage said, bool is_first) {
+  if (is_first && !said.has_welcome()) return false;
+  switch (said.message_case()) {
+    case v1::CoordinatorMessage::kWelcome:
+      is_welcome = true;
+      leases->Connect(said.welcome(), [this](const v1::WorkerMessage& message) {
+        Write(message);
+      });
+      break;
+    case v1::CoordinatorMessage::kBatch:
+      leases->Take(std::move(*said.mutable_batch()));
+      break;
+    case v1::CoordinatorMessage::kCancel:
+      leases->Cancel(said.cancel().job_id());
+      break;
+    case v1::CoordinatorMessage::kAcknowledge:
+      leases->Acknowledge(said.acknowledge().job_id());
+      break;
+    case v1::CoordinatorMessage::kDrain: {
+      v1::WorkerMessage message;
+      message.mutable_drain();
+      Write(message);
       break;
     }
+    case v1::CoordinatorMessage::kHeartbeat:
+    case v1::CoordinatorMessage::MESSAGE_NOT_SET:
+      break;
   }
-  Report(lease, finished);
-}
-
-void Session::State::End() {
-  base::MutexLock lock(&mutex);
-  over = true;
-  running_stop.request_stop();
+  return true;
 }
 
 Session::Session(std::shared_ptr<grpc::Channel> channel,
                  const WorkerDependencies& dependencies,
-                 const v1::WorkerHello& hello)
-    : state_(std::make_unique<State>(std::move(channel), dependencies, hello)) {
-}
+                 const v1::WorkerHello& hello, Leases* leases)
+    : state_(std::make_unique<State>(std::move(channel), dependencies, hello,
+                                     leases)) {}
 
 Session::~Session() = default;
 
 absl::Status Session::Run() {
+  const base::SteadyClock clock;
   v1::WorkerMessage message;
   *message.mutable_hello() = state_->hello;
+  state_->leases->Describe(message.mutable_hello());
   state_->Write(message);
-  std::jthread runner([this] { state_->RunBatches(); });
   std::jthread heart([this] { state_->Beat(); });
   v1::CoordinatorMessage said;
+  absl::Status refused;
+  bool is_first = true;
   while (state_->stream->Read(&said)) {
-    switch (said.message_case()) {
-      case v1::CoordinatorMessage::kBatch: {
-        base::MutexLock lock(&state_->mutex);
-        state_->batches.push_back(std::move(*said.mutable_batch()));
-        break;
-      }
-      case v1::CoordinatorMessage::kCancel:
-        state_->Cancel(said.cancel().job_id());
-        break;
-      case v1::CoordinatorMessage::kDrain:
-        Drain();
-        break;
-      case v1::CoordinatorMessage::kHeartbeat:
-      case v1::CoordinatorMessage::MESSAGE_NOT_SET:
-        break;
+    state_->leases->Hear(clock.Now());
+    if (!state_->Take(std::move(said), is_first)) {
+      refused = absl::FailedPreconditionError(
+          "the coordinator is older than this worker and does not welcome it; "
+          "update the coordinator first");
+      state_->context.TryCancel();
     }
+    is_first = false;
   }
-  state_->End();
-  runner.join();
+  state_->leases->Disconnect();
+  {
+    base::MutexLock lock(&state_->mutex);
+    state_->over = true;
+  }
   heart.join();
   const grpc::Status status = state_->stream->Finish();
+  if (!refused.ok()) return refused;
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
                       status.error_message());
 }
@@ -206,8 +155,17 @@ void Session::Drain() {
 }
 
 void Session::Stop() {
-  state_->End();
-  state_->context.TryCancel();
+  {
+    base::MutexLock lock(&state_->mutex);
+    if (std::exchange(state_->stopping, true)) return;
+  }
+  // Also ends a write that blocks.
+  state_->closer = std::jthread([state = state_.get()] {
+    if (!state->IsOverWithin(kFarewell)) state->context.TryCancel();
+  });
+  v1::WorkerMessage message;
+  message.mutable_leave();
+  state_->Write(message);
 }
 
 }  // namespace meshwright::worker

@@ -1,7 +1,8 @@
 // Session: one connection of a worker to its coordinator, from Hello to end.
 //
-// Concept: one thread reads what the coordinator says, one runs batches, one
-// beats; writes of all three go through one lock.
+// Concept: one thread reads what the coordinator says, one beats, and the
+// batches (leases.h) tell what they have; writes of all go through one lock.
+// A coordinator that says nothing for the lease time is taken for lost.
 // Errors: Run returns the stream's own end, in the coordinator's code and
 // words. Threads: Run on the daemon's thread; Drain and Stop from any other.
 #ifndef MESHWRIGHT_WORKER_SERVICE_SESSION_H_
@@ -12,6 +13,7 @@
 #include "absl/status/status.h"
 #include "proto/v1/services.pb.h"
 #include "worker/service/dependencies.h"
+#include "worker/service/leases.h"
 
 namespace grpc {
 class Channel;
@@ -21,14 +23,18 @@ namespace meshwright::worker {
 
 class Session {
  public:
+  // The references outlive it.
   Session(std::shared_ptr<grpc::Channel> channel,
-          const WorkerDependencies& dependencies, const v1::WorkerHello& hello);
+          const WorkerDependencies& dependencies, const v1::WorkerHello& hello,
+          Leases* leases);
   ~Session();
 
   // Returns when the stream is over: OK when the coordinator closed it because
-  // the worker drained or it asked for that.
+  // the worker drained, stopped or it asked for that.
   absl::Status Run();
   void Drain();
+  // Gives the lease back. Run returns soon, whether the coordinator answers or
+  // not.
   void Stop();
 
  private:

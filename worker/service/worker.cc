@@ -16,10 +16,12 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "base/rpc/channel.h"
 #include "base/status_macros.h"
+#include "worker/service/leases.h"
 #include "worker/service/session.h"
 
 namespace meshwright::worker {
@@ -94,15 +96,14 @@ class Worker::Daemon {
   void Live();
   bool Connect();
   absl::Status RunSession() ABSL_LOCKS_EXCLUDED(mutex_);
-  // True when the worker is to leave rather than wait that long.
-  bool LeavesWithin(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mutex_) {
-    base::MutexLock lock(&mutex_);
-    return mutex_.AwaitWithTimeout(absl::Condition(&leaving_), duration);
-  }
+  // True when the worker is to leave rather than wait that long. Leases end
+  // meanwhile where their time is over.
+  bool LeavesWithin(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Dependencies dependencies_;
   v1::WorkerHello hello_;
   std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<Leases> leases_;
 
   base::Mutex mutex_;
   Session* session_ ABSL_GUARDED_BY(mutex_) = nullptr;
@@ -133,6 +134,7 @@ absl::Status Worker::Daemon::Start() {
                     dependencies_.coordinator_address, dependencies_.security,
                     {dependencies_.first_backoff, dependencies_.longest_backoff,
                      absl::Seconds(10)}));
+  leases_ = std::make_unique<Leases>(dependencies_);
   {
     base::MutexLock lock(&mutex_);
     left_ = false;
@@ -159,6 +161,21 @@ void Worker::Daemon::Live() {
   left_ = true;
 }
 
+bool Worker::Daemon::LeavesWithin(absl::Duration duration) {
+  const base::SteadyClock clock;
+  const absl::Time end = clock.Now() + duration;
+  while (true) {
+    leases_->EndIfSilent(clock.Now());
+    const absl::Duration left = end - clock.Now();
+    base::MutexLock lock(&mutex_);
+    if (mutex_.AwaitWithTimeout(absl::Condition(&leaving_),
+                                std::min(left, absl::Seconds(1)))) {
+      return true;
+    }
+    if (left <= absl::Seconds(1)) return false;
+  }
+}
+
 // The channel itself tries again, each time later; this only waits.
 bool Worker::Daemon::Connect() {
   while (!LeavesWithin(absl::ZeroDuration())) {
@@ -171,12 +188,10 @@ bool Worker::Daemon::Connect() {
 }
 
 absl::Status Worker::Daemon::RunSession() {
-  Session session(channel_, dependencies_, hello_);
+  Session session(channel_, dependencies_, hello_, leases_.get());
   {
     base::MutexLock lock(&mutex_);
-    if (leaving_) {
-      session.Stop();
-    }
+    if (leaving_) session.Stop();
     session_ = &session;
   }
   const absl::Status status = session.Run();
@@ -194,6 +209,7 @@ void Worker::Daemon::Drain() {
 void Worker::Daemon::Stop() {
   base::MutexLock lock(&mutex_);
   leaving_ = true;
+  if (leases_ != nullptr) leases_->Stop();
   if (session_ != nullptr) session_->Stop();
 }
 

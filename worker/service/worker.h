@@ -6,10 +6,10 @@
 //
 //   Start ─▶ connecting ══Hello══▶ attached ── batch ─▶ running ─▶ attached
 //                ▲                    │
-//                └── stream ended ◀───┘   the running batch is given up: the
-//                    (backoff)            coordinator has put it back already
+//                └── stream ended ◀───┘   the batch runs on until its lease
+//                    (backoff)            ends (leases.h)
 //   Drain ─▶ no more batches; the one at hand ends, then the worker leaves.
-//   Stop  ─▶ the batch at hand is given up, its child killed; leaves now.
+//   Stop  ─▶ the batch at hand is given back, its child killed; leaves now.
 //
 // Threads and ownership: Start, Drain, Stop and Wait from any thread.
 // `run_batch` is called on one thread at a time.

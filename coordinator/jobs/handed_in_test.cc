@@ -1,0 +1,63 @@
+#include "coordinator/jobs/handed_in.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshwright::jobs {
+namespace {
+
+using testing::SizeIs;
+
+const absl::Time kNow = absl::FromUnixSeconds(1'000);
+const LeaseId kLease{1, 1};
+
+v1::ProfileResult ResultOf(const std::string& key,
+                           v1::Outcome outcome = v1::MEASURED) {
+  v1::ProfileResult result;
+  result.set_key(key);
+  result.set_outcome(outcome);
+  return result;
+}
+
+TEST(HandedInTest, ResultsWaitForWhoAsks) {
+  HandedIn handed_in;
+  EXPECT_TRUE(handed_in.empty());
+  handed_in.Add(kLease, {"a", "b"}, kNow);
+  handed_in.Keep(kLease, ResultOf("a"));
+  handed_in.Keep(kLease, ResultOf("a", v1::CRASHED));  // a second word
+  handed_in.Keep(kLease, ResultOf("c"));               // none of its programs
+  EXPECT_EQ(handed_in.Find("b"), kLease);
+  EXPECT_EQ(handed_in.Find("c"), std::nullopt);
+  const auto results = handed_in.Release(kLease);
+  ASSERT_THAT(results, SizeIs(1));
+  EXPECT_EQ(results[0].key(), "a");
+  EXPECT_EQ(results[0].outcome(), v1::MEASURED);
+  EXPECT_EQ(handed_in.Find("b"), std::nullopt);
+  handed_in.Keep(kLease, ResultOf("b"));  // it is a job's by now
+  EXPECT_THAT(handed_in.Release(kLease), SizeIs(0));
+}
+
+TEST(HandedInTest, WhatNobodyAsksForIsForgotten) {
+  HandedIn handed_in;
+  handed_in.Add(kLease, {"a"}, kNow);
+  handed_in.Expire(kNow - absl::Seconds(1));
+  EXPECT_TRUE(handed_in.Contains(kLease));
+  handed_in.Expire(kNow);
+  EXPECT_FALSE(handed_in.Contains(kLease));
+  EXPECT_EQ(handed_in.Find("a"), std::nullopt);
+}
+
+TEST(HandedInTest, OfTwoLeasesOfAProgramTheLaterOneCounts) {
+  HandedIn handed_in;
+  const LeaseId later{2, 1};
+  handed_in.Add(kLease, {"a"}, kNow);
+  handed_in.Add(later, {"a"}, kNow);
+  handed_in.Keep(kLease, ResultOf("a", v1::CRASHED));
+  handed_in.Keep(later, ResultOf("a"));
+  EXPECT_THAT(handed_in.Release(kLease), SizeIs(0));
+  EXPECT_EQ(handed_in.Find("a"), later);
+  EXPECT_THAT(handed_in.Release(later), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace meshwright::jobs

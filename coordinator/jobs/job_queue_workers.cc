@@ -1,0 +1,236 @@
+// The worker half of JobQueue: who is attached, and what comes of its leases.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/log/log.h"
+#include "base/mutex.h"
+#include "coordinator/jobs/job_queue.h"
+
+namespace meshwright::jobs {
+
+absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
+                                          WorkerPort* port,
+                                          const std::vector<HeldLease>& held) {
+  base::MutexLock lock(&mutex_);
+  const auto earlier =
+      std::find_if(workers_.begin(), workers_.end(), [&](const auto& entry) {
+        return entry.second.description.name == description.name;
+      });
+  if (earlier != workers_.end()) {
+    const Worker& other = earlier->second;
+    if (other.description.owner != description.owner) {
+      base::LogWarning("worker ", description.name, " of ", description.host,
+                       ": refused, another one of that name is attached from ",
+                       other.description.host);
+      return absl::AlreadyExistsError(
+          absl::StrCat("a worker of another owner is attached under the name ",
+                       description.name,
+                       "; choose another --name, or stop that worker first"));
+    }
+    if (other.port != nullptr) {
+      other.port->Close(absl::AbortedError(absl::StrCat(
+          "another worker of the name ", description.name, " attached")));
+    }
+  }
+  const WorkerId id{next_worker_++};
+  Worker& worker = workers_[id];
+  worker.description = description;
+  worker.port = port;
+  worker.seen = clock_->Now();
+  base::LogInfo("worker ", description.name, ": attached with ",
+                description.devices.device_count, " ",
+                description.devices.platform, " devices");
+  Welcome welcome{epoch_, options_.lease_time, {}};
+  for (const HeldLease& lease : held) {
+    if (Resume(id, lease)) welcome.resumed.push_back(lease.id);
+  }
+  if (earlier != workers_.end()) {
+    worker.programs_measured = earlier->second.programs_measured;
+    DropWorker(earlier, "it attached again without it", Ending::kFailed);
+  }
+  port->Greet(welcome);
+  Dispatch();
+  ++changes_;
+  return id;
+}
+
+bool JobQueue::Resume(WorkerId id, const HeldLease& held) {
+  Worker& worker = workers_.at(id);
+  const WorkerDescription& description = worker.description;
+  // Several leases may be over; one runs.
+  if (!held.is_over && worker.running.has_value()) return false;
+  const auto found = leases_.find(held.id);
+  if (found != leases_.end()) {
+    Lease& lease = found->second;
+    if (lease.worker_name != description.name ||
+        lease.worker_owner != description.owner) {
+      return false;
+    }
+    const auto before = workers_.find(lease.worker);
+    if (before != workers_.end()) {
+      before->second.leases.erase(held.id);
+      if (before->second.running == held.id) before->second.running.reset();
+    }
+    lease.worker = id;
+  } else if (epoch_ == 0 ||
+             (held.id.epoch < epoch_ && clock_->Now() < handing_in_ends_)) {
+    Lease& lease = leases_[held.id];
+    lease.id = held.id;
+    lease.worker = id;
+    lease.worker_name = description.name;
+    lease.worker_host = description.host;
+    lease.worker_owner = description.owner;
+    handed_in_.Add(held.id, held.keys, clock_->Now() + options_.handed_in_time);
+  } else {
+    return false;
+  }
+  Lease& lease = leases_.at(held.id);
+  base::LogInfo("lease ", FormatLeaseId(held.id), ": worker ", description.name,
+                held.is_over ? " hands it in" : " goes on with it");
+  if (!lease.is_over) {
+    worker.leases.insert(held.id);
+    if (!held.is_over) worker.running = held.id;
+  }
+  if (Job* const job = FindHeldBack(held)) Bind(lease, *job);
+  return true;
+}
+
+JobQueue::Job* JobQueue::FindHeldBack(const HeldLease& held) {
+  if (!handed_in_.Contains(held.id)) return nullptr;
+  for (const std::string& key : held.keys) {
+    const auto found = held_back_.find(key);
+    if (found == held_back_.end()) continue;
+    Job* const job = Find(found->second);
+    if (job != nullptr) return job;
+  }
+  return nullptr;
+}
+
+void JobQueue::Detach(WorkerId id, const std::string& reason) {
+  base::MutexLock lock(&mutex_);
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  Worker& worker = found->second;
+  worker.port = nullptr;
+  if (worker.leases.empty()) {
+    DropWorker(found, reason, Ending::kFailed);
+    return;
+  }
+  base::LogInfo("worker ", worker.description.name, ": away: ", reason);
+}
+
+void JobQueue::Leave(WorkerId id) {
+  base::MutexLock lock(&mutex_);
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  if (found->second.port != nullptr) {
+    found->second.port->Close(absl::OkStatus());
+  }
+  DropWorker(found, "it stops", Ending::kGivenBack);
+  Dispatch();
+}
+
+void JobQueue::Update(WorkerId id, LeaseId lease_id,
+                      const v1::RunnerEvent& event) {
+  base::MutexLock lock(&mutex_);
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  Worker& worker = found->second;
+  worker.seen = clock_->Now();
+  if (!worker.leases.contains(lease_id)) return;
+  Lease& lease = leases_.at(lease_id);
+  Job* const job = Find(lease.job);
+  switch (event.event_case()) {
+    case v1::RunnerEvent::kStarted:
+      if (job != nullptr) job->events->Add(event.started());
+      break;
+    case v1::RunnerEvent::kResult:
+      if (job != nullptr) {
+        TakeResult(lease, *job, event.result());
+      } else {
+        handed_in_.Keep(lease_id, event.result());
+      }
+      break;
+    case v1::RunnerEvent::kFinished:
+      EndLease(lease,
+               absl::StrCat("worker ", worker.description.name,
+                            event.finished().error().empty()
+                                ? " left it without a result"
+                                : ": " + event.finished().error()),
+               event.finished().final() ? Ending::kFinal : Ending::kFailed);
+      if (worker.draining && worker.leases.empty()) {
+        worker.port->Close(absl::OkStatus());
+        workers_.erase(found);
+      }
+      Dispatch();
+      break;
+    case v1::RunnerEvent::kWaiting:
+      if (job != nullptr) {
+        base::LogInfo("job ", job->id.value, ": worker ",
+                      worker.description.name,
+                      " waits: ", event.waiting().reason());
+      }
+      break;
+    case v1::RunnerEvent::kReady:
+    case v1::RunnerEvent::kCompared:  // no job has a sequence
+    case v1::RunnerEvent::EVENT_NOT_SET:
+      break;
+  }
+}
+
+void JobQueue::Heartbeat(WorkerId id) {
+  base::MutexLock lock(&mutex_);
+  const auto worker = workers_.find(id);
+  if (worker != workers_.end()) worker->second.seen = clock_->Now();
+}
+
+void JobQueue::Drain(WorkerId id) {
+  base::MutexLock lock(&mutex_);
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  Worker& worker = found->second;
+  worker.draining = true;
+  base::LogInfo("worker ", worker.description.name, ": draining");
+  if (!worker.leases.empty()) return;
+  if (worker.port != nullptr) worker.port->Close(absl::OkStatus());
+  workers_.erase(found);
+}
+
+void JobQueue::DropWorker(WorkerMap::iterator worker, const std::string& reason,
+                          Ending ending) {
+  const std::string name = worker->second.description.name;
+  base::LogInfo("worker ", name, ": detached: ", reason);
+  const std::set<LeaseId> leases = worker->second.leases;
+  for (const LeaseId id : leases) {
+    EndLease(leases_.at(id),
+             absl::StrCat("worker ", name, " was lost (", reason, ")"), ending);
+    // Words of it are not heard any more. Results that no job has asked for so
+    // far still stand.
+    if (!handed_in_.Contains(id)) leases_.erase(id);
+  }
+  workers_.erase(worker);
+}
+
+void JobQueue::Acknowledge(absl::Time now) {
+  handed_in_.Expire(now);
+  for (auto it = leases_.begin(); it != leases_.end();) {
+    const Lease& lease = it->second;
+    const bool is_wanted =
+        handed_in_.Contains(lease.id) || !lease.events.expired();
+    if (!lease.is_over || is_wanted) {
+      ++it;
+      continue;
+    }
+    const auto worker = workers_.find(lease.worker);
+    if (worker != workers_.end() && worker->second.port != nullptr) {
+      worker->second.port->Acknowledge(lease.id);
+      it = leases_.erase(it);
+    } else if (worker == workers_.end()) {
+      it = leases_.erase(it);
+    } else {
+      ++it;  // when it is back
+    }
+  }
+}
+
+}  // namespace meshwright::jobs

@@ -1,0 +1,202 @@
+#include "worker/service/leases.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/log/log.h"
+
+namespace meshwright::worker {
+namespace {
+
+// Whether another try, here or elsewhere, would end the same way.
+bool IsFinal(const absl::Status& status) {
+  return absl::IsFailedPrecondition(status) ||
+         absl::IsInvalidArgument(status) || absl::IsUnimplemented(status);
+}
+
+}  // namespace
+
+Leases::Leases(const WorkerDependencies& dependencies)
+    : dependencies_(dependencies), thread_([this] { Run(); }) {}
+
+Leases::~Leases() { Stop(); }
+
+void Leases::Describe(v1::WorkerHello* hello) {
+  base::MutexLock lock(&mutex_);
+  for (const Lease& lease : leases_) {
+    if (lease.is_dropped) continue;
+    v1::HeldLease& held = *hello->add_held();
+    held.set_job_id(lease.id);
+    held.mutable_keys()->Add(lease.keys.begin(), lease.keys.end());
+    held.set_is_over(lease.is_over);
+  }
+}
+
+void Leases::Connect(const v1::Welcome& welcome, Send send) {
+  base::MutexLock lock(&mutex_);
+  if (is_stopped_) return;
+  lease_time_ = absl::Seconds(welcome.lease_seconds());
+  send_ = std::move(send);
+  const std::set<std::string> resumed(welcome.resumed().begin(),
+                                      welcome.resumed().end());
+  for (Lease& lease : leases_) {
+    if (!resumed.contains(lease.id)) {
+      base::LogInfo("lease ", lease.id, ": it is another's by now");
+      lease.is_dropped = true;
+      StopOne(lease);
+      continue;
+    }
+    for (const v1::RunnerEvent& event : lease.told) Tell(lease.id, event);
+  }
+  Forget();
+}
+
+void Leases::Disconnect() {
+  base::MutexLock lock(&mutex_);
+  send_ = nullptr;
+}
+
+void Leases::Take(v1::JobBatch batch) {
+  base::MutexLock lock(&mutex_);
+  if (is_stopped_) return;
+  Lease& lease = leases_.emplace_back();
+  lease.id = batch.job_id();
+  for (const v1::Program& program : batch.request().programs()) {
+    lease.keys.push_back(program.key());
+  }
+  lease.request = std::move(*batch.mutable_request());
+  while (leases_.size() > kMaxKept && leases_.front().is_over) {
+    leases_.pop_front();
+  }
+}
+
+void Leases::Cancel(const std::string& id) {
+  base::MutexLock lock(&mutex_);
+  Lease* const lease = Find(id);
+  if (lease != nullptr) StopOne(*lease);
+}
+
+void Leases::Acknowledge(const std::string& id) {
+  base::MutexLock lock(&mutex_);
+  Lease* const lease = Find(id);
+  if (lease == nullptr) return;
+  lease->is_dropped = true;
+  Forget();
+}
+
+void Leases::Hear(absl::Time now) {
+  base::MutexLock lock(&mutex_);
+  heard_ = now;
+}
+
+bool Leases::EndIfSilent(absl::Time now) {
+  base::MutexLock lock(&mutex_);
+  if (!lease_time_.has_value() || now - heard_ <= *lease_time_) return false;
+  for (Lease& lease : leases_) {
+    if (lease.is_over || lease.stop.stop_requested()) continue;
+    base::LogWarning("lease ", lease.id,
+                     ": it ends, since the coordinator is silent for ",
+                     absl::FormatDuration(now - heard_));
+    StopOne(lease);
+  }
+  return true;
+}
+
+void Leases::Stop() {
+  base::MutexLock lock(&mutex_);
+  is_stopped_ = true;
+  send_ = nullptr;
+  if (running_ != nullptr) running_->stop.request_stop();
+}
+
+Leases::Lease* Leases::Find(const std::string& id) {
+  const auto found =
+      std::find_if(leases_.begin(), leases_.end(),
+                   [&](const Lease& lease) { return lease.id == id; });
+  return found == leases_.end() ? nullptr : &*found;
+}
+
+Leases::Lease* Leases::Next() {
+  const auto found = std::find_if(leases_.begin(), leases_.end(),
+                                  [](const Lease& it) { return !it.is_over; });
+  return found == leases_.end() ? nullptr : &*found;
+}
+
+bool Leases::HasWork() const {
+  return is_stopped_ ||
+         std::any_of(leases_.begin(), leases_.end(),
+                     [](const Lease& lease) { return !lease.is_over; });
+}
+
+void Leases::Run() {
+  while (true) {
+    v1::RunnerRequest request;
+    Lease* lease = nullptr;
+    {
+      base::MutexLock lock(&mutex_);
+      mutex_.Await(absl::Condition(this, &Leases::HasWork));
+      if (is_stopped_) return;
+      lease = Next();
+      running_ = lease;
+      request = std::move(lease->request);
+    }
+    RunBatch(lease, std::move(request));
+  }
+}
+
+// A running lease is not forgotten, so `lease` stays.
+void Leases::RunBatch(Lease* lease, v1::RunnerRequest request) {
+  // The plugin's path is a matter of this machine.
+  request.mutable_device()->set_platform(dependencies_.devices.platform());
+  request.mutable_device()->set_plugin_path(
+      dependencies_.devices.plugin_path());
+  base::LogInfo("lease ", lease->id, ": ", request.programs_size(),
+                " programs");
+  const absl::Status status = dependencies_.run_batch(
+      request,
+      [&](const v1::RunnerEvent& event) {
+        if (event.has_finished()) return;
+        base::MutexLock lock(&mutex_);
+        if (event.has_result()) lease->told.push_back(event);
+        if (!lease->is_dropped) Tell(lease->id, event);
+      },
+      lease->stop.get_token());
+  base::LogInfo("lease ", lease->id, ": ", status.ToString());
+  base::MutexLock lock(&mutex_);
+  running_ = nullptr;
+  End(*lease, status);
+  Forget();
+}
+
+void Leases::Tell(const std::string& lease, const v1::RunnerEvent& event) {
+  if (send_ == nullptr) return;
+  v1::WorkerMessage message;
+  message.mutable_update()->set_job_id(lease);
+  *message.mutable_update()->mutable_event() = event;
+  send_(message);
+}
+
+void Leases::End(Lease& lease, const absl::Status& status) {
+  lease.is_over = true;
+  v1::RunnerEvent& finished = lease.told.emplace_back();
+  finished.mutable_finished();
+  if (!status.ok() && !absl::IsCancelled(status)) {
+    finished.mutable_finished()->set_error(std::string(status.message()));
+    finished.mutable_finished()->set_final(IsFinal(status));
+  }
+  if (!lease.is_dropped) Tell(lease.id, finished);
+}
+
+void Leases::StopOne(Lease& lease) {
+  if (lease.is_over) return;
+  lease.stop.request_stop();
+  if (&lease != running_) End(lease, absl::OkStatus());
+}
+
+void Leases::Forget() {
+  leases_.remove_if(
+      [](const Lease& lease) { return lease.is_over && lease.is_dropped; });
+}
+
+}  // namespace meshwright::worker
