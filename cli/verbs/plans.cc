@@ -50,6 +50,7 @@ struct SubmitFlags {
   std::string owner;
   std::string team;
   std::string request_id;
+  int priority = 0;
 };
 
 struct ListFlags {
@@ -78,6 +79,7 @@ absl::Status SubmitPlan(const Context& context, const SubmitFlags& flags) {
   request.set_owner(flags.owner);
   request.set_namespace_(flags.team);
   request.set_request_id(flags.request_id);
+  request.set_priority(flags.priority);
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::PlanRecord record, client->SubmitPlan(request));
   if (context.json) {
@@ -209,6 +211,10 @@ void AddPlansVerb(CLI::App& app, Context& context) {
     verb->add_option("--request-id", flags->request_id,
                      "a submission that comes again with this id is the same "
                      "plan");
+    verb->add_option("--priority", flags->priority,
+                     "programs of plans of a higher one are measured first")
+        ->capture_default_str()
+        ->check(CLI::Range(-100, 100));
     AddAddress(*verb, &flags->address);
   }
   {

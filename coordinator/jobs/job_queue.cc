@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -65,11 +66,19 @@ Submission JobQueue::Submit(JobRequest request) {
   Submission submission{job->id, job->events};
   Job& added = *job;
   jobs_.emplace(submission.id, std::move(job));
-  if (added.request.origin.was_interrupted && clock_->Now() < grace_ends_) {
-    added.held_back_until = grace_ends_;
-    for (const v1::Program& program : added.request.request.programs()) {
-      held_back_.emplace(program.key(), added.id);
+  const v1::RunnerRequest& asked = added.request.request;
+  const JobOrigin& origin = added.request.origin;
+  shares_.Enter(origin.name_space);
+  index_.AddJob(added.id, asked.device(), added.exactly(), origin.priority,
+                origin.name_space);
+  if (!asked.has_reference()) {
+    for (const v1::Program& program : asked.programs()) {
+      wanted_.try_emplace(program.key(), added.id);
     }
+  }
+  if (origin.was_interrupted && clock_->Now() < grace_ends_) {
+    added.is_held_back = true;
+    held_back_.push_back(added.id);
   }
   base::LogInfo("job ", submission.id.value, ": ",
                 added.request.request.programs_size(), " programs in ",
@@ -79,10 +88,23 @@ Submission JobQueue::Submit(JobRequest request) {
   } else if (added.waiting.empty()) {
     FinishJob(added, absl::OkStatus());
   } else {
+    NoteJob(added);
     TakeHandedIn(added);
     Dispatch();
   }
   return submission;
+}
+
+void JobQueue::Raise(const std::vector<std::string>& keys, int priority) {
+  base::MutexLock lock(&mutex_);
+  for (const std::string& key : keys) {
+    const auto found = wanted_.find(key);
+    Job* const job = found == wanted_.end() ? nullptr : Find(found->second);
+    if (job == nullptr || job->request.origin.priority >= priority) continue;
+    job->request.origin.priority = priority;
+    index_.SetPriority(job->id, priority);
+    base::LogInfo("job ", job->id.value, ": wanted with priority ", priority);
+  }
 }
 
 void JobQueue::Cancel(JobId id) {
@@ -105,8 +127,8 @@ absl::StatusOr<WorkerDescription> JobQueue::FindWorker(
     if (shut_down_) {
       return absl::UnavailableError("the coordinator is stopping");
     }
-    const Worker* const worker = FindFitting(device, nullptr);
-    if (worker != nullptr) return worker->description;
+    const auto worker = index_.FindUsable(device, nullptr);
+    if (worker.has_value()) return workers_.at(*worker).description;
     const absl::Duration left = deadline - clock_->Now();
     if (left <= absl::ZeroDuration()) return NoWorker(device, nullptr);
     const auto changed = [this, seen = changes_] { return changes_ != seen; };
@@ -117,22 +139,12 @@ absl::StatusOr<WorkerDescription> JobQueue::FindWorker(
 absl::StatusOr<WorkerDescription> JobQueue::MatchWorker(
     const v1::DeviceSpec& device, const DeviceDescription* exactly) const {
   base::MutexLock lock(&mutex_);
-  const Worker* const worker = FindFitting(device, exactly);
-  if (worker == nullptr) return NoWorker(device, exactly);
-  return worker->description;
+  const auto worker = index_.FindUsable(device, exactly);
+  if (!worker.has_value()) return NoWorker(device, exactly);
+  return workers_.at(*worker).description;
 }
 
 // ---- the owner -------------------------------------------------------------
-
-const JobQueue::Worker* JobQueue::FindFitting(
-    const v1::DeviceSpec& device, const DeviceDescription* exactly) const {
-  for (const auto& [id, worker] : workers_) {
-    if (!worker.draining && CanRun(worker.description, device, exactly).ok()) {
-      return &worker;
-    }
-  }
-  return nullptr;
-}
 
 absl::Status JobQueue::NoWorker(const v1::DeviceSpec& device,
                                 const DeviceDescription* exactly) const {
@@ -168,12 +180,18 @@ void JobQueue::Tick() {
     DropWorker(worker, reason, Ending::kFailed);
   }
   Acknowledge(now);
-  if (now >= grace_ends_) held_back_.clear();
+  if (now >= grace_ends_) {
+    for (const JobId id : std::exchange(held_back_, {})) {
+      Job* const job = Find(id);
+      if (job == nullptr) continue;
+      job->is_held_back = false;
+      NoteJob(*job);
+    }
+  }
   Dispatch();
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     Job& job = *(it++)->second;
-    if (job.waiting.empty() ||
-        FindFitting(job.request.request.device(), job.exactly()) != nullptr) {
+    if (job.waiting.empty() || index_.HasUsableWorker(job.id)) {
       job.without_worker_since.reset();
     } else if (!job.without_worker_since.has_value()) {
       job.without_worker_since = now;

@@ -3,8 +3,8 @@
 // Concept: a *job* is one RunnerRequest of one submitter. The queue cuts it
 // into *chunks* of at most Options::chunk_programs, so that several workers
 // share it; a chunk handed to a worker is a *lease*. A job with a reference
-// program is a comparison: it stays in one chunk. Chunks go out first come
-// first served, to any idle worker that CanRun them.
+// program is a comparison: it stays in one chunk. An idle worker gets a chunk
+// of the job that match_index.h names: by priority, fair share, age.
 //
 //   chunk:   waiting ──Push──▶ leased ──every program has its result──▶ done
 //               ▲                │
@@ -58,22 +58,22 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "base/strong_id.h"
+#include "coordinator/jobs/fair_share.h"
 #include "coordinator/jobs/handed_in.h"
+#include "coordinator/jobs/ids.h"
 #include "coordinator/jobs/job_events.h"
 #include "coordinator/jobs/lease_id.h"
+#include "coordinator/jobs/match_index.h"
 #include "coordinator/jobs/worker_port.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::jobs {
 
-using JobId = base::StrongId<struct JobTag>;
-// One attachment of a worker; a worker that comes back gets a new one.
-using WorkerId = base::StrongId<struct WorkerTag>;
-
 // Whose a job is.
 struct JobOrigin {
+  std::string name_space;  // what workers measure for it is charged to
+  int priority = 0;        // higher ones go first
   // Of a plan that was interrupted while it measured: workers may be on their
   // way with its programs.
   bool was_interrupted = false;
@@ -124,6 +124,10 @@ class JobQueue {
   // ---- submitters
   Submission Submit(JobRequest request) ABSL_LOCKS_EXCLUDED(mutex_);
   void Cancel(JobId job) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Jobs that measure one of these programs are wanted with this priority, too.
+  // They go on being charged to those who submitted them.
+  void Raise(const std::vector<std::string>& keys, int priority)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Waits up to worker_grace for a worker that can run programs for `device`.
   absl::StatusOr<WorkerDescription> FindWorker(const v1::DeviceSpec& device,
                                                const std::stop_token& stop)
@@ -175,7 +179,7 @@ class JobQueue {
     JobRequest request;
     std::shared_ptr<JobEvents> events;
     absl::Time submitted;
-    absl::Time held_back_until = absl::InfinitePast();
+    bool is_held_back = false;  // for the grace after a restart
     std::deque<Chunk> waiting;
     std::set<LeaseId> leases;  // those not over
     bool started = false;
@@ -196,6 +200,10 @@ class JobQueue {
     JobId job;    // zero: of an earlier epoch, and no job asked for it yet
     Chunk chunk;  // programs: those without a result yet
     std::weak_ptr<JobEvents> events;  // of the job
+    std::string name_space;           // of the job, charged for it
+    absl::Duration charged;           // so far: what it is expected to take
+    absl::Time given;
+    int results = 0;
     // The worker has said all. The lease stays until that is acknowledged.
     bool is_over = false;
   };
@@ -221,8 +229,12 @@ class JobQueue {
   static std::deque<Chunk> Cut(const JobRequest& request, int chunk_programs);
   int ChunkPrograms(const JobRequest& request) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // After a change of what it waits for or whether it is idle, for Dispatch.
+  void NoteJob(Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NoteWorker(WorkerId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Of the jobs and workers that were noted.
   void Dispatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  Job* NextFor(const Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OfferTo(WorkerId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Give(WorkerId id, Worker& worker, Job& job)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Job* Find(JobId job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -241,6 +253,8 @@ class JobQueue {
   void Bind(Lease& lease, Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TakeResult(Lease& lease, Job& job, const v1::ProfileResult& result)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Corrects what the lease was charged at its beginning.
+  void Settle(Lease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndLease(Lease& lease, const std::string& reason, Ending ending)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutBack(const Lease& lease, const std::string& reason, Ending ending)
@@ -253,9 +267,6 @@ class JobQueue {
   void DropWorker(WorkerMap::iterator worker, const std::string& reason,
                   Ending ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Acknowledge(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  const Worker* FindFitting(const v1::DeviceSpec& device,
-                            const DeviceDescription* exactly) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status NoWorker(const v1::DeviceSpec& device,
                         const DeviceDescription* exactly) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -279,8 +290,15 @@ class JobQueue {
   int64_t next_lease_ ABSL_GUARDED_BY(mutex_) = 1;
   LeaseMap leases_ ABSL_GUARDED_BY(mutex_);
   HandedIn handed_in_ ABSL_GUARDED_BY(mutex_);
-  // Whose programs are held back, by key; empty after the grace.
-  absl::flat_hash_map<std::string, JobId> held_back_ ABSL_GUARDED_BY(mutex_);
+  std::vector<JobId> held_back_ ABSL_GUARDED_BY(mutex_);
+  // Who measures a program or waits to, by key. Comparisons are not here.
+  absl::flat_hash_map<std::string, JobId> wanted_ ABSL_GUARDED_BY(mutex_);
+  FairShare shares_ ABSL_GUARDED_BY(mutex_);
+  MatchIndex index_ ABSL_GUARDED_BY(mutex_){&shares_};
+  std::set<JobId> noted_jobs_ ABSL_GUARDED_BY(mutex_);
+  std::set<WorkerId> noted_workers_ ABSL_GUARDED_BY(mutex_);
+  // Of a program, as leases go.
+  absl::Duration mean_time_ ABSL_GUARDED_BY(mutex_) = absl::Seconds(1);
 };
 
 }  // namespace meshwright::jobs

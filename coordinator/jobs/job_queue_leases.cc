@@ -1,6 +1,7 @@
 // The lease half of JobQueue: who gets which chunk, and what a lost one means.
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -15,29 +16,43 @@ JobQueue::Job* JobQueue::Find(JobId id) {
   return job == jobs_.end() ? nullptr : job->second.get();
 }
 
+void JobQueue::NoteJob(Job& job) {
+  const bool is_waiting = !job.waiting.empty() && !job.is_held_back;
+  index_.SetWaiting(job.id, is_waiting);
+  if (is_waiting) noted_jobs_.insert(job.id);
+}
+
+void JobQueue::NoteWorker(WorkerId id) {
+  const Worker& worker = workers_.at(id);
+  const bool is_usable = !worker.draining;
+  const bool is_idle =
+      is_usable && worker.port != nullptr && !worker.running.has_value();
+  index_.SetWorker(id, is_usable, is_idle);
+  if (is_idle) noted_workers_.insert(id);
+}
+
 void JobQueue::Dispatch() {
+  const std::set<WorkerId> workers = std::exchange(noted_workers_, {});
+  const std::set<JobId> jobs = std::exchange(noted_jobs_, {});
   if (is_handed_over_) return;
-  for (auto& [id, worker] : workers_) {
-    if (worker.running.has_value() || worker.draining ||
-        worker.port == nullptr) {
-      continue;
+  for (const WorkerId id : workers) {
+    const auto worker = workers_.find(id);
+    if (worker != workers_.end() && !worker->second.running.has_value()) {
+      OfferTo(id);
     }
-    Job* const job = NextFor(worker);
-    if (job != nullptr) Give(id, worker, *job);
+  }
+  for (const JobId id : jobs) {
+    for (Job* job = Find(id); job != nullptr && !job->waiting.empty();) {
+      const auto worker = index_.FindWorker(id);
+      if (!worker.has_value()) break;
+      OfferTo(*worker);  // another's turn may come first
+    }
   }
 }
 
-JobQueue::Job* JobQueue::NextFor(const Worker& worker) {
-  const absl::Time now = clock_->Now();
-  for (auto& [id, job] : jobs_) {
-    if (!job->waiting.empty() && job->held_back_until <= now &&
-        CanRun(worker.description, job->request.request.device(),
-               job->exactly())
-            .ok()) {
-      return job.get();
-    }
-  }
-  return nullptr;
+void JobQueue::OfferTo(WorkerId id) {
+  const auto next = index_.FindJob(id);
+  if (next.has_value()) Give(id, workers_.at(id), *Find(*next));
 }
 
 void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
@@ -51,6 +66,10 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
   lease.job = job.id;
   lease.events = job.events;
   lease.chunk = std::move(job.waiting.front());
+  lease.name_space = job.request.origin.name_space;
+  lease.given = clock_->Now();
+  lease.charged = mean_time_ * std::ssize(lease.chunk.programs);
+  shares_.Charge(lease.name_space, lease.charged);
   job.waiting.pop_front();
   job.leases.insert(lease_id);
   job.started = true;
@@ -69,6 +88,8 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
                 lease.chunk.tries + 1);
   worker.leases.insert(lease_id);
   worker.running = lease_id;
+  NoteJob(job);
+  NoteWorker(id);
   worker.port->Push(lease_id, request);
 }
 
@@ -101,11 +122,13 @@ void JobQueue::Bind(Lease& lease, Job& job) {
   std::erase_if(job.waiting,
                 [](const Chunk& chunk) { return chunk.programs.empty(); });
   if (lease.chunk.programs.empty()) return;
+  NoteJob(job);
   base::LogInfo("lease ", FormatLeaseId(lease.id), ": job ", job.id.value,
                 " has asked for ", lease.chunk.programs.size(),
                 " programs of it");
   lease.job = job.id;
   lease.events = job.events;
+  lease.name_space = job.request.origin.name_space;
   job.started = true;
   if (!lease.is_over) job.leases.insert(lease.id);
   const JobId id = job.id;
@@ -128,6 +151,7 @@ void JobQueue::TakeResult(Lease& lease, Job& job,
   const std::string fault =
       FindFault(job.request.request.programs(*program), result);
   open.erase(program);
+  ++lease.results;
   v1::ProfileResult located = result;
   if (!fault.empty()) {
     located.Clear();
@@ -153,19 +177,34 @@ void JobQueue::AddResult(Job& job, const v1::ProfileResult& result) {
     base::LogInfo("job ", job.id.value, ": program ", result.key(), ": ",
                   result.reason());
   }
+  const auto wanted = wanted_.find(result.key());
+  if (wanted != wanted_.end() && wanted->second == job.id) {
+    wanted_.erase(wanted);
+  }
   job.events->Add(result);
   if (job.finished == job.request.request.programs_size()) {
     FinishJob(job, absl::OkStatus());
   }
 }
 
+void JobQueue::Settle(Lease& lease) {
+  const absl::Duration took = clock_->Now() - lease.given;
+  shares_.Charge(lease.name_space, took - lease.charged);
+  lease.charged = took;
+  if (lease.results > 0) {
+    mean_time_ = mean_time_ * 0.8 + took / lease.results * 0.2;
+  }
+}
+
 void JobQueue::EndLease(Lease& lease, const std::string& reason,
                         Ending ending) {
   lease.is_over = true;
+  Settle(lease);
   const auto worker = workers_.find(lease.worker);
   if (worker != workers_.end()) {
     worker->second.leases.erase(lease.id);
     if (worker->second.running == lease.id) worker->second.running.reset();
+    NoteWorker(lease.worker);
   }
   Job* const job = Find(lease.job);
   if (job != nullptr) job->leases.erase(lease.id);
@@ -178,6 +217,7 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
   if (job == nullptr || lease.chunk.programs.empty()) return;
   if (ending == Ending::kGivenBack) {
     job->waiting.push_front(lease.chunk);
+    NoteJob(*job);
     return;
   }
   const bool final = ending == Ending::kFinal;
@@ -190,11 +230,12 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
                        !job->request.request.has_reference();
     if (!alone) {
       job->waiting.push_front({lease.chunk.programs, tries});
-      return;
+    } else {
+      for (const int program : lease.chunk.programs) {
+        job->waiting.push_back({{program}, tries});
+      }
     }
-    for (const int program : lease.chunk.programs) {
-      job->waiting.push_back({{program}, tries});
-    }
+    NoteJob(*job);
     return;
   }
   // The last AddResult ends the job, and with it *job.
@@ -233,6 +274,14 @@ void JobQueue::FinishJob(Job& job, absl::Status status) {
     done_.pop_front();
   }
   job.events->Add(JobDone{std::move(status)});
+  for (const v1::Program& program : job.request.request.programs()) {
+    const auto wanted = wanted_.find(program.key());
+    if (wanted != wanted_.end() && wanted->second == job.id) {
+      wanted_.erase(wanted);
+    }
+  }
+  index_.RemoveJob(job.id);
+  shares_.Leave(job.request.origin.name_space);
   jobs_.erase(job.id);
 }
 

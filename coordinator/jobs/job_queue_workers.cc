@@ -37,6 +37,7 @@ absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
   worker.description = description;
   worker.port = port;
   worker.seen = clock_->Now();
+  index_.AddWorker(id, description);
   base::LogInfo("worker ", description.name, ": attached with ",
                 description.devices.device_count, " ",
                 description.devices.platform, " devices");
@@ -49,6 +50,7 @@ absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
     DropWorker(earlier, "it attached again without it", Ending::kFailed);
   }
   port->Greet(welcome);
+  NoteWorker(id);
   Dispatch();
   ++changes_;
   return id;
@@ -80,6 +82,7 @@ bool JobQueue::Resume(WorkerId id, const HeldLease& held) {
     lease.worker_name = description.name;
     lease.worker_host = description.host;
     lease.worker_owner = description.owner;
+    lease.given = clock_->Now();
     handed_in_.Add(held.id, held.keys, clock_->Now() + options_.handed_in_time);
   } else {
     return false;
@@ -98,10 +101,10 @@ bool JobQueue::Resume(WorkerId id, const HeldLease& held) {
 JobQueue::Job* JobQueue::FindHeldBack(const HeldLease& held) {
   if (!handed_in_.Contains(held.id)) return nullptr;
   for (const std::string& key : held.keys) {
-    const auto found = held_back_.find(key);
-    if (found == held_back_.end()) continue;
+    const auto found = wanted_.find(key);
+    if (found == wanted_.end()) continue;
     Job* const job = Find(found->second);
-    if (job != nullptr) return job;
+    if (job != nullptr && job->is_held_back) return job;
   }
   return nullptr;
 }
@@ -116,6 +119,7 @@ void JobQueue::Detach(WorkerId id, const std::string& reason) {
     DropWorker(found, reason, Ending::kFailed);
     return;
   }
+  NoteWorker(id);
   base::LogInfo("worker ", worker.description.name, ": away: ", reason);
 }
 
@@ -160,6 +164,7 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
                event.finished().final() ? Ending::kFinal : Ending::kFailed);
       if (worker.draining && worker.leases.empty()) {
         worker.port->Close(absl::OkStatus());
+        index_.RemoveWorker(id);
         workers_.erase(found);
       }
       Dispatch();
@@ -191,8 +196,10 @@ void JobQueue::Drain(WorkerId id) {
   Worker& worker = found->second;
   worker.draining = true;
   base::LogInfo("worker ", worker.description.name, ": draining");
+  NoteWorker(id);
   if (!worker.leases.empty()) return;
   if (worker.port != nullptr) worker.port->Close(absl::OkStatus());
+  index_.RemoveWorker(id);
   workers_.erase(found);
 }
 
@@ -200,6 +207,8 @@ void JobQueue::DropWorker(WorkerMap::iterator worker, const std::string& reason,
                           Ending ending) {
   const std::string name = worker->second.description.name;
   base::LogInfo("worker ", name, ": detached: ", reason);
+  // It gets none of what it gives back.
+  index_.RemoveWorker(worker->first);
   const std::set<LeaseId> leases = worker->second.leases;
   for (const LeaseId id : leases) {
     EndLease(leases_.at(id),

@@ -141,6 +141,7 @@ absl::Status PlanMeasurer::Measure(const v1::RunnerRequest& request,
       in_flight_->End(key, /*has_row=*/false);
     }
     RETURN_IF_ERROR(measured);
+    queue_->Raise({elsewhere.begin(), elsewhere.end()}, origin_.priority);
     ASSIGN_OR_RETURN(const std::vector<std::string> without_row,
                      in_flight_->Await(others, stop_));
     std::map<std::string, const v1::Program*> left;

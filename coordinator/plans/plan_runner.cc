@@ -1,6 +1,7 @@
 #include "coordinator/plans/plan_runner.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace meshwright::plans {
 namespace {
 
 constexpr int kPage = 1000;
+constexpr int kMaxPriority = 100;
 
 v1::PlanState FindState(const std::string& phase) {
   if (phase == "compile" || phase == "measure") return v1::MEASURING;
@@ -159,11 +161,17 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
           "back");
     }
   }
+  if (std::abs(request.priority()) > kMaxPriority) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a plan's priority is from ", -kMaxPriority, " to ",
+                     kMaxPriority, ", and not ", request.priority()));
+  }
   v1::PlanRecord record;
   ASSIGN_OR_RETURN(*record.mutable_module_sha256(), KeepModule(request));
   record.set_namespace_(request.namespace_().empty() ? store::kSharedPool
                                                      : request.namespace_());
   record.set_owner(request.owner());
+  record.set_priority(request.priority());
   record.set_request_id(request.request_id());
   *record.mutable_request() = request.request();
   record.mutable_request()->clear_hlo_module();
@@ -282,6 +290,8 @@ absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
   std::optional<jobs::DeviceDescription> pinned;
   if (record.has_device()) pinned = jobs::ReadDeviceRecord(record.device());
   jobs::JobOrigin origin;
+  origin.name_space = record.namespace_();
+  origin.priority = record.priority();
   {
     base::MutexLock lock(&mutex_);
     origin.was_interrupted = interrupted_.contains(id);

@@ -1,0 +1,100 @@
+// MatchIndex: which waiting job an idle worker gets, and which idle worker a
+// waiting job.
+//
+// Concept: jobs that need equal devices are of one *need*, workers that have
+// equal devices are of one *kind*; CanRun decides for a pair of these once.
+//
+//   need ◀── which kinds can run it ──▶ kind
+//    └ priority ─▶ namespace ─▶ jobs     └ workers: idle ones, usable ones
+//
+// Of the jobs that a worker can run it gets that of the highest priority; then
+// that of the namespace that was charged least; then the oldest. So a decision
+// costs the number of needs, kinds and namespaces, whatever the number of jobs
+// and workers.
+// Threads: one at a time; the queue's lock guards it. Errors: none.
+#ifndef MESHWRIGHT_COORDINATOR_JOBS_MATCH_INDEX_H_
+#define MESHWRIGHT_COORDINATOR_JOBS_MATCH_INDEX_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "coordinator/jobs/fair_share.h"
+#include "coordinator/jobs/ids.h"
+#include "coordinator/jobs/worker_port.h"
+
+namespace meshwright::jobs {
+
+class MatchIndex {
+ public:
+  // `shares` outlives it.
+  explicit MatchIndex(const FairShare* shares) : shares_(shares) {}
+
+  void AddWorker(WorkerId worker, const WorkerDescription& description);
+  void RemoveWorker(WorkerId worker);
+  // Usable: it takes leases, now or when it is idle again.
+  void SetWorker(WorkerId worker, bool is_usable, bool is_idle);
+
+  // A job waits for nothing until SetWaiting.
+  void AddJob(JobId job, const v1::DeviceSpec& device,
+              const DeviceDescription* exactly, int priority,
+              const std::string& name_space);
+  void RemoveJob(JobId job);
+  void SetWaiting(JobId job, bool is_waiting);
+  void SetPriority(JobId job, int priority);
+
+  std::optional<JobId> FindJob(WorkerId worker) const;
+  // An idle one.
+  std::optional<WorkerId> FindWorker(JobId job) const;
+  // A usable one.
+  bool HasUsableWorker(JobId job) const;
+  std::optional<WorkerId> FindUsable(const v1::DeviceSpec& device,
+                                     const DeviceDescription* exactly) const;
+
+ private:
+  struct Kind;
+  using Jobs = std::map<std::string, std::set<JobId>>;  // by namespace
+  struct Need {
+    v1::DeviceSpec device;
+    std::optional<DeviceDescription> exactly;
+    std::set<Kind*> kinds;  // that can run it
+    std::map<int, Jobs, std::greater<>> waiting;
+    int jobs = 0;
+
+    const DeviceDescription* exact() const {
+      return exactly.has_value() ? &*exactly : nullptr;
+    }
+  };
+  struct Kind {
+    WorkerDescription description;  // of one of them
+    std::set<Need*> needs;          // that it can run
+    std::set<WorkerId> usable;
+    std::set<WorkerId> idle;
+    int workers = 0;
+  };
+  using Name = std::vector<std::string>;
+  struct JobEntry {
+    Name need;
+    int priority = 0;
+    std::string name_space;
+    bool is_waiting = false;
+  };
+
+  void Insert(JobId job, const JobEntry& entry);
+  void Erase(JobId job, const JobEntry& entry);
+
+  const FairShare* const shares_;
+  std::map<Name, Need> needs_;  // by what they ask for
+  std::map<Name, Kind> kinds_;  // by what they have
+  absl::flat_hash_map<int64_t, JobEntry> jobs_;
+  absl::flat_hash_map<int64_t, Name> workers_;  // their kind
+};
+
+}  // namespace meshwright::jobs
+
+#endif  // MESHWRIGHT_COORDINATOR_JOBS_MATCH_INDEX_H_
