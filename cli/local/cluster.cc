@@ -41,6 +41,10 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   coordinator.listen_address =
       options.listen_address.empty() ? socket : options.listen_address;
   if (!options.listen_address.empty()) coordinator.local_address = socket;
+  // Alone with its only worker, a command fails rather than wait for it.
+  if (options.listen_address.empty()) {
+    coordinator.queue.standings.barren_batches = 0;
+  }
   coordinator.security = options.security;
   coordinator.audit = options.audit;
   cluster->coordinator_ =
@@ -58,6 +62,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   worker.devices = options.devices;
   worker.run_batch = options.run_batch ? std::move(options.run_batch)
                                        : worker::RunnerBatches();
+  worker.find_fault = worker::FindRunnerFault;
   cluster->worker_ = std::make_unique<worker::Worker>(std::move(worker));
   RETURN_IF_ERROR(cluster->worker_->Start());
   RETURN_IF_ERROR(cluster->coordinator_->queue()

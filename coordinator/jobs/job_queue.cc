@@ -12,7 +12,7 @@
 namespace meshwright::jobs {
 
 JobQueue::JobQueue(const base::Clock* clock, Options options)
-    : clock_(clock), options_(options) {}
+    : clock_(clock), options_(options), standings_(options.standings) {}
 
 JobQueue::~JobQueue() = default;
 
@@ -154,10 +154,10 @@ absl::Status JobQueue::NoWorker(const v1::DeviceSpec& device,
   std::vector<std::string> reasons;
   for (const auto& [id, worker] : workers_) {
     const absl::Status fits = CanRun(worker.description, device, exactly);
-    reasons.push_back(
-        fits.ok()
-            ? absl::StrCat("worker ", worker.description.name, " is draining")
-            : std::string(fits.message()));
+    reasons.push_back(fits.ok()
+                          ? absl::StrCat("worker ", worker.description.name,
+                                         " ", FindObstacle(worker))
+                          : std::string(fits.message()));
   }
   return absl::UnavailableError(absl::StrCat(
       "no attached worker can run programs on ", device.device_count(), " ",
@@ -177,9 +177,20 @@ void JobQueue::Tick() {
     if (worker->second.port != nullptr) {
       worker->second.port->Close(absl::DeadlineExceededError(reason));
     }
-    DropWorker(worker, reason, Ending::kFailed);
+    DropWorker(worker, reason, Ending::kLost);
   }
   Acknowledge(now);
+  standings_.Expire(now);
+  // Some are probed from now on.
+  for (const auto& [id, worker] : workers_) NoteWorker(id);
+  while (!delayed_.empty() && delayed_.begin()->first <= now) {
+    const Delayed due = std::move(delayed_.begin()->second);
+    delayed_.erase(delayed_.begin());
+    Job* const job = Find(due.job);
+    if (job == nullptr) continue;
+    job->waiting.push_back(due.chunk);
+    NoteJob(*job);
+  }
   if (now >= grace_ends_) {
     for (const JobId id : std::exchange(held_back_, {})) {
       Job* const job = Find(id);
@@ -215,6 +226,14 @@ void JobQueue::Shutdown() {
               absl::UnavailableError("the coordinator is stopping"));
   }
   ++changes_;
+}
+
+std::string JobQueue::FindObstacle(const Worker& worker) const {
+  if (!worker.fault.empty()) return "is unhealthy: " + worker.fault;
+  if (worker.draining) return "is draining";
+  const std::string aside =
+      standings_.FindReason(worker.description.name, clock_->Now());
+  return aside.empty() ? "" : "is set aside: it " + aside;
 }
 
 v1::JobSummary JobQueue::Describe(const Job& job) const {
@@ -254,10 +273,15 @@ std::vector<v1::WorkerSummary> JobQueue::Workers() const {
     summary.set_platform(devices.platform);
     summary.set_device_kind(devices.device_kind);
     summary.set_device_count(devices.device_count);
-    summary.set_state(worker.port == nullptr       ? "away"
+    const std::string aside =
+        standings_.FindReason(worker.description.name, clock_->Now());
+    summary.set_state(!worker.fault.empty()        ? "unhealthy"
+                      : worker.port == nullptr     ? "away"
+                      : !aside.empty()             ? "set aside"
                       : worker.draining            ? "draining"
                       : worker.running.has_value() ? "busy"
                                                    : "idle");
+    summary.set_reason(FindObstacle(worker));
     summary.set_seen_seconds_ago(
         absl::ToDoubleSeconds(clock_->Now() - worker.seen));
     summary.set_programs_measured(worker.programs_measured);

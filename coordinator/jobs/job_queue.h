@@ -9,10 +9,11 @@
 //   chunk:   waiting ──Push──▶ leased ──every program has its result──▶ done
 //               ▲                │
 //               └── remainder ◀──┘ worker lost, or it reported a failure that
-//                                  is not final: tries + 1. On the last try
-//                                  each program travels alone, so that one that
-//                                  kills workers takes no other with it; after
-//                                  it the rest is TRANSIENT, with the reason.
+//                                  is not final: tries + 1, and after a failure
+//                                  a while later. On the last try each program
+//                                  travels alone, so that one that kills
+//                                  workers takes no other with it; after it the
+//                                  rest is TRANSIENT, with the reason.
 //   job:     queued ──first lease──▶ running ──last result──▶ done
 //               └──────────┬────────────┘
 //                          └── Cancel, Shutdown, no worker for worker_grace
@@ -20,6 +21,9 @@
 //            busy ──Detach──▶ away ──Attach──▶ busy, with the same lease
 //                               └── lease_time is over ──▶ lost
 //
+// A worker whose batches end before their first program is set aside
+// (worker_standings.h). One with a fault of its own (a child that does not die)
+// gets no lease until it says that it is well; what it had costs no try.
 // A lease outlives its worker's connection, and ends when nothing was heard of
 // the worker for lease_time. What is said under a lease that has ended, or that
 // the worker does not have, is not heard.
@@ -65,6 +69,7 @@
 #include "coordinator/jobs/lease_id.h"
 #include "coordinator/jobs/match_index.h"
 #include "coordinator/jobs/worker_port.h"
+#include "coordinator/jobs/worker_standings.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/reports.pb.h"
 
@@ -99,6 +104,10 @@ class JobQueue {
     // Attached workers share a job's programs, down to chunks of this many.
     int least_chunk = 16;
     int maximum_tries = 3;
+    // After the first failure that a worker reports; twice as long after the
+    // next. What a lost worker had goes to another at once.
+    absl::Duration retry_backoff = absl::Seconds(1);
+    WorkerStandings::Options standings;
     // How long a job waits while no attached worker could run it.
     absl::Duration worker_grace = absl::Seconds(15);
     // A worker silent for longer is lost, and its lease has ended. With Tick
@@ -155,6 +164,9 @@ class JobQueue {
   void Update(WorkerId worker, LeaseId lease, const v1::RunnerEvent& event)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Heartbeat(WorkerId worker) ABSL_LOCKS_EXCLUDED(mutex_);
+  // What is wrong with the machine of a worker; empty: nothing any more.
+  void SetFault(WorkerId worker, const std::string& fault)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // No more leases for this worker; it is closed when it holds none.
   void Drain(WorkerId worker) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -204,6 +216,7 @@ class JobQueue {
     absl::Duration charged;           // so far: what it is expected to take
     absl::Time given;
     int results = 0;
+    bool has_started = false;  // a program of it
     // The worker has said all. The lease stays until that is acknowledged.
     bool is_over = false;
   };
@@ -212,12 +225,13 @@ class JobQueue {
     WorkerPort* port = nullptr;  // null: away
     absl::Time seen;
     bool draining = false;
+    std::string fault;               // of its machine
     std::set<LeaseId> leases;        // those not over
     std::optional<LeaseId> running;  // one of them
     int64_t programs_measured = 0;
   };
   // How a lease ends that has programs left.
-  enum class Ending { kFailed, kFinal, kGivenBack };
+  enum class Ending { kLost, kFailed, kFinal, kGivenBack };
   struct DoneJob {
     v1::JobSummary summary;
     absl::Time submitted;
@@ -238,6 +252,9 @@ class JobQueue {
   void Give(WorkerId id, Worker& worker, Job& job)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Job* Find(JobId job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Why the worker gets no lease; empty: it gets some.
+  std::string FindObstacle(const Worker& worker) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   v1::JobSummary Describe(const Job& job) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether the worker goes on with a lease that it brought.
@@ -295,6 +312,12 @@ class JobQueue {
   absl::flat_hash_map<std::string, JobId> wanted_ ABSL_GUARDED_BY(mutex_);
   FairShare shares_ ABSL_GUARDED_BY(mutex_);
   MatchIndex index_ ABSL_GUARDED_BY(mutex_){&shares_};
+  struct Delayed {
+    JobId job;
+    Chunk chunk;
+  };
+  std::multimap<absl::Time, Delayed> delayed_ ABSL_GUARDED_BY(mutex_);
+  WorkerStandings standings_ ABSL_GUARDED_BY(mutex_);
   std::set<JobId> noted_jobs_ ABSL_GUARDED_BY(mutex_);
   std::set<WorkerId> noted_workers_ ABSL_GUARDED_BY(mutex_);
   // Of a program, as leases go.

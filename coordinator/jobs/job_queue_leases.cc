@@ -24,7 +24,7 @@ void JobQueue::NoteJob(Job& job) {
 
 void JobQueue::NoteWorker(WorkerId id) {
   const Worker& worker = workers_.at(id);
-  const bool is_usable = !worker.draining;
+  const bool is_usable = FindObstacle(worker).empty();
   const bool is_idle =
       is_usable && worker.port != nullptr && !worker.running.has_value();
   index_.SetWorker(id, is_usable, is_idle);
@@ -37,9 +37,7 @@ void JobQueue::Dispatch() {
   if (is_handed_over_) return;
   for (const WorkerId id : workers) {
     const auto worker = workers_.find(id);
-    if (worker != workers_.end() && !worker->second.running.has_value()) {
-      OfferTo(id);
-    }
+    if (worker != workers_.end() && index_.IsIdle(id)) OfferTo(id);
   }
   for (const JobId id : jobs) {
     for (Job* job = Find(id); job != nullptr && !job->waiting.empty();) {
@@ -152,6 +150,7 @@ void JobQueue::TakeResult(Lease& lease, Job& job,
       FindFault(job.request.request.programs(*program), result);
   open.erase(program);
   ++lease.results;
+  standings_.Clear(lease.worker_name);
   v1::ProfileResult located = result;
   if (!fault.empty()) {
     located.Clear();
@@ -200,6 +199,11 @@ void JobQueue::EndLease(Lease& lease, const std::string& reason,
                         Ending ending) {
   lease.is_over = true;
   Settle(lease);
+  const bool is_barren =
+      lease.results == 0 && !lease.has_started && !lease.chunk.programs.empty();
+  if (is_barren && (ending == Ending::kLost || ending == Ending::kFailed)) {
+    standings_.AddBarren(lease.worker_name, reason, clock_->Now());
+  }
   const auto worker = workers_.find(lease.worker);
   if (worker != workers_.end()) {
     worker->second.leases.erase(lease.id);
@@ -228,13 +232,24 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
   if (!final && tries < options_.maximum_tries) {
     const bool alone = tries + 1 == options_.maximum_tries &&
                        !job->request.request.has_reference();
+    std::vector<Chunk> chunks;
     if (!alone) {
-      job->waiting.push_front({lease.chunk.programs, tries});
+      chunks.push_back({lease.chunk.programs, tries});
     } else {
       for (const int program : lease.chunk.programs) {
-        job->waiting.push_back({{program}, tries});
+        chunks.push_back({{program}, tries});
       }
     }
+    if (ending == Ending::kFailed) {
+      const absl::Time due =
+          clock_->Now() + options_.retry_backoff * (1 << (tries - 1));
+      for (Chunk& chunk : chunks) {
+        delayed_.emplace(due, Delayed{job->id, std::move(chunk)});
+      }
+      return;
+    }
+    job->waiting.insert(alone ? job->waiting.end() : job->waiting.begin(),
+                        chunks.begin(), chunks.end());
     NoteJob(*job);
     return;
   }

@@ -120,10 +120,14 @@ TEST_F(JobQueueTest, TheLastTryIsAloneAndThenNothingIsKnownOfTheProgram) {
   const Submission job = queue_.Submit(Programs(4));
   FakeWorker a(&queue_, "a");
   a.Attach();
-  for (int i = 0; i < 2; ++i) a.Lose();
+  for (int i = 0; i < 2; ++i) {
+    a.Start("p0");
+    a.Lose();
+  }
   // The last try: one program per lease.
   EXPECT_THAT(a.leases().back().second.programs(), SizeIs(1));
   EXPECT_EQ(a.leases().back().second.programs(0).key(), "p0");
+  a.Start("p0");
   a.Lose();
   for (int i = 0; i < 3; ++i) a.RunAll();
   const Story story = Read(job);
@@ -140,7 +144,12 @@ TEST_F(JobQueueTest, AWorkersOwnFailureIsNamedInTheRow) {
   FakeWorker a(&queue_, "a");
   a.Attach();
   const Submission job = queue_.Submit(Programs(1));
-  for (int i = 0; i < 3; ++i) a.Finish("no space left in /tmp");
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_THAT(a.leases(), SizeIs(i + 1));
+    a.Finish("no space left in /tmp");
+    clock_.Advance(absl::Seconds(10));
+    queue_.Tick();
+  }
   const Story story = Read(job);
   EXPECT_THAT(story.results.at("p0").reason(),
               HasSubstr("no space left in /tmp"));

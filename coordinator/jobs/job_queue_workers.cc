@@ -36,6 +36,7 @@ absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
   Worker& worker = workers_[id];
   worker.description = description;
   worker.port = port;
+  worker.fault = description.fault;
   worker.seen = clock_->Now();
   index_.AddWorker(id, description);
   base::LogInfo("worker ", description.name, ": attached with ",
@@ -47,7 +48,7 @@ absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
   }
   if (earlier != workers_.end()) {
     worker.programs_measured = earlier->second.programs_measured;
-    DropWorker(earlier, "it attached again without it", Ending::kFailed);
+    DropWorker(earlier, "it attached again without it", Ending::kLost);
   }
   port->Greet(welcome);
   NoteWorker(id);
@@ -116,7 +117,7 @@ void JobQueue::Detach(WorkerId id, const std::string& reason) {
   Worker& worker = found->second;
   worker.port = nullptr;
   if (worker.leases.empty()) {
-    DropWorker(found, reason, Ending::kFailed);
+    DropWorker(found, reason, Ending::kLost);
     return;
   }
   NoteWorker(id);
@@ -146,6 +147,8 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
   Job* const job = Find(lease.job);
   switch (event.event_case()) {
     case v1::RunnerEvent::kStarted:
+      lease.has_started = true;
+      standings_.Clear(lease.worker_name);
       if (job != nullptr) job->events->Add(event.started());
       break;
     case v1::RunnerEvent::kResult:
@@ -161,7 +164,9 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
                             event.finished().error().empty()
                                 ? " left it without a result"
                                 : ": " + event.finished().error()),
-               event.finished().final() ? Ending::kFinal : Ending::kFailed);
+               !worker.fault.empty()      ? Ending::kGivenBack
+               : event.finished().final() ? Ending::kFinal
+                                          : Ending::kFailed);
       if (worker.draining && worker.leases.empty()) {
         worker.port->Close(absl::OkStatus());
         index_.RemoveWorker(id);
@@ -187,6 +192,21 @@ void JobQueue::Heartbeat(WorkerId id) {
   base::MutexLock lock(&mutex_);
   const auto worker = workers_.find(id);
   if (worker != workers_.end()) worker->second.seen = clock_->Now();
+}
+
+void JobQueue::SetFault(WorkerId id, const std::string& fault) {
+  base::MutexLock lock(&mutex_);
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  Worker& worker = found->second;
+  worker.seen = clock_->Now();
+  if (worker.fault != fault) {
+    base::LogWarning("worker ", worker.description.name, ": ",
+                     fault.empty() ? "well again" : fault);
+  }
+  worker.fault = fault;
+  NoteWorker(id);
+  Dispatch();
 }
 
 void JobQueue::Drain(WorkerId id) {

@@ -146,6 +146,12 @@ void MatchIndex::SetPriority(JobId job, int priority) {
   if (entry.is_waiting) Insert(job, entry);
 }
 
+bool MatchIndex::IsIdle(WorkerId worker) const {
+  const auto found = workers_.find(worker.value);
+  return found != workers_.end() &&
+         kinds_.at(found->second).idle.contains(worker);
+}
+
 std::optional<JobId> MatchIndex::FindJob(WorkerId worker) const {
   const auto found = workers_.find(worker.value);
   if (found == workers_.end()) return std::nullopt;

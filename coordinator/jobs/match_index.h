@@ -48,6 +48,7 @@ class MatchIndex {
   void SetWaiting(JobId job, bool is_waiting);
   void SetPriority(JobId job, int priority);
 
+  bool IsIdle(WorkerId worker) const;
   std::optional<JobId> FindJob(WorkerId worker) const;
   // An idle one.
   std::optional<WorkerId> FindWorker(JobId job) const;

@@ -112,6 +112,9 @@ class WorkerStream
         outbox_.Send(std::move(answer));
         break;
       }
+      case v1::WorkerMessage::kHealth:
+        queue_->SetFault(*worker_, message_.health().fault());
+        break;
       case v1::WorkerMessage::kLeave:
         queue_->Leave(*worker_);
         break;
@@ -135,6 +138,7 @@ class WorkerStream
     jobs::WorkerDescription description;
     description.name = hello.worker_id();
     description.host = hello.host();
+    description.fault = hello.fault();
     description.plugin_path = hello.plugin_path();
     description.devices.platform = hello.platform();
     description.devices.platform_version = hello.platform_version();

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "worker/sandbox/undead.h"
 
 namespace meshwright::worker::sandbox {
 namespace {
@@ -123,7 +125,7 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(
 ChildProcess::~ChildProcess() {
   if (pid_ > 0 && !reaped_) {
     Kill();
-    Reap();
+    Reap().IgnoreError();
   }
   if (results_ >= 0) close(results_);
   if (messages_ >= 0) close(messages_);
@@ -176,11 +178,34 @@ void ChildProcess::ReadMessages() {
 
 void ChildProcess::Kill() { kill(pid_, SIGKILL); }
 
-std::string ChildProcess::Reap() {
-  int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+bool ChildProcess::AwaitEnd(absl::Duration patience, int* status) {
+  const absl::Time deadline = absl::Now() + patience;
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
+  bool has_ended = false;
+  while (!has_ended) {
+    const pid_t reaped = waitpid(pid_, status, WNOHANG);
+    has_ended = reaped == pid_ || (reaped < 0 && errno == ECHILD);
+    const int64_t left_ms = absl::ToInt64Milliseconds(deadline - absl::Now());
+    if (has_ended || left_ms <= 0) break;
+    // Without such a file (an old kernel) it is looked at now and then.
+    pollfd file = {process, POLLIN, 0};
+    poll(&file, 1, static_cast<int>(process >= 0 ? left_ms : 10));
   }
+  if (process >= 0) close(process);
+  return has_ended;
+}
+
+absl::StatusOr<std::string> ChildProcess::Reap(absl::Duration patience) {
+  int status = 0;
   reaped_ = true;
+  if (!AwaitEnd(patience, &status)) {
+    Kill();
+    if (!AwaitEnd(patience, &status)) {
+      AddUndead(pid_);
+      return absl::AbortedError(
+          absl::StrCat("the runner, process ", pid_, ", does not die"));
+    }
+  }
   ReadMessages();
   std::string reason;
   if (WIFSIGNALED(status)) {

@@ -5,7 +5,8 @@
 // It has no other file of ours.
 // It has a process group of its own, so that a person's Ctrl-C reaches the
 // parent alone. Errors: those of errno where a pipe, the program or poll fails.
-// Ownership: the destructor kills and reaps: nothing is left running.
+// Ownership: the destructor kills and reaps: nothing is left running, but for
+// what does not die (undead.h).
 // Threads: one, the one that spawned; it must live as long as the child does
 // (the child asks to die with it).
 #ifndef MESHWRIGHT_WORKER_SANDBOX_CHILD_PROCESS_H_
@@ -27,6 +28,8 @@ class ChildProcess {
   // The path under which the child opens its result pipe.
   static constexpr char kResultPath[] = "/dev/fd/3";
   static constexpr int kSharedFile = 4;
+  // A runner that ends takes a second at most to give large devices back.
+  static constexpr absl::Duration kPatience = absl::Seconds(10);
 
   // `arguments[0]` is the program. `environment`: "NAME=value", all of it.
   // `shared_file`: below 0, none. kNotFound, kPermissionDenied, ...
@@ -47,9 +50,11 @@ class ChildProcess {
   absl::StatusOr<Heard> Listen(absl::Time deadline, int wake);
 
   void Kill();
-  // Reaps; "killed by SIGSEGV", "ended with status 1", with the last line of
-  // its messages where there is one. Empty after status 0.
-  std::string Reap();
+  // Waits for its end and reaps. "killed by SIGSEGV", "ended with status 1",
+  // with the last line of its messages where there is one. Empty after status
+  // 0. One that is not gone after `patience` is killed, and is left to undead.h
+  // after as long again: kAborted.
+  absl::StatusOr<std::string> Reap(absl::Duration patience = kPatience);
   // The end of what it printed, up to 16 KiB, in ASCII.
   const std::string& messages() const { return messages_kept_; }
 
@@ -58,6 +63,8 @@ class ChildProcess {
  private:
   ChildProcess() = default;
   void ReadMessages();
+  // False: it is there after `patience`.
+  bool AwaitEnd(absl::Duration patience, int* status);
 
   pid_t pid_ = 0;
   bool reaped_ = false;

@@ -3,12 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <string>
+
+#include "worker/sandbox/undead.h"
 
 namespace meshwright::worker::sandbox {
 namespace {
 
 using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 
 // Runs it to its end.
@@ -23,7 +30,9 @@ std::unique_ptr<ChildProcess> RunScript(const std::string& script,
     if (!heard.ok() || heard->ended) break;
   }
   close(never);
-  reason = (*child)->Reap();
+  const auto end = (*child)->Reap();
+  EXPECT_TRUE(end.ok()) << end.status();
+  reason = end.value_or("");
   return *std::move(child);
 }
 
@@ -39,6 +48,40 @@ TEST(ChildProcessTest, BytesThatAreNoTextBecomeQuestionMarks) {
   std::string reason;
   const auto child = RunScript("printf 'a\\377b\\0c'; exit 3", reason);
   EXPECT_EQ(reason, "ended with status 3: a?b?c");
+}
+
+TEST(ChildProcessTest, OneThatGoesOnIsKilledWhenItIsReaped) {
+  const auto child = ChildProcess::Spawn({"/bin/sleep", "1000"}, {});
+  ASSERT_TRUE(child.ok()) << child.status();
+  const auto end = (*child)->Reap(absl::Milliseconds(1));
+  // A busy machine may need longer than that to end it.
+  if (end.ok()) {
+    EXPECT_EQ(*end, "killed by SIGKILL (probably for want of memory)");
+  } else {
+    EXPECT_EQ(end.status().code(), absl::StatusCode::kAborted);
+  }
+}
+
+// Nobody can hold a process back from SIGKILL for a test; one that nobody has
+// killed yet stands for it.
+TEST(UndeadTest, OneThatDoesNotDieIsNamedUntilItIsGone) {
+  EXPECT_THAT(DescribeUndead(), IsEmpty());
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    char byte = 0;
+    close(ends[1]);
+    _exit(read(ends[0], &byte, 1) < 0 ? 1 : 0);
+  }
+  close(ends[0]);
+  AddUndead(pid);
+  EXPECT_THAT(DescribeUndead(), HasSubstr(std::to_string(pid)));
+  EXPECT_THAT(DescribeUndead(), HasSubstr("does not die"));
+  close(ends[1]);
+  siginfo_t info;
+  ASSERT_EQ(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+  EXPECT_THAT(DescribeUndead(), IsEmpty());
 }
 
 TEST(ChildProcessTest, OfMuchTheEndIsKept) {

@@ -216,11 +216,11 @@ absl::StatusOr<Ending> BatchRun::RunChild(const v1::RunnerRequest& rest) {
     if (heard.late) {
       ending.late = true;
       child->Kill();
-      child->Reap();
+      RETURN_IF_ERROR(child->Reap().status());
       return ending;
     }
     if (heard.ended) {
-      ending.reason = child->Reap();
+      ASSIGN_OR_RETURN(ending.reason, child->Reap());
       ending.log = child->messages();
       return ending;
     }

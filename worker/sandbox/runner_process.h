@@ -25,8 +25,8 @@
 // Errors: kFailedPrecondition when the devices, the plugin or the reference
 // run fail (one sentence; no use to retry), kUnavailable when the plugin
 // fails inside or the runner dies before its first program, kCancelled after a
-// stop, kResourceExhausted when the job file does not fit the disk, kNotFound
-// without a runner.
+// stop, kResourceExhausted when the job file does not fit the disk, kAborted
+// when a child does not die (undead.h), kNotFound without a runner.
 #ifndef MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
 #define MESHWRIGHT_WORKER_SANDBOX_RUNNER_PROCESS_H_
 

@@ -24,6 +24,8 @@ Leases::~Leases() { Stop(); }
 
 void Leases::Describe(v1::WorkerHello* hello) {
   base::MutexLock lock(&mutex_);
+  hello->set_fault(fault_);
+  told_fault_ = fault_;
   for (const Lease& lease : leases_) {
     if (lease.is_dropped) continue;
     v1::HeldLease& held = *hello->add_held();
@@ -40,6 +42,7 @@ void Leases::Connect(const v1::Welcome& welcome, Send send) {
   send_ = std::move(send);
   const std::set<std::string> resumed(welcome.resumed().begin(),
                                       welcome.resumed().end());
+  if (fault_ != told_fault_) TellFault();
   for (Lease& lease : leases_) {
     if (!resumed.contains(lease.id)) {
       base::LogInfo("lease ", lease.id, ": it is another's by now");
@@ -163,10 +166,38 @@ void Leases::RunBatch(Lease* lease, v1::RunnerRequest request) {
       },
       lease->stop.get_token());
   base::LogInfo("lease ", lease->id, ": ", status.ToString());
+  std::string fault = dependencies_.find_fault();
   base::MutexLock lock(&mutex_);
+  // First, so that the lease costs no try and no other follows.
+  if (fault_ != fault) {
+    fault_ = std::move(fault);
+    TellFault();
+  }
   running_ = nullptr;
   End(*lease, status);
   Forget();
+}
+
+void Leases::LookForFaults() {
+  {
+    base::MutexLock lock(&mutex_);
+    if (fault_.empty()) return;
+  }
+  std::string fault = dependencies_.find_fault();
+  base::MutexLock lock(&mutex_);
+  if (fault_ == fault) return;
+  fault_ = std::move(fault);
+  TellFault();
+}
+
+void Leases::TellFault() {
+  base::LogWarning("worker ", dependencies_.name, ": ",
+                   fault_.empty() ? "well again" : fault_);
+  if (send_ == nullptr) return;
+  v1::WorkerMessage message;
+  message.mutable_health()->set_fault(fault_);
+  send_(message);
+  told_fault_ = fault_;
 }
 
 void Leases::Tell(const std::string& lease, const v1::RunnerEvent& event) {

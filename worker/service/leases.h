@@ -44,7 +44,7 @@ class Leases {
   Leases& operator=(const Leases&) = delete;
 
   // ---- a connection
-  // Adds what Hello says of them.
+  // Adds what Hello says of them, and of the machine.
   void Describe(v1::WorkerHello* hello) ABSL_LOCKS_EXCLUDED(mutex_);
   void Connect(const v1::Welcome& welcome, Send send)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -57,6 +57,9 @@ class Leases {
   void Acknowledge(const std::string& lease) ABSL_LOCKS_EXCLUDED(mutex_);
   // It lives.
   void Hear(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Tells a fault of the machine that is over.
+  void LookForFaults() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // True, and all leases end, where nothing was heard for the lease time.
   bool EndIfSilent(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -83,6 +86,7 @@ class Leases {
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   void RunBatch(Lease* lease, v1::RunnerRequest request)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  void TellFault() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Tell(const std::string& lease, const v1::RunnerEvent& event)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(Lease& lease, const absl::Status& status)
@@ -98,6 +102,8 @@ class Leases {
   Send send_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Duration> lease_time_ ABSL_GUARDED_BY(mutex_);
   absl::Time heard_ ABSL_GUARDED_BY(mutex_);
+  std::string fault_ ABSL_GUARDED_BY(mutex_);
+  std::string told_fault_ ABSL_GUARDED_BY(mutex_);
   bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
   std::jthread thread_;  // last: joined before the rest is destroyed
 };

@@ -85,6 +85,7 @@ class LeasesTest : public testing::Test {
  protected:
   LeasesTest() {
     dependencies_.run_batch = batches_.function();
+    dependencies_.find_fault = [this] { return fault_; };
     leases_.emplace(dependencies_);
   }
 
@@ -95,6 +96,10 @@ class LeasesTest : public testing::Test {
       return [this](const v1::WorkerMessage& message) {
         const v1::JobUpdate& update = message.update();
         base::MutexLock lock(&mutex_);
+        if (message.has_health()) {
+          words_.push_back(absl::StrCat("fault ", message.health().fault()));
+          return;
+        }
         words_.push_back(absl::StrCat(
             update.job_id(), " ",
             update.event().has_result()
@@ -140,6 +145,7 @@ class LeasesTest : public testing::Test {
     return held;
   }
 
+  std::string fault_;  // changed while no batch runs
   WorkerDependencies dependencies_;
   SteppedBatches batches_;
   std::optional<Leases> leases_;
@@ -225,6 +231,27 @@ TEST_F(LeasesTest, AFailureIsTold) {
   Connect(&heard);
   Take("7.1", {"a"});
   EXPECT_THAT(heard.Await(1), ElementsAre("7.1 finished: no space left"));
+}
+
+TEST_F(LeasesTest, AFaultIsToldBeforeTheLeaseEnds) {
+  Heard first, second;
+  Connect(&first);
+  fault_ = "of a driver";
+  Take("7.1", {"a"});
+  batches_.Step(1);
+  EXPECT_THAT(first.Await(3),
+              ElementsAre("7.1 a", "fault of a driver", "7.1 finished"));
+  leases_->Acknowledge("7.1");
+  leases_->LookForFaults();  // as before: no news
+  leases_->Disconnect();
+  v1::WorkerHello hello;
+  leases_->Describe(&hello);
+  EXPECT_EQ(hello.fault(), "of a driver");
+  fault_ = "";
+  leases_->LookForFaults();
+  Connect(&second);
+  EXPECT_THAT(second.Await(1), ElementsAre("fault "));
+  EXPECT_EQ(first.Await(3).size(), 3u);
 }
 
 TEST_F(LeasesTest, AStopEndsWhatRuns) {

@@ -26,6 +26,7 @@ int Main(int argc, char** argv) {
   dependencies.host = HostName();
   dependencies.name = DefaultWorkerName();
   dependencies.run_batch = RunnerBatches();
+  dependencies.find_fault = FindRunnerFault;
   std::string platform = "cpu";
   std::string plugin;
   int devices = 8;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "worker/sandbox/runner_process.h"
+#include "worker/sandbox/undead.h"
 
 namespace meshwright::worker {
 
@@ -15,5 +16,7 @@ BatchFunction RunnerBatches() {
     return sandbox::RunBatch(request, on_event, options);
   };
 }
+
+std::string FindRunnerFault() { return sandbox::DescribeUndead(); }
 
 }  // namespace meshwright::worker

@@ -10,6 +10,9 @@ namespace meshwright::worker {
 // workers that were killed left of theirs.
 BatchFunction RunnerBatches();
 
+// Runners that do not die (WorkerDependencies::find_fault).
+std::string FindRunnerFault();
+
 }  // namespace meshwright::worker
 
 #endif  // MESHWRIGHT_WORKER_SERVICE_RUNNER_BATCHES_H_

@@ -73,6 +73,7 @@ void Session::State::Beat() {
     if (leases->EndIfSilent(now) && is_welcome) context.TryCancel();
     if (now < next) continue;
     next = now + dependencies.heartbeat;
+    leases->LookForFaults();
     Write(beat);
   }
 }

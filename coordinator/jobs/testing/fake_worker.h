@@ -79,6 +79,11 @@ class FakeWorker : public WorkerPort {
     *event.mutable_result() = result;
     Send(event);
   }
+  void Start(const std::string& key) {
+    v1::RunnerEvent event;
+    event.mutable_started()->set_key(key);
+    Send(event);
+  }
   void Finish(const std::string& error = "", bool final = false) {
     v1::RunnerEvent event;
     event.mutable_finished()->set_error(error);
