@@ -1,101 +1,205 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/security_flags.h"
-#include "cli/text/format.h"
+#include "cli/text/jobs_text.h"
 #include "cli/text/json.h"
-#include "cli/text/table.h"
 #include "cli/verbs/context.h"
 #include "coordinator/service/planning_client.h"
 
 namespace meshwright::cli {
 namespace {
 
-std::string FormatJobs(const v1::ListJobsResponse& jobs) {
-  std::vector<TableRow> rows;
-  for (const v1::JobSummary& job : jobs.jobs()) {
-    rows.push_back({job.id(), job.state(),
-                    absl::StrCat(job.finished(), "/", job.programs()),
-                    absl::StrCat(job.failed()),
-                    FormatSeconds(job.age_seconds()), job.worker_id()});
-  }
-  return FormatTable({{"job", Align::kLeft},
-                      {"state", Align::kLeft},
-                      {"programs"},
-                      {"failed"},
-                      {"age"},
-                      {"worker", Align::kLeft}},
-                     rows);
-}
-
-std::string FormatWorkers(const v1::ListWorkersResponse& workers) {
-  std::vector<TableRow> rows;
-  for (const v1::WorkerSummary& worker : workers.workers()) {
-    rows.push_back({worker.id(), worker.state(), worker.platform(),
-                    absl::StrCat(worker.device_count()),
-                    absl::StrCat(worker.programs_measured()),
-                    FormatSeconds(worker.seen_seconds_ago())});
-  }
-  return FormatTable({{"worker", Align::kLeft},
-                      {"state", Align::kLeft},
-                      {"platform", Align::kLeft},
-                      {"devices"},
-                      {"measured"},
-                      {"last seen"}},
-                     rows);
-}
+using service::PlanningClient;
 
 struct TableFlags {
   std::string address = kDefaultAddress;
   base::ChannelSecurity security;
 };
 
+struct OrderFlags : TableFlags {
+  std::string name;  // of the job or worker
+  std::string reason;
+};
+
+absl::StatusOr<std::unique_ptr<PlanningClient>> Connect(
+    const TableFlags& flags) {
+  return PlanningClient::Connect(flags.address,
+                                 base::WithEnvironment(flags.security));
+}
+
 // Asks the coordinator and prints its answer.
-template <typename Response>
-absl::Status List(const Context& context, const TableFlags& flags,
-                  absl::StatusOr<Response> (service::PlanningClient::*ask)(),
-                  std::string (*format)(const Response&)) {
-  ASSIGN_OR_RETURN(const auto client,
-                   service::PlanningClient::Connect(
-                       flags.address, base::WithEnvironment(flags.security)));
-  ASSIGN_OR_RETURN(const Response response, ((*client).*ask)());
+template <typename Response, typename Ask, typename Format>
+absl::Status Print(const Context& context, const TableFlags& flags,
+                   const Ask& ask, const Format& format) {
+  ASSIGN_OR_RETURN(const auto client, Connect(flags));
+  ASSIGN_OR_RETURN(const Response response, ask(*client));
   *context.out << (context.json ? ToJson(response).dump(2) + "\n"
                                 : format(response));
   return absl::OkStatus();
 }
 
-template <typename Response>
-void AddList(CLI::App& app, Context& context, const std::string& noun,
-             const std::string& description,
-             absl::StatusOr<Response> (service::PlanningClient::*ask)(),
-             std::string (*format)(const Response&)) {
+absl::Status ListJobs(const Context& context, const TableFlags& flags) {
+  return Print<v1::ListJobsResponse>(
+      context, flags, [](PlanningClient& client) { return client.ListJobs(); },
+      [](const v1::ListJobsResponse& response) {
+        return FormatJobs({response.jobs().begin(), response.jobs().end()});
+      });
+}
+
+absl::Status ListWorkers(const Context& context, const TableFlags& flags) {
+  return Print<v1::ListWorkersResponse>(
+      context, flags,
+      [](PlanningClient& client) { return client.ListWorkers(); },
+      [](const v1::ListWorkersResponse& response) {
+        return FormatWorkers(
+            {response.workers().begin(), response.workers().end()});
+      });
+}
+
+v1::JobRequest MakeJobRequest(const OrderFlags& flags) {
+  v1::JobRequest request;
+  request.set_job(flags.name);
+  request.set_reason(flags.reason);
+  return request;
+}
+
+absl::Status ShowJob(const Context& context, const OrderFlags& flags,
+                     std::string (*format)(const v1::JobDetails&)) {
+  return Print<v1::JobDetails>(
+      context, flags,
+      [&](PlanningClient& client) {
+        return client.GetJob(MakeJobRequest(flags));
+      },
+      format);
+}
+
+absl::Status GetJob(const Context& context, const OrderFlags& flags) {
+  return ShowJob(context, flags, FormatJob);
+}
+
+absl::Status LogJob(const Context& context, const OrderFlags& flags) {
+  return ShowJob(context, flags, FormatJobLog);
+}
+
+absl::Status OrderJob(const Context& context, const OrderFlags& flags,
+                      absl::StatusOr<v1::JobSummary> (PlanningClient::*order)(
+                          const v1::JobRequest&)) {
+  return Print<v1::JobSummary>(
+      context, flags,
+      [&](PlanningClient& client) {
+        return (client.*order)(MakeJobRequest(flags));
+      },
+      [](const v1::JobSummary& job) { return FormatJobs({job}); });
+}
+
+absl::Status CancelJob(const Context& context, const OrderFlags& flags) {
+  return OrderJob(context, flags, &PlanningClient::CancelJob);
+}
+
+absl::Status RetryJob(const Context& context, const OrderFlags& flags) {
+  return OrderJob(context, flags, &PlanningClient::RetryJob);
+}
+
+absl::Status OrderWorker(
+    const Context& context, const OrderFlags& flags,
+    absl::StatusOr<v1::WorkerSummary> (PlanningClient::*order)(
+        const v1::WorkerRequest&)) {
+  return Print<v1::WorkerSummary>(
+      context, flags,
+      [&](PlanningClient& client) {
+        v1::WorkerRequest request;
+        request.set_worker(flags.name);
+        request.set_reason(flags.reason);
+        return (client.*order)(request);
+      },
+      [](const v1::WorkerSummary& worker) { return FormatWorkers({worker}); });
+}
+
+absl::Status DrainWorker(const Context& context, const OrderFlags& flags) {
+  return OrderWorker(context, flags, &PlanningClient::DrainWorker);
+}
+
+absl::Status QuarantineWorker(const Context& context, const OrderFlags& flags) {
+  return OrderWorker(context, flags, &PlanningClient::QuarantineWorker);
+}
+
+absl::Status ResumeWorker(const Context& context, const OrderFlags& flags) {
+  return OrderWorker(context, flags, &PlanningClient::ResumeWorker);
+}
+
+void AddAddress(CLI::App& verb, TableFlags* flags) {
+  verb.add_option("--coordinator", flags->address, "HOST:PORT")
+      ->capture_default_str();
+  AddClientSecurityFlags(verb, &flags->security);
+}
+
+CLI::App* AddNoun(CLI::App& app, Context& context, const std::string& noun,
+                  const std::string& description,
+                  absl::Status (*list)(const Context&, const TableFlags&)) {
   CLI::App* const parent = app.add_subcommand(noun, description);
   parent->require_subcommand(0, 1);
-  const auto flags = std::make_shared<TableFlags>();
-  CLI::App* const verb = AddVerb(*parent, context, "list", description,
-                                 [&context, flags, ask, format] {
-                                   return List(context, *flags, ask, format);
-                                 });
-  verb->add_option("--coordinator", flags->address, "HOST:PORT")
-      ->capture_default_str();
-  AddClientSecurityFlags(*verb, &flags->security);
+  const auto [verb, flags] =
+      AddVerb(*parent, context, "list", absl::StrCat("list the ", noun), list);
+  AddAddress(*verb, flags);
+  return parent;
+}
+
+// A verb about one job or worker; its flags.
+OrderFlags* AddOrder(CLI::App& noun, Context& context, const std::string& name,
+                     const std::string& description, const std::string& about,
+                     absl::Status (*run)(const Context&, const OrderFlags&),
+                     CLI::App** added = nullptr) {
+  const auto [verb, flags] = AddVerb(noun, context, name, description, run);
+  verb->add_option(about, flags->name, "as listed")->required();
+  AddAddress(*verb, flags);
+  if (added != nullptr) *added = verb;
+  return flags;
+}
+
+void AddReason(CLI::App& verb, OrderFlags* flags) {
+  verb.add_option("--reason", flags->reason, "shown to whoever asks why");
 }
 
 }  // namespace
 
 void AddJobsVerb(CLI::App& app, Context& context) {
-  AddList(app, context, "jobs", "list the jobs of a coordinator",
-          &service::PlanningClient::ListJobs, FormatJobs);
+  CLI::App* const jobs = AddNoun(app, context, "jobs",
+                                 "see what a coordinator measures", ListJobs);
+  AddOrder(*jobs, context, "get", "one job with its programs", "job", GetJob);
+  AddOrder(*jobs, context, "logs", "what happened to a job", "job", LogJob);
+  CLI::App* cancel = nullptr;
+  OrderFlags* const flags =
+      AddOrder(*jobs, context, "cancel", "end a job; its plan fails", "job",
+               CancelJob, &cancel);
+  AddReason(*cancel, flags);
+  AddOrder(*jobs, context, "retry",
+           "try now what a job failed at, as often as at first", "job",
+           RetryJob);
 }
 
 void AddWorkersVerb(CLI::App& app, Context& context) {
-  AddList(app, context, "workers", "list the workers of a coordinator",
-          &service::PlanningClient::ListWorkers, FormatWorkers);
+  CLI::App* const workers = AddNoun(app, context, "workers",
+                                    "see and order the workers of a "
+                                    "coordinator",
+                                    ListWorkers);
+  CLI::App* verb = nullptr;
+  OrderFlags* flags =
+      AddOrder(*workers, context, "drain",
+               "give a worker no more programs; it ends what it has", "worker",
+               DrainWorker, &verb);
+  AddReason(*verb, flags);
+  flags = AddOrder(*workers, context, "quarantine",
+                   "give a worker no programs and take back what it has",
+                   "worker", QuarantineWorker, &verb);
+  AddReason(*verb, flags);
+  AddOrder(*workers, context, "resume",
+           "give a worker programs again, also one that was set aside",
+           "worker", ResumeWorker);
 }
 
 }  // namespace meshwright::cli

@@ -91,6 +91,7 @@ struct Coordinator::Server {
   std::unique_ptr<grpc::Service> plans;
   std::unique_ptr<grpc::Service> modules;
   std::unique_ptr<grpc::Service> workers;
+  std::unique_ptr<grpc::Service> admin;
   std::unique_ptr<grpc::Server> grpc_server;
   std::unique_ptr<Ticker> ticker;
 };
@@ -119,6 +120,7 @@ absl::Status Coordinator::Start() {
   server_->modules = service::NewModulesService(server_->dependencies.profiles,
                                                 &server_->calls);
   server_->workers = service::NewWorkersService(&server_->queue, guard);
+  server_->admin = service::NewAdminService(&server_->queue);
 
   grpc::ServerBuilder builder;
   int port = 0;
@@ -132,6 +134,7 @@ absl::Status Coordinator::Start() {
   builder.RegisterService(server_->plans.get());
   builder.RegisterService(server_->modules.get());
   builder.RegisterService(server_->workers.get());
+  builder.RegisterService(server_->admin.get());
   builder.SetMaxReceiveMessageSize(-1);
   builder.SetMaxSendMessageSize(-1);
   // Two coordinators on one port would each get half of the calls.

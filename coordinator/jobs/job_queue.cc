@@ -80,9 +80,15 @@ Submission JobQueue::Submit(JobRequest request) {
     added.is_held_back = true;
     held_back_.push_back(added.id);
   }
-  base::LogInfo("job ", submission.id.value, ": ",
-                added.request.request.programs_size(), " programs in ",
-                added.waiting.size(), " chunks");
+  for (const v1::Program& program : added.request.request.programs()) {
+    added.by_key.emplace(program.key(), std::ssize(added.programs));
+    v1::JobProgram& state = added.programs.emplace_back();
+    state.set_key(program.key());
+    state.set_label(program.label());
+    state.set_state("waiting");
+  }
+  Log(added, absl::StrCat(added.request.request.programs_size(),
+                          " programs in ", added.waiting.size(), " chunks"));
   if (shut_down_) {
     FinishJob(added, absl::UnavailableError("the coordinator is stopping"));
   } else if (added.waiting.empty()) {
@@ -103,7 +109,7 @@ void JobQueue::Raise(const std::vector<std::string>& keys, int priority) {
     if (job == nullptr || job->request.origin.priority >= priority) continue;
     job->request.origin.priority = priority;
     index_.SetPriority(job->id, priority);
-    base::LogInfo("job ", job->id.value, ": wanted with priority ", priority);
+    Log(*job, absl::StrCat("wanted with priority ", priority));
   }
 }
 
@@ -188,6 +194,7 @@ void JobQueue::Tick() {
     delayed_.erase(delayed_.begin());
     Job* const job = Find(due.job);
     if (job == nullptr) continue;
+    job->delayed -= static_cast<int>(due.chunk.programs.size());
     job->waiting.push_back(due.chunk);
     NoteJob(*job);
   }
@@ -226,67 +233,6 @@ void JobQueue::Shutdown() {
               absl::UnavailableError("the coordinator is stopping"));
   }
   ++changes_;
-}
-
-std::string JobQueue::FindObstacle(const Worker& worker) const {
-  if (!worker.fault.empty()) return "is unhealthy: " + worker.fault;
-  if (worker.draining) return "is draining";
-  const std::string aside =
-      standings_.FindReason(worker.description.name, clock_->Now());
-  return aside.empty() ? "" : "is set aside: it " + aside;
-}
-
-v1::JobSummary JobQueue::Describe(const Job& job) const {
-  std::set<std::string> names;
-  for (const LeaseId id : job.leases) names.insert(leases_.at(id).worker_name);
-  v1::JobSummary summary;
-  summary.set_id(absl::StrCat("job-", job.id.value));
-  summary.set_state(job.started ? "running" : "queued");
-  summary.set_worker_id(absl::StrJoin(names, ","));
-  summary.set_programs(job.request.request.programs_size());
-  summary.set_finished(job.finished);
-  summary.set_failed(job.failed);
-  summary.set_age_seconds(absl::ToDoubleSeconds(clock_->Now() - job.submitted));
-  return summary;
-}
-
-std::vector<v1::JobSummary> JobQueue::Jobs() const {
-  base::MutexLock lock(&mutex_);
-  std::vector<v1::JobSummary> jobs;
-  for (const DoneJob& done : done_) {
-    jobs.push_back(done.summary);
-    jobs.back().set_age_seconds(
-        absl::ToDoubleSeconds(clock_->Now() - done.submitted));
-  }
-  for (const auto& [id, job] : jobs_) jobs.push_back(Describe(*job));
-  return jobs;
-}
-
-std::vector<v1::WorkerSummary> JobQueue::Workers() const {
-  base::MutexLock lock(&mutex_);
-  std::vector<v1::WorkerSummary> workers;
-  for (const auto& [id, worker] : workers_) {
-    v1::WorkerSummary& summary = workers.emplace_back();
-    const DeviceDescription& devices = worker.description.devices;
-    summary.set_id(worker.description.name);
-    summary.set_host(worker.description.host);
-    summary.set_platform(devices.platform);
-    summary.set_device_kind(devices.device_kind);
-    summary.set_device_count(devices.device_count);
-    const std::string aside =
-        standings_.FindReason(worker.description.name, clock_->Now());
-    summary.set_state(!worker.fault.empty()        ? "unhealthy"
-                      : worker.port == nullptr     ? "away"
-                      : !aside.empty()             ? "set aside"
-                      : worker.draining            ? "draining"
-                      : worker.running.has_value() ? "busy"
-                                                   : "idle");
-    summary.set_reason(FindObstacle(worker));
-    summary.set_seen_seconds_ago(
-        absl::ToDoubleSeconds(clock_->Now() - worker.seen));
-    summary.set_programs_measured(worker.programs_measured);
-  }
-  return workers;
 }
 
 }  // namespace meshwright::jobs

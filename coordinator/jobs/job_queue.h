@@ -77,6 +77,9 @@ namespace meshwright::jobs {
 
 // Whose a job is.
 struct JobOrigin {
+  std::string owner;
+  std::string model;
+  std::string plan;        // "plan-7"
   std::string name_space;  // what workers measure for it is charged to
   int priority = 0;        // higher ones go first
   // Of a plan that was interrupted while it measured: workers may be on their
@@ -96,6 +99,14 @@ struct Submission {
   std::shared_ptr<JobEvents> events;
 };
 
+// What an administrator wants of a worker. It holds for the worker's name,
+// until it is resumed or the coordinator ends.
+enum class WorkerOrder {
+  kDrain,       // no more leases
+  kQuarantine,  // and the one at hand is taken back
+  kResume,      // leases again; also where it was set aside
+};
+
 class JobQueue {
  public:
   struct Options {
@@ -107,7 +118,7 @@ class JobQueue {
     // After the first failure that a worker reports; twice as long after the
     // next. What a lost worker had goes to another at once.
     absl::Duration retry_backoff = absl::Seconds(1);
-    WorkerStandings::Options standings;
+    WorkerStandings::Options standings = {};
     // How long a job waits while no attached worker could run it.
     absl::Duration worker_grace = absl::Seconds(15);
     // A worker silent for longer is lost, and its lease has ended. With Tick
@@ -177,6 +188,20 @@ class JobQueue {
   void HandOver() ABSL_LOCKS_EXCLUDED(mutex_);
   // Ends every job; later ones end at once.
   void Shutdown() ABSL_LOCKS_EXCLUDED(mutex_);
+  // ---- administrators; errors: kNotFound for an unknown job or worker
+  absl::StatusOr<v1::JobDetails> GetJob(JobId job) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // The plan that waits for it fails with this reason. kFailedPrecondition for
+  // a job that is over, here and below.
+  absl::StatusOr<v1::JobSummary> EndJob(JobId job, const std::string& reason)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // What it failed at is tried at once, as often as at first.
+  absl::StatusOr<v1::JobSummary> RetryJob(JobId job)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<v1::WorkerSummary> Order(const std::string& worker,
+                                          WorkerOrder order,
+                                          const std::string& reason)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Those that are done first.
   std::vector<v1::JobSummary> Jobs() const ABSL_LOCKS_EXCLUDED(mutex_);
   std::vector<v1::WorkerSummary> Workers() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -198,6 +223,10 @@ class JobQueue {
     int finished = 0;
     int failed = 0;
     std::optional<absl::Time> without_worker_since;
+    int delayed = 0;                       // programs that wait for another try
+    std::vector<v1::JobProgram> programs;  // as they stand
+    absl::flat_hash_map<std::string, int> by_key;
+    std::deque<v1::JobLine> log;
 
     const DeviceDescription* exactly() const {
       return request.exactly.has_value() ? &*request.exactly : nullptr;
@@ -232,9 +261,9 @@ class JobQueue {
   };
   // How a lease ends that has programs left.
   enum class Ending { kLost, kFailed, kFinal, kGivenBack };
-  struct DoneJob {
-    v1::JobSummary summary;
-    absl::Time submitted;
+  struct StandingOrder {
+    WorkerOrder order = WorkerOrder::kDrain;
+    std::string reason;
   };
   using JobMap = std::map<JobId, std::unique_ptr<Job>>;
   using WorkerMap = std::map<WorkerId, Worker>;
@@ -256,6 +285,21 @@ class JobQueue {
   std::string FindObstacle(const Worker& worker) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   v1::JobSummary Describe(const Job& job) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  v1::JobDetails DescribeInFull(const Job& job) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  v1::WorkerSummary Describe(const Worker& worker) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Why nothing of the job runs; empty: something does.
+  std::string FindReason(const Job& job) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status NoJob(JobId job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Keep(Job& job, const std::string& text)  // in its log
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // In its log and the daemon's.
+  void Log(Job& job, const std::string& text)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeBack(Worker& worker, const std::string& reason)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether the worker goes on with a lease that it brought.
   bool Resume(WorkerId id, const HeldLease& held)
@@ -280,6 +324,9 @@ class JobQueue {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishJob(Job& job, absl::Status status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // One that drains by itself, and has no lease any more.
+  void CloseIfDrained(WorkerMap::iterator worker)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Its leases are forgotten, too.
   void DropWorker(WorkerMap::iterator worker, const std::string& reason,
                   Ending ending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -299,7 +346,7 @@ class JobQueue {
   int64_t next_job_ ABSL_GUARDED_BY(mutex_) = 1;
   int64_t next_worker_ ABSL_GUARDED_BY(mutex_) = 1;
   JobMap jobs_ ABSL_GUARDED_BY(mutex_);  // unfinished ones
-  std::deque<DoneJob> done_ ABSL_GUARDED_BY(mutex_);
+  std::deque<v1::JobDetails> done_ ABSL_GUARDED_BY(mutex_);
   WorkerMap workers_ ABSL_GUARDED_BY(mutex_);
   int64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: none has begun
   absl::Time grace_ends_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
@@ -318,6 +365,7 @@ class JobQueue {
   };
   std::multimap<absl::Time, Delayed> delayed_ ABSL_GUARDED_BY(mutex_);
   WorkerStandings standings_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, StandingOrder> orders_ ABSL_GUARDED_BY(mutex_);
   std::set<JobId> noted_jobs_ ABSL_GUARDED_BY(mutex_);
   std::set<WorkerId> noted_workers_ ABSL_GUARDED_BY(mutex_);
   // Of a program, as leases go.

@@ -4,12 +4,18 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/log/log.h"
 #include "coordinator/jobs/check_result.h"
 #include "coordinator/jobs/job_queue.h"
 
 namespace meshwright::jobs {
+namespace {
+
+constexpr size_t kMaxLogBytes = 2048;  // of one program's
+
+}  // namespace
 
 JobQueue::Job* JobQueue::Find(JobId id) {
   const auto job = jobs_.find(id);
@@ -80,10 +86,13 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
   for (const int program : lease.chunk.programs) {
     *request.add_programs() = whole.programs(program);
   }
-  base::LogInfo("lease ", FormatLeaseId(lease_id), ": ",
-                lease.chunk.programs.size(), " programs of job ", job.id.value,
-                " to worker ", lease.worker_name, ", try ",
-                lease.chunk.tries + 1);
+  Log(job, absl::StrCat("lease ", FormatLeaseId(lease_id), ": ",
+                        lease.chunk.programs.size(), " programs to worker ",
+                        lease.worker_name, ", try ", lease.chunk.tries + 1));
+  for (const int program : lease.chunk.programs) {
+    job.programs[program].set_state("leased");
+    job.programs[program].set_worker(lease.worker_name);
+  }
   worker.leases.insert(lease_id);
   worker.running = lease_id;
   NoteJob(job);
@@ -121,9 +130,13 @@ void JobQueue::Bind(Lease& lease, Job& job) {
                 [](const Chunk& chunk) { return chunk.programs.empty(); });
   if (lease.chunk.programs.empty()) return;
   NoteJob(job);
-  base::LogInfo("lease ", FormatLeaseId(lease.id), ": job ", job.id.value,
-                " has asked for ", lease.chunk.programs.size(),
-                " programs of it");
+  Log(job, absl::StrCat("lease ", FormatLeaseId(lease.id), ": worker ",
+                        lease.worker_name, " has ", lease.chunk.programs.size(),
+                        " of its programs since before the restart"));
+  for (const int program : lease.chunk.programs) {
+    job.programs[program].set_state("leased");
+    job.programs[program].set_worker(lease.worker_name);
+  }
   lease.job = job.id;
   lease.events = job.events;
   lease.name_space = job.request.origin.name_space;
@@ -171,10 +184,19 @@ void JobQueue::TakeResult(Lease& lease, Job& job,
 
 void JobQueue::AddResult(Job& job, const v1::ProfileResult& result) {
   ++job.finished;
+  v1::JobProgram& state = job.programs[job.by_key.at(result.key())];
+  state.set_state("done");
+  state.set_outcome(absl::AsciiStrToLower(v1::Outcome_Name(result.outcome())));
+  state.set_reason(result.reason());
+  if (!result.worker().empty()) state.set_worker(result.worker());
   if (result.outcome() != v1::MEASURED && result.outcome() != v1::PRUNED) {
     ++job.failed;
-    base::LogInfo("job ", job.id.value, ": program ", result.key(), ": ",
-                  result.reason());
+    Log(job, absl::StrCat("program ",
+                          state.label().empty() ? result.key() : state.label(),
+                          ": ", state.outcome(), ": ", result.reason()));
+    const std::string& log = result.log();
+    if (!log.empty())
+      Keep(job, log.substr(log.size() - std::min(log.size(), kMaxLogBytes)));
   }
   const auto wanted = wanted_.find(result.key());
   if (wanted != wanted_.end() && wanted->second == job.id) {
@@ -219,16 +241,23 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
                        Ending ending) {
   Job* const job = Find(lease.job);
   if (job == nullptr || lease.chunk.programs.empty()) return;
+  for (const int program : lease.chunk.programs) {
+    job->programs[program].set_state("waiting");
+    job->programs[program].clear_worker();
+  }
   if (ending == Ending::kGivenBack) {
+    Log(*job, absl::StrCat("lease ", FormatLeaseId(lease.id),
+                           ": given back: ", reason));
     job->waiting.push_front(lease.chunk);
     NoteJob(*job);
     return;
   }
   const bool final = ending == Ending::kFinal;
   const int tries = lease.chunk.tries + 1;
-  base::LogWarning("lease ", FormatLeaseId(lease.id), ": ",
+  Log(*job,
+      absl::StrCat("lease ", FormatLeaseId(lease.id), ": ",
                    lease.chunk.programs.size(),
-                   " programs unfinished after try ", tries, ": ", reason);
+                   " programs unfinished after try ", tries, ": ", reason));
   if (!final && tries < options_.maximum_tries) {
     const bool alone = tries + 1 == options_.maximum_tries &&
                        !job->request.request.has_reference();
@@ -243,6 +272,7 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
     if (ending == Ending::kFailed) {
       const absl::Time due =
           clock_->Now() + options_.retry_backoff * (1 << (tries - 1));
+      job->delayed += static_cast<int>(lease.chunk.programs.size());
       for (Chunk& chunk : chunks) {
         delayed_.emplace(due, Delayed{job->id, std::move(chunk)});
       }
@@ -278,13 +308,15 @@ void JobQueue::FinishJob(Job& job, absl::Status status) {
       worker->second.port->Cancel(id);
     }
   }
-  base::LogInfo("job ", job.id.value, ": ", job.finished, " of ",
-                job.request.request.programs_size(), " programs done, ",
-                job.failed, " failed: ", status.ToString());
-  v1::JobSummary summary = Describe(job);
+  Log(job, absl::StrCat(job.finished, " of ",
+                        job.request.request.programs_size(), " programs done, ",
+                        job.failed, " failed: ", status.ToString()));
+  v1::JobDetails details = DescribeInFull(job);
+  v1::JobSummary& summary = *details.mutable_job();
   summary.set_state("done");
+  summary.set_reason(std::string(status.message()));
   summary.clear_worker_id();
-  done_.push_back({std::move(summary), job.submitted});
+  done_.push_back(std::move(details));
   while (done_.size() > static_cast<size_t>(options_.remembered_jobs)) {
     done_.pop_front();
   }

@@ -167,18 +167,13 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
                !worker.fault.empty()      ? Ending::kGivenBack
                : event.finished().final() ? Ending::kFinal
                                           : Ending::kFailed);
-      if (worker.draining && worker.leases.empty()) {
-        worker.port->Close(absl::OkStatus());
-        index_.RemoveWorker(id);
-        workers_.erase(found);
-      }
+      CloseIfDrained(found);
       Dispatch();
       break;
     case v1::RunnerEvent::kWaiting:
       if (job != nullptr) {
-        base::LogInfo("job ", job->id.value, ": worker ",
-                      worker.description.name,
-                      " waits: ", event.waiting().reason());
+        Log(*job, absl::StrCat("worker ", worker.description.name,
+                               " waits: ", event.waiting().reason()));
       }
       break;
     case v1::RunnerEvent::kReady:
@@ -217,9 +212,14 @@ void JobQueue::Drain(WorkerId id) {
   worker.draining = true;
   base::LogInfo("worker ", worker.description.name, ": draining");
   NoteWorker(id);
-  if (!worker.leases.empty()) return;
+  CloseIfDrained(found);
+}
+
+void JobQueue::CloseIfDrained(WorkerMap::iterator found) {
+  const Worker& worker = found->second;
+  if (!worker.draining || !worker.leases.empty()) return;
   if (worker.port != nullptr) worker.port->Close(absl::OkStatus());
-  index_.RemoveWorker(id);
+  index_.RemoveWorker(found->first);
   workers_.erase(found);
 }
 

@@ -291,6 +291,9 @@ absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
   if (record.has_device()) pinned = jobs::ReadDeviceRecord(record.device());
   jobs::JobOrigin origin;
   origin.name_space = record.namespace_();
+  origin.owner = record.owner();
+  origin.model = record.request().model_name();
+  origin.plan = record.id();
   origin.priority = record.priority();
   {
     base::MutexLock lock(&mutex_);

@@ -17,6 +17,12 @@ constexpr RpcRole kRpcRoles[] = {
     {"/meshwright.v1.Plans/Watch", Role::kRead},
     {"/meshwright.v1.Plans/Cancel", Role::kSubmit},
     {"/meshwright.v1.Workers/Attach", Role::kWork},
+    {"/meshwright.v1.Admin/DrainWorker", Role::kAdmin},
+    {"/meshwright.v1.Admin/QuarantineWorker", Role::kAdmin},
+    {"/meshwright.v1.Admin/ResumeWorker", Role::kAdmin},
+    {"/meshwright.v1.Admin/GetJob", Role::kAdmin},
+    {"/meshwright.v1.Admin/CancelJob", Role::kAdmin},
+    {"/meshwright.v1.Admin/RetryJob", Role::kAdmin},
     // gRPC's own: a load balancer has no token.
     {"/grpc.health.v1.Health/Check", Role::kRead, /*open=*/true},
     {"/grpc.health.v1.Health/Watch", Role::kRead, /*open=*/true},

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "proto/v1/admin.pb.h"
 #include "proto/v1/plans.pb.h"
 #include "proto/v1/services.pb.h"
 
@@ -18,8 +19,9 @@ namespace {
 
 // Every RPC of proto/v1, in whichever file its service stands.
 std::set<std::string> AllRpcs() {
-  v1::WorkerHello::descriptor();  // links services.proto
-  v1::ModuleChunk::descriptor();  // links plans.proto
+  v1::WorkerHello::descriptor();    // links services.proto
+  v1::ModuleChunk::descriptor();    // links plans.proto
+  v1::WorkerRequest::descriptor();  // links admin.proto
   std::set<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator("proto/v1")) {
     if (entry.path().extension() != ".proto") continue;

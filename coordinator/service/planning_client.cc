@@ -14,6 +14,7 @@
 #include "base/rpc/channel.h"
 #include "base/status_macros.h"
 #include "coordinator/service/rpc_status.h"
+#include "proto/v1/admin.grpc.pb.h"
 #include "proto/v1/plans.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
 
@@ -31,7 +32,8 @@ class GrpcPlanningClient : public PlanningClient {
         channel_(std::move(channel)),
         stub_(v1::Planning::NewStub(channel_)),
         plans_(v1::Plans::NewStub(channel_)),
-        modules_(v1::Modules::NewStub(channel_)) {}
+        modules_(v1::Modules::NewStub(channel_)),
+        admin_(v1::Admin::NewStub(channel_)) {}
 
   absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                     const jobs::ProgressFunction& on_progress,
@@ -128,6 +130,31 @@ class GrpcPlanningClient : public PlanningClient {
                v1::ListWorkersRequest());
   }
 
+  absl::StatusOr<v1::JobDetails> GetJob(
+      const v1::JobRequest& request) override {
+    return Ask(*admin_, &v1::Admin::Stub::GetJob, request);
+  }
+  absl::StatusOr<v1::JobSummary> CancelJob(
+      const v1::JobRequest& request) override {
+    return Ask(*admin_, &v1::Admin::Stub::CancelJob, request);
+  }
+  absl::StatusOr<v1::JobSummary> RetryJob(
+      const v1::JobRequest& request) override {
+    return Ask(*admin_, &v1::Admin::Stub::RetryJob, request);
+  }
+  absl::StatusOr<v1::WorkerSummary> DrainWorker(
+      const v1::WorkerRequest& request) override {
+    return Ask(*admin_, &v1::Admin::Stub::DrainWorker, request);
+  }
+  absl::StatusOr<v1::WorkerSummary> QuarantineWorker(
+      const v1::WorkerRequest& request) override {
+    return Ask(*admin_, &v1::Admin::Stub::QuarantineWorker, request);
+  }
+  absl::StatusOr<v1::WorkerSummary> ResumeWorker(
+      const v1::WorkerRequest& request) override {
+    return Ask(*admin_, &v1::Admin::Stub::ResumeWorker, request);
+  }
+
  private:
   absl::Status PutModule(const std::string& sha256, const std::string& module) {
     v1::HasModuleRequest request;
@@ -181,6 +208,7 @@ class GrpcPlanningClient : public PlanningClient {
   const std::unique_ptr<v1::Planning::Stub> stub_;
   const std::unique_ptr<v1::Plans::Stub> plans_;
   const std::unique_ptr<v1::Modules::Stub> modules_;
+  const std::unique_ptr<v1::Admin::Stub> admin_;
 };
 
 enum class Reached { kReady, kRefused, kSilent };

@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "base/rpc/channel_security.h"
 #include "coordinator/jobs/measurer.h"
+#include "proto/v1/admin.pb.h"
 #include "proto/v1/plan.pb.h"
 #include "proto/v1/plans.pb.h"
 #include "proto/v1/profile.pb.h"
@@ -68,6 +69,20 @@ class PlanningClient {
 
   virtual absl::StatusOr<v1::ListJobsResponse> ListJobs() = 0;
   virtual absl::StatusOr<v1::ListWorkersResponse> ListWorkers() = 0;
+
+  // ---- administrators
+  virtual absl::StatusOr<v1::JobDetails> GetJob(
+      const v1::JobRequest& request) = 0;
+  virtual absl::StatusOr<v1::JobSummary> CancelJob(
+      const v1::JobRequest& request) = 0;
+  virtual absl::StatusOr<v1::JobSummary> RetryJob(
+      const v1::JobRequest& request) = 0;
+  virtual absl::StatusOr<v1::WorkerSummary> DrainWorker(
+      const v1::WorkerRequest& request) = 0;
+  virtual absl::StatusOr<v1::WorkerSummary> QuarantineWorker(
+      const v1::WorkerRequest& request) = 0;
+  virtual absl::StatusOr<v1::WorkerSummary> ResumeWorker(
+      const v1::WorkerRequest& request) = 0;
 };
 
 }  // namespace meshwright::service

@@ -40,6 +40,8 @@ std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
 std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
                                                  base::ThreadPool* calls);
 
+std::unique_ptr<grpc::Service> NewAdminService(jobs::JobQueue* queue);
+
 std::unique_ptr<grpc::Service> NewWorkersService(jobs::JobQueue* queue,
                                                  const security::Guard* guard);
 

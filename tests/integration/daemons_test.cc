@@ -14,6 +14,8 @@
 
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/service/planning_client.h"
+#include "profiledb/store/memory_plan_store.h"
+#include "profiledb/store/plan_updates.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/services.grpc.pb.h"
 #include "tests/integration/fake_batches.h"
@@ -38,6 +40,7 @@ class DaemonsTest : public testing::Test {
     dependencies.plan = std::move(plan);
     dependencies.listen_address = address;
     dependencies.profiles = &profiles_;
+    dependencies.plans = plans_;
     return std::make_unique<Coordinator>(std::move(dependencies));
   }
 
@@ -90,6 +93,7 @@ class DaemonsTest : public testing::Test {
 
   base::SystemClock clock_;
   store::FakeProfileStore profiles_;
+  store::PlanStore* plans_ = nullptr;  // null: each coordinator has its own
 };
 
 TEST_F(DaemonsTest, EveryProgramOfABatchHasItsRow) {
@@ -289,6 +293,111 @@ TEST_F(DaemonsTest, AClientThatGoesAwayLeavesItsPlan) {
           .ok());
   EXPECT_EQ(last.state(), v1::DONE);
   EXPECT_EQ(last.plan().model().name(), "llama");
+}
+
+// The worker goes on while there is no coordinator, and the next one gives its
+// program to nobody else.
+TEST_F(DaemonsTest, ARestartEndsNoBatch) {
+  store::MemoryPlanStore plans;
+  plans_ = &plans;
+  FakeBatches batches, others;
+  std::unique_ptr<Worker> worker, other;
+  const plans::PlanFunction plan = HeldPlan(Request({"hold", ""}));
+  auto coordinator = NewCoordinator("127.0.0.1:0", plan);
+  ASSERT_TRUE(coordinator->Start().ok());
+  const std::string address = coordinator->address();
+  worker = NewWorker("a", address, &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  std::string id;
+  {
+    const auto client = PlanningClient::Connect(address);
+    ASSERT_TRUE(client.ok()) << client.status();
+    v1::SubmitPlanRequest request;
+    request.mutable_request()->set_hlo_module("hlo");
+    const auto submitted = (*client)->SubmitPlan(request);
+    ASSERT_TRUE(submitted.ok()) << submitted.status();
+    id = submitted->id();
+  }
+  batches.AwaitHeld();
+  // What the planning pipeline says when it measures.
+  v1::PlanUpdate measuring;
+  measuring.set_state(v1::MEASURING);
+  ASSERT_TRUE(
+      plans.Append(store::Epoch{1}, *store::ParsePlanId(id), measuring).ok());
+  coordinator.reset();
+  coordinator = NewCoordinator(address, plan);
+  ASSERT_TRUE(coordinator->Start().ok());
+  other = NewWorker("b", address, &others);
+  ASSERT_TRUE(other->Start().ok());
+  batches.Release();
+  const auto client = PlanningClient::Connect(address);
+  ASSERT_TRUE(client.ok()) << client.status();
+  v1::WatchPlanRequest watch;
+  watch.set_id(id);
+  v1::PlanUpdate last;
+  ASSERT_TRUE(
+      (*client)
+          ->WatchPlan(watch, [&](const v1::PlanUpdate& it) { last = it; }, {})
+          .ok());
+  EXPECT_EQ(last.state(), v1::DONE) << last.reason();
+  EXPECT_EQ(batches.started(), 2);
+  EXPECT_EQ(others.started(), 0);
+}
+
+TEST_F(DaemonsTest, AnAdministratorOrdersJobsAndWorkers) {
+  const auto coordinator =
+      NewCoordinator("127.0.0.1:0", HeldPlan(Request({"hold"})));
+  ASSERT_TRUE(coordinator->Start().ok());
+  FakeBatches batches;
+  const auto worker = NewWorker("a", coordinator->address(), &batches);
+  ASSERT_TRUE(worker->Start().ok());
+  const auto client = PlanningClient::Connect(coordinator->address());
+  ASSERT_TRUE(client.ok());
+  v1::SubmitPlanRequest submission;
+  submission.mutable_request()->set_hlo_module("hlo");
+  submission.mutable_request()->set_model_name("llama");
+  submission.set_owner("ann");
+  submission.set_priority(3);
+  const auto submitted = (*client)->SubmitPlan(submission);
+  ASSERT_TRUE(submitted.ok()) << submitted.status();
+  batches.AwaitHeld();
+  v1::JobRequest job;
+  job.set_job("job-1");
+  const auto details = (*client)->GetJob(job);
+  ASSERT_TRUE(details.ok()) << details.status();
+  EXPECT_EQ(details->job().owner(), "ann");
+  EXPECT_EQ(details->job().model(), "llama");
+  EXPECT_EQ(details->job().plan(), submitted->id());
+  EXPECT_EQ(details->job().priority(), 3);
+  EXPECT_EQ(details->programs(0).worker(), "a");
+  v1::WorkerRequest order;
+  order.set_worker("a");
+  order.set_reason("new fan");
+  EXPECT_EQ((*client)->DrainWorker(order)->state(), "draining");
+  EXPECT_EQ((*client)->ResumeWorker(order)->state(), "busy");
+  EXPECT_EQ((*client)->QuarantineWorker(order)->reason(),
+            "is quarantined by an administrator: new fan");
+  EXPECT_TRUE((*client)->RetryJob(job).ok());
+  job.set_reason("maintenance");
+  const auto ended = (*client)->CancelJob(job);
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  v1::WatchPlanRequest watch;
+  watch.set_id(submitted->id());
+  v1::PlanUpdate last;
+  ASSERT_TRUE(
+      (*client)
+          ->WatchPlan(watch, [&](const v1::PlanUpdate& it) { last = it; }, {})
+          .ok());
+  EXPECT_EQ(last.state(), v1::FAILED);
+  EXPECT_EQ(last.reason(), "an administrator ended job-1: maintenance");
+  EXPECT_EQ((*client)->CancelJob(job).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  job.set_job("seventeen");
+  EXPECT_EQ((*client)->GetJob(job).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  submission.set_priority(101);
+  EXPECT_EQ((*client)->SubmitPlan(submission).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(DaemonsTest, APlanIsSubmittedWatchedAndCancelled) {

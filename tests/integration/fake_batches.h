@@ -34,6 +34,11 @@ class FakeBatches {
     base::MutexLock lock(&mutex_);
     released_ = true;
   }
+  // Programs that were begun so far.
+  int started() {
+    base::MutexLock lock(&mutex_);
+    return started_;
+  }
 
  private:
   absl::Status Run(const v1::RunnerRequest& request,
@@ -46,6 +51,10 @@ class FakeBatches {
     ready.mutable_ready()->set_device_count(request.device().device_count());
     on_event(ready);
     for (const v1::Program& program : request.programs()) {
+      {
+        base::MutexLock lock(&mutex_);
+        ++started_;
+      }
       v1::RunnerEvent started;
       started.mutable_started()->set_key(program.key());
       on_event(started);
@@ -97,6 +106,7 @@ class FakeBatches {
   bool held_ ABSL_GUARDED_BY(mutex_) = false;
   bool released_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  int started_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace meshwright::integration

@@ -1,0 +1,80 @@
+#include "cli/text/jobs_text.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/text/format.h"
+#include "cli/text/table.h"
+
+namespace meshwright::cli {
+
+std::string FormatJobs(const std::vector<v1::JobSummary>& jobs) {
+  std::vector<TableRow> rows;
+  rows.reserve(jobs.size());
+  for (const v1::JobSummary& job : jobs) {
+    rows.push_back({job.id(), job.owner(), job.model(), job.state(),
+                    FormatSeconds(job.age_seconds()),
+                    absl::StrCat(job.finished(), "/", job.programs()),
+                    absl::StrCat(job.failed()), job.plan(), job.worker_id(),
+                    job.reason()});
+  }
+  return FormatTable({{"job", Align::kLeft},
+                      {"owner", Align::kLeft},
+                      {"model", Align::kLeft},
+                      {"state", Align::kLeft},
+                      {"elapsed"},
+                      {"done"},
+                      {"failed"},
+                      {"plan", Align::kLeft},
+                      {"worker", Align::kLeft},
+                      {"reason", Align::kLeft}},
+                     rows);
+}
+
+std::string FormatJob(const v1::JobDetails& details) {
+  std::vector<TableRow> rows;
+  rows.reserve(details.programs_size());
+  for (const v1::JobProgram& program : details.programs()) {
+    rows.push_back(
+        {program.label().empty() ? program.key().substr(0, 12)
+                                 : program.label(),
+         program.outcome().empty() ? program.state() : program.outcome(),
+         program.worker(), program.reason()});
+  }
+  return absl::StrCat(FormatJobs({details.job()}), "\n",
+                      FormatTable({{"program", Align::kLeft},
+                                   {"state", Align::kLeft},
+                                   {"worker", Align::kLeft},
+                                   {"reason", Align::kLeft}},
+                                  rows));
+}
+
+std::string FormatJobLog(const v1::JobDetails& details) {
+  std::string text;
+  for (const v1::JobLine& line : details.log()) {
+    absl::StrAppendFormat(&text, "%10.3f s  %s\n", line.seconds(), line.text());
+  }
+  return text;
+}
+
+std::string FormatWorkers(const std::vector<v1::WorkerSummary>& workers) {
+  std::vector<TableRow> rows;
+  rows.reserve(workers.size());
+  for (const v1::WorkerSummary& worker : workers) {
+    rows.push_back({worker.id(), worker.state(), worker.platform(),
+                    absl::StrCat(worker.device_count()),
+                    absl::StrCat(worker.programs_measured()),
+                    FormatSeconds(worker.seen_seconds_ago()), worker.job_id(),
+                    worker.reason()});
+  }
+  return FormatTable({{"worker", Align::kLeft},
+                      {"state", Align::kLeft},
+                      {"platform", Align::kLeft},
+                      {"devices"},
+                      {"measured"},
+                      {"last seen"},
+                      {"job", Align::kLeft},
+                      {"reason", Align::kLeft}},
+                     rows);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,188 @@
+// What administrators see and order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "coordinator/jobs/job_queue.h"
+#include "coordinator/jobs/testing/fake_worker.h"
+
+namespace meshwright::jobs {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class AdminTest : public testing::Test {
+ protected:
+  static JobRequest Asked(int programs) {
+    JobRequest job = MakeJob(programs);
+    job.origin.owner = "ann";
+    job.origin.model = "llama";
+    job.origin.plan = "plan-7";
+    job.origin.name_space = "vision";
+    job.request.mutable_programs(0)->set_label("segment 1 rows");
+    return job;
+  }
+  std::string ReasonOf(const Submission& job) {
+    const auto details = queue_.GetJob(job.id);
+    EXPECT_TRUE(details.ok()) << details.status();
+    return details.ok() ? details->job().reason() : "";
+  }
+
+  base::FakeClock clock_;
+  JobQueue queue_{&clock_, {}};
+};
+
+TEST_F(AdminTest, AJobSaysWhoseItIsAndWhyItWaits) {
+  const Submission job = queue_.Submit(Asked(2));
+  const v1::JobSummary summary = queue_.Jobs()[0];
+  EXPECT_EQ(summary.id(), "job-1");
+  EXPECT_EQ(summary.owner(), "ann");
+  EXPECT_EQ(summary.model(), "llama");
+  EXPECT_EQ(summary.plan(), "plan-7");
+  EXPECT_EQ(summary.namespace_(), "vision");
+  EXPECT_THAT(summary.reason(), HasSubstr("no worker is attached"));
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  EXPECT_THAT(ReasonOf(job), IsEmpty());  // it runs
+  EXPECT_EQ(queue_.Workers()[0].job_id(), "job-1");
+  const Submission next = queue_.Submit(Asked(1));
+  EXPECT_THAT(ReasonOf(next), HasSubstr("waits for its turn"));
+  a.Start("p0");
+  a.Finish("no memory for it now");
+  EXPECT_THAT(ReasonOf(job), HasSubstr("tries 2 programs again"));
+}
+
+TEST_F(AdminTest, AJobIsShownProgramByProgramAndRemembered) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  const Submission job = queue_.Submit(Asked(2));
+  v1::ProfileResult crash;
+  crash.set_key("p0");
+  crash.set_outcome(v1::CRASHED);
+  crash.set_reason("killed by SIGSEGV");
+  crash.set_log("stack of the plugin");
+  a.Report(crash);
+  EXPECT_EQ(queue_.GetJob(job.id)->programs(1).state(), "leased");
+  a.Report("p1");
+  const auto details = queue_.GetJob(job.id);
+  ASSERT_TRUE(details.ok()) << details.status();
+  EXPECT_EQ(details->job().state(), "done");
+  ASSERT_EQ(details->programs_size(), 2);
+  EXPECT_EQ(details->programs(0).label(), "segment 1 rows");
+  EXPECT_EQ(details->programs(0).outcome(), "crashed");
+  EXPECT_EQ(details->programs(0).reason(), "killed by SIGSEGV");
+  EXPECT_EQ(details->programs(1).outcome(), "measured");
+  EXPECT_EQ(details->programs(1).worker(), "a");
+  std::string log;
+  for (const v1::JobLine& line : details->log()) log += line.text() + "\n";
+  EXPECT_THAT(log, HasSubstr("2 programs to worker a, try 1"));
+  EXPECT_THAT(log, HasSubstr("segment 1 rows: crashed: killed by SIGSEGV"));
+  EXPECT_THAT(log, HasSubstr("stack of the plugin"));
+  EXPECT_EQ(queue_.GetJob(JobId{99}).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(AdminTest, AJobIsEndedWithTheReason) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  const Submission job = queue_.Submit(Asked(1));
+  const auto ended = queue_.EndJob(job.id, "maintenance");
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  EXPECT_EQ(ended->reason(), "an administrator ended job-1: maintenance");
+  EXPECT_EQ(ReadStory(job).status,
+            absl::AbortedError("an administrator ended job-1: maintenance"));
+  EXPECT_THAT(a.cancelled(), SizeIs(1));
+  EXPECT_EQ(queue_.EndJob(job.id, "").status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(AdminTest, AJobIsTriedAtOnceAndAsOftenAsAtFirst) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  const Submission job = queue_.Submit(Asked(1));
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_THAT(a.leases(), SizeIs(i + 1));
+    a.Start("p0");
+    a.Finish("no space left");
+    ASSERT_TRUE(queue_.RetryJob(job.id).ok());
+  }
+  a.RunAll();
+  EXPECT_EQ(ReadStory(job).results.at("p0").outcome(), v1::MEASURED);
+  EXPECT_EQ(queue_.RetryJob(job.id).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(AdminTest, ADrainedWorkerEndsItsLeaseAndStaysAttached) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  const Submission first = queue_.Submit(Asked(1));
+  const Submission second = queue_.Submit(Asked(1));
+  const auto draining = queue_.Order("a", WorkerOrder::kDrain, "new fan");
+  ASSERT_TRUE(draining.ok()) << draining.status();
+  EXPECT_EQ(draining->state(), "draining");
+  EXPECT_EQ(draining->reason(), "is drained by an administrator: new fan");
+  a.RunAll();
+  EXPECT_THAT(a.leases(), SizeIs(1));
+  EXPECT_THAT(a.closed(), IsEmpty());
+  EXPECT_EQ(queue_.Workers()[0].state(), "drained");
+  EXPECT_THAT(ReasonOf(second), HasSubstr("worker a is drained by an"));
+  a.Attach();  // it holds for the name
+  EXPECT_THAT(a.leases(), SizeIs(1));
+  EXPECT_EQ(queue_.Order("a", WorkerOrder::kResume, "")->state(), "busy");
+  EXPECT_THAT(a.leases(), SizeIs(2));
+}
+
+TEST_F(AdminTest, AQuarantinedWorkersLeaseIsTakenBack) {
+  FakeWorker bad(&queue_, "bad"), good(&queue_, "good");
+  bad.Attach();
+  const Submission job = queue_.Submit(Asked(2));
+  bad.Report("p0");
+  good.Attach();
+  EXPECT_EQ(queue_.Order("bad", WorkerOrder::kQuarantine, "throttles")->state(),
+            "quarantined");
+  EXPECT_THAT(bad.cancelled(), ElementsAre(bad.leases()[0].first));
+  ASSERT_THAT(good.leases(), SizeIs(1));
+  bad.Report("p1", v1::CRASHED);  // no longer heard
+  good.RunAll();
+  const Story story = ReadStory(job);
+  EXPECT_EQ(story.results.at("p1").worker(), "good");
+  EXPECT_EQ(story.results.at("p1").outcome(), v1::MEASURED);
+  EXPECT_EQ(queue_.Order("nobody", WorkerOrder::kDrain, "").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(AdminTest, AWorkerThatDrainsItselfIsClosedWhenItsLeaseIsTakenBack) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  queue_.Submit(Asked(1));
+  queue_.Drain(a.id());
+  ASSERT_TRUE(queue_.Order("a", WorkerOrder::kQuarantine, "").ok());
+  EXPECT_THAT(a.closed(), ElementsAre(absl::OkStatus()));
+  EXPECT_THAT(queue_.Workers(), IsEmpty());
+}
+
+TEST_F(AdminTest, AWorkerThatIsSetAsideIsResumed) {
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  queue_.Submit(Asked(1));
+  a.Lose();
+  a.Lose();
+  EXPECT_EQ(queue_.Workers()[0].state(), "set aside");
+  EXPECT_EQ(queue_.Order("a", WorkerOrder::kResume, "")->state(), "busy");
+}
+
+TEST(JobIdTest, ATextIsReadAsItWasWritten) {
+  EXPECT_EQ(*ParseJobId(FormatJobId(JobId{17})), JobId{17});
+  for (const char* text : {"", "17", "job-", "job-0", "job-x", "plan-1"}) {
+    EXPECT_EQ(ParseJobId(text).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::jobs
