@@ -10,6 +10,11 @@
 #include "base/mutex.h"
 
 namespace meshwright::jobs {
+namespace {
+
+constexpr size_t kMaxNamed = 5;  // workers that one sentence names
+
+}  // namespace
 
 JobQueue::JobQueue(const base::Clock* clock, Options options)
     : clock_(clock), options_(options), standings_(options.standings) {}
@@ -159,11 +164,20 @@ absl::Status JobQueue::NoWorker(const v1::DeviceSpec& device,
   }
   std::vector<std::string> reasons;
   for (const auto& [id, worker] : workers_) {
+    if (reasons.size() == kMaxNamed) {
+      const size_t others = workers_.size() - kMaxNamed;
+      reasons.push_back(absl::StrCat("and ", others, " more"));
+      break;
+    }
     const absl::Status fits = CanRun(worker.description, device, exactly);
-    reasons.push_back(fits.ok()
-                          ? absl::StrCat("worker ", worker.description.name,
-                                         " ", FindObstacle(worker))
-                          : std::string(fits.message()));
+    if (!fits.ok()) {
+      reasons.push_back(std::string(fits.message()));
+      continue;
+    }
+    const std::string obstacle = FindObstacle(worker);
+    reasons.push_back(
+        absl::StrCat("worker ", worker.description.name, " ",
+                     obstacle.empty() ? "is about to be tried" : obstacle));
   }
   return absl::UnavailableError(absl::StrCat(
       "no attached worker can run programs on ", device.device_count(), " ",

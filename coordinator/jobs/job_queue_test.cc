@@ -331,6 +331,21 @@ TEST_F(JobQueueTest, WhoCannotKeepAResultEndsTheMeasuring) {
   EXPECT_EQ(queue_.Jobs()[0].state(), "done");
 }
 
+TEST_F(JobQueueTest, WhereNoneFitsFiveAreNamed) {
+  std::vector<std::unique_ptr<FakeWorker>> attached;
+  for (int i = 0; i < 8; ++i) {
+    attached.push_back(
+        std::make_unique<FakeWorker>(&queue_, absl::StrCat("w", i)));
+    attached.back()->Attach();
+  }
+  v1::DeviceSpec device;
+  device.set_device_count(8);
+  const std::string message(
+      queue_.MatchWorker(device, nullptr).status().message());
+  EXPECT_THAT(message, HasSubstr("worker w4 has 2 cpu devices; and 3 more"));
+  EXPECT_THAT(message, testing::Not(HasSubstr("w5")));
+}
+
 TEST_F(JobQueueTest, DescribeSaysWhatIsMissing) {
   const JobQueue::Options impatient{.worker_grace = absl::ZeroDuration()};
   JobQueue queue(&clock_, impatient);

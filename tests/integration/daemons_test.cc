@@ -41,6 +41,7 @@ class DaemonsTest : public testing::Test {
     dependencies.listen_address = address;
     dependencies.profiles = &profiles_;
     dependencies.plans = plans_;
+    dependencies.queue = queue_options_;
     return std::make_unique<Coordinator>(std::move(dependencies));
   }
 
@@ -55,6 +56,7 @@ class DaemonsTest : public testing::Test {
     dependencies.devices.set_device_count(2);
     dependencies.run_batch = batches->function();
     dependencies.longest_backoff = absl::Milliseconds(200);
+    dependencies.heartbeat = absl::Milliseconds(200);
     return std::make_unique<Worker>(std::move(dependencies));
   }
 
@@ -93,6 +95,7 @@ class DaemonsTest : public testing::Test {
 
   base::SystemClock clock_;
   store::FakeProfileStore profiles_;
+  jobs::JobQueue::Options queue_options_;
   store::PlanStore* plans_ = nullptr;  // null: each coordinator has its own
 };
 
@@ -133,6 +136,43 @@ TEST_F(DaemonsTest, ABatchOfALostWorkerEndsOnAnother) {
   EXPECT_TRUE(status.ok()) << status;
   ASSERT_THAT(rows, SizeIs(3));
   for (const auto& [key, row] : rows) EXPECT_EQ(row.outcome(), v1::MEASURED);
+}
+
+// As one that is stopped: its connection stands.
+TEST_F(DaemonsTest, ABatchOfASilentWorkerEndsOnAnother) {
+  queue_options_.lease_time = absl::Seconds(1);
+  const auto coordinator = NewCoordinator("127.0.0.1:0");
+  ASSERT_TRUE(coordinator->Start().ok());
+  const auto stub = v1::Workers::NewStub(grpc::CreateChannel(
+      coordinator->address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  const auto stream = stub->Attach(&context);
+  v1::WorkerMessage message;
+  message.mutable_hello()->set_worker_id("silent");
+  message.mutable_hello()->set_platform("cpu");
+  message.mutable_hello()->set_platform_version("fake 1");
+  message.mutable_hello()->set_device_kind("fake");
+  message.mutable_hello()->set_device_count(2);
+  stream->Write(message);
+  v1::CoordinatorMessage said;
+  ASSERT_TRUE(stream->Read(&said));
+  EXPECT_EQ(said.welcome().lease_seconds(), 1);
+  Rows rows;
+  absl::Status status;
+  std::thread measuring([&] {
+    status = Measure(*coordinator, Request({"", ""}), &rows);
+  });
+  ASSERT_TRUE(stream->Read(&said));
+  EXPECT_EQ(said.batch().request().programs_size(), 2);
+  FakeBatches batches;
+  const auto other = NewWorker("other", coordinator->address(), &batches);
+  ASSERT_TRUE(other->Start().ok());
+  measuring.join();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows["p0"].worker(), "other");
+  EXPECT_FALSE(stream->Read(&said));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
 TEST_F(DaemonsTest, ADrainingWorkerEndsItsBatchFirst) {
