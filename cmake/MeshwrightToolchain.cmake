@@ -33,6 +33,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(GTest REQUIRED)
 pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq)
+pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 find_program(MESHWRIGHT_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
 

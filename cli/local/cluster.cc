@@ -35,8 +35,16 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
       absl::StrCat("unix:", cluster->folder_->path(), "/coordinator");
   daemon::Coordinator::Dependencies coordinator;
   coordinator.clock = options.clock;
-  coordinator.plan = MakePlanFunction(options.store);
   coordinator.profiles = options.store;
+  if (!options.metrics_address.empty()) {
+    cluster->figures_ = std::make_unique<metrics::Figures>();
+    cluster->observed_ = std::make_unique<store::ObservedProfileStore>(
+        options.store, cluster->figures_.get());
+    coordinator.profiles = cluster->observed_.get();
+    coordinator.figures = cluster->figures_.get();
+    coordinator.metrics_address = options.metrics_address;
+  }
+  coordinator.plan = MakePlanFunction(coordinator.profiles);
   coordinator.plans = options.plans;
   coordinator.listen_address =
       options.listen_address.empty() ? socket : options.listen_address;

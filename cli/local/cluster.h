@@ -16,8 +16,10 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "coordinator/daemon/coordinator.h"
+#include "coordinator/metrics/figures.h"
 #include "coordinator/security/audit_log.h"
 #include "coordinator/security/listening.h"
+#include "profiledb/store/observed_profile_store.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/job.pb.h"
@@ -39,6 +41,7 @@ class LocalCluster {
     std::string listen_address;  // empty: the unix socket alone
     security::Listening security;
     security::AuditLog* audit = nullptr;  // outlives the cluster; null: none
+    std::string metrics_address;  // where Prometheus reads; empty: nowhere
     bool has_worker = true;
     v1::DeviceSpec devices;           // of the worker
     worker::BatchFunction run_batch;  // empty: worker/sandbox's
@@ -57,6 +60,8 @@ class LocalCluster {
   LocalCluster() = default;
 
   std::unique_ptr<worker::sandbox::PrivateFolder> folder_;  // of the socket
+  std::unique_ptr<metrics::Figures> figures_;
+  std::unique_ptr<store::ObservedProfileStore> observed_;
   std::unique_ptr<daemon::Coordinator> coordinator_;
   std::unique_ptr<worker::Worker> worker_;
 };

@@ -16,6 +16,7 @@
 #include "cli/local/store.h"
 #include "cli/text/format.h"
 #include "cli/verbs/context.h"
+#include "coordinator/metrics/exporter.h"
 #include "coordinator/security/audit_log.h"
 
 namespace meshwright::cli {
@@ -26,6 +27,7 @@ struct CoordinatorFlags {
   std::string store;
   security::Listening security;
   std::string audit;
+  std::string metrics;
 };
 
 struct UpFlags {
@@ -84,20 +86,26 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
   options.listen_address = flags.listen;
   options.security = flags.security;
   options.audit = audit.get();
+  options.metrics_address = metrics::CompleteAddress(flags.metrics);
   options.has_worker = devices.has_value();
   if (devices.has_value()) options.devices = *devices;
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
                    LocalCluster::Start(std::move(options)));
   reloader.Serve(cluster.get());
+  const std::string metrics = cluster->coordinator().metrics_address();
   if (context.json) {
     nlohmann::ordered_json said;
     said["address"] = cluster->address();
     said["store"] = named;
+    if (!metrics.empty()) said["metrics"] = metrics;
     *context.out << said.dump() << "\n" << std::flush;
   } else {
     *context.out << "listening on " << cluster->address() << "\nstore " << named
-                 << "\n"
-                 << std::flush;
+                 << "\n";
+    if (!metrics.empty()) {
+      *context.out << "metrics at http://" << metrics << "/metrics\n";
+    }
+    *context.out << std::flush;
   }
   interrupt.Wait();
   *context.err << "draining; interrupt again to stop at once\n" << std::flush;
@@ -121,6 +129,9 @@ void AddCoordinatorFlags(CLI::App& verb, CoordinatorFlags* flags) {
                   "profile store, a file or postgres://USER@HOST/DATABASE "
                   "(default: in the user's data folder)");
   AddListeningFlags(verb, &flags->security, &flags->audit);
+  verb.add_option("--metrics", flags->metrics,
+                  "HOST:PORT where Prometheus reads figures, or a PORT of this "
+                  "machine (default: nowhere)");
 }
 
 }  // namespace

@@ -16,10 +16,12 @@
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/metrics/exporter.h"
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/guard.h"
 #include "coordinator/service/listen_address.h"
+#include "coordinator/service/rpc_observer.h"
 #include "coordinator/service/rpc_status.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
@@ -60,12 +62,18 @@ class Ticker {
   std::jthread thread_;  // last: joined before the rest is destroyed
 };
 
+jobs::JobQueue::Options QueueOptions(const Coordinator::Dependencies& given) {
+  jobs::JobQueue::Options options = given.queue;
+  if (given.figures != nullptr) options.observer = given.figures;
+  return options;
+}
+
 }  // namespace
 
 struct Coordinator::Server {
   explicit Server(Dependencies given)
       : dependencies(std::move(given)),
-        queue(&steady, dependencies.queue),
+        queue(&steady, QueueOptions(dependencies)),
         reshardings(dependencies.reshardings),
         runner({.clock = dependencies.clock,
                 .plans = dependencies.plans != nullptr ? dependencies.plans
@@ -94,6 +102,7 @@ struct Coordinator::Server {
   std::unique_ptr<grpc::Service> admin;
   std::unique_ptr<grpc::Server> grpc_server;
   std::unique_ptr<Ticker> ticker;
+  std::unique_ptr<metrics::Exporter> exporter;
 };
 
 Coordinator::Coordinator(Dependencies dependencies)
@@ -114,7 +123,7 @@ absl::Status Coordinator::Start() {
                                                wanted, given.security, guard));
   server_->planning = service::NewPlanningService(
       {&server_->queue, &server_->calls, &server_->runner, &server_->draining,
-       &server_->reshardings, guard});
+       &server_->reshardings, guard, given.figures});
   server_->plans =
       service::NewPlansService(&server_->runner, &server_->calls, guard);
   server_->modules = service::NewModulesService(server_->dependencies.profiles,
@@ -143,6 +152,7 @@ absl::Status Coordinator::Start() {
   builder.AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  if (given.figures != nullptr) service::ObserveRpcs(given.figures, &builder);
   server_->grpc_server = builder.BuildAndStart();
   if (server_->grpc_server == nullptr) {
     return absl::AlreadyExistsError(
@@ -152,6 +162,15 @@ absl::Status Coordinator::Start() {
       absl::StartsWith(wanted, "unix:")
           ? wanted
           : absl::StrCat(wanted.substr(0, wanted.rfind(':')), ":", port);
+  if (given.figures != nullptr && !given.metrics_address.empty()) {
+    ASSIGN_OR_RETURN(
+        server_->exporter,
+        metrics::Exporter::Start(given.metrics_address,
+                                 {given.clock, given.figures, &server_->queue,
+                                  &server_->runner.plans(), given.profiles}));
+    base::LogInfo("coordinator: metrics at http://",
+                  server_->exporter->address(), "/metrics");
+  }
   RETURN_IF_ERROR(server_->runner.Start());
   server_->ticker = std::make_unique<Ticker>([this] {
     server_->queue.Tick();
@@ -176,6 +195,7 @@ bool Coordinator::Drain(absl::Duration timeout) {
 
 void Coordinator::Stop() {
   server_->draining = true;
+  server_->exporter.reset();
   server_->ticker.reset();
   server_->queue.HandOver();
   server_->runner.Stop();
@@ -191,6 +211,10 @@ void Coordinator::Stop() {
 }
 
 const std::string& Coordinator::address() const { return server_->address; }
+
+std::string Coordinator::metrics_address() const {
+  return server_->exporter == nullptr ? "" : server_->exporter->address();
+}
 
 jobs::JobQueue& Coordinator::queue() { return server_->queue; }
 

@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/jobs/measurer.h"
+#include "coordinator/metrics/figures.h"
 #include "coordinator/plans/plan_function.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/audit_log.h"
@@ -55,6 +56,10 @@ class Coordinator {
     // own); empty: none. It asks for tokens as the first does.
     std::string local_address;
     security::AuditLog* audit = nullptr;  // null: none
+    // Counts what happens, and where Prometheus reads it (HOST:PORT); null and
+    // empty: neither.
+    metrics::Figures* figures = nullptr;
+    std::string metrics_address;
     jobs::JobQueue::Options queue;
     resharding::AnswerCache::Options reshardings;
   };
@@ -77,6 +82,8 @@ class Coordinator {
 
   // Where it listens, with the port that was chosen.
   const std::string& address() const;
+  // Where the metrics are; empty: nowhere.
+  std::string metrics_address() const;
   jobs::JobQueue& queue();
   // A measurer of its own for work inside this process.
   std::unique_ptr<jobs::Measurer> NewMeasurer(std::stop_token stop);

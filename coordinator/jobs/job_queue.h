@@ -68,6 +68,7 @@
 #include "coordinator/jobs/job_events.h"
 #include "coordinator/jobs/lease_id.h"
 #include "coordinator/jobs/match_index.h"
+#include "coordinator/jobs/queue_observer.h"
 #include "coordinator/jobs/worker_port.h"
 #include "coordinator/jobs/worker_standings.h"
 #include "proto/v1/job.pb.h"
@@ -107,6 +108,12 @@ enum class WorkerOrder {
   kResume,      // leases again; also where it was set aside
 };
 
+// How much there is to measure.
+struct QueueCounts {
+  int64_t programs_waiting = 0;
+  int64_t programs_leased = 0;  // and without a result so far
+};
+
 class JobQueue {
  public:
   struct Options {
@@ -131,6 +138,7 @@ class JobQueue {
     // It is kept as long for whoever asks for it.
     absl::Duration handed_in_time = absl::Minutes(10);
     int remembered_jobs = 100;
+    QueueObserver* observer = nullptr;  // outlives the queue; null: none
   };
 
   JobQueue(const base::Clock* clock, Options options);
@@ -205,6 +213,7 @@ class JobQueue {
   // Those that are done first.
   std::vector<v1::JobSummary> Jobs() const ABSL_LOCKS_EXCLUDED(mutex_);
   std::vector<v1::WorkerSummary> Workers() const ABSL_LOCKS_EXCLUDED(mutex_);
+  QueueCounts Count() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   struct Chunk {

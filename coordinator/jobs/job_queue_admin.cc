@@ -77,6 +77,23 @@ v1::JobDetails JobQueue::DescribeInFull(const Job& job) const {
   return details;
 }
 
+QueueCounts JobQueue::Count() const {
+  base::MutexLock lock(&mutex_);
+  QueueCounts counts;
+  for (const auto& [id, job] : jobs_) {
+    counts.programs_waiting += job->delayed;
+    for (const Chunk& chunk : job->waiting) {
+      counts.programs_waiting += std::ssize(chunk.programs);
+    }
+  }
+  for (const auto& [id, lease] : leases_) {
+    if (!lease.is_over) {
+      counts.programs_leased += std::ssize(lease.chunk.programs);
+    }
+  }
+  return counts;
+}
+
 std::vector<v1::JobSummary> JobQueue::Jobs() const {
   base::MutexLock lock(&mutex_);
   std::vector<v1::JobSummary> jobs;

@@ -202,6 +202,7 @@ void JobQueue::AddResult(Job& job, const v1::ProfileResult& result) {
   if (wanted != wanted_.end() && wanted->second == job.id) {
     wanted_.erase(wanted);
   }
+  if (options_.observer != nullptr) options_.observer->AddResult(result);
   job.events->Add(result);
   if (job.finished == job.request.request.programs_size()) {
     FinishJob(job, absl::OkStatus());

@@ -346,6 +346,48 @@ TEST_F(JobQueueTest, WhereNoneFitsFiveAreNamed) {
   EXPECT_THAT(message, testing::Not(HasSubstr("w5")));
 }
 
+TEST_F(JobQueueTest, CountsWhatWaitsAndWhatIsLeased) {
+  const Submission job = queue_.Submit(Programs(6));
+  EXPECT_EQ(queue_.Count().programs_waiting, 6);
+  EXPECT_EQ(queue_.Count().programs_leased, 0);
+  FakeWorker a(&queue_, "a");
+  a.Attach();
+  EXPECT_EQ(queue_.Count().programs_waiting, 3);
+  EXPECT_EQ(queue_.Count().programs_leased, 3);
+  a.Report("p0");
+  EXPECT_EQ(queue_.Count().programs_leased, 2);
+  queue_.Cancel(job.id);
+  EXPECT_EQ(queue_.Count().programs_waiting, 0);
+}
+
+class RecordingObserver : public QueueObserver {
+ public:
+  void AddResult(const v1::ProfileResult& result) override {
+    results_.push_back(result);
+  }
+  const std::vector<v1::ProfileResult>& results() const { return results_; }
+
+ private:
+  std::vector<v1::ProfileResult> results_;
+};
+
+TEST_F(JobQueueTest, AnObserverSeesEveryResultOnce) {
+  RecordingObserver observer;
+  JobQueue queue(&clock_, {.maximum_tries = 1, .observer = &observer});
+  FakeWorker a(&queue, "a");
+  a.Attach();
+  const Submission job = queue.Submit(Programs(3));
+  a.Report("p0");
+  a.Report("p0");
+  a.Report("p1", v1::CRASHED);
+  a.Detach("gone");
+  Read(job);
+  ASSERT_THAT(observer.results(), SizeIs(3));
+  EXPECT_EQ(observer.results()[0].outcome(), v1::MEASURED);
+  EXPECT_EQ(observer.results()[1].outcome(), v1::CRASHED);
+  EXPECT_EQ(observer.results()[2].outcome(), v1::TRANSIENT);
+}
+
 TEST_F(JobQueueTest, DescribeSaysWhatIsMissing) {
   const JobQueue::Options impatient{.worker_grace = absl::ZeroDuration()};
   JobQueue queue(&clock_, impatient);

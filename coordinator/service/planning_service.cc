@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <utility>
 
 #include "base/log/log.h"
@@ -156,6 +157,20 @@ class PlanningService : public v1::Planning::CallbackService {
     return translated;
   }
 
+  void CountError(const v1::CompareRequest& request,
+                  const std::string& device_kind,
+                  const v1::ProfileResult& result) const {
+    const auto found = request.predicted_seconds().find(result.key());
+    const int64_t measured_ns = result.measurement().minimum_ns();
+    if (context_.predictions == nullptr ||
+        found == request.predicted_seconds().end() || !(found->second > 0) ||
+        measured_ns <= 0) {
+      return;
+    }
+    context_.predictions->AddPrediction(
+        device_kind, found->second, static_cast<double>(measured_ns) * 1e-9);
+  }
+
   absl::Status RunComparison(const v1::CompareRequest& request,
                              EventStream<v1::CompareEvent>& stream) const {
     v1::RunnerRequest run;
@@ -171,12 +186,20 @@ class PlanningService : public v1::Planning::CallbackService {
       stream.Send(std::move(event));
     };
     jobs::QueueMeasurer measurer(context_.queue, stream.stop());
+    std::string device_kind;
+    if (context_.predictions != nullptr &&
+        !request.predicted_seconds().empty()) {
+      ASSIGN_OR_RETURN(const jobs::DeviceDescription devices,
+                       measurer.Describe(request.device()));
+      device_kind = devices.device_kind;
+    }
     return measurer.Measure(
         run,
         [&](const v1::ProfileResult& result) {
           v1::CompareEvent event;
           *event.mutable_result() = result;
           stream.Send(std::move(event));
+          CountError(request, device_kind, result);
           progress.set_phase("measure");
           progress.set_done(progress.done() + 1);
           report();

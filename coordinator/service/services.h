@@ -13,6 +13,7 @@
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/guard.h"
+#include "coordinator/service/prediction_observer.h"
 #include "profiledb/store/profile_store.h"
 
 namespace grpc {
@@ -28,6 +29,7 @@ struct PlanningContext {
   const std::atomic<bool>* draining = nullptr;
   resharding::AnswerCache* reshardings = nullptr;
   const security::Guard* guard = nullptr;
+  PredictionObserver* predictions = nullptr;  // null: none
 };
 
 std::unique_ptr<grpc::Service> NewPlanningService(

@@ -220,6 +220,10 @@ absl::StatusOr<Validation> PrepareValidation(
     if (plan.is_baseline) {
       validation.baselines.push_back(static_cast<int>(validation.plans.size()));
     }
+    if (plan.row.predicted) {
+      (*compare.mutable_predicted_seconds())[plan.program.key()] =
+          plan.row.predicted_seconds;
+    }
     validation.plans.push_back(std::move(plan.row));
     if (keys.insert(plan.program.key()).second) {
       *compare.add_programs() = std::move(plan.program);

@@ -70,6 +70,14 @@ absl::StatusOr<std::vector<v1::PlanRecord>> MemoryPlanStore::List(
   return records;
 }
 
+absl::StatusOr<std::map<v1::PlanState, int64_t>>
+MemoryPlanStore::CountByState() {
+  base::MutexLock lock(&mutex_);
+  std::map<v1::PlanState, int64_t> counts;
+  for (const auto& [id, kept] : plans_) ++counts[kept.record.state()];
+  return counts;
+}
+
 absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Append(
     Epoch epoch, PlanId id, const v1::PlanUpdate& update) {
   base::MutexLock lock(&mutex_);

@@ -22,6 +22,7 @@ class MemoryPlanStore : public PlanStore {
   absl::StatusOr<v1::PlanRecord> Get(PlanId id) override;
   absl::StatusOr<std::vector<v1::PlanRecord>> List(
       const PlanFilter& filter) override;
+  absl::StatusOr<std::map<v1::PlanState, int64_t>> CountByState() override;
   absl::StatusOr<v1::PlanRecord> Append(Epoch epoch, PlanId id,
                                         const v1::PlanUpdate& update) override;
   absl::StatusOr<std::vector<v1::PlanUpdate>> ReadUpdates(PlanId id,

@@ -21,6 +21,7 @@
 #define MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,9 @@ class PlanStore {
   // Newest first, without their plans.
   virtual absl::StatusOr<std::vector<v1::PlanRecord>> List(
       const PlanFilter& filter) = 0;
+
+  // How many plans there are of each state that has some.
+  virtual absl::StatusOr<std::map<v1::PlanState, int64_t>> CountByState() = 0;
 
   // Returns the record, without its plan, that includes the update.
   virtual absl::StatusOr<v1::PlanRecord> Append(

@@ -165,8 +165,14 @@ struct LookupOptions {
   bool retry_failures = false;
 };
 
+struct RowCount {
+  int64_t rows = 0;
+  int64_t bytes = 0;  // of their summaries, as they are kept
+};
+
 struct Statistics {
-  std::map<v1::Outcome, int64_t> profiles;  // rows of each outcome there is
+  std::map<v1::Outcome, int64_t> profiles;   // rows of each outcome there is
+  std::map<v1::Quality, RowCount> measured;  // the MEASURED ones, by quality
   int64_t programs = 0;
   int64_t program_bytes = 0;             // as they were recorded
   int64_t compressed_program_bytes = 0;  // as they are kept

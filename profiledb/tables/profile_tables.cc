@@ -28,6 +28,7 @@ enum ProfileStatement {
   kTouch,
   kTeams,
   kCountOutcomes,
+  kCountQuality,
   kPage,
   kFindMany,
 };
@@ -67,6 +68,10 @@ constexpr const char* kProfileSql[] = {
     "SELECT DISTINCT namespace FROM profiles ORDER BY namespace",
 
     "SELECT outcome, COUNT(*) FROM profiles GROUP BY outcome",
+
+    // Not grouped by the quality: SQLite would sort the summaries.
+    "SELECT COUNT(*), CAST(SUM(LENGTH(result)) AS BIGINT) FROM profiles "
+    "WHERE outcome = ?1 AND quality = ?2",
 };
 
 constexpr char kPageSql[] =
@@ -344,14 +349,27 @@ absl::StatusOr<std::vector<std::string>> ProfileTables::ListTeams() {
 }
 
 absl::Status ProfileTables::Count(store::Statistics& statistics) {
-  Statement& outcomes = *statements_[kCountOutcomes];
-  const StatementUse use(outcomes);
-  while (true) {
-    ASSIGN_OR_RETURN(const bool has_row, outcomes.Step());
-    if (!has_row) return {};
-    statistics.profiles[static_cast<v1::Outcome>(outcomes.Integer(0))] =
-        outcomes.Integer(1);
+  {
+    Statement& outcomes = *statements_[kCountOutcomes];
+    const StatementUse use(outcomes);
+    while (true) {
+      ASSIGN_OR_RETURN(const bool has_row, outcomes.Step());
+      if (!has_row) break;
+      statistics.profiles[static_cast<v1::Outcome>(outcomes.Integer(0))] =
+          outcomes.Integer(1);
+    }
   }
+  for (int i = v1::Quality_MIN; i <= v1::Quality_MAX; ++i) {
+    Statement& measured = *statements_[kCountQuality];
+    const StatementUse use(measured);
+    measured.BindInteger(1, v1::MEASURED);
+    measured.BindInteger(2, i);
+    ASSIGN_OR_RETURN(const bool has_row, measured.Step());
+    if (!has_row || measured.Integer(0) == 0) continue;
+    statistics.measured[static_cast<v1::Quality>(i)] = {
+        .rows = measured.Integer(0), .bytes = measured.Integer(1)};
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ProfileTables::ForEach(const Visit& visit) {

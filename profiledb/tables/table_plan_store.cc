@@ -26,7 +26,8 @@ enum PlanStatement {
   kInsertUpdate,
   kReadUpdates,
   kInsertDevice,
-  kListDevices
+  kListDevices,
+  kCountByState
 };
 
 constexpr const char* kPlanSql[] = {
@@ -55,6 +56,8 @@ constexpr const char* kPlanSql[] = {
     "ON CONFLICT (digest) DO NOTHING",
 
     "SELECT content FROM devices ORDER BY digest",
+
+    "SELECT state, COUNT(*) FROM plans GROUP BY state",
 };
 
 template <typename Message>
@@ -285,6 +288,19 @@ absl::StatusOr<std::vector<v1::PlanRecord>> TablePlanStore::List(
     return absl::OkStatus();
   }));
   return records;
+}
+
+absl::StatusOr<std::map<v1::PlanState, int64_t>>
+TablePlanStore::CountByState() {
+  base::MutexLock lock(&reader_->mutex);
+  Statement& count = reader_->connection.Get(kCountByState);
+  const StatementUse use(count);
+  std::map<v1::PlanState, int64_t> counts;
+  RETURN_IF_ERROR(ForEachRow(count, [&]() -> absl::Status {
+    counts[static_cast<v1::PlanState>(count.Integer(0))] = count.Integer(1);
+    return absl::OkStatus();
+  }));
+  return counts;
 }
 
 absl::StatusOr<v1::PlanRecord> TablePlanStore::Append(

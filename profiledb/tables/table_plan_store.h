@@ -30,6 +30,7 @@ class TablePlanStore : public store::PlanStore {
   absl::StatusOr<v1::PlanRecord> Get(store::PlanId id) override;
   absl::StatusOr<std::vector<v1::PlanRecord>> List(
       const store::PlanFilter& filter) override;
+  absl::StatusOr<std::map<v1::PlanState, int64_t>> CountByState() override;
   absl::StatusOr<v1::PlanRecord> Append(store::Epoch epoch, store::PlanId id,
                                         const v1::PlanUpdate& update) override;
   absl::StatusOr<std::vector<v1::PlanUpdate>> ReadUpdates(store::PlanId id,

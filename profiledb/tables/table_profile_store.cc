@@ -335,9 +335,10 @@ absl::StatusOr<std::string> TableProfileStore::LookupProgram(
 
 absl::StatusOr<store::Statistics> TableProfileStore::Count() {
   store::Statistics statistics;
-  RETURN_IF_ERROR(sides_->reader.Read([&]() -> absl::Status {
-    RETURN_IF_ERROR(sides_->reader.profiles->Count(statistics));
-    return sides_->reader.programs->Count(statistics);
+  // It reads every row: look-ups do not wait for it.
+  RETURN_IF_ERROR(sides_->scanner.Read([&]() -> absl::Status {
+    RETURN_IF_ERROR(sides_->scanner.profiles->Count(statistics));
+    return sides_->scanner.programs->Count(statistics);
   }));
   return statistics;
 }

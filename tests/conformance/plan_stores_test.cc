@@ -22,6 +22,7 @@ namespace {
 using store::PlanId;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 using testing::SizeIs;
 
 std::string StoreFile() {
@@ -185,6 +186,17 @@ TEST_P(PlanStoreConformance, AWatcherGoesOnWhereItStopped) {
     after = sequences.back();
   }
   EXPECT_THAT(sequences, ElementsAre(1, 2, 3, 4, 5));
+}
+
+TEST_P(PlanStoreConformance, CountsPlansByState) {
+  EXPECT_TRUE(store_->CountByState()->empty());
+  const PlanId first = Add(MakeRecord("ann"));
+  Add(MakeRecord("bob"));
+  Add(MakeRecord("eve"));
+  ASSERT_TRUE(store_->Append(epoch_, first, MakeUpdate(v1::FAILED)).ok());
+  const auto counts = store_->CountByState();
+  ASSERT_TRUE(counts.ok()) << counts.status();
+  EXPECT_THAT(*counts, ElementsAre(Pair(v1::QUEUED, 2), Pair(v1::FAILED, 1)));
 }
 
 TEST_P(PlanStoreConformance, AnEndedPlanTakesNoMoreUpdates) {

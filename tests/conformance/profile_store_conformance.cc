@@ -290,6 +290,23 @@ TEST_P(ProfileStoreConformance, VisitsEveryRowWithItsOrigin) {
   EXPECT_FALSE(statistics->profiles.contains(v1::PRUNED));
 }
 
+TEST_P(ProfileStoreConformance, CountsMeasuredRowsByQuality) {
+  ASSERT_TRUE(store_->Record(MakeMeasured("good"), From(1)).ok());
+  ASSERT_TRUE(store_->Record(MakeMeasured("fine"), From(1)).ok());
+  ASSERT_TRUE(
+      store_->Record(MakeMeasured("bad", 1'000'000, v1::NOISY), From(1)).ok());
+  ASSERT_TRUE(store_->Record(Row("crashed", v1::CRASHED), From(1)).ok());
+  const auto statistics = store_->Count();
+  ASSERT_TRUE(statistics.ok()) << statistics.status();
+  ASSERT_EQ(statistics->measured.size(), 2);
+  const store::RowCount& good = statistics->measured.at(v1::GOOD);
+  const store::RowCount& noisy = statistics->measured.at(v1::NOISY);
+  EXPECT_EQ(good.rows, 2);
+  EXPECT_EQ(noisy.rows, 1);
+  EXPECT_GT(noisy.bytes, 0);
+  EXPECT_GT(good.bytes, noisy.bytes);
+}
+
 TEST_P(ProfileStoreConformance, RefusesRowsThatAreNone) {
   v1::ProfileResult without_key = MakeMeasured("k");
   without_key.clear_key();

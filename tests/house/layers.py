@@ -18,8 +18,9 @@ LAYERS = {
         "coordinator/security"),
     "cli/local": (
         "base", "base/rpc", "proto/v1", "cli/flags", "cli/text",
-        "coordinator/daemon", "coordinator/explain", "coordinator/planning",
-        "coordinator/security", "coordinator/service", "coordinator/stages", "profiledb", "profiledb/store", "worker/sandbox",
+        "coordinator/daemon", "coordinator/explain", "coordinator/metrics",
+        "coordinator/planning", "coordinator/security", "coordinator/service",
+        "coordinator/stages", "profiledb", "profiledb/store", "worker/sandbox",
         "worker/service"),
     "cli/testing": ("cli/verbs",),
     "cli/text": (
@@ -28,14 +29,14 @@ LAYERS = {
     "cli/verbs": (
         "base", "base/log", "base/rpc", "proto/v1", "cli/flags", "cli/local",
         "cli/text", "coordinator/explain", "coordinator/export", "coordinator/launch",
-        "coordinator/planning", "coordinator/resharding",
+        "coordinator/metrics", "coordinator/planning", "coordinator/resharding",
         "coordinator/security", "coordinator/service", "coordinator/space",
         "coordinator/validation", "planner/checkpoint", "planner/layout",
         "planner/pipeline", "planner/reshard",
         "planner/search/tradeoffs", "profiledb/store", "profiledb/upkeep",
         "worker/sandbox", "worker/service"),
     "coordinator/daemon": (
-        "base", "base/log", "coordinator/jobs", "coordinator/plans",
+        "base", "base/log", "coordinator/jobs", "coordinator/metrics", "coordinator/plans",
         "coordinator/resharding", "coordinator/security", "coordinator/service",
         "profiledb/store"),
     "coordinator/estimation": (
@@ -73,6 +74,10 @@ LAYERS = {
         "coordinator/planning", "coordinator/segmenter",
         "coordinator/space/programs", "coordinator/space/rematerialization",
         "coordinator/stages"),
+    "coordinator/metrics": (
+        "base", "base/log", "coordinator/jobs", "coordinator/service",
+        "profiledb/store"),
+    "coordinator/metrics/testing": (),
     "coordinator/operators": (
         "base", "coordinator/ir", "coordinator/ir/links",
         "coordinator/segmenter", "coordinator/segmenter/blocks",
@@ -261,10 +266,11 @@ FOREIGN = {
     r"(xla/pjrt/c/|.*/)?pjrt_c_api\.h": ("worker/pjrt",),
     r"cupti|cuda|nvml": ("worker/comm/transport",),
     r"nccl": ("worker/comm/transport",),
-    r"boost/": ("base", "worker/comm/transport", "worker/comm/testing"),
+    r"boost/": ("base", "coordinator/metrics", "worker/comm/transport", "worker/comm/testing"),
     r"xxhash\.h": ("worker/comm/protocol",),
     r"openssl/": ("base",),
     r"toml": ("coordinator/security",),
+    r"prometheus/": ("coordinator/metrics",),
     r"spdlog/": ("base",),
     r"CLI/": ("cli", "tests/bench", "worker/comm/executor",
              "worker/service"),

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "coordinator/metrics/testing/read_metrics.h"
 #include "coordinator/service/planning_client.h"
 #include "tests/integration/process.h"
 
@@ -205,6 +206,31 @@ TEST_F(UpTest, ACoordinatorAloneTakesWorkersThatCome) {
   Process wrong({"meshwright-coordinator", "--stroe", "x"});
   EXPECT_EQ(wrong.Wait(), 2);
   EXPECT_THAT(wrong.Errors(), HasSubstr("meshwright-coordinator --help"));
+}
+
+TEST_F(UpTest, PrometheusReadsWhereItIsAskedTo) {
+  const auto start = [](const std::string& metrics) {
+    return std::vector<std::string>{"meshwright-coordinator",
+                                    "--json",
+                                    "--listen",
+                                    "127.0.0.1:0",
+                                    "--store",
+                                    testing::TempDir() + "/up_test_metrics.db",
+                                    "--metrics",
+                                    metrics};
+  };
+  Process coordinator(start("0"));
+  const auto said =
+      nlohmann::json::parse(coordinator.ReadLine(), nullptr, false);
+  ASSERT_TRUE(said.is_object()) << coordinator.Errors();
+  const std::string address = said.value("metrics", "");
+  EXPECT_THAT(address, StartsWith("127.0.0.1:"));
+  EXPECT_THAT(metrics::ReadMetrics(address), HasSubstr("meshwright_plans"));
+  coordinator.Signal(SIGTERM);
+  EXPECT_EQ(coordinator.Wait(), 0) << coordinator.Errors();
+  Process wrong(start("nowhere"));
+  EXPECT_EQ(wrong.Wait(), 2);
+  EXPECT_THAT(wrong.Errors(), HasSubstr("HOST:PORT"));
 }
 
 TEST_F(UpTest, ABusyPortIsBadInput) {

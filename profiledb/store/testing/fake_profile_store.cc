@@ -113,7 +113,12 @@ absl::StatusOr<Statistics> FakeProfileStore::Count() {
   const base::MutexLock lock(&mutex_);
   Statistics statistics;
   for (const auto& [key, row] : rows_) {
-    ++statistics.profiles[row.answer.result.outcome()];
+    const v1::ProfileResult& result = row.answer.result;
+    ++statistics.profiles[result.outcome()];
+    if (result.outcome() != v1::MEASURED) continue;
+    RowCount& count = statistics.measured[result.measurement().quality()];
+    ++count.rows;
+    count.bytes += static_cast<int64_t>(result.ByteSizeLong());
   }
   for (const auto& [key, hlo] : programs_) {
     ++statistics.programs;

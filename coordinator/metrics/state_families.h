@@ -1,0 +1,33 @@
+// StateFamilies: what there is now, asked when Prometheus reads.
+//
+// Concept: plans by state from the store of plans, programs and workers from
+// the queue, and what the newest census says of the store of profiles. A store
+// that does not answer is a figure, too; the figures from it are left out.
+// Threads: any. Ownership: what Sources points to outlives it. Errors: none.
+#ifndef MESHWRIGHT_COORDINATOR_METRICS_STATE_FAMILIES_H_
+#define MESHWRIGHT_COORDINATOR_METRICS_STATE_FAMILIES_H_
+
+#include <memory>
+
+#include "coordinator/jobs/job_queue.h"
+#include "coordinator/metrics/store_census.h"
+#include "profiledb/store/plan_store.h"
+
+namespace prometheus {
+class Collectable;
+}  // namespace prometheus
+
+namespace meshwright::metrics {
+
+struct StateSources {
+  const jobs::JobQueue* queue = nullptr;
+  store::PlanStore* plans = nullptr;
+  StoreCensus* census = nullptr;  // null: there is no store of profiles
+};
+
+std::shared_ptr<prometheus::Collectable> NewStateFamilies(
+    const StateSources& sources);
+
+}  // namespace meshwright::metrics
+
+#endif  // MESHWRIGHT_COORDINATOR_METRICS_STATE_FAMILIES_H_

@@ -1,0 +1,40 @@
+// RpcObserver: is told of every call of a coordinator's port, to count it.
+//
+// Concept: a call is seen from its arrival to its end. One that the guard
+// refuses is not seen here; the audit log has it.
+//   ObserveRpcs puts the observer into a server that is about to be built.
+// Threads: called on gRPC's threads, so the observer returns at once.
+// Ownership: the observer outlives the server. Errors: none.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_RPC_OBSERVER_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_RPC_OBSERVER_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace grpc {
+class ServerBuilder;
+}  // namespace grpc
+
+namespace meshwright::service {
+
+struct Rpc {
+  std::string method;  // "meshwright.v1.Plans/Get"
+  bool is_stream = false;
+};
+
+class RpcObserver {
+ public:
+  virtual ~RpcObserver() = default;
+  virtual void BeginRpc(const Rpc& rpc) = 0;
+  // kCancelled also where the client left before an answer.
+  virtual void EndRpc(const Rpc& rpc, absl::StatusCode code,
+                      absl::Duration took) = 0;
+};
+
+void ObserveRpcs(RpcObserver* observer, grpc::ServerBuilder* builder);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_RPC_OBSERVER_H_
