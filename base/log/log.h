@@ -3,6 +3,8 @@
 //
 //   base::LogInfo("worker ", id, ": lease ", lease, " done");
 //
+// As JSON a line is an object, and says also what its thread's scope is about
+// (log_context.h). No line holds a token or another secret.
 // Threads: all functions from any thread; lines never mix.
 #ifndef MESHWRIGHT_BASE_LOG_LOG_H_
 #define MESHWRIGHT_BASE_LOG_LOG_H_
@@ -14,10 +16,13 @@
 namespace meshwright::base {
 
 enum class LogLevel { kDebug, kInfo, kWarning };
+enum class LogFormat { kText, kJson };
 
 // Lines below `level` are dropped. The start value is kWarning: a command is
 // quiet until it decides to be a daemon.
 void SetLogLevel(LogLevel level);
+// The start value is kText.
+void SetLogFormat(LogFormat format);
 bool LogEnabled(LogLevel level);
 void LogLine(LogLevel level, const std::string& line);
 

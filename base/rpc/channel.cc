@@ -5,6 +5,7 @@
 #include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/support/client_interceptor.h>
 
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -12,16 +13,18 @@
 #include "base/file.h"
 #include "base/rpc/local_address.h"
 #include "base/status_macros.h"
+#include "base/trace_context.h"
 
 namespace meshwright::base {
 namespace {
 
 namespace rpc = grpc::experimental;
 
-class TokenInterceptor : public rpc::Interceptor {
+class MetadataInterceptor : public rpc::Interceptor {
  public:
-  explicit TokenInterceptor(const ChannelSecurity& security)
-      : security_(security) {}
+  MetadataInterceptor(const ChannelSecurity& security,
+                      const std::string& traceparent)
+      : security_(security), traceparent_(traceparent) {}
 
   void Intercept(rpc::InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(
@@ -32,26 +35,38 @@ class TokenInterceptor : public rpc::Interceptor {
         methods->GetSendInitialMetadata()->insert(
             {"authorization", absl::StrCat("Bearer ", token)});
       }
+      if (!traceparent_.empty()) {
+        methods->GetSendInitialMetadata()->insert(
+            {"traceparent", traceparent_});
+      }
     }
     methods->Proceed();
   }
 
  private:
   const ChannelSecurity& security_;
+  const std::string& traceparent_;
 };
 
 // Lives as long as its channel, so longer than the calls.
-class TokenFactory : public rpc::ClientInterceptorFactoryInterface {
+class MetadataFactory : public rpc::ClientInterceptorFactoryInterface {
  public:
-  explicit TokenFactory(ChannelSecurity security)
-      : security_(std::move(security)) {}
+  MetadataFactory(ChannelSecurity security, std::string traceparent)
+      : security_(std::move(security)), traceparent_(std::move(traceparent)) {}
   rpc::Interceptor* CreateClientInterceptor(rpc::ClientRpcInfo*) override {
-    return new TokenInterceptor(security_);
+    return new MetadataInterceptor(security_, traceparent_);
   }
 
  private:
   const ChannelSecurity security_;
+  const std::string traceparent_;
 };
+
+// Of the launcher that runs this process.
+std::string EnvironmentTraceparent() {
+  const char* const text = std::getenv("TRACEPARENT");
+  return ParseTraceparent(text == nullptr ? "" : text).value_or("");
+}
 
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
     const ChannelSecurity& security) {
@@ -126,7 +141,8 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(
   ASSIGN_OR_RETURN(const auto credentials, MakeCredentials(security));
   std::vector<std::unique_ptr<rpc::ClientInterceptorFactoryInterface>>
       factories;
-  factories.push_back(std::make_unique<TokenFactory>(security));
+  factories.push_back(
+      std::make_unique<MetadataFactory>(security, EnvironmentTraceparent()));
   return rpc::CreateCustomChannelWithInterceptors(
       address, credentials, MakeArguments(timing), std::move(factories));
 }

@@ -1,8 +1,9 @@
 // OpenChannel: every gRPC channel of this tree, with TLS and the token.
 //
 // Concept: launchers, the command line and workers reach a coordinator the same
-// way. A call cannot forget the token: the channel adds it to each. Changed
-// certificates are taken up without a new channel.
+// way. A call cannot forget the token: the channel adds it to each, and the
+// trace that TRACEPARENT names (base/trace_context.h). Changed certificates are
+// taken up without a new channel.
 // Errors: kInvalidArgument where a file is missing, a token lies open to
 // others, or an address beyond this machine is to be reached without TLS; one
 // sentence with the way out. A coordinator that is away is no error here.

@@ -28,6 +28,7 @@ struct CoordinatorFlags {
   security::Listening security;
   std::string audit;
   std::string metrics;
+  std::string log_format = "text";
 };
 
 struct UpFlags {
@@ -77,6 +78,7 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
   if (!base::LogEnabled(base::LogLevel::kInfo)) {
     base::SetLogLevel(base::LogLevel::kInfo);
   }
+  if (flags.log_format == "json") base::SetLogFormat(base::LogFormat::kJson);
   ASSIGN_OR_RETURN(const CoordinatorStore store, OpenCoordinatorStore(path));
   const std::string named = DescribeStorePath(path);
   LocalCluster::Options options;
@@ -108,7 +110,12 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
     *context.out << std::flush;
   }
   interrupt.Wait();
-  *context.err << "draining; interrupt again to stop at once\n" << std::flush;
+  constexpr char kDraining[] = "draining; interrupt again to stop at once";
+  if (flags.log_format == "json") {
+    base::LogInfo(kDraining);
+  } else {
+    *context.err << kDraining << "\n" << std::flush;
+  }
   while (!hurry && !cluster->coordinator().Drain(absl::Milliseconds(200))) {
   }
   reloader.Serve(nullptr);
@@ -132,6 +139,10 @@ void AddCoordinatorFlags(CLI::App& verb, CoordinatorFlags* flags) {
   verb.add_option("--metrics", flags->metrics,
                   "HOST:PORT where Prometheus reads figures, or a PORT of this "
                   "machine (default: nowhere)");
+  verb.add_option("--log-format", flags->log_format,
+                  "of the log on stderr: text, or json with an object a line")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
 }
 
 }  // namespace

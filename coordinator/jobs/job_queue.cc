@@ -60,7 +60,6 @@ Submission JobQueue::Submit(JobRequest request) {
                                    return !keys.insert(program.key()).second;
                                  }),
                   programs->end());
-
   base::MutexLock lock(&mutex_);
   auto job = std::make_unique<Job>();
   job->id = JobId{next_job_++};
@@ -68,6 +67,7 @@ Submission JobQueue::Submit(JobRequest request) {
   job->request = std::move(request);
   job->events = std::make_shared<JobEvents>();
   job->submitted = clock_->Now();
+  job->asker = base::LogScope::Current();
   Submission submission{job->id, job->events};
   Job& added = *job;
   jobs_.emplace(submission.id, std::move(job));

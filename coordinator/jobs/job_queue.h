@@ -61,6 +61,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/log/log_context.h"
 #include "base/mutex.h"
 #include "coordinator/jobs/fair_share.h"
 #include "coordinator/jobs/handed_in.h"
@@ -150,6 +151,8 @@ class JobQueue {
   void BeginEpoch(int64_t epoch) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // ---- submitters
+  // The job's lines and its workers' say for whom it is: what the caller's log
+  // scope says.
   Submission Submit(JobRequest request) ABSL_LOCKS_EXCLUDED(mutex_);
   void Cancel(JobId job) ABSL_LOCKS_EXCLUDED(mutex_);
   // Jobs that measure one of these programs are wanted with this priority, too.
@@ -225,6 +228,7 @@ class JobQueue {
     JobRequest request;
     std::shared_ptr<JobEvents> events;
     absl::Time submitted;
+    base::LogContext asker;
     bool is_held_back = false;  // for the grace after a restart
     std::deque<Chunk> waiting;
     std::set<LeaseId> leases;  // those not over
@@ -289,6 +293,7 @@ class JobQueue {
   void OfferTo(WorkerId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Give(WorkerId id, Worker& worker, Job& job)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static base::LogContext DescribeForLog(const Job& job);
   Job* Find(JobId job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Why the worker gets no lease; empty: it gets some.
   std::string FindObstacle(const Worker& worker) const

@@ -17,6 +17,7 @@ constexpr size_t kMaxLines = 500;  // of the log of a job
 }  // namespace
 
 void JobQueue::Log(Job& job, const std::string& text) {
+  const base::LogScope scope(DescribeForLog(job));
   base::LogInfo("job ", job.id.value, ": ", text);
   Keep(job, text);
 }

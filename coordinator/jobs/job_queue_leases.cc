@@ -17,6 +17,12 @@ constexpr size_t kMaxLogBytes = 2048;  // of one program's
 
 }  // namespace
 
+base::LogContext JobQueue::DescribeForLog(const Job& job) {
+  base::LogContext about = job.asker;
+  about.job = absl::StrCat("job-", job.id.value);
+  return about;
+}
+
 JobQueue::Job* JobQueue::Find(JobId id) {
   const auto job = jobs_.find(id);
   return job == jobs_.end() ? nullptr : job->second.get();
@@ -97,6 +103,10 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
   worker.running = lease_id;
   NoteJob(job);
   NoteWorker(id);
+  base::LogContext about = DescribeForLog(job);
+  about.lease = FormatLeaseId(lease_id);
+  about.worker = lease.worker_name;
+  const base::LogScope scope(std::move(about));
   worker.port->Push(lease_id, request);
 }
 

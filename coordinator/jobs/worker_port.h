@@ -56,7 +56,7 @@ class WorkerPort {
 
   virtual void Greet(const Welcome& welcome) = 0;
   // Run these programs and report under this lease. At most one lease runs per
-  // worker.
+  // worker. The log scope says for whom.
   virtual void Push(LeaseId lease, const v1::RunnerRequest& request) = 0;
   // Nobody waits for this lease any more. The worker still reports it finished.
   virtual void Cancel(LeaseId lease) = 0;

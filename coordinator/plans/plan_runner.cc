@@ -8,7 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/log/log.h"
+#include "base/log/log_context.h"
 #include "base/status_macros.h"
+#include "base/trace_context.h"
 #include "coordinator/jobs/device_record.h"
 #include "coordinator/jobs/suspension.h"
 #include "profiledb/store/plan_updates.h"
@@ -152,7 +154,7 @@ absl::StatusOr<std::string> PlanRunner::KeepModule(
 }
 
 absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
-    const v1::SubmitPlanRequest& request) {
+    const v1::SubmitPlanRequest& request, const std::string& traceparent) {
   {
     base::MutexLock lock(&mutex_);
     if (draining_ || stopping_) {
@@ -175,9 +177,13 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
   record.set_request_id(request.request_id());
   *record.mutable_request() = request.request();
   record.mutable_request()->clear_hlo_module();
+  record.set_traceparent(traceparent.empty() ? base::NewTraceparent()
+                                             : traceparent);
   record.set_submitted_unix_ns(absl::ToUnixNanos(dependencies_.clock->Now()));
   ASSIGN_OR_RETURN(v1::PlanRecord added, dependencies_.plans->Add(record));
   ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(added.id()));
+  const base::LogScope scope(
+      {.plan = added.id(), .traceparent = added.traceparent()});
   base::LogInfo(added.id(), ": ", added.request().model_name(), " for ",
                 added.owner());
   if (added.state() == v1::QUEUED) Post(id);
@@ -271,6 +277,9 @@ void PlanRunner::Run(store::PlanId id) {
   std::optional<Needs> needs;
   absl::StatusOr<v1::Plan> plan = absl::CancelledError("it has ended");
   const auto record = dependencies_.plans->Get(id);
+  const base::LogScope scope(
+      {.plan = store::FormatPlanId(id),
+       .traceparent = record.ok() ? record->traceparent() : ""});
   if (!record.ok()) {
     plan = record.status();
   } else if (!store::HasEnded(record->state())) {

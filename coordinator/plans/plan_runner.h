@@ -80,8 +80,10 @@ class PlanRunner {
   // Takes no more plans. False: some still run after `timeout`.
   bool Drain(absl::Duration timeout);
 
-  // Durable once it returns.
-  absl::StatusOr<v1::PlanRecord> Submit(const v1::SubmitPlanRequest& request);
+  // Durable once it returns. `traceparent`: the trace of the call; empty: one
+  // begins here.
+  absl::StatusOr<v1::PlanRecord> Submit(const v1::SubmitPlanRequest& request,
+                                        const std::string& traceparent = "");
   // A plan that has ended stays as it is; one that runs ends a moment later.
   absl::StatusOr<v1::PlanRecord> Cancel(store::PlanId id,
                                         const std::string& reason);

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/log/log_context.h"
+#include "base/trace_context.h"
 #include "coordinator/jobs/worker_port.h"
 #include "profiledb/store/memory_plan_store.h"
 #include "profiledb/store/plan_updates.h"
@@ -44,6 +46,7 @@ class SteppedWorker : public jobs::WorkerPort {
   void Push(jobs::LeaseId lease, const v1::RunnerRequest& request) override {
     base::MutexLock lock(&mutex_);
     lease_ = lease;
+    context_ = base::LogScope::Current();
     for (const v1::Program& program : request.programs()) {
       keys_.push_back(program.key());
       seen_.push_back(program.key());
@@ -101,6 +104,11 @@ class SteppedWorker : public jobs::WorkerPort {
     queue_->Update(id_, lease, finished);
   }
   jobs::WorkerId id() const { return id_; }
+  // Of the newest lease.
+  base::LogContext context() {
+    base::MutexLock lock(&mutex_);
+    return context_;
+  }
   std::vector<std::string> seen() {
     base::MutexLock lock(&mutex_);
     return seen_;
@@ -115,6 +123,7 @@ class SteppedWorker : public jobs::WorkerPort {
   jobs::WorkerId id_;
   base::Mutex mutex_;
   std::optional<jobs::LeaseId> lease_ ABSL_GUARDED_BY(mutex_);
+  base::LogContext context_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> keys_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> seen_ ABSL_GUARDED_BY(mutex_);
 };
@@ -449,6 +458,35 @@ TEST_F(PlanRunnerTest, AReplacedCoordinatorChangesNothing) {
                             return store::HasEnded(update.state());
                           }),
             1);
+}
+
+constexpr char kTraceparent[] =
+    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+TEST_F(PlanRunnerTest, ATraceFollowsAPlanThroughARestartToItsWorker) {
+  PlanId id;
+  {
+    const auto first = NewRunner();
+    const auto record = first->Submit(Request(), kTraceparent);
+    ASSERT_TRUE(record.ok()) << record.status();
+    EXPECT_EQ(record->traceparent(), kTraceparent);
+    id = *store::ParsePlanId(record->id());
+    Await(*first, id, {v1::WAITING});
+  }
+  const auto second = NewRunner();
+  SteppedWorker worker(&queue_);
+  second->Tick();
+  worker.Serve();
+  Await(*second, id, {v1::DONE});
+  EXPECT_EQ(worker.context().plan, store::FormatPlanId(id));
+  EXPECT_EQ(worker.context().traceparent, kTraceparent);
+}
+
+TEST_F(PlanRunnerTest, ASubmissionWithoutATraceBeginsOne) {
+  const auto runner = NewRunner();
+  const std::string first = runner->Submit(Request())->traceparent();
+  EXPECT_EQ(base::ParseTraceparent(first), first);
+  EXPECT_NE(runner->Submit(Request())->traceparent(), first);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "base/log/log.h"
+#include "base/log/log_context.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/service/outbox.h"
@@ -66,15 +66,15 @@ class PlanningService : public v1::Planning::CallbackService {
         MadePlan::Make(context_.runner, context_.calls, TranslateUpdate);
     watch->Begin(
         [this, request,
-         call = DescribeCall(*context, "/meshwright.v1.Planning/MakePlan")]()
-            -> absl::StatusOr<store::PlanId> {
+         call = DescribeCall(*context, "/meshwright.v1.Planning/MakePlan"),
+         trace = FindTraceparent(*context)]() -> absl::StatusOr<store::PlanId> {
           ASSIGN_OR_RETURN(const security::Caller caller,
                            context_.guard->Identify(call));
           v1::SubmitPlanRequest submission;
           *submission.mutable_request() = *request;
-          ASSIGN_OR_RETURN(
-              const v1::PlanRecord record,
-              context_.runner->Submit(SubmitAs(caller, call.peer, submission)));
+          ASSIGN_OR_RETURN(const v1::PlanRecord record,
+                           context_.runner->Submit(
+                               SubmitAs(caller, call.peer, submission), trace));
           return store::ParsePlanId(record.id());
         },
         /*after=*/0);
@@ -95,9 +95,11 @@ class PlanningService : public v1::Planning::CallbackService {
           absl::InvalidArgumentError("a comparison needs a reference program"));
       return stream.get();
     }
-    context_.calls->Post([this, stream, request = *request] {
-      stream->Finish(RunComparison(request, *stream));
-    });
+    context_.calls->Post(
+        [this, stream, request = *request, trace = FindTraceparent(*context)] {
+          const base::LogScope scope({.traceparent = trace});
+          stream->Finish(RunComparison(request, *stream));
+        });
     return stream.get();
   }
 

@@ -56,12 +56,13 @@ class PlansService : public v1::Plans::CallbackService {
                                    v1::PlanRecord* record) override {
     return AnswerUnary(
         calls_, context, record,
-        [this, request, call = DescribeCall(*context, kSubmitPath)]()
-            -> absl::StatusOr<v1::PlanRecord> {
+        [this, request, call = DescribeCall(*context, kSubmitPath),
+         trace =
+             FindTraceparent(*context)]() -> absl::StatusOr<v1::PlanRecord> {
           ASSIGN_OR_RETURN(const security::Caller caller,
                            guard_->Identify(call));
           absl::StatusOr<v1::PlanRecord> submitted =
-              runner_->Submit(SubmitAs(caller, call.peer, *request));
+              runner_->Submit(SubmitAs(caller, call.peer, *request), trace);
           guard_->Record(call, caller.id, submitted.status());
           return submitted;
         });

@@ -9,6 +9,7 @@
 
 #include "base/rpc/local_address.h"
 #include "base/status_macros.h"
+#include "base/trace_context.h"
 #include "coordinator/service/rpc_status.h"
 
 namespace meshwright::service {
@@ -90,6 +91,12 @@ security::Call DescribeCall(const grpc::CallbackServerContext& context,
               ? ""
               : PropertyOf(*context.auth_context(), GRPC_X509_CN_PROPERTY_NAME),
           context.peer()};
+}
+
+std::string FindTraceparent(const grpc::CallbackServerContext& context) {
+  return base::ParseTraceparent(
+             ValueOf(context.client_metadata(), "traceparent"))
+      .value_or("");
 }
 
 }  // namespace meshwright::service

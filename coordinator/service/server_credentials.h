@@ -35,6 +35,9 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
 security::Call DescribeCall(const grpc::CallbackServerContext& context,
                             const std::string& path);
 
+// Of the caller's trace (base/trace_context.h); empty: it sent none.
+std::string FindTraceparent(const grpc::CallbackServerContext& context);
+
 }  // namespace meshwright::service
 
 #endif  // MESHWRIGHT_COORDINATOR_SERVICE_SERVER_CREDENTIALS_H_

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/log/log.h"
+#include "base/log/log_context.h"
 #include "base/status_macros.h"
 #include "coordinator/service/outbox.h"
 #include "coordinator/service/rpc_status.h"
@@ -46,6 +47,9 @@ class WorkerStream
     v1::CoordinatorMessage message;
     message.mutable_batch()->set_job_id(jobs::FormatLeaseId(lease));
     *message.mutable_batch()->mutable_request() = request;
+    const base::LogContext& about = base::LogScope::Current();
+    message.mutable_batch()->set_plan(about.plan);
+    message.mutable_batch()->set_traceparent(about.traceparent);
     outbox_.Send(std::move(message));
   }
   void Cancel(jobs::LeaseId lease) override {

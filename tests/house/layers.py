@@ -7,7 +7,7 @@ A room is one folder, without its subfolders. base and proto come first.
 LAYERS = {
     "base": (),
     "base/json": ("base",),
-    "base/log": (),
+    "base/log": ("base",),
     "base/rpc": ("base",),
     "proto/hlo": (),
     "proto/v1": (),

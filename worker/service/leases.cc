@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log/log.h"
+#include "base/log/log_context.h"
 
 namespace meshwright::worker {
 namespace {
@@ -68,6 +69,8 @@ void Leases::Take(v1::JobBatch batch) {
   for (const v1::Program& program : batch.request().programs()) {
     lease.keys.push_back(program.key());
   }
+  lease.plan = batch.plan();
+  lease.traceparent = batch.traceparent();
   lease.request = std::move(*batch.mutable_request());
   while (leases_.size() > kMaxKept && leases_.front().is_over) {
     leases_.pop_front();
@@ -154,6 +157,10 @@ void Leases::RunBatch(Lease* lease, v1::RunnerRequest request) {
   request.mutable_device()->set_platform(dependencies_.devices.platform());
   request.mutable_device()->set_plugin_path(
       dependencies_.devices.plugin_path());
+  const base::LogScope scope({.plan = lease->plan,
+                              .lease = lease->id,
+                              .worker = dependencies_.name,
+                              .traceparent = lease->traceparent});
   base::LogInfo("lease ", lease->id, ": ", request.programs_size(),
                 " programs");
   const absl::Status status = dependencies_.run_batch(

@@ -73,6 +73,8 @@ class Leases {
   struct Lease {
     std::string id;
     v1::RunnerRequest request;  // until it runs
+    std::string plan;           // for whom, for the log
+    std::string traceparent;
     std::vector<std::string> keys;
     std::vector<v1::RunnerEvent> told;  // results, and Finished
     bool is_over = false;

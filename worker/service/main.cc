@@ -45,6 +45,11 @@ int Main(int argc, char** argv) {
                  "file with a token of role work; also MESHWRIGHT_TOKEN");
   app.add_flag("--insecure", security.insecure,
                "no TLS, though the coordinator is beyond this machine");
+  std::string log_format = "text";
+  app.add_option("--log-format", log_format,
+                 "of the log on stderr: text, or json with an object a line")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
   app.add_option("--name", dependencies.name, "unique at the coordinator");
   app.add_option("--platform", platform, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}));
@@ -63,6 +68,7 @@ int Main(int argc, char** argv) {
   dependencies.devices.set_device_count(devices);
 
   base::SetLogLevel(base::LogLevel::kInfo);
+  if (log_format == "json") base::SetLogFormat(base::LogFormat::kJson);
   Worker worker(std::move(dependencies));
   const base::Interrupt interrupt([&] { worker.Stop(); });
   const absl::Status status = worker.Start();
