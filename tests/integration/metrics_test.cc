@@ -3,11 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
 #include <string>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "base/file.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/metrics/figures.h"
 #include "coordinator/metrics/testing/read_metrics.h"
@@ -172,6 +178,118 @@ TEST_F(MetricsTest, TheyAreGoneWithTheCoordinator) {
   coordinator_->Stop();
   EXPECT_EQ(coordinator_->metrics_address(), "");
   EXPECT_NE(address, "");
+}
+
+// ---- deploy/prometheus and the page about it
+
+std::string FileText(const std::string& path) {
+  const auto text = base::ReadFile(path);
+  EXPECT_TRUE(text.ok()) << text.status();
+  return text.value_or("");
+}
+
+// The names in `text` that `pattern` has in its first group.
+std::set<std::string> FindNames(const std::string& text,
+                                const std::string& pattern) {
+  const std::regex names(pattern);
+  std::set<std::string> found;
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), names);
+       it != std::sregex_iterator(); ++it) {
+    found.insert((*it)[1]);
+  }
+  return found;
+}
+
+// Runs promtool in deploy/prometheus. Empty: it found nothing wrong.
+std::string RunPromtool(const std::string& arguments) {
+  FILE* const pipe = popen(
+      ("cd deploy/prometheus && promtool " + arguments + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return "promtool could not be started";
+  std::string said;
+  char buffer[4096];
+  for (size_t got = 0; (got = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) {
+    said.append(buffer, got);
+  }
+  return pclose(pipe) == 0 ? "" : absl::StrCat("promtool failed: ", said);
+}
+
+bool HasPromtool() {
+  return std::system("command -v promtool > /dev/null") == 0;
+}
+
+class MetricsFilesTest : public MetricsTest {
+ protected:
+  // A reading with every figure that there is.
+  std::string ReadAll() {
+    MakePlan();
+    Compare();
+    EXPECT_TRUE(client_->ListJobs().ok());
+    AwaitLine("meshwright_rpc_seconds_count");
+    AwaitLine("meshwright_rpc_streams_ended_total");
+    return AwaitLine("meshwright_store_rows");
+  }
+};
+
+TEST_F(MetricsFilesTest, RulesAndDashboardNameFiguresThatThereAre) {
+  const std::string text = ReadAll();
+  const auto there = FindNames(text, "\n(meshwright_[a-z_]+)[ {]");
+  for (const char* file : {"alerts.yml", "alerts_test.yml", "dashboard.json"}) {
+    const auto named =
+        FindNames(FileText(absl::StrCat("deploy/prometheus/", file)),
+                  "\\b(meshwright_[a-z_]+)");
+    EXPECT_GT(named.size(), 5) << file;
+    for (const std::string& name : named) {
+      EXPECT_TRUE(there.contains(name)) << file << " names " << name;
+    }
+  }
+}
+
+TEST_F(MetricsFilesTest, ThePageHasEveryFigure) {
+  const auto there = FindNames(ReadAll(), "# TYPE (meshwright_[a-z_]+) ");
+  const auto told =
+      FindNames(FileText("docs/operating/metrics.md"), "`(meshwright_[a-z_]+)");
+  EXPECT_EQ(there, told);
+}
+
+TEST_F(MetricsFilesTest, PromtoolAcceptsThem) {
+  if (!HasPromtool()) {
+    GTEST_SKIP()
+        << "promtool, of Debian's package prometheus, is not installed";
+  }
+  EXPECT_EQ(RunPromtool("check rules alerts.yml"), "");
+  EXPECT_EQ(RunPromtool("check config prometheus.yml"), "");
+  EXPECT_EQ(RunPromtool("test rules alerts_test.yml"), "");
+  const std::string path = testing::TempDir() + "/metrics_test.txt";
+  ASSERT_TRUE(base::WriteFile(path, ReadAll()).ok());
+  EXPECT_EQ(RunPromtool("check metrics < " + path), "");
+  ASSERT_TRUE(base::WriteFile(path, "meshwright_x 1\nmeshwright_x 2\n").ok());
+  EXPECT_THAT(RunPromtool("check metrics < " + path), HasSubstr("failed"));
+}
+
+TEST_F(MetricsFilesTest, PrometheusUnderstandsThePanelsOfTheDashboard) {
+  const auto board = nlohmann::json::parse(
+      FileText("deploy/prometheus/dashboard.json"), nullptr, false);
+  ASSERT_TRUE(board.is_object());
+  // Each as a rule, which promtool can check.
+  std::string rules = "groups:\n- name: panels\n  rules:\n";
+  std::set<int> ids;
+  for (const auto& panel : board["panels"]) {
+    EXPECT_TRUE(ids.insert(panel["id"].get<int>()).second);
+    EXPECT_FALSE(panel["targets"].empty()) << panel["title"];
+    for (const auto& target : panel["targets"]) {
+      absl::StrAppend(&rules, "  - record: panel_", panel["id"].get<int>(),
+                      target["refId"].get<std::string>(),
+                      "\n    expr: ", target["expr"].dump(), "\n");
+    }
+  }
+  EXPECT_GE(ids.size(), 10);
+  if (!HasPromtool()) {
+    GTEST_SKIP()
+        << "promtool, of Debian's package prometheus, is not installed";
+  }
+  const std::string path = testing::TempDir() + "/metrics_test_panels.yml";
+  ASSERT_TRUE(base::WriteFile(path, rules).ok());
+  EXPECT_EQ(RunPromtool("check rules " + path), "");
 }
 
 }  // namespace
