@@ -25,7 +25,7 @@ std::string FindFault(const v1::Program& program,
   row.clear_max_relative_difference();
   row.clear_output_relative_differences();
   // Without them a plan would count on memory that is not there.
-  if (row.has_measurement() && !row.measurement().has_memory()) {
+  if (row.has_measurement() && row.measurement().memory().peak_bytes() == 0) {
     return "it does not say what memory the program needs";
   }
   const bool has_times = !program.compile_only();

@@ -102,6 +102,10 @@ TEST(CheckResultTest, AMeasurementSaysWhatMemoryItsProgramNeeds) {
   EXPECT_THAT(
       FaultAfter([](auto& it) { it.mutable_measurement()->clear_memory(); }),
       HasSubstr("memory"));
+  EXPECT_THAT(FaultAfter([](auto& it) {
+                it.mutable_measurement()->mutable_memory()->set_peak_bytes(0);
+              }),
+              HasSubstr("memory"));
 }
 
 TEST(CheckResultTest, AProgramThatIsOnlyCompiledHasNoTimes) {

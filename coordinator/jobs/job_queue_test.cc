@@ -174,7 +174,7 @@ TEST_F(JobQueueTest, FiguresThatNoDeviceMeasuresAreNoRow) {
   forged.set_key("p0");
   forged.set_outcome(v1::MEASURED);
   forged.mutable_measurement()->set_minimum_ns(-5);
-  forged.mutable_measurement()->mutable_memory();
+  forged.mutable_measurement()->mutable_memory()->set_peak_bytes(1);
   a.Report(forged);
   a.Report("p1");
   const Story story = Read(job);
