@@ -1,4 +1,4 @@
-// QueueObserver: is told what came of the programs of a queue, to count it.
+// QueueObserver: hears what came of the programs of a queue, to count it.
 //
 // Threads: called under the queue's lock, so it returns at once and does not
 // call the queue. Errors: none.

@@ -39,13 +39,13 @@ struct HeldLease {
   bool is_over = false;           // nothing of it runs any more
 };
 
-// What an attaching worker is told first.
+// What an attaching worker hears first.
 struct Welcome {
   int64_t epoch = 0;
   // A lease ends when nothing was heard of its worker for this long. The worker
   // counts in the same way, and stops then.
   absl::Duration lease_time;
-  // Of the leases it holds: it goes on with these, and tells all that it has to
+  // Of the leases it holds: it goes on with these, and sends all that it has to
   // say of them once more. It drops the rest.
   std::vector<LeaseId> resumed;
 };

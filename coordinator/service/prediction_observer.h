@@ -1,4 +1,4 @@
-// PredictionObserver: is told how a predicted time and its measurement differ.
+// PredictionObserver: hears how a predicted time and its measurement differ.
 //
 // Threads: called from any thread. Errors: none.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PREDICTION_OBSERVER_H_

@@ -1,4 +1,4 @@
-// RpcObserver: is told of every call of a coordinator's port, to count it.
+// RpcObserver: hears of every call of a coordinator's port, to count it.
 //
 // Concept: a call is seen from its arrival to its end. One that the guard
 // refuses is not seen here; the audit log has it.

@@ -105,8 +105,8 @@ class BatchRun {
   std::set<std::string> open_;  // keys without a result
   std::set<std::string> dead_;  // keys that have their row for a death
   std::map<std::string, int> crashes_;
-  bool ready_told_ = false;
-  bool compared_told_ = false;
+  bool ready_sent_ = false;
+  bool compared_sent_ = false;
   bool one_by_one_ = false;  // compile serially in the next child
   // Of the present child:
   std::optional<Started> started_;
@@ -260,7 +260,7 @@ v1::RunnerEvent BatchRun::WithMeasures(const v1::RunnerEvent& event) const {
 void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
   switch (event.event_case()) {
     case v1::RunnerEvent::kReady:
-      if (!std::exchange(ready_told_, true)) on_event_(WithMeasures(event));
+      if (!std::exchange(ready_sent_, true)) on_event_(WithMeasures(event));
       break;
     case v1::RunnerEvent::kStarted: {
       started_ = event.started();
@@ -285,7 +285,7 @@ void BatchRun::Take(const v1::RunnerEvent& event, Ending& ending) {
       break;
     case v1::RunnerEvent::kCompared:
       // Where a child dies later, the next one has less to compare.
-      if (!std::exchange(compared_told_, true)) on_event_(event);
+      if (!std::exchange(compared_sent_, true)) on_event_(event);
       break;
     case v1::RunnerEvent::kWaiting:
       deadline_ = absl::Now() + kLongestWait;

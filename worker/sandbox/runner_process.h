@@ -50,7 +50,7 @@ struct RunOptions {
   absl::Duration grace = absl::Seconds(10);
   // Children that die in a program before it gets its row.
   int maximum_crashes = 3;
-  // Told the process id of every child, for logs and tests.
+  // Gets the process id of every child, for logs and tests.
   std::function<void(int pid)> on_child;
 };
 

@@ -26,7 +26,7 @@ Leases::~Leases() { Stop(); }
 void Leases::Describe(v1::WorkerHello* hello) {
   base::MutexLock lock(&mutex_);
   hello->set_fault(fault_);
-  told_fault_ = fault_;
+  reported_fault_ = fault_;
   for (const Lease& lease : leases_) {
     if (lease.is_dropped) continue;
     v1::HeldLease& held = *hello->add_held();
@@ -43,7 +43,7 @@ void Leases::Connect(const v1::Welcome& welcome, Send send) {
   send_ = std::move(send);
   const std::set<std::string> resumed(welcome.resumed().begin(),
                                       welcome.resumed().end());
-  if (fault_ != told_fault_) TellFault();
+  if (fault_ != reported_fault_) ReportFault();
   for (Lease& lease : leases_) {
     if (!resumed.contains(lease.id)) {
       base::LogInfo("lease ", lease.id, ": it is another's by now");
@@ -51,7 +51,7 @@ void Leases::Connect(const v1::Welcome& welcome, Send send) {
       StopOne(lease);
       continue;
     }
-    for (const v1::RunnerEvent& event : lease.told) Tell(lease.id, event);
+    for (const v1::RunnerEvent& event : lease.reported) Report(lease.id, event);
   }
   Forget();
 }
@@ -168,8 +168,8 @@ void Leases::RunBatch(Lease* lease, v1::RunnerRequest request) {
       [&](const v1::RunnerEvent& event) {
         if (event.has_finished()) return;
         base::MutexLock lock(&mutex_);
-        if (event.has_result()) lease->told.push_back(event);
-        if (!lease->is_dropped) Tell(lease->id, event);
+        if (event.has_result()) lease->reported.push_back(event);
+        if (!lease->is_dropped) Report(lease->id, event);
       },
       lease->stop.get_token());
   base::LogInfo("lease ", lease->id, ": ", status.ToString());
@@ -178,7 +178,7 @@ void Leases::RunBatch(Lease* lease, v1::RunnerRequest request) {
   // First, so that the lease costs no try and no other follows.
   if (fault_ != fault) {
     fault_ = std::move(fault);
-    TellFault();
+    ReportFault();
   }
   running_ = nullptr;
   End(*lease, status);
@@ -194,20 +194,20 @@ void Leases::LookForFaults() {
   base::MutexLock lock(&mutex_);
   if (fault_ == fault) return;
   fault_ = std::move(fault);
-  TellFault();
+  ReportFault();
 }
 
-void Leases::TellFault() {
+void Leases::ReportFault() {
   base::LogWarning("worker ", dependencies_.name, ": ",
                    fault_.empty() ? "well again" : fault_);
   if (send_ == nullptr) return;
   v1::WorkerMessage message;
   message.mutable_health()->set_fault(fault_);
   send_(message);
-  told_fault_ = fault_;
+  reported_fault_ = fault_;
 }
 
-void Leases::Tell(const std::string& lease, const v1::RunnerEvent& event) {
+void Leases::Report(const std::string& lease, const v1::RunnerEvent& event) {
   if (send_ == nullptr) return;
   v1::WorkerMessage message;
   message.mutable_update()->set_job_id(lease);
@@ -217,13 +217,13 @@ void Leases::Tell(const std::string& lease, const v1::RunnerEvent& event) {
 
 void Leases::End(Lease& lease, const absl::Status& status) {
   lease.is_over = true;
-  v1::RunnerEvent& finished = lease.told.emplace_back();
+  v1::RunnerEvent& finished = lease.reported.emplace_back();
   finished.mutable_finished();
   if (!status.ok() && !absl::IsCancelled(status)) {
     finished.mutable_finished()->set_error(std::string(status.message()));
     finished.mutable_finished()->set_final(IsFinal(status));
   }
-  if (!lease.is_dropped) Tell(lease.id, finished);
+  if (!lease.is_dropped) Report(lease.id, finished);
 }
 
 void Leases::StopOne(Lease& lease) {

@@ -3,7 +3,7 @@
 // Concept: a batch comes under a lease, runs, and its results are kept until
 // the coordinator acknowledges them. A lost connection ends nothing. The next
 // one brings all leases along; the coordinator says which it resumes, and is
-// told all results of these once more.
+// sent all results of these once more.
 //
 //   Take ──▶ waiting ──▶ running ──▶ over ──Acknowledge──▶ forgotten
 //                           │
@@ -13,7 +13,7 @@
 // to another worker then; results there are so far are handed in anyway.
 // Threads: all methods from any thread. Batches run on a thread of its own, one
 // after another. `send` is called under the lock, and calls nothing back.
-// Errors: none; how a batch ended is told.
+// Errors: none; how a batch ended is reported.
 #ifndef MESHWRIGHT_WORKER_SERVICE_LEASES_H_
 #define MESHWRIGHT_WORKER_SERVICE_LEASES_H_
 
@@ -58,12 +58,12 @@ class Leases {
   // It lives.
   void Hear(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Tells a fault of the machine that is over.
+  // Reports a fault of the machine that is over.
   void LookForFaults() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // True, and all leases end, where nothing was heard for the lease time.
   bool EndIfSilent(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Gives everything up. Nothing is told any more.
+  // Gives everything up. Nothing is reported any more.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -76,7 +76,7 @@ class Leases {
     std::string plan;           // for whom, for the log
     std::string traceparent;
     std::vector<std::string> keys;
-    std::vector<v1::RunnerEvent> told;  // results, and Finished
+    std::vector<v1::RunnerEvent> reported;  // results, and Finished
     bool is_over = false;
     bool is_dropped = false;  // the coordinator does not want it
     std::stop_source stop;
@@ -88,8 +88,8 @@ class Leases {
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   void RunBatch(Lease* lease, v1::RunnerRequest request)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  void TellFault() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Tell(const std::string& lease, const v1::RunnerEvent& event)
+  void ReportFault() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Report(const std::string& lease, const v1::RunnerEvent& event)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(Lease& lease, const absl::Status& status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -105,7 +105,7 @@ class Leases {
   std::optional<absl::Duration> lease_time_ ABSL_GUARDED_BY(mutex_);
   absl::Time heard_ ABSL_GUARDED_BY(mutex_);
   std::string fault_ ABSL_GUARDED_BY(mutex_);
-  std::string told_fault_ ABSL_GUARDED_BY(mutex_);
+  std::string reported_fault_ ABSL_GUARDED_BY(mutex_);
   bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
   std::jthread thread_;  // last: joined before the rest is destroyed
 };
