@@ -293,7 +293,7 @@ class JobQueue {
   void OfferTo(WorkerId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Give(WorkerId id, Worker& worker, Job& job)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  static base::LogContext DescribeForLog(const Job& job);
+  static base::LogContext DescribeForLog(const Job& job, const Lease* lease);
   Job* Find(JobId job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Why the worker gets no lease; empty: it gets some.
   std::string FindObstacle(const Worker& worker) const
@@ -311,7 +311,7 @@ class JobQueue {
   void Keep(Job& job, const std::string& text)  // in its log
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // In its log and the daemon's.
-  void Log(Job& job, const std::string& text)
+  void Log(Job& job, const std::string& text, const Lease* lease = nullptr)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TakeBack(Worker& worker, const std::string& reason)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -16,8 +16,8 @@ constexpr size_t kMaxLines = 500;  // of the log of a job
 
 }  // namespace
 
-void JobQueue::Log(Job& job, const std::string& text) {
-  const base::LogScope scope(DescribeForLog(job));
+void JobQueue::Log(Job& job, const std::string& text, const Lease* lease) {
+  const base::LogScope scope(DescribeForLog(job, lease));
   base::LogInfo("job ", job.id.value, ": ", text);
   Keep(job, text);
 }

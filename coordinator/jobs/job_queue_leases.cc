@@ -17,9 +17,13 @@ constexpr size_t kMaxLogBytes = 2048;  // of one program's
 
 }  // namespace
 
-base::LogContext JobQueue::DescribeForLog(const Job& job) {
+base::LogContext JobQueue::DescribeForLog(const Job& job, const Lease* lease) {
   base::LogContext about = job.asker;
   about.job = absl::StrCat("job-", job.id.value);
+  if (lease != nullptr) {
+    about.lease = FormatLeaseId(lease->id);
+    about.worker = lease->worker_name;
+  }
   return about;
 }
 
@@ -92,9 +96,11 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
   for (const int program : lease.chunk.programs) {
     *request.add_programs() = whole.programs(program);
   }
-  Log(job, absl::StrCat("lease ", FormatLeaseId(lease_id), ": ",
-                        lease.chunk.programs.size(), " programs to worker ",
-                        lease.worker_name, ", try ", lease.chunk.tries + 1));
+  Log(job,
+      absl::StrCat("lease ", FormatLeaseId(lease_id), ": ",
+                   lease.chunk.programs.size(), " programs to worker ",
+                   lease.worker_name, ", try ", lease.chunk.tries + 1),
+      &lease);
   for (const int program : lease.chunk.programs) {
     job.programs[program].set_state("leased");
     job.programs[program].set_worker(lease.worker_name);
@@ -103,10 +109,7 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
   worker.running = lease_id;
   NoteJob(job);
   NoteWorker(id);
-  base::LogContext about = DescribeForLog(job);
-  about.lease = FormatLeaseId(lease_id);
-  about.worker = lease.worker_name;
-  const base::LogScope scope(std::move(about));
+  const base::LogScope scope(DescribeForLog(job, &lease));
   worker.port->Push(lease_id, request);
 }
 
@@ -140,9 +143,11 @@ void JobQueue::Bind(Lease& lease, Job& job) {
                 [](const Chunk& chunk) { return chunk.programs.empty(); });
   if (lease.chunk.programs.empty()) return;
   NoteJob(job);
-  Log(job, absl::StrCat("lease ", FormatLeaseId(lease.id), ": worker ",
-                        lease.worker_name, " has ", lease.chunk.programs.size(),
-                        " of its programs since before the restart"));
+  Log(job,
+      absl::StrCat("lease ", FormatLeaseId(lease.id), ": worker ",
+                   lease.worker_name, " has ", lease.chunk.programs.size(),
+                   " of its programs since before the restart"),
+      &lease);
   for (const int program : lease.chunk.programs) {
     job.programs[program].set_state("leased");
     job.programs[program].set_worker(lease.worker_name);
@@ -257,8 +262,10 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
     job->programs[program].clear_worker();
   }
   if (ending == Ending::kGivenBack) {
-    Log(*job, absl::StrCat("lease ", FormatLeaseId(lease.id),
-                           ": given back: ", reason));
+    Log(*job,
+        absl::StrCat("lease ", FormatLeaseId(lease.id),
+                     ": given back: ", reason),
+        &lease);
     job->waiting.push_front(lease.chunk);
     NoteJob(*job);
     return;
@@ -268,7 +275,8 @@ void JobQueue::PutBack(const Lease& lease, const std::string& reason,
   Log(*job,
       absl::StrCat("lease ", FormatLeaseId(lease.id), ": ",
                    lease.chunk.programs.size(),
-                   " programs unfinished after try ", tries, ": ", reason));
+                   " programs unfinished after try ", tries, ": ", reason),
+      &lease);
   if (!final && tries < options_.maximum_tries) {
     const bool alone = tries + 1 == options_.maximum_tries &&
                        !job->request.request.has_reference();
