@@ -50,8 +50,8 @@ struct PartitionAnswer {
   std::optional<Partition> partition;  // empty: none fits
   Picoseconds step{0};                 // by the formula above
   Picoseconds lower_bound{0};
-  std::optional<int64_t> min_bytes;    // when none fits the limit
-  int programs = 0;                    // dynamic programs solved
+  std::optional<int64_t> min_bytes;  // when none fits the limit
+  int programs = 0;                  // dynamic programs solved
   std::chrono::duration<double> elapsed{0};
 
   bool Optimal() const { return partition.has_value() && step == lower_bound; }

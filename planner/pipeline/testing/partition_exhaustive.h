@@ -11,8 +11,8 @@
 namespace meshwright::pipeline {
 
 struct ExhaustivePartition {
-  std::optional<Picoseconds> step;     // of the best that fits
-  std::optional<int64_t> min_bytes;    // of the one that needs least
+  std::optional<Picoseconds> step;   // of the best that fits
+  std::optional<int64_t> min_bytes;  // of the one that needs least
 };
 
 ExhaustivePartition PartitionExhaustively(const PartitionProblem& problem,
