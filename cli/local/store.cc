@@ -22,6 +22,12 @@ absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
   return store::OpenProfileStore(resolved);
 }
 
+absl::StatusOr<std::unique_ptr<store::PlanStore>> OpenPlans(
+    const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string resolved, FindStorePath(path));
+  return store::OpenPlanStore(resolved);
+}
+
 absl::StatusOr<CoordinatorStore> OpenCoordinatorStore(const std::string& path) {
   CoordinatorStore opened;
   // Opening makes the folders that the lock needs.

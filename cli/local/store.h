@@ -22,6 +22,10 @@ std::string DescribeStorePath(const std::string& path);
 absl::StatusOr<std::unique_ptr<store::ProfileStore>> OpenStore(
     const std::string& path);
 
+// The plans of the same store.
+absl::StatusOr<std::unique_ptr<store::PlanStore>> OpenPlans(
+    const std::string& path);
+
 // What a coordinator works on. It alone runs the plans of a file.
 struct CoordinatorStore {
   std::unique_ptr<store::StoreOwnership> ownership;  // of a file

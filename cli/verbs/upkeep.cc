@@ -24,6 +24,7 @@
 #include "profiledb/upkeep/copy_store.h"
 #include "profiledb/upkeep/exchange.h"
 #include "profiledb/upkeep/garbage.h"
+#include "profiledb/upkeep/plan_needs.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::cli {
@@ -144,6 +145,8 @@ absl::Status CollectGarbage(const Context& context, const GarbageFlags& flags) {
     RETURN_IF_ERROR(ReadKeys(flags.keep, limits.keep));
   }
   ASSIGN_OR_RETURN(const auto store, OpenExisting(flags.store));
+  ASSIGN_OR_RETURN(const auto plans, OpenPlans(flags.store));
+  ASSIGN_OR_RETURN(limits.plans, store::FindPlanNeeds(*plans));
   ASSIGN_OR_RETURN(const v1::GcReport report,
                    store::CollectGarbage(*store, limits, Now(context)));
   Show(context, report,
@@ -151,7 +154,8 @@ absl::Status CollectGarbage(const Context& context, const GarbageFlags& flags) {
                     report.rows(), " rows of ", FormatBytes(report.bytes()),
                     "; ", report.rows_left(), " rows of ",
                     FormatBytes(report.bytes_left()), " are left, ",
-                    report.kept(), " of them because they are to be kept\n"));
+                    report.kept(),
+                    " of them because plans need them or they are named\n"));
   return absl::OkStatus();
 }
 
@@ -202,17 +206,21 @@ absl::Status Migrate(const Context& context, const MigrateFlags& flags) {
   }
   ASSIGN_OR_RETURN(const auto from, OpenExisting(flags.from));
   ASSIGN_OR_RETURN(const auto to, OpenStore(flags.to));
-  ASSIGN_OR_RETURN(v1::MigrateReport report, store::CopyStore(*from, *to));
+  ASSIGN_OR_RETURN(const auto from_plans, OpenPlans(flags.from));
+  ASSIGN_OR_RETURN(const auto to_plans, OpenPlans(flags.to));
+  ASSIGN_OR_RETURN(v1::MigrateReport report,
+                   store::CopyWholeStore({from.get(), from_plans.get()},
+                                         {to.get(), to_plans.get()}));
   report.set_from(DescribeStorePath(flags.from));
   report.set_to(DescribeStorePath(flags.to));
   std::string text = absl::StrCat(
       "copied ", report.rows(), " rows with ", report.measurements(),
-      " measurements, ", report.programs(), " programs and ",
-      report.quarantined(), " entries of the quarantine from ", report.from(),
-      " to ", report.to(), "\n");
+      " measurements, ", report.programs(), " programs, ", report.quarantined(),
+      " entries of the quarantine and ", report.plans(), " plans from ",
+      report.from(), " to ", report.to(), "\n");
   if (report.left() > 0) {
     absl::StrAppend(&text, report.left(),
-                    " rows are left, as no store takes them any more\n");
+                    " rows and plans are left, the first of them:\n");
   }
   for (const v1::LeftRow& row : report.left_rows()) {
     absl::StrAppend(&text, row.reason(), "\n");

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/local/store.h"
 #include "cli/testing/outcome.h"
+#include "profiledb/store/plan_updates.h"
 #include "profiledb/store/testing/rows.h"
 
 namespace meshwright::cli {
@@ -77,6 +78,26 @@ TEST_F(UpkeepTest, GarbageIsSaidAndThenRemoved) {
   EXPECT_EQ(report["kept"], 1);
   EXPECT_EQ(report["rows_left"], 1);
   EXPECT_EQ((*OpenStore(store_))->Lookup({MakeKey("a")})->size(), 1);
+}
+
+TEST_F(UpkeepTest, PlansKeepTheirRowsAndMigrate) {
+  const auto plans = OpenPlans(store_);
+  ASSERT_TRUE(plans.ok()) << plans.status();
+  ASSERT_TRUE((*plans)->Add(v1::PlanRecord()).ok());
+  v1::PlanUpdate done;
+  done.set_state(v1::DONE);
+  done.set_row_keys(store::PackKeys({MakeKey("b")}));
+  ASSERT_TRUE(
+      (*plans)
+          ->Append(*(*plans)->BeginEpoch("test"), store::PlanId{1}, done)
+          .ok());
+  const auto report =
+      Json({"profiles", "gc", "--max-unused-days", "30", "--store", store_});
+  EXPECT_EQ(report["rows"], 1);
+  EXPECT_EQ(report["kept"], 1);
+  EXPECT_EQ((*OpenStore(store_))->Lookup({MakeKey("b")})->size(), 1);
+  EXPECT_EQ(Json({"store", "migrate", store_, other_})["plans"], 1);
+  EXPECT_EQ((*OpenPlans(other_))->Get(store::PlanId{1})->state(), v1::DONE);
 }
 
 TEST_F(UpkeepTest, ASoundStoreIsVerifiedAndCopied) {

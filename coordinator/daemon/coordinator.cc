@@ -33,6 +33,10 @@ namespace {
 // Of plans, comparisons and reshardings; more wait for one to end.
 constexpr int kMaxCalls = 64;
 
+// Watches ask so often whether their tokens still count; one that was revoked
+// ends when the token file is read again.
+constexpr int kSecondsBetweenChecks = 10;
+
 // Calls `tick` once a second until it is destroyed.
 class Ticker {
  public:
@@ -172,15 +176,22 @@ absl::Status Coordinator::Start() {
                   server_->exporter->address(), "/metrics");
   }
   RETURN_IF_ERROR(server_->runner.Start());
-  server_->ticker = std::make_unique<Ticker>([this] {
+  server_->ticker = std::make_unique<Ticker>([this, seconds = 0]() mutable {
     server_->queue.Tick();
     server_->runner.Tick();
+    if (++seconds % kSecondsBetweenChecks == 0) {
+      server_->runner.feed().NotifyAll();
+    }
   });
   base::LogInfo("coordinator: listening on ", server_->address);
   return absl::OkStatus();
 }
 
-absl::Status Coordinator::ReloadTokens() { return server_->guard->Reload(); }
+absl::Status Coordinator::ReloadTokens() {
+  RETURN_IF_ERROR(server_->guard->Reload());
+  server_->runner.feed().NotifyAll();
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::string> Coordinator::NewLocalToken(security::Role role) {
   return server_->guard->AddLocalToken(role);

@@ -71,7 +71,8 @@ class Coordinator {
 
   absl::Status Start();
   // Reads the token file again; certificates are looked at all the time.
-  // Errors: what is wrong with the file; the old tokens stay in force.
+  // Watches whose tokens do not count any more end. Errors: what is wrong with
+  // the file; the old tokens stay in force.
   absl::Status ReloadTokens();
   // For calls inside this process (security::Guard::AddLocalToken).
   absl::StatusOr<std::string> NewLocalToken(security::Role role);

@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "proto/v1/device.pb.h"
 #include "proto/v1/job.pb.h"
 #include "proto/v1/plan.pb.h"
@@ -52,6 +53,10 @@ class Measurer {
   virtual absl::Status Measure(const v1::RunnerRequest& request,
                                const OnResult& on_result,
                                const OnStarted& on_started) = 0;
+
+  // The plan at hand is made from the store's rows of these keys. Called by the
+  // thread that makes it.
+  virtual void NoteRows(absl::Span<const std::string> /*keys*/) {}
 };
 
 }  // namespace meshwright::jobs

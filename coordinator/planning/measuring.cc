@@ -47,14 +47,17 @@ absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs,
   ASSIGN_OR_RETURN(
       store::Results rows,
       dependencies_.store->Lookup(keys, {.retry_failures = retry_failures}));
+  std::vector<std::string> known;
   for (auto& [key, row] : rows) {
     // A program that does not compile never will, and one that crashed three
     // times is in quarantine; one that timed out may have met a bad moment of
     // its machine. A program pruned elsewhere had other rivals.
     if (row.outcome() == v1::TIMED_OUT || row.outcome() == v1::PRUNED) continue;
     results_[key] = std::move(row);
+    known.push_back(key);
     ++cached_;
   }
+  dependencies_.measurer->NoteRows(known);
   return absl::OkStatus();
 }
 
@@ -136,6 +139,15 @@ absl::Status Measuring::RunBatch(const Programs& programs) {
   // What the store makes of these and earlier measurements.
   ASSIGN_OR_RETURN(store::Results rows, dependencies_.store->Lookup(keys));
   for (auto& [key, row] : rows) results_[key] = std::move(row);
+  std::vector<std::string> known;
+  for (const auto& [key, program] : by_key) {
+    const auto row = results_.find(key);
+    if (row == results_.end() || row->second.outcome() == v1::TRANSIENT) {
+      continue;
+    }
+    known.push_back(key);
+  }
+  dependencies_.measurer->NoteRows(known);
   return absl::OkStatus();
 }
 

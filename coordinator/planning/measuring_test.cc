@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 
 #include "base/status_macros.h"
 #include "coordinator/planning/plan_pipeline.h"
@@ -17,6 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 // Answers a program by how often it was asked for, from 1.
 class ScriptedMeasurer : public jobs::Measurer {
@@ -43,7 +45,12 @@ class ScriptedMeasurer : public jobs::Measurer {
     return absl::OkStatus();
   }
 
+  void NoteRows(absl::Span<const std::string> keys) override {
+    noted.insert(keys.begin(), keys.end());
+  }
+
   std::vector<int> batches;
+  std::set<std::string> noted;
 
  private:
   const Script script_;
@@ -92,6 +99,23 @@ class MeasuringTest : public testing::Test {
   store::FakeProfileStore store_;
   const jobs::ProgressFunction quiet_ = [](const v1::PlanProgress&) {};
 };
+
+TEST_F(MeasuringTest, ThePlansRowsAreNotedWhereverTheyComeFrom) {
+  ASSERT_TRUE(store_.Record(store::MakeMeasured("a"), {}).ok());
+  ScriptedMeasurer measurer(
+      [](const v1::Program&, int) { return Failed(v1::COMPILE_FAILED); });
+  Measuring measuring = Make(measurer);
+  ASSERT_TRUE(measuring.Lookup(programs_).ok());
+  EXPECT_THAT(measurer.noted, ElementsAre(store::MakeKey("a")));
+  ASSERT_TRUE(measuring.Measure(All()).ok());
+  EXPECT_THAT(measurer.noted,
+              UnorderedElementsAre(store::MakeKey("a"), store::MakeKey("b")));
+  ScriptedMeasurer lost(
+      [](const v1::Program&, int) { return Failed(v1::TRANSIENT); });
+  programs_[0].set_key(store::MakeKey("c"));
+  ASSERT_TRUE(Make(lost).Measure({&programs_[0]}).ok());
+  EXPECT_THAT(lost.noted, ElementsAre());
+}
 
 TEST_F(MeasuringTest, ANoisyRowIsMeasuredOnceMoreAndHeals) {
   ScriptedMeasurer measurer([](const v1::Program& program, int time) {

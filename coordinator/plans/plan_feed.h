@@ -47,6 +47,12 @@ class PlanFeed {
     }
   }
 
+  // All of them look again, whether there is news or not.
+  void NotifyAll() {
+    base::MutexLock lock(&mutex_);
+    for (const auto& [key, listener] : listeners_) listener();
+  }
+
  private:
   base::Mutex mutex_;
   int64_t last_ ABSL_GUARDED_BY(mutex_) = 0;

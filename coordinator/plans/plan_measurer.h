@@ -59,6 +59,11 @@ class PlanMeasurer : public jobs::Measurer {
                        const OnResult& on_result,
                        const OnStarted& on_started) override;
 
+  void NoteRows(absl::Span<const std::string> keys) override {
+    rows_.insert(keys.begin(), keys.end());
+  }
+  const std::set<std::string>& rows() const { return rows_; }
+
   // Of the suspension that a call returned.
   const std::optional<Needs>& needs() const { return needs_; }
 
@@ -81,6 +86,7 @@ class PlanMeasurer : public jobs::Measurer {
   const jobs::JobOrigin origin_;
   const std::stop_token stop_;
   std::optional<Needs> needs_;
+  std::set<std::string> rows_;  // keys that the run noted
   int64_t seen_;  // rows of others that this run may know (InFlight::Count)
 };
 

@@ -143,13 +143,12 @@ absl::StatusOr<std::string> PlanRunner::KeepModule(
         "the submission has no module; send one, or put one and name it by its "
         "SHA-256");
   }
-  const absl::Status known =
-      dependencies_.profiles->LookupProgram(request.module_sha256()).status();
-  if (absl::IsNotFound(known)) {
+  ASSIGN_OR_RETURN(const bool is_known,
+                   dependencies_.profiles->HasProgram(request.module_sha256()));
+  if (!is_known) {
     return absl::NotFoundError(absl::StrCat(
         "the module ", request.module_sha256(), " is not here; put it first"));
   }
-  RETURN_IF_ERROR(known);
   return request.module_sha256();
 }
 
@@ -275,6 +274,7 @@ void PlanRunner::Run(store::PlanId id) {
     stop = running->second.get_token();
   }
   std::optional<Needs> needs;
+  std::string row_keys;
   absl::StatusOr<v1::Plan> plan = absl::CancelledError("it has ended");
   const auto record = dependencies_.plans->Get(id);
   const base::LogScope scope(
@@ -283,15 +283,16 @@ void PlanRunner::Run(store::PlanId id) {
   if (!record.ok()) {
     plan = record.status();
   } else if (!store::HasEnded(record->state())) {
-    plan = MakePlan(*record, id, stop, needs);
+    plan = MakePlan(*record, id, stop, needs, row_keys);
   }
-  End(id, std::move(plan), std::move(needs));
+  End(id, std::move(plan), std::move(needs), row_keys);
 }
 
 absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
                                               store::PlanId id,
                                               std::stop_token stop,
-                                              std::optional<Needs>& needs) {
+                                              std::optional<Needs>& needs,
+                                              std::string& row_keys) {
   v1::PlanRequest request = record.request();
   ASSIGN_OR_RETURN(
       *request.mutable_hlo_module(),
@@ -321,11 +322,12 @@ absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
       request, &measurer,
       [&](const v1::PlanProgress& shown) { progress.Show(shown); });
   if (jobs::IsSuspended(plan.status())) needs = measurer.needs();
+  row_keys = store::PackKeys({measurer.rows().begin(), measurer.rows().end()});
   return plan;
 }
 
 void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
-                     std::optional<Needs> needs) {
+                     std::optional<Needs> needs, const std::string& row_keys) {
   std::optional<std::string> cancelled;
   bool is_stopping = false;
   {
@@ -341,6 +343,7 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
   if (plan.ok()) {
     v1::PlanUpdate done = MakeUpdate(v1::DONE);
     *done.mutable_plan() = *std::move(plan);
+    done.set_row_keys(row_keys);
     Append(id, std::move(done)).IgnoreError();
   } else if (cancelled.has_value()) {
     Append(id, MakeUpdate(v1::CANCELLED, *cancelled)).IgnoreError();

@@ -101,9 +101,10 @@ class PlanRunner {
   void Run(store::PlanId id);
   absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRecord& record,
                                     store::PlanId id, std::stop_token stop,
-                                    std::optional<Needs>& needs);
+                                    std::optional<Needs>& needs,
+                                    std::string& row_keys);
   void End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
-           std::optional<Needs> needs);
+           std::optional<Needs> needs, const std::string& row_keys);
   absl::StatusOr<v1::PlanRecord> Append(store::PlanId id,
                                         v1::PlanUpdate update);
   absl::StatusOr<std::string> KeepModule(const v1::SubmitPlanRequest& request);

@@ -26,6 +26,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAreArray;
 
 // A worker that runs a lease when the test says so.
 class SteppedWorker : public jobs::WorkerPort {
@@ -192,6 +193,7 @@ class PlanRunnerTest : public testing::Test {
           nullptr);
       if (!measured.ok()) return measured;
     }
+    measurer->NoteRows(keys);
     v1::Plan plan;
     plan.mutable_model()->set_name(request.model_name());
     plan.set_platform_version(described->platform_version);
@@ -271,6 +273,11 @@ TEST_F(PlanRunnerTest, APlanGoesThroughItsStates) {
   EXPECT_THAT(record.request().hlo_module(), IsEmpty());
   EXPECT_THAT(States(id),
               ElementsAre(v1::QUEUED, v1::ANALYSING, v1::MEASURING, v1::DONE));
+  const auto last = *plans_.ReadUpdates(id, record.sequence() - 1, 1);
+  std::vector<std::string> keys;
+  for (int i = 0; i < kPrograms; ++i) keys.push_back(KeyOf(i));
+  EXPECT_THAT(store::UnpackKeys(last.front().row_keys()),
+              UnorderedElementsAreArray(keys));
 }
 
 TEST_F(PlanRunnerTest, AFailedPlanKeepsItsReason) {

@@ -125,6 +125,16 @@ absl::Status Guard::Admit(const Call& call) const {
   return status;
 }
 
+absl::Status Guard::MayGoOn(const Call& call) const {
+  const RpcRole* const rpc = FindRpcRole(call.path);
+  if (rpc == nullptr || rpc->open) return absl::OkStatus();
+  const absl::StatusOr<Caller> caller = Identify(call);
+  absl::Status status =
+      caller.ok() ? CheckRole(*caller, *rpc, call.path) : caller.status();
+  if (!status.ok()) Record(call, caller.ok() ? caller->id : "", status);
+  return status;
+}
+
 void Guard::Record(const Call& call, const std::string& who,
                    const absl::Status& outcome) const {
   if (options_.audit == nullptr) return;

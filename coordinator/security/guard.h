@@ -7,8 +7,8 @@
 // ask Identify who it is.
 //   Without a token file everyone is admitted; who it is then, the certificate
 // says. Tokens of this process (AddLocalToken) are known either way.
-// A token is looked at when its call begins: a stream that is open when its
-// token expires or is revoked goes on.
+// A token is looked at when its call begins. A stream asks MayGoOn while it is
+// open, so that it ends when its token expires, is revoked or loses its role.
 // Threads: any. Errors: Open and Reload give what ReadTokenFile does; a file
 // that is wrong leaves the old tokens in force. Admit gives kUnauthenticated
 // (no token, an unknown or expired one), kPermissionDenied (not the role) or
@@ -57,6 +57,8 @@ class Guard {
   static absl::StatusOr<std::unique_ptr<Guard>> Open(const Options& options);
 
   absl::Status Admit(const Call& call) const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Of a call that was admitted and is still open; its errors are Admit's.
+  absl::Status MayGoOn(const Call& call) const ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<Caller> Identify(const Call& call) const
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Record(const Call& call, const std::string& who,

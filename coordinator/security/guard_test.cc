@@ -121,6 +121,32 @@ TEST_F(GuardTest, AReloadTakesUpChangesAndKeepsTheOldWhenTheFileIsWrong) {
   EXPECT_TRUE(guard->Admit(With(kListJobs, first)).ok());
 }
 
+TEST_F(GuardTest, AnOpenCallGoesOnAsLongAsItsTokenCounts) {
+  const std::string expiring = Add({Role::kRead}, absl::Hours(1));
+  const std::string revoked = Add({Role::kRead}, absl::Hours(9));
+  const std::string demoted = Add({Role::kSubmit}, absl::Hours(9));
+  const auto guard = Open(path_);
+  const auto check = [&](const std::string& token, const char* path) {
+    return guard->MayGoOn(With(path, token)).code();
+  };
+  EXPECT_EQ(check(expiring, kListJobs), absl::StatusCode::kOk);
+  EXPECT_EQ(check(demoted, kMakePlan), absl::StatusCode::kOk);
+  EXPECT_THAT(audit_.entries(), SizeIs(0));
+  clock_.Advance(absl::Hours(2));
+  EXPECT_EQ(check(expiring, kListJobs), absl::StatusCode::kUnauthenticated);
+  EXPECT_THAT(audit_.entries(), SizeIs(1));
+  ASSERT_TRUE(ChangeTokenFile(path_, [&](std::vector<Token>& tokens) {
+                tokens.erase(tokens.begin() + 1);
+                tokens.back().roles = {Role::kRead};
+                return absl::OkStatus();
+              }).ok());
+  EXPECT_EQ(check(revoked, kListJobs), absl::StatusCode::kOk);
+  ASSERT_TRUE(guard->Reload().ok());
+  EXPECT_EQ(check(revoked, kListJobs), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(check(demoted, kListJobs), absl::StatusCode::kOk);
+  EXPECT_EQ(check(demoted, kMakePlan), absl::StatusCode::kPermissionDenied);
+}
+
 TEST_F(GuardTest, ACoordinatorWithAWrongFileDoesNotStart) {
   EXPECT_EQ(Guard::Open({&clock_, path_, nullptr}).status().code(),
             absl::StatusCode::kNotFound);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
+#include "base/status_macros.h"
 #include "coordinator/service/services.h"
 #include "coordinator/service/unary_answer.h"
 #include "proto/v1/plans.grpc.pb.h"
@@ -70,12 +71,11 @@ class ModulesService : public v1::Modules::CallbackService {
     return AnswerUnary(
         calls_, context, response,
         [this, request]() -> absl::StatusOr<v1::HasModuleResponse> {
-          const absl::Status found =
-              profiles_->LookupProgram(request->sha256()).status();
-          if (!found.ok() && !absl::IsNotFound(found)) return found;
-          v1::HasModuleResponse has;
-          has.set_has(found.ok());
-          return has;
+          v1::HasModuleResponse response;
+          ASSIGN_OR_RETURN(const bool has,
+                           profiles_->HasProgram(request->sha256()));
+          response.set_has(has);
+          return response;
         });
   }
 

@@ -1,5 +1,7 @@
 #include "coordinator/service/plan_access.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "coordinator/security/role.h"
@@ -31,6 +33,21 @@ v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
     named.set_owner(caller.id.empty() ? peer : caller.id);
   }
   return named;
+}
+
+std::optional<std::vector<std::string>> SelectNamespaces(
+    const security::Caller& caller, const std::string& team) {
+  using Namespaces = std::vector<std::string>;
+  if (MayDoAll(caller)) return team.empty() ? Namespaces() : Namespaces{team};
+  Namespaces visible = {FindNamespace(caller)};
+  if (visible.front() != store::kSharedPool) {
+    visible.emplace_back(store::kSharedPool);
+  }
+  if (team.empty()) return visible;
+  if (std::find(visible.begin(), visible.end(), team) == visible.end()) {
+    return std::nullopt;
+  }
+  return Namespaces{team};
 }
 
 absl::Status CheckMaySee(const security::Caller& caller,

@@ -10,7 +10,9 @@
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_ACCESS_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_ACCESS_H_
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "coordinator/security/guard.h"
@@ -23,6 +25,11 @@ namespace meshwright::service {
 v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
                                const std::string& peer,
                                const v1::SubmitPlanRequest& request);
+
+// The namespaces whose plans a list has for a caller that asks for those of
+// `team` (empty: all): none named means all. Nothing: it may see none of them.
+std::optional<std::vector<std::string>> SelectNamespaces(
+    const security::Caller& caller, const std::string& team);
 
 absl::Status CheckMaySee(const security::Caller& caller,
                          const v1::PlanRecord& record);

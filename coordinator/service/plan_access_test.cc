@@ -10,7 +10,9 @@ namespace {
 
 using security::Caller;
 using security::Role;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 v1::PlanRecord MakeRecord(const std::string& owner, const std::string& team) {
   v1::PlanRecord record;
@@ -51,6 +53,17 @@ TEST(PlanAccessTest, PlansOfOtherNamespacesAreNotThere) {
   EXPECT_TRUE(absl::IsNotFound(CheckMaySee(kAnn, language)));
   EXPECT_TRUE(absl::IsNotFound(CheckMaySee(kBob, vision)));
   EXPECT_TRUE(absl::IsNotFound(CheckMayEnd(kBob, vision)));
+}
+
+TEST(PlanAccessTest, AListHasTheNamespacesThatItsCallerMaySee) {
+  EXPECT_THAT(*SelectNamespaces(kAnn, ""), ElementsAre("vision", "shared"));
+  EXPECT_THAT(*SelectNamespaces(kAnn, "shared"), ElementsAre("shared"));
+  EXPECT_EQ(SelectNamespaces(kAnn, "language"), std::nullopt);
+  EXPECT_THAT(*SelectNamespaces(kBob, ""), ElementsAre("shared"));
+  for (const Caller& caller : {kAdmin, kAnyone}) {
+    EXPECT_THAT(*SelectNamespaces(caller, ""), IsEmpty());
+    EXPECT_THAT(*SelectNamespaces(caller, "language"), ElementsAre("language"));
+  }
 }
 
 TEST(PlanAccessTest, APlanIsEndedByItsOwnerOrAnAdministrator) {

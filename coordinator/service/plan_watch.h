@@ -13,8 +13,8 @@
 // never on a thread of gRPC.
 // Ownership: it owns itself until OnDone; the feed, the store and `calls`
 // outlive the server.
-// Errors: those of the store; `Translate` gives the status that a stream ends
-// with.
+// Errors: those of the store and of `may_go_on`, which is asked before every
+// read; `Translate` gives the status that a stream ends with.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_WATCH_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_WATCH_H_
 
@@ -61,11 +61,13 @@ class PlanWatch : public Reactor {
       : runner_(runner), calls_(calls), translate_(std::move(translate)) {}
 
   // Finds the plan, which may wait for the disk, and streams its updates after
-  // number `after`. Call once; `find` is called on `calls`.
+  // number `after`, as long as the caller may have them. Call once; both
+  // functions are called on `calls`.
   void Begin(std::function<absl::StatusOr<store::PlanId>()> find,
-             int64_t after) {
+             std::function<absl::Status()> may_go_on, int64_t after) {
     {
       base::MutexLock lock(&mutex_);
+      may_go_on_ = std::move(may_go_on);
       last_ = after;
       is_busy_ = true;
     }
@@ -154,7 +156,7 @@ class PlanWatch : public Reactor {
       plan = plan_;
       last = last_;
     }
-    auto updates = runner_->plans().ReadUpdates(plan, last, kReadAtOnce);
+    auto updates = ReadAfter(plan, last);
     base::MutexLock lock(&mutex_);
     if (is_cancelled_) {
       End(absl::CancelledError("the client went away"));
@@ -183,6 +185,13 @@ class PlanWatch : public Reactor {
     }
   }
 
+  absl::StatusOr<std::vector<v1::PlanUpdate>> ReadAfter(store::PlanId plan,
+                                                        int64_t last) {
+    const absl::Status allowed = may_go_on_();
+    if (!allowed.ok()) return allowed;
+    return runner_->plans().ReadUpdates(plan, last, kReadAtOnce);
+  }
+
   void End(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     is_busy_ = false;
     if (is_finished_) return;
@@ -194,6 +203,7 @@ class PlanWatch : public Reactor {
   base::ThreadPool* const calls_;
   const Translate translate_;
   std::shared_ptr<PlanWatch> self_;
+  std::function<absl::Status()> may_go_on_;  // set once, before any read
 
   base::Mutex mutex_;
   store::PlanId plan_ ABSL_GUARDED_BY(mutex_);

@@ -64,10 +64,11 @@ class PlanningService : public v1::Planning::CallbackService {
       const v1::PlanRequest* request) override {
     const auto watch =
         MadePlan::Make(context_.runner, context_.calls, TranslateUpdate);
+    const security::Call call =
+        DescribeCall(*context, "/meshwright.v1.Planning/MakePlan");
     watch->Begin(
-        [this, request,
-         call = DescribeCall(*context, "/meshwright.v1.Planning/MakePlan"),
-         trace = FindTraceparent(*context)]() -> absl::StatusOr<store::PlanId> {
+        [this, request, call, trace = FindTraceparent(*context)]()
+            -> absl::StatusOr<store::PlanId> {
           ASSIGN_OR_RETURN(const security::Caller caller,
                            context_.guard->Identify(call));
           v1::SubmitPlanRequest submission;
@@ -77,6 +78,7 @@ class PlanningService : public v1::Planning::CallbackService {
                                SubmitAs(caller, call.peer, submission), trace));
           return store::ParsePlanId(record.id());
         },
+        [guard = context_.guard, call] { return guard->MayGoOn(call); },
         /*after=*/0);
     return watch.get();
   }

@@ -21,12 +21,15 @@ constexpr int kDefaultPage = 100;
 constexpr int kMaxPage = 1000;
 
 absl::StatusOr<v1::ListPlansResponse> ListPlans(
-    store::PlanStore& plans, const v1::ListPlansRequest& request) {
+    store::PlanStore& plans, const security::Caller& caller,
+    const v1::ListPlansRequest& request) {
   store::PlanFilter filter;
+  auto namespaces = SelectNamespaces(caller, request.namespace_());
+  if (!namespaces.has_value()) return v1::ListPlansResponse();
+  filter.teams = *std::move(namespaces);
   for (const int state : request.states()) {
     filter.states.push_back(static_cast<v1::PlanState>(state));
   }
-  filter.team = request.namespace_();
   filter.owner = request.owner();
   filter.limit = request.page_size() <= 0
                      ? kDefaultPage
@@ -87,15 +90,7 @@ class PlansService : public v1::Plans::CallbackService {
             -> absl::StatusOr<v1::ListPlansResponse> {
           ASSIGN_OR_RETURN(const security::Caller caller,
                            guard_->Identify(call));
-          ASSIGN_OR_RETURN(v1::ListPlansResponse listed,
-                           ListPlans(runner_->plans(), *request));
-          auto& plans = *listed.mutable_plans();
-          plans.erase(std::remove_if(plans.begin(), plans.end(),
-                                     [&](const v1::PlanRecord& record) {
-                                       return !CheckMaySee(caller, record).ok();
-                                     }),
-                      plans.end());
-          return listed;
+          return ListPlans(runner_->plans(), caller, *request);
         });
   }
 
@@ -135,13 +130,14 @@ class PlansService : public v1::Plans::CallbackService {
           translated.events.push_back(std::move(update));
           return translated;
         });
+    const security::Call call = DescribeCall(*context, kWatchPath);
     watch->Begin(
-        [this, request, call = DescribeCall(*context, kWatchPath)]()
-            -> absl::StatusOr<store::PlanId> {
+        [this, request, call]() -> absl::StatusOr<store::PlanId> {
           ASSIGN_OR_RETURN(const v1::PlanRecord plan,
                            FindPlan(call, request->id()));
           return store::ParsePlanId(plan.id());
         },
+        [guard = guard_, call] { return guard->MayGoOn(call); },
         request->after());
     return watch.get();
   }

@@ -109,6 +109,7 @@ class WorkerStream
       }
       case v1::WorkerMessage::kHeartbeat: {
         queue_->Heartbeat(*worker_);
+        RETURN_IF_ERROR(guard_->MayGoOn(call_));
         // One that does not read is not written more and more to.
         if (!outbox_.IsIdle()) break;
         v1::CoordinatorMessage answer;

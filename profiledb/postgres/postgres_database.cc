@@ -307,6 +307,12 @@ std::string PostgresDatabase::HexOf(const std::string& column) const {
   return absl::StrCat("encode(", column, ", 'hex')");
 }
 
+absl::Status PostgresDatabase::PassIds(const std::string& table) {
+  return QueryInteger(absl::StrCat("SELECT setval(pg_get_serial_sequence('",
+                                   table, "', 'id'), MAX(id)) FROM ", table))
+      .status();
+}
+
 absl::Status PostgresDatabase::Begin(tables::Access access) {
   const char* const begin =
       access == tables::Access::kWrite ? kBeginWrite : kBeginRead;

@@ -43,6 +43,8 @@ class PostgresDatabase : public tables::Database {
       const std::string& sql) override;
   bool HasArrays() const override { return true; }
   std::string HexOf(const std::string& column) const override;
+  std::string WithOwnIds() const override { return " OVERRIDING SYSTEM VALUE"; }
+  absl::Status PassIds(const std::string& table) override;
   // The server checks its own pages.
   absl::Status Check() override { return {}; }
   const std::string& name() const override { return name_; }

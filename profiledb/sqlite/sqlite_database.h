@@ -32,6 +32,9 @@ class SqliteDatabase : public tables::Database {
       const std::string& sql) override;
   bool HasArrays() const override { return false; }
   std::string HexOf(const std::string& column) const override;
+  std::string WithOwnIds() const override { return ""; }
+  // AUTOINCREMENT sees the largest id by itself.
+  absl::Status PassIds(const std::string& /*table*/) override { return {}; }
   absl::Status Check() override;
   const std::string& name() const override { return path_; }
 

@@ -10,7 +10,7 @@ namespace meshwright::store {
 namespace {
 
 template <typename Value>
-bool Admits(const std::vector<Value>& allowed, Value value) {
+bool Admits(const std::vector<Value>& allowed, const Value& value) {
   return allowed.empty() ||
          std::find(allowed.begin(), allowed.end(), value) != allowed.end();
 }
@@ -61,8 +61,7 @@ absl::StatusOr<std::vector<v1::PlanRecord>> MemoryPlanStore::List(
     if (static_cast<int>(records.size()) == filter.limit) break;
     if (filter.before.value != 0 && !(id < filter.before)) continue;
     if (!Admits(filter.states, kept.record.state())) continue;
-    if (!filter.team.empty() && filter.team != kept.record.namespace_())
-      continue;
+    if (!Admits(filter.teams, kept.record.namespace_())) continue;
     if (!filter.owner.empty() && filter.owner != kept.record.owner()) continue;
     records.push_back(kept.record);
     records.back().clear_plan();
@@ -102,6 +101,26 @@ absl::StatusOr<std::vector<v1::PlanUpdate>> MemoryPlanStore::ReadUpdates(
   const int64_t begin = std::clamp<int64_t>(after, 0, count);
   const int64_t end = std::min<int64_t>(count, begin + std::max(limit, 0));
   return std::vector<v1::PlanUpdate>(all.begin() + begin, all.begin() + end);
+}
+
+absl::Status MemoryPlanStore::Restore(
+    const v1::PlanRecord& record, absl::Span<const v1::PlanUpdate> updates) {
+  ASSIGN_OR_RETURN(const PlanId id, ParsePlanId(record.id()));
+  RETURN_IF_ERROR(CheckWhole(record, updates));
+  base::MutexLock lock(&mutex_);
+  const auto found = plans_.find(id);
+  if (found != plans_.end()) {
+    const Kept& there = found->second;
+    RETURN_IF_ERROR(
+        CheckContinues(there.record, there.updates.back(), record, updates));
+    if (there.record.sequence() >= record.sequence()) return absl::OkStatus();
+  } else {
+    for (const auto& [other, kept] : plans_) {
+      if (IsSameSubmission(kept.record, record)) return RequestIdTaken(record);
+    }
+  }
+  plans_[id] = {record, {updates.begin(), updates.end()}};
+  return absl::OkStatus();
 }
 
 absl::Status MemoryPlanStore::RememberDevice(const v1::DeviceRecord& device) {

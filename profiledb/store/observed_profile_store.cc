@@ -26,6 +26,10 @@ absl::Status ObservedProfileStore::RecordPrograms(
   return store_->RecordPrograms(programs);
 }
 
+absl::StatusOr<bool> ObservedProfileStore::HasProgram(const std::string& key) {
+  return store_->HasProgram(key);
+}
+
 absl::StatusOr<std::string> ObservedProfileStore::LookupProgram(
     const std::string& key) {
   return store_->LookupProgram(key);

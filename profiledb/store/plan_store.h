@@ -15,7 +15,8 @@
 // Threads and ownership: any thread, at any time. A call that returns OK has
 // been made durable, where the store is.
 // Errors: kNotFound for an unknown plan, kFailedPrecondition for one that has
-// ended, kAborted for an older epoch, kInvalidArgument for an id that is none;
+// ended, kAborted for an older epoch, kInvalidArgument for an id that is none,
+// kAlreadyExists for a plan of another store whose id or request id is taken;
 // those of ProfileStore of the disk. A failed call leaves the store as it was.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
@@ -27,6 +28,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "base/strong_id.h"
 #include "proto/v1/plan_record.pb.h"
 
@@ -37,7 +39,7 @@ using Epoch = base::StrongId<struct EpochTag>;
 
 struct PlanFilter {
   std::vector<v1::PlanState> states;  // none: all
-  std::string team;                   // empty: all
+  std::vector<std::string> teams;     // none: all
   std::string owner;                  // empty: all
   PlanId before;                      // older than this one; zero: all
   int limit = 100;
@@ -71,6 +73,12 @@ class PlanStore {
   // of a plan that is done has the plan.
   virtual absl::StatusOr<std::vector<v1::PlanUpdate>> ReadUpdates(
       PlanId id, int64_t after, int limit) = 0;
+
+  // Takes a plan of another store over, under its id: the record with its plan
+  // and all its updates. One that is here already gets the updates that it
+  // lacks, unless it went on by itself (kAlreadyExists).
+  virtual absl::Status Restore(const v1::PlanRecord& record,
+                               absl::Span<const v1::PlanUpdate> updates) = 0;
 
   // Devices that workers have had. One that is known is left as it is.
   virtual absl::Status RememberDevice(const v1::DeviceRecord& device) = 0;

@@ -1,16 +1,27 @@
 #include "profiledb/store/plan_updates.h"
 
 #include <cstdint>
+#include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "profiledb/store/check_row.h"
 
 namespace meshwright::store {
 namespace {
 
 constexpr char kPrefix[] = "plan-";
+constexpr size_t kKeyBytes = 32;
+
+// The plan of the last update is kept apart.
+std::string WithoutPlan(v1::PlanUpdate update) {
+  update.clear_plan();
+  return update.SerializeAsString();
+}
 
 }  // namespace
 
@@ -51,6 +62,59 @@ v1::PlanUpdate MakeQueuedUpdate(const v1::PlanRecord& record) {
   update.set_unix_ns(record.submitted_unix_ns());
   update.set_state(v1::QUEUED);
   return update;
+}
+
+absl::Status CheckContinues(const v1::PlanRecord& there,
+                            const v1::PlanUpdate& newest,
+                            const v1::PlanRecord& record,
+                            absl::Span<const v1::PlanUpdate> updates) {
+  if (there.namespace_() != record.namespace_() ||
+      there.owner() != record.owner() ||
+      there.request_id() != record.request_id() ||
+      there.module_sha256() != record.module_sha256() ||
+      there.submitted_unix_ns() != record.submitted_unix_ns()) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("the other store has another ", record.id()));
+  }
+  if (there.sequence() >= record.sequence()) return absl::OkStatus();
+  if (WithoutPlan(updates[there.sequence() - 1]) != WithoutPlan(newest)) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        record.id(), " went on by itself in the other store and stays so"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckWhole(const v1::PlanRecord& record,
+                        absl::Span<const v1::PlanUpdate> updates) {
+  if (!updates.empty() && record.sequence() == updates.back().sequence() &&
+      record.sequence() == static_cast<int64_t>(updates.size())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(record.id(), " comes with ", updates.size(), " of ",
+                   record.sequence(), " updates"));
+}
+
+std::string PackKeys(const std::vector<std::string>& keys) {
+  std::set<std::string> rising;
+  for (const std::string& key : keys) {
+    if (IsKey(key)) rising.insert(absl::HexStringToBytes(key));
+  }
+  return absl::StrJoin(rising, "");
+}
+
+std::vector<std::string> UnpackKeys(absl::string_view packed) {
+  std::vector<std::string> keys;
+  for (; packed.size() >= kKeyBytes; packed.remove_prefix(kKeyBytes)) {
+    keys.push_back(absl::BytesToHexString(packed.substr(0, kKeyBytes)));
+  }
+  return keys;
+}
+
+absl::Status RequestIdTaken(const v1::PlanRecord& record) {
+  return absl::AlreadyExistsError(
+      absl::StrCat("the request id of ", record.id(), ", ", record.request_id(),
+                   ", is another plan's in the other store"));
 }
 
 absl::Status ApplyUpdate(v1::PlanUpdate& update, v1::PlanRecord& record) {

@@ -3,15 +3,17 @@
 // Concept: the stores share these rules, so that they all keep the same plans.
 // Threads: pure functions.
 // Errors: ParsePlanId gives kInvalidArgument; ApplyUpdate kFailedPrecondition
-// for a plan that has ended.
+// for a plan that has ended; CheckContinues kAlreadyExists, kInvalidArgument.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PLAN_UPDATES_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PLAN_UPDATES_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "profiledb/store/plan_store.h"
 
 namespace meshwright::store {
@@ -29,6 +31,24 @@ v1::PlanUpdate MakeQueuedUpdate(const v1::PlanRecord& record);
 
 // Numbers the update and adds it to the record.
 absl::Status ApplyUpdate(v1::PlanUpdate& update, v1::PlanRecord& record);
+
+// Of a plan of another store that has the id of `there`: whether `there`, whose
+// newest update is `newest`, is the same plan as it was earlier. Further on is
+// fine too. `record` and `updates` are those of the other store.
+absl::Status CheckContinues(const v1::PlanRecord& there,
+                            const v1::PlanUpdate& newest,
+                            const v1::PlanRecord& record,
+                            absl::Span<const v1::PlanUpdate> updates);
+
+// Whether these are all the updates of the record.
+absl::Status CheckWhole(const v1::PlanRecord& record,
+                        absl::Span<const v1::PlanUpdate> updates);
+
+// PlanUpdate.row_keys and the keys, in hex; anything else is left out.
+std::string PackKeys(const std::vector<std::string>& keys);
+std::vector<std::string> UnpackKeys(absl::string_view packed);
+
+absl::Status RequestIdTaken(const v1::PlanRecord& record);
 
 }  // namespace meshwright::store
 

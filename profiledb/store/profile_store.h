@@ -211,6 +211,8 @@ class ProfileStore {
     const Program programs[] = {{.key = key, .hlo = hlo}};
     return RecordPrograms(programs);
   }
+  // Reads none of its bytes.
+  virtual absl::StatusOr<bool> HasProgram(const std::string& key) = 0;
   virtual absl::StatusOr<std::string> LookupProgram(const std::string& key) = 0;
 
   virtual absl::StatusOr<Statistics> Count() = 0;

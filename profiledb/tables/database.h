@@ -101,6 +101,11 @@ class Database {
   virtual bool HasArrays() const = 0;
   // SQL for the lower-case hex digits of a blob.
   virtual std::string HexOf(const std::string& column) const = 0;
+  // SQL between the columns and the values of an INSERT that gives its rows
+  // their ids, which the database otherwise gives itself.
+  virtual std::string WithOwnIds() const = 0;
+  // After such an INSERT: ids that the database gives are beyond all there are.
+  virtual absl::Status PassIds(const std::string& table) = 0;
   // Finds damage below the rows, where the database can tell.
   virtual absl::Status Check() = 0;
   // As messages name it; never with a password.

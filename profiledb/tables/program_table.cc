@@ -13,6 +13,7 @@ constexpr int kProgramsPerPage = 16;
 // In the order of kProgramSql.
 enum ProgramStatement {
   kAddProgram,
+  kHasProgram,
   kFindProgram,
   kRemoveProgram,
   kCountPrograms,
@@ -22,6 +23,8 @@ enum ProgramStatement {
 constexpr const char* kProgramSql[] = {
     "INSERT INTO programs (key, hlo_zstd, hlo_bytes) VALUES (?1, ?2, ?3) "
     "ON CONFLICT (key) DO NOTHING",
+
+    "SELECT 1 FROM programs WHERE key = ?1",
 
     "SELECT hlo_zstd, hlo_bytes FROM programs WHERE key = ?1",
 
@@ -51,6 +54,13 @@ absl::Status ProgramTable::Add(const std::string& key,
   add.BindBlob(2, compressed);
   add.BindInteger(3, hlo_bytes);
   return add.Run();
+}
+
+absl::StatusOr<bool> ProgramTable::Has(const std::string& key) {
+  Statement& has = *statements_[kHasProgram];
+  const StatementUse use(has);
+  has.BindText(1, key);
+  return has.Step();
 }
 
 absl::StatusOr<std::string> ProgramTable::Find(const std::string& key) {

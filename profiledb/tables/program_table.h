@@ -33,6 +33,7 @@ class ProgramTable {
   // Leaves a known key as it is. `compressed` is what Compress made.
   absl::Status Add(const std::string& key, std::string_view compressed,
                    int64_t hlo_bytes);
+  absl::StatusOr<bool> Has(const std::string& key);
   absl::StatusOr<std::string> Find(const std::string& key);
   absl::Status Remove(const std::string& key);
   // Adds the figures of programs.

@@ -87,6 +87,12 @@ struct TablePlanStore::Connection {
   static absl::StatusOr<Connection> Open(std::unique_ptr<Database> database) {
     Connection made;
     ASSIGN_OR_RETURN(made.statements, database->PrepareAll(kPlanSql));
+    ASSIGN_OR_RETURN(
+        made.insert_with_id,
+        database->Prepare(absl::StrCat(
+            "INSERT INTO plans (id, namespace, owner, request_id, state, "
+            "record)",
+            database->WithOwnIds(), " VALUES (?1, ?2, ?3, ?4, 0, ?5)")));
     made.database = std::move(database);
     return made;
   }
@@ -113,22 +119,28 @@ struct TablePlanStore::Connection {
   absl::Status Write(store::PlanId id, v1::PlanUpdate update,
                      v1::PlanRecord& record) {
     RETURN_IF_ERROR(store::ApplyUpdate(update, record));
+    RETURN_IF_ERROR(WriteRecord(id, record));
+    return InsertUpdate(id, std::move(update));
+  }
+
+  absl::Status WriteRecord(store::PlanId id, const v1::PlanRecord& record) {
     v1::PlanRecord row = record;
     std::string plan;
     if (row.has_plan()) row.plan().SerializeToString(&plan);
     row.clear_plan();
-    update.clear_plan();
     const std::string row_bytes = row.SerializeAsString();
+    Statement& write = Get(kWriteRecord);
+    const StatementUse use(write);
+    write.BindInteger(1, id.value);
+    write.BindInteger(2, row.state());
+    write.BindBlob(3, row_bytes);
+    if (record.has_plan()) write.BindBlob(4, plan);
+    return write.Run();
+  }
+
+  absl::Status InsertUpdate(store::PlanId id, v1::PlanUpdate update) {
+    update.clear_plan();
     const std::string update_bytes = update.SerializeAsString();
-    {
-      Statement& write = Get(kWriteRecord);
-      const StatementUse use(write);
-      write.BindInteger(1, id.value);
-      write.BindInteger(2, row.state());
-      write.BindBlob(3, row_bytes);
-      if (record.has_plan()) write.BindBlob(4, plan);
-      RETURN_IF_ERROR(write.Run());
-    }
     Statement& insert = Get(kInsertUpdate);
     const StatementUse use(insert);
     insert.BindInteger(1, id.value);
@@ -174,6 +186,57 @@ struct TablePlanStore::Connection {
     return record;
   }
 
+  absl::StatusOr<v1::PlanUpdate> ReadUpdate(store::PlanId id,
+                                            int64_t sequence) {
+    Statement& read = Get(kReadUpdates);
+    const StatementUse use(read);
+    read.BindInteger(1, id.value);
+    read.BindInteger(2, sequence - 1);
+    read.BindInteger(3, 1);
+    ASSIGN_OR_RETURN(const bool has_row, read.Step());
+    return Parse<v1::PlanUpdate>(has_row ? read.View(0) : "\xff",
+                                 "update of a plan");
+  }
+
+  // Returns whether there is anything to write.
+  absl::StatusOr<bool> Restore(const v1::PlanRecord& record,
+                               absl::Span<const v1::PlanUpdate> updates) {
+    ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(record.id()));
+    int64_t written = 0;
+    const auto there = Read(id);
+    if (there.ok()) {
+      written = there->sequence();
+      ASSIGN_OR_RETURN(const v1::PlanUpdate newest, ReadUpdate(id, written));
+      RETURN_IF_ERROR(store::CheckContinues(*there, newest, record, updates));
+      if (written >= record.sequence()) return false;
+    } else if (!absl::IsNotFound(there.status())) {
+      return there.status();
+    } else {
+      if (!record.request_id().empty()) {
+        ASSIGN_OR_RETURN(const auto known, FindSubmission(record));
+        if (known.has_value()) return store::RequestIdTaken(record);
+      }
+      {
+        Statement& insert = *insert_with_id;
+        const StatementUse use(insert);
+        insert.BindInteger(1, id.value);
+        insert.BindText(2, record.namespace_());
+        insert.BindText(3, record.owner());
+        if (!record.request_id().empty()) {
+          insert.BindText(4, record.request_id());
+        }
+        insert.BindBlob(5, "");
+        RETURN_IF_ERROR(insert.Run());
+      }
+      RETURN_IF_ERROR(database->PassIds("plans"));
+    }
+    RETURN_IF_ERROR(WriteRecord(id, record));
+    for (const v1::PlanUpdate& update : updates.subspan(written)) {
+      RETURN_IF_ERROR(InsertUpdate(id, update));
+    }
+    return true;
+  }
+
   absl::Status CheckEpoch(store::Epoch epoch) {
     Statement& read = Get(kReadEpoch);
     const StatementUse use(read);
@@ -184,6 +247,7 @@ struct TablePlanStore::Connection {
 
   std::unique_ptr<Database> database;
   std::vector<std::unique_ptr<Statement>> statements;
+  std::unique_ptr<Statement> insert_with_id;
 };
 
 struct TablePlanStore::Writer {
@@ -202,6 +266,7 @@ struct TablePlanStore::Writer {
       answer = work(connection);
       const bool is_answer = answer.ok() || absl::IsNotFound(answer.status()) ||
                              absl::IsAborted(answer.status()) ||
+                             absl::IsAlreadyExists(answer.status()) ||
                              absl::IsFailedPrecondition(answer.status());
       return is_answer ? absl::OkStatus() : answer.status();
     }));
@@ -266,20 +331,27 @@ absl::StatusOr<std::vector<v1::PlanRecord>> TablePlanStore::List(
       filter.states, ", ", [](std::string* out, v1::PlanState state) {
         absl::StrAppend(out, static_cast<int>(state));
       });
+  constexpr int kFirstTeam = 4;
+  std::string teams;
+  for (size_t i = 0; i < filter.teams.size(); ++i) {
+    absl::StrAppend(&teams, i == 0 ? "?" : ", ?", kFirstTeam + i);
+  }
   const std::string sql = absl::StrCat(
       "SELECT record FROM plans WHERE (CAST(?1 AS BIGINT) = 0 OR "
-      "id < CAST(?1 AS BIGINT)) AND (?2 = '' OR "
-      "namespace = ?2) AND (?3 = '' OR owner = ?3)",
+      "id < CAST(?1 AS BIGINT)) AND (?2 = '' OR owner = ?2)",
       states.empty() ? "" : absl::StrCat(" AND state IN (", states, ")"),
-      " ORDER BY id DESC LIMIT ?4");
+      teams.empty() ? "" : absl::StrCat(" AND namespace IN (", teams, ")"),
+      " ORDER BY id DESC LIMIT ?3");
   base::MutexLock lock(&reader_->mutex);
   ASSIGN_OR_RETURN(const std::unique_ptr<Statement> prepared,
                    reader_->connection.database->Prepare(sql));
   Statement& list = *prepared;
   list.BindInteger(1, filter.before.value);
-  list.BindText(2, filter.team);
-  list.BindText(3, filter.owner);
-  list.BindInteger(4, std::max(filter.limit, 0));
+  list.BindText(2, filter.owner);
+  list.BindInteger(3, std::max(filter.limit, 0));
+  for (size_t i = 0; i < filter.teams.size(); ++i) {
+    list.BindText(kFirstTeam + static_cast<int>(i), filter.teams[i]);
+  }
   std::vector<v1::PlanRecord> records;
   RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
     ASSIGN_OR_RETURN(v1::PlanRecord record,
@@ -334,6 +406,16 @@ absl::StatusOr<std::vector<v1::PlanUpdate>> TablePlanStore::ReadUpdates(
     return absl::OkStatus();
   }));
   return updates;
+}
+
+absl::Status TablePlanStore::Restore(const v1::PlanRecord& record,
+                                     absl::Span<const v1::PlanUpdate> updates) {
+  RETURN_IF_ERROR(store::CheckWhole(record, updates));
+  return writer_
+      ->Commit<bool>([&](Connection& connection) {
+        return connection.Restore(record, updates);
+      })
+      .status();
 }
 
 absl::Status TablePlanStore::RememberDevice(const v1::DeviceRecord& device) {

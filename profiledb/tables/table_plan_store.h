@@ -36,6 +36,8 @@ class TablePlanStore : public store::PlanStore {
   absl::StatusOr<std::vector<v1::PlanUpdate>> ReadUpdates(store::PlanId id,
                                                           int64_t after,
                                                           int limit) override;
+  absl::Status Restore(const v1::PlanRecord& record,
+                       absl::Span<const v1::PlanUpdate> updates) override;
   absl::Status RememberDevice(const v1::DeviceRecord& device) override;
   absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() override;
 

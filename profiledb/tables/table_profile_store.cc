@@ -323,6 +323,15 @@ absl::Status TableProfileStore::RecordPrograms(
   });
 }
 
+absl::StatusOr<bool> TableProfileStore::HasProgram(const std::string& key) {
+  bool has = false;
+  RETURN_IF_ERROR(sides_->reader.Read([&]() -> absl::Status {
+    ASSIGN_OR_RETURN(has, sides_->reader.programs->Has(key));
+    return {};
+  }));
+  return has;
+}
+
 absl::StatusOr<std::string> TableProfileStore::LookupProgram(
     const std::string& key) {
   absl::StatusOr<std::string> program;

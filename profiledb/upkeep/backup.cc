@@ -21,7 +21,11 @@ absl::Status CopyToFile(const std::string& url, const std::string& file,
   ASSIGN_OR_RETURN(const auto from, OpenProfileStore(url));
   ASSIGN_OR_RETURN(const auto to, sqlite::SqliteProfileStore::Open(
                                       file, {.max_bytes = options.max_bytes}));
-  return CopyStore(*from, *to).status();
+  ASSIGN_OR_RETURN(const auto from_plans, OpenPlanStore(url));
+  ASSIGN_OR_RETURN(const auto to_plans, OpenPlanStore(file));
+  return CopyWholeStore({from.get(), from_plans.get()},
+                        {to.get(), to_plans.get()})
+      .status();
 }
 
 // With the files that SQLite keeps beside it.

@@ -1,5 +1,6 @@
 #include "profiledb/upkeep/copy_store.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
 #include "profiledb/store/check_row.h"
+#include "profiledb/store/plan_updates.h"
 
 namespace meshwright::store {
 namespace {
@@ -14,6 +16,16 @@ namespace {
 constexpr size_t kEntriesPerWrite = 500;
 constexpr size_t kProgramBytesPerWrite = 16 << 20;
 constexpr int kMaximumLeftListed = 100;
+constexpr int kPlanIdsPerPage = 1000;
+
+void Leave(const std::string& what, const std::string& reason,
+           v1::MigrateReport& report) {
+  report.set_left(report.left() + 1);
+  if (report.left_rows_size() == kMaximumLeftListed) return;
+  v1::LeftRow& row = *report.add_left_rows();
+  row.set_key(what);
+  row.set_reason(reason);
+}
 
 // Collects what a scan reads and writes it a batch at a time.
 class Copier {
@@ -29,7 +41,7 @@ class Copier {
       absl::Status status = CheckRow(entry.result);
       if (status.ok()) status = CheckOrigin(row.key, entry.origin);
       if (!status.ok()) {
-        Leave(row.key, std::string(status.message()));
+        Leave(row.key, std::string(status.message()), report_);
         continue;
       }
       report_.set_measurements(report_.measurements() + 1);
@@ -41,7 +53,7 @@ class Copier {
 
   absl::Status Add(const std::string& key, std::string_view hlo) {
     if (!IsKey(key)) {
-      Leave(key, "its key is not 64 lower-case hex digits");
+      Leave(key, "its key is not 64 lower-case hex digits", report_);
       return {};
     }
     report_.set_programs(report_.programs() + 1);
@@ -89,14 +101,6 @@ class Copier {
     return {};
   }
 
-  void Leave(const std::string& key, const std::string& reason) {
-    report_.set_left(report_.left() + 1);
-    if (report_.left_rows_size() == kMaximumLeftListed) return;
-    v1::LeftRow& row = *report_.add_left_rows();
-    row.set_key(key);
-    row.set_reason(reason);
-  }
-
   ProfileStore& to_;
   v1::MigrateReport report_;
   std::vector<Entry> entries_;
@@ -105,7 +109,55 @@ class Copier {
   std::vector<QuarantineEntry> crashes_;
 };
 
+// Oldest first.
+absl::StatusOr<std::vector<PlanId>> ListPlanIds(PlanStore& plans) {
+  std::vector<PlanId> ids;
+  PlanFilter filter{.limit = kPlanIdsPerPage};
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<v1::PlanRecord> page,
+                     plans.List(filter));
+    for (const v1::PlanRecord& record : page) {
+      ASSIGN_OR_RETURN(filter.before, ParsePlanId(record.id()));
+      ids.push_back(filter.before);
+    }
+    if (page.size() < kPlanIdsPerPage) break;
+  }
+  std::reverse(ids.begin(), ids.end());
+  return ids;
+}
+
+absl::Status CopyPlan(PlanStore& from, PlanStore& to, PlanId id,
+                      v1::MigrateReport& report) {
+  ASSIGN_OR_RETURN(const v1::PlanRecord record, from.Get(id));
+  // Those that came meanwhile belong to a later record.
+  ASSIGN_OR_RETURN(
+      const std::vector<v1::PlanUpdate> updates,
+      from.ReadUpdates(id, 0, static_cast<int>(record.sequence())));
+  const absl::Status restored = to.Restore(record, updates);
+  if (absl::IsAlreadyExists(restored)) {
+    Leave(record.id(), std::string(restored.message()), report);
+    return {};
+  }
+  report.set_plans(report.plans() + 1);
+  return restored;
+}
+
 }  // namespace
+
+absl::StatusOr<v1::MigrateReport> CopyWholeStore(const StoreHalves& from,
+                                                 const StoreHalves& to) {
+  ASSIGN_OR_RETURN(const std::vector<PlanId> ids, ListPlanIds(*from.plans));
+  ASSIGN_OR_RETURN(v1::MigrateReport report,
+                   CopyStore(*from.profiles, *to.profiles));
+  for (const PlanId id : ids) {
+    RETURN_IF_ERROR(CopyPlan(*from.plans, *to.plans, id, report));
+  }
+  ASSIGN_OR_RETURN(const auto devices, from.plans->ListDevices());
+  for (const v1::DeviceRecord& device : devices) {
+    RETURN_IF_ERROR(to.plans->RememberDevice(device));
+  }
+  return report;
+}
 
 absl::StatusOr<v1::MigrateReport> CopyStore(ProfileStore& from,
                                             ProfileStore& to) {

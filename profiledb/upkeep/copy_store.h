@@ -1,16 +1,20 @@
-// CopyStore: everything of one store into another.
+// CopyStore, CopyWholeStore: everything of one store into another.
 //
 // Concept: rows with all their measurements and the day of their last use,
 // programs and models, and the crashes of the quarantine, all of one moment.
 // What the other store has already stays, by the rules of precedence; copying
 // again after a failure goes on where it ended. Left are rows that no store
 // takes any more (pruned, absurd) and the marks of damaged rows.
+//   Plans are copied with their updates, under their ids: those that there are
+// when the copy begins, so that their modules come with it. Left are plans
+// whose id or request id another plan of the other store has.
 //
 // Threads: any. Errors: those of the stores.
 #ifndef MESHWRIGHT_PROFILEDB_UPKEEP_COPY_STORE_H_
 #define MESHWRIGHT_PROFILEDB_UPKEEP_COPY_STORE_H_
 
 #include "absl/status/statusor.h"
+#include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/reports.pb.h"
 
@@ -19,6 +23,14 @@ namespace meshwright::store {
 // The report is without the names of the stores.
 absl::StatusOr<v1::MigrateReport> CopyStore(ProfileStore& from,
                                             ProfileStore& to);
+
+// The two halves of one store.
+struct StoreHalves {
+  ProfileStore* profiles;
+  PlanStore* plans;
+};
+absl::StatusOr<v1::MigrateReport> CopyWholeStore(const StoreHalves& from,
+                                                 const StoreHalves& to);
 
 }  // namespace meshwright::store
 

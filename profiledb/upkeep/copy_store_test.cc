@@ -6,6 +6,8 @@
 #include "profiledb/open.h"
 #include "profiledb/postgres/testing/postgres_server.h"
 #include "profiledb/sqlite/testing/store_file.h"
+#include "profiledb/store/memory_plan_store.h"
+#include "profiledb/store/plan_updates.h"
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "profiledb/store/testing/rows.h"
 
@@ -75,6 +77,88 @@ TEST(CopyStoreTest, ACopyHasEverythingAndASecondOneChangesNothing) {
   EXPECT_EQ(Dump(to), dump);
 }
 
+v1::PlanRecord MakePlanRecord(const std::string& owner) {
+  v1::PlanRecord record;
+  record.set_namespace_(kSharedPool);
+  record.set_owner(owner);
+  record.set_module_sha256(MakeKey("model"));
+  record.set_submitted_unix_ns(1);
+  return record;
+}
+
+// One that is done, one that runs, and the devices of both.
+void FillPlans(PlanStore& plans) {
+  const Epoch epoch = *plans.BeginEpoch("a");
+  for (const char* const owner : {"ann", "bob"}) {
+    ASSERT_TRUE(plans.Add(MakePlanRecord(owner)).ok());
+  }
+  v1::PlanUpdate update;
+  update.set_state(v1::MEASURING);
+  for (const int64_t id : {1, 2}) {
+    ASSERT_TRUE(plans.Append(epoch, PlanId{id}, update).ok());
+  }
+  update.set_state(v1::DONE);
+  update.mutable_plan()->set_gap(0.25);
+  ASSERT_TRUE(plans.Append(epoch, PlanId{1}, update).ok());
+  v1::DeviceRecord device;
+  device.set_platform("cpu");
+  ASSERT_TRUE(plans.RememberDevice(device).ok());
+}
+
+std::string DumpPlans(PlanStore& plans) {
+  std::string text;
+  const std::vector<v1::PlanRecord> records = *plans.List({});
+  for (const v1::PlanRecord& listed : records) {
+    const PlanId id = *ParsePlanId(listed.id());
+    absl::StrAppend(&text, plans.Get(id)->SerializeAsString(), "\n");
+    const std::vector<v1::PlanUpdate> updates = *plans.ReadUpdates(id, 0, 100);
+    for (const v1::PlanUpdate& update : updates) {
+      absl::StrAppend(&text, update.SerializeAsString(), "\n");
+    }
+  }
+  const std::vector<v1::DeviceRecord> devices = *plans.ListDevices();
+  for (const v1::DeviceRecord& device : devices) {
+    absl::StrAppend(&text, device.SerializeAsString(), "\n");
+  }
+  return text;
+}
+
+TEST(CopyStoreTest, PlansComeWithTheirUpdatesAndModules) {
+  FakeProfileStore from, to;
+  MemoryPlanStore from_plans, to_plans;
+  Fill(from);
+  FillPlans(from_plans);
+  const auto copy = [&] {
+    return CopyWholeStore({&from, &from_plans}, {&to, &to_plans});
+  };
+  const auto report = copy();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->plans(), 2);
+  EXPECT_EQ(report->left(), 0);
+  EXPECT_EQ(DumpPlans(to_plans), DumpPlans(from_plans));
+  const auto plan = to_plans.Get(PlanId{1});
+  EXPECT_EQ(plan->plan().gap(), 0.25);
+  EXPECT_TRUE(*to.HasProgram(plan->module_sha256()));
+  EXPECT_EQ(copy()->plans(), 2);
+  EXPECT_EQ(DumpPlans(to_plans), DumpPlans(from_plans));
+}
+
+TEST(CopyStoreTest, APlanThatHasAnothersIdIsLeftAndNamed) {
+  FakeProfileStore from, to;
+  MemoryPlanStore from_plans, to_plans;
+  FillPlans(from_plans);
+  ASSERT_TRUE(to_plans.Add(MakePlanRecord("eve")).ok());
+  const auto report = CopyWholeStore({&from, &from_plans}, {&to, &to_plans});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->plans(), 1);
+  ASSERT_EQ(report->left(), 1);
+  EXPECT_EQ(report->left_rows(0).key(), "plan-1");
+  EXPECT_EQ(report->left_rows(0).reason(),
+            "the other store has another plan-1");
+  EXPECT_EQ(to_plans.Get(PlanId{1})->owner(), "eve");
+  EXPECT_EQ(to_plans.Get(PlanId{2})->state(), v1::MEASURING);
+}
+
 TEST(CopyStoreTest, ThroughSqliteAndPostgresAndBack) {
   const auto server = postgres::PostgresServer::Start({});
   if (absl::IsNotFound(server.status())) {
@@ -86,12 +170,28 @@ TEST(CopyStoreTest, ThroughSqliteAndPostgresAndBack) {
   const auto from = OpenProfileStore(one.path());
   ASSERT_TRUE(from.ok()) << from.status();
   Fill(**from);
-  const auto postgres = OpenProfileStore((*server)->NewStoreUrl());
+  const std::string url = (*server)->NewStoreUrl();
+  const auto postgres = OpenProfileStore(url);
   ASSERT_TRUE(postgres.ok()) << postgres.status();
   const auto back = OpenProfileStore(other.path());
   ASSERT_TRUE(back.ok()) << back.status();
-  ASSERT_TRUE(CopyStore(**from, **postgres).ok());
-  ASSERT_TRUE(CopyStore(**postgres, **back).ok());
+  const auto from_plans = OpenPlanStore(one.path());
+  ASSERT_TRUE(from_plans.ok()) << from_plans.status();
+  FillPlans(**from_plans);
+  const auto postgres_plans = OpenPlanStore(url);
+  ASSERT_TRUE(postgres_plans.ok()) << postgres_plans.status();
+  const auto back_plans = OpenPlanStore(other.path());
+  ASSERT_TRUE(back_plans.ok()) << back_plans.status();
+  const StoreHalves source{from->get(), from_plans->get()};
+  const StoreHalves middle{postgres->get(), postgres_plans->get()};
+  const StoreHalves target{back->get(), back_plans->get()};
+  const auto there = CopyWholeStore(source, middle);
+  ASSERT_TRUE(there.ok()) << there.status();
+  const auto home = CopyWholeStore(middle, target);
+  ASSERT_TRUE(home.ok()) << home.status();
+  const std::string plans = DumpPlans(**from_plans);
+  EXPECT_TRUE(DumpPlans(**postgres_plans) == plans);
+  EXPECT_TRUE(DumpPlans(**back_plans) == plans);
   const std::string dump = Dump(**from);
   EXPECT_GT(dump.size(), 100'000);
   EXPECT_TRUE(Dump(**postgres) == dump);

@@ -31,6 +31,13 @@ bool IsTooOld(const Candidate& it, const GarbageLimits& limits, int64_t today) {
           it.row.last_used_day < today - *limits.maximum_unused_days);
 }
 
+bool IsKept(const Candidate& it, const GarbageLimits& limits) {
+  return limits.keep.contains(it.row.key) ||
+         limits.plans.keys.contains(it.row.key) ||
+         (limits.plans.used_since_day.has_value() &&
+          it.row.last_used_day >= *limits.plans.used_since_day);
+}
+
 }  // namespace
 
 absl::StatusOr<v1::GcReport> CollectGarbage(ProfileStore& store,
@@ -66,7 +73,7 @@ absl::StatusOr<v1::GcReport> CollectGarbage(ProfileStore& store,
                                        bytes > *limits.maximum_bytes && !it.goes
                                  : IsTooOld(it, limits, today);
       if (!should_go) continue;
-      if (limits.keep.contains(it.row.key)) {
+      if (IsKept(it, limits)) {
         if (!by_bytes || !IsTooOld(it, limits, today)) {
           report.set_kept(report.kept() + 1);
         }

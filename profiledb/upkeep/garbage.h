@@ -7,9 +7,10 @@
 //   bytes    of what is left, the rows that were used longest ago go, until
 //            rows and their programs have no more
 //
-// A row whose key is named to be kept never goes, but counts. With a row goes
-// the program of its key, unless another row or the quarantine names it. The
-// models of plans, which belong to no row, stay and do not count.
+// A row whose key is named to be kept, or that a plan of the store needs
+// (plan_needs.h), never goes, but counts. With a row goes the program of its
+// key, unless another row or the quarantine names it. The models of plans,
+// which belong to no row, stay and do not count.
 //
 // Units: days of UTC; bytes as the store keeps them, without its indexes. A
 // file of SQLite keeps its size and uses what is free again.
@@ -24,6 +25,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "profiledb/store/profile_store.h"
+#include "profiledb/upkeep/plan_needs.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::store {
@@ -33,6 +35,7 @@ struct GarbageLimits {
   std::optional<int64_t> maximum_unused_days;
   std::optional<int64_t> maximum_bytes;
   absl::flat_hash_set<std::string> keep;  // keys
+  PlanNeeds plans;                        // these are kept too
   bool dry_run = false;                   // only says what would go
 };
 

@@ -126,5 +126,18 @@ TEST_F(GarbageTest, AnotherTeamsRowKeepsTheProgram) {
   EXPECT_TRUE(store_.LookupProgram(MakeKey("a")).ok());
 }
 
+TEST_F(GarbageTest, WhatPlansNeedStays) {
+  for (const char* const name : {"a", "b", "c"}) Add(name, 100, 50);
+  Add("d", 100, 40);
+  GarbageLimits limits{.maximum_age_days = 30, .maximum_bytes = 0};
+  limits.plans.keys = {MakeKey("b")};
+  limits.plans.used_since_day = kToday - 40;
+  const auto report = CollectGarbage(store_, limits, kNow);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->rows(), 2);
+  EXPECT_EQ(report->kept(), 2);
+  EXPECT_EQ(Left(), "bd");
+}
+
 }  // namespace
 }  // namespace meshwright::store

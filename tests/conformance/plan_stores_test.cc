@@ -22,6 +22,7 @@ namespace {
 using store::PlanId;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Pair;
 using testing::SizeIs;
 
@@ -243,13 +244,82 @@ TEST_P(PlanStoreConformance, ListsAreFilteredAndPaged) {
   EXPECT_THAT(ListIds({.limit = 2}), ElementsAre("plan-3", "plan-2"));
   EXPECT_THAT(ListIds({.before = PlanId{2}}), ElementsAre("plan-1"));
   EXPECT_THAT(ListIds({.owner = "ann"}), ElementsAre("plan-3", "plan-1"));
-  EXPECT_THAT(ListIds({.team = "vision"}), ElementsAre("plan-2", "plan-1"));
+  EXPECT_THAT(ListIds({.teams = {"vision"}}), ElementsAre("plan-2", "plan-1"));
+  EXPECT_THAT(ListIds({.teams = {"language", "vision"}, .limit = 2}),
+              ElementsAre("plan-3", "plan-2"));
+  EXPECT_THAT(ListIds({.teams = {"speech"}}), IsEmpty());
+  EXPECT_THAT(ListIds({.teams = {"language", "speech"}, .owner = "ann"}),
+              ElementsAre("plan-3"));
   EXPECT_THAT(ListIds({.states = {v1::DONE, v1::FAILED}}),
               ElementsAre("plan-1"));
   const std::vector<v1::PlanRecord> all = *store_->List({});
   for (const v1::PlanRecord& record : all) {
     EXPECT_FALSE(record.has_plan());
   }
+}
+
+TEST_P(PlanStoreConformance, APlanOfAnotherStoreKeepsItsId) {
+  store::MemoryPlanStore other;
+  const store::Epoch epoch = *other.BeginEpoch("other");
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(other.Add(MakeRecord("ann", absl::StrCat("step ", i))).ok());
+  }
+  const PlanId six{6};
+  const auto restore = [&] {
+    const v1::PlanRecord record = *other.Get(six);
+    return store_->Restore(record,
+                           *other.ReadUpdates(six, 0, record.sequence()));
+  };
+  ASSERT_TRUE(other.Append(epoch, six, MakeUpdate(v1::MEASURING)).ok());
+  ASSERT_TRUE(restore().ok()) << restore();
+  EXPECT_EQ(store_->Get(six)->SerializeAsString(),
+            other.Get(six)->SerializeAsString());
+  EXPECT_EQ(Add(MakeRecord("bob")), PlanId{7});
+  EXPECT_EQ(Add(MakeRecord("ann", "step 5")), six);
+
+  v1::PlanUpdate done = MakeUpdate(v1::DONE);
+  done.mutable_plan()->set_gap(0.25);
+  ASSERT_TRUE(other.Append(epoch, six, done).ok());
+  ASSERT_TRUE(restore().ok());
+  ASSERT_TRUE(restore().ok());  // changes nothing
+  EXPECT_EQ(store_->Get(six)->SerializeAsString(),
+            other.Get(six)->SerializeAsString());
+  const auto updates = store_->ReadUpdates(six, 0, 100);
+  ASSERT_TRUE(updates.ok()) << updates.status();
+  ASSERT_THAT(*updates, SizeIs(3));
+  EXPECT_EQ(updates->back().plan().gap(), 0.25);
+}
+
+TEST_P(PlanStoreConformance, APlanOfAnotherStoreReplacesNone) {
+  store::MemoryPlanStore other;
+  const store::Epoch epoch = *other.BeginEpoch("other");
+  const auto restore = [&](PlanId id) {
+    const v1::PlanRecord record = *other.Get(id);
+    return store_->Restore(record,
+                           *other.ReadUpdates(id, 0, record.sequence()));
+  };
+  const auto expect_taken = [](const absl::Status& status, const char* why) {
+    EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(why));
+  };
+  Add(MakeRecord("ann", "step 1"));
+  ASSERT_TRUE(other.Add(MakeRecord("bob")).ok());
+  ASSERT_TRUE(other.Add(MakeRecord("ann", "step 1")).ok());
+  ASSERT_TRUE(other.Add(MakeRecord("eve")).ok());
+  expect_taken(restore(PlanId{1}), "another plan-1");
+  expect_taken(restore(PlanId{2}), "request id of plan-2, step 1");
+  ASSERT_TRUE(restore(PlanId{3}).ok());
+  ASSERT_TRUE(
+      store_->Append(epoch_, PlanId{3}, MakeUpdate(v1::ANALYSING)).ok());
+  ASSERT_TRUE(restore(PlanId{3}).ok());  // an earlier state of the same
+  for (const auto state : {v1::MEASURING, v1::SEARCHING}) {
+    ASSERT_TRUE(other.Append(epoch, PlanId{3}, MakeUpdate(state)).ok());
+  }
+  expect_taken(restore(PlanId{3}), "went on by itself");
+  EXPECT_EQ(store_->Get(PlanId{3})->state(), v1::ANALYSING);
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(store_->Restore(*other.Get(PlanId{3}), {})));
+  EXPECT_THAT(ListIds({}), ElementsAre("plan-3", "plan-1"));
 }
 
 TEST_P(PlanStoreConformance, DevicesAreKnownOnce) {

@@ -20,6 +20,8 @@
 #include "coordinator/security/testing/fake_audit_log.h"
 #include "coordinator/security/token_file.h"
 #include "coordinator/service/planning_client.h"
+#include "profiledb/store/memory_plan_store.h"
+#include "proto/v1/plans.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
 
 namespace meshwright::integration {
@@ -82,6 +84,7 @@ class SecurityTest : public testing::Test {
     dependencies.listen_address = "localhost:0";
     dependencies.security = std::move(listening);
     dependencies.audit = &audit_;
+    dependencies.plans = &plans_;
     coordinator_ = std::make_unique<Coordinator>(std::move(dependencies));
     const absl::Status status = coordinator_->Start();
     ASSERT_TRUE(status.ok()) << status;
@@ -99,6 +102,16 @@ class SecurityTest : public testing::Test {
     Start(listening);
   }
 
+  void RevokeAll() const {
+    ASSERT_TRUE(
+        security::ChangeTokenFile(File("tokens.toml"),
+                                  [](std::vector<security::Token>& tokens) {
+                                    tokens.clear();
+                                    return absl::OkStatus();
+                                  })
+            .ok());
+    ASSERT_TRUE(coordinator_->ReloadTokens().ok());
+  }
   std::string AddToken(std::vector<Role> roles, absl::Duration life) {
     security::NewToken made = *security::MakeToken();
     made.token.roles = std::move(roles);
@@ -144,6 +157,7 @@ class SecurityTest : public testing::Test {
 
   base::FakeClock clock_;
   security::FakeAuditLog audit_;
+  store::MemoryPlanStore plans_;
   const std::string folder_ = testing::TempDir() + "/security_test";
   std::unique_ptr<Coordinator> coordinator_;
 };
@@ -285,6 +299,39 @@ TEST_F(SecurityTest, AWorkerWithATokenIsReplacedByTheSameToken) {
             grpc::StatusCode::ALREADY_EXISTS);
   Attachment again(Channel(ours), "two");
   EXPECT_EQ(first.End().error_code(), grpc::StatusCode::ABORTED);
+}
+
+TEST_F(SecurityTest, AWatchEndsWhenItsTokenIsRevoked) {
+  const std::string text = AddToken({Role::kRead}, absl::Hours(1));
+  StartWithTokens();
+  v1::PlanRecord record;
+  record.set_namespace_("shared");
+  ASSERT_TRUE(plans_.Add(record).ok());
+  const auto stub = v1::Plans::NewStub(Channel(text));
+  grpc::ClientContext context;
+  v1::WatchPlanRequest request;
+  request.set_id("plan-1");
+  const auto watch = stub->Watch(&context, request);
+  v1::PlanUpdate update;
+  ASSERT_TRUE(watch->Read(&update));
+  RevokeAll();
+  EXPECT_FALSE(watch->Read(&update));
+  const grpc::Status status = watch->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_THAT(status.error_message(), HasSubstr("ask its administrator"));
+}
+
+TEST_F(SecurityTest, AWorkerIsSentAwayWhenItsTokenIsRevoked) {
+  const std::string text = AddToken({Role::kWork}, absl::Hours(1));
+  StartWithTokens();
+  Attachment worker(Channel(text), "one");
+  while (coordinator_->queue().Workers().empty()) std::this_thread::yield();
+  RevokeAll();
+  v1::WorkerMessage beat;
+  beat.mutable_heartbeat();
+  worker.stream->Write(beat);
+  EXPECT_EQ(worker.End().error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_TRUE(coordinator_->queue().Workers().empty());
 }
 
 }  // namespace

@@ -101,6 +101,11 @@ absl::Status FakeProfileStore::RecordPrograms(
   return {};
 }
 
+absl::StatusOr<bool> FakeProfileStore::HasProgram(const std::string& key) {
+  base::MutexLock lock(&mutex_);
+  return programs_.contains(key);
+}
+
 absl::StatusOr<std::string> FakeProfileStore::LookupProgram(
     const std::string& key) {
   const base::MutexLock lock(&mutex_);

@@ -1,0 +1,56 @@
+#include "profiledb/upkeep/plan_needs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "profiledb/store/plan_updates.h"
+
+namespace meshwright::store {
+namespace {
+
+constexpr int kPlansPerPage = 1000;
+
+int64_t FindDay(const v1::PlanRecord& record) {
+  return std::chrono::floor<std::chrono::days>(
+             std::chrono::nanoseconds(record.submitted_unix_ns()))
+      .count();
+}
+
+// Whether the plan states its rows, which are added.
+absl::StatusOr<bool> AddStated(PlanStore& plans, const v1::PlanRecord& record,
+                               PlanId id, PlanNeeds& needs) {
+  ASSIGN_OR_RETURN(const std::vector<v1::PlanUpdate> last,
+                   plans.ReadUpdates(id, record.sequence() - 1, 1));
+  if (last.empty()) return false;
+  const std::vector<std::string> keys = UnpackKeys(last.front().row_keys());
+  needs.keys.insert(keys.begin(), keys.end());
+  return !keys.empty();
+}
+
+}  // namespace
+
+absl::StatusOr<PlanNeeds> FindPlanNeeds(PlanStore& plans) {
+  PlanNeeds needs;
+  PlanFilter filter{.states = {v1::QUEUED, v1::ANALYSING, v1::MEASURING,
+                               v1::WAITING, v1::SEARCHING, v1::DONE},
+                    .limit = kPlansPerPage};
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<v1::PlanRecord> page,
+                     plans.List(filter));
+    for (const v1::PlanRecord& record : page) {
+      ASSIGN_OR_RETURN(filter.before, ParsePlanId(record.id()));
+      if (record.state() == v1::DONE) {
+        ASSIGN_OR_RETURN(const bool states_rows,
+                         AddStated(plans, record, filter.before, needs));
+        if (states_rows) continue;
+      }
+      const int64_t day = FindDay(record);
+      needs.used_since_day = std::min(needs.used_since_day.value_or(day), day);
+    }
+    if (page.size() < kPlansPerPage) return needs;
+  }
+}
+
+}  // namespace meshwright::store
