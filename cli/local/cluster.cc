@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/planning/coverage.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/stages/staged_plan.h"
 #include "worker/sandbox/private_folder.h"
@@ -20,6 +21,12 @@ plans::PlanFunction MakePlanFunction(store::ProfileStore* store) {
     return request.has_stages()
                ? stages::MakeStagedPlan(request, {store, measurer}, progress)
                : planning::MakePlan(request, {store, measurer}, progress);
+  };
+}
+
+plans::CoverageFunction MakeCoverageFunction(store::ProfileStore* store) {
+  return [store](const v1::PlanRequest& request, jobs::Measurer* measurer) {
+    return planning::CoverPlan(request, {store, measurer});
   };
 }
 
@@ -45,6 +52,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
     coordinator.metrics_address = options.metrics_address;
   }
   coordinator.plan = MakePlanFunction(coordinator.profiles);
+  coordinator.cover = MakeCoverageFunction(coordinator.profiles);
   coordinator.plans = options.plans;
   coordinator.listen_address =
       options.listen_address.empty() ? socket : options.listen_address;

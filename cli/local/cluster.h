@@ -31,6 +31,9 @@ namespace meshwright::cli {
 // The coordinator's plan function over a profile store, which outlives it.
 plans::PlanFunction MakePlanFunction(store::ProfileStore* store);
 
+// What that store knows of a plan's programs.
+plans::CoverageFunction MakeCoverageFunction(store::ProfileStore* store);
+
 class LocalCluster {
  public:
   struct Options {

@@ -62,6 +62,7 @@ void AddStoreFlag(CLI::App& verb, std::string& path);
 
 void AddAnalyzeVerb(CLI::App& app, Context& context);
 void AddCheckpointVerb(CLI::App& app, Context& context);
+void AddCoverageVerb(CLI::App& profiles, Context& context);
 void AddDiffVerb(CLI::App& app, Context& context);
 void AddDoctorVerb(CLI::App& app, Context& context);
 void AddExplainVerb(CLI::App& app, Context& context);

@@ -251,6 +251,7 @@ void AddProfilesVerb(CLI::App& app, Context& context) {
   AddStoreFlag(*again, again_flags->store);
   AddDeviceFlags(*again, &again_flags->devices);
 
+  AddCoverageVerb(*parent, context);
   AddUpkeepVerbs(*parent, context);
 
   CLI::App* const quarantine = parent->add_subcommand(

@@ -85,6 +85,7 @@ struct Coordinator::Server {
                 .profiles = dependencies.profiles,
                 .queue = &queue,
                 .plan = dependencies.plan,
+                .cover = dependencies.cover,
                 .holder = dependencies.listen_address,
                 .options = {}}) {}
 
@@ -101,6 +102,7 @@ struct Coordinator::Server {
   base::ThreadPool calls{kMaxCalls};
   std::unique_ptr<grpc::Service> planning;
   std::unique_ptr<grpc::Service> plans;
+  std::unique_ptr<grpc::Service> profiles;
   std::unique_ptr<grpc::Service> modules;
   std::unique_ptr<grpc::Service> workers;
   std::unique_ptr<grpc::Service> admin;
@@ -130,6 +132,8 @@ absl::Status Coordinator::Start() {
        &server_->reshardings, guard, given.figures});
   server_->plans =
       service::NewPlansService(&server_->runner, &server_->calls, guard);
+  server_->profiles =
+      service::NewProfilesService(&server_->runner, &server_->calls);
   server_->modules = service::NewModulesService(server_->dependencies.profiles,
                                                 &server_->calls);
   server_->workers = service::NewWorkersService(&server_->queue, guard);
@@ -145,6 +149,7 @@ absl::Status Coordinator::Start() {
   }
   builder.RegisterService(server_->planning.get());
   builder.RegisterService(server_->plans.get());
+  builder.RegisterService(server_->profiles.get());
   builder.RegisterService(server_->modules.get());
   builder.RegisterService(server_->workers.get());
   builder.RegisterService(server_->admin.get());

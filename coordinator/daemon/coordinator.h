@@ -45,6 +45,7 @@ class Coordinator {
   struct Dependencies {
     const base::Clock* clock = nullptr;
     plans::PlanFunction plan;
+    plans::CoverageFunction cover;  // empty: that RPC is not implemented
     // Keeps the plans; null: in memory, and they end with the coordinator.
     store::PlanStore* plans = nullptr;
     // Keeps the modules; needed where there are plans.

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "coordinator/jobs/measurer.h"
 #include "proto/v1/plan.pb.h"
+#include "proto/v1/reports.pb.h"
 
 namespace meshwright::plans {
 
@@ -18,6 +19,11 @@ namespace meshwright::plans {
 using PlanFunction = std::function<absl::StatusOr<v1::Plan>(
     const v1::PlanRequest& request, jobs::Measurer* measurer,
     const jobs::ProgressFunction& progress)>;
+
+// What the store knows of a plan's programs, on the measurer's devices, of
+// which nothing but their description is asked.
+using CoverageFunction = std::function<absl::StatusOr<v1::CoverageReport>(
+    const v1::PlanRequest& request, jobs::Measurer* measurer)>;
 
 }  // namespace meshwright::plans
 

@@ -33,6 +33,11 @@ v1::PlanUpdate MakeUpdate(v1::PlanState state, absl::string_view reason = "") {
   return update;
 }
 
+absl::Status NoSuchModule(const std::string& sha256) {
+  return absl::NotFoundError(
+      absl::StrCat("the module ", sha256, " is not here; put it first"));
+}
+
 }  // namespace
 
 // What is written of the progress of one run.
@@ -146,8 +151,7 @@ absl::StatusOr<std::string> PlanRunner::KeepModule(
   ASSIGN_OR_RETURN(const bool is_known,
                    dependencies_.profiles->HasProgram(request.module_sha256()));
   if (!is_known) {
-    return absl::NotFoundError(absl::StrCat(
-        "the module ", request.module_sha256(), " is not here; put it first"));
+    return NoSuchModule(request.module_sha256());
   }
   return request.module_sha256();
 }
@@ -210,6 +214,29 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
     return dependencies_.plans->Get(id);
   }
   return cancelled;
+}
+
+absl::StatusOr<v1::CoverageReport> PlanRunner::Cover(
+    const v1::CoverageRequest& asked) {
+  if (!dependencies_.cover) {
+    return absl::UnimplementedError(
+        "this coordinator knows nothing of the coverage of plans");
+  }
+  v1::PlanRequest request = asked.request();
+  if (request.hlo_module().empty()) {
+    auto module = dependencies_.profiles->LookupProgram(asked.module_sha256());
+    if (absl::IsNotFound(module.status())) {
+      return NoSuchModule(asked.module_sha256());
+    }
+    ASSIGN_OR_RETURN(*request.mutable_hlo_module(), std::move(module));
+  }
+  PlanMeasurer measurer(
+      dependencies_.queue, &in_flight_, dependencies_.plans, std::nullopt,
+      [](const v1::DeviceRecord&) { return absl::OkStatus(); },
+      jobs::JobOrigin(), {});
+  auto report = dependencies_.cover(request, &measurer);
+  if (!jobs::IsSuspended(report.status())) return report;
+  return absl::UnavailableError(report.status().message());
 }
 
 void PlanRunner::Tick() {

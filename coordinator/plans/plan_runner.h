@@ -46,6 +46,7 @@
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plans.pb.h"
+#include "proto/v1/profiles.pb.h"
 
 namespace meshwright::plans {
 
@@ -63,7 +64,8 @@ class PlanRunner {
     store::ProfileStore* profiles = nullptr;  // keeps the modules
     jobs::JobQueue* queue = nullptr;
     PlanFunction plan;
-    std::string holder;  // names this coordinator, for people
+    CoverageFunction cover;  // empty: Cover is not implemented
+    std::string holder;      // names this coordinator, for people
     Options options;
   };
 
@@ -87,6 +89,9 @@ class PlanRunner {
   // A plan that has ended stays as it is; one that runs ends a moment later.
   absl::StatusOr<v1::PlanRecord> Cancel(store::PlanId id,
                                         const std::string& reason);
+
+  // kUnavailable where it is not clear which devices the plan would be for.
+  absl::StatusOr<v1::CoverageReport> Cover(const v1::CoverageRequest& request);
 
   // Wakes suspended plans whose devices are there; about once a second.
   void Tick();

@@ -260,6 +260,40 @@ class PlanRunnerTest : public testing::Test {
       std::make_unique<store::FakeProfileStore>();
 };
 
+TEST_F(PlanRunnerTest, CoverageIsOfTheDevicesThatAPlanWouldBeFor) {
+  CoverageFunction cover =
+      [](const v1::PlanRequest& request,
+         jobs::Measurer* measurer) -> absl::StatusOr<v1::CoverageReport> {
+    v1::DeviceSpec device;
+    device.set_device_count(2);
+    const auto described = measurer->Describe(device);
+    if (!described.ok()) return described.status();
+    v1::CoverageReport report;
+    report.set_model(request.hlo_module());
+    report.set_device(described->platform_version);
+    return report;
+  };
+  PlanRunner runner({.clock = &clock_,
+                     .plans = &plans_,
+                     .profiles = profiles_.get(),
+                     .queue = &queue_,
+                     .cover = cover});
+  v1::CoverageRequest request;
+  request.set_module_sha256(KeyOf(1));
+  EXPECT_TRUE(absl::IsNotFound(runner.Cover(request).status()));
+  ASSERT_TRUE(profiles_->RecordProgram(KeyOf(1), "hlo").ok());
+  EXPECT_TRUE(absl::IsUnavailable(runner.Cover(request).status()));
+  {
+    const SteppedWorker worker(&queue_);
+    EXPECT_TRUE(runner.Cover(request).ok());
+  }
+  const auto report = runner.Cover(request);  // the devices are remembered
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->model(), "hlo");
+  EXPECT_EQ(report->device(), "version 1");
+  EXPECT_THAT(*plans_.List({}), IsEmpty());
+}
+
 TEST_F(PlanRunnerTest, APlanGoesThroughItsStates) {
   SteppedWorker worker(&queue_);
   const auto runner = NewRunner();

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "proto/v1/admin.pb.h"
 #include "proto/v1/plans.pb.h"
+#include "proto/v1/profiles.pb.h"
 #include "proto/v1/services.pb.h"
 
 namespace meshwright::security {
@@ -19,9 +20,10 @@ namespace {
 
 // Every RPC of proto/v1, in whichever file its service stands.
 std::set<std::string> AllRpcs() {
-  v1::WorkerHello::descriptor();    // links services.proto
-  v1::ModuleChunk::descriptor();    // links plans.proto
-  v1::WorkerRequest::descriptor();  // links admin.proto
+  v1::WorkerHello::descriptor();      // links services.proto
+  v1::ModuleChunk::descriptor();      // links plans.proto
+  v1::CoverageRequest::descriptor();  // links profiles.proto
+  v1::WorkerRequest::descriptor();    // links admin.proto
   std::set<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator("proto/v1")) {
     if (entry.path().extension() != ".proto") continue;

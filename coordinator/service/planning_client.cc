@@ -16,6 +16,7 @@
 #include "coordinator/service/rpc_status.h"
 #include "proto/v1/admin.grpc.pb.h"
 #include "proto/v1/plans.grpc.pb.h"
+#include "proto/v1/profiles.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
 
 namespace meshwright::service {
@@ -23,6 +24,8 @@ namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 20;
 constexpr std::chrono::seconds kCallPatience(10);
+// Of a call that analyses a model.
+constexpr std::chrono::seconds kAnalysisPatience(120);
 
 class GrpcPlanningClient : public PlanningClient {
  public:
@@ -33,7 +36,8 @@ class GrpcPlanningClient : public PlanningClient {
         stub_(v1::Planning::NewStub(channel_)),
         plans_(v1::Plans::NewStub(channel_)),
         modules_(v1::Modules::NewStub(channel_)),
-        admin_(v1::Admin::NewStub(channel_)) {}
+        admin_(v1::Admin::NewStub(channel_)),
+        profiles_(v1::Profiles::NewStub(channel_)) {}
 
   absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                     const jobs::ProgressFunction& on_progress,
@@ -122,6 +126,19 @@ class GrpcPlanningClient : public PlanningClient {
     return Ask(*plans_, &v1::Plans::Stub::Cancel, request);
   }
 
+  absl::StatusOr<v1::CoverageReport> CoverPlan(
+      const v1::PlanRequest& request) override {
+    v1::CoverageRequest asked;
+    *asked.mutable_request() = request;
+    asked.mutable_request()->clear_hlo_module();
+    asked.set_module_sha256(base::Sha256Hex(request.hlo_module()));
+    const absl::Status put =
+        PutModule(asked.module_sha256(), request.hlo_module());
+    if (!put.ok()) return put;
+    return Ask(*profiles_, &v1::Profiles::Stub::Coverage, asked,
+               kAnalysisPatience);
+  }
+
   absl::StatusOr<v1::ListJobsResponse> ListJobs() override {
     return Ask(*stub_, &v1::Planning::Stub::ListJobs, v1::ListJobsRequest());
   }
@@ -176,15 +193,16 @@ class GrpcPlanningClient : public PlanningClient {
     return Translate(writer->Finish());
   }
 
-  // A unary call, within kCallPatience.
+  // A unary call.
   template <typename Stub, typename Request, typename Response>
-  absl::StatusOr<Response> Ask(Stub& stub,
-                               grpc::Status (Stub::*call)(grpc::ClientContext*,
-                                                          const Request&,
-                                                          Response*),
-                               const Request& request) const {
+  absl::StatusOr<Response> Ask(
+      Stub& stub,
+      grpc::Status (Stub::*call)(grpc::ClientContext*, const Request&,
+                                 Response*),
+      const Request& request,
+      std::chrono::seconds patience = kCallPatience) const {
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kCallPatience);
+    context.set_deadline(std::chrono::system_clock::now() + patience);
     Response response;
     const absl::Status status =
         Translate((stub.*call)(&context, request, &response));
@@ -209,6 +227,7 @@ class GrpcPlanningClient : public PlanningClient {
   const std::unique_ptr<v1::Plans::Stub> plans_;
   const std::unique_ptr<v1::Modules::Stub> modules_;
   const std::unique_ptr<v1::Admin::Stub> admin_;
+  const std::unique_ptr<v1::Profiles::Stub> profiles_;
 };
 
 enum class Reached { kReady, kRefused, kSilent };

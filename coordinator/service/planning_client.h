@@ -67,6 +67,10 @@ class PlanningClient {
                                  const std::stop_token& stop) = 0;
   virtual absl::StatusOr<v1::PlanRecord> CancelPlan(const std::string& id) = 0;
 
+  // A module that the coordinator does not have is put first.
+  virtual absl::StatusOr<v1::CoverageReport> CoverPlan(
+      const v1::PlanRequest& request) = 0;
+
   virtual absl::StatusOr<v1::ListJobsResponse> ListJobs() = 0;
   virtual absl::StatusOr<v1::ListWorkersResponse> ListWorkers() = 0;
 

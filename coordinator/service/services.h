@@ -39,6 +39,9 @@ std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
                                                base::ThreadPool* calls,
                                                const security::Guard* guard);
 
+std::unique_ptr<grpc::Service> NewProfilesService(plans::PlanRunner* runner,
+                                                  base::ThreadPool* calls);
+
 std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
                                                  base::ThreadPool* calls);
 
