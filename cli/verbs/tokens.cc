@@ -8,6 +8,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cli/flags/arguments.h"
+#include "cli/text/format.h"
 #include "cli/text/table.h"
 #include "cli/verbs/context.h"
 #include "coordinator/security/token_file.h"
@@ -27,6 +29,14 @@ struct CreateTokenFlags {
 
 struct ListTokensFlags {
   std::string file;
+};
+
+struct QuotaFlags {
+  std::string file;
+  std::string name_space;
+  std::optional<int64_t> plans;
+  std::optional<int64_t> programs;
+  std::string module_bytes;
 };
 
 struct RevokeTokenFlags {
@@ -111,13 +121,74 @@ absl::Status CreateToken(const Context& context,
   return absl::OkStatus();
 }
 
+nlohmann::ordered_json QuotaJson(const security::Quota& quota) {
+  const auto limit = [](const std::optional<int64_t>& it) {
+    return it.has_value() ? nlohmann::ordered_json(*it)
+                          : nlohmann::ordered_json(nullptr);
+  };
+  return {{"namespace", quota.name_space},
+          {"plans", limit(quota.plans)},
+          {"programs", limit(quota.programs)},
+          {"module_bytes", limit(quota.module_bytes)}};
+}
+
+std::string FormatQuotas(const std::vector<security::Quota>& quotas) {
+  const auto limit = [](const std::optional<int64_t>& it) {
+    return it.has_value() ? absl::StrCat(*it) : "-";
+  };
+  std::vector<TableRow> rows;
+  for (const security::Quota& quota : quotas) {
+    rows.push_back({quota.name_space, limit(quota.plans), limit(quota.programs),
+                    quota.module_bytes.has_value()
+                        ? FormatBytes(*quota.module_bytes)
+                        : "-"});
+  }
+  return FormatTable({{"quota of", Align::kLeft},
+                      {"plans"},
+                      {"programs of a plan"},
+                      {"modules"}},
+                     rows);
+}
+
+absl::Status SetQuota(const Context& context, const QuotaFlags& flags) {
+  security::Quota quota{.name_space = flags.name_space,
+                        .plans = flags.plans,
+                        .programs = flags.programs};
+  if (!flags.module_bytes.empty()) {
+    ASSIGN_OR_RETURN(quota.module_bytes, ParseBytes(flags.module_bytes));
+  }
+  const bool is_limit = quota.plans || quota.programs || quota.module_bytes;
+  RETURN_IF_ERROR(
+      security::ChangeAccessFile(flags.file, [&](security::AccessFile& file) {
+        const auto gone = std::remove_if(
+            file.quotas.begin(), file.quotas.end(),
+            [&](const auto& it) { return it.name_space == flags.name_space; });
+        file.quotas.erase(gone, file.quotas.end());
+        if (is_limit) file.quotas.push_back(quota);
+        return absl::OkStatus();
+      }));
+  *context.err << (is_limit ? "set the quota of " : "removed the quota of ")
+               << flags.name_space
+               << "; it counts after a SIGHUP to the coordinator\n";
+  if (context.json) *context.out << QuotaJson(quota).dump() << "\n";
+  return absl::OkStatus();
+}
+
 absl::Status ListTokens(const Context& context, const ListTokensFlags& flags) {
-  ASSIGN_OR_RETURN(const std::vector<Token> tokens,
-                   security::ReadTokenFile(flags.file));
+  ASSIGN_OR_RETURN(const security::AccessFile file,
+                   security::ReadAccessFile(flags.file));
+  const std::vector<Token>& tokens = file.tokens;
   if (context.json) {
     auto listed = nlohmann::ordered_json::array();
     for (const Token& token : tokens) listed.push_back(TokenJson(token));
-    *context.out << nlohmann::ordered_json{{"tokens", listed}}.dump(2) << "\n";
+    auto quotas = nlohmann::ordered_json::array();
+    for (const security::Quota& quota : file.quotas) {
+      quotas.push_back(QuotaJson(quota));
+    }
+    *context.out
+        << nlohmann::ordered_json{{"tokens", listed}, {"quotas", quotas}}.dump(
+               2)
+        << "\n";
     return absl::OkStatus();
   }
   std::vector<TableRow> rows;
@@ -135,6 +206,7 @@ absl::Status ListTokens(const Context& context, const ListTokensFlags& flags) {
                                {"created", Align::kLeft},
                                {"expires", Align::kLeft}},
                               rows);
+  if (!file.quotas.empty()) *context.out << "\n" << FormatQuotas(file.quotas);
   return absl::OkStatus();
 }
 
@@ -192,6 +264,25 @@ void AddTokensVerb(CLI::App& app, Context& context) {
   const auto [list, listed] =
       AddVerb(*tokens, context, "list", "list tokens, not secrets", ListTokens);
   AddTokenFile(*list, &listed->file);
+  const auto [quota, limits] = AddVerb(*tokens, context, "quota",
+                                       "limit what the plans of a namespace "
+                                       "may take; without a limit: remove it",
+                                       SetQuota);
+  AddTokenFile(*quota, &limits->file);
+  quota
+      ->add_option("namespace", limits->name_space,
+                   "of the team, or \"shared\"")
+      ->required();
+  quota
+      ->add_option("--plans", limits->plans,
+                   "plans that have not ended, at most")
+      ->check(CLI::PositiveNumber);
+  quota
+      ->add_option("--programs", limits->programs,
+                   "programs that one plan has measured, at most")
+      ->check(CLI::PositiveNumber);
+  quota->add_option("--module-bytes", limits->module_bytes,
+                    "size of the modules of these plans together, like 4GiB");
   const auto [revoke, revoked] =
       AddVerb(*tokens, context, "revoke", "remove a token", RevokeToken);
   AddTokenFile(*revoke, &revoked->file);

@@ -135,7 +135,7 @@ absl::Status Coordinator::Start() {
   server_->profiles =
       service::NewProfilesService(&server_->runner, &server_->calls);
   server_->modules = service::NewModulesService(server_->dependencies.profiles,
-                                                &server_->calls);
+                                                &server_->calls, guard);
   server_->workers = service::NewWorkersService(&server_->queue, guard);
   server_->admin = service::NewAdminService(&server_->queue);
 

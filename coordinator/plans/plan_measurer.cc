@@ -109,6 +109,8 @@ absl::Status PlanMeasurer::MeasureClaimed(const v1::RunnerRequest& request,
 absl::Status PlanMeasurer::Measure(const v1::RunnerRequest& request,
                                    const OnResult& on_result,
                                    const OnStarted& on_started) {
+  programs_ += request.programs_size();
+  RETURN_IF_ERROR(store::CheckPrograms(record_, programs_));
   if (!pinned_.has_value()) RETURN_IF_ERROR(Pin(request.device()));
   std::map<std::string, const v1::Program*> open;
   for (const v1::Program& program : request.programs()) {

@@ -59,6 +59,9 @@ class PlanMeasurer : public jobs::Measurer {
                        const OnResult& on_result,
                        const OnStarted& on_started) override;
 
+  // As the record says; a run that needs more ends with kResourceExhausted.
+  void LimitPrograms(const v1::PlanRecord& record) { record_ = record; }
+
   void NoteRows(absl::Span<const std::string> keys) override {
     rows_.insert(keys.begin(), keys.end());
   }
@@ -87,6 +90,8 @@ class PlanMeasurer : public jobs::Measurer {
   const std::stop_token stop_;
   std::optional<Needs> needs_;
   std::set<std::string> rows_;  // keys that the run noted
+  v1::PlanRecord record_;       // of the limit
+  int64_t programs_ = 0;        // asked for so far
   int64_t seen_;  // rows of others that this run may know (InFlight::Count)
 };
 

@@ -135,29 +135,34 @@ bool PlanRunner::Drain(absl::Duration timeout) {
   return threads_->AwaitIdle(timeout);
 }
 
-absl::StatusOr<std::string> PlanRunner::KeepModule(
-    const v1::SubmitPlanRequest& request) {
+absl::Status PlanRunner::KeepModule(const v1::SubmitPlanRequest& request,
+                                    v1::PlanRecord& record) {
   const std::string& module = request.request().hlo_module();
   if (!module.empty()) {
-    std::string sha256 = base::Sha256Hex(module);
-    RETURN_IF_ERROR(dependencies_.profiles->RecordProgram(sha256, module));
-    return sha256;
+    record.set_module_sha256(base::Sha256Hex(module));
+    record.set_module_bytes(static_cast<int64_t>(module.size()));
+    return dependencies_.profiles->RecordProgram(record.module_sha256(),
+                                                 module);
   }
   if (request.module_sha256().empty()) {
     return absl::InvalidArgumentError(
         "the submission has no module; send one, or put one and name it by its "
         "SHA-256");
   }
-  ASSIGN_OR_RETURN(const bool is_known,
-                   dependencies_.profiles->HasProgram(request.module_sha256()));
-  if (!is_known) {
+  ASSIGN_OR_RETURN(
+      const std::optional<int64_t> bytes,
+      dependencies_.profiles->FindProgramBytes(request.module_sha256()));
+  if (!bytes.has_value()) {
     return NoSuchModule(request.module_sha256());
   }
-  return request.module_sha256();
+  record.set_module_sha256(request.module_sha256());
+  record.set_module_bytes(*bytes);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
-    const v1::SubmitPlanRequest& request, const std::string& traceparent) {
+    const v1::SubmitPlanRequest& request, const std::string& traceparent,
+    const PlanQuota& quota) {
   {
     base::MutexLock lock(&mutex_);
     if (draining_ || stopping_) {
@@ -172,7 +177,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
                      kMaxPriority, ", and not ", request.priority()));
   }
   v1::PlanRecord record;
-  ASSIGN_OR_RETURN(*record.mutable_module_sha256(), KeepModule(request));
+  RETURN_IF_ERROR(KeepModule(request, record));
   record.set_namespace_(request.namespace_().empty() ? store::kSharedPool
                                                      : request.namespace_());
   record.set_owner(request.owner());
@@ -183,7 +188,9 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
   record.set_traceparent(traceparent.empty() ? base::NewTraceparent()
                                              : traceparent);
   record.set_submitted_unix_ns(absl::ToUnixNanos(dependencies_.clock->Now()));
-  ASSIGN_OR_RETURN(v1::PlanRecord added, dependencies_.plans->Add(record));
+  record.set_max_programs(quota.programs.value_or(0));
+  ASSIGN_OR_RETURN(v1::PlanRecord added,
+                   dependencies_.plans->Add(record, quota.limits));
   ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(added.id()));
   const base::LogScope scope(
       {.plan = added.id(), .traceparent = added.traceparent()});
@@ -344,6 +351,7 @@ absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
         return Append(id, std::move(update)).status();
       },
       std::move(origin), std::move(stop));
+  measurer.LimitPrograms(record);
   Progress progress(this, id);
   auto plan = dependencies_.plan(
       request, &measurer,

@@ -18,7 +18,8 @@
 // Dependencies points to outlives it.
 // Errors: those of the store of plans; Submit gives kInvalidArgument for a
 // request without a module, kNotFound for a module that was not put,
-// kUnavailable while the coordinator drains. A store that fails in mid-plan
+// kUnavailable while the coordinator drains, kResourceExhausted beyond the
+// quota. A store that fails in mid-plan
 // leaves the plan as it stands; it is run again by the next coordinator.
 // Source: design, sections 1 and 6.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
@@ -49,6 +50,12 @@
 #include "proto/v1/profiles.pb.h"
 
 namespace meshwright::plans {
+
+// What a submission may take, as its namespace's quota says.
+struct PlanQuota {
+  store::PlanLimits limits;
+  std::optional<int64_t> programs;  // that the plan may have measured
+};
 
 class PlanRunner {
  public:
@@ -85,7 +92,8 @@ class PlanRunner {
   // Durable once it returns. `traceparent`: the trace of the call; empty: one
   // begins here.
   absl::StatusOr<v1::PlanRecord> Submit(const v1::SubmitPlanRequest& request,
-                                        const std::string& traceparent = "");
+                                        const std::string& traceparent = "",
+                                        const PlanQuota& quota = {});
   // A plan that has ended stays as it is; one that runs ends a moment later.
   absl::StatusOr<v1::PlanRecord> Cancel(store::PlanId id,
                                         const std::string& reason);
@@ -112,7 +120,8 @@ class PlanRunner {
            std::optional<Needs> needs, const std::string& row_keys);
   absl::StatusOr<v1::PlanRecord> Append(store::PlanId id,
                                         v1::PlanUpdate update);
-  absl::StatusOr<std::string> KeepModule(const v1::SubmitPlanRequest& request);
+  absl::Status KeepModule(const v1::SubmitPlanRequest& request,
+                          v1::PlanRecord& record);
 
   const Dependencies dependencies_;
   PlanFeed feed_;

@@ -260,6 +260,28 @@ class PlanRunnerTest : public testing::Test {
       std::make_unique<store::FakeProfileStore>();
 };
 
+TEST_F(PlanRunnerTest, APlanBeyondItsQuotaIsRefusedOrFails) {
+  SteppedWorker worker(&queue_);
+  const auto runner = NewRunner();
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      runner->Submit(Request(), "", {.limits = {.plans = 0}}).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      runner->Submit(Request("123"), "", {.limits = {.module_bytes = 2}})
+          .status()));
+  EXPECT_THAT(*plans_.List({}), IsEmpty());
+  const auto few = runner->Submit(Request(), "", {.programs = kPrograms - 1});
+  ASSERT_TRUE(few.ok()) << few.status();
+  EXPECT_EQ(few->module_bytes(), 3);
+  const v1::PlanRecord failed =
+      Await(*runner, *store::ParsePlanId(few->id()), kEnded);
+  EXPECT_EQ(failed.state(), v1::FAILED);
+  EXPECT_THAT(failed.reason(), HasSubstr("programs measured"));
+  const auto enough = runner->Submit(Request(), "", {.programs = kPrograms});
+  worker.Serve();
+  EXPECT_EQ(Await(*runner, *store::ParsePlanId(enough->id()), kEnded).state(),
+            v1::DONE);
+}
+
 TEST_F(PlanRunnerTest, CoverageIsOfTheDevicesThatAPlanWouldBeFor) {
   CoverageFunction cover =
       [](const v1::PlanRequest& request,

@@ -40,14 +40,16 @@ absl::StatusOr<std::unique_ptr<Guard>> Guard::Open(const Options& options) {
 
 absl::Status Guard::Reload() {
   if (options_.token_file.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(std::vector<Token> read, ReadTokenFile(options_.token_file));
+  ASSIGN_OR_RETURN(const AccessFile read, ReadAccessFile(options_.token_file));
   Tokens tokens;
-  for (Token& token : read) {
-    const std::string id = token.id;
-    tokens.emplace(id, std::move(token));
+  for (const Token& token : read.tokens) tokens.emplace(token.id, token);
+  std::map<std::string, Quota> quotas;
+  for (const Quota& quota : read.quotas) {
+    quotas.emplace(quota.name_space, quota);
   }
   base::MutexLock lock(&mutex_);
   tokens_ = std::move(tokens);
+  quotas_ = std::move(quotas);
   return absl::OkStatus();
 }
 
@@ -133,6 +135,13 @@ absl::Status Guard::MayGoOn(const Call& call) const {
       caller.ok() ? CheckRole(*caller, *rpc, call.path) : caller.status();
   if (!status.ok()) Record(call, caller.ok() ? caller->id : "", status);
   return status;
+}
+
+Quota Guard::FindQuota(const std::string& name_space) const {
+  base::MutexLock lock(&mutex_);
+  const auto found = quotas_.find(name_space);
+  return found == quotas_.end() ? Quota{.name_space = name_space}
+                                : found->second;
 }
 
 void Guard::Record(const Call& call, const std::string& who,

@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "coordinator/security/audit_log.h"
+#include "coordinator/security/quota.h"
 #include "coordinator/security/token.h"
 
 namespace meshwright::security {
@@ -61,6 +62,9 @@ class Guard {
   absl::Status MayGoOn(const Call& call) const ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<Caller> Identify(const Call& call) const
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Without a number where the token file has none for the namespace.
+  Quota FindQuota(const std::string& name_space) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
   void Record(const Call& call, const std::string& who,
               const absl::Status& outcome) const;
 
@@ -82,6 +86,7 @@ class Guard {
   mutable base::Mutex mutex_;
   Tokens tokens_ ABSL_GUARDED_BY(mutex_);  // by id
   Tokens local_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Quota> quotas_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace meshwright::security

@@ -147,6 +147,20 @@ TEST_F(GuardTest, AnOpenCallGoesOnAsLongAsItsTokenCounts) {
   EXPECT_EQ(check(demoted, kMakePlan), absl::StatusCode::kPermissionDenied);
 }
 
+TEST_F(GuardTest, QuotasAreReadWithTheTokens) {
+  Add({Role::kSubmit}, absl::Hours(1));
+  const auto guard = Open(path_);
+  EXPECT_EQ(guard->FindQuota("vision").plans, std::nullopt);
+  ASSERT_TRUE(ChangeAccessFile(path_, [](AccessFile& file) {
+                file.quotas.push_back({.name_space = "vision", .plans = 2});
+                return absl::OkStatus();
+              }).ok());
+  ASSERT_TRUE(guard->Reload().ok());
+  EXPECT_EQ(guard->FindQuota("vision").plans, 2);
+  EXPECT_EQ(guard->FindQuota("vision").programs, std::nullopt);
+  EXPECT_EQ(guard->FindQuota("language").plans, std::nullopt);
+}
+
 TEST_F(GuardTest, ACoordinatorWithAWrongFileDoesNotStart) {
   EXPECT_EQ(Guard::Open({&clock_, path_, nullptr}).status().code(),
             absl::StatusCode::kNotFound);

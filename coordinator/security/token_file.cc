@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -115,8 +116,39 @@ class TokenReader {
   const toml::table& table_;
 };
 
-absl::StatusOr<std::vector<Token>> ParseTokens(const std::string& path,
-                                               const std::string& content) {
+// Errors name the file and the line.
+absl::StatusOr<Quota> ReadQuota(const std::string& path,
+                                const toml::table& table) {
+  const auto wrong = [&](const std::string& what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ":", table.source().begin.line, ": the quota ", what,
+                     "; see docs/formats/tokens.md"));
+  };
+  Quota quota;
+  for (const auto& [key, value] : table) {
+    if (key.str() == "namespace") {
+      quota.name_space = value.value_or(std::string());
+      continue;
+    }
+    std::optional<int64_t>* const limit =
+        key.str() == "plans"          ? &quota.plans
+        : key.str() == "programs"     ? &quota.programs
+        : key.str() == "module_bytes" ? &quota.module_bytes
+                                      : nullptr;
+    const auto number = value.value_exact<int64_t>();
+    if (limit == nullptr || !number.has_value() || *number < 1) {
+      return wrong(absl::StrCat(
+          "needs plans, programs and module_bytes of 1 or more, and has \"",
+          std::string(key.str()), "\""));
+    }
+    *limit = number;
+  }
+  if (quota.name_space.empty()) return wrong("needs a namespace");
+  return quota;
+}
+
+absl::StatusOr<AccessFile> ParseAccess(const std::string& path,
+                                       const std::string& content) {
   const toml::parse_result parsed = toml::parse(content, path);
   if (!parsed) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -131,30 +163,41 @@ absl::StatusOr<std::vector<Token>> ParseTokens(const std::string& path,
                      "begins with version = ",
                      kVersion));
   }
-  std::vector<Token> tokens;
+  AccessFile file;
   std::set<std::string> ids;
+  std::set<std::string> name_spaces;
   for (const auto& [key, value] : root) {
     if (key.str() == "version") continue;
+    const std::string name(key.str());
     const toml::array* const tables = value.as_array();
-    if (key.str() != "token" || tables == nullptr) {
+    if ((name != "token" && name != "quota") || tables == nullptr) {
       return absl::InvalidArgumentError(
-          absl::StrCat(path, ":", value.source().begin.line, ": \"",
-                       std::string(key.str()), "\" is no [[token]]"));
+          absl::StrCat(path, ":", value.source().begin.line, ": \"", name,
+                       "\" is no [[token]] and no [[quota]]"));
     }
     for (const toml::node& node : *tables) {
       if (!node.is_table()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(path, ": \"token\" is no list of [[token]]"));
+        return absl::InvalidArgumentError(absl::StrCat(
+            path, ": \"", name, "\" is no list of [[", name, "]]"));
+      }
+      if (name == "quota") {
+        ASSIGN_OR_RETURN(Quota quota, ReadQuota(path, *node.as_table()));
+        if (!name_spaces.insert(quota.name_space).second) {
+          return absl::InvalidArgumentError(absl::StrCat(
+              path, " has two quotas of the namespace ", quota.name_space));
+        }
+        file.quotas.push_back(std::move(quota));
+        continue;
       }
       ASSIGN_OR_RETURN(Token token, TokenReader(path, *node.as_table()).Read());
       if (!ids.insert(token.id).second) {
         return absl::InvalidArgumentError(
             absl::StrCat(path, " has two tokens with the id ", token.id));
       }
-      tokens.push_back(std::move(token));
+      file.tokens.push_back(std::move(token));
     }
   }
-  return tokens;
+  return file;
 }
 
 std::string Quoted(const std::string& text) {
@@ -171,12 +214,24 @@ std::string Rfc3339(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }
 
-std::string WriteTokens(const std::vector<Token>& tokens) {
+std::string WriteQuota(const Quota& quota) {
+  std::string text =
+      absl::StrCat("\n[[quota]]\nnamespace = ", Quoted(quota.name_space), "\n");
+  const auto add = [&](const char* key, const std::optional<int64_t>& limit) {
+    if (limit.has_value()) absl::StrAppend(&text, key, " = ", *limit, "\n");
+  };
+  add("plans", quota.plans);
+  add("programs", quota.programs);
+  add("module_bytes", quota.module_bytes);
+  return text;
+}
+
+std::string WriteAccess(const AccessFile& access) {
   std::string text = absl::StrCat(
       "# Tokens of a Meshwright coordinator: change it with \"meshwright "
       "tokens\".\nversion = ",
       kVersion, "\n");
-  for (const Token& token : tokens) {
+  for (const Token& token : access.tokens) {
     absl::StrAppend(&text, "\n[[token]]\nid = ", Quoted(token.id),
                     "\nname = ", Quoted(token.name),
                     "\nhash = ", Quoted(kHashPrefix + token.secret_hash),
@@ -191,6 +246,7 @@ std::string WriteTokens(const std::vector<Token>& tokens) {
       absl::StrAppend(&text, "expires = ", Rfc3339(*token.expires), "\n");
     }
   }
+  for (const Quota& quota : access.quotas) text += WriteQuota(quota);
   return text;
 }
 
@@ -216,15 +272,27 @@ absl::Status ReplaceFile(const std::string& path, const std::string& content) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Token>> ReadTokenFile(const std::string& path) {
+absl::StatusOr<AccessFile> ReadAccessFile(const std::string& path) {
   RETURN_IF_ERROR(base::CheckPrivate(path));
   ASSIGN_OR_RETURN(const std::string content, base::ReadFile(path));
-  return ParseTokens(path, content);
+  return ParseAccess(path, content);
+}
+
+absl::StatusOr<std::vector<Token>> ReadTokenFile(const std::string& path) {
+  ASSIGN_OR_RETURN(AccessFile file, ReadAccessFile(path));
+  return std::move(file.tokens);
 }
 
 absl::Status ChangeTokenFile(
     const std::string& path,
     const std::function<absl::Status(std::vector<Token>&)>& change) {
+  return ChangeAccessFile(
+      path, [&](AccessFile& file) { return change(file.tokens); });
+}
+
+absl::Status ChangeAccessFile(
+    const std::string& path,
+    const std::function<absl::Status(AccessFile&)>& change) {
   const std::string lock_path = absl::StrCat(path, ".lock");
   const int lock =
       open(lock_path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -234,12 +302,12 @@ absl::Status ChangeTokenFile(
     return absl::ErrnoToStatus(error, absl::StrCat("cannot lock ", lock_path));
   }
   absl::Status changed = [&]() -> absl::Status {
-    std::vector<Token> tokens;
+    AccessFile read;
     if (access(path.c_str(), F_OK) == 0) {
-      ASSIGN_OR_RETURN(tokens, ReadTokenFile(path));
+      ASSIGN_OR_RETURN(read, ReadAccessFile(path));
     }
-    RETURN_IF_ERROR(change(tokens));
-    return ReplaceFile(path, WriteTokens(tokens));
+    RETURN_IF_ERROR(change(read));
+    return ReplaceFile(path, WriteAccess(read));
   }();
   close(lock);
   return changed;

@@ -1,4 +1,5 @@
-// The token file: the tokens that a coordinator knows, as TOML.
+// The token file: the tokens that a coordinator knows, and the quotas of their
+// namespaces, as TOML.
 //
 // Concept: a coordinator reads it at its start and again on demand; the verbs
 // `meshwright tokens` change it. docs/formats/tokens.md has the format.
@@ -14,14 +15,27 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordinator/security/quota.h"
 #include "coordinator/security/token.h"
 
 namespace meshwright::security {
 
+struct AccessFile {
+  std::vector<Token> tokens;
+  std::vector<Quota> quotas;  // at most one for each namespace
+};
+absl::StatusOr<AccessFile> ReadAccessFile(const std::string& path);
+
+// The tokens alone.
 absl::StatusOr<std::vector<Token>> ReadTokenFile(const std::string& path);
 
-// Calls `change` with the tokens of the file, none where there is no file, and
+// Calls `change` with what the file holds, nothing where there is no file, and
 // writes what it leaves with mode 0600; a reader sees the old or the new file.
+absl::Status ChangeAccessFile(
+    const std::string& path,
+    const std::function<absl::Status(AccessFile&)>& change);
+
+// The tokens alone; quotas stay.
 absl::Status ChangeTokenFile(
     const std::string& path,
     const std::function<absl::Status(std::vector<Token>&)>& change);

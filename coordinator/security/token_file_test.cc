@@ -78,6 +78,41 @@ TEST_F(TokenFileTest, WhatIsWrittenIsRead) {
   EXPECT_THAT(*base::ReadFile(path_), Not(HasSubstr(text.secret)));
 }
 
+TEST_F(TokenFileTest, QuotasStayWhenTokensChange) {
+  ASSERT_TRUE(ChangeAccessFile(path_, [](AccessFile& file) {
+                file.quotas.push_back({.name_space = "a \"b\"",
+                                       .plans = 2,
+                                       .module_bytes = int64_t{1} << 40});
+                file.quotas.push_back({.name_space = "c", .programs = 3});
+                return absl::OkStatus();
+              }).ok());
+  Token token = MakeToken()->token;
+  token.roles = {Role::kRead};
+  ASSERT_TRUE(Add(token).ok());
+  const auto file = ReadAccessFile(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_THAT(file->tokens, SizeIs(1));
+  ASSERT_THAT(file->quotas, SizeIs(2));
+  const Quota& first = file->quotas[0];
+  EXPECT_EQ(first.name_space, "a \"b\"");
+  EXPECT_EQ(first.plans, 2);
+  EXPECT_EQ(first.programs, std::nullopt);
+  EXPECT_EQ(first.module_bytes, int64_t{1} << 40);
+  EXPECT_EQ(file->quotas[1].programs, 3);
+}
+
+TEST_F(TokenFileTest, QuotasThatAreWrong) {
+  const std::string begin = "version = 1\n[[quota]]\n";
+  EXPECT_THAT(Refusal(begin + "plans = 3\n"), HasSubstr("needs a namespace"));
+  const std::string named = begin + "namespace = \"a\"\n";
+  for (const char* const wrong :
+       {"plans = 0\n", "plans = \"3\"\n", "programs = -1\n", "plan = 3\n"}) {
+    EXPECT_THAT(Refusal(named + wrong), HasSubstr(":2: the quota needs plans"));
+  }
+  EXPECT_THAT(Refusal(named + named.substr(12)), HasSubstr("two quotas"));
+  EXPECT_THAT(Refusal("version = 1\nquota = [3]\n"), HasSubstr("[[quota]]"));
+}
+
 TEST_F(TokenFileTest, TwoThatChangeItLoseNothing) {
   const auto add = [&] {
     for (int i = 0; i < 20; ++i) {

@@ -1,12 +1,15 @@
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
 #include "coordinator/service/unary_answer.h"
 #include "proto/v1/plans.grpc.pb.h"
@@ -20,8 +23,11 @@ constexpr size_t kMaxModuleBytes = size_t{512} << 20;
 class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk> {
  public:
   ModulePut(store::ProfileStore* profiles, base::ThreadPool* calls,
-            v1::PutModuleResponse* response)
-      : profiles_(profiles), calls_(calls), response_(response) {
+            v1::PutModuleResponse* response, size_t max_bytes)
+      : profiles_(profiles),
+        calls_(calls),
+        response_(response),
+        max_bytes_(max_bytes) {
     StartRead(&chunk_);
   }
 
@@ -31,9 +37,11 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk> {
       return;
     }
     if (sha256_.empty()) sha256_ = chunk_.sha256();
-    if (module_.size() + chunk_.data().size() > kMaxModuleBytes) {
+    if (module_.size() + chunk_.data().size() > max_bytes_) {
       Finish(ToRpc(absl::ResourceExhaustedError(absl::StrCat(
-          "the module is larger than ", kMaxModuleBytes >> 20, " MiB"))));
+          "the module is larger than the ", max_bytes_,
+          " bytes that it may have here; ask the coordinator's administrator "
+          "for a larger quota"))));
       return;
     }
     module_.append(chunk_.data());
@@ -55,6 +63,7 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk> {
   store::ProfileStore* const profiles_;
   base::ThreadPool* const calls_;
   v1::PutModuleResponse* const response_;
+  const size_t max_bytes_;
   v1::ModuleChunk chunk_;
   std::string sha256_;
   std::string module_;
@@ -62,8 +71,9 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk> {
 
 class ModulesService : public v1::Modules::CallbackService {
  public:
-  ModulesService(store::ProfileStore* profiles, base::ThreadPool* calls)
-      : profiles_(profiles), calls_(calls) {}
+  ModulesService(store::ProfileStore* profiles, base::ThreadPool* calls,
+                 const security::Guard* guard)
+      : profiles_(profiles), calls_(calls), guard_(guard) {}
 
   grpc::ServerUnaryReactor* Has(grpc::CallbackServerContext* context,
                                 const v1::HasModuleRequest* request,
@@ -72,29 +82,44 @@ class ModulesService : public v1::Modules::CallbackService {
         calls_, context, response,
         [this, request]() -> absl::StatusOr<v1::HasModuleResponse> {
           v1::HasModuleResponse response;
-          ASSIGN_OR_RETURN(const bool has,
-                           profiles_->HasProgram(request->sha256()));
-          response.set_has(has);
+          ASSIGN_OR_RETURN(const std::optional<int64_t> bytes,
+                           profiles_->FindProgramBytes(request->sha256()));
+          response.set_has(bytes.has_value());
           return response;
         });
   }
 
   grpc::ServerReadReactor<v1::ModuleChunk>* Put(
-      grpc::CallbackServerContext* /*context*/,
+      grpc::CallbackServerContext* context,
       v1::PutModuleResponse* response) override {
-    return new ModulePut(profiles_, calls_, response);
+    return new ModulePut(
+        profiles_, calls_, response,
+        FindMaxBytes(DescribeCall(*context, "/meshwright.v1.Modules/Put")));
   }
 
  private:
+  // A caller that is none is turned away elsewhere.
+  size_t FindMaxBytes(const security::Call& call) const {
+    const auto caller = guard_->Identify(call);
+    if (!caller.ok()) return kMaxModuleBytes;
+    const auto quota = guard_->FindQuota(
+        caller->name_space.empty() ? store::kSharedPool : caller->name_space);
+    return std::min(
+        kMaxModuleBytes,
+        static_cast<size_t>(quota.module_bytes.value_or(kMaxModuleBytes)));
+  }
+
   store::ProfileStore* const profiles_;
   base::ThreadPool* const calls_;
+  const security::Guard* const guard_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
-                                                 base::ThreadPool* calls) {
-  return std::make_unique<ModulesService>(profiles, calls);
+                                                 base::ThreadPool* calls,
+                                                 const security::Guard* guard) {
+  return std::make_unique<ModulesService>(profiles, calls, guard);
 }
 
 }  // namespace meshwright::service

@@ -50,6 +50,14 @@ std::optional<std::vector<std::string>> SelectNamespaces(
   return Namespaces{team};
 }
 
+plans::PlanQuota FindPlanQuota(const security::Guard& guard,
+                               const v1::SubmitPlanRequest& request) {
+  const security::Quota quota = guard.FindQuota(
+      request.namespace_().empty() ? store::kSharedPool : request.namespace_());
+  return {.limits = {.plans = quota.plans, .module_bytes = quota.module_bytes},
+          .programs = quota.programs};
+}
+
 absl::Status CheckMaySee(const security::Caller& caller,
                          const v1::PlanRecord& record) {
   if (MayDoAll(caller) || record.namespace_() == FindNamespace(caller) ||

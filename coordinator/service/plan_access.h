@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "coordinator/plans/plan_runner.h"
 #include "coordinator/security/guard.h"
 #include "proto/v1/plans.pb.h"
 
@@ -30,6 +31,10 @@ v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
 // `team` (empty: all): none named means all. Nothing: it may see none of them.
 std::optional<std::vector<std::string>> SelectNamespaces(
     const security::Caller& caller, const std::string& team);
+
+// Of the namespace that the plan is submitted into.
+plans::PlanQuota FindPlanQuota(const security::Guard& guard,
+                               const v1::SubmitPlanRequest& request);
 
 absl::Status CheckMaySee(const security::Caller& caller,
                          const v1::PlanRecord& record);

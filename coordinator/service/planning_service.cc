@@ -67,15 +67,18 @@ class PlanningService : public v1::Planning::CallbackService {
     const security::Call call =
         DescribeCall(*context, "/meshwright.v1.Planning/MakePlan");
     watch->Begin(
-        [this, request, call, trace = FindTraceparent(*context)]()
-            -> absl::StatusOr<store::PlanId> {
+        [this, request, call,
+         trace = FindTraceparent(*context)]() -> absl::StatusOr<store::PlanId> {
           ASSIGN_OR_RETURN(const security::Caller caller,
                            context_.guard->Identify(call));
           v1::SubmitPlanRequest submission;
           *submission.mutable_request() = *request;
-          ASSIGN_OR_RETURN(const v1::PlanRecord record,
-                           context_.runner->Submit(
-                               SubmitAs(caller, call.peer, submission), trace));
+          const v1::SubmitPlanRequest named =
+              SubmitAs(caller, call.peer, submission);
+          ASSIGN_OR_RETURN(
+              const v1::PlanRecord record,
+              context_.runner->Submit(named, trace,
+                                      FindPlanQuota(*context_.guard, named)));
           return store::ParsePlanId(record.id());
         },
         [guard = context_.guard, call] { return guard->MayGoOn(call); },

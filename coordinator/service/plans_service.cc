@@ -64,8 +64,10 @@ class PlansService : public v1::Plans::CallbackService {
              FindTraceparent(*context)]() -> absl::StatusOr<v1::PlanRecord> {
           ASSIGN_OR_RETURN(const security::Caller caller,
                            guard_->Identify(call));
+          const v1::SubmitPlanRequest named =
+              SubmitAs(caller, call.peer, *request);
           absl::StatusOr<v1::PlanRecord> submitted =
-              runner_->Submit(SubmitAs(caller, call.peer, *request), trace);
+              runner_->Submit(named, trace, FindPlanQuota(*guard_, named));
           guard_->Record(call, caller.id, submitted.status());
           return submitted;
         });

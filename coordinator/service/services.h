@@ -43,7 +43,8 @@ std::unique_ptr<grpc::Service> NewProfilesService(plans::PlanRunner* runner,
                                                   base::ThreadPool* calls);
 
 std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
-                                                 base::ThreadPool* calls);
+                                                 base::ThreadPool* calls,
+                                                 const security::Guard* guard);
 
 std::unique_ptr<grpc::Service> NewAdminService(jobs::JobQueue* queue);
 

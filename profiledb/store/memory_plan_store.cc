@@ -30,11 +30,17 @@ absl::StatusOr<Epoch> MemoryPlanStore::BeginEpoch(
 }
 
 absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Add(
-    const v1::PlanRecord& record) {
+    const v1::PlanRecord& record, const PlanLimits& limits) {
   base::MutexLock lock(&mutex_);
+  std::vector<v1::PlanRecord> unfinished;
   for (const auto& [id, kept] : plans_) {
     if (IsSameSubmission(kept.record, record)) return kept.record;
+    if (kept.record.namespace_() == record.namespace_() &&
+        !HasEnded(kept.record.state())) {
+      unfinished.push_back(kept.record);
+    }
   }
+  RETURN_IF_ERROR(CheckLimits(limits, record, unfinished));
   const PlanId id{plans_.empty() ? 1 : plans_.rbegin()->first.value + 1};
   Kept kept{.record = record};
   kept.record.set_id(FormatPlanId(id));

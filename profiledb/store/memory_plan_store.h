@@ -18,7 +18,9 @@ namespace meshwright::store {
 class MemoryPlanStore : public PlanStore {
  public:
   absl::StatusOr<Epoch> BeginEpoch(const std::string& holder) override;
-  absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record) override;
+  using PlanStore::Add;
+  absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record,
+                                     const PlanLimits& limits) override;
   absl::StatusOr<v1::PlanRecord> Get(PlanId id) override;
   absl::StatusOr<std::vector<v1::PlanRecord>> List(
       const PlanFilter& filter) override;

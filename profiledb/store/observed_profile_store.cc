@@ -26,8 +26,9 @@ absl::Status ObservedProfileStore::RecordPrograms(
   return store_->RecordPrograms(programs);
 }
 
-absl::StatusOr<bool> ObservedProfileStore::HasProgram(const std::string& key) {
-  return store_->HasProgram(key);
+absl::StatusOr<std::optional<int64_t>> ObservedProfileStore::FindProgramBytes(
+    const std::string& key) {
+  return store_->FindProgramBytes(key);
 }
 
 absl::StatusOr<std::string> ObservedProfileStore::LookupProgram(

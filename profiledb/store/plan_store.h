@@ -16,7 +16,8 @@
 // been made durable, where the store is.
 // Errors: kNotFound for an unknown plan, kFailedPrecondition for one that has
 // ended, kAborted for an older epoch, kInvalidArgument for an id that is none,
-// kAlreadyExists for a plan of another store whose id or request id is taken;
+// kAlreadyExists for a plan of another store whose id or request id is taken,
+// kResourceExhausted for a plan beyond the limits (plan_limits.h);
 // those of ProfileStore of the disk. A failed call leaves the store as it was.
 #ifndef MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
 #define MESHWRIGHT_PROFILEDB_STORE_PLAN_STORE_H_
@@ -30,6 +31,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/strong_id.h"
+#include "profiledb/store/plan_limits.h"
 #include "proto/v1/plan_record.pb.h"
 
 namespace meshwright::store {
@@ -54,7 +56,11 @@ class PlanStore {
 
   // Adds a queued plan and gives it an id. One of the same team, owner and
   // request id is returned as it stands; an empty request id equals no other.
-  virtual absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record) = 0;
+  virtual absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record,
+                                             const PlanLimits& limits) = 0;
+  absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record) {
+    return Add(record, PlanLimits());
+  }
 
   virtual absl::StatusOr<v1::PlanRecord> Get(PlanId id) = 0;
 

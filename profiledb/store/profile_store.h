@@ -211,8 +211,10 @@ class ProfileStore {
     const Program programs[] = {{.key = key, .hlo = hlo}};
     return RecordPrograms(programs);
   }
-  // Reads none of its bytes.
-  virtual absl::StatusOr<bool> HasProgram(const std::string& key) = 0;
+  // How many it has, as it was recorded; reads none of them. Nothing: it is not
+  // here.
+  virtual absl::StatusOr<std::optional<int64_t>> FindProgramBytes(
+      const std::string& key) = 0;
   virtual absl::StatusOr<std::string> LookupProgram(const std::string& key) = 0;
 
   virtual absl::StatusOr<Statistics> Count() = 0;

@@ -13,7 +13,7 @@ constexpr int kProgramsPerPage = 16;
 // In the order of kProgramSql.
 enum ProgramStatement {
   kAddProgram,
-  kHasProgram,
+  kFindBytes,
   kFindProgram,
   kRemoveProgram,
   kCountPrograms,
@@ -24,7 +24,7 @@ constexpr const char* kProgramSql[] = {
     "INSERT INTO programs (key, hlo_zstd, hlo_bytes) VALUES (?1, ?2, ?3) "
     "ON CONFLICT (key) DO NOTHING",
 
-    "SELECT 1 FROM programs WHERE key = ?1",
+    "SELECT hlo_bytes FROM programs WHERE key = ?1",
 
     "SELECT hlo_zstd, hlo_bytes FROM programs WHERE key = ?1",
 
@@ -56,11 +56,14 @@ absl::Status ProgramTable::Add(const std::string& key,
   return add.Run();
 }
 
-absl::StatusOr<bool> ProgramTable::Has(const std::string& key) {
-  Statement& has = *statements_[kHasProgram];
-  const StatementUse use(has);
-  has.BindText(1, key);
-  return has.Step();
+absl::StatusOr<std::optional<int64_t>> ProgramTable::FindBytes(
+    const std::string& key) {
+  Statement& find = *statements_[kFindBytes];
+  const StatementUse use(find);
+  find.BindText(1, key);
+  ASSIGN_OR_RETURN(const bool has_row, find.Step());
+  if (!has_row) return std::nullopt;
+  return find.Integer(0);
 }
 
 absl::StatusOr<std::string> ProgramTable::Find(const std::string& key) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,7 +34,7 @@ class ProgramTable {
   // Leaves a known key as it is. `compressed` is what Compress made.
   absl::Status Add(const std::string& key, std::string_view compressed,
                    int64_t hlo_bytes);
-  absl::StatusOr<bool> Has(const std::string& key);
+  absl::StatusOr<std::optional<int64_t>> FindBytes(const std::string& key);
   absl::StatusOr<std::string> Find(const std::string& key);
   absl::Status Remove(const std::string& key);
   // Adds the figures of programs.

@@ -21,6 +21,7 @@ enum PlanStatement {
   kReadEpoch,
   kFindSubmission,
   kInsertPlan,
+  kUnfinished,
   kReadPlan,
   kWriteRecord,
   kInsertUpdate,
@@ -42,6 +43,9 @@ constexpr const char* kPlanSql[] = {
 
     "INSERT INTO plans (namespace, owner, request_id, state, record) "
     "VALUES (?1, ?2, ?3, 0, ?4) RETURNING id",
+
+    // QUEUED to SEARCHING.
+    "SELECT record FROM plans WHERE namespace = ?1 AND state BETWEEN 1 AND 5",
 
     "SELECT record, plan FROM plans WHERE id = ?1",
 
@@ -161,11 +165,35 @@ struct TablePlanStore::Connection {
     return store::PlanId{find.Integer(0)};
   }
 
-  absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& given) {
+  // Sets `refused` where the plan is beyond the limits. Its code is a full
+  // disk's too, and a refusal must not undo what others write.
+  absl::Status CheckLimits(const v1::PlanRecord& given,
+                           const store::PlanLimits& limits,
+                           absl::Status& refused) {
+    refused = absl::OkStatus();
+    if (limits.IsEmpty()) return absl::OkStatus();
+    Statement& list = Get(kUnfinished);
+    const StatementUse use(list);
+    list.BindText(1, given.namespace_());
+    std::vector<v1::PlanRecord> unfinished;
+    RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
+      ASSIGN_OR_RETURN(unfinished.emplace_back(),
+                       Parse<v1::PlanRecord>(list.View(0), "plan"));
+      return absl::OkStatus();
+    }));
+    refused = store::CheckLimits(limits, given, unfinished);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& given,
+                                     const store::PlanLimits& limits,
+                                     absl::Status& refused) {
     if (!given.request_id().empty()) {
       ASSIGN_OR_RETURN(const auto known, FindSubmission(given));
       if (known.has_value()) return Read(*known);
     }
+    RETURN_IF_ERROR(CheckLimits(given, limits, refused));
+    if (!refused.ok()) return given;
     store::PlanId id;
     {
       Statement& insert = Get(kInsertPlan);
@@ -315,9 +343,14 @@ absl::StatusOr<store::Epoch> TablePlanStore::BeginEpoch(
 }
 
 absl::StatusOr<v1::PlanRecord> TablePlanStore::Add(
-    const v1::PlanRecord& record) {
-  return writer_->Commit<v1::PlanRecord>(
-      [&](Connection& connection) { return connection.Add(record); });
+    const v1::PlanRecord& record, const store::PlanLimits& limits) {
+  absl::Status refused;
+  ASSIGN_OR_RETURN(v1::PlanRecord added,
+                   writer_->Commit<v1::PlanRecord>([&](Connection& connection) {
+                     return connection.Add(record, limits, refused);
+                   }));
+  RETURN_IF_ERROR(refused);
+  return added;
 }
 
 absl::StatusOr<v1::PlanRecord> TablePlanStore::Get(store::PlanId id) {

@@ -26,7 +26,9 @@ class TablePlanStore : public store::PlanStore {
   ~TablePlanStore() override;
 
   absl::StatusOr<store::Epoch> BeginEpoch(const std::string& holder) override;
-  absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record) override;
+  using store::PlanStore::Add;
+  absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record,
+                                     const store::PlanLimits& limits) override;
   absl::StatusOr<v1::PlanRecord> Get(store::PlanId id) override;
   absl::StatusOr<std::vector<v1::PlanRecord>> List(
       const store::PlanFilter& filter) override;

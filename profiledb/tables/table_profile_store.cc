@@ -323,13 +323,14 @@ absl::Status TableProfileStore::RecordPrograms(
   });
 }
 
-absl::StatusOr<bool> TableProfileStore::HasProgram(const std::string& key) {
-  bool has = false;
+absl::StatusOr<std::optional<int64_t>> TableProfileStore::FindProgramBytes(
+    const std::string& key) {
+  std::optional<int64_t> bytes;
   RETURN_IF_ERROR(sides_->reader.Read([&]() -> absl::Status {
-    ASSIGN_OR_RETURN(has, sides_->reader.programs->Has(key));
+    ASSIGN_OR_RETURN(bytes, sides_->reader.programs->FindBytes(key));
     return {};
   }));
-  return has;
+  return bytes;
 }
 
 absl::StatusOr<std::string> TableProfileStore::LookupProgram(

@@ -35,7 +35,8 @@ class TableProfileStore : public store::ProfileStore {
   absl::Status Record(absl::Span<const store::Entry> entries) override;
   absl::Status RecordPrograms(
       absl::Span<const store::Program> programs) override;
-  absl::StatusOr<bool> HasProgram(const std::string& key) override;
+  absl::StatusOr<std::optional<int64_t>> FindProgramBytes(
+      const std::string& key) override;
   absl::StatusOr<std::string> LookupProgram(const std::string& key) override;
   absl::StatusOr<store::Statistics> Count() override;
   absl::Status ForEach(const Visit& visit) override;

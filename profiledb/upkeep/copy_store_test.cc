@@ -138,7 +138,7 @@ TEST(CopyStoreTest, PlansComeWithTheirUpdatesAndModules) {
   EXPECT_EQ(DumpPlans(to_plans), DumpPlans(from_plans));
   const auto plan = to_plans.Get(PlanId{1});
   EXPECT_EQ(plan->plan().gap(), 0.25);
-  EXPECT_TRUE(*to.HasProgram(plan->module_sha256()));
+  EXPECT_EQ(*to.FindProgramBytes(plan->module_sha256()), 100'000);
   EXPECT_EQ(copy()->plans(), 2);
   EXPECT_EQ(DumpPlans(to_plans), DumpPlans(from_plans));
 }

@@ -322,6 +322,29 @@ TEST_P(PlanStoreConformance, APlanOfAnotherStoreReplacesNone) {
   EXPECT_THAT(ListIds({}), ElementsAre("plan-3", "plan-1"));
 }
 
+TEST_P(PlanStoreConformance, ANamespaceHasSoManyPlansAtOnce) {
+  const store::PlanLimits two{.plans = 2};
+  v1::PlanRecord large = MakeRecord("ann", "step 1");
+  large.set_module_bytes(100);
+  ASSERT_TRUE(store_->Add(large, two).ok());
+  v1::PlanRecord other = MakeRecord("ann");
+  other.set_namespace_("language");
+  ASSERT_TRUE(store_->Add(other, two).ok());
+  const PlanId ended = Add(MakeRecord("bob"));
+  const absl::Status third = store_->Add(MakeRecord("eve"), two).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(third)) << third;
+  EXPECT_TRUE(store_->Add(large, two).ok());  // the same submission again
+  EXPECT_THAT(*store_->List({}), SizeIs(3));
+  ASSERT_TRUE(store_->Append(epoch_, ended, MakeUpdate(v1::FAILED)).ok());
+  EXPECT_TRUE(store_->Add(MakeRecord("eve"), two).ok());
+  const store::PlanLimits bytes{.module_bytes = 150};
+  v1::PlanRecord small = MakeRecord("ann");
+  small.set_module_bytes(50);
+  EXPECT_TRUE(store_->Add(small, bytes).ok());
+  const absl::Status beyond = store_->Add(small, bytes).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(beyond)) << beyond;
+}
+
 TEST_P(PlanStoreConformance, DevicesAreKnownOnce) {
   v1::DeviceRecord device;
   device.set_platform("cpu");

@@ -252,9 +252,9 @@ TEST_P(ProfileStoreConformance, KeepsProgramsOnce) {
   ASSERT_TRUE(store_->RecordProgram(MakeKey("empty"), "").ok());
   EXPECT_EQ(*store_->LookupProgram(MakeKey("p")), hlo);
   EXPECT_EQ(*store_->LookupProgram(MakeKey("empty")), "");
-  EXPECT_TRUE(*store_->HasProgram(MakeKey("p")));
-  EXPECT_TRUE(*store_->HasProgram(MakeKey("empty")));
-  EXPECT_FALSE(*store_->HasProgram(MakeKey("q")));
+  EXPECT_EQ(*store_->FindProgramBytes(MakeKey("p")), hlo.size());
+  EXPECT_EQ(*store_->FindProgramBytes(MakeKey("empty")), 0);
+  EXPECT_EQ(*store_->FindProgramBytes(MakeKey("q")), std::nullopt);
   EXPECT_EQ(store_->LookupProgram(MakeKey("q")).status().code(),
             absl::StatusCode::kNotFound);
   const auto statistics = store_->Count();

@@ -21,6 +21,7 @@
 #include "coordinator/security/token_file.h"
 #include "coordinator/service/planning_client.h"
 #include "profiledb/store/memory_plan_store.h"
+#include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/plans.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
 
@@ -85,6 +86,16 @@ class SecurityTest : public testing::Test {
     dependencies.security = std::move(listening);
     dependencies.audit = &audit_;
     dependencies.plans = &plans_;
+    dependencies.profiles = &profiles_;
+    // There is no worker, so that plans wait.
+    dependencies.plan = [](const v1::PlanRequest& /*request*/,
+                           jobs::Measurer* measurer,
+                           const jobs::ProgressFunction& /*progress*/)
+        -> absl::StatusOr<v1::Plan> {
+      const auto described = measurer->Describe(v1::DeviceSpec());
+      if (!described.ok()) return described.status();
+      return v1::Plan();
+    };
     coordinator_ = std::make_unique<Coordinator>(std::move(dependencies));
     const absl::Status status = coordinator_->Start();
     ASSERT_TRUE(status.ok()) << status;
@@ -158,6 +169,7 @@ class SecurityTest : public testing::Test {
   base::FakeClock clock_;
   security::FakeAuditLog audit_;
   store::MemoryPlanStore plans_;
+  store::FakeProfileStore profiles_;
   const std::string folder_ = testing::TempDir() + "/security_test";
   std::unique_ptr<Coordinator> coordinator_;
 };
@@ -319,6 +331,38 @@ TEST_F(SecurityTest, AWatchEndsWhenItsTokenIsRevoked) {
   const grpc::Status status = watch->Finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_THAT(status.error_message(), HasSubstr("ask its administrator"));
+}
+
+TEST_F(SecurityTest, ASubmissionBeyondTheQuotaIsRefused) {
+  const std::string text = AddToken({Role::kSubmit}, absl::Hours(1));
+  ASSERT_TRUE(
+      security::ChangeAccessFile(File("tokens.toml"), [](security::AccessFile&
+                                                             file) {
+        file.quotas.push_back(
+            {.name_space = "shared", .plans = 1, .module_bytes = 100});
+        return absl::OkStatus();
+      }).ok());
+  StartWithTokens();
+  const auto client =
+      PlanningClient::Connect(coordinator_->address(), With(text));
+  ASSERT_TRUE(client.ok()) << client.status();
+  v1::SubmitPlanRequest request;
+  request.mutable_request()->set_hlo_module(std::string(101, 'm'));
+  const absl::Status large = (*client)->SubmitPlan(request).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(large)) << large;
+  EXPECT_THAT(std::string(large.message()), HasSubstr("100 bytes"));
+  request.mutable_request()->set_hlo_module("module");
+  const auto first = (*client)->SubmitPlan(request);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const absl::Status second = (*client)->SubmitPlan(request).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(second)) << second;
+  EXPECT_THAT(std::string(second.message()),
+              HasSubstr("the namespace shared may have 1 plans at once"));
+  ASSERT_TRUE((*client)->CancelPlan(first->id()).ok());
+  while (plans_.Get(store::PlanId{1})->state() != v1::CANCELLED) {
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE((*client)->SubmitPlan(request).ok());
 }
 
 TEST_F(SecurityTest, AWorkerIsSentAwayWhenItsTokenIsRevoked) {

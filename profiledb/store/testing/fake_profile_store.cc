@@ -101,9 +101,12 @@ absl::Status FakeProfileStore::RecordPrograms(
   return {};
 }
 
-absl::StatusOr<bool> FakeProfileStore::HasProgram(const std::string& key) {
+absl::StatusOr<std::optional<int64_t>> FakeProfileStore::FindProgramBytes(
+    const std::string& key) {
   base::MutexLock lock(&mutex_);
-  return programs_.contains(key);
+  const auto found = programs_.find(key);
+  if (found == programs_.end()) return std::nullopt;
+  return static_cast<int64_t>(found->second.size());
 }
 
 absl::StatusOr<std::string> FakeProfileStore::LookupProgram(

@@ -28,7 +28,8 @@ class FakeProfileStore : public ProfileStore {
       const std::string& key, const std::string& team) override;
   absl::Status Record(absl::Span<const Entry> entries) override;
   absl::Status RecordPrograms(absl::Span<const Program> programs) override;
-  absl::StatusOr<bool> HasProgram(const std::string& key) override;
+  absl::StatusOr<std::optional<int64_t>> FindProgramBytes(
+      const std::string& key) override;
   absl::StatusOr<std::string> LookupProgram(const std::string& key) override;
   absl::StatusOr<Statistics> Count() override;
   absl::Status ForEach(const Visit& visit) override;
