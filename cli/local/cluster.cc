@@ -61,6 +61,8 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   if (options.listen_address.empty()) {
     coordinator.queue.standings.barren_batches = 0;
   }
+  coordinator.shares_store = options.shares_store;
+  coordinator.advertised_address = options.advertised_address;
   coordinator.security = options.security;
   coordinator.audit = options.audit;
   cluster->coordinator_ =

@@ -42,6 +42,8 @@ class LocalCluster {
     // Keeps the plans; null: they end with the cluster.
     store::PlanStore* plans = nullptr;
     std::string listen_address;  // empty: the unix socket alone
+    bool shares_store = false;   // with other coordinators
+    std::string advertised_address;
     security::Listening security;
     security::AuditLog* audit = nullptr;  // outlives the cluster; null: none
     std::string metrics_address;  // where Prometheus reads; empty: nowhere

@@ -32,8 +32,8 @@ absl::StatusOr<CoordinatorStore> OpenCoordinatorStore(const std::string& path) {
   CoordinatorStore opened;
   // Opening makes the folders that the lock needs.
   ASSIGN_OR_RETURN(opened.profiles, store::OpenProfileStore(path));
-  // Coordinators that share a server are kept apart by their epochs.
-  if (!store::IsPostgresUrl(path)) {
+  opened.is_shared = store::IsPostgresUrl(path);
+  if (!opened.is_shared) {
     ASSIGN_OR_RETURN(opened.ownership, store::StoreOwnership::Take(path));
   }
   ASSIGN_OR_RETURN(opened.plans, store::OpenPlanStore(path));

@@ -31,6 +31,7 @@ struct CoordinatorStore {
   std::unique_ptr<store::StoreOwnership> ownership;  // of a file
   std::unique_ptr<store::ProfileStore> profiles;
   std::unique_ptr<store::PlanStore> plans;
+  bool is_shared = false;  // others may work on it at the same time
 };
 // Errors also: those of store::StoreOwnership.
 absl::StatusOr<CoordinatorStore> OpenCoordinatorStore(const std::string& path);

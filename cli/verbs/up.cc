@@ -25,6 +25,7 @@ namespace {
 struct CoordinatorFlags {
   std::string listen = kDefaultAddress;
   std::string store;
+  std::string advertised;
   security::Listening security;
   std::string audit;
   std::string metrics;
@@ -86,6 +87,8 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
   options.clock = context.clock;
   options.store = store.profiles.get();
   options.listen_address = flags.listen;
+  options.shares_store = store.is_shared && !devices.has_value();
+  options.advertised_address = flags.advertised;
   options.security = flags.security;
   options.audit = audit.get();
   options.metrics_address = metrics::CompleteAddress(flags.metrics);
@@ -163,6 +166,9 @@ void SetUpCoordinator(CLI::App& app, Context& context) {
   app.add_flag("--json", context.json,
                "the address as JSON on stdout, messages on stderr");
   AddCoordinatorFlags(app, flags.get());
+  app.add_option("--advertise", flags->advertised,
+                 "HOST:PORT that other coordinators of the same database send "
+                 "workers to (default: --listen)");
   context.run = [&context, flags] {
     return Serve(context, *flags, std::nullopt);
   };

@@ -17,6 +17,7 @@
 #include "base/thread_pool.h"
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/metrics/exporter.h"
+#include "coordinator/plans/leadership.h"
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/guard.h"
@@ -89,6 +90,9 @@ struct Coordinator::Server {
                 .holder = dependencies.listen_address,
                 .options = {}}) {}
 
+  // Leads or follows, as the leadership says; about once a second.
+  void FollowLeadership();
+
   Dependencies dependencies;
   // Leases are spans of time: a clock that is set ends none.
   base::SteadyClock steady;
@@ -98,6 +102,9 @@ struct Coordinator::Server {
   resharding::AnswerCache reshardings;
   store::MemoryPlanStore own_plans;
   plans::PlanRunner runner;
+  // Null: no other coordinator works on the store.
+  std::unique_ptr<plans::Leadership> leadership;
+  store::Epoch led;  // the epoch that the runner leads in; zero: it follows
   std::unique_ptr<security::Guard> guard;
   base::ThreadPool calls{kMaxCalls};
   std::unique_ptr<grpc::Service> planning;
@@ -107,9 +114,27 @@ struct Coordinator::Server {
   std::unique_ptr<grpc::Service> workers;
   std::unique_ptr<grpc::Service> admin;
   std::unique_ptr<grpc::Server> grpc_server;
+  std::unique_ptr<Ticker> renewer;
   std::unique_ptr<Ticker> ticker;
   std::unique_ptr<metrics::Exporter> exporter;
 };
+
+void Coordinator::Server::FollowLeadership() {
+  if (leadership == nullptr) return;
+  absl::Status status;
+  if (leadership->Leads()) {
+    const store::Epoch epoch = leadership->epoch();
+    status = led == epoch ? runner.TakeSubmitted() : runner.Lead(epoch);
+    if (status.ok()) led = epoch;
+  } else {
+    if (led.value != 0) runner.Follow();
+    led = store::Epoch();
+    runner.feed().NotifyAll();  // the news are the leader's
+  }
+  if (!status.ok()) {
+    base::LogWarning("coordinator: plans of others wait: ", status.message());
+  }
+}
 
 Coordinator::Coordinator(Dependencies dependencies)
     : server_(std::make_unique<Server>(std::move(dependencies))) {}
@@ -127,16 +152,22 @@ absl::Status Coordinator::Start() {
   const security::Guard* const guard = server_->guard.get();
   ASSIGN_OR_RETURN(const auto credentials, service::MakeServerCredentials(
                                                wanted, given.security, guard));
+  if (given.shares_store) {
+    server_->leadership = std::make_unique<plans::Leadership>(
+        given.plans, given.advertised_address, plans::Leadership::Options());
+  }
+  const plans::Leadership* const leadership = server_->leadership.get();
   server_->planning = service::NewPlanningService(
       {&server_->queue, &server_->calls, &server_->runner, &server_->draining,
-       &server_->reshardings, guard, given.figures});
+       &server_->reshardings, guard, given.figures, leadership});
   server_->plans =
       service::NewPlansService(&server_->runner, &server_->calls, guard);
   server_->profiles =
       service::NewProfilesService(&server_->runner, &server_->calls);
   server_->modules = service::NewModulesService(server_->dependencies.profiles,
                                                 &server_->calls, guard);
-  server_->workers = service::NewWorkersService(&server_->queue, guard);
+  server_->workers =
+      service::NewWorkersService(&server_->queue, guard, leadership);
   server_->admin = service::NewAdminService(&server_->queue);
 
   grpc::ServerBuilder builder;
@@ -180,8 +211,26 @@ absl::Status Coordinator::Start() {
     base::LogInfo("coordinator: metrics at http://",
                   server_->exporter->address(), "/metrics");
   }
-  RETURN_IF_ERROR(server_->runner.Start());
+  if (server_->leadership == nullptr) {
+    RETURN_IF_ERROR(server_->runner.Start());
+  } else {
+    if (given.advertised_address.empty()) {
+      server_->leadership->SetAddress(server_->address);
+    }
+    RETURN_IF_ERROR(server_->leadership->Renew());
+    server_->FollowLeadership();
+    // On a thread of its own: a database that does not answer must not keep a
+    // leader from noticing that its term is over.
+    server_->renewer = std::make_unique<Ticker>([this] {
+      const absl::Status status = server_->leadership->Renew();
+      if (!status.ok()) {
+        base::LogWarning("coordinator: its leadership is not prolonged: ",
+                         status.message());
+      }
+    });
+  }
   server_->ticker = std::make_unique<Ticker>([this, seconds = 0]() mutable {
+    server_->FollowLeadership();
     server_->queue.Tick();
     server_->runner.Tick();
     if (++seconds % kSecondsBetweenChecks == 0) {
@@ -213,8 +262,10 @@ void Coordinator::Stop() {
   server_->draining = true;
   server_->exporter.reset();
   server_->ticker.reset();
+  server_->renewer.reset();
   server_->queue.HandOver();
   server_->runner.Stop();
+  if (server_->leadership != nullptr) server_->leadership->StepDown();
   server_->queue.Shutdown();
   if (server_->grpc_server != nullptr) {
     // Calls still open are cancelled at once. Only after Wait can none follow.

@@ -13,10 +13,12 @@
 // Threads and ownership: Start, Drain and Stop from one thread; the rest from
 // any, between Start and Stop. The plan function is called on threads of the
 // runner. What Dependencies points to outlives the coordinator.
-// Security: coordinator/security/listening.h states where it may listen and
-// how.
-// Errors: Start gives those of the store of plans, kAlreadyExists for a busy
-// port, kInvalidArgument for an address that is none, kPermissionDenied.
+// Several: of coordinators over one store the leader runs plans and holds the
+// workers. The others answer reads, submissions and watches, and send workers
+// to the leader. Security: coordinator/security/listening.h states where it may
+// listen and how. Errors: Start gives those of the store of plans,
+// kAlreadyExists for a busy port, kInvalidArgument for an address that is none,
+// kPermissionDenied.
 #ifndef MESHWRIGHT_COORDINATOR_DAEMON_COORDINATOR_H_
 #define MESHWRIGHT_COORDINATOR_DAEMON_COORDINATOR_H_
 
@@ -48,6 +50,12 @@ class Coordinator {
     plans::CoverageFunction cover;  // empty: that RPC is not implemented
     // Keeps the plans; null: in memory, and they end with the coordinator.
     store::PlanStore* plans = nullptr;
+    // Other coordinators work on the same store: one of them leads
+    // (coordinator/plans/leadership.h).
+    bool shares_store = false;
+    // Where workers and clients of the others reach this one; empty: where it
+    // listens.
+    std::string advertised_address;
     // Keeps the modules; needed where there are plans.
     store::ProfileStore* profiles = nullptr;
     // HOST:PORT, HOST:0 for a free port, or unix:PATH.

@@ -85,9 +85,15 @@ PlanRunner::~PlanRunner() { Stop(); }
 absl::Status PlanRunner::Start() {
   ASSIGN_OR_RETURN(const store::Epoch epoch,
                    dependencies_.plans->BeginEpoch(dependencies_.holder));
+  return Lead(epoch);
+}
+
+absl::Status PlanRunner::Lead(store::Epoch epoch) {
   {
     base::MutexLock lock(&mutex_);
     epoch_ = epoch;
+    leads_ = true;
+    newest_ = store::PlanId();
   }
   dependencies_.queue->BeginEpoch(epoch.value);
   store::PlanFilter unfinished;
@@ -111,8 +117,50 @@ absl::Status PlanRunner::Start() {
   std::reverse(ids.begin(), ids.end());
   for (const store::PlanId id : ids) Post(id);
   if (!ids.empty()) {
+    base::MutexLock lock(&mutex_);
+    newest_ = ids.back();
+  }
+  if (!ids.empty()) {
     base::LogInfo("plans: going on with ", ids.size(), " unfinished ones");
   }
+  return absl::OkStatus();
+}
+
+void PlanRunner::Follow() {
+  base::MutexLock lock(&mutex_);
+  leads_ = false;
+  waiting_.clear();
+  woken_.clear();
+  for (auto& [id, stop] : running_) stop.request_stop();
+}
+
+absl::Status PlanRunner::TakeSubmitted() {
+  store::PlanId newest;
+  {
+    base::MutexLock lock(&mutex_);
+    if (!leads_) return absl::OkStatus();
+    newest = newest_;
+  }
+  store::PlanFilter queued{.states = {v1::QUEUED}};
+  std::vector<store::PlanId> ids;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<v1::PlanRecord> page,
+                     dependencies_.plans->List(queued));
+    for (const v1::PlanRecord& record : page) {
+      ASSIGN_OR_RETURN(queued.before, store::ParsePlanId(record.id()));
+      if (!(newest < queued.before)) break;
+      ids.push_back(queued.before);
+    }
+    if (static_cast<int>(page.size()) < queued.limit ||
+        !(newest < queued.before)) {
+      break;
+    }
+  }
+  if (ids.empty()) return absl::OkStatus();
+  std::reverse(ids.begin(), ids.end());
+  for (const store::PlanId id : ids) Post(id);
+  base::MutexLock lock(&mutex_);
+  newest_ = ids.back();
   return absl::OkStatus();
 }
 
@@ -196,7 +244,12 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
       {.plan = added.id(), .traceparent = added.traceparent()});
   base::LogInfo(added.id(), ": ", added.request().model_name(), " for ",
                 added.owner());
-  if (added.state() == v1::QUEUED) Post(id);
+  bool leads = false;
+  {
+    base::MutexLock lock(&mutex_);
+    leads = leads_;
+  }
+  if (leads && added.state() == v1::QUEUED) Post(id);
   return added;
 }
 
@@ -206,6 +259,11 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
   if (store::HasEnded(record.state())) return record;
   {
     base::MutexLock lock(&mutex_);
+    if (!leads_) {
+      return absl::UnavailableError(
+          "only the coordinator that runs the plans ends one; ask it, or try "
+          "again when this one leads");
+    }
     waiting_.erase(id);
     const auto running = running_.find(id);
     if (running != running_.end()) {
@@ -299,7 +357,7 @@ void PlanRunner::Run(store::PlanId id) {
   std::stop_token stop;
   {
     base::MutexLock lock(&mutex_);
-    if (stopping_ || draining_) return;
+    if (stopping_ || draining_ || !leads_) return;
     const auto [running, is_new] = running_.try_emplace(id);
     if (!is_new) {  // it is about to end its run; End posts it again
       woken_.insert(id);
@@ -369,7 +427,10 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     base::MutexLock lock(&mutex_);
     const auto found = cancelled_.find(id);
     if (found != cancelled_.end()) cancelled = found->second;
-    is_stopping = stopping_;
+    const auto running = running_.find(id);
+    // Also where another coordinator took the plan over.
+    is_stopping = stopping_ || (running != running_.end() &&
+                                running->second.stop_requested());
     if (cancelled.has_value() || is_stopping) needs.reset();
     // Before it is seen to wait, so that no Tick misses it.
     if (needs.has_value()) waiting_[id] = *needs;
@@ -383,7 +444,7 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
   } else if (cancelled.has_value()) {
     Append(id, MakeUpdate(v1::CANCELLED, *cancelled)).IgnoreError();
   } else if (is_stopping) {
-    // The next coordinator goes on with it.
+    // The next coordinator or leader goes on with it.
   } else if (needs.has_value()) {
     Append(id, MakeUpdate(v1::WAITING, plan.status().message())).IgnoreError();
   } else if (!absl::IsCancelled(plan.status())) {

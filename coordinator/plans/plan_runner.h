@@ -13,14 +13,19 @@
 //   (unfinished plans)     WAITING (reason): no thread; runs again when the
 //                          devices it needs are attached
 //
-// Threads and ownership: Start and Stop from one thread, the rest from any, in
-// between. The planning function is called on threads of the runner. What
-// Dependencies points to outlives it.
+// Of several coordinators over one store the leader runs the plans. The others
+// take submissions, which the leader finds in the store, and answer what is
+// read there; a plan is ended at the leader.
+//
+// Threads and ownership: Start, Lead, Follow and Stop from one thread, the rest
+// from any, in between. The planning function is called on threads of the
+// runner. What Dependencies points to outlives it.
 // Errors: those of the store of plans; Submit gives kInvalidArgument for a
 // request without a module, kNotFound for a module that was not put,
-// kUnavailable while the coordinator drains, kResourceExhausted beyond the
-// quota. A store that fails in mid-plan
-// leaves the plan as it stands; it is run again by the next coordinator.
+// kResourceExhausted beyond the quota, kUnavailable while the coordinator
+// drains; Cancel gives kUnavailable where another one leads. A store that fails
+// in mid-plan leaves the plan as it stands; it is run again by the next
+// coordinator or leader.
 // Source: design, sections 1 and 6.
 #ifndef MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
 #define MESHWRIGHT_COORDINATOR_PLANS_PLAN_RUNNER_H_
@@ -81,8 +86,13 @@ class PlanRunner {
   PlanRunner(const PlanRunner&) = delete;
   PlanRunner& operator=(const PlanRunner&) = delete;
 
-  // Takes the store over and goes on with its unfinished plans.
+  // Takes the store over and goes on with its unfinished plans: the only
+  // coordinator of a store.
   absl::Status Start();
+  // The same in an epoch that was begun: the leader of several.
+  absl::Status Lead(store::Epoch epoch);
+  // Stops what runs and takes no further updates: another one leads.
+  void Follow();
   // Stops what runs. Unfinished plans stay so, for the next Start.
   void Stop();
 
@@ -103,6 +113,8 @@ class PlanRunner {
 
   // Wakes suspended plans whose devices are there; about once a second.
   void Tick();
+  // Runs the plans that other coordinators took; about once a second.
+  absl::Status TakeSubmitted();
 
   PlanFeed& feed() { return feed_; }
   store::PlanStore& plans() { return *dependencies_.plans; }
@@ -129,6 +141,8 @@ class PlanRunner {
 
   base::Mutex mutex_;
   store::Epoch epoch_ ABSL_GUARDED_BY(mutex_);
+  bool leads_ ABSL_GUARDED_BY(mutex_) = false;
+  store::PlanId newest_ ABSL_GUARDED_BY(mutex_);  // that was taken
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   // While it measured, by the end of the coordinator before this one.

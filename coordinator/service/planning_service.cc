@@ -95,6 +95,14 @@ class PlanningService : public v1::Planning::CallbackService {
           absl::UnavailableError("the coordinator drains and takes no runs"));
       return stream.get();
     }
+    const absl::Status leads =
+        context_.leadership == nullptr
+            ? absl::OkStatus()
+            : context_.leadership->CheckLeads("has programs measured");
+    if (!leads.ok()) {
+      stream->Finish(leads);
+      return stream.get();
+    }
     if (!request->has_reference()) {
       stream->Finish(
           absl::InvalidArgumentError("a comparison needs a reference program"));

@@ -10,6 +10,7 @@
 
 #include "base/thread_pool.h"
 #include "coordinator/jobs/job_queue.h"
+#include "coordinator/plans/leadership.h"
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/guard.h"
@@ -30,6 +31,8 @@ struct PlanningContext {
   resharding::AnswerCache* reshardings = nullptr;
   const security::Guard* guard = nullptr;
   PredictionObserver* predictions = nullptr;  // null: none
+  // Of several coordinators over one store; null: this is the only one.
+  const plans::Leadership* leadership = nullptr;
 };
 
 std::unique_ptr<grpc::Service> NewPlanningService(
@@ -48,8 +51,11 @@ std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
 
 std::unique_ptr<grpc::Service> NewAdminService(jobs::JobQueue* queue);
 
-std::unique_ptr<grpc::Service> NewWorkersService(jobs::JobQueue* queue,
-                                                 const security::Guard* guard);
+// A coordinator that does not lead sends workers away: kUnavailable, with the
+// leader's address in the status' details.
+std::unique_ptr<grpc::Service> NewWorkersService(
+    jobs::JobQueue* queue, const security::Guard* guard,
+    const plans::Leadership* leadership);
 
 }  // namespace meshwright::service
 

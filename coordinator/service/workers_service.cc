@@ -27,8 +27,12 @@ class WorkerStream
       public jobs::WorkerPort {
  public:
   WorkerStream(jobs::JobQueue* queue, const security::Guard* guard,
-               security::Call call)
-      : queue_(queue), guard_(guard), call_(std::move(call)), outbox_(this) {
+               const plans::Leadership* leadership, security::Call call)
+      : queue_(queue),
+        guard_(guard),
+        leadership_(leadership),
+        call_(std::move(call)),
+        outbox_(this) {
     StartRead(&message_);
   }
 
@@ -76,7 +80,8 @@ class WorkerStream
     const absl::Status status = Take();
     if (!status.ok()) {
       Leave(std::string(status.message()));
-      outbox_.Finish(ToRpc(status));
+      const grpc::Status rpc = ToRpc(status);
+      outbox_.Finish({rpc.error_code(), rpc.error_message(), leader_});
       return;
     }
     StartRead(&message_);
@@ -109,6 +114,7 @@ class WorkerStream
       }
       case v1::WorkerMessage::kHeartbeat: {
         queue_->Heartbeat(*worker_);
+        RETURN_IF_ERROR(CheckLeads());
         RETURN_IF_ERROR(guard_->MayGoOn(call_));
         // One that does not read is not written more and more to.
         if (!outbox_.IsIdle()) break;
@@ -134,7 +140,15 @@ class WorkerStream
     return absl::OkStatus();
   }
 
+  // A worker that must go elsewhere is told where.
+  absl::Status CheckLeads() {
+    if (leadership_ == nullptr) return absl::OkStatus();
+    leader_ = leadership_->leader();
+    return leadership_->CheckLeads("takes workers");
+  }
+
   absl::Status Attach(const v1::WorkerHello& hello) {
+    RETURN_IF_ERROR(CheckLeads());
     if (hello.worker_id().empty() || hello.platform().empty() ||
         hello.device_count() < 1) {
       return absl::InvalidArgumentError(
@@ -176,7 +190,9 @@ class WorkerStream
 
   jobs::JobQueue* const queue_;
   const security::Guard* const guard_;
+  const plans::Leadership* const leadership_;
   const security::Call call_;
+  std::string leader_;  // its address, when this coordinator does not lead
   v1::WorkerMessage message_;
   std::optional<jobs::WorkerId> worker_;
   Outbox<grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>,
@@ -186,27 +202,30 @@ class WorkerStream
 
 class WorkersService : public v1::Workers::CallbackService {
  public:
-  WorkersService(jobs::JobQueue* queue, const security::Guard* guard)
-      : queue_(queue), guard_(guard) {}
+  WorkersService(jobs::JobQueue* queue, const security::Guard* guard,
+                 const plans::Leadership* leadership)
+      : queue_(queue), guard_(guard), leadership_(leadership) {}
 
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>* Attach(
       grpc::CallbackServerContext* context) override {
     base::LogDebug("a worker connects from ", context->peer());
     return new WorkerStream(
-        queue_, guard_,
+        queue_, guard_, leadership_,
         DescribeCall(*context, "/meshwright.v1.Workers/Attach"));
   }
 
  private:
   jobs::JobQueue* const queue_;
   const security::Guard* const guard_;
+  const plans::Leadership* const leadership_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewWorkersService(jobs::JobQueue* queue,
-                                                 const security::Guard* guard) {
-  return std::make_unique<WorkersService>(queue, guard);
+std::unique_ptr<grpc::Service> NewWorkersService(
+    jobs::JobQueue* queue, const security::Guard* guard,
+    const plans::Leadership* leadership) {
+  return std::make_unique<WorkersService>(queue, guard, leadership);
 }
 
 }  // namespace meshwright::service

@@ -19,9 +19,11 @@ namespace {
 
 constexpr auto kConnectPatience = std::chrono::seconds(10);
 
-// The first number is MWpf in ASCII, as of a SQLite store.
+// The first number is MWpf in ASCII, as of a SQLite store. A process that is
+// stopped within a write must not keep the lock from the others.
 constexpr char kBeginWrite[] =
-    "BEGIN; SELECT pg_advisory_xact_lock(1297576038, "
+    "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '4s'; "
+    "SELECT pg_advisory_xact_lock(1297576038, "
     "hashtext(current_schema()::text))";
 constexpr char kBeginRead[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 

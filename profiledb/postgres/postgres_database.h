@@ -43,6 +43,10 @@ class PostgresDatabase : public tables::Database {
       const std::string& sql) override;
   bool HasArrays() const override { return true; }
   std::string HexOf(const std::string& column) const override;
+  // Of this statement, not of the transaction, which may have waited.
+  std::string ClockMs() const override {
+    return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+  }
   std::string WithOwnIds() const override { return " OVERRIDING SYSTEM VALUE"; }
   absl::Status PassIds(const std::string& table) override;
   // The server checks its own pages.

@@ -77,6 +77,22 @@ TEST_F(PostgresProfileStoreTest, RowsOutliveTheStore) {
   EXPECT_EQ(Open()->Lookup({MakeKey("k")})->size(), 1);
 }
 
+TEST_F(PostgresProfileStoreTest, AWriterThatStopsMidwayGivesWay) {
+  const auto store = Open();
+  ASSERT_NE(store, nullptr);
+  const auto stopped = PostgresDatabase::Open(url_);
+  ASSERT_TRUE(stopped.ok()) << stopped.status();
+  absl::Status other = absl::UnknownError("it was not tried");
+  const absl::Status status =
+      (*stopped)->Transact(tables::Access::kWrite, [&]() -> absl::Status {
+        other = store->Record(MakeMeasured("k"), {});
+        return absl::OkStatus();
+      });
+  EXPECT_TRUE(other.ok()) << other;
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_EQ(Known(*store, "k"), 1);
+}
+
 TEST_F(PostgresProfileStoreTest, ANewerStoreIsRefusedInOneSentence) {
   ASSERT_NE(Open(), nullptr);
   server_->Sql(url_, "UPDATE meshwright_store SET version = 99");

@@ -100,6 +100,11 @@ CREATE TABLE epochs (
 );
 )sql";
 
+// Of several coordinators one leads, for a term.
+constexpr char kLeadership[] = R"sql(
+ALTER TABLE epochs ADD COLUMN expires_unix_ms INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 constexpr char kDropVersion1[] = "DROP TABLE profiles_version_1";
 
 }  // namespace
@@ -109,6 +114,7 @@ const std::vector<Migration>& Migrations() {
       {.version = 1, .sql = kProfilesAndPrograms},
       {.version = 2, .sql = kMeasurements, .cleanup_sql = kDropVersion1},
       {.version = 3, .sql = kPlans},
+      {.version = 4, .sql = kLeadership},
   };
   return kMigrations;
 }

@@ -9,6 +9,7 @@
 //   empty file (0) ──1──▶ profiles, programs (1) ──2──▶ several measurements
 //                                                       for each profile (2)
 //        ──3──▶ plans, their updates, devices, epochs (3)
+//        ──4──▶ terms of leaders (4)
 //
 // Stored enums: `outcome` is the number of v1.Outcome, `quality` of v1.Quality,
 // `state` of store::QuarantineState, that of a plan of v1.PlanState.
@@ -34,8 +35,7 @@ const std::vector<Migration>& Migrations();
 int NewestVersion();
 
 // PostgreSQL's own, with a number in the table meshwright_store. Version 1 has
-// the tables of SQLite's version 2, version 2 those of its version 3, and the
-// same numbers in them.
+// the tables of SQLite's version 2, and so on, with the same numbers in them.
 const std::vector<Migration>& PostgresMigrations();
 
 int NewestPostgresVersion();

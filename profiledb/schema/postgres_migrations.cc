@@ -89,12 +89,18 @@ CREATE TABLE epochs (
 );
 )sql";
 
+// That of SQLite's version 4.
+constexpr char kPostgresLeadership[] = R"sql(
+ALTER TABLE epochs ADD COLUMN expires_unix_ms BIGINT NOT NULL DEFAULT 0;
+)sql";
+
 }  // namespace
 
 const std::vector<Migration>& PostgresMigrations() {
   static const auto& kMigrations = *new std::vector<Migration>{
       {.version = 1, .sql = kPostgresTables},
       {.version = 2, .sql = kPostgresPlans},
+      {.version = 3, .sql = kPostgresLeadership},
   };
   return kMigrations;
 }

@@ -101,11 +101,13 @@ TEST(SchemaTest, ReleasedMigrationsAreFrozen) {
       Migrations(),
       {"b92607966fe450333f42ec84baa586aa82ff7e384b818689626cbaffc4a06e55",
        "4de6b52084d7a164f333e473e7bd59cc286ce893895ce1d3a46c5e7bf5c5e891",
-       "f26f4fe648085d96f23c62625d997654c754fef36a7edbe680e10149ae404941"});
+       "f26f4fe648085d96f23c62625d997654c754fef36a7edbe680e10149ae404941",
+       "5c68ec1acbc68d08797417285317689c5f67a9b945f1e0b3c957fdb36c90b53f"});
   ExpectFrozen(
       PostgresMigrations(),
       {"5827969ab1975981265612cff04fe9c2229ea885d6864ee0deaf225e3afea1a6",
-       "f57981f752049abdfce509fd7d885df2dd0679e5186637129d453ea010fabea5"});
+       "f57981f752049abdfce509fd7d885df2dd0679e5186637129d453ea010fabea5",
+       "dd8496652629234236dbd99fdf70313692e4eaca30bb67dc23d1c16a6e8fc0d1"});
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ class SqliteDatabase : public tables::Database {
       const std::string& sql) override;
   bool HasArrays() const override { return false; }
   std::string HexOf(const std::string& column) const override;
+  std::string ClockMs() const override {
+    return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
+  }
   std::string WithOwnIds() const override { return ""; }
   // AUTOINCREMENT sees the largest id by itself.
   absl::Status PassIds(const std::string& /*table*/) override { return {}; }

@@ -22,11 +22,30 @@ bool IsSameSubmission(const v1::PlanRecord& a, const v1::PlanRecord& b) {
 
 }  // namespace
 
-absl::StatusOr<Epoch> MemoryPlanStore::BeginEpoch(
-    const std::string& /*holder*/) {
+absl::StatusOr<Epoch> MemoryPlanStore::BeginEpoch(const std::string& holder) {
   base::MutexLock lock(&mutex_);
   ++epoch_.value;
+  holder_ = holder;
+  term_ends_ = absl::InfinitePast();
   return epoch_;
+}
+
+absl::StatusOr<Leader> MemoryPlanStore::Lead(const std::string& holder,
+                                             Epoch mine, absl::Duration term) {
+  const absl::Time now = clock_ != nullptr ? clock_->Now() : absl::Now();
+  base::MutexLock lock(&mutex_);
+  const bool prolongs = epoch_.value != 0 && epoch_ == mine;
+  if (!prolongs && now < term_ends_) return Leader{epoch_, holder_, false};
+  if (!prolongs) ++epoch_.value;
+  holder_ = holder;
+  term_ends_ = now + term;
+  return Leader{epoch_, holder_, true};
+}
+
+absl::Status MemoryPlanStore::StepDown(Epoch mine) {
+  base::MutexLock lock(&mutex_);
+  if (epoch_ == mine) term_ends_ = absl::InfinitePast();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<v1::PlanRecord> MemoryPlanStore::Add(

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "profiledb/store/plan_store.h"
 
@@ -17,7 +19,14 @@ namespace meshwright::store {
 
 class MemoryPlanStore : public PlanStore {
  public:
+  // `clock` outlives the store; null: the system's.
+  explicit MemoryPlanStore(const base::Clock* clock = nullptr)
+      : clock_(clock) {}
+
   absl::StatusOr<Epoch> BeginEpoch(const std::string& holder) override;
+  absl::StatusOr<Leader> Lead(const std::string& holder, Epoch mine,
+                              absl::Duration term) override;
+  absl::Status StepDown(Epoch mine) override;
   using PlanStore::Add;
   absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record,
                                      const PlanLimits& limits) override;
@@ -41,8 +50,11 @@ class MemoryPlanStore : public PlanStore {
     std::vector<v1::PlanUpdate> updates;
   };
 
+  const base::Clock* const clock_;
   base::Mutex mutex_;
   Epoch epoch_ ABSL_GUARDED_BY(mutex_);
+  std::string holder_ ABSL_GUARDED_BY(mutex_);
+  absl::Time term_ends_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::map<PlanId, Kept> plans_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, v1::DeviceRecord> devices_ ABSL_GUARDED_BY(mutex_);
 };

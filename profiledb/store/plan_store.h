@@ -29,6 +29,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "base/strong_id.h"
 #include "profiledb/store/plan_limits.h"
@@ -47,12 +48,28 @@ struct PlanFilter {
   int limit = 100;
 };
 
+// Who leads the coordinators of a store.
+struct Leader {
+  Epoch epoch;
+  std::string holder;    // its address
+  bool is_mine = false;  // the caller leads, in this epoch
+};
+
 class PlanStore {
  public:
   virtual ~PlanStore() = default;
 
   // `holder` names the coordinator, for people.
+  // Of the only coordinator of a store.
   virtual absl::StatusOr<Epoch> BeginEpoch(const std::string& holder) = 0;
+
+  // Of one of several: begins an epoch that lasts for `term` of the database's
+  // clock, unless another one's lasts still; prolongs it where `mine` is the
+  // epoch at hand. Whoever leads then is the answer.
+  virtual absl::StatusOr<Leader> Lead(const std::string& holder, Epoch mine,
+                                      absl::Duration term) = 0;
+  // Ends the term, where `mine` is the epoch at hand.
+  virtual absl::Status StepDown(Epoch mine) = 0;
 
   // Adds a queued plan and gives it an id. One of the same team, owner and
   // request id is returned as it stands; an empty request id equals no other.

@@ -19,6 +19,7 @@ namespace {
 enum PlanStatement {
   kRaiseEpoch,
   kReadEpoch,
+  kEndTerm,
   kFindSubmission,
   kInsertPlan,
   kUnfinished,
@@ -33,10 +34,12 @@ enum PlanStatement {
 
 constexpr const char* kPlanSql[] = {
     "INSERT INTO epochs (id, epoch, holder) VALUES (1, 1, ?1) ON CONFLICT (id) "
-    "DO UPDATE SET epoch = epochs.epoch + 1, holder = excluded.holder "
-    "RETURNING epoch",
+    "DO UPDATE SET epoch = epochs.epoch + 1, holder = excluded.holder, "
+    "expires_unix_ms = 0 RETURNING epoch",
 
     "SELECT epoch FROM epochs WHERE id = 1",
+
+    "UPDATE epochs SET expires_unix_ms = 0 WHERE id = 1 AND epoch = ?1",
 
     "SELECT id FROM plans WHERE namespace = ?1 AND owner = ?2 AND "
     "request_id = ?3",
@@ -97,6 +100,21 @@ struct TablePlanStore::Connection {
             "INSERT INTO plans (id, namespace, owner, request_id, state, "
             "record)",
             database->WithOwnIds(), " VALUES (?1, ?2, ?3, ?4, 0, ?5)")));
+    const std::string clock = database->ClockMs();
+    ASSIGN_OR_RETURN(made.read_leader,
+                     database->Prepare(absl::StrCat(
+                         "SELECT epoch, holder, expires_unix_ms - ", clock,
+                         " FROM epochs WHERE id = 1")));
+    // The epoch rises by ?3: 0 prolongs a term.
+    ASSIGN_OR_RETURN(
+        made.lead,
+        database->Prepare(absl::StrCat(
+            "INSERT INTO epochs (id, epoch, holder, expires_unix_ms) VALUES "
+            "(1, 1, ?1, ",
+            clock,
+            " + ?2) ON CONFLICT (id) DO UPDATE SET epoch = epochs.epoch + ?3, "
+            "holder = excluded.holder, expires_unix_ms = "
+            "excluded.expires_unix_ms RETURNING epoch")));
     made.database = std::move(database);
     return made;
   }
@@ -265,6 +283,31 @@ struct TablePlanStore::Connection {
     return true;
   }
 
+  absl::StatusOr<store::Leader> Lead(const std::string& holder,
+                                     store::Epoch mine, absl::Duration term) {
+    store::Leader leader;
+    bool prolongs = false;
+    {
+      const StatementUse use(*read_leader);
+      ASSIGN_OR_RETURN(const bool has_row, read_leader->Step());
+      if (has_row) {
+        leader.epoch = store::Epoch{read_leader->Integer(0)};
+        leader.holder = read_leader->Bytes(1);
+        prolongs = leader.epoch == mine;
+        if (!prolongs && read_leader->Integer(2) > 0) return leader;
+      }
+    }
+    const StatementUse use(*lead);
+    lead->BindText(1, holder);
+    lead->BindInteger(2, absl::ToInt64Milliseconds(term));
+    lead->BindInteger(3, prolongs ? 0 : 1);
+    ASSIGN_OR_RETURN(const bool has_row, lead->Step());
+    if (!has_row) return absl::InternalError("an epoch was not written");
+    leader = {store::Epoch{lead->Integer(0)}, holder, true};
+    RETURN_IF_ERROR(lead->Run());
+    return leader;
+  }
+
   absl::Status CheckEpoch(store::Epoch epoch) {
     Statement& read = Get(kReadEpoch);
     const StatementUse use(read);
@@ -276,6 +319,8 @@ struct TablePlanStore::Connection {
   std::unique_ptr<Database> database;
   std::vector<std::unique_ptr<Statement>> statements;
   std::unique_ptr<Statement> insert_with_id;
+  std::unique_ptr<Statement> read_leader;
+  std::unique_ptr<Statement> lead;
 };
 
 struct TablePlanStore::Writer {
@@ -340,6 +385,26 @@ absl::StatusOr<store::Epoch> TablePlanStore::BeginEpoch(
         RETURN_IF_ERROR(raise.Run());
         return epoch;
       });
+}
+
+absl::StatusOr<store::Leader> TablePlanStore::Lead(const std::string& holder,
+                                                   store::Epoch mine,
+                                                   absl::Duration term) {
+  return writer_->Commit<store::Leader>([&](Connection& connection) {
+    return connection.Lead(holder, mine, term);
+  });
+}
+
+absl::Status TablePlanStore::StepDown(store::Epoch mine) {
+  return writer_
+      ->Commit<bool>([&](Connection& connection) -> absl::StatusOr<bool> {
+        Statement& end = connection.Get(kEndTerm);
+        const StatementUse use(end);
+        end.BindInteger(1, mine.value);
+        RETURN_IF_ERROR(end.Run());
+        return true;
+      })
+      .status();
 }
 
 absl::StatusOr<v1::PlanRecord> TablePlanStore::Add(

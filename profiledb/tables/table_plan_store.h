@@ -26,6 +26,10 @@ class TablePlanStore : public store::PlanStore {
   ~TablePlanStore() override;
 
   absl::StatusOr<store::Epoch> BeginEpoch(const std::string& holder) override;
+  absl::StatusOr<store::Leader> Lead(const std::string& holder,
+                                     store::Epoch mine,
+                                     absl::Duration term) override;
+  absl::Status StepDown(store::Epoch mine) override;
   using store::PlanStore::Add;
   absl::StatusOr<v1::PlanRecord> Add(const v1::PlanRecord& record,
                                      const store::PlanLimits& limits) override;

@@ -222,6 +222,41 @@ TEST_P(PlanStoreConformance, AnOlderEpochChangesNothing) {
   EXPECT_TRUE(store_->Append(*newer, id, MakeUpdate(v1::DONE)).ok());
 }
 
+TEST_P(PlanStoreConformance, OneOfSeveralCoordinatorsLeads) {
+  const absl::Duration long_term = absl::Hours(1);
+  const auto a = store_->Lead("a", {}, long_term);
+  ASSERT_TRUE(a.ok()) << a.status();
+  EXPECT_TRUE(a->is_mine);
+  EXPECT_LT(epoch_, a->epoch);
+  const auto b = store_->Lead("b", {}, long_term);
+  ASSERT_TRUE(b.ok()) << b.status();
+  EXPECT_FALSE(b->is_mine);
+  EXPECT_EQ(b->holder, "a");
+  EXPECT_EQ(b->epoch, a->epoch);
+  // The same address is not the same process.
+  EXPECT_FALSE(store_->Lead("a", epoch_, long_term)->is_mine);
+  const PlanId id = Add(MakeRecord("ann"));
+  EXPECT_TRUE(store_->Append(a->epoch, id, MakeUpdate(v1::ANALYSING)).ok());
+
+  const auto prolonged = store_->Lead("a", a->epoch, absl::ZeroDuration());
+  EXPECT_TRUE(prolonged->is_mine);
+  EXPECT_EQ(prolonged->epoch, a->epoch);
+  // Nobody took it, though the term is over.
+  EXPECT_EQ(store_->Lead("a", a->epoch, absl::ZeroDuration())->epoch, a->epoch);
+  const auto next = store_->Lead("b", {}, long_term);
+  EXPECT_TRUE(next->is_mine);
+  EXPECT_LT(a->epoch, next->epoch);
+  EXPECT_FALSE(store_->Lead("a", a->epoch, long_term)->is_mine);
+  const auto late = store_->Append(a->epoch, id, MakeUpdate(v1::DONE));
+  EXPECT_TRUE(absl::IsAborted(late.status())) << late.status();
+  EXPECT_TRUE(store_->Append(next->epoch, id, MakeUpdate(v1::DONE)).ok());
+
+  ASSERT_TRUE(store_->StepDown(a->epoch).ok());  // not its own any more
+  EXPECT_FALSE(store_->Lead("a", {}, long_term)->is_mine);
+  ASSERT_TRUE(store_->StepDown(next->epoch).ok());
+  EXPECT_TRUE(store_->Lead("a", {}, long_term)->is_mine);
+}
+
 TEST_P(PlanStoreConformance, UnknownPlansAreSaidToBe) {
   const absl::Status status = store_->Get(PlanId{5}).status();
   EXPECT_TRUE(absl::IsNotFound(status)) << status;

@@ -338,5 +338,29 @@ PLANNER = [
           "planner_search_tradeoffs_test", "TiesTest.*"),
 ]
 
+SERVICE = [
+    fault("epoch-not-checked",
+          "Two coordinators write the states of one plan in turns.",
+          "profiledb/tables/table_plan_store.cc",
+          "        RETURN_IF_ERROR(connection.CheckEpoch(epoch));\n", "",
+          "plan_store_conformance_test", "*AnOlderEpoch*:*Leads*"),
+    fault("leader-without-a-term",
+          "A coordinator that lost its database holds on to its workers.",
+          "coordinator/plans/leadership.cc",
+          "return options_.now() < leads_until_;",
+          "return leads_until_ != std::chrono::steady_clock::time_point();",
+          "coordinator_plans_test", "LeadershipTest.*"),
+    fault("quota-of-ended-plans",
+          "A team that made ten plans last year may make none.",
+          "profiledb/tables/table_plan_store.cc",
+          "AND state BETWEEN 1 AND 5", "AND state BETWEEN 1 AND 8",
+          "plan_store_conformance_test", "*ANamespaceHas*"),
+    fault("gc-forgets-plans",
+          "A kept plan cannot be explained, because its rows are gone.",
+          "profiledb/upkeep/garbage.cc",
+          "limits.plans.keys.contains(it.row.key) ||", "",
+          "profiledb_upkeep_test", "GarbageTest.*"),
+]
+
 FAULTS: list[Fault] = [*KEYS_AND_ORIGIN, *ROWS, *TIMING, *FAILURES, *SPACE,
-                       *PLANNER]
+                       *PLANNER, *SERVICE]

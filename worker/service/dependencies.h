@@ -23,6 +23,7 @@ using BatchFunction = std::function<absl::Status(
     std::stop_token stop)>;
 
 struct WorkerDependencies {
+  // One, or several over one store, with commas between them.
   std::string coordinator_address;
   base::ChannelSecurity security;
   std::string name;  // unique among the coordinator's workers

@@ -39,6 +39,8 @@ struct Session::State {
       grpc::ClientReaderWriter<v1::WorkerMessage, v1::CoordinatorMessage>>
       stream;
 
+  std::string leader;
+
   base::Mutex write_mutex;
 
   base::Mutex mutex;
@@ -144,10 +146,15 @@ absl::Status Session::Run() {
   }
   heart.join();
   const grpc::Status status = state_->stream->Finish();
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    state_->leader = status.error_details();
+  }
   if (!refused.ok()) return refused;
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
                       status.error_message());
 }
+
+const std::string& Session::leader() const { return state_->leader; }
 
 void Session::Drain() {
   v1::WorkerMessage message;

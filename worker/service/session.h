@@ -9,6 +9,7 @@
 #define MESHWRIGHT_WORKER_SERVICE_SESSION_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "proto/v1/services.pb.h"
@@ -32,6 +33,8 @@ class Session {
   // Returns when the stream is over: OK when the coordinator closed it because
   // the worker drained, stopped or it asked for that.
   absl::Status Run();
+  // After Run: where the coordinator sent this worker; empty: nowhere.
+  const std::string& leader() const;
   void Drain();
   // Gives the lease back. Run returns soon, whether the coordinator answers or
   // not.

@@ -11,10 +11,12 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "base/clock.h"
 #include "base/log/log.h"
@@ -94,14 +96,20 @@ class Worker::Daemon {
 
  private:
   void Live();
+  // The next one to try. `leader`: where the last one sent this worker; empty:
+  // nowhere.
+  absl::Status Choose(const std::string& leader);
   bool Connect();
-  absl::Status RunSession() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status RunSession(std::string& leader) ABSL_LOCKS_EXCLUDED(mutex_);
   // True when the worker is to leave rather than wait that long. Leases end
   // meanwhile where their time is over.
   bool LeavesWithin(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Dependencies dependencies_;
   v1::WorkerHello hello_;
+  std::vector<std::string> addresses_;
+  size_t next_ = 0;      // of these
+  std::string address_;  // of the channel
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<Leases> leases_;
 
@@ -129,11 +137,8 @@ absl::Status Worker::Daemon::Start() {
   hello_.set_memory_bytes(ready.memory_bytes());
 
   ASSIGN_OR_RETURN(*hello_.mutable_session_secret(), RandomSecret());
-  ASSIGN_OR_RETURN(
-      channel_, base::OpenChannel(
-                    dependencies_.coordinator_address, dependencies_.security,
-                    {dependencies_.first_backoff, dependencies_.longest_backoff,
-                     absl::Seconds(10)}));
+  addresses_ = absl::StrSplit(dependencies_.coordinator_address, ',');
+  RETURN_IF_ERROR(Choose(""));
   leases_ = std::make_unique<Leases>(dependencies_);
   {
     base::MutexLock lock(&mutex_);
@@ -143,14 +148,30 @@ absl::Status Worker::Daemon::Start() {
   return absl::OkStatus();
 }
 
+absl::Status Worker::Daemon::Choose(const std::string& leader) {
+  std::string address = leader;
+  if (address.empty()) address = addresses_[next_++ % addresses_.size()];
+  if (channel_ != nullptr && address == address_) return absl::OkStatus();
+  ASSIGN_OR_RETURN(channel_, base::OpenChannel(address, dependencies_.security,
+                                               {dependencies_.first_backoff,
+                                                dependencies_.longest_backoff,
+                                                absl::Seconds(10)}));
+  address_ = address;
+  return absl::OkStatus();
+}
+
 void Worker::Daemon::Live() {
   absl::Duration backoff = dependencies_.first_backoff;
   while (Connect()) {
     const absl::Time began = absl::Now();
-    const absl::Status status = RunSession();
+    std::string leader;
+    const absl::Status status = RunSession(leader);
     base::LogInfo("worker ", dependencies_.name, ": the session with ",
-                  dependencies_.coordinator_address,
-                  " ended: ", status.ToString());
+                  address_, " ended: ", status.ToString());
+    const absl::Status chosen = Choose(leader);
+    if (!chosen.ok()) {
+      base::LogWarning("worker ", dependencies_.name, ": ", chosen.message());
+    }
     if (absl::Now() - began > dependencies_.longest_backoff) {
       backoff = dependencies_.first_backoff;
     }
@@ -176,18 +197,22 @@ bool Worker::Daemon::LeavesWithin(absl::Duration duration) {
   }
 }
 
-// The channel itself tries again, each time later; this only waits.
+// The channel itself tries again, each time later; this only waits, or goes on
+// to another coordinator.
 bool Worker::Daemon::Connect() {
-  while (!LeavesWithin(absl::ZeroDuration())) {
+  constexpr int kLooksAtOne = 4;
+  for (int looks = 1; !LeavesWithin(absl::ZeroDuration()); ++looks) {
     if (channel_->WaitForConnected(std::chrono::system_clock::now() +
                                    std::chrono::milliseconds(250))) {
       return true;
     }
+    const bool is_only = addresses_.size() == 1 && address_ == addresses_[0];
+    if (looks % kLooksAtOne == 0 && !is_only) Choose("").IgnoreError();
   }
   return false;
 }
 
-absl::Status Worker::Daemon::RunSession() {
+absl::Status Worker::Daemon::RunSession(std::string& leader) {
   Session session(channel_, dependencies_, hello_, leases_.get());
   {
     base::MutexLock lock(&mutex_);
@@ -195,6 +220,7 @@ absl::Status Worker::Daemon::RunSession() {
     session_ = &session;
   }
   const absl::Status status = session.Run();
+  leader = session.leader();
   base::MutexLock lock(&mutex_);
   session_ = nullptr;
   return status;

@@ -8,6 +8,8 @@
 //                ▲                    │
 //                └── stream ended ◀───┘   the batch runs on until its lease
 //                    (backoff)            ends (leases.h)
+//   Of several coordinators it tries one after the other, and goes to the one
+//   that leads when another sends it there.
 //   Drain ─▶ no more batches; the one at hand ends, then the worker leaves.
 //   Stop  ─▶ the batch at hand is given back, its child killed; leaves now.
 //

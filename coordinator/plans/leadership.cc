@@ -1,0 +1,79 @@
+#include "coordinator/plans/leadership.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/log/log.h"
+#include "base/status_macros.h"
+
+namespace meshwright::plans {
+
+absl::Status Leadership::Renew() {
+  std::string address;
+  {
+    base::MutexLock lock(&mutex_);
+    address = address_;
+  }
+  const auto asked = options_.now();
+  const auto answer = plans_->Lead(address, epoch(), options_.term);
+  RETURN_IF_ERROR(answer.status());
+  base::MutexLock lock(&mutex_);
+  const bool led = LeadsNow();
+  holder_ = answer->holder;
+  if (answer->is_mine) {
+    epoch_ = answer->epoch;
+    leads_until_ = asked + absl::ToChronoNanoseconds(options_.term);
+  } else {
+    leads_until_ = {};
+  }
+  if (led != LeadsNow()) {
+    base::LogInfo("coordinator: ", led ? "follows " : "leads, as ", holder_,
+                  ", epoch ", answer->epoch.value);
+  }
+  return absl::OkStatus();
+}
+
+void Leadership::StepDown() {
+  store::Epoch epoch;
+  {
+    base::MutexLock lock(&mutex_);
+    if (!LeadsNow()) return;
+    leads_until_ = {};
+    holder_.clear();
+    epoch = epoch_;
+  }
+  const absl::Status status = plans_->StepDown(epoch);
+  if (!status.ok()) {
+    base::LogWarning("coordinator: the leadership ends by itself: ",
+                     status.message());
+  }
+}
+
+bool Leadership::LeadsNow() const { return options_.now() < leads_until_; }
+
+bool Leadership::Leads() const {
+  base::MutexLock lock(&mutex_);
+  return LeadsNow();
+}
+
+store::Epoch Leadership::epoch() const {
+  base::MutexLock lock(&mutex_);
+  return epoch_;
+}
+
+std::string Leadership::leader() const {
+  base::MutexLock lock(&mutex_);
+  // It held the row until its term ended, and nobody has it yet.
+  return holder_ == address_ && !LeadsNow() ? "" : holder_;
+}
+
+absl::Status Leadership::CheckLeads(absl::string_view deed) const {
+  if (Leads()) return absl::OkStatus();
+  const std::string address = leader();
+  return absl::UnavailableError(
+      address.empty()
+          ? absl::StrCat("the coordinators have no leader, which alone ", deed,
+                         "; try again in a few seconds")
+          : absl::StrCat("only the leader of the coordinators ", deed,
+                         "; ask it at ", address));
+}
+
+}  // namespace meshwright::plans

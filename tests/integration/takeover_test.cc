@@ -1,0 +1,249 @@
+// Several meshwright-coordinator over one real PostgreSQL: the leader is killed
+// or put to sleep, and another goes on with its plans.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "base/mutex.h"
+#include "coordinator/segmenter/testing/test_steps.h"
+#include "coordinator/service/planning_client.h"
+#include "profiledb/postgres/testing/postgres_server.h"
+#include "profiledb/store/testing/rows.h"
+#include "tests/integration/process.h"
+#include "worker/service/worker.h"
+
+namespace meshwright::integration {
+namespace {
+
+using service::PlanningClient;
+
+constexpr absl::Duration kTakeover = absl::Seconds(10);
+
+// Measures by words; holds the program that comes after so many, until Release
+// or a stop.
+class HeldBatches {
+ public:
+  explicit HeldBatches(int before_held) : before_held_(before_held) {}
+
+  worker::BatchFunction function() {
+    return [this](const v1::RunnerRequest& request,
+                  const worker::OnRunnerEvent& on_event, std::stop_token stop) {
+      return Run(request, on_event, std::move(stop));
+    };
+  }
+  void AwaitHeld() {
+    base::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(&held_));
+  }
+  void Release() {
+    base::MutexLock lock(&mutex_);
+    released_ = true;
+  }
+
+ private:
+  absl::Status Run(const v1::RunnerRequest& request,
+                   const worker::OnRunnerEvent& on_event,
+                   std::stop_token stop) {
+    v1::RunnerEvent ready;
+    ready.mutable_ready()->set_platform_name("cpu");
+    ready.mutable_ready()->set_platform_version("words 1");
+    ready.mutable_ready()->set_device_kind("words");
+    ready.mutable_ready()->set_device_count(request.device().device_count());
+    on_event(ready);
+    for (const v1::Program& program : request.programs()) {
+      if (!MayMeasure(stop)) return absl::CancelledError("stopped");
+      v1::RunnerEvent event;
+      *event.mutable_result() = store::MakeWorkersRow("", ++measured_);
+      event.mutable_result()->set_key(program.key());
+      on_event(event);
+    }
+    return absl::OkStatus();
+  }
+
+  bool MayMeasure(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] {
+      base::MutexLock lock(&mutex_);
+      ++stops_;
+    });
+    base::MutexLock lock(&mutex_);
+    held_ = measured_ == before_held_;
+    const int stops = stops_;
+    const auto may_go = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return !held_ || released_ || stops_ != stops || stop.stop_requested();
+    };
+    mutex_.Await(absl::Condition(&may_go));
+    held_ = false;
+    return !stop.stop_requested();
+  }
+
+  const int before_held_;
+  int measured_ = 0;  // one batch at a time
+  base::Mutex mutex_;
+  bool held_ ABSL_GUARDED_BY(mutex_) = false;
+  bool released_ ABSL_GUARDED_BY(mutex_) = false;
+  int stops_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+class TakeoverTest : public testing::Test {
+ protected:
+  // Three coordinators, of which the first leads, and a worker that knows them
+  // in another order.
+  void SetUp() override {
+    auto server = postgres::PostgresServer::Start({});
+    if (absl::IsNotFound(server.status())) {
+      GTEST_SKIP() << "PostgreSQL's server is not installed";
+    }
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    url_ = server_->NewStoreUrl();
+    for (int i = 0; i < 3; ++i) {
+      coordinators_.push_back(
+          std::make_unique<Process>(std::vector<std::string>{
+              "meshwright-coordinator", "--json", "--listen", "127.0.0.1:0",
+              "--store", url_}));
+      const auto said =
+          nlohmann::json::parse(coordinators_[i]->ReadLine(), nullptr, false);
+      ASSERT_TRUE(said.is_object());
+      addresses_.push_back(said.value("address", ""));
+      auto client = PlanningClient::Connect(addresses_[i]);
+      ASSERT_TRUE(client.ok()) << client.status();
+      clients_.push_back(*std::move(client));
+    }
+    worker::Worker::Dependencies dependencies;
+    dependencies.coordinator_address =
+        absl::StrCat(addresses_[2], ",", addresses_[0], ",", addresses_[1]);
+    dependencies.name = "words";
+    dependencies.host = "here";
+    dependencies.devices.set_platform("cpu");
+    dependencies.devices.set_device_count(2);
+    dependencies.run_batch = batches_.function();
+    dependencies.heartbeat = absl::Milliseconds(500);
+    dependencies.longest_backoff = absl::Milliseconds(500);
+    worker_ = std::make_unique<worker::Worker>(std::move(dependencies));
+    ASSERT_TRUE(worker_->Start().ok());
+  }
+  void TearDown() override {
+    if (worker_ != nullptr) worker_->Stop();
+  }
+
+  bool HasWorker(int coordinator) {
+    const auto workers = clients_[coordinator]->ListWorkers();
+    return workers.ok() && workers->workers_size() == 1;
+  }
+  // The one that the worker goes to next, and how long that takes.
+  absl::Duration AwaitLeader(const std::vector<int>& candidates, int* leader) {
+    const absl::Time began = absl::Now();
+    while (absl::Now() - began < absl::Minutes(1)) {
+      for (const int candidate : candidates) {
+        *leader = candidate;
+        if (HasWorker(candidate)) return absl::Now() - began;
+      }
+      std::this_thread::yield();
+    }
+    ADD_FAILURE() << "nobody leads";
+    return absl::InfiniteDuration();
+  }
+
+  std::string Submit(int coordinator) {
+    v1::SubmitPlanRequest request;
+    v1::PlanRequest& plan = *request.mutable_request();
+    plan.set_hlo_module(segmenter::ReadSample("gpt2_tiny"));
+    plan.set_model_name("gpt2_tiny");
+    plan.mutable_mesh()->add_shape(1);
+    plan.mutable_mesh()->add_shape(2);
+    plan.set_platform("cpu");
+    const auto record = clients_[coordinator]->SubmitPlan(request);
+    EXPECT_TRUE(record.ok()) << record.status();
+    return record.ok() ? record->id() : "";
+  }
+
+  // Every update of a plan, in the order in which a watch sees them.
+  std::vector<v1::PlanUpdate> Watch(int coordinator, const std::string& id) {
+    std::vector<v1::PlanUpdate> updates;
+    v1::WatchPlanRequest request;
+    request.set_id(id);
+    const absl::Status status = clients_[coordinator]->WatchPlan(
+        request,
+        [&](const v1::PlanUpdate& update) { updates.push_back(update); }, {});
+    EXPECT_TRUE(status.ok()) << status;
+    return updates;
+  }
+  static void ExpectWhole(const std::vector<v1::PlanUpdate>& updates) {
+    ASSERT_FALSE(updates.empty());
+    for (size_t i = 0; i < updates.size(); ++i) {
+      EXPECT_EQ(updates[i].sequence(), static_cast<int64_t>(i) + 1);
+    }
+    EXPECT_EQ(updates.back().state(), v1::DONE) << updates.back().reason();
+    EXPECT_TRUE(updates.back().plan().feasible());
+  }
+
+  HeldBatches batches_{3};
+  std::unique_ptr<postgres::PostgresServer> server_;
+  std::string url_;
+  std::vector<std::unique_ptr<Process>> coordinators_;
+  std::vector<std::string> addresses_;
+  std::vector<std::unique_ptr<PlanningClient>> clients_;
+  std::unique_ptr<worker::Worker> worker_;
+};
+
+TEST_F(TakeoverTest, AnotherGoesOnWhenTheLeaderIsKilled) {
+  int leader = -1;
+  AwaitLeader({0, 1, 2}, &leader);
+  ASSERT_EQ(leader, 0);
+  const std::string id = Submit(1);
+  std::vector<v1::PlanUpdate> seen;
+  std::jthread watching([&] { seen = Watch(2, id); });
+  batches_.AwaitHeld();
+  const absl::Status elsewhere = clients_[1]->CancelPlan(id).status();
+  EXPECT_TRUE(absl::IsUnavailable(elsewhere)) << elsewhere;
+
+  coordinators_[0]->Signal(SIGKILL);
+  EXPECT_EQ(coordinators_[0]->Wait(), -SIGKILL);
+  batches_.Release();
+  const absl::Duration took = AwaitLeader({1, 2}, &leader);
+  EXPECT_LE(took, kTakeover);
+  RecordProperty("takeover", absl::FormatDuration(took));
+  watching.join();
+  ExpectWhole(seen);
+  const auto plan = clients_[1]->GetPlan(id);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->state(), v1::DONE);
+}
+
+TEST_F(TakeoverTest, ALeaderThatSleptFollowsWhenItWakes) {
+  int leader = -1;
+  AwaitLeader({0, 1, 2}, &leader);
+  ASSERT_EQ(leader, 0);
+  const std::string id = Submit(0);
+  batches_.AwaitHeld();
+  std::vector<v1::PlanUpdate> seen;
+  std::jthread watching([&] { seen = Watch(1, id); });
+
+  coordinators_[0]->Signal(SIGSTOP);
+  batches_.Release();
+  const absl::Time stopped = absl::Now();
+  while (server_->Query(url_, "SELECT epoch FROM epochs") == 1 &&
+         absl::Now() - stopped < kTakeover) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(server_->Query(url_, "SELECT epoch FROM epochs"), 2);
+  coordinators_[0]->Signal(SIGCONT);
+  AwaitLeader({1, 2}, &leader);
+  watching.join();
+  ExpectWhole(seen);
+  EXPECT_FALSE(HasWorker(0));
+  const auto plan = clients_[0]->GetPlan(id);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->state(), v1::DONE);
+}
+
+}  // namespace
+}  // namespace meshwright::integration
