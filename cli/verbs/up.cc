@@ -14,6 +14,7 @@
 #include "cli/flags/security_flags.h"
 #include "cli/local/cluster.h"
 #include "cli/local/store.h"
+#include "cli/program/config_file.h"
 #include "cli/text/format.h"
 #include "cli/verbs/context.h"
 #include "coordinator/metrics/exporter.h"
@@ -159,6 +160,7 @@ void AddUpVerb(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
   AddDeviceFlags(*verb, &flags->devices);
+  AddConfigFlags(*verb, context.out);
 }
 
 void SetUpCoordinator(CLI::App& app, Context& context) {
@@ -169,6 +171,7 @@ void SetUpCoordinator(CLI::App& app, Context& context) {
   app.add_option("--advertise", flags->advertised,
                  "HOST:PORT that other coordinators of the same database send "
                  "workers to (default: --listen)");
+  AddConfigFlags(app, context.out);
   context.run = [&context, flags] {
     return Serve(context, *flags, std::nullopt);
   };

@@ -13,6 +13,7 @@ LAYERS = {
     "proto/v1": (),
     "cli": ("cli/verbs",),
     "cli/coordinator": ("cli/verbs",),
+    "cli/program": ("base",),
     "cli/flags": (
         "base", "base/json", "base/rpc", "proto/v1", "cli/text",
         "coordinator/security"),
@@ -28,13 +29,15 @@ LAYERS = {
         "planner/pipeline"),
     "cli/verbs": (
         "base", "base/log", "base/rpc", "proto/v1", "cli/flags", "cli/local",
-        "cli/text", "coordinator/explain", "coordinator/export", "coordinator/launch",
+        "cli/program", "cli/text", "coordinator/explain", "coordinator/export", "coordinator/launch",
         "coordinator/metrics", "coordinator/planning", "coordinator/resharding",
         "coordinator/security", "coordinator/service", "coordinator/space",
         "coordinator/validation", "planner/checkpoint", "planner/layout",
         "planner/pipeline", "planner/reshard",
         "planner/search/tradeoffs", "profiledb/store", "profiledb/upkeep",
         "worker/sandbox", "worker/service"),
+    "cli/worker": (
+        "base", "base/log", "base/rpc", "cli/program", "worker/service"),
     "coordinator/daemon": (
         "base", "base/log", "coordinator/jobs", "coordinator/metrics", "coordinator/plans",
         "coordinator/resharding", "coordinator/security", "coordinator/service",
@@ -229,7 +232,7 @@ LAYERS = {
 # there, and these folders.
 TEST_LAYERS = {
     "cli/text": ("coordinator/validation",),
-    "cli/verbs": ("cli/testing",),
+    "cli/verbs": ("cli/testing", "cli/worker"),
     "coordinator/estimation": ("coordinator/jobs/testing",),
     "coordinator/ir": ("coordinator/ir/load",),
     "coordinator/ir/links": ("coordinator/ir/load", "coordinator/ir/text"),
@@ -269,9 +272,8 @@ FOREIGN = {
     r"boost/": ("base", "coordinator/metrics", "worker/comm/transport", "worker/comm/testing"),
     r"xxhash\.h": ("worker/comm/protocol",),
     r"openssl/": ("base",),
-    r"toml": ("coordinator/security",),
+    r"toml": ("cli/program", "coordinator/security"),
     r"prometheus/": ("coordinator/metrics",),
     r"spdlog/": ("base",),
-    r"CLI/": ("cli", "tests/bench", "worker/comm/executor",
-             "worker/service"),
+    r"CLI/": ("cli", "tests/bench", "worker/comm/executor"),
 }

@@ -1,0 +1,98 @@
+#include "cli/worker/worker_program.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <stop_token>
+#include <utility>
+
+#include "base/exit_status.h"
+#include "base/interrupt.h"
+#include "base/log/log.h"
+#include "base/rpc/channel_security.h"
+#include "cli/program/config_file.h"
+#include "worker/service/runner_batches.h"
+
+namespace meshwright::cli {
+namespace {
+
+int Fail(const std::string& message, int status) {
+  std::cerr << kWorkerProgram << ": " << message << "\n";
+  return status;
+}
+
+int Serve(WorkerFlags flags) {
+  worker::Worker::Dependencies& dependencies = flags.worker;
+  dependencies.security = base::WithEnvironment(dependencies.security);
+  dependencies.host = worker::HostName();
+  if (dependencies.name.empty()) {
+    dependencies.name = worker::DefaultWorkerName();
+  }
+  dependencies.run_batch = worker::RunnerBatches();
+  dependencies.find_fault = worker::FindRunnerFault;
+  dependencies.devices.set_platform(flags.platform);
+  dependencies.devices.set_plugin_path(flags.plugin);
+  dependencies.devices.set_device_count(flags.device_count);
+
+  base::SetLogLevel(base::LogLevel::kInfo);
+  if (flags.log_format == "json") base::SetLogFormat(base::LogFormat::kJson);
+  worker::Worker worker(std::move(dependencies));
+  const base::Interrupt interrupt([&] { worker.Stop(); });
+  const absl::Status status = worker.Start();
+  if (!status.ok()) {
+    return Fail(std::string(status.message()), base::ExitStatus(status));
+  }
+  const std::stop_callback drain(interrupt.token(), [&] { worker.Drain(); });
+  worker.Wait();
+  return base::kExitSuccess;
+}
+
+}  // namespace
+
+void SetUpWorker(CLI::App& app, WorkerFlags* flags, std::ostream* out) {
+  app.add_option("--coordinator", flags->worker.coordinator_address,
+                 "coordinator to work for, HOST:PORT or unix:PATH")
+      ->required();
+  base::ChannelSecurity& security = flags->worker.security;
+  app.add_option(
+      "--ca", security.ca_file,
+      "CA of the coordinator's certificate, PEM; also MESHWRIGHT_CA");
+  app.add_option("--cert", security.certificate_file,
+                 "this worker's certificate, PEM, for mutual TLS");
+  app.add_option("--key", security.key_file, "the certificate's key, PEM");
+  app.add_option("--token-file", security.token_file,
+                 "file with a token of role work; also MESHWRIGHT_TOKEN");
+  app.add_flag("--insecure", security.insecure,
+               "no TLS, though the coordinator is beyond this machine");
+  app.add_option("--log-format", flags->log_format,
+                 "of the log on stderr: text, or json with an object a line")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  app.add_option("--name", flags->worker.name,
+                 "unique at the coordinator (default: host and process id)");
+  app.add_option("--platform", flags->platform, "cpu or cuda")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--plugin", flags->plugin,
+                 "PJRT plugin (default: the bundled CPU plugin)")
+      ->check(CLI::ExistingFile);
+  app.add_option("--devices", flags->device_count,
+                 "maximum number of devices per program")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 4096));
+  AddConfigFlags(app, out);
+}
+
+int RunWorker(const std::vector<std::string>& arguments) {
+  WorkerFlags flags;
+  CLI::App app(kWorkerDescription, kWorkerProgram);
+  SetUpWorker(app, &flags, &std::cout);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return Fail(error.what(), base::kExitBadInput);
+  }
+  return Serve(std::move(flags));
+}
+
+}  // namespace meshwright::cli
