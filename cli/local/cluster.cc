@@ -65,6 +65,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   coordinator.advertised_address = options.advertised_address;
   coordinator.security = options.security;
   coordinator.audit = options.audit;
+  coordinator.alive = std::move(options.alive);
   cluster->coordinator_ =
       std::make_unique<daemon::Coordinator>(std::move(coordinator));
   RETURN_IF_ERROR(cluster->coordinator_->Start());

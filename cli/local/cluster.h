@@ -10,6 +10,7 @@
 #ifndef MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 #define MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -47,6 +48,7 @@ class LocalCluster {
     security::Listening security;
     security::AuditLog* audit = nullptr;  // outlives the cluster; null: none
     std::string metrics_address;  // where Prometheus reads; empty: nowhere
+    std::function<void()> alive;          // as the coordinator's; empty: none
     bool has_worker = true;
     v1::DeviceSpec devices;           // of the worker
     worker::BatchFunction run_batch;  // empty: worker/sandbox's

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -6,10 +7,12 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "base/interrupt.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
+#include "base/supervisor.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/security_flags.h"
 #include "cli/local/cluster.h"
@@ -31,6 +34,7 @@ struct CoordinatorFlags {
   std::string audit;
   std::string metrics;
   std::string log_format = "text";
+  double drain_seconds = 30;
 };
 
 struct UpFlags {
@@ -39,10 +43,13 @@ struct UpFlags {
   DeviceFlags devices;
 };
 
-// Reads a coordinator's tokens again, while there is one. Threads: any; signals
-// are watched on a thread of their own.
-class TokenReloader {
+// Reads a coordinator's tokens and certificates again, while there is one.
+// Threads: any; signals are watched on a thread of their own.
+class Reloader {
  public:
+  explicit Reloader(const base::Supervisor* supervisor)
+      : supervisor_(supervisor) {}
+
   void Serve(LocalCluster* cluster) ABSL_LOCKS_EXCLUDED(mutex_) {
     base::MutexLock lock(&mutex_);
     cluster_ = cluster;
@@ -50,19 +57,37 @@ class TokenReloader {
   void Reload() ABSL_LOCKS_EXCLUDED(mutex_) {
     base::MutexLock lock(&mutex_);
     if (cluster_ == nullptr) return;
-    const absl::Status status = cluster_->coordinator().ReloadTokens();
+    supervisor_->Reloading();
+    const absl::Status status = cluster_->coordinator().Reload();
     if (status.ok()) {
-      base::LogInfo("tokens: read again");
+      base::LogInfo("tokens and certificates: read again");
+      supervisor_->Ready("serving");
     } else {
-      base::LogWarning("tokens: the old ones stay in force: ",
-                       status.message());
+      base::LogWarning("tokens and certificates: one is wrong, and old tokens ",
+                       "stay in force: ", status.message());
+      supervisor_->Ready(
+          absl::StrCat("serving; the reload failed: ", status.message()));
     }
   }
 
  private:
+  const base::Supervisor* const supervisor_;
   base::Mutex mutex_;
   LocalCluster* cluster_ ABSL_GUARDED_BY(mutex_) = nullptr;
 };
+
+// False: something still runs after `limit`, or there is no time for it. The
+// limit is counted in looks: a process that was stopped for an hour has not
+// drained for an hour.
+bool DrainWithin(daemon::Coordinator& coordinator, absl::Duration limit,
+                 const std::atomic<bool>& hurry) {
+  constexpr absl::Duration kLook = absl::Milliseconds(200);
+  for (absl::Duration left = limit; !hurry; left -= kLook) {
+    if (coordinator.Drain(std::min(left, kLook))) return true;
+    if (left <= kLook) break;
+  }
+  return false;
+}
 
 // Until an interrupt. `devices`: those of the worker; absent: there is none.
 absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
@@ -73,9 +98,13 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
     ASSIGN_OR_RETURN(audit, security::OpenJsonLinesAuditLog(flags.audit));
   }
   std::atomic<bool> hurry = false;
-  TokenReloader reloader;
+  const base::Supervisor supervisor;
+  Reloader reloader(&supervisor);
   std::function<void()> hangup;  // else it ends with its terminal
-  if (!flags.security.token_file.empty()) hangup = [&] { reloader.Reload(); };
+  if (supervisor.is_there() || flags.security.uses_tls() ||
+      !flags.security.token_file.empty()) {
+    hangup = [&] { reloader.Reload(); };
+  }
   const base::Interrupt interrupt([&] { hurry = true; }, hangup);
   if (!base::LogEnabled(base::LogLevel::kInfo)) {
     base::SetLogLevel(base::LogLevel::kInfo);
@@ -93,6 +122,7 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
   options.security = flags.security;
   options.audit = audit.get();
   options.metrics_address = metrics::CompleteAddress(flags.metrics);
+  options.alive = [&] { supervisor.Alive(); };
   options.has_worker = devices.has_value();
   if (devices.has_value()) options.devices = *devices;
   ASSIGN_OR_RETURN(const std::unique_ptr<LocalCluster> cluster,
@@ -113,14 +143,23 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
     }
     *context.out << std::flush;
   }
+  // One line for people, in the log's own form.
+  const auto say = [&](const std::string& line) {
+    if (flags.log_format == "json") {
+      base::LogInfo(line);
+    } else {
+      *context.err << line << "\n" << std::flush;
+    }
+  };
+  supervisor.Ready(absl::StrCat("listening on ", cluster->address()));
   interrupt.Wait();
-  constexpr char kDraining[] = "draining; interrupt again to stop at once";
-  if (flags.log_format == "json") {
-    base::LogInfo(kDraining);
-  } else {
-    *context.err << kDraining << "\n" << std::flush;
-  }
-  while (!hurry && !cluster->coordinator().Drain(absl::Milliseconds(200))) {
+  supervisor.Stopping("draining");
+  say(absl::StrCat("draining for at most ", flags.drain_seconds,
+                   " s; interrupt again to stop at once"));
+  if (!DrainWithin(cluster->coordinator(), absl::Seconds(flags.drain_seconds),
+                   hurry)) {
+    say("plans that still run stay in the store, and their leases with the "
+        "workers; the next start goes on with them");
   }
   reloader.Serve(nullptr);
   return absl::OkStatus();
@@ -147,6 +186,11 @@ void AddCoordinatorFlags(CLI::App& verb, CoordinatorFlags* flags) {
                   "of the log on stderr: text, or json with an object a line")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
+  verb.add_option("--drain-seconds", flags->drain_seconds,
+                  "after SIGTERM, running plans have this long to end; the "
+                  "next start goes on with the rest")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 86400.0));
 }
 
 }  // namespace

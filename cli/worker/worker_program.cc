@@ -1,6 +1,7 @@
 #include "cli/worker/worker_program.h"
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <iostream>
 #include <stop_token>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/log/log.h"
 #include "base/rpc/channel_security.h"
+#include "base/supervisor.h"
 #include "cli/program/config_file.h"
 #include "worker/service/runner_batches.h"
 
@@ -36,13 +38,38 @@ int Serve(WorkerFlags flags) {
   base::SetLogLevel(base::LogLevel::kInfo);
   if (flags.log_format == "json") base::SetLogFormat(base::LogFormat::kJson);
   worker::Worker worker(std::move(dependencies));
-  const base::Interrupt interrupt([&] { worker.Stop(); });
+  const base::Supervisor supervisor;
+  std::function<void()> hangup;  // else it ends with its terminal
+  if (supervisor.is_there()) {
+    // Every call reads the token, every connection the certificates.
+    hangup = [&] {
+      supervisor.Reloading();
+      supervisor.Ready("running");
+    };
+  }
+  const base::Interrupt interrupt([&] { worker.Stop(); }, hangup);
   const absl::Status status = worker.Start();
   if (!status.ok()) {
     return Fail(std::string(status.message()), base::ExitStatus(status));
   }
-  const std::stop_callback drain(interrupt.token(), [&] { worker.Drain(); });
-  worker.Wait();
+  const std::stop_callback drain(interrupt.token(), [&] {
+    supervisor.Stopping("draining");
+    worker.Drain();
+  });
+  supervisor.Ready("running");
+  // In looks, not by a clock: a worker that was stopped for an hour has not
+  // drained for an hour.
+  constexpr absl::Duration kLook = absl::Seconds(1);
+  absl::Duration left = absl::Seconds(flags.drain_seconds);
+  while (!worker.WaitFor(kLook)) {
+    supervisor.Alive();
+    if (!interrupt.token().stop_requested()) continue;
+    if (left <= absl::ZeroDuration()) {
+      base::LogInfo("worker: its batch takes too long and is handed back");
+      worker.Stop();
+    }
+    left -= kLook;
+  }
   return base::kExitSuccess;
 }
 
@@ -79,6 +106,11 @@ void SetUpWorker(CLI::App& app, WorkerFlags* flags, std::ostream* out) {
                  "maximum number of devices per program")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
+  app.add_option("--drain-seconds", flags->drain_seconds,
+                 "after SIGTERM, the batch at hand has this long to end; then "
+                 "it is handed back")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 86400.0));
   AddConfigFlags(app, out);
 }
 

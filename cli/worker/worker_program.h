@@ -29,6 +29,7 @@ struct WorkerFlags {
   std::string plugin;
   int device_count = 8;
   std::string log_format = "text";
+  double drain_seconds = 60;
 };
 
 // Adds the flags. `flags` and `out` outlive the parsing.

@@ -236,15 +236,17 @@ absl::Status Coordinator::Start() {
     if (++seconds % kSecondsBetweenChecks == 0) {
       server_->runner.feed().NotifyAll();
     }
+    if (server_->dependencies.alive) server_->dependencies.alive();
   });
   base::LogInfo("coordinator: listening on ", server_->address);
   return absl::OkStatus();
 }
 
-absl::Status Coordinator::ReloadTokens() {
+absl::Status Coordinator::Reload() {
   RETURN_IF_ERROR(server_->guard->Reload());
   server_->runner.feed().NotifyAll();
-  return absl::OkStatus();
+  return security::CheckListening(server_->dependencies.listen_address,
+                                  server_->dependencies.security);
 }
 
 absl::StatusOr<std::string> Coordinator::NewLocalToken(security::Role role) {

@@ -23,6 +23,7 @@
 #define MESHWRIGHT_COORDINATOR_DAEMON_COORDINATOR_H_
 
 #include <memory>
+#include <functional>
 #include <stop_token>
 #include <string>
 
@@ -71,6 +72,9 @@ class Coordinator {
     std::string metrics_address;
     jobs::JobQueue::Options queue;
     resharding::AnswerCache::Options reshardings;
+    // Called about once a second, after the queue and the plans were looked
+    // after: a coordinator that hangs stops calling. Empty: nobody is.
+    std::function<void()> alive;
   };
 
   explicit Coordinator(Dependencies dependencies);
@@ -79,10 +83,11 @@ class Coordinator {
   Coordinator& operator=(const Coordinator&) = delete;
 
   absl::Status Start();
-  // Reads the token file again; certificates are looked at all the time.
-  // Watches whose tokens do not count any more end. Errors: what is wrong with
-  // the file; the old tokens stay in force.
-  absl::Status ReloadTokens();
+  // Reads the token file again, and checks the certificates, which new
+  // connections take up by themselves (Listening::reload_seconds). Watches
+  // whose tokens do not count any more end. Errors: what is wrong with the
+  // files; old tokens stay in force.
+  absl::Status Reload();
   // For calls inside this process (security::Guard::AddLocalToken).
   absl::StatusOr<std::string> NewLocalToken(security::Role role);
   // Refuses new plans and waits for the running ones. False: some still run

@@ -24,7 +24,7 @@ struct Listening {
   std::string client_ca_file;  // clients must have a certificate of it
   bool insecure = false;
   std::string token_file;
-  int reload_seconds = 10;  // how often changed certificates are looked for
+  int reload_seconds = 1;  // how often changed certificates are looked for
 
   bool uses_tls() const { return !certificate_file.empty(); }
 };

@@ -4,10 +4,7 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -24,6 +21,7 @@
 #include "profiledb/store/testing/fake_profile_store.h"
 #include "proto/v1/plans.grpc.pb.h"
 #include "proto/v1/services.grpc.pb.h"
+#include "tests/integration/certificates.h"
 
 namespace meshwright::integration {
 namespace {
@@ -39,44 +37,11 @@ using Stream =
 class SecurityTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directory(folder_);
-    MakeAuthority("ca");
-    MakeCertificate("ca", "server");
+    certificates_.MakeAuthority("ca");
+    certificates_.MakeCertificate("ca", "server");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string File(const std::string& name) const {
-    return absl::StrCat(folder_, "/", name);
-  }
-  void Run(const std::string& command) const {
-    ASSERT_EQ(std::system(absl::StrCat("cd ", folder_, " && openssl ", command,
-                                       " >/dev/null 2>openssl.log")
-                              .c_str()),
-              0)
-        << command;
-  }
-  void MakeAuthority(const std::string& name) const {
-    Run(
-        absl::StrCat("req -x509 -newkey ec -pkeyopt "
-                     "ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=",
-                     name, " -keyout ", name, ".key -out ", name, ".pem"));
-  }
-  // NAME.pem and NAME.key, for this machine, in place of what was there.
-  void MakeCertificate(const std::string& authority,
-                       const std::string& name) const {
-    Run(
-        absl::StrCat("req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 "
-                     "-nodes -subj /CN=",
-                     name, " -addext subjectAltName=DNS:localhost,IP:127.0.0.1",
-                     " -keyout ", name, ".key -out ", name, ".csr"));
-    Run(
-        absl::StrCat("x509 -req -days 2 -CAcreateserial -copy_extensions copy "
-                     "-in ",
-                     name, ".csr -CA ", authority, ".pem -CAkey ", authority,
-                     ".key -out ", name, ".new"));
-    ASSERT_EQ(chmod(File(name + ".key").c_str(), 0600), 0);
-    std::filesystem::rename(File(name + ".new"), File(name + ".pem"));
+    return certificates_.File(name);
   }
 
   void Start(security::Listening listening) {
@@ -121,7 +86,7 @@ class SecurityTest : public testing::Test {
                                     return absl::OkStatus();
                                   })
             .ok());
-    ASSERT_TRUE(coordinator_->ReloadTokens().ok());
+    ASSERT_TRUE(coordinator_->Reload().ok());
   }
   std::string AddToken(std::vector<Role> roles, absl::Duration life) {
     security::NewToken made = *security::MakeToken();
@@ -170,7 +135,7 @@ class SecurityTest : public testing::Test {
   security::FakeAuditLog audit_;
   store::MemoryPlanStore plans_;
   store::FakeProfileStore profiles_;
-  const std::string folder_ = testing::TempDir() + "/security_test";
+  const Certificates certificates_{testing::TempDir() + "/security_test"};
   std::unique_ptr<Coordinator> coordinator_;
 };
 
@@ -210,12 +175,12 @@ TEST_F(SecurityTest, TokensThatCountAndThoseThatDoNot) {
 
   const std::string fresh = AddToken({Role::kRead}, absl::Hours(1));
   EXPECT_FALSE(Ask(With(fresh)).ok());
-  ASSERT_TRUE(coordinator_->ReloadTokens().ok());
+  ASSERT_TRUE(coordinator_->Reload().ok());
   EXPECT_TRUE(Ask(With(fresh)).ok());
 }
 
 TEST_F(SecurityTest, AnotherAuthorityAndNoTls) {
-  MakeAuthority("other");
+  certificates_.MakeAuthority("other");
   Start(Tls());
   EXPECT_TRUE(Ask(With("")).ok());
   ChannelSecurity wrong = With("");
@@ -228,7 +193,7 @@ TEST_F(SecurityTest, AnotherAuthorityAndNoTls) {
 }
 
 TEST_F(SecurityTest, MutualTlsNamesTheCaller) {
-  MakeCertificate("ca", "launcher");
+  certificates_.MakeCertificate("ca", "launcher");
   security::Listening listening = Tls();
   listening.client_ca_file = File("ca.pem");
   Start(listening);
@@ -250,8 +215,8 @@ TEST_F(SecurityTest, MutualTlsNamesTheCaller) {
 TEST_F(SecurityTest, AChangedCertificateIsTakenUp) {
   Start(Tls());
   ASSERT_TRUE(Ask(With("")).ok());
-  MakeAuthority("next");
-  MakeCertificate("next", "server");
+  certificates_.MakeAuthority("next");
+  certificates_.MakeCertificate("next", "server");
   ChannelSecurity next = With("");
   next.ca_file = File("next.pem");
   while (!Ask(next).ok()) std::this_thread::yield();

@@ -94,6 +94,10 @@ class Worker::Daemon {
     mutex_.Await(absl::Condition(&left_));
   }
 
+  bool WaitFor(absl::Duration timeout) ABSL_LOCKS_EXCLUDED(mutex_) {
+    base::MutexLock lock(&mutex_);
+    return mutex_.AwaitWithTimeout(absl::Condition(&left_), timeout);
+  }
  private:
   void Live();
   // The next one to try. `leader`: where the last one sent this worker; empty:
@@ -256,3 +260,7 @@ void Worker::Stop() {
 void Worker::Wait() { daemon_->Wait(); }
 
 }  // namespace meshwright::worker
+bool Worker::WaitFor(absl::Duration timeout) {
+  return daemon_->WaitFor(timeout);
+}
+

@@ -26,6 +26,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "proto/v1/job.pb.h"
 #include "worker/service/dependencies.h"
 
@@ -49,6 +50,8 @@ class Worker {
   void Stop();
   // Until it has left, drained or stopped.
   void Wait();
+  // The same for a time; false: it has not left.
+  bool WaitFor(absl::Duration timeout);
 
  private:
   class Daemon;
