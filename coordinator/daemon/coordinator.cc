@@ -1,6 +1,7 @@
 #include "coordinator/daemon/coordinator.h"
 
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/service_type.h>
 
 #include <atomic>
@@ -21,6 +22,7 @@
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/guard.h"
+#include "coordinator/service/held_streams.h"
 #include "coordinator/service/listen_address.h"
 #include "coordinator/service/rpc_observer.h"
 #include "coordinator/service/rpc_status.h"
@@ -80,6 +82,7 @@ struct Coordinator::Server {
       : dependencies(std::move(given)),
         queue(&steady, QueueOptions(dependencies)),
         reshardings(dependencies.reshardings),
+        held(dependencies.limits.held_streams),
         runner({.clock = dependencies.clock,
                 .plans = dependencies.plans != nullptr ? dependencies.plans
                                                        : &own_plans,
@@ -92,6 +95,10 @@ struct Coordinator::Server {
 
   // Leads or follows, as the leadership says; about once a second.
   void FollowLeadership();
+  // What the health service says, of the server and of each service.
+  void SetServing(bool serving) const {
+    grpc_server->GetHealthCheckService()->SetServingStatus(serving);
+  }
 
   Dependencies dependencies;
   // Leases are spans of time: a clock that is set ends none.
@@ -100,6 +107,7 @@ struct Coordinator::Server {
   std::atomic<bool> draining = false;
   jobs::JobQueue queue;
   resharding::AnswerCache reshardings;
+  service::HeldStreams held;
   store::MemoryPlanStore own_plans;
   plans::PlanRunner runner;
   // Null: no other coordinator works on the store.
@@ -159,9 +167,10 @@ absl::Status Coordinator::Start() {
   const plans::Leadership* const leadership = server_->leadership.get();
   server_->planning = service::NewPlanningService(
       {&server_->queue, &server_->calls, &server_->runner, &server_->draining,
-       &server_->reshardings, guard, given.figures, leadership});
-  server_->plans =
-      service::NewPlansService(&server_->runner, &server_->calls, guard);
+       &server_->reshardings, guard, given.figures, leadership,
+       &server_->held, given.profiles});
+  server_->plans = service::NewPlansService(&server_->runner, &server_->calls,
+                                            guard, &server_->held);
   server_->profiles =
       service::NewProfilesService(&server_->runner, &server_->calls);
   server_->modules = service::NewModulesService(server_->dependencies.profiles,
@@ -171,6 +180,7 @@ absl::Status Coordinator::Start() {
   server_->admin = service::NewAdminService(&server_->queue);
 
   grpc::ServerBuilder builder;
+  service::PrepareServer(given.limits, &builder);
   int port = 0;
   builder.AddListeningPort(wanted, credentials, &port);
   if (!given.local_address.empty()) {
@@ -184,14 +194,6 @@ absl::Status Coordinator::Start() {
   builder.RegisterService(server_->modules.get());
   builder.RegisterService(server_->workers.get());
   builder.RegisterService(server_->admin.get());
-  builder.SetMaxReceiveMessageSize(-1);
-  builder.SetMaxSendMessageSize(-1);
-  // Two coordinators on one port would each get half of the calls.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  // Workers ping through quiet hours.
-  builder.AddChannelArgument(
-      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5000);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   if (given.figures != nullptr) service::ObserveRpcs(given.figures, &builder);
   server_->grpc_server = builder.BuildAndStart();
   if (server_->grpc_server == nullptr) {
@@ -238,6 +240,7 @@ absl::Status Coordinator::Start() {
     }
     if (server_->dependencies.alive) server_->dependencies.alive();
   });
+  server_->SetServing(true);
   base::LogInfo("coordinator: listening on ", server_->address);
   return absl::OkStatus();
 }
@@ -255,6 +258,7 @@ absl::StatusOr<std::string> Coordinator::NewLocalToken(security::Role role) {
 
 bool Coordinator::Drain(absl::Duration timeout) {
   server_->draining = true;
+  server_->SetServing(false);
   const absl::Time end = absl::Now() + timeout;
   return server_->runner.Drain(timeout) &&
          server_->calls.AwaitIdle(end - absl::Now());

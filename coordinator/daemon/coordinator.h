@@ -15,15 +15,16 @@
 // runner. What Dependencies points to outlives the coordinator.
 // Several: of coordinators over one store the leader runs plans and holds the
 // workers. The others answer reads, submissions and watches, and send workers
-// to the leader. Security: coordinator/security/listening.h states where it may
+// to the leader. Health: gRPC's health service says NOT_SERVING while it
+// drains. Security: coordinator/security/listening.h states where it may
 // listen and how. Errors: Start gives those of the store of plans,
 // kAlreadyExists for a busy port, kInvalidArgument for an address that is none,
 // kPermissionDenied.
 #ifndef MESHWRIGHT_COORDINATOR_DAEMON_COORDINATOR_H_
 #define MESHWRIGHT_COORDINATOR_DAEMON_COORDINATOR_H_
 
-#include <memory>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 
@@ -38,6 +39,7 @@
 #include "coordinator/security/audit_log.h"
 #include "coordinator/security/listening.h"
 #include "coordinator/security/role.h"
+#include "coordinator/service/server_limits.h"
 #include "profiledb/store/plan_store.h"
 #include "profiledb/store/profile_store.h"
 
@@ -70,11 +72,12 @@ class Coordinator {
     // empty: neither.
     metrics::Figures* figures = nullptr;
     std::string metrics_address;
-    jobs::JobQueue::Options queue;
-    resharding::AnswerCache::Options reshardings;
     // Called about once a second, after the queue and the plans were looked
     // after: a coordinator that hangs stops calling. Empty: nobody is.
     std::function<void()> alive;
+    jobs::JobQueue::Options queue;
+    resharding::AnswerCache::Options reshardings;
+    service::ServerLimits limits;
   };
 
   explicit Coordinator(Dependencies dependencies);

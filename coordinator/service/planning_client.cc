@@ -13,6 +13,7 @@
 #include "base/fingerprint.h"
 #include "base/rpc/channel.h"
 #include "base/status_macros.h"
+#include "coordinator/service/plan_events.h"
 #include "coordinator/service/rpc_status.h"
 #include "proto/v1/admin.grpc.pb.h"
 #include "proto/v1/plans.grpc.pb.h"
@@ -26,6 +27,8 @@ constexpr size_t kChunkBytes = size_t{1} << 20;
 constexpr std::chrono::seconds kCallPatience(10);
 // Of a call that analyses a model.
 constexpr std::chrono::seconds kAnalysisPatience(120);
+// A comparison of more is sent in pieces.
+constexpr size_t kCompareBytes = size_t{8} << 20;
 
 class GrpcPlanningClient : public PlanningClient {
  public:
@@ -42,17 +45,28 @@ class GrpcPlanningClient : public PlanningClient {
   absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                     const jobs::ProgressFunction& on_progress,
                                     const std::stop_token& stop) override {
-    grpc::ClientContext context;
-    const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
-    auto reader = stub_->MakePlan(&context, request);
+    v1::SubmitPlanRequest submission;
+    *submission.mutable_request() = request;
+    ASSIGN_OR_RETURN(const v1::PlanRecord record, SubmitPlan(submission));
+    v1::WatchPlanRequest watch;
+    watch.set_id(record.id());
     std::optional<v1::Plan> plan;
-    v1::PlanEvent event;
-    while (reader->Read(&event)) {
-      if (event.has_plan()) plan = std::move(*event.mutable_plan());
-      if (event.has_progress() && on_progress) on_progress(event.progress());
-    }
-    const absl::Status status = Translate(reader->Finish());
-    if (!status.ok()) return status;
+    std::optional<absl::Status> end;
+    const absl::Status watched = WatchPlan(
+        watch,
+        [&](const v1::PlanUpdate& update) {
+          PlanEvents said = TranslateUpdate(update);
+          for (v1::PlanEvent& event : said.events) {
+            if (event.has_plan()) plan = std::move(*event.mutable_plan());
+            if (event.has_progress() && on_progress) {
+              on_progress(event.progress());
+            }
+          }
+          if (said.end.has_value()) end = std::move(said.end);
+        },
+        stop);
+    if (end.has_value() && !end->ok()) return *end;
+    if (!watched.ok()) return watched;
     if (!plan.has_value()) {
       return absl::InternalError(
           absl::StrCat("the coordinator at ", address_, " sent no plan"));
@@ -63,9 +77,10 @@ class GrpcPlanningClient : public PlanningClient {
   absl::Status Compare(const v1::CompareRequest& request,
                        const OnCompare& on_event,
                        const std::stop_token& stop) override {
+    ASSIGN_OR_RETURN(const v1::CompareRequest small, PutPrograms(request));
     grpc::ClientContext context;
     const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
-    auto reader = stub_->Compare(&context, request);
+    auto reader = stub_->Compare(&context, small);
     v1::CompareEvent event;
     while (reader->Read(&event)) {
       if (on_event) on_event(event);
@@ -191,6 +206,23 @@ class GrpcPlanningClient : public PlanningClient {
     }
     writer->WritesDone();
     return Translate(writer->Finish());
+  }
+
+  // Whole models may be more than a message holds: they are put, and named.
+  absl::StatusOr<v1::CompareRequest> PutPrograms(v1::CompareRequest request) {
+    if (request.ByteSizeLong() <= kCompareBytes) return request;
+    const auto put = [&](v1::Program* program) {
+      const std::string sha256 = base::Sha256Hex(program->hlo_module());
+      absl::Status status = PutModule(sha256, program->hlo_module());
+      request.add_module_sha256(sha256);
+      program->clear_hlo_module();
+      return status;
+    };
+    RETURN_IF_ERROR(put(request.mutable_reference()));
+    for (v1::Program& program : *request.mutable_programs()) {
+      RETURN_IF_ERROR(put(&program));
+    }
+    return request;
   }
 
   // A unary call.

@@ -10,6 +10,7 @@
 #include "coordinator/jobs/queue_measurer.h"
 #include "coordinator/service/outbox.h"
 #include "coordinator/service/plan_access.h"
+#include "coordinator/service/plan_events.h"
 #include "coordinator/service/plan_watch.h"
 #include "coordinator/service/resharding_call.h"
 #include "coordinator/service/rpc_status.h"
@@ -62,13 +63,20 @@ class PlanningService : public v1::Planning::CallbackService {
   grpc::ServerWriteReactor<v1::PlanEvent>* MakePlan(
       grpc::CallbackServerContext* context,
       const v1::PlanRequest* request) override {
-    const auto watch =
-        MadePlan::Make(context_.runner, context_.calls, TranslateUpdate);
+    // The translation lives as long as its watch, and the slot with it.
+    const absl::StatusOr<HeldStreams::Slot> slot = context_.held->Take();
+    const auto watch = MadePlan::Make(
+        context_.runner, context_.calls, [slot](v1::PlanUpdate&& update) {
+          PlanEvents said = TranslateUpdate(std::move(update));
+          return MadePlan::Translated{std::move(said.events),
+                                      std::move(said.end)};
+        });
     const security::Call call =
         DescribeCall(*context, "/meshwright.v1.Planning/MakePlan");
     watch->Begin(
-        [this, request, call,
+        [this, request, may_hold = slot.status(), call,
          trace = FindTraceparent(*context)]() -> absl::StatusOr<store::PlanId> {
+          RETURN_IF_ERROR(may_hold);
           ASSIGN_OR_RETURN(const security::Caller caller,
                            context_.guard->Identify(call));
           v1::SubmitPlanRequest submission;
@@ -108,11 +116,16 @@ class PlanningService : public v1::Planning::CallbackService {
           absl::InvalidArgumentError("a comparison needs a reference program"));
       return stream.get();
     }
-    context_.calls->Post(
-        [this, stream, request = *request, trace = FindTraceparent(*context)] {
-          const base::LogScope scope({.traceparent = trace});
-          stream->Finish(RunComparison(request, *stream));
-        });
+    const absl::StatusOr<HeldStreams::Slot> slot = context_.held->Take();
+    if (!slot.ok()) {
+      stream->Finish(slot.status());
+      return stream.get();
+    }
+    context_.calls->Post([this, stream, slot, request = *request,
+                          trace = FindTraceparent(*context)] {
+      const base::LogScope scope({.traceparent = trace});
+      stream->Finish(RunComparison(request, *stream));
+    });
     return stream.get();
   }
 
@@ -142,34 +155,23 @@ class PlanningService : public v1::Planning::CallbackService {
   using MadePlan = PlanWatch<grpc::ServerWriteReactor<v1::PlanEvent>,
                              v1::PlanEvent, grpc::Status>;
 
-  static MadePlan::Translated TranslateUpdate(v1::PlanUpdate&& update) {
-    MadePlan::Translated translated;
-    v1::PlanEvent event;
-    if (update.has_progress()) *event.mutable_progress() = update.progress();
-    switch (update.state()) {
-      case v1::DONE:
-        *event.mutable_plan() = std::move(*update.mutable_plan());
-        translated.end = absl::OkStatus();
-        break;
-      case v1::FAILED:
-        translated.end =
-            absl::Status(static_cast<absl::StatusCode>(update.error_code()),
-                         update.reason());
-        break;
-      case v1::CANCELLED:
-        translated.end = absl::CancelledError(update.reason());
-        break;
-      case v1::WAITING:
-        event.mutable_progress()->set_phase("wait");
-        event.mutable_progress()->set_message(update.reason());
-        break;
-      default:
-        break;
+  // The modules that were put, into the programs that name them.
+  absl::Status FillModules(const v1::CompareRequest& request,
+                           v1::RunnerRequest* run) const {
+    if (request.module_sha256().empty()) return absl::OkStatus();
+    if (request.module_sha256_size() != request.programs_size() + 1) {
+      return absl::InvalidArgumentError(
+          "a comparison names a module for its reference and for each of its "
+          "programs, or none");
     }
-    if (event.event_case() != v1::PlanEvent::EVENT_NOT_SET) {
-      translated.events.push_back(std::move(event));
+    for (int i = 0; i < request.module_sha256_size(); ++i) {
+      v1::Program& program =
+          i == 0 ? *run->mutable_reference() : *run->mutable_programs(i - 1);
+      ASSIGN_OR_RETURN(
+          *program.mutable_hlo_module(),
+          context_.profiles->LookupProgram(request.module_sha256(i)));
     }
-    return translated;
+    return absl::OkStatus();
   }
 
   void CountError(const v1::CompareRequest& request,
@@ -193,6 +195,7 @@ class PlanningService : public v1::Planning::CallbackService {
     *run.mutable_options() = request.options();
     *run.mutable_reference() = request.reference();
     *run.mutable_programs() = request.programs();
+    RETURN_IF_ERROR(FillModules(request, &run));
     v1::PlanProgress progress;
     progress.set_total(run.programs_size());
     const auto report = [&] {

@@ -51,8 +51,8 @@ absl::StatusOr<v1::ListPlansResponse> ListPlans(
 class PlansService : public v1::Plans::CallbackService {
  public:
   PlansService(plans::PlanRunner* runner, base::ThreadPool* calls,
-               const security::Guard* guard)
-      : runner_(runner), calls_(calls), guard_(guard) {}
+               const security::Guard* guard, HeldStreams* held)
+      : runner_(runner), calls_(calls), guard_(guard), held_(held) {}
 
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
                                    const v1::SubmitPlanRequest* request,
@@ -123,8 +123,10 @@ class PlansService : public v1::Plans::CallbackService {
       const v1::WatchPlanRequest* request) override {
     using Watched = PlanWatch<grpc::ServerWriteReactor<v1::PlanUpdate>,
                               v1::PlanUpdate, grpc::Status>;
+    // The translation lives as long as its watch, and the slot with it.
+    const absl::StatusOr<HeldStreams::Slot> slot = held_->Take();
     const auto watch =
-        Watched::Make(runner_, calls_, [](v1::PlanUpdate&& update) {
+        Watched::Make(runner_, calls_, [slot](v1::PlanUpdate&& update) {
           Watched::Translated translated;
           if (store::HasEnded(update.state())) {
             translated.end = absl::OkStatus();
@@ -134,7 +136,9 @@ class PlansService : public v1::Plans::CallbackService {
         });
     const security::Call call = DescribeCall(*context, kWatchPath);
     watch->Begin(
-        [this, request, call]() -> absl::StatusOr<store::PlanId> {
+        [this, request, may_hold = slot.status(),
+         call]() -> absl::StatusOr<store::PlanId> {
+          RETURN_IF_ERROR(may_hold);
           ASSIGN_OR_RETURN(const v1::PlanRecord plan,
                            FindPlan(call, request->id()));
           return store::ParsePlanId(plan.id());
@@ -164,14 +168,16 @@ class PlansService : public v1::Plans::CallbackService {
   plans::PlanRunner* const runner_;
   base::ThreadPool* const calls_;
   const security::Guard* const guard_;
+  HeldStreams* const held_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
                                                base::ThreadPool* calls,
-                                               const security::Guard* guard) {
-  return std::make_unique<PlansService>(runner, calls, guard);
+                                               const security::Guard* guard,
+                                               HeldStreams* held) {
+  return std::make_unique<PlansService>(runner, calls, guard, held);
 }
 
 }  // namespace meshwright::service

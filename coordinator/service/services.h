@@ -14,6 +14,7 @@
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/guard.h"
+#include "coordinator/service/held_streams.h"
 #include "coordinator/service/prediction_observer.h"
 #include "profiledb/store/profile_store.h"
 
@@ -33,6 +34,8 @@ struct PlanningContext {
   PredictionObserver* predictions = nullptr;  // null: none
   // Of several coordinators over one store; null: this is the only one.
   const plans::Leadership* leadership = nullptr;
+  HeldStreams* held = nullptr;
+  store::ProfileStore* profiles = nullptr;  // has the modules that were put
 };
 
 std::unique_ptr<grpc::Service> NewPlanningService(
@@ -40,7 +43,8 @@ std::unique_ptr<grpc::Service> NewPlanningService(
 
 std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
                                                base::ThreadPool* calls,
-                                               const security::Guard* guard);
+                                               const security::Guard* guard,
+                                               HeldStreams* held);
 
 std::unique_ptr<grpc::Service> NewProfilesService(plans::PlanRunner* runner,
                                                   base::ThreadPool* calls);

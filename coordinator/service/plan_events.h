@@ -1,0 +1,28 @@
+// What the updates of a plan mean to one who waits for it.
+//
+// Concept: MakePlan is submit and watch, at the service and in its client; both
+// read updates by this rule.
+// Threads: pure functions. Errors: `end` is the status that the plan ended
+// with.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_PLAN_EVENTS_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_PLAN_EVENTS_H_
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/v1/plans.pb.h"
+#include "proto/v1/services.pb.h"
+
+namespace meshwright::service {
+
+struct PlanEvents {
+  std::vector<v1::PlanEvent> events;
+  std::optional<absl::Status> end;  // set by the last update
+};
+
+PlanEvents TranslateUpdate(v1::PlanUpdate update);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_PLAN_EVENTS_H_

@@ -1,0 +1,52 @@
+#include "coordinator/service/server_limits.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+
+#include <mutex>
+
+namespace meshwright::service {
+namespace {
+
+// Both are of the whole process, and of the servers that are built later.
+void AddOwnServices() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  });
+}
+
+int WholeMilliseconds(absl::Duration duration) {
+  return static_cast<int>(absl::ToInt64Milliseconds(duration));
+}
+
+}  // namespace
+
+void PrepareServer(const ServerLimits& limits, grpc::ServerBuilder* builder) {
+  AddOwnServices();
+  builder->SetMaxReceiveMessageSize(limits.message_bytes);
+  // A batch of programs goes out as one message.
+  builder->SetMaxSendMessageSize(-1);
+  grpc::ResourceQuota quota("coordinator");
+  quota.Resize(limits.buffer_bytes);
+  builder->SetResourceQuota(quota);
+  // Two coordinators on one port would each get half of the calls.
+  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                              limits.calls_per_connection);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
+                              WholeMilliseconds(limits.idle));
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS,
+                              WholeMilliseconds(limits.keepalive));
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                              WholeMilliseconds(limits.keepalive_timeout));
+  // Workers ping through quiet hours.
+  builder->AddChannelArgument(
+      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5000);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+}
+
+}  // namespace meshwright::service

@@ -1,0 +1,38 @@
+// ServerLimits: what a coordinator's gRPC server takes from its peers, and
+// what it offers beside the services of proto/v1.
+//
+// Concept: a message, a connection and all buffers together have a maximum.
+// A larger message ends its call with kResourceExhausted, whichever RPC it is;
+// modules come in chunks, so that none needs more. A peer that vanished is
+// noticed by keepalive. gRPC's health service and reflection are part of every
+// server (coordinator/security/rpc_roles.h states who may call them).
+// Ownership: PrepareServer is called once for a builder, before it builds.
+// Threads: any. Errors: none.
+#ifndef MESHWRIGHT_COORDINATOR_SERVICE_SERVER_LIMITS_H_
+#define MESHWRIGHT_COORDINATOR_SERVICE_SERVER_LIMITS_H_
+
+#include <cstddef>
+
+#include "absl/time/time.h"
+
+namespace grpc {
+class ServerBuilder;
+}  // namespace grpc
+
+namespace meshwright::service {
+
+struct ServerLimits {
+  int message_bytes = 16 << 20;  // of what comes in
+  int calls_per_connection = 256;
+  int held_streams = 2048;                  // HeldStreams
+  size_t buffer_bytes = size_t{512} << 20;  // of gRPC, all connections
+  absl::Duration keepalive = absl::Seconds(30);
+  absl::Duration keepalive_timeout = absl::Seconds(20);
+  absl::Duration idle = absl::Minutes(30);  // a connection without calls
+};
+
+void PrepareServer(const ServerLimits& limits, grpc::ServerBuilder* builder);
+
+}  // namespace meshwright::service
+
+#endif  // MESHWRIGHT_COORDINATOR_SERVICE_SERVER_LIMITS_H_

@@ -1,0 +1,253 @@
+// What a coordinator's server refuses, and what it answers beside its own
+// services: health and reflection.
+#include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/fingerprint.h"
+#include "base/rpc/channel.h"
+#include "coordinator/daemon/coordinator.h"
+#include "coordinator/service/planning_client.h"
+#include "profiledb/store/testing/fake_profile_store.h"
+#include "proto/v1/plans.grpc.pb.h"
+#include "proto/v1/services.grpc.pb.h"
+
+namespace meshwright::integration {
+namespace {
+
+using daemon::Coordinator;
+using service::PlanningClient;
+using testing::HasSubstr;
+
+class LimitsTest : public testing::Test {
+ protected:
+  void Start(const service::ServerLimits& limits = {}) {
+    Coordinator::Dependencies dependencies;
+    dependencies.clock = &clock_;
+    dependencies.listen_address = "127.0.0.1:0";
+    dependencies.profiles = &profiles_;
+    dependencies.limits = limits;
+    // Waits for devices that nobody has.
+    dependencies.plan = [](const v1::PlanRequest&, jobs::Measurer* measurer,
+                           const jobs::ProgressFunction&) {
+      v1::DeviceSpec device;
+      device.set_platform("cpu");
+      device.set_device_count(2);
+      return absl::StatusOr<v1::Plan>(measurer->Describe(device).status());
+    };
+    coordinator_ = std::make_unique<Coordinator>(std::move(dependencies));
+    ASSERT_TRUE(coordinator_->Start().ok());
+    channel_ = *base::OpenChannel(coordinator_->address(), {});
+  }
+
+  // The bytes that a call of `path` with these bytes is answered with.
+  absl::StatusOr<std::string> CallBytes(const std::string& path,
+                                        const std::string& bytes) {
+    grpc::GenericStub stub(channel_);
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    const auto call = stub.PrepareCall(&context, path, &queue);
+    const grpc::Slice slice(bytes);
+    const grpc::ByteBuffer request(&slice, 1);
+    grpc::ByteBuffer response;
+    grpc::Status status;
+    void* tag = nullptr;
+    bool ok = false;
+    const auto await = [&] { queue.Next(&tag, &ok); };
+    call->StartCall(nullptr), await();
+    call->Write(request, nullptr), await();
+    call->WritesDone(nullptr), await();
+    call->Read(&response, nullptr), await();
+    const bool is_answered = ok;
+    call->Finish(&status, nullptr), await();
+    if (!is_answered) {
+      return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
+                          status.error_message());
+    }
+    std::vector<grpc::Slice> slices;
+    EXPECT_TRUE(response.Dump(&slices).ok());
+    std::string said;
+    for (const grpc::Slice& part : slices) {
+      said.append(reinterpret_cast<const char*>(part.begin()), part.size());
+    }
+    return said;
+  }
+  // 1: serving, 2: not serving.
+  absl::StatusOr<std::string> Health(const std::string& service) {
+    const std::string request =
+        service.empty()
+            ? ""
+            : absl::StrCat("\x0a",
+                           std::string(1, static_cast<char>(service.size())),
+                           service);
+    return CallBytes("/grpc.health.v1.Health/Check", request);
+  }
+
+  base::SystemClock clock_;
+  store::FakeProfileStore profiles_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+TEST_F(LimitsTest, AMessageThatIsTooLargeIsRefusedAndTheConnectionGoesOn) {
+  Start();
+  const auto plans = v1::Plans::NewStub(channel_);
+  const auto submit = [&](size_t bytes) {
+    grpc::ClientContext context;
+    v1::SubmitPlanRequest request;
+    request.mutable_request()->set_hlo_module(std::string(bytes, 'x'));
+    v1::PlanRecord record;
+    return plans->Submit(&context, request, &record);
+  };
+  EXPECT_TRUE(submit((16 << 20) - 100).ok());
+  const grpc::Status refused = submit(16 << 20);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("larger than max"));
+  EXPECT_THAT(refused.error_message(), HasSubstr("16777216"));
+
+  // A chunk of a module is a message like others.
+  const auto modules = v1::Modules::NewStub(channel_);
+  grpc::ClientContext context;
+  v1::PutModuleResponse response;
+  const auto writer = modules->Put(&context, &response);
+  v1::ModuleChunk chunk;
+  chunk.set_data(std::string(17 << 20, 'x'));
+  writer->Write(chunk);
+  writer->WritesDone();
+  EXPECT_EQ(writer->Finish().error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(submit(100).ok());
+}
+
+// The client cuts what is larger.
+TEST_F(LimitsTest, ALargeModuleComesInChunks) {
+  Start();
+  const auto client = PlanningClient::Connect(coordinator_->address());
+  ASSERT_TRUE(client.ok()) << client.status();
+  v1::SubmitPlanRequest request;
+  request.mutable_request()->set_hlo_module(std::string(20 << 20, 'x'));
+  const auto record = (*client)->SubmitPlan(request);
+  ASSERT_TRUE(record.ok()) << record.status();
+  EXPECT_EQ(profiles_.LookupProgram(record->module_sha256())->size(),
+            size_t{20} << 20);
+  // So do the programs of a comparison, which nobody can run.
+  v1::CompareRequest comparison;
+  const std::string program(9 << 20, 'a');
+  comparison.mutable_reference()->set_hlo_module("reference");
+  comparison.add_programs()->set_hlo_module(program);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE((*client)->Compare(comparison, nullptr, stop.get_token()).ok());
+  EXPECT_EQ(*profiles_.LookupProgram(base::Sha256Hex(program)), program);
+  EXPECT_TRUE(profiles_.LookupProgram(base::Sha256Hex("reference")).ok());
+}
+
+TEST_F(LimitsTest, AComparisonNamesModulesThatWerePut) {
+  Start();
+  const auto planning = v1::Planning::NewStub(channel_);
+  const auto compare = [&](int modules) {
+    v1::CompareRequest request;
+    request.mutable_reference();
+    for (int i = 0; i < modules; ++i) request.add_module_sha256("unknown");
+    grpc::ClientContext context;
+    return planning->Compare(&context, request)->Finish().error_code();
+  };
+  EXPECT_EQ(compare(1), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(compare(2), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(LimitsTest, MoreHeldStreamsThanTheMaximumAreRefused) {
+  Start({.held_streams = 2});
+  const auto plans = v1::Plans::NewStub(channel_);
+  v1::SubmitPlanRequest submission;
+  submission.mutable_request()->set_hlo_module("hlo");
+  v1::PlanRecord record;
+  {
+    grpc::ClientContext context;
+    ASSERT_TRUE(plans->Submit(&context, submission, &record).ok());
+  }
+  struct Watch {
+    Watch(v1::Plans::Stub& stub, const std::string& id) {
+      v1::WatchPlanRequest request;
+      request.set_id(id);
+      reader = stub.Watch(&context, request);
+    }
+    grpc::ClientContext context;
+    std::unique_ptr<grpc::ClientReader<v1::PlanUpdate>> reader;
+  };
+  v1::PlanUpdate update;
+  auto first = std::make_unique<Watch>(*plans, record.id());
+  ASSERT_TRUE(first->reader->Read(&update));
+  Watch second(*plans, record.id());
+  ASSERT_TRUE(second.reader->Read(&update));
+  Watch third(*plans, record.id());
+  EXPECT_FALSE(third.reader->Read(&update));
+  const grpc::Status refused = third.reader->Finish();
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("holds 2 streams"));
+  // MakePlan and Compare hold streams too.
+  const auto planning = v1::Planning::NewStub(channel_);
+  grpc::ClientContext made, compared;
+  v1::PlanEvent event;
+  EXPECT_EQ(
+      planning->MakePlan(&made, submission.request())->Finish().error_code(),
+      grpc::StatusCode::RESOURCE_EXHAUSTED);
+  v1::CompareRequest comparison;
+  comparison.mutable_reference();
+  EXPECT_EQ(planning->Compare(&compared, comparison)->Finish().error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  // A unary call is none, and a stream that ends makes room.
+  {
+    grpc::ClientContext context;
+    v1::GetPlanRequest request;
+    request.set_id(record.id());
+    EXPECT_TRUE(plans->Get(&context, request, &record).ok());
+  }
+  first->context.TryCancel();
+  EXPECT_FALSE(first->reader->Finish().ok());
+  bool is_held = false;
+  while (!is_held) {
+    Watch again(*plans, record.id());
+    is_held = again.reader->Read(&update);
+    again.context.TryCancel();
+    again.reader->Finish();
+  }
+  second.context.TryCancel();
+  second.reader->Finish();
+}
+
+TEST_F(LimitsTest, HealthFollowsTheDrain) {
+  Start();
+  const std::string serving = "\x08\x01", not_serving = "\x08\x02";
+  EXPECT_EQ(*Health(""), serving);
+  EXPECT_EQ(*Health("meshwright.v1.Plans"), serving);
+  EXPECT_EQ(Health("meshwright.v1.Nothing").status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_TRUE(coordinator_->Drain(absl::Seconds(10)));
+  EXPECT_EQ(*Health(""), not_serving);
+  EXPECT_EQ(*Health("meshwright.v1.Plans"), not_serving);
+}
+
+TEST_F(LimitsTest, ReflectionListsTheServices) {
+  Start();
+  // ServerReflectionRequest.list_services, field 7.
+  const auto listed = CallBytes(
+      "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+      std::string("\x3a\x01*", 3));
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  for (const char* service : {"meshwright.v1.Planning", "meshwright.v1.Plans",
+                              "meshwright.v1.Modules", "meshwright.v1.Workers",
+                              "grpc.health.v1.Health"}) {
+    EXPECT_THAT(*listed, HasSubstr(service));
+  }
+}
+
+}  // namespace
+}  // namespace meshwright::integration
