@@ -15,6 +15,7 @@
 #include "coordinator/service/rpc_status.h"
 #include "coordinator/service/server_credentials.h"
 #include "coordinator/service/services.h"
+#include "coordinator/service/worker_protocol.h"
 #include "proto/v1/services.grpc.pb.h"
 
 namespace meshwright::service {
@@ -148,6 +149,7 @@ class WorkerStream
   }
 
   absl::Status Attach(const v1::WorkerHello& hello) {
+    RETURN_IF_ERROR(CheckProtocol(hello));
     RETURN_IF_ERROR(CheckLeads());
     if (hello.worker_id().empty() || hello.platform().empty() ||
         hello.device_count() < 1) {
@@ -185,6 +187,9 @@ class WorkerStream
       return attached.status();
     }
     worker_ = *attached;
+    base::LogInfo("worker ", hello.worker_id(), ": Meshwright ",
+                  hello.software_version().empty() ? "of unknown version"
+                                                   : hello.software_version());
     return absl::OkStatus();
   }
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/rpc/channel.h"
+#include "base/version.h"
 #include "coordinator/daemon/coordinator.h"
 #include "coordinator/service/planning_client.h"
 #include "profiledb/store/testing/fake_profile_store.h"
@@ -247,6 +248,29 @@ TEST_F(LimitsTest, ReflectionListsTheServices) {
                               "grpc.health.v1.Health"}) {
     EXPECT_THAT(*listed, HasSubstr(service));
   }
+}
+
+// An older worker says no protocol and is welcome; one of a version before
+// there were any would not understand this coordinator.
+TEST_F(LimitsTest, AWorkerOfTwoVersionsAgoIsRefused) {
+  Start();
+  const auto workers = v1::Workers::NewStub(channel_);
+  grpc::ClientContext context;
+  const auto stream = workers->Attach(&context);
+  v1::WorkerMessage message;
+  v1::WorkerHello& hello = *message.mutable_hello();
+  hello.set_worker_id("gpu7");
+  hello.set_platform("cpu");
+  hello.set_device_count(1);
+  hello.mutable_protocols()->set_oldest(base::kWorkerProtocol - 2);
+  hello.mutable_protocols()->set_newest(base::kWorkerProtocol - 2);
+  stream->Write(message);
+  v1::CoordinatorMessage said;
+  EXPECT_FALSE(stream->Read(&said));
+  const grpc::Status refused = stream->Finish();
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(refused.error_message(), HasSubstr("upgrade the worker"));
+  EXPECT_TRUE(coordinator_->queue().Workers().empty());
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include "base/mutex.h"
 #include "base/rpc/channel.h"
 #include "base/status_macros.h"
+#include "base/version.h"
 #include "worker/service/leases.h"
 #include "worker/service/session.h"
 
@@ -93,11 +94,11 @@ class Worker::Daemon {
     base::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(&left_));
   }
-
   bool WaitFor(absl::Duration timeout) ABSL_LOCKS_EXCLUDED(mutex_) {
     base::MutexLock lock(&mutex_);
     return mutex_.AwaitWithTimeout(absl::Condition(&left_), timeout);
   }
+
  private:
   void Live();
   // The next one to try. `leader`: where the last one sent this worker; empty:
@@ -139,6 +140,9 @@ absl::Status Worker::Daemon::Start() {
   hello_.set_plugin_path(dependencies_.devices.plugin_path());
   *hello_.mutable_fingerprint() = ready.fingerprint();
   hello_.set_memory_bytes(ready.memory_bytes());
+  hello_.set_software_version(base::Version());
+  hello_.mutable_protocols()->set_oldest(base::kOldestWorkerProtocol);
+  hello_.mutable_protocols()->set_newest(base::kWorkerProtocol);
 
   ASSIGN_OR_RETURN(*hello_.mutable_session_secret(), RandomSecret());
   addresses_ = absl::StrSplit(dependencies_.coordinator_address, ',');
@@ -259,8 +263,8 @@ void Worker::Stop() {
 
 void Worker::Wait() { daemon_->Wait(); }
 
-}  // namespace meshwright::worker
 bool Worker::WaitFor(absl::Duration timeout) {
   return daemon_->WaitFor(timeout);
 }
 
+}  // namespace meshwright::worker

@@ -1,0 +1,7 @@
+#include "base/version.h"
+
+namespace meshwright::base {
+
+const char* Version() { return MESHWRIGHT_VERSION; }
+
+}  // namespace meshwright::base

@@ -1,0 +1,22 @@
+// Which Meshwright this is.
+//
+// Concept: a worker says in its first message which protocols it speaks, and a
+// coordinator takes one that shares a protocol with it: its own, or the one
+// before, so that the two may be upgraded one after the other.
+// kWorkerProtocol rises when either side must know of a change; a field that
+// the other side may ignore changes nothing.
+//   1  says no protocol
+//   2  says its protocols
+#ifndef MESHWRIGHT_BASE_VERSION_H_
+#define MESHWRIGHT_BASE_VERSION_H_
+
+namespace meshwright::base {
+
+const char* Version();  // "0.1.0"
+
+inline constexpr int kWorkerProtocol = 2;
+inline constexpr int kOldestWorkerProtocol = kWorkerProtocol - 1;
+
+}  // namespace meshwright::base
+
+#endif  // MESHWRIGHT_BASE_VERSION_H_
