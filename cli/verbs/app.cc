@@ -7,6 +7,7 @@
 
 #include "base/exit_status.h"
 #include "base/log/log.h"
+#include "base/version.h"
 #include "cli/verbs/context.h"
 
 namespace meshwright::cli {
@@ -75,6 +76,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   app.require_subcommand(0, 1);
   bool verbose = false;
   app.add_flag("-v,--verbose", verbose, "log the daemons' work on stderr");
+  app.set_version_flag("--version", base::Version(), "print the version");
   AddPlanVerb(app, context);
   AddPlansVerb(app, context);
   AddAnalyzeVerb(app, context);
@@ -95,6 +97,7 @@ int RunCommand(const std::vector<std::string>& arguments,
   AddWorkersVerb(app, context);
   AddTokensVerb(app, context);
   AddDoctorVerb(app, context);
+  AddCompletionVerbs(app, context);
 
   try {
     Parse(app, arguments);
@@ -136,10 +139,7 @@ int RunCoordinator(const std::vector<std::string>& arguments,
   const base::SystemClock clock;
   Context context{streams};
   context.clock = &clock;
-  CLI::App app(
-      "Plans training steps for everyone who asks; workers attach to it. A "
-      "coordinator and a worker in one: meshwright up.",
-      "meshwright-coordinator");
+  CLI::App app;
   SetUpCoordinator(app, context);
   try {
     Parse(app, arguments);

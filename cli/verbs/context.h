@@ -62,6 +62,7 @@ void AddStoreFlag(CLI::App& verb, std::string& path);
 
 void AddAnalyzeVerb(CLI::App& app, Context& context);
 void AddCheckpointVerb(CLI::App& app, Context& context);
+void AddCompletionVerbs(CLI::App& app, Context& context);
 void AddCoverageVerb(CLI::App& profiles, Context& context);
 void AddDiffVerb(CLI::App& app, Context& context);
 void AddDoctorVerb(CLI::App& app, Context& context);
@@ -83,7 +84,7 @@ void AddValidateVerb(CLI::App& app, Context& context);
 void AddWhatIfVerb(CLI::App& app, Context& context);
 void AddWorkersVerb(CLI::App& app, Context& context);
 
-// Makes `app` the program that is a coordinator alone.
+// Makes `app` the program that is a coordinator alone: its name, its flags.
 void SetUpCoordinator(CLI::App& app, Context& context);
 
 }  // namespace meshwright::cli

@@ -208,6 +208,10 @@ void AddUpVerb(CLI::App& app, Context& context) {
 }
 
 void SetUpCoordinator(CLI::App& app, Context& context) {
+  app.name("meshwright-coordinator");
+  app.description(
+      "Plans training steps for everyone who asks; workers attach to it. A "
+      "coordinator and a worker in one: meshwright up.");
   const auto flags = std::make_shared<CoordinatorFlags>();
   app.add_flag("--json", context.json,
                "the address as JSON on stdout, messages on stderr");

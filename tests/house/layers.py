@@ -29,7 +29,7 @@ LAYERS = {
         "planner/pipeline"),
     "cli/verbs": (
         "base", "base/log", "base/rpc", "proto/v1", "cli/flags", "cli/local",
-        "cli/program", "cli/text", "coordinator/explain", "coordinator/export", "coordinator/launch",
+        "cli/program", "cli/text", "cli/worker", "coordinator/explain", "coordinator/export", "coordinator/launch",
         "coordinator/metrics", "coordinator/planning", "coordinator/resharding",
         "coordinator/security", "coordinator/service", "coordinator/space",
         "coordinator/validation", "planner/checkpoint", "planner/layout",
@@ -232,7 +232,7 @@ LAYERS = {
 # there, and these folders.
 TEST_LAYERS = {
     "cli/text": ("coordinator/validation",),
-    "cli/verbs": ("cli/testing", "cli/worker"),
+    "cli/verbs": ("cli/testing",),
     "coordinator/estimation": ("coordinator/jobs/testing",),
     "coordinator/ir": ("coordinator/ir/load",),
     "coordinator/ir/links": ("coordinator/ir/load", "coordinator/ir/text"),
