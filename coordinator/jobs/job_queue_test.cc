@@ -381,6 +381,8 @@ TEST_F(JobQueueTest, AnObserverSeesEveryResultOnce) {
   a.Report("p0");
   a.Report("p1", v1::CRASHED);
   a.Detach("gone");
+  clock_.Advance(absl::Minutes(1));  // its lease ends
+  queue.Tick();
   Read(job);
   ASSERT_THAT(observer.results(), SizeIs(3));
   EXPECT_EQ(observer.results()[0].outcome(), v1::MEASURED);

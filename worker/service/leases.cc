@@ -116,6 +116,10 @@ void Leases::Stop() {
   if (running_ != nullptr) running_->stop.request_stop();
 }
 
+void Leases::AwaitEnd() {
+  if (thread_.joinable()) thread_.join();
+}
+
 Leases::Lease* Leases::Find(const std::string& id) {
   const auto found =
       std::find_if(leases_.begin(), leases_.end(),

@@ -65,6 +65,8 @@ class Leases {
   bool EndIfSilent(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
   // Gives everything up. Nothing is reported any more.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
+  // After Stop, from one thread: until what ran has ended, its child too.
+  void AwaitEnd() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   // One that nobody acknowledges goes when so many came after it.

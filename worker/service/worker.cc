@@ -186,6 +186,8 @@ void Worker::Daemon::Live() {
     if (LeavesWithin(backoff)) break;
     backoff = std::min(backoff * 2, dependencies_.longest_backoff);
   }
+  leases_->Stop();
+  leases_->AwaitEnd();
   base::MutexLock lock(&mutex_);
   left_ = true;
 }
