@@ -64,8 +64,9 @@ class AdminService : public v1::Admin::CallbackService {
                                           const Work& work) {
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
     absl::StatusOr<Response> made = work();
+    const absl::Status status = made.status();
     if (made.ok()) *response = *std::move(made);
-    reactor->Finish(ToRpc(made.status()));
+    reactor->Finish(ToRpc(status));
     return reactor;
   }
 

@@ -22,8 +22,9 @@ constexpr absl::Duration kFarewell = absl::Seconds(1);
 }  // namespace
 
 struct Session::State {
-  State(std::shared_ptr<grpc::Channel> channel, const WorkerDependencies& given,
-        const v1::WorkerHello& said, Leases* held)
+  State(const std::shared_ptr<grpc::Channel>& channel,
+        const WorkerDependencies& given, const v1::WorkerHello& said,
+        Leases* held)
       : dependencies(given),
         hello(said),
         leases(held),
@@ -61,7 +62,7 @@ struct Session::State {
   }
   void Beat();
   // False: it is no word of this protocol.
-  bool Take(v1::CoordinatorMessage said, bool is_first);
+  bool Take(v1::CoordinatorMessage& said, bool is_first);
 };
 
 void Session::State::Beat() {
@@ -80,7 +81,7 @@ void Session::State::Beat() {
   }
 }
 
-bool Session::State::Take(v1::CoordinatorMessage said, bool is_first) {
+bool Session::State::Take(v1::CoordinatorMessage& said, bool is_first) {
   if (is_first && !said.has_welcome()) return false;
   switch (said.message_case()) {
     case v1::CoordinatorMessage::kWelcome:
@@ -111,11 +112,10 @@ bool Session::State::Take(v1::CoordinatorMessage said, bool is_first) {
   return true;
 }
 
-Session::Session(std::shared_ptr<grpc::Channel> channel,
+Session::Session(const std::shared_ptr<grpc::Channel>& channel,
                  const WorkerDependencies& dependencies,
                  const v1::WorkerHello& hello, Leases* leases)
-    : state_(std::make_unique<State>(std::move(channel), dependencies, hello,
-                                     leases)) {}
+    : state_(std::make_unique<State>(channel, dependencies, hello, leases)) {}
 
 Session::~Session() = default;
 
@@ -131,7 +131,7 @@ absl::Status Session::Run() {
   bool is_first = true;
   while (state_->stream->Read(&said)) {
     state_->leases->Hear(clock.Now());
-    if (!state_->Take(std::move(said), is_first)) {
+    if (!state_->Take(said, is_first)) {
       refused = absl::FailedPreconditionError(
           "the coordinator is older than this worker and does not welcome it; "
           "update the coordinator first");

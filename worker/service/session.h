@@ -25,7 +25,7 @@ namespace meshwright::worker {
 class Session {
  public:
   // The references outlive it.
-  Session(std::shared_ptr<grpc::Channel> channel,
+  Session(const std::shared_ptr<grpc::Channel>& channel,
           const WorkerDependencies& dependencies, const v1::WorkerHello& hello,
           Leases* leases);
   ~Session();
