@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/failpoint.h"
 #include "base/status_macros.h"
 
 namespace meshwright::planning {
@@ -48,13 +49,17 @@ absl::Status Measuring::Lookup(const std::vector<v1::Program>& programs,
       store::Results rows,
       dependencies_.store->Lookup(keys, {.retry_failures = retry_failures}));
   std::vector<std::string> known;
-  for (auto& [key, row] : rows) {
+  for (const v1::Program& program : programs) {
+    const auto found = rows.find(program.key());
+    if (found == rows.end() || results_.contains(program.key())) continue;
+    v1::ProfileResult& row = found->second;
     // A program that does not compile never will, and one that crashed three
     // times is in quarantine; one that timed out may have met a bad moment of
     // its machine. A program pruned elsewhere had other rivals.
     if (row.outcome() == v1::TIMED_OUT || row.outcome() == v1::PRUNED) continue;
-    results_[key] = std::move(row);
-    known.push_back(key);
+    if (row.outcome() != v1::MEASURED) NoteFailure(program, row);
+    results_[program.key()] = std::move(row);
+    known.push_back(program.key());
     ++cached_;
   }
   dependencies_.measurer->NoteRows(known);
@@ -167,9 +172,7 @@ absl::Status Measuring::Take(const v1::Program& program,
     if (best_seconds_ == 0 || seconds < best_seconds_) best_seconds_ = seconds;
   } else if (!again) {
     ++failed_;
-    notes_.push_back(absl::StrCat(program.label(), ": ",
-                                  v1::Outcome_Name(result.outcome()), ", ",
-                                  result.reason()));
+    NoteFailure(program, result);
   }
   // A second measurement that failed leaves the first.
   if (!again || result.outcome() == v1::MEASURED) {
@@ -189,7 +192,17 @@ absl::Status Measuring::Take(const v1::Program& program,
                    .reason = reason,
                    .log = result.log()};
   }
-  return dependencies_.store->Record({&entry, 1});
+  base::Failpoint("row.uncommitted");
+  absl::Status recorded = dependencies_.store->Record({&entry, 1});
+  base::Failpoint("row.committed");
+  return recorded;
+}
+
+void Measuring::NoteFailure(const v1::Program& program,
+                            const v1::ProfileResult& row) {
+  notes_.push_back(absl::StrCat(program.label(), ": ",
+                                v1::Outcome_Name(row.outcome()), ", ",
+                                row.reason()));
 }
 
 void Measuring::Show(const char* phase, int done) {

@@ -7,7 +7,7 @@
 // more; what the store then makes of both measurements counts. Threads: one;
 // the measurer's callbacks come one at a time. Errors: those of the store, at
 // the first of which measuring stops, and of the measurer. A program that fails
-// is a row and a note.
+// is a row and a note, now and in every later plan that meets the row.
 #ifndef MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
 #define MESHWRIGHT_COORDINATOR_PLANNING_MEASURING_H_
 
@@ -79,6 +79,7 @@ class Measuring {
   Programs TakeDoubtful();
   absl::Status Take(const v1::Program& program,
                     const v1::ProfileResult& result);
+  void NoteFailure(const v1::Program& program, const v1::ProfileResult& row);
   void Show(const char* phase, int done);
 
   const PlanDependencies dependencies_;

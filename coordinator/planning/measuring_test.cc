@@ -258,6 +258,9 @@ TEST_F(MeasuringTest, WhatFailedIsRunAgainWhereThatIsAsked) {
   ASSERT_TRUE(second.Lookup(programs_).ok());
   ASSERT_TRUE(second.Measure(All()).ok());
   EXPECT_THAT(measurer.batches, ElementsAre(2));
+  // A plan that is run again says of it what it said at first.
+  EXPECT_THAT(first.notes(), SizeIs(1));
+  EXPECT_EQ(second.notes(), first.notes());
 
   Measuring third = Make(measurer);
   ASSERT_TRUE(third.Lookup(programs_, /*retry_failures=*/true).ok());

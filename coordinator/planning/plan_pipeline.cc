@@ -110,8 +110,10 @@ void TakeResults(const Measuring& measuring,
   step.failed_programs = measuring.failed();
   TakeVerdicts(decision, step);
   step.seconds.set_compile(measuring.compile_seconds());
-  step.notes.insert(step.notes.end(), measuring.notes().begin(),
-                    measuring.notes().end());
+  // In no order of measuring, which a plan that is run again does not repeat.
+  std::vector<std::string> notes = measuring.notes();
+  std::sort(notes.begin(), notes.end());
+  step.notes.insert(step.notes.end(), notes.begin(), notes.end());
 }
 
 bool IsReplicated(const segmenter::Strategy& strategy) {
