@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/failpoint.h"
 #include "base/log/log.h"
 #include "coordinator/jobs/check_result.h"
 #include "coordinator/jobs/job_queue.h"
@@ -111,6 +112,7 @@ void JobQueue::Give(WorkerId id, Worker& worker, Job& job) {
   NoteWorker(id);
   const base::LogScope scope(DescribeForLog(job, &lease));
   worker.port->Push(lease_id, request);
+  base::Failpoint("lease.given");
 }
 
 void JobQueue::TakeHandedIn(Job& job) {
@@ -235,6 +237,7 @@ void JobQueue::Settle(Lease& lease) {
 
 void JobQueue::EndLease(Lease& lease, const std::string& reason,
                         Ending ending) {
+  base::Failpoint("lease.ended");
   lease.is_over = true;
   Settle(lease);
   const bool is_barren =

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/failpoint.h"
 #include "base/log/log.h"
 #include "base/mutex.h"
 #include "coordinator/jobs/job_queue.h"
@@ -45,6 +46,7 @@ absl::StatusOr<WorkerId> JobQueue::Attach(const WorkerDescription& description,
   Welcome welcome{epoch_, options_.lease_time, {}};
   for (const HeldLease& lease : held) {
     if (Resume(id, lease)) welcome.resumed.push_back(lease.id);
+    base::Failpoint("lease.resumed");
   }
   if (earlier != workers_.end()) {
     worker.programs_measured = earlier->second.programs_measured;
@@ -152,6 +154,7 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
       if (job != nullptr) job->events->Add(event.started());
       break;
     case v1::RunnerEvent::kResult:
+      base::Failpoint("result.received");
       if (job != nullptr) {
         TakeResult(lease, *job, event.result());
       } else {
@@ -252,7 +255,9 @@ void JobQueue::Acknowledge(absl::Time now) {
     }
     const auto worker = workers_.find(lease.worker);
     if (worker != workers_.end() && worker->second.port != nullptr) {
+      base::Failpoint("lease.stored");
       worker->second.port->Acknowledge(lease.id);
+      base::Failpoint("lease.acknowledged");
       it = leases_.erase(it);
     } else if (worker == workers_.end()) {
       it = leases_.erase(it);

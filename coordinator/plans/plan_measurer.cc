@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/failpoint.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/device_digest.h"
 #include "coordinator/jobs/device_record.h"
@@ -37,7 +38,9 @@ absl::Status PlanMeasurer::Pin(const v1::DeviceSpec& device) {
   if (worker.ok()) {
     const v1::DeviceRecord record = jobs::MakeDeviceRecord(worker->devices);
     RETURN_IF_ERROR(plans_->RememberDevice(record));
+    base::Failpoint("device.known");
     RETURN_IF_ERROR(on_pinned_(record));
+    base::Failpoint("device.pinned");
     pinned_ = worker->devices;
     return absl::OkStatus();
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/failpoint.h"
 #include "base/fingerprint.h"
 #include "base/log/log.h"
 #include "base/log/log_context.h"
@@ -95,6 +96,7 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
     leads_ = true;
     newest_ = store::PlanId();
   }
+  base::Failpoint("epoch.begun");
   dependencies_.queue->BeginEpoch(epoch.value);
   store::PlanFilter unfinished;
   unfinished.states = {v1::QUEUED, v1::ANALYSING, v1::MEASURING, v1::WAITING,
@@ -226,6 +228,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
   }
   v1::PlanRecord record;
   RETURN_IF_ERROR(KeepModule(request, record));
+  base::Failpoint("module.kept");
   record.set_namespace_(request.namespace_().empty() ? store::kSharedPool
                                                      : request.namespace_());
   record.set_owner(request.owner());
@@ -239,6 +242,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Submit(
   record.set_max_programs(quota.programs.value_or(0));
   ASSIGN_OR_RETURN(v1::PlanRecord added,
                    dependencies_.plans->Add(record, quota.limits));
+  base::Failpoint("plan.submitted");
   ASSIGN_OR_RETURN(const store::PlanId id, store::ParsePlanId(added.id()));
   const base::LogScope scope(
       {.plan = added.id(), .traceparent = added.traceparent()});
@@ -338,6 +342,7 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Append(store::PlanId id,
   absl::StatusOr<v1::PlanRecord> record =
       dependencies_.plans->Append(epoch, id, update);
   if (record.ok()) {
+    base::Failpoint("plan.updated");
     feed_.Notify(id);
     return record;
   }
@@ -437,10 +442,12 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
   }
   base::LogInfo(store::FormatPlanId(id), ": ", plan.status().ToString());
   if (plan.ok()) {
+    base::Failpoint("plan.made");
     v1::PlanUpdate done = MakeUpdate(v1::DONE);
     *done.mutable_plan() = *std::move(plan);
     done.set_row_keys(row_keys);
     Append(id, std::move(done)).IgnoreError();
+    base::Failpoint("plan.done");
   } else if (cancelled.has_value()) {
     Append(id, MakeUpdate(v1::CANCELLED, *cancelled)).IgnoreError();
   } else if (is_stopping) {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/failpoint.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
 
@@ -22,8 +23,10 @@ absl::Status GroupCommit::Write(const Work& work) {
   }
   absl::Status status = transact_([&group]() -> absl::Status {
     for (const Waiter* waiter : group) RETURN_IF_ERROR((*waiter->work)());
+    base::Failpoint("commit.open");
     return {};
   });
+  base::Failpoint("commit.done");
   const base::MutexLock lock(&mutex_);
   for (Waiter* waiter : group) {
     waiter->status = status;

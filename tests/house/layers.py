@@ -202,7 +202,7 @@ LAYERS = {
     "profiledb/schema": (),
     "profiledb/sqlite": (
         "base", "profiledb/schema", "profiledb/store", "profiledb/tables"),
-    "profiledb/sqlite/testing": ("profiledb/sqlite",),
+    "profiledb/sqlite/testing": ("base", "profiledb/sqlite"),
     "profiledb/store": ("base", "proto/v1"),
     "profiledb/store/testing": ("base", "proto/v1", "profiledb/store"),
     "profiledb/tables": ("base", "base/log", "proto/v1", "profiledb/store"),

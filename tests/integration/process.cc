@@ -16,7 +16,8 @@ extern char** environ;
 
 namespace meshwright::integration {
 
-Process::Process(const std::vector<std::string>& arguments) {
+Process::Process(const std::vector<std::string>& arguments,
+                 const std::vector<std::string>& variables) {
   static std::atomic<int> count = 0;
   const char* const build = std::getenv("MESHWRIGHT_BUILD_DIR");
   const std::string program =
@@ -29,6 +30,12 @@ Process::Process(const std::vector<std::string>& arguments) {
     argv.push_back(const_cast<char*>(argument.c_str()));
   }
   argv.push_back(nullptr);
+  std::vector<char*> environment;
+  for (const std::string& variable : variables) {
+    environment.push_back(const_cast<char*>(variable.c_str()));
+  }
+  for (char** it = environ; *it != nullptr; ++it) environment.push_back(*it);
+  environment.push_back(nullptr);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return;
   out_ = ends[0];
@@ -38,7 +45,7 @@ Process::Process(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, error_path_.c_str(),
                                    O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int failure = posix_spawn(&pid_, program.c_str(), &actions, nullptr,
-                                  argv.data(), environ);
+                                  argv.data(), environment.data());
   EXPECT_EQ(failure, 0) << "cannot start " << program;
   if (failure != 0) pid_ = -1;
   posix_spawn_file_actions_destroy(&actions);

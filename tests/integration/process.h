@@ -14,8 +14,10 @@ namespace meshwright::integration {
 
 class Process {
  public:
-  // `arguments[0]` is the name of a program in the build's bin folder.
-  explicit Process(const std::vector<std::string>& arguments);
+  // `arguments[0]` is the name of a program in the build's bin folder;
+  // `variables` ("NAME=VALUE") are added to the environment.
+  explicit Process(const std::vector<std::string>& arguments,
+                   const std::vector<std::string>& variables = {});
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -23,6 +25,7 @@ class Process {
   // The next line of its stdout; empty at the end.
   std::string ReadLine();
   void Signal(int signal);
+  pid_t pid() const { return pid_; }  // -1: it has ended
   // Its exit status, or minus the signal that ended it.
   int Wait();
   // What it said on stderr; call after Wait.

@@ -93,8 +93,8 @@ ROWS = [
     fault("gc-takes-what-is-needed",
           "A plan that was to be kept is measured for hours once more.",
           "profiledb/upkeep/garbage.cc",
-          "      if (limits.keep.contains(it.row.key)) {",
-          "      if (false) {", "profiledb_upkeep_test", "GarbageTest.*"),
+          "return limits.keep.contains(it.row.key) ||", "return",
+          "profiledb_upkeep_test", "GarbageTest.*"),
     fault("postgres-forgets-to-connect-again",
           "A restart of the database server ends every coordinator's work.",
           "profiledb/postgres/postgres_database.cc",
@@ -338,6 +338,26 @@ PLANNER = [
           "planner_search_tradeoffs_test", "TiesTest.*"),
 ]
 
+PROCESSES = ("made-up-worker", "meshwright-coordinator")
+
+DURABLE = [
+    fault("commits-without-a-sync",
+          "A power cut takes rows that plans were told are stored.",
+          "profiledb/sqlite/sqlite_schema.cc",
+          "PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL",
+          "profiledb_sqlite_power_cut_test"),
+    fault("rows-of-no-plan",
+          "After each restart a plan measures for hours what it has.",
+          "coordinator/planning/measuring.cc",
+          "    results_[program.key()] = std::move(row);\n", "",
+          "integration_replay_test", "ReplayTest.EndedAfterEveryRow"),
+    fault("watch-from-the-start",
+          "A client that comes back sees old progress as new.",
+          "coordinator/service/plans_service.cc",
+          "        request->after());", "        0);",
+          "integration_kills_test", needs=PROCESSES),
+]
+
 SERVICE = [
     fault("epoch-not-checked",
           "Two coordinators write the states of one plan in turns.",
@@ -363,4 +383,4 @@ SERVICE = [
 ]
 
 FAULTS: list[Fault] = [*KEYS_AND_ORIGIN, *ROWS, *TIMING, *FAILURES, *SPACE,
-                       *PLANNER, *SERVICE]
+                       *PLANNER, *DURABLE, *SERVICE]

@@ -1,0 +1,389 @@
+#include "tests/integration/kill_round.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "coordinator/jobs/testing/fake_measurer.h"
+#include "coordinator/planning/plan_pipeline.h"
+#include "coordinator/segmenter/testing/test_steps.h"
+#include "coordinator/stages/staged_plan.h"
+#include "profiledb/store/testing/fake_profile_store.h"
+#include "tests/integration/plan_history.h"
+
+namespace meshwright::integration {
+namespace {
+
+constexpr int kClients = 3;
+constexpr int kWorkers = 2;
+constexpr uint64_t kMachine = 7;  // of made_up_worker.cc
+
+// A step, and at which of its passes at the latest a process dies there.
+struct Point {
+  const char* name;
+  int passes;
+};
+
+constexpr Point kCoordinatorPoints[] = {
+    {"epoch.begun", 1},     {"module.kept", 3},       {"plan.submitted", 3},
+    {"device.known", 3},    {"device.pinned", 3},     {"plan.updated", 25},
+    {"lease.given", 4},     {"result.received", 120}, {"row.uncommitted", 120},
+    {"row.committed", 120}, {"commit.open", 150},     {"commit.done", 150},
+    {"lease.ended", 4},     {"plan.made", 2},         {"plan.done", 2},
+};
+constexpr Point kWorkerPoints[] = {
+    {"worker.leased", 12},
+    {"worker.measured", 600},
+    {"worker.answered", 600},
+    {"worker.finished", 12},
+};
+
+std::string DrawPass(const Point& point, std::mt19937_64& random) {
+  return absl::StrCat(point.name, ":", 1 + random() % point.passes);
+}
+
+std::vector<std::string> Variables(const std::string& failpoint) {
+  if (failpoint.empty()) return {};
+  return {"MESHWRIGHT_FAILPOINT=" + failpoint};
+}
+
+v1::PlanRequest MakeRequest(const char* name, std::vector<int64_t> mesh,
+                            int micro_batches = 0) {
+  v1::PlanRequest request;
+  request.set_model_name(name);
+  request.set_hlo_module(segmenter::ReadSample(name));
+  for (const int64_t size : mesh) request.mutable_mesh()->add_shape(size);
+  if (micro_batches > 0) {
+    request.mutable_stages()->set_micro_batches(micro_batches);
+    request.mutable_stages()->set_host_bytes_per_second(1e12);
+  }
+  return request;
+}
+
+// What the plan chose; neither how its rows came nor of which machine.
+std::string ChoiceOf(const v1::Plan& plan) {
+  std::string choice = absl::StrCat(plan.predicted().step_seconds(), " s, ",
+                                    plan.predicted().peak_bytes(), " bytes:");
+  const auto add = [&](const auto& segments) {
+    for (const v1::PlanSegment& segment : segments) {
+      absl::StrAppend(&choice, " ", segment.type(), ".", segment.config());
+    }
+  };
+  add(plan.segments());
+  for (const v1::PlanStage& stage : plan.stages()) {
+    absl::StrAppend(&choice, " |");
+    add(stage.segments());
+  }
+  return choice;
+}
+
+std::string MakePlan(const v1::PlanRequest& request) {
+  store::FakeProfileStore store;
+  jobs::FakeMeasurer measurer;
+  measurer.machine = kMachine;
+  const auto progress = [](const v1::PlanProgress&) {};
+  const auto plan =
+      request.has_stages()
+          ? stages::MakeStagedPlan(request, {&store, &measurer}, progress)
+          : planning::MakePlan(request, {&store, &measurer}, progress);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.ok() ? ChoiceOf(*plan) : "";
+}
+
+}  // namespace
+
+const std::vector<KillRound::Model>& KillRound::Models() {
+  static const auto* const models = [] {
+    auto* made = new std::vector<Model>;
+    for (v1::PlanRequest request :
+         {MakeRequest("t5_tiny", {1, 2}), MakeRequest("scan_tiny", {1, 2}),
+          MakeRequest("convnet_tiny", {1, 2}),
+          MakeRequest("gpt2_2l", {1, 2}, 8)}) {
+      std::string plan = MakePlan(request);
+      made->push_back({std::move(request), std::move(plan)});
+    }
+    return made;
+  }();
+  return *models;
+}
+
+// Submits one plan after another and sees each to its end.
+class KillRound::Client {
+ public:
+  Client(KillRound* round, int number, uint64_t seed)
+      : round_(round), number_(number), random_(seed) {}
+
+  void Run() {
+    for (int plan = 0; round_->TakesPlans(); ++plan) {
+      const Model& model = Models()[random_() % Models().size()];
+      v1::SubmitPlanRequest request;
+      *request.mutable_request() = model.request;
+      // Part of every key: a third of the plans may share all their programs
+      // with those of other clients.
+      const bool shares = random_() % 3 == 0;
+      request.mutable_request()->set_xla_flags(absl::StrCat(
+          "--xla_made_up=", plan, shares ? "" : absl::StrCat(".", number_)));
+      request.set_owner(absl::StrCat("client ", number_));
+      request.set_request_id(absl::StrCat("plan ", plan));
+      PlanHistory history;
+      const bool cancels = random_() % 12 == 0;
+      if (!See(request, cancels, history)) return;
+      Judge(model, cancels, history);
+    }
+  }
+
+  const Tally& tally() const { return tally_; }
+
+ private:
+  // To its end. False: the round is over.
+  bool See(const v1::SubmitPlanRequest& request, bool cancels,
+           PlanHistory& history) {
+    while (!history.has_ended()) {
+      if (testing::Test::HasFailure()) return false;
+      if (service_ == nullptr) service_ = round_->Connect(coordinator_);
+      if (service_ == nullptr) return false;
+      const absl::Status status = Follow(*service_, request, cancels, history);
+      if (status.ok()) continue;
+      service_.reset();  // until there is another coordinator
+      if (!absl::IsUnavailable(status)) {
+        round_->Report(absl::StrCat(history.id(), ": ", status.ToString()));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  absl::Status Follow(service::PlanningClient& service,
+                      const v1::SubmitPlanRequest& request, bool cancels,
+                      PlanHistory& history) {
+    ASSIGN_OR_RETURN(const v1::PlanRecord submitted,
+                     service.SubmitPlan(request));
+    round_->Report(history.TakeRecord(submitted));
+    if (cancels) {
+      ASSIGN_OR_RETURN(const v1::PlanRecord record,
+                       service.CancelPlan(history.id()));
+      round_->Report(history.TakeRecord(record));
+    }
+    ASSIGN_OR_RETURN(const v1::PlanRecord record,
+                     service.GetPlan(history.id()));
+    round_->Report(history.TakeRecord(record));
+    v1::WatchPlanRequest watch;
+    watch.set_id(history.id());
+    if (random_() % 4 != 0) watch.set_after(history.last());
+    history.BeginStream(watch.after());
+    RETURN_IF_ERROR(service.WatchPlan(watch,
+                                      [&](const v1::PlanUpdate& update) {
+                                        round_->Report(
+                                            history.TakeUpdate(update));
+                                      },
+                                      {}));
+    round_->Report(history.TakeEnd());
+    return absl::OkStatus();
+  }
+
+  void Judge(const Model& model, bool cancels, const PlanHistory& history) {
+    ++tally_.plans;
+    tally_.updates += history.last();
+    if (cancels && history.state() == v1::CANCELLED) {
+      ++tally_.cancelled;
+      return;
+    }
+    if (history.state() != v1::DONE) {
+      round_->Report(absl::StrCat(history.id(), " ended as ",
+                                  v1::PlanState_Name(history.state())));
+      return;
+    }
+    if (history.plan().programs().failed() > 0) {
+      ++tally_.lost_programs;  // their workers died three times
+      return;
+    }
+    const std::string choice = ChoiceOf(history.plan());
+    if (choice != model.plan) {
+      round_->Report(absl::StrCat(history.id(), " of ",
+                                  model.request.model_name(), " is ", choice,
+                                  " and not ", model.plan));
+    }
+  }
+
+  KillRound* const round_;
+  const int number_;
+  std::mt19937_64 random_;
+  int coordinator_ = 0;  // the number of the last that it spoke to
+  std::unique_ptr<service::PlanningClient> service_;
+  Tally tally_;
+};
+
+KillRound::KillRound(const std::string& folder, uint64_t seed)
+    : address_(absl::StrCat("unix:", folder, "/socket")),
+      store_path_(folder + "/store"),
+      log_path_(folder + "/measured"),
+      random_(seed),
+      rows_(store_path_, log_path_),
+      workers_(kWorkers) {
+  for (int i = 0; i < kWorkers; ++i) workers_[i].number = i;
+}
+
+KillRound::~KillRound() = default;
+
+void KillRound::Report(const std::string& fault) {
+  if (fault.empty()) return;
+  ADD_FAILURE() << fault;
+  // Whoever waits for its end sees the fault then.
+  base::MutexLock lock(&mutex_);
+  if (running_ > 0) kill(running_, SIGKILL);
+}
+
+void KillRound::SetRunning(pid_t coordinator) {
+  base::MutexLock lock(&mutex_);
+  running_ = coordinator;
+}
+
+bool KillRound::TakesPlans() {
+  base::MutexLock lock(&mutex_);
+  return takes_plans_;
+}
+
+std::unique_ptr<service::PlanningClient> KillRound::Connect(int& after) {
+  while (true) {
+    {
+      base::MutexLock lock(&mutex_);
+      const auto is_there = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+        return is_over_ || coordinators_ > after;
+      };
+      mutex_.Await(absl::Condition(&is_there));
+      if (is_over_) return nullptr;
+      after = coordinators_;
+    }
+    auto client = service::PlanningClient::Connect(address_);
+    if (client.ok()) return *std::move(client);
+  }
+}
+
+std::string KillRound::NextCoordinatorFailpoint() {
+  if (points_left_.empty()) {
+    for (const Point& point : kCoordinatorPoints) {
+      points_left_.push_back(DrawPass(point, random_));
+    }
+    std::shuffle(points_left_.begin(), points_left_.end(), random_);
+  }
+  std::string next = std::move(points_left_.back());
+  points_left_.pop_back();
+  return next;
+}
+
+std::string KillRound::NextWorkerFailpoint() {
+  return DrawPass(kWorkerPoints[random_() % std::size(kWorkerPoints)], random_);
+}
+
+void KillRound::StartCoordinator(const std::string& failpoint) {
+  coordinator_failpoint_ = failpoint;
+  coordinator_ = std::make_unique<Process>(
+      std::vector<std::string>{"meshwright-coordinator", "--json", "--listen",
+                               address_, "--store", store_path_},
+      Variables(failpoint));
+  // Empty: it died before it said where it listens.
+  if (coordinator_->ReadLine().empty()) return;
+  base::MutexLock lock(&mutex_);
+  ++coordinators_;
+  running_ = coordinator_->pid();
+}
+
+void KillRound::StartWorker(Worker& worker, const std::string& failpoint) {
+  worker.failpoint = failpoint;
+  worker.process = std::make_unique<Process>(
+      std::vector<std::string>{
+          "made-up-worker", address_,
+          absl::StrCat("worker-", worker.number, ".", worker.starts++),
+          log_path_},
+      Variables(failpoint));
+}
+
+void KillRound::CheckRows() {
+  const auto fault = rows_.Check();
+  if (!fault.ok()) {
+    ADD_FAILURE() << fault.status();
+  } else {
+    Report(*fault);
+  }
+}
+
+// Of whichever process comes first, which is started again.
+void KillRound::AwaitKill(Tally& tally) {
+  siginfo_t ended = {};
+  ASSERT_EQ(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
+  if (ended.si_pid == coordinator_->pid()) {
+    SetRunning(-1);
+    const int status = coordinator_->Wait();
+    ASSERT_EQ(status, -SIGKILL)
+        << coordinator_failpoint_ << ": " << coordinator_->Errors();
+    ++tally.kills[coordinator_failpoint_.substr(
+        0, coordinator_failpoint_.find(':'))];
+    CheckRows();
+    StartCoordinator(NextCoordinatorFailpoint());
+    return;
+  }
+  for (Worker& worker : workers_) {
+    if (ended.si_pid != worker.process->pid()) continue;
+    const int status = worker.process->Wait();
+    ASSERT_EQ(status, -SIGKILL)
+        << worker.failpoint << ": " << worker.process->Errors();
+    ++tally.kills[worker.failpoint.substr(0, worker.failpoint.find(':'))];
+    StartWorker(worker, NextWorkerFailpoint());
+    return;
+  }
+  FAIL() << "a process that is nobody's ended: " << ended.si_pid;
+}
+
+void KillRound::Run(int kills, Tally& tally) {
+  Models();  // before anything waits
+  StartCoordinator(NextCoordinatorFailpoint());
+  for (Worker& worker : workers_) StartWorker(worker, NextWorkerFailpoint());
+  std::vector<std::unique_ptr<Client>> clients;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < kClients; ++i) {
+    clients.push_back(std::make_unique<Client>(this, i, random_()));
+    threads.emplace_back([client = clients.back().get()] { client->Run(); });
+  }
+  for (int i = 0; i < kills && !testing::Test::HasFailure(); ++i) {
+    AwaitKill(tally);
+  }
+  // Those that follow live to the end.
+  for (Worker& worker : workers_) worker.process.reset();
+  SetRunning(-1);
+  coordinator_.reset();
+  CheckRows();
+  const bool is_clean = !testing::Test::HasFailure();
+  {
+    base::MutexLock lock(&mutex_);
+    takes_plans_ = false;
+    is_over_ = !is_clean;
+  }
+  if (is_clean) {
+    StartCoordinator("");
+    for (Worker& worker : workers_) StartWorker(worker, "");
+  }
+  threads.clear();
+  if (is_clean) {
+    coordinator_->Signal(SIGTERM);
+    EXPECT_EQ(coordinator_->Wait(), 0) << coordinator_->Errors();
+    for (Worker& worker : workers_) worker.process.reset();
+    CheckRows();
+  }
+  for (const auto& client : clients) {
+    tally.plans += client->tally().plans;
+    tally.cancelled += client->tally().cancelled;
+    tally.lost_programs += client->tally().lost_programs;
+    tally.updates += client->tally().updates;
+  }
+  tally.rows += rows_.rows();
+  tally.measured += rows_.measured();
+}
+
+}  // namespace meshwright::integration
