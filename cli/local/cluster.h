@@ -48,7 +48,7 @@ class LocalCluster {
     security::Listening security;
     security::AuditLog* audit = nullptr;  // outlives the cluster; null: none
     std::string metrics_address;  // where Prometheus reads; empty: nowhere
-    std::function<void()> alive;          // as the coordinator's; empty: none
+    std::function<void()> alive;  // as the coordinator's; empty: none
     bool has_worker = true;
     v1::DeviceSpec devices;           // of the worker
     worker::BatchFunction run_batch;  // empty: worker/sandbox's

@@ -34,7 +34,8 @@ std::vector<ProgramShape> Programs() {
   plan->add_option("-o,--output", ignored, "a file");
   plan->add_flag("--json", is_json, "as JSON");
   CLI::App* const plans = app.add_subcommand("plans", "of a coordinator's");
-  plans->add_subcommand("list", "list them")->add_flag("--json", is_json, "as JSON");
+  plans->add_subcommand("list", "list them")
+      ->add_flag("--json", is_json, "as JSON");
   plans->add_subcommand("watch", "it's followed");
   app.add_subcommand("inner", "not for people")->group("");
   CLI::App worker("Works.", "meshwright-worker");

@@ -28,7 +28,8 @@ std::vector<ManPage> Pages() {
   plan->add_option("--platform", ignored, "where")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   CLI::App* const plans = app.add_subcommand("plans", "of a coordinator's");
-  plans->add_subcommand("list", "list them")->add_flag("--json", is_json, "as JSON");
+  plans->add_subcommand("list", "list them")
+      ->add_flag("--json", is_json, "as JSON");
   return MakeManPages(DescribeProgram(app), "1.2.3");
 }
 

@@ -167,8 +167,8 @@ absl::Status Coordinator::Start() {
   const plans::Leadership* const leadership = server_->leadership.get();
   server_->planning = service::NewPlanningService(
       {&server_->queue, &server_->calls, &server_->runner, &server_->draining,
-       &server_->reshardings, guard, given.figures, leadership,
-       &server_->held, given.profiles});
+       &server_->reshardings, guard, given.figures, leadership, &server_->held,
+       given.profiles});
   server_->plans = service::NewPlansService(&server_->runner, &server_->calls,
                                             guard, &server_->held);
   server_->profiles =
