@@ -173,6 +173,7 @@ absl::Status FakeMeasurer::Measure(const v1::RunnerRequest& request,
         it.add_samples_ns(it.minimum_ns() + std::llround(step * i));
       }
       it.mutable_memory()->set_temporary_bytes(kTemporaryBytes);
+      it.mutable_memory()->set_peak_bytes(kTemporaryBytes);
     }
     RETURN_IF_ERROR(on_result(result));
   }
