@@ -70,7 +70,7 @@ class FakeWorker : public WorkerPort {
     result.set_outcome(outcome);
     if (outcome == v1::MEASURED) {
       result.mutable_measurement()->set_minimum_ns(1000);
-      result.mutable_measurement()->mutable_memory();
+      result.mutable_measurement()->mutable_memory()->set_peak_bytes(1);
     }
     Report(result);
   }
