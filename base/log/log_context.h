@@ -21,7 +21,7 @@ namespace meshwright::base {
 struct LogContext {
   std::string plan;         // "plan-7"
   std::string job;          // "job-3"
-  std::string lease;        // "job-3.1"
+  std::string lease;        // "7.12"
   std::string worker;       // what it calls itself
   std::string traceparent;  // base/trace_context.h
 };

@@ -293,6 +293,7 @@ class JobQueue {
   void OfferTo(WorkerId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Give(WorkerId id, Worker& worker, Job& job)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // `lease`: the one that a line is about; null: none.
   static base::LogContext DescribeForLog(const Job& job, const Lease* lease);
   Job* Find(JobId job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Why the worker gets no lease; empty: it gets some.

@@ -175,8 +175,10 @@ void JobQueue::Update(WorkerId id, LeaseId lease_id,
       break;
     case v1::RunnerEvent::kWaiting:
       if (job != nullptr) {
-        Log(*job, absl::StrCat("worker ", worker.description.name,
-                               " waits: ", event.waiting().reason()));
+        Log(*job,
+            absl::StrCat("worker ", worker.description.name,
+                         " waits: ", event.waiting().reason()),
+            &lease);
       }
       break;
     case v1::RunnerEvent::kReady:

@@ -79,8 +79,8 @@ void AddQueue(const jobs::JobQueue& queue, Families& families) {
   for (const v1::WorkerSummary& worker : queue.Workers()) {
     ++workers[worker.state()];
   }
-  AddByLabel(families, "meshwright_workers", "Attached workers, by state.",
-             "state", workers);
+  AddByLabel(families, "meshwright_workers", "Workers, by state.", "state",
+             workers);
 }
 
 std::string NameQuality(v1::Quality quality) {

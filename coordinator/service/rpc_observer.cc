@@ -3,19 +3,18 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/support/server_interceptor.h>
 
-#include <chrono>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "base/clock.h"
 
 namespace meshwright::service {
 namespace {
 
 namespace rpc = grpc::experimental;
-using SteadyClock = std::chrono::steady_clock;  // a clock may be stepped back
 
 // Lives as long as its call.
 class RpcTimer : public rpc::Interceptor {
@@ -23,12 +22,11 @@ class RpcTimer : public rpc::Interceptor {
   RpcTimer(RpcObserver* observer, Rpc call)
       : observer_(observer),
         call_(std::move(call)),
-        began_(SteadyClock::now()) {
+        began_(base::SteadyClock().Now()) {
     observer_->BeginRpc(call_);
   }
   ~RpcTimer() override {
-    observer_->EndRpc(call_, code_,
-                      absl::FromChrono(SteadyClock::now() - began_));
+    observer_->EndRpc(call_, code_, base::SteadyClock().Now() - began_);
   }
 
   void Intercept(rpc::InterceptorBatchMethods* methods) override {
@@ -43,7 +41,7 @@ class RpcTimer : public rpc::Interceptor {
  private:
   RpcObserver* const observer_;
   const Rpc call_;
-  const SteadyClock::time_point began_;
+  const absl::Time began_;
   absl::StatusCode code_ = absl::StatusCode::kCancelled;
 };
 
