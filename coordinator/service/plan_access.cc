@@ -29,6 +29,8 @@ v1::SubmitPlanRequest SubmitAs(const security::Caller& caller,
   if (!MayDoAll(caller)) {
     named.set_owner(caller.id);
     named.set_namespace_(FindNamespace(caller));
+    // Nobody puts himself before another team.
+    named.set_priority(std::min(request.priority(), 0));
   } else if (request.owner().empty()) {
     named.set_owner(caller.id.empty() ? peer : caller.id);
   }

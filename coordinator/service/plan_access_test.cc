@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 
 namespace meshwright::service {
@@ -40,6 +42,17 @@ TEST(PlanAccessTest, ACallerWithATokenSubmitsAsItself) {
   EXPECT_EQ(SubmitAs(kAnyone, "peer", request).owner(), "token:bob");
   EXPECT_EQ(SubmitAs(kAnyone, "peer", {}).owner(), "peer");
   EXPECT_EQ(SubmitAs(kAdmin, "peer", {}).owner(), "token:root");
+}
+
+TEST(PlanAccessTest, NobodyPutsHimselfBeforeAnotherTeam) {
+  v1::SubmitPlanRequest request;
+  for (const int priority : {-5, 0, 5}) {
+    request.set_priority(priority);
+    EXPECT_EQ(SubmitAs(kAnn, "peer", request).priority(),
+              std::min(priority, 0));
+    EXPECT_EQ(SubmitAs(kAdmin, "peer", request).priority(), priority);
+    EXPECT_EQ(SubmitAs(kAnyone, "peer", request).priority(), priority);
+  }
 }
 
 TEST(PlanAccessTest, PlansOfOtherNamespacesAreNotThere) {

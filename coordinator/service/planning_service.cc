@@ -8,6 +8,7 @@
 #include "base/log/log_context.h"
 #include "base/status_macros.h"
 #include "coordinator/jobs/queue_measurer.h"
+#include "coordinator/service/job_access.h"
 #include "coordinator/service/outbox.h"
 #include "coordinator/service/plan_access.h"
 #include "coordinator/service/plan_events.h"
@@ -237,11 +238,15 @@ class PlanningService : public v1::Planning::CallbackService {
 grpc::ServerUnaryReactor* PlanningService::ListJobs(
     grpc::CallbackServerContext* context, const v1::ListJobsRequest* request,
     v1::ListJobsResponse* response) {
-  for (v1::JobSummary& job : context_.queue->Jobs()) {
-    *response->add_jobs() = std::move(job);
-  }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
+  const absl::StatusOr<security::Caller> caller = context_.guard->Identify(
+      DescribeCall(*context, "/meshwright.v1.Planning/ListJobs"));
+  if (caller.ok()) {
+    for (v1::JobSummary& job : context_.queue->Jobs()) {
+      *response->add_jobs() = ShowTo(*caller, std::move(job));
+    }
+  }
+  reactor->Finish(ToRpc(caller.status()));
   return reactor;
 }
 
