@@ -42,7 +42,7 @@
 // Tick about once a second.
 // Errors: JobDone carries kUnavailable when no attached worker could take the
 // programs for worker_grace (the message says what each one lacks),
-// kCancelled after Cancel, kUnavailable after Shutdown.
+// kCancelled after Cancel, kAborted after EndJob, kUnavailable after Shutdown.
 #ifndef MESHWRIGHT_COORDINATOR_JOBS_JOB_QUEUE_H_
 #define MESHWRIGHT_COORDINATOR_JOBS_JOB_QUEUE_H_
 
@@ -199,6 +199,7 @@ class JobQueue {
   void HandOver() ABSL_LOCKS_EXCLUDED(mutex_);
   // Ends every job; later ones end at once.
   void Shutdown() ABSL_LOCKS_EXCLUDED(mutex_);
+
   // ---- administrators; errors: kNotFound for an unknown job or worker
   absl::StatusOr<v1::JobDetails> GetJob(JobId job) const
       ABSL_LOCKS_EXCLUDED(mutex_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -400,6 +401,23 @@ TEST_F(PlanRunnerTest, AKnownPlanNeedsNoWorker) {
   const v1::PlanRecord record = Await(*runner, second, kEnded);
   EXPECT_EQ(record.state(), v1::DONE) << record.reason();
   EXPECT_EQ(record.plan().platform_version(), "version 1");
+}
+
+TEST_F(PlanRunnerTest, APlanRaisesTheJobOfThePlanThatItWaitsFor) {
+  SteppedWorker worker(&queue_);
+  const auto runner = NewRunner();
+  const PlanId first = Submit(*runner, Request());
+  worker.Await();
+  v1::SubmitPlanRequest urgent = Request("another module");
+  urgent.set_priority(5);
+  const PlanId second = Submit(*runner, urgent);
+  while (queue_.Jobs()[0].priority() != 5) std::this_thread::yield();
+  EXPECT_EQ(queue_.Jobs()[0].plan(), store::FormatPlanId(first));
+  EXPECT_EQ(queue_.Jobs()[0].owner(), "ann");
+  worker.Serve();
+  EXPECT_EQ(Await(*runner, first, kEnded).state(), v1::DONE);
+  EXPECT_EQ(Await(*runner, second, kEnded).state(), v1::DONE);
+  EXPECT_THAT(worker.seen(), SizeIs(kPrograms));
 }
 
 TEST_F(PlanRunnerTest, APinnedPlanIsForItsDevicesAlone) {
