@@ -132,8 +132,8 @@ TEST_F(MetricsTest, CallsAreCountedByMethodAndStatus) {
       "meshwright_rpc_seconds_count{method=\"meshwright.v1.Plans/"
       "Get\",status=\"NOT_FOUND\"} 1\n");
   const std::string text = AwaitLine(
-      "meshwright_rpc_streams_ended_total{method=\"meshwright.v1.Planning/"
-      "MakePlan\",status=\"OK\"} 1\n");
+      "meshwright_rpc_streams_ended_total{method=\"meshwright.v1.Plans/"
+      "Watch\",status=\"OK\"} 1\n");
   EXPECT_THAT(text, HasSubstr("\nmeshwright_rpc_streams{method=\"meshwright.v1."
                               "Workers/Attach\"} 1\n"));
 }
