@@ -1,7 +1,6 @@
 #include "coordinator/daemon/coordinator.h"
 
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/service_type.h>
 
 #include <atomic>
@@ -95,10 +94,6 @@ struct Coordinator::Server {
 
   // Leads or follows, as the leadership says; about once a second.
   void FollowLeadership();
-  // What the health service says, of the server and of each service.
-  void SetServing(bool serving) const {
-    grpc_server->GetHealthCheckService()->SetServingStatus(serving);
-  }
 
   Dependencies dependencies;
   // Leases are spans of time: a clock that is set ends none.
@@ -240,7 +235,7 @@ absl::Status Coordinator::Start() {
     }
     if (server_->dependencies.alive) server_->dependencies.alive();
   });
-  server_->SetServing(true);
+  service::SetServing(true, server_->grpc_server.get());
   base::LogInfo("coordinator: listening on ", server_->address);
   return absl::OkStatus();
 }
@@ -258,7 +253,7 @@ absl::StatusOr<std::string> Coordinator::NewLocalToken(security::Role role) {
 
 bool Coordinator::Drain(absl::Duration timeout) {
   server_->draining = true;
-  server_->SetServing(false);
+  service::SetServing(false, server_->grpc_server.get());
   const absl::Time end = absl::Now() + timeout;
   return server_->runner.Drain(timeout) &&
          server_->calls.AwaitIdle(end - absl::Now());

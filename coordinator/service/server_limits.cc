@@ -7,6 +7,11 @@
 
 #include <mutex>
 
+#include "proto/v1/admin.grpc.pb.h"
+#include "proto/v1/plans.grpc.pb.h"
+#include "proto/v1/profiles.grpc.pb.h"
+#include "proto/v1/services.grpc.pb.h"
+
 namespace meshwright::service {
 namespace {
 
@@ -47,6 +52,15 @@ void PrepareServer(const ServerLimits& limits, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5000);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+}
+
+void SetServing(bool serving, grpc::Server* server) {
+  for (const char* service :
+       {"", v1::Planning::service_full_name(), v1::Plans::service_full_name(),
+        v1::Profiles::service_full_name(), v1::Modules::service_full_name(),
+        v1::Workers::service_full_name(), v1::Admin::service_full_name()}) {
+    server->GetHealthCheckService()->SetServingStatus(service, serving);
+  }
 }
 
 }  // namespace meshwright::service

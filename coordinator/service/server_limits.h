@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 
 namespace grpc {
+class Server;
 class ServerBuilder;
 }  // namespace grpc
 
@@ -32,6 +33,9 @@ struct ServerLimits {
 };
 
 void PrepareServer(const ServerLimits& limits, grpc::ServerBuilder* builder);
+
+// What the health service says of the server and of each service of proto/v1.
+void SetServing(bool serving, grpc::Server* server);
 
 }  // namespace meshwright::service
 
