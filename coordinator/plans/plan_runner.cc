@@ -273,9 +273,10 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
     if (running != running_.end()) {
       cancelled_[id] = reason;
       running->second.request_stop();
-      return record;
     }
   }
+  // At once, also where the plan still runs: what was answered must outlive
+  // this process. What the run says after that is refused.
   absl::StatusOr<v1::PlanRecord> cancelled =
       Append(id, MakeUpdate(v1::CANCELLED, reason));
   // It ended by itself meanwhile.
