@@ -268,12 +268,6 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
           "only the coordinator that runs the plans ends one; ask it, or try "
           "again when this one leads");
     }
-    waiting_.erase(id);
-    const auto running = running_.find(id);
-    if (running != running_.end()) {
-      cancelled_[id] = reason;
-      running->second.request_stop();
-    }
   }
   // At once, also where the plan still runs: what was answered must outlive
   // this process. What the run says after that is refused.
@@ -283,6 +277,11 @@ absl::StatusOr<v1::PlanRecord> PlanRunner::Cancel(store::PlanId id,
   if (absl::IsFailedPrecondition(cancelled.status())) {
     return dependencies_.plans->Get(id);
   }
+  RETURN_IF_ERROR(cancelled.status());
+  base::MutexLock lock(&mutex_);
+  waiting_.erase(id);
+  const auto running = running_.find(id);
+  if (running != running_.end()) running->second.request_stop();
   return cancelled;
 }
 
@@ -427,17 +426,14 @@ absl::StatusOr<v1::Plan> PlanRunner::MakePlan(const v1::PlanRecord& record,
 
 void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
                      std::optional<Needs> needs, const std::string& row_keys) {
-  std::optional<std::string> cancelled;
   bool is_stopping = false;
   {
     base::MutexLock lock(&mutex_);
-    const auto found = cancelled_.find(id);
-    if (found != cancelled_.end()) cancelled = found->second;
     const auto running = running_.find(id);
-    // Also where another coordinator took the plan over.
+    // Also where it was cancelled, or another coordinator took it over.
     is_stopping = stopping_ || (running != running_.end() &&
                                 running->second.stop_requested());
-    if (cancelled.has_value() || is_stopping) needs.reset();
+    if (is_stopping) needs.reset();
     // Before it is seen to wait, so that no Tick misses it.
     if (needs.has_value()) waiting_[id] = *needs;
   }
@@ -449,10 +445,8 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     done.set_row_keys(row_keys);
     Append(id, std::move(done)).IgnoreError();
     base::Failpoint("plan.done");
-  } else if (cancelled.has_value()) {
-    Append(id, MakeUpdate(v1::CANCELLED, *cancelled)).IgnoreError();
   } else if (is_stopping) {
-    // The next coordinator or leader goes on with it.
+    // It was cancelled, or the next coordinator or leader goes on with it.
   } else if (needs.has_value()) {
     Append(id, MakeUpdate(v1::WAITING, plan.status().message())).IgnoreError();
   } else if (!absl::IsCancelled(plan.status())) {
@@ -460,21 +454,11 @@ void PlanRunner::End(store::PlanId id, absl::StatusOr<v1::Plan> plan,
     failed.set_error_code(static_cast<int>(plan.status().code()));
     Append(id, std::move(failed)).IgnoreError();
   }
-  std::optional<std::string> cancelled_late;
   bool is_woken = false;
   {
     base::MutexLock lock(&mutex_);
-    const auto found = cancelled_.find(id);
-    if (found != cancelled_.end() && !cancelled.has_value()) {
-      cancelled_late = found->second;
-      waiting_.erase(id);
-    }
-    is_woken = woken_.erase(id) > 0 && !cancelled_late.has_value();
+    is_woken = woken_.erase(id) > 0;
     running_.erase(id);
-    cancelled_.erase(id);
-  }
-  if (cancelled_late.has_value()) {
-    Append(id, MakeUpdate(v1::CANCELLED, *cancelled_late)).IgnoreError();
   }
   if (is_woken) Post(id);
 }

@@ -150,8 +150,6 @@ class PlanRunner {
   std::map<store::PlanId, std::stop_source> running_ ABSL_GUARDED_BY(mutex_);
   std::map<store::PlanId, Needs> waiting_ ABSL_GUARDED_BY(mutex_);
   std::set<store::PlanId> woken_ ABSL_GUARDED_BY(mutex_);  // while they run
-  // Of the running ones.
-  std::map<store::PlanId, std::string> cancelled_ ABSL_GUARDED_BY(mutex_);
 
   std::unique_ptr<base::ThreadPool> threads_;
 };
