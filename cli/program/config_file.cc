@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/file.h"
+#include "base/toml/toml_string.h"
 
 namespace meshwright::cli {
 namespace {
@@ -152,16 +152,6 @@ class ConfigReader {
   const std::string path_;
 };
 
-std::string QuotedToml(const std::string& text) {
-  using toml::format_flags;
-  std::ostringstream out;
-  out << toml::toml_formatter(toml::value<std::string>(text),
-                              toml::toml_formatter::default_flags &
-                                  ~(format_flags::allow_literal_strings |
-                                    format_flags::allow_multi_line_strings));
-  return out.str();
-}
-
 // scheme://user:PASSWORD@host and ?password=PASSWORD, without them.
 std::string WithoutPassword(std::string text) {
   const size_t scheme = text.find("://");
@@ -187,7 +177,8 @@ std::string ValueText(const CLI::Option& option) {
   const ValueType type = TypeOf(option);
   if (words.empty() && type == ValueType::kSwitch) words.push_back("false");
   for (std::string& word : words) {
-    if (type == ValueType::kString) word = QuotedToml(WithoutPassword(word));
+    if (type == ValueType::kString)
+      word = base::WriteTomlString(WithoutPassword(word));
   }
   if (TakesMany(option)) {
     return absl::StrCat("[", absl::StrJoin(words, ", "), "]");

@@ -13,7 +13,6 @@
 #include <iterator>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +20,7 @@
 #include "base/file.h"
 #include "base/rpc/channel_security.h"
 #include "base/status_macros.h"
+#include "base/toml/toml_string.h"
 
 namespace meshwright::security {
 namespace {
@@ -200,23 +200,14 @@ absl::StatusOr<AccessFile> ParseAccess(const std::string& path,
   return file;
 }
 
-std::string Quoted(const std::string& text) {
-  using toml::format_flags;
-  std::ostringstream out;
-  out << toml::toml_formatter(toml::value<std::string>(text),
-                              toml::toml_formatter::default_flags &
-                                  ~(format_flags::allow_literal_strings |
-                                    format_flags::allow_multi_line_strings));
-  return out.str();
-}
-
 std::string Rfc3339(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }
 
 std::string WriteQuota(const Quota& quota) {
-  std::string text =
-      absl::StrCat("\n[[quota]]\nnamespace = ", Quoted(quota.name_space), "\n");
+  std::string text = absl::StrCat(
+      "\n[[quota]]\nnamespace = ", base::WriteTomlString(quota.name_space),
+      "\n");
   const auto add = [&](const char* key, const std::optional<int64_t>& limit) {
     if (limit.has_value()) absl::StrAppend(&text, key, " = ", *limit, "\n");
   };
@@ -232,15 +223,17 @@ std::string WriteAccess(const AccessFile& access) {
       "tokens\".\nversion = ",
       kVersion, "\n");
   for (const Token& token : access.tokens) {
-    absl::StrAppend(&text, "\n[[token]]\nid = ", Quoted(token.id),
-                    "\nname = ", Quoted(token.name),
-                    "\nhash = ", Quoted(kHashPrefix + token.secret_hash),
-                    "\nroles = [");
+    absl::StrAppend(
+        &text, "\n[[token]]\nid = ", base::WriteTomlString(token.id),
+        "\nname = ", base::WriteTomlString(token.name),
+        "\nhash = ", base::WriteTomlString(kHashPrefix + token.secret_hash),
+        "\nroles = [");
     for (size_t i = 0; i < token.roles.size(); ++i) {
       absl::StrAppend(&text, i == 0 ? "" : ", ",
-                      Quoted(ToString(token.roles[i])));
+                      base::WriteTomlString(ToString(token.roles[i])));
     }
-    absl::StrAppend(&text, "]\nnamespace = ", Quoted(token.name_space),
+    absl::StrAppend(&text,
+                    "]\nnamespace = ", base::WriteTomlString(token.name_space),
                     "\ncreated = ", Rfc3339(token.created), "\n");
     if (token.expires.has_value()) {
       absl::StrAppend(&text, "expires = ", Rfc3339(*token.expires), "\n");

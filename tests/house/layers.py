@@ -9,11 +9,12 @@ LAYERS = {
     "base/json": ("base",),
     "base/log": ("base",),
     "base/rpc": ("base",),
+    "base/toml": (),
     "proto/hlo": (),
     "proto/v1": (),
     "cli": ("cli/verbs",),
     "cli/coordinator": ("cli/verbs",),
-    "cli/program": ("base",),
+    "cli/program": ("base", "base/toml"),
     "cli/flags": (
         "base", "base/json", "base/rpc", "proto/v1", "cli/text",
         "coordinator/security"),
@@ -102,7 +103,7 @@ LAYERS = {
     "coordinator/resharding": (
         "base", "base/json", "proto/v1", "planner/reshard",
         "planner/reshard/decompose", "planner/reshard/problem"),
-    "coordinator/security": ("base", "base/log", "base/rpc"),
+    "coordinator/security": ("base", "base/log", "base/rpc", "base/toml"),
     "coordinator/security/testing": ("base", "coordinator/security"),
     "coordinator/segmenter": (
         "base", "coordinator/ir", "coordinator/ir/links",
@@ -272,7 +273,7 @@ FOREIGN = {
     r"boost/": ("base", "coordinator/metrics", "worker/comm/transport", "worker/comm/testing"),
     r"xxhash\.h": ("worker/comm/protocol",),
     r"openssl/": ("base",),
-    r"toml": ("cli/program", "coordinator/security"),
+    r"toml": ("base/toml", "cli/program", "coordinator/security"),
     r"prometheus/": ("coordinator/metrics",),
     r"spdlog/": ("base",),
     r"CLI/": ("cli", "tests/bench", "worker/comm/executor"),
