@@ -6,6 +6,7 @@
 
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/jobs/testing/fake_worker.h"
+#include "coordinator/jobs/testing/queue_fixture.h"
 
 namespace meshwright::jobs {
 namespace {
@@ -14,17 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class FailuresTest : public testing::Test {
- protected:
-  void Pass(absl::Duration time) {
-    clock_.Advance(time);
-    queue_.Tick();
-  }
-
-  const JobQueue::Options options_;
-  base::FakeClock clock_;
-  JobQueue queue_{&clock_, options_};
-};
+using FailuresTest = QueueFixture;
 
 TEST_F(FailuresTest, AFailureIsTriedAgainLaterAndLater) {
   FakeWorker a(&queue_, "a");

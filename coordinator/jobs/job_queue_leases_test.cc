@@ -6,6 +6,7 @@
 
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/jobs/testing/fake_worker.h"
+#include "coordinator/jobs/testing/queue_fixture.h"
 
 namespace meshwright::jobs {
 namespace {
@@ -15,18 +16,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class LeasesTest : public testing::Test {
+class LeasesTest : public QueueFixture {
  protected:
   LeasesTest() { queue_.BeginEpoch(7); }
-
-  void Pass(absl::Duration time) {
-    clock_.Advance(time);
-    queue_.Tick();
-  }
-
-  const JobQueue::Options options_;
-  base::FakeClock clock_;
-  JobQueue queue_{&clock_, options_};
 };
 
 TEST_F(LeasesTest, AWorkerGoesOnWithItsLeaseWhenItIsBack) {
