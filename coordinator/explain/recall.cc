@@ -1,7 +1,5 @@
 #include "coordinator/explain/recall.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/fingerprint.h"
@@ -88,14 +86,12 @@ absl::StatusOr<planning::MeasuredStep> RecallStep(
 }
 
 absl::StatusOr<v1::Plan> RecallPlan(const v1::PlanRequest& request,
-                                    planning::MeasuredStep step,
                                     const jobs::DeviceDescription& device,
                                     store::ProfileStore* store) {
-  return Recall(request, device, store,
-                [&](const auto& asked, const auto& dependencies) {
-                  return planning::SearchStep(asked, std::move(step),
-                                              dependencies, IgnoreProgress);
-                });
+  return Recall(
+      request, device, store, [](const auto& asked, const auto& dependencies) {
+        return planning::FindPlan(asked, dependencies, IgnoreProgress);
+      });
 }
 
 absl::StatusOr<std::unique_ptr<stages::MeasuredMeshes>> RecallMeshes(

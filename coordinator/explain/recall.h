@@ -37,10 +37,9 @@ absl::StatusOr<planning::MeasuredStep> RecallStep(
     const v1::PlanRequest& request, const jobs::DeviceDescription& device,
     store::ProfileStore* store);
 
-// The plan of a step that was recalled. What it opens where memory is short is
-// recalled too.
+// The plan that `plan --no-wait` gives, with what it opens where memory is
+// short.
 absl::StatusOr<v1::Plan> RecallPlan(const v1::PlanRequest& request,
-                                    planning::MeasuredStep step,
                                     const jobs::DeviceDescription& device,
                                     store::ProfileStore* store);
 

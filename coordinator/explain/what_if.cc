@@ -271,11 +271,8 @@ absl::StatusOr<v1::Plan> AnswerWhatIf(const WhatIfQuestion& question,
                                       store::ProfileStore* store) {
   const v1::PlanRequest& request = question.request;
   if (!question.links.has_value()) {
-    auto step = RecallStep(request, question.device, store);
-    if (step.ok()) {
-      return RecallPlan(request, *std::move(step), question.device, store);
-    }
-    if (!absl::IsNotFound(step.status())) return step.status();
+    auto plan = RecallPlan(request, question.device, store);
+    if (!absl::IsNotFound(plan.status())) return plan;
   }
   v1::PlanRequest measured = request;
   measured.clear_device_memory_bytes();

@@ -312,39 +312,33 @@ absl::StatusOr<v1::Plan> ChooseSteadyPlan(
 
 }  // namespace
 
-absl::StatusOr<v1::Plan> SearchStep(const v1::PlanRequest& request,
-                                    MeasuredStep step,
-                                    const PlanDependencies& dependencies,
-                                    const jobs::ProgressFunction& progress) {
-  ASSIGN_OR_RETURN(v1::Plan plan,
-                   ChooseSteadyPlan(request, dependencies, progress, step));
-  v1::PlanRequest current = request;
-  while (true) {
-    ASSIGN_OR_RETURN(std::optional<v1::PlanRequest> wider,
-                     WidenForMemory(current, step, plan));
-    if (!wider.has_value()) return plan;
-    ASSIGN_OR_RETURN(MeasuredStep wider_step,
-                     MeasureStep(*wider, dependencies, progress));
-    AddWork(step.programs, step.seconds, wider_step.programs,
-            wider_step.seconds);
-    ASSIGN_OR_RETURN(
-        v1::Plan wider_plan,
-        ChooseSteadyPlan(*wider, dependencies, progress, wider_step));
-    plan = SelectPlan(*wider, std::move(plan), std::move(wider_plan));
-    current = *std::move(wider);
-    step = std::move(wider_step);
+absl::StatusOr<v1::Plan> FindPlan(const v1::PlanRequest& request,
+                                  const PlanDependencies& dependencies,
+                                  const jobs::ProgressFunction& progress) {
+  std::optional<v1::Plan> plan;
+  std::optional<v1::PlanRequest> asked = request;
+  while (asked.has_value()) {
+    ASSIGN_OR_RETURN(MeasuredStep step,
+                     MeasureStep(*asked, dependencies, progress));
+    if (plan.has_value()) {
+      AddWork(plan->programs(), plan->seconds(), step.programs, step.seconds);
+    }
+    Report(progress, "search", 0, 1);
+    ASSIGN_OR_RETURN(v1::Plan found,
+                     ChooseSteadyPlan(*asked, dependencies, progress, step));
+    plan = plan.has_value()
+               ? SelectPlan(*asked, *std::move(plan), std::move(found))
+               : std::move(found);
+    ASSIGN_OR_RETURN(asked, WidenForMemory(*asked, step, *plan));
   }
+  return *std::move(plan);
 }
 
 absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                   const PlanDependencies& dependencies,
                                   const jobs::ProgressFunction& progress) {
   Stopwatch total;
-  ASSIGN_OR_RETURN(MeasuredStep step,
-                   MeasureStep(request, dependencies, progress));
-  Report(progress, "search", 0, 1);
-  ASSIGN_OR_RETURN(v1::Plan plan, SearchStep(request, std::move(step),
-                                             dependencies, progress));
+  ASSIGN_OR_RETURN(v1::Plan plan, FindPlan(request, dependencies, progress));
   KeepModel(request, dependencies, plan);
   v1::PlanSeconds& seconds = *plan.mutable_seconds();
   seconds.set_total(total.Lap());

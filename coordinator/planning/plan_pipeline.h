@@ -4,8 +4,9 @@
 //   MeasureAnalyzed   → profile space: configurations and their programs; look
 //                     up, measure what can matter, build the problem
 //   MeasureStep       AnalyzeStep, MeasureAnalyzed
-//   SearchStep        search; recompute where memory is short
-//   MakePlan          MeasureStep, SearchStep; keeps the model by fingerprint
+//   FindPlan          MeasureStep, search; again with recomputation open as
+//                     long as memory is short (memory_pressure.h)
+//   MakePlan          FindPlan; keeps the model by fingerprint
 //   OpenStep          AnalyzeStep, → profile space; nothing looked up
 //
 // Concept: what could not be measured is a note in the plan, not an error; what
@@ -53,13 +54,13 @@ v1::DeviceSpec MakeDeviceSpec(const v1::PlanRequest& request,
 void KeepModel(const v1::PlanRequest& request,
                const PlanDependencies& dependencies, v1::Plan& plan);
 
-// The best plan of a measured step. As long as the memory limit costs time, a
-// wider request (memory_pressure.h) is measured and searched too.
-absl::StatusOr<v1::Plan> SearchStep(const v1::PlanRequest& request,
-                                    MeasuredStep step,
-                                    const PlanDependencies& dependencies,
-                                    const jobs::ProgressFunction& progress);
+// The best plan. As long as the memory limit costs time, a wider request is
+// measured and searched next.
+absl::StatusOr<v1::Plan> FindPlan(const v1::PlanRequest& request,
+                                  const PlanDependencies& dependencies,
+                                  const jobs::ProgressFunction& progress);
 
+// FindPlan, and the model is kept.
 absl::StatusOr<v1::Plan> MakePlan(const v1::PlanRequest& request,
                                   const PlanDependencies& dependencies,
                                   const jobs::ProgressFunction& progress);
