@@ -34,7 +34,7 @@ meshwright_precompiled(meshwright_precompiled)
 meshwright_precompiled(meshwright_precompiled_waits)
 
 function(meshwright_waits name)
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
 meshwright_waits(meshwright_precompiled_waits)
 
@@ -144,6 +144,15 @@ function(meshwright_proto name)
   add_library(${name} STATIC ${outputs})
   target_link_libraries(${name} PUBLIC meshwright_options protobuf::libprotobuf
                                        ${ARG_DEPS})
+  if(MESHWRIGHT_UNITY AND ARG_GRPC)
+    # Of services alone: messages of two files have names in common.
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON
+                                             UNITY_BUILD_BATCH_SIZE 0)
+    set(messages ${outputs})
+    list(FILTER messages EXCLUDE REGEX "grpc[.]pb[.]")
+    set_source_files_properties(
+      ${messages} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   meshwright_reuse_precompiled(${name} "${ARG_WAITS}")
   if(ARG_GRPC)
     target_link_libraries(${name} PUBLIC PkgConfig::GRPC)
