@@ -138,6 +138,10 @@ class Bench:
                 row.append(min(self._times(plan)) / unit)
             print(f"| {nodes} x {devices} | "
                   + " | ".join(f"{x:.2f}" for x in row) + " |", flush=True)
+        # That of the last setup, the largest.
+        print(f"figure\tFig. 5, one device to {nodes} x {devices}, in units of "
+              f"data / bandwidth: {', '.join(STRATEGIES)}\tbroadcast is the "
+              f"fastest\t{', '.join(f'{x:.2f}' for x in row)}")
 
     def figure6(self) -> None:
         total = self.options.figure_mib * MIB
@@ -145,6 +149,7 @@ class Bench:
               f"{self.options.figure_mib} MiB to every device, seconds\n\n"
               "| case | " + " | ".join(STRATEGIES) + " |\n"
               + "| --- " * 5 + "|")
+        slowdowns = []
         for case in table2.CASES:
             steps = self.schedule(case, total).steps
             members = sorted({step.sender for step in steps}) + sorted(
@@ -156,8 +161,13 @@ class Bench:
                                    step.receiver_devices, strategy)
                     for step in steps])
                 row.append(min(self._times(plan)))
+            slowdowns.append([seconds / row[-1] for seconds in row[:-1]])
             print(f"| {case[0]} | "
                   + " | ".join(f"{x:.3f}" for x in row) + " |", flush=True)
+        ranges = [f"{min(column):.2f} to {max(column):.2f}"
+                  for column in zip(*slowdowns)]
+        print(f"figure\tFig. 6, nine cases, time over that of broadcast: "
+              f"{', '.join(STRATEGIES[:-1])}\t≥ 1\t{', '.join(ranges)}")
 
 
 def spread(times: list[float]) -> tuple[float, float]:
