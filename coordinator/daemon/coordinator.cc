@@ -33,7 +33,7 @@ namespace meshwright::daemon {
 namespace {
 
 // Of plans, comparisons and reshardings; more wait for one to end.
-constexpr int kMaxCalls = 64;
+constexpr int kMaxCalls = 32;
 
 // Watches ask so often whether their tokens still count; one that was revoked
 // ends when the token file is read again.

@@ -37,13 +37,15 @@ class ModulePut : public grpc::ServerReadReactor<v1::ModuleChunk> {
       return;
     }
     if (sha256_.empty()) sha256_ = chunk_.sha256();
-    if (module_.size() + chunk_.data().size() > max_bytes_) {
+    const size_t stated = std::max<int64_t>(chunk_.module_bytes(), 0);
+    if (std::max(stated, module_.size() + chunk_.data().size()) > max_bytes_) {
       Finish(ToRpc(absl::ResourceExhaustedError(absl::StrCat(
           "the module is larger than the ", max_bytes_,
           " bytes that it may have here; ask the coordinator's administrator "
           "for a larger quota"))));
       return;
     }
+    module_.reserve(stated);  // one that grows takes twice its size
     module_.append(chunk_.data());
     StartRead(&chunk_);
   }

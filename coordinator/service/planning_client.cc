@@ -199,10 +199,12 @@ class GrpcPlanningClient : public PlanningClient {
     const auto writer = modules_->Put(&context, &response);
     v1::ModuleChunk chunk;
     chunk.set_sha256(sha256);
+    chunk.set_module_bytes(static_cast<int64_t>(module.size()));
     for (size_t at = 0; at < module.size(); at += kChunkBytes) {
       chunk.set_data(module.substr(at, kChunkBytes));
       if (!writer->Write(chunk)) break;  // Finish says why
       chunk.clear_sha256();
+      chunk.clear_module_bytes();
     }
     writer->WritesDone();
     return Translate(writer->Finish());

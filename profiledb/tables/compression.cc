@@ -22,16 +22,16 @@ absl::StatusOr<std::string> Compress(std::string_view bytes) {
   }
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-  std::string compressed(ZSTD_compressBound(bytes.size()), '\0');
-  const size_t size =
-      ZSTD_compress2(context.get(), compressed.data(), compressed.size(),
-                     bytes.data(), bytes.size());
+  // Larger than the bytes: what is not written to takes no memory.
+  const size_t bound = ZSTD_compressBound(bytes.size());
+  const auto compressed = std::make_unique_for_overwrite<char[]>(bound);
+  const size_t size = ZSTD_compress2(context.get(), compressed.get(), bound,
+                                     bytes.data(), bytes.size());
   if (ZSTD_isError(size)) {
     return absl::InternalError(
         absl::StrCat("cannot compress: ", ZSTD_getErrorName(size)));
   }
-  compressed.resize(size);
-  return compressed;
+  return std::string(compressed.get(), size);
 }
 
 absl::StatusOr<std::string> Decompress(std::string_view compressed,

@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -228,7 +229,7 @@ class Bench {
     if (child == 0) {
       const std::string address = coordinator_->address();
       execl("/proc/self/exe", "service_bench", "--upload", address.c_str(),
-            nullptr);
+            flags_.model.c_str(), nullptr);
       _exit(1);
     }
     int status = 0;
@@ -489,13 +490,15 @@ class Bench {
 };
 
 // The client of Upload.
-int UploadModule(const std::string& address) {
+// The bytes of a real module as often as it takes: no random ones, which no
+// module consists of and nothing compresses.
+int UploadModule(const std::string& address, const std::string& model) {
+  std::ifstream file(model, std::ios::binary);
+  const std::string once{std::istreambuf_iterator<char>(file), {}};
+  if (once.empty()) Require(absl::NotFoundError("cannot read " + model));
   std::string module;
-  std::mt19937_64 random(1);
-  while (static_cast<int64_t>(module.size()) < kModuleBytes) {
-    const uint64_t word = random();
-    module.append(reinterpret_cast<const char*>(&word), sizeof(word));
-  }
+  while (static_cast<int64_t>(module.size()) < kModuleBytes) module += once;
+  module.resize(kModuleBytes);
   Require(integration::PutModule(address, module));
   return 0;
 }
@@ -525,7 +528,7 @@ int main(int argc, char** argv) {
   Flags flags;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string flag = argv[i];
-    if (flag == "--upload") return UploadModule(argv[i + 1]);
+    if (flag == "--upload") return UploadModule(argv[i + 1], argv[i + 2]);
     if (flag == "--profiles") flags.profiles = std::atoi(argv[i + 1]);
     if (flag == "--model") flags.model = argv[i + 1];
   }
@@ -534,7 +537,9 @@ int main(int argc, char** argv) {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder / "upload");
   // In a process of its own, whose allocator has nothing at hand.
-  RunAlone([&] { Bench(flags, folder / "upload").Upload(); });
+  if (!flags.model.empty()) {
+    RunAlone([&] { Bench(flags, folder / "upload").Upload(); });
+  }
   RunAlone([&] { Bench(flags, folder).Run(); });
   std::filesystem::remove_all(folder);
   return 0;

@@ -127,6 +127,22 @@ TEST_F(LimitsTest, AMessageThatIsTooLargeIsRefusedAndTheConnectionGoesOn) {
   EXPECT_TRUE(submit(100).ok());
 }
 
+TEST_F(LimitsTest, AModuleThatSaysItIsTooLargeIsRefusedAtItsFirstChunk) {
+  Start();
+  const auto modules = v1::Modules::NewStub(channel_);
+  grpc::ClientContext context;
+  v1::PutModuleResponse response;
+  const auto writer = modules->Put(&context, &response);
+  v1::ModuleChunk chunk;
+  chunk.set_data("x");
+  chunk.set_module_bytes(int64_t{1} << 40);
+  writer->Write(chunk);
+  // Writes are not done: the refusal does not wait for more chunks.
+  const grpc::Status refused = writer->Finish();
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("larger than the 536870912"));
+}
+
 // The client cuts what is larger.
 TEST_F(LimitsTest, ALargeModuleComesInChunks) {
   Start();

@@ -17,10 +17,12 @@ absl::Status PutModule(const std::string& address, const std::string& module) {
   const auto writer = stub->Put(&context, &response);
   v1::ModuleChunk chunk;
   chunk.set_sha256(base::Sha256Hex(module));
+  chunk.set_module_bytes(static_cast<int64_t>(module.size()));
   for (size_t at = 0; at < module.size(); at += kChunkBytes) {
     chunk.set_data(module.substr(at, kChunkBytes));
     if (!writer->Write(chunk)) break;  // Finish says why
     chunk.clear_sha256();
+    chunk.clear_module_bytes();
   }
   writer->WritesDone();
   const grpc::Status status = writer->Finish();
