@@ -1,15 +1,21 @@
 // EstimationPlan: from which programs the configurations of a segment type are
 // estimated.
 //
-// Concept: five ways.
-//   few configurations   none is estimated, all are measured; of blocks, where
-//                        a request says so, from the single factors
-//   many, of blocks      from the halves (halves.h); where the type cannot be
-//                        cut, from neighbouring pairs of blocks, see below
-//   many, of an end      from the single factors: the splits of its boundaries,
-//   of
-//                        all to one neighbour together, and of the parameters
-//                        it shares
+// Concept: one additive model with pairwise interactions. A configuration is a
+// value for each of its factors (factors.h). Its time is a sum of terms of
+// single factors and of neighbouring pairs. With T(..) the time of the
+// configuration that has the named factors of c and all others of the base:
+//   t(c) = sum_i T(i, i+1) - sum_{0 < i < n-1} T(i)   neighbours interact
+//   t(c) = sum_i T(i) - (n - 1) T(base)               they do not
+// What the factors of a type are, and which terms are measured:
+//   few configurations   all are measured; of blocks, where a request says so,
+//                        single factors are
+//   many, of blocks      two factors, the halves (halves.h), whose interaction
+//                        is the resharding between them; where the type cannot
+//                        be cut, its blocks, neighbours interacting
+//   many, of an end      the splits of its boundaries, all to one neighbour
+//                        together, and of the parameters it shares
+// Two kinds of types take terms of others over:
 //   with a proxy         from the type whose blocks are equal to its own, by
 //                        configuration: a decoder's first layer, a layer with
 //                        another mask
@@ -17,10 +23,6 @@
 //                        adds to one of its type, in proportion to the bytes
 //                        by which values become smaller, or to those that are
 //                        recomputed
-// Factors are those of factors.h. With T(..) the time of the configuration that
-// has the named factors of c and all others of the base:
-//   single factors       t(c) = sum_i T(i) - (n - 1) T(base)
-//   neighbouring pairs   t(c) = sum_i T(i, i+1) - sum_{0 < i < n-1} T(i)
 // In -> Out: analysis and profile space -> a plan per type of the space.
 // Source: design, section 4 ("Fewer programs than CFP, same plan").
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATION_PLAN_H_
