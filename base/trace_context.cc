@@ -45,7 +45,7 @@ std::optional<std::string> ParseTraceparent(std::string_view text) {
   return "00" + std::string(text.substr(2, kLength - 2));
 }
 
-std::string_view TraceIdOf(std::string_view traceparent) {
+std::string_view ExtractTraceId(std::string_view traceparent) {
   return traceparent.size() < kLength
              ? std::string_view()
              : traceparent.substr(kTraceIdAt, kTraceIdDigits);

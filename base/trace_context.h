@@ -21,7 +21,7 @@ namespace meshwright::base {
 std::optional<std::string> ParseTraceparent(std::string_view text);
 
 // 32 hex digits of a traceparent; empty for an empty one.
-std::string_view TraceIdOf(std::string_view traceparent);
+std::string_view ExtractTraceId(std::string_view traceparent);
 
 // Of a trace that begins here. Its ids are random.
 std::string NewTraceparent();

@@ -16,8 +16,8 @@ const std::string& Known() {
 
 TEST(TraceContextTest, PassesOnWhatItReads) {
   EXPECT_EQ(ParseTraceparent(Known()), Known());
-  EXPECT_EQ(TraceIdOf(Known()), kTrace);
-  EXPECT_EQ(TraceIdOf(""), "");
+  EXPECT_EQ(ExtractTraceId(Known()), kTrace);
+  EXPECT_EQ(ExtractTraceId(""), "");
 }
 
 TEST(TraceContextTest, OfALaterVersionItTakesWhatItKnows) {
@@ -53,7 +53,7 @@ TEST(TraceContextTest, RefusesWhatIsNone) {
 TEST(TraceContextTest, ANewOneIsWellFormedAndNew) {
   const std::string made = NewTraceparent();
   EXPECT_EQ(ParseTraceparent(made), made);
-  EXPECT_NE(TraceIdOf(made), TraceIdOf(NewTraceparent()));
+  EXPECT_NE(ExtractTraceId(made), ExtractTraceId(NewTraceparent()));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ std::string FormatJsonLine(absl::Time time, std::string_view level,
   add("job", context.job);
   add("lease", context.lease);
   add("worker", context.worker);
-  add("trace_id", TraceIdOf(context.traceparent));
+  add("trace_id", ExtractTraceId(context.traceparent));
   return line.dump(-1, ' ', false,
                    nlohmann::ordered_json::error_handler_t::replace);
 }

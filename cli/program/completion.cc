@@ -23,7 +23,7 @@ std::string ShellQuoted(const std::string& text) {
 }
 
 // The words that may follow a verb: its verbs and its flags.
-std::string WordsOf(const ProgramShape& shape) {
+std::string ListWords(const ProgramShape& shape) {
   std::vector<std::string> words;
   for (const ProgramShape& verb : shape.verbs)
     words.push_back(verb.path.back());
@@ -37,7 +37,7 @@ std::string WordsOf(const ProgramShape& shape) {
   return absl::StrJoin(words, " ");
 }
 
-std::string NamesOf(const std::vector<ProgramShape>& programs) {
+std::string JoinNames(const std::vector<ProgramShape>& programs) {
   return absl::StrJoin(programs, " ",
                        [](std::string* out, const ProgramShape& program) {
                          out->append(program.path[0]);
@@ -77,7 +77,7 @@ std::string BashCompletion(const std::vector<ProgramShape>& programs) {
             " is_value=1 ;;\n");
       }
       absl::StrAppend(&words, "      ", ShellQuoted(name),
-                      ") words=", ShellQuoted(WordsOf(shape)), " ;;\n");
+                      ") words=", ShellQuoted(ListWords(shape)), " ;;\n");
     });
   }
   return absl::StrCat(
@@ -106,7 +106,7 @@ std::string BashCompletion(const std::vector<ProgramShape>& programs) {
       "  fi\n"
       "}\n"
       "complete -o default -F _meshwright ",
-      NamesOf(programs), "\n");
+      JoinNames(programs), "\n");
 }
 
 std::string ZshCompletion(const std::vector<ProgramShape>& programs) {
@@ -147,7 +147,7 @@ std::string ZshCompletion(const std::vector<ProgramShape>& programs) {
     });
   }
   return absl::StrCat(
-      "#compdef ", NamesOf(programs),
+      "#compdef ", JoinNames(programs),
       "\n"
       "# Completion for zsh; put it as _meshwright into a folder of $fpath.\n"
       "_meshwright() {\n"

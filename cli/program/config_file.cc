@@ -23,7 +23,7 @@ constexpr char kConfig[] = "config";
 constexpr char kPrintConfig[] = "print-config";
 
 // Empty: the option is no key.
-std::string KeyOf(const CLI::Option& option) {
+std::string FindKey(const CLI::Option& option) {
   if (option.get_lnames().empty()) return "";
   const std::string& name = option.get_lnames()[0];
   return name == "help" || name == kConfig || name == kPrintConfig ? "" : name;
@@ -38,7 +38,7 @@ bool TakesMany(const CLI::Option& option) {
 
 enum class ValueType { kSwitch, kInteger, kNumber, kString };
 
-ValueType TypeOf(const CLI::Option& option) {
+ValueType ClassifyValue(const CLI::Option& option) {
   if (IsSwitch(option)) return ValueType::kSwitch;
   const std::string name = option.get_type_name();
   const std::string_view type =
@@ -94,24 +94,24 @@ class ConfigReader {
            const toml::node& value) const {
     CLI::Option* option = nullptr;
     for (CLI::Option* const known : app_.get_options()) {
-      if (KeyOf(*known) == key) option = known;
+      if (FindKey(*known) == key) option = known;
     }
     if (option == nullptr) {
       Refuse(where, absl::StrCat("there is no key \"", key,
                                  "\"; --print-config lists the keys"));
     }
     std::vector<std::string> words;
-    const ValueType type = TypeOf(*option);
+    const ValueType type = ClassifyValue(*option);
     if (const toml::array* const list = value.as_array()) {
       if (!TakesMany(*option)) {
         Refuse(where, absl::StrCat("\"", key, "\" needs ", Describe(type),
                                    ", not an array"));
       }
       for (const toml::node& item : *list) {
-        words.push_back(WordOf(key, where, type, item));
+        words.push_back(FormatValue(key, where, type, item));
       }
     } else {
-      words.push_back(WordOf(key, where, type, value));
+      words.push_back(FormatValue(key, where, type, value));
     }
     if (option->count() > 0) return;  // the command line wins
     try {
@@ -126,8 +126,9 @@ class ConfigReader {
   }
 
   // As the command line would have it.
-  std::string WordOf(const std::string& key, const toml::source_region& where,
-                     ValueType type, const toml::node& value) const {
+  std::string FormatValue(const std::string& key,
+                          const toml::source_region& where, ValueType type,
+                          const toml::node& value) const {
     if (const auto* const text = value.as_string();
         text != nullptr && type == ValueType::kString) {
       return text->get();
@@ -174,7 +175,7 @@ std::string ValueText(const CLI::Option& option) {
   if (words.empty() && !option.get_default_str().empty()) {
     words.push_back(option.get_default_str());
   }
-  const ValueType type = TypeOf(option);
+  const ValueType type = ClassifyValue(option);
   if (words.empty() && type == ValueType::kSwitch) words.push_back("false");
   for (std::string& word : words) {
     if (type == ValueType::kString)
@@ -196,7 +197,7 @@ std::string PrintConfig(const CLI::App& app) {
       absl::StrCat("# The configuration of ", name,
                    ".\n# A flag on the command line wins over its key here.\n");
   for (const CLI::Option* const option : app.get_options()) {
-    const std::string key = KeyOf(*option);
+    const std::string key = FindKey(*option);
     if (key.empty()) continue;
     // What nobody set, and what has no default, is shown and not in force.
     const bool is_open = option->count() == 0 && !IsSwitch(*option) &&
@@ -210,7 +211,7 @@ std::string PrintConfig(const CLI::App& app) {
 // Those whose turn comes later are checked first.
 void CheckValues(CLI::App& app) {
   for (CLI::Option* const option : app.get_options()) {
-    if (!KeyOf(*option).empty() && option->count() > 0 &&
+    if (!FindKey(*option).empty() && option->count() > 0 &&
         !option->get_callback_run()) {
       option->run_callback();
     }

@@ -11,7 +11,7 @@ namespace meshwright::cli {
 namespace {
 
 // Of "TEXT:{cpu,cuda}": cpu and cuda.
-std::vector<std::string> ChoicesOf(const std::string& type) {
+std::vector<std::string> ParseChoices(const std::string& type) {
   const size_t begin = type.find(":{");
   const size_t end = type.find('}', begin);
   if (begin == std::string::npos || end == std::string::npos) return {};
@@ -34,7 +34,7 @@ FlagShape DescribeFlag(const CLI::Option& option) {
   flag.takes_value = option.get_items_expected_max() > 0;
   const std::string type = option.get_type_name();
   flag.value = type.substr(0, type.find(':'));
-  flag.choices = ChoicesOf(type);
+  flag.choices = ParseChoices(type);
   flag.default_value = option.get_default_str();
   flag.description = option.get_description();
   return flag;

@@ -59,7 +59,7 @@ json Tensor() {
       "src_spec": "RS0R", "dst_mesh": [3, 4], "dst_spec": "S0RR"}})");
 }
 
-v1::ReshardingRequest MessageOf(const json& document) {
+v1::ReshardingRequest ParseRequest(const json& document) {
   const auto request = resharding::RequestFromJson(document.dump());
   EXPECT_TRUE(request.ok()) << request.status();
   return request.ok() ? request->message : v1::ReshardingRequest();
@@ -86,7 +86,7 @@ TEST_F(ReshardingServiceTest, AnswersWhatTheCommandLineAnswers) {
   named["resharding"]["src_hosts"] = {"p", "q"};
   named["resharding"]["dst_hosts"] = {"q", "r", "s"};
   for (const json& document : {TwoTasks(), Tensor(), split, fast, named}) {
-    const auto said = Ask(MessageOf(document));
+    const auto said = Ask(ParseRequest(document));
     ASSERT_TRUE(said.ok()) << said.status();
     const json here = json::parse(*resharding::ReshardJson(document.dump()));
     const json there = Printed(document, *said);
@@ -106,7 +106,7 @@ TEST_F(ReshardingServiceTest, AnswersWhatTheCommandLineAnswers) {
 
 TEST_F(ReshardingServiceTest, ATensorsUnitsAreInTheMessage) {
   Start();
-  const auto said = Ask(MessageOf(Tensor()));
+  const auto said = Ask(ParseRequest(Tensor()));
   ASSERT_TRUE(said.ok()) << said.status();
   const json units =
       json::parse(*resharding::ReshardJson(Tensor().dump()))["tasks"];
@@ -129,12 +129,12 @@ TEST_F(ReshardingServiceTest, ATensorsUnitsAreInTheMessage) {
 
 TEST_F(ReshardingServiceTest, TheSecondCallerIsAnsweredWithoutASearch) {
   Start();
-  const auto first = Ask(MessageOf(TwoTasks()));
+  const auto first = Ask(ParseRequest(TwoTasks()));
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_FALSE(first->cached());
   json renamed = TwoTasks();
   renamed["tasks"][0]["id"] = "b";
-  const auto second = Ask(MessageOf(renamed));
+  const auto second = Ask(ParseRequest(renamed));
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_TRUE(second->cached());
   EXPECT_EQ(second->senders().at("b"), first->senders().at("a"));
@@ -152,21 +152,21 @@ TEST_F(ReshardingServiceTest, MistakesAreCalledTheSame) {
   const auto tasks = [&](auto break_json, auto break_message) {
     json document = TwoTasks();
     break_json(document);
-    v1::ReshardingRequest message = MessageOf(TwoTasks());
+    v1::ReshardingRequest message = ParseRequest(TwoTasks());
     break_message(message);
     mistakes.push_back({document, message});
   };
   const auto tensor = [&](auto break_json, auto break_message) {
     json document = Tensor();
     break_json(document["resharding"]);
-    v1::ReshardingRequest message = MessageOf(Tensor());
+    v1::ReshardingRequest message = ParseRequest(Tensor());
     break_message(*message.mutable_resharding());
     mistakes.push_back({document, message});
   };
   tasks([](json& d) { d.erase("tasks"); }, [](auto& m) { m.clear_tasks(); });
   tasks([](json& d) { d["resharding"] = Tensor()["resharding"]; },
         [](auto& m) {
-          *m.mutable_resharding() = MessageOf(Tensor()).resharding();
+          *m.mutable_resharding() = ParseRequest(Tensor()).resharding();
         });
   tasks([](json& d) { d.erase("bandwidth_bytes_per_s"); },
         [](auto& m) { m.clear_bandwidth_bytes_per_s(); });
@@ -237,7 +237,7 @@ TEST_F(ReshardingServiceTest, MistakesAreCalledTheSame) {
 
 TEST_F(ReshardingServiceTest, SolversAndDeadlinesAreChecked) {
   Start();
-  v1::ReshardingRequest request = MessageOf(TwoTasks());
+  v1::ReshardingRequest request = ParseRequest(TwoTasks());
   request.set_solver("best");
   EXPECT_EQ(Ask(request).status(), reshard::SolverFromName("best").status());
   request.set_solver("naive");
@@ -293,7 +293,8 @@ TEST_F(ReshardingServiceTest, AClientThatLeavesEndsTheSearch) {
   std::stop_source stop;
   absl::StatusOr<v1::ReshardingAnswer> answer;
   std::thread asking([&] {
-    answer = client_->PlanResharding(MessageOf(TwoTasks()), stop.get_token());
+    answer =
+        client_->PlanResharding(ParseRequest(TwoTasks()), stop.get_token());
   });
   waiting.begun.wait();
   EXPECT_FALSE(waiting.deadline.has_value());
@@ -315,7 +316,7 @@ TEST_F(ReshardingServiceTest, ACallsOwnDeadlineReachesTheSolver) {
   v1::ReshardingAnswer answer;
   grpc::Status status;
   std::thread asking([&] {
-    status = stub->PlanResharding(&context, MessageOf(TwoTasks()), &answer);
+    status = stub->PlanResharding(&context, ParseRequest(TwoTasks()), &answer);
   });
   waiting.begun.wait();
   ASSERT_TRUE(waiting.deadline.has_value());
@@ -333,7 +334,7 @@ TEST_F(ReshardingServiceTest, StoppingEndsSearches) {
   Waiting waiting;
   Start({.solve = std::ref(waiting)});
   absl::StatusOr<v1::ReshardingAnswer> answer;
-  std::thread asking([&] { answer = Ask(MessageOf(TwoTasks())); });
+  std::thread asking([&] { answer = Ask(ParseRequest(TwoTasks())); });
   waiting.begun.wait();
   coordinator_->Stop();
   asking.join();
@@ -343,7 +344,7 @@ TEST_F(ReshardingServiceTest, StoppingEndsSearches) {
 TEST_F(ReshardingServiceTest, ADrainingCoordinatorTakesNone) {
   Start();
   EXPECT_TRUE(coordinator_->Drain(absl::InfiniteDuration()));
-  EXPECT_EQ(Ask(MessageOf(TwoTasks())).status().code(),
+  EXPECT_EQ(Ask(ParseRequest(TwoTasks())).status().code(),
             absl::StatusCode::kUnavailable);
 }
 

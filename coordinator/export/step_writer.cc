@@ -28,7 +28,7 @@ class StepWriter {
         members_(analysis.module.loops.size() + 1) {
     for (ValueId id = 0; id < module_.size(); ++id) {
       if (Owner(id).has_value() && needed[id]) {
-        MembersOf(module_.at(id).loop).push_back(id);
+        FindMembers(module_.at(id).loop).push_back(id);
       }
     }
   }
@@ -117,12 +117,12 @@ class StepWriter {
   }
 
   // The owned values of a loop's body, or outside of all loops.
-  std::vector<ValueId>& MembersOf(std::optional<ir::LoopId> loop) {
+  std::vector<ValueId>& FindMembers(std::optional<ir::LoopId> loop) {
     return loop.has_value() ? members_[*loop] : members_.back();
   }
 
   void WriteScope(std::optional<ir::LoopId> scope) {
-    for (ValueId id : MembersOf(scope)) Emit(id, *Owner(id));
+    for (ValueId id : FindMembers(scope)) Emit(id, *Owner(id));
   }
 
   // Writes `id` as `segment` computes it; returns its id in the new module.

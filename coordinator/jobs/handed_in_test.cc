@@ -11,8 +11,8 @@ using testing::SizeIs;
 const absl::Time kNow = absl::FromUnixSeconds(1'000);
 const LeaseId kLease{1, 1};
 
-v1::ProfileResult ResultOf(const std::string& key,
-                           v1::Outcome outcome = v1::MEASURED) {
+v1::ProfileResult MakeResult(const std::string& key,
+                             v1::Outcome outcome = v1::MEASURED) {
   v1::ProfileResult result;
   result.set_key(key);
   result.set_outcome(outcome);
@@ -23,9 +23,9 @@ TEST(HandedInTest, ResultsWaitForWhoAsks) {
   HandedIn handed_in;
   EXPECT_TRUE(handed_in.empty());
   handed_in.Add(kLease, {"a", "b"}, kNow);
-  handed_in.Keep(kLease, ResultOf("a"));
-  handed_in.Keep(kLease, ResultOf("a", v1::CRASHED));  // a second word
-  handed_in.Keep(kLease, ResultOf("c"));               // none of its programs
+  handed_in.Keep(kLease, MakeResult("a"));
+  handed_in.Keep(kLease, MakeResult("a", v1::CRASHED));  // a second word
+  handed_in.Keep(kLease, MakeResult("c"));               // none of its programs
   EXPECT_EQ(handed_in.Find("b"), kLease);
   EXPECT_EQ(handed_in.Find("c"), std::nullopt);
   const auto results = handed_in.Release(kLease);
@@ -33,7 +33,7 @@ TEST(HandedInTest, ResultsWaitForWhoAsks) {
   EXPECT_EQ(results[0].key(), "a");
   EXPECT_EQ(results[0].outcome(), v1::MEASURED);
   EXPECT_EQ(handed_in.Find("b"), std::nullopt);
-  handed_in.Keep(kLease, ResultOf("b"));  // it is a job's by now
+  handed_in.Keep(kLease, MakeResult("b"));  // it is a job's by now
   EXPECT_THAT(handed_in.Release(kLease), SizeIs(0));
 }
 
@@ -52,8 +52,8 @@ TEST(HandedInTest, OfTwoLeasesOfAProgramTheLaterOneCounts) {
   const LeaseId later{2, 1};
   handed_in.Add(kLease, {"a"}, kNow);
   handed_in.Add(later, {"a"}, kNow);
-  handed_in.Keep(kLease, ResultOf("a", v1::CRASHED));
-  handed_in.Keep(later, ResultOf("a"));
+  handed_in.Keep(kLease, MakeResult("a", v1::CRASHED));
+  handed_in.Keep(later, MakeResult("a"));
   EXPECT_THAT(handed_in.Release(kLease), SizeIs(0));
   EXPECT_EQ(handed_in.Find("a"), later);
   EXPECT_THAT(handed_in.Release(later), SizeIs(1));

@@ -26,7 +26,7 @@ class AdminTest : public testing::Test {
     job.request.mutable_programs(0)->set_label("segment 1 rows");
     return job;
   }
-  std::string ReasonOf(const Submission& job) {
+  std::string ReadReason(const Submission& job) {
     const auto details = queue_.GetJob(job.id);
     EXPECT_TRUE(details.ok()) << details.status();
     return details.ok() ? details->job().reason() : "";
@@ -47,13 +47,13 @@ TEST_F(AdminTest, AJobSaysWhoseItIsAndWhyItWaits) {
   EXPECT_THAT(summary.reason(), HasSubstr("no worker is attached"));
   FakeWorker a(&queue_, "a");
   a.Attach();
-  EXPECT_THAT(ReasonOf(job), IsEmpty());  // it runs
+  EXPECT_THAT(ReadReason(job), IsEmpty());  // it runs
   EXPECT_EQ(queue_.Workers()[0].job_id(), "job-1");
   const Submission next = queue_.Submit(Asked(1));
-  EXPECT_THAT(ReasonOf(next), HasSubstr("waits for its turn"));
+  EXPECT_THAT(ReadReason(next), HasSubstr("waits for its turn"));
   a.Start("p0");
   a.Finish("no memory for it now");
-  EXPECT_THAT(ReasonOf(job), HasSubstr("tries 2 programs again"));
+  EXPECT_THAT(ReadReason(job), HasSubstr("tries 2 programs again"));
 }
 
 TEST_F(AdminTest, AJobIsShownProgramByProgramAndRemembered) {
@@ -129,7 +129,7 @@ TEST_F(AdminTest, ADrainedWorkerEndsItsLeaseAndStaysAttached) {
   EXPECT_THAT(a.leases(), SizeIs(1));
   EXPECT_THAT(a.closed(), IsEmpty());
   EXPECT_EQ(queue_.Workers()[0].state(), "drained");
-  EXPECT_THAT(ReasonOf(second), HasSubstr("worker a is drained by an"));
+  EXPECT_THAT(ReadReason(second), HasSubstr("worker a is drained by an"));
   a.Attach();  // it holds for the name
   EXPECT_THAT(a.leases(), SizeIs(1));
   EXPECT_EQ(queue_.Order("a", WorkerOrder::kResume, "")->state(), "busy");

@@ -133,7 +133,7 @@ class SteppedWorker : public jobs::WorkerPort {
 // Rows that a plan needs.
 constexpr int kPrograms = 4;
 
-std::string KeyOf(int program) {
+std::string MakeProgramKey(int program) {
   return store::MakeKey(absl::StrCat("program ", program));
 }
 
@@ -176,7 +176,7 @@ class PlanRunnerTest : public testing::Test {
     if (!described.ok()) return described.status();
     std::vector<std::string> keys;
     keys.reserve(kPrograms);
-    for (int i = 0; i < kPrograms; ++i) keys.push_back(KeyOf(i));
+    for (int i = 0; i < kPrograms; ++i) keys.push_back(MakeProgramKey(i));
     const auto rows = profiles_->Lookup(keys);
     v1::RunnerRequest batch;
     *batch.mutable_device() = device;
@@ -302,9 +302,9 @@ TEST_F(PlanRunnerTest, CoverageIsOfTheDevicesThatAPlanWouldBeFor) {
                      .queue = &queue_,
                      .cover = cover});
   v1::CoverageRequest request;
-  request.set_module_sha256(KeyOf(1));
+  request.set_module_sha256(MakeProgramKey(1));
   EXPECT_TRUE(absl::IsNotFound(runner.Cover(request).status()));
-  ASSERT_TRUE(profiles_->RecordProgram(KeyOf(1), "hlo").ok());
+  ASSERT_TRUE(profiles_->RecordProgram(MakeProgramKey(1), "hlo").ok());
   EXPECT_TRUE(absl::IsUnavailable(runner.Cover(request).status()));
   {
     const SteppedWorker worker(&queue_);
@@ -332,7 +332,7 @@ TEST_F(PlanRunnerTest, APlanGoesThroughItsStates) {
               ElementsAre(v1::QUEUED, v1::ANALYSING, v1::MEASURING, v1::DONE));
   const auto last = *plans_.ReadUpdates(id, record.sequence() - 1, 1);
   std::vector<std::string> keys;
-  for (int i = 0; i < kPrograms; ++i) keys.push_back(KeyOf(i));
+  for (int i = 0; i < kPrograms; ++i) keys.push_back(MakeProgramKey(i));
   EXPECT_THAT(store::UnpackKeys(last.front().row_keys()),
               UnorderedElementsAreArray(keys));
 }
@@ -443,7 +443,7 @@ TEST_F(PlanRunnerTest, APinnedPlanIsForItsDevicesAlone) {
   runner->Tick();
   again.Serve();
   EXPECT_EQ(Await(*runner, id, kEnded).plan().platform_version(), "version 1");
-  EXPECT_THAT(again.seen(), ElementsAre(KeyOf(2), KeyOf(3)));
+  EXPECT_THAT(again.seen(), ElementsAre(MakeProgramKey(2), MakeProgramKey(3)));
 }
 
 TEST_F(PlanRunnerTest, AStoppedPlanIsCarriedForwardByLookUps) {

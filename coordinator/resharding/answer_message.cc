@@ -36,10 +36,10 @@ void AddUnits(const Request& request, v1::ReshardingAnswer& message) {
 // Indices by name.
 class NameIndex {
  public:
-  template <typename List, typename NameOf>
-  NameIndex(const List& list, const NameOf& name_of) {
+  template <typename List, typename GetName>
+  NameIndex(const List& list, const GetName& get_name) {
     for (size_t i = 0; i < list.size(); ++i) {
-      index_.emplace(name_of(list[i]), static_cast<int>(i));
+      index_.emplace(get_name(list[i]), static_cast<int>(i));
     }
   }
   absl::StatusOr<int> Find(const std::string& name) const {

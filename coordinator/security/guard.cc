@@ -13,7 +13,7 @@ namespace meshwright::security {
 namespace {
 
 // "/meshwright.v1.Planning/ListJobs": "ListJobs"
-std::string MethodOf(const std::string& path) {
+std::string ExtractMethod(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
@@ -25,7 +25,7 @@ absl::Status CheckRole(const Caller& caller, const RpcRole& rpc,
                        const std::string& path) {
   if (Grants(caller.roles, rpc.role)) return absl::OkStatus();
   return absl::PermissionDeniedError(
-      absl::StrCat(MethodOf(path), " needs the role ", ToString(rpc.role),
+      absl::StrCat(ExtractMethod(path), " needs the role ", ToString(rpc.role),
                    ", and ", caller.id, " has ", DescribeRoles(caller.roles),
                    "; ask an administrator for a token with it"));
 }

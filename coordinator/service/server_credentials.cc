@@ -17,13 +17,13 @@ namespace {
 
 using Metadata = grpc::AuthMetadataProcessor::InputMetadata;
 
-std::string ValueOf(const Metadata& metadata, const char* key) {
+std::string FindMetadata(const Metadata& metadata, const char* key) {
   const auto found = metadata.find(key);
   if (found == metadata.end()) return "";
   return {found->second.data(), found->second.size()};
 }
 
-std::string PropertyOf(const grpc::AuthContext& context, const char* name) {
+std::string FindProperty(const grpc::AuthContext& context, const char* name) {
   const auto values = context.FindPropertyValues(name);
   if (values.empty()) return "";
   return {values[0].data(), values[0].size()};
@@ -40,15 +40,16 @@ class GuardHook : public grpc::AuthMetadataProcessor {
                        grpc::AuthContext* context, OutputMetadata*,
                        OutputMetadata*) override {
     return ToRpc(guard_->Admit(
-        {ValueOf(metadata, ":path"), ValueOf(metadata, "authorization"),
-         PropertyOf(*context, GRPC_X509_CN_PROPERTY_NAME), ""}));
+        {FindMetadata(metadata, ":path"),
+         FindMetadata(metadata, "authorization"),
+         FindProperty(*context, GRPC_X509_CN_PROPERTY_NAME), ""}));
   }
 
  private:
   const security::Guard* const guard_;
 };
 
-std::shared_ptr<grpc::ServerCredentials> TlsOf(
+std::shared_ptr<grpc::ServerCredentials> MakeTlsCredentials(
     const security::Listening& listening) {
   namespace rpc = grpc::experimental;
   const bool mutual = !listening.client_ca_file.empty();
@@ -73,7 +74,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
   RETURN_IF_ERROR(security::CheckListening(address, listening));
   std::shared_ptr<grpc::ServerCredentials> credentials;
   if (listening.uses_tls()) {
-    credentials = TlsOf(listening);
+    credentials = MakeTlsCredentials(listening);
   } else if (base::IsLocalAddress(address)) {
     credentials = grpc::experimental::LocalServerCredentials(
         base::IsUnixAddress(address) ? UDS : LOCAL_TCP);
@@ -86,16 +87,17 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
 
 security::Call DescribeCall(const grpc::CallbackServerContext& context,
                             const std::string& path) {
-  return {path, ValueOf(context.client_metadata(), "authorization"),
-          context.auth_context() == nullptr
-              ? ""
-              : PropertyOf(*context.auth_context(), GRPC_X509_CN_PROPERTY_NAME),
-          context.peer()};
+  return {
+      path, FindMetadata(context.client_metadata(), "authorization"),
+      context.auth_context() == nullptr
+          ? ""
+          : FindProperty(*context.auth_context(), GRPC_X509_CN_PROPERTY_NAME),
+      context.peer()};
 }
 
 std::string FindTraceparent(const grpc::CallbackServerContext& context) {
   return base::ParseTraceparent(
-             ValueOf(context.client_metadata(), "traceparent"))
+             FindMetadata(context.client_metadata(), "traceparent"))
       .value_or("");
 }
 

@@ -21,7 +21,7 @@ Analysis Analyzed(const std::string& name, const Mesh& mesh) {
   return *std::move(analysis);
 }
 
-KeyContext ContextOf(const Mesh& mesh) {
+KeyContext MakeContext(const Mesh& mesh) {
   KeyContext context;
   context.mesh = mesh;
   context.device_kind = "cpu";
@@ -37,7 +37,7 @@ class ProfileSpaceTest : public testing::TestWithParam<Sample> {
  protected:
   ProfileSpaceTest()
       : analysis_(Analyzed(GetParam().name, GetParam().mesh)),
-        space_(BuildProfileSpace(analysis_, ContextOf(GetParam().mesh))) {}
+        space_(BuildProfileSpace(analysis_, MakeContext(GetParam().mesh))) {}
 
   template <typename Visit>
   void ForEachConfiguration(Visit visit) const {
@@ -169,11 +169,11 @@ TEST_P(ProfileSpaceTest, KeysNameProgramsOnceAndForAll) {
     EXPECT_TRUE(keys.insert(program.key()).second);
   }
   const ProfileSpace again =
-      BuildProfileSpace(analysis_, ContextOf(GetParam().mesh));
+      BuildProfileSpace(analysis_, MakeContext(GetParam().mesh));
   for (size_t i = 0; i < again.programs.size(); ++i) {
     EXPECT_EQ(again.programs[i].key(), space_.programs[i].key());
   }
-  KeyContext other = ContextOf(GetParam().mesh);
+  KeyContext other = MakeContext(GetParam().mesh);
   other.platform_version = "another";
   EXPECT_NE(BuildProfileSpace(analysis_, other).programs[0].key(),
             space_.programs[0].key());
@@ -233,10 +233,11 @@ TEST(DeeperModelTest, NeedsNoNewProgram) {
     const Analysis deep = Analyzed(name + "_4l", {1, 2});
     std::set<std::string> known;
     for (const auto& it :
-         BuildProfileSpace(shallow, ContextOf({1, 2})).programs) {
+         BuildProfileSpace(shallow, MakeContext({1, 2})).programs) {
       known.insert(it.key());
     }
-    for (const auto& it : BuildProfileSpace(deep, ContextOf({1, 2})).programs) {
+    for (const auto& it :
+         BuildProfileSpace(deep, MakeContext({1, 2})).programs) {
       EXPECT_TRUE(known.contains(it.key())) << name << " " << it.label();
     }
   }

@@ -117,7 +117,7 @@ TEST_P(GraphSearchTest, LittleWorkLeavesACertifiedGap) {
   EXPECT_GT(proved, 150);
 }
 
-std::string NameOf(const testing::TestParamInfo<Skeleton>& skeleton) {
+std::string NameSkeleton(const testing::TestParamInfo<Skeleton>& skeleton) {
   switch (skeleton.param) {
     case Skeleton::kChain:
       return "Chain";
@@ -134,7 +134,7 @@ std::string NameOf(const testing::TestParamInfo<Skeleton>& skeleton) {
 INSTANTIATE_TEST_SUITE_P(Skeletons, GraphSearchTest,
                          testing::Values(Skeleton::kChain, Skeleton::kHub,
                                          Skeleton::kLadder, Skeleton::kDense),
-                         NameOf);
+                         NameSkeleton);
 
 // One layer type of `configs` configurations, `depth` copies, then a head.
 PlanProblem Deep(int configs, int64_t depth, uint64_t seed) {

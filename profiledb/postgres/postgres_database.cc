@@ -305,7 +305,7 @@ absl::StatusOr<std::unique_ptr<tables::Statement>> PostgresDatabase::Prepare(
   return std::make_unique<PostgresStatement>(this, sql, ++statements_);
 }
 
-std::string PostgresDatabase::HexOf(const std::string& column) const {
+std::string PostgresDatabase::FormatHexSql(const std::string& column) const {
   return absl::StrCat("encode(", column, ", 'hex')");
 }
 

@@ -42,7 +42,7 @@ class PostgresDatabase : public tables::Database {
   absl::StatusOr<std::unique_ptr<tables::Statement>> Prepare(
       const std::string& sql) override;
   bool HasArrays() const override { return true; }
-  std::string HexOf(const std::string& column) const override;
+  std::string FormatHexSql(const std::string& column) const override;
   // Of this statement, not of the transaction, which may have waited.
   std::string ClockMs() const override {
     return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";

@@ -143,7 +143,7 @@ absl::StatusOr<std::unique_ptr<tables::Statement>> SqliteDatabase::Prepare(
   return std::make_unique<SqliteStatement>(statement, path_);
 }
 
-std::string SqliteDatabase::HexOf(const std::string& column) const {
+std::string SqliteDatabase::FormatHexSql(const std::string& column) const {
   return absl::StrCat("LOWER(HEX(", column, "))");
 }
 

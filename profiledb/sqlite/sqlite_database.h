@@ -31,7 +31,7 @@ class SqliteDatabase : public tables::Database {
   absl::StatusOr<std::unique_ptr<tables::Statement>> Prepare(
       const std::string& sql) override;
   bool HasArrays() const override { return false; }
-  std::string HexOf(const std::string& column) const override;
+  std::string FormatHexSql(const std::string& column) const override;
   std::string ClockMs() const override {
     return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
   }

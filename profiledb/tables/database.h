@@ -100,7 +100,7 @@ class Database {
   // Whether it takes BindBlobs: many keys in one turn.
   virtual bool HasArrays() const = 0;
   // SQL for the lower-case hex digits of a blob.
-  virtual std::string HexOf(const std::string& column) const = 0;
+  virtual std::string FormatHexSql(const std::string& column) const = 0;
   // SQL for the database's clock: milliseconds since 1970 UTC.
   virtual std::string ClockMs() const = 0;
   // SQL between the columns and the values of an INSERT that gives its rows

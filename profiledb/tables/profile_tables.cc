@@ -140,7 +140,8 @@ StoredProfile ReadProfile(const Statement& row, std::string team,
 absl::StatusOr<std::unique_ptr<ProfileTables>> ProfileTables::Open(
     Database& database) {
   std::vector<std::string> sql(std::begin(kProfileSql), std::end(kProfileSql));
-  sql.push_back(absl::StrCat(kPageSql, database.HexOf("p.key"), kPageSqlEnd));
+  sql.push_back(
+      absl::StrCat(kPageSql, database.FormatHexSql("p.key"), kPageSqlEnd));
   if (database.HasArrays()) sql.push_back(kFindManySql);
   std::vector<std::unique_ptr<Statement>> statements;
   for (const std::string& text : sql) {

@@ -225,12 +225,12 @@ void Searches(Bench& bench) {
     for (const Data data :
          {Data::kNoisy, Data::kHard, Data::kEqual, Data::kPlain}) {
       Search(bench,
-             "chain " + std::to_string(depth) + ", " + search::NameOf(data),
+             "chain " + std::to_string(depth) + ", " + search::ToString(data),
              search::Transformer(depth, 1, data));
     }
   }
   for (const Data data : {Data::kNoisy, Data::kHard, Data::kPlain}) {
-    const std::string what = std::string(", ") + search::NameOf(data);
+    const std::string what = std::string(", ") + search::ToString(data);
     Search(bench, "graph 60 x 30" + what, search::Skips(60, 30, 10, 1, data));
     Search(bench, "graph 200 x 81" + what, search::Skips(200, 81, 60, 1, data));
     Search(bench, "operators 100 x 8" + what,

@@ -178,9 +178,9 @@ void Chains(std::initializer_list<int> depths, int seeds,
   for (const int depth : depths) {
     Family all;
     for (const Data data : kData) {
-      if (!only.empty() && only != NameOf(data)) continue;
+      if (!only.empty() && only != ToString(data)) continue;
       all.Add(Measure(
-          std::to_string(depth) + " layers, " + NameOf(data), seeds,
+          std::to_string(depth) + " layers, " + ToString(data), seeds,
           [&](uint64_t seed) { return Transformer(depth, seed, data); },
           seconds));
     }
@@ -192,9 +192,9 @@ void Graphs(std::optional<double> seconds, std::string_view only) {
   PrintHead("60 nodes x 30, 10 skips");
   Family all;
   for (const Data data : kData) {
-    if (!only.empty() && only != NameOf(data)) continue;
+    if (!only.empty() && only != ToString(data)) continue;
     all.Add(Measure(
-        std::string("graph, ") + NameOf(data), 5,
+        std::string("graph, ") + ToString(data), 5,
         [&](uint64_t seed) { return Skips(60, 30, 10, seed, data); }, seconds));
   }
   all.PrintFigures("graph of 60 nodes x 30, 10 skips", seconds);
@@ -205,7 +205,7 @@ void Operations(double seconds) {
   PrintHead("100 operators x 8");
   for (const Data data : {Data::kNoisy, Data::kSmooth}) {
     Measure(
-        std::string("operators, ") + NameOf(data), 5,
+        std::string("operators, ") + ToString(data), 5,
         [&](uint64_t seed) { return Operators(100, 8, seed, data); }, seconds);
   }
 }

@@ -15,7 +15,7 @@ constexpr int kEndConfigs = 9;
 
 }  // namespace
 
-const char* NameOf(Data data) {
+const char* ToString(Data data) {
   switch (data) {
     case Data::kNoisy:
       return "noisy";

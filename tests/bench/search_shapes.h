@@ -19,7 +19,7 @@ enum class Data {
   kPlain,   // the same, and no resharding: a subset sum
 };
 
-const char* NameOf(Data data);
+const char* ToString(Data data);
 
 // 27 to 64 ms a configuration, 0 to 4 ms of resharding.
 class Maker {

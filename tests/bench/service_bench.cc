@@ -110,7 +110,9 @@ int64_t ReadStatus(const std::string& name) {
 }
 double ResidentMib() { return static_cast<double>(ReadStatus("VmRSS")) / 1024; }
 
-std::string KeyOf(int row) { return store::MakeKey(absl::StrCat("row ", row)); }
+std::string MakeRowKey(int row) {
+  return store::MakeKey(absl::StrCat("row ", row));
+}
 
 // When programs were asked for, so that whoever gets them can tell how long
 // they took to come.
@@ -320,7 +322,7 @@ class Bench {
   std::vector<std::string> DrawKeys(std::mt19937& random, int count) const {
     std::vector<std::string> keys(count);
     for (std::string& key : keys) {
-      key = KeyOf(static_cast<int>(random() % flags_.profiles));
+      key = MakeRowKey(static_cast<int>(random() % flags_.profiles));
     }
     return keys;
   }

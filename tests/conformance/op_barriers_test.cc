@@ -47,7 +47,7 @@ ENTRY step {
 }
 
 // Opcode -> why, of the barriers the analysis lists.
-std::map<std::string, std::string> BarriersOf(const std::string& text) {
+std::map<std::string, std::string> ListBarriers(const std::string& text) {
   std::map<std::string, std::string> barriers;
   const auto module = ir::ParseHloText(text);
   EXPECT_TRUE(module.ok()) << module.status() << text;
@@ -101,7 +101,7 @@ TEST_P(OpBarriersTest, IsListedAndNeverACrash) {
        }) {
     const std::string text =
         StepWith(absl::StrReplaceAll(middle, {{"OP", opcode}}));
-    EXPECT_THAT(BarriersOf(text), Contains(Pair(opcode, why))) << text;
+    EXPECT_THAT(ListBarriers(text), Contains(Pair(opcode, why))) << text;
   }
 }
 
@@ -119,12 +119,12 @@ TEST(OpBarriersTest, SourcesStandBesideTheSplit) {
                             "  b = f32[8,32] broadcast(c), dimensions={}\n"
                             "  z = f32[8,32] add(y, b)",
                             {{"OP", opcode}}));
-    EXPECT_TRUE(BarriersOf(text).empty()) << text;
+    EXPECT_TRUE(ListBarriers(text).empty()) << text;
   }
 }
 
 TEST(OpBarriersTest, OneBehindAnotherIsListedToo) {
-  const auto barriers = BarriersOf(
+  const auto barriers = ListBarriers(
       StepWith("a = f32[8,32] frobnicate(y)\n"
                "  b = f32[8,32] custom-call(a), custom_call_target=\"theirs\"\n"
                "  c = f32[8,32] tanh(b)\n"
@@ -134,9 +134,9 @@ TEST(OpBarriersTest, OneBehindAnotherIsListedToo) {
 }
 
 TEST(OpBarriersTest, UnknownOperationsBeforeAnyContractionAreListed) {
-  EXPECT_THAT(BarriersOf(StepWith("u = f32[8,32] parameter(3)\n"
-                                  "  o = f32[8,32] frobnicate(u)\n"
-                                  "  z = f32[8,32] add(y, o)")),
+  EXPECT_THAT(ListBarriers(StepWith("u = f32[8,32] parameter(3)\n"
+                                    "  o = f32[8,32] frobnicate(u)\n"
+                                    "  z = f32[8,32] add(y, o)")),
               Contains(Pair("frobnicate", testing::_)));
 }
 
@@ -145,12 +145,12 @@ TEST(OpBarriersTest, BranchesAreABarrier) {
       "q = pred[] parameter(3)\n"
       "  z = f32[8,32] conditional(q, y, y), true_computation=twice, "
       "false_computation=twice");
-  EXPECT_THAT(BarriersOf(text), Contains(Pair("conditional", testing::_)));
+  EXPECT_THAT(ListBarriers(text), Contains(Pair("conditional", testing::_)));
 }
 
 TEST(OpBarriersTest, CalledComputationsAreNot) {
   EXPECT_TRUE(
-      BarriersOf(StepWith("z = f32[8,32] call(y), to_apply=twice")).empty());
+      ListBarriers(StepWith("z = f32[8,32] call(y), to_apply=twice")).empty());
 }
 
 }  // namespace

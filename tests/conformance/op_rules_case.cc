@@ -50,7 +50,7 @@ struct Runs {
   int64_t inner = 1;
 };
 
-Runs RunsOf(const Array& array, int dim) {
+Runs ComputeRuns(const Array& array, int dim) {
   Runs runs;
   for (int i = 0; i < dim; ++i) runs.outer *= array.dimensions[i];
   runs.size = array.dimensions[dim];
@@ -152,7 +152,7 @@ int64_t Product(const Dims& dims) {
 }
 
 Array Cut(const Array& whole, int dim, int64_t parts, int64_t part) {
-  const Runs runs = RunsOf(whole, dim);
+  const Runs runs = ComputeRuns(whole, dim);
   const int64_t bytes = runs.size / parts * runs.inner;
   Array cut{whole.type, whole.dimensions, {}};
   cut.dimensions[dim] /= parts;
@@ -165,7 +165,7 @@ Array Cut(const Array& whole, int dim, int64_t parts, int64_t part) {
 
 Array Graft(const Array& base, const Array& other, int dim, int64_t parts,
             int64_t part) {
-  const Runs runs = RunsOf(base, dim);
+  const Runs runs = ComputeRuns(base, dim);
   const int64_t bytes = runs.size / parts * runs.inner;
   Array grafted = base;
   for (int64_t i = 0; i < runs.outer; ++i) {
@@ -175,7 +175,7 @@ Array Graft(const Array& base, const Array& other, int dim, int64_t parts,
   return grafted;
 }
 
-ir::Module ModuleOf(const OpCase& one) {
+ir::Module BuildModule(const OpCase& one) {
   ir::Module module;
   ir::Instruction subject;
   for (const Operand& operand : one.operands) {

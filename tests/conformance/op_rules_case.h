@@ -100,7 +100,7 @@ Array Graft(const Array& base, const Array& other, int dim, int64_t parts,
 
 // The case as the only instruction of a module over parameters: its value is
 // `operands.size()`.
-ir::Module ModuleOf(const OpCase& one);
+ir::Module BuildModule(const OpCase& one);
 
 }  // namespace meshwright::conformance
 

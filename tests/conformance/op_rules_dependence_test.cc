@@ -28,7 +28,7 @@ struct Change {
   int64_t part = 0;
 };
 
-std::vector<Change> ChangesOf(const OpCase& one) {
+std::vector<Change> ListChanges(const OpCase& one) {
   std::vector<Change> changes;
   for (size_t i = 0; i < one.operands.size(); ++i) {
     const Dims* dims = ir::UniformDims(one.operands[i].shape);
@@ -77,7 +77,7 @@ class DependenceTest {
     std::map<int, Replicated> base;
     std::map<int, Replicated> other;
     for (const Placed& placed : placed_) {
-      changes.push_back(ChangesOf(placed.one));
+      changes.push_back(ListChanges(placed.one));
       most = std::max(most, changes.back().size());
       for (size_t i = 0; i < placed.inputs.size(); ++i) {
         const auto leaves = Leaves(placed.one.operands[i].shape);
@@ -227,7 +227,7 @@ TEST(OpRulesTest, LinksAreWhatDependsOnEqualParts) {
   std::map<int, std::vector<OpCase>> cases;  // by replicas
   for (const OpGenerator& generator : OpGenerators()) {
     for (int i = 0; generator.on_cpu && i < generator.cases; ++i) {
-      Draw draw(SeedOf(generator.opcode, i + 1000), kSixes);
+      Draw draw(HashSeed(generator.opcode, i + 1000), kSixes);
       const OpCase one = generator.make(draw);
       cases[one.replicas].push_back(one);
     }

@@ -50,8 +50,8 @@ Array Shifted(const Array& indices, int64_t vector_dim, int component,
 
 }  // namespace
 
-Links LinksOf(const OpCase& one) {
-  const ir::Module module = ModuleOf(one);
+Links FindLinks(const OpCase& one) {
+  const ir::Module module = BuildModule(one);
   Links links;
   for (size_t i = 0; i < one.operands.size(); ++i) {
     links.push_back(ir::DimLinks(module, module.root, static_cast<int>(i)));
@@ -86,7 +86,7 @@ bool Divides(const OpCase& one, const Links& links, int out, int64_t parts) {
   return linked && divides;
 }
 
-OpCase PieceOf(const OpCase& one, const Links& links, int out, int64_t parts) {
+OpCase CutPiece(const OpCase& one, const Links& links, int out, int64_t parts) {
   OpCase piece = one;
   const std::vector<int> cuts = CutsFor(links, out);
   for (size_t i = 0; i < cuts.size(); ++i) {

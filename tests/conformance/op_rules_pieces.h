@@ -13,7 +13,7 @@ namespace meshwright::conformance {
 // By operand.
 using Links = std::vector<std::vector<ir::DimLink>>;
 
-Links LinksOf(const OpCase& one);
+Links FindLinks(const OpCase& one);
 
 // The dimension of every operand that is cut with dimension `out` of the
 // result; -1 where the operand stays whole.
@@ -24,7 +24,7 @@ std::vector<int> CutsFor(const Links& links, int out);
 bool Divides(const OpCase& one, const Links& links, int out, int64_t parts);
 
 // The operation on the parts, attributes fitted to them.
-OpCase PieceOf(const OpCase& one, const Links& links, int out, int64_t parts);
+OpCase CutPiece(const OpCase& one, const Links& links, int out, int64_t parts);
 
 // Leaf `leaf` of operand `operand` as piece `part` sees it: cut, or with its
 // indices counted from the start of the part.

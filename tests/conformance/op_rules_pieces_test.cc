@@ -93,7 +93,7 @@ class PiecesTest {
 
   void AddPieces(const Placed& whole, int out, int64_t parts) {
     Split split{static_cast<int>(placed_.size()) - 1, out, parts, {}};
-    const OpCase piece = PieceOf(whole.one, whole.links, out, parts);
+    const OpCase piece = CutPiece(whole.one, whole.links, out, parts);
     for (int64_t part = 0; part < parts; ++part) {
       std::vector<std::vector<int>> inputs;
       for (int operand = 0; operand < static_cast<int>(whole.inputs.size());
@@ -134,11 +134,11 @@ TEST(OpRulesTest, PiecesMakeTheWhole) {
   };
   for (const OpGenerator& generator : OpGenerators()) {
     for (int i = 0; generator.on_cpu && i < generator.cases; ++i) {
-      Draw draw(SeedOf(generator.opcode, i), kAnySizes);
+      Draw draw(HashSeed(generator.opcode, i), kAnySizes);
       const OpCase one = generator.make(draw);
       auto& test = open[one.replicas];
       if (test == nullptr) test = std::make_unique<PiecesTest>(one.replicas);
-      test->Add(one, LinksOf(one), draw);
+      test->Add(one, FindLinks(one), draw);
       if (test->operations() > kOperationsPerProgram) close(test);
     }
   }
@@ -158,9 +158,9 @@ TEST(OpRulesTest, WrongLinksAreFound) {
     if (generator.opcode != "reverse" && generator.opcode != "sort") continue;
     PiecesTest test(1);
     for (int i = 0; i < generator.cases; ++i) {
-      Draw draw(SeedOf(generator.opcode, i), kSixes);
+      Draw draw(HashSeed(generator.opcode, i), kSixes);
       const OpCase one = generator.make(draw);
-      Links wrong = LinksOf(one);
+      Links wrong = FindLinks(one);
       for (auto& of_operand : wrong) {
         of_operand.clear();
         for (const int64_t dim : one.op.dimensions()) {
@@ -186,9 +186,9 @@ TEST(OpRulesTest, ContractedPartsAddUp) {
       continue;
     }
     for (int i = 0; i < generator.cases; ++i) {
-      Draw draw(SeedOf(generator.opcode, i), kSixes);
+      Draw draw(HashSeed(generator.opcode, i), kSixes);
       const Placed placed = Place(program, draw, generator.make(draw));
-      const ir::Module module = ModuleOf(placed.one);
+      const ir::Module module = BuildModule(placed.one);
       for (const ir::ContractedPair& pair :
            ir::ContractedDims(module, module.root)) {
         const int cuts[2] = {pair.lhs, pair.rhs};

@@ -43,7 +43,7 @@ const worker::pjrt::Client& CpuClient() {
   return *client;
 }
 
-uint32_t SeedOf(const std::string& opcode, int number) {
+uint32_t HashSeed(const std::string& opcode, int number) {
   uint32_t seed = static_cast<uint32_t>(number) + 1;
   for (const char c : opcode) seed = seed * 31 + static_cast<uint8_t>(c);
   return seed;
@@ -72,7 +72,7 @@ Replicated DrawReplicas(Draw& draw, const OpCase& one, const ir::Shape& shape,
 
 Placed Place(Program& program, Draw& draw, OpCase one) {
   Placed placed;
-  placed.links = LinksOf(one);
+  placed.links = FindLinks(one);
   for (const Operand& operand : one.operands) {
     std::vector<int> leaves;
     for (const ir::Shape& leaf : Leaves(operand.shape)) {

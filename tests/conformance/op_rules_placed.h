@@ -18,7 +18,7 @@ inline const Dims kSixes = {1, 6, 12};
 // The plugin with two devices; one client per process.
 const worker::pjrt::Client& CpuClient();
 
-uint32_t SeedOf(const std::string& opcode, int number);
+uint32_t HashSeed(const std::string& opcode, int number);
 
 // Equal, or as near as another order of float operations may leave them.
 bool Near(const Array& a, const Array& b);

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 TEST(OpRulesTest, WhatIsNotRunCannotBe) {
   for (const OpGenerator& generator : OpGenerators()) {
     if (generator.on_cpu) continue;
-    Draw draw(SeedOf(generator.opcode, 0), kSixes);
+    Draw draw(HashSeed(generator.opcode, 0), kSixes);
     const OpCase one = generator.make(draw);
     Program program(one.replicas);
     Place(program, draw, one);
@@ -64,9 +64,9 @@ TEST(OpRulesTest, DrawnOperationsAreAcceptedAndTheirLiesAreNot) {
       "reduce-scatter"};
   for (const OpGenerator& generator : OpGenerators()) {
     for (int i = 0; i < generator.cases; ++i) {
-      Draw draw(SeedOf(generator.opcode, i), kAnySizes);
+      Draw draw(HashSeed(generator.opcode, i), kAnySizes);
       OpCase one = generator.make(draw);
-      ir::Module module = ModuleOf(one);
+      ir::Module module = BuildModule(one);
       EXPECT_TRUE(ir::VerifyShape(module, module.root).ok())
           << one.Describe() << ir::VerifyShape(module, module.root);
       if (any_size.contains(generator.opcode)) continue;
@@ -75,7 +75,7 @@ TEST(OpRulesTest, DrawnOperationsAreAcceptedAndTheirLiesAreNot) {
       if (result.dims.empty()) continue;
       // No operation grows what it is given by a large prime.
       result.dims[draw.Below(result.rank())] += 8191;
-      module = ModuleOf(one);
+      module = BuildModule(one);
       EXPECT_FALSE(ir::VerifyShape(module, module.root).ok()) << one.Describe();
     }
   }

@@ -68,7 +68,7 @@ v1::PlanRequest MakeRequest(const char* name, std::vector<int64_t> mesh,
 }
 
 // What the plan chose; neither how its rows came nor of which machine.
-std::string ChoiceOf(const v1::Plan& plan) {
+std::string DescribeChoice(const v1::Plan& plan) {
   std::string choice = absl::StrCat(plan.predicted().step_seconds(), " s, ",
                                     plan.predicted().peak_bytes(), " bytes:");
   const auto add = [&](const auto& segments) {
@@ -94,7 +94,7 @@ std::string MakePlan(const v1::PlanRequest& request) {
           ? stages::MakeStagedPlan(request, {&store, &measurer}, progress)
           : planning::MakePlan(request, {&store, &measurer}, progress);
   EXPECT_TRUE(plan.ok()) << plan.status();
-  return plan.ok() ? ChoiceOf(*plan) : "";
+  return plan.ok() ? DescribeChoice(*plan) : "";
 }
 
 }  // namespace
@@ -204,7 +204,7 @@ class KillRound::Client {
       ++tally_.lost_programs;  // their workers died three times
       return;
     }
-    const std::string choice = ChoiceOf(history.plan());
+    const std::string choice = DescribeChoice(history.plan());
     if (choice != model.plan) {
       round_->Report(absl::StrCat(history.id(), " of ",
                                   model.request.model_name(), " is ", choice,

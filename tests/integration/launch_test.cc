@@ -137,8 +137,8 @@ absl::StatusOr<std::vector<double>> Compared(const v1::RunnerRequest& request) {
 }
 
 // How the results differ from one device's, one by one.
-absl::StatusOr<std::vector<double>> DifferencesOf(const Pipeline& pipeline,
-                                                  uint64_t seed) {
+absl::StatusOr<std::vector<double>> MeasureDifferences(const Pipeline& pipeline,
+                                                       uint64_t seed) {
   ASSIGN_OR_RETURN(
       const Analysis analysis,
       segmenter::AnalyzeSample(pipeline.sample, {2, 2}, pipeline.strategies));
@@ -163,7 +163,7 @@ absl::StatusOr<std::vector<double>> DifferencesOf(const Pipeline& pipeline,
 
 void ExpectEqual(const Pipeline& pipeline, uint64_t seed) {
   SCOPED_TRACE(pipeline.sample);
-  const auto differences = DifferencesOf(pipeline, seed);
+  const auto differences = MeasureDifferences(pipeline, seed);
   ASSERT_TRUE(differences.ok()) << differences.status();
   EXPECT_THAT(*differences, Not(IsEmpty()));
   EXPECT_THAT(*differences, Each(Lt(1e-3)));
@@ -326,7 +326,7 @@ TEST(LaunchTest, UpdatesInRoundsWhereAllGradientsHaveOneNorm) {
 
 TEST(LaunchTest, RefusesALoopOverMicroBatches) {
   const auto differences =
-      DifferencesOf({"accumulate_tiny", {{1, 1}, {1, 1}}, 1}, 7);
+      MeasureDifferences({"accumulate_tiny", {{1, 1}, {1, 1}}, 1}, 7);
   EXPECT_EQ(differences.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(differences.status().message()),
               HasSubstr("loop of its own"));

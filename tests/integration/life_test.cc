@@ -40,7 +40,7 @@ void RemoveStore(const std::string& store) {
   }
 }
 
-std::string AddressOf(Process& coordinator) {
+std::string ReadAddress(Process& coordinator) {
   const auto said =
       nlohmann::json::parse(coordinator.ReadLine(), nullptr, false);
   EXPECT_TRUE(said.is_object());
@@ -90,7 +90,7 @@ TEST(LifeTest, TheManagerHearsACoordinatorsLife) {
   const Manager manager;
   Process coordinator({"meshwright-coordinator", "--json", "--listen",
                        "127.0.0.1:0", "--store", Path("db")});
-  const std::string address = AddressOf(coordinator);
+  const std::string address = ReadAddress(coordinator);
   EXPECT_EQ(manager.Await("READY=1"),
             absl::StrCat("READY=1\nSTATUS=listening on ", address));
   EXPECT_EQ(manager.Await("WATCHDOG=1"), "WATCHDOG=1");
@@ -129,7 +129,7 @@ TEST(LifeTest, SighupTakesUpNewCertificates) {
                        "localhost:0", "--store", Path("db"), "--tls-cert",
                        files.File("server.pem"), "--tls-key",
                        files.File("server.key")});
-  const std::string address = AddressOf(coordinator);
+  const std::string address = ReadAddress(coordinator);
   const auto ask = [&](const std::string& authority) {
     const auto client = PlanningClient::Connect(
         address, {.ca_file = files.File(authority + ".pem")});
@@ -235,7 +235,7 @@ TEST(LifeTest, SigtermLeavesPlansAndLeasesToTheNextStart) {
   std::string id;
   {
     Process coordinator(start);
-    ASSERT_EQ(AddressOf(coordinator), socket) << coordinator.Errors();
+    ASSERT_EQ(ReadAddress(coordinator), socket) << coordinator.Errors();
     ASSERT_TRUE(worker.Start().ok());
     const auto client = PlanningClient::Connect(socket);
     ASSERT_TRUE(client.ok()) << client.status();
@@ -253,7 +253,7 @@ TEST(LifeTest, SigtermLeavesPlansAndLeasesToTheNextStart) {
     EXPECT_THAT(coordinator.Errors(), HasSubstr("stay in the store"));
   }
   Process again(start);
-  ASSERT_EQ(AddressOf(again), socket) << again.Errors();
+  ASSERT_EQ(ReadAddress(again), socket) << again.Errors();
   const auto client = PlanningClient::Connect(socket);
   ASSERT_TRUE(client.ok()) << client.status();
   // The worker comes back by itself, with its lease.

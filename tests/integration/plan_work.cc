@@ -17,7 +17,7 @@ struct Work {
   worker::pjrt::CompilerCosts costs;
 };
 
-absl::StatusOr<Work> WorkOf(const v1::Program& program) {
+absl::StatusOr<Work> CountWork(const v1::Program& program) {
   ASSIGN_OR_RETURN(const worker::pjrt::Client* const client, CpuClient());
   ASSIGN_OR_RETURN(
       const auto executable,
@@ -75,7 +75,7 @@ class Comparison {
   void Add(const v1::Program& program, double Amount::*side, double count,
            PlanWork& out) {
     auto [found, added] = work_.try_emplace(program.key(), Work());
-    if (added) found->second = WorkOf(program);
+    if (added) found->second = CountWork(program);
     const absl::StatusOr<Work>& work = found->second;
     if (!work.ok()) {
       out.failure = work.status().ToString();

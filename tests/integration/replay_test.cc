@@ -147,7 +147,7 @@ Outcome MakePlan(const Case& it, std::optional<int> rows_of_a_run) {
 }
 
 // What a plan decided, without how it came by its rows.
-std::string DecisionOf(v1::Plan plan) {
+std::string PrintDecision(v1::Plan plan) {
   plan.clear_programs();
   plan.clear_seconds();
   return plan.DebugString();
@@ -182,7 +182,7 @@ void ExpectReplayed(const Case& it, const std::vector<int>& rows_of_runs) {
     const Outcome ended = MakePlan(it, rows);
     EXPECT_EQ(ended.runs, static_cast<int>(whole.measured.size()) / rows + 1);
     ExpectSameBatches(whole, ended);
-    EXPECT_EQ(DecisionOf(ended.plan), DecisionOf(whole.plan));
+    EXPECT_EQ(PrintDecision(ended.plan), PrintDecision(whole.plan));
     if (testing::Test::HasFailure()) return;
   }
 }

@@ -17,7 +17,8 @@ namespace {
 constexpr double kExpansion = 1.5;
 constexpr int kBudgets = 10;
 
-std::vector<Recomputation> RecomputationOf(const planning::MeasuredStep& step) {
+std::vector<Recomputation> ListRecomputation(
+    const planning::MeasuredStep& step) {
   std::vector<Recomputation> types;
   for (size_t t = 0; t < step.space.types.size(); ++t) {
     std::map<std::pair<int, segmenter::SegmentSwitch>, int> shardings;
@@ -69,7 +70,7 @@ TwoStages::TwoStages(problem::PlanProblem problem,
 }
 
 TwoStages::TwoStages(const planning::MeasuredStep& step)
-    : TwoStages(step.measured.problem, RecomputationOf(step)) {}
+    : TwoStages(step.measured.problem, ListRecomputation(step)) {}
 
 absl::StatusOr<std::optional<problem::Choice>> TwoStages::Solve(
     problem::PlanProblem problem, int64_t limit_bytes) const {
@@ -79,7 +80,7 @@ absl::StatusOr<std::optional<problem::Choice>> TwoStages::Solve(
   return std::move(answer.plan->choice);
 }
 
-TwoStages::Score TwoStages::ScoreOf(
+TwoStages::Score TwoStages::ScoreChoice(
     const absl::StatusOr<std::optional<problem::Choice>>& choice,
     int64_t limit_bytes) const {
   if (!choice.ok()) return choice.status();
@@ -94,11 +95,11 @@ TwoStages::Score TwoStages::ScoreOf(
 }
 
 TwoStages::Score TwoStages::Joint(int64_t limit_bytes) const {
-  return ScoreOf(Solve(problem_, limit_bytes), limit_bytes);
+  return ScoreChoice(Solve(problem_, limit_bytes), limit_bytes);
 }
 
 TwoStages::Score TwoStages::Sharding(int64_t limit_bytes) const {
-  return ScoreOf(Solve(sharding_, limit_bytes), limit_bytes);
+  return ScoreChoice(Solve(sharding_, limit_bytes), limit_bytes);
 }
 
 TwoStages::Score TwoStages::TwoStage(int64_t limit_bytes) const {
@@ -111,7 +112,7 @@ TwoStages::Score TwoStages::TwoStage(int64_t limit_bytes) const {
     if (!sharding.has_value() || !seen.insert(*sharding).second) continue;
     ASSIGN_OR_RETURN(
         const auto score,
-        ScoreOf(Solve(Within(*sharding), limit_bytes), limit_bytes));
+        ScoreChoice(Solve(Within(*sharding), limit_bytes), limit_bytes));
     if (score.has_value() && (!best.has_value() || score->time < best->time)) {
       best = score;
     }

@@ -56,8 +56,9 @@ class TwoStages {
  private:
   absl::StatusOr<std::optional<problem::Choice>> Solve(
       problem::PlanProblem problem, int64_t limit_bytes) const;
-  Score ScoreOf(const absl::StatusOr<std::optional<problem::Choice>>& choice,
-                int64_t limit_bytes) const;
+  Score ScoreChoice(
+      const absl::StatusOr<std::optional<problem::Choice>>& choice,
+      int64_t limit_bytes) const;
   // The problem in which only the recomputation is open.
   problem::PlanProblem Within(const problem::Choice& sharding) const;
 

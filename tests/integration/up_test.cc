@@ -34,7 +34,7 @@ class UpTest : public testing::Test {
             "--devices",  "2",  "--store", store};
   }
   static std::string Store() { return testing::TempDir() + "/up_test.db"; }
-  static std::string AddressOf(Process& up) {
+  static std::string ReadAddress(Process& up) {
     const auto said = nlohmann::json::parse(up.ReadLine(), nullptr, false);
     EXPECT_TRUE(said.is_object());
     return said.is_object() ? said.value("address", "") : "";
@@ -45,7 +45,7 @@ TEST_F(UpTest, KilledAndStartedAgainOnItsPort) {
   std::string address;
   {
     Process up(Up("127.0.0.1:0"));
-    address = AddressOf(up);
+    address = ReadAddress(up);
     ASSERT_THAT(address, StartsWith("127.0.0.1:"));
     const auto client = PlanningClient::Connect(address);
     ASSERT_TRUE(client.ok()) << client.status();
@@ -56,7 +56,7 @@ TEST_F(UpTest, KilledAndStartedAgainOnItsPort) {
     EXPECT_THAT(std::string(jobs.status().message()), HasSubstr(address));
   }
   Process again(Up(address));
-  ASSERT_EQ(AddressOf(again), address) << again.Errors();
+  ASSERT_EQ(ReadAddress(again), address) << again.Errors();
   const auto client = PlanningClient::Connect(address);
   ASSERT_TRUE(client.ok()) << client.status();
   EXPECT_TRUE((*client)->ListJobs().ok());
@@ -66,7 +66,7 @@ TEST_F(UpTest, KilledAndStartedAgainOnItsPort) {
 
 TEST_F(UpTest, TheAdministratorsVerbsReachIt) {
   Process up(Up("127.0.0.1:0"));
-  const std::string address = AddressOf(up);
+  const std::string address = ReadAddress(up);
   Process jobs(
       {"meshwright", "jobs", "list", "--json", "--coordinator", address});
   EXPECT_EQ(jobs.Wait(), 0) << jobs.Errors();
@@ -98,7 +98,7 @@ TEST_F(UpTest, TokensDecideWhoMayAsk) {
   std::vector<std::string> arguments = Up("127.0.0.1:0");
   arguments.insert(arguments.end(), {"--tokens", tokens});
   Process up(arguments);
-  const std::string address = AddressOf(up);
+  const std::string address = ReadAddress(up);
   const auto list = [&](const std::string& file) {
     std::vector<std::string> words = {"meshwright", "workers", "list",
                                       "--coordinator", address};
@@ -133,7 +133,7 @@ TEST_F(UpTest, BeyondThisMachineOnlyWithTls) {
 
 TEST_F(UpTest, ReshardingsAreSolvedOnceForAllCallers) {
   Process up(Up("127.0.0.1:0"));
-  const std::string address = AddressOf(up);
+  const std::string address = ReadAddress(up);
   const auto ask = [&](const std::string& text, std::string* heard) {
     const std::string path = testing::TempDir() + "/up_test_tasks.json";
     std::ofstream(path) << text;
@@ -171,7 +171,7 @@ TEST_F(UpTest, ReshardingsAreSolvedOnceForAllCallers) {
 
 TEST_F(UpTest, AWorkerProcessJoinsAndDrains) {
   Process up(Up("127.0.0.1:0"));
-  const std::string address = AddressOf(up);
+  const std::string address = ReadAddress(up);
   Process worker({"meshwright-worker", "--coordinator", address, "--name",
                   "second", "--devices", "1"});
   const auto client = PlanningClient::Connect(address);
@@ -190,7 +190,7 @@ TEST_F(UpTest, ACoordinatorAloneTakesWorkersThatCome) {
   const std::string socket = "unix:" + testing::TempDir() + "/up_test.socket";
   Process coordinator({"meshwright-coordinator", "--json", "--listen", socket,
                        "--store", testing::TempDir() + "/up_test_alone.db"});
-  ASSERT_EQ(AddressOf(coordinator), socket) << coordinator.Errors();
+  ASSERT_EQ(ReadAddress(coordinator), socket) << coordinator.Errors();
   const auto client = PlanningClient::Connect(socket);
   ASSERT_TRUE(client.ok()) << client.status();
   EXPECT_EQ((*client)->ListWorkers()->workers_size(), 0);
@@ -235,7 +235,7 @@ TEST_F(UpTest, PrometheusReadsWhereItIsAskedTo) {
 
 TEST_F(UpTest, ABusyPortIsBadInput) {
   Process up(Up("127.0.0.1:0"));
-  const std::string address = AddressOf(up);
+  const std::string address = ReadAddress(up);
   Process second(UpOn(testing::TempDir() + "/up_test_2.db", address));
   EXPECT_EQ(second.Wait(), 2);
   EXPECT_THAT(second.Errors(), HasSubstr("in use"));
@@ -243,7 +243,7 @@ TEST_F(UpTest, ABusyPortIsBadInput) {
 
 TEST_F(UpTest, AStoreHasOneCoordinator) {
   Process up(Up("127.0.0.1:0"));
-  ASSERT_THAT(AddressOf(up), StartsWith("127.0.0.1:"));
+  ASSERT_THAT(ReadAddress(up), StartsWith("127.0.0.1:"));
   Process second(Up("127.0.0.1:0"));
   EXPECT_EQ(second.Wait(), 2);
   EXPECT_THAT(second.Errors(), HasSubstr("another coordinator"));
@@ -264,7 +264,7 @@ TEST_F(UpTest, PlansOutliveTheCoordinator) {
   std::string id;
   {
     Process up(UpOn(store, "127.0.0.1:0"));
-    const auto client = PlanningClient::Connect(AddressOf(up));
+    const auto client = PlanningClient::Connect(ReadAddress(up));
     ASSERT_TRUE(client.ok()) << client.status();
     const auto submitted = (*client)->SubmitPlan(request);
     ASSERT_TRUE(submitted.ok()) << submitted.status();
@@ -273,7 +273,7 @@ TEST_F(UpTest, PlansOutliveTheCoordinator) {
     EXPECT_EQ(up.Wait(), -SIGKILL);
   }
   Process again(UpOn(store, "127.0.0.1:0"));
-  const auto client = PlanningClient::Connect(AddressOf(again));
+  const auto client = PlanningClient::Connect(ReadAddress(again));
   ASSERT_TRUE(client.ok()) << client.status();
   v1::WatchPlanRequest watch;
   watch.set_id(id);

@@ -96,7 +96,7 @@ Id Builder::Sum(Id value, int64_t rank) {
   return it.id();
 }
 
-Id Builder::TupleOf(const Ids& elements) {
+Id Builder::MakeTuple(const Ids& elements) {
   std::vector<hlo::ShapeProto> shapes;
   for (Id id : elements) shapes.push_back(shapes_[id]);
   return Op("tuple", Tuple(shapes), elements);
@@ -111,7 +111,7 @@ Id Builder::Element(Id tuple, int64_t index) {
 }
 
 hlo::HloModuleProto Builder::Finish(const Ids& outputs, int states) {
-  const Id root = TupleOf(outputs);
+  const Id root = MakeTuple(outputs);
   module_.set_entry_computation_id(End(root));
   for (int i = 0; i < states; ++i) {
     auto& entry = *module_.mutable_input_output_alias()->add_entries();

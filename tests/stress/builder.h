@@ -36,10 +36,10 @@ class Builder {
   Id Dot(Id lhs, Id rhs, int64_t m, int64_t n);
   // To a scalar, by a sum.
   Id Sum(Id value, int64_t rank);
-  Id TupleOf(const Ids& elements);
+  Id MakeTuple(const Ids& elements);
   Id Element(Id tuple, int64_t index);
 
-  const hlo::ShapeProto& ShapeOf(Id id) const { return shapes_[id]; }
+  const hlo::ShapeProto& GetShape(Id id) const { return shapes_[id]; }
 
   // Ends the entry with a tuple of `outputs`; the first `states` of them
   // overwrite the arguments of the same number.

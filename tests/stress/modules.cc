@@ -4,7 +4,7 @@
 
 namespace meshwright::stress {
 
-hlo::HloModuleProto StepOf(Builder& builder, Id w, Id value) {
+hlo::HloModuleProto FinishStep(Builder& builder, Id w, Id value) {
   const Id loss = builder.Sum(value, 2);
   const Id next = builder.Op("subtract", Square(), {w, value});
   return builder.Finish({next, loss}, 1);
@@ -12,7 +12,7 @@ hlo::HloModuleProto StepOf(Builder& builder, Id w, Id value) {
 
 Id Diamonds(Builder& builder, Id value, int count, const char* left,
             const char* right) {
-  const hlo::ShapeProto shape = builder.ShapeOf(value);
+  const hlo::ShapeProto shape = builder.GetShape(value);
   for (int i = 0; i < count; ++i) {
     const Id a = builder.Op(left, shape, {value});
     const Id b = builder.Op(right, shape, {value});

@@ -12,7 +12,7 @@ hlo::HloModuleProto LongChain(int size) {
   for (int i = 0; i < size; ++i) {
     value = builder.Op("negate", Square(), {value});
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 hlo::HloModuleProto ChainOfSums(int size) {
@@ -22,7 +22,7 @@ hlo::HloModuleProto ChainOfSums(int size) {
   for (int i = 0; i < size; ++i) {
     value = builder.Op("add", Square(), {value, i % 2 == 0 ? w : value});
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 hlo::HloModuleProto DeepRoots(int size) {
@@ -33,7 +33,7 @@ hlo::HloModuleProto DeepRoots(int size) {
     const Id dot = builder.Dot(value, w, kSide, kSide);
     value = builder.Op("add", Square(), {value, dot});
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 // Blocks of which no two are equal.
@@ -51,7 +51,7 @@ hlo::HloModuleProto DistinctBlocks(int size) {
       value = builder.Op(kOpcodes[random >> 30], Square(), {value});
     }
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 // Contractions that read one value, each behind one layout operation more.
@@ -65,7 +65,7 @@ hlo::HloModuleProto LayoutsInARow(int size) {
     const Id dot = builder.Dot(layout, sum, kSide, kSide);
     sum = builder.Op("add", Square(), {sum, dot});
   }
-  return StepOf(builder, w, sum);
+  return FinishStep(builder, w, sum);
 }
 
 // Every computation calls the one before it `calls` times.
@@ -86,7 +86,7 @@ hlo::HloModuleProto Calls(int levels, int calls) {
   const Id dot = builder.Dot(w, w, kSide, kSide);
   hlo::HloInstructionProto& call = builder.Add("call", Square(), {dot});
   call.add_called_computation_ids(callee);
-  return StepOf(builder, w, call.id());
+  return FinishStep(builder, w, call.id());
 }
 
 hlo::HloModuleProto CallsDouble(int) { return Calls(60, 2); }
@@ -108,7 +108,7 @@ hlo::HloModuleProto SharedByAll(int size) {
     const Id dot = builder.Dot(value, w, kSide, kSide);
     value = builder.Op("add", Square(), {dot, mask});
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 // Every layer feeds every tenth layer after it.
@@ -123,7 +123,7 @@ hlo::HloModuleProto LongSkips(int size) {
     }
     values.push_back(value);
   }
-  return StepOf(builder, w, values.back());
+  return FinishStep(builder, w, values.back());
 }
 
 // A weight behind conversions, which a sharded one may be gathered behind.

@@ -7,14 +7,14 @@ hlo::HloModuleProto ForwardDiamonds(int size) {
   Builder builder;
   const Id w = builder.Parameter(Square());
   const Id value = builder.Dot(w, w, kSide, kSide);
-  return StepOf(builder, w, Diamonds(builder, value, size / 3));
+  return FinishStep(builder, w, Diamonds(builder, value, size / 3));
 }
 
 hlo::HloModuleProto ArgumentDiamonds(int size) {
   Builder builder;
   const Id w = builder.Parameter(Square());
   const Id value = Diamonds(builder, w, size / 3);
-  return StepOf(builder, w, builder.Dot(value, w, kSide, kSide));
+  return FinishStep(builder, w, builder.Dot(value, w, kSide, kSide));
 }
 
 // Between a parameter and its next value.
@@ -39,7 +39,7 @@ hlo::HloModuleProto ConstantDiamonds(int size) {
     const Id dot = builder.Dot(value, w, kSide, kSide);
     value = builder.Op("multiply", Square(), {dot, mask});
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 // Random bits as an unrolled threefry chain makes them: a round takes both
@@ -79,7 +79,7 @@ hlo::HloModuleProto RandomBitDiamonds(int size) {
     const Id dot = builder.Dot(value, w, kSide, kSide);
     value = builder.Op("multiply", Square(), {dot, bits});
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 // Layout operations are looked through from every contraction.
@@ -89,7 +89,7 @@ hlo::HloModuleProto LayoutDiamonds(int size) {
   Id value = Diamonds(builder, w, size / 3, "reshape", "copy");
   value = builder.Dot(value, w, kSide, kSide);
   value = Diamonds(builder, value, size / 6, "copy", "reshape");
-  return StepOf(builder, w, builder.Dot(value, value, kSide, kSide));
+  return FinishStep(builder, w, builder.Dot(value, value, kSide, kSide));
 }
 
 hlo::HloModuleProto TupleDiamonds(int size) {
@@ -97,13 +97,13 @@ hlo::HloModuleProto TupleDiamonds(int size) {
   const Id w = builder.Parameter(Square());
   Id value = builder.Dot(w, w, kSide, kSide);
   for (int i = 0; i < size / 5; ++i) {
-    const Id tuple = builder.TupleOf({value, value});
-    const Id kept = builder.Op("opt-barrier", builder.ShapeOf(tuple), {tuple});
+    const Id tuple = builder.MakeTuple({value, value});
+    const Id kept = builder.Op("opt-barrier", builder.GetShape(tuple), {tuple});
     const Id a = builder.Element(kept, 0);
     const Id b = builder.Element(kept, 1);
     value = builder.Op("add", Square(), {a, b});
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 // Two contractions side by side, joined, again and again.
@@ -116,7 +116,7 @@ hlo::HloModuleProto ContractionDiamonds(int size) {
     const Id b = builder.Dot(value, w, kSide, kSide);
     value = builder.Op("add", Square(), {a, b});
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 // A norm after a norm: every value is reduced and scaled by its own sum.
@@ -129,7 +129,7 @@ hlo::HloModuleProto NormDiamonds(int size) {
     const Id wide = builder.Op("broadcast", Square(), {sum});
     value = builder.Op("divide", Square(), {value, wide});
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 // Diamonds forward, and as many backward that read them.

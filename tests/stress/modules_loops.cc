@@ -22,7 +22,7 @@ hlo::HloModuleProto ManyCarries(int size) {
   for (int i = 0; i < size / 6; ++i) {
     sum = builder.Op("add", Square(), {sum, builder.Element(loop, i)});
   }
-  return StepOf(builder, w, sum);
+  return FinishStep(builder, w, sum);
 }
 
 hlo::HloModuleProto LoopsInARow(int size) {
@@ -36,7 +36,7 @@ hlo::HloModuleProto LoopsInARow(int size) {
     });
     value = builder.Element(loop, 0);
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 Id Nest(Builder& builder, Id value, Id w, int depth) {
@@ -55,7 +55,7 @@ hlo::HloModuleProto LoopsInLoops(int size) {
   for (int i = 0; i < std::max(size / 600, 1); ++i) {
     value = Nest(builder, value, w, 50);
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 hlo::HloModuleProto LoopDiamonds(int size) {
@@ -67,7 +67,7 @@ hlo::HloModuleProto LoopDiamonds(int size) {
     elements[0] = Diamonds(builder, elements[0], size / 3);
     return elements;
   });
-  return StepOf(builder, w, builder.Element(loop, 0));
+  return FinishStep(builder, w, builder.Element(loop, 0));
 }
 
 // Everything that a loop carries is added to one long chain.
@@ -86,7 +86,7 @@ hlo::HloModuleProto CarriesIntoOneChain(int size) {
         elements[0] = sum;
         return elements;
       });
-  return StepOf(builder, w, builder.Element(loop, 0));
+  return FinishStep(builder, w, builder.Element(loop, 0));
 }
 
 // Many slices written to one stack in every trip.
@@ -149,7 +149,7 @@ hlo::HloModuleProto StackThroughLoops(int size) {
     stack = builder.Element(loop, 1);
     index = builder.Element(loop, 2);
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 }  // namespace

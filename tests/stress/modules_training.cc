@@ -102,7 +102,7 @@ hlo::HloModuleProto OneSkipForAll(int size) {
     const Id scaled = builder.Op("divide", Square(), {value, wide});
     value = builder.Op("add", Square(), {scaled, first});
   }
-  return StepOf(builder, w, value);
+  return FinishStep(builder, w, value);
 }
 
 // State that only its update reads, with one long chain that all updates read.

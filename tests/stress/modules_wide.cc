@@ -15,7 +15,7 @@ hlo::HloModuleProto WideRoots(int size) {
     const Id dot = builder.Dot(w, other, kSide, kSide);
     sum = builder.Op("add", Square(), {sum, dot});
   }
-  return StepOf(builder, w, sum);
+  return FinishStep(builder, w, sum);
 }
 
 // The same, each reduced: is what it reduces split?
@@ -120,13 +120,13 @@ hlo::HloModuleProto WideTuple(int size) {
     elements.push_back(builder.Op("negate", Square(), {value}));
   }
   const Id tuple =
-      builder.Op("opt-barrier", builder.ShapeOf(builder.TupleOf(elements)),
-                 {static_cast<Id>(builder.TupleOf(elements))});
+      builder.Op("opt-barrier", builder.GetShape(builder.MakeTuple(elements)),
+                 {static_cast<Id>(builder.MakeTuple(elements))});
   Id sum = value;
   for (int i = 0; i < size / 3; ++i) {
     sum = builder.Op("add", Square(), {sum, builder.Element(tuple, i)});
   }
-  return StepOf(builder, w, sum);
+  return FinishStep(builder, w, sum);
 }
 
 hlo::HloModuleProto EmptyDimensions(int size) {

@@ -13,7 +13,7 @@ inline constexpr int64_t kSide = 8;
 inline hlo::ShapeProto Square() { return Array({kSide, kSide}); }
 
 // A step of one weight: `w` moves towards `value`, whose sum is the loss.
-hlo::HloModuleProto StepOf(Builder& builder, Id w, Id value);
+hlo::HloModuleProto FinishStep(Builder& builder, Id w, Id value);
 
 // `count` times: two operations read the value, a third joins them, so that
 // 2^count paths lead through.
@@ -26,15 +26,15 @@ Id WeightGradient(Builder& builder, Id x, Id gradient);
 // `while (false)` over `carried`, by the body that `make` ends.
 template <typename Make>
 Id Loop(Builder& builder, const Ids& carried, const Make& make) {
-  const Id start = builder.TupleOf(carried);
-  const hlo::ShapeProto shape = builder.ShapeOf(start);
+  const Id start = builder.MakeTuple(carried);
+  const hlo::ShapeProto shape = builder.GetShape(start);
   builder.Begin();
   const Id argument = builder.Parameter(shape);
   Ids elements;
   for (size_t i = 0; i < carried.size(); ++i) {
     elements.push_back(builder.Element(argument, static_cast<int64_t>(i)));
   }
-  const Id body = builder.End(builder.TupleOf(make(elements)));
+  const Id body = builder.End(builder.MakeTuple(make(elements)));
   builder.Begin();
   builder.Parameter(shape);
   const Id condition =

@@ -5,16 +5,17 @@
 namespace meshwright::worker::runner {
 namespace {
 
-v1::Outcome OutcomeOf(v1::Outcome outcome, const absl::Status& status) {
+v1::Outcome ClassifyFailure(v1::Outcome outcome, const absl::Status& status) {
   return FailureRow("key", outcome, status).outcome();
 }
 
 TEST(FailureRowTest, MemoryThatOthersHaveIsNoRowOfTheStore) {
   const absl::Status full = absl::ResourceExhaustedError("no memory");
-  EXPECT_EQ(OutcomeOf(v1::COMPILE_FAILED, full), v1::OUT_OF_MEMORY);
-  EXPECT_EQ(OutcomeOf(v1::TRANSIENT, full), v1::OUT_OF_MEMORY);
-  EXPECT_EQ(OutcomeOf(v1::CRASHED, full), v1::TRANSIENT);
-  EXPECT_EQ(OutcomeOf(v1::CRASHED, absl::InternalError("x")), v1::CRASHED);
+  EXPECT_EQ(ClassifyFailure(v1::COMPILE_FAILED, full), v1::OUT_OF_MEMORY);
+  EXPECT_EQ(ClassifyFailure(v1::TRANSIENT, full), v1::OUT_OF_MEMORY);
+  EXPECT_EQ(ClassifyFailure(v1::CRASHED, full), v1::TRANSIENT);
+  EXPECT_EQ(ClassifyFailure(v1::CRASHED, absl::InternalError("x")),
+            v1::CRASHED);
   EXPECT_EQ(FailureRow("key", v1::CRASHED, full).reason(), "no memory");
 }
 

@@ -34,7 +34,7 @@ v1::DeviceSpec Device(const std::string& platform, int count) {
 }
 
 // The error of a call, as a word to compare; "" where it succeeds.
-std::string ErrorOf(long result) {
+std::string ReadErrorName(long result) {
   return result >= 0 ? "" : strerrorname_np(errno);
 }
 
@@ -112,7 +112,8 @@ constexpr Forbidden kForbidden[] = {CALL(ptrace),
 std::string TryForbidden() {
   std::string passed;
   for (const Forbidden& call : kForbidden) {
-    const std::string error = ErrorOf(syscall(call.number, -1, -1, -1, -1, -1));
+    const std::string error =
+        ReadErrorName(syscall(call.number, -1, -1, -1, -1, -1));
     if (error != "EPERM") passed += absl::StrCat(call.name, ":", error, " ");
   }
   return passed;
@@ -133,17 +134,17 @@ TEST(RestrictionsTest, NoNamespaceIsMade) {
     std::string passed;
     for (const int flag : {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWNET,
                            CLONE_NEWPID, CLONE_NEWTIME}) {
-      if (ErrorOf(unshare(flag)) != "EPERM") passed += "unshare ";
+      if (ReadErrorName(unshare(flag)) != "EPERM") passed += "unshare ";
       if (flag == CLONE_NEWTIME) continue;  // clone has no bit for it
       const long child = syscall(SYS_clone, flag | SIGCHLD, 0, 0, 0, 0);
       if (child == 0) _exit(0);
-      if (ErrorOf(child) != "EPERM") passed += "clone ";
+      if (ReadErrorName(child) != "EPERM") passed += "clone ";
     }
     clone_args arguments = {};
     arguments.flags = CLONE_NEWUSER;
     const long child = syscall(SYS_clone3, &arguments, sizeof(arguments));
     if (child == 0) _exit(0);
-    if (ErrorOf(child) != "ENOSYS") passed += "clone3 ";
+    if (ReadErrorName(child) != "ENOSYS") passed += "clone3 ";
     return passed;
   };
   EXPECT_EQ(Inside(Device("cpu", 2), body), "");
@@ -153,7 +154,7 @@ TEST(RestrictionsTest, NoTypingIntoATerminal) {
   EXPECT_EQ(Inside(Device("cpu", 1),
                    [] {
                      char letter = 'x';
-                     return ErrorOf(ioctl(0, TIOCSTI, &letter));
+                     return ReadErrorName(ioctl(0, TIOCSTI, &letter));
                    }),
             "EPERM");
 }
@@ -168,7 +169,7 @@ std::string Families() {
                                      {"packet", AF_PACKET},
                                      {"vsock", AF_VSOCK}}) {
     const int type = family == AF_NETLINK ? SOCK_RAW : SOCK_STREAM;
-    if (ErrorOf(socket(family, type, 0)) != "EACCES") {
+    if (ReadErrorName(socket(family, type, 0)) != "EACCES") {
       open += absl::StrCat(name, " ");
     }
   }

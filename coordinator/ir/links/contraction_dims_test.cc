@@ -30,8 +30,8 @@ void ExpectSide(const DotDims& dims, int side,
   }
 }
 
-DotDims DimsOf(const std::string& input, const std::string& kernel,
-               const std::string& output, const std::string& attributes) {
+DotDims ParseDims(const std::string& input, const std::string& kernel,
+                  const std::string& output, const std::string& attributes) {
   const auto module = LoadModule(absl::StrCat(
       "HloModule m\nENTRY e {\n  x = ", input, " parameter(0)\n  w = ", kernel,
       " parameter(1)\n  ROOT y = ", output, " convolution(x, w), ", attributes,
@@ -47,8 +47,8 @@ constexpr DotRole kSpatial = DotRole::kSpatial;
 
 TEST(ConvDimsTest, AForwardConvolution) {
   const DotDims dims =
-      DimsOf("f32[4,8,8,6]", "f32[3,3,6,10]", "f32[4,8,8,10]",
-             "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
+      ParseDims("f32[4,8,8,6]", "f32[3,3,6,10]", "f32[4,8,8,10]",
+                "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
   ExpectSide(dims, 0,
              {{kFree, std::nullopt, 0},
               {kSpatial, 0, 1},
@@ -64,8 +64,8 @@ TEST(ConvDimsTest, AForwardConvolution) {
 // The gradient of a kernel: input features are the batch, the batch contracts.
 TEST(ConvDimsTest, TheLabelsDecideNotThePlaces) {
   const DotDims dims =
-      DimsOf("f32[4,8,8,6]", "f32[4,8,8,10]", "f32[3,3,6,10]",
-             "window={size=8x8 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf");
+      ParseDims("f32[4,8,8,6]", "f32[4,8,8,10]", "f32[3,3,6,10]",
+                "window={size=8x8 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf");
   ExpectSide(dims, 0,
              {{kContracting, 0, std::nullopt},
               {kSpatial, 1, 0},
@@ -80,9 +80,9 @@ TEST(ConvDimsTest, TheLabelsDecideNotThePlaces) {
 
 TEST(ConvDimsTest, FeatureGroupsAreABatchDimensionOfBothSides) {
   const DotDims dims =
-      DimsOf("f32[4,8,6]", "f32[3,2,12]", "f32[4,8,12]",
-             "window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, "
-             "feature_group_count=3");
+      ParseDims("f32[4,8,6]", "f32[3,2,12]", "f32[4,8,12]",
+                "window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, "
+                "feature_group_count=3");
   ExpectSide(dims, 0,
              {{kFree, std::nullopt, 0}, {kSpatial, 0, 1}, {kBatch, 2, 2, 3}});
   ExpectSide(dims, 1,
@@ -93,9 +93,9 @@ TEST(ConvDimsTest, FeatureGroupsAreABatchDimensionOfBothSides) {
 
 TEST(ConvDimsTest, BatchGroupsLeaveTheBatchForTheFeatures) {
   const DotDims dims =
-      DimsOf("f32[4,8,6]", "f32[4,8,12]", "f32[3,2,12]",
-             "window={size=8 pad=1_1}, dim_labels=f0b_i0o->0bf, "
-             "batch_group_count=3");
+      ParseDims("f32[4,8,6]", "f32[4,8,12]", "f32[3,2,12]",
+                "window={size=8 pad=1_1}, dim_labels=f0b_i0o->0bf, "
+                "batch_group_count=3");
   ExpectSide(
       dims, 0,
       {{kContracting, 0, std::nullopt}, {kSpatial, 1, 0}, {kBatch, 2, 2, 3}});

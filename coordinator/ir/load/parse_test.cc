@@ -17,7 +17,7 @@ hlo::HloModuleProto Module(const std::string& name) {
   return module;
 }
 
-std::string NameOf(const std::string& bytes) {
+std::string ParseName(const std::string& bytes) {
   google::protobuf::Arena arena;
   const auto parsed = ParseInto(bytes, arena);
   EXPECT_TRUE(parsed.ok()) << parsed.status();
@@ -29,14 +29,14 @@ TEST(ParseIntoTest, TakesAModuleWithAndWithoutItsWrapper) {
   const hlo::HloModuleProto module = Module("step");
   hlo::HloProto wrapper;
   *wrapper.mutable_hlo_module() = module;
-  EXPECT_EQ(NameOf(module.SerializeAsString()), "step");
-  EXPECT_EQ(NameOf(wrapper.SerializeAsString()), "step");
+  EXPECT_EQ(ParseName(module.SerializeAsString()), "step");
+  EXPECT_EQ(ParseName(wrapper.SerializeAsString()), "step");
 }
 
 TEST(ParseIntoTest, TakesAModuleWhoseNameReadsLikeAMessage) {
   // A field 3 that ends where the name does, but holds no computation.
   const std::string name = "\x1a\x02zz";
-  EXPECT_EQ(NameOf(Module(name).SerializeAsString()), name);
+  EXPECT_EQ(ParseName(Module(name).SerializeAsString()), name);
 }
 
 TEST(ParseIntoTest, RefusesWhatIsNeither) {

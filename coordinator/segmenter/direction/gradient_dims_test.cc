@@ -23,7 +23,7 @@ Analysis AnalyzeConvnet() {
   return *std::move(analysis);
 }
 
-int64_t GroupsOf(const ir::Module& module, ir::ValueId id) {
+int64_t CountGroups(const ir::Module& module, ir::ValueId id) {
   return module.at(id).attributes().feature_group_count();
 }
 
@@ -72,7 +72,7 @@ TEST(GradientDimsTest, DimensionsOfPlainConvolutions) {
   for (const auto& [id, match] : analysis.gradients) {
     const ir::Instruction& it = analysis.module.at(id);
     if (it.opcode != ir::Opcode::kConvolution ||
-        GroupsOf(analysis.module, match.forward) > 1) {
+        CountGroups(analysis.module, match.forward) > 1) {
       continue;
     }
     EXPECT_EQ(match.cotangent_dims, (Dims{0, 1, 2, 3})) << it.name();
@@ -89,7 +89,7 @@ TEST(GradientDimsTest, DimensionsOfGroupedConvolutions) {
   for (const auto& [id, match] : analysis.gradients) {
     const ir::Instruction& it = analysis.module.at(id);
     if (it.opcode != ir::Opcode::kConvolution ||
-        GroupsOf(analysis.module, match.forward) <= 1) {
+        CountGroups(analysis.module, match.forward) <= 1) {
       continue;
     }
     EXPECT_EQ(match.cotangent_dims, (Dims{0, 1, 2, 3})) << it.name();

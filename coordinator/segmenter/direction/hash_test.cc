@@ -22,7 +22,7 @@ ir::Module WithOne(const hlo::HloInstructionProto& attributes) {
   return module;
 }
 
-uint64_t HashOf(const hlo::HloInstructionProto& attributes) {
+uint64_t HashAttributes(const hlo::HloInstructionProto& attributes) {
   return HashOperations(WithOne(attributes))[0];
 }
 
@@ -65,14 +65,14 @@ TEST(HashOperationsTest, CoversEveryFieldButWhereItStandsAndItsName) {
       "sharding", "statistics_viz", "original_value"};
   hlo::HloInstructionProto plain;
   plain.set_opcode("add");
-  const uint64_t hash = HashOf(plain);
+  const uint64_t hash = HashAttributes(plain);
   const auto& type = *hlo::HloInstructionProto::descriptor();
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor& field = *type.field(i);
     if (field.name() == "called_computation_ids") continue;
     hlo::HloInstructionProto filled = plain;
     Fill(field, filled);
-    EXPECT_EQ(HashOf(filled) == hash, silent.contains(field.name()))
+    EXPECT_EQ(HashAttributes(filled) == hash, silent.contains(field.name()))
         << field.name();
   }
 }
@@ -82,7 +82,7 @@ TEST(HashOperationsTest, CoversFieldsItDoesNotKnow) {
   plain.set_opcode("add");
   hlo::HloInstructionProto later = plain;
   later.GetReflection()->MutableUnknownFields(&later)->AddVarint(1000, 3);
-  EXPECT_NE(HashOf(plain), HashOf(later));
+  EXPECT_NE(HashAttributes(plain), HashAttributes(later));
 }
 
 TEST(HashOperationsTest, AnArgumentsNumberSaysNothing) {
@@ -90,7 +90,7 @@ TEST(HashOperationsTest, AnArgumentsNumberSaysNothing) {
   first.set_opcode("parameter");
   hlo::HloInstructionProto second = first;
   second.set_parameter_number(7);
-  EXPECT_EQ(HashOf(first), HashOf(second));
+  EXPECT_EQ(HashAttributes(first), HashAttributes(second));
 }
 
 TEST(HashOperationsTest, LiteralsDifferByTheirValuesNotTheirLayout) {
@@ -104,8 +104,8 @@ TEST(HashOperationsTest, LiteralsDifferByTheirValuesNotTheirLayout) {
       ->add_minor_to_major(0);
   hlo::HloInstructionProto two = one;
   two.mutable_literal()->set_f32s(0, 2);
-  EXPECT_EQ(HashOf(one), HashOf(laid_out));
-  EXPECT_NE(HashOf(one), HashOf(two));
+  EXPECT_EQ(HashAttributes(one), HashAttributes(laid_out));
+  EXPECT_NE(HashAttributes(one), HashAttributes(two));
 }
 
 // A reducer of two parameters.

@@ -12,8 +12,9 @@ namespace {
 
 // What an axis makes of the operands of a value: as it demands them, else as
 // they are.
-int SplitOf(const AxisAnnotation& axis, const segmenter::SegmentGraph& graph,
-            int value, int operand) {
+int FindOperandSplit(const AxisAnnotation& axis,
+                     const segmenter::SegmentGraph& graph, int value,
+                     int operand) {
   const auto demand = axis.demands.find({value, operand});
   return demand == axis.demands.end()
              ? axis.split[graph.values[value].operands[operand]]
@@ -43,8 +44,8 @@ void ExpectNoCopiesOfSplitSums(const std::string& step,
         bool summed = false;
         bool copied = false;
         for (const AxisAnnotation& axis : it.annotation.axes) {
-          const int lhs = SplitOf(axis, graph, i, 0);
-          const int rhs = SplitOf(axis, graph, i, 1);
+          const int lhs = FindOperandSplit(axis, graph, i, 0);
+          const int rhs = FindOperandSplit(axis, graph, i, 1);
           summed |=
               lhs >= 0 && dims.side[0][lhs].role == ir::DotRole::kContracting;
           copied |= lhs < 0 && rhs < 0;

@@ -5,15 +5,15 @@
 namespace meshwright::space {
 namespace {
 
-// `split_of` gives the split on one axis.
-template <typename SplitOf>
+// `find_split` gives the split on one axis.
+template <typename FindSplit>
 Sharding CollectSplits(const std::vector<AxisAnnotation>& axes,
                        const ir::Shape& shape, const Mesh& mesh,
-                       SplitOf split_of) {
+                       FindSplit find_split) {
   const std::vector<int64_t>* dims = ir::UniformDims(shape);
   if (dims == nullptr) return Sharding(mesh.size(), kWhole);
   Sharding sharding;
-  for (const AxisAnnotation& axis : axes) sharding.push_back(split_of(axis));
+  for (const AxisAnnotation& axis : axes) sharding.push_back(find_split(axis));
   return Legalize(sharding, *dims, mesh);
 }
 

@@ -29,16 +29,16 @@ class ParameterLinksTest : public testing::Test {
     space_ = BuildProfileSpace(analysis_, context);
   }
 
-  const SegmentType& TypeOf(SegmentIndex segment) const {
+  const SegmentType& GetType(SegmentIndex segment) const {
     return space_.types[analysis_.type_of_segment[segment]];
   }
 
   // Configurations of `from` that no one of `to` agrees with.
   int Alone(const ParameterLink& link, bool from) const {
     const auto& own =
-        TypeOf(from ? link.from_segment : link.to_segment).configurations;
+        GetType(from ? link.from_segment : link.to_segment).configurations;
     const auto& others =
-        TypeOf(from ? link.to_segment : link.from_segment).configurations;
+        GetType(from ? link.to_segment : link.from_segment).configurations;
     int alone = 0;
     for (int a = 0; a < static_cast<int>(own.size()); ++a) {
       bool agrees = false;
@@ -100,15 +100,15 @@ TEST_F(ParameterLinksTest, ASmallSegmentIsWidened) {
       [](const ParameterLink& it) { return it.to_segment == kHead; });
   ASSERT_NE(link, space_.links.end());
   std::set<std::string> names;
-  for (const Configuration& it : TypeOf(kEmbedding).configurations) {
+  for (const Configuration& it : GetType(kEmbedding).configurations) {
     EXPECT_TRUE(names.insert(it.describe).second) << it.describe;
     pairs.emplace(it.strategies, GetSplits(analysis_, kEmbedding, it,
                                            {link->values[0].from_value},
                                            space_.context.mesh)[0]);
   }
   EXPECT_EQ(pairs.size(), 9u);
-  EXPECT_EQ(TypeOf(kEmbedding).configurations.size(), 9u);
-  EXPECT_EQ(TypeOf(kHead).configurations.size(), 9u);
+  EXPECT_EQ(GetType(kEmbedding).configurations.size(), 9u);
+  EXPECT_EQ(GetType(kHead).configurations.size(), 9u);
 }
 
 // One layer by columns, another by rows: no weight can be both.

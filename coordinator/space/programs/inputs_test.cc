@@ -64,7 +64,7 @@ ENTRY step {
 )";
 
 // The bound of the one argument of an entry that gathers from f32[34,4].
-int64_t BoundOf(const std::string& body) {
+int64_t InferBound(const std::string& body) {
   auto module = ir::LoadModule(R"(
 HloModule gathers
 
@@ -85,12 +85,12 @@ ENTRY gathers {
 }
 
 TEST(IndexBoundTest, WhatIsAddedLeavesLessRoom) {
-  EXPECT_EQ(BoundOf("last = s32[8] add(ids, twos)"), 32);
+  EXPECT_EQ(InferBound("last = s32[8] add(ids, twos)"), 32);
 }
 
 // jnp.take wraps indices below zero: select(ids < 0, ids + size, ids).
 TEST(IndexBoundTest, WrappingLeavesTheWholeRange) {
-  EXPECT_EQ(BoundOf(R"(
+  EXPECT_EQ(InferBound(R"(
   zero = s32[] constant(0)
   zeros = s32[8] broadcast(zero), dimensions={}
   below = pred[8] compare(ids, zeros), direction=LT
@@ -103,7 +103,7 @@ TEST(IndexBoundTest, WrappingLeavesTheWholeRange) {
 
 // A mask times a position is no position.
 TEST(IndexBoundTest, FactorsAreFlags) {
-  EXPECT_EQ(BoundOf("last = s32[8] multiply(ids, twos)"), 2);
+  EXPECT_EQ(InferBound("last = s32[8] multiply(ids, twos)"), 2);
 }
 
 class InputsTest : public testing::Test {

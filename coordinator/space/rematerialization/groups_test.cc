@@ -29,7 +29,7 @@ Analysis Analyze(const std::string& name,
   return *std::move(analysis);
 }
 
-ProfileSpace SpaceOf(const Analysis& analysis) {
+ProfileSpace BuildSpace(const Analysis& analysis) {
   KeyContext context;
   context.mesh = analysis.mesh;
   return BuildProfileSpace(analysis, context);
@@ -42,7 +42,7 @@ Analysis Grouped(const std::string& name, int count,
   segmenter::StrategyRequest request;
   request.switches = std::move(switches);
   request.switches.push_back(SegmentSwitch::kRecompute);
-  const ProfileSpace space = SpaceOf(Analyze(name, request));
+  const ProfileSpace space = BuildSpace(Analyze(name, request));
   for (const SegmentType& type : space.types) {
     int named = 0;
     for (const Configuration& it : type.configurations) {
@@ -55,7 +55,7 @@ Analysis Grouped(const std::string& name, int count,
 }
 
 // The longest run of equal segments.
-SegmentTypeId LayerOf(const Analysis& analysis) {
+SegmentTypeId FindLayer(const Analysis& analysis) {
   SegmentTypeId layer;
   for (SegmentTypeId t; t < analysis.types.size(); ++t) {
     if (LongestRun(analysis, t) > LongestRun(analysis, layer)) layer = t;
@@ -67,7 +67,7 @@ class GroupsTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(GroupsTest, OneThatHandsOnNeedsOnlyWhatItsOwnRunGives) {
   const Analysis analysis = Analyze(GetParam());
-  const SegmentIndex segment = analysis.types[LayerOf(analysis)];
+  const SegmentIndex segment = analysis.types[FindLayer(analysis)];
   const SegmentGraph& graph = analysis.graphs[segment];
   const auto links = FindLinks(analysis, segment);
   ASSERT_THAT(links, Not(IsEmpty()));
@@ -100,8 +100,8 @@ INSTANTIATE_TEST_SUITE_P(Models, GroupsTest,
 
 TEST(GroupRolesTest, OnlyTheFirstOfAGroupKeepsWhatEnters) {
   const Analysis analysis = Grouped("llama_4l", 1000);
-  const ProfileSpace space = SpaceOf(analysis);
-  const auto& configurations = space.types[LayerOf(analysis)].configurations;
+  const ProfileSpace space = BuildSpace(analysis);
+  const auto& configurations = space.types[FindLayer(analysis)].configurations;
   std::map<int, const Configuration*> plain;
   std::map<int, const Configuration*> alone;
   std::set<std::string> names;
@@ -128,8 +128,8 @@ TEST(GroupRolesTest, OnlyTheFirstOfAGroupKeepsWhatEnters) {
 
 TEST(GroupRolesTest, AreThereForWhatIsNamedAlone) {
   const Analysis few = Grouped("llama_4l", 1, {SegmentSwitch::kFullySharded});
-  const ProfileSpace space = SpaceOf(few);
-  const auto& configurations = space.types[LayerOf(few)].configurations;
+  const ProfileSpace space = BuildSpace(few);
+  const auto& configurations = space.types[FindLayer(few)].configurations;
   int grouped = 0;
   for (size_t c = 0; c < configurations.size(); ++c) {
     grouped += configurations[c].role.InGroup();
@@ -142,7 +142,7 @@ TEST(GroupRolesTest, AreThereForWhatIsNamedAlone) {
 TEST(GroupRolesTest, NeedARunOfThree) {
   for (const char* model : {"llama_2l", "t5_tiny", "unet_tiny", "scan_tiny"}) {
     const Analysis analysis = Grouped(model, 1000);
-    for (const SegmentType& type : SpaceOf(analysis).types) {
+    for (const SegmentType& type : BuildSpace(analysis).types) {
       for (const Configuration& it : type.configurations) {
         EXPECT_FALSE(it.role.InGroup()) << model << ": " << it.describe;
       }
@@ -154,11 +154,11 @@ TEST(GroupRolesTest, UnknownNamesAndForbiddenRecomputationGiveNone) {
   segmenter::StrategyRequest request;
   request.switches = {SegmentSwitch::kRecompute};
   request.grouped = {"no such; recompute"};
-  const ProfileSpace unknown = SpaceOf(Analyze("llama_4l", request));
+  const ProfileSpace unknown = BuildSpace(Analyze("llama_4l", request));
   request = Analyze("llama_4l", request).request;
   request.grouped = Grouped("llama_4l", 1000).request.grouped;
   request.blocks = {{"all", {"recompute"}, true}};
-  const ProfileSpace forbidden = SpaceOf(Analyze("llama_4l", request));
+  const ProfileSpace forbidden = BuildSpace(Analyze("llama_4l", request));
   for (const ProfileSpace* space : {&unknown, &forbidden}) {
     for (const SegmentType& type : space->types) {
       for (const Configuration& it : type.configurations) {

@@ -39,8 +39,8 @@ void ForEachChoice(const Model& model, const Visit& visit) {
   }
 }
 
-Cost CostOf(const Model& model, const std::vector<int>& values,
-            int64_t multiplier = 0) {
+Cost SumCost(const Model& model, const std::vector<int>& values,
+             int64_t multiplier = 0) {
   Cost cost = model.base;
   for (size_t v = 0; v < values.size(); ++v) {
     const Domain& domain = model.domain(v);
@@ -54,7 +54,8 @@ Cost CostOf(const Model& model, const std::vector<int>& values,
   return cost;
 }
 
-int64_t TransientOf(const Model& model, const std::vector<int>& values) {
+int64_t FindLargestTransient(const Model& model,
+                             const std::vector<int>& values) {
   int64_t largest = 0;
   for (size_t v = 0; v < values.size(); ++v) {
     largest = std::max(largest, model.domain(v).transient[values[v]]);
@@ -67,10 +68,10 @@ struct Best {
   std::vector<int> configs;  // of the smallest
 };
 
-Best BestOf(const Model& model, int64_t multiplier = 0) {
+Best FindBest(const Model& model, int64_t multiplier = 0) {
   Best best;
   ForEachChoice(model, [&](const std::vector<int>& values) {
-    const Cost cost = CostOf(model, values, multiplier);
+    const Cost cost = SumCost(model, values, multiplier);
     if (cost >= best.cost) return;
     best.cost = cost;
     best.configs.clear();
@@ -101,7 +102,7 @@ TEST(ModelTest, NarrowingAbsorbsWhatIsSettled) {
     ForEachChoice(narrow, [&](const std::vector<int>& values) {
       std::vector<int> there(values.size());
       for (size_t v = 0; v < values.size(); ++v) there[v] = keep[v][values[v]];
-      ASSERT_EQ(CostOf(narrow, values), CostOf(model, there));
+      ASSERT_EQ(SumCost(narrow, values), SumCost(model, there));
     });
   }
 }
@@ -112,7 +113,7 @@ TEST(BucketsTest, WholeOnesAreExactAndSplitOnesABound) {
     const Model model = RandomModel(seed);
     const Order order = ChooseOrder(model, kOn);
     ASSERT_EQ(order.sequence.size(), model.variables.size());
-    const Cost best = BestOf(model, kMultiplier).cost;
+    const Cost best = FindBest(model, kMultiplier).cost;
     const Buckets whole(model, kMultiplier, order.sequence, 1 << 20, nullptr,
                         kOn);
     ASSERT_TRUE(whole.is_exact());
@@ -135,7 +136,7 @@ TEST(BucketsTest, AdditionsAddUpToTheCost) {
       if (buckets.bound() >= kNever) continue;
       std::vector<Cost> additions;
       ForEachChoice(model, [&](const std::vector<int>& values) {
-        const Cost cost = CostOf(model, values, kMultiplier);
+        const Cost cost = SumCost(model, values, kMultiplier);
         if (cost >= kNever) return;
         Cost sum = buckets.bound();
         for (size_t v = 0; v < values.size(); ++v) {
@@ -157,8 +158,9 @@ TEST(MessagePassingTest, BoundTheBestAndKeepAllThatIsAsGood) {
     const int64_t free_transient = seed % 3 == 0 ? 20 : kNever;
     // What must be within the cutoff.
     const auto weigh = [&](const std::vector<int>& values) {
-      const int64_t counts = TransientOf(model, values) - free_transient;
-      return Clamp(CostOf(model, values, kMultiplier) +
+      const int64_t counts =
+          FindLargestTransient(model, values) - free_transient;
+      return Clamp(SumCost(model, values, kMultiplier) +
                    Charge(kMultiplier, std::max<int64_t>(0, counts)));
     };
     Cost best = kNever;
@@ -187,7 +189,7 @@ TEST(MessagePassingTest, BoundTheBestAndKeepAllThatIsAsGood) {
     const Keep alive = passing.Alive();
     const Potentials moved = passing.Moved();
     ForEachChoice(model, [&](const std::vector<int>& values) {
-      const Cost cost = CostOf(model, values, kMultiplier);
+      const Cost cost = SumCost(model, values, kMultiplier);
       if (weigh(values) > most) return;
       Cost sum = moved.base;
       for (size_t v = 0; v < values.size(); ++v) {
@@ -222,7 +224,7 @@ TEST(ImproveTest, MixesAndPolishesWithinTheLimit) {
     const std::vector<int> polished = Polish(model, mixed, limit, kOn);
     const Draft draft(model, polished);
     ASSERT_LE(draft.peak(), limit);
-    ASSERT_EQ(draft.time(), CostOf(model, polished));
+    ASSERT_EQ(draft.time(), SumCost(model, polished));
     ASSERT_LE(draft.time(), Draft(model, mixed).time());
     better += draft.time() < from.time() ? 1 : 0;
   }

@@ -21,7 +21,7 @@ Matrix RandomMatrix(std::mt19937_64& random) {
   return matrix;
 }
 
-Cost CostOf(const Matrix& step, int at, const std::vector<int>& values) {
+Cost SumWalk(const Matrix& step, int at, const std::vector<int>& values) {
   Cost cost = 0;
   for (const int value : values) {
     cost = Clamp(cost + step.at(at, value));
@@ -40,7 +40,7 @@ Cost LeastCost(const Matrix& step, int from, int to, int steps) {
     for (int i = steps - 2, rest = w; i >= 0; --i, rest /= kSize) {
       values[i] = rest % kSize;
     }
-    least = std::min(least, CostOf(step, from, values));
+    least = std::min(least, SumWalk(step, from, values));
   }
   return least;
 }
@@ -61,7 +61,7 @@ TEST(PowersTest, HoldBestWalks) {
         std::vector<int> values;
         powers.Expand(level, from, to, values);
         ASSERT_EQ(values.back(), to);
-        ASSERT_EQ(CostOf(step, from, values), least);
+        ASSERT_EQ(SumWalk(step, from, values), least);
       }
     }
   }

@@ -29,7 +29,7 @@ class Generator {
     }
     MakeEdges();
     for (int t = 0; t < types; ++t) {
-      if (Below(3) > 0) made_.self_edges.push_back({t, TableOf(t, t)});
+      if (Below(3) > 0) made_.self_edges.push_back({t, PickTable(t, t)});
     }
     for (int i = kinds_.fixed ? Below(3) : 0; i > 0; --i) Fix(Below(Nodes()));
     if (kinds_.limit) made_.memory_limit_bytes = Below(copies * 2 * spread_);
@@ -89,7 +89,7 @@ class Generator {
   }
 
   // A new table, or one there is, so that equal neighbours occur.
-  int TableOf(int from, int to) {
+  int PickTable(int from, int to) {
     const int rows = Configs(from);
     const int columns = Configs(to);
     for (size_t t = 0; t < made_.tables.size(); ++t) {
@@ -108,7 +108,7 @@ class Generator {
   }
 
   void AddEdge(int from, int to) {
-    const int table = TableOf(made_.nodes[from].type, made_.nodes[to].type);
+    const int table = PickTable(made_.nodes[from].type, made_.nodes[to].type);
     made_.edges.push_back({from, to, table});
   }
 
