@@ -10,18 +10,18 @@ Picoseconds SumDirections(const Transfer& transfer) {
 }
 
 // Until the gradient of the input is there, whatever is one operation.
-Picoseconds InputAtLeast(const Stage& stage) {
+Picoseconds MinInput(const Stage& stage) {
   return std::min(stage.backward_input, stage.Backward());
 }
 
 // What both gradients take beyond that.
-Picoseconds WeightAtLeast(const Stage& stage) {
-  return LeastBackward(stage) - InputAtLeast(stage);
+Picoseconds MinWeight(const Stage& stage) {
+  return MinBackward(stage) - MinInput(stage);
 }
 
 // Forward and back as far as the gradient of the input.
 Picoseconds ThroughIt(const Stage& stage) {
-  return stage.forward + InputAtLeast(stage);
+  return stage.forward + MinInput(stage);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ Picoseconds StepBound(const PipelineProblem& problem) {
   // Until the first activation is at this stage.
   Picoseconds there{0};
   // From the end of an input gradient of this stage to the end of the step.
-  Picoseconds back = WeightAtLeast(problem.stages[0]);
+  Picoseconds back = MinWeight(problem.stages[0]);
   // From the end of a forward transfer behind this stage to the start of the
   // same micro-batch's backward transfer.
   Picoseconds beyond{0};
@@ -51,11 +51,11 @@ Picoseconds StepBound(const PipelineProblem& problem) {
     const Picoseconds work =
         ThroughIt(stage) +
         (held ? SumDirections(left) + SumDirections(right) : Picoseconds(0));
-    bound = std::max(bound, start + all * (work + WeightAtLeast(stage)));
+    bound = std::max(bound, start + all * (work + MinWeight(stage)));
     bound = std::max(bound, start + all * work + home);
     if (i + 1 == stages) break;
     const Picoseconds sent = there + stage.forward;
-    const Picoseconds after = InputAtLeast(stage) + back;
+    const Picoseconds after = MinInput(stage) + back;
     const Picoseconds longer = std::max(right.forward, right.backward);
     bound = std::max(bound, sent + SumDirections(right) + (all - 1) * longer +
                                 beyond + after);

@@ -51,7 +51,7 @@ class Search {
     if (!widest.ok()) return GiveOneStage();
     ++answer_.programs;
     if (!widest->has_value()) {
-      const auto least = table_.LeastBytes(quick ? none : deadline_);
+      const auto least = table_.FindMinBytes(quick ? none : deadline_);
       if (least.ok()) answer_.min_bytes = *least;
       return {};
     }

@@ -316,7 +316,7 @@ PartitionTable::Solved PartitionTable::Follow(Picoseconds bound) const {
   return solved;
 }
 
-absl::StatusOr<std::optional<int64_t>> PartitionTable::LeastBytes(
+absl::StatusOr<std::optional<int64_t>> PartitionTable::FindMinBytes(
     const base::Deadline& deadline) {
   const auto bytes = [&](const StageOnMesh& stage, int after) {
     const std::optional<Costs> costs = At(stage, after);

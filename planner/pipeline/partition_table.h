@@ -7,8 +7,8 @@
 // many and more, where the schedule counts no further.
 // Units: devices in units of what all meshes have in common.
 // Errors: Fill gives kInvalidArgument for a cost that is no valid stage's, and
-// for costs that add up to more than the planner can hold; Solve and LeastBytes
-// give kCancelled where the deadline passes first.
+// for costs that add up to more than the planner can hold; Solve and
+// FindMinBytes give kCancelled where the deadline passes first.
 #ifndef MESHWRIGHT_PLANNER_PIPELINE_PARTITION_TABLE_H_
 #define MESHWRIGHT_PLANNER_PIPELINE_PARTITION_TABLE_H_
 
@@ -46,7 +46,7 @@ class PartitionTable {
       Picoseconds bound, const base::Deadline& deadline = {});
 
   // The least limit for which there is a partition; empty: for none.
-  absl::StatusOr<std::optional<int64_t>> LeastBytes(
+  absl::StatusOr<std::optional<int64_t>> FindMinBytes(
       const base::Deadline& deadline = {});
 
   // Every time that the slowest part of a partition may take, rising.

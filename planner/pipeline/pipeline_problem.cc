@@ -32,12 +32,12 @@ absl::StatusOr<Schedule> ScheduleNamed(std::string_view name) {
       "the schedule is \"", std::string(name), "\"; there are ", names));
 }
 
-Picoseconds LeastBackward(const Stage& stage) {
+Picoseconds MinBackward(const Stage& stage) {
   return std::min(stage.backward_input + stage.backward_weight,
                   stage.Backward());
 }
 
-Picoseconds MostBackward(const Stage& stage) {
+Picoseconds MaxBackward(const Stage& stage) {
   return std::max(stage.backward_input + stage.backward_weight,
                   stage.Backward());
 }

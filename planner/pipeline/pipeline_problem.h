@@ -67,8 +67,8 @@ std::string_view Name(Schedule schedule);
 absl::StatusOr<Schedule> ScheduleNamed(std::string_view name);
 
 // Both gradients, as one operation or apart.
-Picoseconds LeastBackward(const Stage& stage);
-Picoseconds MostBackward(const Stage& stage);
+Picoseconds MinBackward(const Stage& stage);
+Picoseconds MaxBackward(const Stage& stage);
 
 // Of one micro-batch's gradients, apart where the schedule splits them.
 Picoseconds BackwardUnder(Schedule schedule, const Stage& stage);

@@ -86,7 +86,7 @@ struct Comparison {
 void Run(const std::string& file, int machines, Comparison& all) {
   for (int machine = 1; machine <= machines; ++machine) {
     const TwoStages it(Measure(file, machine));
-    const int64_t minimum = Must(it.LeastBytes());
+    const int64_t minimum = Must(it.FindMinBytes());
     const int64_t fastest = Must(it.FastestBytes());
     for (int percent : {5, 25, 50, 75}) {
       const int64_t limit = minimum + (fastest - minimum) / 100 * percent;

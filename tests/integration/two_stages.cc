@@ -134,7 +134,7 @@ problem::PlanProblem TwoStages::Within(const problem::Choice& sharding) const {
   return within;
 }
 
-absl::StatusOr<int64_t> TwoStages::LeastBytes() const {
+absl::StatusOr<int64_t> TwoStages::FindMinBytes() const {
   problem::PlanProblem problem = problem_;
   problem.memory_limit_bytes = 0;
   ASSIGN_OR_RETURN(const search::Answer answer, search::Solve(problem));

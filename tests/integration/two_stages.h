@@ -50,7 +50,7 @@ class TwoStages {
   Score TwoStage(int64_t limit_bytes) const;
 
   // The bytes of the plan of least memory, and of the fastest one.
-  absl::StatusOr<int64_t> LeastBytes() const;
+  absl::StatusOr<int64_t> FindMinBytes() const;
   absl::StatusOr<int64_t> FastestBytes() const;
 
  private:

@@ -44,7 +44,7 @@ struct Tally {
 
 // At `limits` limits from the least memory to that of the fastest plan.
 void Compare(const TwoStages& step, int limits, Tally& tally) {
-  const auto least = step.LeastBytes();
+  const auto least = step.FindMinBytes();
   const auto most = step.FastestBytes();
   ASSERT_TRUE(least.ok()) << least.status();
   ASSERT_TRUE(most.ok()) << most.status();
