@@ -48,7 +48,7 @@ int JobQueue::ChunkPrograms(const JobRequest& request) const {
   const int workers = std::max<int>(1, static_cast<int>(workers_.size()));
   const int share = (request.request.programs_size() + workers - 1) / workers;
   return std::clamp(share,
-                    std::min(options_.least_chunk, options_.chunk_programs),
+                    std::min(options_.min_chunk, options_.chunk_programs),
                     options_.chunk_programs);
 }
 

@@ -121,7 +121,7 @@ class JobQueue {
     // Programs of one chunk at the most: what is timed together compares best.
     int chunk_programs = 128;
     // Attached workers share a job's programs, down to chunks of this many.
-    int least_chunk = 16;
+    int min_chunk = 16;
     int maximum_tries = 3;
     // After the first failure that a worker reports; twice as long after the
     // next. What a lost worker had goes to another at once.

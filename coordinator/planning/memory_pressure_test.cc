@@ -54,7 +54,7 @@ class ShortMemoryTest : public testing::Test {
   }
 
   // Without groups.
-  int64_t LeastAlone() {
+  int64_t MinBytesAlone() {
     v1::PlanRequest request = request_;
     request.mutable_strategies()->add_open("recompute");
     problem::PlanProblem problem = Measure(request).measured.problem;
@@ -68,7 +68,7 @@ class ShortMemoryTest : public testing::Test {
 };
 
 TEST_F(ShortMemoryTest, GroupsGoWhereRecomputationAloneDoesNot) {
-  const int64_t alone = LeastAlone();
+  const int64_t alone = MinBytesAlone();
   const v1::Plan none = Plan(request_, 1000);
   EXPECT_FALSE(none.feasible());
   EXPECT_LT(*formulation::FindUsableBytes(none.least_memory_bytes()), alone);

@@ -38,10 +38,10 @@ struct GroupState {
 int CountMaxMembers(int copies);
 
 // `known[c]`: whether the cost of configuration c is. A sharding of which not
-// all roles are known has no groups; `most_members` < 2: none has.
+// all roles are known has no groups; `max_members` < 2: none has.
 std::vector<GroupState> ListGroupStates(
     const std::vector<space::Configuration>& configurations,
-    const std::vector<char>& known, int most_members);
+    const std::vector<char>& known, int max_members);
 
 // What a state needs more than its configuration does alone.
 int64_t CountGroupTransientBytes(const space::Configuration& configuration,

@@ -32,7 +32,7 @@ using space::SegmentChoice;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(MostMembersTest, GrowsWithTheRootAndEndsAtEight) {
+TEST(MaxMembersTest, GrowsWithTheRootAndEndsAtEight) {
   std::vector<int> most;
   for (int copies : {1, 2, 3, 4, 8, 24, 96, 1000}) {
     most.push_back(CountMaxMembers(copies));

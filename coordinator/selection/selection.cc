@@ -269,12 +269,12 @@ class Selection::Round {
       first.insert(program->key());
     }
     int least = 0;
-    int least_of_many = 0;
+    int min_of_many = 0;
     std::unordered_set<std::string> whole = wanted_;
     for (SegmentTypeId t; t < space_.types.size(); ++t) {
       const auto& configurations = space_.types[t].configurations;
       least += MinMeasured(t);
-      least_of_many += MinMeasuredOfMany(t);
+      min_of_many += MinMeasuredOfMany(t);
       for (const Configuration& it : configurations) {
         for (const space::ProgramId program : ListPrograms(it)) {
           const std::string& key = space_.programs[program].key();
@@ -284,7 +284,7 @@ class Selection::Round {
     }
     const int room = selection_.MaxPrograms() - static_cast<int>(first.size());
     const int allowed =
-        room >= least || !selection_.reduced_.empty() ? room : least_of_many;
+        room >= least || !selection_.reduced_.empty() ? room : min_of_many;
     return allowed - static_cast<int>(whole.size());
   }
 

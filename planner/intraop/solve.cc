@@ -71,7 +71,7 @@ IntraOpPlan MakePlan(const OpModel& model, const Machine& machine,
 
 // What computing alone takes when everything is split over all devices: no
 // plan takes less.
-Picoseconds LeastTime(const OpModel& model, const Machine& machine) {
+Picoseconds MinTime(const OpModel& model, const Machine& machine) {
   int64_t sum = 0;
   if (machine.cost == CostKind::kRoofline) {
     int64_t devices = 1;
@@ -175,7 +175,7 @@ absl::StatusOr<IntraOpAnswer> Solve(const OpModel& model,
                    Search(model, request.machine, least, options));
   if (answer.plan.has_value()) {
     answer.lower_bound =
-        std::min(LeastTime(model, request.machine), answer.plan->time);
+        std::min(MinTime(model, request.machine), answer.plan->time);
     answer.solver = "one strategy each";
     return answer;
   }

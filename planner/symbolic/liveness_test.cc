@@ -71,7 +71,7 @@ TEST(LivenessTest, SavedIsWhatTheBackwardPassReads) {
 }
 
 // The definition, one operation at a time and without a sweep.
-int64_t MostAtOnce(const OpGraph& graph) {
+int64_t MaxAtOnce(const OpGraph& graph) {
   const StorageMap map = MapStorage(graph);
   const auto readers = Readers(graph, map);
   const int count = static_cast<int>(graph.operations.size());
@@ -123,7 +123,7 @@ int64_t MostAtOnce(const OpGraph& graph) {
 TEST(LivenessTest, TheSweepIsTheDefinition) {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     const OpGraph graph = RandomGraph(seed, 4 + static_cast<int>(seed % 30));
-    ASSERT_EQ(Of(graph).temporary_bytes, MostAtOnce(graph)) << "seed " << seed;
+    ASSERT_EQ(Of(graph).temporary_bytes, MaxAtOnce(graph)) << "seed " << seed;
   }
 }
 

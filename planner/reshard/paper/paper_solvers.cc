@@ -163,7 +163,7 @@ Order Randomized(const Instance& instance, uint64_t seed, int draws,
   Order order;
   while (!left.empty()) {
     Order widest;
-    size_t most_ports = 0;
+    size_t max_ports = 0;
     for (int draw = 0; draw < draws; ++draw) {
       if (draw > 0 && deadline.HasPassed()) break;
       for (size_t i = left.size(); i > 1; --i) {
@@ -193,8 +193,8 @@ Order Randomized(const Instance& instance, uint64_t seed, int draws,
         ports += 1 + job.receivers.size();
         set.push_back({index, *best});
       }
-      if (ports > most_ports) {
-        most_ports = ports;
+      if (ports > max_ports) {
+        max_ports = ports;
         widest = std::move(set);
       }
     }

@@ -131,7 +131,7 @@ LeastMemory FindLeastMemory(const Graph& graph,
   for (const UnaryKind& kind : graph.unaries) {
     transients.insert(kind.transient.begin(), kind.transient.end());
   }
-  const int64_t min_transient = LeastTransient(graph);
+  const int64_t min_transient = MinTransient(graph);
   const SeparateCopies separate(graph);
   LeastMemory best;
   bool is_first = true;

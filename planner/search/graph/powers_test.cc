@@ -31,7 +31,7 @@ Cost SumWalk(const Matrix& step, int at, const std::vector<int>& values) {
 }
 
 // Of every walk of `steps` from `from` to `to`.
-Cost LeastCost(const Matrix& step, int from, int to, int steps) {
+Cost MinCost(const Matrix& step, int from, int to, int steps) {
   int walks = 1;
   for (int i = 0; i + 1 < steps; ++i) walks *= kSize;
   Cost least = kNever;
@@ -55,7 +55,7 @@ TEST(PowersTest, HoldBestWalks) {
       for (int pair = 0; pair < kSize * kSize; ++pair) {
         const int from = pair / kSize;
         const int to = pair % kSize;
-        const Cost least = LeastCost(step, from, to, 1 << level);
+        const Cost least = MinCost(step, from, to, 1 << level);
         ASSERT_EQ(powers.cost(level, from, to), least);
         if (least >= kNever) continue;
         std::vector<int> values;

@@ -20,7 +20,7 @@ uint64_t Get(const FrameBytes& bytes, size_t at, size_t width) {
   return value;
 }
 
-uint64_t MostPayload(FrameType type) {
+uint64_t MaxPayload(FrameType type) {
   switch (type) {
     case FrameType::kHello:
       return kHelloBytes;
@@ -67,7 +67,7 @@ absl::StatusOr<Frame> Decode(const FrameBytes& bytes) {
   frame.step = static_cast<uint32_t>(Get(bytes, 16, 4));
   frame.payload_bytes = static_cast<uint32_t>(Get(bytes, 20, 4));
   frame.value = Get(bytes, 24, 8);
-  if (frame.payload_bytes > MostPayload(frame.type)) {
+  if (frame.payload_bytes > MaxPayload(frame.type)) {
     return absl::DataLossError("a message came that claims to be too long");
   }
   return frame;
