@@ -69,7 +69,7 @@ class Search {
  public:
   Search(const Model& model, int64_t limit_bytes, const WorkBudget& work,
          const base::Deadline& deadline, Incumbent& incumbent)
-      : model_(std::make_shared<const Model>(Narrow(model, {}))),
+      : model_(std::make_shared<const Model>(Restrict(model, {}))),
         limit_(limit_bytes),
         work_(work),
         deadline_(deadline),
@@ -197,7 +197,7 @@ class Search {
         keep[v].push_back(c);
       }
     }
-    SetModel(range, Narrow(model, keep));
+    SetModel(range, Restrict(model, keep));
   }
 
   static void SetModel(Range& range, Model model) {
@@ -298,8 +298,9 @@ class Search {
     }
     passing->SetCutoff(cutoff);
     const bool is_possible = passing->Pass(deadline_);
-    SetModel(range, Narrow(model, is_possible ? passing->Alive()
-                                              : Keep(model.variables.size())));
+    SetModel(range,
+             Restrict(model, is_possible ? passing->Alive()
+                                         : Keep(model.variables.size())));
   }
 
   // Those of the incumbent; empty if one is gone.

@@ -43,8 +43,10 @@ Buckets::Buckets(const Model& model, int64_t multiplier,
                                  : ChargeTimes(model, multiplier)),
       buckets_(model.variables.size()),
       bound_(potentials != nullptr ? potentials->base : model.base) {
-  shape_.turns.resize(sequence.size());
-  for (size_t t = 0; t < sequence.size(); ++t) shape_.turns[sequence[t]] = t;
+  shape_.positions.resize(sequence.size());
+  for (size_t i = 0; i < sequence.size(); ++i) {
+    shape_.positions[sequence[i]] = i;
+  }
   for (size_t v = 0; v < sequence.size(); ++v) {
     shape_.sizes.push_back(model.size(v));
     if (model.size(v) == 0) bound_ = kNever;
@@ -72,7 +74,7 @@ void Buckets::AddJoins(const Potentials* potentials) {
 void Buckets::Put(const View& view) {
   const int first = *std::min_element(
       view.scope.begin(), view.scope.end(),
-      [&](int a, int b) { return shape_.turns[a] < shape_.turns[b]; });
+      [&](int a, int b) { return shape_.positions[a] < shape_.positions[b]; });
   buckets_[first].views.push_back(view);
 }
 

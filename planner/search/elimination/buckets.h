@@ -49,9 +49,9 @@ class Buckets {
   bool is_complete() const { return is_complete_; }
 
   const std::vector<int>& sequence() const { return sequence_; }
-  int turn(int v) const { return shape_.turns[v]; }
+  int position(int v) const { return shape_.positions[v]; }
 
-  // The variables, all of later turns, that decide what `v` adds.
+  // The variables, all of later positions, that decide what `v` adds.
   const std::vector<int>& scope(int v) const { return buckets_[v].scope; }
 
   // out[c]: what value c of `v` adds to the bound, the values of its scope

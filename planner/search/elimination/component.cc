@@ -33,9 +33,9 @@ class ComponentSearch {
     result_.cost = greedy.cost;
     configs_ = std::move(greedy.configs);
     if (IsOver()) return result_;
-    model_ = Narrow(ComponentModel(graph_, component.variables, component.joins,
-                                   costs, matrices),
-                    {});
+    model_ = Restrict(ComponentModel(graph_, component.variables,
+                                     component.joins, costs, matrices),
+                      {});
     if (!model_.IsPossible()) return {kNever, kNever};
     order_ = ChooseOrder(model_, deadline());
     if (order_.steps <= work_.easy_steps && Eliminated()) return result_;

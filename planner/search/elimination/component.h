@@ -1,6 +1,6 @@
 // SolveComponent: the least cost of a component that is no path.
 //
-// Concept: the component becomes a model (model.h), is narrowed (restrict.h)
+// Concept: the component becomes a model (model.h), is restricted (restrict.h)
 // and eliminated (buckets.h). Where that takes more than a moment, a plan and a
 // bound are guessed first (lower_bound.h) and values that neither needs are
 // dropped; where tables stay too large for the work budget, labels

@@ -94,15 +94,15 @@ TEST(ModelTest, NarrowingAbsorbsWhatIsSettled) {
         if (keep[v].empty() || random() % 2 == 0) keep[v].push_back(c);
       }
     }
-    const Model narrow = Narrow(model, keep);
-    for (const Model::Join& join : narrow.joins) {
-      ASSERT_GT(narrow.size(join.a), 1);
-      ASSERT_GT(narrow.size(join.b), 1);
+    const Model restricted = Restrict(model, keep);
+    for (const Model::Join& join : restricted.joins) {
+      ASSERT_GT(restricted.size(join.a), 1);
+      ASSERT_GT(restricted.size(join.b), 1);
     }
-    ForEachChoice(narrow, [&](const std::vector<int>& values) {
+    ForEachChoice(restricted, [&](const std::vector<int>& values) {
       std::vector<int> there(values.size());
       for (size_t v = 0; v < values.size(); ++v) there[v] = keep[v][values[v]];
-      ASSERT_EQ(SumCost(narrow, values), SumCost(model, there));
+      ASSERT_EQ(SumCost(restricted, values), SumCost(model, there));
     });
   }
 }

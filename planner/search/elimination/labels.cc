@@ -37,9 +37,10 @@ std::vector<int> TakingOrder(const Buckets& buckets) {
       open.push_back(v);
       continue;
     }
-    const int parent = *std::min_element(
-        scope.begin(), scope.end(),
-        [&](int a, int b) { return buckets.turn(a) < buckets.turn(b); });
+    const int parent =
+        *std::min_element(scope.begin(), scope.end(), [&](int a, int b) {
+          return buckets.position(a) < buckets.position(b);
+        });
     children[parent].push_back(v);
     below[parent] += below[v];
   }

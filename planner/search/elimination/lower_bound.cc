@@ -79,8 +79,8 @@ Model Focus(const Model& model, const Cutoff& cutoff,
   MessagePassing passing(model, cutoff);
   const bool is_possible =
       IsForest(model) ? passing.Pass(deadline) : passing.Converge(deadline);
-  if (!is_possible) return Narrow(model, Keep(model.variables.size()));
-  return Narrow(model, passing.Alive());
+  if (!is_possible) return Restrict(model, Keep(model.variables.size()));
+  return Restrict(model, passing.Alive());
 }
 
 }  // namespace meshwright::search

@@ -20,9 +20,9 @@ std::optional<Cost> Constant(const Matrix& matrix) {
   return first;
 }
 
-class Narrowing {
+class Restriction {
  public:
-  Narrowing(const Model& model, const Keep& keep) : old_(model) {
+  Restriction(const Model& model, const Keep& keep) : old_(model) {
     made_.base = model.base;
     made_.hidden = model.hidden;
     for (const Domain& domain : model.domains) {
@@ -126,8 +126,8 @@ class Narrowing {
 
 }  // namespace
 
-Model Narrow(const Model& model, const Keep& keep) {
-  return Narrowing(model, keep).Make();
+Model Restrict(const Model& model, const Keep& keep) {
+  return Restriction(model, keep).Make();
 }
 
 }  // namespace meshwright::search

@@ -1,4 +1,4 @@
-// Narrow: a model with fewer values.
+// Restrict: a model with fewer values.
 //
 // Concept: variables keep their numbers. A join that has become constant, or
 // has an end with one value left, is absorbed into `base` and the times of the
@@ -16,7 +16,7 @@ namespace meshwright::search {
 // By variable: the values that stay, rising; an empty list of lists keeps all.
 using Keep = std::vector<std::vector<int>>;
 
-Model Narrow(const Model& model, const Keep& keep);
+Model Restrict(const Model& model, const Keep& keep);
 
 }  // namespace meshwright::search
 

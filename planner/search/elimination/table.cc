@@ -50,8 +50,9 @@ class Eliminating {
         if (v != variable) rest_.push_back(v);
       }
     }
-    std::sort(rest_.begin(), rest_.end(),
-              [&](int a, int b) { return shape.turns[a] < shape.turns[b]; });
+    std::sort(rest_.begin(), rest_.end(), [&](int a, int b) {
+      return shape.positions[a] < shape.positions[b];
+    });
     rest_.erase(std::unique(rest_.begin(), rest_.end()), rest_.end());
     if (!rest_.empty()) inner_ = Inner(views);
     for (View& view : views) {
@@ -225,7 +226,7 @@ class Eliminating {
   int variable_;
   const std::vector<Cost>& own_;
   const Shape& shape_;
-  std::vector<int> rest_;      // the scope left, by turn
+  std::vector<int> rest_;      // the scope left, by position
   int inner_ = 0;              // where the scope is not empty
   std::vector<View> with_;     // views over the inner variable
   std::vector<View> without_;  // and the others

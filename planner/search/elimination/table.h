@@ -33,10 +33,10 @@ struct View {
   int64_t Offset(const std::vector<int>& values) const;
 };
 
-// Per variable: its number of values, and its turn to be eliminated.
+// Per variable: its number of values, and its position in the order.
 struct Shape {
   std::vector<int> sizes;
-  std::vector<int> turns;
+  std::vector<int> positions;
 };
 
 // The product of sizes, held at a number that no table reaches.
