@@ -8,7 +8,7 @@
 namespace meshwright::estimation {
 namespace {
 
-v1::Measurement Of(std::vector<int64_t> samples) {
+v1::Measurement MakeMeasurement(std::vector<int64_t> samples) {
   v1::Measurement measurement;
   measurement.set_minimum_ns(*std::min_element(samples.begin(), samples.end()));
   measurement.mutable_samples_ns()->Assign(samples.begin(), samples.end());
@@ -16,18 +16,20 @@ v1::Measurement Of(std::vector<int64_t> samples) {
 }
 
 TEST(NoiseIntervalTest, IsTheDistanceToTheFifthSmallestSample) {
-  EXPECT_DOUBLE_EQ(
-      EstimateNoiseNs(Of({1400, 9000, 1000, 1500, 1100, 1300, 1200, 9000})),
-      400);
+  EXPECT_DOUBLE_EQ(EstimateNoiseNs(MakeMeasurement(
+                       {1400, 9000, 1000, 1500, 1100, 1300, 1200, 9000})),
+                   400);
 }
 
 TEST(NoiseIntervalTest, IsNeverFinerThanTheProtocol) {
-  EXPECT_DOUBLE_EQ(EstimateNoiseNs(Of({1000, 1000, 1001, 1002, 1003, 1004})),
-                   10);
+  EXPECT_DOUBLE_EQ(
+      EstimateNoiseNs(MakeMeasurement({1000, 1000, 1001, 1002, 1003, 1004})),
+      10);
 }
 
 TEST(NoiseIntervalTest, FewSamplesSayLittleAndNoneAreNoMeasurement) {
-  EXPECT_DOUBLE_EQ(EstimateNoiseNs(Of({1000, 1001, 1002, 1003})), 100);
+  EXPECT_DOUBLE_EQ(EstimateNoiseNs(MakeMeasurement({1000, 1001, 1002, 1003})),
+                   100);
   EXPECT_DOUBLE_EQ(EstimateNoiseNs(v1::Measurement()), 0);
 }
 
@@ -50,9 +52,9 @@ TEST(NoiseIntervalTest, HoldsTheNextMinimum) {
       std::vector<int64_t> first(24), second(24);
       for (int64_t& it : first) it = sample(kind);
       for (int64_t& it : second) it = sample(kind);
-      const v1::Measurement a = Of(first);
-      const double apart =
-          static_cast<double>(Of(second).minimum_ns() - a.minimum_ns());
+      const v1::Measurement a = MakeMeasurement(first);
+      const double apart = static_cast<double>(
+          MakeMeasurement(second).minimum_ns() - a.minimum_ns());
       held += std::abs(apart) <= EstimateNoiseNs(a);
     }
     EXPECT_GT(held, kTrials * (kind == 2 ? 0.80 : 0.90)) << kind;

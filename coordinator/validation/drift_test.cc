@@ -15,7 +15,7 @@ v1::ProfileResult Took(int64_t nanoseconds) {
   return result;
 }
 
-Probe Of(const std::string& key, double runs, double nanoseconds) {
+Probe MakeProbe(const std::string& key, double runs, double nanoseconds) {
   Probe probe;
   probe.program.set_key(key);
   probe.runs_of = {runs};
@@ -56,26 +56,28 @@ TEST(ChooseProbesTest, ThereIsAnEndToIt) {
 }
 
 TEST(DriftTest, IsTheSumNowOverTheSumThen) {
-  EXPECT_DOUBLE_EQ(*EstimateDrift({Of("layer", 9, 100), Of("head", 1, 100)},
-                                  {{"layer", Took(110)}, {"head", Took(200)}}),
-                   1.19);
+  EXPECT_DOUBLE_EQ(
+      *EstimateDrift({MakeProbe("layer", 9, 100), MakeProbe("head", 1, 100)},
+                     {{"layer", Took(110)}, {"head", Took(200)}}),
+      1.19);
 }
 
 TEST(DriftTest, ProgramsThatDidNotRunSayNothing) {
   v1::ProfileResult crashed;
   crashed.set_outcome(v1::CRASHED);
   EXPECT_DOUBLE_EQ(
-      *EstimateDrift({Of("a", 1, 100), Of("b", 5, 100), Of("c", 1, 100)},
+      *EstimateDrift({MakeProbe("a", 1, 100), MakeProbe("b", 5, 100),
+                      MakeProbe("c", 1, 100)},
                      {{"a", Took(90)}, {"b", crashed}}),
       0.9);
-  EXPECT_FALSE(EstimateDrift({Of("a", 1, 100)}, {}).has_value());
+  EXPECT_FALSE(EstimateDrift({MakeProbe("a", 1, 100)}, {}).has_value());
 }
 
 // Two plans of three runs each and one they share; the first one's program was
 // profiled in a fast moment, the second one's in a slow one.
 TEST(DriftTest, APlanCountsItsOwnPrograms) {
-  Probe fast = Of("fast", 3, 100);
-  Probe slow = Of("slow", 0, 100);
+  Probe fast = MakeProbe("fast", 3, 100);
+  Probe slow = MakeProbe("slow", 0, 100);
   fast.runs_of = {3, 0};
   slow.runs_of = {0, 3};
   const std::vector<Probe> probes = {fast, slow};

@@ -42,7 +42,7 @@ class LeastMemory {
     return s < unsettled_ ? KeepingNothing(s, t) : least_[costs_.Index(s, t)];
   }
   int64_t full(int s, int t) const {
-    const Saving saving = savings_.Of(s, t);
+    const Saving saving = savings_.Combine(s, t);
     return std::max(saving.forward + costs_.Gradient(t), saving.backward) -
            saved_before_[s];
   }
@@ -78,7 +78,7 @@ class LeastMemory {
   std::vector<Keeping> Keepings() const;
   int64_t KeepingNothing(int s, int t) const {
     if (s == t) return costs_.SaveNeed(s, s);
-    const Keeping keeping = keepings_.Of(s + 1, t);
+    const Keeping keeping = keepings_.Combine(s + 1, t);
     return std::max({costs_.SaveNeed(s, s),
                      costs_.KeepStep(s, s + 1) + keeping.gradient, keeping.both,
                      keeping.turn});

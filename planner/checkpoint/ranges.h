@@ -39,8 +39,8 @@ class Ranges {
     }
   }
 
-  // Of the items from `i` to `j`, both included; i <= j.
-  Sum Of(int i, int j) const {
+  // The items from `i` to `j`, both included; i <= j.
+  Sum Combine(int i, int j) const {
     if (i == j) return levels_[0][i];
     const auto differing = static_cast<unsigned>(i ^ j);
     const std::vector<Sum>& level = levels_[std::bit_width(differing) - 1];

@@ -23,7 +23,7 @@ TEST(RangesTest, SumsEveryRangeInOrder) {
       Text sum = items[i];
       for (int j = i; j < count; ++j) {
         if (j > i) sum = sum.With(items[j]);
-        ASSERT_EQ(ranges.Of(i, j).text, sum.text);
+        ASSERT_EQ(ranges.Combine(i, j).text, sum.text);
       }
     }
   }

@@ -65,7 +65,7 @@ TEST(SearchTest, EverythingWithALimit) {
 
 class GraphSearchTest : public testing::TestWithParam<Skeleton> {
  protected:
-  Kinds Of(bool everything, bool limit) const {
+  Kinds MakeKinds(bool everything, bool limit) const {
     return {.shuffled = true,
             .tied = everything,
             .nulls = everything,
@@ -77,13 +77,15 @@ class GraphSearchTest : public testing::TestWithParam<Skeleton> {
   }
 };
 
-TEST_P(GraphSearchTest, Free) { Compare(Of(false, false), 400, 100000); }
+TEST_P(GraphSearchTest, Free) { Compare(MakeKinds(false, false), 400, 100000); }
 TEST_P(GraphSearchTest, FreeWithEverything) {
-  Compare(Of(true, false), 500, 110000);
+  Compare(MakeKinds(true, false), 500, 110000);
 }
-TEST_P(GraphSearchTest, Limited) { Compare(Of(false, true), 300, 120000); }
+TEST_P(GraphSearchTest, Limited) {
+  Compare(MakeKinds(false, true), 300, 120000);
+}
 TEST_P(GraphSearchTest, LimitedWithEverything) {
-  Compare(Of(true, true), 300, 130000);
+  Compare(MakeKinds(true, true), 300, 130000);
 }
 
 // However little is spent, bound <= optimum <= plan, and a plan is there unless
@@ -94,7 +96,7 @@ TEST_P(GraphSearchTest, LittleWorkLeavesACertifiedGap) {
   for (const bool limit : {false, true}) {
     for (int round = 0; round < 400; ++round) {
       const PlanProblem problem =
-          RandomProblem(140000 + round, Of(round % 2 == 1, limit));
+          RandomProblem(140000 + round, MakeKinds(round % 2 == 1, limit));
       SCOPED_TRACE(problem::ProblemToJson(problem));
       const Exhaustive oracle = SolveExhaustively(problem);
       const auto answer =

@@ -9,7 +9,7 @@
 namespace meshwright::symbolic {
 namespace {
 
-Footprint Of(const OpGraph& graph) {
+Footprint MeasureGraph(const OpGraph& graph) {
   const StorageMap map = MapStorage(graph);
   return Measure(graph, map, Readers(graph, map));
 }
@@ -21,13 +21,13 @@ TEST(LivenessTest, AValueLivesToItsLastReader) {
   const int b = AddOperation(graph, Storage::kOwn, 20, {a});
   const int c = AddOperation(graph, Storage::kOwn, 40, {b});
   AddOperation(graph, Storage::kOwn, 1, {c, x});
-  Footprint footprint = Of(graph);
+  Footprint footprint = MeasureGraph(graph);
   EXPECT_EQ(footprint.argument_bytes, 100);
   EXPECT_EQ(footprint.temporary_bytes, 60);  // b and c
   graph.operations[4].reads.push_back({a, 10});
-  EXPECT_EQ(Of(graph).temporary_bytes, 70);
+  EXPECT_EQ(MeasureGraph(graph).temporary_bytes, 70);
   graph.outputs = {{c, {}}};
-  footprint = Of(graph);
+  footprint = MeasureGraph(graph);
   EXPECT_EQ(footprint.output_bytes, 40);
   EXPECT_EQ(footprint.temporary_bytes, 30);  // a and b
   EXPECT_EQ(footprint.peak_bytes, 170);
@@ -38,11 +38,11 @@ TEST(LivenessTest, InPlaceTakesOverADyingOperandOfItsSize) {
   const int x = AddOperation(graph, Storage::kArgument, 8, {});
   const int a = AddOperation(graph, Storage::kOwn, 8, {x});
   const int b = AddOperation(graph, Storage::kOwn, 8, {a});
-  EXPECT_EQ(Of(graph).temporary_bytes, 16);
+  EXPECT_EQ(MeasureGraph(graph).temporary_bytes, 16);
   graph.operations[b].in_place = true;
-  EXPECT_EQ(Of(graph).temporary_bytes, 8);
+  EXPECT_EQ(MeasureGraph(graph).temporary_bytes, 8);
   graph.operations[b].bytes = 4;
-  EXPECT_EQ(Of(graph).temporary_bytes, 12);
+  EXPECT_EQ(MeasureGraph(graph).temporary_bytes, 12);
 }
 
 TEST(LivenessTest, NewStateIsWrittenOverTheOld) {
@@ -50,11 +50,11 @@ TEST(LivenessTest, NewStateIsWrittenOverTheOld) {
   const int weight = AddOperation(graph, Storage::kArgument, 64, {});
   const int updated = AddOperation(graph, Storage::kOwn, 64, {weight});
   graph.outputs = {{updated, weight}};
-  Footprint footprint = Of(graph);
+  Footprint footprint = MeasureGraph(graph);
   EXPECT_EQ(footprint.peak_bytes, 64);
   // Unless the old is still wanted.
   AddOperation(graph, Storage::kOwn, 1, {weight});
-  footprint = Of(graph);
+  footprint = MeasureGraph(graph);
   EXPECT_EQ(footprint.output_bytes, 0);
   EXPECT_EQ(footprint.temporary_bytes, 65);
 }
@@ -67,7 +67,7 @@ TEST(LivenessTest, SavedIsWhatTheBackwardPassReads) {
   const int gradient = AddOperation(graph, Storage::kOwn, 1, {x, a});
   AddOperation(graph, Storage::kOwn, 1, {b});
   graph.operations[gradient].forward = false;
-  EXPECT_EQ(Of(graph).saved_bytes, 10);
+  EXPECT_EQ(MeasureGraph(graph).saved_bytes, 10);
 }
 
 // The definition, one operation at a time and without a sweep.
@@ -123,7 +123,8 @@ int64_t MaxAtOnce(const OpGraph& graph) {
 TEST(LivenessTest, TheSweepIsTheDefinition) {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     const OpGraph graph = RandomGraph(seed, 4 + static_cast<int>(seed % 30));
-    ASSERT_EQ(Of(graph).temporary_bytes, MaxAtOnce(graph)) << "seed " << seed;
+    ASSERT_EQ(MeasureGraph(graph).temporary_bytes, MaxAtOnce(graph))
+        << "seed " << seed;
   }
 }
 
@@ -138,7 +139,7 @@ TEST(LivenessTest, SizesAtTheLimitsSaturate) {
   AddOperation(graph, Storage::kOwn, INT64_MAX, {3, 4, 5});
   graph.operations.back().forward = false;
   graph.outputs = {{6, {}}};
-  const Footprint footprint = Of(graph);
+  const Footprint footprint = MeasureGraph(graph);
   EXPECT_EQ(footprint.argument_bytes, INT64_MAX);
   EXPECT_EQ(footprint.temporary_bytes, INT64_MAX);
   EXPECT_EQ(footprint.peak_bytes, INT64_MAX);

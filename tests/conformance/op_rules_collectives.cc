@@ -5,7 +5,7 @@ namespace {
 
 constexpr int kDevices = 2;
 
-OpCase Of(const std::string& opcode) {
+OpCase MakeCase(const std::string& opcode) {
   OpCase one;
   one.op.set_opcode(opcode);
   one.replicas = kDevices;
@@ -17,7 +17,7 @@ OpCase Of(const std::string& opcode) {
 }
 
 OpCase AllReduce(Draw& draw) {
-  OpCase one = Of("all-reduce");
+  OpCase one = MakeCase("all-reduce");
   const ir::Shape shape = ArrayShape(hlo::F32, draw.Sizes(2));
   one.callees = {{"add", {hlo::F32, hlo::F32}}};
   one.operands = {{shape}};
@@ -30,7 +30,7 @@ OpCase AllReduce(Draw& draw) {
 }
 
 OpCase AllGather(Draw& draw) {
-  OpCase one = Of("all-gather");
+  OpCase one = MakeCase("all-gather");
   Dims dims = draw.Sizes(2);
   const int dim = draw.Below(2);
   one.op.add_dimensions(dim);
@@ -41,7 +41,7 @@ OpCase AllGather(Draw& draw) {
 }
 
 OpCase ReduceScatter(Draw& draw) {
-  OpCase one = Of("reduce-scatter");
+  OpCase one = MakeCase("reduce-scatter");
   Dims dims = draw.Sizes(2);
   const int dim = draw.Below(2);
   one.op.add_dimensions(dim);
@@ -53,7 +53,7 @@ OpCase ReduceScatter(Draw& draw) {
 }
 
 OpCase AllToAll(Draw& draw) {
-  OpCase one = Of("all-to-all");
+  OpCase one = MakeCase("all-to-all");
   Dims dims = draw.Sizes(2);
   if (draw.Coin()) {
     const int dim = draw.Below(2);
@@ -71,7 +71,7 @@ OpCase AllToAll(Draw& draw) {
 }
 
 OpCase CollectivePermute(Draw& draw) {
-  OpCase one = Of("collective-permute");
+  OpCase one = MakeCase("collective-permute");
   one.op.clear_replica_groups();
   const ir::Shape shape = ArrayShape(hlo::F32, draw.Sizes(2));
   for (int device = 0; device < kDevices; ++device) {
@@ -85,7 +85,7 @@ OpCase CollectivePermute(Draw& draw) {
 }
 
 OpCase CollectiveBroadcast(Draw& draw) {
-  OpCase one = Of("collective-broadcast");
+  OpCase one = MakeCase("collective-broadcast");
   const ir::Shape shape = ArrayShape(hlo::F32, draw.Sizes(2));
   one.operands = {{shape}};
   one.result = shape;

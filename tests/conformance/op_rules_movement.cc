@@ -5,7 +5,7 @@
 namespace meshwright::conformance {
 namespace {
 
-OpCase Of(const std::string& opcode, const ir::Shape& operand) {
+OpCase MakeCase(const std::string& opcode, const ir::Shape& operand) {
   OpCase one;
   one.op.set_opcode(opcode);
   one.operands = {{operand}};
@@ -18,7 +18,7 @@ OpCase Broadcast(Draw& draw) {
   const auto kept = draw.Choose(draw.Between(0, rank), rank);
   Dims in;
   for (const int64_t dim : kept) in.push_back(dims[dim]);
-  OpCase one = Of("broadcast", ArrayShape(hlo::F32, in));
+  OpCase one = MakeCase("broadcast", ArrayShape(hlo::F32, in));
   for (const int64_t dim : kept) one.op.add_dimensions(dim);
   one.result = ArrayShape(hlo::F32, dims);
   return one;
@@ -51,14 +51,14 @@ std::pair<Dims, Dims> Reshaped(Draw& draw) {
 
 OpCase Reshape(Draw& draw) {
   const auto [in, out] = Reshaped(draw);
-  OpCase one = Of("reshape", ArrayShape(hlo::F32, in));
+  OpCase one = MakeCase("reshape", ArrayShape(hlo::F32, in));
   one.result = ArrayShape(hlo::F32, out);
   return one;
 }
 
 OpCase Bitcast(Draw& draw) {
   const auto [in, out] = Reshaped(draw);
-  OpCase one = Of("bitcast", ArrayShape(hlo::F32, in));
+  OpCase one = MakeCase("bitcast", ArrayShape(hlo::F32, in));
   // XLA takes bitcasts only behind its own layout assignment.
   one.equivalent = "reshape";
   one.result = ArrayShape(hlo::F32, out);
@@ -70,19 +70,19 @@ OpCase BitcastConvert(Draw& draw) {
   Dims wide = dims;
   switch (draw.Below(3)) {
     case 0: {
-      OpCase one = Of("bitcast-convert", ArrayShape(hlo::F32, dims));
+      OpCase one = MakeCase("bitcast-convert", ArrayShape(hlo::F32, dims));
       one.result = ArrayShape(hlo::S32, dims);
       return one;
     }
     case 1: {
-      OpCase one = Of("bitcast-convert", ArrayShape(hlo::U32, dims));
+      OpCase one = MakeCase("bitcast-convert", ArrayShape(hlo::U32, dims));
       wide.push_back(4);
       one.result = ArrayShape(hlo::U8, wide);
       return one;
     }
     default: {
       wide.push_back(2);
-      OpCase one = Of("bitcast-convert", ArrayShape(hlo::U16, wide));
+      OpCase one = MakeCase("bitcast-convert", ArrayShape(hlo::U16, wide));
       one.operands[0].values = {Values::kWhole, 0, 60000};
       one.result = ArrayShape(hlo::U32, dims);
       return one;
@@ -92,7 +92,7 @@ OpCase BitcastConvert(Draw& draw) {
 
 OpCase Transpose(Draw& draw) {
   const Dims dims = draw.Sizes(draw.Between(2, 4));
-  OpCase one = Of("transpose", ArrayShape(hlo::F32, dims));
+  OpCase one = MakeCase("transpose", ArrayShape(hlo::F32, dims));
   Dims out;
   for (const int64_t dim : draw.Permutation(static_cast<int>(dims.size()))) {
     one.op.add_dimensions(dim);
@@ -104,7 +104,7 @@ OpCase Transpose(Draw& draw) {
 
 OpCase Slice(Draw& draw) {
   Dims dims = draw.Sizes(draw.Between(1, 3));
-  OpCase one = Of("slice", {});
+  OpCase one = MakeCase("slice", {});
   Dims out;
   for (int64_t& size : dims) {
     auto& slice = *one.op.add_slice_dimensions();
@@ -138,7 +138,7 @@ OpCase Slice(Draw& draw) {
 
 OpCase Reverse(Draw& draw) {
   const Dims dims = draw.Sizes(3);
-  OpCase one = Of("reverse", ArrayShape(hlo::F32, dims));
+  OpCase one = MakeCase("reverse", ArrayShape(hlo::F32, dims));
   for (const int64_t dim : draw.Choose(draw.Between(0, 2), 3)) {
     one.op.add_dimensions(dim);
   }
@@ -166,7 +166,7 @@ OpCase Concatenate(Draw& draw) {
 
 OpCase Pad(Draw& draw) {
   const Dims dims = draw.Sizes(draw.Between(1, 3));
-  OpCase one = Of("pad", ArrayShape(hlo::F32, dims));
+  OpCase one = MakeCase("pad", ArrayShape(hlo::F32, dims));
   one.operands.push_back({ArrayShape(hlo::F32, {})});
   Dims out;
   for (const int64_t size : dims) {
@@ -202,7 +202,7 @@ OpCase Pad(Draw& draw) {
 
 OpCase Tuple(Draw& draw) {
   const Dims dims = draw.Sizes(2);
-  OpCase one = Of("tuple", ArrayShape(hlo::F32, dims));
+  OpCase one = MakeCase("tuple", ArrayShape(hlo::F32, dims));
   one.operands.push_back({ArrayShape(hlo::S32, dims)});
   one.result = TupleShape({one.operands[0].shape, one.operands[1].shape});
   return one;
@@ -210,9 +210,9 @@ OpCase Tuple(Draw& draw) {
 
 OpCase GetTupleElement(Draw& draw) {
   const Dims dims = draw.Sizes(2);
-  OpCase one =
-      Of("get-tuple-element",
-         TupleShape({ArrayShape(hlo::F32, dims), ArrayShape(hlo::S32, dims)}));
+  OpCase one = MakeCase(
+      "get-tuple-element",
+      TupleShape({ArrayShape(hlo::F32, dims), ArrayShape(hlo::S32, dims)}));
   one.op.set_tuple_index(draw.Below(2));
   one.result = one.operands[0].shape.elements[one.op.tuple_index()];
   return one;

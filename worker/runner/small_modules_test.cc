@@ -7,7 +7,8 @@
 namespace meshwright::worker::runner {
 namespace {
 
-v1::Collective Of(const std::string& kind, int64_t bytes, int64_t group) {
+v1::Collective MakeCollective(const std::string& kind, int64_t bytes,
+                              int64_t group) {
   v1::Collective collective;
   collective.set_kind(kind);
   collective.set_bytes(bytes);
@@ -32,11 +33,11 @@ TEST(SmallModulesTest, EveryCollectiveIsTimed) {
   for (const int64_t group : {2, 4}) {
     for (const char* kind :
          {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"}) {
-      collectives.push_back(Of(kind, 1 << 20, group));
+      collectives.push_back(MakeCollective(kind, 1 << 20, group));
     }
   }
-  collectives.push_back(Of("all-gather", 2, 2));
-  collectives.push_back(Of("collective-permute", 1 << 20, 4));
+  collectives.push_back(MakeCollective("all-gather", 2, 2));
+  collectives.push_back(MakeCollective("collective-permute", 1 << 20, 4));
   const absl::Status learnt = timer.Learn(collectives, 4);
   ASSERT_TRUE(learnt.ok()) << learnt;
   const auto sum = timer.Sum(collectives, 4);
@@ -45,10 +46,13 @@ TEST(SmallModulesTest, EveryCollectiveIsTimed) {
 }
 
 TEST(SmallModulesTest, OthersAreLeftOut) {
-  EXPECT_EQ(CollectiveModule(Of("ragged-all-to-all", 8, 2), 2).status().code(),
+  EXPECT_EQ(CollectiveModule(MakeCollective("ragged-all-to-all", 8, 2), 2)
+                .status()
+                .code(),
             absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(CollectiveModule(Of("all-reduce", 8, 3), 4).status().code(),
-            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(
+      CollectiveModule(MakeCollective("all-reduce", 8, 3), 4).status().code(),
+      absl::StatusCode::kUnimplemented);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace meshwright::worker::timing {
 namespace {
 
-SampleSet Of(const std::vector<std::pair<int, int>>& wall_and_cpu_ms) {
+SampleSet MakeSamples(const std::vector<std::pair<int, int>>& wall_and_cpu_ms) {
   SampleSet samples;
   for (const auto& [wall, cpu] : wall_and_cpu_ms) {
     samples.Add({absl::Milliseconds(wall), absl::Milliseconds(cpu)});
@@ -20,7 +20,8 @@ TEST(SampleSetTest, EmptySaysNothing) {
 }
 
 TEST(SampleSetTest, MinimumMedianAndDeviation) {
-  const Summary summary = Of({{5, 5}, {1, 1}, {9, 9}, {2, 2}}).Summarize(0.8);
+  const Summary summary =
+      MakeSamples({{5, 5}, {1, 1}, {9, 9}, {2, 2}}).Summarize(0.8);
   EXPECT_EQ(summary.minimum, absl::Milliseconds(1));
   EXPECT_EQ(summary.second_smallest, absl::Milliseconds(2));
   EXPECT_EQ(summary.median, absl::Microseconds(3500));
@@ -31,7 +32,8 @@ TEST(SampleSetTest, MinimumMedianAndDeviation) {
 TEST(SampleSetTest, SlowPeriodIsSetAside) {
   // Two cores' worth of work; in the slow period it gets one.
   const Summary summary =
-      Of({{10, 19}, {20, 20}, {10, 20}, {21, 20}, {11, 21}}).Summarize(0.8);
+      MakeSamples({{10, 19}, {20, 20}, {10, 20}, {21, 20}, {11, 21}})
+          .Summarize(0.8);
   EXPECT_EQ(summary.dropped, 2);
   EXPECT_EQ(summary.kept.size(), 3u);
   EXPECT_EQ(summary.median, absl::Milliseconds(10));
@@ -39,19 +41,20 @@ TEST(SampleSetTest, SlowPeriodIsSetAside) {
 
 TEST(SampleSetTest, MostlySlowStillFindsTheQuietSamples) {
   const Summary summary =
-      Of({{10, 20}, {20, 20}, {20, 20}, {20, 20}, {10, 20}}).Summarize(0.8);
+      MakeSamples({{10, 20}, {20, 20}, {20, 20}, {20, 20}, {10, 20}})
+          .Summarize(0.8);
   EXPECT_EQ(summary.dropped, 3);
 }
 
 TEST(SampleSetTest, AProgramThatWaitsByNatureIsKept) {
   const Summary summary =
-      Of({{10, 2}, {10, 2}, {11, 2}, {10, 2}}).Summarize(0.8);
+      MakeSamples({{10, 2}, {10, 2}, {11, 2}, {10, 2}}).Summarize(0.8);
   EXPECT_EQ(summary.dropped, 0);
 }
 
 TEST(SampleSetTest, WithoutCpuTimesNothingIsDropped) {
-  EXPECT_EQ(Of({{10, 0}, {20, 0}}).Summarize(0.8).dropped, 0);
-  EXPECT_EQ(Of({{10, 10}, {20, 1}}).Summarize(0).dropped, 0);
+  EXPECT_EQ(MakeSamples({{10, 0}, {20, 0}}).Summarize(0.8).dropped, 0);
+  EXPECT_EQ(MakeSamples({{10, 10}, {20, 1}}).Summarize(0).dropped, 0);
 }
 
 }  // namespace

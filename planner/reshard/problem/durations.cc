@@ -54,7 +54,8 @@ double Durations::Speed(const UnitTask& task, int sender) const {
   return speed;
 }
 
-Ticks Durations::Of(const UnitTask& task, int sender, int64_t bytes) const {
+Ticks Durations::ComputeTicks(const UnitTask& task, int sender,
+                              int64_t bytes) const {
   if (task.receivers.empty()) return 0;
   if (uniform_) return bytes;
   const double ticks =

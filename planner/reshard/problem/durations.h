@@ -33,7 +33,7 @@ class Durations {
   double SpeedBetween(int sender, int receiver) const;
 
   // `bytes` of the task from `sender`, which reaches its receivers.
-  Ticks Of(const UnitTask& task, int sender, int64_t bytes) const;
+  Ticks ComputeTicks(const UnitTask& task, int sender, int64_t bytes) const;
 
   double Seconds(Ticks ticks) const {
     return static_cast<double>(ticks) / ticks_per_second_;

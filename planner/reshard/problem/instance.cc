@@ -61,7 +61,7 @@ Instance MakeInstance(const ReshardProblem& problem) {
     for (const int sender : task.senders) {
       if (durations.Speed(task, sender) <= 0) continue;
       job.choices.push_back(
-          {sender, durations.Of(task, sender, task.size_bytes)});
+          {sender, durations.ComputeTicks(task, sender, task.size_bytes)});
     }
     job.receivers = task.receivers;
     instance.jobs.push_back(std::move(job));
@@ -85,7 +85,7 @@ Instance MakeInstance(const ReshardProblem& problem,
         {.task = part.task,
          .bytes = part.bytes,
          .choices = {{part.sender,
-                      durations.Of(task, part.sender, part.bytes)}},
+                      durations.ComputeTicks(task, part.sender, part.bytes)}},
          .receivers = task.receivers});
   }
   UsePorts(problem, instance);

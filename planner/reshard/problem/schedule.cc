@@ -94,7 +94,8 @@ absl::StatusOr<Timing> Replay(const ReshardProblem& problem,
         start = std::max(start, FreeAt(in[receiver]));
       }
     }
-    const Ticks end = start + durations.Of(task, send.sender, send.bytes);
+    const Ticks end =
+        start + durations.ComputeTicks(task, send.sender, send.bytes);
     if (!task.receivers.empty()) {
       Occupy(out[send.sender], start, end);
       for (const int receiver : task.receivers) {

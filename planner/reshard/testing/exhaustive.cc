@@ -56,7 +56,8 @@ class Enumeration {
         for (const int receiver : task.receivers) {
           start = std::max(start, in_[receiver][0]);
         }
-        const Ticks end = start + durations_.Of(task, sender, task.size_bytes);
+        const Ticks end =
+            start + durations_.ComputeTicks(task, sender, task.size_bytes);
         Occupy(out_[sender], start, end);
         for (const int receiver : task.receivers) {
           Occupy(in_[receiver], start, end);

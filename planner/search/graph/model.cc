@@ -131,7 +131,8 @@ Model ComponentModel(const Graph& graph, const std::vector<int>& variables,
     const Join& join = graph.joins[j];
     const int a = made[join.from];
     const int b = made[join.to];
-    builder.AddJoin(a, b, {join.matrix, join.between}, matrices.Of(join));
+    builder.AddJoin(a, b, {join.matrix, join.between},
+                    matrices.FindMatrix(join));
     if (join.between == 0) continue;
     builder.model().joins.back().is_run = true;
     builder.model().hidden.push_back({a, b, j});

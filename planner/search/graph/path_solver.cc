@@ -24,7 +24,7 @@ PathSolver::PathSolver(const Path& path, const Costs& costs,
                       : MinPlus(MakeLink(*item->next), runs_.back().value());
     const Link inner = item->inner ? MakeLink(*item->inner) : Link{};
     runs_.emplace_back(unary, inner, item->copies, rest, [&]() -> Powers& {
-      return powers.Of(item->unary, unary, item->inner->matrix, inner);
+      return powers.FindPowers(item->unary, unary, item->inner->matrix, inner);
     });
   }
   const std::vector<Cost>& value = runs_.back().value();

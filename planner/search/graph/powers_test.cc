@@ -82,7 +82,7 @@ TEST(RunTest, AgreesWithOneCopyAtATime) {
     const Link link{&inner, round % 2 == 1};
     const search::Run run(unary, link, copies, rest, [&]() -> Powers& {
       ++folds;
-      return cache.Of(0, unary, 0, link);
+      return cache.FindPowers(0, unary, 0, link);
     });
     std::vector<std::vector<Cost>> values;
     for (int i = 0; i < copies; ++i) {

@@ -37,8 +37,8 @@ int64_t Budget(int64_t copies, size_t configs) {
 
 }  // namespace
 
-Powers& PowersCache::Of(int unary, const std::vector<Cost>& costs, int matrix,
-                        const Link& link) {
+Powers& PowersCache::FindPowers(int unary, const std::vector<Cost>& costs,
+                                int matrix, const Link& link) {
   auto& known = known_[{unary, matrix, link.transposed}];
   if (known == nullptr) {
     const int size = costs.size();

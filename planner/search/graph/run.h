@@ -26,8 +26,8 @@ namespace meshwright::search {
 // Powers by (unary kind, matrix, direction), shared by runs of one Costs.
 class PowersCache {
  public:
-  Powers& Of(int unary, const std::vector<Cost>& costs, int matrix,
-             const Link& link);
+  Powers& FindPowers(int unary, const std::vector<Cost>& costs, int matrix,
+                     const Link& link);
 
  private:
   std::map<std::tuple<int, int, bool>, std::unique_ptr<Powers>> known_;

@@ -9,8 +9,8 @@ Matrix RunMatrix(const Join& join, int unary, const Costs& costs,
                  PowersCache& powers) {
   const std::vector<Cost>& copy = costs.unaries[unary];
   const Matrix& inner = costs.matrix(join.matrix);
-  Matrix walks =
-      powers.Of(unary, copy, join.matrix, Link{&inner}).Walks(join.between + 1);
+  Matrix walks = powers.FindPowers(unary, copy, join.matrix, Link{&inner})
+                     .Walks(join.between + 1);
   for (int row = 0; row < walks.rows; ++row) {
     for (int column = 0; column < walks.columns; ++column) {
       Cost& cost =
@@ -23,7 +23,7 @@ Matrix RunMatrix(const Join& join, int unary, const Costs& costs,
 
 }  // namespace
 
-const Matrix& RunMatrices::Of(const Join& join) {
+const Matrix& RunMatrices::FindMatrix(const Join& join) {
   if (join.between == 0) return costs_.matrix(join.matrix);
   const int unary = graph_.variables[join.from].unary;
   const auto [entry, is_new] =
@@ -40,7 +40,7 @@ std::vector<int> RunMatrices::Between(const Join& join, int from, int to) {
   std::vector<Cost> rest(copy.size());
   for (size_t c = 0; c < rest.size(); ++c) rest[c] = inner.at(c, to);
   const Run run(copy, inner, join.between, rest, [&]() -> Powers& {
-    return powers_.Of(unary, copy, join.matrix, inner);
+    return powers_.FindPowers(unary, copy, join.matrix, inner);
   });
   std::vector<Cost> whole = run.value();
   for (size_t c = 0; c < whole.size(); ++c) whole[c] += inner.at(from, c);

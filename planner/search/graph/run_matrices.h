@@ -23,7 +23,7 @@ class RunMatrices {
   RunMatrices(const Graph& graph, const Costs& costs, PowersCache& powers)
       : graph_(graph), costs_(costs), powers_(powers) {}
 
-  const Matrix& Of(const Join& join);
+  const Matrix& FindMatrix(const Join& join);
 
   // The configurations of a run's inner copies on a best walk from `from` to
   // `to`; empty where the join has none.

@@ -32,7 +32,7 @@ std::map<int64_t, int64_t> Oracle(PlanProblem problem) {
   }
 }
 
-Kinds Of(int round) {
+Kinds DrawKinds(int round) {
   return {.skips = round % 2 == 0,
           .shuffled = true,
           .tied = round % 3 == 0,
@@ -48,7 +48,7 @@ Kinds Of(int round) {
 TEST(MemoryFrontTest, IsThatOfAllPlans) {
   int points = 0;
   for (int round = 0; round < 400; ++round) {
-    const PlanProblem problem = RandomProblem(900000 + round, Of(round));
+    const PlanProblem problem = RandomProblem(900000 + round, DrawKinds(round));
     SCOPED_TRACE(problem::ProblemToJson(problem));
     const auto front = FindFront(problem, 1000);
     ASSERT_TRUE(front.ok()) << front.status();
@@ -71,7 +71,7 @@ TEST(MemoryFrontTest, IsThatOfAllPlans) {
 // points say of their limits.
 TEST(MemoryFrontTest, BoundsHoldBetweenFewPoints) {
   for (int round = 0; round < 300; ++round) {
-    const PlanProblem problem = RandomProblem(910000 + round, Of(round));
+    const PlanProblem problem = RandomProblem(910000 + round, DrawKinds(round));
     SCOPED_TRACE(problem::ProblemToJson(problem));
     const int64_t asked = 1 + round % 4;
     Options options;
@@ -112,7 +112,7 @@ TEST(MemoryFrontTest, BoundsHoldBetweenFewPoints) {
 TEST(MemoryFrontTest, FewPointsAreOfTheFront) {
   int few = 0;
   for (int round = 0; round < 400; ++round) {
-    const PlanProblem problem = RandomProblem(920000 + round, Of(round));
+    const PlanProblem problem = RandomProblem(920000 + round, DrawKinds(round));
     SCOPED_TRACE(problem::ProblemToJson(problem));
     const int64_t asked = 1 + round % 3;
     const auto front = FindFront(problem, asked);

@@ -66,10 +66,10 @@ struct PowerCutDisk::Files {
     std::string* path;  // null: of no concern (a temporary file)
     sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
   };
-  static OpenFile* Of(sqlite3_file* file) {
+  static OpenFile* Cast(sqlite3_file* file) {
     return reinterpret_cast<OpenFile*>(file);
   }
-  static Files* Of(sqlite3_vfs* vfs) {
+  static Files* Cast(sqlite3_vfs* vfs) {
     return static_cast<Files*>(vfs->pAppData);
   }
 
@@ -83,11 +83,11 @@ struct PowerCutDisk::Files {
     vfs.xOpen = Open;
     vfs.xDelete = Delete;
     vfs.xAccess = [](sqlite3_vfs* it, const char* name, int flags, int* out) {
-      return Of(it)->real->xAccess(Of(it)->real, name, flags, out);
+      return Cast(it)->real->xAccess(Cast(it)->real, name, flags, out);
     };
     vfs.xFullPathname = [](sqlite3_vfs* it, const char* name, int size,
                            char* out) {
-      return Of(it)->real->xFullPathname(Of(it)->real, name, size, out);
+      return Cast(it)->real->xFullPathname(Cast(it)->real, name, size, out);
     };
   }
 
@@ -136,8 +136,8 @@ struct PowerCutDisk::Files {
 
 int PowerCutDisk::Files::Open(sqlite3_vfs* it, const char* name,
                               sqlite3_file* file, int flags, int* out_flags) {
-  Files* const files = Of(it);
-  OpenFile* const open = Of(file);
+  Files* const files = Cast(it);
+  OpenFile* const open = Cast(file);
   open->base.pMethods = nullptr;  // no xClose after a failure
   open->files = files;
   open->path = nullptr;
@@ -166,7 +166,7 @@ int PowerCutDisk::Files::Open(sqlite3_vfs* it, const char* name,
 
 int PowerCutDisk::Files::Delete(sqlite3_vfs* it, const char* name,
                                 int sync_folder) {
-  Files* const files = Of(it);
+  Files* const files = Cast(it);
   const base::MutexLock lock(&files->mutex);
   const auto state = files->states.find(name);
   switch (files->NextFate()) {
@@ -186,7 +186,7 @@ int PowerCutDisk::Files::Delete(sqlite3_vfs* it, const char* name,
 
 int PowerCutDisk::Files::Write(sqlite3_file* file, const void* bytes, int size,
                                sqlite3_int64 offset) {
-  OpenFile* const open = Of(file);
+  OpenFile* const open = Cast(file);
   Files* const files = open->files;
   const base::MutexLock lock(&files->mutex);
   const Fate fate = files->NextFate();
@@ -205,7 +205,7 @@ int PowerCutDisk::Files::Write(sqlite3_file* file, const void* bytes, int size,
 }
 
 int PowerCutDisk::Files::Truncate(sqlite3_file* file, sqlite3_int64 size) {
-  OpenFile* const open = Of(file);
+  OpenFile* const open = Cast(file);
   Files* const files = open->files;
   const base::MutexLock lock(&files->mutex);
   const Fate fate = files->NextFate();
@@ -219,7 +219,7 @@ int PowerCutDisk::Files::Truncate(sqlite3_file* file, sqlite3_int64 size) {
 }
 
 int PowerCutDisk::Files::Sync(sqlite3_file* file, int /*flags*/) {
-  OpenFile* const open = Of(file);
+  OpenFile* const open = Cast(file);
   Files* const files = open->files;
   const base::MutexLock lock(&files->mutex);
   if (files->NextFate() != Fate::kDone) return SQLITE_IOERR_FSYNC;
@@ -241,7 +241,7 @@ int PowerCutDisk::Files::Control(sqlite3_file* file, int operation,
       operation == SQLITE_FCNTL_CHUNK_SIZE) {
     return SQLITE_OK;
   }
-  sqlite3_file* const real = Of(file)->real();
+  sqlite3_file* const real = Cast(file)->real();
   return real->pMethods->xFileControl(real, operation, argument);
 }
 
@@ -250,16 +250,16 @@ const sqlite3_io_methods* PowerCutDisk::Files::Methods() {
     sqlite3_io_methods made = {};
     made.iVersion = 2;
     made.xClose = [](sqlite3_file* file) {
-      delete Of(file)->path;
-      return Of(file)->real()->pMethods->xClose(Of(file)->real());
+      delete Cast(file)->path;
+      return Cast(file)->real()->pMethods->xClose(Cast(file)->real());
     };
     made.xRead = [](sqlite3_file* file, void* out, int size,
                     sqlite3_int64 offset) {
       {
-        const base::MutexLock lock(&Of(file)->files->mutex);
-        if (Of(file)->files->off) return SQLITE_IOERR_READ;
+        const base::MutexLock lock(&Cast(file)->files->mutex);
+        if (Cast(file)->files->off) return SQLITE_IOERR_READ;
       }
-      sqlite3_file* const real = Of(file)->real();
+      sqlite3_file* const real = Cast(file)->real();
       return real->pMethods->xRead(real, out, size, offset);
     };
     made.xWrite = Write;
@@ -267,39 +267,40 @@ const sqlite3_io_methods* PowerCutDisk::Files::Methods() {
     made.xSync = Sync;
     made.xFileControl = Control;
     made.xFileSize = [](sqlite3_file* file, sqlite3_int64* size) {
-      return Of(file)->real()->pMethods->xFileSize(Of(file)->real(), size);
+      return Cast(file)->real()->pMethods->xFileSize(Cast(file)->real(), size);
     };
     made.xLock = [](sqlite3_file* file, int level) {
-      return Of(file)->real()->pMethods->xLock(Of(file)->real(), level);
+      return Cast(file)->real()->pMethods->xLock(Cast(file)->real(), level);
     };
     made.xUnlock = [](sqlite3_file* file, int level) {
-      return Of(file)->real()->pMethods->xUnlock(Of(file)->real(), level);
+      return Cast(file)->real()->pMethods->xUnlock(Cast(file)->real(), level);
     };
     made.xCheckReservedLock = [](sqlite3_file* file, int* out) {
-      return Of(file)->real()->pMethods->xCheckReservedLock(Of(file)->real(),
-                                                            out);
+      return Cast(file)->real()->pMethods->xCheckReservedLock(
+          Cast(file)->real(), out);
     };
     made.xSectorSize = [](sqlite3_file* file) {
-      return Of(file)->real()->pMethods->xSectorSize(Of(file)->real());
+      return Cast(file)->real()->pMethods->xSectorSize(Cast(file)->real());
     };
     made.xDeviceCharacteristics = [](sqlite3_file* file) {
-      return Of(file)->real()->pMethods->xDeviceCharacteristics(
-          Of(file)->real());
+      return Cast(file)->real()->pMethods->xDeviceCharacteristics(
+          Cast(file)->real());
     };
     made.xShmMap = [](sqlite3_file* file, int page, int size, int extend,
                       void volatile** out) {
-      return Of(file)->real()->pMethods->xShmMap(Of(file)->real(), page, size,
-                                                 extend, out);
+      return Cast(file)->real()->pMethods->xShmMap(Cast(file)->real(), page,
+                                                   size, extend, out);
     };
     made.xShmLock = [](sqlite3_file* file, int offset, int count, int flags) {
-      return Of(file)->real()->pMethods->xShmLock(Of(file)->real(), offset,
-                                                  count, flags);
+      return Cast(file)->real()->pMethods->xShmLock(Cast(file)->real(), offset,
+                                                    count, flags);
     };
     made.xShmBarrier = [](sqlite3_file* file) {
-      Of(file)->real()->pMethods->xShmBarrier(Of(file)->real());
+      Cast(file)->real()->pMethods->xShmBarrier(Cast(file)->real());
     };
     made.xShmUnmap = [](sqlite3_file* file, int remove) {
-      return Of(file)->real()->pMethods->xShmUnmap(Of(file)->real(), remove);
+      return Cast(file)->real()->pMethods->xShmUnmap(Cast(file)->real(),
+                                                     remove);
     };
     return made;
   }();
