@@ -47,9 +47,9 @@ int Mismatches(const Analysis& analysis, const space::ProfileSpace& space,
 // Segments of blocks that share parameters agree: those of more blocks keep
 // what they have, the others take the nearest configuration that splits all
 // they share with these alike.
-class SharedSettler {
+class SharedUnifier {
  public:
-  SharedSettler(const Analysis& analysis, const space::ProfileSpace& space,
+  SharedUnifier(const Analysis& analysis, const space::ProfileSpace& space,
                 space::SegmentChoice& choice)
       : analysis_(analysis), space_(space), choice_(choice) {}
 
@@ -64,7 +64,7 @@ class SharedSettler {
                        return CountBlocks(a) > CountBlocks(b);
                      });
     for (const SegmentIndex segment : order) {
-      SettleOne(segment);
+      ChooseOne(segment);
       settled_.insert(segment);
     }
   }
@@ -109,7 +109,7 @@ class SharedSettler {
             own.recompute != it.recompute || !(own.role == it.role)};
   }
 
-  void SettleOne(SegmentIndex segment) {
+  void ChooseOne(SegmentIndex segment) {
     if (Agrees(segment, choice_[segment])) return;
     std::optional<int> best;
     const int count = static_cast<int>(GetConfigurations(segment).size());
@@ -127,8 +127,8 @@ class SharedSettler {
   std::set<SegmentIndex> settled_;
 };
 
-void SettleEnds(const Analysis& analysis, const space::ProfileSpace& space,
-                space::SegmentChoice& choice, SegmentSwitch wanted) {
+void FitEnds(const Analysis& analysis, const space::ProfileSpace& space,
+             space::SegmentChoice& choice, SegmentSwitch wanted) {
   for (SegmentIndex s; s < choice.size(); ++s) {
     const segmenter::Segment& segment = analysis.plan.segments[s];
     if (segment.first_block < segment.last_block) continue;
@@ -175,14 +175,14 @@ space::SegmentChoice FromBlocks(const Analysis& analysis,
       if (fits) break;
     }
   }
-  Settle(analysis, space, choice, wanted_switch);
+  MakeConsistent(analysis, space, choice, wanted_switch);
   return choice;
 }
 
-void Settle(const Analysis& analysis, const space::ProfileSpace& space,
-            space::SegmentChoice& choice, SegmentSwitch wanted) {
-  SharedSettler(analysis, space, choice).Run();
-  SettleEnds(analysis, space, choice, wanted);
+void MakeConsistent(const Analysis& analysis, const space::ProfileSpace& space,
+                    space::SegmentChoice& choice, SegmentSwitch wanted) {
+  SharedUnifier(analysis, space, choice).Run();
+  FitEnds(analysis, space, choice, wanted);
 }
 
 std::vector<NamedChoice> Baselines(const Analysis& analysis,

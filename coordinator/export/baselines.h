@@ -36,7 +36,7 @@ std::vector<NamedChoice> OpLevelBaselines(const segmenter::Analysis& analysis,
                                           const space::ProfileSpace& space);
 
 // The segments of blocks that take these strategies, one index per block,
-// settled; the wanted switch where a segment has it.
+// made consistent; the wanted switch where a segment has it.
 space::SegmentChoice FromBlocks(
     const segmenter::Analysis& analysis, const space::ProfileSpace& space,
     const std::vector<int>& by_block,
@@ -46,9 +46,10 @@ space::SegmentChoice FromBlocks(
 // parameters split them alike; prologue and epilogue take what fits their
 // neighbours best: equal boundaries, equal shared parameters, the wanted
 // switch.
-void Settle(const segmenter::Analysis& analysis,
-            const space::ProfileSpace& space, space::SegmentChoice& choice,
-            segmenter::SegmentSwitch wanted = segmenter::SegmentSwitch::kNone);
+void MakeConsistent(
+    const segmenter::Analysis& analysis, const space::ProfileSpace& space,
+    space::SegmentChoice& choice,
+    segmenter::SegmentSwitch wanted = segmenter::SegmentSwitch::kNone);
 
 }  // namespace meshwright::exporting
 

@@ -331,7 +331,7 @@ class JobQueue {
   void TakeResult(Lease& lease, Job& job, const v1::ProfileResult& result)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Corrects what the lease was charged at its beginning.
-  void Settle(Lease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CorrectCharge(Lease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndLease(Lease& lease, const std::string& reason, Ending ending)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutBack(const Lease& lease, const std::string& reason, Ending ending)

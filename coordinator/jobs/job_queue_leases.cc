@@ -226,7 +226,7 @@ void JobQueue::AddResult(Job& job, const v1::ProfileResult& result) {
   }
 }
 
-void JobQueue::Settle(Lease& lease) {
+void JobQueue::CorrectCharge(Lease& lease) {
   const absl::Duration took = clock_->Now() - lease.given;
   shares_.Charge(lease.name_space, took - lease.charged);
   lease.charged = took;
@@ -239,7 +239,7 @@ void JobQueue::EndLease(Lease& lease, const std::string& reason,
                         Ending ending) {
   base::Failpoint("lease.ended");
   lease.is_over = true;
-  Settle(lease);
+  CorrectCharge(lease);
   const bool is_barren =
       lease.results == 0 && !lease.has_started && !lease.chunk.programs.empty();
   if (is_barren && (ending == Ending::kLost || ending == Ending::kFailed)) {

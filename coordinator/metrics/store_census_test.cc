@@ -28,7 +28,7 @@ class SlowStore : public store::FakeProfileStore {
 
 class StoreCensusTest : public testing::Test {
  protected:
-  static void Settle(StoreCensus& census) {
+  static void AwaitCount(StoreCensus& census) {
     ASSERT_TRUE(census.AwaitIdle(absl::InfiniteDuration()));
   }
   static int64_t Programs(StoreCensus& census) {
@@ -45,43 +45,43 @@ class StoreCensusTest : public testing::Test {
 
 TEST_F(StoreCensusTest, CountsAgainWhenItIsDue) {
   StoreCensus census(&store_, &clock_);
-  Settle(census);
+  AwaitCount(census);
   EXPECT_EQ(Programs(census), 0);
   AddProgram("a");
   clock_.Advance(StoreCensus::kInterval - absl::Seconds(1));
   EXPECT_EQ(Programs(census), 0);
-  Settle(census);
+  AwaitCount(census);
   EXPECT_EQ(Programs(census), 0);
   clock_.Advance(absl::Seconds(1));
   EXPECT_EQ(Programs(census), 0);  // begins the next one
-  Settle(census);
+  AwaitCount(census);
   EXPECT_EQ(Programs(census), 1);
 }
 
 TEST_F(StoreCensusTest, RestsAHundredTimesWhatACountTakes) {
   store_.set_takes(absl::Minutes(1));
   StoreCensus census(&store_, &clock_);
-  Settle(census);
+  AwaitCount(census);
   AddProgram("a");
   clock_.Advance(absl::Minutes(99));
   EXPECT_EQ(Programs(census), 0);
-  Settle(census);
+  AwaitCount(census);
   EXPECT_EQ(Programs(census), 0);
   clock_.Advance(absl::Minutes(1));
   EXPECT_EQ(Programs(census), 0);
-  Settle(census);
+  AwaitCount(census);
   EXPECT_EQ(Programs(census), 1);
 }
 
 TEST_F(StoreCensusTest, AStoreThatFailsLeavesTheCountBefore) {
   AddProgram("a");
   StoreCensus census(&store_, &clock_);
-  Settle(census);
+  AwaitCount(census);
   AddProgram("b");
   store_.set_failure(absl::UnavailableError("gone"));
   clock_.Advance(StoreCensus::kInterval);
   EXPECT_EQ(Programs(census), 1);
-  Settle(census);
+  AwaitCount(census);
   EXPECT_EQ(Programs(census), 1);
 }
 

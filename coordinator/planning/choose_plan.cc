@@ -106,7 +106,7 @@ absl::StatusOr<v1::Plan> ChoosePlan(const v1::PlanRequest& request,
   // Errors of estimates are correlated: ties are not known.
   if (step.programs.estimated() == 0) {
     ASSIGN_OR_RETURN(answer.plan,
-                     search::SettleTies(problem, fastest, kMaxTieLoss));
+                     search::BreakTies(problem, fastest, kMaxTieLoss));
   }
   if (answer.plan->choice != fastest.choice) {
     ASSIGN_OR_RETURN(*plan.mutable_tie(), TieWith(step, fastest));

@@ -36,7 +36,7 @@ TEST(MeasureChoicesTest, WhatPlansOfOthersNeedIsMeasuredOnce) {
     last.push_back(
         static_cast<int>(step->space.types[type].configurations.size()) - 1);
   }
-  exporting::Settle(step->analysis, step->space, last);
+  exporting::MakeConsistent(step->analysis, step->space, last);
   ASSERT_FALSE(ScoreChoice(*step, last).ok());
   choices.push_back(last);
 

@@ -57,7 +57,7 @@ int Most(const std::map<std::vector<int>, int>& counts) {
 }
 
 struct Tally {
-  int settled = 0;  // runs that gave the plan most runs give
+  int agreeing = 0;  // runs that gave the plan most runs give
   int fastest = 0;
   int runs = 0;
   double worst_loss = 0;  // against the truth
@@ -73,7 +73,7 @@ Tally Count(const std::string& model, uint64_t machine) {
       MeasureStep(request, {&store, &exact}, [](const v1::PlanProgress&) {});
   EXPECT_TRUE(truth.ok()) << truth.status();
   const double best = ChoosePlan(request, *truth)->predicted().step_seconds();
-  std::map<std::vector<int>, int> settled, fastest;
+  std::map<std::vector<int>, int> agreeing, fastest;
   MeasuredStep step = *truth;
   for (int seed = 1; seed <= kSeeds; ++seed) {
     step.results = MeasureAgain(truth->results, seed);
@@ -84,7 +84,7 @@ Tally Count(const std::string& model, uint64_t machine) {
     for (const v1::PlanSegment& it : plan.segments()) {
       choice.push_back(it.config());
     }
-    ++settled[choice];
+    ++agreeing[choice];
     tally.worst_loss = std::max(
         tally.worst_loss, ScoreChoice(*truth, choice)->seconds / best - 1);
     const auto answer = search::Solve(step.measured.problem);
@@ -92,7 +92,7 @@ Tally Count(const std::string& model, uint64_t machine) {
                                       answer->plan->choice)];
     ++tally.runs;
   }
-  tally.settled = Most(settled);
+  tally.agreeing = Most(agreeing);
   tally.fastest = Most(fastest);
   return tally;
 }
@@ -105,18 +105,18 @@ TEST(TiesStabilityTest, MeasuredAgainThePlanIsMostlyTheSame) {
       printf(
           "%s machine %d: %d of %d runs alike, fastest plans %d, loss %.2f "
           "%%\n",
-          model, static_cast<int>(machine), tally.settled, tally.runs,
+          model, static_cast<int>(machine), tally.agreeing, tally.runs,
           tally.fastest, tally.worst_loss * 100);
-      sum.settled += tally.settled;
+      sum.agreeing += tally.agreeing;
       sum.fastest += tally.fastest;
       sum.runs += tally.runs;
       sum.worst_loss = std::max(sum.worst_loss, tally.worst_loss);
     }
   }
   printf("in all %d of %d runs alike, fastest plans %d, worst loss %.2f %%\n",
-         sum.settled, sum.runs, sum.fastest, sum.worst_loss * 100);
-  EXPECT_GE(sum.settled, sum.runs * 7 / 10);
-  EXPECT_GT(sum.settled, sum.fastest + sum.runs / 20);
+         sum.agreeing, sum.runs, sum.fastest, sum.worst_loss * 100);
+  EXPECT_GE(sum.agreeing, sum.runs * 7 / 10);
+  EXPECT_GT(sum.agreeing, sum.fastest + sum.runs / 20);
   // As measured at most 1 %, and that is off by the noise of both.
   EXPECT_LE(sum.worst_loss, 0.01 + 2 * kNoise);
 }

@@ -183,7 +183,7 @@ TEST_F(SharedWeightsTest, APlanSplitsASharedWeightOneWay) {
       choice.push_back(static_cast<int>(random() % count));
     }
     // Of these every other one is made to agree, and then in one place not.
-    if (round % 4 > 0) exporting::Settle(analysis_, space_, choice);
+    if (round % 4 > 0) exporting::MakeConsistent(analysis_, space_, choice);
     if (round % 4 > 2) choice[3] = (choice[3] + 1) % 81;
     const auto states = FromSegments(analysis_, space_, *measured, choice);
     ASSERT_TRUE(states.ok()) << states.status();

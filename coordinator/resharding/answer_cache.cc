@@ -181,10 +181,10 @@ bool AnswerCache::Attend(const std::string& key,
     if (leads) {
       Run(key, problem, options, search);
     } else {
-      const auto settled = [&] { return gone || search->over; };
+      const auto ended = [&] { return gone || search->over; };
       const base::MutexLock lock(&mutex_);
       ++statistics_.waiting;
-      mutex_.Await(absl::Condition(&settled));
+      mutex_.Await(absl::Condition(&ended));
       --statistics_.waiting;
     }
   }

@@ -153,12 +153,12 @@ class PartitionSearcher {
       const pipeline::Partition& partition, Schedule kind) {
     std::vector<ChosenStage> stages;
     for (int round = 0; round < kMaxRounds; ++round) {
-      ASSIGN_OR_RETURN(stages, SettledPlans(partition, kind));
+      ASSIGN_OR_RETURN(stages, BreakTiesOfPlans(partition, kind));
       ASSIGN_OR_RETURN(const bool any, MeasureSplits(stages));
       if (!any) break;
       UpdateCosts();
     }
-    // Plans were settled and splits measured.
+    // Ties were broken and splits measured.
     costs_.clear();
     std::vector<space::Mesh> meshes;
     for (const ChosenStage& stage : stages) {
@@ -173,7 +173,7 @@ class PartitionSearcher {
     return stages;
   }
 
-  absl::StatusOr<std::vector<ChosenStage>> SettledPlans(
+  absl::StatusOr<std::vector<ChosenStage>> BreakTiesOfPlans(
       const pipeline::Partition& partition, Schedule kind) {
     std::vector<ChosenStage> stages;
     for (const Seen& it : HeldBy(partition, kind)) {
@@ -181,7 +181,7 @@ class PartitionSearcher {
       ChosenStage stage;
       stage.place = {first, end, mesh};
       ASSIGN_OR_RETURN(const RunPlan* run,
-                       step_.meshes[mesh]->search->PlanSettled(
+                       step_.meshes[mesh]->search->PlanBreakingTies(
                            stage.first(), stage.end(), held));
       stage.run = *run;
       stages.push_back(std::move(stage));

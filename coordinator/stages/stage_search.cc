@@ -174,9 +174,9 @@ absl::StatusOr<RunPlan> StageSearch::Solve(const Part& part, int held,
     return none;
   }
   search::Plan plan = *answer.plan;
-  if (part.settled) {
+  if (part.ties_broken) {
     ASSIGN_OR_RETURN(plan,
-                     search::SettleTies(problem, plan, planning::kMaxTieLoss));
+                     search::BreakTies(problem, plan, planning::kMaxTieLoss));
   }
   return Evaluated(part, plan.choice);
 }
@@ -203,12 +203,12 @@ absl::StatusOr<const RunPlan*> StageSearch::Plan(SegmentIndex first,
   return Search(FindPart(first, end), held);
 }
 
-absl::StatusOr<const RunPlan*> StageSearch::PlanSettled(SegmentIndex first,
-                                                        SegmentIndex end,
-                                                        int held) {
+absl::StatusOr<const RunPlan*> StageSearch::PlanBreakingTies(SegmentIndex first,
+                                                             SegmentIndex end,
+                                                             int held) {
   Part& part = FindPart(first, end);
-  if (!part.settled) {
-    part.settled = true;
+  if (!part.ties_broken) {
+    part.ties_broken = true;
     part.fastest.reset();
     part.limited.clear();
   }

@@ -62,9 +62,9 @@ class StageSearch {
 
   // The same, but of plans that cannot be distinguished the one that `plan`
   // takes; what Plan says of such a run from now on, too.
-  absl::StatusOr<const RunPlan*> PlanSettled(segmenter::SegmentIndex first,
-                                             segmenter::SegmentIndex end,
-                                             int held);
+  absl::StatusOr<const RunPlan*> PlanBreakingTies(segmenter::SegmentIndex first,
+                                                  segmenter::SegmentIndex end,
+                                                  int held);
 
   // The run with these configurations.
   absl::StatusOr<RunPlan> EvaluateRun(segmenter::SegmentIndex first,
@@ -90,7 +90,7 @@ class StageSearch {
     std::vector<problem::Node> nodes;
     std::vector<problem::Edge> edges;
     int64_t foreign_bytes = 0;  // parameters that other stages update
-    bool settled = false;
+    bool ties_broken = false;
     std::optional<RunPlan> fastest;
     std::map<int, RunPlan> limited;  // by micro-batches held
   };

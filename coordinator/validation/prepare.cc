@@ -41,7 +41,7 @@ SegmentChoice RandomChoice(const MeasuredStep& step, std::mt19937_64& random) {
       });
       choice.push_back(usable[random() % usable.size()]);
     }
-    exporting::Settle(step.analysis, step.space, choice);
+    exporting::MakeConsistent(step.analysis, step.space, choice);
     if (ScoreChoice(step, choice).ok()) break;
   }
   return choice;

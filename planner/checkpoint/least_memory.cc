@@ -22,7 +22,7 @@ LeastMemory::LeastMemory(const Costs& costs)
       savings_(Savings()),
       keepings_(Keepings()),
       steps_(costs.stages() + 1),
-      unsettled_(costs.stages()) {}
+      unfilled_(costs.stages()) {}
 
 std::vector<LeastMemory::Saving> LeastMemory::Savings() const {
   std::vector<Saving> savings;
@@ -45,18 +45,18 @@ std::vector<LeastMemory::Keeping> LeastMemory::Keepings() const {
   return keepings;
 }
 
-bool LeastMemory::Settle(const base::Deadline& deadline) {
+bool LeastMemory::Fill(const base::Deadline& deadline) {
   if (least_ == nullptr) {
     least_ = std::make_unique_for_overwrite<int64_t[]>(costs_.intervals());
   }
-  for (; unsettled_ > 0; --unsettled_) {
+  for (; unfilled_ > 0; --unfilled_) {
     if (deadline.HasPassed()) return false;
-    SettleRow(unsettled_ - 1);
+    FillRow(unfilled_ - 1);
   }
   return true;
 }
 
-void LeastMemory::SettleRow(int s) {
+void LeastMemory::FillRow(int s) {
   const int n = costs_.stages();
   int64_t* const least = &least_[costs_.Index(s, s)] - s;
   least[s] = costs_.SaveNeed(s, s);

@@ -2,10 +2,10 @@
 //
 // Concept: exact bytes. least(s, t) is the least memory of any
 // memory-persistent schedule of [s, t] (costs.h); full(s, t) what saving every
-// stage takes. Until Settle has been at it, least(s, t) is what keeping
+// stage takes. Until Fill has run, least(s, t) is what keeping
 // nothing takes: t is kept at while its own turn lasts, then [s, t-1] has what
 // there was. Such a schedule is slow, but wherever an interval has its least(),
-// settled or not, there is a way on whose parts have theirs.
+// filled or not, there is a way on whose parts have theirs.
 //
 //   needs(s, t) = the largest of what the forwards up to t, with the gradient
 //                 of t live, and the backwards of [s, t], each alone, take
@@ -13,9 +13,9 @@
 // No schedule takes less, so where keeping nothing takes as much, and it mostly
 // does, nothing is searched.
 // Both full() and what keeping nothing takes are largest figures of ranges of
-// stages, so until Settle there is nothing to fill.
-// Cost: stages times their logarithm; Settle's the square, where little is
-// settled by needs() the cube, some 0.5 s for 1,200.
+// stages, and need no table until Fill.
+// Cost: stages times their logarithm; Fill's the square, where little is
+// decided by needs() the cube, some 0.5 s for 1,200.
 #ifndef MESHWRIGHT_PLANNER_CHECKPOINT_LEAST_MEMORY_H_
 #define MESHWRIGHT_PLANNER_CHECKPOINT_LEAST_MEMORY_H_
 
@@ -32,14 +32,14 @@ namespace meshwright::checkpoint {
 
 class LeastMemory {
  public:
-  // Nothing is settled yet. Borrows the costs.
+  // Nothing is filled yet. Borrows the costs.
   explicit LeastMemory(const Costs& costs);
 
   // Makes every least(s, t) exact; false if interrupted before.
-  bool Settle(const base::Deadline& deadline = {});
+  bool Fill(const base::Deadline& deadline = {});
 
   int64_t least(int s, int t) const {
-    return s < unsettled_ ? KeepingNothing(s, t) : least_[costs_.Index(s, t)];
+    return s < unfilled_ ? KeepingNothing(s, t) : least_[costs_.Index(s, t)];
   }
   int64_t full(int s, int t) const {
     const Saving saving = savings_.Combine(s, t);
@@ -83,16 +83,16 @@ class LeastMemory {
                      costs_.KeepStep(s, s + 1) + keeping.gradient, keeping.both,
                      keeping.turn});
   }
-  void SettleRow(int s);
+  void FillRow(int s);
   int64_t Searched(int s, int t, int64_t needs, int64_t most) const;
 
   const Costs& costs_;
   std::vector<int64_t> saved_before_;  // by stage
   const Ranges<Saving> savings_;
   const Ranges<Keeping> keepings_;
-  std::unique_ptr<int64_t[]> least_;  // by interval, of settled rows
+  std::unique_ptr<int64_t[]> least_;  // by interval, of filled rows
   std::vector<int64_t> steps_;  // of one s: the largest KeepStep up to each k
-  int unsettled_;               // rows before it are
+  int unfilled_;                // rows before it are
 };
 
 // full(0, n-1), in linear time.

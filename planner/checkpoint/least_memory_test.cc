@@ -64,13 +64,13 @@ class Plain {
   std::map<std::pair<int, int>, int64_t> known_;
 };
 
-TEST(LeastMemoryTest, SettledItIsThatOfTheTwoWays) {
+TEST(LeastMemoryTest, FilledItIsThatOfTheTwoWays) {
   int searched = 0;
   for (const Chain& chain : Chains()) {
     const Costs costs(chain);
     LeastMemory memory(costs);
     const LeastMemory at_first(costs);
-    ASSERT_TRUE(memory.Settle());
+    ASSERT_TRUE(memory.Fill());
     Plain plain(costs);
     for (int s = 0; s < chain.stages(); ++s) {
       for (int t = s; t < chain.stages(); ++t) {
@@ -84,11 +84,11 @@ TEST(LeastMemoryTest, SettledItIsThatOfTheTwoWays) {
   EXPECT_GT(searched, 100);  // or the chains are too tame to tell
 }
 
-TEST(LeastMemoryTest, BeforeItIsSettledAScheduleFitsAllTheSame) {
+TEST(LeastMemoryTest, BeforeItIsFilledAScheduleFitsAllTheSame) {
   for (const Chain& chain : Chains()) {
     const Costs costs(chain);
     LeastMemory memory(costs);
-    EXPECT_FALSE(memory.Settle(kLate));
+    EXPECT_FALSE(memory.Fill(kLate));
     const int64_t least = memory.least(0, chain.stages() - 1);
     for (const int64_t more : {0, 1, 500}) {
       const Sequence sequence =
@@ -107,9 +107,9 @@ TEST(LeastMemoryTest, GoesOnWhereItWasInterrupted) {
   for (const Chain& chain : Chains()) {
     const Costs costs(chain);
     LeastMemory memory(costs);
-    EXPECT_FALSE(memory.Settle(kLate));
-    EXPECT_TRUE(memory.Settle());
-    EXPECT_TRUE(memory.Settle(kLate));  // nothing is left to do
+    EXPECT_FALSE(memory.Fill(kLate));
+    EXPECT_TRUE(memory.Fill());
+    EXPECT_TRUE(memory.Fill(kLate));  // nothing is left to do
     EXPECT_EQ(memory.least(0, chain.stages() - 1),
               Plain(costs).Least(0, chain.stages() - 1));
   }

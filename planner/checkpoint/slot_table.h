@@ -34,7 +34,7 @@ class SlotTable {
   static constexpr float kNever = std::numeric_limits<float>::infinity();
 
   // Fewer slots than asked for if the table would be larger than `max_bytes`.
-  // Borrows the costs; `memory` is settled, and borrowed until Fill is over.
+  // Borrows the costs; `memory` is filled, and borrowed until Fill is over.
   SlotTable(const Costs& costs, const LeastMemory& memory, int64_t free_bytes,
             int slots, Rounding rounding, int64_t max_bytes);
 

@@ -47,8 +47,8 @@ class Solver {
     LeastMemory memory(costs_);
     const int last = costs_.stages() - 1;
     // A verdict is waited for where no schedule is at hand.
-    memory.Settle(memory.least(0, last) <= free_ ? options_.deadline
-                                                 : base::Deadline());
+    memory.Fill(memory.least(0, last) <= free_ ? options_.deadline
+                                               : base::Deadline());
     const int64_t least = memory.least(0, last);
     if (least > free_) {
       answer_.least_memory_bytes = least + chain_.act_bytes[0];

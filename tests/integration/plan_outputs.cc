@@ -25,7 +25,7 @@ std::vector<exporting::NamedChoice> Plans(const segmenter::Analysis& analysis,
           static_cast<int>(random() % space.types[type].configurations.size()));
     }
     // The first random plan keeps ends that fit nothing around them.
-    if (i > 0) exporting::Settle(analysis, space, plan.choice);
+    if (i > 0) exporting::MakeConsistent(analysis, space, plan.choice);
     plans.push_back(std::move(plan));
   }
   return plans;

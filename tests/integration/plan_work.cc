@@ -120,7 +120,7 @@ absl::StatusOr<std::vector<PlanWork>> ComparePlanWork(
   for (exporting::NamedChoice plan : step.plans) {
     // Of two splits of one parameter nothing counts the way between.
     if (plan.name == "random") {
-      exporting::Settle(step.analysis, step.space, plan.choice);
+      exporting::MakeConsistent(step.analysis, step.space, plan.choice);
     }
     compared.push_back(comparison.Compare(plan));
   }

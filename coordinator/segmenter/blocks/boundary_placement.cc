@@ -33,7 +33,7 @@ class BoundaryPlacer {
     }
     for (const auto& [block, values] : behind) {
       PassBlocks(block);
-      Settle(block, values);
+      MoveBestPrefix(block, values);
     }
   }
 
@@ -126,7 +126,7 @@ class BoundaryPlacer {
   }
 
   // Moves the best prefix of `values` to `block`.
-  void Settle(int block, const std::vector<ValueId>& values) {
+  void MoveBestPrefix(int block, const std::vector<ValueId>& values) {
     std::unordered_map<ValueId, int> readers;  // behind the boundary
     std::vector<std::optional<int>> previous;
     int crossing = 0;

@@ -17,14 +17,14 @@ class UpdatePlacer {
 
   void Run() {
     FindShares();
-    SettleUpwards();
-    SettleDownwards();
+    PlaceUpwards();
+    PlaceDownwards();
   }
 
  private:
   // Updates go with their parameter, the gradient of the loss and what is kept
   // for the backward pass with their reader.
-  void SettleUpwards() {
+  void PlaceUpwards() {
     for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
       if (at_.passes.forward[id] || !at_.Owned(id) ||
           at_.plan.owner[id].IsSegment()) {
@@ -99,7 +99,7 @@ class UpdatePlacer {
 
   // The rest, sums over a segment's gradients among it, stays where it came
   // from; scalars of several segments meet in the last one.
-  void SettleDownwards() {
+  void PlaceDownwards() {
     for (ValueId id = 0; id < at_.module.size(); ++id) {
       if (at_.passes.forward[id] || !at_.Owned(id) ||
           at_.plan.owner[id].IsSegment()) {

@@ -43,7 +43,7 @@ class SequenceSplitter : segmenter::SegmentView {
     Spread();
     SeedGradients();
     Spread();
-    SettleBoundaries();
+    SplitGradients();
     for (int i = 0; i < count_; ++i) {
       if (label_[i] >= 0) respecifier_.Change(i, label_[i]);
     }
@@ -324,7 +324,7 @@ class SequenceSplitter : segmenter::SegmentView {
   }
 
   // A gradient crosses split like its activation.
-  void SettleBoundaries() {
+  void SplitGradients() {
     for (const BoundaryPair& pair : graph_.boundary_pairs()) {
       const int wanted = label_[pair.activation];
       if (label_[pair.gradient] == wanted) continue;

@@ -84,7 +84,7 @@ Best FindBest(const Model& model, int64_t multiplier = 0) {
 
 constexpr int64_t kMultiplier = int64_t{1} << 19;  // half a picosecond per byte
 
-TEST(ModelTest, NarrowingAbsorbsWhatIsSettled) {
+TEST(ModelTest, RestrictingAbsorbsWhatIsDecided) {
   std::mt19937_64 random(4);
   for (int seed = 0; seed < 300; ++seed) {
     const Model model = RandomModel(seed);

@@ -1,4 +1,4 @@
-// WorkBudget: how much work a search may do before it settles for a bound.
+// WorkBudget: how much work a search may do before it answers with a bound.
 //
 // Units: counts, so that the same problem gets the same answer on any machine.
 #ifndef MESHWRIGHT_PLANNER_SEARCH_GRAPH_WORK_BUDGET_H_

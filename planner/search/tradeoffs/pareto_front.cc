@@ -43,7 +43,7 @@ class Tracer {
       if (!widest.has_value()) break;
       RETURN_IF_ERROR(Search(LimitAfter(*widest)).status());
     }
-    RETURN_IF_ERROR(Settle());
+    RETURN_IF_ERROR(LowerPoints());
     front_.is_complete = front_.points.front().plan.peak_bytes == least_ &&
                          !Widest().has_value() && IsExact();
     return std::move(front_);
@@ -122,7 +122,7 @@ class Tracer {
 
   // Takes plans of fewer bytes that are as fast, where limits below a point are
   // not known.
-  absl::Status Settle() {
+  absl::Status LowerPoints() {
     int64_t searches = kSearchesPerPoint * Size();
     for (size_t i = Size(); i > 0; --i) {
       FrontPoint& point = front_.points[i - 1];

@@ -16,9 +16,9 @@ namespace {
 
 using problem::Picoseconds;
 
-class Settler {
+class TieBreaker {
  public:
-  Settler(Uniform uniform, Picoseconds longest, const Options& options)
+  TieBreaker(Uniform uniform, Picoseconds longest, const Options& options)
       : uniform_(std::move(uniform)), longest_(longest), options_(options) {}
 
   // The first plan of the order that ties; nothing where none does.
@@ -29,7 +29,7 @@ class Settler {
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
       return uniform_.copies[a] > uniform_.copies[b];
     });
-    for (int node : order) Settle(node);
+    for (int node : order) Fix(node);
     return choice_;
   }
 
@@ -46,7 +46,7 @@ class Settler {
     return true;
   }
 
-  void Settle(int node) {
+  void Fix(int node) {
     const std::vector<int> allowed = uniform_.problem.fixed[node];
     const auto& configs = uniform_.problem.types[node].configs;
     for (int config : allowed) {
@@ -67,9 +67,9 @@ class Settler {
 
 }  // namespace
 
-absl::StatusOr<Plan> SettleTies(const problem::PlanProblem& problem,
-                                const Plan& fastest, double max_loss,
-                                const Options& options) {
+absl::StatusOr<Plan> BreakTies(const problem::PlanProblem& problem,
+                               const Plan& fastest, double max_loss,
+                               const Options& options) {
   ASSIGN_OR_RETURN(const problem::Spread spread,
                    problem::MeasureSpread(problem, fastest.choice));
   if (spread.above.count() == 0) return fastest;
@@ -79,16 +79,16 @@ absl::StatusOr<Plan> SettleTies(const problem::PlanProblem& problem,
   const Picoseconds loss(
       std::llround(max_loss * static_cast<double>(fastest.time.count())));
   const std::optional<problem::Choice> choice =
-      Settler(*std::move(uniform), fastest.time + std::min(spread.above, loss),
-              options)
+      TieBreaker(*std::move(uniform),
+                 fastest.time + std::min(spread.above, loss), options)
           .Run();
   if (!choice.has_value()) return fastest;
-  Plan settled{.choice = FromUniform(problem, kept, *choice)};
+  Plan chosen{.choice = FromUniform(problem, kept, *choice)};
   ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
-                   problem::Evaluate(problem, settled.choice));
-  settled.time = evaluation.time;
-  settled.peak_bytes = evaluation.peak_bytes;
-  return settled;
+                   problem::Evaluate(problem, chosen.choice));
+  chosen.time = evaluation.time;
+  chosen.peak_bytes = evaluation.peak_bytes;
+  return chosen;
 }
 
 }  // namespace meshwright::search

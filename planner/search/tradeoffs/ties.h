@@ -1,4 +1,4 @@
-// SettleTies: one plan out of those that the measurements cannot tell apart.
+// BreakTies: one plan out of those that the measurements cannot tell apart.
 //
 // Concept: measured again on equal hardware, the plan that was the fastest by a
 // hair may not be so any more. A plan ties with the fastest if its time lies
@@ -29,9 +29,9 @@ namespace meshwright::search {
 
 // Within the limit of the problem, as `fastest` is. `max_loss`: a plan that
 // takes more than this share longer does not tie, however unsure the times are.
-absl::StatusOr<Plan> SettleTies(const problem::PlanProblem& problem,
-                                const Plan& fastest, double max_loss,
-                                const Options& options = {});
+absl::StatusOr<Plan> BreakTies(const problem::PlanProblem& problem,
+                               const Plan& fastest, double max_loss,
+                               const Options& options = {});
 
 }  // namespace meshwright::search
 

@@ -83,19 +83,19 @@ TEST(TiesTest, AgreesWithEnumeration) {
     const auto answer = Solve(problem);
     ASSERT_TRUE(answer.ok()) << answer.status();
     if (!answer->plan.has_value()) continue;
-    const auto settled = SettleTies(problem, *answer->plan, 1);
-    ASSERT_TRUE(settled.ok()) << settled.status();
+    const auto chosen = BreakTies(problem, *answer->plan, 1);
+    ASSERT_TRUE(chosen.ok()) << chosen.status();
     const Picoseconds longest =
         answer->plan->time +
         std::min(problem::MeasureSpread(problem, answer->plan->choice)->above,
                  answer->plan->time);
     if (longest == answer->plan->time) continue;
     const auto wanted = FirstThatTies(problem, longest);
-    EXPECT_EQ(settled->choice, wanted.value_or(answer->plan->choice)) << seed;
-    const auto evaluation = problem::Evaluate(problem, settled->choice);
-    EXPECT_EQ(settled->time, evaluation->time);
-    EXPECT_EQ(settled->peak_bytes, evaluation->peak_bytes);
-    ++(settled->choice == answer->plan->choice ? stayed : moved);
+    EXPECT_EQ(chosen->choice, wanted.value_or(answer->plan->choice)) << seed;
+    const auto evaluation = problem::Evaluate(problem, chosen->choice);
+    EXPECT_EQ(chosen->time, evaluation->time);
+    EXPECT_EQ(chosen->peak_bytes, evaluation->peak_bytes);
+    ++(chosen->choice == answer->plan->choice ? stayed : moved);
   }
   EXPECT_GT(moved, 150);
   EXPECT_GT(stayed, 100);
@@ -114,29 +114,29 @@ PlanProblem Layers(int64_t copies, int64_t first, int64_t second,
   return problem;
 }
 
-Plan Settled(const PlanProblem& problem, double max_loss = 1) {
-  return *SettleTies(problem, *Solve(problem)->plan, max_loss);
+Plan ChoosePlan(const PlanProblem& problem, double max_loss = 1) {
+  return *BreakTies(problem, *Solve(problem)->plan, max_loss);
 }
 
 TEST(TiesTest, WhicheverIsFasterByLessThanTheNoise) {
   for (int64_t copies : {1, 3, 500}) {
-    EXPECT_EQ(Settled(Layers(copies, 1000, 1009, 10)).choice[0],
+    EXPECT_EQ(ChoosePlan(Layers(copies, 1000, 1009, 10)).choice[0],
               std::vector<int>(copies, 0));
-    EXPECT_EQ(Settled(Layers(copies, 1009, 1000, 10)).choice[0],
+    EXPECT_EQ(ChoosePlan(Layers(copies, 1009, 1000, 10)).choice[0],
               std::vector<int>(copies, 0));
-    EXPECT_EQ(Settled(Layers(copies, 1011, 1000, 10)).choice[0],
+    EXPECT_EQ(ChoosePlan(Layers(copies, 1011, 1000, 10)).choice[0],
               std::vector<int>(copies, 1));
   }
 }
 
 TEST(TiesTest, NoMoreIsLostThanAllowed) {
   const PlanProblem unsure = Layers(2, 1030, 1000, 200);
-  EXPECT_EQ(Settled(unsure, 0.03).choice[0], std::vector<int>({0, 0}));
-  EXPECT_EQ(Settled(unsure, 0.02).choice[0], std::vector<int>({1, 1}));
+  EXPECT_EQ(ChoosePlan(unsure, 0.03).choice[0], std::vector<int>({0, 0}));
+  EXPECT_EQ(ChoosePlan(unsure, 0.02).choice[0], std::vector<int>({1, 1}));
 }
 
 TEST(TiesTest, ExactTimesDoNotTie) {
-  EXPECT_EQ(Settled(Layers(2, 1001, 1000, 0)).choice[0],
+  EXPECT_EQ(ChoosePlan(Layers(2, 1001, 1000, 0)).choice[0],
             std::vector<int>({1, 1}));
 }
 
@@ -145,9 +145,9 @@ TEST(TiesTest, WhatDoesNotFitDoesNotTie) {
   problem.types[0].configs[0].persistent_bytes = 8;
   problem.types[0].configs[1].persistent_bytes = 5;
   problem.memory_limit_bytes = 15;
-  EXPECT_EQ(Settled(problem).choice[0], std::vector<int>({1, 1}));
+  EXPECT_EQ(ChoosePlan(problem).choice[0], std::vector<int>({1, 1}));
   problem.memory_limit_bytes = 16;
-  EXPECT_EQ(Settled(problem).choice[0], std::vector<int>({0, 0}));
+  EXPECT_EQ(ChoosePlan(problem).choice[0], std::vector<int>({0, 0}));
 }
 
 // A plan that mixes gains more than the noise: nothing uniform ties.
@@ -157,7 +157,7 @@ TEST(TiesTest, AMixThatGainsMoreStays) {
   problem.types[0].configs[1].persistent_bytes = 5;
   problem.memory_limit_bytes = 17;
   const Plan fastest = *Solve(problem)->plan;
-  EXPECT_EQ(Settled(problem).choice, fastest.choice);
+  EXPECT_EQ(ChoosePlan(problem).choice, fastest.choice);
   EXPECT_NE(fastest.choice[0].front(), fastest.choice[0].back());
 }
 

@@ -73,7 +73,7 @@ class Rank : public Transport::Events {
   void Pump(int index);
   void ChunkSent(int index, const Chunk& chunk);
   void ChunkHere(int index, const Frame& frame);
-  void Settle(int index);
+  void FinishReceiving(int index);
   void FinishIfDone();
   void Finished(int peer, uint64_t nanoseconds);
   void Commit(uint64_t nanoseconds);
@@ -249,7 +249,7 @@ void Rank::ChunkSent(int index, const Chunk& chunk) {
   item.sending = false;
   item.transfer.Sent(chunk);
   if (!item.transfer.all_sent()) return Pump(index);
-  if (!item.report.sender) return Settle(index);
+  if (!item.report.sender) return FinishReceiving(index);
   item.report.checksum = item.transfer.Checksum();
   for (const int receiver : task(index).receivers) {
     Say(receiver, FrameType::kSum, index, *item.report.checksum);
@@ -273,11 +273,11 @@ void Rank::ChunkHere(int index, const Frame& frame) {
     ServePorts();
   }
   Pump(index);
-  Settle(index);
+  FinishReceiving(index);
 }
 
 // A receiver has everything, has passed it on, and knows the checksum.
-void Rank::Settle(int index) {
+void Rank::FinishReceiving(int index) {
   Item& item = items_.at(index);
   if (item.done || !item.transfer.all_here() || !item.sum.has_value()) return;
   if (!item.report.checksum.has_value()) {
@@ -417,7 +417,7 @@ void Rank::Arrived(int peer, const Frame& frame) {
       return Refuse(peer, "it sent a checksum out of turn");
     }
     (*item)->sum = frame.value;
-    return Settle(index);
+    return FinishReceiving(index);
   }
   ChunkHere(index, frame);
 }
