@@ -16,7 +16,7 @@ namespace meshwright::estimation {
 struct Estimate {
   problem::Picoseconds time{0};
   int64_t transient_bytes = 0;
-  problem::Spread spread = {};
+  problem::NoiseInterval noise = {};
 };
 
 // A configuration of the space, or of a problem.

@@ -72,7 +72,7 @@ class Estimator {
     calibration.margin = FindMargin(ratios);
     for (auto& [c, estimate] : open) {
       const Picoseconds margin = Scale(estimate.time, calibration.margin);
-      estimate.spread = {std::min(margin, estimate.time), margin};
+      estimate.noise = {std::min(margin, estimate.time), margin};
       out_.estimates[{type, c}] = estimate;
     }
   }

@@ -6,7 +6,7 @@
 // Sums of halves are off by a common factor (what a run costs in itself); it is
 // the median of measured / estimated over the configurations of a type that
 // were measured whole. The margin (margin.h) follows from how far these are
-// from their estimates. An estimate's spread is its margin: wider than that of
+// from their estimates. An estimate's noise is its margin: wider than that of
 // any measurement. Shapes: by type of the space, then by configuration. Source:
 // design, section 4 ("Fewer programs than CFP, same plan").
 #ifndef MESHWRIGHT_COORDINATOR_ESTIMATION_ESTIMATES_H_

@@ -44,22 +44,22 @@ std::optional<problem::Config> FindMeasuredCost(
   const v1::Measurement& measurement = result->measurement();
   double nanoseconds =
       configuration.weight * static_cast<double>(measurement.minimum_ns());
-  IndependentNoise spread;
-  spread.Add(configuration.weight * EstimateNoiseNs(measurement));
+  IndependentNoise noise;
+  noise.Add(configuration.weight * EstimateNoiseNs(measurement));
   for (const space::Correction& correction : configuration.corrections) {
     const v1::ProfileResult* other =
         FindMeasuredRow(space, results, correction.program);
     if (other == nullptr) return std::nullopt;
     nanoseconds += correction.weight *
                    static_cast<double>(other->measurement().minimum_ns());
-    spread.Add(correction.weight * EstimateNoiseNs(other->measurement()));
+    noise.Add(correction.weight * EstimateNoiseNs(other->measurement()));
   }
   // The difference of two noisy times must not make a loop free.
   nanoseconds = std::clamp(nanoseconds,
                            static_cast<double>(measurement.minimum_ns()), 1e15);
   config.time = problem::Picoseconds(static_cast<int64_t>(nanoseconds) *
                                      kPicosecondsPerNanosecond);
-  config.spread = spread.Around(config.time);
+  config.noise = noise.Around(config.time);
   const int64_t temporary = measurement.memory().temporary_bytes();
   int64_t kept = configuration.saved_bytes - configuration.given_bytes;
   // The program keeps what it saves among its temporaries: where they are

@@ -20,10 +20,11 @@ double EstimateNoiseNs(const v1::Measurement& measurement) {
   return std::max(static_cast<double>(*kth) - minimum, kResolution * minimum);
 }
 
-problem::Spread IndependentNoise::Around(problem::Picoseconds time) const {
-  const problem::Picoseconds spread(
+problem::NoiseInterval IndependentNoise::Around(
+    problem::Picoseconds time) const {
+  const problem::Picoseconds noise(
       std::llround(std::min(std::sqrt(squares_) * 1e3, 1e18)));
-  return {std::min(spread, time), spread};
+  return {std::min(noise, time), noise};
 }
 
 }  // namespace meshwright::estimation

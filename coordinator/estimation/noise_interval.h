@@ -38,7 +38,7 @@ class IndependentNoise {
   void Add(double nanoseconds) { squares_ += nanoseconds * nanoseconds; }
 
   // To either side of `time`, which is never below zero.
-  problem::Spread Around(problem::Picoseconds time) const;
+  problem::NoiseInterval Around(problem::Picoseconds time) const;
 
  private:
   double squares_ = 0;

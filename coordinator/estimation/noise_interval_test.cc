@@ -65,9 +65,9 @@ TEST(NoiseIntervalTest, IndependentOnesAddAsSquares) {
   IndependentNoise sum;
   sum.Add(3);
   sum.Add(4);
-  const problem::Spread spread = sum.Around(problem::Picoseconds(4000));
-  EXPECT_EQ(spread.above.count(), 5000);
-  EXPECT_EQ(spread.below.count(), 4000);
+  const problem::NoiseInterval noise = sum.Around(problem::Picoseconds(4000));
+  EXPECT_EQ(noise.above.count(), 5000);
+  EXPECT_EQ(noise.below.count(), 4000);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using segmenter::SegmentIndex;
 void Forbid(int row, int column, problem::Table& table) {
   const size_t at = static_cast<size_t>(row) * table.columns + column;
   table.entries[at].reset();
-  table.spreads[at] = {};
+  table.noise[at] = {};
 }
 
 problem::Table Transpose(const problem::Table& table) {
@@ -23,7 +23,7 @@ problem::Table Transpose(const problem::Table& table) {
     for (int a = 0; a < table.rows; ++a) {
       turned.entries.push_back(
           table.entries[static_cast<size_t>(a) * table.columns + b]);
-      turned.spreads.push_back(table.SpreadAt(a, b));
+      turned.noise.push_back(table.NoiseAt(a, b));
     }
   }
   return turned;
@@ -34,11 +34,11 @@ void AddTo(problem::Table& sum, const problem::Table& table) {
     auto& entry = sum.entries[i];
     if (!entry.has_value() || !table.entries[i].has_value()) {
       entry.reset();
-      sum.spreads[i] = {};
+      sum.noise[i] = {};
     } else {
       *entry += *table.entries[i];
-      sum.spreads[i].below += table.spreads[i].below;
-      sum.spreads[i].above += table.spreads[i].above;
+      sum.noise[i].below += table.noise[i].below;
+      sum.noise[i].above += table.noise[i].above;
     }
   }
 }
@@ -50,7 +50,7 @@ problem::Table SegmentTables::BuildFreeTable(SegmentIndex from,
   table.columns = static_cast<int>(Usable(to).size());
   table.entries.assign(static_cast<size_t>(table.rows) * table.columns,
                        problem::Picoseconds(0));
-  table.spreads.resize(table.entries.size());
+  table.noise.resize(table.entries.size());
   return table;
 }
 
@@ -66,7 +66,7 @@ problem::Table SegmentTables::BuildBoundaryTable(SegmentIndex from,
     for (int b = 0; b < table.columns; ++b) {
       const size_t at = static_cast<size_t>(a) * table.columns + b;
       auto& entry = table.entries[at];
-      IndependentNoise spread;
+      IndependentNoise noise;
       for (const space::ProgramId program :
            it.programs[Usable(from)[a]][Usable(to)[b]]) {
         const v1::ProfileResult* row =
@@ -76,10 +76,10 @@ problem::Table SegmentTables::BuildBoundaryTable(SegmentIndex from,
           break;
         }
         *entry += GetMinimumTime(row->measurement()) * trips;
-        spread.Add(EstimateNoiseNs(row->measurement()) *
-                   static_cast<double>(trips));
+        noise.Add(EstimateNoiseNs(row->measurement()) *
+                  static_cast<double>(trips));
       }
-      if (entry.has_value()) table.spreads[at] = spread.Around(*entry);
+      if (entry.has_value()) table.noise[at] = noise.Around(*entry);
     }
   }
   return table;

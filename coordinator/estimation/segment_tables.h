@@ -23,7 +23,7 @@ namespace meshwright::estimation {
 void Forbid(int row, int column, problem::Table& table);
 problem::Table Transpose(const problem::Table& table);
 // A pair that either forbids stays forbidden. The same program may be in both,
-// so that their spreads add up.
+// so that their noise adds up.
 void AddTo(problem::Table& sum, const problem::Table& table);
 
 class SegmentTables {

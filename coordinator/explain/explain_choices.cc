@@ -30,7 +30,7 @@ absl::StatusOr<v1::PlanAlternative> Compare(
   it.set_more_share(own.seconds > 0 ? more / own.seconds : 0);
   it.set_at_least_seconds(ToSeconds(alternative.lower_bound) - own.seconds);
   const double noise =
-      ToSeconds(more < 0 ? alternative.spread.above : alternative.spread.below);
+      ToSeconds(more < 0 ? alternative.noise.above : alternative.noise.below);
   it.set_noise_seconds(noise);
   it.set_within_noise(std::abs(more) <= noise);
   it.set_communication_seconds(score.communication_seconds -

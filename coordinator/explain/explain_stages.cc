@@ -153,8 +153,8 @@ class Explainer {
     it.set_more_seconds(more);
     it.set_more_share(own.step_seconds() > 0 ? more / own.step_seconds() : 0);
     it.set_at_least_seconds(more - ToSeconds(alternative.open));
-    const double noise = ToSeconds(more < 0 ? alternative.spread.above
-                                            : alternative.spread.below);
+    const double noise =
+        ToSeconds(more < 0 ? alternative.noise.above : alternative.noise.below);
     it.set_noise_seconds(noise);
     it.set_within_noise(std::abs(more) <= noise);
     it.set_compute_seconds(next.compute_seconds() - own.compute_seconds());

@@ -60,11 +60,11 @@ v1::PlanPrediction Predict(const Score& score) {
 absl::StatusOr<v1::PlanTie> TieWith(const MeasuredStep& step,
                                     const search::Plan& fastest) {
   ASSIGN_OR_RETURN(
-      const problem::Spread spread,
-      problem::MeasureSpread(step.measured.problem, fastest.choice));
+      const problem::NoiseInterval noise,
+      problem::EstimateNoise(step.measured.problem, fastest.choice));
   v1::PlanTie tie;
   tie.set_fastest_seconds(problem::ToSeconds(fastest.time));
-  tie.set_noise_seconds(problem::ToSeconds(spread.above));
+  tie.set_noise_seconds(problem::ToSeconds(noise.above));
   return tie;
 }
 

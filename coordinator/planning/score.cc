@@ -109,13 +109,13 @@ absl::StatusOr<Score> ScoreChoice(const MeasuredStep& step,
                                              step.measured, choice));
   ASSIGN_OR_RETURN(const problem::Evaluation evaluation,
                    problem::Evaluate(problem, nodes));
-  ASSIGN_OR_RETURN(const problem::Spread spread,
-                   problem::MeasureSpread(problem, nodes));
+  ASSIGN_OR_RETURN(const problem::NoiseInterval noise,
+                   problem::EstimateNoise(problem, nodes));
   Score score;
   score.seconds = ToSeconds(evaluation.time);
   score.resharding_seconds = ToSeconds(evaluation.resharding_time);
-  score.low_seconds = ToSeconds(evaluation.time - spread.below);
-  score.high_seconds = ToSeconds(evaluation.time + spread.above);
+  score.low_seconds = ToSeconds(evaluation.time - noise.below);
+  score.high_seconds = ToSeconds(evaluation.time + noise.above);
   score.peak_bytes = evaluation.peak_bytes;
   score.segments = ScoreSegments(step, choice, nodes);
   score.median_seconds = score.resharding_seconds;

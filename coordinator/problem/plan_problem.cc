@@ -108,7 +108,7 @@ class ProblemBuilder {
     config = estimation::KeepBytesOnly(configuration);
     config->time = estimate->second.time;
     config->transient_bytes = estimate->second.transient_bytes;
-    config->spread = estimate->second.spread;
+    config->noise = estimate->second.noise;
     return config;
   }
 
@@ -257,7 +257,7 @@ class ProblemBuilder {
     for (size_t i = 0; i < tables.size(); ++i) {
       if (tables[i].columns == table.columns &&
           tables[i].entries == table.entries &&
-          tables[i].spreads == table.spreads) {
+          tables[i].noise == table.noise) {
         return static_cast<int>(i);
       }
     }

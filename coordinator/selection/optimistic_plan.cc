@@ -23,7 +23,7 @@ absl::StatusOr<std::set<estimation::ConfigurationRef>> FindOptimisticPlan(
     for (size_t c = 0; c < problem.types[t].configs.size(); ++c) {
       if (standings[t][c] == Standing::kMeasured) continue;
       problem::Picoseconds& time = problem.types[t].configs[c].time;
-      problem.types[t].configs[c].spread = {};
+      problem.types[t].configs[c].noise = {};
       if (standings[t][c] == Standing::kUnknown) {
         time = kUnknownTime;
         continue;

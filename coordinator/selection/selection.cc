@@ -344,8 +344,8 @@ class Selection::Round {
     it.set_margin(margin);
     estimation::Estimate& low = decision_.low_ends[{open.type, configuration}];
     low = estimate;
-    low.time -= std::min(estimate.spread.below, estimate.time);
-    low.spread = {};
+    low.time -= std::min(estimate.noise.below, estimate.time);
+    low.noise = {};
   }
 
   const Selection& selection_;

@@ -28,7 +28,7 @@ struct RunPlan {
   problem::Picoseconds time{0};
   problem::Picoseconds resharding{0};      // the part at boundaries inside
   std::vector<double> resharding_seconds;  // likewise, by segment
-  problem::Spread spread;
+  problem::NoiseInterval noise;
   int64_t saved_bytes = 0;       // of one micro-batch
   int64_t persistent_bytes = 0;  // with the largest transient
 };
@@ -42,7 +42,7 @@ struct RunAlternative {
   std::optional<RunPlan> next;  // empty: without it nothing is allowed and fits
   // Of a step: how much less than that is proved, and how far off it may be.
   problem::Picoseconds open{0};
-  problem::Spread spread;
+  problem::NoiseInterval noise;
 };
 
 }  // namespace meshwright::stages

@@ -69,8 +69,8 @@ problem::Config ChargePerPass(problem::Config config, const PassTimes& times,
   const auto scale = [&](Picoseconds& part) {
     part = Picoseconds(std::llround(share * static_cast<double>(part.count())));
   };
-  scale(config.spread.below);
-  scale(config.spread.above);
+  scale(config.noise.below);
+  scale(config.noise.above);
   config.time = time;
   return config;
 }

@@ -130,12 +130,12 @@ RunPlan StageSearch::Evaluated(const Part& part,
   evaluated_.nodes = part.nodes;
   evaluated_.edges = part.edges;
   const auto evaluation = problem::Evaluate(evaluated_, choice);
-  const auto spread = problem::MeasureSpread(evaluated_, choice);
+  const auto noise = problem::EstimateNoise(evaluated_, choice);
   if (evaluation.ok()) {
     plan.time = evaluation->time;
     plan.resharding = evaluation->resharding_time;
   }
-  if (spread.ok()) plan.spread = *spread;
+  if (noise.ok()) plan.noise = *noise;
   plan.resharding_seconds = planning::SumReshardingSeconds(evaluated_, choice);
   int64_t transient = 0;
   plan.persistent_bytes = part.foreign_bytes;
@@ -268,7 +268,7 @@ absl::StatusOr<std::vector<RunAlternative>> StageSearch::Alternatives(
     if (!it.next.has_value()) continue;
     out.next = Evaluated(part, it.next->choice);
     out.open = repeats_ * (it.next->time - it.lower_bound);
-    out.spread = {repeats_ * it.spread.below, repeats_ * it.spread.above};
+    out.noise = {repeats_ * it.noise.below, repeats_ * it.noise.above};
   }
   return alternatives;
 }

@@ -167,9 +167,9 @@ class StageWriter {
     predicted.set_communication_seconds(
         std::min(busy, times * communication + predicted.resharding_seconds()));
     predicted.set_compute_seconds(busy - predicted.communication_seconds());
-    const double low = whole - ToSeconds(stage_.run.spread.below);
+    const double low = whole - ToSeconds(stage_.run.noise.below);
     const double high =
-        std::max(median, whole + ToSeconds(stage_.run.spread.above));
+        std::max(median, whole + ToSeconds(stage_.run.noise.above));
     predicted.add_interval_seconds(whole > 0 ? busy * (low / whole) : 0);
     predicted.add_interval_seconds(whole > 0 ? busy * (high / whole) : 0);
   }

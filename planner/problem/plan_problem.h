@@ -27,10 +27,10 @@ namespace meshwright::problem {
 
 // Measured again, a time is expected within [time - below, time + above]
 // (uncertainty.h); 0: taken as exact.
-struct Spread {
+struct NoiseInterval {
   Picoseconds below{0};
   Picoseconds above{0};
-  bool operator==(const Spread&) const = default;
+  bool operator==(const NoiseInterval&) const = default;
 };
 
 struct Config {
@@ -38,7 +38,7 @@ struct Config {
   int64_t persistent_bytes = 0;  // lives through the step: parameters, states
   int64_t saved_bytes = 0;       // kept from the forward to the backward
   int64_t transient_bytes = 0;   // needed only while the copy runs
-  Spread spread = {};            // of `time`
+  NoiseInterval noise = {};      // of `time`
 };
 
 struct NodeType {
@@ -71,14 +71,14 @@ struct Table {
   int rows = 0;
   int columns = 0;
   std::vector<std::optional<Picoseconds>> entries;
-  std::vector<Spread> spreads = {};  // of the entries; empty: all exact
+  std::vector<NoiseInterval> noise = {};  // of the entries; empty: all exact
 
   const std::optional<Picoseconds>& at(int row, int column) const {
     return entries[static_cast<size_t>(row) * columns + column];
   }
-  Spread SpreadAt(int row, int column) const {
-    if (spreads.empty()) return {};
-    return spreads[static_cast<size_t>(row) * columns + column];
+  NoiseInterval NoiseAt(int row, int column) const {
+    if (noise.empty()) return {};
+    return noise[static_cast<size_t>(row) * columns + column];
   }
 };
 

@@ -17,7 +17,7 @@ void FailAsOfSize(const base::JsonValue& list, size_t wanted) {
 
 // [lo, hi] in seconds, around `time`.
 void ReadInterval(const base::JsonValue& value, Picoseconds time,
-                  Spread& spread) {
+                  NoiseInterval& noise) {
   std::vector<Picoseconds> ends;
   base::ReadJsonValue(value, ends);
   if (value.HasFailed()) return;
@@ -29,7 +29,7 @@ void ReadInterval(const base::JsonValue& value, Picoseconds time,
     return value.Fail(absl::StrCat("does not hold its own time of ",
                                    ToSeconds(time), " seconds"));
   }
-  spread = {time - ends[0], ends[1] - time};
+  noise = {time - ends[0], ends[1] - time};
 }
 
 void ReadTable(const base::JsonValue& rows, Table& table) {
@@ -60,10 +60,10 @@ void ReadTableIntervals(const base::JsonValue& rows, Table& table) {
       return FailAsOfSize(row, table.columns);
     }
     row.ForEach([&](const base::JsonValue& entry) {
-      const auto& time = table.entries[table.spreads.size()];
-      Spread& spread = table.spreads.emplace_back();
+      const auto& time = table.entries[table.noise.size()];
+      NoiseInterval& noise = table.noise.emplace_back();
       if (entry.IsNull()) return;
-      ReadInterval(entry, time.value_or(Picoseconds(0)), spread);
+      ReadInterval(entry, time.value_or(Picoseconds(0)), noise);
     });
   });
 }
@@ -90,7 +90,7 @@ void Describe(base::JsonFields& it, Config& config) {
   it.Required("saved_bytes", config.saved_bytes);
   it.Required("transient_bytes", config.transient_bytes);
   it.Optional("seconds_interval", [&](const base::JsonValue& value) {
-    ReadInterval(value, config.time, config.spread);
+    ReadInterval(value, config.time, config.noise);
   });
 }
 

@@ -53,16 +53,16 @@ TEST(ProblemJsonTest, IntervalsComeBack) {
   const auto problem = ProblemFromJson(
       Document(kUnsure, R"(,"table_intervals":[[[[0.125,0.25]]]])"));
   ASSERT_TRUE(problem.ok()) << problem.status();
-  const Spread& spread = problem->types[0].configs[0].spread;
-  EXPECT_EQ(spread.below.count(), 250'000'000'000);
-  EXPECT_EQ(spread.above.count(), 125'000'000'000);
-  EXPECT_EQ(problem->tables[0].SpreadAt(0, 0).below.count(), 125'000'000'000);
-  EXPECT_EQ(problem->tables[0].SpreadAt(0, 0).above.count(), 0);
+  const NoiseInterval& noise = problem->types[0].configs[0].noise;
+  EXPECT_EQ(noise.below.count(), 250'000'000'000);
+  EXPECT_EQ(noise.above.count(), 125'000'000'000);
+  EXPECT_EQ(problem->tables[0].NoiseAt(0, 0).below.count(), 125'000'000'000);
+  EXPECT_EQ(problem->tables[0].NoiseAt(0, 0).above.count(), 0);
   const std::string written = ProblemToJson(*problem);
   const auto again = ProblemFromJson(written);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(ProblemToJson(*again), written);
-  EXPECT_EQ(again->tables[0].spreads, problem->tables[0].spreads);
+  EXPECT_EQ(again->tables[0].noise, problem->tables[0].noise);
   EXPECT_EQ(ProblemToJson(*ProblemFromJson(Document(kConfig))).find("interval"),
             std::string::npos);
 }

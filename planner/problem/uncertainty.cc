@@ -41,15 +41,15 @@ class Uses {
     }
   }
 
-  Spread Sum() const {
+  NoiseInterval Sum() const {
     Squares sum;
     for (size_t t = 0; t < configs_.size(); ++t) {
       for (size_t c = 0; c < configs_[t].size(); ++c) {
-        sum.Add(configs_[t][c], problem_.types[t].configs[c].spread);
+        sum.Add(configs_[t][c], problem_.types[t].configs[c].noise);
       }
     }
     for (const auto& [at, uses] : entries_) {
-      sum.Add(uses, problem_.tables[at[0]].SpreadAt(at[1], at[2]));
+      sum.Add(uses, problem_.tables[at[0]].NoiseAt(at[1], at[2]));
     }
     return sum.Root();
   }
@@ -60,10 +60,10 @@ class Uses {
     double above = 0;
 
     // What is subtracted errs the other way.
-    void Add(int64_t uses, const Spread& spread) {
+    void Add(int64_t uses, const NoiseInterval& noise) {
       const double times = std::abs(static_cast<double>(uses));
-      const double down = times * static_cast<double>(spread.below.count());
-      const double up = times * static_cast<double>(spread.above.count());
+      const double down = times * static_cast<double>(noise.below.count());
+      const double up = times * static_cast<double>(noise.above.count());
       below += uses < 0 ? up * up : down * down;
       above += uses < 0 ? down * down : up * up;
     }
@@ -72,7 +72,7 @@ class Uses {
       const double longest = static_cast<double>(kMaxTime.count());
       return Picoseconds(std::llround(std::min(std::sqrt(square), longest)));
     }
-    Spread Root() const { return {Root(below), Root(above)}; }
+    NoiseInterval Root() const { return {Root(below), Root(above)}; }
   };
 
   const PlanProblem& problem_;
@@ -84,34 +84,36 @@ class Uses {
 }  // namespace
 
 bool IsUncertain(const PlanProblem& problem) {
-  const auto any = [](const auto& list, const auto& spread_of) {
+  const auto any = [](const auto& list, const auto& get_noise) {
     return std::any_of(list.begin(), list.end(), [&](const auto& it) {
-      return spread_of(it) != Spread();
+      return get_noise(it) != NoiseInterval();
     });
   };
   for (const NodeType& type : problem.types) {
-    if (any(type.configs, [](const Config& it) { return it.spread; })) {
+    if (any(type.configs, [](const Config& it) { return it.noise; })) {
       return true;
     }
   }
   for (const Table& table : problem.tables) {
-    if (any(table.spreads, [](const Spread& it) { return it; })) return true;
+    if (any(table.noise, [](const NoiseInterval& it) { return it; }))
+      return true;
   }
   return false;
 }
 
-absl::StatusOr<Spread> MeasureSpread(const PlanProblem& problem,
-                                     const Choice& choice) {
+absl::StatusOr<NoiseInterval> EstimateNoise(const PlanProblem& problem,
+                                            const Choice& choice) {
   ASSIGN_OR_RETURN(const Evaluation evaluation, Evaluate(problem, choice));
   Uses uses(problem);
   uses.Add(choice, 1);
-  Spread spread = uses.Sum();
-  spread.below = std::min(spread.below, evaluation.time);
-  return spread;
+  NoiseInterval noise = uses.Sum();
+  noise.below = std::min(noise.below, evaluation.time);
+  return noise;
 }
 
-absl::StatusOr<Spread> SpreadBetween(const PlanProblem& problem,
-                                     const Choice& a, const Choice& b) {
+absl::StatusOr<NoiseInterval> EstimateNoiseBetween(const PlanProblem& problem,
+                                                   const Choice& a,
+                                                   const Choice& b) {
   RETURN_IF_ERROR(Evaluate(problem, a).status());
   RETURN_IF_ERROR(Evaluate(problem, b).status());
   Uses uses(problem);

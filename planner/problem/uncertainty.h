@@ -1,9 +1,10 @@
 // Uncertainty: how sure the time of a plan is, from how sure its parts are.
 //
 // Concept: a problem is made of measurements: one per configuration of a type,
-// one per entry of a table, each with a spread (plan_problem.h). The copies of
-// a configuration are one measurement used many times: they err together.
-// Different measurements err independently. So a plan's time is uncertain by
+// one per entry of a table, each with a noise interval (plan_problem.h). The
+// copies of a configuration are one measurement used many times: they err
+// together. Different measurements err independently. So a plan's time is
+// uncertain by
 //
 //     below = sqrt(sum over measurements of (uses * below)^2), above alike
 //
@@ -19,16 +20,17 @@
 
 namespace meshwright::problem {
 
-// Whether anything in the problem has a spread.
+// Whether anything in the problem has a noise interval.
 bool IsUncertain(const PlanProblem& problem);
 
 // Around the time that Evaluate gives.
-absl::StatusOr<Spread> MeasureSpread(const PlanProblem& problem,
-                                     const Choice& choice);
+absl::StatusOr<NoiseInterval> EstimateNoise(const PlanProblem& problem,
+                                            const Choice& choice);
 
 // By how much time(b) - time(a) may turn out smaller or larger.
-absl::StatusOr<Spread> SpreadBetween(const PlanProblem& problem,
-                                     const Choice& a, const Choice& b);
+absl::StatusOr<NoiseInterval> EstimateNoiseBetween(const PlanProblem& problem,
+                                                   const Choice& a,
+                                                   const Choice& b);
 
 }  // namespace meshwright::problem
 

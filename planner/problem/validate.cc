@@ -31,10 +31,10 @@ absl::Status CheckAmount(int64_t amount, int type, int config,
              " is negative: ", amount, "; give 0 or more");
 }
 
-absl::Status CheckSpread(const Spread& spread, Picoseconds time,
-                         const std::string& field) {
-  if (spread.below.count() >= 0 && spread.below <= time &&
-      spread.above.count() >= 0 && spread.above <= kMaxTime - time) {
+absl::Status CheckNoise(const NoiseInterval& noise, Picoseconds time,
+                        const std::string& field) {
+  if (noise.below.count() >= 0 && noise.below <= time &&
+      noise.above.count() >= 0 && noise.above <= kMaxTime - time) {
     return {};
   }
   return Bad(field, " is no interval around its time of at least 0 seconds");
@@ -56,9 +56,9 @@ absl::Status CheckTypes(const PlanProblem& problem) {
       if (config.time > kMaxTime) {
         return Bad("types[", t, "].configs[", c, "].seconds is too large");
       }
-      if (config.spread == Spread()) continue;
-      RETURN_IF_ERROR(CheckSpread(
-          config.spread, config.time,
+      if (config.noise == NoiseInterval()) continue;
+      RETURN_IF_ERROR(CheckNoise(
+          config.noise, config.time,
           absl::StrCat("types[", t, "].configs[", c, "].seconds_interval")));
     }
   }
@@ -80,15 +80,15 @@ absl::Status CheckTables(const PlanProblem& problem) {
       return Bad("tables[", t, "][", i / table.columns, "][", i % table.columns,
                  "] is ", entry->count() < 0 ? "negative" : "too large");
     }
-    if (table.spreads.empty()) continue;
-    if (table.spreads.size() != table.entries.size()) {
-      return Bad("table_intervals[", t, "] has ", table.spreads.size(),
+    if (table.noise.empty()) continue;
+    if (table.noise.size() != table.entries.size()) {
+      return Bad("table_intervals[", t, "] has ", table.noise.size(),
                  " entries, but tables[", t, "] has ", table.entries.size());
     }
-    for (size_t i = 0; i < table.spreads.size(); ++i) {
-      if (table.spreads[i] == Spread()) continue;
-      RETURN_IF_ERROR(CheckSpread(
-          table.spreads[i], table.entries[i].value_or(Picoseconds(0)),
+    for (size_t i = 0; i < table.noise.size(); ++i) {
+      if (table.noise[i] == NoiseInterval()) continue;
+      RETURN_IF_ERROR(CheckNoise(
+          table.noise[i], table.entries[i].value_or(Picoseconds(0)),
           absl::StrCat("table_intervals[", t, "][", i / table.columns, "][",
                        i % table.columns, "]")));
     }

@@ -39,23 +39,23 @@ TEST(ValidateTest, NamesTheFieldOfEveryFault) {
        [](PlanProblem& p) { p.tables[0].entries.pop_back(); }},
       {"types[0].configs[1].seconds_interval is no interval",
        [](PlanProblem& p) {
-         p.types[0].configs[1].spread.below = Picoseconds(1);
+         p.types[0].configs[1].noise.below = Picoseconds(1);
        }},
       {"types[0].configs[0].seconds_interval is no interval",
        [](PlanProblem& p) {
-         p.types[0].configs[0].spread.above = Picoseconds(-1);
+         p.types[0].configs[0].noise.above = Picoseconds(-1);
        }},
       {"types[1].configs[0].seconds_interval is no interval",
        [](PlanProblem& p) {
          p.types[1].configs[0].time = kMaxTime;
-         p.types[1].configs[0].spread.above = Picoseconds(1);
+         p.types[1].configs[0].noise.above = Picoseconds(1);
        }},
       {"table_intervals[1] has 3 entries, but tables[1] has 4",
-       [](PlanProblem& p) { p.tables[1].spreads.resize(3); }},
+       [](PlanProblem& p) { p.tables[1].noise.resize(3); }},
       {"table_intervals[0][1][0] is no interval",
        [](PlanProblem& p) {
-         p.tables[0].spreads.resize(2);
-         p.tables[0].spreads[1].below = Picoseconds(3);
+         p.tables[0].noise.resize(2);
+         p.tables[0].noise[1].below = Picoseconds(3);
        }},
       {"nodes is empty", [](PlanProblem& p) { p.nodes.clear(); }},
       {"nodes[1].type is 9, but there are 2 types",

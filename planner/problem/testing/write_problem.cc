@@ -23,15 +23,16 @@ json WriteTable(const Table& table) {
   return rows;
 }
 
-json WriteInterval(Picoseconds time, const Spread& spread) {
-  return {ToSeconds(time - spread.below), ToSeconds(time + spread.above)};
+json WriteInterval(Picoseconds time, const NoiseInterval& noise) {
+  return {ToSeconds(time - noise.below), ToSeconds(time + noise.above)};
 }
 
 // Nothing where every entry is exact.
 void WriteTableIntervals(const PlanProblem& problem, json& document) {
   const auto is_exact = [](const Table& table) {
-    return std::all_of(table.spreads.begin(), table.spreads.end(),
-                       [](const Spread& it) { return it == Spread(); });
+    return std::all_of(
+        table.noise.begin(), table.noise.end(),
+        [](const NoiseInterval& it) { return it == NoiseInterval(); });
   };
   if (std::all_of(problem.tables.begin(), problem.tables.end(), is_exact)) {
     return;
@@ -46,7 +47,7 @@ void WriteTableIntervals(const PlanProblem& problem, json& document) {
       for (int c = 0; c < table.columns; ++c) {
         const auto& entry = table.at(r, c);
         row.push_back(entry.has_value()
-                          ? WriteInterval(*entry, table.SpreadAt(r, c))
+                          ? WriteInterval(*entry, table.NoiseAt(r, c))
                           : json());
       }
       rows.push_back(std::move(row));
@@ -69,9 +70,9 @@ std::string ProblemToJson(const PlanProblem& problem) {
                          {"persistent_bytes", config.persistent_bytes},
                          {"saved_bytes", config.saved_bytes},
                          {"transient_bytes", config.transient_bytes}});
-      if (config.spread == Spread()) continue;
+      if (config.noise == NoiseInterval()) continue;
       configs.back()["seconds_interval"] =
-          WriteInterval(config.time, config.spread);
+          WriteInterval(config.time, config.noise);
     }
     document["types"].push_back({{"name", type.name}, {"configs", configs}});
   }

@@ -64,8 +64,8 @@ absl::StatusOr<std::vector<Alternative>> FindAlternatives(
     it.next = std::move(answer.plan);
     it.lower_bound = answer.lower_bound;
     if (!it.next.has_value()) continue;
-    ASSIGN_OR_RETURN(it.spread,
-                     problem::SpreadBetween(problem, choice, it.next->choice));
+    ASSIGN_OR_RETURN(it.noise, problem::EstimateNoiseBetween(problem, choice,
+                                                             it.next->choice));
   }
   return alternatives;
 }

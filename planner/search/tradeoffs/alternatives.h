@@ -30,7 +30,7 @@ struct Alternative {
   // search was cut short.
   problem::Picoseconds lower_bound{0};
   // How far time(next) - time(plan) may be off.
-  problem::Spread spread;
+  problem::NoiseInterval noise;
 };
 
 // By type and configuration: equal numbers are one choice. Empty: none are.

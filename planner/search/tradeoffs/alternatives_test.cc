@@ -58,20 +58,20 @@ TEST(AlternativesTest, AgreesWithEnumeration) {
 
 // What both plans share does not blur the difference.
 TEST(AlternativesTest, TheNoiseIsThatOfTheDifference) {
-  const problem::Spread spread = {Picoseconds(3), Picoseconds(3)};
+  const problem::NoiseInterval noise = {Picoseconds(3), Picoseconds(3)};
   PlanProblem problem;
   problem.types = {{"layer", {{}, {}}}, {"head", {{}}}};
-  problem.types[0].configs[0] = {.time = Picoseconds(100), .spread = spread};
+  problem.types[0].configs[0] = {.time = Picoseconds(100), .noise = noise};
   problem.types[0].configs[1] = {.time = Picoseconds(120)};
   problem.types[1].configs[0] = {.time = Picoseconds(500),
-                                 .spread = {Picoseconds(90), Picoseconds(90)}};
+                                 .noise = {Picoseconds(90), Picoseconds(90)}};
   problem.nodes = {{.type = 0, .repeat = 96}, {.type = 1}};
   const auto alternatives = FindAlternatives(
       problem, {std::vector<int>(96, 0), std::vector<int>(1, 0)});
   ASSERT_TRUE(alternatives.ok()) << alternatives.status();
   ASSERT_EQ(alternatives->size(), 2u);
   EXPECT_EQ((*alternatives)[0].next->time.count(), 96 * 120 + 500);
-  EXPECT_EQ((*alternatives)[0].spread.below.count(), 96 * 3);
+  EXPECT_EQ((*alternatives)[0].noise.below.count(), 96 * 3);
   EXPECT_FALSE((*alternatives)[1].next.has_value());
 }
 

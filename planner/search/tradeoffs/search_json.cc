@@ -25,11 +25,11 @@ std::string AnswerToJson(const problem::PlanProblem& problem,
   if (answer.plan.has_value()) {
     document["seconds"] = problem::ToSeconds(answer.plan->time);
     if (problem::IsUncertain(problem)) {
-      const auto spread = problem::MeasureSpread(problem, answer.plan->choice);
-      if (spread.ok()) {
+      const auto noise = problem::EstimateNoise(problem, answer.plan->choice);
+      if (noise.ok()) {
         document["interval_seconds"] = {
-            problem::ToSeconds(answer.plan->time - spread->below),
-            problem::ToSeconds(answer.plan->time + spread->above)};
+            problem::ToSeconds(answer.plan->time - noise->below),
+            problem::ToSeconds(answer.plan->time + noise->above)};
       }
     }
     document["lower_bound_seconds"] = problem::ToSeconds(answer.lower_bound);

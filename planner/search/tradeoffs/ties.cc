@@ -70,9 +70,9 @@ class TieBreaker {
 absl::StatusOr<Plan> BreakTies(const problem::PlanProblem& problem,
                                const Plan& fastest, double max_loss,
                                const Options& options) {
-  ASSIGN_OR_RETURN(const problem::Spread spread,
-                   problem::MeasureSpread(problem, fastest.choice));
-  if (spread.above.count() == 0) return fastest;
+  ASSIGN_OR_RETURN(const problem::NoiseInterval noise,
+                   problem::EstimateNoise(problem, fastest.choice));
+  if (noise.above.count() == 0) return fastest;
   std::optional<Uniform> uniform = MakeUniform(problem);
   if (!uniform.has_value()) return fastest;
   const Uniform kept = *uniform;
@@ -80,7 +80,7 @@ absl::StatusOr<Plan> BreakTies(const problem::PlanProblem& problem,
       std::llround(max_loss * static_cast<double>(fastest.time.count())));
   const std::optional<problem::Choice> choice =
       TieBreaker(*std::move(uniform),
-                 fastest.time + std::min(spread.above, loss), options)
+                 fastest.time + std::min(noise.above, loss), options)
           .Run();
   if (!choice.has_value()) return fastest;
   Plan chosen{.choice = FromUniform(problem, kept, *choice)};

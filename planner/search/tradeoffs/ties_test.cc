@@ -18,16 +18,16 @@ using problem::Choice;
 using problem::Picoseconds;
 using problem::PlanProblem;
 
-problem::Spread Within(int64_t both) {
+problem::NoiseInterval Within(int64_t both) {
   return {Picoseconds(both), Picoseconds(both)};
 }
 
-PlanProblem WithSpreads(uint64_t seed, const Kinds& kinds) {
+PlanProblem WithNoise(uint64_t seed, const Kinds& kinds) {
   PlanProblem problem = RandomProblem(seed, kinds);
   std::mt19937_64 random(seed);
   for (problem::NodeType& type : problem.types) {
     for (problem::Config& it : type.configs) {
-      it.spread = Within(random() % (it.time.count() / 2 + 1));
+      it.noise = Within(random() % (it.time.count() / 2 + 1));
     }
   }
   return problem;
@@ -79,7 +79,7 @@ TEST(TiesTest, AgreesWithEnumeration) {
                          .fixed = seed % 7 == 0,
                          .limit = seed % 4 == 0,
                          .nodes = 4};
-    const PlanProblem problem = WithSpreads(seed, kinds);
+    const PlanProblem problem = WithNoise(seed, kinds);
     const auto answer = Solve(problem);
     ASSERT_TRUE(answer.ok()) << answer.status();
     if (!answer->plan.has_value()) continue;
@@ -87,7 +87,7 @@ TEST(TiesTest, AgreesWithEnumeration) {
     ASSERT_TRUE(chosen.ok()) << chosen.status();
     const Picoseconds longest =
         answer->plan->time +
-        std::min(problem::MeasureSpread(problem, answer->plan->choice)->above,
+        std::min(problem::EstimateNoise(problem, answer->plan->choice)->above,
                  answer->plan->time);
     if (longest == answer->plan->time) continue;
     const auto wanted = FirstThatTies(problem, longest);
@@ -103,13 +103,13 @@ TEST(TiesTest, AgreesWithEnumeration) {
 
 // Layers of two ways that are a hair apart, this way or the other.
 PlanProblem Layers(int64_t copies, int64_t first, int64_t second,
-                   int64_t spread) {
+                   int64_t noise) {
   PlanProblem problem;
   problem.types = {{"layer", {{}, {}}}};
   problem.types[0].configs[0] = {.time = Picoseconds(first),
-                                 .spread = Within(spread)};
+                                 .noise = Within(noise)};
   problem.types[0].configs[1] = {.time = Picoseconds(second),
-                                 .spread = Within(spread)};
+                                 .noise = Within(noise)};
   problem.nodes = {{.type = 0, .repeat = copies}};
   return problem;
 }
