@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "planner/checkpoint/costs.h"
-#include "planner/checkpoint/fronts.h"
 #include "planner/checkpoint/guided.h"
 #include "planner/checkpoint/least_memory.h"
 #include "planner/checkpoint/outside.h"
+#include "planner/checkpoint/pareto_fronts.h"
 #include "planner/checkpoint/replay.h"
 #include "planner/checkpoint/slot_table.h"
 #include "planner/checkpoint/unroll.h"
@@ -153,9 +153,9 @@ class Solver {
     Outside outside(costs_, table,
                     answer_.plan->makespan.count() - costs_.base_time());
     if (!outside.Fill(options_.deadline)) return {};
-    Fronts fronts(costs_, memory, outside);
+    ParetoFronts fronts(costs_, memory, outside);
     if (fronts.Fill(options_.exact_steps, options_.deadline) !=
-        Fronts::Outcome::kDone) {
+        ParetoFronts::Outcome::kDone) {
       return {};
     }
     RETURN_IF_ERROR(

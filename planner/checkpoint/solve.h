@@ -4,7 +4,7 @@
 // its backward. In order: save everything, if it fits; the exact least memory,
 // for the verdict; a first schedule by rule of thumb; a table by slots, whose
 // figures bound every schedule from below and lead to a better one that fits
-// byte by byte; for short chains the exact fronts, pruned by that bound.
+// byte by byte; for short chains the exact Pareto fronts, pruned by that bound.
 // In → Out: a chain and a budget → a schedule with its certified lower bound,
 // or the least memory that any needs. Both are over memory-persistent
 // schedules; makespan and peak are those of Replay. Anytime: a deadline or a
@@ -35,8 +35,8 @@ struct Options {
   int threads = 0;         // 0: as many as the machine has
   int slots = 0;           // of a long chain's table; 0: 500, or 5 per 6 stages
   int exact_stages = 256;  // longer chains are solved by slots alone
-  // Work budget: the exact fronts give up after so many steps; tables of slots
-  // get fewer slots rather than more bytes.
+  // Work budget: the exact Pareto fronts give up after so many steps; tables of
+  // slots get fewer slots rather than more bytes.
   int64_t exact_steps = 500'000'000;
   int64_t table_bytes = 2'200'000'000;
 };

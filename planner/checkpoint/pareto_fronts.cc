@@ -1,4 +1,4 @@
-#include "planner/checkpoint/fronts.h"
+#include "planner/checkpoint/pareto_fronts.h"
 
 #include <algorithm>
 #include <limits>
@@ -14,15 +14,15 @@ constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
 
 }  // namespace
 
-Fronts::Fronts(const Costs& costs, const LeastMemory& memory,
-               const Outside& outside)
+ParetoFronts::ParetoFronts(const Costs& costs, const LeastMemory& memory,
+                           const Outside& outside)
     : costs_(costs),
       memory_(memory),
       outside_(outside),
       fronts_(costs.intervals()) {}
 
-Fronts::Outcome Fronts::Fill(int64_t max_steps,
-                             const base::Deadline& deadline) {
+ParetoFronts::Outcome ParetoFronts::Fill(int64_t max_steps,
+                                         const base::Deadline& deadline) {
   const int n = costs_.stages();
   steps_ = 0;
   for (int length = 1; length <= n; ++length) {
@@ -35,7 +35,7 @@ Fronts::Outcome Fronts::Fill(int64_t max_steps,
   return Outcome::kDone;
 }
 
-void Fronts::FillOne(int s, int t) {
+void ParetoFronts::FillOne(int s, int t) {
   const auto window = outside_.AliveBytes(s, t);
   if (!window.has_value()) return;
   best_.clear();
@@ -57,7 +57,7 @@ void Fronts::FillOne(int s, int t) {
   }
 }
 
-void Fronts::Save(int s, int t, const Outside::Window& window) {
+void ParetoFronts::Save(int s, int t, const Outside::Window& window) {
   const int64_t need = std::max(costs_.SaveNeed(s, t), window.first);
   for (const Step& step : fronts_[costs_.Index(s + 1, t)]) {
     const int64_t bytes = std::max(need, step.bytes + costs_.saved(s));
@@ -68,7 +68,7 @@ void Fronts::Save(int s, int t, const Outside::Window& window) {
   steps_ += static_cast<int64_t>(best_.size());
 }
 
-void Fronts::Keep(int s, int k, int t, int64_t from, int64_t last) {
+void ParetoFronts::Keep(int s, int k, int t, int64_t from, int64_t last) {
   const Front& late = fronts_[costs_.Index(k, t)];
   const Front& early = fronts_[costs_.Index(s, k - 1)];
   if (late.empty() || early.empty()) return;
@@ -115,7 +115,7 @@ void Fronts::Keep(int s, int k, int t, int64_t from, int64_t last) {
   best_.swap(merged_);
 }
 
-int64_t Fronts::Cost(const Interval& interval) const {
+int64_t ParetoFronts::Cost(const Interval& interval) const {
   const auto [s, t, free] = interval;
   if (free >= memory_.full(s, t)) return 0;
   const Front& front = fronts_[costs_.Index(s, t)];
@@ -125,7 +125,7 @@ int64_t Fronts::Cost(const Interval& interval) const {
   return after == front.begin() ? kNone : (after - 1)->cost;
 }
 
-Decision Fronts::Decide(const Interval& interval) const {
+Decision ParetoFronts::Decide(const Interval& interval) const {
   const auto [s, t, free] = interval;
   if (free >= memory_.full(s, t)) return {Decision::Kind::kSaveAll};
   Decision best;

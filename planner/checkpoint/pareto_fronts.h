@@ -1,4 +1,4 @@
-// Fronts: the exact trade of memory against time run twice, per interval.
+// ParetoFronts: the exact trade of memory against time run twice, per interval.
 //
 // Concept: the dynamic program of costs.h in bytes. The cost of an interval as
 // a function of its memory falls in steps; a front holds the steps. Two parts
@@ -7,8 +7,8 @@
 // is no slower than the one that Outside was given; elsewhere costs may be
 // missing or too high. Cost: stages^3 times the steps of a front; a few hundred
 // are usual.
-#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_FRONTS_H_
-#define MESHWRIGHT_PLANNER_CHECKPOINT_FRONTS_H_
+#ifndef MESHWRIGHT_PLANNER_CHECKPOINT_PARETO_FRONTS_H_
+#define MESHWRIGHT_PLANNER_CHECKPOINT_PARETO_FRONTS_H_
 
 #include <cstdint>
 #include <vector>
@@ -21,12 +21,13 @@
 
 namespace meshwright::checkpoint {
 
-class Fronts {
+class ParetoFronts {
  public:
   enum class Outcome { kDone, kInterrupted, kTooManySteps };
 
   // Everything named outlives this.
-  Fronts(const Costs& costs, const LeastMemory& memory, const Outside& outside);
+  ParetoFronts(const Costs& costs, const LeastMemory& memory,
+               const Outside& outside);
 
   // Gives up after looking at `max_steps` steps.
   Outcome Fill(int64_t max_steps, const base::Deadline& deadline);
@@ -58,4 +59,4 @@ class Fronts {
 
 }  // namespace meshwright::checkpoint
 
-#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_FRONTS_H_
+#endif  // MESHWRIGHT_PLANNER_CHECKPOINT_PARETO_FRONTS_H_
