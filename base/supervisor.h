@@ -1,5 +1,5 @@
 // Supervisor: the service manager that started this process, and what it is
-// told (systemd's protocol of sd_notify(3)).
+// sent (systemd's protocol of sd_notify(3)).
 //
 // Concept: the manager hands a datagram socket over in NOTIFY_SOCKET. The
 // daemon writes one message for each turn of its life. The protocol is fixed

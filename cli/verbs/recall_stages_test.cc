@@ -31,7 +31,7 @@ class RecallStagesTest : public testing::Test {
     Make("plan", {2, 2}, 0);
     Make("devices", {2, 2}, 4e9);
     Make("narrow", {2, 1}, 0);
-    // So slow a wire that nothing is sent.
+    // So slow a link that nothing is sent.
     Make("alone", {1, 2}, 1);
   }
 
@@ -161,7 +161,7 @@ TEST_F(RecallStagesTest, ABandwidthThatWasTheHostsFollowsIt) {
   EXPECT_EQ(within["pipeline"]["host_bytes_per_second"], 1e9);
   EXPECT_EQ(within["pipeline"]["device_bytes_per_second"], 5e9);
   EXPECT_EQ(within["pipeline"]["device_as_host"], false);
-  // Slower wires never make a shorter step, as far as ties go.
+  // Slower links never make a shorter step, as far as ties go.
   const json slower = Ask({"what-if", Path("plan"), "--bandwidth", "1MB"});
   EXPECT_GE(slower["predicted"]["step_seconds"].get<double>() * 1.02,
             faster["predicted"]["step_seconds"].get<double>());

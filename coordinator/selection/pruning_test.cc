@@ -82,7 +82,7 @@ Standings AllMeasured(const PlanProblem& problem) {
   return standings;
 }
 
-TEST(SwitchCostsTest, NoNeighboursMakeAChangeDearer) {
+TEST(SwitchCostsTest, NoNeighboursMakeAChangeMoreExpensive) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const PlanProblem problem = RandomProblem(seed, 3, seed % 2 == 1);
     const SubstitutionBound costs(problem);

@@ -141,7 +141,7 @@ class WorkerStream
     return absl::OkStatus();
   }
 
-  // A worker that must go elsewhere is told where.
+  // A worker that must go elsewhere is redirected.
   absl::Status CheckLeads() {
     if (leadership_ == nullptr) return absl::OkStatus();
     leader_ = leadership_->leader();

@@ -65,7 +65,7 @@ TEST_F(StageSearchTest, TheWholeStepIsThePlan) {
 
 // A plan that is free at the cut costs no more than the same part of a longer
 // one.
-TEST_F(StageSearchTest, PartsAreNoDearerThanTheWhole) {
+TEST_F(StageSearchTest, PartsCostNoMoreThanTheWhole) {
   StageSearch search = Search();
   const auto time = [&](int first, int end) {
     const auto run = PlanRun(search, first, end, 1);

@@ -108,7 +108,7 @@ void ExpectWhole(const v1::Plan& plan) {
 
 TEST_F(StagedPlanTest, OneStageIsThePlanOnItsMesh) {
   for (const char* model : {"gpt2_2l", "llama_tiny"}) {
-    // So slow a wire that nothing is sent.
+    // So slow a link that nothing is sent.
     for (const std::vector<int64_t>& mesh :
          {std::vector<int64_t>{1, 1}, {1, 2}}) {
       const v1::PlanRequest request = Request(model, mesh, 1, 1);
@@ -281,7 +281,7 @@ TEST_F(StagedPlanTest, AShortMemoryOpensRecomputation) {
   EXPECT_LE(most(false), most(true) * (1 + 1e-9));
 }
 
-// Faster wires never make a slower step, as far as ties go.
+// Faster links never make a slower step, as far as ties go.
 TEST_F(StagedPlanTest, BandwidthPays) {
   double before = 1e9;
   for (const double bandwidth : {1e3, 1e7, 1e9, 1e12}) {

@@ -63,13 +63,13 @@ class Bench:
         return [comm_plan.makespan(self.network, self.program, plan)
                 for _ in range(self.options.rounds)]
 
-    def wire(self, size: float) -> float:
+    def link_seconds(self, size: float) -> float:
         """Seconds that `size` bytes take at the speed of the link."""
         return size / self.network.bytes_per_second
 
     def broadcast(self) -> None:
         size = 32 * MIB
-        bound = self.wire(size)
+        bound = self.link_seconds(size)
         print("\n## Broadcast of 32 MiB from s0\n"
               f"bound (data / bandwidth): {bound:.3f} s; wanted: 97 %\n\n"
               "| receivers | chunk KiB | best s | median s | best | median |"
@@ -123,7 +123,7 @@ class Bench:
 
     def figure5(self) -> None:
         size = self.options.figure_mib * MIB
-        unit = self.wire(size)
+        unit = self.link_seconds(size)
         print(f"\n## Figure 5: {self.options.figure_mib} MiB from one device, "
               f"in units of t = {unit:.3f} s\n\n| nodes x devices | "
               + " | ".join(STRATEGIES) + " |\n" + "| --- " * 5 + "|")
@@ -196,7 +196,7 @@ def main() -> int:
         with network:
             bench = Bench(options, network)
             print(f"links of {options.megabits:g} Mbit/s, MTU {options.mtu}: "
-                  f"payload is {network.payload_share:.2%} of the wire; "
+                  f"payload is {network.payload_share:.2%} of what is sent; "
                   f"a chunk costs {bench.alpha * 1e6:.1f} us; priority: "
                   f"{' '.join(bench.program[:-1]) or 'as given'}")
             for part in options.parts or parts:

@@ -83,7 +83,7 @@ class Bench {
   }
 
   void Run(const Family& family) {
-    std::vector<double> search, cached, wire;
+    std::vector<double> search, cached, call;
     for (const reshard::ReshardProblem& problem : family.problems) {
       resharding::AnswerCache cache({});
       if (!cache.Solve(problem, {}).ok()) std::abort();
@@ -94,14 +94,14 @@ class Bench {
           MinSeconds(rounds_, [&] { (void)reshard::Solve(problem).ok(); }));
       cached.push_back(
           MinSeconds(rounds_, [&] { (void)cache.Solve(renamed, {}).ok(); }));
-      wire.push_back(MinSeconds(rounds_, [&] {
+      call.push_back(MinSeconds(rounds_, [&] {
         const auto answer = client_->PlanResharding(message, {});
         if (!answer.ok() || !answer->cached()) std::abort();
       }));
     }
     const std::string figures =
         absl::StrFormat("%.3f ms, %.3f ms, %.3f ms", 1e3 * Median(search),
-                        1e3 * Median(cached), 1e3 * Median(wire));
+                        1e3 * Median(cached), 1e3 * Median(call));
     PrintFigure("asked again, " + family.name +
                     ": CPU time of the search, cached, cached over gRPC",
                 "", figures);

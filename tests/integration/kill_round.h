@@ -3,7 +3,7 @@
 //
 // Concept: the coordinator and the workers are processes that die at random
 // failpoints (base/failpoint.h) and are started again; clients go on submitting
-// plans and watching them. What the clients are told is held against
+// plans and watching them. What the clients read is held against
 // PlanHistory, the store after each kill of the coordinator against RowHistory.
 // After the last kill all plans are seen to their end, and each is the plan
 // that one process makes without any kill.

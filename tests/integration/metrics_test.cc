@@ -246,9 +246,9 @@ TEST_F(MetricsFilesTest, RulesAndDashboardNameFiguresThatThereAre) {
 
 TEST_F(MetricsFilesTest, ThePageHasEveryFigure) {
   const auto there = FindNames(ReadAll(), "# TYPE (meshwright_[a-z_]+) ");
-  const auto told =
+  const auto listed =
       FindNames(FileText("docs/operating/metrics.md"), "`(meshwright_[a-z_]+)");
-  EXPECT_EQ(there, told);
+  EXPECT_EQ(there, listed);
 }
 
 TEST_F(MetricsFilesTest, PromtoolAcceptsThem) {

@@ -1,5 +1,5 @@
-// PlanHistory: what one client was told of one plan, and what must hold of
-// whatever it is told next.
+// PlanHistory: what one client has read of one plan, and what must hold of
+// whatever it reads next.
 //
 // Concept: the reference model of a durable plan. A plan is a list of updates
 // numbered 1, 2, 3, ...; what a client has read of it never changes and never

@@ -152,7 +152,7 @@ TEST_F(PlanVerbsTest, MoreDevicesAreEstimatedAndWrittenAsAPlan) {
             measured.predicted().step_seconds());
 }
 
-TEST_F(PlanVerbsTest, OtherLinksAreTold) {
+TEST_F(PlanVerbsTest, TakesOtherLinks) {
   const v1::Plan plan = Plan("a");
   ASSERT_TRUE(
       base::WriteFile(Path("links"), R"({"alpha":[0,1e-4],"beta":[0,1e-7]})")
@@ -166,7 +166,7 @@ TEST_F(PlanVerbsTest, OtherLinksAreTold) {
                 "alpha is missing");
 }
 
-TEST_F(PlanVerbsTest, WhatIfRefusesWhatNothingTells) {
+TEST_F(PlanVerbsTest, WhatIfRefusesWhatNoRowEstimates) {
   Plan("a");
   const std::string store = Path("store");
   ExpectRefused({"what-if", Path("a.json"), "--store", store, "--mesh", "2x2"},

@@ -342,7 +342,7 @@ PROCESSES = ("made-up-worker", "meshwright-coordinator")
 
 DURABLE = [
     fault("commits-without-a-sync",
-          "A power cut takes rows that plans were told are stored.",
+          "A power cut takes rows that plans count as stored.",
           "profiledb/sqlite/sqlite_schema.cc",
           "PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL",
           "profiledb_sqlite_power_cut_test"),

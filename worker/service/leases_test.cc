@@ -89,7 +89,7 @@ class LeasesTest : public testing::Test {
     leases_.emplace(dependencies_);
   }
 
-  // What one connection was told, as "LEASE KEY" or "LEASE finished ERROR".
+  // What one connection has received, as "LEASE KEY" or "LEASE finished ERROR".
   class Heard {
    public:
     Leases::Send send() {

@@ -37,9 +37,9 @@ class PrologueFinder {
     }
     if (boundaries.empty()) boundaries = SharedByBlocks();
     // A decoder's first layer has nothing before it either.
-    for (const auto& [start, counterparts] : OtherStarts(cover)) {
-      for (const size_t counterpart : counterparts) {
-        const auto more = WalkTogether(cover[start], cover[counterpart]);
+    for (const auto& [start, matches] : OtherStarts(cover)) {
+      for (const size_t match : matches) {
+        const auto more = WalkTogether(cover[start], cover[match]);
         if (!alike_) continue;  // equal blocks of another kind of layer
         boundaries.insert(boundaries.end(), more.begin(), more.end());
         break;
@@ -69,7 +69,7 @@ class PrologueFinder {
     for (size_t i = 0; i < cover.size(); ++i) {
       alike[BlockHashes(blocks_, cover[i])].push_back(i);
     }
-    std::map<size_t, std::vector<size_t>> counterparts;
+    std::map<size_t, std::vector<size_t>> matches;
     for (const auto& [hashes, members] : alike) {
       for (size_t m = 0; m + 1 < members.size(); ++m) {
         const Segment& segment = cover[members[m]];
@@ -79,12 +79,12 @@ class PrologueFinder {
                          [](char start) { return start != 0; })) {
           continue;
         }
-        const size_t last = std::min(members.size(), m + 1 + kMaxCounterparts);
-        counterparts[members[m]].assign(members.begin() + m + 1,
-                                        members.begin() + last);
+        const size_t last = std::min(members.size(), m + 1 + kMaxMatches);
+        matches[members[m]].assign(members.begin() + m + 1,
+                                   members.begin() + last);
       }
     }
-    return counterparts;
+    return matches;
   }
 
   bool In(ValueId id, const Segment& segment) const {
@@ -195,7 +195,7 @@ class PrologueFinder {
 
   // Equal segments have as many pairs as the shorter one has values.
   static constexpr int64_t kMaxLooks = 8;
-  static constexpr size_t kMaxCounterparts = 3;
+  static constexpr size_t kMaxMatches = 3;
 
   const Module& module_;
   const ForwardBackward& passes_;

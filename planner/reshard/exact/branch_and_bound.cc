@@ -263,7 +263,7 @@ class Search {
       const int index = std::countr_zero(jobs);
       const Job& job = instance_.jobs[index];
       const Ticks in_free = InFree(job);
-      const bool later_twin =
+      const bool later_equal =
           before_[index].has_value() && (left_ & Bit(*before_[index]));
       Ticks first = kNever;
       for (int c = 0; c < static_cast<int>(job.choices.size()); ++c) {
@@ -271,7 +271,7 @@ class Search {
         const Ticks start = std::max(in_free, out_.FreeAt(sender.out));
         first = std::min(first, start);
         earliest_end = std::min(earliest_end, start + sender.ticks);
-        if (later_twin || start < now || (start == now && index < last)) {
+        if (later_equal || start < now || (start == now && index < last)) {
           continue;  // (b), (c)
         }
         if (start + sender.ticks <= limit_) {
@@ -292,7 +292,7 @@ class Search {
           limit_) {
         continue;
       }
-      if (HasTwinBefore(children, i)) continue;
+      if (HasEqualBefore(children, i)) continue;
       if (!Enter(child)) return false;
       if (makespan_ <= bound_) return true;
     }
@@ -300,7 +300,7 @@ class Search {
   }
 
   // (c): the same job from a sender alike whose links are free alike.
-  bool HasTwinBefore(const std::vector<Child>& children, size_t i) const {
+  bool HasEqualBefore(const std::vector<Child>& children, size_t i) const {
     const Job& job = instance_.jobs[children[i].job];
     const int out = job.choices[children[i].choice].out;
     for (size_t j = i; j-- > 0;) {

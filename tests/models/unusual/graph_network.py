@@ -33,8 +33,8 @@ def pass_messages(
     ends = [edges, nodes[senders], nodes[receivers]]
     edges = edges + layers.mlp(layer["edge"], jnp.concatenate(ends, axis=-1))
     heard = jax.ops.segment_sum(edges, receivers, nodes.shape[0])
-    told = layers.layer_norm(layer["norm"], heard)
-    update = layers.mlp(layer["node"], jnp.concatenate([nodes, told], -1))
+    sent = layers.layer_norm(layer["norm"], heard)
+    update = layers.mlp(layer["node"], jnp.concatenate([nodes, sent], -1))
     return nodes + update, edges
 
 

@@ -44,8 +44,8 @@ def retain(
         q, k, v = now
         met = jnp.einsum("bsnd,btnd->bnst", q, k) * inside
         near = jnp.einsum("bnst,btnd->bsnd", met, v)
-        told = q * since_start[..., None]
-        far = jnp.einsum("bsnd,bnde->bsne", told, past)
+        seen = q * since_start[..., None]
+        far = jnp.einsum("bsnd,bnde->bsne", seen, past)
         kept = past * (decay**chunk)[:, None, None]
         added = jnp.einsum("btnd,btne->bnde", k * until_end[..., None], v)
         return kept + added, near + far

@@ -70,11 +70,11 @@ def build(name: str, shape: ModelShape) -> Model:
         return policy + _VALUE_WEIGHT * error - _ENTROPY_WEIGHT * entropy
 
     params = language.decoder_params(shape)
-    told = layers.weight(shape.batch, shape.seq)
+    weights = layers.weight(shape.batch, shape.seq)
     return Model(
         name=name,
         params=params | {"value": layers.dense_params(shape.hidden, 1)},
         batch=token_batch(shape, "input_ids", "actions")
-        | dict.fromkeys(("likelihood", "rewards", "values"), told),
+        | dict.fromkeys(("likelihood", "rewards", "values"), weights),
         loss=loss,
     )

@@ -38,10 +38,10 @@ def critic_loss(
     """Pictures, and how much of the made one is between, ``[b]``."""
     part = part[:, None, None, None]
     between = part * made + (1.0 - part) * real
-    told = jnp.mean(gan.judge(critic, made)) - jnp.mean(
+    distance = jnp.mean(gan.judge(critic, made)) - jnp.mean(
         gan.judge(critic, real)
     )
-    return told + _PENALTY * penalty(critic, between)
+    return distance + _PENALTY * penalty(critic, between)
 
 
 def build(name: str, shape: ModelShape) -> OwnStep:
