@@ -6,11 +6,10 @@
 // mesh. For a plan this is its own mesh; for a model it is the nearest one in
 // the store, by halving and doubling axes of the asked mesh.
 //   To estimate a step, the space of the new mesh is built as for a plan.
-//   Programs with
-// measurements count as they are. Every other program is estimated from its
-// counterpart on the measured mesh: the same segment with the same
-// configuration, or the same boundary between the same two. A link table
-// replaces the communication of measured programs, too.
+//   Programs with measurements count as they are. Every other program is
+// matched to one of the measured mesh, and estimated from it: the same segment
+// with the same configuration, or the same boundary between the same two. A
+// link table replaces the communication of measured programs, too.
 // In -> Out: a request and the meshes to estimate from -> a plan.
 // Errors: kInvalidArgument for a mesh or device count that does not fit the
 // plan's mesh; kFailedPrecondition if nothing determines an estimate: an axis

@@ -47,12 +47,12 @@ Picoseconds StepBound(const PipelineProblem& problem) {
     const Transfer right = i + 1 == stages ? Transfer{} : problem.transfers[i];
     const bool held = !problem.overlap;  // by its transfers
     const Picoseconds start = held ? there - left.forward : there;
-    const Picoseconds home = held ? back - left.backward : back;
+    const Picoseconds drain = held ? back - left.backward : back;
     const Picoseconds work =
         ThroughIt(stage) +
         (held ? SumDirections(left) + SumDirections(right) : Picoseconds(0));
     bound = std::max(bound, start + all * (work + MinWeight(stage)));
-    bound = std::max(bound, start + all * work + home);
+    bound = std::max(bound, start + all * work + drain);
     if (i + 1 == stages) break;
     const Picoseconds sent = there + stage.forward;
     const Picoseconds after = MinInput(stage) + back;

@@ -44,17 +44,17 @@ class Accountant {
 
   void Place(int value) {
     const Operation& it = graph_.operations[value];
-    const std::optional<int> home = set_of_[value];
+    const std::optional<int> owner = set_of_[value];
     bool read_elsewhere = is_output_[value] != 0;
     bool saved = false;
     for (int reader : readers_[value]) {
       const bool forward = graph_.operations[reader].forward;
       saved |= it.forward && !forward;
       // A forward value that the backward pass reads is saved, not handed on.
-      read_elsewhere |= set_of_[reader] != home && forward == it.forward;
+      read_elsewhere |= set_of_[reader] != owner && forward == it.forward;
     }
-    if (home.has_value()) {
-      Memories& own = memories_[*home];
+    if (owner.has_value()) {
+      Memories& own = memories_[*owner];
       if (it.forward && read_elsewhere) {
         Add(it.bytes, own.fwd_out);
       } else if (it.forward && saved) {
@@ -68,7 +68,7 @@ class Accountant {
     if (!saved) return;
     std::vector<int> keepers;
     for (int reader : readers_[value]) {
-      if (graph_.operations[reader].forward && set_of_[reader] != home &&
+      if (graph_.operations[reader].forward && set_of_[reader] != owner &&
           set_of_[reader].has_value()) {
         keepers.push_back(*set_of_[reader]);
       }

@@ -1,12 +1,12 @@
 // tests/golden/hlo/NAME.hlo in, NAME.golden out: the blocks with their
-// strategies, where every operation is at home, and the segments. The text's
+// strategies and the operations that they own, and the segments. The text's
 // second comment line names the meshes: "// mesh: 1x2 1x4".
 //
 // A strategy is written root by root as lhs,rhs->output, the dimensions that
-// are split; "-" is a tensor that stays whole. A home in parentheses is that of
-// an operation that does not follow from the block's roots (rule d, and what
-// comes before the first root). `backward` says which operand of which
-// contraction a backward contraction is the gradient of.
+// are split; "-" is a tensor that stays whole. `owns` lists the operations
+// whose owner block it is; those in parentheses do not follow from the block's
+// roots (rule d, and what comes before the first root). `backward` says which
+// operand of which contraction a backward contraction is the gradient of.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -156,15 +156,15 @@ class Table {
       absl::StrAppend(&text_, "  no ", segmenter::StrategyName(lost.kind), ": ",
                       lost.reason, "\n");
     }
-    std::vector<std::string> home;
+    std::vector<std::string> owned;
     for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
       if (analysis_.blocks.owner_block[id] != static_cast<int>(b)) continue;
       if (analysis_.module.at(id).opcode == ir::Opcode::kParameter) continue;
-      home.push_back(analysis_.blocks.inside[id]
-                         ? Name(id)
-                         : absl::StrCat("(", Name(id), ")"));
+      owned.push_back(analysis_.blocks.inside[id]
+                          ? Name(id)
+                          : absl::StrCat("(", Name(id), ")"));
     }
-    absl::StrAppend(&text_, "  home ", absl::StrJoin(home, " "), "\n");
+    absl::StrAppend(&text_, "  owns ", absl::StrJoin(owned, " "), "\n");
     WriteBackward(block);
   }
 

@@ -155,8 +155,8 @@ def foreign_faults(tree: Tree) -> list[str]:
             for pattern, folders in FOREIGN.items():
                 if not re.match(pattern, name):
                     continue
-                at_home = any(within(path, folder) for folder in folders)
-                if not at_home or not path.endswith(".cc"):
+                in_folder = any(within(path, folder) for folder in folders)
+                if not in_folder or not path.endswith(".cc"):
                     faults.append(
                         f"{path} includes {name}, which belongs to the .cc "
                         f"files of {' and '.join(folders)}")
@@ -212,8 +212,8 @@ def cycle_faults(tree: Tree) -> list[str]:
         if is_test(path):
             continue
         units[unit_of(path)] |= {unit_of(n) for n in included} - {unit_of(path)}
-        home = folder_of(path)
-        folders[home] |= {folder_of(n) for n in included} - {home}
+        own = folder_of(path)
+        folders[own] |= {folder_of(n) for n in included} - {own}
     faults = []
     for kind, edges in (("units", units), ("folders", folders)):
         if cycle := find_cycle(edges):
@@ -381,11 +381,11 @@ def link_faults(tree: Tree) -> list[str]:
             private = target.private if path.endswith(".cc") else set()
             seen = closure({maker} | private, targets)
             for name in included:
-                homes = makers_of(name, targets)
-                if homes and not homes & seen:
+                makers = makers_of(name, targets)
+                if makers and not makers & seen:
                     faults.append(f"{path} includes {name}, but its target "
                                   f"{maker} does not depend on "
-                                  f"{' or '.join(sorted(homes))}")
+                                  f"{' or '.join(sorted(makers))}")
     return faults
 
 
