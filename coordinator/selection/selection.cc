@@ -268,12 +268,12 @@ class Selection::Round {
     for (const v1::Program* program : selection_.First()) {
       first.insert(program->key());
     }
-    int least = 0;
+    int min_of_one = 0;
     int min_of_many = 0;
     std::unordered_set<std::string> whole = wanted_;
     for (SegmentTypeId t; t < space_.types.size(); ++t) {
       const auto& configurations = space_.types[t].configurations;
-      least += MinMeasured(t);
+      min_of_one += MinMeasured(t);
       min_of_many += MinMeasuredOfMany(t);
       for (const Configuration& it : configurations) {
         for (const space::ProgramId program : ListPrograms(it)) {
@@ -282,9 +282,11 @@ class Selection::Round {
         }
       }
     }
-    const int room = selection_.MaxPrograms() - static_cast<int>(first.size());
-    const int allowed =
-        room >= least || !selection_.reduced_.empty() ? room : min_of_many;
+    const int remaining =
+        selection_.MaxPrograms() - static_cast<int>(first.size());
+    const int allowed = remaining >= min_of_one || !selection_.reduced_.empty()
+                            ? remaining
+                            : min_of_many;
     return allowed - static_cast<int>(whole.size());
   }
 
@@ -323,6 +325,7 @@ class Selection::Round {
     if (multiplier_ > 0) {
       const double multiplier =
           multiplier_ * kBytesPerGib / kPicosecondsPerSecond;
+      excluded.set_memory_multiplier_seconds_per_gib(multiplier);
       excluded.set_memory_price_seconds_per_gib(multiplier);
       const Configuration& own = At(type, usable[exclusion.configuration]);
       excluded.set_estimate_bytes(own.persistent_bytes + own.saved_bytes);
