@@ -5,8 +5,8 @@
 // The two speak real gRPC, over a unix socket of this user's own; others may
 // reach the coordinator at the address given.
 // Threads and ownership: one thread; the stores outlive the cluster.
-// Errors: Start gives what the coordinator's or the worker's Start gives: a
-// busy port, a plugin that does not load, a missing runner.
+// Errors: those of Coordinator::Start and of Worker::Start: a busy port, a
+// plugin that does not load, a missing runner.
 #ifndef MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 #define MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 

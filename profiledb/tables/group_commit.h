@@ -9,8 +9,8 @@
 //   C ─┘                       └─ C: OK
 //
 // Threads: Write from any; `transact` runs on one of them, never two at once.
-// Errors: a failure of one work fails the transaction and so all in it; the
-// store is then as before.
+// Errors: those of `transact` and of the work. A failure of one work fails the
+// transaction and so all in it; the store is then as before.
 // Source: leveldb's DBImpl::Write.
 #ifndef MESHWRIGHT_PROFILEDB_TABLES_GROUP_COMMIT_H_
 #define MESHWRIGHT_PROFILEDB_TABLES_GROUP_COMMIT_H_

@@ -11,7 +11,8 @@ Cycles     none among units or folders
 Size       no file over 800 lines, no folder over 24 units
 Pages      docs/benchmarks.md has at most 200 lines, docs/decisions at most 18
            notes of at most 40
-Errors     a header that returns a status says which errors
+Errors     a header lists the errors of what returns a status, or says whose
+           they are, for all of it or for declarations that stand together
 Files      C++ is in .h and .cc, and an include is spelled out
 Built      every source is named in its CMakeLists.txt
 Commands   targets are made by cmake/MeshwrightTargets.cmake
@@ -251,21 +252,55 @@ def page_faults(tree: Tree) -> list[str]:
     return faults
 
 
-RETURNS_STATUS = re.compile(r"\babsl::Status(?:Or<[^;{]*>)?\s+\w+\s*\(")
+RETURNS_STATUS = re.compile(r"\babsl::Status(?:Or<[^;{]*>)?\s+(\w+)\s*\(")
 PRIVATE = re.compile(r"^ private:.*?^\};", re.M | re.S)
+CODE = re.compile(
+    r"\bk(?:Cancelled|Unknown|InvalidArgument|DeadlineExceeded|NotFound"
+    r"|AlreadyExists|PermissionDenied|ResourceExhausted|FailedPrecondition"
+    r"|Aborted|OutOfRange|Unimplemented|Internal|Unavailable|DataLoss"
+    r"|Unauthenticated)\b")
+# The list in a comment, up to its next heading ("Threads:") or empty line.
+ERROR_LIST = re.compile(r"\b[Ee]rrors?\b[^:.\n]*:(.*?)(?=\n *\n|(?<=\. )[A-Z]\w*:"
+                        r"|\n[A-Z][\w ]*:|\Z)", re.S)
+ERROR_SOURCE = re.compile(r"\bthose\s+of\b|\berrno's\b|^\s*none\b")
+
+
+def comments_of(text: str) -> str:
+    """The comments of a text, without their slashes."""
+    return "\n".join(re.sub(r"^ */+ ?", "", line, flags=re.M)
+                     for line in COMMENT.findall(text))
+
+
+def lists_errors(comment: str) -> bool:
+    """Whether it names a code, or says whose errors are handed on."""
+    return any(CODE.search(listed) or ERROR_SOURCE.search(listed)
+               for listed in ERROR_LIST.findall(comment))
 
 
 def error_faults(tree: Tree) -> list[str]:
-    """A header that returns a status says which errors, in a comment."""
+    """Who calls what returns a status knows which errors come: the comment that
+    opens the header lists them, or that of the class or of the declarations
+    that stand together."""
     faults = []
     for path in tree.includes:
-        text = tree.files[path]
-        comments = " ".join(COMMENT.findall(text))
-        public = PRIVATE.sub("", COMMENT.sub("", text))
-        if (path.endswith(".h") and not within(path, "tests")
-                and RETURNS_STATUS.search(public)
-                and not re.search(r"\berrors?\b", comments, re.I)):
-            faults.append(f"{path} returns a status and lists no errors")
+        if not path.endswith(".h") or within(path, "tests"):
+            continue
+        text = PRIVATE.sub("};", tree.files[path])
+        opening = re.match(r"(?:\s*//[^\n]*\n)*", text).group()
+        if lists_errors(comments_of(opening)):
+            continue
+        code = COMMENT.sub(lambda found: " " * len(found.group()), text)
+        for declared in RETURNS_STATUS.finditer(code):
+            before = text[:declared.start()]
+            together = comments_of(before[before.rfind("\n\n") + 1:])
+            ended = before.rfind("\n};") + 1
+            classes = re.findall(r"((?:^//[^\n]*\n)*)^(?:class|struct) [^;]*?\{",
+                                 before[ended:], re.M)
+            if (CODE.search(together) or lists_errors(together)
+                    or classes and lists_errors(comments_of(classes[-1]))):
+                continue
+            faults.append(f"{path}: {declared.group(1)} returns a status, and no "
+                          "comment lists its errors or says whose they are")
     return faults
 
 

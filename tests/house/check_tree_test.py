@@ -183,6 +183,31 @@ class CheckTreeTest(unittest.TestCase):
                                  "void Take(absl::Status status);\n"})
         self.assertEqual(check_tree.error_faults(tree), [])
 
+    def test_a_list_of_errors_that_lists_none(self):
+        code = "\nabsl::Status Run();"
+        for comment in ("// Errors: in one sentence.", "// What errors there are.",
+                        "// Errors: those.\n// Threads: those of Other.",
+                        "// Errors: one.\n//\n// kNotFound is a word."):
+            tree = Tree({"base/a.h": f"{comment}\n{code}"})
+            self.assertEqual(len(check_tree.error_faults(tree)), 1, comment)
+        for comment in ("// Errors: those of Other.", "// Errors: none.",
+                        "// Threads and errors: those of\n// Other.",
+                        "// Errors: what is wrong is\n// kInvalidArgument."):
+            tree = Tree({"base/a.h": f"{comment}\n{code}"})
+            self.assertEqual(check_tree.error_faults(tree), [], comment)
+
+    def test_errors_belong_to_what_stands_together(self):
+        header = ("// A.\n#ifndef A\n\n// kNotFound: no row.\n"
+                  "absl::Status Get();\nabsl::StatusOr<int> Count();\n\n"
+                  "absl::Status Put();\n")
+        (fault,) = check_tree.error_faults(Tree({"base/a.h": header}))
+        self.assertIn("base/a.h: Put", fault)
+        header = ("// A.\n#ifndef A\n\n// Errors: those of B.\nclass C {\n"
+                  " public:\n  absl::Status Get();\n\n  absl::Status Put();\n"
+                  "};\n\nclass D {\n public:\n  absl::Status Run();\n};\n")
+        (fault,) = check_tree.error_faults(Tree({"base/a.h": header}))
+        self.assertIn("base/a.h: Run", fault)
+
     def test_an_include_without_its_link(self):
         files = {
             "base/a.cc": "",

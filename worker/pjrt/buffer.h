@@ -3,7 +3,7 @@
 // Shapes: dense, major to minor, as written in `dimensions`.
 // Ownership: a Buffer owns its device memory and must not outlive its Client.
 // Threads: one thread at a time per buffer.
-// Errors: the code and first line that the plugin gives (call.h).
+// Errors: those of the plugin, its code and first line (call.h).
 #ifndef MESHWRIGHT_WORKER_PJRT_BUFFER_H_
 #define MESHWRIGHT_WORKER_PJRT_BUFFER_H_
 

@@ -17,8 +17,9 @@
 namespace meshwright::worker::sandbox {
 
 // Threads: any. Every event is in the file when Write returns.
-// Errors: the first failed write (disk full, reader gone) is kept; later
-// events are discarded.
+// Errors: errno's, where the file cannot be opened or written (disk full,
+// reader gone). The first failed write is kept in status(); later events are
+// discarded.
 class EventWriter {
  public:
   static absl::StatusOr<std::unique_ptr<EventWriter>> Open(

@@ -3,7 +3,7 @@
 // Concept: one thread reads what the coordinator says, one beats, and the
 // batches (leases.h) tell what they have; writes of all go through one lock.
 // A coordinator that says nothing for the lease time is taken for lost.
-// Errors: Run returns the stream's own end, in the coordinator's code and
+// Errors: those of the stream, which Run returns in the coordinator's code and
 // words. Threads: Run on the daemon's thread; Drain and Stop from any other.
 #ifndef MESHWRIGHT_WORKER_SERVICE_SESSION_H_
 #define MESHWRIGHT_WORKER_SERVICE_SESSION_H_

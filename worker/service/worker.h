@@ -15,9 +15,9 @@
 //
 // Threads and ownership: Start, Drain, Stop and Wait from any thread.
 // `run_batch` is called on one thread at a time.
-// Errors: Start fails when the devices cannot be opened (the runner's words) or
-// the channel is not allowed (base/rpc/channel.h);
-// a coordinator that is away is no error, the worker keeps trying.
+// Errors: those of opening the devices (the runner's words) and of the channel
+// (base/rpc/channel.h), both from Start. A coordinator that is away is no
+// error: the worker keeps trying.
 #ifndef MESHWRIGHT_WORKER_SERVICE_WORKER_H_
 #define MESHWRIGHT_WORKER_SERVICE_WORKER_H_
 

@@ -22,7 +22,7 @@ std::string ReadSample(std::string_view name);
 
 ir::Module LoadSample(std::string_view name);
 
-// Errors are those of the request.
+// Errors: those of Analyze for this request.
 absl::StatusOr<Analysis> AnalyzeSample(std::string_view name,
                                        std::vector<int64_t> mesh,
                                        StrategyRequest request = {});

@@ -37,7 +37,8 @@ class Transport {
     // Every peer is there.
     virtual void Connected() = 0;
     // Where the payload of `frame` goes: exactly its payload_bytes, untouched
-    // by others until Arrived or Lost. An error ends the connection.
+    // by others until Arrived or Lost. kDataLoss for a frame that nobody waits
+    // for, which ends the connection.
     virtual absl::StatusOr<std::span<std::byte>> Place(int peer,
                                                        const Frame& frame) = 0;
     virtual void Arrived(int peer, const Frame& frame) = 0;
