@@ -10,7 +10,8 @@ Comments   a file that one names is in the tree
 Cycles     none among units or folders
 Size       no file over 800 lines, no folder over 24 units
 Pages      docs/benchmarks.md has at most 200 lines, docs/decisions at most 18
-           notes of at most 40
+           notes of at most 40; docs/glossary.md is in alphabetical order
+Sentences  of README.md, CONTRIBUTING.md and docs have at most 25 words
 Errors     a header lists the errors of what returns a status, or says whose
            they are, for all of it or for declarations that stand together
 Files      C++ is in .h and .cc, and an include is spelled out
@@ -39,6 +40,7 @@ MAX_UNITS = 24
 MAX_BENCHMARK_LINES = 200
 MAX_NOTES = 18
 MAX_NOTE_LINES = 40
+MAX_WORDS = 25
 ROOTS = ("base", "cli", "coordinator", "planner", "profiledb", "worker")
 
 # What a compiler takes for C++, and the other checks would not read.
@@ -249,6 +251,61 @@ def page_faults(tree: Tree) -> list[str]:
     if len(notes) > MAX_NOTES:
         faults.append(f"docs/decisions has {len(notes)} notes, more than "
                       f"{MAX_NOTES}")
+    return faults
+
+
+def glossary_faults(tree: Tree) -> list[str]:
+    """Rows stand by the letters and digits of their words."""
+    page = tree.files.get("docs/glossary.md", "")
+    words = re.findall(r"^\| ([^|]+?) \| ", page, re.M)[2:]
+    keys = [re.sub(r"[^a-z0-9 ]", "", word.lower()) for word in words]
+    return [f"docs/glossary.md has \"{word}\" after \"{words[i]}\""
+            for i, word in enumerate(words[1:]) if keys[i + 1] < keys[i]]
+
+
+LIST_ITEM = re.compile(r"^ *(?:[*+-]|\d+\.) +")
+
+
+def blocks_of(page: str) -> list[tuple[int, str]]:
+    """The paragraphs, list items and cells of a page, by line; no code."""
+    fenced = re.sub(r"^```.*?^```$", lambda found: "\n" * found.group().count("\n"),
+                    page, flags=re.M | re.S)
+    blocks: list[tuple[int, str]] = []
+    is_open = False
+    for number, line in enumerate(fenced.split("\n"), 1):
+        if not line.strip() or line.startswith("#"):
+            is_open = False
+        elif line.startswith("|"):
+            is_open = False
+            blocks += [(number, cell)
+                       for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        elif is_open and not LIST_ITEM.match(line):
+            start, text = blocks.pop()
+            blocks.append((start, f"{text} {line.strip()}"))
+        elif is_open or not line.startswith("    "):
+            is_open = True
+            blocks.append((number, LIST_ITEM.sub("", line)))
+    return blocks
+
+
+def sentence_faults(tree: Tree) -> list[str]:
+    """Code counts as one word, and a cell of nothing but code has none."""
+    faults = []
+    for path, page in tree.files.items():
+        if not path.endswith(".md") or "/" in path and not within(path, "docs"):
+            continue
+        for number, text in blocks_of(page):
+            if not re.search(r"\w", re.sub(r"`[^`]*`", "", text)):
+                continue
+            prose = re.sub(r"`[^`]*`", "X", text)
+            prose = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", prose)
+            for sentence in re.split(r"(?<=[.!?])[)*\"]*\s+", prose):
+                words = sum(bool(re.search(r"\w", word))
+                            for word in sentence.split())
+                if words > MAX_WORDS:
+                    faults.append(f"{path}:{number} has a sentence of {words} "
+                                  f"words, more than {MAX_WORDS}: "
+                                  f"{' '.join(sentence.split()[:6])} ...")
     return faults
 
 
@@ -521,7 +578,7 @@ def sanitizer_faults(tree: Tree) -> list[str]:
 
 CHECKS = (layer_faults, spelling_faults, file_faults, foreign_faults,
           comment_faults, cycle_faults, size_faults, room_faults, page_faults,
-          error_faults, built_faults, command_faults,
+          glossary_faults, sentence_faults, error_faults, built_faults, command_faults,
           link_faults, idle_link_faults, library_faults, linked_layer_faults, unused_faults,
           sanitizer_faults)
 

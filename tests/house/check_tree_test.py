@@ -170,6 +170,31 @@ class CheckTreeTest(unittest.TestCase):
         (fault,) = check_tree.page_faults(Tree(pages))
         self.assertIn("19 notes", fault)
 
+    def test_a_glossary_out_of_order(self):
+        head = "# Glossary\n\n| word | meaning |\n| --- | --- |\n"
+        rows = ["| anchor | A. |\n", "| block (`B`) | B. |\n", "| calm | C. |\n"]
+        tree = Tree({"docs/glossary.md": head + "".join(rows)})
+        self.assertEqual(check_tree.glossary_faults(tree), [])
+        tree = Tree({"docs/glossary.md": head + rows[0] + rows[2] + rows[1]})
+        (fault,) = check_tree.glossary_faults(tree)
+        self.assertIn('"block (`B`)" after "calm"', fault)
+
+    def test_a_sentence_that_is_too_long(self):
+        words = "word " * 24
+        long = f"{words}word word"
+        for page in (f"{long}.", f"# Title\n\nOne.\n{long}", f"* {long}",
+                     f"One.\n  * {words}word\n    word", f"| a | {long} |",
+                     f"```\ncode\n```\n{long}", f"{words}`a b` [c](d e)"):
+            for path in ("README.md", "docs/formats/plan.md"):
+                (fault,) = check_tree.sentence_faults(Tree({path: page}))
+                self.assertIn(f"{path}:", fault, page)
+        for page in (f"{words}word. Another.", f"{words}\n\n{words}",
+                     f"* {words}\n* {words}", f"| {words} | {words} |",
+                     f"```\n{long}\n```", f"    {long}", "`a` " * 30,
+                     f"{words}`a b c`", f"{words}[a](b c)", f"{words} * - 1"):
+            self.assertEqual(
+                check_tree.sentence_faults(Tree({"docs/a.md": page})), [], page)
+
     def test_a_header_that_keeps_its_errors_to_itself(self):
         for code in ("absl::Status Run();", "absl::StatusOr<int> Run(\n    int);",
                      "absl::StatusOr<std::map<int, int>>\nRun();"):
