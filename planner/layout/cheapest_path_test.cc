@@ -204,7 +204,7 @@ TEST(CheapestPathTest, GivesTheBestSoFarWithItsBound) {
   EXPECT_EQ(bound, best);
 }
 
-TEST(CheapestPathTest, StopsWhenItIsTold) {
+TEST(CheapestPathTest, StopsWhenAsked) {
   const LayoutProblem problem = Problem({64}, {2, 2}, {{0, 1}}, {{1, 0}});
   std::stop_source stop;
   stop.request_stop();

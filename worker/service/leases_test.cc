@@ -225,7 +225,7 @@ TEST_F(LeasesTest, ACancelledLeaseIsReportedFinished) {
   leases_->Cancel("7.9");  // of nobody
 }
 
-TEST_F(LeasesTest, AFailureIsTold) {
+TEST_F(LeasesTest, AFailureIsReported) {
   batches_.result = absl::UnavailableError(": no space left");
   Heard heard;
   Connect(&heard);
