@@ -19,7 +19,7 @@ namespace {
 using problem::SaturatingAdd;
 
 constexpr int kMaxRounds = 20;
-// Eliminated, not relaxed by message passing, are models of at most so many
+// Eliminated, not bounded by message passing, are models of at most so many
 // steps for each entry of a join.
 constexpr double kEasySteps = 30;
 // But in forests, multipliers are sought until another would differ by a
@@ -379,18 +379,19 @@ class Search {
   bool Label(const Range& range, const Model& model, Cost target,
              Cost& let_go) {
     const Order order = ChooseOrder(model, deadline_);
-    std::vector<Relaxed> relaxed;
+    std::vector<LowerBound> lowers;
     std::vector<ChargedBuckets> charged;
     const std::vector<int64_t> multipliers = MultipliersAround(range);
-    const RelaxWork spend{
+    const LowerBoundWork spend{
         .steps = work_.easy_steps * (range.width == kFirstWidth ? 1 : 20),
         .together = static_cast<int>(multipliers.size())};
     for (const int64_t multiplier : multipliers) {
-      relaxed.push_back(Relax(model, order, CutoffAt(range, multiplier, target),
-                              spend, work_, deadline_));
-      if (relaxed.back().bound >= kNever) return true;
-      if (!relaxed.back().is_complete()) return false;
-      charged.push_back({multiplier, relaxed.back().buckets.get()});
+      lowers.push_back(FindLowerBound(model, order,
+                                      CutoffAt(range, multiplier, target),
+                                      spend, work_, deadline_));
+      if (lowers.back().bound >= kNever) return true;
+      if (!lowers.back().is_complete()) return false;
+      charged.push_back({multiplier, lowers.back().buckets.get()});
     }
     Labels labels(model, std::move(charged),
                   {.memory = {.limit_bytes = limit_,

@@ -94,11 +94,11 @@ class ComponentSearch {
 
   // A plan and a bound by relaxation, and a model without what they rule out.
   void Guess() {
-    const Relaxed relaxed = Relax(model_, order_, {.max_cost = result_.cost},
-                                  {}, work_, deadline());
-    Raise(relaxed.bound);
-    if (relaxed.bound >= kNever || !relaxed.is_complete()) return;
-    const std::vector<int> values = BestValues(*relaxed.buckets);
+    const LowerBound lower = FindLowerBound(
+        model_, order_, {.max_cost = result_.cost}, {}, work_, deadline());
+    Raise(lower.bound);
+    if (lower.bound >= kNever || !lower.is_complete()) return;
+    const std::vector<int> values = BestValues(*lower.buckets);
     if (Draft(model_, values).time() < kNever) {
       Offer(Polish(model_, values, kNoLimit, deadline()));
     }
@@ -123,12 +123,12 @@ class ComponentSearch {
         width_ >= most || candidates_ + last_ * kWider > work_.candidates;
     if (is_spent_) return;
     width_ = std::min(most, width_ == 0 ? kFirstWidth : width_ * kWider);
-    const Relaxed relaxed =
-        Relax(model_, order_, {.max_cost = result_.cost},
-              {.entries = kLabelEntries}, work_, deadline());
-    Raise(relaxed.bound);
-    if (IsProved() || !relaxed.is_complete()) return;
-    Labels labels(model_, {{0, relaxed.buckets.get()}},
+    const LowerBound lower =
+        FindLowerBound(model_, order_, {.max_cost = result_.cost},
+                       {.entries = kLabelEntries}, work_, deadline());
+    Raise(lower.bound);
+    if (IsProved() || !lower.is_complete()) return;
+    Labels labels(model_, {{0, lower.buckets.get()}},
                   {.max_time = result_.cost, .width = width_});
     const Cost time = labels.Solve(deadline());
     last_ = labels.candidates();

@@ -29,18 +29,19 @@ bool MayMoveCosts(const Model& model) {
   return sum < kNever / 8;
 }
 
-Relaxed Relax(const Model& model, const Order& order, const Cutoff& cutoff,
-              const RelaxWork& spend, const WorkBudget& work,
-              const base::Deadline& deadline) {
-  Relaxed relaxed;
+LowerBound FindLowerBound(const Model& model, const Order& order,
+                          const Cutoff& cutoff, const LowerBoundWork& spend,
+                          const WorkBudget& work,
+                          const base::Deadline& deadline) {
+  LowerBound lower;
   if (IsForest(model) || (order.steps <= spend.steps &&
                           order.entries * spend.together <=
                               static_cast<double>(work.table_entries))) {
-    relaxed.buckets =
+    lower.buckets =
         std::make_unique<Buckets>(model, cutoff.multiplier, order.sequence,
                                   work.table_entries, nullptr, deadline);
-    relaxed.bound = relaxed.buckets->bound();
-    return relaxed;
+    lower.bound = lower.buckets->bound();
+    return lower;
   }
   const int64_t entries = std::min(
       spend.entries,
@@ -48,17 +49,17 @@ Relaxed Relax(const Model& model, const Order& order, const Cutoff& cutoff,
   if (MayMoveCosts(model) && CountJoinEntries(model) <= work.table_entries) {
     MessagePassing passing(model, cutoff);
     if (!passing.Converge(deadline)) {
-      relaxed.bound = kNever;
-      return relaxed;
+      lower.bound = kNever;
+      return lower;
     }
-    if (deadline.HasPassed()) return relaxed;
-    relaxed.moved = std::make_unique<Potentials>(passing.Moved());
+    if (deadline.HasPassed()) return lower;
+    lower.moved = std::make_unique<Potentials>(passing.Moved());
   }
-  relaxed.buckets =
+  lower.buckets =
       std::make_unique<Buckets>(model, cutoff.multiplier, order.sequence,
-                                entries, relaxed.moved.get(), deadline);
-  relaxed.bound = relaxed.buckets->bound();
-  return relaxed;
+                                entries, lower.moved.get(), deadline);
+  lower.bound = lower.buckets->bound();
+  return lower;
 }
 
 std::vector<int> BestValues(const Buckets& buckets) {

@@ -1,5 +1,5 @@
-// Relax: what time plus charged bytes can at least come to, and with which
-// plan.
+// FindLowerBound: what time plus charged bytes can at least come to, and with
+// which plan.
 //
 // Concept: a model that is easily eliminated says it exactly (buckets.h). For
 // another, costs are moved until the bound hardly rises (message_passing.h),
@@ -23,7 +23,7 @@
 namespace meshwright::search {
 
 // Buckets and, where they were split, the potentials they read.
-struct Relaxed {
+struct LowerBound {
   std::unique_ptr<Potentials> moved;
   std::unique_ptr<Buckets> buckets;
   Cost bound = 0;  // kNever: no choice is within the cutoff
@@ -34,15 +34,16 @@ struct Relaxed {
   }
 };
 
-struct RelaxWork {
+struct LowerBoundWork {
   double steps = 0;           // that an exact elimination may take
-  int together = 1;           // relaxations that are kept at once
+  int together = 1;           // bounds that are kept at once
   int64_t entries = 1 << 14;  // of a table of split buckets
 };
 
-Relaxed Relax(const Model& model, const Order& order, const Cutoff& cutoff,
-              const RelaxWork& spend, const WorkBudget& work,
-              const base::Deadline& deadline);
+LowerBound FindLowerBound(const Model& model, const Order& order,
+                          const Cutoff& cutoff, const LowerBoundWork& spend,
+                          const WorkBudget& work,
+                          const base::Deadline& deadline);
 
 // The values that add least, from the variable that goes last: a best choice
 // if the buckets are exact.
