@@ -8,7 +8,7 @@ Eight network namespaces, s0..s3 and d0..d3, whose links tc tbf holds to
 --megabits over whole Ethernet frames; one meshwright-comm per host (per device
 in the figures), in the order that `meshwright reshard` gives. Every run is
 timed from the word to start until every slice is verified everywhere; the best
-and the median of --rounds are printed. Members run at real-time priority where
+and the median of --rounds are printed. Ranks run at real-time priority where
 that is permitted, so that what else the machine does is not measured. Exit
 status 77: this machine does not let us make links.
 """
@@ -54,9 +54,9 @@ class Bench:
             seconds.append(min(self._times(plan)))
         return max(0.0, (seconds[1] - seconds[0]) / (many - few))
 
-    def _plan(self, members, tasks, alpha=None):
+    def _plan(self, ranks, tasks, alpha=None):
         return comm_plan.make_plan(
-            self.network, members, tasks,
+            self.network, ranks, tasks,
             self.alpha if alpha is None else alpha)
 
     def _times(self, plan) -> list[float]:
@@ -88,7 +88,7 @@ class Bench:
               f"receivers, of the bound\t≥ 97 %\t{', '.join(shares)}")
 
     def _chunk_bytes(self, plan) -> int:
-        """As the members choose it."""
+        """As the ranks choose it."""
         with comm_plan.Run(self.network, self.program, plan) as run:
             report = run.answers(300)["s0"].report
         return report["tasks"][0]["chunk_bytes"]
@@ -152,11 +152,11 @@ class Bench:
         slowdowns = []
         for case in table2.CASES:
             steps = self.schedule(case, total).steps
-            members = sorted({step.sender for step in steps}) + sorted(
+            ranks = sorted({step.sender for step in steps}) + sorted(
                 {device for step in steps for device in step.receiver_devices})
             row = []
             for strategy in STRATEGIES:
-                plan = self._plan(members, [
+                plan = self._plan(ranks, [
                     comm_plan.task(step.name, step.size, step.sender,
                                    step.receiver_devices, strategy)
                     for step in steps])

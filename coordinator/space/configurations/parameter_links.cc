@@ -131,12 +131,12 @@ class Agreement {
     }
   }
 
-  void Narrow(const std::vector<ParameterLink>& links) {
+  void Restrict(const std::vector<ParameterLink>& links) {
     bool changed = true;
     while (changed) {
       changed = false;
-      for (const ParameterLink& link : links) changed |= NarrowBoth(link);
-      for (size_t i = links.size(); i-- > 0;) changed |= NarrowBoth(links[i]);
+      for (const ParameterLink& link : links) changed |= RestrictBoth(link);
+      for (size_t i = links.size(); i-- > 0;) changed |= RestrictBoth(links[i]);
     }
   }
 
@@ -163,16 +163,17 @@ class Agreement {
     return found->second;
   }
 
-  bool NarrowBoth(const ParameterLink& link) {
+  bool RestrictBoth(const ParameterLink& link) {
     const Numbers& from =
         NumberSplits(link.from_segment, link.ListValues(true));
     const Numbers& to = NumberSplits(link.to_segment, link.ListValues(false));
-    const bool first = NarrowOne(link.from_segment, from, link.to_segment, to);
-    return NarrowOne(link.to_segment, to, link.from_segment, from) || first;
+    const bool first =
+        RestrictOne(link.from_segment, from, link.to_segment, to);
+    return RestrictOne(link.to_segment, to, link.from_segment, from) || first;
   }
 
-  bool NarrowOne(SegmentIndex segment, const Numbers& own, SegmentIndex other,
-                 const Numbers& others) {
+  bool RestrictOne(SegmentIndex segment, const Numbers& own, SegmentIndex other,
+                   const Numbers& others) {
     std::set<int> there;
     for (size_t c = 0; c < others.size(); ++c) {
       if (left_[other][c]) there.insert(others[c]);
@@ -247,7 +248,7 @@ void DropConflictingLinks(const Analysis& analysis,
                           const Mesh& mesh, std::vector<ParameterLink>& links) {
   if (links.empty()) return;
   Agreement agreement(analysis, types, mesh);
-  agreement.Narrow(links);
+  agreement.Restrict(links);
   const size_t count = analysis.graphs.size();
   segmenter::UnionFind joined(static_cast<int>(count));
   for (const ParameterLink& link : links) {
