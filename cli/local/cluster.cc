@@ -1,10 +1,15 @@
 #include "cli/local/cluster.h"
 
+#include <chrono>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "coordinator/explain/difference.h"
+#include "coordinator/explain/explain_plan.h"
+#include "coordinator/explain/recall.h"
+#include "coordinator/explain/what_if.h"
 #include "coordinator/planning/coverage.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/stages/staged_plan.h"
@@ -13,7 +18,14 @@
 
 namespace meshwright::cli {
 
+namespace {
+
 using worker::sandbox::PrivateFolder;
+
+// For all searches of an explanation together.
+constexpr std::chrono::seconds kExplanationTime(10);
+
+}  // namespace
 
 plans::PlanFunction MakePlanFunction(store::ProfileStore* store) {
   return [store](const v1::PlanRequest& request, jobs::Measurer* measurer,
@@ -28,6 +40,25 @@ plans::CoverageFunction MakeCoverageFunction(store::ProfileStore* store) {
   return [store](const v1::PlanRequest& request, jobs::Measurer* measurer) {
     return planning::CoverPlan(request, {store, measurer});
   };
+}
+
+plans::PlanQuestions MakePlanQuestions(store::ProfileStore* store) {
+  plans::PlanQuestions questions;
+  questions.explain =
+      [store](const v1::Plan& plan) -> absl::StatusOr<v1::PlanExplanation> {
+    ASSIGN_OR_RETURN(std::string model, explain::RecallModel(plan, store));
+    search::Options options;
+    options.deadline.at = std::chrono::steady_clock::now() + kExplanationTime;
+    return explain::ExplainPlan(plan, std::move(model), store, options);
+  };
+  questions.diff = explain::ComparePlans;
+  questions.what_if =
+      [store](const v1::Plan& plan,
+              const v1::WhatIfChange& change) -> absl::StatusOr<v1::Plan> {
+    ASSIGN_OR_RETURN(std::string model, explain::RecallModel(plan, store));
+    return explain::AnswerChange(plan, std::move(model), change, store);
+  };
+  return questions;
 }
 
 absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
@@ -53,6 +84,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
   }
   coordinator.plan = MakePlanFunction(coordinator.profiles);
   coordinator.cover = MakeCoverageFunction(coordinator.profiles);
+  coordinator.questions = MakePlanQuestions(coordinator.profiles);
   coordinator.plans = options.plans;
   coordinator.listen_address =
       options.listen_address.empty() ? socket : options.listen_address;

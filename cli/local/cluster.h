@@ -35,6 +35,9 @@ plans::PlanFunction MakePlanFunction(store::ProfileStore* store);
 // What that store knows of a plan's programs.
 plans::CoverageFunction MakeCoverageFunction(store::ProfileStore* store);
 
+// Answers from that store; a search of an explanation takes 10 seconds at most.
+plans::PlanQuestions MakePlanQuestions(store::ProfileStore* store);
+
 class LocalCluster {
  public:
   struct Options {

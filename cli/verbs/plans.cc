@@ -11,10 +11,14 @@
 #include "base/interrupt.h"
 #include "base/rpc/channel_security.h"
 #include "base/status_macros.h"
+#include "cli/flags/arguments.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
 #include "cli/flags/plan_flags.h"
 #include "cli/flags/security_flags.h"
+#include "cli/text/difference_text.h"
+#include "cli/text/explanation_text.h"
+#include "cli/text/json.h"
 #include "cli/text/plan_text.h"
 #include "cli/text/plans_text.h"
 #include "cli/verbs/context.h"
@@ -158,23 +162,68 @@ absl::Status CancelPlan(const Context& context, const OneFlags& flags) {
   return PrintPlan(context, record);
 }
 
+absl::StatusOr<v1::Plan> GetDonePlan(PlanningClient& client,
+                                     const std::string& id) {
+  ASSIGN_OR_RETURN(v1::PlanRecord record, client.GetPlan(id));
+  if (record.has_plan()) return std::move(*record.mutable_plan());
+  return absl::FailedPreconditionError(absl::StrCat(
+      id, " has no plan: it is ", FormatPlanState(record.state()),
+      record.reason().empty() ? "" : absl::StrCat(" (", record.reason(), ")"),
+      "; watch it with `meshwright plans watch ", id, "`"));
+}
+
 absl::Status ExportPlan(const Context& context, const OneFlags& flags) {
   if (!flags.output.empty()) RETURN_IF_ERROR(CheckWritable(flags.output));
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
-  ASSIGN_OR_RETURN(const v1::PlanRecord record, client->GetPlan(flags.id));
-  if (!record.has_plan()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        flags.id, " has no plan: it is ", FormatPlanState(record.state()),
-        record.reason().empty() ? "" : absl::StrCat(" (", record.reason(), ")"),
-        "; watch it with `meshwright plans watch ", flags.id, "`"));
-  }
-  const std::string json = PlanToJson(record.plan());
+  ASSIGN_OR_RETURN(const v1::Plan plan, GetDonePlan(*client, flags.id));
+  const std::string json = PlanToJson(plan);
   if (flags.output.empty()) {
     *context.out << json;
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(base::WriteFile(flags.output, json));
   *context.err << "wrote " << flags.output << "\n";
+  return absl::OkStatus();
+}
+
+struct TwoFlags {
+  Address address;
+  std::string a;
+  std::string b;
+};
+
+struct ChangeFlags {
+  Address address;
+  std::string id;
+  std::string device_memory;
+  std::string mesh;
+  int64_t devices = 0;
+};
+
+absl::Status ExplainPlan(const Context& context, const OneFlags& flags) {
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
+  ASSIGN_OR_RETURN(const v1::PlanExplanation explanation,
+                   client->ExplainPlan(flags.id));
+  *context.out << (context.json ? ToJson(explanation).dump(2) + "\n"
+                                : DescribeExplanation(explanation));
+  return absl::OkStatus();
+}
+
+absl::Status DiffPlans(const Context& context, const TwoFlags& flags) {
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
+  ASSIGN_OR_RETURN(const v1::Plan a, GetDonePlan(*client, flags.a));
+  ASSIGN_OR_RETURN(const v1::Plan b, GetDonePlan(*client, flags.b));
+  *context.out << (context.json ? DifferenceToJson(a, b).dump(2) + "\n"
+                                : DescribeDifference(a, b));
+  return absl::OkStatus();
+}
+
+absl::Status AskWhatIf(const Context& context, const ChangeFlags& flags) {
+  ASSIGN_OR_RETURN(const v1::WhatIfChange change,
+                   ParseChange(flags.device_memory, flags.mesh, flags.devices));
+  ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
+  ASSIGN_OR_RETURN(const v1::Plan plan, client->AskWhatIf(flags.id, change));
+  *context.out << (context.json ? PlanToJson(plan) : DescribePlan(plan));
   return absl::OkStatus();
 }
 
@@ -234,6 +283,30 @@ void AddPlansVerb(CLI::App& app, Context& context) {
   AddOne(*plans, context, "cancel", "end a plan", CancelPlan);
   AddOne(*plans, context, "export", "write the plan of one that is done",
          ExportPlan);
+  AddOne(*plans, context, "explain", "show the time that each choice saves",
+         ExplainPlan);
+  {
+    const auto [verb, flags] =
+        AddVerb(*plans, context, "diff", "compare two plans", DiffPlans);
+    verb->add_option("a", flags->a, "plan-N")->required();
+    verb->add_option("b", flags->b, "the plan to compare it with")->required();
+    AddAddress(*verb, &flags->address);
+  }
+  {
+    const auto [verb, flags] = AddVerb(
+        *plans, context, "what-if",
+        "plan for another memory limit or mesh without measuring", AskWhatIf);
+    verb->add_option("id", flags->id, "plan-N")->required();
+    verb->add_option("--device-memory", flags->device_memory,
+                     "another limit per device, like 16GiB");
+    CLI::Option* const mesh = verb->add_option(
+        "--mesh", flags->mesh, "another mesh, devices per axis, like 1x4");
+    verb->add_option("--devices", flags->devices,
+                     "the same mesh with this number of devices")
+        ->check(CLI::Range(int64_t{1}, kMaximumDevices))
+        ->excludes(mesh);
+    AddAddress(*verb, &flags->address);
+  }
 }
 
 }  // namespace meshwright::cli

@@ -53,20 +53,6 @@ absl::StatusOr<std::optional<v1::Plan>> LoadIfPlan(const std::string& path) {
   return plan;
 }
 
-// The plan's request, estimated from the plan's own mesh.
-absl::StatusOr<explain::WhatIfQuestion> AskOfPlan(const WhatIfFlags& flags,
-                                                  const v1::Plan& plan,
-                                                  store::ProfileStore* store) {
-  // The plan may come from anyone: its mesh is checked like one that is typed.
-  RETURN_IF_ERROR(ParseMesh(absl::StrJoin(plan.mesh(), "x")).status());
-  explain::WhatIfQuestion question;
-  ASSIGN_OR_RETURN(std::string model, FindModel(plan, flags.model, store));
-  question.request = planning::RestoreRequest(plan, std::move(model));
-  ASSIGN_OR_RETURN(question.device, explain::ReadDevice(plan));
-  question.measured = {question.request.mesh()};
-  return question;
-}
-
 // Estimated from the nearest mesh that the store knows.
 absl::StatusOr<explain::WhatIfQuestion> AskOfModel(const WhatIfFlags& flags) {
   if (flags.mesh.empty() && flags.devices == 0) {
@@ -91,18 +77,9 @@ absl::StatusOr<explain::WhatIfQuestion> AskOfModel(const WhatIfFlags& flags) {
 
 absl::Status ChangeLimitAndMesh(const WhatIfFlags& flags,
                                 v1::PlanRequest& request) {
-  if (!flags.device_memory.empty()) {
-    ASSIGN_OR_RETURN(const int64_t bytes, ParseBytes(flags.device_memory));
-    request.set_device_memory_bytes(bytes);
-  }
-  if (!flags.mesh.empty()) {
-    ASSIGN_OR_RETURN(*request.mutable_mesh(), ParseMesh(flags.mesh));
-  }
-  if (flags.devices > 0) {
-    ASSIGN_OR_RETURN(*request.mutable_mesh(),
-                     explain::ResizeMesh(request.mesh(), flags.devices));
-  }
-  return absl::OkStatus();
+  ASSIGN_OR_RETURN(const v1::WhatIfChange change,
+                   ParseChange(flags.device_memory, flags.mesh, flags.devices));
+  return explain::ApplyChange(change, request);
 }
 
 absl::Status ApplyFlags(const WhatIfFlags& flags,
@@ -165,7 +142,8 @@ absl::StatusOr<v1::Plan> AnswerForMesh(const WhatIfFlags& flags,
   }
   explain::WhatIfQuestion question;
   if (before.has_value()) {
-    ASSIGN_OR_RETURN(question, AskOfPlan(flags, *before, store));
+    ASSIGN_OR_RETURN(std::string model, FindModel(*before, flags.model, store));
+    ASSIGN_OR_RETURN(question, explain::AskOfPlan(*before, std::move(model)));
   } else {
     ASSIGN_OR_RETURN(question, AskOfModel(flags));
   }

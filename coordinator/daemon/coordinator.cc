@@ -164,8 +164,9 @@ absl::Status Coordinator::Start() {
       {&server_->queue, &server_->calls, &server_->runner, &server_->draining,
        &server_->reshardings, guard, given.figures, leadership, &server_->held,
        given.profiles});
-  server_->plans = service::NewPlansService(&server_->runner, &server_->calls,
-                                            guard, &server_->held);
+  server_->plans =
+      service::NewPlansService(&server_->runner, &server_->calls, guard,
+                               &server_->held, given.questions);
   server_->profiles =
       service::NewProfilesService(&server_->runner, &server_->calls);
   server_->modules = service::NewModulesService(server_->dependencies.profiles,

@@ -35,6 +35,7 @@
 #include "coordinator/jobs/measurer.h"
 #include "coordinator/metrics/figures.h"
 #include "coordinator/plans/plan_function.h"
+#include "coordinator/plans/plan_questions.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/audit_log.h"
 #include "coordinator/security/listening.h"
@@ -51,6 +52,7 @@ class Coordinator {
     const base::Clock* clock = nullptr;
     plans::PlanFunction plan;
     plans::CoverageFunction cover;  // empty: that RPC is not implemented
+    plans::PlanQuestions questions;
     // Keeps the plans; null: in memory, and they end with the coordinator.
     store::PlanStore* plans = nullptr;
     // Other coordinators work on the same store: one of them leads

@@ -14,6 +14,7 @@
 #include "coordinator/explain/recall.h"
 #include "coordinator/jobs/recorded_device.h"
 #include "coordinator/planning/choose_plan.h"
+#include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/problem/memory_limit.h"
 #include "coordinator/space/read_request.h"
@@ -293,6 +294,44 @@ absl::StatusOr<v1::Plan> AnswerWhatIf(const WhatIfQuestion& question,
       "the store holds no measurements of ", request.model_name(), " on mesh ",
       mesh, " or near it; measure it with `meshwright plan --mesh ", mesh,
       "`, or a smaller one first"));
+}
+
+absl::Status ApplyChange(const v1::WhatIfChange& change,
+                         v1::PlanRequest& request) {
+  if (change.device_memory_bytes() != 0) {
+    request.set_device_memory_bytes(change.device_memory_bytes());
+  }
+  if (change.has_mesh()) {
+    RETURN_IF_ERROR(space::ReadMesh(change.mesh()).status());
+    *request.mutable_mesh() = change.mesh();
+  }
+  if (change.devices() != 0) {
+    ASSIGN_OR_RETURN(*request.mutable_mesh(),
+                     ResizeMesh(request.mesh(), change.devices()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<WhatIfQuestion> AskOfPlan(const v1::Plan& plan,
+                                         std::string hlo_module) {
+  WhatIfQuestion question;
+  question.request = planning::RestoreRequest(plan, std::move(hlo_module));
+  RETURN_IF_ERROR(space::ReadMesh(question.request.mesh()).status());
+  ASSIGN_OR_RETURN(question.device, ReadDevice(plan));
+  question.measured = {question.request.mesh()};
+  return question;
+}
+
+absl::StatusOr<v1::Plan> AnswerChange(const v1::Plan& plan,
+                                      std::string hlo_module,
+                                      const v1::WhatIfChange& change,
+                                      store::ProfileStore* store) {
+  ASSIGN_OR_RETURN(WhatIfQuestion question,
+                   AskOfPlan(plan, std::move(hlo_module)));
+  RETURN_IF_ERROR(ApplyChange(change, question.request));
+  return plan.has_pipeline()
+             ? RecallStagedPlan(question.request, question.device, store)
+             : AnswerWhatIf(question, store);
 }
 
 }  // namespace meshwright::explain

@@ -19,6 +19,7 @@
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_WHAT_IF_H_
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,6 +28,7 @@
 #include "coordinator/planning/measured_step.h"
 #include "profiledb/store/profile_store.h"
 #include "proto/v1/plan.pb.h"
+#include "proto/v1/reports.pb.h"
 
 namespace meshwright::explain {
 
@@ -55,6 +57,21 @@ struct WhatIfQuestion {
 };
 
 absl::StatusOr<v1::Plan> AnswerWhatIf(const WhatIfQuestion& question,
+                                      store::ProfileStore* store);
+
+// Sets what `change` does. Errors: kInvalidArgument.
+absl::Status ApplyChange(const v1::WhatIfChange& change,
+                         v1::PlanRequest& request);
+
+// The question about a plan that is estimated from its own mesh. The plan may
+// come from anyone.
+absl::StatusOr<WhatIfQuestion> AskOfPlan(const v1::Plan& plan,
+                                         std::string hlo_module);
+
+// The plan of the changed request, with or without stages.
+absl::StatusOr<v1::Plan> AnswerChange(const v1::Plan& plan,
+                                      std::string hlo_module,
+                                      const v1::WhatIfChange& change,
                                       store::ProfileStore* store);
 
 }  // namespace meshwright::explain

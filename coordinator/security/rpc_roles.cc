@@ -16,6 +16,9 @@ constexpr RpcRole kRpcRoles[] = {
     {"/meshwright.v1.Plans/List", Role::kRead},
     {"/meshwright.v1.Plans/Watch", Role::kRead},
     {"/meshwright.v1.Plans/Cancel", Role::kSubmit},
+    {"/meshwright.v1.Plans/Explain", Role::kRead},
+    {"/meshwright.v1.Plans/Diff", Role::kRead},
+    {"/meshwright.v1.Plans/WhatIf", Role::kRead},
     // It reads nothing but counts and times, of rows that all teams share.
     {"/meshwright.v1.Profiles/Coverage", Role::kRead},
     {"/meshwright.v1.Workers/Attach", Role::kWork},

@@ -141,6 +141,27 @@ class GrpcPlanningClient : public PlanningClient {
     return Ask(*plans_, &v1::Plans::Stub::Cancel, request);
   }
 
+  absl::StatusOr<v1::PlanExplanation> ExplainPlan(
+      const std::string& id) override {
+    v1::ExplainPlanRequest request;
+    request.set_id(id);
+    return Ask(*plans_, &v1::Plans::Stub::Explain, request);
+  }
+  absl::StatusOr<v1::PlanDifference> DiffPlans(const std::string& a,
+                                               const std::string& b) override {
+    v1::DiffPlansRequest request;
+    request.set_a(a);
+    request.set_b(b);
+    return Ask(*plans_, &v1::Plans::Stub::Diff, request);
+  }
+  absl::StatusOr<v1::Plan> AskWhatIf(const std::string& id,
+                                     const v1::WhatIfChange& change) override {
+    v1::WhatIfRequest request;
+    request.set_id(id);
+    *request.mutable_change() = change;
+    return Ask(*plans_, &v1::Plans::Stub::WhatIf, request);
+  }
+
   absl::StatusOr<v1::CoverageReport> CoverPlan(
       const v1::PlanRequest& request) override {
     v1::CoverageRequest asked;

@@ -66,6 +66,13 @@ class PlanningClient {
                                  const OnUpdate& on_update,
                                  const std::stop_token& stop) = 0;
   virtual absl::StatusOr<v1::PlanRecord> CancelPlan(const std::string& id) = 0;
+  // Of plans that are done, by id.
+  virtual absl::StatusOr<v1::PlanExplanation> ExplainPlan(
+      const std::string& id) = 0;
+  virtual absl::StatusOr<v1::PlanDifference> DiffPlans(
+      const std::string& a, const std::string& b) = 0;
+  virtual absl::StatusOr<v1::Plan> AskWhatIf(
+      const std::string& id, const v1::WhatIfChange& change) = 0;
 
   // A module that the coordinator does not have is put first.
   virtual absl::StatusOr<v1::CoverageReport> CoverPlan(

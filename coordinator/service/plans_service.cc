@@ -51,8 +51,13 @@ absl::StatusOr<v1::ListPlansResponse> ListPlans(
 class PlansService : public v1::Plans::CallbackService {
  public:
   PlansService(plans::PlanRunner* runner, base::ThreadPool* calls,
-               const security::Guard* guard, HeldStreams* held)
-      : runner_(runner), calls_(calls), guard_(guard), held_(held) {}
+               const security::Guard* guard, HeldStreams* held,
+               plans::PlanQuestions questions)
+      : runner_(runner),
+        calls_(calls),
+        guard_(guard),
+        held_(held),
+        questions_(std::move(questions)) {}
 
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
                                    const v1::SubmitPlanRequest* request,
@@ -118,6 +123,46 @@ class PlansService : public v1::Plans::CallbackService {
         });
   }
 
+  grpc::ServerUnaryReactor* Explain(grpc::CallbackServerContext* context,
+                                    const v1::ExplainPlanRequest* request,
+                                    v1::PlanExplanation* answer) override {
+    return AnswerUnary(
+        calls_, context, answer,
+        [this, request, call = DescribeCall(*context, kExplainPath)]()
+            -> absl::StatusOr<v1::PlanExplanation> {
+          if (!questions_.explain) return NotAnswered();
+          ASSIGN_OR_RETURN(const v1::Plan plan, FindDone(call, request->id()));
+          return questions_.explain(plan);
+        });
+  }
+
+  grpc::ServerUnaryReactor* Diff(grpc::CallbackServerContext* context,
+                                 const v1::DiffPlansRequest* request,
+                                 v1::PlanDifference* answer) override {
+    return AnswerUnary(
+        calls_, context, answer,
+        [this, request, call = DescribeCall(*context, kDiffPath)]()
+            -> absl::StatusOr<v1::PlanDifference> {
+          if (!questions_.diff) return NotAnswered();
+          ASSIGN_OR_RETURN(const v1::Plan a, FindDone(call, request->a()));
+          ASSIGN_OR_RETURN(const v1::Plan b, FindDone(call, request->b()));
+          return questions_.diff(a, b);
+        });
+  }
+
+  grpc::ServerUnaryReactor* WhatIf(grpc::CallbackServerContext* context,
+                                   const v1::WhatIfRequest* request,
+                                   v1::Plan* answer) override {
+    return AnswerUnary(
+        calls_, context, answer,
+        [this, request, call = DescribeCall(*context, kWhatIfPath)]()
+            -> absl::StatusOr<v1::Plan> {
+          if (!questions_.what_if) return NotAnswered();
+          ASSIGN_OR_RETURN(const v1::Plan plan, FindDone(call, request->id()));
+          return questions_.what_if(plan, request->change());
+        });
+  }
+
   grpc::ServerWriteReactor<v1::PlanUpdate>* Watch(
       grpc::CallbackServerContext* context,
       const v1::WatchPlanRequest* request) override {
@@ -154,6 +199,14 @@ class PlansService : public v1::Plans::CallbackService {
   static constexpr char kListPath[] = "/meshwright.v1.Plans/List";
   static constexpr char kWatchPath[] = "/meshwright.v1.Plans/Watch";
   static constexpr char kCancelPath[] = "/meshwright.v1.Plans/Cancel";
+  static constexpr char kExplainPath[] = "/meshwright.v1.Plans/Explain";
+  static constexpr char kDiffPath[] = "/meshwright.v1.Plans/Diff";
+  static constexpr char kWhatIfPath[] = "/meshwright.v1.Plans/WhatIf";
+
+  static absl::Status NotAnswered() {
+    return absl::UnimplementedError(
+        "this coordinator answers no questions about plans");
+  }
 
   // One that the caller may see.
   absl::StatusOr<v1::PlanRecord> FindPlan(const security::Call& call,
@@ -165,10 +218,22 @@ class PlansService : public v1::Plans::CallbackService {
     return record;
   }
 
+  // The plan of one that is done.
+  absl::StatusOr<v1::Plan> FindDone(const security::Call& call,
+                                    const std::string& text) const {
+    ASSIGN_OR_RETURN(v1::PlanRecord record, FindPlan(call, text));
+    if (!record.has_plan()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(record.id(), " is not done; watch it until it is"));
+    }
+    return std::move(*record.mutable_plan());
+  }
+
   plans::PlanRunner* const runner_;
   base::ThreadPool* const calls_;
   const security::Guard* const guard_;
   HeldStreams* const held_;
+  const plans::PlanQuestions questions_;
 };
 
 }  // namespace
@@ -176,8 +241,10 @@ class PlansService : public v1::Plans::CallbackService {
 std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
                                                base::ThreadPool* calls,
                                                const security::Guard* guard,
-                                               HeldStreams* held) {
-  return std::make_unique<PlansService>(runner, calls, guard, held);
+                                               HeldStreams* held,
+                                               plans::PlanQuestions questions) {
+  return std::make_unique<PlansService>(runner, calls, guard, held,
+                                        std::move(questions));
 }
 
 }  // namespace meshwright::service

@@ -11,6 +11,7 @@
 #include "base/thread_pool.h"
 #include "coordinator/jobs/job_queue.h"
 #include "coordinator/plans/leadership.h"
+#include "coordinator/plans/plan_questions.h"
 #include "coordinator/plans/plan_runner.h"
 #include "coordinator/resharding/answer_cache.h"
 #include "coordinator/security/guard.h"
@@ -44,7 +45,8 @@ std::unique_ptr<grpc::Service> NewPlanningService(
 std::unique_ptr<grpc::Service> NewPlansService(plans::PlanRunner* runner,
                                                base::ThreadPool* calls,
                                                const security::Guard* guard,
-                                               HeldStreams* held);
+                                               HeldStreams* held,
+                                               plans::PlanQuestions questions);
 
 std::unique_ptr<grpc::Service> NewProfilesService(plans::PlanRunner* runner,
                                                   base::ThreadPool* calls);
