@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/sharding.h"
 #include "coordinator/segmenter/analysis.h"
 #include "coordinator/space/profile_space.h"
 #include "coordinator/space/rematerialization/groups.h"
@@ -70,7 +71,9 @@ class PlannedStep {
   // where that is none of the part, as the first one that reads it wants it.
   space::Sharding AtBoundary(ir::ValueId id) const;
 
-  space::Sharding Whole() const { return space::Sharding(mesh().size(), -1); }
+  space::Sharding Whole() const {
+    return space::Sharding(mesh().size(), base::kCopies);
+  }
 
  private:
   const space::Configuration& Configuration(

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "base/sharding.h"
 #include "base/status_macros.h"
 #include "coordinator/segmenter/blocks/block_strategies.h"
 
@@ -257,7 +258,7 @@ class Rules {
     if (shape.is_tuple() || dims.size() != shape.dims.size()) {
       return error(absl::StrCat("it has ", shape.dims.size(), " dimensions"));
     }
-    std::vector<int> sharding(mesh_.size(), -1);
+    std::vector<int> sharding(mesh_.size(), base::kCopies);
     for (size_t dim = 0; dim < dims.size(); ++dim) {
       if (dims[dim] == "-") continue;
       int64_t parts = 1;
@@ -268,7 +269,7 @@ class Rules {
                                     "\" is no axis of the mesh with ",
                                     "more than one device"));
         }
-        if (sharding[axis] >= 0) {
+        if (sharding[axis] != base::kCopies) {
           return error(absl::StrCat("axis ", axis, " stands there twice"));
         }
         sharding[axis] = static_cast<int>(dim);

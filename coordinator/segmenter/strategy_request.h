@@ -7,7 +7,7 @@
 // In -> Out: StrategyRequest and the strategies of the blocks -> the strategies
 // that are left, each that went with its reason, and Allowed.
 // Shapes: a sharding of an argument names, per mesh axis, the dimension it
-// splits, or -1.
+// splits, or base::kCopies.
 // Errors: kInvalidArgument for a rule that names nothing of the step, or that
 // leaves a block without a strategy.
 #ifndef MESHWRIGHT_COORDINATOR_SEGMENTER_STRATEGY_REQUEST_H_

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/sharding.h"
 #include "base/status_macros.h"
 #include "planner/reshard/decompose/decompose.h"
 
@@ -30,12 +31,13 @@ Sharding FindShardingAt(const StageSide& side, segmenter::SegmentIndex segment,
   const ir::Shape& shape = GetShape(analysis, value);
   const space::Mesh& mesh = GetMesh(side);
   if (segment < side.first || segment >= side.end) {
-    return space::Legalize(Sharding(mesh.size(), shape.rank() > 0 ? 0 : -1),
-                           shape.dims, mesh);
+    return space::Legalize(
+        Sharding(mesh.size(), shape.rank() > 0 ? 0 : base::kCopies), shape.dims,
+        mesh);
   }
   const int configuration = (*side.choice)[segment - side.first];
   return FindTensorSharding(*side.step, segment, configuration, value, leaves)
-      .value_or(Sharding(mesh.size(), -1));
+      .value_or(Sharding(mesh.size(), base::kCopies));
 }
 
 // Adds the tasks of one tensor; hosts are matched by name.

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/sharding.h"
 #include "coordinator/planning/plan_pipeline.h"
 #include "coordinator/stages/cluster.h"
 #include "coordinator/stages/crossings.h"
@@ -50,8 +51,8 @@ struct StageSide {
 struct CrossingPlan {
   Crossing crossing;
   int64_t bytes = 0;
-  std::vector<int> source;  // by axis of the sender's mesh, a dimension or -1
-  std::vector<int> target;
+  base::AxisDims source;  // on the sender's mesh
+  base::AxisDims target;
 };
 
 struct TransferPlan {

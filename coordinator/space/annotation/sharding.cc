@@ -13,7 +13,7 @@ int64_t DeviceCount(const Mesh& mesh) {
 
 Sharding Legalize(const Sharding& sharding, const std::vector<int64_t>& dims,
                   const Mesh& mesh) {
-  Sharding legal(sharding.size(), -1);
+  Sharding legal(sharding.size(), base::kCopies);
   std::vector<int64_t> parts(dims.size(), 1);
   for (size_t axis = 0; axis < sharding.size(); ++axis) {
     const int dim = sharding[axis];
