@@ -46,8 +46,8 @@ std::map<int, Sizes> FindSizes(const Module& module, const GrownBlocks& grown) {
     const GrownBlocks::Value& value = grown.values[id];
     if (!value.inside) continue;
     const auto add = [&](int dim, int64_t size) {
-      if (value.labels[dim] < 0) return;
-      sizes[grown.labels.Find(value.labels[dim])].emplace(size, id);
+      if (!value.labels[dim].has_value()) return;
+      sizes[grown.labels.Find(*value.labels[dim])].emplace(size, id);
     };
     const std::vector<int64_t>& dims = *ir::UniformDims(module.at(id).shape);
     for (size_t dim = 0; dim < value.labels.size(); ++dim) {

@@ -89,7 +89,7 @@ class BlockGrower {
     ValueState& out = states_[id];
     out.block = *joined;
     out.inside = true;
-    out.labels.assign(it.shape.rank(), -1);
+    out.labels.resize(it.shape.rank());
     for (int side = 0; side < 2; ++side) {
       const ValueState& state = states_[it.operands[side]];
       if (!state.inside || blocks_.Find(*state.block) != *joined) continue;
@@ -103,10 +103,10 @@ class BlockGrower {
       if (passes_.batch_derived[it.operands[side]]) continue;
       for (const ir::DotDims::Dim& dim : dims.side[side]) {
         if (dim.role != DotRole::kFree) continue;
-        int& label = out.labels[*dim.output];
-        if (label >= 0) continue;
+        std::optional<int>& label = out.labels[*dim.output];
+        if (label.has_value()) continue;
         label = labels_.Add();
-        joined_columns_.insert(label);
+        joined_columns_.insert(*label);
       }
     }
     // A batch dimension a parameter has too is a dimension of experts; groups
@@ -119,8 +119,11 @@ class BlockGrower {
       }
       for (size_t dim = 0; dim < dims.side[side].size(); ++dim) {
         if (dims.side[side][dim].role != DotRole::kBatch) continue;
-        const int label = other.labels[*dims.side[side][dim].partner];
-        if (label >= 0) grown_.expert_labels.insert(labels_.Find(label));
+        const std::optional<int> label =
+            other.labels[*dims.side[side][dim].partner];
+        if (label.has_value()) {
+          grown_.expert_labels.insert(labels_.Find(*label));
+        }
       }
     }
     grown_.joined[id] = *joined;
@@ -131,7 +134,7 @@ class BlockGrower {
                     const ValueState& state) const {
     for (size_t dim = 0; dim < dims.side[side].size(); ++dim) {
       if (dims.side[side][dim].role == DotRole::kBatch &&
-          state.labels[dim] < 0) {
+          !state.labels[dim].has_value()) {
         return false;
       }
     }
@@ -153,7 +156,7 @@ class BlockGrower {
     for (int dim = 0; dim < it.shape.rank(); ++dim) {
       root.labels.push_back(labels_.Add());
     }
-    out.labels = root.labels;
+    out.labels.assign(root.labels.begin(), root.labels.end());
     const int number = order_.Open(id);  // its place in grown_.roots
     groups_.push_back(order_.MakeGroup(number));
     grown_.block_roots.push_back({number});
@@ -199,7 +202,7 @@ class BlockGrower {
       CountBarrier(it);
       return;
     }
-    out.labels.assign(dims->size(), -1);
+    out.labels.resize(dims->size());
     for (size_t i = 0; i < it.operands.size(); ++i) {
       const ValueState& state = states_[it.operands[i]];
       if (!state.inside || blocks_.Find(*state.block) != *out.block) continue;
@@ -207,8 +210,9 @@ class BlockGrower {
         SetLabel(out, link.out, state.labels[link.in]);
       }
     }
-    const bool kept = std::any_of(out.labels.begin(), out.labels.end(),
-                                  [](int label) { return label >= 0; });
+    const bool kept = std::any_of(
+        out.labels.begin(), out.labels.end(),
+        [](const std::optional<int>& label) { return label.has_value(); });
     if (!kept) {
       if (it.opcode != Opcode::kReduce) CountBarrier(it);
       out.inside = false;
@@ -229,9 +233,10 @@ class BlockGrower {
     }
     const std::set<int> split = SplitLabels(blocks_.Find(*from.block));
     for (size_t dim = 0; dim < from.labels.size(); ++dim) {
-      if (!kept[dim] && from.labels[dim] >= 0 &&
-          (split.contains(labels_.Find(from.labels[dim])) ||
-           joined_columns_.contains(from.labels[dim]))) {
+      const std::optional<int> label = from.labels[dim];
+      if (!kept[dim] && label.has_value() &&
+          (split.contains(labels_.Find(*label)) ||
+           joined_columns_.contains(*label))) {
         return true;
       }
     }
@@ -266,10 +271,10 @@ class BlockGrower {
         [&](int64_t parts) { return size > 0 && size % parts == 0; });
   }
 
-  void SetLabel(ValueState& state, int dim, int label) {
-    if (label < 0) return;
-    if (state.labels[dim] >= 0) {
-      UnionLabels(state.labels[dim], label);
+  void SetLabel(ValueState& state, int dim, std::optional<int> label) {
+    if (!label.has_value()) return;
+    if (state.labels[dim].has_value()) {
+      UnionLabels(*state.labels[dim], *label);
     } else {
       state.labels[dim] = label;
     }
@@ -277,8 +282,8 @@ class BlockGrower {
 
   void UnifyLabels(const ValueState& a, const ValueState& b) {
     for (size_t i = 0; i < std::min(a.labels.size(), b.labels.size()); ++i) {
-      if (a.labels[i] >= 0 && b.labels[i] >= 0) {
-        UnionLabels(a.labels[i], b.labels[i]);
+      if (a.labels[i].has_value() && b.labels[i].has_value()) {
+        UnionLabels(*a.labels[i], *b.labels[i]);
       }
     }
   }

@@ -28,7 +28,7 @@ struct GrownBlocks {
   struct Value {
     std::optional<int> block;  // the block it is in, or was derived from
     bool inside = false;       // false: derived, behind a reduction (rule d)
-    std::vector<int> labels;   // by dimension: a label, or -1
+    std::vector<std::optional<int>> labels;  // by dimension
   };
   struct Root {
     ir::ValueId id = 0;

@@ -52,9 +52,10 @@ class SequenceSplitter : segmenter::SegmentView {
   }
 
  private:
-  int FindIndex(ValueId id) const {
+  std::optional<int> FindIndex(ValueId id) const {
     const auto found = index_.find(id);
-    return found == index_.end() ? -1 : found->second;
+    if (found == index_.end()) return std::nullopt;
+    return found->second;
   }
 
   // ---- what stays as it is ----
@@ -93,8 +94,8 @@ class SequenceSplitter : segmenter::SegmentView {
   bool BringsBack(int i, int value) const {
     const auto match = analysis_.gradients.find(Origin(i));
     if (IsForward(i) || match == analysis_.gradients.end()) return false;
-    const int forward = FindIndex(match->second.forward);
-    return forward >= 0 && AddsUp(forward) &&
+    const std::optional<int> forward = FindIndex(match->second.forward);
+    return forward.has_value() && AddsUp(*forward) &&
            Operands(i)[match->second.cotangent_operand] == value;
   }
 
@@ -253,8 +254,8 @@ class SequenceSplitter : segmenter::SegmentView {
       }
       const auto& roots = analysis_.blocks.blocks[block].roots;
       for (size_t r = 0; r < roots.size(); ++r) {
-        const int root = FindIndex(roots[r]);
-        if (root >= 0) visit(root, Rows(block, r));
+        const std::optional<int> root = FindIndex(roots[r]);
+        if (root.has_value()) visit(*root, Rows(block, r));
       }
     }
   }
@@ -281,13 +282,13 @@ class SequenceSplitter : segmenter::SegmentView {
       if (found == analysis_.gradients.end()) continue;
       const GradientMatch& match = found->second;
       if (match.recomputation || !IsRoot(match.forward)) continue;
-      const int root = FindIndex(match.forward);
-      if (root < 0) continue;
+      const std::optional<int> root = FindIndex(match.forward);
+      if (!root.has_value()) continue;
       const int g = Operands(i)[match.cotangent_operand];
-      for (const segmenter::Use& use : Uses(root)) {
+      for (const segmenter::Use& use : Uses(*root)) {
         SeedAlike(g, match.cotangent_dims, use);
       }
-      const int source = Operands(root)[match.differentiated];
+      const int source = Operands(*root)[match.differentiated];
       if (respecifier_.Before(i) >= 0 || label_[source] < 0) continue;
       SeedUsers(i, FindPlace(match.output_dims, label_[source]));
     }

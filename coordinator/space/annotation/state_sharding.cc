@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -39,10 +40,10 @@ class AxisStateSharder : segmenter::SegmentView {
         std::any_of(boundary_.begin(), boundary_.end(),
                     [&](int value) { return respecifier_.Before(value) >= 0; });
     if (!strategies.empty()) first_reader_ = FirstReaders(analysis, graph);
-    updated_.assign(count_, -1);
+    updated_.resize(count_);
     is_updated_.assign(count_, 0);
     for (const auto& [argument, updated] : graph.state) {
-      if (updated_[argument] < 0) updated_[argument] = updated;
+      if (!updated_[argument].has_value()) updated_[argument] = updated;
       is_updated_[updated] = 1;
     }
   }
@@ -51,15 +52,15 @@ class AxisStateSharder : segmenter::SegmentView {
     for (int i = 0; i < graph_.input_count; ++i) {
       if (!IsParameter(i) || !respecifier_.IsOpen(i) || !OnDataAxis(i))
         continue;
-      const int updated = updated_[i];
-      if (updated < 0 && !shard_parameters_) continue;
+      const std::optional<int> updated = updated_[i];
+      if (!updated.has_value() && !shard_parameters_) continue;
       const int dim = ChooseDim(i);
       if (dim < 0) {
         if (kept_whole != nullptr) kept_whole->push_back(i);
         continue;
       }
       if (shard_parameters_) ShardParameter(i, dim);
-      if (updated >= 0) Absorb(updated, dim);
+      if (updated.has_value()) Absorb(*updated, dim);
     }
     FollowForwards();
     ShardRemainingState();
@@ -388,7 +389,8 @@ class AxisStateSharder : segmenter::SegmentView {
   bool on_data_axis_ = false;  // one of them is split
   // By value; empty without blocks.
   std::vector<std::optional<int>> first_reader_;
-  std::vector<int> updated_;      // by value: what overwrites the argument
+  // By value: what overwrites the argument.
+  std::vector<std::optional<int>> updated_;
   std::vector<char> is_updated_;  // by value
   // By value: it computes with something that is sharded. Empty until all
   // parameters are sharded.

@@ -57,7 +57,7 @@ class UnsplitBoundaries : segmenter::SegmentView {
         nothing_split_(std::none_of(labels.label.begin(), labels.label.end(),
                                     [](int dim) { return dim >= 0; })),
         unfit_(labels.unfit.begin(), labels.unfit.end()),
-        seen_by_(graph.values.size(), -1),
+        seen_by_(graph.values.size()),
         looks_left_(int64_t{64} * count_) {}
 
   // Without axis and number of configurations; nothing where the boundaries
@@ -68,7 +68,8 @@ class UnsplitBoundaries : segmenter::SegmentView {
   const SequenceLabels labels_;
   const bool nothing_split_;
   const std::set<int> unfit_;
-  std::vector<int> seen_by_;  // by value: the last activation explained
+  // By value: the last activation explained that met it.
+  std::vector<std::optional<int>> seen_by_;
   int64_t looks_left_;
 };
 

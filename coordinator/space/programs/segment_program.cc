@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
@@ -44,13 +45,13 @@ class SegmentWriter : segmenter::SegmentView {
         keeps_barriers_(context.keeps_barriers),
         extent_(extent),
         writer_("segment", analysis.module.computations),
-        ids_(graph.values.size(), -1),
-        parameter_number_(graph.values.size(), -1),
+        ids_(graph.values.size()),
+        parameter_number_(graph.values.size()),
         barrier_(FindForwardBackwardBarrier(analysis, graph)) {
     if (extent.recompute && extent.side != LoopSide::kOutside) {
       rematerialization_ = FindRematerializationInRole(
           analysis, graph, {.hands_on = extent.hands_on});
-      recomputed_.resize(rematerialization_.recomputed.size(), -1);
+      recomputed_.resize(rematerialization_.recomputed.size());
     }
     FindNeeded();
     if (module_.loops.empty()) return;
@@ -78,15 +79,14 @@ class SegmentWriter : segmenter::SegmentView {
              annotation_.GetLeaving(value, At(value).shape, mesh_)));
     }
     for (const GroupLink& link : HandedOn()) {
-      outputs.push_back(recomputed_[link.exit]);
+      outputs.push_back(*recomputed_[link.exit]);
     }
     std::vector<ir::Alias> aliases;
     for (const auto& [entered, left] : Updates()) {
       const auto found = output_number.find(left);
-      if (found == output_number.end() || parameter_number_[entered] < 0) {
-        continue;
-      }
-      aliases.push_back({found->second, parameter_number_[entered]});
+      const std::optional<int> parameter = parameter_number_[entered];
+      if (found == output_number.end() || !parameter.has_value()) continue;
+      aliases.push_back({found->second, *parameter});
     }
     program_.set_hlo_module(
         writer_.Finish(outputs, aliases).SerializeAsString());
@@ -214,7 +214,9 @@ class SegmentWriter : segmenter::SegmentView {
     if (!extent_.part.empty()) {
       std::vector<int> outputs;
       for (const int i : extent_.part.leaving) {
-        if (!IsLeftOut(i) && !Enters(i) && ids_[i] >= 0) outputs.push_back(i);
+        if (!IsLeftOut(i) && !Enters(i) && ids_[i].has_value()) {
+          outputs.push_back(i);
+        }
       }
       return outputs;
     }
@@ -223,7 +225,7 @@ class SegmentWriter : segmenter::SegmentView {
     for (const int output : graph_.outputs) is_output[output] = 1;
     std::vector<int> outputs;
     for (int i = graph_.input_count; i < count_; ++i) {
-      if (IsLeftOut(i) || ids_[i] < 0 || Enters(i)) continue;
+      if (IsLeftOut(i) || !ids_[i].has_value() || Enters(i)) continue;
       if (extent_.side == LoopSide::kInside && !IsInside(i)) continue;
       const auto& users = Users(i);
       const bool is_read =
@@ -290,7 +292,8 @@ class SegmentWriter : segmenter::SegmentView {
       WriteInput(i);
     } else if (!IsKeptBoundary(i)) {
       ids_[i] = WriteValue(i, scope, /*again=*/false);
-    } else if (At(i).opcode == ir::Opcode::kLoopResult && ids_[i] < 0) {
+    } else if (At(i).opcode == ir::Opcode::kLoopResult &&
+               !ids_[i].has_value()) {
       WriteLoop(At(i).boundary->loop, scope);
     }
   }
@@ -311,7 +314,7 @@ class SegmentWriter : segmenter::SegmentView {
       }
     }
     for (int i = graph_.input_count; i < count_; ++i) {
-      if (barrier_.behind[i] && ids_[i] < 0) WriteOne(i, std::nullopt);
+      if (barrier_.behind[i] && !ids_[i].has_value()) WriteOne(i, std::nullopt);
     }
   }
 
@@ -328,32 +331,33 @@ class SegmentWriter : segmenter::SegmentView {
   // The gradient, if any, is there after its activation, if that is computed.
   void LetWait(const segmenter::BoundaryPair& exit) {
     const int activation = exit.activation;
-    int64_t& gradient = ids_[exit.gradient];
-    if (gradient < 0 || ids_[activation] < 0 || IsInput(activation) ||
-        IsLeftOut(activation) || barrier_.behind[activation]) {
+    std::optional<int64_t>& gradient = ids_[exit.gradient];
+    if (!gradient.has_value() || !ids_[activation].has_value() ||
+        IsInput(activation) || IsLeftOut(activation) ||
+        barrier_.behind[activation]) {
       return;
     }
     const int64_t left =
         As(activation, std::nullopt,
            annotation_.GetLeaving(activation, At(activation).shape, mesh_));
-    gradient = keeps_barriers_ ? writer_.AddBarrier({gradient, left})[0]
-                               : writer_.AddDependence(gradient, {left});
+    gradient = keeps_barriers_ ? writer_.AddBarrier({*gradient, left})[0]
+                               : writer_.AddDependence(*gradient, {left});
   }
 
   void WriteEntrances() {
     std::vector<int> entrances;
     std::vector<int64_t> values;
     for (size_t i = 0; i < ids_.size(); ++i) {
-      if (!rematerialization_.entrance[i] || ids_[i] < 0) continue;
+      if (!rematerialization_.entrance[i] || !ids_[i].has_value()) continue;
       entrances.push_back(static_cast<int>(i));
-      values.push_back(ids_[i]);
+      values.push_back(*ids_[i]);
     }
     std::vector<int64_t> gradients;
     for (int gradient : rematerialization_.gradients) {
-      if (ids_[gradient] >= 0) gradients.push_back(ids_[gradient]);
+      if (ids_[gradient].has_value()) gradients.push_back(*ids_[gradient]);
     }
     for (int i = graph_.input_count; i < count_; ++i) {
-      if (IsHandedGradient(i)) gradients.push_back(ids_[i]);
+      if (IsHandedGradient(i)) gradients.push_back(*ids_[i]);
     }
     if (gradients.empty()) return;  // the forward pass alone
     values.insert(values.end(), gradients.begin(), gradients.end());
@@ -372,10 +376,10 @@ class SegmentWriter : segmenter::SegmentView {
     std::vector<int64_t> operands;
     for (size_t k = 0; k < Operands(i).size(); ++k) {
       const int operand = Operands(i)[k];
-      const bool redirected = again ? recomputed_[operand] >= 0
+      const bool redirected = again ? recomputed_[operand].has_value()
                                     : rematerialization_.Redirects(i, operand);
       operands.push_back(
-          As(operand, redirected ? recomputed_[operand] : ids_[operand], scope,
+          As(operand, *(redirected ? recomputed_ : ids_)[operand], scope,
              annotation_.GetDemanded(i, static_cast<int>(k), operand,
                                      At(operand).shape, mesh_)));
     }
@@ -394,7 +398,7 @@ class SegmentWriter : segmenter::SegmentView {
     return copy->second;
   }
   int64_t As(int i, Scope scope, const Sharding& wanted) {
-    return As(i, ids_[i], scope, wanted);
+    return As(i, *ids_[i], scope, wanted);
   }
 
   void WriteLoop(ir::LoopId id, Scope outside) {
@@ -450,16 +454,17 @@ class SegmentWriter : segmenter::SegmentView {
   const bool keeps_barriers_;
   const ProgramExtent& extent_;
   ir::ModuleWriter writer_;
-  std::vector<int64_t> ids_;
-  std::vector<int> parameter_number_;
+  // By value, if it is written; parameter_number_, if it is an input.
+  std::vector<std::optional<int64_t>> ids_;
+  std::vector<std::optional<int>> parameter_number_;
   std::vector<char> needed_;                    // empty: everything is
   std::vector<char> constant_in_loop_;          // empty: no trip is written
   std::unordered_map<ir::ValueId, int> index_;  // where there are loops
   std::map<std::tuple<Scope, int64_t, Sharding>, int64_t> copies_;
   ForwardBackwardBarrier barrier_;
   Rematerialization rematerialization_;
-  std::vector<int64_t>
-      recomputed_;  // the rematerialization's ids by value; -1: none
+  // By value the rematerialization's ids.
+  std::vector<std::optional<int64_t>> recomputed_;
   v1::Program program_;
 };
 
