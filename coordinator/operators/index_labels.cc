@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "coordinator/ir/links/contraction_dims.h"
@@ -135,21 +136,21 @@ class Labeller {
     for (const auto& [reading, nodes] : readings_) ForbidTwice(nodes);
     IndexLabels labels;
     std::map<int, int> index_of;  // root -> index
-    const auto label = [&](int node) {
+    const auto label = [&](int node) -> std::optional<int> {
       const int root = Find(node);
       const bool splits =
           !whole_[root] &&
           std::any_of(axes.begin(), axes.end(), [&](int64_t size) {
             return divisible_[root] % size == 0;
           });
-      if (!splits) return -1;
+      if (!splits) return std::nullopt;
       const auto [found, added] =
           index_of.emplace(root, static_cast<int>(labels.divisible.size()));
       if (added) labels.divisible.push_back(divisible_[root]);
       return found->second;
     };
     const auto all = [&](const std::vector<int>& nodes) {
-      std::vector<int> indices;
+      DimIndices indices;
       for (int node : nodes) indices.push_back(label(node));
       return indices;
     };
@@ -160,8 +161,8 @@ class Labeller {
       labels.readings[reading] = all(nodes);
     }
     for (const auto& [id, nodes] : summed_) {
-      for (int index : all(nodes)) {
-        if (index >= 0) labels.summed[id].push_back(index);
+      for (const std::optional<int> index : all(nodes)) {
+        if (index.has_value()) labels.summed[id].push_back(*index);
       }
     }
     return labels;
@@ -179,9 +180,11 @@ class Labeller {
 
 }  // namespace
 
-std::vector<int> Present(const std::vector<int>& indices) {
-  std::set<int> present(indices.begin(), indices.end());
-  present.erase(-1);
+std::vector<int> Present(const DimIndices& indices) {
+  std::set<int> present;
+  for (const std::optional<int> index : indices) {
+    if (index.has_value()) present.insert(*index);
+  }
   return {present.begin(), present.end()};
 }
 

@@ -7,13 +7,14 @@
 // operation needs the dimension whole (the inner dimension of a merging
 // reshape), or where one tensor has it twice.
 // Shapes: a reading is operand number `operand` of member `user`; one entry per
-// dimension: an index, or -1.
+// dimension: its index, if it has one.
 // Source: coordinator/ir/links/dim_links.h.
 #ifndef MESHWRIGHT_COORDINATOR_OPERATORS_INDEX_LABELS_H_
 #define MESHWRIGHT_COORDINATOR_OPERATORS_INDEX_LABELS_H_
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,16 +23,17 @@
 namespace meshwright::operators {
 
 using Reading = std::pair<ir::ValueId, int>;
+using DimIndices = std::vector<std::optional<int>>;
 
 struct IndexLabels {
   std::vector<int64_t> divisible;  // by index: what a split must divide
-  std::map<ir::ValueId, std::vector<int>> values;  // of members
-  std::map<Reading, std::vector<int>> readings;    // of values from outside
+  std::map<ir::ValueId, DimIndices> values;        // of members
+  std::map<Reading, DimIndices> readings;          // of values from outside
   std::map<ir::ValueId, std::vector<int>> summed;  // indices a member sums over
 };
 
 // The indices of a tensor, ascending, each once.
-std::vector<int> Present(const std::vector<int>& indices);
+std::vector<int> Present(const DimIndices& indices);
 
 // Indices that none of `axes` divides are left out.
 IndexLabels LabelIndices(const segmenter::Analysis& analysis,

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "coordinator/ir/load/load.h"
@@ -78,14 +79,14 @@ TEST_F(IndexLabelsTest, LinkedContractedAndReducedDimensionsAreOne) {
   Read(kLayers);
   const IndexLabels first = Label("y");
   ASSERT_EQ(first.divisible.size(), 3u);
-  const std::vector<int> y = first.values.at(ids_["y"]);
+  const DimIndices y = first.values.at(ids_["y"]);
   EXPECT_EQ(first.values.at(ids_["active"]), y);
   const int k = first.summed.at(ids_["y"])[0];
   EXPECT_THAT(first.readings.at({ids_["y"], 0}), ElementsAre(y[0], k));
   EXPECT_THAT(first.readings.at({ids_["y"], 1}), ElementsAre(k, y[1]));
 
   const IndexLabels second = Label("z");
-  const std::vector<int> z = second.values.at(ids_["z"]);
+  const DimIndices z = second.values.at(ids_["z"]);
   EXPECT_THAT(second.values.at(ids_["total"]), ElementsAre(z[0]));
   EXPECT_THAT(second.summed.at(ids_["total"]), ElementsAre(z[1]));
   EXPECT_EQ(second.values.at(ids_["out"]), z);
@@ -101,9 +102,9 @@ TEST_F(IndexLabelsTest, WhatAnOperationNeedsWholeIsNoIndex) {
 )");
   // 8 x 4 becomes 32: the four are no longer apart, the eight are.
   const IndexLabels labels = Label("y");
-  const std::vector<int> y = labels.values.at(ids_["y"]);
-  EXPECT_GE(y[0], 0);
-  EXPECT_EQ(y[1], -1);
+  const DimIndices y = labels.values.at(ids_["y"]);
+  EXPECT_TRUE(y[0].has_value());
+  EXPECT_EQ(y[1], std::nullopt);
   EXPECT_THAT(labels.values.at(ids_["flat"]), ElementsAre(y[0], y[2]));
 }
 
@@ -116,7 +117,8 @@ TEST_F(IndexLabelsTest, ADimensionThatMeetsItselfIsNoIndex) {
     ROOT both = f32[8,8] add(y, turned)
 )");
   const IndexLabels labels = Label("y");
-  EXPECT_THAT(labels.values.at(ids_["y"]), ElementsAre(-1, -1));
+  EXPECT_THAT(labels.values.at(ids_["y"]),
+              ElementsAre(std::nullopt, std::nullopt));
   EXPECT_EQ(labels.summed.at(ids_["y"]).size(), 1u);
 }
 
@@ -128,7 +130,8 @@ TEST_F(IndexLabelsTest, SizesThatNoAxisDividesAreNoIndex) {
 )");
   const IndexLabels labels = Label("y");
   EXPECT_THAT(labels.divisible, ElementsAre(16));
-  EXPECT_THAT(labels.values.at(ids_["y"]), ElementsAre(-1, -1));
+  EXPECT_THAT(labels.values.at(ids_["y"]),
+              ElementsAre(std::nullopt, std::nullopt));
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ class ModelReader {
 
   // What the operation runs over: its value's indices and those it sums.
   std::vector<int> RunsOver(const IndexLabels& labels, ValueId id) const {
-    std::vector<int> all = labels.values.at(id);
+    DimIndices all = labels.values.at(id);
     const auto summed = labels.summed.find(id);
     if (summed != labels.summed.end()) {
       all.insert(all.end(), summed->second.begin(), summed->second.end());
@@ -134,8 +134,8 @@ class ModelReader {
     return Present(all);
   }
 
-  const std::vector<int>& OperandIndices(const IndexLabels& labels, ValueId id,
-                                         int k) const {
+  const DimIndices& OperandIndices(const IndexLabels& labels, ValueId id,
+                                   int k) const {
     const auto outside = labels.readings.find({id, k});
     return outside != labels.readings.end()
                ? outside->second
@@ -183,7 +183,7 @@ class ModelReader {
                                           : SaturatingMultiply(once, 3);
   }
 
-  void AddPartial(ValueId value, const std::vector<int>& indices,
+  void AddPartial(ValueId value, const DimIndices& indices,
                   const std::vector<int>& over, int64_t times,
                   Operator& made) const {
     const std::vector<int> kept = Present(indices);
@@ -262,15 +262,15 @@ class ModelReader {
   std::optional<int> FindRows(const OperatorGroup& group,
                               const IndexLabels& labels) const {
     const ir::Instruction& it = module_.at(group.anchor);
-    std::vector<int> of_batch;
+    DimIndices of_batch;
     for (int k = 0; k < static_cast<int>(it.operands.size()); ++k) {
       if (!analysis_.passes.batch_derived[it.operands[k]]) continue;
-      const std::vector<int>& indices = OperandIndices(labels, group.anchor, k);
+      const DimIndices& indices = OperandIndices(labels, group.anchor, k);
       of_batch.insert(of_batch.end(), indices.begin(), indices.end());
     }
-    for (int index : labels.values.at(group.anchor)) {
-      if (index >= 0 && std::find(of_batch.begin(), of_batch.end(), index) !=
-                            of_batch.end()) {
+    for (const std::optional<int> index : labels.values.at(group.anchor)) {
+      if (index.has_value() && std::find(of_batch.begin(), of_batch.end(),
+                                         index) != of_batch.end()) {
         return index;
       }
     }
@@ -282,11 +282,11 @@ class ModelReader {
     OperatorAnchor anchor{group.anchor, {}};
     if (!ir::IsContraction(module_, group.anchor)) return anchor;
     anchor.splits.resize(labels.divisible.size());
-    const auto place = [&](const std::vector<int>& indices,
+    const auto place = [&](const DimIndices& indices,
                            std::optional<int> segmenter::RootSplit::*side) {
       for (size_t dim = 0; dim < indices.size(); ++dim) {
-        if (indices[dim] >= 0) {
-          anchor.splits[indices[dim]].*side = static_cast<int>(dim);
+        if (indices[dim].has_value()) {
+          anchor.splits[*indices[dim]].*side = static_cast<int>(dim);
         }
       }
     };

@@ -1,6 +1,7 @@
 #include "coordinator/operators/operator_edges.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -53,9 +54,16 @@ class EdgeReader {
     }
   }
 
-  void Add(int from, int to, ValueId value,
-           const std::vector<int>& from_indices,
-           const std::vector<int>& to_indices, int64_t times) {
+  static std::vector<int> ToModel(const DimIndices& indices) {
+    std::vector<int> model;
+    for (const std::optional<int> index : indices) {
+      model.push_back(index.value_or(intraop::kWholeDim));
+    }
+    return model;
+  }
+
+  void Add(int from, int to, ValueId value, const DimIndices& from_indices,
+           const DimIndices& to_indices, int64_t times) {
     const ir::Shape& shape = module_.at(value).shape;
     const auto* dims = ir::UniformDims(shape);
     if (dims == nullptr || from == to) return;
@@ -69,8 +77,8 @@ class EdgeReader {
     int64_t elements = 1;
     for (int64_t dim : *dims) elements *= dim;
     edge.elem_bytes = std::max<int64_t>(1, shape.byte_size() / elements);
-    edge.from_indices = from < to ? from_indices : to_indices;
-    edge.to_indices = from < to ? to_indices : from_indices;
+    edge.from_indices = ToModel(from < to ? from_indices : to_indices);
+    edge.to_indices = ToModel(from < to ? to_indices : from_indices);
     edge.gradient = trains_ && ir::IsFloating(shape.element_type);
     edge.times = times;
     if (known_

@@ -101,10 +101,10 @@ absl::Status CheckEdge(const OpModel& model, const Edge& it,
   RETURN_IF_ERROR(
       CheckIndices(it.from_indices,
                    static_cast<int>(model.operators[it.from].indices.size()),
-                   -1, absl::StrCat(field, ".from_indices")));
+                   kWholeDim, absl::StrCat(field, ".from_indices")));
   return CheckIndices(it.to_indices,
                       static_cast<int>(model.operators[it.to].indices.size()),
-                      -1, absl::StrCat(field, ".to_indices"));
+                      kWholeDim, absl::StrCat(field, ".to_indices"));
 }
 
 }  // namespace

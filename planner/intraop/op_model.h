@@ -10,7 +10,7 @@
 //   axis on k: x and w split; y is summed over the axis
 //
 // Shapes: `indices` of a tensor has one entry per dimension: the index that
-// runs along it, or -1 where it is whole whatever is split.
+// runs along it, or kWholeDim.
 // Units: picoseconds and bytes, of one whole device doing everything.
 // Threads and ownership: a value.
 // Errors: Validate gives kInvalidArgument, naming the field: a negative amount
@@ -29,6 +29,9 @@
 #include "absl/status/status.h"
 
 namespace meshwright::intraop {
+
+// In the place of an index: the dimension is whole whatever is split.
+inline constexpr int kWholeDim = -1;
 
 struct Index {
   // A split must divide this: the greatest divisor of all sizes along it. 1:
