@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <type_traits>
+#include <unordered_set>
 #include <vector>
+
+#include "base/index_range.h"
 
 namespace meshwright::base {
 namespace {
@@ -31,6 +34,25 @@ TEST(StrongIndexTest, CountsOverAVector) {
   int sum = 0;
   for (Apple apple; apple < weights.size(); ++apple) sum += weights[apple];
   EXPECT_EQ(sum, 6);
+}
+
+TEST(StrongIndexTest, HashesAsItsNumber) {
+  const std::unordered_set<Apple> apples = {Apple(1), Apple(2), Apple(1)};
+  EXPECT_EQ(apples.size(), 2u);
+  EXPECT_TRUE(apples.contains(Apple(2)));
+}
+
+TEST(IndexRangeTest, CountsUpAndDown) {
+  const auto list = [](const IndexRange<Apple>& range) {
+    std::vector<size_t> numbers;
+    for (const Apple apple : range) numbers.push_back(apple.value());
+    return numbers;
+  };
+  EXPECT_EQ(list(IndexRange<Apple>(3)), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(list(IndexRange<Apple>(3).Reversed()),
+            (std::vector<size_t>{2, 1, 0}));
+  EXPECT_TRUE(list(IndexRange<Apple>(0)).empty());
+  EXPECT_TRUE(list(IndexRange<Apple>(0).Reversed()).empty());
 }
 
 TEST(StrongIndexTest, IsOrderedByItsNumber) {

@@ -26,7 +26,7 @@ using space::ProfileSpace;
 std::vector<int> CountCrossings(const Analysis& analysis) {
   const auto& owner_of = analysis.blocks.owner_block;
   std::vector<int> crossings(analysis.blocks.blocks.size() + 1, 0);
-  for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
+  for (const ir::ValueId id : analysis.module.ids()) {
     const segmenter::Owner segment = analysis.plan.owner[id];
     if (!analysis.passes.forward[id] || !segment.IsSegment() ||
         !owner_of[id].has_value()) {
@@ -105,7 +105,7 @@ std::optional<SegmentIndex> FindSegment(const Analysis& analysis,
 bool SameContractions(const Analysis& analysis, SegmentIndex whole,
                       const Analysis& halved, SegmentIndex first,
                       SegmentIndex second) {
-  for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
+  for (const ir::ValueId id : analysis.module.ids()) {
     if (!ir::IsContraction(analysis.module, id)) continue;
     const segmenter::Owner owner = halved.plan.owner[id];
     if ((analysis.plan.owner[id] == whole) !=

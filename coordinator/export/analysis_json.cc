@@ -68,7 +68,7 @@ absl::StatusOr<std::string> AnalyzeToJson(
   const auto loaded = std::chrono::steady_clock::now();
   const int instructions = module.size();
   int contractions = 0;
-  for (ir::ValueId id = 0; id < module.size(); ++id) {
+  for (const ir::ValueId id : module.ids()) {
     contractions += ir::IsContraction(module, id);
   }
   ASSIGN_OR_RETURN(const Analysis analysis,

@@ -26,7 +26,7 @@ class StepWriter {
         step_(step),
         writer_(name, analysis.module.computations),
         members_(analysis.module.loops.size() + 1) {
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (Owner(id).has_value() && needed[id]) {
         FindMembers(module_.at(id).loop).push_back(id);
       }

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/index_range.h"
 #include "base/strong_id.h"
 #include "coordinator/ir/opcode.h"
 #include "coordinator/ir/shape.h"
@@ -27,7 +28,7 @@
 namespace meshwright::ir {
 
 // Index of an instruction in Module::instructions.
-using ValueId = int32_t;
+using ValueId = base::StrongIndex<struct ValueTag, uint32_t>;
 
 // Index of a loop in Module::loops.
 using LoopId = base::StrongIndex<struct LoopTag>;
@@ -81,7 +82,7 @@ struct Loop {
 struct Module {
   std::string name;
   std::vector<Instruction> instructions;
-  ValueId root = 0;
+  ValueId root;
   std::vector<ValueId> parameters;  // by parameter number
   std::vector<ValueId> outputs;     // operands of the root tuple, or the root
   std::vector<Alias> aliases;       // by output
@@ -98,6 +99,9 @@ struct Module {
 
   const Instruction& at(ValueId id) const { return instructions[id]; }
   int size() const { return static_cast<int>(instructions.size()); }
+  base::IndexRange<ValueId> ids() const {
+    return base::IndexRange<ValueId>(instructions.size());
+  }
 };
 
 }  // namespace meshwright::ir

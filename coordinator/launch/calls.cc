@@ -107,7 +107,7 @@ class CallFinder {
   }
 
   struct MicroBatchValue {
-    ValueId value = 0;
+    ValueId value;
     int micro_batch = 0;
     auto operator<=>(const MicroBatchValue&) const = default;
   };

@@ -116,7 +116,7 @@ class ManifestWriter {
 
   ordered_json Tensor(const std::string& kind, ValueId id) const {
     const ir::Shape& shape = module_.at(id).shape;
-    return {{"kind", kind}, {"value", id}, {"shape", shape.dims}};
+    return {{"kind", kind}, {"value", id.value()}, {"shape", shape.dims}};
   }
 
   const Launch& launch_;

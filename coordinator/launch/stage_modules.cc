@@ -70,7 +70,7 @@ class ModuleFinder {
   }
 
   absl::StatusOr<std::vector<StageModule>> Run() {
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (!places_[id].has_value()) continue;
       boundaries_.try_emplace(*places_[id]);
       for (const ValueId operand : module_.at(id).operands) {
@@ -102,7 +102,7 @@ class ModuleFinder {
   // `reader` is the segment in which the module reads the value.
   struct Reading {
     segmenter::Owner reader;
-    ValueId id = 0;
+    ValueId id;
   };
 
   // Adds what the module takes in order to read a value. Of a value that the

@@ -23,7 +23,7 @@ class ValuePlacer {
       stage_of_segment_.push_back(
           static_cast<int>(behind - first_segments.begin()) - 1);
     }
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       loop_.push_back(stages::FindKeptLoop(analysis, id));
     }
   }
@@ -38,7 +38,7 @@ class ValuePlacer {
       }
     }
     places_.resize(module_.size());
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       const segmenter::Owner owner = analysis_.plan.owner[id];
       if (!owner.IsSegment()) continue;
       places_[id] = Place{stage_of_segment_[owner.segment()], FindPass(id), 0};
@@ -63,7 +63,7 @@ class ValuePlacer {
 
   absl::Status CheckLoops() const {
     std::vector<std::optional<Place>> of_loop(module_.loops.size());
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (!loop_[id].has_value() || !places_[id].has_value()) continue;
       std::optional<Place>& place = of_loop[*loop_[id]];
       if (!place.has_value()) place = places_[id];
@@ -87,7 +87,7 @@ class ValuePlacer {
       is_input[id] = 1;
       stack.push_back(id);
     };
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (loop_[id].has_value()) of_loop[*loop_[id]].push_back(id);
       if (IsReadBackwardElsewhere(id)) add(id);
     }
@@ -100,7 +100,7 @@ class ValuePlacer {
         add(member);
       }
     }
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (HasPass(id, Pass::kBackward) && !is_input[id]) {
         places_[id]->pass = Pass::kBackwardWeight;
       }
@@ -116,7 +116,7 @@ class ValuePlacer {
   }
 
   void CountRounds() {
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (!HasPass(id, Pass::kUpdate)) continue;
       Place& place = *places_[id];
       for (const ValueId operand : module_.at(id).operands) {

@@ -29,7 +29,7 @@ class IndexLabelsTest : public ::testing::Test {
     auto analysis = segmenter::Analyze(*std::move(module), {1, 2});
     ASSERT_TRUE(analysis.ok()) << analysis.status();
     analysis_ = *std::move(analysis);
-    for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
+    for (const ir::ValueId id : analysis_.module.ids()) {
       ids_[analysis_.module.at(id).name()] = id;
     }
     found_ = FindOperators(analysis_);

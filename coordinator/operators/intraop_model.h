@@ -25,7 +25,7 @@
 namespace meshwright::operators {
 
 struct OperatorAnchor {
-  ir::ValueId id = 0;
+  ir::ValueId id;
   // By index of the operator; for contractions only.
   std::vector<segmenter::RootSplit> splits;
 };

@@ -25,7 +25,7 @@ class Grouper {
     const int count = module_.size();
     found_.operator_of.resize(count);
     from_parameter_.assign(count, 0);
-    for (ValueId id = 0; id < count; ++id) Place(id);
+    for (const ValueId id : module_.ids()) Place(id);
     TakeAlong();
     return std::move(found_);
   }

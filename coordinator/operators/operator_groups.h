@@ -22,7 +22,7 @@
 namespace meshwright::operators {
 
 struct OperatorGroup {
-  ir::ValueId anchor = 0;
+  ir::ValueId anchor;
   std::vector<ir::ValueId> members;  // ascending; operations of arguments too
 };
 

@@ -164,7 +164,7 @@ std::string NameKind(const Instruction& it) {
 symbolic::OpGraph ReadModule(const Module& module) {
   symbolic::OpGraph graph;
   WorkCounter work(module);
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     const Instruction& it = module.at(id);
     Operation& operation = graph.operations.emplace_back();
     operation.name = it.name();
@@ -184,13 +184,14 @@ symbolic::OpGraph ReadModule(const Module& module) {
     const Touched touched(module, it);
     for (size_t k = 0; k < it.operands.size(); ++k) {
       operation.reads.push_back(
-          {it.operands[k],
+          {static_cast<int>(it.operands[k]),
            moves ? touched.Reads(static_cast<int>(k)) : int64_t{0}});
     }
     if (moves) operation.written_bytes = touched.Writes();
   }
   graph.operators = module.size();
-  for (ValueId id : module.outputs) graph.outputs.push_back({id, {}});
+  for (ValueId id : module.outputs)
+    graph.outputs.push_back({static_cast<int>(id), {}});
   for (const ir::Alias& alias : module.aliases) {
     graph.outputs[alias.output].argument = module.parameters[alias.parameter];
   }
@@ -199,7 +200,7 @@ symbolic::OpGraph ReadModule(const Module& module) {
 
 symbolic::OpGraph ReadStep(const segmenter::Analysis& analysis) {
   symbolic::OpGraph graph = ReadModule(analysis.module);
-  for (ValueId id = 0; id < analysis.module.size(); ++id) {
+  for (const ValueId id : analysis.module.ids()) {
     Operation& operation = graph.operations[id];
     operation.forward = analysis.passes.forward[id] != 0;
     if (const auto& owner = analysis.plan.owner[id]; owner.IsSegment()) {

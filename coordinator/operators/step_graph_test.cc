@@ -34,7 +34,7 @@ Graph Read(const std::string& text) {
   EXPECT_TRUE(module.ok()) << module.status();
   Graph read{ReadModule(*module), {}};
   EXPECT_TRUE(symbolic::Validate(read.graph).ok());
-  for (ir::ValueId id = 0; id < module->size(); ++id) {
+  for (const ir::ValueId id : module->ids()) {
     read.index[module->at(id).name()] = id;
   }
   return read;

@@ -80,7 +80,7 @@ TEST_P(SampleTest, ADeeperModelHasTheSameSegmentTypes) {
 TEST_P(SampleTest, EveryBackwardContractionIsMatched) {
   const Analysis analysis =
       Analyzed(std::string(GetParam().name) + "_2l", {1, 2});
-  for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
+  for (const ir::ValueId id : analysis.module.ids()) {
     if (!ir::IsContraction(analysis.module, id) ||
         analysis.passes.forward[id]) {
       continue;
@@ -105,7 +105,7 @@ TEST_P(SampleTest, TheSegmentsCoverTheStepOnce) {
       outputs.insert(graph.values[output].origin);
     }
   }
-  for (ir::ValueId id = 0; id < analysis.module.size(); ++id) {
+  for (const ir::ValueId id : analysis.module.ids()) {
     if (analysis.plan.owner[id].IsSegment()) {
       EXPECT_EQ(seen[id], 1) << analysis.module.at(id).name();
     }

@@ -100,7 +100,7 @@ std::vector<Cut> FindCuts(const Analysis& analysis, const StepPasses& passes,
 
 int64_t CountOwnMicroBatches(const Analysis& analysis) {
   int64_t trips = 1;
-  for (ValueId id = 0; id < analysis.module.size(); ++id) {
+  for (const ValueId id : analysis.module.ids()) {
     if (!analysis.passes.forward[id] ||
         !ir::IsContraction(analysis.module, id)) {
       continue;

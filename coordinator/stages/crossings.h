@@ -27,7 +27,7 @@
 namespace meshwright::stages {
 
 struct Crossing {
-  ir::ValueId value = 0;
+  ir::ValueId value;
   segmenter::SegmentIndex from;  // that makes it
   // The nearest that reads it on the other side of the cut.
   segmenter::SegmentIndex to;

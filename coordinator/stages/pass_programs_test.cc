@@ -68,7 +68,7 @@ class PassPartsTest : public testing::TestWithParam<const char*> {
     EXPECT_EQ(static_cast<int>(module->parameters.size()),
               program.inputs_size());
     int count = 0;
-    for (ir::ValueId id = 0; id < module->size(); ++id) {
+    for (const ir::ValueId id : module->ids()) {
       count += ir::IsContraction(*module, id);
     }
     return count;

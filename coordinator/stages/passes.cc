@@ -53,7 +53,7 @@ std::vector<char> FindForward(const Analysis& analysis) {
   const ir::Module& module = analysis.module;
   if (module.loops.empty()) return analysis.passes.forward;
   std::vector<std::vector<ValueId>> members(module.loops.size());
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     const std::optional<ir::LoopId> loop = FindKeptLoop(analysis, id);
     if (loop.has_value()) members[*loop].push_back(id);
   }
@@ -62,7 +62,7 @@ std::vector<char> FindForward(const Analysis& analysis) {
   const auto mark = [&](ValueId id) {
     if (std::exchange(forward[id], 1) == 0) stack.push_back(id);
   };
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     if (analysis.passes.forward[id]) mark(id);
   }
   while (!stack.empty()) {
@@ -101,7 +101,7 @@ StepPasses FindPasses(const Analysis& analysis) {
   passes.update.assign(module.size(), 0);
   passes.weight_gradient.assign(module.size(), 0);
   const std::vector<char> is_state = StateOutputs(analysis);
-  for (ValueId id = module.size() - 1; id >= 0; --id) {
+  for (const ValueId id : module.ids().Reversed()) {
     const ir::Instruction& it = module.at(id);
     if (!Owned(analysis, id) || analysis.passes.forward[id] || !MayUpdate(it)) {
       continue;
@@ -116,7 +116,7 @@ StepPasses FindPasses(const Analysis& analysis) {
           return !Owned(analysis, user) || passes.update[user] != 0;
         });
   }
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     // Where nothing follows the gradient it is the new state itself.
     if (!passes.update[id]) {
       passes.weight_gradient[id] |=

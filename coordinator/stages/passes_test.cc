@@ -28,7 +28,7 @@ TEST_P(PassesTest, TheUpdateIsWhatNobodyElseNeeds) {
   const StepPasses passes = FindPasses(analysis);
   int updates = 0;
   int gradients = 0;
-  for (ir::ValueId id = 0; id < module.size(); ++id) {
+  for (const ir::ValueId id : module.ids()) {
     gradients += passes.weight_gradient[id];
     if (!passes.update[id]) continue;
     ++updates;

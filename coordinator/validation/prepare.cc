@@ -172,7 +172,7 @@ absl::StatusOr<std::vector<NamedProgram>> MakePrograms(
 }  // namespace
 
 double ChooseTolerance(const ir::Module& module) {
-  for (ir::ValueId id = 0; id < module.size(); ++id) {
+  for (const ir::ValueId id : module.ids()) {
     const ir::Shape& shape = module.at(id).shape;
     switch (shape.element_type) {
       case hlo::F16:

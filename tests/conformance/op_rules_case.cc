@@ -183,13 +183,13 @@ ir::Module BuildModule(const OpCase& one) {
     parameter.opcode = ir::Opcode::kParameter;
     parameter.shape = operand.shape;
     parameter.source = module.NewAttributes();
-    subject.operands.push_back(module.size());
+    subject.operands.emplace_back(module.size());
     module.instructions.push_back(std::move(parameter));
   }
   subject.opcode = ir::OpcodeFromString(one.op.opcode());
   subject.shape = one.result;
   subject.source = module.NewAttributes(one.op);
-  module.root = module.size();
+  module.root = ir::ValueId(module.size());
   module.instructions.push_back(std::move(subject));
   return module;
 }

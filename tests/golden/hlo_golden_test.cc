@@ -102,7 +102,7 @@ class Table {
   // loops carry gets its name from its place.
   void NameValues() {
     std::map<std::string, int> taken;
-    for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
+    for (const ir::ValueId id : analysis_.module.ids()) {
       const ir::Instruction& it = analysis_.module.at(id);
       std::string name = it.name();
       if (it.boundary.has_value()) {
@@ -157,7 +157,7 @@ class Table {
                       lost.reason, "\n");
     }
     std::vector<std::string> owned;
-    for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
+    for (const ir::ValueId id : analysis_.module.ids()) {
       if (analysis_.blocks.owner_block[id] != static_cast<int>(b)) continue;
       if (analysis_.module.at(id).opcode == ir::Opcode::kParameter) continue;
       owned.push_back(analysis_.blocks.inside[id]
@@ -172,7 +172,7 @@ class Table {
   // again.
   void WriteBackward(const segmenter::ParallelBlock& block) {
     std::vector<std::string> matches;
-    for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
+    for (const ir::ValueId id : analysis_.module.ids()) {
       const auto match = analysis_.gradients.find(id);
       if (match == analysis_.gradients.end() ||
           std::count(block.contractions.begin(), block.contractions.end(),
@@ -207,7 +207,7 @@ class Table {
       inputs.push_back(graph.values[i].origin);
     }
     for (int i : graph.outputs) outputs.push_back(graph.values[i].origin);
-    for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
+    for (const ir::ValueId id : analysis_.module.ids()) {
       if (analysis_.plan.owner[id] == graph.segment) owned.push_back(id);
     }
     std::sort(inputs.begin(), inputs.end());
@@ -231,7 +231,7 @@ class Table {
 
   void WriteEverywhere() {
     std::vector<ir::ValueId> everywhere;
-    for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
+    for (const ir::ValueId id : analysis_.module.ids()) {
       if (analysis_.plan.owner[id].IsEverywhere()) {
         everywhere.push_back(id);
       }

@@ -48,7 +48,7 @@ class Flattener {
     const ResolvedComputation& entry = resolved_.at(resolved_.entry);
     module_.instructions.reserve(entry.message->instructions_size());
     ASSIGN_OR_RETURN(module_.root, Inline(entry, nullptr, 0));
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (module_.at(id).opcode != Opcode::kParameter) continue;
       const size_t number = module_.at(id).attributes().parameter_number();
       module_.parameters.resize(
@@ -214,7 +214,7 @@ class Flattener {
 
   ValueId Push(Instruction instruction) {
     module_.instructions.push_back(std::move(instruction));
-    return static_cast<ValueId>(module_.instructions.size() - 1);
+    return ValueId(module_.instructions.size() - 1);
   }
 
   ValueId AddBoundary(Opcode opcode, std::optional<LoopId> inside,

@@ -54,7 +54,7 @@ absl::StatusOr<Module> Build(const hlo::HloModuleProto& proto,
   ASSIGN_OR_RETURN(const ResolvedModule resolved, Resolve(proto));
   ASSIGN_OR_RETURN(Module module, Flatten(proto, resolved));
   module.arena = std::move(arena);
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     RETURN_IF_ERROR(VerifyShape(module, id));
   }
   Tidy(module);

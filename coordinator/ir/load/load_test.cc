@@ -24,7 +24,7 @@ class SampleTest : public testing::TestWithParam<const char*> {};
 TEST_P(SampleTest, LoadsIntoDependencyOrderWithoutCalls) {
   const auto module = LoadModule(Sample(GetParam()));
   ASSERT_TRUE(module.ok()) << module.status();
-  for (ValueId id = 0; id < module->size(); ++id) {
+  for (const ValueId id : module->ids()) {
     EXPECT_NE(module->at(id).opcode, Opcode::kCall);
     for (ValueId operand : module->at(id).operands) EXPECT_LT(operand, id);
   }

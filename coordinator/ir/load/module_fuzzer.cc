@@ -26,7 +26,7 @@ void Exercise(std::string_view bytes) {
   auto module = LoadModule(bytes);
   if (!module.ok()) return;
   SplitFusedContractions(*module);
-  for (ValueId id = 0; id < module->size(); ++id) {
+  for (const ValueId id : module->ids()) {
     const Instruction& it = module->at(id);
     for (size_t i = 0; i < it.operands.size(); ++i) {
       const auto* in = UniformDims(module->at(it.operands[i]).shape);

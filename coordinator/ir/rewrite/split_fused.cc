@@ -34,13 +34,13 @@ class FusedSplitter {
   int Run() {
     const int count = module_.size();
     max_size_ = 2 * count + kFreeGrowth;
-    replaced_.resize(count);
-    std::iota(replaced_.begin(), replaced_.end(), 0);
+    const base::IndexRange<ValueId> ids = module_.ids();  // of before
+    for (const ValueId id : ids) replaced_.push_back(id);
     int split = 0;
-    for (ValueId id = 0; id < count; ++id) split += SplitForward(id);
+    for (const ValueId id : ids) split += SplitForward(id);
     if (split == 0) return 0;
-    for (ValueId id = 0; id < count; ++id) ConcatenatePads(id);
-    for (ValueId id = 0; id < count; ++id) SplitBackward(id);
+    for (const ValueId id : ids) ConcatenatePads(id);
+    for (const ValueId id : ids) SplitBackward(id);
     for (Instruction& it : module_.instructions) {
       for (ValueId& operand : it.operands) operand = Current(operand);
     }
@@ -450,11 +450,11 @@ class FusedSplitter {
 
   ValueId Append(Instruction instruction) {
     module_.instructions.push_back(std::move(instruction));
-    return static_cast<ValueId>(module_.instructions.size() - 1);
+    return ValueId(module_.instructions.size() - 1);
   }
 
   ValueId Current(ValueId id) const {
-    while (id < static_cast<ValueId>(replaced_.size()) && replaced_[id] != id) {
+    while (id < ValueId(replaced_.size()) && replaced_[id] != id) {
       id = replaced_[id];
     }
     return id;

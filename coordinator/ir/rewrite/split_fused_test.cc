@@ -12,7 +12,7 @@ namespace {
 
 int Contractions(const Module& module) {
   int count = 0;
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     count += IsContraction(module, id);
   }
   return count;
@@ -25,7 +25,7 @@ TEST(SplitFusedTest, SplitsTheFusedQkvOfEveryGpt2Layer) {
   EXPECT_EQ(SplitFusedContractions(module), 2);
   // Per layer one forward and two backward contractions become three each.
   EXPECT_EQ(Contractions(module), before + 2 * 3 * 2);
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     EXPECT_TRUE(VerifyShape(module, id).ok()) << VerifyShape(module, id);
   }
 }

@@ -91,7 +91,7 @@ void Tidy(Module& module) {
     }
   };
   for (ValueId id : module.parameters) visit(id);
-  for (ValueId id = 0; id < count; ++id) {
+  for (const ValueId id : module.ids()) {
     // What only the next trip of a loop needs hangs on nothing below.
     if (module.at(id).opcode == Opcode::kLoopResult) visit(id);
   }
@@ -101,7 +101,7 @@ void Tidy(Module& module) {
   std::vector<Instruction> instructions;
   instructions.reserve(order.size());
   for (ValueId id : order) {
-    renamed[id] = static_cast<ValueId>(instructions.size());
+    renamed[id] = ValueId(instructions.size());
     Instruction instruction = std::move(module.instructions[id]);
     for (ValueId& operand : instruction.operands) operand = renamed[operand];
     instruction.users.clear();
@@ -111,7 +111,7 @@ void Tidy(Module& module) {
   module.root = renamed[module.root];
   for (ValueId& id : module.parameters) id = renamed[id];
   RenameLoops(renamed, module);
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     for (ValueId operand : module.at(id).operands) {
       auto& users = module.instructions[operand].users;
       if (users.empty() || users.back() != id) users.push_back(id);

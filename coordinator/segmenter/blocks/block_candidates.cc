@@ -42,7 +42,7 @@ RootSplit SplitAlongOutput(const Module& module, ValueId root, int out) {
 // The sizes every label takes, for the question whether it divides.
 std::map<int, Sizes> FindSizes(const Module& module, const GrownBlocks& grown) {
   std::map<int, Sizes> sizes;
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     const GrownBlocks::Value& value = grown.values[id];
     if (!value.inside) continue;
     const auto add = [&](int dim, int64_t size) {

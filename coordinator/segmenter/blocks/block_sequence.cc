@@ -13,7 +13,7 @@ std::vector<int> OrderBlocks(const ir::Module& module, const GrownBlocks& grown,
                              const std::vector<uint64_t>& hashes) {
   std::vector<std::set<int>> reads(grown.block_roots.size());
   std::vector<char> is_read(grown.block_roots.size(), 0);
-  for (ir::ValueId id = 0; id < module.size(); ++id) {
+  for (const ir::ValueId id : module.ids()) {
     const std::optional<int> block = grown.FindBlock(id);
     if (!block.has_value()) continue;
     for (ir::ValueId operand : module.at(id).operands) {

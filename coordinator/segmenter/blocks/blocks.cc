@@ -47,7 +47,7 @@ std::vector<ParallelBlock> ListBlocks(const GrownBlocks& grown,
 void HashBlocks(const Module& module, const std::vector<uint64_t>& hashes,
                 BlockGraph& graph) {
   std::vector<uint64_t> values(module.size(), 0);
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     if (!graph.inside[id]) continue;
     const ir::Instruction& it = module.at(id);
     uint64_t hash = hashes[id];

@@ -26,7 +26,7 @@ class BoundaryPlacer {
     FindGroups();
     CountReaders();
     std::map<int, std::vector<ValueId>> behind;  // by block
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (group_[id].has_value() && owners_[id] > group_[id]) {
         behind[*group_[id]].push_back(id);
       }
@@ -41,7 +41,7 @@ class BoundaryPlacer {
   // What only a later block's norm or add reads, belongs with that one.
   void FindGroups() {
     group_ = derived_;
-    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+    for (const ValueId id : module_.ids().Reversed()) {
       if (!derived_[id].has_value()) continue;
       std::optional<int> group;
       bool one = true;
@@ -69,7 +69,7 @@ class BoundaryPlacer {
   // readers_behind_ of a boundary that nothing is before.
   void CountReaders() {
     readers_behind_.assign(module_.size(), 0);
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (!passes_.forward[id]) continue;
       CountReads(id, 1);
       if (owners_[id].has_value()) by_owner_.emplace_back(*owners_[id], id);

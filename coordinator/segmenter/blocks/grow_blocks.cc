@@ -39,7 +39,7 @@ class BlockGrower {
   }
 
   GrownBlocks Run() {
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       const ir::Instruction& it = module_.at(id);
       if (IsOpaque(it)) ++grown_.barriers[it.attributes().opcode()];
       if (!passes_.forward[id]) continue;

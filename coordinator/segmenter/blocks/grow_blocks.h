@@ -31,7 +31,7 @@ struct GrownBlocks {
     std::vector<std::optional<int>> labels;  // by dimension
   };
   struct Root {
-    ir::ValueId id = 0;
+    ir::ValueId id;
     std::vector<int> labels;  // by output dimension
     int row_operand = 0;      // the activation side
   };

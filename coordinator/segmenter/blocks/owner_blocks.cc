@@ -27,7 +27,7 @@ class OwnerAssigner {
     crossing_.resize(module_.size());
     graph_.owner_block.assign(module_.size(), std::nullopt);
     graph_.inside.assign(module_.size(), 0);
-    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+    for (const ValueId id : module_.ids().Reversed()) {
       if (!passes_.forward[id]) continue;
       if (grown.values[id].inside) {
         graph_.owner_block[id] = index_of[*grown.FindBlock(id)];
@@ -36,15 +36,15 @@ class OwnerAssigner {
       }
       graph_.owner_block[id] = FirstConsumer(id);
     }
-    for (ValueId id = module_.size() - 1; id >= 0; --id) MoveToConsumer(id);
+    for (const ValueId id : module_.ids().Reversed()) MoveToConsumer(id);
     std::vector<std::optional<int>> derived(module_.size());
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       const std::optional<int> block = grown.FindBlock(id);
       if (block.has_value() && !graph_.inside[id])
         derived[id] = index_of[*block];
     }
     PlaceAtBoundaries(module_, passes_, derived, graph_.owner_block);
-    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+    for (const ValueId id : module_.ids().Reversed()) {
       if (passes_.forward[id] && !passes_.has_contraction[id]) {
         graph_.owner_block[id] = FirstConsumer(id);
       }

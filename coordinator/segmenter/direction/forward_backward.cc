@@ -18,7 +18,7 @@ std::vector<char> Ancestors(const Module& module,
                             const std::vector<ValueId>& of) {
   std::vector<char> marked(module.size(), 0);
   for (ValueId id : of) marked[id] = 1;
-  for (ValueId id = module.size() - 1; id >= 0; --id) {
+  for (const ValueId id : module.ids().Reversed()) {
     if (!marked[id]) continue;
     for (ValueId operand : module.at(id).operands) marked[operand] = 1;
   }
@@ -59,7 +59,7 @@ std::vector<char> RandomKeys(const Module& module) {
   };
   // Loops that draw more than a few.
   std::vector<char> draws(module.loops.size(), 0);
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     if (small(id)) continue;
     for (std::optional<ir::LoopId> loop = module.at(id).loop; loop.has_value();
          loop = module.loops[*loop].parent) {
@@ -67,7 +67,7 @@ std::vector<char> RandomKeys(const Module& module) {
     }
   }
   std::vector<char> keys(module.size(), 0);
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     const ir::Instruction& it = module.at(id);
     if (it.shape.element_type != hlo::U32 || !small(id) ||
         it.loop.has_value() || it.opcode == Opcode::kConstant ||
@@ -86,7 +86,7 @@ std::vector<char> RandomKeys(const Module& module) {
 
 std::vector<char> LoopsWithContractions(const Module& module) {
   std::vector<char> heavy(module.loops.size(), 0);
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     const std::optional<ir::LoopId> loop = module.at(id).loop;
     if (loop.has_value() && ir::IsContraction(module, id)) heavy[*loop] = 1;
   }
@@ -155,7 +155,7 @@ absl::StatusOr<ForwardBackward> FindForwardBackward(const Module& module) {
   passes.batch_derived.resize(module.size(), 0);
   passes.random_key = RandomKeys(module);
   const std::vector<char> heavy = LoopsWithContractions(module);
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     const ir::Instruction& it = module.at(id);
     bool contraction = ir::IsContraction(module, id);
     bool recomputable = true;

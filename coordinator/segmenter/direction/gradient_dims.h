@@ -26,7 +26,7 @@
 namespace meshwright::segmenter {
 
 struct GradientMatch {
-  ir::ValueId forward = 0;
+  ir::ValueId forward;
   bool recomputation = false;
   int differentiated = 0;     // 0: lhs of the forward contraction, 1: rhs
   int cotangent_operand = 0;  // operand number of g in the backward one

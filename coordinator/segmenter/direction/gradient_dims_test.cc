@@ -33,7 +33,7 @@ TEST(GradientDimsTest, EveryBackwardContractionBelongsToItsForwardOne) {
   std::map<ir::ValueId, std::vector<GradientMatch>> of;
   std::map<ir::ValueId, std::set<ir::ValueId>> cotangents;
   int forward = 0;
-  for (ir::ValueId id = 0; id < module.size(); ++id) {
+  for (const ir::ValueId id : module.ids()) {
     if (!ir::IsContraction(module, id)) continue;
     if (analysis.passes.forward[id]) {
       ++forward;
@@ -121,7 +121,7 @@ ENTRY e {
 )");
   ASSERT_TRUE(module.ok()) << module.status();
   std::vector<ir::ValueId> classes(module->size());
-  for (ir::ValueId id = 0; id < module->size(); ++id) classes[id] = id;
+  for (const ir::ValueId id : module->ids()) classes[id] = id;
   const ir::ValueId y = module->outputs[0];
   int64_t looks_left = 100;
   EXPECT_TRUE(DescribeGradient(*module, classes, module->outputs[1], 0, y, 1,

@@ -29,12 +29,12 @@ class GradientMatcher {
         passes_(passes),
         classes_(classes),
         bases_(LayoutBases(module, &classes)),
-        seen_by_(module.size(), -1),
+        seen_by_(module.size()),
         looks_left_(kMaxMatchLooks * module.size()) {}
 
   GradientMatches Run() {
     std::vector<ValueId> backward;
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (!ir::IsContraction(module_, id)) continue;
       const Bases bases = FindBases(id);
       if (passes_.forward[id]) {
@@ -172,8 +172,8 @@ class GradientMatcher {
   // Cotangent -> the forward contractions it is known to belong to.
   std::unordered_map<ValueId, std::set<ValueId>> cotangents_;
   GradientMatches matches_;
-  std::vector<ValueId>
-      seen_by_;  // by ValueId: the last gradient that flows there
+  // By ValueId: the last gradient that flows there.
+  std::vector<std::optional<ValueId>> seen_by_;
   int64_t looks_left_;
 };
 

@@ -114,7 +114,7 @@ std::optional<ValueId> SameValue(const Module& module, ValueId id) {
 std::vector<ValueId> LayoutBases(const Module& module,
                                  const std::vector<ValueId>* classes) {
   std::vector<ValueId> bases(module.size());
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     const Step step = Next(module, classes, id);
     bases[id] = step.value.has_value() ? bases[*step.value] : id;
   }

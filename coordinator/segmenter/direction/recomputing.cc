@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace meshwright::segmenter {
@@ -18,14 +19,14 @@ constexpr int64_t kFreeTogether = 1'000'000;
 class Limiter {
  public:
   explicit Limiter(const Module& module)
-      : module_(module), tree_(module.size()), seen_by_(module.size(), -1) {}
+      : module_(module), tree_(module.size()), seen_by_(module.size()) {}
 
   // What `marked` becomes under a limit, and how much that recomputes.
   std::pair<std::vector<char>, int64_t> Limit(std::vector<char> marked,
                                               int limit) {
-    std::fill(seen_by_.begin(), seen_by_.end(), -1);
+    std::fill(seen_by_.begin(), seen_by_.end(), std::nullopt);
     int64_t together = 0;
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (!marked[id]) continue;
       tree_[id] = 1;
       for (ValueId operand : module_.at(id).operands) {
@@ -38,7 +39,7 @@ class Limiter {
       if (tree_[id] > limit) tree_[id] = CountAbove(id, limit);
       if (tree_[id] > limit) marked[id] = 0;
     }
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (!marked[id]) continue;
       for (ValueId user : module_.at(id).users) {
         if (!marked[user]) together += tree_[id];
@@ -68,7 +69,7 @@ class Limiter {
 
   const Module& module_;
   std::vector<int> tree_;  // by ValueId: operations of the tree above it
-  std::vector<ValueId> seen_by_;
+  std::vector<std::optional<ValueId>> seen_by_;
 };
 
 }  // namespace

@@ -15,18 +15,20 @@ ir::Module Graph(const std::vector<std::vector<ir::ValueId>>& operands) {
     module.instructions.push_back(it);
     for (ir::ValueId operand : operands[id]) {
       auto& users = module.instructions[operand].users;
-      if (users.empty() || users.back() != static_cast<ir::ValueId>(id)) {
-        users.push_back(static_cast<ir::ValueId>(id));
+      if (users.empty() || users.back() != ir::ValueId(id)) {
+        users.push_back(ir::ValueId(id));
       }
     }
   }
   return module;
 }
 
+using Ids = base::IndexRange<ir::ValueId>;
+
 TEST(LimitRecomputingTest, KeepsWhatIsSmallHoweverOftenItIsReadTwice) {
   // 2^200 paths, 201 operations.
   std::vector<std::vector<ir::ValueId>> operands = {{}};
-  for (ir::ValueId id = 0; id < 200; ++id) operands.push_back({id, id});
+  for (const ir::ValueId id : Ids(200)) operands.push_back({id, id});
   const ir::Module module = Graph(operands);
   std::vector<char> marks(module.size(), 1);
   EXPECT_FALSE(LimitRecomputing(module, marks));
@@ -35,7 +37,7 @@ TEST(LimitRecomputingTest, KeepsWhatIsSmallHoweverOftenItIsReadTwice) {
 
 TEST(LimitRecomputingTest, DropsWhatIsLarge) {
   std::vector<std::vector<ir::ValueId>> operands = {{}};
-  for (ir::ValueId id = 0; id < 3000; ++id) operands.push_back({id});
+  for (const ir::ValueId id : Ids(3000)) operands.push_back({id});
   const ir::Module module = Graph(operands);
   std::vector<char> marks(module.size(), 1);
   EXPECT_FALSE(LimitRecomputing(module, marks));
@@ -46,8 +48,8 @@ TEST(LimitRecomputingTest, DropsWhatIsLarge) {
 TEST(LimitRecomputingTest, DropsWhatIsReadTooOften) {
   // 500 operations for each of 5000 readers are more than they are worth.
   std::vector<std::vector<ir::ValueId>> operands = {{}};
-  for (ir::ValueId id = 0; id < 499; ++id) operands.push_back({id});
-  operands.resize(5500, {499});
+  for (const ir::ValueId id : Ids(499)) operands.push_back({id});
+  operands.resize(5500, {ir::ValueId(499)});
   const ir::Module module = Graph(operands);
   std::vector<char> marks(module.size(), 0);
   std::fill(marks.begin(), marks.begin() + 500, 1);

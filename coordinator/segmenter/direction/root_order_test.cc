@@ -20,7 +20,8 @@ Graph RandomGraph(unsigned seed, int values) {
   for (int id = 0; id < values; ++id) {
     std::vector<ir::ValueId> operands;
     for (unsigned k = random() % 3; k > 0 && id > 0; --k) {
-      operands.push_back(id - 1 - static_cast<int>(random() % std::min(id, 9)));
+      const int above = 1 + static_cast<int>(random() % std::min(id, 9));
+      operands.emplace_back(id - above);
     }
     graph.operands.push_back(operands);
     graph.is_root.push_back(random() % 3 == 0);
@@ -34,7 +35,7 @@ TEST(RootOrderTest, AgreesWithSetsOfAncestors) {
     RootOrder order(120);
     std::vector<std::set<int>> at_or_above(120);
     std::vector<std::set<int>> above;  // by root
-    for (int id = 0; id < 120; ++id) {
+    for (const ir::ValueId id : base::IndexRange<ir::ValueId>(120)) {
       order.Follow(id, graph.operands[id]);
       for (ir::ValueId operand : graph.operands[id]) {
         at_or_above[id].insert(at_or_above[operand].begin(),
@@ -75,16 +76,17 @@ TEST(RootOrderTest, FallsBackToDepthWhereListsWouldOutgrowTheGraph) {
   // Every sum reaches one root more than the sum before it.
   constexpr int kRoots = 4000;
   RootOrder order(2 * kRoots + 1);
-  for (int id = 0; id < kRoots; ++id) {
+  using ir::ValueId;
+  for (const ValueId id : base::IndexRange<ValueId>(kRoots)) {
     order.Follow(id, {});
     order.Open(id);
   }
   for (int k = 0; k < kRoots; ++k) {
     const int id = kRoots + k;
-    order.Follow(id, {k == 0 ? 0 : id - 1, k});
+    order.Follow(ValueId(id), {ValueId(k == 0 ? 0 : id - 1), ValueId(k)});
   }
-  order.Follow(2 * kRoots, {2 * kRoots - 1});
-  const int last = order.Open(2 * kRoots);
+  order.Follow(ValueId(2 * kRoots), {ValueId(2 * kRoots - 1)});
+  const int last = order.Open(ValueId(2 * kRoots));
   EXPECT_EQ(order.depth(last), 2);
   EXPECT_TRUE(order.Unrelated(order.MakeGroup(0), order.MakeGroup(kRoots - 1)));
   EXPECT_FALSE(

@@ -79,7 +79,7 @@ class LossFinder {
         is_contraction_(module.size(), 0),
         order_(module.size()),
         looks_left_(kMaxLossLooks * module.size()) {
-    for (ValueId id = 0; id < module.size(); ++id) {
+    for (const ValueId id : module.ids()) {
       is_contraction_[id] = ir::IsContraction(module, id);
     }
   }
@@ -122,7 +122,7 @@ class LossFinder {
     number_.resize(module_.size());
     has_argument_.assign(module_.size(), 0);
     const std::vector<ValueId> bases = LayoutBases(module_, nullptr);
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       const ir::Instruction& it = module_.at(id);
       order_.Follow(id, it.operands);
       has_argument_[id] = it.opcode == ir::Opcode::kParameter ||
@@ -150,7 +150,7 @@ class LossFinder {
       for (size_t i = 0; i < count; ++i) {
         below[module_.outputs[outputs[first + i]]] |= uint64_t{1} << i;
       }
-      for (ValueId id = module_.size() - 1; id >= 0; --id) {
+      for (const ValueId id : module_.ids().Reversed()) {
         if (below[id] == 0) continue;
         for (ValueId operand : module_.at(id).operands) {
           below[operand] |= below[id];
@@ -166,7 +166,7 @@ class LossFinder {
 
   std::vector<int> Depths(const std::vector<int>& outputs) const {
     std::vector<int> depth(module_.size(), 0);
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       for (ValueId operand : module_.at(id).operands) {
         depth[id] = std::max(depth[id], depth[operand]);
       }

@@ -89,7 +89,7 @@ std::vector<ValueId> NumberValues(const Module& module,
   std::unordered_map<uint64_t, ValueId> numbers;  // constants of one number
   known.reserve(module.size());
   Splats splats(module);
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     const ir::Instruction& it = module.at(id);
     classes[id] = id;
     const std::optional<double> splat = splats.Find(id);

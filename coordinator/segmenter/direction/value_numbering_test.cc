@@ -20,7 +20,7 @@ std::map<std::string, std::string> Classes(const std::string& body) {
   EXPECT_TRUE(module.ok()) << module.status();
   const auto classes = NumberValues(*module, HashOperations(*module));
   std::map<std::string, std::string> names;
-  for (ir::ValueId id = 0; id < module->size(); ++id) {
+  for (const ir::ValueId id : module->ids()) {
     names[std::string(module->at(id).name())] =
         std::string(module->at(classes[id]).name());
   }

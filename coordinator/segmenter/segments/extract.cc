@@ -44,7 +44,7 @@ class Extractor {
     }
     owned_.resize(plan.segments.size());
     const SegmentIndex loose = LooseOutputsSegment();
-    for (ValueId id = 0; id < module.size(); ++id) {
+    for (const ValueId id : module.ids()) {
       if (plan.owner[id].IsSegment()) {
         owned_[plan.owner[id].segment()].push_back(id);
       } else if (first_number_[id].has_value()) {

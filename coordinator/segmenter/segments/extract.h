@@ -31,7 +31,7 @@ struct Use {
 };
 
 struct SegmentValue {
-  ir::ValueId origin = 0;     // of this instance, in the module
+  ir::ValueId origin;         // of this instance, in the module
   std::vector<int> operands;  // indices of values; empty for inputs
   std::vector<int> users;     // distinct, ascending
   std::vector<Use> uses;      // by user, then operand

@@ -51,7 +51,7 @@ class FlowFinder {
     flow_.from.resize(at_.module.size());
     flow_.to.resize(at_.module.size());
     flow_.reaches.resize(at_.module.size());
-    for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
+    for (const ValueId id : at_.module.ids().Reversed()) {
       if (!at_.Backward(id)) continue;
       flow_.reaches[id] = flow_.output_owner[id];
       if (at_.has_prologue && flow_.output_owner[id] == kPrologue) {
@@ -69,7 +69,7 @@ class FlowFinder {
         flow_.to[id] = std::max(flow_.to[id], flow_.to[user]);
       }
     }
-    for (ValueId id = 0; id < at_.module.size(); ++id) {
+    for (const ValueId id : at_.module.ids()) {
       if (!at_.Backward(id)) continue;
       const auto match = at_.gradients.find(id);
       if (match != at_.gradients.end()) {
@@ -89,7 +89,7 @@ class FlowFinder {
                                    : flow_.from[operand]);
       }
     }
-    for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
+    for (const ValueId id : at_.module.ids().Reversed()) {
       if (IsSummand(id)) flow_.from[id] = {.several = true};
     }
   }

@@ -46,13 +46,13 @@ void GatherSmallLoops(Placement& at) {
     }
     return loop;
   };
-  for (ValueId id = at.module.size() - 1; id >= 0; --id) {
+  for (const ValueId id : at.module.ids().Reversed()) {
     const std::optional<ir::LoopId> loop = small(id);
     if (loop.has_value() && at.plan.owner[id].IsSegment()) {
       owners[top(*loop)] = at.plan.owner[id];
     }
   }
-  for (ValueId id = 0; id < at.module.size(); ++id) {
+  for (const ValueId id : at.module.ids()) {
     const std::optional<ir::LoopId> loop = small(id);
     if (!loop.has_value()) continue;
     const Owner owner = owners[top(*loop)];

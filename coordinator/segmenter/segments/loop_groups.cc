@@ -30,7 +30,7 @@ LoopGroups FindLoopGroups(const Module& module,
   groups.of_loop.resize(count);
   groups.has_contraction.assign(count, 0);
   if (count == 0) return groups;
-  for (ValueId id = 0; id < module.size(); ++id) {
+  for (const ValueId id : module.ids()) {
     if (!ir::IsContraction(module, id)) continue;
     ForEachAround(module, id,
                   [&](LoopId loop) { groups.has_contraction[loop] = 1; });

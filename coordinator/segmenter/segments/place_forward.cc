@@ -26,7 +26,7 @@ SegmentIndex TailOwner(ir::ValueId id, Placement& at) {
 // at the front.
 void PlaceSharedForward(Placement& at) {
   if (!at.has_prologue) return;
-  for (ValueId id = at.module.size() - 1; id >= 0; --id) {
+  for (const ValueId id : at.module.ids().Reversed()) {
     if (!at.passes.forward[id] || !at.Owned(id) ||
         at.passes.has_contraction[id] || !at.plan.owner[id].IsSegment() ||
         at.plan.owner[id] == kPrologue || at.KeptSegment(id).has_value()) {
@@ -44,7 +44,7 @@ void PlaceSharedForward(Placement& at) {
 }  // namespace
 
 bool HasTail(const Placement& at) {
-  for (ValueId id = 0; id < at.module.size(); ++id) {
+  for (const ValueId id : at.module.ids()) {
     if (IsTail(at, id)) return true;
   }
   return false;
@@ -53,7 +53,7 @@ bool HasTail(const Placement& at) {
 void PlaceForward(const std::vector<char>& prologue,
                   const std::vector<SegmentIndex>& segment_of_block,
                   Placement& at) {
-  for (ValueId id = 0; id < at.module.size(); ++id) {
+  for (const ValueId id : at.module.ids()) {
     Owner& owner = at.plan.owner[id];
     if (at.passes.recomputable[id] &&
         at.module.at(id).opcode != Opcode::kParameter) {

@@ -24,7 +24,7 @@ class GradientPlacer {
   void Run() {
     PlaceRepeats();
     FindReads();
-    for (ValueId id = 0; id < at_.module.size(); ++id) {
+    for (const ValueId id : at_.module.ids()) {
       const auto match = at_.gradients.find(id);
       if (match != at_.gradients.end() && !at_.KeptSegment(id).has_value()) {
         at_.plan.owner[id] = at_.plan.owner[match->second.forward];
@@ -38,7 +38,7 @@ class GradientPlacer {
   // computed first; the barriers themselves to their readers.
   void PlaceRepeats() {
     std::vector<char> behind(at_.module.size(), 0);
-    for (ValueId id = 0; id < at_.module.size(); ++id) {
+    for (const ValueId id : at_.module.ids()) {
       const ir::Instruction& it = at_.module.at(id);
       const bool barrier = it.opcode == Opcode::kOptimizationBarrier;
       behind[id] =
@@ -63,7 +63,7 @@ class GradientPlacer {
   // for the backward pass since; gradients read nothing.
   void FindReads() {
     read_.resize(at_.module.size());
-    for (ValueId id = 0; id < at_.module.size(); ++id) {
+    for (const ValueId id : at_.module.ids()) {
       if (!at_.Owned(id)) continue;
       if (at_.passes.forward[id] || at_.repeats[id]) {
         read_[id] = at_.plan.owner[id].FindSegment();
@@ -82,7 +82,7 @@ class GradientPlacer {
       auto operator<=>(const Neighbours&) const = default;
     };
     std::map<Neighbours, std::vector<ValueId>> gaps;
-    for (ValueId id = 0; id < at_.module.size(); ++id) {
+    for (const ValueId id : at_.module.ids()) {
       if (!at_.Carries(id) || at_.gradients.contains(id)) continue;
       if (flow_.from[id].IsNone() || !flow_.to[id].has_value()) continue;
       if (at_.KeptSegment(id).has_value() || at_.repeats[id]) continue;

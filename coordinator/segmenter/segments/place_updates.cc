@@ -25,7 +25,7 @@ class UpdatePlacer {
   // Updates go with their parameter, the gradient of the loss and what is kept
   // for the backward pass with their reader.
   void PlaceUpwards() {
-    for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
+    for (const ValueId id : at_.module.ids().Reversed()) {
       if (at_.passes.forward[id] || !at_.Owned(id) ||
           at_.plan.owner[id].IsSegment()) {
         continue;
@@ -64,7 +64,7 @@ class UpdatePlacer {
       return at_.Carries(id) && !flow_.to[id].has_value() &&
              !at_.plan.owner[id].IsSegment() && flow_.reaches[id].has_value();
     };
-    for (ValueId id = 0; id < at_.module.size(); ++id) {
+    for (const ValueId id : at_.module.ids()) {
       if (!updates(id)) continue;
       for (ValueId operand : at_.module.at(id).operands) {
         if (!at_.Carries(operand)) continue;
@@ -73,7 +73,7 @@ class UpdatePlacer {
                                          : made_[operand]);
       }
     }
-    for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
+    for (const ValueId id : at_.module.ids().Reversed()) {
       if (!updates(id) || made_[id].several) continue;
       GradientSource reader;  // of what is no gradient itself
       for (ValueId user : at_.module.at(id).users) {
@@ -100,7 +100,7 @@ class UpdatePlacer {
   // The rest, sums over a segment's gradients among it, stays where it came
   // from; scalars of several segments meet in the last one.
   void PlaceDownwards() {
-    for (ValueId id = 0; id < at_.module.size(); ++id) {
+    for (const ValueId id : at_.module.ids()) {
       if (at_.passes.forward[id] || !at_.Owned(id) ||
           at_.plan.owner[id].IsSegment()) {
         continue;
@@ -116,7 +116,7 @@ class UpdatePlacer {
       }
     }
     // What reads state only (a running statistic) goes to its reader.
-    for (ValueId id = at_.module.size() - 1; id >= 0; --id) {
+    for (const ValueId id : at_.module.ids().Reversed()) {
       if (at_.passes.forward[id] || !at_.Owned(id) ||
           at_.plan.owner[id].IsSegment()) {
         continue;

@@ -45,7 +45,7 @@ SegmentIndex Placement::Glue() {
 
 void FindScalarLike(Placement& at) {
   at.scalar_like.assign(at.module.size(), 0);
-  for (ir::ValueId id = 0; id < at.module.size(); ++id) {
+  for (const ir::ValueId id : at.module.ids()) {
     const ir::Instruction& it = at.module.at(id);
     if (it.shape.is_tuple()) continue;
     at.scalar_like[id] =

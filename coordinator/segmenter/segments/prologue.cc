@@ -22,7 +22,7 @@ class PrologueFinder {
         passes_(step.passes),
         blocks_(step.blocks),
         inside_(step.blocks.blocks.size()) {
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (blocks_.inside[id]) inside_[*blocks_.owner_block[id]].push_back(id);
     }
   }
@@ -56,7 +56,7 @@ class PrologueFinder {
   std::map<size_t, std::vector<size_t>> OtherStarts(
       const std::vector<Segment>& cover) const {
     std::vector<char> starts(blocks_.blocks.size(), 0);
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       const std::optional<int>& block = blocks_.owner_block[id];
       if (block.has_value() && passes_.forward[id] &&
           passes_.batch_derived[id] && !passes_.has_contraction[id] &&
@@ -159,7 +159,7 @@ class PrologueFinder {
   }
 
   std::vector<ValueId> SharedByBlocks() const {
-    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+    for (const ValueId id : module_.ids().Reversed()) {
       if (!passes_.forward[id] || passes_.has_contraction[id] ||
           !passes_.batch_derived[id] || passes_.recomputable[id] ||
           !ir::IsFloating(module_.at(id).shape.element_type) ||
@@ -180,11 +180,11 @@ class PrologueFinder {
   std::vector<char> Above(const std::vector<ValueId>& boundaries) const {
     std::vector<char> marks(module_.size(), 0);
     for (ValueId id : boundaries) marks[id] = 1;
-    for (ValueId id = module_.size() - 1; id >= 0; --id) {
+    for (const ValueId id : module_.ids().Reversed()) {
       if (!marks[id]) continue;
       for (ValueId operand : module_.at(id).operands) marks[operand] = 1;
     }
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (passes_.recomputable[id] ||
           module_.at(id).opcode == Opcode::kParameter) {
         marks[id] = 0;

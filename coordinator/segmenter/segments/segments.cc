@@ -16,7 +16,7 @@ using ir::ValueId;
 // Random keys are made in the prologue, with all that they are made of.
 void AddRandomKeys(const Placement& at, std::vector<char>& prologue) {
   std::vector<char> wanted = at.passes.random_key;
-  for (ValueId id = at.module.size() - 1; id >= 0; --id) {
+  for (const ValueId id : at.module.ids().Reversed()) {
     if (!wanted[id] || !at.passes.forward[id] || !at.Owned(id)) continue;
     prologue[id] = 1;
     for (ValueId operand : at.module.at(id).operands) wanted[operand] = 1;
@@ -115,7 +115,7 @@ SegmentPlan PlaceSegments(const StepView& step, std::vector<Segment> cover) {
         "may hold operations that segments of its kind do not");
   }
   AddRandomKeys(at, prologue);
-  for (ValueId id = 0; id < step.module.size(); ++id) {
+  for (const ValueId id : step.module.ids()) {
     if (at.KeptSegment(id).has_value()) prologue[id] = 0;
   }
   ListSegments(cover, prologue, at);

@@ -71,7 +71,7 @@ class Checker {
     if (plan.owner.size() != module_.instructions.size()) {
       return Broken("some values have no owner");
     }
-    for (ValueId id = 0; id < module_.size(); ++id) {
+    for (const ValueId id : module_.ids()) {
       if (plan.owner[id].IsSegment() &&
           plan.owner[id].segment() >= plan.segments.size()) {
         return Broken("the owner is no segment", id);

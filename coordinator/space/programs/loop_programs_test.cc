@@ -79,7 +79,7 @@ TEST_F(AccumulationTest, AStepIsItsTripsAndOneUpdate) {
 // XLA computes them once, in front of the loop.
 TEST_F(AccumulationTest, ATripReadsTheTablesThatAllTripsShare) {
   int rotary = 0;  // of the step, inside of the loop
-  for (ir::ValueId id = 0; id < analysis_.module.size(); ++id) {
+  for (const ir::ValueId id : analysis_.module.ids()) {
     const ir::Instruction& it = analysis_.module.at(id);
     rotary += it.loop.has_value() && it.attributes().opcode() == "cosine";
   }
