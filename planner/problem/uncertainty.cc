@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -17,7 +18,7 @@ namespace {
 class Uses {
  public:
   explicit Uses(const PlanProblem& problem)
-      : problem_(problem), self_(problem.types.size(), -1) {
+      : problem_(problem), self_(problem.types.size()) {
     for (const NodeType& type : problem.types) {
       configs_.emplace_back(type.configs.size(), 0);
     }
@@ -31,8 +32,8 @@ class Uses {
       const int type = problem_.nodes[n].type;
       for (size_t copy = 0; copy < choice[n].size(); ++copy) {
         configs_[type][choice[n][copy]] += times;
-        if (copy == 0 || self_[type] < 0) continue;
-        entries_[{self_[type], choice[n][copy - 1], choice[n][copy]}] += times;
+        if (copy == 0 || !self_[type].has_value()) continue;
+        entries_[{*self_[type], choice[n][copy - 1], choice[n][copy]}] += times;
       }
     }
     for (const Edge& edge : problem_.edges) {
@@ -76,7 +77,7 @@ class Uses {
   };
 
   const PlanProblem& problem_;
-  std::vector<int> self_;  // by type: its table; -1: none
+  std::vector<std::optional<int>> self_;  // by type: its table
   std::vector<std::vector<int64_t>> configs_;
   std::map<std::array<int, 3>, int64_t> entries_;
 };

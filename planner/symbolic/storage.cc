@@ -17,7 +17,7 @@ std::vector<char> Absorbable(const OpGraph& graph) {
   const int count = static_cast<int>(graph.operations.size());
   std::vector<char> absorbable(count, 1);
   std::vector<int> readers(count, 0);
-  std::vector<int> last_reader(count, -1);
+  std::vector<std::optional<int>> last_reader(count);
   for (const Output& output : graph.outputs) absorbable[output.value] = 0;
   for (int i = count; i-- > 0;) {
     const Operation& it = graph.operations[i];

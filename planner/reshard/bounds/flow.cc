@@ -4,6 +4,11 @@
 #include <limits>
 
 namespace meshwright::reshard {
+namespace {
+
+constexpr int kUnreached = -1;  // from the source, along free edges
+
+}  // namespace
 
 int Flow::AddEdge(int from, int to, int64_t capacity) {
   const int edge = static_cast<int>(edges_.size());
@@ -15,19 +20,19 @@ int Flow::AddEdge(int from, int to, int64_t capacity) {
 }
 
 bool Flow::Level(int source, int sink) {
-  level_.assign(edges_of_.size(), -1);
+  level_.assign(edges_of_.size(), kUnreached);
   level_[source] = 0;
   std::vector<int> queue = {source};
   for (size_t i = 0; i < queue.size(); ++i) {
     for (const int edge : edges_of_[queue[i]]) {
       const auto& [to, capacity] = edges_[edge];
-      if (capacity > 0 && level_[to] < 0) {
+      if (capacity > 0 && level_[to] == kUnreached) {
         level_[to] = level_[queue[i]] + 1;
         queue.push_back(to);
       }
     }
   }
-  return level_[sink] >= 0;
+  return level_[sink] != kUnreached;
 }
 
 // A depth-first search without recursion: on the way back through edges that

@@ -18,6 +18,7 @@ namespace {
 using Jobs = uint64_t;  // a bit per job
 
 constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
+constexpr int kNoJob = -1;  // below every job
 
 Jobs Bit(int job) { return Jobs{1} << job; }
 
@@ -145,7 +146,7 @@ class Search {
   }
 
   Bounded Run() {
-    best_.complete = makespan_ <= bound_ || Extend(0, -1);
+    best_.complete = makespan_ <= bound_ || Extend(0, kNoJob);
     return std::move(best_);
   }
 

@@ -171,11 +171,11 @@ void InsertionSchedule::FillQueues(int job, const Choice& sender) {
   queues_.back().behind = 0;
   hits_.clear();
   const uint64_t* const meets = conflicts_.Row(job);
-  const int out = instance_.out_links[sender.out] == 1 ? sender.out : -1;
+  const bool has_one_link = instance_.out_links[sender.out] == 1;
   for (size_t i = 0; i < state_.order.size(); ++i) {
     const int other = state_.order[i];
     bool hit = (meets[other >> 6] >> (other & 63) & 1) != 0 ||
-               state_.jobs[other].out == out;
+               (has_one_link && state_.jobs[other].out == sender.out);
     if (hit) queues_.back().jobs.push_back(other);
     if (!several_.empty()) {
       for (int k = first_[other]; k < first_[other + 1]; ++k) {

@@ -7,10 +7,10 @@
 namespace meshwright::reshard {
 namespace {
 
-// Numbers the ports that jobs use, in the order of hosts.
+// Numbers the ports that jobs use, in the order of hosts; others get no number.
 std::vector<int> NumberPorts(const std::vector<bool>& used,
                              std::vector<int>& hosts) {
-  std::vector<int> port(used.size(), -1);
+  std::vector<int> port(used.size());
   for (size_t host = 0; host < used.size(); ++host) {
     if (!used[host]) continue;
     port[host] = static_cast<int>(hosts.size());

@@ -1,1 +1,0 @@
-cmake --build --preset ci --target "$@" -- -k 0 2>&1 | grep -E 'error:' | grep -E '^(/work/h/exp|\.\./\.\.)' | sed 's|/work/h/exp/||; s/meshwright::base::StrongIndex<meshwright::ir::ValueTag, unsigned int>/V/g; s/meshwright:://g' | cut -c1-190 | sort | uniq
