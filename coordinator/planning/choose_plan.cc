@@ -68,7 +68,8 @@ absl::StatusOr<v1::PlanTie> TieWith(const MeasuredStep& step,
   return tie;
 }
 
-v1::Plan Heading(const v1::PlanRequest& request, const MeasuredStep& step) {
+v1::Plan BeginMeasuredPlan(const v1::PlanRequest& request,
+                           const MeasuredStep& step) {
   v1::Plan plan = BeginPlan(request, step.space.context.mesh);
   SetDevice(step.device, plan);
   for (const std::string& note : step.notes) plan.add_notes(note);
@@ -90,7 +91,7 @@ absl::StatusOr<v1::Plan> ChoosePlan(const v1::PlanRequest& request,
                                     const MeasuredStep& step) {
   const problem::PlanProblem& problem = step.measured.problem;
   ASSIGN_OR_RETURN(search::Answer answer, search::Solve(problem));
-  v1::Plan plan = Heading(request, step);
+  v1::Plan plan = BeginMeasuredPlan(request, step);
   plan.set_feasible(answer.plan.has_value());
   plan.set_lower_bound_seconds(problem::ToSeconds(answer.lower_bound));
   if (!answer.plan.has_value()) {

@@ -26,7 +26,7 @@ namespace meshwright::planning {
 namespace {
 
 constexpr int kProtocolVersion = 8;
-// Of the rows of before there were device fingerprints.
+// The version of rows from the time before device fingerprints.
 constexpr int kLastVersionOfUnknownMachines = 6;
 
 class Stopwatch {
@@ -63,7 +63,7 @@ int CountBeside(const space::ProfileSpace& space,
   return static_cast<int>(keys.size());
 }
 
-// Has measured what can matter, in batches, or without a selection everything.
+// Measures what can matter, in batches; without a selection, everything.
 absl::StatusOr<selection::Decision> MeasureSelected(
     const v1::PlanRequest& request, const MeasuredStep& step,
     std::optional<int64_t> memory_limit,

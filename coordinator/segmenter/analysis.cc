@@ -78,8 +78,8 @@ absl::StatusOr<std::vector<int>> FindStrategies(Analysis& analysis) {
   std::vector<int> configurations;
   for (const ParallelBlock& block : analysis.blocks.blocks) {
     analysis.strategies.push_back(
-        StrategiesFor(analysis.module, block, analysis.mesh,
-                      analysis.request.open_outer_axes));
+        ListBlockStrategies(analysis.module, block, analysis.mesh,
+                            analysis.request.open_outer_axes));
     configurations.push_back(
         static_cast<int>(analysis.strategies.back().strategies.size()));
   }

@@ -43,7 +43,7 @@ std::vector<space::Mesh> ListStageMeshes(const Cluster& cluster);
 std::string NameMesh(const space::Mesh& mesh);
 
 // The devices of every stage, in the order of its mesh. `meshes` are of
-// StageMeshes and have no more devices than the cluster.
+// ListStageMeshes and have no more devices than the cluster.
 std::vector<std::vector<int64_t>> Place(const Cluster& cluster,
                                         const std::vector<space::Mesh>& meshes);
 

@@ -151,8 +151,9 @@ absl::StatusOr<PartitionAnswer> PartitionStages(
   PartitionTable table(problem, schedule);
   if (table.Size() > kMaxEntries) {
     return absl::OutOfRangeError(
-        "segments, devices and the stages that the schedule tells apart make "
-        "too large a table; join segments, or give meshes of more devices");
+        "segments, devices and the stages that the schedule distinguishes "
+        "make too large a table; join segments, or give meshes of more "
+        "devices");
   }
   PartitionAnswer answer;
   RETURN_IF_ERROR(table.Fill());

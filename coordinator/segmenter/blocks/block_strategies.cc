@@ -132,9 +132,10 @@ Strategy Replicated(const ParallelBlock& block,
   return strategy;
 }
 
-StrategySet StrategiesFor(const ir::Module& module, const ParallelBlock& block,
-                          const std::vector<int64_t>& mesh,
-                          bool open_outer_axes) {
+StrategySet ListBlockStrategies(const ir::Module& module,
+                                const ParallelBlock& block,
+                                const std::vector<int64_t>& mesh,
+                                bool open_outer_axes) {
   return StrategyFinder(module, block, mesh, open_outer_axes).Run();
 }
 

@@ -15,9 +15,10 @@
 namespace meshwright::segmenter {
 
 // `mesh` has every axis, outermost first.
-StrategySet StrategiesFor(const ir::Module& module, const ParallelBlock& block,
-                          const std::vector<int64_t>& mesh,
-                          bool open_outer_axes);
+StrategySet ListBlockStrategies(const ir::Module& module,
+                                const ParallelBlock& block,
+                                const std::vector<int64_t>& mesh,
+                                bool open_outer_axes);
 
 // The block whole on every axis.
 Strategy Replicated(const ParallelBlock& block,

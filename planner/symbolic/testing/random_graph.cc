@@ -12,14 +12,14 @@ OpGraph RandomGraph(uint64_t seed, int operations) {
   OpGraph graph;
   graph.operators = 1 + below(operations);
   graph.segments = 1 + below(3);
-  const int turn = operations / 2;  // forward before, backward after
+  const int barrier = operations / 2;  // forward before, backward after
   for (int i = 0; i < operations; ++i) {
     Operation it;
     it.counts = {below(100), below(4) == 0 ? 1 : 0};
     it.bytes = 8 * (1 + below(4));
     it.written_bytes = it.bytes;
     it.trips = 1 + below(3);
-    it.forward = i < turn;
+    it.forward = i < barrier;
     it.op = below(graph.operators);
     const int segment = below(graph.segments + 1);
     if (segment > 0) it.segment = segment - 1;
