@@ -7,7 +7,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/status_macros.h"
 
 namespace meshwright::cli {
 
@@ -81,21 +80,6 @@ int64_t DeviceCount(const v1::MeshSpec& mesh) {
   int64_t devices = 1;
   for (const int64_t size : mesh.shape()) devices *= size;
   return devices;
-}
-
-absl::StatusOr<v1::WhatIfChange> ParseChange(const std::string& device_memory,
-                                             const std::string& mesh,
-                                             int64_t devices) {
-  v1::WhatIfChange change;
-  if (!device_memory.empty()) {
-    ASSIGN_OR_RETURN(const int64_t bytes, ParseBytes(device_memory));
-    change.set_device_memory_bytes(bytes);
-  }
-  if (!mesh.empty()) {
-    ASSIGN_OR_RETURN(*change.mutable_mesh(), ParseMesh(mesh));
-  }
-  change.set_devices(devices);
-  return change;
 }
 
 absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>>

@@ -12,7 +12,6 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/v1/plan.pb.h"
-#include "proto/v1/reports.pb.h"
 
 namespace meshwright::cli {
 
@@ -24,12 +23,6 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text);
 // "1x2", "8": axes, outermost first; 1 to 4096 devices in all.
 absl::StatusOr<v1::MeshSpec> ParseMesh(const std::string& text);
 int64_t DeviceCount(const v1::MeshSpec& mesh);
-
-// What a what-if changes; empty and 0: as it is. `devices` and `mesh` exclude
-// each other.
-absl::StatusOr<v1::WhatIfChange> ParseChange(const std::string& device_memory,
-                                             const std::string& mesh,
-                                             int64_t devices);
 
 // What --deadline asks for: a finite number of seconds from now, not negative.
 // None for nothing asked, and for more than a year: nobody waits that long, and

@@ -11,7 +11,7 @@
 #include "base/interrupt.h"
 #include "base/rpc/channel_security.h"
 #include "base/status_macros.h"
-#include "cli/flags/arguments.h"
+#include "cli/flags/change_flags.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/plan_file.h"
 #include "cli/flags/plan_flags.h"
@@ -192,12 +192,10 @@ struct TwoFlags {
   std::string b;
 };
 
-struct ChangeFlags {
+struct ChangedFlags {
   Address address;
   std::string id;
-  std::string device_memory;
-  std::string mesh;
-  int64_t devices = 0;
+  ChangeFlags change;
 };
 
 absl::Status ExplainPlan(const Context& context, const OneFlags& flags) {
@@ -218,9 +216,8 @@ absl::Status DiffPlans(const Context& context, const TwoFlags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status AskWhatIf(const Context& context, const ChangeFlags& flags) {
-  ASSIGN_OR_RETURN(const v1::WhatIfChange change,
-                   ParseChange(flags.device_memory, flags.mesh, flags.devices));
+absl::Status AskWhatIf(const Context& context, const ChangedFlags& flags) {
+  ASSIGN_OR_RETURN(const v1::WhatIfChange change, ParseChange(flags.change));
   ASSIGN_OR_RETURN(const auto client, ConnectTo(flags.address));
   ASSIGN_OR_RETURN(const v1::Plan plan, client->AskWhatIf(flags.id, change));
   *context.out << (context.json ? PlanToJson(plan) : DescribePlan(plan));
@@ -297,14 +294,7 @@ void AddPlansVerb(CLI::App& app, Context& context) {
         *plans, context, "what-if",
         "plan for another memory limit or mesh without measuring", AskWhatIf);
     verb->add_option("id", flags->id, "plan-N")->required();
-    verb->add_option("--device-memory", flags->device_memory,
-                     "another limit per device, like 16GiB");
-    CLI::Option* const mesh = verb->add_option(
-        "--mesh", flags->mesh, "another mesh, devices per axis, like 1x4");
-    verb->add_option("--devices", flags->devices,
-                     "the same mesh with this number of devices")
-        ->check(CLI::Range(int64_t{1}, kMaximumDevices))
-        ->excludes(mesh);
+    AddChangeFlags(*verb, &flags->change);
     AddAddress(*verb, &flags->address);
   }
 }

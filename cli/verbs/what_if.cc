@@ -9,11 +9,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "base/file.h"
 #include "base/status_macros.h"
-#include "cli/flags/arguments.h"
+#include "cli/flags/change_flags.h"
 #include "cli/flags/device_flags.h"
 #include "cli/flags/links_file.h"
 #include "cli/flags/plan_file.h"
@@ -24,7 +23,6 @@
 #include "cli/text/plan_text.h"
 #include "cli/verbs/context.h"
 #include "coordinator/explain/recall.h"
-#include "coordinator/planning/plan_metadata.h"
 #include "worker/service/runner_batches.h"
 #include "worker/service/worker.h"
 
@@ -33,10 +31,8 @@ namespace {
 
 struct WhatIfFlags {
   std::string subject;  // a plan or a model
-  std::string device_memory;
+  ChangeFlags change;
   std::string links;
-  std::string mesh;
-  int64_t devices = 0;  // 0: as it is
   std::string store;
   std::string model;
   std::string output;
@@ -55,7 +51,7 @@ absl::StatusOr<std::optional<v1::Plan>> LoadIfPlan(const std::string& path) {
 
 // Estimated from the nearest mesh that the store knows.
 absl::StatusOr<explain::WhatIfQuestion> AskOfModel(const WhatIfFlags& flags) {
-  if (flags.mesh.empty() && flags.devices == 0) {
+  if (flags.change.mesh.empty() && flags.change.devices == 0) {
     return absl::InvalidArgumentError(
         "a model alone names no mesh; add --mesh or --devices, or give a plan");
   }
@@ -77,8 +73,7 @@ absl::StatusOr<explain::WhatIfQuestion> AskOfModel(const WhatIfFlags& flags) {
 
 absl::Status ChangeLimitAndMesh(const WhatIfFlags& flags,
                                 v1::PlanRequest& request) {
-  ASSIGN_OR_RETURN(const v1::WhatIfChange change,
-                   ParseChange(flags.device_memory, flags.mesh, flags.devices));
+  ASSIGN_OR_RETURN(const v1::WhatIfChange change, ParseChange(flags.change));
   return explain::ApplyChange(change, request);
 }
 
@@ -123,12 +118,12 @@ absl::StatusOr<v1::Plan> AnswerForStages(const WhatIfFlags& flags,
         "--bandwidth and --device-bandwidth");
   }
   ASSIGN_OR_RETURN(std::string model, FindModel(plan, flags.model, store));
-  v1::PlanRequest request = planning::RestoreRequest(plan, std::move(model));
-  RETURN_IF_ERROR(ChangeLimitAndMesh(flags, request));
-  RETURN_IF_ERROR(TakeStageTerms(flags.stages, request.mutable_stages()));
-  ASSIGN_OR_RETURN(const jobs::DeviceDescription device,
-                   explain::ReadDevice(plan));
-  return explain::RecallStagedPlan(std::move(request), device, store);
+  ASSIGN_OR_RETURN(explain::WhatIfQuestion question,
+                   explain::AskOfPlan(plan, std::move(model)));
+  RETURN_IF_ERROR(ChangeLimitAndMesh(flags, question.request));
+  RETURN_IF_ERROR(
+      TakeStageTerms(flags.stages, question.request.mutable_stages()));
+  return explain::RecallStagedPlan(question.request, question.device, store);
 }
 
 absl::StatusOr<v1::Plan> AnswerForMesh(const WhatIfFlags& flags,
@@ -181,16 +176,9 @@ void AddWhatIfVerb(CLI::App& app, Context& context) {
   verb->add_option("subject", flags->subject,
                    "a plan written by plan -o, or a model")
       ->required();
-  verb->add_option("--device-memory", flags->device_memory,
-                   "another limit per device, like 16GiB");
+  AddChangeFlags(*verb, &flags->change);
   verb->add_option("--links", flags->links,
                    "alpha and beta of every mesh axis as JSON");
-  CLI::Option* const mesh = verb->add_option(
-      "--mesh", flags->mesh, "another mesh, devices per axis, like 1x4");
-  verb->add_option("--devices", flags->devices,
-                   "the same mesh with this number of devices")
-      ->check(CLI::Range(int64_t{1}, kMaximumDevices))
-      ->excludes(mesh);
   verb->add_option("--store", flags->store,
                    "profile store (default: in the user's data folder)");
   verb->add_option("--model", flags->model,
