@@ -18,14 +18,7 @@
 
 namespace meshwright::cli {
 
-namespace {
-
 using worker::sandbox::PrivateFolder;
-
-// For all searches of an explanation together.
-constexpr std::chrono::seconds kExplanationTime(10);
-
-}  // namespace
 
 plans::PlanFunction MakePlanFunction(store::ProfileStore* store) {
   return [store](const v1::PlanRequest& request, jobs::Measurer* measurer,
@@ -48,7 +41,8 @@ plans::PlanQuestions MakePlanQuestions(store::ProfileStore* store) {
       [store](const v1::Plan& plan) -> absl::StatusOr<v1::PlanExplanation> {
     ASSIGN_OR_RETURN(std::string model, explain::RecallModel(plan, store));
     search::Options options;
-    options.deadline.at = std::chrono::steady_clock::now() + kExplanationTime;
+    options.deadline.at =
+        std::chrono::steady_clock::now() + explain::kExplanationTime;
     return explain::ExplainPlan(plan, std::move(model), store, options);
   };
   questions.diff = explain::ComparePlans;

@@ -26,9 +26,6 @@ struct ExplainFlags {
   std::string model;
 };
 
-// For all searches of an explanation together.
-constexpr std::chrono::seconds kSearchTime(10);
-
 absl::StatusOr<v1::PlanExplanation> ExplainChoices(const ExplainFlags& flags,
                                                    const v1::Plan& plan) {
   ASSIGN_OR_RETURN(const std::unique_ptr<store::ProfileStore> store,
@@ -38,7 +35,8 @@ absl::StatusOr<v1::PlanExplanation> ExplainChoices(const ExplainFlags& flags,
   const base::Interrupt interrupt;
   search::Options options;
   options.deadline.stop = interrupt.token();
-  options.deadline.at = std::chrono::steady_clock::now() + kSearchTime;
+  options.deadline.at =
+      std::chrono::steady_clock::now() + explain::kExplanationTime;
   return explain::ExplainPlan(plan, std::move(model), store.get(), options);
 }
 

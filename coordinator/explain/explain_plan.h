@@ -8,6 +8,7 @@
 #ifndef MESHWRIGHT_COORDINATOR_EXPLAIN_EXPLAIN_PLAN_H_
 #define MESHWRIGHT_COORDINATOR_EXPLAIN_EXPLAIN_PLAN_H_
 
+#include <chrono>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -16,6 +17,9 @@
 #include "proto/v1/plan.pb.h"
 
 namespace meshwright::explain {
+
+// For all searches of an explanation together, where somebody waits for it.
+inline constexpr std::chrono::seconds kExplanationTime(10);
 
 absl::StatusOr<v1::PlanExplanation> ExplainPlan(const v1::Plan& plan,
                                                 std::string hlo_module,
