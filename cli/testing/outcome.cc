@@ -16,6 +16,15 @@ Outcome Command(const std::vector<std::string>& arguments) {
   return {status, out.str(), err.str()};
 }
 
+nlohmann::json CommandJson(std::vector<std::string> arguments) {
+  arguments.push_back("--json");
+  const Outcome outcome = Command(arguments);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  auto answer = nlohmann::json::parse(outcome.out, nullptr, false);
+  EXPECT_TRUE(answer.is_object()) << outcome.out;
+  return answer;
+}
+
 void ExpectRefused(const std::vector<std::string>& arguments,
                    const std::string& words) {
   const Outcome outcome = Command(arguments);

@@ -2,6 +2,7 @@
 #ifndef MESHWRIGHT_CLI_TESTING_OUTCOME_H_
 #define MESHWRIGHT_CLI_TESTING_OUTCOME_H_
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct Outcome {
 };
 
 Outcome Command(const std::vector<std::string>& arguments);
+
+// What a command that succeeds prints with --json.
+nlohmann::json CommandJson(std::vector<std::string> arguments);
 
 // Bad input: exit status 2, one sentence with `words` in it, nothing on stdout.
 void ExpectRefused(const std::vector<std::string>& arguments,

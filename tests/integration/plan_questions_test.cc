@@ -1,6 +1,5 @@
 // Questions to a coordinator about its plans are answered as the verbs answer
 // them from files: the same plans, over the store of a made-up machine.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -23,11 +22,9 @@
 namespace meshwright {
 namespace {
 
-using cli::Command;
+using cli::CommandJson;
 using cli::ExpectRefused;
-using cli::Outcome;
 using nlohmann::json;
-using testing::HasSubstr;
 
 class PlanQuestionsTest : public testing::Test {
  protected:
@@ -80,17 +77,11 @@ class PlanQuestionsTest : public testing::Test {
     return id;
   }
 
-  json Answer(std::vector<std::string> arguments) {
-    arguments.push_back("--json");
-    const Outcome outcome = Command(arguments);
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    return json::parse(outcome.out, nullptr, false);
-  }
   json Ask(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "plans");
     arguments.push_back("--coordinator");
     arguments.push_back(coordinator_->address());
-    return Answer(std::move(arguments));
+    return CommandJson(std::move(arguments));
   }
 
   const std::string folder_ = testing::TempDir() + "/plan_questions";
@@ -108,11 +99,11 @@ TEST_F(PlanQuestionsTest, AnswersAreThoseOfTheVerbs) {
   const std::string limit = std::to_string(peak_bytes_ * 9 / 10);
   const std::string b = Plan("b.json", peak_bytes_ * 9 / 10);
 
-  EXPECT_EQ(
-      Ask({"explain", a})["choices"],
-      Answer({"explain", Path("a.json"), "--store", Path("store")})["choices"]);
+  EXPECT_EQ(Ask({"explain", a})["choices"],
+            CommandJson({"explain", Path("a.json"), "--store",
+                         Path("store")})["choices"]);
 
-  const json difference = Answer({"diff", Path("a.json"), Path("b.json")});
+  const json difference = CommandJson({"diff", Path("a.json"), Path("b.json")});
   EXPECT_EQ(Ask({"diff", a, b}), difference);
   const auto differs = client_->DiffPlans(a, b);
   ASSERT_TRUE(differs.ok()) << differs.status();
@@ -120,8 +111,8 @@ TEST_F(PlanQuestionsTest, AnswersAreThoseOfTheVerbs) {
             static_cast<int>(difference["segments"].size()));
   EXPECT_FALSE(differs->segments().empty());
 
-  json wanted = Answer({"what-if", Path("a.json"), "--store", Path("store"),
-                        "--device-memory", limit});
+  json wanted = CommandJson({"what-if", Path("a.json"), "--store",
+                             Path("store"), "--device-memory", limit});
   json answer = Ask({"what-if", a, "--device-memory", limit});
   wanted.erase("difference");
   wanted.erase("seconds");

@@ -19,6 +19,7 @@ namespace meshwright {
 namespace {
 
 using cli::Command;
+using cli::CommandJson;
 using cli::ExpectRefused;
 using cli::Outcome;
 using nlohmann::json;
@@ -60,15 +61,6 @@ class PlanVerbsTest : public testing::Test {
     return *plan;
   }
 
-  json Answer(std::vector<std::string> arguments) {
-    arguments.push_back("--json");
-    const Outcome outcome = Command(arguments);
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    const json answer = json::parse(outcome.out, nullptr, false);
-    EXPECT_TRUE(answer.is_object()) << outcome.out;
-    return answer;
-  }
-
   const std::string folder_ = testing::TempDir() + "/plan_verbs";
   jobs::FakeMeasurer measurer_;
 };
@@ -76,7 +68,8 @@ class PlanVerbsTest : public testing::Test {
 TEST_F(PlanVerbsTest, ExplainSaysWhatEachChoiceSaves) {
   const v1::Plan plan = Plan("a");
   const std::string store = Path("store");
-  const json answer = Answer({"explain", Path("a.json"), "--store", store});
+  const json answer =
+      CommandJson({"explain", Path("a.json"), "--store", store});
   EXPECT_EQ(answer["model"]["name"], "gpt2_2l");
   ASSERT_FALSE(answer["choices"].empty());
   size_t segments = 0;
@@ -116,8 +109,9 @@ TEST_F(PlanVerbsTest, AnotherMemoryLimitIsThePlanOfThatLimit) {
   const int64_t limit = fastest.predicted().peak_bytes() * 9 / 10;
   Plan("small", limit);  // measures what saves memory
   const v1::Plan wanted = Plan("b", limit, /*no_wait=*/true);
-  json answer = Answer({"what-if", Path("a.json"), "--store", Path("store"),
-                        "--device-memory", std::to_string(limit)});
+  json answer =
+      CommandJson({"what-if", Path("a.json"), "--store", Path("store"),
+                   "--device-memory", std::to_string(limit)});
   json plan = json::parse(cli::PlanToJson(wanted));
   EXPECT_EQ(answer["difference"]["comparable"], true);
   EXPECT_FALSE(answer["difference"]["segments"].empty());
@@ -126,16 +120,16 @@ TEST_F(PlanVerbsTest, AnotherMemoryLimitIsThePlanOfThatLimit) {
   plan.erase("seconds");
   EXPECT_EQ(answer, plan);
   // No plan fits: an answer, not a failure.
-  EXPECT_EQ(Answer({"what-if", Path("a.json"), "--store", Path("store"),
-                    "--device-memory", "1000"})["feasible"],
+  EXPECT_EQ(CommandJson({"what-if", Path("a.json"), "--store", Path("store"),
+                         "--device-memory", "1000"})["feasible"],
             false);
 }
 
 TEST_F(PlanVerbsTest, MoreDevicesAreEstimatedAndWrittenAsAPlan) {
   Plan("a");
   const json answer =
-      Answer({"what-if", Path("a.json"), "--store", Path("store"), "--devices",
-              "4", "-o", Path("four.json")});
+      CommandJson({"what-if", Path("a.json"), "--store", Path("store"),
+                   "--devices", "4", "-o", Path("four.json")});
   EXPECT_EQ(answer["mesh"], json::parse("[1,4]"));
   EXPECT_GT(answer["programs"]["estimated"], 0);
   EXPECT_EQ(answer["segments"][1]["estimated"], true);
@@ -145,7 +139,7 @@ TEST_F(PlanVerbsTest, MoreDevicesAreEstimatedAndWrittenAsAPlan) {
   EXPECT_THAT(text.out, HasSubstr("different meshes, 1x2 and 1x4"));
   // Once measured, what was estimated is the plan itself.
   const v1::Plan measured = Plan("b", 0, false, 4);
-  const json again = Answer(
+  const json again = CommandJson(
       {"what-if", Path("a.json"), "--store", Path("store"), "--mesh", "1x4"});
   EXPECT_EQ(again["programs"]["estimated"], 0);
   EXPECT_EQ(again["predicted"]["step_seconds"],
@@ -157,8 +151,8 @@ TEST_F(PlanVerbsTest, TakesOtherLinks) {
   ASSERT_TRUE(
       base::WriteFile(Path("links"), R"({"alpha":[0,1e-4],"beta":[0,1e-7]})")
           .ok());
-  const json answer = Answer({"what-if", Path("a.json"), "--store",
-                              Path("store"), "--links", Path("links")});
+  const json answer = CommandJson({"what-if", Path("a.json"), "--store",
+                                   Path("store"), "--links", Path("links")});
   EXPECT_GT(answer["predicted"]["step_seconds"],
             plan.predicted().step_seconds());
   ExpectRefused({"what-if", Path("a.json"), "--store", Path("store"),
@@ -187,7 +181,7 @@ TEST_F(PlanVerbsTest, DiffShowsWhatEachChangeCosts) {
   // So little memory that recomputing alone does not do.
   const int64_t least = Plan("none", 1000).least_memory_bytes();
   const v1::Plan b = Plan("b", least + least / 100);
-  const json answer = Answer({"diff", Path("a.json"), Path("b.json")});
+  const json answer = CommandJson({"diff", Path("a.json"), Path("b.json")});
   EXPECT_EQ(answer["comparable"], true);
   double sum = 0;
   for (const json& change : answer["segments"]) {
