@@ -160,7 +160,7 @@ AnswerCache::SearchPtr AnswerCache::Join(const std::string& key,
     }
   }
   *leads = true;
-  const auto search = std::make_shared<Search>();
+  auto search = std::make_shared<Search>();
   search->budget = budget;
   search->callers = 1;
   searches.push_back(search);
@@ -212,7 +212,7 @@ void AnswerCache::Run(const std::string& key,
   Keep(key, search->found);
 }
 
-AnswerCache::KeptPtr AnswerCache::Better(KeptPtr known, Kept found) {
+AnswerCache::KeptPtr AnswerCache::Better(const KeptPtr& known, Kept found) {
   if (known == nullptr) return std::make_shared<Kept>(std::move(found));
   const bool shorter =
       found.answer.timing.makespan < known->answer.timing.makespan;

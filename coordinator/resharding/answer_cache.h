@@ -111,7 +111,7 @@ class AnswerCache {
     std::list<std::string>::iterator place;
   };
 
-  static KeptPtr Better(KeptPtr known, Kept found);
+  static KeptPtr Better(const KeptPtr& known, Kept found);
   KeptPtr Find(const std::string& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Keep(const std::string& key, KeptPtr kept)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

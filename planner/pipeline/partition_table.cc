@@ -31,7 +31,8 @@ PartitionTable::PartitionTable(const PartitionProblem& problem,
   }
   int64_t smallest = std::numeric_limits<int64_t>::max();
   for (const MeshShape& mesh : problem.meshes) {
-    mesh_devices_.push_back(mesh.devices / unit);
+    // Every mesh has devices: Validate.
+    mesh_devices_.push_back(mesh.devices / unit);  // NOLINT
     smallest = std::min(smallest, mesh_devices_.back());
   }
   const int segments = problem.Segments();

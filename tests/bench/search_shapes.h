@@ -27,8 +27,9 @@ class Maker {
   explicit Maker(uint64_t seed, Data data = Data::kNoisy)
       : random_(seed), data_(data) {}
 
+  // `low` is below `high`.
   int64_t Between(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(random_() % (high - low));
+    return low + static_cast<int64_t>(random_() % (high - low));  // NOLINT
   }
 
   int Type(const char* name, int configs);

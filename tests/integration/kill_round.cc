@@ -54,7 +54,7 @@ std::vector<std::string> Variables(const std::string& failpoint) {
   return {"MESHWRIGHT_FAILPOINT=" + failpoint};
 }
 
-v1::PlanRequest MakeRequest(const char* name, std::vector<int64_t> mesh,
+v1::PlanRequest MakeRequest(const char* name, const std::vector<int64_t>& mesh,
                             int micro_batches = 0) {
   v1::PlanRequest request;
   request.set_model_name(name);

@@ -160,7 +160,8 @@ class EndlessBatches {
  public:
   worker::BatchFunction function() {
     return [this](const v1::RunnerRequest& request,
-                  const worker::OnRunnerEvent& on_event, std::stop_token stop) {
+                  const worker::OnRunnerEvent& on_event,
+                  const std::stop_token& stop) {
       if (request.programs().empty()) {
         v1::RunnerEvent ready;
         ready.mutable_ready()->set_platform_name("cpu");

@@ -64,7 +64,7 @@ class PlanQuestionsTest : public testing::Test {
     plan.mutable_mesh()->add_shape(1);
     plan.mutable_mesh()->add_shape(2);
     plan.set_device_memory_bytes(limit);
-    const std::string id = client_->SubmitPlan(request)->id();
+    std::string id = client_->SubmitPlan(request)->id();
     v1::WatchPlanRequest watch;
     watch.set_id(id);
     EXPECT_TRUE(

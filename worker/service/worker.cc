@@ -229,7 +229,7 @@ absl::Status Worker::Daemon::RunSession(std::string& leader) {
     if (leaving_) session.Stop();
     session_ = &session;
   }
-  const absl::Status status = session.Run();
+  absl::Status status = session.Run();
   leader = session.leader();
   base::MutexLock lock(&mutex_);
   session_ = nullptr;
