@@ -489,20 +489,28 @@ absl::StatusOr<std::vector<v1::PlanUpdate>> TablePlanStore::ReadUpdates(
     store::PlanId id, int64_t after, int limit) {
   base::MutexLock lock(&reader_->mutex);
   Connection& connection = reader_->connection;
-  ASSIGN_OR_RETURN(const v1::PlanRecord record, connection.Read(id));
-  Statement& read = connection.Get(kReadUpdates);
-  const StatementUse use(read);
-  read.BindInteger(1, id.value);
-  read.BindInteger(2, after);
-  read.BindInteger(3, std::max(limit, 0));
   std::vector<v1::PlanUpdate> updates;
-  RETURN_IF_ERROR(ForEachRow(read, [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(v1::PlanUpdate update,
-                     Parse<v1::PlanUpdate>(read.View(0), "update of a plan"));
-    if (update.state() == v1::DONE) *update.mutable_plan() = record.plan();
-    updates.push_back(std::move(update));
-    return absl::OkStatus();
-  }));
+  {
+    Statement& read = connection.Get(kReadUpdates);
+    const StatementUse use(read);
+    read.BindInteger(1, id.value);
+    read.BindInteger(2, after);
+    read.BindInteger(3, std::max(limit, 0));
+    RETURN_IF_ERROR(ForEachRow(read, [&]() -> absl::Status {
+      ASSIGN_OR_RETURN(v1::PlanUpdate update,
+                       Parse<v1::PlanUpdate>(read.View(0), "update of a plan"));
+      updates.push_back(std::move(update));
+      return absl::OkStatus();
+    }));
+  }
+  // After its updates: the plan is committed with the last of them, which may
+  // be while this reads.
+  if (updates.empty() || updates.back().state() == v1::DONE) {
+    ASSIGN_OR_RETURN(v1::PlanRecord record, connection.Read(id));
+    if (!updates.empty()) {
+      *updates.back().mutable_plan() = std::move(*record.mutable_plan());
+    }
+  }
   return updates;
 }
 

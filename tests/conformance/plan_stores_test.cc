@@ -393,6 +393,32 @@ TEST_P(PlanStoreConformance, DevicesAreKnownOnce) {
   EXPECT_THAT(*devices, SizeIs(2));
 }
 
+// A watcher reads while the plan is committed: the two are one commit.
+TEST_P(PlanStoreConformance, AnEndIsNeverReadWithoutItsPlan) {
+  constexpr int kPlans = 200;
+  std::vector<PlanId> ids;
+  ids.reserve(kPlans);
+  for (int i = 0; i < kPlans; ++i) ids.push_back(Add(MakeRecord("ann")));
+  std::jthread writer([&] {
+    for (const PlanId id : ids) {
+      v1::PlanUpdate done = MakeUpdate(v1::DONE);
+      done.mutable_plan()->mutable_predicted()->set_step_seconds(1);
+      EXPECT_TRUE(store_->Append(epoch_, id, done).ok());
+    }
+  });
+  for (const PlanId id : ids) {
+    bool is_done = false;
+    while (!is_done && !HasFailure()) {
+      const auto updates = store_->ReadUpdates(id, 1, 9);
+      ASSERT_TRUE(updates.ok()) << updates.status();
+      if (updates->empty()) continue;
+      is_done = true;
+      EXPECT_EQ(updates->back().plan().predicted().step_seconds(), 1)
+          << store::FormatPlanId(id);
+    }
+  }
+}
+
 TEST_P(PlanStoreConformance, ManyWritersLeaveNoGap) {
   const PlanId id = Add(MakeRecord("ann"));
   {
