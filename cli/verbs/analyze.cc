@@ -7,7 +7,7 @@
 #include "cli/flags/arguments.h"
 #include "cli/flags/plan_file.h"
 #include "cli/flags/strategy_flags.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/export/analysis_json.h"
 #include "coordinator/space/read_request.h"
 

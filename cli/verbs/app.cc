@@ -8,7 +8,7 @@
 #include "base/exit_status.h"
 #include "base/log/log.h"
 #include "base/version.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 
 namespace meshwright::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/status_macros.h"
 #include "base/version.h"
 #include "cli/program/man_page.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "cli/worker/worker_program.h"
 
 namespace meshwright::cli {

@@ -1,4 +1,5 @@
-// Context: what every verb is given, and how the verbs reach the command line.
+// Context: what every verb is given, and how it adds itself to the command
+// line.
 //
 // Concept: a verb adds its CLI11 subcommand and says what to run when the
 // subcommand is chosen. Parsing is over before anything runs, and no exception
@@ -59,33 +60,6 @@ Verb<Flags> AddVerb(CLI::App& parent, Context& context, const std::string& name,
 
 // --store of the verbs that look after one.
 void AddStoreFlag(CLI::App& verb, std::string& path);
-
-void AddAnalyzeVerb(CLI::App& app, Context& context);
-void AddCheckpointVerb(CLI::App& app, Context& context);
-void AddCompletionVerbs(CLI::App& app, Context& context);
-void AddCoverageVerb(CLI::App& profiles, Context& context);
-void AddDiffVerb(CLI::App& app, Context& context);
-void AddDoctorVerb(CLI::App& app, Context& context);
-void AddExplainVerb(CLI::App& app, Context& context);
-void AddExportVerb(CLI::App& app, Context& context);
-void AddJobsVerb(CLI::App& app, Context& context);
-void AddLayoutVerb(CLI::App& app, Context& context);
-void AddPipelineVerb(CLI::App& app, Context& context);
-void AddPlanVerb(CLI::App& app, Context& context);
-void AddPlansVerb(CLI::App& app, Context& context);
-void AddProfilesVerb(CLI::App& app, Context& context);
-void AddReshardVerb(CLI::App& app, Context& context);
-void AddSearchVerb(CLI::App& app, Context& context);
-void AddStoreVerb(CLI::App& app, Context& context);
-void AddTokensVerb(CLI::App& app, Context& context);
-void AddUpVerb(CLI::App& app, Context& context);
-void AddUpkeepVerbs(CLI::App& profiles, Context& context);
-void AddValidateVerb(CLI::App& app, Context& context);
-void AddWhatIfVerb(CLI::App& app, Context& context);
-void AddWorkersVerb(CLI::App& app, Context& context);
-
-// Makes `app` the program that is a coordinator alone: its name, its flags.
-void SetUpCoordinator(CLI::App& app, Context& context);
 
 }  // namespace meshwright::cli
 

@@ -18,7 +18,7 @@
 #include "cli/local/store.h"
 #include "cli/text/coverage_text.h"
 #include "cli/text/json.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/service/planning_client.h"
 
 namespace meshwright::cli {

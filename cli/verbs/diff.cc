@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "cli/flags/plan_file.h"
 #include "cli/text/difference_text.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 
 namespace meshwright::cli {
 namespace {

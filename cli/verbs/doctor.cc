@@ -11,7 +11,7 @@
 #include "cli/local/checks.h"
 #include "cli/local/store.h"
 #include "cli/text/table.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "worker/service/runner_batches.h"
 #include "worker/service/worker.h"
 

@@ -13,7 +13,7 @@
 #include "cli/text/explanation_text.h"
 #include "cli/text/json.h"
 #include "cli/text/plan_text.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/explain/explain_plan.h"
 #include "coordinator/explain/pipeline_waits.h"
 

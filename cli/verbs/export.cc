@@ -11,7 +11,7 @@
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
 #include "cli/flags/plan_file.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/launch/make_launch.h"
 #include "coordinator/launch/manifest.h"
 #include "coordinator/validation/staged_validation.h"

@@ -8,7 +8,7 @@
 #include "cli/flags/security_flags.h"
 #include "cli/text/jobs_text.h"
 #include "cli/text/json.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/service/planning_client.h"
 
 namespace meshwright::cli {

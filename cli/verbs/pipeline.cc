@@ -8,7 +8,7 @@
 #include "cli/flags/arguments.h"
 #include "cli/flags/plan_file.h"
 #include "cli/text/pipeline_text.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "planner/pipeline/pipeline_json.h"
 #include "planner/pipeline/trace.h"
 

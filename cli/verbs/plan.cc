@@ -17,8 +17,8 @@
 #include "cli/text/plan_text.h"
 #include "cli/text/progress.h"
 #include "cli/text/stages_text.h"
-#include "cli/verbs/context.h"
 #include "cli/verbs/plan_watching.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/planning/symbolic_plan.h"
 #include "coordinator/service/planning_client.h"
 

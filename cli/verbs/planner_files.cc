@@ -14,7 +14,7 @@
 #include "base/status_macros.h"
 #include "cli/flags/arguments.h"
 #include "cli/flags/plan_file.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "planner/checkpoint/chain_json.h"
 #include "planner/layout/layout_json.h"
 #include "planner/search/tradeoffs/search_json.h"

@@ -21,8 +21,8 @@
 #include "cli/text/json.h"
 #include "cli/text/plan_text.h"
 #include "cli/text/plans_text.h"
-#include "cli/verbs/context.h"
 #include "cli/verbs/plan_watching.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/service/planning_client.h"
 
 namespace meshwright::cli {

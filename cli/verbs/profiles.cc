@@ -19,7 +19,7 @@
 #include "cli/text/json.h"
 #include "cli/text/progress.h"
 #include "cli/text/table.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/planning/plan_metadata.h"
 #include "coordinator/planning/remeasure_plan.h"
 #include "proto/v1/reports.pb.h"

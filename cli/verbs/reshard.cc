@@ -15,7 +15,7 @@
 #include "cli/flags/security_flags.h"
 #include "cli/text/format.h"
 #include "cli/text/table.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/resharding/answer_message.h"
 #include "coordinator/resharding/request_json.h"
 #include "coordinator/service/planning_client.h"

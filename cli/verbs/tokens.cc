@@ -11,7 +11,7 @@
 #include "cli/flags/arguments.h"
 #include "cli/text/format.h"
 #include "cli/text/table.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/security/token_file.h"
 
 namespace meshwright::cli {

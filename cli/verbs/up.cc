@@ -19,7 +19,7 @@
 #include "cli/local/store.h"
 #include "cli/program/config_file.h"
 #include "cli/text/format.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/metrics/exporter.h"
 #include "coordinator/security/audit_log.h"
 

@@ -18,7 +18,7 @@
 #include "cli/text/format.h"
 #include "cli/text/json.h"
 #include "cli/text/table.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "profiledb/store/check_row.h"
 #include "profiledb/upkeep/backup.h"
 #include "profiledb/upkeep/copy_store.h"

@@ -15,7 +15,7 @@
 #include "cli/text/json.h"
 #include "cli/text/progress.h"
 #include "cli/text/validation_text.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/service/planning_client.h"
 #include "coordinator/validation/evidence.h"
 #include "coordinator/validation/other_inputs.h"

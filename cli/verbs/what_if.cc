@@ -21,7 +21,7 @@
 #include "cli/text/difference_text.h"
 #include "cli/text/format.h"
 #include "cli/text/plan_text.h"
-#include "cli/verbs/context.h"
+#include "cli/verbs/verbs.h"
 #include "coordinator/explain/recall.h"
 #include "worker/service/runner_batches.h"
 #include "worker/service/worker.h"

@@ -33,7 +33,7 @@ import statistics
 import subprocess
 import sys
 
-from layers import FOREIGN, LAYERS, TEST_LAYERS
+from layers import FOREIGN, LAYERS, PARTS, TEST_LAYERS
 
 MAX_LINES = 800
 MAX_UNITS = 24
@@ -208,16 +208,29 @@ def unit_of(path: str) -> str:
     return path.rsplit(".", 1)[0]
 
 
+def implemented_by(path: str, tree: Tree) -> str:
+    """The unit of the header that a file implements, its own where it has one."""
+    unit = unit_of(path)
+    if unit + ".h" in tree.files:
+        return unit
+    return next((header for header, begin in PARTS.items()
+                 if path.startswith(begin) and header + ".h" in tree.files), unit)
+
+
 def cycle_faults(tree: Tree) -> list[str]:
     units: dict[str, set[str]] = collections.defaultdict(set)
     folders: dict[str, set[str]] = collections.defaultdict(set)
+    faults = []
     for path, included in tree.includes.items():
         if is_test(path):
             continue
-        units[unit_of(path)] |= {unit_of(n) for n in included} - {unit_of(path)}
+        unit = implemented_by(path, tree)
+        if unit + ".h" not in tree.files and not path.endswith("main.cc"):
+            faults.append(f"{path} implements no header; give it one, or name "
+                          "the one that it implements in PARTS of layers.py")
+        units[unit] |= {unit_of(n) for n in included} - {unit}
         own = folder_of(path)
         folders[own] |= {folder_of(n) for n in included} - {own}
-    faults = []
     for kind, edges in (("units", units), ("folders", folders)):
         if cycle := find_cycle(edges):
             faults.append(f"include cycle of {kind}: {' -> '.join(cycle)}")
@@ -381,17 +394,11 @@ KEYWORDS = {"SRCS", "DEPS", "PRIVATE_DEPS", "PROTOS", "TIMEOUT", "COST", "GRPC",
 
 COMMAND = re.compile(r"\b(?:add_library|add_executable|(?:target_)?link_libraries"
                      r"|target_sources)\s*\([^)]*\)", re.I)
-# Only these calls, word for word: the archives of the self-contained runner,
-# and the library that compiles each header alone.
+# Only this call, word for word: the archives of the self-contained runner.
 OWN_COMMANDS = {
     "target_link_libraries( meshwright-runner PRIVATE "
     "${MESHWRIGHT_PROTOBUF_ARCHIVE} ${MESHWRIGHT_ZLIB_ARCHIVE} "
     "-Wl,--start-group ${abseil_archives} -Wl,--end-group)",
-    "add_library(house_headers OBJECT ${sources})",
-    "target_link_libraries( house_headers PRIVATE meshwright_options "
-    "meshwright_warnings pjrt_c_api proto_hlo proto_v1 proto_v1_services "
-    "absl::status absl::statusor absl::synchronization absl::time "
-    "nlohmann_json::nlohmann_json)",
 }
 
 
@@ -554,9 +561,11 @@ def unused_faults(tree: Tree) -> list[str]:
 
 # The rooms, with their subfolders, whose tests ./check --long runs with a
 # sanitizer: what plans, what reads foreign bytes, what moves tensors.
-SANITIZED = ("base", "planner", "profiledb", "coordinator/ir",
-             "coordinator/segmenter", "coordinator/space", "coordinator/stages",
-             "worker/comm")
+SANITIZED = ("base", "planner", "profiledb", "coordinator/daemon", "coordinator/ir",
+             "coordinator/jobs", "coordinator/metrics", "coordinator/plans",
+             "coordinator/security", "coordinator/segmenter", "coordinator/service",
+             "coordinator/space", "coordinator/stages", "worker/comm",
+             "worker/service")
 
 
 def sanitizer_faults(tree: Tree) -> list[str]:

@@ -278,3 +278,16 @@ FOREIGN = {
     r"spdlog/": ("base",),
     r"CLI/": ("cli", "tests/bench", "worker/comm/executor"),
 }
+
+# A header that several .cc files implement -> how the names of the others begin.
+PARTS = {
+    "cli/verbs/verbs": "cli/verbs/",
+    "coordinator/ir/links/dim_links_rules": "coordinator/ir/links/dim_links_",
+    "coordinator/ir/write": "coordinator/ir/write_",
+    "coordinator/jobs/job_queue": "coordinator/jobs/job_queue_",
+    "coordinator/segmenter/segments/placement_steps":
+        "coordinator/segmenter/segments/place_",
+    "coordinator/service/services": "coordinator/service/",
+    "profiledb/schema/migrations": "profiledb/schema/postgres_migrations",
+    "worker/comm/transport/tcp_transport": "worker/comm/transport/tcp_",
+}

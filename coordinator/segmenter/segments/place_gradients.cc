@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "coordinator/segmenter/segments/gradient_boundary.h"
-#include "coordinator/segmenter/segments/gradient_flow.h"
-#include "coordinator/segmenter/segments/placement.h"
+#include "coordinator/segmenter/segments/placement_steps.h"
 
 namespace meshwright::segmenter {
 namespace {

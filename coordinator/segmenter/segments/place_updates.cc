@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "coordinator/segmenter/segments/gradient_flow.h"
-#include "coordinator/segmenter/segments/placement.h"
+#include "coordinator/segmenter/segments/placement_steps.h"
 
 namespace meshwright::segmenter {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "coordinator/segmenter/segments/gradient_flow.h"
 #include "coordinator/segmenter/segments/loop_groups.h"
-#include "coordinator/segmenter/segments/placement.h"
+#include "coordinator/segmenter/segments/placement_steps.h"
 #include "coordinator/segmenter/segments/prologue.h"
 
 namespace meshwright::segmenter {

@@ -1,4 +1,4 @@
-#include "coordinator/segmenter/segments/placement.h"
+#include "coordinator/segmenter/segments/placement_steps.h"
 
 namespace meshwright::segmenter {
 
