@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# clang-tidy on what changed: files that differ from the upstream branch, or
-# those of the last commit where nothing does. A changed header is read with its
-# .cc file, or without one with a .cc file that includes it. With MESHWRIGHT_LONG
-# set, on every .cc file. What passed once, with the headers that it includes, is
-# not looked at again.
+# clang-tidy on what changed (changed.sh). A changed header is read with its .cc
+# file, or without one with a .cc file that includes it. What passed once, with
+# the headers that it includes, is not looked at again.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/changed.sh"
 build=build/tidy
 passed=$build/passed
 mkdir -p "$passed"
@@ -28,17 +27,7 @@ sources() {
     fi
   done | sort -u
 }
-if [ -n "${MESHWRIGHT_LONG:-}" ]; then
-  git ls-files '*.cc' | sources >"$fresh"
-else
-  base=$(git merge-base HEAD '@{upstream}' 2>/dev/null || git rev-parse HEAD)
-  if git diff --quiet "$base"; then
-    # A clone without history has nothing to compare with.
-    base=$(git rev-parse -q --verify HEAD~1) || exit 0
-  fi
-  git diff --name-only --diff-filter=d "$base" -- '*.cc' '*.h' |
-    sources >"$fresh"
-fi
+changed_files '*.cc' '*.h' | sources >"$fresh"
 
 wanted=()
 while read -r file; do

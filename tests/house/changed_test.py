@@ -1,4 +1,5 @@
-"""run_clang_tidy.sh reads what changed, in a tree with a made-up clang-tidy."""
+"""run_clang_tidy.sh and run_headers.sh read what changed, in a tree with made-up
+compilers."""
 
 import os
 import pathlib
@@ -6,10 +7,10 @@ import subprocess
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().with_name("run_clang_tidy.sh")
+HERE = pathlib.Path(__file__).resolve().parent
 
 
-class RunClangTidyTest(unittest.TestCase):
+class ChangedTest(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
@@ -19,6 +20,12 @@ class RunClangTidyTest(unittest.TestCase):
         self.write("bin/cmake", "#!/bin/sh\n").chmod(0o755)
         self.write("bin/clang-tidy", "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; "
                                      "done\necho $1 >>build/read\n").chmod(0o755)
+        self.write("bin/clang++",
+                   '#!/bin/sh\nwhile [ "$1" != -include ]; do shift; done\n'
+                   "grep -q wrong $2 && exit 1\necho $2 >>build/read\n"
+                   ).chmod(0o755)
+        self.write("build/tidy/compile_commands.json",
+                   '"command": "c++ -I/x -isystem /y -c a.cc"\n')
         self.write("base/a.cc", '#include "base/a.h"\n')
         self.write("base/a.h", "")
         self.write("base/alone.h", "")
@@ -43,13 +50,14 @@ class RunClangTidyTest(unittest.TestCase):
         self.git("add", "-A")
         self.git("commit", "-qm", "change")
 
-    def read_files(self):
+    def read_files(self, script="run_clang_tidy.sh", status=0):
         """What a run reads, in order."""
         path = f"{self.root}/bin:{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path}
         environment.pop("MESHWRIGHT_LONG", None)
         log = self.write("build/read", "")
-        subprocess.run([SCRIPT], cwd=self.root, env=environment, check=True)
+        ended = subprocess.run([HERE / script], cwd=self.root, env=environment)
+        self.assertEqual(ended.returncode, status)
         return sorted(log.read_text().split())
 
     def test_all_changed_files_once(self):
@@ -68,6 +76,24 @@ class RunClangTidyTest(unittest.TestCase):
                 self.write(header, text)
                 self.commit()
                 self.assertEqual(self.read_files(), [reader])
+
+    def test_a_changed_header_and_those_that_include_it(self):
+        self.write("base/user.h", '#include "base/a.h"\n')
+        self.commit()
+        for text in ("// once\n", "// twice\n"):
+            self.write("base/a.h", text)
+            self.commit()
+            self.assertEqual(self.read_files("run_headers.sh"),
+                             ["base/a.h", "base/user.h"])
+            self.assertEqual(self.read_files("run_headers.sh"), [])
+
+    def test_a_header_that_does_not_compile_is_read_until_it_does(self):
+        self.write("base/a.h", "wrong\n")
+        self.commit()
+        for _ in range(2):
+            self.assertEqual(self.read_files("run_headers.sh", status=123), [])
+        self.write("base/a.h", "right\n")
+        self.assertEqual(self.read_files("run_headers.sh"), ["base/a.h"])
 
 
 if __name__ == "__main__":
