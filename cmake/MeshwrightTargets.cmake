@@ -9,15 +9,18 @@
 # library, so who works on the code builds file by file.
 option(MESHWRIGHT_UNITY "Compile the files of a library as one" OFF)
 
-# What most files read, precompiled once for all libraries, and once more for
-# those that wait: a precompiled header serves one level of optimization.
+# What most files read, precompiled once for all libraries, once more for those
+# that wait, and once for tests: a precompiled header serves one level of
+# optimization.
 function(meshwright_precompiled name)
+  cmake_parse_arguments(ARG "" "" "OPTIONS;DEPS;HEADERS" ${ARGN})
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cc CONTENT "")
   add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cc)
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
   target_link_libraries(
     ${name} PRIVATE meshwright_options meshwright_warnings absl::status
                     absl::statusor absl::strings absl::time
-                    protobuf::libprotobuf)
+                    protobuf::libprotobuf ${ARG_DEPS})
   target_precompile_headers(
     ${name} PRIVATE
     <algorithm> <chrono> <cmath> <cstdint> <functional> <limits> <map> <memory>
@@ -28,23 +31,41 @@ function(meshwright_precompiled name)
     <absl/strings/str_join.h> <absl/strings/str_split.h> <absl/time/time.h>
     <google/protobuf/generated_message_reflection.h> <google/protobuf/map.h>
     <google/protobuf/map_entry.h> <google/protobuf/message.h>
-    <google/protobuf/repeated_field.h>)
+    <google/protobuf/repeated_field.h> ${ARG_HEADERS})
 endfunction()
-meshwright_precompiled(meshwright_precompiled)
-meshwright_precompiled(meshwright_precompiled_waits)
 
-function(meshwright_waits name)
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Og>)
-endfunction()
-meshwright_waits(meshwright_precompiled_waits)
+set(MESHWRIGHT_WAITS_OPTIONS $<$<CONFIG:Release>:-Og>)
+set(MESHWRIGHT_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+meshwright_precompiled(meshwright_precompiled)
+meshwright_precompiled(meshwright_precompiled_waits OPTIONS
+                       ${MESHWRIGHT_WAITS_OPTIONS})
+meshwright_precompiled(
+  meshwright_precompiled_tests
+  OPTIONS ${MESHWRIGHT_TEST_OPTIONS}
+  DEPS GTest::gmock GTest::gtest
+  HEADERS <gmock/gmock.h> <gtest/gtest.h>)
 
 function(meshwright_reuse_precompiled name waits)
   if(waits)
-    meshwright_waits(${name})
+    target_compile_options(${name} PRIVATE ${MESHWRIGHT_WAITS_OPTIONS})
     target_precompile_headers(${name} REUSE_FROM meshwright_precompiled_waits)
   else()
     target_precompile_headers(${name} REUSE_FROM meshwright_precompiled)
   endif()
+endfunction()
+
+# All files of a target in one compilation, where that is asked for.
+function(meshwright_compile_as_one name)
+  if(NOT MESHWRIGHT_UNITY)
+    return()
+  endif()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON
+                                           UNITY_BUILD_BATCH_SIZE 0)
+  # A private class of a .cc file has members of its anonymous namespace; and
+  # GCC 12 takes a short string for a buffer that a long one overruns.
+  target_compile_options(
+    ${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage
+                    -Wno-array-bounds -Wno-stringop-overread>)
 endfunction()
 
 # WAITS is for a room whose time goes by in other processes, the disk or the
@@ -57,15 +78,7 @@ function(meshwright_library name)
     PUBLIC meshwright_options absl::status absl::statusor absl::strings
            ${ARG_DEPS}
     PRIVATE meshwright_warnings ${ARG_PRIVATE_DEPS})
-  if(MESHWRIGHT_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON
-                                             UNITY_BUILD_BATCH_SIZE 0)
-    # A private class of a .cc file has members of its anonymous namespace; and
-    # GCC 12 takes a short string for a buffer that a long one overruns.
-    target_compile_options(
-      ${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage
-                      -Wno-array-bounds -Wno-stringop-overread>)
-  endif()
+  meshwright_compile_as_one(${name})
   meshwright_reuse_precompiled(${name} "${ARG_WAITS}")
 endfunction()
 
@@ -74,6 +87,7 @@ function(meshwright_binary name)
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(${name} PRIVATE meshwright_options meshwright_warnings
                                         ${ARG_DEPS})
+  meshwright_reuse_precompiled(${name} "")
 endfunction()
 
 # TIMEOUT is in seconds, ten times as many with a sanitizer; COST, about what the
@@ -106,6 +120,9 @@ function(meshwright_test name)
   target_link_libraries(
     ${name} PRIVATE meshwright_options meshwright_warnings ${ARG_DEPS}
                     GTest::gmock GTest::gtest GTest::gtest_main)
+  meshwright_compile_as_one(${name})
+  target_compile_options(${name} PRIVATE ${MESHWRIGHT_TEST_OPTIONS})
+  target_precompile_headers(${name} REUSE_FROM meshwright_precompiled_tests)
   add_test(NAME ${name} COMMAND ${name}
            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(

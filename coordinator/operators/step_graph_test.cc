@@ -17,8 +17,8 @@ using symbolic::Operation;
 using symbolic::Storage;
 using ::testing::ElementsAre;
 
-constexpr symbolic::Device kDevice{.flops_per_second = 1e12,
-                                   .bytes_per_second = 1e11};
+constexpr symbolic::Device kStepDevice{.flops_per_second = 1e12,
+                                       .bytes_per_second = 1e11};
 
 struct Graph {
   symbolic::OpGraph graph;
@@ -97,7 +97,7 @@ ENTRY main {
 })");
   EXPECT_EQ(read.at("y").trips, 7);
   EXPECT_EQ(read.at("doubled").trips, 1);
-  const auto profile = symbolic::ProfileStep(read.graph, kDevice);
+  const auto profile = symbolic::ProfileStep(read.graph, kStepDevice);
   ASSERT_TRUE(profile.ok());
   // Seven products, seven counts, one sum.
   EXPECT_EQ(profile->total.counts.flops, 7 * (2 * 8 * 8 * 8 + 1) + 64);
@@ -115,7 +115,7 @@ ENTRY main {
   norm = f32[64] multiply(g, g)
   ROOT out = (f32[64], f32[64]) tuple(new, norm)
 })");
-  const auto profile = symbolic::ProfileStep(read.graph, kDevice);
+  const auto profile = symbolic::ProfileStep(read.graph, kStepDevice);
   ASSERT_TRUE(profile.ok());
   EXPECT_EQ(profile->footprint.argument_bytes, 512);
   EXPECT_EQ(profile->footprint.output_bytes, 256);
@@ -128,7 +128,7 @@ TEST_P(StepGraphSampleTest, SegmentsAndOperatorsCoverTheStep) {
   const auto analysis = segmenter::AnalyzeSample(GetParam(), {1, 2});
   ASSERT_TRUE(analysis.ok()) << analysis.status();
   const symbolic::OpGraph graph = ReadStep(*analysis);
-  const auto profile = symbolic::ProfileStep(graph, kDevice);
+  const auto profile = symbolic::ProfileStep(graph, kStepDevice);
   ASSERT_TRUE(profile.ok()) << profile.status();
   EXPECT_GT(profile->total.counts.flops, 0);
   EXPECT_GT(profile->footprint.saved_bytes, 0);

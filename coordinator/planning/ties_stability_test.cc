@@ -23,7 +23,7 @@ constexpr double kNoise = 0.01;
 constexpr int kSeeds = 20;
 constexpr int kMachines = 4;
 
-v1::PlanRequest Request(const std::string& model) {
+v1::PlanRequest MakeRequest(const std::string& model) {
   v1::PlanRequest request;
   request.set_hlo_module(segmenter::ReadSample(model));
   for (int64_t size : {1, 2}) request.mutable_mesh()->add_shape(size);
@@ -65,7 +65,7 @@ struct Tally {
 
 Tally Count(const std::string& model, uint64_t machine) {
   Tally tally;
-  const v1::PlanRequest request = Request(model);
+  const v1::PlanRequest request = MakeRequest(model);
   store::FakeProfileStore store;
   jobs::FakeMeasurer exact;
   exact.machine = machine;

@@ -24,7 +24,7 @@ v1::CompareRequest Request() {
   return request;
 }
 
-std::map<std::string, v1::ProfileResult> Results() {
+std::map<std::string, v1::ProfileResult> MakeResults() {
   std::map<std::string, v1::ProfileResult> results;
   const double differences[] = {1e-7, 2e-3, 1e-3, 5};
   for (int i = 0; i < 4; ++i) {
@@ -36,7 +36,7 @@ std::map<std::string, v1::ProfileResult> Results() {
 }
 
 TEST(OtherInputs, AreForPlansThatDifferByMore) {
-  auto results = Results();
+  auto results = MakeResults();
   EXPECT_THAT(ListDiffering(Request(), results, 1e-3), ElementsAre("b"));
   EXPECT_THAT(ListDiffering(Request(), results, 3e-2), ElementsAre());
   results["a"].set_max_relative_difference(std::nan(""));

@@ -7,7 +7,7 @@
 namespace meshwright::problem {
 namespace {
 
-PlanProblem Chain() {
+PlanProblem MakeChain() {
   PlanProblem problem;
   problem.types = {
       {"layer", {{Picoseconds(10), 1, 2, 30}, {Picoseconds(20), 4, 8, 5}}},
@@ -22,7 +22,7 @@ PlanProblem Chain() {
 }
 
 TEST(EvaluateTest, AddsTimesAndTakesTheLargestTransient) {
-  const auto evaluation = Evaluate(Chain(), {{0, 1, 1}, {0}});
+  const auto evaluation = Evaluate(MakeChain(), {{0, 1, 1}, {0}});
   ASSERT_TRUE(evaluation.ok());
   EXPECT_EQ(evaluation->time.count(), 10 + 3 + 20 + 1 + 20 + 200 + 7);
   EXPECT_EQ(evaluation->resharding_time.count(), 3 + 1 + 200);
@@ -30,20 +30,20 @@ TEST(EvaluateTest, AddsTimesAndTakesTheLargestTransient) {
 }
 
 TEST(EvaluateTest, SaysWhichEntryForbids) {
-  const auto evaluation = Evaluate(Chain(), {{1, 0, 0}, {0}});
+  const auto evaluation = Evaluate(MakeChain(), {{1, 0, 0}, {0}});
   EXPECT_EQ(evaluation.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(evaluation.status().message(), "tables[1][1][0] forbids this plan");
 }
 
 TEST(EvaluateTest, RefusesSumsBeyond63Bits) {
-  PlanProblem problem = Chain();
+  PlanProblem problem = MakeChain();
   problem.self_edges.clear();
   problem.types[0].configs[0].time = kMaxTime;
   EXPECT_TRUE(Evaluate(problem, {{0, 0, 1}, {0}}).ok());
   problem.nodes[0].repeat = 5;
   EXPECT_EQ(Evaluate(problem, {{0, 0, 0, 0, 0}, {0}}).status().code(),
             absl::StatusCode::kOutOfRange);
-  problem = Chain();
+  problem = MakeChain();
   problem.types[1].configs[0].saved_bytes = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(Evaluate(problem, {{0, 0, 0}, {0}}).status().code(),
             absl::StatusCode::kOutOfRange);

@@ -12,7 +12,7 @@ NoiseInterval Within(int64_t both) {
 }
 
 // Three layers of two configurations and a head.
-PlanProblem Chain() {
+PlanProblem MakeNoisyChain() {
   PlanProblem problem;
   problem.types = {{"layer", {{}, {}}}, {"head", {{}}}};
   problem.types[0].configs[0] = {.time = Picoseconds(1000),
@@ -36,14 +36,14 @@ PlanProblem Chain() {
 int64_t Root(double square) { return std::llround(std::sqrt(square)); }
 
 TEST(UncertaintyTest, CopiesOfOneMeasurementErrTogether) {
-  const auto noise = EstimateNoise(Chain(), {{0, 0, 0}, {0}});
+  const auto noise = EstimateNoise(MakeNoisyChain(), {{0, 0, 0}, {0}});
   ASSERT_TRUE(noise.ok()) << noise.status();
   EXPECT_EQ(noise->below.count(), Root(90 * 90 + 5 * 5));
   EXPECT_EQ(noise->above.count(), Root(90 * 90 + 12 * 12));
 }
 
 TEST(UncertaintyTest, DifferentMeasurementsErrApart) {
-  const auto noise = EstimateNoise(Chain(), {{0, 1, 0}, {0}});
+  const auto noise = EstimateNoise(MakeNoisyChain(), {{0, 1, 0}, {0}});
   ASSERT_TRUE(noise.ok()) << noise.status();
   EXPECT_EQ(noise->below.count(),
             Root(60 * 60 + 40 * 40 + 5 * 5 + 7 * 7 + 6 * 6));
@@ -51,17 +51,17 @@ TEST(UncertaintyTest, DifferentMeasurementsErrApart) {
 
 // Not the same as the two intervals together: head and one layer cancel.
 TEST(UncertaintyTest, WhatTwoPlansShareCancels) {
-  const auto noise =
-      EstimateNoiseBetween(Chain(), {{0, 0, 0}, {0}}, {{0, 1, 1}, {0}});
+  const auto noise = EstimateNoiseBetween(MakeNoisyChain(), {{0, 0, 0}, {0}},
+                                          {{0, 1, 1}, {0}});
   ASSERT_TRUE(noise.ok()) << noise.status();
   EXPECT_EQ(noise->below.count(), Root(60 * 60 + 80 * 80 + 7 * 7));
-  const auto none =
-      EstimateNoiseBetween(Chain(), {{0, 1, 0}, {0}}, {{0, 1, 0}, {0}});
+  const auto none = EstimateNoiseBetween(MakeNoisyChain(), {{0, 1, 0}, {0}},
+                                         {{0, 1, 0}, {0}});
   EXPECT_EQ(*none, NoiseInterval());
 }
 
 TEST(UncertaintyTest, WhatIsSubtractedErrsTheOtherWay) {
-  PlanProblem problem = Chain();
+  PlanProblem problem = MakeNoisyChain();
   problem.types[0].configs[0].noise = {Picoseconds(3), Picoseconds(50)};
   problem.types[0].configs[1].noise = {};
   const auto noise =
@@ -83,7 +83,7 @@ TEST(UncertaintyTest, NoTimeIsBelowNothing) {
 }
 
 TEST(UncertaintyTest, AForbiddenPlanHasNoInterval) {
-  PlanProblem problem = Chain();
+  PlanProblem problem = MakeNoisyChain();
   problem.tables[1].entries[1].reset();
   EXPECT_EQ(EstimateNoise(problem, {{0, 1, 0}, {0}}).status().code(),
             absl::StatusCode::kFailedPrecondition);

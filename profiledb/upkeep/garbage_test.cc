@@ -11,7 +11,7 @@ namespace meshwright::store {
 namespace {
 
 constexpr int kToday = 20'000;
-constexpr Nanoseconds kNow{std::chrono::days(kToday)};
+constexpr Nanoseconds kNowOfGarbage{std::chrono::days(kToday)};
 
 class GarbageTest : public testing::Test {
  protected:
@@ -42,7 +42,7 @@ class GarbageTest : public testing::Test {
 
 TEST_F(GarbageTest, WithoutLimitsNothingGoes) {
   Add("a", 10'000, 10'000);
-  const auto report = CollectGarbage(store_, {}, kNow);
+  const auto report = CollectGarbage(store_, {}, kNowOfGarbage);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->rows(), 0);
   EXPECT_EQ(report->rows_left(), 1);
@@ -53,7 +53,8 @@ TEST_F(GarbageTest, WithoutLimitsNothingGoes) {
 TEST_F(GarbageTest, OldRowsGoWithTheirPrograms) {
   Add("a", 31, 0);
   Add("b", 30, 0);
-  const auto report = CollectGarbage(store_, {.maximum_age_days = 30}, kNow);
+  const auto report =
+      CollectGarbage(store_, {.maximum_age_days = 30}, kNowOfGarbage);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->rows(), 1);
   EXPECT_GT(report->bytes(), 1000);
@@ -65,14 +66,17 @@ TEST_F(GarbageTest, OldRowsGoWithTheirPrograms) {
 TEST_F(GarbageTest, ARowIsAsYoungAsItsNewestMeasurement) {
   Add("a", 31, 0);
   Add("a", 1, 0);
-  EXPECT_EQ(CollectGarbage(store_, {.maximum_age_days = 30}, kNow)->rows(), 0);
+  EXPECT_EQ(
+      CollectGarbage(store_, {.maximum_age_days = 30}, kNowOfGarbage)->rows(),
+      0);
 }
 
 TEST_F(GarbageTest, UnusedRowsGo) {
   Add("a", 100, 8);
   Add("b", 100, 7);
-  EXPECT_EQ(CollectGarbage(store_, {.maximum_unused_days = 7}, kNow)->rows(),
-            1);
+  EXPECT_EQ(
+      CollectGarbage(store_, {.maximum_unused_days = 7}, kNowOfGarbage)->rows(),
+      1);
   EXPECT_EQ(Left(), "b");
 }
 
@@ -81,15 +85,18 @@ TEST_F(GarbageTest, BytesTakeWhatWasUsedLongestAgo) {
   Add("a", 1, 20);
   Add("d", 9, 10);
   Add("c", 1, 10);
-  const int64_t all = CollectGarbage(store_, {}, kNow)->bytes_left();
-  EXPECT_EQ(CollectGarbage(store_, {.maximum_bytes = all}, kNow)->rows(), 0);
-  const auto report = CollectGarbage(store_, {.maximum_bytes = all / 2}, kNow);
+  const int64_t all = CollectGarbage(store_, {}, kNowOfGarbage)->bytes_left();
+  EXPECT_EQ(
+      CollectGarbage(store_, {.maximum_bytes = all}, kNowOfGarbage)->rows(), 0);
+  const auto report =
+      CollectGarbage(store_, {.maximum_bytes = all / 2}, kNowOfGarbage);
   EXPECT_EQ(report->rows(), 2);
   EXPECT_EQ(report->bytes() + report->bytes_left(), all);
   EXPECT_EQ(Left(), "cd");
   // Of one day, the one that was measured longer ago.
-  EXPECT_EQ(CollectGarbage(store_, {.maximum_bytes = all / 4}, kNow)->rows(),
-            1);
+  EXPECT_EQ(
+      CollectGarbage(store_, {.maximum_bytes = all / 4}, kNowOfGarbage)->rows(),
+      1);
   EXPECT_EQ(Left(), "c");
 }
 
@@ -102,7 +109,7 @@ TEST_F(GarbageTest, KeysThatAreNeededStay) {
                                       .maximum_unused_days = 10,
                                       .maximum_bytes = 0,
                                       .keep = {MakeKey("b"), MakeKey("q")}},
-                                     kNow);
+                                     kNowOfGarbage);
   EXPECT_EQ(report->rows(), 2);
   EXPECT_EQ(report->kept(), 1);
   EXPECT_EQ(report->rows_left(), 1);
@@ -112,8 +119,8 @@ TEST_F(GarbageTest, KeysThatAreNeededStay) {
 
 TEST_F(GarbageTest, ADryRunOnlySays) {
   Add("a", 100, 100);
-  const auto report =
-      CollectGarbage(store_, {.maximum_age_days = 10, .dry_run = true}, kNow);
+  const auto report = CollectGarbage(
+      store_, {.maximum_age_days = 10, .dry_run = true}, kNowOfGarbage);
   EXPECT_EQ(report->rows(), 1);
   EXPECT_EQ(report->rows_left(), 0);
   EXPECT_EQ(Left(), "a");
@@ -122,7 +129,9 @@ TEST_F(GarbageTest, ADryRunOnlySays) {
 TEST_F(GarbageTest, AnotherTeamsRowKeepsTheProgram) {
   Add("a", 100, 100);
   Add("a", 1, 1, "red");
-  EXPECT_EQ(CollectGarbage(store_, {.maximum_age_days = 10}, kNow)->rows(), 1);
+  EXPECT_EQ(
+      CollectGarbage(store_, {.maximum_age_days = 10}, kNowOfGarbage)->rows(),
+      1);
   EXPECT_TRUE(store_.LookupProgram(MakeKey("a")).ok());
 }
 
@@ -132,7 +141,7 @@ TEST_F(GarbageTest, WhatPlansNeedStays) {
   GarbageLimits limits{.maximum_age_days = 30, .maximum_bytes = 0};
   limits.plans.keys = {MakeKey("b")};
   limits.plans.used_since_day = kToday - 40;
-  const auto report = CollectGarbage(store_, limits, kNow);
+  const auto report = CollectGarbage(store_, limits, kNowOfGarbage);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->rows(), 2);
   EXPECT_EQ(report->kept(), 2);

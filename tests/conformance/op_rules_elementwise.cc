@@ -11,7 +11,7 @@ constexpr Values kWholes{Values::kWhole, -8, 8};
 constexpr Values kCounts{Values::kWhole, 0, 31};
 constexpr Values kFlags{Values::kWhole, 0, 1};
 
-OpCase MakeCase(const std::string& opcode) {
+OpCase MakeElementwiseCase(const std::string& opcode) {
   OpCase one;
   one.op.set_opcode(opcode);
   return one;
@@ -23,7 +23,7 @@ OpGenerator Alike(const std::string& opcode,
                   PrimitiveType result, const Values& values) {
   return {opcode,
           [=](Draw& draw) {
-            OpCase one = MakeCase(opcode);
+            OpCase one = MakeElementwiseCase(opcode);
             Dims dims = draw.Sizes(draw.Between(1, 2));
             dims.push_back(draw.LargeSize());  // one that splits
             for (const PrimitiveType type : operands) {
@@ -36,7 +36,7 @@ OpGenerator Alike(const std::string& opcode,
 }
 
 OpCase Compare(Draw& draw) {
-  OpCase one = MakeCase("compare");
+  OpCase one = MakeElementwiseCase("compare");
   const Dims dims = draw.Sizes(2);
   one.op.set_comparison_direction(draw.Coin() ? "LT" : "EQ");
   one.operands = {{ArrayShape(hlo::F32, dims)}, {ArrayShape(hlo::F32, dims)}};
@@ -45,7 +45,7 @@ OpCase Compare(Draw& draw) {
 }
 
 OpCase Select(Draw& draw) {
-  OpCase one = MakeCase("select");
+  OpCase one = MakeElementwiseCase("select");
   const Dims dims = draw.Sizes(2);
   one.operands = {{ArrayShape(hlo::PRED, draw.Coin() ? Dims{} : dims), kFlags},
                   {ArrayShape(hlo::F32, dims)},
@@ -55,7 +55,7 @@ OpCase Select(Draw& draw) {
 }
 
 OpCase Clamp(Draw& draw) {
-  OpCase one = MakeCase("clamp");
+  OpCase one = MakeElementwiseCase("clamp");
   const Dims dims = draw.Sizes(2);
   const Dims bounds = draw.Coin() ? Dims{} : dims;
   one.operands = {{ArrayShape(hlo::F32, bounds), {Values::kWhole, -8, -2}},
@@ -66,7 +66,7 @@ OpCase Clamp(Draw& draw) {
 }
 
 OpCase ReducePrecision(Draw& draw) {
-  OpCase one = MakeCase("reduce-precision");
+  OpCase one = MakeElementwiseCase("reduce-precision");
   one.op.set_exponent_bits(5);
   one.op.set_mantissa_bits(draw.Between(2, 10));
   const ir::Shape shape = ArrayShape(hlo::F32, draw.Sizes(2));
@@ -76,7 +76,7 @@ OpCase ReducePrecision(Draw& draw) {
 }
 
 OpCase StochasticConvert(Draw& draw) {
-  OpCase one = MakeCase("stochastic-convert");
+  OpCase one = MakeElementwiseCase("stochastic-convert");
   const Dims dims = draw.Sizes(2);
   one.operands = {{ArrayShape(hlo::F32, dims), {Values::kReal, -8, 8}},
                   {ArrayShape(hlo::U32, dims), {Values::kWhole, 0, 2e9}}};
@@ -85,7 +85,7 @@ OpCase StochasticConvert(Draw& draw) {
 }
 
 OpCase Map(Draw& draw) {
-  OpCase one = MakeCase("map");
+  OpCase one = MakeElementwiseCase("map");
   const ir::Shape shape = ArrayShape(hlo::F32, draw.Sizes(2));
   const bool two = draw.Coin();
   one.operands.assign(two ? 2 : 1, {shape});
@@ -96,7 +96,7 @@ OpCase Map(Draw& draw) {
 }
 
 OpCase OptimizationBarrier(Draw& draw) {
-  OpCase one = MakeCase("opt-barrier");
+  OpCase one = MakeElementwiseCase("opt-barrier");
   const Dims dims = draw.Sizes(2);
   const ir::Shape array = ArrayShape(hlo::F32, dims);
   one.result =

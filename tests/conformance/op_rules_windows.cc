@@ -5,7 +5,7 @@
 namespace meshwright::conformance {
 namespace {
 
-constexpr int64_t kMaxElements = 4000;
+constexpr int64_t kMaxWindowElements = 4000;
 
 struct WindowedDim {
   hlo::WindowDimension window;
@@ -95,7 +95,7 @@ std::vector<WindowedDim> DrawWindows(Draw& draw, int count, bool spread) {
       in *= dims.back().in;
       out *= dims.back().out;
     }
-    if (in <= kMaxElements && out <= kMaxElements) return dims;
+    if (in <= kMaxWindowElements && out <= kMaxWindowElements) return dims;
   }
 }
 
@@ -167,12 +167,12 @@ OpCase DrawConvolution(Draw& draw) {
 OpCase Convolution(Draw& draw) {
   while (true) {
     OpCase one = DrawConvolution(draw);
-    const bool small =
-        one.result.element_count() <= kMaxElements &&
-        std::all_of(one.operands.begin(), one.operands.end(),
-                    [](const Operand& operand) {
-                      return operand.shape.element_count() <= kMaxElements;
-                    });
+    const bool small = one.result.element_count() <= kMaxWindowElements &&
+                       std::all_of(one.operands.begin(), one.operands.end(),
+                                   [](const Operand& operand) {
+                                     return operand.shape.element_count() <=
+                                            kMaxWindowElements;
+                                   });
     if (small) return one;
   }
 }

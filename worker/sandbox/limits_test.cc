@@ -19,7 +19,8 @@ using Started = v1::RunnerEvent::Started;
 using Rows = std::map<std::string, v1::ProfileResult>;
 
 // One device; the logarithms of so many floats by key.
-v1::RunnerRequest Request(const std::map<std::string, int64_t>& elements) {
+v1::RunnerRequest MakeSumRequest(
+    const std::map<std::string, int64_t>& elements) {
   v1::RunnerRequest request;
   request.mutable_device()->set_platform("cpu");
   request.mutable_device()->set_device_count(1);
@@ -64,9 +65,9 @@ int64_t ElementsIn(int64_t bytes) { return bytes / 8; }
 
 TEST(LimitsTest, MoreMemoryThanTheDeviceHasIsARow) {
   Rows rows;
-  const absl::Status status =
-      Measure(Request({{"fits", 1000}, {"huge", ElementsIn(int64_t{1} << 42)}}),
-              {}, rows);
+  const absl::Status status = Measure(
+      MakeSumRequest({{"fits", 1000}, {"huge", ElementsIn(int64_t{1} << 42)}}),
+      {}, rows);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(rows["huge"].outcome(), v1::OUT_OF_MEMORY);
   EXPECT_THAT(rows["huge"].reason(), HasSubstr("needs 4194304 MiB"));
@@ -79,7 +80,8 @@ TEST(LimitsTest, MoreMemoryThanIsFreeNowIsTransient) {
   ASSERT_GT(nearly_all, 0);
   Rows rows;
   const absl::Status status = Measure(
-      Request({{"fits", 1000}, {"large", ElementsIn(nearly_all)}}), {}, rows);
+      MakeSumRequest({{"fits", 1000}, {"large", ElementsIn(nearly_all)}}), {},
+      rows);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(rows["large"].outcome(), v1::TRANSIENT);
   EXPECT_THAT(rows["large"].reason(), HasSubstr("are free now"));
@@ -88,9 +90,9 @@ TEST(LimitsTest, MoreMemoryThanIsFreeNowIsTransient) {
 
 // The rows tell it, so that a validation takes another reference.
 TEST(LimitsTest, AReferenceThatNoDeviceHoldsIsSaidInEveryRow) {
-  v1::RunnerRequest request = Request({{"one", 1000}, {"two", 2000}});
+  v1::RunnerRequest request = MakeSumRequest({{"one", 1000}, {"two", 2000}});
   *request.mutable_reference() =
-      Request({{"huge", ElementsIn(int64_t{1} << 42)}}).programs(0);
+      MakeSumRequest({{"huge", ElementsIn(int64_t{1} << 42)}}).programs(0);
   Rows rows;
   const absl::Status status = Measure(request, {}, rows);
   ASSERT_TRUE(status.ok()) << status;
@@ -103,7 +105,7 @@ TEST(LimitsTest, AReferenceThatNoDeviceHoldsIsSaidInEveryRow) {
 }
 
 TEST(LimitsTest, ACompileThatTakesTooLongIsARow) {
-  v1::RunnerRequest request = Request({{"after", 8}, {"stuck", 9}});
+  v1::RunnerRequest request = MakeSumRequest({{"after", 8}, {"stuck", 9}});
   request.mutable_options()->set_compile_time_limit_ns(5'000'000'000);
   int child = 0;
   RunOptions options;

@@ -7,7 +7,7 @@
 namespace meshwright::segmenter {
 namespace {
 
-ir::Module Graph(const std::vector<std::vector<ir::ValueId>>& operands) {
+ir::Module MakeGraph(const std::vector<std::vector<ir::ValueId>>& operands) {
   ir::Module module;
   for (size_t id = 0; id < operands.size(); ++id) {
     ir::Instruction it;
@@ -29,7 +29,7 @@ TEST(LimitRecomputingTest, KeepsWhatIsSmallHoweverOftenItIsReadTwice) {
   // 2^200 paths, 201 operations.
   std::vector<std::vector<ir::ValueId>> operands = {{}};
   for (const ir::ValueId id : Ids(200)) operands.push_back({id, id});
-  const ir::Module module = Graph(operands);
+  const ir::Module module = MakeGraph(operands);
   std::vector<char> marks(module.size(), 1);
   EXPECT_FALSE(LimitRecomputing(module, marks));
   EXPECT_EQ(std::count(marks.begin(), marks.end(), 1), 201);
@@ -38,7 +38,7 @@ TEST(LimitRecomputingTest, KeepsWhatIsSmallHoweverOftenItIsReadTwice) {
 TEST(LimitRecomputingTest, DropsWhatIsLarge) {
   std::vector<std::vector<ir::ValueId>> operands = {{}};
   for (const ir::ValueId id : Ids(3000)) operands.push_back({id});
-  const ir::Module module = Graph(operands);
+  const ir::Module module = MakeGraph(operands);
   std::vector<char> marks(module.size(), 1);
   EXPECT_FALSE(LimitRecomputing(module, marks));
   EXPECT_EQ(std::count(marks.begin(), marks.end(), 1), 1024);
@@ -50,7 +50,7 @@ TEST(LimitRecomputingTest, DropsWhatIsReadTooOften) {
   std::vector<std::vector<ir::ValueId>> operands = {{}};
   for (const ir::ValueId id : Ids(499)) operands.push_back({id});
   operands.resize(5500, {ir::ValueId(499)});
-  const ir::Module module = Graph(operands);
+  const ir::Module module = MakeGraph(operands);
   std::vector<char> marks(module.size(), 0);
   std::fill(marks.begin(), marks.begin() + 500, 1);
   EXPECT_TRUE(LimitRecomputing(module, marks));

@@ -25,7 +25,7 @@ Analysis Analyze(const std::string& name, const Mesh& mesh,
   return *std::move(analysis);
 }
 
-ProfileSpace BuildSpace(const Analysis& analysis) {
+ProfileSpace BuildLayerSpace(const Analysis& analysis) {
   KeyContext context;
   context.mesh = analysis.mesh;
   return BuildProfileSpace(analysis, context);
@@ -116,8 +116,8 @@ TEST(RecomputeTest, EveryConfigurationIsThereTwiceAndKeepsLess) {
   const Analysis plain = Analyze("llama_2l", {1, 2});
   const Analysis open =
       Analyze("llama_2l", {1, 2}, Open({SegmentSwitch::kRecompute}));
-  const ProfileSpace few = BuildSpace(plain);
-  const ProfileSpace all = BuildSpace(open);
+  const ProfileSpace few = BuildLayerSpace(plain);
+  const ProfileSpace all = BuildLayerSpace(open);
   for (size_t t = 0; t < few.types.size(); ++t) {
     const auto& before = few.types[t].configurations;
     const auto& after = all.types[t].configurations;
@@ -145,7 +145,7 @@ TEST(RecomputeTest, EveryConfigurationIsThereTwiceAndKeepsLess) {
 TEST(RecomputeTest, ALayerKeepsWhatEntersIt) {
   const Analysis analysis =
       Analyze("llama_4l", {1, 2}, Open({SegmentSwitch::kRecompute}));
-  const ProfileSpace space = BuildSpace(analysis);
+  const ProfileSpace space = BuildLayerSpace(analysis);
   const int layer = analysis.type_of_segment[2];
   for (const Configuration& it : space.types[layer].configurations) {
     if (!it.recompute) continue;
@@ -166,7 +166,7 @@ TEST(RecomputeTest, ALayerKeepsWhatEntersIt) {
 TEST(RecomputeTest, GoesWithTheSwitchesAndCanBePinnedAndForbidden) {
   const auto describes = [](segmenter::StrategyRequest request) {
     const Analysis analysis = Analyze("llama_2l", {1, 2}, std::move(request));
-    const ProfileSpace space = BuildSpace(analysis);
+    const ProfileSpace space = BuildLayerSpace(analysis);
     std::set<std::string> kinds;
     for (const Configuration& it :
          space.types[analysis.type_of_segment[1]].configurations) {
