@@ -11,7 +11,7 @@ namespace meshwright::store {
 namespace {
 
 constexpr int kToday = 20'000;
-constexpr Nanoseconds kNowOfGarbage{std::chrono::days(kToday)};
+constexpr Nanoseconds kCollectionTime{std::chrono::days(kToday)};
 
 class GarbageTest : public testing::Test {
  protected:
@@ -42,7 +42,7 @@ class GarbageTest : public testing::Test {
 
 TEST_F(GarbageTest, WithoutLimitsNothingGoes) {
   Add("a", 10'000, 10'000);
-  const auto report = CollectGarbage(store_, {}, kNowOfGarbage);
+  const auto report = CollectGarbage(store_, {}, kCollectionTime);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->rows(), 0);
   EXPECT_EQ(report->rows_left(), 1);
@@ -54,7 +54,7 @@ TEST_F(GarbageTest, OldRowsGoWithTheirPrograms) {
   Add("a", 31, 0);
   Add("b", 30, 0);
   const auto report =
-      CollectGarbage(store_, {.maximum_age_days = 30}, kNowOfGarbage);
+      CollectGarbage(store_, {.maximum_age_days = 30}, kCollectionTime);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->rows(), 1);
   EXPECT_GT(report->bytes(), 1000);
@@ -67,16 +67,16 @@ TEST_F(GarbageTest, ARowIsAsYoungAsItsNewestMeasurement) {
   Add("a", 31, 0);
   Add("a", 1, 0);
   EXPECT_EQ(
-      CollectGarbage(store_, {.maximum_age_days = 30}, kNowOfGarbage)->rows(),
+      CollectGarbage(store_, {.maximum_age_days = 30}, kCollectionTime)->rows(),
       0);
 }
 
 TEST_F(GarbageTest, UnusedRowsGo) {
   Add("a", 100, 8);
   Add("b", 100, 7);
-  EXPECT_EQ(
-      CollectGarbage(store_, {.maximum_unused_days = 7}, kNowOfGarbage)->rows(),
-      1);
+  EXPECT_EQ(CollectGarbage(store_, {.maximum_unused_days = 7}, kCollectionTime)
+                ->rows(),
+            1);
   EXPECT_EQ(Left(), "b");
 }
 
@@ -85,18 +85,19 @@ TEST_F(GarbageTest, BytesTakeWhatWasUsedLongestAgo) {
   Add("a", 1, 20);
   Add("d", 9, 10);
   Add("c", 1, 10);
-  const int64_t all = CollectGarbage(store_, {}, kNowOfGarbage)->bytes_left();
+  const int64_t all = CollectGarbage(store_, {}, kCollectionTime)->bytes_left();
   EXPECT_EQ(
-      CollectGarbage(store_, {.maximum_bytes = all}, kNowOfGarbage)->rows(), 0);
+      CollectGarbage(store_, {.maximum_bytes = all}, kCollectionTime)->rows(),
+      0);
   const auto report =
-      CollectGarbage(store_, {.maximum_bytes = all / 2}, kNowOfGarbage);
+      CollectGarbage(store_, {.maximum_bytes = all / 2}, kCollectionTime);
   EXPECT_EQ(report->rows(), 2);
   EXPECT_EQ(report->bytes() + report->bytes_left(), all);
   EXPECT_EQ(Left(), "cd");
   // Of one day, the one that was measured longer ago.
-  EXPECT_EQ(
-      CollectGarbage(store_, {.maximum_bytes = all / 4}, kNowOfGarbage)->rows(),
-      1);
+  EXPECT_EQ(CollectGarbage(store_, {.maximum_bytes = all / 4}, kCollectionTime)
+                ->rows(),
+            1);
   EXPECT_EQ(Left(), "c");
 }
 
@@ -109,7 +110,7 @@ TEST_F(GarbageTest, KeysThatAreNeededStay) {
                                       .maximum_unused_days = 10,
                                       .maximum_bytes = 0,
                                       .keep = {MakeKey("b"), MakeKey("q")}},
-                                     kNowOfGarbage);
+                                     kCollectionTime);
   EXPECT_EQ(report->rows(), 2);
   EXPECT_EQ(report->kept(), 1);
   EXPECT_EQ(report->rows_left(), 1);
@@ -120,7 +121,7 @@ TEST_F(GarbageTest, KeysThatAreNeededStay) {
 TEST_F(GarbageTest, ADryRunOnlySays) {
   Add("a", 100, 100);
   const auto report = CollectGarbage(
-      store_, {.maximum_age_days = 10, .dry_run = true}, kNowOfGarbage);
+      store_, {.maximum_age_days = 10, .dry_run = true}, kCollectionTime);
   EXPECT_EQ(report->rows(), 1);
   EXPECT_EQ(report->rows_left(), 0);
   EXPECT_EQ(Left(), "a");
@@ -130,7 +131,7 @@ TEST_F(GarbageTest, AnotherTeamsRowKeepsTheProgram) {
   Add("a", 100, 100);
   Add("a", 1, 1, "red");
   EXPECT_EQ(
-      CollectGarbage(store_, {.maximum_age_days = 10}, kNowOfGarbage)->rows(),
+      CollectGarbage(store_, {.maximum_age_days = 10}, kCollectionTime)->rows(),
       1);
   EXPECT_TRUE(store_.LookupProgram(MakeKey("a")).ok());
 }
@@ -141,7 +142,7 @@ TEST_F(GarbageTest, WhatPlansNeedStays) {
   GarbageLimits limits{.maximum_age_days = 30, .maximum_bytes = 0};
   limits.plans.keys = {MakeKey("b")};
   limits.plans.used_since_day = kToday - 40;
-  const auto report = CollectGarbage(store_, limits, kNowOfGarbage);
+  const auto report = CollectGarbage(store_, limits, kCollectionTime);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->rows(), 2);
   EXPECT_EQ(report->kept(), 2);
