@@ -560,7 +560,7 @@ def unused_faults(tree: Tree) -> list[str]:
 
 
 # The rooms, with their subfolders, whose tests ./check --long runs with a
-# sanitizer: what plans, what reads foreign bytes, what moves tensors.
+# sanitizer: what plans, what serves, what reads foreign bytes, what moves tensors.
 SANITIZED = ("base", "planner", "profiledb", "coordinator/daemon", "coordinator/ir",
              "coordinator/jobs", "coordinator/metrics", "coordinator/plans",
              "coordinator/security", "coordinator/segmenter", "coordinator/service",

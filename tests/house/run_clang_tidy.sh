@@ -4,17 +4,7 @@
 # the headers that it includes, is not looked at again.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/changed.sh"
-build=build/tidy
-passed=$build/passed
-mkdir -p "$passed"
-
-fresh=$(mktemp)
-trap 'rm -f "$fresh"' EXIT
-cmake --preset tidy >"$build/configure.log" 2>&1 || {
-  cat "$build/configure.log"
-  exit 1
-}
-cmake --build --preset tidy --target generated_sources >/dev/null
+configure_tidy
 
 sources() {
   while read -r file; do
@@ -27,18 +17,10 @@ sources() {
     fi
   done | sort -u
 }
-changed_files '*.cc' '*.h' | sources >"$fresh"
-
-wanted=()
-while read -r file; do
-  mapfile -t headers < <(sed -n 's/^#include "\(.*\)"$/\1/p' "$file" |
-    xargs -r ls -d 2>/dev/null)
-  hash=$(cat .clang-tidy "$file" "${headers[@]}" | sha256sum | cut -d' ' -f1)
-  [ -e "$passed/$hash" ] || wanted+=("$file" "$passed/$hash")
-done <"$fresh"
-[ "${#wanted[@]}" -eq 0 ] && exit 0
-printf '%s\n' "${wanted[@]}" | xargs -d '\n' -n 2 -P 2 sh -c '
-  if found=$(clang-tidy -p '"$build"' --quiet --warnings-as-errors="*" "$0" \
+changed_files '*.cc' '*.h' | sources |
+  not_passed "$tidy_build/passed" .clang-tidy |
+  xargs -r -d '\n' -n 2 -P 2 sh -c '
+  if found=$(clang-tidy -p '"$tidy_build"' --quiet --warnings-as-errors="*" "$0" \
     2>/dev/null); then
     touch "$1"
   else
