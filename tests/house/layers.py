@@ -143,7 +143,8 @@ LAYERS = {
         "coordinator/space/configurations",
         "coordinator/space/rematerialization"),
     "coordinator/space/rematerialization": ("coordinator/segmenter",),
-    "coordinator/space/testing": ("proto/hlo", "proto/v1"),
+    "coordinator/space/testing": (
+        "proto/hlo", "proto/v1", "coordinator/segmenter", "coordinator/space"),
     "coordinator/stages": (
         "base", "proto/v1", "coordinator/estimation", "coordinator/export",
         "coordinator/ir", "coordinator/ir/links", "coordinator/jobs",

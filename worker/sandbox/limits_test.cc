@@ -19,7 +19,7 @@ using Started = v1::RunnerEvent::Started;
 using Rows = std::map<std::string, v1::ProfileResult>;
 
 // One device; the logarithms of so many floats by key.
-v1::RunnerRequest MakeSumRequest(
+v1::RunnerRequest MakeLogRequest(
     const std::map<std::string, int64_t>& elements) {
   v1::RunnerRequest request;
   request.mutable_device()->set_platform("cpu");
@@ -66,7 +66,7 @@ int64_t ElementsIn(int64_t bytes) { return bytes / 8; }
 TEST(LimitsTest, MoreMemoryThanTheDeviceHasIsARow) {
   Rows rows;
   const absl::Status status = Measure(
-      MakeSumRequest({{"fits", 1000}, {"huge", ElementsIn(int64_t{1} << 42)}}),
+      MakeLogRequest({{"fits", 1000}, {"huge", ElementsIn(int64_t{1} << 42)}}),
       {}, rows);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(rows["huge"].outcome(), v1::OUT_OF_MEMORY);
@@ -80,7 +80,7 @@ TEST(LimitsTest, MoreMemoryThanIsFreeNowIsTransient) {
   ASSERT_GT(nearly_all, 0);
   Rows rows;
   const absl::Status status = Measure(
-      MakeSumRequest({{"fits", 1000}, {"large", ElementsIn(nearly_all)}}), {},
+      MakeLogRequest({{"fits", 1000}, {"large", ElementsIn(nearly_all)}}), {},
       rows);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(rows["large"].outcome(), v1::TRANSIENT);
@@ -90,9 +90,9 @@ TEST(LimitsTest, MoreMemoryThanIsFreeNowIsTransient) {
 
 // The rows tell it, so that a validation takes another reference.
 TEST(LimitsTest, AReferenceThatNoDeviceHoldsIsSaidInEveryRow) {
-  v1::RunnerRequest request = MakeSumRequest({{"one", 1000}, {"two", 2000}});
+  v1::RunnerRequest request = MakeLogRequest({{"one", 1000}, {"two", 2000}});
   *request.mutable_reference() =
-      MakeSumRequest({{"huge", ElementsIn(int64_t{1} << 42)}}).programs(0);
+      MakeLogRequest({{"huge", ElementsIn(int64_t{1} << 42)}}).programs(0);
   Rows rows;
   const absl::Status status = Measure(request, {}, rows);
   ASSERT_TRUE(status.ok()) << status;
@@ -105,7 +105,7 @@ TEST(LimitsTest, AReferenceThatNoDeviceHoldsIsSaidInEveryRow) {
 }
 
 TEST(LimitsTest, ACompileThatTakesTooLongIsARow) {
-  v1::RunnerRequest request = MakeSumRequest({{"after", 8}, {"stuck", 9}});
+  v1::RunnerRequest request = MakeLogRequest({{"after", 8}, {"stuck", 9}});
   request.mutable_options()->set_compile_time_limit_ns(5'000'000'000);
   int child = 0;
   RunOptions options;

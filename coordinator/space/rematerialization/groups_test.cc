@@ -10,6 +10,7 @@
 
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
+#include "coordinator/space/testing/build_space.h"
 
 namespace meshwright::space {
 namespace {
@@ -27,12 +28,6 @@ Analysis Analyze(const std::string& name,
   auto analysis = segmenter::AnalyzeSample(name, {1, 2}, std::move(request));
   EXPECT_TRUE(analysis.ok()) << analysis.status();
   return *std::move(analysis);
-}
-
-ProfileSpace BuildSpace(const Analysis& analysis) {
-  KeyContext context;
-  context.mesh = analysis.mesh;
-  return BuildProfileSpace(analysis, context);
 }
 
 // Recomputation open, and the first `count` configurations of every type that

@@ -10,6 +10,7 @@
 #include "coordinator/ir/links/contraction_dims.h"
 #include "coordinator/segmenter/testing/test_steps.h"
 #include "coordinator/space/profile_space.h"
+#include "coordinator/space/testing/build_space.h"
 
 namespace meshwright::space {
 namespace {
@@ -23,12 +24,6 @@ Analysis Analyze(const std::string& name, const Mesh& mesh,
   auto analysis = segmenter::AnalyzeSample(name, mesh, std::move(request));
   EXPECT_TRUE(analysis.ok()) << analysis.status();
   return *std::move(analysis);
-}
-
-ProfileSpace BuildLayerSpace(const Analysis& analysis) {
-  KeyContext context;
-  context.mesh = analysis.mesh;
-  return BuildProfileSpace(analysis, context);
 }
 
 segmenter::StrategyRequest Open(std::vector<SegmentSwitch> switches) {
@@ -116,8 +111,8 @@ TEST(RecomputeTest, EveryConfigurationIsThereTwiceAndKeepsLess) {
   const Analysis plain = Analyze("llama_2l", {1, 2});
   const Analysis open =
       Analyze("llama_2l", {1, 2}, Open({SegmentSwitch::kRecompute}));
-  const ProfileSpace few = BuildLayerSpace(plain);
-  const ProfileSpace all = BuildLayerSpace(open);
+  const ProfileSpace few = BuildSpace(plain);
+  const ProfileSpace all = BuildSpace(open);
   for (size_t t = 0; t < few.types.size(); ++t) {
     const auto& before = few.types[t].configurations;
     const auto& after = all.types[t].configurations;
@@ -145,7 +140,7 @@ TEST(RecomputeTest, EveryConfigurationIsThereTwiceAndKeepsLess) {
 TEST(RecomputeTest, ALayerKeepsWhatEntersIt) {
   const Analysis analysis =
       Analyze("llama_4l", {1, 2}, Open({SegmentSwitch::kRecompute}));
-  const ProfileSpace space = BuildLayerSpace(analysis);
+  const ProfileSpace space = BuildSpace(analysis);
   const int layer = analysis.type_of_segment[2];
   for (const Configuration& it : space.types[layer].configurations) {
     if (!it.recompute) continue;
@@ -166,7 +161,7 @@ TEST(RecomputeTest, ALayerKeepsWhatEntersIt) {
 TEST(RecomputeTest, GoesWithTheSwitchesAndCanBePinnedAndForbidden) {
   const auto describes = [](segmenter::StrategyRequest request) {
     const Analysis analysis = Analyze("llama_2l", {1, 2}, std::move(request));
-    const ProfileSpace space = BuildLayerSpace(analysis);
+    const ProfileSpace space = BuildSpace(analysis);
     std::set<std::string> kinds;
     for (const Configuration& it :
          space.types[analysis.type_of_segment[1]].configurations) {
