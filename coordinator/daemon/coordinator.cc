@@ -153,8 +153,9 @@ absl::Status Coordinator::Start() {
                    security::Guard::Open(
                        {given.clock, given.security.token_file, given.audit}));
   const security::Guard* const guard = server_->guard.get();
-  ASSIGN_OR_RETURN(const auto credentials, service::MakeServerCredentials(
-                                               wanted, given.security, guard));
+  ASSIGN_OR_RETURN(const auto credentials,
+                   service::MakeServerCredentials(wanted, given.security, guard,
+                                                  given.figures));
   if (given.shares_store) {
     server_->leadership = std::make_unique<plans::Leadership>(
         given.plans, given.advertised_address, plans::Leadership::Options());
@@ -180,8 +181,9 @@ absl::Status Coordinator::Start() {
   int port = 0;
   builder.AddListeningPort(wanted, credentials, &port);
   if (!given.local_address.empty()) {
-    ASSIGN_OR_RETURN(const auto local, service::MakeServerCredentials(
-                                           given.local_address, {}, guard));
+    ASSIGN_OR_RETURN(const auto local,
+                     service::MakeServerCredentials(given.local_address, {},
+                                                    guard, given.figures));
     builder.AddListeningPort(given.local_address, local);
   }
   builder.RegisterService(server_->planning.get());

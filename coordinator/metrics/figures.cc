@@ -102,6 +102,12 @@ struct Figures::Families {
           .Help("Calls with a stream that have ended, by their status.")
           .Register(*registry);
 
+  prometheus::Family<prometheus::Counter>& refused =
+      BuildCounter()
+          .Name("meshwright_rpc_refused_total")
+          .Help("Calls that are refused before they are looked at.")
+          .Register(*registry);
+
   prometheus::Family<prometheus::Histogram>& errors =
       BuildHistogram()
           .Name("meshwright_prediction_error_ratio")
@@ -114,6 +120,11 @@ Figures::Figures() : families_(std::make_unique<Families>()) {
     const auto outcome = static_cast<v1::Outcome>(i);
     families_->by_outcome[outcome] = &families_->results.Add(
         {{"outcome", absl::AsciiStrToLower(v1::Outcome_Name(outcome))}});
+  }
+  for (const auto code :
+       {absl::StatusCode::kUnauthenticated, absl::StatusCode::kPermissionDenied,
+        absl::StatusCode::kUnimplemented}) {
+    families_->refused.Add({{"status", absl::StatusCodeToString(code)}});
   }
 }
 
@@ -159,6 +170,11 @@ void Figures::EndRpc(const service::Rpc& rpc, absl::StatusCode code,
     families_->rpc_seconds.Add(labels, RpcSeconds())
         .Observe(absl::ToDoubleSeconds(took));
   }
+}
+
+void Figures::RefuseRpc(absl::StatusCode code) {
+  families_->refused.Add({{"status", absl::StatusCodeToString(code)}})
+      .Increment();
 }
 
 void Figures::AddLookups(int64_t hits, int64_t misses) {

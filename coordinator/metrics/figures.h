@@ -47,6 +47,7 @@ class Figures : public jobs::QueueObserver,
   void BeginRpc(const service::Rpc& rpc) override;
   void EndRpc(const service::Rpc& rpc, absl::StatusCode code,
               absl::Duration took) override;
+  void RefuseRpc(absl::StatusCode code) override;
   void AddLookups(int64_t hits, int64_t misses) override;
 
   const std::shared_ptr<prometheus::Registry>& registry() const;

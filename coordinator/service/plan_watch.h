@@ -196,7 +196,9 @@ class PlanWatch : public Reactor {
     is_busy_ = false;
     if (is_finished_) return;
     is_finished_ = true;
-    this->Finish(ToRpc(status));
+    // gRPC's status is a complete type only where the template is used.
+    Status (*const to_rpc)(const absl::Status&) = ToRpc;
+    this->Finish(to_rpc(status));
   }
 
   plans::PlanRunner* const runner_;

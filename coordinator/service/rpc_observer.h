@@ -1,7 +1,8 @@
 // RpcObserver: hears of every call of a coordinator's port, to count it.
 //
 // Concept: a call is seen from its arrival to its end. One that the guard
-// refuses is not seen here; the audit log has it.
+// refuses does not arrive; the credentials tell of it
+// (server_credentials.h), and the audit log says whose it was.
 //   ObserveRpcs puts the observer into a server that is about to be built.
 // Threads: called on gRPC's threads, so the observer returns at once.
 // Ownership: the observer outlives the server. Errors: none.
@@ -31,6 +32,8 @@ class RpcObserver {
   // kCancelled also where the client left before an answer.
   virtual void EndRpc(const Rpc& rpc, absl::StatusCode code,
                       absl::Duration took) = 0;
+  // By the guard.
+  virtual void RefuseRpc(absl::StatusCode code) = 0;
 };
 
 void ObserveRpcs(RpcObserver* observer, grpc::ServerBuilder* builder);

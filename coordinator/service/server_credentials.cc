@@ -33,20 +33,26 @@ std::string FindProperty(const grpc::AuthContext& context, const char* name) {
 // tokens: nothing of one call is kept there.
 class GuardHook : public grpc::AuthMetadataProcessor {
  public:
-  explicit GuardHook(const security::Guard* guard) : guard_(guard) {}
+  GuardHook(const security::Guard* guard, RpcObserver* observer)
+      : guard_(guard), observer_(observer) {}
 
   bool IsBlocking() const override { return false; }
   grpc::Status Process(const InputMetadata& metadata,
                        grpc::AuthContext* context, OutputMetadata*,
                        OutputMetadata*) override {
-    return ToRpc(guard_->Admit(
-        {FindMetadata(metadata, ":path"),
-         FindMetadata(metadata, "authorization"),
-         FindProperty(*context, GRPC_X509_CN_PROPERTY_NAME), ""}));
+    const absl::Status status =
+        guard_->Admit({FindMetadata(metadata, ":path"),
+                       FindMetadata(metadata, "authorization"),
+                       FindProperty(*context, GRPC_X509_CN_PROPERTY_NAME), ""});
+    if (!status.ok() && observer_ != nullptr) {
+      observer_->RefuseRpc(status.code());
+    }
+    return ToRpc(status);
   }
 
  private:
   const security::Guard* const guard_;
+  RpcObserver* const observer_;
 };
 
 std::shared_ptr<grpc::ServerCredentials> MakeTlsCredentials(
@@ -70,7 +76,7 @@ std::shared_ptr<grpc::ServerCredentials> MakeTlsCredentials(
 
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
     const std::string& address, const security::Listening& listening,
-    const security::Guard* guard) {
+    const security::Guard* guard, RpcObserver* observer) {
   RETURN_IF_ERROR(security::CheckListening(address, listening));
   std::shared_ptr<grpc::ServerCredentials> credentials;
   if (listening.uses_tls()) {
@@ -81,7 +87,8 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
   } else {
     return grpc::InsecureServerCredentials();
   }
-  credentials->SetAuthMetadataProcessor(std::make_shared<GuardHook>(guard));
+  credentials->SetAuthMetadataProcessor(
+      std::make_shared<GuardHook>(guard, observer));
   return credentials;
 }
 

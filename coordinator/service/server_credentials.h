@@ -9,7 +9,8 @@
 // without TLS (--insecure) there is no guard, and no tokens either
 // (coordinator/security/listening.h).
 // A certificate that changed is taken up by new connections.
-// Errors: those of CheckListening. Ownership: `guard` outlives the server.
+// Errors: those of CheckListening. Ownership: `guard` and `observer` outlive
+// the server.
 #ifndef MESHWRIGHT_COORDINATOR_SERVICE_SERVER_CREDENTIALS_H_
 #define MESHWRIGHT_COORDINATOR_SERVICE_SERVER_CREDENTIALS_H_
 
@@ -19,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "coordinator/security/guard.h"
 #include "coordinator/security/listening.h"
+#include "coordinator/service/rpc_observer.h"
 
 namespace grpc {
 class CallbackServerContext;
@@ -27,9 +29,10 @@ class ServerCredentials;
 
 namespace meshwright::service {
 
+// `observer` hears what the guard refuses; null: nobody does.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
     const std::string& address, const security::Listening& listening,
-    const security::Guard* guard);
+    const security::Guard* guard, RpcObserver* observer);
 
 // What a handler may ask the guard about its own call.
 security::Call DescribeCall(const grpc::CallbackServerContext& context,

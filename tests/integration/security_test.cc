@@ -13,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/rpc/channel.h"
 #include "coordinator/daemon/coordinator.h"
+#include "coordinator/metrics/figures.h"
+#include "coordinator/metrics/testing/read_metrics.h"
 #include "coordinator/security/rpc_roles.h"
 #include "coordinator/security/testing/fake_audit_log.h"
 #include "coordinator/security/token_file.h"
@@ -50,6 +52,8 @@ class SecurityTest : public testing::Test {
     dependencies.listen_address = "localhost:0";
     dependencies.security = std::move(listening);
     dependencies.audit = &audit_;
+    dependencies.figures = &figures_;
+    dependencies.metrics_address = "127.0.0.1:0";
     dependencies.plans = &plans_;
     dependencies.profiles = &profiles_;
     // There is no worker, so that plans wait.
@@ -133,11 +137,29 @@ class SecurityTest : public testing::Test {
 
   base::FakeClock clock_;
   security::FakeAuditLog audit_;
+  metrics::Figures figures_;
   store::MemoryPlanStore plans_;
   store::FakeProfileStore profiles_;
   const Certificates certificates_{testing::TempDir() + "/security_test"};
   std::unique_ptr<Coordinator> coordinator_;
 };
+
+TEST_F(SecurityTest, RefusedCallsAreCounted) {
+  const std::string reads = AddToken({Role::kRead}, absl::Hours(1));
+  StartWithTokens();
+  const auto without = Channel("");
+  Call(*without, "/meshwright.v1.Planning/ListJobs");
+  Call(*without, "/meshwright.v1.Planning/MadeUp");
+  Call(*Channel(reads), "/meshwright.v1.Admin/DrainWorker");
+  const std::string text =
+      metrics::ReadMetrics(coordinator_->metrics_address());
+  for (const char* status :
+       {"UNAUTHENTICATED", "PERMISSION_DENIED", "UNIMPLEMENTED"}) {
+    EXPECT_THAT(
+        text, HasSubstr(absl::StrCat("\nmeshwright_rpc_refused_total{status=\"",
+                                     status, "\"} 1\n")));
+  }
+}
 
 // No handler has to do it: the hook stands before all of them.
 TEST_F(SecurityTest, EveryRpcAsksForATokenOfItsRole) {
