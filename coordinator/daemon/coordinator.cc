@@ -130,6 +130,8 @@ void Coordinator::Server::FollowLeadership() {
     status = led == epoch ? runner.TakeSubmitted() : runner.Lead(epoch);
     if (status.ok()) led = epoch;
   } else {
+    // Workers first: a job that ends with its plan would cancel its leases.
+    queue.ReleaseWorkers(leadership->CheckLeads("takes workers"));
     if (led.value != 0) runner.Follow();
     led = store::Epoch();
     runner.feed().NotifyAll();  // the news are the leader's

@@ -189,6 +189,9 @@ class JobQueue {
   // What is wrong with the machine of a worker; empty: nothing any more.
   void SetFault(WorkerId worker, const std::string& fault)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Another coordinator leads: workers are closed with this reason, and go on
+  // there with the leases they have.
+  void ReleaseWorkers(const absl::Status& reason) ABSL_LOCKS_EXCLUDED(mutex_);
   // No more leases for this worker; it is closed when it holds none.
   void Drain(WorkerId worker) ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -45,6 +45,21 @@ TEST_F(LeasesTest, AWorkerGoesOnWithItsLeaseWhenItIsBack) {
   EXPECT_THAT(story.results, SizeIs(3));
 }
 
+TEST_F(LeasesTest, ReleasedWorkersKeepWhatTheyHave) {
+  FakeWorker a(&queue_, "a"), b(&queue_, "b");
+  a.Attach();
+  b.Attach();
+  const Submission job = queue_.Submit(MakeJob(1));
+  a.Detach("the connection ended");
+  queue_.ReleaseWorkers(absl::UnavailableError("another one leads"));
+  EXPECT_THAT(queue_.Workers(), IsEmpty());
+  EXPECT_THAT(b.closed(),
+              ElementsAre(absl::UnavailableError("another one leads")));
+  queue_.Cancel(job.id);
+  EXPECT_THAT(a.cancelled(), IsEmpty());
+  EXPECT_THAT(b.cancelled(), IsEmpty());
+}
+
 TEST_F(LeasesTest, WhatItFinishedMeanwhileIsHandedIn) {
   FakeWorker a(&queue_, "a");
   a.Attach();

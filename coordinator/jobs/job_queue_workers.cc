@@ -137,6 +137,15 @@ void JobQueue::Leave(WorkerId id) {
   Dispatch();
 }
 
+void JobQueue::ReleaseWorkers(const absl::Status& reason) {
+  base::MutexLock lock(&mutex_);
+  while (!workers_.empty()) {
+    const auto worker = workers_.begin();
+    if (worker->second.port != nullptr) worker->second.port->Close(reason);
+    DropWorker(worker, std::string(reason.message()), Ending::kGivenBack);
+  }
+}
+
 void JobQueue::Update(WorkerId id, LeaseId lease_id,
                       const v1::RunnerEvent& event) {
   base::MutexLock lock(&mutex_);

@@ -76,4 +76,9 @@ absl::Status Leadership::CheckLeads(absl::string_view deed) const {
                          "; ask it at ", address));
 }
 
+absl::Status CheckHoldsWorkers(const Leadership* leadership) {
+  if (leadership == nullptr) return absl::OkStatus();
+  return leadership->CheckLeads("holds workers and jobs");
+}
+
 }  // namespace meshwright::plans

@@ -81,6 +81,10 @@ class Leadership {
   std::chrono::steady_clock::time_point leads_until_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Of calls that ask for workers or jobs, which are the leader's; a coordinator
+// without others, `leadership` null, has its own.
+absl::Status CheckHoldsWorkers(const Leadership* leadership);
+
 }  // namespace meshwright::plans
 
 #endif  // MESHWRIGHT_COORDINATOR_PLANS_LEADERSHIP_H_

@@ -241,23 +241,28 @@ grpc::ServerUnaryReactor* PlanningService::ListJobs(
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   const absl::StatusOr<security::Caller> caller = context_.guard->Identify(
       DescribeCall(*context, "/meshwright.v1.Planning/ListJobs"));
-  if (caller.ok()) {
+  absl::Status status = caller.status();
+  status.Update(plans::CheckHoldsWorkers(context_.leadership));
+  if (status.ok()) {
     for (v1::JobSummary& job : context_.queue->Jobs()) {
       *response->add_jobs() = ShowTo(*caller, std::move(job));
     }
   }
-  reactor->Finish(ToRpc(caller.status()));
+  reactor->Finish(ToRpc(status));
   return reactor;
 }
 
 grpc::ServerUnaryReactor* PlanningService::ListWorkers(
     grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
     v1::ListWorkersResponse* response) {
-  for (v1::WorkerSummary& worker : context_.queue->Workers()) {
-    *response->add_workers() = std::move(worker);
+  const absl::Status status = plans::CheckHoldsWorkers(context_.leadership);
+  if (status.ok()) {
+    for (v1::WorkerSummary& worker : context_.queue->Workers()) {
+      *response->add_workers() = std::move(worker);
+    }
   }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
+  reactor->Finish(ToRpc(status));
   return reactor;
 }
 

@@ -67,9 +67,7 @@ class WorkerStream
     message.mutable_acknowledge()->set_job_id(jobs::FormatLeaseId(lease));
     outbox_.Send(std::move(message));
   }
-  void Close(const absl::Status& reason) override {
-    outbox_.Finish(ToRpc(reason));
-  }
+  void Close(const absl::Status& reason) override { Finish(reason); }
 
   // ---- grpc::ServerBidiReactor
   void OnReadDone(bool ok) override {
@@ -81,8 +79,7 @@ class WorkerStream
     const absl::Status status = Take();
     if (!status.ok()) {
       Leave(std::string(status.message()));
-      const grpc::Status rpc = ToRpc(status);
-      outbox_.Finish({rpc.error_code(), rpc.error_message(), leader_});
+      Finish(status);
       return;
     }
     StartRead(&message_);
@@ -94,6 +91,14 @@ class WorkerStream
   }
 
  private:
+  // A worker that must go elsewhere is redirected.
+  void Finish(const absl::Status& status) {
+    const grpc::Status rpc = ToRpc(status);
+    const bool leads = leadership_ == nullptr || leadership_->Leads();
+    outbox_.Finish({rpc.error_code(), rpc.error_message(),
+                    leads ? "" : leadership_->leader()});
+  }
+
   void Leave(const std::string& reason) {
     if (worker_.has_value()) queue_->Detach(*worker_, reason);
     worker_.reset();
@@ -141,10 +146,8 @@ class WorkerStream
     return absl::OkStatus();
   }
 
-  // A worker that must go elsewhere is redirected.
-  absl::Status CheckLeads() {
+  absl::Status CheckLeads() const {
     if (leadership_ == nullptr) return absl::OkStatus();
-    leader_ = leadership_->leader();
     return leadership_->CheckLeads("takes workers");
   }
 
@@ -197,7 +200,6 @@ class WorkerStream
   const security::Guard* const guard_;
   const plans::Leadership* const leadership_;
   const security::Call call_;
-  std::string leader_;  // its address, when this coordinator does not lead
   v1::WorkerMessage message_;
   std::optional<jobs::WorkerId> worker_;
   Outbox<grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>,
