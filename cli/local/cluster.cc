@@ -96,6 +96,8 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(
       std::make_unique<daemon::Coordinator>(std::move(coordinator));
   RETURN_IF_ERROR(cluster->coordinator_->Start());
   if (!options.has_worker) return cluster;
+  // A worker of its own has this coordinator's token and goes nowhere else.
+  RETURN_IF_ERROR(cluster->coordinator_->AwaitLeadership());
 
   worker::Worker::Dependencies worker;
   // The own worker needs no certificate and no person's token.

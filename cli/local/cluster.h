@@ -6,7 +6,8 @@
 // reach the coordinator at the address given.
 // Threads and ownership: one thread; the stores outlive the cluster.
 // Errors: those of Coordinator::Start and of Worker::Start: a busy port, a
-// plugin that does not load, a missing runner.
+// plugin that does not load, a missing runner; kFailedPrecondition where a
+// coordinator elsewhere runs the plans of the store.
 #ifndef MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 #define MESHWRIGHT_CLI_LOCAL_CLUSTER_H_
 

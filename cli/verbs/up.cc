@@ -117,7 +117,7 @@ absl::Status Serve(const Context& context, const CoordinatorFlags& flags,
   options.clock = context.clock;
   options.store = store.profiles.get();
   options.listen_address = flags.listen;
-  options.shares_store = store.is_shared && !devices.has_value();
+  options.shares_store = store.is_shared;
   options.advertised_address = flags.advertised;
   options.security = flags.security;
   options.audit = audit.get();

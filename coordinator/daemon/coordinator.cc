@@ -283,6 +283,20 @@ void Coordinator::Stop() {
   }
 }
 
+absl::Status Coordinator::AwaitLeadership() {
+  const plans::Leadership* const leadership = server_->leadership.get();
+  const absl::Duration patience =
+      plans::Leadership::Options().term + absl::Seconds(2);
+  if (leadership == nullptr || leadership->AwaitLeads(patience)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the coordinator at ", leadership->leader(),
+      " runs the plans of this store; attach a worker to it instead, with "
+      "\"meshwright-worker --coordinator ",
+      leadership->leader(), "\""));
+}
+
 const std::string& Coordinator::address() const { return server_->address; }
 
 std::string Coordinator::metrics_address() const {

@@ -100,6 +100,10 @@ class Coordinator {
   bool Drain(absl::Duration timeout);
   void Stop();
 
+  // Waits for the term of an earlier leader to end, and no longer. Errors:
+  // kFailedPrecondition where another coordinator leads.
+  absl::Status AwaitLeadership();
+
   // Where it listens, with the port that was chosen.
   const std::string& address() const;
   // Where the metrics are; empty: nowhere.

@@ -54,6 +54,14 @@ bool Leadership::Leads() const {
   return LeadsNow();
 }
 
+bool Leadership::AwaitLeads(absl::Duration patience) const {
+  const auto leads = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return LeadsNow();
+  };
+  base::MutexLock lock(&mutex_);
+  return mutex_.AwaitWithTimeout(absl::Condition(&leads), patience);
+}
+
 store::Epoch Leadership::epoch() const {
   base::MutexLock lock(&mutex_);
   return epoch_;

@@ -61,6 +61,8 @@ class Leadership {
   void StepDown() ABSL_LOCKS_EXCLUDED(mutex_);
 
   bool Leads() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Until it leads; false: it does not within `patience`.
+  bool AwaitLeads(absl::Duration patience) const ABSL_LOCKS_EXCLUDED(mutex_);
   // Of this coordinator's newest leadership; zero: it never led.
   store::Epoch epoch() const ABSL_LOCKS_EXCLUDED(mutex_);
   // The leader's address; empty: none is known.

@@ -232,6 +232,17 @@ TEST_F(TakeoverTest, AnotherGoesOnWhenTheLeaderIsKilled) {
   EXPECT_EQ(plan->state(), v1::DONE);
 }
 
+TEST_F(TakeoverTest, OneWithAWorkerOfItsOwnDoesNotFollow) {
+  int leader = -1;
+  AwaitLeader({0, 1, 2}, &leader);
+  Process up({"meshwright", "up", "--store", url_, "--listen", "127.0.0.1:0"});
+  EXPECT_EQ(up.Wait(), 2);
+  EXPECT_TRUE(absl::StrContains(
+      up.Errors(), absl::StrCat("the coordinator at ", addresses_[leader],
+                                " runs the plans of this store")))
+      << up.Errors();
+}
+
 TEST_F(TakeoverTest, ALeaderThatSleptFollowsWhenItWakes) {
   int leader = -1;
   AwaitLeader({0, 1, 2}, &leader);
