@@ -1,6 +1,7 @@
 #include "coordinator/jobs/job_queue.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -30,16 +31,30 @@ void JobQueue::BeginEpoch(int64_t epoch) {
 
 // ---- submitters ------------------------------------------------------------
 
-std::deque<JobQueue::Chunk> JobQueue::Cut(const JobRequest& request,
-                                          int chunk_programs) {
-  const int count = request.request.programs_size();
+std::deque<JobQueue::Chunk> JobQueue::Cut(const JobRequest& request) const {
+  const v1::RunnerRequest& asked = request.request;
+  const int count = asked.programs_size();
   if (count == 0) return {};
-  const int limit =
-      request.request.has_reference() ? count : std::max(1, chunk_programs);
-  const int chunks = (count + limit - 1) / limit;
-  std::deque<Chunk> cut(chunks);
+  std::deque<Chunk> cut(1);
+  if (asked.has_reference()) {
+    cut[0].programs.resize(count);
+    std::iota(cut[0].programs.begin(), cut[0].programs.end(), 0);
+    return cut;
+  }
+  const int limit = std::max(1, ChunkPrograms(request));
+  const int64_t chunks = (count + limit - 1) / limit;
+  int64_t at = 0;
+  int64_t bytes = 0;
   for (int i = 0; i < count; ++i) {
-    cut[static_cast<int64_t>(i) * chunks / count].programs.push_back(i);
+    const int64_t own = std::ssize(asked.programs(i).hlo_module());
+    const bool is_full = bytes > 0 && bytes + own > options_.chunk_bytes;
+    if (is_full || i * chunks / count != at) {
+      cut.emplace_back();
+      bytes = 0;
+    }
+    at = i * chunks / count;
+    bytes += own;
+    cut.back().programs.push_back(i);
   }
   return cut;
 }
@@ -63,7 +78,7 @@ Submission JobQueue::Submit(JobRequest request) {
   base::MutexLock lock(&mutex_);
   auto job = std::make_unique<Job>();
   job->id = JobId{next_job_++};
-  job->waiting = Cut(request, ChunkPrograms(request));
+  job->waiting = Cut(request);
   job->request = std::move(request);
   job->events = std::make_shared<JobEvents>();
   job->submitted = clock_->Now();

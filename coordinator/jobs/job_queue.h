@@ -1,10 +1,11 @@
 // JobQueue: the programs that wait, who runs them, and what came of them.
 //
 // Concept: a *job* is one RunnerRequest of one submitter. The queue cuts it
-// into *chunks* of at most Options::chunk_programs, so that several workers
-// share it; a chunk handed to a worker is a *lease*. A job with a reference
-// program is a comparison: it stays in one chunk. An idle worker gets a chunk
-// of the job that match_index.h names: by priority, fair share, age.
+// into *chunks* of at most Options::chunk_programs and chunk_bytes, so that
+// several workers share it; a chunk handed to a worker is a *lease*. A job with
+// a reference program is a comparison: it stays in one chunk. An idle worker
+// gets a chunk of the job that match_index.h names: by priority, fair share,
+// age.
 //
 //   chunk:   waiting ──Push──▶ leased ──every program has its result──▶ done
 //               ▲                │
@@ -122,6 +123,8 @@ class JobQueue {
     int chunk_programs = 128;
     // Attached workers share a job's programs, down to chunks of this many.
     int min_chunk = 16;
+    // Programs of one chunk have no more bytes; a larger one travels alone.
+    int64_t chunk_bytes = int64_t{12} << 20;
     int maximum_tries = 3;
     // After the first failure that a worker reports; twice as long after the
     // next. What a lost worker had goes to another at once.
@@ -286,7 +289,8 @@ class JobQueue {
   using WorkerMap = std::map<WorkerId, Worker>;
   using LeaseMap = std::map<LeaseId, Lease>;
 
-  static std::deque<Chunk> Cut(const JobRequest& request, int chunk_programs);
+  std::deque<Chunk> Cut(const JobRequest& request) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   int ChunkPrograms(const JobRequest& request) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // After a change of what it waits for or whether it is idle, for Dispatch.

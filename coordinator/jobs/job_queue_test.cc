@@ -15,6 +15,7 @@
 namespace meshwright::jobs {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -65,6 +66,31 @@ TEST_F(JobQueueTest, OneWorkerTimesAllTogetherAndSeveralShare) {
                 1);
     queue.Cancel(job.id);
   }
+}
+
+TEST_F(JobQueueTest, AChunkHoldsSoManyBytes) {
+  options_.chunk_bytes = 100;
+  JobQueue queue(&clock_, options_);
+  FakeWorker a(&queue, "a");
+  a.Attach();
+  JobRequest request = Programs(5);
+  const std::vector<int> bytes = {60, 40, 10, 200, 90};
+  for (int i = 0; i < 5; ++i) {
+    request.request.mutable_programs(i)->set_hlo_module(
+        std::string(bytes[i], 'x'));
+  }
+  const Submission job = queue.Submit(request);
+  std::vector<std::vector<std::string>> leases;
+  while (leases.size() < a.leases().size()) {
+    leases.emplace_back();
+    for (const v1::Program& program : a.leases().back().second.programs()) {
+      leases.back().push_back(program.key());
+    }
+    a.RunAll();
+  }
+  EXPECT_THAT(leases, ElementsAre(ElementsAre("p0", "p1"), ElementsAre("p2"),
+                                  ElementsAre("p3"), ElementsAre("p4")));
+  EXPECT_THAT(Read(job).results, SizeIs(5));
 }
 
 TEST_F(JobQueueTest, AnEmptyJobIsDoneAtOnce) {
