@@ -176,7 +176,8 @@ absl::Status Coordinator::Start() {
                                                 &server_->calls, guard);
   server_->workers =
       service::NewWorkersService(&server_->queue, guard, leadership);
-  server_->admin = service::NewAdminService(&server_->queue);
+  server_->admin = service::NewAdminService(&server_->queue, &server_->runner,
+                                            &server_->calls, leadership);
 
   grpc::ServerBuilder builder;
   service::PrepareServer(given.limits, &builder);

@@ -74,6 +74,7 @@
 #include "coordinator/jobs/worker_port.h"
 #include "coordinator/jobs/worker_standings.h"
 #include "proto/v1/job.pb.h"
+#include "proto/v1/plan_record.pb.h"
 #include "proto/v1/reports.pb.h"
 
 namespace meshwright::jobs {
@@ -100,14 +101,6 @@ struct JobRequest {
 struct Submission {
   JobId id;
   std::shared_ptr<JobEvents> events;
-};
-
-// What an administrator wants of a worker. It holds for the worker's name,
-// until it is resumed or the coordinator ends.
-enum class WorkerOrder {
-  kDrain,       // no more leases
-  kQuarantine,  // and the one at hand is taken back
-  kResume,      // leases again; also where it was set aside
 };
 
 // How much there is to measure.
@@ -216,9 +209,10 @@ class JobQueue {
   // What it failed at is tried at once, as often as at first.
   absl::StatusOr<v1::JobSummary> RetryJob(JobId job)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::StatusOr<v1::WorkerSummary> Order(const std::string& worker,
-                                          WorkerOrder order,
-                                          const std::string& reason)
+  absl::StatusOr<v1::WorkerSummary> Order(const v1::WorkerOrder& order)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Those that the store keeps, of workers that may attach later.
+  void SetOrders(const std::vector<v1::WorkerOrder>& orders)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Those that are done first.
   std::vector<v1::JobSummary> Jobs() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -281,10 +275,6 @@ class JobQueue {
   };
   // How a lease ends that has programs left.
   enum class Ending { kLost, kFailed, kFinal, kGivenBack };
-  struct StandingOrder {
-    WorkerOrder order = WorkerOrder::kDrain;
-    std::string reason;
-  };
   using JobMap = std::map<JobId, std::unique_ptr<Job>>;
   using WorkerMap = std::map<WorkerId, Worker>;
   using LeaseMap = std::map<LeaseId, Lease>;
@@ -388,7 +378,7 @@ class JobQueue {
   };
   std::multimap<absl::Time, Delayed> delayed_ ABSL_GUARDED_BY(mutex_);
   WorkerStandings standings_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, StandingOrder> orders_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, v1::WorkerOrder> orders_ ABSL_GUARDED_BY(mutex_);
   std::set<JobId> noted_jobs_ ABSL_GUARDED_BY(mutex_);
   std::set<WorkerId> noted_workers_ ABSL_GUARDED_BY(mutex_);
   // Of a program, as leases go.

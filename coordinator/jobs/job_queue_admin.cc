@@ -164,11 +164,11 @@ std::string JobQueue::FindObstacle(const Worker& worker) const {
   const std::string& name = worker.description.name;
   const auto order = orders_.find(name);
   if (order != orders_.end()) {
-    return absl::StrCat(order->second.order == WorkerOrder::kQuarantine
+    return absl::StrCat(order->second.kind() == v1::WorkerOrder::QUARANTINE
                             ? "is quarantined by an administrator"
                             : "is drained by an administrator",
-                        order->second.reason.empty() ? "" : ": ",
-                        order->second.reason);
+                        order->second.reason().empty() ? "" : ": ",
+                        order->second.reason());
   }
   if (!worker.fault.empty()) return "is unhealthy: " + worker.fault;
   if (worker.draining) return "is draining";
@@ -187,7 +187,7 @@ v1::WorkerSummary JobQueue::Describe(const Worker& worker) const {
   summary.set_device_kind(devices.device_kind);
   summary.set_device_count(devices.device_count);
   if (order != orders_.end() &&
-      order->second.order == WorkerOrder::kQuarantine) {
+      order->second.kind() == v1::WorkerOrder::QUARANTINE) {
     summary.set_state("quarantined");
   } else if (!worker.fault.empty()) {
     summary.set_state("unhealthy");
@@ -227,9 +227,17 @@ void JobQueue::TakeBack(Worker& worker, const std::string& reason) {
   }
 }
 
-absl::StatusOr<v1::WorkerSummary> JobQueue::Order(const std::string& name,
-                                                  WorkerOrder order,
-                                                  const std::string& reason) {
+void JobQueue::SetOrders(const std::vector<v1::WorkerOrder>& orders) {
+  base::MutexLock lock(&mutex_);
+  orders_.clear();
+  for (const v1::WorkerOrder& order : orders) orders_[order.worker()] = order;
+  for (const auto& [id, worker] : workers_) NoteWorker(id);
+  Dispatch();
+}
+
+absl::StatusOr<v1::WorkerSummary> JobQueue::Order(
+    const v1::WorkerOrder& order) {
+  const std::string& name = order.worker();
   base::MutexLock lock(&mutex_);
   const auto found = std::find_if(
       workers_.begin(), workers_.end(),
@@ -240,18 +248,19 @@ absl::StatusOr<v1::WorkerSummary> JobQueue::Order(const std::string& name,
                      " is attached; \"meshwright workers list\" names them"));
   }
   Worker& worker = found->second;
-  if (order == WorkerOrder::kResume) {
+  if (order.kind() == v1::WorkerOrder::RESUME) {
     orders_.erase(name);
     standings_.Clear(name);
   } else {
-    orders_[name] = {order, reason};
+    orders_[name] = order;
   }
-  if (order == WorkerOrder::kQuarantine) {
+  if (order.kind() == v1::WorkerOrder::QUARANTINE) {
     TakeBack(worker, absl::StrCat("worker ", name, " ", FindObstacle(worker)));
   }
   base::LogInfo("worker ", name, ": ",
-                order == WorkerOrder::kResume ? "resumed by an administrator"
-                                              : FindObstacle(worker));
+                order.kind() == v1::WorkerOrder::RESUME
+                    ? "resumed by an administrator"
+                    : FindObstacle(worker));
   NoteWorker(found->first);
   Dispatch();
   v1::WorkerSummary summary = Describe(worker);

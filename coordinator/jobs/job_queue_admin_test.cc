@@ -26,6 +26,20 @@ class AdminTest : public testing::Test {
     job.request.mutable_programs(0)->set_label("segment 1 rows");
     return job;
   }
+  absl::StatusOr<v1::WorkerSummary> Order(const std::string& worker,
+                                          v1::WorkerOrder::Kind kind,
+                                          const std::string& reason) {
+    return queue_.Order(MakeOrder(worker, kind, reason));
+  }
+  static v1::WorkerOrder MakeOrder(const std::string& worker,
+                                   v1::WorkerOrder::Kind kind,
+                                   const std::string& reason) {
+    v1::WorkerOrder order;
+    order.set_worker(worker);
+    order.set_kind(kind);
+    order.set_reason(reason);
+    return order;
+  }
   std::string ReadReason(const Submission& job) {
     const auto details = queue_.GetJob(job.id);
     EXPECT_TRUE(details.ok()) << details.status();
@@ -121,7 +135,7 @@ TEST_F(AdminTest, ADrainedWorkerEndsItsLeaseAndStaysAttached) {
   a.Attach();
   const Submission first = queue_.Submit(Asked(1));
   const Submission second = queue_.Submit(Asked(1));
-  const auto draining = queue_.Order("a", WorkerOrder::kDrain, "new fan");
+  const auto draining = Order("a", v1::WorkerOrder::DRAIN, "new fan");
   ASSERT_TRUE(draining.ok()) << draining.status();
   EXPECT_EQ(draining->state(), "draining");
   EXPECT_EQ(draining->reason(), "is drained by an administrator: new fan");
@@ -132,8 +146,20 @@ TEST_F(AdminTest, ADrainedWorkerEndsItsLeaseAndStaysAttached) {
   EXPECT_THAT(ReadReason(second), HasSubstr("worker a is drained by an"));
   a.Attach();  // it holds for the name
   EXPECT_THAT(a.leases(), SizeIs(1));
-  EXPECT_EQ(queue_.Order("a", WorkerOrder::kResume, "")->state(), "busy");
+  EXPECT_EQ(Order("a", v1::WorkerOrder::RESUME, "")->state(), "busy");
   EXPECT_THAT(a.leases(), SizeIs(2));
+}
+
+TEST_F(AdminTest, AnOrderThatWasKeptHoldsForAWorkerThatAttaches) {
+  FakeWorker a(&queue_, "a");
+  queue_.SetOrders({MakeOrder("a", v1::WorkerOrder::QUARANTINE, "its fan")});
+  a.Attach();
+  queue_.Submit(Asked(1));
+  EXPECT_THAT(a.leases(), IsEmpty());
+  EXPECT_EQ(queue_.Workers()[0].reason(),
+            "is quarantined by an administrator: its fan");
+  queue_.SetOrders({});
+  EXPECT_THAT(a.leases(), SizeIs(1));
 }
 
 TEST_F(AdminTest, AQuarantinedWorkersLeaseIsTakenBack) {
@@ -142,7 +168,7 @@ TEST_F(AdminTest, AQuarantinedWorkersLeaseIsTakenBack) {
   const Submission job = queue_.Submit(Asked(2));
   bad.Report("p0");
   good.Attach();
-  EXPECT_EQ(queue_.Order("bad", WorkerOrder::kQuarantine, "throttles")->state(),
+  EXPECT_EQ(Order("bad", v1::WorkerOrder::QUARANTINE, "throttles")->state(),
             "quarantined");
   EXPECT_THAT(bad.cancelled(), ElementsAre(bad.leases()[0].first));
   ASSERT_THAT(good.leases(), SizeIs(1));
@@ -151,7 +177,7 @@ TEST_F(AdminTest, AQuarantinedWorkersLeaseIsTakenBack) {
   const Story story = ReadStory(job);
   EXPECT_EQ(story.results.at("p1").worker(), "good");
   EXPECT_EQ(story.results.at("p1").outcome(), v1::MEASURED);
-  EXPECT_EQ(queue_.Order("nobody", WorkerOrder::kDrain, "").status().code(),
+  EXPECT_EQ(Order("nobody", v1::WorkerOrder::DRAIN, "").status().code(),
             absl::StatusCode::kNotFound);
 }
 
@@ -160,7 +186,7 @@ TEST_F(AdminTest, AWorkerThatDrainsItselfIsClosedWhenItsLeaseIsTakenBack) {
   a.Attach();
   queue_.Submit(Asked(1));
   queue_.Drain(a.id());
-  ASSERT_TRUE(queue_.Order("a", WorkerOrder::kQuarantine, "").ok());
+  ASSERT_TRUE(Order("a", v1::WorkerOrder::QUARANTINE, "").ok());
   EXPECT_THAT(a.closed(), ElementsAre(absl::OkStatus()));
   EXPECT_THAT(queue_.Workers(), IsEmpty());
 }
@@ -172,7 +198,7 @@ TEST_F(AdminTest, AWorkerThatIsSetAsideIsResumed) {
   a.Lose();
   a.Lose();
   EXPECT_EQ(queue_.Workers()[0].state(), "set aside");
-  EXPECT_EQ(queue_.Order("a", WorkerOrder::kResume, "")->state(), "busy");
+  EXPECT_EQ(Order("a", v1::WorkerOrder::RESUME, "")->state(), "busy");
 }
 
 TEST(JobIdTest, ATextIsReadAsItWasWritten) {

@@ -98,6 +98,9 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
   }
   base::Failpoint("epoch.begun");
   dependencies_.queue->BeginEpoch(epoch.value);
+  ASSIGN_OR_RETURN(const std::vector<v1::WorkerOrder> orders,
+                   dependencies_.plans->ListOrders());
+  dependencies_.queue->SetOrders(orders);
   store::PlanFilter unfinished;
   unfinished.states = {v1::QUEUED, v1::ANALYSING, v1::MEASURING, v1::WAITING,
                        v1::SEARCHING};
@@ -126,6 +129,13 @@ absl::Status PlanRunner::Lead(store::Epoch epoch) {
     base::LogInfo("plans: going on with ", ids.size(), " unfinished ones");
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<v1::WorkerSummary> PlanRunner::Order(
+    const v1::WorkerOrder& order) {
+  ASSIGN_OR_RETURN(v1::WorkerSummary worker, dependencies_.queue->Order(order));
+  RETURN_IF_ERROR(dependencies_.plans->SetOrder(order));
+  return worker;
 }
 
 void PlanRunner::Follow() {

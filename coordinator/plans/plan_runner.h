@@ -108,6 +108,11 @@ class PlanRunner {
   absl::StatusOr<v1::PlanRecord> Cancel(store::PlanId id,
                                         const std::string& reason);
 
+  // Holds from here on, after a restart too. Errors: kNotFound for a worker
+  // that is not attached; an order that the store did not take holds until
+  // this coordinator ends.
+  absl::StatusOr<v1::WorkerSummary> Order(const v1::WorkerOrder& order);
+
   // kUnavailable where it is not clear which devices the plan would be for.
   absl::StatusOr<v1::CoverageReport> Cover(const v1::CoverageRequest& request);
 

@@ -261,6 +261,26 @@ class PlanRunnerTest : public testing::Test {
       std::make_unique<store::FakeProfileStore>();
 };
 
+TEST_F(PlanRunnerTest, AnOrderHoldsAfterARestart) {
+  v1::WorkerOrder order;
+  order.set_worker("worker of version 1");
+  order.set_kind(v1::WorkerOrder::DRAIN);
+  {
+    const auto runner = NewRunner();
+    EXPECT_TRUE(absl::IsNotFound(runner->Order(order).status()));
+    EXPECT_THAT(*plans_.ListOrders(), IsEmpty());
+    SteppedWorker worker(&queue_);
+    ASSERT_TRUE(runner->Order(order).ok());
+  }
+  queue_.SetOrders({});  // as the next coordinator's begins
+  const auto runner = NewRunner();
+  SteppedWorker worker(&queue_);
+  EXPECT_EQ(queue_.Workers()[0].state(), "drained");
+  order.set_kind(v1::WorkerOrder::RESUME);
+  EXPECT_EQ(runner->Order(order)->state(), "idle");
+  EXPECT_THAT(*plans_.ListOrders(), IsEmpty());
+}
+
 TEST_F(PlanRunnerTest, APlanBeyondItsQuotaIsRefusedOrFails) {
   SteppedWorker worker(&queue_);
   const auto runner = NewRunner();

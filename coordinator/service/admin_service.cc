@@ -6,30 +6,36 @@
 #include "base/status_macros.h"
 #include "coordinator/service/rpc_status.h"
 #include "coordinator/service/services.h"
+#include "coordinator/service/unary_answer.h"
 #include "proto/v1/admin.grpc.pb.h"
 
 namespace meshwright::service {
 namespace {
 
-// None of these waits for a disk, so all are answered on gRPC's threads.
+// What is asked of jobs waits for no disk, and is answered on gRPC's threads.
 class AdminService : public v1::Admin::CallbackService {
  public:
-  explicit AdminService(jobs::JobQueue* queue) : queue_(queue) {}
+  AdminService(jobs::JobQueue* queue, plans::PlanRunner* runner,
+               base::ThreadPool* calls, const plans::Leadership* leadership)
+      : queue_(queue),
+        runner_(runner),
+        calls_(calls),
+        leadership_(leadership) {}
 
   grpc::ServerUnaryReactor* DrainWorker(grpc::CallbackServerContext* context,
                                         const v1::WorkerRequest* request,
                                         v1::WorkerSummary* worker) override {
-    return Order(context, *request, jobs::WorkerOrder::kDrain, worker);
+    return Order(context, *request, v1::WorkerOrder::DRAIN, worker);
   }
   grpc::ServerUnaryReactor* QuarantineWorker(
       grpc::CallbackServerContext* context, const v1::WorkerRequest* request,
       v1::WorkerSummary* worker) override {
-    return Order(context, *request, jobs::WorkerOrder::kQuarantine, worker);
+    return Order(context, *request, v1::WorkerOrder::QUARANTINE, worker);
   }
   grpc::ServerUnaryReactor* ResumeWorker(grpc::CallbackServerContext* context,
                                          const v1::WorkerRequest* request,
                                          v1::WorkerSummary* worker) override {
-    return Order(context, *request, jobs::WorkerOrder::kResume, worker);
+    return Order(context, *request, v1::WorkerOrder::RESUME, worker);
   }
 
   grpc::ServerUnaryReactor* GetJob(grpc::CallbackServerContext* context,
@@ -59,33 +65,46 @@ class AdminService : public v1::Admin::CallbackService {
 
  private:
   template <typename Response, typename Work>
-  static grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
-                                          Response* response,
-                                          const Work& work) {
+  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
+                                   Response* response, const Work& work) const {
+    absl::Status status = plans::CheckHoldsWorkers(leadership_);
+    if (status.ok()) {
+      absl::StatusOr<Response> made = work();
+      status = made.status();
+      if (made.ok()) *response = *std::move(made);
+    }
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-    absl::StatusOr<Response> made = work();
-    const absl::Status status = made.status();
-    if (made.ok()) *response = *std::move(made);
     reactor->Finish(ToRpc(status));
     return reactor;
   }
 
   grpc::ServerUnaryReactor* Order(grpc::CallbackServerContext* context,
                                   const v1::WorkerRequest& request,
-                                  jobs::WorkerOrder order,
+                                  v1::WorkerOrder::Kind kind,
                                   v1::WorkerSummary* worker) {
-    return Answer(context, worker, [&] {
-      return queue_->Order(request.worker(), order, request.reason());
-    });
+    v1::WorkerOrder order;
+    order.set_worker(request.worker());
+    order.set_kind(kind);
+    order.set_reason(request.reason());
+    return AnswerUnary(calls_, context, worker,
+                       [this, order]() -> absl::StatusOr<v1::WorkerSummary> {
+                         RETURN_IF_ERROR(plans::CheckHoldsWorkers(leadership_));
+                         return runner_->Order(order);
+                       });
   }
 
   jobs::JobQueue* const queue_;
+  plans::PlanRunner* const runner_;
+  base::ThreadPool* const calls_;
+  const plans::Leadership* const leadership_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewAdminService(jobs::JobQueue* queue) {
-  return std::make_unique<AdminService>(queue);
+std::unique_ptr<grpc::Service> NewAdminService(
+    jobs::JobQueue* queue, plans::PlanRunner* runner, base::ThreadPool* calls,
+    const plans::Leadership* leadership) {
+  return std::make_unique<AdminService>(queue, runner, calls, leadership);
 }
 
 }  // namespace meshwright::service

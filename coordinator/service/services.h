@@ -55,7 +55,10 @@ std::unique_ptr<grpc::Service> NewModulesService(store::ProfileStore* profiles,
                                                  base::ThreadPool* calls,
                                                  const security::Guard* guard);
 
-std::unique_ptr<grpc::Service> NewAdminService(jobs::JobQueue* queue);
+// Workers and jobs are the leader's: elsewhere every call gives kUnavailable.
+std::unique_ptr<grpc::Service> NewAdminService(
+    jobs::JobQueue* queue, plans::PlanRunner* runner, base::ThreadPool* calls,
+    const plans::Leadership* leadership);
 
 // A coordinator that does not lead sends workers away: kUnavailable, with the
 // leader's address in the status' details.

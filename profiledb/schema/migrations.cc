@@ -105,6 +105,13 @@ constexpr char kLeadership[] = R"sql(
 ALTER TABLE epochs ADD COLUMN expires_unix_ms INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+constexpr char kWorkerOrders[] = R"sql(
+CREATE TABLE worker_orders (
+  worker  TEXT NOT NULL PRIMARY KEY,
+  content BLOB NOT NULL
+);
+)sql";
+
 constexpr char kDropVersion1[] = "DROP TABLE profiles_version_1";
 
 }  // namespace
@@ -115,6 +122,7 @@ const std::vector<Migration>& Migrations() {
       {.version = 2, .sql = kMeasurements, .cleanup_sql = kDropVersion1},
       {.version = 3, .sql = kPlans},
       {.version = 4, .sql = kLeadership},
+      {.version = 5, .sql = kWorkerOrders},
   };
   return kMigrations;
 }

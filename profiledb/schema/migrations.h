@@ -9,7 +9,7 @@
 //   empty file (0) ──1──▶ profiles, programs (1) ──2──▶ several measurements
 //                                                       for each profile (2)
 //        ──3──▶ plans, their updates, devices, epochs (3)
-//        ──4──▶ terms of leaders (4)
+//        ──4──▶ terms of leaders (4) ──5──▶ orders of workers (5)
 //
 // Stored enums: `outcome` is the number of v1.Outcome, `quality` of v1.Quality,
 // `state` of store::QuarantineState, that of a plan of v1.PlanState.

@@ -94,6 +94,14 @@ constexpr char kPostgresLeadership[] = R"sql(
 ALTER TABLE epochs ADD COLUMN expires_unix_ms BIGINT NOT NULL DEFAULT 0;
 )sql";
 
+// That of SQLite's version 5. A worker's name is what it says it is.
+constexpr char kPostgresWorkerOrders[] = R"sql(
+CREATE TABLE worker_orders (
+  worker  TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+  content BYTEA NOT NULL
+);
+)sql";
+
 }  // namespace
 
 const std::vector<Migration>& PostgresMigrations() {
@@ -101,6 +109,7 @@ const std::vector<Migration>& PostgresMigrations() {
       {.version = 1, .sql = kPostgresTables},
       {.version = 2, .sql = kPostgresPlans},
       {.version = 3, .sql = kPostgresLeadership},
+      {.version = 4, .sql = kPostgresWorkerOrders},
   };
   return kMigrations;
 }

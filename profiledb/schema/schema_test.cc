@@ -45,6 +45,13 @@ TEST(SchemaTest, PlanStatesAreFrozen) {
   EXPECT_EQ(v1::PlanState_MAX, 8) << "freeze the new state here";
 }
 
+TEST(SchemaTest, OrdersAreFrozen) {
+  EXPECT_EQ(v1::WorkerOrder::RESUME, 0);  // never stored
+  EXPECT_EQ(v1::WorkerOrder::DRAIN, 1);
+  EXPECT_EQ(v1::WorkerOrder::QUARANTINE, 2);
+  EXPECT_EQ(v1::WorkerOrder::Kind_MAX, 2) << "freeze the new order here";
+}
+
 TEST(SchemaTest, ReasonsOfNoiseAreFrozen) {
   EXPECT_EQ(v1::NOISE_UNSPECIFIED, 0);
   EXPECT_EQ(v1::BUSY_MACHINE, 1);
@@ -102,12 +109,14 @@ TEST(SchemaTest, ReleasedMigrationsAreFrozen) {
       {"b92607966fe450333f42ec84baa586aa82ff7e384b818689626cbaffc4a06e55",
        "4de6b52084d7a164f333e473e7bd59cc286ce893895ce1d3a46c5e7bf5c5e891",
        "f26f4fe648085d96f23c62625d997654c754fef36a7edbe680e10149ae404941",
-       "5c68ec1acbc68d08797417285317689c5f67a9b945f1e0b3c957fdb36c90b53f"});
+       "5c68ec1acbc68d08797417285317689c5f67a9b945f1e0b3c957fdb36c90b53f",
+       "7fc7aa496e6b9469cc0678f2ade6583f2f52e4ecd03304f6869b18c61cb50791"});
   ExpectFrozen(
       PostgresMigrations(),
       {"5827969ab1975981265612cff04fe9c2229ea885d6864ee0deaf225e3afea1a6",
        "f57981f752049abdfce509fd7d885df2dd0679e5186637129d453ea010fabea5",
-       "dd8496652629234236dbd99fdf70313692e4eaca30bb67dc23d1c16a6e8fc0d1"});
+       "dd8496652629234236dbd99fdf70313692e4eaca30bb67dc23d1c16a6e8fc0d1",
+       "b5d63e23ade19f95936e05f29afdb833d2b02fa5288436dcc7308fd57fef4370"});
 }
 
 }  // namespace

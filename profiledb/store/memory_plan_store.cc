@@ -161,4 +161,21 @@ absl::StatusOr<std::vector<v1::DeviceRecord>> MemoryPlanStore::ListDevices() {
   return devices;
 }
 
+absl::Status MemoryPlanStore::SetOrder(const v1::WorkerOrder& order) {
+  base::MutexLock lock(&mutex_);
+  if (order.kind() == v1::WorkerOrder::RESUME) {
+    orders_.erase(order.worker());
+  } else {
+    orders_[order.worker()] = order;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<v1::WorkerOrder>> MemoryPlanStore::ListOrders() {
+  base::MutexLock lock(&mutex_);
+  std::vector<v1::WorkerOrder> orders;
+  for (const auto& [worker, order] : orders_) orders.push_back(order);
+  return orders;
+}
+
 }  // namespace meshwright::store

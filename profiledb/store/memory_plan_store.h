@@ -43,6 +43,8 @@ class MemoryPlanStore : public PlanStore {
                        absl::Span<const v1::PlanUpdate> updates) override;
   absl::Status RememberDevice(const v1::DeviceRecord& device) override;
   absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() override;
+  absl::Status SetOrder(const v1::WorkerOrder& order) override;
+  absl::StatusOr<std::vector<v1::WorkerOrder>> ListOrders() override;
 
  private:
   struct Kept {
@@ -57,6 +59,7 @@ class MemoryPlanStore : public PlanStore {
   absl::Time term_ends_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::map<PlanId, Kept> plans_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, v1::DeviceRecord> devices_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, v1::WorkerOrder> orders_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace meshwright::store

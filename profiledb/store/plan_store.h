@@ -106,6 +106,11 @@ class PlanStore {
   // Devices that workers have had. One that is known is left as it is.
   virtual absl::Status RememberDevice(const v1::DeviceRecord& device) = 0;
   virtual absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() = 0;
+
+  // In place of what was ordered of this worker before.
+  virtual absl::Status SetOrder(const v1::WorkerOrder& order) = 0;
+  // Those that hold, by worker.
+  virtual absl::StatusOr<std::vector<v1::WorkerOrder>> ListOrders() = 0;
 };
 
 }  // namespace meshwright::store

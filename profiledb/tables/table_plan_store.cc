@@ -29,6 +29,9 @@ enum PlanStatement {
   kReadUpdates,
   kInsertDevice,
   kListDevices,
+  kSetOrder,
+  kDeleteOrder,
+  kListOrders,
   kCountByState
 };
 
@@ -63,6 +66,13 @@ constexpr const char* kPlanSql[] = {
     "ON CONFLICT (digest) DO NOTHING",
 
     "SELECT content FROM devices ORDER BY digest",
+
+    "INSERT INTO worker_orders (worker, content) VALUES (?1, ?2) "
+    "ON CONFLICT (worker) DO UPDATE SET content = excluded.content",
+
+    "DELETE FROM worker_orders WHERE worker = ?1",
+
+    "SELECT content FROM worker_orders ORDER BY worker",
 
     "SELECT state, COUNT(*) FROM plans GROUP BY state",
 };
@@ -551,6 +561,35 @@ absl::StatusOr<std::vector<v1::DeviceRecord>> TablePlanStore::ListDevices() {
     return absl::OkStatus();
   }));
   return devices;
+}
+
+absl::Status TablePlanStore::SetOrder(const v1::WorkerOrder& order) {
+  const std::string content = order.SerializeAsString();
+  const bool holds = order.kind() != v1::WorkerOrder::RESUME;
+  return writer_
+      ->Commit<bool>([&](Connection& connection) -> absl::StatusOr<bool> {
+        Statement& write = connection.Get(holds ? kSetOrder : kDeleteOrder);
+        const StatementUse use(write);
+        write.BindText(1, order.worker());
+        if (holds) write.BindBlob(2, content);
+        RETURN_IF_ERROR(write.Run());
+        return true;
+      })
+      .status();
+}
+
+absl::StatusOr<std::vector<v1::WorkerOrder>> TablePlanStore::ListOrders() {
+  base::MutexLock lock(&reader_->mutex);
+  Statement& list = reader_->connection.Get(kListOrders);
+  const StatementUse use(list);
+  std::vector<v1::WorkerOrder> orders;
+  RETURN_IF_ERROR(ForEachRow(list, [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(v1::WorkerOrder order,
+                     Parse<v1::WorkerOrder>(list.View(0), "order of a worker"));
+    orders.push_back(std::move(order));
+    return absl::OkStatus();
+  }));
+  return orders;
 }
 
 }  // namespace meshwright::tables

@@ -46,6 +46,8 @@ class TablePlanStore : public store::PlanStore {
                        absl::Span<const v1::PlanUpdate> updates) override;
   absl::Status RememberDevice(const v1::DeviceRecord& device) override;
   absl::StatusOr<std::vector<v1::DeviceRecord>> ListDevices() override;
+  absl::Status SetOrder(const v1::WorkerOrder& order) override;
+  absl::StatusOr<std::vector<v1::WorkerOrder>> ListOrders() override;
 
  private:
   struct Connection;

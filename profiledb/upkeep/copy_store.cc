@@ -156,6 +156,10 @@ absl::StatusOr<v1::MigrateReport> CopyWholeStore(const StoreHalves& from,
   for (const v1::DeviceRecord& device : devices) {
     RETURN_IF_ERROR(to.plans->RememberDevice(device));
   }
+  ASSIGN_OR_RETURN(const auto orders, from.plans->ListOrders());
+  for (const v1::WorkerOrder& order : orders) {
+    RETURN_IF_ERROR(to.plans->SetOrder(order));
+  }
   return report;
 }
 

@@ -103,6 +103,10 @@ void FillPlans(PlanStore& plans) {
   v1::DeviceRecord device;
   device.set_platform("cpu");
   ASSERT_TRUE(plans.RememberDevice(device).ok());
+  v1::WorkerOrder order;
+  order.set_worker("gpu-7");
+  order.set_kind(v1::WorkerOrder::DRAIN);
+  ASSERT_TRUE(plans.SetOrder(order).ok());
 }
 
 std::string DumpPlans(PlanStore& plans) {
@@ -119,6 +123,10 @@ std::string DumpPlans(PlanStore& plans) {
   const std::vector<v1::DeviceRecord> devices = *plans.ListDevices();
   for (const v1::DeviceRecord& device : devices) {
     absl::StrAppend(&text, device.SerializeAsString(), "\n");
+  }
+  const std::vector<v1::WorkerOrder> orders = *plans.ListOrders();
+  for (const v1::WorkerOrder& order : orders) {
+    absl::StrAppend(&text, order.SerializeAsString(), "\n");
   }
   return text;
 }

@@ -393,6 +393,31 @@ TEST_P(PlanStoreConformance, DevicesAreKnownOnce) {
   EXPECT_THAT(*devices, SizeIs(2));
 }
 
+TEST_P(PlanStoreConformance, OrdersHoldUntilTheyAreTakenBack) {
+  v1::WorkerOrder a, b;
+  a.set_worker("a");
+  a.set_kind(v1::WorkerOrder::DRAIN);
+  b.set_worker("b");
+  b.set_kind(v1::WorkerOrder::QUARANTINE);
+  b.set_reason("its fan");
+  ASSERT_TRUE(store_->SetOrder(b).ok());
+  ASSERT_TRUE(store_->SetOrder(a).ok());
+  a.set_kind(v1::WorkerOrder::QUARANTINE);
+  ASSERT_TRUE(store_->SetOrder(a).ok());
+  auto orders = store_->ListOrders();
+  ASSERT_TRUE(orders.ok()) << orders.status();
+  ASSERT_THAT(*orders, SizeIs(2));
+  EXPECT_EQ((*orders)[0].SerializeAsString(), a.SerializeAsString());
+  EXPECT_EQ((*orders)[1].SerializeAsString(), b.SerializeAsString());
+  a.set_kind(v1::WorkerOrder::RESUME);
+  ASSERT_TRUE(store_->SetOrder(a).ok());
+  ASSERT_TRUE(store_->SetOrder(a).ok());
+  orders = store_->ListOrders();
+  ASSERT_TRUE(orders.ok()) << orders.status();
+  ASSERT_THAT(*orders, SizeIs(1));
+  EXPECT_EQ((*orders)[0].worker(), "b");
+}
+
 // A watcher reads while the plan is committed: the two are one commit.
 TEST_P(PlanStoreConformance, AnEndIsNeverReadWithoutItsPlan) {
   constexpr int kPlans = 200;
