@@ -222,9 +222,13 @@ def cycle_faults(tree: Tree) -> list[str]:
     folders: dict[str, set[str]] = collections.defaultdict(set)
     faults = []
     for path, included in tree.includes.items():
-        if is_test(path):
-            continue
         unit = implemented_by(path, tree)
+        if is_test(path):
+            # Helpers of tests; a test itself is included by nobody.
+            if within(path, "tests") and "_test." not in path and (
+                    unit + ".h" in tree.files):
+                units[unit] |= {unit_of(n) for n in included} - {unit}
+            continue
         if unit + ".h" not in tree.files and not path.endswith("main.cc"):
             faults.append(f"{path} implements no header; give it one, or name "
                           "the one that it implements in PARTS of layers.py")
@@ -603,9 +607,25 @@ def figures(tree: Tree) -> str:
             f"{sum(lengths)} lines")
 
 
+def bench_lines(tree: Tree) -> list[str]:
+    """For tests/bench/report."""
+    code = {p: t.count("\n") for p, t in tree.files.items()
+            if p.endswith((".cc", ".h"))}
+    product = [n for p, n in code.items()
+               if not is_test(p) and "/testing/" not in p]
+    search = sum(n for p, n in code.items() if within(p, "planner/search"))
+    return [f"figure\t{what}\t{wanted}\t{got}" for what, wanted, got in (
+        ("lines of product code in C++; of planner/search with its tests",
+         "≤ 80,000; ≤ 9,000", f"{sum(product):,}; {search:,}"),
+        ("lines of a product file: median, largest", "≤ 150, ≤ 800",
+         f"{statistics.median(product):.0f}, {max(product)}"))]
+
+
 def main() -> int:
     tree = Tree.read()
     print(figures(tree))
+    if "--figures" in sys.argv:
+        print("\n".join(bench_lines(tree)))
     faults = [fault for check in CHECKS for fault in check(tree)]
     for fault in faults:
         print(fault)

@@ -97,6 +97,14 @@ class CheckTreeTest(unittest.TestCase):
         })
         self.assertEqual(len(check_tree.cycle_faults(tree)), 2)
 
+    def test_a_cycle_of_helpers_of_tests(self):
+        tree = Tree({
+            "tests/stress/a.cc": '#include "tests/stress/b.h"\n',
+            "tests/stress/a.h": "",
+            "tests/stress/b.h": '#include "tests/stress/a.h"\n',
+        })
+        self.assertEqual(len(check_tree.cycle_faults(tree)), 1)
+
     def test_a_file_is_one_unit_with_the_header_that_it_implements(self):
         files = {
             "coordinator/ir/write.h": "",

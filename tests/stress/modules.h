@@ -7,15 +7,9 @@
 
 #include <vector>
 
-#include "proto/hlo/hlo.pb.h"
+#include "tests/stress/stress_module.h"
 
 namespace meshwright::stress {
-
-struct StressModule {
-  const char* name;
-  // About `size` instructions; fewer where one alone is as large as many.
-  hlo::HloModuleProto (*make)(int size);
-};
 
 const std::vector<StressModule>& StressModules();
 

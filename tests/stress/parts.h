@@ -2,9 +2,11 @@
 #ifndef MESHWRIGHT_TESTS_STRESS_PARTS_H_
 #define MESHWRIGHT_TESTS_STRESS_PARTS_H_
 
+#include <vector>
+
 #include "proto/hlo/hlo.pb.h"
 #include "tests/stress/builder.h"
-#include "tests/stress/modules.h"
+#include "tests/stress/stress_module.h"
 
 namespace meshwright::stress {
 
