@@ -25,6 +25,7 @@
 namespace meshwright::planning {
 namespace {
 
+// Part of every key: rises when programs are compiled or timed otherwise.
 constexpr int kProtocolVersion = 8;
 // The version of rows from the time before device fingerprints.
 constexpr int kLastVersionOfUnknownMachines = 6;
@@ -160,10 +161,6 @@ void KeepModel(const v1::PlanRequest& request,
 
 v1::MeasureOptions MakeMeasureOptions() {
   v1::MeasureOptions options;
-  // Versions. 2: CPUs without XNNPACK. 3: a quarter second of samples, one per
-  // turn. 4: on processors that are kept awake. 5: with the runner's allocator.
-  // 6: a run to warm up before every sample. 7: several executions a sample
-  // below a millisecond, anchors in turn. 8: an anchor as long as a layer.
   options.set_version(kProtocolVersion);
   options.set_warm_up_runs(1);
   options.set_minimum_samples(12);

@@ -1,6 +1,6 @@
 """Executor plans for the hosts of a ShapedNetwork, and runs of them.
 
-A member is named HOST or HOST.K; members of one host share its link and reach
+A rank is named HOST or HOST.K; ranks of one host share its link and reach
 each other inside it, as the devices of a node do.
 """
 
@@ -23,12 +23,12 @@ def task(name: str, size: int, sender: str, receivers: list[str],
             "receivers": receivers, "strategy": strategy, **more}
 
 
-def make_plan(network: ShapedNetwork, members: list[str], tasks: list[dict],
+def make_plan(network: ShapedNetwork, ranks: list[str], tasks: list[dict],
               alpha: float, **more) -> dict:
     hosts = []
-    for index, member in enumerate(members):
-        node = member.split(".")[0]
-        hosts.append({"id": member, "node": node,
+    for index, rank in enumerate(ranks):
+        node = rank.split(".")[0]
+        hosts.append({"id": rank, "node": node,
                       "address":
                           f"{network.address(node)}:{FIRST_PORT + index}"})
     beta = 1 / (network.bytes_per_second * network.payload_share)
@@ -44,7 +44,7 @@ class Answer:
 
 
 class Run:
-    """One process per member but the absent; a context, so that none is left."""
+    """One process per rank but the absent; a context, so that none is left."""
 
     def __init__(self, network: ShapedNetwork, program: list[str], plan: dict,
                  options: dict[str, list[str]] | None = None,
@@ -54,21 +54,21 @@ class Run:
         path.write_text(json.dumps(plan))
         self.processes: dict[str, subprocess.Popen] = {}
         for host in plan["hosts"]:
-            member = host["id"]
-            if member == absent:
+            rank = host["id"]
+            if rank == absent:
                 continue
-            command = [*program, str(path), "--host", member, "--json"]
-            self.processes[member] = network.start(
-                host["node"], command + (options or {}).get(member, []))
+            command = [*program, str(path), "--host", rank, "--json"]
+            self.processes[rank] = network.start(
+                host["node"], command + (options or {}).get(rank, []))
 
     def __enter__(self) -> Run:
         return self
 
     def answers(self, timeout: float) -> dict[str, Answer]:
         answers = {}
-        for member, process in self.processes.items():
+        for rank, process in self.processes.items():
             out, errors = process.communicate(timeout=timeout)
-            answers[member] = Answer(process.returncode,
+            answers[rank] = Answer(process.returncode,
                                      json.loads(out) if out else {}, errors)
         return answers
 
@@ -85,7 +85,7 @@ def makespan(network: ShapedNetwork, program: list[str], plan: dict,
     """Seconds from the word to start until all is verified, everywhere."""
     with Run(network, program, plan) as run:
         answers = run.answers(timeout)
-    for member, answer in answers.items():
+    for rank, answer in answers.items():
         if answer.status != 0:
-            raise RuntimeError(f"{member}: {answer.errors.strip()}")
+            raise RuntimeError(f"{rank}: {answer.errors.strip()}")
     return answers[plan["hosts"][0]["id"]].report["makespan_s"]
